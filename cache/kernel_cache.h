@@ -1,0 +1,83 @@
+// KernelCache: from key material to a loaded executable: memory LRU, single flight per kernel, disk layers.
+// Knows bytes, not nodes and not devices.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/hash.h"
+
+namespace tarry::cache {
+
+inline constexpr std::uint32_t kFormatVersion = 1;
+
+/// Everything that can change a binary. Stored with the entry and compared, not only hashed.
+struct KernelKey {
+  std::string text;     ///< complete source of the kernel
+  std::string options;  ///< compiler options
+  std::string target;   ///< "sm_90", "x86-64-v3"
+  std::string mode;     ///< "strict", "relaxed"
+  [[nodiscard]] std::string material() const;  ///< canonical bytes of all of it and the format version
+  [[nodiscard]] support::Hash128 hash() const;
+};
+
+/// One kernel that a plan needs.
+struct KernelRequest {
+  KernelKey key;
+  std::string entry;      ///< symbol to look up in the binary
+  const void* user = nullptr;  ///< the caller's own data (its KernelSource), passed to compile unchanged
+};
+
+/// A compiled image; kernels of one batch share it.
+struct Binary {
+  std::shared_ptr<const std::string> image;
+  std::string compiler;   ///< name and version, e.g. "nvrtc 13.0"
+  std::string log;        ///< what the compiler said (registers, spills)
+};
+
+/// A kernel ready to launch; the device defines what is inside.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+};
+
+enum class Hit : std::uint8_t { Memory, Disk, Compiled };
+
+struct CacheStats {
+  std::int64_t memory_hits = 0, disk_hits = 0, compiles = 0, compile_batches = 0;
+  std::int64_t load_failures = 0, write_failures = 0, evicted = 0, foreign_compiler = 0;
+};
+
+/// How the owner compiles and loads. Both may throw; a throw reaches every caller that waits for the same kernel.
+struct Backend {
+  /// Compiles up to 8 requests into one image.
+  std::function<Binary(std::span<const KernelRequest* const>)> compile;
+  std::function<std::shared_ptr<Executable>(const KernelRequest&, const Binary&)> load;
+  std::function<std::string()> compiler;  ///< name and version of the compiler that is present, "" where none
+};
+
+struct Loaded {
+  std::shared_ptr<Executable> executable;
+  Hit hit{};
+  double compile_seconds = 0;
+};
+
+class KernelCache {
+ public:
+  explicit KernelCache(std::size_t memory_capacity = 4096);
+  ~KernelCache();
+  /// One Loaded per request, in order. Kernels that no layer holds compile in batches of at most 8, batches in parallel;
+  /// the same kernel asked for by many threads compiles once.
+  std::vector<Loaded> get(std::span<const KernelRequest> requests, const Backend& backend);
+  [[nodiscard]] CacheStats stats() const;
+  void clear_memory();  ///< forgets loaded kernels (tests)
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::cache

@@ -1,0 +1,11 @@
+# Writes INPUT as raw string literals (several, since one literal may be limited to 64 KiB) into OUTPUT.
+file(READ ${INPUT} text)
+string(LENGTH "${text}" length)
+set(body "")
+set(at 0)
+while(at LESS length)
+  string(SUBSTRING "${text}" ${at} 8000 piece)
+  string(APPEND body "R\"~~~(${piece})~~~\"\n")
+  math(EXPR at "${at} + 8000")
+endwhile()
+file(WRITE ${OUTPUT} "namespace tarry::codegen {\nextern const char ${NAME}[];\nconst char ${NAME}[] =\n${body};\n}\n")

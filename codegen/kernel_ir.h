@@ -1,0 +1,109 @@
+// KernelIr: one kernel as linear SSA over an iteration space, before any dialect. Schedules make it (lower.h), the
+// renderers print it as CUDA C and C, the interpreter runs it. A plain value: no nodes, no addresses, no extents.
+//
+// Semantics. The space is `rank` outer dimensions (row-major, collapsed) and, for the Reduce schedules, one reduced
+// axis of extent n. Instructions are SSA in program order; an instruction's index is its value. Regions say how often
+// one runs:
+//   Row    once per outer index (values that do not vary along the reduced axis)
+//   Point  once per point (outer index, k)
+//   Outer  once per outer index, after the reductions; may use Row values and Result
+// A pointwise kernel has Point instructions only. An access addresses element  base + sum_d index_d * stride_d
+// (+ k * reduced_stride); strides and base are launch arguments, their class (0, 1, any) is part of the text. An access
+// without a buffer is an iota: its value is that sum itself, as int64.
+// Reductions follow tree R of docs/numerics.md over k; all reductions of a kernel share the space. Order of stores
+// among different buffers is free; no buffer is both loaded and stored unless the accesses are equal.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/op.h"
+#include "graph/shape.h"
+#include "graph/target.h"
+
+namespace tarry::codegen {
+
+using graph::Mode;
+using graph::Op;
+using Value = std::uint32_t;
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+enum class Schedule : std::uint8_t {
+  Pointwise,
+  ReduceSerial,  ///< n <= 32: one thread per outer index, left to right
+  ReduceInner,   ///< loads are contiguous along the reduced axis
+  ReduceOuter,   ///< loads are contiguous along the last outer dimension
+};
+
+enum class Region : std::uint8_t { Row, Point, Outer };
+enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result };
+enum class StrideClass : std::uint8_t { Zero, One, Any };
+
+struct Instr {
+  InstrKind kind{};
+  Region region = Region::Point;
+  Dtype dtype{};                 ///< of the value; of the stored value for Store
+  Op op{};                       ///< Compute
+  std::array<Value, 3> args{kNone, kNone, kNone};
+  std::uint32_t index = kNone;   ///< Load, Store: access; Scalar: scalar parameter; Result: reduction
+  std::uint32_t output = 0;      ///< Result: which output of the reduction
+  std::uint32_t note = kNone;    ///< index into the group's source lines, for dumps only; not printed in the text
+};
+
+struct Access {
+  std::uint32_t buffer = kNone;        ///< index into buffers; kNone: iota
+  bool store = false;
+  bool outer_only = false;             ///< used by Outer instructions: no reduced stride
+  bool aligned = false;                ///< base and strides keep vector-wide alignment along the vector dimension
+  std::vector<StrideClass> strides;    ///< one per outer dimension
+  StrideClass reduced = StrideClass::Zero;
+};
+
+/// Sum, Min, Max: one input, one output. Moments: one input, outputs mean and m2. MomentsMerge: inputs mean and m2.
+struct Reduction {
+  Op op{};
+  Dtype dtype{};                        ///< of the accumulator and the result
+  std::array<Value, 2> args{kNone, kNone};  ///< Point values
+  std::uint32_t weight = kNone;         ///< MomentsMerge: scalar parameter (int64): elements per input
+};
+
+struct KernelIr {
+  Schedule schedule{};
+  Mode mode{};
+  bool wide_index = false;              ///< offsets need 64 bits
+  int rank = 0;                         ///< outer dimensions
+  int vector = 1;                       ///< elements per memory access along the vector dimension
+  int rows_class = 0;                   ///< ReduceInner on a GPU: warps per row, 1 or 8
+  std::vector<Dtype> buffers;           ///< element type of each buffer
+  std::vector<Dtype> scalars;
+  std::vector<Access> accesses;
+  std::vector<Instr> instrs;
+  std::vector<Reduction> reductions;
+};
+
+/// What varies between launches of one KernelIr without changing its text.
+struct AccessArgs {
+  std::int64_t offset = 0;              ///< elements
+  graph::Dims strides;                  ///< one per outer dimension, elements
+  std::int64_t reduced_stride = 0;
+};
+struct KernelArgs {
+  graph::Dims extents;                  ///< outer dimensions
+  std::int64_t reduced = 1;             ///< n
+  std::vector<AccessArgs> accesses;
+  [[nodiscard]] std::int64_t outer_count() const { return graph::element_count(extents.span()); }
+};
+
+/// Throws InternalError with the printed IR where a rule above is broken.
+void verify(const KernelIr& ir);
+/// Stable text, one instruction per line, for dumps and golden tests.
+std::string to_string(const KernelIr& ir);
+
+/// Bytes of one partial state of all reductions (each field aligned to its size, struct rounded up to 8).
+struct StateField { std::uint32_t reduction; const char* part; Dtype dtype; };
+std::vector<StateField> state_fields(const KernelIr& ir);
+std::size_t state_bytes(const KernelIr& ir);
+
+}  // namespace tarry::codegen

@@ -1,0 +1,70 @@
+// KernelSource: rendered text and how to call it. A pure function of KernelIr and Target.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel_ir.h"
+
+namespace tarry::codegen {
+
+/// The kernel's only parameter is a struct of 8-byte slots in this order; counted exactly against the Target's limit.
+enum class SlotKind : std::uint8_t {
+  Pointer,        ///< a: access; address of its base element (offset already added)
+  IotaOffset,     ///< a: access without buffer; its offset (int64)
+  Scalar,         ///< a: scalar; the cell's first 8 bytes
+  Extent,         ///< a: outer dimension (int64)
+  Magic,          ///< a: outer dimension; multiplier | shift << 32 of division by its extent (indices below 2^31)
+  Stride,         ///< a: access, b: outer dimension (int64, elements)
+  ReducedStride,  ///< a: access
+  OuterCount,     ///< product of the extents
+  Reduced,        ///< n
+  Chunks,         ///< partial states per outer index
+  ChunkBlocks,    ///< tree blocks (of 128) per chunk, a power of two
+  Scratch,        ///< address of chunk states: [outer][chunk] of state_bytes
+  Tickets,        ///< address of zeroed u32 counters, one per outer tile; the kernel leaves them zero
+};
+struct Slot { SlotKind kind; std::uint32_t a = 0, b = 0; };
+
+struct KernelSource {
+  std::string text;                ///< complete translation unit body of this kernel: used prelude sections + kernel
+  std::string prelude;             ///< the prelude part alone (a batch emits the union of its kernels' sections once)
+  std::vector<std::string> sections;
+  std::string kernel;              ///< the kernel part alone
+  std::string entry;               ///< global symbol; ends in the hash of the text
+  std::vector<Slot> slots;
+  int threads = 256;               ///< GPU block size
+};
+
+/// Launch geometry; a pure function of KernelIr, Target and KernelArgs (never of the SM count).
+struct Geometry {
+  std::int64_t outer_tiles = 1;    ///< GPU blocks or CPU work items that cover the outer space
+  std::int64_t chunks = 1;         ///< pieces of the reduced axis
+  std::int64_t chunk_blocks = 1;   ///< tree blocks per chunk
+  std::size_t scratch_bytes = 0;   ///< chunk states; 0 where chunks == 1
+  std::size_t ticket_count = 0;    ///< GPU: counters needed
+  [[nodiscard]] std::int64_t grid() const { return outer_tiles * chunks; }
+};
+
+KernelSource render(const KernelIr& ir, const graph::Target& target);
+KernelSource render_cuda(const KernelIr& ir, const graph::Target& target);
+KernelSource render_c(const KernelIr& ir, const graph::Target& target);
+
+Geometry geometry(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
+
+/// Fills the parameter words. `pointers[i]` is the base address of buffer i.
+struct Binding {
+  std::span<void* const> buffers;
+  std::span<const std::uint64_t> scalars;
+  void* scratch = nullptr;
+  void* tickets = nullptr;
+};
+std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
+                                           const Geometry& geometry, const Binding& binding);
+
+/// A translation unit of several kernels: the union of their prelude sections once, then each kernel.
+std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target);
+
+}  // namespace tarry::codegen

@@ -1,0 +1,28 @@
+// Attributes of ops and their one canonical byte form (little-endian, fixed width): hashed, compared and recorded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "graph/shape.h"
+
+namespace tarry::graph {
+
+struct ReduceAttributes {
+  std::int32_t axis = 0;
+  std::int64_t weight = 1;  ///< MomentsMerge: elements that each input (mean, m2) stands for
+};
+std::string encode(const ReduceAttributes& a);
+ReduceAttributes decode_reduce(std::string_view bytes);
+
+struct IotaAttributes {
+  std::int32_t axis = 0;  ///< the value is the coordinate along this axis, as int64
+};
+std::string encode(const IotaAttributes& a);
+IotaAttributes decode_iota(std::string_view bytes);
+
+std::string encode(const IndexMap& m);
+IndexMap decode_view(std::string_view bytes);
+
+}  // namespace tarry::graph

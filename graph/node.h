@@ -1,0 +1,131 @@
+// Node: one recorded op. Immutable but for its state, its inputs (dropped once evaluated) and its result.
+//
+// Semantics. Values are arrays of one dtype. Map ops work elementwise on inputs of one dtype that broadcast as NumPy's
+// do; recording inserts Cast nodes, so promotion is over before a node exists. Integers wrap; x/0 and shifts are
+// defined (docs/numerics.md). A Reduce works along one axis, which it removes; several axes are a chain, highest first.
+// A View is an index map and never a copy. A Scalar is a 0-d value that becomes a kernel argument, never source text.
+// An edge is (node, output index). An evaluated node is a leaf.
+//
+// Threads. op, dtype, shape, attributes, hash never change. state, inputs and extra->result change only under
+// engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;
+// destruction is iterative.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tarry/error.h>
+
+#include "graph/op.h"
+#include "graph/shape.h"
+#include "graph/storage.h"
+#include "support/hash.h"
+
+namespace tarry::graph {
+
+struct Node;
+
+/// Typed 16-byte cell of a scalar: the value in its dtype, zero-padded.
+struct ScalarCell {
+  alignas(8) unsigned char bytes[16] = {};
+  template <class T> static ScalarCell of(T v) { ScalarCell c; __builtin_memcpy(c.bytes, &v, sizeof v); return c; }
+  template <class T> [[nodiscard]] T as() const { T v; __builtin_memcpy(&v, bytes, sizeof v); return v; }
+  friend bool operator==(const ScalarCell& a, const ScalarCell& b) { return __builtin_memcmp(a.bytes, b.bytes, 16) == 0; }
+};
+
+enum class State : std::uint8_t { Lazy, Claimed, Ready, Failed };
+
+/// Shared owner of one output of a node.
+class Edge {
+ public:
+  Edge() = default;
+  Edge(Node* adopted, std::uint32_t output) : node_(adopted), output_(output) {}  // takes over one reference
+  Edge(const Edge& o);
+  Edge(Edge&& o) noexcept : node_(std::exchange(o.node_, nullptr)), output_(o.output_) {}
+  Edge& operator=(Edge o) noexcept { std::swap(node_, o.node_); std::swap(output_, o.output_); return *this; }
+  ~Edge();
+  [[nodiscard]] Node* node() const { return node_; }
+  [[nodiscard]] std::uint32_t output() const { return output_; }
+  explicit operator bool() const { return node_ != nullptr; }
+  Node* release() { return std::exchange(node_, nullptr); }
+ private:
+  Node* node_ = nullptr;
+  std::uint32_t output_ = 0;
+};
+
+/// What few nodes need: attributes, results, an error, shapes beyond six dimensions.
+struct Extra {
+  std::string attributes;                           ///< canonical bytes, see attributes.h
+  std::vector<std::int64_t> dims;                   ///< the shape where rank > Node::kInlineRank
+  std::vector<std::shared_ptr<Storage>> results;    ///< one per output once Ready
+  std::exception_ptr error;                         ///< once Failed
+};
+
+struct alignas(128) Node {
+  static constexpr int kInlineRank = 6;
+  static constexpr int kMaxInputs = 3;
+
+  std::atomic<std::uint32_t> refs{1};
+  Op op{};
+  Dtype dtype{};              ///< of every output
+  std::uint8_t rank = 0;
+  std::uint8_t n_inputs = 0;
+  std::atomic<State> state{State::Lazy};
+  Mode mode{};
+  Device device{};            ///< explicitly placed, or unplaced
+  std::uint32_t line = 0;     ///< user's line; file below
+  support::Hash128 hash{};    ///< structural: op, dtype, rank, attributes, mode, input hashes
+  const char* file = nullptr;
+  std::uintptr_t inputs[kMaxInputs] = {};  ///< Node* with the output index in the low bits (alignment is 128)
+  std::int64_t dims[kInlineRank] = {};     ///< the shape; a Scalar (rank 0) keeps its cell here
+  Extra* extra = nullptr;
+
+  [[nodiscard]] Node* input(int i) const { return reinterpret_cast<Node*>(inputs[i] & ~std::uintptr_t{127}); }
+  [[nodiscard]] std::uint32_t input_output(int i) const { return static_cast<std::uint32_t>(inputs[i] & 127); }
+  [[nodiscard]] std::span<const std::int64_t> shape() const;
+  [[nodiscard]] Where where() const { return {file, line}; }
+  [[nodiscard]] ScalarCell cell() const { ScalarCell c; __builtin_memcpy(c.bytes, dims, 16); return c; }
+  [[nodiscard]] std::string_view attributes() const { return extra ? std::string_view(extra->attributes) : std::string_view(); }
+  Extra& need_extra() { if (!extra) extra = new Extra; return *extra; }
+};
+static_assert(sizeof(Node) == 128);
+
+/// What make_node needs; the caller has validated and inferred everything.
+struct NodeSpec {
+  Op op;
+  Dtype dtype;
+  Mode mode = Mode::Strict;
+  Device device{};
+  std::span<const std::int64_t> shape;
+  std::string attributes;
+  ScalarCell cell;  ///< Op::Scalar only
+  Where where;
+};
+
+/// A new lazy node over `inputs` (each gains a reference). Pooled. Computes the structural hash.
+Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs);
+/// A Ready Input node that holds `storage`.
+Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
+
+void retain(Node* n) noexcept;
+void release(Node* n) noexcept;  ///< destroys iteratively; never call with engine_mutex() held
+/// Removes and returns the node's input references, to be dropped outside the lock. Caller holds engine_mutex().
+void take_inputs(Node* n, std::vector<Edge>& out);
+
+/// The one mutex of recording-versus-evaluation: held for snapshot, claim, publication, never while compiling or running.
+std::mutex& engine_mutex();
+
+/// Live nodes in this process, for tests and budgets.
+std::int64_t live_nodes() noexcept;
+
+inline Edge::Edge(const Edge& o) : node_(o.node_), output_(o.output_) { if (node_) retain(node_); }
+inline Edge::~Edge() { if (node_) release(node_); }
+
+}  // namespace tarry::graph

@@ -1,0 +1,48 @@
+// Op and OpInfo: what an op is, as data. Generated from ops.def.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <tarry/dtype.h>
+
+namespace tarry::graph {
+
+enum class Op : std::uint8_t {
+#define TARRY_OP(ENUM, ...) ENUM,
+#include "graph/ops.def"
+#undef TARRY_OP
+};
+
+enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Map, Reduce };
+enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Special };
+
+struct OpInfo {
+  Op op;
+  const char* name;
+  std::uint8_t arity;
+  OpClass op_class;
+  DtypeRule rule;
+  const char* infix;
+  int cost;
+  double ulp32, ulp64;
+};
+
+inline constexpr OpInfo kOpTable[] = {
+#define TARRY_OP(ENUM, NAME, ARITY, CLASS, RULE, INFIX, COST, ULP32, ULP64) \
+  {Op::ENUM, #NAME, ARITY, OpClass::CLASS, DtypeRule::RULE, INFIX, COST, ULP32, ULP64},
+#include "graph/ops.def"
+#undef TARRY_OP
+};
+inline constexpr int kOpCount = static_cast<int>(sizeof(kOpTable) / sizeof(kOpTable[0]));
+
+constexpr const OpInfo& info(Op op) { return kOpTable[static_cast<int>(op)]; }
+constexpr std::string_view name(Op op) { return info(op).name; }
+
+/// Outputs of an op: Moments and MomentsMerge give (mean, m2), everything else one array.
+constexpr int output_count(Op op) { return op == Op::Moments || op == Op::MomentsMerge ? 2 : 1; }
+
+/// Numerics mode of a node (contract 2.1); part of its hash and of the kernel's key.
+enum class Mode : std::uint8_t { Strict, Relaxed };
+
+}  // namespace tarry::graph

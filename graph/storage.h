@@ -1,0 +1,45 @@
+// Where evaluated values live: Buffer (one allocation) and Storage (a value's place in buffers).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include <tarry/device.h>
+
+#include "graph/shape.h"
+
+namespace tarry::graph {
+
+enum class Owner : std::uint8_t { Pool, Borrowed, Adopted };
+
+/// One allocation on one device. Derived classes return it to their pool in stream order when destroyed.
+class Buffer {
+ public:
+  Buffer(Device device, Owner owner, void* data, std::size_t bytes)
+      : device(device), owner(owner), data(data), bytes(bytes) {}
+  virtual ~Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  const Device device;
+  const Owner owner;
+  void* const data;         ///< host or device address
+  const std::size_t bytes;
+  std::uint64_t last_write = 0;  ///< ticket of the device's timeline after which the contents are valid; 0: now
+};
+
+/// A value: elements of `buffer` at element offset + strides. Results of evaluate are row-major contiguous at offset 0.
+/// `replica` caches the same elements on another device (one upload per host array while it stays resident).
+struct Storage {
+  std::shared_ptr<Buffer> buffer;
+  std::int64_t offset = 0;
+  Dims strides;                ///< in elements; may be zero or negative for borrowed memory
+  bool contiguous = true;      ///< strides are row-major
+  std::uint64_t version = 0;   ///< grows when touch() announces a change
+  std::mutex replica_mutex;
+  std::shared_ptr<Buffer> replica;  ///< row-major copy on another device
+};
+
+}  // namespace tarry::graph

@@ -1,0 +1,39 @@
+// Devices as the user names them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tarry/export.h>
+
+namespace tarry {
+inline namespace v0 {
+
+enum class DeviceKind : std::uint8_t { Unplaced, Cpu, Cuda };
+
+/// A place where arrays live and kernels run. `Device{}` is unplaced: decided when the array is evaluated.
+struct Device {
+  DeviceKind kind = DeviceKind::Unplaced;
+  std::uint8_t index = 0;
+  friend constexpr bool operator==(Device, Device) = default;
+  [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< "unplaced", "cpu" or "cuda:0"
+};
+
+inline constexpr Device cpu{DeviceKind::Cpu, 0};
+constexpr Device cuda(int index = 0) { return {DeviceKind::Cuda, static_cast<std::uint8_t>(index)}; }
+
+/// Devices that work in this process, cpu first. Initialises CUDA where it is present.
+[[nodiscard]] TARRY_EXPORT std::vector<Device> devices();
+
+/// The device that unplaced work runs on: TARRY_DEVICE, else cuda:0 where it works, else cpu.
+[[nodiscard]] TARRY_EXPORT Device default_device();
+
+/// One line per fact about devices, compilers and cache, as `tarry info` prints them; says why something is missing.
+[[nodiscard]] TARRY_EXPORT std::string describe_system();
+
+/// Waits until every device has finished all work enqueued so far.
+TARRY_EXPORT void synchronize();
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,62 @@
+// The exceptions Tarry throws. Every one carries a code, the op it concerns and the user's file:line.
+#pragma once
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+#include <tarry/export.h>
+
+namespace tarry {
+inline namespace v0 {
+
+enum class ErrorCode {
+  InvalidArgument,  ///< a shape, dtype, device or value that the called op does not accept
+  OutOfMemory,      ///< an allocation failed after drain, trim and retry
+  CompileError,     ///< a generated kernel did not compile: a bug of ours or of the compiler
+  DeviceError,      ///< the device reported a failure while running
+  DeviceLost,       ///< the device context is unusable; every later call throws this
+  NotCached,        ///< TARRY_REQUIRE_CACHED is set and a kernel would have to be compiled
+  InternalError,    ///< a bug of ours; please report it
+};
+
+/// Where in the user's program something was recorded; file is null where unknown.
+struct Where {
+  const char* file = nullptr;
+  std::uint32_t line = 0;
+  constexpr Where() = default;
+  constexpr Where(const char* f, std::uint32_t l) : file(f), line(l) {}
+  constexpr Where(const std::source_location& s) : file(s.file_name()), line(s.line()) {}  // NOLINT: conversion wanted
+  [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< "file:line", or "unknown place"
+};
+
+/// Base of every exception of this library.
+class TARRY_EXPORT Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, std::string op, Where where, const std::string& message);
+  [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+  [[nodiscard]] const std::string& op() const noexcept { return op_; }  ///< name of the op, or empty
+  [[nodiscard]] Where where() const noexcept { return where_; }
+ private:
+  ErrorCode code_;
+  std::string op_;
+  Where where_;
+};
+
+#define TARRY_ERROR_TYPE(NAME)                                                              \
+  class TARRY_EXPORT NAME : public Error {                                                  \
+   public:                                                                                  \
+    NAME(std::string op, Where where, const std::string& message)                           \
+        : Error(ErrorCode::NAME, std::move(op), where, message) {}                          \
+  }
+TARRY_ERROR_TYPE(InvalidArgument);
+TARRY_ERROR_TYPE(OutOfMemory);
+TARRY_ERROR_TYPE(CompileError);
+TARRY_ERROR_TYPE(DeviceError);
+TARRY_ERROR_TYPE(DeviceLost);
+TARRY_ERROR_TYPE(NotCached);
+TARRY_ERROR_TYPE(InternalError);
+#undef TARRY_ERROR_TYPE
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,73 @@
+// Backend: everything a device must do for the engine. CpuBackend and CudaBackend implement it; nothing else of the
+// runtime knows which one it talks to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <tarry/device.h>
+
+#include "cache/kernel_cache.h"
+#include "codegen/kernel_source.h"
+#include "graph/storage.h"
+#include "graph/target.h"
+
+namespace tarry::runtime {
+
+struct MemoryStats {
+  std::size_t live = 0;      ///< bytes in buffers that somebody holds
+  std::size_t cached = 0;    ///< bytes kept by the pool for reuse
+  std::size_t peak = 0;      ///< highest live
+  std::int64_t allocations = 0;  ///< calls that had to ask the driver or the system
+  std::int64_t requests = 0;     ///< allocate() calls
+};
+
+/// One kernel launch. `parameters` are the packed words of codegen::pack_parameters.
+struct Launch {
+  const cache::Executable* executable;
+  const codegen::KernelSource* source;
+  std::span<const std::uint64_t> parameters;
+  codegen::Geometry geometry;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual Device device() const = 0;
+  [[nodiscard]] virtual const graph::Target& target() const = 0;
+  [[nodiscard]] virtual std::string options(graph::Mode mode) const = 0;  ///< compiler options: part of the cache key
+  [[nodiscard]] virtual std::string compiler() const = 0;                 ///< name and version, "" where none
+
+  /// At least `bytes` (256-byte aligned); from the pool where possible. Throws OutOfMemory.
+  virtual std::shared_ptr<graph::Buffer> allocate(std::size_t bytes) = 0;
+  /// Zeroed u32 counters for last-block-done reductions; kernels leave them zero. Null on the CPU.
+  virtual void* tickets(std::size_t count) = 0;
+  virtual void upload(graph::Buffer& to, const void* from, std::size_t bytes) = 0;    ///< enqueued in stream order
+  virtual void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) = 0;  ///< waits
+
+  virtual cache::Binary compile(std::span<const cache::KernelRequest* const> requests) = 0;
+  virtual std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) = 0;
+
+  virtual void launch(const Launch& launch) = 0;
+  /// A ticket for everything enqueued so far; 0 where work is done when launch returns.
+  virtual std::uint64_t record() = 0;
+  /// The only blocking wait. Throws DeviceError; false where the deadline passed first.
+  virtual bool wait(std::uint64_t ticket, std::chrono::nanoseconds deadline) = 0;
+  virtual void synchronize() = 0;
+
+  virtual MemoryStats memory() const = 0;
+  virtual void trim() = 0;  ///< returns cached memory
+};
+
+/// The backend of `device`; made on first use. Throws DeviceError saying why a GPU cannot be used.
+Backend& backend(Device device);
+std::unique_ptr<Backend> make_cpu_backend();
+/// Throws DeviceError with the reason (no libcuda, no device, driver too old, ...).
+std::unique_ptr<Backend> make_cuda_backend(int index);
+int cuda_device_count() noexcept;        ///< 0 where CUDA cannot be used
+std::string cuda_unavailable_reason();   ///< "" where it can
+
+}  // namespace tarry::runtime

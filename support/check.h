@@ -1,0 +1,18 @@
+// Checks: TARRY_THROW for a user's mistake or an environment failure, TARRY_ASSERT for our own bugs.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <tarry/error.h>
+
+namespace tarry::support {
+[[noreturn]] void assertion_failed(const char* expression, const char* file, int line);
+}  // namespace tarry::support
+
+/// Throws TYPE{op, where, "[op] message (at file:line)"}; the message is assembled by Error.
+#define TARRY_THROW(TYPE, OP, WHERE, ...) throw ::tarry::TYPE((OP), (WHERE), (__VA_ARGS__))
+
+/// Holds in every build: a violated invariant of ours throws InternalError, it never continues.
+#define TARRY_ASSERT(CONDITION) \
+  ((CONDITION) ? (void)0 : ::tarry::support::assertion_failed(#CONDITION, __FILE__, __LINE__))
