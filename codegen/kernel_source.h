@@ -53,6 +53,8 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target);
 KernelSource render_c(const KernelIr& ir, const graph::Target& target);
 
 Geometry geometry(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
+Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
+Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
 
 /// Fills the parameter words. `pointers[i]` is the base address of buffer i.
 struct Binding {

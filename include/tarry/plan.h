@@ -1,0 +1,73 @@
+// What an evaluate will do (Plan) and what it did (Report).
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tarry/export.h>
+
+namespace tarry {
+inline namespace v0 {
+
+/// Counters of one evaluate. Bytes are of device memory unless said otherwise.
+struct Counters {
+  std::int64_t kernels = 0;           ///< distinct kernels in the plan
+  std::int64_t launches = 0;          ///< kernel launches
+  std::int64_t bytes_read = 0;        ///< by kernels
+  std::int64_t bytes_written = 0;     ///< by kernels
+  std::int64_t bytes_lower_bound = 0; ///< each input read once, each output written once
+  std::int64_t bytes_temporary = 0;   ///< intermediates in memory
+  std::int64_t bytes_uploaded = 0, bytes_downloaded = 0;
+  std::int64_t uploads = 0, downloads = 0;
+  std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
+  std::int64_t plan_hit = 0;          ///< 1 where the plan came from the plan cache
+  std::int64_t allocations = 0;       ///< calls that had to ask the driver or system for memory
+  std::int64_t peak_bytes = 0;        ///< of new memory
+  std::int64_t nodes = 0;             ///< recorded nodes that took part
+};
+
+/// Seconds by stage of one evaluate.
+struct Seconds {
+  double snapshot = 0, optimise = 0, schedule = 0, generate = 0, compile = 0, prepare = 0, launch = 0;
+};
+
+/// An edge of the graph that went through memory, and why.
+struct Unfused {
+  std::string producer, consumer;  ///< op names with file:line
+  std::string reason;              ///< machine-readable word, see docs/design.md
+};
+
+/// Prediction by plan(): nothing has run.
+class TARRY_EXPORT Plan {
+ public:
+  struct Impl;
+  explicit Plan(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  [[nodiscard]] const Counters& counters() const;
+  [[nodiscard]] const std::vector<Unfused>& unfused() const;
+  [[nodiscard]] std::vector<std::string> sources() const;  ///< generated text of each distinct kernel
+  [[nodiscard]] std::string str() const;
+  friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// What evaluate() did. A handle: cheap to copy, text is rendered on demand.
+class TARRY_EXPORT Report {
+ public:
+  struct Impl;
+  Report() = default;
+  explicit Report(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  [[nodiscard]] const Counters& counters() const;  ///< zeros where nothing was evaluated
+  [[nodiscard]] const Seconds& seconds() const;
+  [[nodiscard]] const std::vector<Unfused>& unfused() const;
+  [[nodiscard]] std::string str() const;
+  friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,28 @@
+// The engine behind the public API: evaluate and read. The pipeline itself is evaluate.cpp, one page.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <tarry/plan.h>
+
+#include "graph/node.h"
+
+namespace tarry::runtime {
+
+/// Evaluates the roots and everything they need: prepares, commits, publishes (contract 1.8, 1.9).
+Report evaluate(std::span<const graph::Edge> roots, Where where);
+/// What evaluate would do, without doing it, for the default device or another target.
+Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where where);  // target "": the default device
+/// Evaluates if lazy, waits, and copies the elements row-major to host memory.
+void read(const graph::Edge& edge, void* destination, Where where);
+/// Evaluates if lazy, waits, and returns a contiguous host copy or the host buffer itself; stays valid while held.
+std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where);
+/// A host buffer from the CPU pool, for asarray.
+std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
+/// Waits for all devices that have been used.
+void synchronize();
+
+}  // namespace tarry::runtime
