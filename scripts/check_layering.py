@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Rejects includes that go up the table of rooms, and third-party headers outside the files that own them.
+
+usage: check_layering.py ROOT | --self-test
+"""
+import fnmatch
+import pathlib
+import re
+import sys
+import tempfile
+
+# room -> rooms whose headers it may include besides its own
+ROOMS = {
+    "include": set(),
+    "support": {"include"},
+    "graph": {"include", "support"},
+    "codegen": {"include", "support", "graph"},
+    "cache": {"include", "support"},
+    "runtime": {"include", "support", "graph", "codegen", "cache"},
+    "tools": {"include", "cache"},
+    "examples": {"include"},
+    "bench": {"include"},
+    "tests": {"include", "support", "graph", "codegen", "cache", "runtime"},
+}
+
+# third-party header -> the only files that may include it (the reason to change a library is then one file)
+OWNERS = {
+    "boost/*": ["graph/graph.h", "graph/graph.cpp"],
+    "xxhash.h": ["support/hash.h", "support/hash.cpp"],
+    "spdlog/*": ["support/log.cpp"],
+    "catch2/*": ["tests/test.h"],
+    "CLI/*": ["tools/*"],
+    "nlohmann/*": ["tools/*", "examples/*", "bench/*", "tests/*"],
+    "benchmark/*": ["bench/*"],
+    "tbb/*": ["runtime/*"],
+    "oneapi/tbb/*": ["runtime/*"],
+    "fmt/*": ["support/*", "graph/*", "codegen/*", "cache/*", "runtime/*", "tools/*", "examples/*", "bench/*", "tests/*"],
+    # The driver's types are declared by ourselves: no toolkit is needed to build.
+    "cuda*.h": [],
+    "nvrtc*.h": [],
+}
+
+# our own headers that declare the driver's types stay among the files that talk to the driver
+DRIVER_HEADERS = ["runtime/cuda_*.h"]
+DRIVER_FILES = ["runtime/cuda_*", "runtime/nvrtc*", "tests/*cuda*"]
+
+STANDARD = set("""
+algorithm any array atomic barrier bit bitset cassert ccomplex cctype cerrno cfenv cfloat charconv chrono cinttypes
+climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef
+cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem format forward_list
+fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map
+memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator
+semaphore set shared_mutex source_location span sstream stack stdexcept stop_token streambuf string string_view
+syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray
+variant vector version
+""".split())
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+COMMENT = re.compile(r'//.*$|"(?:[^"\\]|\\.)*"')
+
+
+def matches(path, patterns):
+    return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
+
+
+def check_include(file, bracket, header):
+    """The sentence that says what is wrong with `#include header` in `file`, or None."""
+    room = file.split("/")[0]
+    owner = "include" if header.startswith("tarry/") else header.split("/")[0]
+    if bracket == '"' or owner == "include":
+        if owner not in ROOMS:
+            return f'"{header}" is not written from the root (room/file.h)'
+        if owner == "include" and bracket == '"':
+            return f"public header {header} is included with quotes"
+        if owner != room and owner not in ROOMS[room]:
+            return f"{room}/ may not include {header}: {owner}/ is above it or beside it"
+        if matches(header, DRIVER_HEADERS) and not matches(file, DRIVER_FILES):
+            return f"{header} declares driver types, which stay in {', '.join(DRIVER_FILES)}"
+        return None
+    if room == "include" and header not in STANDARD:
+        return f"<{header}> in a public header: they include the standard library only"
+    for pattern, owners in OWNERS.items():
+        if fnmatch.fnmatch(header, pattern) and not matches(file, owners):
+            return f"<{header}> may be included only by {', '.join(owners) or 'nobody'}"
+    return None
+
+
+def check_file(root, path):
+    file = path.relative_to(root).as_posix()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        include = INCLUDE.match(line)
+        problem = check_include(file, *include.groups()) if include else None
+        if not problem and re.search(r"\b(secure_)?getenv\b", COMMENT.sub("", line)) and file != "support/env.cpp":
+            problem = "getenv outside support/env.cpp: switches have one table"
+        if problem:
+            yield f"{file}:{number}: {problem}"
+
+
+def check_tree(root):
+    problems = []
+    count = 0
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*")):
+            # Consumers of the package and planted bugs are programs of users, not part of a room.
+            if path.suffix in (".h", ".cpp", ".def", ".c") and not matches(
+                path.relative_to(root).as_posix(), ["tests/package/*", "tests/seeded/*"]
+            ):
+                count += 1
+                problems += check_file(root, path)
+    return problems, count
+
+
+SELF_TEST = [
+    # file, line, part of the complaint ("" where the line is fine)
+    ("support/a.h", "#include <tarry/error.h>", ""),
+    ("runtime/a.cpp", '#include "codegen/kernel_ir.h"', ""),
+    ("graph/graph.cpp", "#include <boost/graph/topological_sort.hpp>", ""),
+    ("support/env.cpp", 'auto v = std::getenv("X");', ""),
+    ("runtime/a.cpp", "// getenv is only named in this comment", ""),
+    ("runtime/cuda_backend.cpp", '#include "runtime/cuda_driver.h"', ""),
+    ("include/tarry/a.h", '#include "graph/node.h"', "above it"),
+    ("include/tarry/a.h", "#include <fmt/format.h>", "standard library only"),
+    ("include/tarry/a.h", "#include <unistd.h>", "standard library only"),
+    ("support/a.cpp", '#include "graph/node.h"', "above it"),
+    ("graph/a.cpp", '#include "codegen/kernel_ir.h"', "above it"),
+    ("cache/a.cpp", '#include "graph/node.h"', "beside it"),
+    ("codegen/a.cpp", '#include "runtime/backend.h"', "above it"),
+    ("codegen/a.cpp", '#include "cache/kernel_cache.h"', "beside it"),
+    ("tools/main.cpp", '#include "runtime/engine.h"', "above it"),
+    ("examples/a.cpp", '#include "graph/node.h"', "above it"),
+    ("graph/a.cpp", '#include "node.h"', "from the root"),
+    ("graph/a.cpp", '#include "tarry/array.h"', "with quotes"),
+    ("graph/node.cpp", "#include <boost/graph/adjacency_list.hpp>", "only by graph/graph.h"),
+    ("cache/a.cpp", "#include <xxhash.h>", "only by support/hash.h"),
+    ("runtime/a.cpp", "#include <spdlog/spdlog.h>", "only by support/log.cpp"),
+    ("tests/a.cpp", "#include <catch2/catch.hpp>", "only by tests/test.h"),
+    ("runtime/cuda_backend.cpp", "#include <cuda.h>", "only by nobody"),
+    ("runtime/evaluate.cpp", '#include "runtime/cuda_driver.h"', "driver types"),
+    ("runtime/a.cpp", '  const char* v = getenv("HOME");', "outside support/env.cpp"),
+]
+
+
+def self_test():
+    for file, line, expected in SELF_TEST:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / file).parent.mkdir(parents=True)
+            (root / file).write_text(f"// a file\n{line}\n", encoding="utf-8")
+            problems, count = check_tree(root)
+            assert count == 1
+            if expected:
+                assert len(problems) == 1 and expected in problems[0] and problems[0].startswith(f"{file}:2: "), (
+                    file, line, problems)
+            else:
+                assert not problems, (file, line, problems)
+    print(f"layering: {len(SELF_TEST)} planted lines judged as they should be")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    problems, count = check_tree(pathlib.Path(sys.argv[1]).resolve())
+    print("\n".join(problems + [f"layering: {count} files, {len(problems)} problems"]))
+    sys.exit(1 if problems or not count else 0)
+
+
+if __name__ == "__main__":
+    main()
