@@ -1,0 +1,89 @@
+// What both dialects share: names of values and parameters, the parameter struct, offset expressions, the entry's name.
+//
+// Text is a pure function of KernelIr and Target. It is written with the placeholder kEntryName for the entry symbol;
+// finish_kernel hashes the text and puts the real name in. The parameter struct is `struct <entry>_params`.
+#pragma once
+
+#include <initializer_list>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/kernel_source.h"
+#include "codegen/prelude_text.h"
+
+namespace tarry::codegen {
+
+inline constexpr std::string_view kEntryName = "TARRY_ENTRY";
+
+/// Indented lines of code.
+class CodeWriter {
+ public:
+  void line(std::string_view text);
+  void open(std::string_view head);                  ///< "head {" and one level deeper
+  void close(std::string_view tail = "");            ///< one level up and "}tail"
+  void label(std::string_view text);                 ///< at the margin: preprocessor lines
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+ private:
+  std::string text_;
+  int depth_ = 0;
+};
+
+std::string value_name(Value v);      ///< "v12"
+/// Member of the parameter struct: a0 (Pointer), o0 (IotaOffset), s0 (Scalar), e1 (Extent), m1 (Magic), t0_1 (Stride),
+/// r0 (ReducedStride), count, n, chunks, chunk_blocks, scratch, tickets.
+std::string slot_name(const Slot& slot);
+
+struct Parameters {
+  std::vector<Slot> slots;
+  std::string fields;                 ///< members of the struct, one per line, each slot exactly 8 bytes
+};
+/// Pointers and iota offsets, scalars, and the strides of class Any are always there; `more` names the other kinds
+/// wanted. Extent and Magic stand for dimensions 1 to rank - 1: the first one needs no division.
+Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more);
+/// "struct TARRY_ENTRY_params {...};"
+std::string parameter_struct(const Parameters& parameters);
+
+/// sum_d index_d * stride_d of an access as text; `indices` has one text per outer dimension ("0" is left out), `p` is
+/// how a parameter is reached ("p->", "p."). "0" where nothing is left. Strides are 64-bit, so the products are.
+std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<const std::string> indices, std::string_view p);
+/// k * reduced_stride as text: "0", k or "k * p->r0".
+std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string_view k, std::string_view p);
+/// "a + b" without zeros.
+std::string sum_text(std::string_view a, std::string_view b);
+
+/// Expressions of Compute instructions and combine steps; remembers which prelude functions they call.
+class Expressions {
+ public:
+  explicit Expressions(const KernelIr& ir) : ir_(ir) {}
+  /// The instruction `v` on operand texts (one per argument).
+  std::string compute(Value v, std::span<const std::string> operands);
+  /// Sum, Min or Max of two accumulator texts, left operand first.
+  std::string combine(const Reduction& r, const std::string& left, const std::string& right);
+  std::string apply(graph::Op op, Dtype input, Dtype output, std::span<const std::string> operands);
+  [[nodiscard]] std::vector<std::string> functions() const { return {functions_.begin(), functions_.end()}; }
+ private:
+  const KernelIr& ir_;
+  std::set<std::string> functions_;
+};
+
+/// Number of arguments of a Compute instruction.
+int arity(const Instr& instr);
+/// The constant `value` rounded to `dtype` (float32, float64) as a hexadecimal literal: exact, free of locale.
+std::string float_literal(Dtype dtype, double value);
+
+/// Readable head of the entry's name: "map_multiply_add", "reduce_sum_multiply".
+std::string readable_name(const KernelIr& ir);
+/// Assembles the source: prelude sections of `functions`, `kernel` with kEntryName replaced by readable name, "_" and 16
+/// hex digits of the text's hash.
+KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
+                           std::span<const std::string> functions);
+
+/// Magic slot: q = (umulhi(multiplier, x) + x) >> shift is x / extent for 0 <= x < 2^31 (Granlund, Montgomery, PLDI
+/// 1994); multiplier in the low 32 bits, shift above.
+std::uint64_t division_magic(std::int64_t extent);
+
+}  // namespace tarry::codegen
