@@ -1,0 +1,153 @@
+// KernelIr: verifier, printer and the layout of reduction states.
+#include "codegen/kernel_ir.h"
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+
+namespace tarry::codegen {
+namespace {
+
+const char* text(Schedule s) {
+  switch (s) {
+    case Schedule::Pointwise: return "pointwise";
+    case Schedule::ReduceSerial: return "reduce_serial";
+    case Schedule::ReduceInner: return "reduce_inner";
+    case Schedule::ReduceOuter: return "reduce_outer";
+  }
+  return "?";
+}
+
+const char* text(Region r) { return r == Region::Row ? "row" : r == Region::Point ? "point" : "outer"; }
+
+char text(StrideClass c) { return c == StrideClass::Zero ? '0' : c == StrideClass::One ? '1' : '*'; }
+
+std::string line(const KernelIr& ir, std::size_t i) {
+  const Instr& in = ir.instrs[i];
+  std::string s = fmt::format("  {:5} ", text(in.region));
+  if (in.kind != InstrKind::Store) s += fmt::format("%{}: {} = ", i, info(in.dtype).suffix);
+  switch (in.kind) {
+    case InstrKind::Load: s += fmt::format("load a{}", in.index); break;
+    case InstrKind::Scalar: s += fmt::format("scalar s{}", in.index); break;
+    case InstrKind::Result: s += fmt::format("result r{}.{}", in.index, in.output); break;
+    case InstrKind::Store: s += fmt::format("store a{}, %{}", in.index, in.args[0]); break;
+    case InstrKind::Compute:
+      s += graph::name(in.op);
+      for (int k = 0; k < graph::info(in.op).arity; ++k) s += fmt::format("{} %{}", k ? "," : "", in.args[static_cast<std::size_t>(k)]);
+      break;
+  }
+  return s + "\n";
+}
+
+[[noreturn]] void broken(const KernelIr& ir, const std::string& what) {
+  TARRY_THROW(InternalError, "", Where{}, "kernel IR breaks a rule: " + what + "\n" + to_string(ir));
+}
+
+bool visible(Region user, Region used) {
+  switch (user) {
+    case Region::Row: return used == Region::Row;
+    case Region::Point: return used != Region::Outer;
+    case Region::Outer: return used != Region::Point;
+  }
+  return false;
+}
+
+void verify_instr(const KernelIr& ir, std::size_t i) {
+  const Instr& in = ir.instrs[i];
+  const auto here = fmt::format("instruction {}", i);
+  const bool reduces = ir.schedule != Schedule::Pointwise;
+  if (!reduces && in.region != Region::Point) broken(ir, here + ": a pointwise kernel has point instructions only");
+  int arity = 0;
+  if (in.kind == InstrKind::Compute) arity = graph::info(in.op).arity;
+  if (in.kind == InstrKind::Store) arity = 1;
+  for (int k = 0; k < arity; ++k) {
+    const Value v = in.args[static_cast<std::size_t>(k)];
+    if (v >= i) broken(ir, here + " uses a later value");
+    if (ir.instrs[v].kind == InstrKind::Store) broken(ir, here + " uses a store as a value");
+    if (!visible(in.region, ir.instrs[v].region)) broken(ir, here + " uses a value of a region it cannot see");
+  }
+  if (in.kind == InstrKind::Load || in.kind == InstrKind::Store) {
+    if (in.index >= ir.accesses.size()) broken(ir, here + " names no access");
+    const Access& a = ir.accesses[in.index];
+    if (a.store != (in.kind == InstrKind::Store)) broken(ir, here + ": access direction");
+    if (a.outer_only != (in.region == Region::Outer)) broken(ir, here + ": access region");
+    const Dtype element = a.buffer == kNone ? Dtype::Int64 : ir.buffers.at(a.buffer);
+    const Dtype value = in.kind == InstrKind::Load ? in.dtype : ir.instrs[in.args[0]].dtype;
+    if (element != value || in.dtype != element) broken(ir, here + ": element type");
+    if (in.kind == InstrKind::Store && a.buffer == kNone) broken(ir, here + " stores to an iota");
+    if (in.region == Region::Row && a.reduced != StrideClass::Zero) broken(ir, here + ": a row value varies along the reduced axis");
+  }
+  if (in.kind == InstrKind::Scalar && (in.index >= ir.scalars.size() || ir.scalars[in.index] != in.dtype)) broken(ir, here + ": scalar");
+  if (in.kind == InstrKind::Result && (in.index >= ir.reductions.size() || in.region != Region::Outer)) broken(ir, here + ": result");
+}
+
+}  // namespace
+
+void verify(const KernelIr& ir) {
+  for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);
+  for (const Access& a : ir.accesses) {
+    if (static_cast<int>(a.strides.size()) != ir.rank) broken(ir, "an access has one stride per outer dimension");
+    if (a.buffer != kNone && a.buffer >= ir.buffers.size()) broken(ir, "an access names no buffer");
+  }
+  if ((ir.schedule == Schedule::Pointwise) != ir.reductions.empty()) broken(ir, "reductions belong to reduce schedules");
+  for (const Reduction& r : ir.reductions) {
+    const int inputs = r.op == Op::MomentsMerge ? 2 : 1;
+    for (int k = 0; k < inputs; ++k) {
+      const Value v = r.args[static_cast<std::size_t>(k)];
+      if (v >= ir.instrs.size() || !visible(Region::Point, ir.instrs[v].region)) broken(ir, "a reduction's input");
+      if (ir.instrs[v].dtype != r.dtype) broken(ir, "a reduction's dtype");
+    }
+    if (r.op == Op::MomentsMerge && (r.weight >= ir.scalars.size() || ir.scalars[r.weight] != Dtype::Int64)) broken(ir, "a weight");
+  }
+}
+
+std::string to_string(const KernelIr& ir) {
+  std::string s = fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
+                              ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
+  if (ir.rows_class) s += fmt::format(" warps_per_row {}", ir.rows_class);
+  s += "\n";
+  for (std::size_t i = 0; i < ir.buffers.size(); ++i) s += fmt::format("  buffer b{}: {}\n", i, info(ir.buffers[i]).suffix);
+  for (std::size_t i = 0; i < ir.scalars.size(); ++i) s += fmt::format("  scalar s{}: {}\n", i, info(ir.scalars[i]).suffix);
+  for (std::size_t i = 0; i < ir.accesses.size(); ++i) {
+    const Access& a = ir.accesses[i];
+    s += fmt::format("  access a{}: {} ", i, a.store ? "store" : "load");
+    s += a.buffer == kNone ? "iota" : fmt::format("b{}", a.buffer);
+    s += "[";
+    for (StrideClass c : a.strides) s += text(c);
+    if (ir.schedule != Schedule::Pointwise) s += a.outer_only ? "|" : std::string("|") + text(a.reduced);
+    s += a.aligned ? "] aligned\n" : "]\n";
+  }
+  for (std::size_t i = 0; i < ir.instrs.size(); ++i) s += line(ir, i);
+  for (std::size_t i = 0; i < ir.reductions.size(); ++i) {
+    const Reduction& r = ir.reductions[i];
+    s += fmt::format("  reduce r{}: {} = {} %{}", i, info(r.dtype).suffix, graph::name(r.op), r.args[0]);
+    if (r.op == Op::MomentsMerge) s += fmt::format(", %{} weight s{}", r.args[1], r.weight);
+    s += "\n";
+  }
+  return s;
+}
+
+std::vector<StateField> state_fields(const KernelIr& ir) {
+  std::vector<StateField> fields;
+  for (std::uint32_t i = 0; i < ir.reductions.size(); ++i) {
+    const Reduction& r = ir.reductions[i];
+    if (graph::output_count(r.op) == 2) {
+      fields.push_back({i, "mean", r.dtype});
+      fields.push_back({i, "m2", r.dtype});
+    } else {
+      fields.push_back({i, "value", r.dtype});
+    }
+  }
+  return fields;
+}
+
+std::size_t state_bytes(const KernelIr& ir) {
+  std::size_t at = 0;
+  for (const StateField& f : state_fields(ir)) {
+    const std::size_t size = itemsize(f.dtype);
+    at = (at + size - 1) / size * size + size;
+  }
+  return (at + 7) / 8 * 8;
+}
+
+}  // namespace tarry::codegen
