@@ -18,6 +18,7 @@ struct Switch {
 const std::vector<Switch>& switches();
 
 /// The value of a switch of the table, or nullopt where unset or empty. A test may override it (see set).
+/// Throws InternalError for a name that is not in the table: every switch is documented.
 std::optional<std::string> get(std::string_view name);
 /// The comma-separated words of a switch.
 std::vector<std::string> words(std::string_view name);
@@ -28,12 +29,13 @@ bool flag(std::string_view name);  ///< set to anything but "", "0", "off", "fal
 std::uint64_t bytes(std::string_view name, std::uint64_t fallback);
 std::int64_t integer(std::string_view name, std::int64_t fallback);
 
-/// Overrides a switch for this process (nullopt: forget the override). Thread-safe; bumps generation().
+/// Overrides a switch, or a variable of system(), for this process; "" makes it unset, nullopt forgets the override.
+/// Thread-safe; bumps generation().
 void set(std::string_view name, std::optional<std::string> value);
 /// Grows whenever set() is called, so that readers may cache parsed values.
 std::uint64_t generation() noexcept;
 
-/// $HOME, $XDG_CACHE_HOME and the like: variables that are not switches of ours.
+/// $HOME, $XDG_CACHE_HOME and the like: variables that are not switches of ours; nullopt where unset or empty.
 std::optional<std::string> system(std::string_view name);
 
 }  // namespace tarry::support::env

@@ -10,7 +10,7 @@ enum class Site : std::uint8_t { Driver, Nvrtc, Allocation, Compiler, File };
 /// True where the call about to be made at `site` must pretend to fail. Counts the call. Cost when unarmed: one load.
 bool fails(Site site) noexcept;
 
-/// Makes the k-th counted call from now on (k >= 1, over all sites, or of one site) fail once. Thread-safe.
+/// Makes the k-th counted call from now on (over all sites, or of one site) fail once; k = 0 only counts. Thread-safe.
 void arm(std::uint64_t k) noexcept;
 void arm(Site site, std::uint64_t k) noexcept;
 /// Stops failing; returns how many calls were counted since the last arm().

@@ -1,0 +1,170 @@
+// The switch table, its overrides and the parsers of its values.
+#include "support/env.h"
+
+#include <atomic>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "support/check.h"
+
+namespace tarry::support::env {
+
+namespace {
+
+struct Overrides {
+  std::mutex mutex;
+  std::map<std::string, std::string, std::less<>> values;
+  std::atomic<std::uint64_t> generation{0};
+};
+
+Overrides& overrides() {
+  static Overrides& state = *new Overrides;  // never destroyed: static arrays may still ask while the process exits
+  return state;
+}
+
+bool in_table(std::string_view name) {
+  for (const Switch& s : switches()) {
+    if (name == s.name) return true;
+  }
+  return false;
+}
+
+std::optional<std::string> lookup(std::string_view name) {
+  std::optional<std::string> value;
+  {
+    Overrides& state = overrides();
+    const std::lock_guard lock(state.mutex);
+    if (const auto found = state.values.find(name); found != state.values.end()) value = found->second;
+  }
+  if (!value) {
+    const char* text = std::getenv(std::string(name).c_str());
+    if (text == nullptr) return std::nullopt;
+    value = text;
+  }
+  if (value->empty()) return std::nullopt;
+  return value;
+}
+
+std::string_view trim(std::string_view text) {
+  const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// The leading integer of `text`, which is cut off; nullopt where there is none or it does not fit.
+template <class T>
+std::optional<T> take_integer(std::string_view& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+/// Bits to shift by for a suffix "", "k", "m", "g" (also "kb", "KiB", ...), or nullopt.
+std::optional<int> suffix_shift(std::string_view suffix) {
+  std::string low;
+  for (const char c : trim(suffix)) low += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (low.empty() || low == "b") return 0;
+  const std::string_view rest = std::string_view(low).substr(1);
+  if (!rest.empty() && rest != "b" && rest != "ib") return std::nullopt;
+  switch (low[0]) {
+    case 'k': return 10;
+    case 'm': return 20;
+    case 'g': return 30;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+const std::vector<Switch>& switches() {
+  static const std::vector<Switch>& table = *new std::vector<Switch>{
+      {"TARRY_DEVICE", "cpu, cuda, cuda:N", "Device of work that names none; default cuda:0 where it works, else cpu."},
+      {"TARRY_CACHE_DIR", "directory, off",
+       "Where compiled kernels are kept; default $XDG_CACHE_HOME/tarry or ~/.cache/tarry; off keeps none on disk."},
+      {"TARRY_CACHE_PATH", "directories separated by colons",
+       "Further directories of compiled kernels that are only read, searched in this order after TARRY_CACHE_DIR."},
+      {"TARRY_CACHE_SIZE", "bytes, suffix k, m or g",
+       "Most that TARRY_CACHE_DIR may hold, default 1g; least recently used kernels go first; 0 is no limit."},
+      {"TARRY_CACHE_STRICT", "0, 1", "1: a kernel that another compiler version made is compiled again."},
+      {"TARRY_REQUIRE_CACHED", "0, 1", "1: a kernel that would have to be compiled throws NotCached instead."},
+      {"TARRY_DUMP", "words: graph, plan, ir, source",
+       "Stages of each evaluation to print, to standard error or to files in TARRY_DUMP_DIR."},
+      {"TARRY_DUMP_DIR", "directory", "Where TARRY_DUMP and failed compilations leave their files."},
+      {"TARRY_DISABLE", "words: names of passes, fusion",
+       "Optimiser passes to leave out; without fusion every operation is a kernel of its own."},
+      {"TARRY_LOG", "debug, info, warning, error, off", "Least severe message to print; default warning."},
+      {"TARRY_SYNC", "0, 1", "1: wait after every kernel and name the operation that failed."},
+      {"TARRY_NUM_THREADS", "count", "Threads of the CPU device; default one per core that the process may use."},
+      {"TARRY_NVRTC", "path", "The libnvrtc to load instead of the one that the system finds."},
+      {"TARRY_CC", "program", "The C compiler of the CPU device; default the first of cc, gcc, clang that works."},
+  };
+  return table;
+}
+
+std::optional<std::string> get(std::string_view name) {
+  TARRY_ASSERT(in_table(name));
+  return lookup(name);
+}
+
+std::vector<std::string> words(std::string_view name) {
+  std::vector<std::string> result;
+  const std::string value = get(name).value_or("");
+  std::string_view rest = value;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    if (const std::string_view word = trim(rest.substr(0, comma)); !word.empty()) result.emplace_back(word);
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+  }
+  return result;
+}
+
+bool has_word(std::string_view name, std::string_view word) {
+  for (const std::string& w : words(name)) {
+    if (w == word) return true;
+  }
+  return false;
+}
+
+bool flag(std::string_view name) {
+  const std::string value = get(name).value_or("");
+  return !value.empty() && value != "0" && value != "off" && value != "false";
+}
+
+std::uint64_t bytes(std::string_view name, std::uint64_t fallback) {
+  const std::string value = get(name).value_or("");
+  std::string_view text = trim(value);
+  const std::optional<std::uint64_t> number = take_integer<std::uint64_t>(text);
+  const std::optional<int> shift = suffix_shift(text);
+  if (!number || !shift || *number > (~std::uint64_t{0} >> *shift)) return fallback;
+  return *number << *shift;
+}
+
+std::int64_t integer(std::string_view name, std::int64_t fallback) {
+  const std::string value = get(name).value_or("");
+  std::string_view text = trim(value);
+  const std::optional<std::int64_t> number = take_integer<std::int64_t>(text);
+  return number && text.empty() ? *number : fallback;
+}
+
+void set(std::string_view name, std::optional<std::string> value) {
+  Overrides& state = overrides();
+  const std::lock_guard lock(state.mutex);
+  if (value) {
+    state.values.insert_or_assign(std::string(name), *std::move(value));
+  } else if (const auto found = state.values.find(name); found != state.values.end()) {
+    state.values.erase(found);
+  }
+  state.generation.fetch_add(1, std::memory_order_release);
+}
+
+std::uint64_t generation() noexcept { return overrides().generation.load(std::memory_order_acquire); }
+
+std::optional<std::string> system(std::string_view name) { return lookup(name); }
+
+}  // namespace tarry::support::env

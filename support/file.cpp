@@ -1,0 +1,116 @@
+// File functions over POSIX calls: they need O_EXCL, exact error codes and no locale.
+#include "support/file.h"
+
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "support/env.h"
+#include "support/fault.h"
+#include "support/hash.h"
+
+namespace tarry::support {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
+  /// Network file systems report a full disk here.
+  std::error_code close() {
+    const int fd = std::exchange(fd_, -1);
+    return ::close(fd) == 0 ? std::error_code{} : last_error();
+  }
+ private:
+  int fd_;
+};
+
+/// 16 hex digits. Process ids would clash between containers that share a directory.
+std::string random_name() {
+  Hash128 noise;
+  if (::getrandom(&noise.lo, sizeof noise.lo, 0) != static_cast<ssize_t>(sizeof noise.lo)) {
+    noise.lo = static_cast<std::uint64_t>(::getpid()) << 32 ^ reinterpret_cast<std::uintptr_t>(&noise);
+  }
+  return noise.hex().substr(16);
+}
+
+std::error_code write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return last_error();
+    if (written == 0) return std::make_error_code(std::errc::no_space_on_device);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> read_file(const fs::path& path) {
+  if (fault::fails(fault::Site::File)) return std::nullopt;
+  // O_NONBLOCK: opening a pipe that somebody left here must not hang.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  std::string content(static_cast<std::size_t>(status.st_size) + 1, '\0');  // one more, to see the end in one call
+  std::size_t size = 0;
+  for (;;) {
+    const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+    if (size == content.size()) content.resize(2 * size);  // files of /proc tell no size
+  }
+  content.resize(size);
+  return content;
+}
+
+std::error_code write_file_atomically(const fs::path& path, std::string_view content) {
+  if (fault::fails(fault::Site::File)) return std::make_error_code(std::errc::no_space_on_device);
+  const fs::path temporary = path.string() + std::string(kTemporaryMark) + random_name();
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file) return last_error();
+  std::error_code error = write_all(file.get(), content);
+  if (const std::error_code closing = file.close(); !error) error = closing;
+  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = last_error();
+  if (error) ::unlink(temporary.c_str());
+  return error;
+}
+
+fs::path unique_temporary_dir() {
+  const std::string base = env::system("TMPDIR").value_or("/tmp");
+  std::string pattern = base + "/tarry-XXXXXX";
+  const bool refused = fault::fails(fault::Site::File);
+  if (refused) errno = ENOSPC;
+  if (refused || ::mkdtemp(pattern.data()) == nullptr) {
+    TARRY_THROW(CompileError, "", Where{},
+                "cannot make a temporary directory in " + base + ": " + last_error().message() +
+                    "; set TMPDIR to a writable directory");
+  }
+  return pattern;
+}
+
+ScopedTemporaryDirectory::~ScopedTemporaryDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace tarry::support

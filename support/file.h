@@ -1,0 +1,38 @@
+// Files as the cache and the compilers need them: whole reads, atomic writes, temporary directories. Every function
+// asks fault::fails(Site::File) first.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tarry::support {
+
+/// The content of a regular file, or nullopt where it cannot be read to its end (also for directories and pipes).
+std::optional<std::string> read_file(const std::filesystem::path& path);
+
+/// Writes a unique temporary beside `path` and renames it over `path`: readers see the old file, the new one or none,
+/// never a part. Leaves no temporary behind where it fails; the error says why.
+std::error_code write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// Part of the name of every temporary of write_file_atomically: "<file>.tmp-<16 hex digits>".
+inline constexpr std::string_view kTemporaryMark = ".tmp-";
+
+/// A new directory (mode 0700) below $TMPDIR or /tmp. Throws CompileError naming TMPDIR: compilers work there.
+std::filesystem::path unique_temporary_dir();
+
+/// A temporary directory that is removed with all it holds.
+class ScopedTemporaryDirectory {
+ public:
+  ScopedTemporaryDirectory() : path_(unique_temporary_dir()) {}
+  ~ScopedTemporaryDirectory();
+  ScopedTemporaryDirectory(const ScopedTemporaryDirectory&) = delete;
+  ScopedTemporaryDirectory& operator=(const ScopedTemporaryDirectory&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace tarry::support

@@ -1,0 +1,99 @@
+// The logger. Nothing else includes spdlog.
+#include "support/log.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include "support/env.h"
+
+namespace tarry::support::log {
+
+namespace {
+
+constexpr int kOff = static_cast<int>(Level::Error) + 1;
+
+int parse_threshold() {
+  const std::string value = env::get("TARRY_LOG").value_or("warning");
+  if (value == "debug") return static_cast<int>(Level::Debug);
+  if (value == "info") return static_cast<int>(Level::Info);
+  if (value == "error") return static_cast<int>(Level::Error);
+  if (value == "off") return kOff;
+  return static_cast<int>(Level::Warning);
+}
+
+struct State {
+  std::mutex mutex;
+  std::unordered_set<std::string> warned;
+  Sink sink;
+  // Made by hand and never destroyed: spdlog's registry is gone when static arrays report while the process exits.
+  spdlog::logger logger{"tarry", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
+  // Threshold and the generation of the switches it was read at, in one word so that both change together.
+  std::atomic<std::uint64_t> threshold{~std::uint64_t{0}};
+
+  State() {
+    logger.set_pattern("[tarry] %l: %v");
+    logger.set_level(spdlog::level::trace);
+    logger.flush_on(spdlog::level::trace);
+  }
+};
+
+State& state() {
+  static State& s = *new State;
+  return s;
+}
+
+int threshold() {
+  constexpr std::uint64_t kLevelBits = 8;
+  std::atomic<std::uint64_t>& cached = state().threshold;
+  const std::uint64_t generation = env::generation();
+  std::uint64_t word = cached.load(std::memory_order_relaxed);
+  if (word >> kLevelBits != generation) {
+    word = generation << kLevelBits | static_cast<std::uint64_t>(parse_threshold());
+    cached.store(word, std::memory_order_relaxed);
+  }
+  return static_cast<int>(word & ((std::uint64_t{1} << kLevelBits) - 1));
+}
+
+spdlog::level::level_enum spdlog_level(Level level) {
+  switch (level) {
+    case Level::Debug: return spdlog::level::debug;
+    case Level::Info: return spdlog::level::info;
+    case Level::Warning: return spdlog::level::warn;
+    case Level::Error: return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+}  // namespace
+
+bool enabled(Level level) { return static_cast<int>(level) >= threshold(); }
+
+void write(Level level, std::string_view message) {
+  if (!enabled(level)) return;
+  State& s = state();
+  Sink sink;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (level == Level::Warning && !s.warned.emplace(message).second) return;
+    sink = s.sink;
+  }
+  if (sink) {
+    sink(level, message);
+  } else {
+    s.logger.log(spdlog_level(level), spdlog::string_view_t(message.data(), message.size()));
+  }
+}
+
+void set_sink(Sink sink) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.sink = std::move(sink);
+}
+
+}  // namespace tarry::support::log
