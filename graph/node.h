@@ -125,7 +125,7 @@ std::mutex& engine_mutex();
 /// Live nodes in this process, for tests and budgets.
 std::int64_t live_nodes() noexcept;
 
-inline Edge::Edge(const Edge& o) : node_(o.node_), output_(o.output_) { if (node_) retain(node_); }
-inline Edge::~Edge() { if (node_) release(node_); }
+inline Edge::Edge(const Edge& o) : node_(o.node_), output_(o.output_) { if (node_) graph::retain(node_); }
+inline Edge::~Edge() { if (node_) graph::release(node_); }
 
 }  // namespace tarry::graph

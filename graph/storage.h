@@ -17,8 +17,8 @@ enum class Owner : std::uint8_t { Pool, Borrowed, Adopted };
 /// One allocation on one device. Derived classes return it to their pool in stream order when destroyed.
 class Buffer {
  public:
-  Buffer(Device device, Owner owner, void* data, std::size_t bytes)
-      : device(device), owner(owner), data(data), bytes(bytes) {}
+  Buffer(Device on, Owner owned_by, void* address, std::size_t size)
+      : device(on), owner(owned_by), data(address), bytes(size) {}
   virtual ~Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;

@@ -1,0 +1,159 @@
+// Graph as a model of Boost.Graph's concepts, its verifier and printers. This file and graph.h alone know Boost.Graph.
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/graphviz.hpp>
+#include <boost/graph/topological_sort.hpp>
+#include <fmt/format.h>
+#include <iterator>
+#include <sstream>
+
+#include "support/check.h"
+#include "support/hash.h"
+
+namespace tarry::graph {
+
+std::size_t Graph::DimsHash::operator()(const Dims& d) const {
+  return support::hash_bytes(d.begin(), static_cast<std::size_t>(d.size()) * sizeof(std::int64_t)).lo + static_cast<std::size_t>(d.size());
+}
+
+ShapeId Graph::intern(const Dims& shape) {
+  const auto [it, inserted] = shape_ids_.try_emplace(shape, static_cast<ShapeId>(shapes.size()));
+  if (inserted) {
+    shapes.push_back(shape);
+    counts.push_back(element_count(shape.span()));
+  }
+  return it->second;
+}
+
+Graph Graph::like() const {
+  Graph g = *this;
+  g.nodes.clear();
+  g.nodes.reserve(nodes.size());
+  g.roots.clear();
+  return g;
+}
+
+ScalarClass classify(Dtype dtype, const ScalarCell& cell) {
+  const auto of_float = [](auto v) {
+    if (v == 1) return ScalarClass::One;
+    if (v != 0) return ScalarClass::Other;
+    return __builtin_signbit(v) ? ScalarClass::NegativeZero : ScalarClass::Zero;
+  };
+  const auto of_int = [](std::int64_t v) { return v == 0 ? ScalarClass::Zero : v == 1 ? ScalarClass::One : ScalarClass::Other; };
+  switch (dtype) {
+    case Dtype::Float32: return of_float(cell.as<float>());
+    case Dtype::Float64: return of_float(cell.as<double>());
+    case Dtype::Int32: return of_int(cell.as<std::int32_t>());
+    case Dtype::Int64: return of_int(cell.as<std::int64_t>());
+    default: return ScalarClass::Other;
+  }
+}
+
+namespace {
+
+using BoostGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+
+void check_node(const Graph& g, NodeId id) {
+  const GraphNode& n = g.nodes[id];
+  TARRY_ASSERT(n.shape < g.shapes.size());
+  TARRY_ASSERT(n.n_inputs == info(n.op).arity);
+  for (int i = 0; i < n.n_inputs; ++i) {
+    TARRY_ASSERT(n.inputs[i].node < id);
+    TARRY_ASSERT(static_cast<int>(n.inputs[i].output) < output_count(g.nodes[n.inputs[i].node].op));
+  }
+  switch (info(n.op).op_class) {
+    case OpClass::Leaf: TARRY_ASSERT(n.payload < g.leaves.size()); break;
+    case OpClass::Scalar: TARRY_ASSERT(n.payload < g.scalars.size() && g.shape(id).empty() && g.scalars[n.payload].dtype == n.dtype); break;
+    case OpClass::Iota: TARRY_ASSERT(n.payload < static_cast<std::uint32_t>(g.shape(id).size()) && n.dtype == Dtype::Int64); break;
+    case OpClass::View: TARRY_ASSERT(n.payload < g.views.size() && g.views[n.payload].size == g.shape(n.inputs[0].node).size()); break;
+    case OpClass::Map:
+      for (int i = 0; i < n.n_inputs; ++i) TARRY_ASSERT(g.shape(n.inputs[i].node).size() <= g.shape(id).size());
+      break;
+    case OpClass::Reduce: {
+      TARRY_ASSERT(n.payload < g.reduces.size());
+      Dims expected = g.shape(n.inputs[0].node);
+      expected.erase(g.reduces[n.payload].axis);
+      TARRY_ASSERT(expected == g.shape(id));
+      break;
+    }
+  }
+}
+
+std::string operands(const GraphNode& n) {
+  std::string s;
+  for (int i = 0; i < n.n_inputs; ++i) {
+    s += fmt::format("{} %{}", i ? "," : "", n.inputs[i].node);
+    if (n.inputs[i].output) s += fmt::format(".{}", n.inputs[i].output);
+  }
+  return s;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> topological_order(const std::vector<std::vector<std::uint32_t>>& predecessors) {
+  BoostGraph g(predecessors.size());
+  for (std::uint32_t v = 0; v < predecessors.size(); ++v)
+    for (std::uint32_t p : predecessors[v]) boost::add_edge(v, p, g);  // reversed, so that the sort comes out forward
+  std::vector<std::uint32_t> order;
+  order.reserve(predecessors.size());
+  try {
+    boost::topological_sort(g, std::back_inserter(order));
+  } catch (const boost::not_a_dag&) {
+    TARRY_THROW(InternalError, "", Where{}, "the kernels of a plan depend on each other in a cycle");
+  }
+  return order;
+}
+
+void verify(const Graph& g) {
+  for (NodeId id = 0; id < g.nodes.size(); ++id) check_node(g, id);
+  for (const GraphEdge& r : g.roots) TARRY_ASSERT(r.node < g.nodes.size());
+}
+
+std::string to_string(const Graph& g) {
+  std::string s;
+  for (NodeId id = 0; id < g.nodes.size(); ++id) {
+    const GraphNode& n = g.nodes[id];
+    s += fmt::format("%{} = {} {} {}{}", id, name(n.op), info(n.dtype).suffix, to_string(g.shape(id)), operands(n));
+    if (info(n.op).op_class == OpClass::Reduce) s += fmt::format(" axis {}", g.reduces[n.payload].axis);
+    if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);
+    if (n.op == Op::View) {
+      const IndexMap& m = g.views[n.payload];
+      s += " [";
+      for (int i = 0; i < m.size; ++i) s += m[i].axis < 0 ? fmt::format("{}{}", i ? ", " : "", m[i].start)
+                                                          : fmt::format("{}{}+{}*i{}", i ? ", " : "", m[i].start, m[i].step, m[i].axis);
+      s += "]";
+    }
+    s += "\n";
+  }
+  s += "roots";
+  for (const GraphEdge& r : g.roots) s += fmt::format(" %{}{}", r.node, r.output ? fmt::format(".{}", r.output) : "");
+  return s + "\n";
+}
+
+std::string to_dot(const Graph& g, const std::vector<std::uint32_t>& group_of) {
+  BoostGraph b(g.nodes.size());
+  for (NodeId id = 0; id < g.nodes.size(); ++id)
+    for (int i = 0; i < g.nodes[id].n_inputs; ++i) boost::add_edge(g.nodes[id].inputs[i].node, id, b);
+  static constexpr const char* kColours[] = {"#cfe8fc", "#d8f0d0", "#fce8cf", "#ead6f5", "#f5d6da", "#d6f3f5", "#f3f0c8", "#dddddd"};
+  std::ostringstream out;
+  boost::write_graphviz(
+      out, b,
+      [&](std::ostream& o, std::size_t v) {
+        const auto id = static_cast<NodeId>(v);
+        const GraphNode& n = g.nodes[id];
+        o << "[shape=box,label=\"%" << id << " " << name(n.op) << "\\n" << info(n.dtype).suffix << " " << to_string(g.shape(id));
+        if (n.file) o << "\\n" << n.where().str();
+        o << "\"";
+        if (id < group_of.size() && group_of[id] != kNoId)
+          o << ",style=filled,fillcolor=\"" << kColours[group_of[id] % std::size(kColours)] << "\",xlabel=\"kernel " << group_of[id] << "\"";
+        const bool root = std::any_of(g.roots.begin(), g.roots.end(), [&](const GraphEdge& r) { return r.node == id; });
+        if (root) o << ",penwidth=2";
+        o << "]";
+      },
+      [](std::ostream&, const BoostGraph::edge_descriptor&) {}, [](std::ostream& o) { o << "rankdir=TB;\n"; });
+  return out.str();
+}
+
+}  // namespace tarry::graph

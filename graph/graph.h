@@ -1,0 +1,117 @@
+// Graph: one evaluation's snapshot as a value. Passes take one and return one; the scheduler reads it.
+//
+// Node ids are topological: inputs have smaller ids. Shapes are interned, so equal shapes are equal ids. Payloads (view
+// maps, reduce attributes, scalar sources, leaf numbers) stand in side tables. Nothing points back to recorded nodes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <tarry/error.h>
+
+#include "graph/attributes.h"
+#include "graph/node.h"
+#include "graph/op.h"
+#include "graph/shape.h"
+
+namespace tarry::graph {
+
+using NodeId = std::uint32_t;
+using ShapeId = std::uint32_t;
+inline constexpr std::uint32_t kNoId = ~std::uint32_t{0};
+
+struct GraphEdge {
+  NodeId node = kNoId;
+  std::uint32_t output = 0;
+  friend bool operator==(const GraphEdge&, const GraphEdge&) = default;
+};
+
+/// What may be known of a scalar's value when a plan is made: rules that need more are not allowed (the plan is reused).
+enum class ScalarClass : std::uint8_t { Other, Zero, NegativeZero, One };
+ScalarClass classify(Dtype dtype, const ScalarCell& cell);
+
+/// Where a Scalar node's value comes from when the plan runs: a cell of the snapshot, a constant, or an exact op on others.
+struct ScalarSource {
+  enum class Kind : std::uint8_t { Cell, Constant, Compute } kind = Kind::Cell;
+  ScalarClass known = ScalarClass::Other;
+  Op op{};
+  Dtype input{};                           ///< Compute: dtype of the operands
+  Dtype dtype{};
+  std::uint32_t cell = kNoId;              ///< Cell: index into the snapshot's cells
+  ScalarCell constant;                     ///< Constant
+  std::uint32_t args[3] = {kNoId, kNoId, kNoId};  ///< Compute: indices of earlier sources
+};
+
+struct GraphNode {
+  Op op{};
+  Dtype dtype{};
+  Mode mode{};
+  std::uint8_t n_inputs = 0;
+  ShapeId shape = 0;
+  std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Reduce: attributes; Iota: axis
+  GraphEdge inputs[Node::kMaxInputs];
+  const char* file = nullptr;
+  std::uint32_t line = 0;
+  [[nodiscard]] Where where() const { return {file, line}; }
+};
+
+/// A leaf's place in memory, as far as plans depend on it.
+struct LeafLayout {
+  std::int64_t offset = 0;
+  Dims strides;
+  bool contiguous = true;
+};
+
+class Graph {
+ public:
+  std::vector<GraphNode> nodes;
+  std::vector<GraphEdge> roots;
+  std::vector<Dims> shapes;
+  std::vector<std::int64_t> counts;          ///< elements of each shape
+  std::vector<IndexMap> views;
+  std::vector<ReduceAttributes> reduces;
+  std::vector<ScalarSource> scalars;
+  std::vector<LeafLayout> leaves;
+
+  ShapeId intern(const Dims& shape);
+  [[nodiscard]] const Dims& shape(NodeId n) const { return shapes[nodes[n].shape]; }
+  [[nodiscard]] std::int64_t count(NodeId n) const { return counts[nodes[n].shape]; }
+  [[nodiscard]] std::int64_t bytes(NodeId n) const { return count(n) * static_cast<std::int64_t>(itemsize(nodes[n].dtype)); }
+  /// An empty graph that shares this one's tables, for a pass to fill.
+  [[nodiscard]] Graph like() const;
+
+ private:
+  struct DimsHash { std::size_t operator()(const Dims& d) const; };
+  std::unordered_map<Dims, ShapeId, DimsHash> shape_ids_;
+};
+
+/// Throws InternalError where a rule of this header is broken. Uses Boost.Graph's topological sort as the judge of order.
+void verify(const Graph& g);
+/// One line per node: %3 = add f32 (4, 5) %1, %2.
+std::string to_string(const Graph& g);
+/// Graphviz text; `group_of` (may be empty) draws nodes of one kernel in one cluster colour.
+std::string to_dot(const Graph& g, const std::vector<std::uint32_t>& group_of = {});
+
+/// Topological order of a directed graph given as predecessor lists (Boost.Graph); throws InternalError on a cycle.
+std::vector<std::uint32_t> topological_order(const std::vector<std::vector<std::uint32_t>>& predecessors);
+
+/// What an evaluate took from the recorded graph in one critical section.
+struct Snapshot {
+  Graph graph;
+  std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
+  std::vector<Device> leaf_devices;
+  std::vector<ScalarCell> cells;                 ///< by cell number
+  std::string key;                               ///< canonical bytes: equal keys mean equal plans (for one target)
+  Device placed{};                               ///< explicit device of any node, or unplaced
+  std::size_t recorded_nodes = 0;
+};
+
+/// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another
+/// evaluate has claimed and returns early, or rethrows the error of a failed node.
+Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked);
+
+}  // namespace tarry::graph
