@@ -29,7 +29,7 @@ OWNERS = {
     "xxhash.h": ["support/hash.h", "support/hash.cpp"],
     "spdlog/*": ["support/log.cpp"],
     "catch2/*": ["tests/test.h"],
-    "CLI/*": ["tools/*"],
+    "CLI/*": ["tools/*", "examples/*"],
     "nlohmann/*": ["tools/*", "examples/*", "bench/*", "tests/*"],
     "benchmark/*": ["bench/*"],
     "tbb/*": ["runtime/*"],

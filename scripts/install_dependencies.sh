@@ -1,0 +1,28 @@
+#!/bin/sh
+# Installs the Debian packages that building and testing need; asks the network only for those that are missing.
+set -eu
+
+# Of alternatives (a|b) any will do, and the first is installed.
+packages="g++ cmake ninja-build ccache git pkg-config libboost-dev|libboost1.74-dev libxxhash-dev catch2 libfmt-dev
+libspdlog-dev libcli11-dev nlohmann-json3-dev libtbb-dev python3 python3-numpy"
+
+missing=""
+for package in $packages; do
+  state=$(echo "$package" | tr '|' '\n' | xargs dpkg-query -W -f '${db:Status-Status}\n' 2>/dev/null || true)
+  echo "$state" | grep -qx installed || missing="$missing ${package%%|*}"
+done
+if [ -z "$missing" ]; then
+  echo "dependencies: all present"
+  exit 0
+fi
+
+echo "dependencies: installing$missing"
+as_root=""
+if [ "$(id -u)" != 0 ]; then
+  as_root="sudo"
+fi
+# shellcheck disable=SC2086  # words are packages
+{
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+}
