@@ -35,7 +35,7 @@ struct KernelRequest {
 /// A compiled image; kernels of one batch share it.
 struct Binary {
   std::shared_ptr<const std::string> image;
-  std::string compiler;   ///< name and version, e.g. "nvrtc 13.0"
+  std::string compiler;   ///< name and version, e.g. "nvrtc 13.0"; the words that Backend::compiler() uses
   std::string log;        ///< what the compiler said (registers, spills)
 };
 
@@ -63,7 +63,7 @@ struct Backend {
 struct Loaded {
   std::shared_ptr<Executable> executable;
   Hit hit{};
-  double compile_seconds = 0;
+  double compile_seconds = 0;  ///< this kernel's share of its batch; 0 where nothing was compiled
 };
 
 class KernelCache {

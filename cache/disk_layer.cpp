@@ -1,0 +1,140 @@
+// DiskLayer: lookup and storage of entries in one directory.
+#include "cache/disk_layer.h"
+
+#include <cerrno>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "support/file.h"
+
+namespace tarry::cache {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Kernels of equal hash stand side by side in slots; with 128 bits only the first is ever used.
+constexpr int kSlots = 8;
+/// An entry's time of modification is its last use, give or take this: a hit seldom has to write.
+constexpr std::int64_t kTouchSeconds = 3600;
+/// A sweep is due when this part of the capacity was written since the last, and it frees as much.
+constexpr std::uint64_t kSlackDivisor = 8;
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+bool is_present(const fs::path& file) { return ::access(file.c_str(), F_OK) == 0; }
+
+void touch(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0 || std::time(nullptr) - status.st_mtime < kTouchSeconds) return;
+  ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // failing is harmless: the entry looks older than it is
+}
+
+}  // namespace
+
+DiskLayer::DiskLayer(fs::path root, Access access, std::uint64_t capacity)
+    : root_(std::move(root)),
+      access_(access),
+      capacity_(capacity),
+      unswept_bytes_(capacity) {}  // so that the first write sweeps: the directory may be over a new, lower limit
+
+fs::path DiskLayer::path(const support::Hash128& hash, int slot) const {
+  const std::string hex = hash.hex();
+  const std::string suffix = slot == 0 ? "" : "-" + std::to_string(slot);
+  return root_ / hex.substr(0, 2) / (hex + suffix + ".kernel");
+}
+
+std::optional<Entry> DiskLayer::read(const std::string& material) {
+  const support::Hash128 hash = support::hash_bytes(material);
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const fs::path file = path(hash, slot);
+    const std::optional<std::string> bytes = support::read_file(file);
+    if (!bytes) {
+      if (!is_present(file)) return std::nullopt;
+      continue;  // no regular file, or no descriptor left just now: nothing to conclude about its content
+    }
+    std::optional<Entry> entry = decode(*bytes);
+    if (entry && entry->material == material) {
+      if (access_ == Access::ReadWrite) touch(file);
+      return entry;
+    }
+    const bool misplaced = !entry || support::hash_bytes(entry->material) != hash;
+    if (misplaced && access_ == Access::ReadWrite) ::unlink(file.c_str());
+  }
+  return std::nullopt;
+}
+
+void DiskLayer::discard(const std::string& material) {
+  if (access_ == Access::ReadOnly) return;
+  const support::Hash128 hash = support::hash_bytes(material);
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const fs::path file = path(hash, slot);
+    const std::optional<std::string> bytes = support::read_file(file);
+    const std::optional<Entry> entry = bytes ? decode(*bytes) : std::nullopt;
+    if (entry && entry->material == material) ::unlink(file.c_str());
+  }
+}
+
+std::error_code DiskLayer::write_file(const fs::path& file, const std::string& bytes) {
+  std::error_code error = support::write_file_atomically(file, bytes);
+  if (error != std::errc::no_such_file_or_directory) return error;
+  if (error = make_private_directory(file.parent_path()); error) return error;
+  return support::write_file_atomically(file, bytes);
+}
+
+DiskLayer::Written DiskLayer::write(const Entry& entry) {
+  const support::Hash128 hash = support::hash_bytes(entry.material);
+  const std::string bytes = encode(entry);
+  if (capacity_ != 0 && bytes.size() > capacity_) return {};  // would only push out everything else
+  std::error_code error;
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const fs::path file = path(hash, slot);
+    if (const std::optional<std::string> present = support::read_file(file)) {
+      const std::optional<Entry> other = decode(*present);
+      const bool taken = other && other->material != entry.material && slot + 1 < kSlots;
+      if (taken) continue;
+    }
+    error = write_file(file, bytes);
+    if (!error) return {{}, evict_after(bytes.size())};
+    if (error != std::errc::is_a_directory) break;
+  }
+  return {error, 0};
+}
+
+std::int64_t DiskLayer::evict_after(std::uint64_t bytes_written) {
+  if (capacity_ == 0) return 0;
+  const std::uint64_t slack = capacity_ / kSlackDivisor;
+  const std::lock_guard lock(sweep_mutex_);
+  unswept_bytes_ += bytes_written;
+  if (unswept_bytes_ < slack) return 0;
+  unswept_bytes_ = 0;
+  return sweep(root_, capacity_ - slack);
+}
+
+std::error_code make_private_directory(const fs::path& directory) {
+  std::error_code error;
+  if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
+  if (::mkdir(directory.c_str(), 0700) == 0) return {};
+  if (errno != EEXIST) return last_error();
+  if (!fs::is_directory(directory, error)) return std::make_error_code(std::errc::not_a_directory);
+  return {};
+}
+
+std::string reason_to_refuse(const fs::path& directory, Access access) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) return last_error().message();
+  if (!S_ISDIR(status.st_mode)) return "it is not a directory";
+  struct statvfs volume {};
+  const bool immutable = ::statvfs(directory.c_str(), &volume) == 0 && (volume.f_flag & ST_RDONLY) != 0;
+  if (access == Access::ReadOnly && immutable) return "";
+  const bool ours = status.st_uid == ::geteuid() || (access == Access::ReadOnly && status.st_uid == 0);
+  if (!ours) return "it belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users can write to it";
+  return "";
+}
+
+}  // namespace tarry::cache

@@ -1,0 +1,27 @@
+// The file of one cached kernel: everything needed to load it and to know that it is the right one.
+//
+//   magic "TARRYKRN" | format version u32 | sizes of the five parts u64 each | the parts | XXH3-128 of all before
+//
+// Integers are little-endian. The checksum finds damage of any kind; it is no protection against an attacker, which
+// the rights of the directory are (DiskLayer).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tarry::cache {
+
+struct Entry {
+  std::string material;  ///< KernelKey::material(), holds the source
+  std::string compiler;
+  std::string name;      ///< symbol of the kernel in the image
+  std::string log;       ///< what the compiler said: decisions taken from it must repeat on a hit
+  std::string image;
+};
+
+std::string encode(const Entry& entry);
+/// nullopt for every file that encode did not make with this format version.
+std::optional<Entry> decode(std::string_view bytes);
+
+}  // namespace tarry::cache

@@ -1,0 +1,307 @@
+// KernelCache::get: claim what nobody is making yet, find it on disk, compile the rest, then wait for the others.
+// A caller finishes everything it claimed before it waits, so callers can wait for each other in any pattern.
+#include "cache/kernel_cache.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "cache/disk_store.h"
+#include "cache/memory_layer.h"
+#include "support/check.h"
+#include "support/env.h"
+#include "support/log.h"
+
+namespace tarry::cache {
+
+namespace env = support::env;
+namespace log = support::log;
+
+namespace {
+
+constexpr std::size_t kBatch = 8;
+
+/// One kernel in the making. Its maker calls finish or fail exactly once.
+struct Flight {
+  std::promise<std::shared_ptr<Executable>> promise;
+  std::shared_future<std::shared_ptr<Executable>> result{promise.get_future()};
+};
+
+/// One request of one get().
+struct Job {
+  const KernelRequest* request;
+  MaterialPtr material;
+  std::shared_ptr<Flight> flight;  ///< null for a memory hit
+  bool mine = false;               ///< this get() makes it and has not finished it yet
+  Loaded loaded{nullptr, Hit::Memory, 0};
+};
+
+using Jobs = std::span<Job* const>;
+
+/// The disk layers as the switches of one generation name them.
+struct Layers {
+  std::vector<std::unique_ptr<DiskLayer>> search_order;
+  bool strict = false;
+  bool require_cached = false;
+};
+
+std::string not_cached_message(Jobs missing) {
+  constexpr std::size_t kNamed = 8;
+  std::string text = "TARRY_REQUIRE_CACHED is set and " + std::to_string(missing.size()) +
+                     (missing.size() == 1 ? " kernel is" : " kernels are") + " in no cache layer:";
+  for (const Job* job : missing.first(std::min(missing.size(), kNamed))) {
+    const KernelKey& key = job->request->key;
+    text += " " + job->request->entry + " (" + key.target + ", " + key.mode + ", key " + job->material->hash.hex() + ")";
+  }
+  if (missing.size() > kNamed) text += " and " + std::to_string(missing.size() - kNamed) + " more";
+  return text;
+}
+
+/// Calls work(0) .. work(count - 1) on up to one thread per core; runs here what no thread can be had for.
+/// work must not throw.
+template <class Work>
+void in_parallel(std::size_t count, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  const auto loop = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> helpers;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  try {
+    while (helpers.size() + 1 < std::min(count, cores)) helpers.emplace_back(loop);
+  } catch (const std::system_error&) {
+    log::debug("no further thread for compiling");
+  }
+  loop();
+}
+
+}  // namespace
+
+struct KernelCache::Impl {
+  explicit Impl(std::size_t memory_capacity) : memory(memory_capacity) {}
+
+  std::mutex mutex;  // guards all below; never held while compiling, loading or touching files
+  MemoryLayer memory;
+  MaterialMap<std::shared_ptr<Flight>> flights;
+  CacheStats stats;
+  std::shared_ptr<const Layers> layers;
+  std::uint64_t layers_generation = 0;
+
+  std::mutex open_mutex;  // one thread opens the layers
+
+  void claim(Jobs jobs);
+  void finish(Job& job, std::shared_ptr<Executable> executable, Hit hit);
+  void fail(Jobs jobs, const std::exception_ptr& error);
+  void count(std::int64_t CacheStats::*counter, std::int64_t by = 1);
+
+  std::shared_ptr<const Layers> current_layers();
+  void make(Jobs jobs, const Backend& backend);
+  bool load_from_disk(Job& job, const Backend& backend, const Layers& layers);
+  bool acceptable(const Entry& entry, const DiskLayer& layer, const Backend& backend, const Layers& layers);
+  void compile(Jobs batch, const Backend& backend, const Layers& layers);
+  void store(const Job& job, const Binary& binary, const Layers& layers);
+};
+
+void KernelCache::Impl::count(std::int64_t CacheStats::*counter, std::int64_t by) {
+  const std::lock_guard lock(mutex);
+  stats.*counter += by;
+}
+
+void KernelCache::Impl::claim(Jobs jobs) {
+  const std::lock_guard lock(mutex);
+  for (Job* job : jobs) {
+    if (job->loaded.executable = memory.find(job->material); job->loaded.executable != nullptr) {
+      ++stats.memory_hits;
+      continue;
+    }
+    const auto [flight, is_new] = flights.try_emplace(job->material, std::make_shared<Flight>());
+    job->flight = flight->second;
+    job->mine = is_new;
+  }
+}
+
+void KernelCache::Impl::finish(Job& job, std::shared_ptr<Executable> executable, Hit hit) {
+  std::shared_ptr<Executable> evicted;
+  {
+    const std::lock_guard lock(mutex);
+    evicted = memory.insert(job.material, executable);
+    flights.erase(job.material);
+    ++(hit == Hit::Disk ? stats.disk_hits : stats.compiles);
+  }
+  job.mine = false;
+  job.loaded.executable = executable;
+  job.loaded.hit = hit;
+  job.flight->promise.set_value(std::move(executable));
+}
+
+void KernelCache::Impl::fail(Jobs jobs, const std::exception_ptr& error) {
+  for (Job* job : jobs) {
+    if (!job->mine) continue;
+    {
+      const std::lock_guard lock(mutex);
+      flights.erase(job->material);  // a later call tries again
+    }
+    job->mine = false;
+    job->flight->promise.set_exception(error);
+  }
+}
+
+std::shared_ptr<const Layers> KernelCache::Impl::current_layers() {
+  const std::lock_guard opening(open_mutex);
+  const std::uint64_t generation = env::generation();
+  if (layers == nullptr || layers_generation != generation) {
+    auto opened = std::make_shared<Layers>();
+    opened->search_order = open_layers();
+    opened->strict = env::flag("TARRY_CACHE_STRICT");
+    opened->require_cached = env::flag("TARRY_REQUIRE_CACHED");
+    layers = std::move(opened);
+    layers_generation = generation;
+  }
+  return layers;
+}
+
+/// Makes every kernel that `jobs` claimed, or fails it; what is thrown here is the failure of all that are left.
+void KernelCache::Impl::make(Jobs jobs, const Backend& backend) {
+  const auto is_mine = [](const Job* job) { return job->mine; };
+  if (std::ranges::none_of(jobs, is_mine)) return;
+  const std::shared_ptr<const Layers> now = current_layers();
+  std::vector<Job*> missing;
+  for (Job* job : jobs) {
+    if (is_mine(job) && !load_from_disk(*job, backend, *now)) missing.push_back(job);
+  }
+  if (missing.empty()) return;
+  if (now->require_cached) TARRY_THROW(NotCached, "", Where{}, not_cached_message(missing));
+
+  const Jobs all(missing);
+  in_parallel((missing.size() + kBatch - 1) / kBatch, [&](std::size_t i) {
+    const Jobs batch = all.subspan(i * kBatch, std::min(kBatch, missing.size() - i * kBatch));
+    try {
+      compile(batch, backend, *now);
+    } catch (...) {
+      fail(batch, std::current_exception());
+    }
+  });
+}
+
+bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const Layers& now) {
+  for (const std::unique_ptr<DiskLayer>& layer : now.search_order) {
+    const std::optional<Entry> entry = layer->read(job.material->bytes);
+    if (!entry || entry->name != job.request->entry || !acceptable(*entry, *layer, backend, now)) continue;
+    const Binary binary{std::make_shared<const std::string>(entry->image), entry->compiler, entry->log};
+    try {
+      finish(job, backend.load(*job.request, binary), Hit::Disk);
+      return true;
+    } catch (const OutOfMemory&) {
+      throw;  // says nothing about the entry, and compiling would fare no better
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const std::exception& error) {
+      log::info("a cached kernel did not load, compiling it again: " + std::string(error.what()));
+      count(&CacheStats::load_failures);
+      layer->discard(job.material->bytes);
+    }
+  }
+  return false;
+}
+
+/// Whether an entry may stand for what the present compiler would make. Without a compiler there is no choice.
+bool KernelCache::Impl::acceptable(const Entry& entry, const DiskLayer& layer, const Backend& backend,
+                                   const Layers& now) {
+  const std::string present = backend.compiler ? backend.compiler() : "";
+  if (entry.compiler == present) return true;
+  if (now.strict) return false;
+  if (present.empty()) return true;
+  if (layer.access() == Access::ReadWrite) return false;
+  count(&CacheStats::foreign_compiler);
+  return true;
+}
+
+void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers& now) {
+  std::vector<const KernelRequest*> requests;
+  for (const Job* job : batch) requests.push_back(job->request);
+  const auto start = std::chrono::steady_clock::now();
+  count(&CacheStats::compile_batches);
+  const Binary binary = backend.compile(requests);
+  TARRY_ASSERT(binary.image != nullptr);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  std::vector<const Job*> made;
+  for (Job* job : batch) {
+    job->loaded.compile_seconds = elapsed.count() / static_cast<double>(batch.size());
+    try {
+      finish(*job, backend.load(*job->request, binary), Hit::Compiled);
+      made.push_back(job);
+    } catch (...) {
+      count(&CacheStats::load_failures);
+      Job* const failed[] = {job};
+      fail(failed, std::current_exception());
+    }
+  }
+  for (const Job* job : made) store(*job, binary, now);  // last: others may be waiting for the kernels
+}
+
+void KernelCache::Impl::store(const Job& job, const Binary& binary, const Layers& now) {
+  for (const std::unique_ptr<DiskLayer>& layer : now.search_order) {
+    if (layer->access() == Access::ReadOnly) continue;
+    const auto [error, evicted] = layer->write(
+        {job.material->bytes, binary.compiler, job.request->entry, binary.log, *binary.image});
+    if (evicted != 0) count(&CacheStats::evicted, evicted);
+    if (!error) continue;
+    count(&CacheStats::write_failures);
+    log::warn_once("cannot keep compiled kernels in " + layer->root().string() + " (" + error.message() +
+                   "); results are unaffected. Set TARRY_CACHE_DIR to a directory of your own, or to off");
+  }
+}
+
+KernelCache::KernelCache(std::size_t memory_capacity) : impl_(std::make_unique<Impl>(memory_capacity)) {}
+
+KernelCache::~KernelCache() = default;
+
+std::vector<Loaded> KernelCache::get(std::span<const KernelRequest> requests, const Backend& backend) {
+  std::vector<Job> jobs;
+  jobs.reserve(requests.size());
+  for (const KernelRequest& request : requests) {
+    jobs.push_back({.request = &request,
+                    .material = std::make_shared<const Material>(request.key.material()),
+                    .flight = nullptr});
+  }
+  std::vector<Job*> all;
+  for (Job& job : jobs) all.push_back(&job);
+  try {
+    impl_->claim(all);
+    impl_->make(all, backend);
+  } catch (...) {
+    impl_->fail(all, std::current_exception());
+    throw;
+  }
+
+  std::vector<Loaded> result;
+  result.reserve(jobs.size());
+  std::int64_t waited = 0;
+  for (Job& job : jobs) {
+    if (job.loaded.executable == nullptr) {
+      job.loaded.executable = job.flight->result.get();  // throws what its maker met
+      ++waited;
+    }
+    result.push_back(std::move(job.loaded));
+  }
+  if (waited != 0) impl_->count(&CacheStats::memory_hits, waited);
+  return result;
+}
+
+CacheStats KernelCache::stats() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->stats;
+}
+
+void KernelCache::clear_memory() {
+  MemoryLayer removed(0);  // destroyed outside the lock
+  const std::lock_guard lock(impl_->mutex);
+  removed = impl_->memory.clear();
+}
+
+}  // namespace tarry::cache
