@@ -1,6 +1,9 @@
 // Graph as a model of Boost.Graph's concepts, its verifier and printers. This file and graph.h alone know Boost.Graph.
 #include "graph/graph.h"
 
+// g++ 12 sees an uninitialised boost::optional inside Boost.Graph's edge iterator; it is written before it is read.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graphviz.hpp>

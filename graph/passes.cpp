@@ -1,0 +1,66 @@
+// The pass harness, common subexpressions and dead code.
+#include "graph/passes.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "support/hash.h"
+
+namespace tarry::graph {
+namespace {
+
+/// The canonical bytes by which two nodes are equal.
+std::string identity(const Graph& g, const GraphNode& n) {
+  std::string key;
+  const auto append = [&key](const auto& v) { key.append(reinterpret_cast<const char*>(&v), sizeof v); };
+  append(n.op);
+  append(n.dtype);
+  append(n.mode);
+  append(n.shape);
+  for (int i = 0; i < n.n_inputs; ++i) append(n.inputs[i]);
+  switch (info(n.op).op_class) {
+    case OpClass::View: key += encode(g.views[n.payload]); break;
+    case OpClass::Reduce: key += encode(g.reduces[n.payload]); break;
+    default: append(n.payload);
+  }
+  return key;
+}
+
+}  // namespace
+
+Graph cse(const Graph& g) {
+  std::unordered_map<std::string, GraphEdge> seen;
+  return Rewriter(g).run([&seen](Rewriter& r, const GraphNode& n) {
+    const auto [it, fresh] = seen.try_emplace(identity(r.graph(), n));
+    if (fresh) it->second = r.add(n);
+    return it->second;
+  });
+}
+
+Graph dce(const Graph& g) {
+  std::vector<bool> live(g.nodes.size());
+  for (const GraphEdge& r : g.roots) live[r.node] = true;
+  for (NodeId id = static_cast<NodeId>(g.nodes.size()); id-- > 0;)
+    if (live[id])
+      for (int i = 0; i < g.nodes[id].n_inputs; ++i) live[g.nodes[id].inputs[i].node] = true;
+  NodeId at = 0;
+  return Rewriter(g).run([&](Rewriter& r, const GraphNode& n) { return live[at++] ? r.add(n) : GraphEdge{}; });
+}
+
+Graph run_passes(Graph g, const std::function<bool(std::string_view)>& disabled, std::vector<PassTrace>* trace,
+                 const std::function<void(std::string_view, const Graph&)>& observe) {
+  verify(g);
+  for (const Pass& pass : kPasses) {
+    if (disabled && disabled(pass.name)) continue;
+    const auto start = std::chrono::steady_clock::now();
+    Graph next = pass.run(g);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    verify(next);
+    if (trace) trace->push_back({pass.name, took.count(), g.nodes.size(), next.nodes.size()});
+    if (observe) observe(pass.name, next);
+    g = std::move(next);
+  }
+  return g;
+}
+
+}  // namespace tarry::graph

@@ -1,0 +1,75 @@
+// Passes: what happens to a Graph between snapshot and schedule. Each is a pure function; run_passes() is the harness that
+// times, prints, verifies and can switch each off by name (TARRY_DISABLE=cse).
+//
+// Strict mode allows only rewrites that keep every bit (any NaN equals any NaN). The closed list, with the proofs, stands
+// in simplify.cpp and fold.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tarry::graph {
+
+/// Ops on scalars alone become scalar sources, computed once when the plan runs, by the same functions as the kernels.
+/// Only exact ops (ulp 0), so that CPU and GPU agree.
+Graph fold(const Graph& g);
+/// Identities that hold for every bit pattern, composition of views, reductions over one element.
+Graph simplify(const Graph& g);
+/// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
+Graph cse(const Graph& g);
+/// Nodes that no root needs disappear.
+Graph dce(const Graph& g);
+
+struct Pass {
+  const char* name;
+  Graph (*run)(const Graph&);
+};
+/// In running order: fold makes scalars that simplify knows, simplify makes equal nodes that cse joins, dce cleans up.
+inline constexpr Pass kPasses[] = {{"fold", fold}, {"simplify", simplify}, {"cse", cse}, {"dce", dce}};
+
+struct PassTrace {
+  std::string name;
+  double seconds = 0;
+  std::size_t nodes_before = 0, nodes_after = 0;
+};
+
+/// Runs kPasses but those for which `disabled(name)`; `observe(name, graph)` sees every result.
+Graph run_passes(Graph g, const std::function<bool(std::string_view)>& disabled, std::vector<PassTrace>* trace = nullptr,
+                 const std::function<void(std::string_view, const Graph&)>& observe = {});
+
+/// Helper of passes: copies nodes in order, mapping edges to what the pass made of their producers.
+class Rewriter {
+ public:
+  explicit Rewriter(const Graph& from) : from_(from), to_(from.like()), map_(from.nodes.size()) {}
+  /// Calls `rule(id, node)` for every node, its inputs already mapped; the rule returns the edge that replaces output 0
+  /// (outputs keep their index where the edge is a copy made by add()).
+  template <class Rule> Graph run(Rule&& rule) {
+    for (NodeId id = 0; id < from_.nodes.size(); ++id) {
+      GraphNode n = from_.nodes[id];
+      for (int i = 0; i < n.n_inputs; ++i) n.inputs[i] = mapped(n.inputs[i]);
+      map_[id] = rule(*this, n);
+    }
+    for (const GraphEdge& r : from_.roots) to_.roots.push_back(mapped(r));
+    return std::move(to_);
+  }
+  GraphEdge add(const GraphNode& n) {
+    to_.nodes.push_back(n);
+    return {static_cast<NodeId>(to_.nodes.size() - 1), 0};
+  }
+  Graph& graph() { return to_; }
+
+ private:
+  [[nodiscard]] GraphEdge mapped(GraphEdge e) const {
+    const GraphEdge m = map_[e.node];
+    return {m.node, m.output + e.output};
+  }
+  const Graph& from_;
+  Graph to_;
+  std::vector<GraphEdge> map_;
+};
+
+}  // namespace tarry::graph

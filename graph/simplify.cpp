@@ -1,0 +1,171 @@
+// simplify and fold: the closed list of strict rewrites. One rule per line, its proof beside it.
+//
+// A rule may look at dtypes, shapes, structure and ScalarClass, never at a value. Floats: "any NaN equals any NaN".
+#include "graph/passes.h"
+
+namespace tarry::graph {
+namespace {
+
+/// The scalar class of an edge: of a Scalar, or of a view that broadcasts one; Other for anything else.
+ScalarClass known(const Graph& g, GraphEdge e) {
+  const GraphNode* n = &g.nodes[e.node];
+  if (n->op == Op::View) n = &g.nodes[n->inputs[0].node];
+  return n->op == Op::Scalar ? g.scalars[n->payload].known : ScalarClass::Other;
+}
+
+bool is_identity(const Graph& g, const GraphNode& view) {
+  const Dims& source = g.shape(view.inputs[0].node);
+  if (!(source == g.shapes[view.shape])) return false;
+  const IndexMap& m = g.views[view.payload];
+  for (int i = 0; i < m.size; ++i) {
+    const bool unit = source[i] == 1 && m[i].start == 0;
+    if (!unit && !(m[i].axis == i && m[i].start == 0 && m[i].step == 1)) return false;
+  }
+  return true;
+}
+
+GraphNode view_of(Rewriter& r, const GraphNode& like, GraphEdge source, const IndexMap& map) {
+  GraphNode v = like;
+  v.op = Op::View;
+  v.dtype = r.graph().nodes[source.node].dtype;
+  v.n_inputs = 1;
+  v.inputs[0] = source;
+  v.payload = static_cast<std::uint32_t>(r.graph().views.size());
+  r.graph().views.push_back(map);
+  return v;
+}
+
+/// `source` as the result of `n`: itself where the shapes are equal, else broadcast to n's shape.
+GraphEdge as_result(Rewriter& r, const GraphNode& n, GraphEdge source) {
+  Graph& g = r.graph();
+  if (g.nodes[source.node].shape == n.shape) return source;
+  return r.add(view_of(r, n, source, broadcast_map(g.shape(source.node).span(), g.shapes[n.shape].span())));
+}
+
+GraphEdge simplify_view(Rewriter& r, GraphNode n) {
+  Graph& g = r.graph();
+  const GraphNode source = g.nodes[n.inputs[0].node];
+  if (source.op == Op::View) {  // moves bits only; index maps compose exactly
+    const IndexMap composed = compose(g.views[source.payload], g.views[n.payload]);
+    n = view_of(r, n, source.inputs[0], composed);
+  }
+  if (is_identity(g, n)) return n.inputs[0];
+  return r.add(n);
+}
+
+/// A reduction over one element: R(1) is the element; the moments of one element are (y, 0).
+GraphEdge simplify_reduce(Rewriter& r, const GraphNode& n) {
+  Graph& g = r.graph();
+  const Dims& source = g.shape(n.inputs[0].node);
+  const int axis = g.reduces[n.payload].axis;
+  const bool one_output = output_count(n.op) == 1;
+  if (!one_output || source[axis] != 1) return r.add(n);
+  IndexMap map;
+  for (int i = 0, out = 0; i < source.size(); ++i) map.push_back(i == axis ? AxisMap{-1, 0, 0} : AxisMap{out++, 0, 1});
+  return simplify_view(r, view_of(r, n, n.inputs[0], map));
+}
+
+GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
+  Graph& g = r.graph();
+  const GraphEdge a = n.inputs[0], b = n.inputs[1], c = n.inputs[2];
+  const bool floating = is_floating(n.dtype);
+  const auto scalar = [&](GraphEdge e, ScalarClass k) { return known(g, e) == k; };
+  const auto made_by = [&](GraphEdge e, Op op) { return g.nodes[e.node].op == op && g.nodes[e.node].mode == n.mode; };
+  const auto input_of = [&](GraphEdge e) { return g.nodes[e.node].inputs[0]; };
+  const auto same = [&](GraphEdge x, GraphEdge y) { return x == y; };
+  const ScalarClass nothing = floating ? ScalarClass::NegativeZero : ScalarClass::Zero;
+  switch (n.op) {
+    case Op::Add:
+      if (scalar(b, nothing)) return as_result(r, n, a);  // x + -0 is x for every x, -0 included; x + 0 is not (-0)
+      if (scalar(a, nothing)) return as_result(r, n, b);
+      break;
+    case Op::Subtract:
+      if (scalar(b, ScalarClass::Zero)) return as_result(r, n, a);  // x - +0 is x for every x: -0 - +0 = -0
+      break;
+    case Op::Multiply:
+      if (scalar(b, ScalarClass::One)) return as_result(r, n, a);  // x * 1 is x, signed zeros and infinities included
+      if (scalar(a, ScalarClass::One)) return as_result(r, n, b);
+      break;
+    case Op::Divide:
+      if (scalar(b, ScalarClass::One)) return as_result(r, n, a);  // x / 1 is x
+      break;
+    case Op::FloorDivide:
+      if (!floating && scalar(b, ScalarClass::One)) return as_result(r, n, a);  // integers only: float floors
+      break;
+    case Op::Negative:
+      if (made_by(a, Op::Negative)) return input_of(a);  // flips the sign bit twice; integers wrap twice
+      break;
+    case Op::Abs:
+      if (made_by(a, Op::Abs)) return a;                                         // idempotent
+      if (made_by(a, Op::Negative)) {                                            // |-x| = |x|; INT_MIN wraps alike
+        GraphNode m = n;
+        m.inputs[0] = input_of(a);
+        return r.add(m);
+      }
+      break;
+    case Op::LogicalNot:
+      if (made_by(a, Op::LogicalNot)) return input_of(a);  // bool is 0 or 1
+      break;
+    case Op::Minimum:
+    case Op::Maximum:
+    case Op::LogicalAnd:
+    case Op::LogicalOr:
+      if (same(a, b)) return as_result(r, n, a);  // idempotent, NaN stays NaN
+      break;
+    case Op::Where:
+      if (same(b, c)) return as_result(r, n, b);  // moves the same bits either way
+      break;
+    case Op::Cast:
+      if (g.nodes[a.node].dtype == n.dtype) return a;  // no conversion
+      break;
+    default: break;
+  }
+  return r.add(n);
+}
+
+/// The Scalar behind an edge: the node itself, or what a view broadcasts. kNoId where there is none.
+NodeId scalar_behind(const Graph& g, GraphEdge e) {
+  NodeId id = e.node;
+  if (g.nodes[id].op == Op::View) id = g.nodes[id].inputs[0].node;
+  return g.nodes[id].op == Op::Scalar ? id : kNoId;
+}
+
+}  // namespace
+
+Graph simplify(const Graph& g) {
+  return Rewriter(g).run([](Rewriter& r, const GraphNode& n) {
+    switch (info(n.op).op_class) {
+      case OpClass::View: return simplify_view(r, n);
+      case OpClass::Reduce: return simplify_reduce(r, n);
+      case OpClass::Map: return simplify_map(r, n);
+      default: return r.add(n);
+    }
+  });
+}
+
+Graph fold(const Graph& g) {
+  return Rewriter(g).run([](Rewriter& r, const GraphNode& n) {
+    Graph& to = r.graph();
+    const OpInfo& op = info(n.op);
+    if (op.op_class != OpClass::Map || op.ulp32 != 0 || op.ulp64 != 0) return r.add(n);
+    ScalarSource source;
+    source.kind = ScalarSource::Kind::Compute;
+    source.op = n.op;
+    source.dtype = n.dtype;
+    for (int i = 0; i < n.n_inputs; ++i) {
+      const NodeId s = scalar_behind(to, n.inputs[i]);
+      if (s == kNoId) return r.add(n);
+      source.args[i] = to.nodes[s].payload;
+      source.input = to.nodes[s].dtype;  // the last operand's: Where reads its values' dtype, not the condition's
+    }
+    GraphNode scalar = n;
+    scalar.op = Op::Scalar;
+    scalar.n_inputs = 0;
+    scalar.shape = to.intern(Dims{});
+    scalar.payload = static_cast<std::uint32_t>(to.scalars.size());
+    to.scalars.push_back(source);
+    return as_result(r, n, r.add(scalar));
+  });
+}
+
+}  // namespace tarry::graph
