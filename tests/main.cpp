@@ -1,3 +1,56 @@
-// Catch2's main.
-#define CATCH_CONFIG_MAIN
+// Catch2's main, and the count of tests that skipped.
+#define CATCH_CONFIG_RUNNER
 #include "tests/test.h"
+
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "runtime/backend.h"
+#include "runtime/nvrtc.h"
+#include "support/env.h"
+
+namespace tarry::test {
+namespace {
+
+struct Skips {
+  std::mutex mutex;
+  std::map<std::string, std::set<std::string>> tests_of_reason;
+};
+Skips& skips() {
+  static Skips all;
+  return all;
+}
+
+void print_skips() {
+  std::size_t count = 0;
+  for (const auto& [reason, tests] : skips().tests_of_reason) count += tests.size();
+  if (count == 0) return;
+  std::cout << "skipped " << count << (count == 1 ? " test:\n" : " tests:\n");
+  for (const auto& [reason, tests] : skips().tests_of_reason) {
+    std::cout << "  " << tests.size() << " because " << reason << '\n';
+  }
+}
+
+}  // namespace
+
+void note_skip(const std::string& reason) {
+  const std::lock_guard lock(skips().mutex);
+  skips().tests_of_reason[reason].insert(Catch::getResultCapture().getCurrentTestName());
+}
+
+std::string cuda_missing() { return runtime::cuda_unavailable_reason(); }
+std::string nvrtc_missing() { return runtime::nvrtc_unavailable_reason(); }
+
+bool cuda_required() {
+  return support::env::system("TARRY_TEST_REQUIRE_CUDA").value_or("") == "1";
+}
+
+}  // namespace tarry::test
+
+int main(int argc, char** argv) {
+  const int failures = Catch::Session().run(argc, argv);
+  tarry::test::print_skips();
+  return failures;
+}
