@@ -53,7 +53,7 @@ class Stepwise {
  private:
   ta::Array cdf(const ta::Array& x) { return now(0.5F * now(1.0F + now(ta::erf(now(x * kInverseSqrt2))))); }
   ta::Array now(const ta::Array& x) {
-    const ta::Counters& done = ta::evaluate(x).counters();
+    const ta::Counters done = ta::evaluate(x).counters();
     launches_ += done.launches;
     bytes_moved_ += done.bytes_read + done.bytes_written;
     return x;
@@ -91,7 +91,8 @@ struct Result {
   bool same = false;
 };
 
-Result run(std::size_t n, int repeat) {
+Result run(std::size_t n, int repeat, ta::Device device) {
+  const ta::Scope scope(device);
   const std::vector<float> spot_values = measure::uniform(n, 5, 30, 1);
   const std::vector<float> strike_values = measure::uniform(n, 1, 100, 2);
   const std::vector<float> years_values = measure::uniform(n, 0.25F, 10, 3);
@@ -99,7 +100,7 @@ Result run(std::size_t n, int repeat) {
 
   Result result;
   result.n = n;
-  result.device = ta::default_device().str();
+  result.device = device.str();
   const auto fused = [&] {
     Prices prices = price(spot, strike, years);
     result.counters = ta::evaluate(prices.call, prices.put).counters();
@@ -119,7 +120,7 @@ Result run(std::size_t n, int repeat) {
   result.fused_seconds = measure::best_seconds(repeat, fused);
   stepwise();
   result.stepwise_seconds = measure::best_seconds(repeat, stepwise);
-  result.copy_rate = measure::copy_rate(n * sizeof(float) * 5 / 2, repeat);
+  result.copy_rate = measure::copy_rate(device, n * sizeof(float) * 5 / 2, repeat);
 
   const Prices one = fused(), other = stepwise();
   const std::vector<float> call = one.call.to_vector<float>(), put = one.put.to_vector<float>();
@@ -188,9 +189,8 @@ int run_main(int argc, char** argv) {
   app.add_option("--numpy", numpy_seconds, "Seconds that NumPy took, for one more row");
   app.add_flag("--json", json, "Print JSON instead of a table");
   CLI11_PARSE(app, argc, argv);
-  if (!device.empty()) setenv("TARRY_DEVICE", device.c_str(), 1);
 
-  Result result = run(n, repeat);
+  Result result = run(n, repeat, measure::device(device));
   result.numpy_seconds = numpy_seconds;
   json ? print_json(result) : print_table(result);
   return result.same ? EXIT_SUCCESS : EXIT_FAILURE;

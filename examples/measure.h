@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -43,7 +44,7 @@ inline double host_copy_rate(std::size_t bytes, int repeat) {
   return 2.0 * static_cast<double>(share * workers) / time;
 }
 
-/// The same for the default GPU, by the plainest kernel there is: y = -x.
+/// The same for a GPU, by the plainest kernel there is: y = -x.
 inline double device_copy_rate(std::size_t bytes, int repeat) {
   const tarry::Array x = tarry::asarray(std::vector<float>(bytes / sizeof(float), 1.0F));
   const auto run = [&] {
@@ -55,10 +56,15 @@ inline double device_copy_rate(std::size_t bytes, int repeat) {
   return 2.0 * static_cast<double>(bytes) / best_seconds(repeat, run);
 }
 
-/// Bytes per second that a copy of `bytes` reaches on the device that examples run on.
-inline double copy_rate(std::size_t bytes, int repeat) {
-  return tarry::default_device().kind == tarry::DeviceKind::Cuda ? device_copy_rate(bytes, repeat)
-                                                                  : host_copy_rate(bytes, repeat);
+/// Bytes per second that a copy of `bytes` reaches on `device`, where the caller's Scope has placed it.
+inline double copy_rate(tarry::Device device, std::size_t bytes, int repeat) {
+  return device.kind == tarry::DeviceKind::Cuda ? device_copy_rate(bytes, repeat) : host_copy_rate(bytes, repeat);
+}
+
+/// The device of a --device option: "cpu", "cuda", or "" for the default.
+inline tarry::Device device(const std::string& name) {
+  if (name.empty()) return tarry::default_device();
+  return name == "cpu" ? tarry::cpu : tarry::cuda();
 }
 
 /// `n` values spread evenly over [low, high), the same in every run.

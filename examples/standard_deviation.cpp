@@ -50,12 +50,13 @@ struct Result {
   ta::Counters counters;
 };
 
-Result run(std::size_t n, double offset, int repeat) {
+Result run(std::size_t n, double offset, int repeat, ta::Device device) {
+  const ta::Scope scope(device);
   const std::vector<float> values = measure::normal(n, offset, 1.0, 1);
   const ta::Array x = ta::asarray(values);
 
   Result result;
-  result.device = ta::default_device().str();
+  result.device = device.str();
   result.n = n;
   result.offset = offset;
   const auto compute = [&] {
@@ -65,7 +66,7 @@ Result run(std::size_t n, double offset, int repeat) {
   };
   compute();  // uploads and compiles
   result.seconds = measure::best_seconds(repeat, compute);
-  result.copy_rate = measure::copy_rate(n * sizeof(float), repeat);
+  result.copy_rate = measure::copy_rate(device, n * sizeof(float), repeat);
   result.exact = reference(values);
   result.textbook = naive(values);
   return result;
@@ -130,9 +131,8 @@ int run_main(int argc, char** argv) {
   app.add_option("--device", device, "cpu or cuda; the default device unless given")->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_flag("--json", json, "Print JSON instead of a table");
   CLI11_PARSE(app, argc, argv);
-  if (!device.empty()) setenv("TARRY_DEVICE", device.c_str(), 1);
 
-  const Result result = run(n, offset, repeat);
+  const Result result = run(n, offset, repeat, measure::device(device));
   json ? print_json(result) : print_table(result);
   return EXIT_SUCCESS;
 }
