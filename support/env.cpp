@@ -100,6 +100,7 @@ const std::vector<Switch>& switches() {
        "Optimiser passes to leave out; without fusion every operation is a kernel of its own."},
       {"TARRY_LOG", "debug, info, warning, error, off", "Least severe message to print; default warning."},
       {"TARRY_SYNC", "0, 1", "1: wait after every kernel and name the operation that failed."},
+      {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g", "Most device memory a CUDA device may take; default all there is."},
       {"TARRY_NUM_THREADS", "count", "Threads of the CPU device; default one per core that the process may use."},
       {"TARRY_NVRTC", "path", "The libnvrtc to load instead of the one that the system finds."},
       {"TARRY_CC", "program", "The C compiler of the CPU device; default the first of cc, gcc, clang that works."},

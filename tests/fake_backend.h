@@ -1,0 +1,159 @@
+// A compiler and loader for cache tests: its image lists what was compiled, so a wrong binary cannot go unnoticed.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/kernel_cache.h"
+#include "support/env.h"
+#include "support/file.h"
+#include "support/log.h"
+
+namespace tarry::test {
+
+/// A switch that has another value while this lives.
+class ScopedSwitch {
+ public:
+  ScopedSwitch(std::string name, std::string value) : name_(std::move(name)) { set(std::move(value)); }
+  ~ScopedSwitch() { support::env::set(name_, std::nullopt); }
+  ScopedSwitch(const ScopedSwitch&) = delete;
+  ScopedSwitch& operator=(const ScopedSwitch&) = delete;
+  void set(std::string value) { support::env::set(name_, std::move(value)); }
+ private:
+  std::string name_;
+};
+
+/// Collects what is logged instead of printing it.
+class CapturedLog {
+ public:
+  CapturedLog() {
+    support::log::set_sink([this](support::log::Level, std::string_view message) {
+      const std::lock_guard lock(mutex_);
+      messages_.emplace_back(message);
+    });
+  }
+  ~CapturedLog() { support::log::set_sink(nullptr); }
+  CapturedLog(const CapturedLog&) = delete;
+  CapturedLog& operator=(const CapturedLog&) = delete;
+  [[nodiscard]] std::vector<std::string> messages() const {
+    const std::lock_guard lock(mutex_);
+    return messages_;
+  }
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> messages_;
+  ScopedSwitch level_{"TARRY_LOG", "warning"};
+};
+
+/// A fresh directory, and switches that name nothing but it.
+class CacheDirectory {
+ public:
+  [[nodiscard]] std::filesystem::path base() const { return base_.path(); }
+  [[nodiscard]] std::filesystem::path root() const { return base_.path() / "cache"; }
+  /// All files below root(), whatever they are.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> found;
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator it(root(), error), end; !error && it != end; it.increment(error)) {
+      if (!it->is_directory()) found.push_back(it->path());
+    }
+    return found;
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t total = 0;
+    for (const auto& file : files()) total += std::filesystem::file_size(file);
+    return total;
+  }
+
+ private:
+  support::ScopedTemporaryDirectory base_;
+ public:
+  ScopedSwitch dir{"TARRY_CACHE_DIR", root().string()};
+  ScopedSwitch path{"TARRY_CACHE_PATH", ""};
+  ScopedSwitch size{"TARRY_CACHE_SIZE", ""};
+  ScopedSwitch strict{"TARRY_CACHE_STRICT", ""};
+  ScopedSwitch require_cached{"TARRY_REQUIRE_CACHED", ""};
+};
+
+struct FakeExecutable : cache::Executable {
+  explicit FakeExecutable(std::string t) : text(std::move(t)) {}
+  std::string text;
+};
+
+inline cache::KernelRequest request(int number, std::size_t text_size = 40) {
+  const std::string entry = "kernel_" + std::to_string(number);
+  std::string text = "void " + entry + "() {}";
+  if (text.size() < text_size) text.append(text_size - text.size(), '/');
+  return {{text, "-O3", "fake_1", "strict"}, entry};
+}
+
+inline std::vector<cache::KernelRequest> requests(int first, int count, std::size_t text_size = 40) {
+  std::vector<cache::KernelRequest> all;
+  for (int i = 0; i < count; ++i) all.push_back(request(first + i, text_size));
+  return all;
+}
+
+/// Whether each kernel is the one that was asked for.
+inline bool right(const std::vector<cache::KernelRequest>& asked, const std::vector<cache::Loaded>& got) {
+  if (asked.size() != got.size()) return false;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto* executable = dynamic_cast<const FakeExecutable*>(got[i].executable.get());
+    if (executable == nullptr || executable->text != asked[i].key.text) return false;
+  }
+  return true;
+}
+
+inline std::size_t count(const std::vector<cache::Loaded>& got, cache::Hit hit) {
+  std::size_t n = 0;
+  for (const cache::Loaded& loaded : got) n += loaded.hit == hit ? 1 : 0;
+  return n;
+}
+
+struct FakeBackend {
+  std::string compiler = "fake 1.0";
+  std::function<void()> on_compile = [] {};
+  std::function<void(const cache::KernelRequest&, const cache::Binary&)> on_load = [](const auto&, const auto&) {};
+  std::atomic<std::size_t> compiled{0}, batches{0}, largest_batch{0};
+
+  cache::Backend backend() {
+    return {
+        .compile =
+            [this](std::span<const cache::KernelRequest* const> batch) {
+              ++batches;
+              compiled += batch.size();
+              std::size_t largest = largest_batch;
+              while (largest < batch.size() && !largest_batch.compare_exchange_weak(largest, batch.size())) {
+              }
+              on_compile();
+              std::string image;
+              for (const auto* r : batch) image += r->entry + "=" + r->key.text + "\n";
+              return cache::Binary{std::make_shared<const std::string>(std::move(image)), compiler, "0 spills"};
+            },
+        .load =
+            [this](const cache::KernelRequest& r, const cache::Binary& binary) -> std::shared_ptr<cache::Executable> {
+          on_load(r, binary);
+          const std::string start = r.entry + "=";
+          const std::size_t at = binary.image->find(start);
+          if (at == std::string::npos) throw std::runtime_error("no such symbol: " + r.entry);
+          const std::size_t begin = at + start.size();
+          return std::make_shared<FakeExecutable>(binary.image->substr(begin, binary.image->find('\n', begin) - begin));
+        },
+        .compiler = [this] { return compiler; },
+    };
+  }
+
+  /// What a fresh process would get.
+  std::vector<cache::Loaded> get_fresh(const std::vector<cache::KernelRequest>& asked, cache::CacheStats* stats = nullptr) {
+    cache::KernelCache cache;
+    auto got = cache.get(asked, backend());
+    if (stats != nullptr) *stats = cache.stats();
+    return got;
+  }
+};
+
+}  // namespace tarry::test
