@@ -1,0 +1,244 @@
+// Nodes: pool, structural hash, reference counts and iterative destruction.
+#include "graph/node.h"
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+#include "support/check.h"
+
+namespace tarry::graph {
+namespace {
+
+std::atomic<std::int64_t> live{0};
+
+#if defined(__SANITIZE_ADDRESS__)
+// Plain allocation, so that the sanitizer sees every use after destruction and every leak.
+void* take_cell() { return ::operator new(sizeof(Node), std::align_val_t{alignof(Node)}); }
+void give_cell(void* cell) noexcept { ::operator delete(cell, std::align_val_t{alignof(Node)}); }
+#else
+
+constexpr int kBatch = 128;  // cells that move between a thread and the shared list at a time: 16 KiB
+
+/// A cell that holds no node. The first cell of a batch knows the batch.
+struct FreeCell {
+  FreeCell* next = nullptr;
+  FreeCell* next_batch = nullptr;
+  int count = 0;
+};
+
+/// Batches that no thread holds. Trivially destructible: static arrays may die after every other static.
+/// Memory goes back to the system only with the process.
+struct SharedCells {
+  std::mutex mutex;
+  FreeCell* batches = nullptr;
+
+  FreeCell* take() {
+    {
+      const std::lock_guard lock(mutex);
+      if (FreeCell* batch = batches) {
+        batches = batch->next_batch;
+        return batch;
+      }
+    }
+    auto* slab = static_cast<std::byte*>(::operator new(kBatch * sizeof(Node), std::align_val_t{alignof(Node)}));
+    FreeCell* batch = nullptr;
+    for (int i = kBatch - 1; i >= 0; --i) {
+      batch = new (slab + static_cast<std::size_t>(i) * sizeof(Node)) FreeCell{batch, nullptr, kBatch - i};
+    }
+    return batch;
+  }
+  void give(FreeCell* batch, int count) noexcept {
+    const std::lock_guard lock(mutex);
+    batch->count = count;
+    batch->next_batch = batches;
+    batches = batch;
+  }
+};
+static_assert(sizeof(FreeCell) <= sizeof(Node));
+constinit SharedCells shared_cells;
+
+/// What a thread holds: an open list and at most one full batch, so that a thread that frees and records around a
+/// batch's edge leaves the mutex alone.
+struct ThreadCells {
+  FreeCell* open = nullptr;
+  FreeCell* full = nullptr;
+  int count = 0;  // of open
+  bool flushed = false;
+};
+constinit thread_local ThreadCells thread_cells;
+
+/// Hands a thread's cells back when it ends. Touched only on the slow path, so that take and give cost no guard.
+struct Flush {
+  bool armed = true;
+  ~Flush() {
+    ThreadCells& cells = thread_cells;
+    if (cells.open != nullptr) shared_cells.give(cells.open, cells.count);
+    if (cells.full != nullptr) shared_cells.give(cells.full, kBatch);
+    cells = {nullptr, nullptr, 0, true};  // arrays that outlive this use the shared list directly
+  }
+};
+thread_local Flush flush_at_thread_end;
+
+void* take_cell() {
+  ThreadCells& cells = thread_cells;
+  if (cells.open == nullptr) {
+    if (!cells.flushed) flush_at_thread_end.armed = true;
+    cells.open = cells.full != nullptr ? std::exchange(cells.full, nullptr) : shared_cells.take();
+    cells.count = cells.open->count;
+  }
+  FreeCell* cell = cells.open;
+  cells.open = cell->next;
+  --cells.count;
+  if (cells.flushed && cells.open != nullptr) {
+    shared_cells.give(std::exchange(cells.open, nullptr), std::exchange(cells.count, 0));
+  }
+  return cell;
+}
+
+void give_cell(void* memory) noexcept {
+  ThreadCells& cells = thread_cells;
+  auto* cell = new (memory) FreeCell;
+  if (cells.flushed) return shared_cells.give(cell, 1);
+  if (cells.count == kBatch) {
+    if (cells.full != nullptr) shared_cells.give(cells.full, kBatch);
+    cells.full = std::exchange(cells.open, nullptr);
+    cells.full->count = kBatch;
+    cells.count = 0;
+  }
+  if (cells.open == nullptr) flush_at_thread_end.armed = true;
+  cell->next = cells.open;
+  cells.open = cell;
+  ++cells.count;
+}
+#endif
+
+/// What a node's hash sees of one input, and what an array without inputs hashes as.
+struct HashedInput {
+  support::Hash128 hash;
+  std::uint64_t output;
+};
+struct HashedNode {
+  std::uint8_t op, dtype, rank, mode;
+  std::uint32_t n_inputs;
+  HashedInput inputs[Node::kMaxInputs];
+  support::Hash128 attributes;
+};
+static_assert(sizeof(HashedNode) == 96 && std::has_unique_object_representations_v<HashedNode>);
+
+support::Hash128 leaf_hash(const Node& n) {
+  HashedNode h{};
+  h.op = static_cast<std::uint8_t>(Op::Input);
+  h.dtype = static_cast<std::uint8_t>(n.dtype);
+  h.rank = n.rank;
+  return support::hash_bytes(&h, sizeof h);
+}
+
+support::Hash128 structural_hash(const Node& n) {
+  HashedNode h{};
+  h.op = static_cast<std::uint8_t>(n.op);
+  h.dtype = static_cast<std::uint8_t>(n.dtype);
+  h.rank = n.rank;
+  h.mode = static_cast<std::uint8_t>(n.mode);
+  h.n_inputs = n.n_inputs;
+  for (int i = 0; i < n.n_inputs; ++i) {
+    const Node& input = *n.input(i);
+    const bool leaf = input.state.load(std::memory_order_acquire) == State::Ready;
+    h.inputs[i] = leaf ? HashedInput{leaf_hash(input), 0} : HashedInput{input.hash, n.input_output(i)};
+  }
+  if (const std::string_view bytes = n.attributes(); !bytes.empty()) h.attributes = support::hash_bytes(bytes);
+  return support::hash_bytes(&h, sizeof h);
+}
+
+/// A node with everything but inputs, hash and result.
+Node* new_node(const NodeSpec& spec) {
+  const int rank = static_cast<int>(spec.shape.size());
+  TARRY_ASSERT(rank <= kMaxRank);
+  std::unique_ptr<Extra> extra;
+  if (!spec.attributes.empty() || rank > Node::kInlineRank) {
+    extra = std::make_unique<Extra>();
+    extra->attributes = spec.attributes;
+    if (rank > Node::kInlineRank) extra->dims.assign(spec.shape.begin(), spec.shape.end());
+  }
+  Node* n = new (take_cell()) Node;
+  live.fetch_add(1, std::memory_order_relaxed);
+  n->op = spec.op;
+  n->dtype = spec.dtype;
+  n->rank = static_cast<std::uint8_t>(rank);
+  n->mode = spec.mode;
+  n->device = spec.device;
+  n->line = spec.where.line;
+  n->file = spec.where.file;
+  if (rank <= Node::kInlineRank) {
+    for (int d = 0; d < rank; ++d) n->dims[d] = spec.shape[static_cast<std::size_t>(d)];
+  }
+  if (spec.op == Op::Scalar) std::memcpy(n->dims, spec.cell.bytes, sizeof spec.cell.bytes);
+  n->extra = extra.release();
+  return n;
+}
+
+/// Drops one reference that a node held; a node nobody else holds joins the list of the dying.
+void drop(Node* n, Node*& dying) noexcept {
+  if (n->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  n->hash.lo = reinterpret_cast<std::uintptr_t>(dying);  // a dying node's hash has no reader: it links the list
+  dying = n;
+}
+
+}  // namespace
+
+std::span<const std::int64_t> Node::shape() const {
+  return {rank <= kInlineRank ? dims : extra->dims.data(), rank};
+}
+
+Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
+  TARRY_ASSERT(inputs.size() <= Node::kMaxInputs);
+  Node* n = new_node(spec);
+  for (const Edge& input : inputs) {
+    retain(input.node());
+    n->inputs[n->n_inputs++] = reinterpret_cast<std::uintptr_t>(input.node()) | input.output();
+  }
+  n->hash = structural_hash(*n);
+  return {n, 0};
+}
+
+Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device,
+                Where where) {
+  Edge edge = make_node({.op = Op::Input, .dtype = dtype, .device = device, .shape = shape, .attributes = {}, .cell = {}, .where = where}, {});
+  edge.node()->need_extra().results.push_back(std::move(storage));
+  edge.node()->state.store(State::Ready, std::memory_order_release);
+  return edge;
+}
+
+void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
+
+void release(Node* n) noexcept {
+  Node* dying = nullptr;
+  drop(n, dying);
+  while (dying != nullptr) {
+    Node* dead = dying;
+    dying = reinterpret_cast<Node*>(dead->hash.lo);
+    for (int i = 0; i < dead->n_inputs; ++i) drop(dead->input(i), dying);
+    delete dead->extra;
+    dead->~Node();
+    give_cell(dead);
+    live.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void take_inputs(Node* n, std::vector<Edge>& out) {
+  out.reserve(out.size() + n->n_inputs);
+  for (int i = 0; i < n->n_inputs; ++i) {
+    out.emplace_back(n->input(i), n->input_output(i));  // the reference moves
+    n->inputs[i] = 0;
+  }
+  n->n_inputs = 0;
+}
+
+std::mutex& engine_mutex() {
+  static constinit std::mutex mutex;
+  return mutex;
+}
+
+std::int64_t live_nodes() noexcept { return live.load(std::memory_order_relaxed); }
+
+}  // namespace tarry::graph

@@ -1,0 +1,227 @@
+// Array: the handle that users hold, and how values get in and out of it.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tarry/device.h>
+#include <tarry/dtype.h>
+#include <tarry/error.h>
+#include <tarry/export.h>
+#include <tarry/shape.h>
+
+namespace tarry {
+
+namespace graph {
+struct Node;
+}  // namespace graph
+
+inline namespace v0 {
+
+class Array;
+class Operand;
+template <class T>
+class Host;
+
+// What the operators below record; described in ops.h.
+TARRY_EXPORT Array add(const Operand& a, const Operand& b);
+TARRY_EXPORT Array subtract(const Operand& a, const Operand& b);
+TARRY_EXPORT Array multiply(const Operand& a, const Operand& b);
+TARRY_EXPORT Array divide(const Operand& a, const Operand& b);
+TARRY_EXPORT Array remainder(const Operand& a, const Operand& b);
+TARRY_EXPORT Array equal(const Operand& a, const Operand& b);
+TARRY_EXPORT Array not_equal(const Operand& a, const Operand& b);
+TARRY_EXPORT Array less(const Operand& a, const Operand& b);
+TARRY_EXPORT Array less_equal(const Operand& a, const Operand& b);
+TARRY_EXPORT Array greater(const Operand& a, const Operand& b);
+TARRY_EXPORT Array greater_equal(const Operand& a, const Operand& b);
+
+namespace detail {
+struct ArrayAccess;
+struct use_logical_and;  // named by the compiler's message where somebody writes x && y
+struct use_logical_or;
+TARRY_EXPORT void retain(graph::Node* node) noexcept;
+TARRY_EXPORT void release(graph::Node* node) noexcept;
+TARRY_EXPORT Array negative(const Operand& x);
+}  // namespace detail
+
+/// An n-dimensional array of one dtype whose values are computed when they are needed. A handle: copying it costs one
+/// counter, values never change, and updating one handle (`x += 1`) leaves every other one as it was.
+/// Default-constructed and moved-from arrays are undefined: every use but repr(), copying and assigning throws
+/// InvalidArgument. Distinct handles may be used from any threads, also where they share work.
+class TARRY_EXPORT Array {
+ public:
+  Array() = default;
+  /// A 0-d array of the value's own dtype (`Array(2.0)` is float64). Unlike a bare scalar it is not weak.
+  template <detail::Number T>
+  explicit Array(T value, std::source_location where = std::source_location::current())
+      : Array(Scalar(value), dtype_of<T>, where) {}
+  Array(const Array& other) noexcept : node_(other.node_), output_(other.output_) {
+    if (node_ != nullptr) detail::retain(node_);
+  }
+  Array(Array&& other) noexcept : node_(std::exchange(other.node_, nullptr)), output_(other.output_) {}
+  Array& operator=(Array other) noexcept {
+    std::swap(node_, other.node_);
+    std::swap(output_, other.output_);
+    return *this;
+  }
+  ~Array() {
+    if (node_ != nullptr) detail::release(node_);
+  }
+
+  /// False for default-constructed and moved-from arrays.
+  [[nodiscard]] bool is_defined() const noexcept { return node_ != nullptr; }
+  [[nodiscard]] Shape shape() const;
+  [[nodiscard]] int ndim() const;
+  [[nodiscard]] std::int64_t size() const;  ///< number of elements
+  [[nodiscard]] Dtype dtype() const;
+  /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced.
+  [[nodiscard]] Device device() const;
+  /// True once values exist; never evaluates and never waits.
+  [[nodiscard]] bool is_evaluated() const;
+  /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)".
+  [[nodiscard]] std::string repr() const;
+
+  /// All elements in row-major order. Evaluates and waits. Throws InvalidArgument where T is not the array's dtype.
+  template <class T>
+  [[nodiscard]] std::vector<T> to_vector(std::source_location where = std::source_location::current()) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return to_bools(where);
+    } else {
+      std::vector<T> values(expect("to_vector", dtype_of<T>, where));
+      read(values.data(), where);
+      return values;
+    }
+  }
+  /// The value of an array of one element. Evaluates and waits. Throws InvalidArgument for another size or dtype.
+  template <class T>
+  [[nodiscard]] T item(std::source_location where = std::source_location::current()) const {
+    expect("item", dtype_of<T>, 1, where);
+    T value{};
+    read(&value, where);
+    return value;
+  }
+  /// Copies all elements in row-major order. Evaluates and waits.
+  /// Throws InvalidArgument where T is not the array's dtype or the span has another number of elements.
+  template <class T>
+  void copy_to(std::span<T> destination, std::source_location where = std::source_location::current()) const {
+    expect("copy_to", dtype_of<T>, static_cast<std::int64_t>(destination.size()), where);
+    read(destination.data(), where);
+  }
+  /// The elements in host memory, without a copy where they are there already; valid while the guard lives.
+  /// Evaluates and waits. Throws InvalidArgument where T is not the array's dtype.
+  template <class T>
+  [[nodiscard]] Host<T> host(std::source_location where = std::source_location::current()) const;
+  /// True where the only element is not zero. Evaluates and waits. Throws InvalidArgument unless size() is 1.
+  [[nodiscard]] explicit operator bool() const;
+  /// Evaluates, waits and prints as NumPy does: more than 1,000 elements are summarised with "...".
+  friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Array& x);
+
+  // Operators record the function of the same meaning in ops.h, with the user's file and line. `/` is true division
+  // and `%` takes the sign of the divisor. Comparisons give arrays of bool.
+  [[nodiscard]] friend Array operator+(const Operand& a, const Operand& b) { return add(a, b); }
+  [[nodiscard]] friend Array operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
+  [[nodiscard]] friend Array operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
+  [[nodiscard]] friend Array operator/(const Operand& a, const Operand& b) { return divide(a, b); }
+  [[nodiscard]] friend Array operator%(const Operand& a, const Operand& b) { return remainder(a, b); }
+  [[nodiscard]] friend Array operator-(const Operand& x) { return detail::negative(x); }
+  [[nodiscard]] friend Array operator==(const Operand& a, const Operand& b) { return equal(a, b); }
+  [[nodiscard]] friend Array operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
+  [[nodiscard]] friend Array operator<(const Operand& a, const Operand& b) { return less(a, b); }
+  [[nodiscard]] friend Array operator<=(const Operand& a, const Operand& b) { return less_equal(a, b); }
+  [[nodiscard]] friend Array operator>(const Operand& a, const Operand& b) { return greater(a, b); }
+  [[nodiscard]] friend Array operator>=(const Operand& a, const Operand& b) { return greater_equal(a, b); }
+  /// && and || cannot be elementwise and short-circuit: use logical_and, logical_or.
+  friend detail::use_logical_and operator&&(const Array& a, const Array& b) = delete;
+  template <class T>
+  friend detail::use_logical_and operator&&(const Array& a, const T& b) = delete;
+  template <class T>
+  friend detail::use_logical_and operator&&(const T& a, const Array& b) = delete;
+  friend detail::use_logical_or operator||(const Array& a, const Array& b) = delete;
+  template <class T>
+  friend detail::use_logical_or operator||(const Array& a, const T& b) = delete;
+  template <class T>
+  friend detail::use_logical_or operator||(const T& a, const Array& b) = delete;
+
+  /// Rebinds this handle to the result. Throws InvalidArgument where shape or dtype would change; then write x = x + y.
+  Array& operator+=(const Operand& b) &;
+  Array& operator-=(const Operand& b) &;
+  Array& operator*=(const Operand& b) &;
+  Array& operator/=(const Operand& b) &;
+  Array& operator+=(const Operand& b) && = delete;
+  Array& operator-=(const Operand& b) && = delete;
+  Array& operator*=(const Operand& b) && = delete;
+  Array& operator/=(const Operand& b) && = delete;
+
+ private:
+  friend struct detail::ArrayAccess;
+  template <class T>
+  friend class Host;
+  Array(graph::Node* adopted, std::uint32_t output) noexcept : node_(adopted), output_(output) {}
+  Array(Scalar value, Dtype dtype, Where where);
+
+  Array& rebind(Array result, const char* symbol, Where where);
+  std::size_t expect(const char* function, Dtype dtype, Where where) const;  // returns the number of elements
+  void expect(const char* function, Dtype dtype, std::int64_t size, Where where) const;
+  void read(void* destination, Where where) const;
+  [[nodiscard]] std::vector<bool> to_bools(Where where) const;
+  [[nodiscard]] std::shared_ptr<const void> host_data(Where where) const;
+
+  graph::Node* node_ = nullptr;
+  std::uint32_t output_ = 0;
+};
+
+/// Read-only elements of an evaluated array in host memory, row-major; keeps them alive.
+template <class T>
+class Host {
+ public:
+  [[nodiscard]] std::span<const T> span() const noexcept { return {data(), size_}; }
+  [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(data_.get()); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] const T* begin() const noexcept { return data(); }
+  [[nodiscard]] const T* end() const noexcept { return data() + size_; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+
+ private:
+  friend class Array;
+  Host(std::shared_ptr<const void> data, std::size_t size) : data_(std::move(data)), size_(size) {}
+  std::shared_ptr<const void> data_;
+  std::size_t size_;
+};
+
+template <class T>
+Host<T> Array::host(std::source_location where) const {
+  const std::size_t count = expect("host", dtype_of<T>, where);
+  return Host<T>(host_data(where), count);
+}
+
+/// An argument of an operation: an array or a C++ number, with the place in the user's program where it was passed.
+/// Holds a pointer to the array: meant for parameters only.
+class Operand {
+ public:
+  Operand(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : array_(&x), where_(where) {}
+  template <detail::Number T>
+  Operand(T value, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : scalar_(value), where_(where) {}
+
+  [[nodiscard]] const Array* array() const noexcept { return array_; }  ///< null for a number
+  [[nodiscard]] Scalar scalar() const noexcept { return scalar_; }
+  [[nodiscard]] Where where() const noexcept { return where_; }
+
+ private:
+  const Array* array_ = nullptr;
+  Scalar scalar_ = 0;
+  Where where_;
+};
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,176 @@
+// Making arrays: from the user's memory, and from a rule.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <tarry/array.h>
+
+namespace tarry {
+inline namespace v0 {
+
+namespace detail {
+/// Copies `count` elements row-major into a new array of `shape`.
+[[nodiscard]] TARRY_EXPORT Array copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape, Where where);
+[[nodiscard]] TARRY_EXPORT Array copy_in(const std::vector<bool>& values, const Shape& shape, Where where);
+/// Strides in elements; null for row-major.
+[[nodiscard]] TARRY_EXPORT Array borrow(const void* data, Dtype dtype, const Shape& shape,
+                                        const std::vector<std::int64_t>* strides, Where where);
+[[noreturn]] TARRY_EXPORT void throw_ragged(std::size_t expected, std::size_t found, Where where);
+
+template <class T>
+using Rows = std::initializer_list<std::initializer_list<T>>;
+}  // namespace detail
+
+// ---- From memory. The elements are copied at the call. ----
+
+/// An array of the given elements; the dtype is that of T.
+/// Shapes: (n,), or `shape`, whose product must be n.
+/// Throws InvalidArgument where the product of `shape` is not the number of elements. T without a dtype does not compile.
+template <class T>
+[[nodiscard]] Array asarray(std::span<const T> values, const Shape& shape,
+                            std::source_location where = std::source_location::current()) {
+  return detail::copy_in(values.data(), dtype_of<T>, values.size(), shape, where);
+}
+template <class T>
+[[nodiscard]] Array asarray(std::span<T> values, std::source_location where = std::source_location::current()) {
+  return detail::copy_in(values.data(), dtype_of<std::remove_const_t<T>>, values.size(), Shape(values.size()), where);
+}
+template <class T>
+[[nodiscard]] Array asarray(const std::vector<T>& values,
+                            std::source_location where = std::source_location::current()) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return detail::copy_in(values, Shape(values.size()), where);
+  } else {
+    return detail::copy_in(values.data(), dtype_of<T>, values.size(), Shape(values.size()), where);
+  }
+}
+template <class T>
+[[nodiscard]] Array asarray(const std::vector<T>& values, const Shape& shape,
+                            std::source_location where = std::source_location::current()) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return detail::copy_in(values, shape, where);
+  } else {
+    return detail::copy_in(values.data(), dtype_of<T>, values.size(), shape, where);
+  }
+}
+template <class T, std::size_t N>
+[[nodiscard]] Array asarray(const std::array<T, N>& values,
+                            std::source_location where = std::source_location::current()) {
+  return detail::copy_in(values.data(), dtype_of<T>, N, Shape(N), where);
+}
+/// A 0-d array of the value's own dtype.
+template <detail::Number T>
+[[nodiscard]] Array asarray(T value, std::source_location where = std::source_location::current()) {
+  return Array(value, where);
+}
+
+/// An array written out: `array({1, 2, 3})`, `array({{1.0f, 2.0f}, {3.0f, 4.0f}})`, or three levels deep; the dtype is
+/// that of the C++ elements (int is int32, double is float64).
+/// Throws InvalidArgument where rows differ in length.
+template <detail::Number T>
+[[nodiscard]] Array array(std::initializer_list<T> values,
+                          std::source_location where = std::source_location::current()) {
+  return detail::copy_in(values.begin(), dtype_of<T>, values.size(), Shape(values.size()), where);
+}
+template <detail::Number T>
+[[nodiscard]] Array array(detail::Rows<T> rows, std::source_location where = std::source_location::current()) {
+  const std::size_t width = rows.begin()->size();
+  std::vector<T> flat;
+  if constexpr (std::is_same_v<T, bool>) flat.reserve(rows.size() * width);
+  for (const auto& row : rows) {
+    if (row.size() != width) detail::throw_ragged(width, row.size(), where);
+    flat.insert(flat.end(), row.begin(), row.end());
+  }
+  return asarray(flat, Shape(rows.size(), width), where);
+}
+template <detail::Number T>
+[[nodiscard]] Array array(std::initializer_list<detail::Rows<T>> blocks,
+                          std::source_location where = std::source_location::current()) {
+  const std::size_t height = blocks.begin()->size();
+  const std::size_t width = height == 0 ? 0 : blocks.begin()->begin()->size();
+  std::vector<T> flat;
+  for (const auto& rows : blocks) {
+    if (rows.size() != height) detail::throw_ragged(height, rows.size(), where);
+    for (const auto& row : rows) {
+      if (row.size() != width) detail::throw_ragged(width, row.size(), where);
+      flat.insert(flat.end(), row.begin(), row.end());
+    }
+  }
+  return asarray(flat, Shape(blocks.size(), height, width), where);
+}
+
+/// An array that reads the caller's memory, without a copy. The memory must stay valid and unchanged until everything
+/// recorded from the array is evaluated; it is never written.
+/// Shapes: `shape`; element (i, j, ...) is data[i * strides[0] + j * strides[1] + ...]. Strides count elements and may
+/// be zero or negative; without them the elements are row-major.
+/// Throws InvalidArgument where shape and strides differ in length or the reach of the strides passes int64.
+template <class T>
+[[nodiscard]] Array borrow(const T* data, const Shape& shape,
+                           std::source_location where = std::source_location::current()) {
+  return detail::borrow(data, dtype_of<T>, shape, nullptr, where);
+}
+template <class T>
+[[nodiscard]] Array borrow(const T* data, const Shape& shape, const std::vector<std::int64_t>& strides,
+                           std::source_location where = std::source_location::current()) {
+  return detail::borrow(data, dtype_of<T>, shape, &strides, where);
+}
+
+// ---- From a rule. No memory: the elements are computed inside the kernels that use them. ----
+
+/// Every element is `value`. Dtypes: `dtype`, else bool, int64 or float32 by the kind of `value`.
+/// Throws InvalidArgument where `value` does not fit `dtype`.
+[[nodiscard]] TARRY_EXPORT Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype = {},
+                                      std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array zeros(const Shape& shape, Dtype dtype = float32,
+                                       std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array ones(const Shape& shape, Dtype dtype = float32,
+                                      std::source_location where = std::source_location::current());
+
+/// As full, zeros and ones, with the shape of x and, where `dtype` is left out, its dtype.
+[[nodiscard]] TARRY_EXPORT Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype = {},
+                                           std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array zeros_like(const Array& x, std::optional<Dtype> dtype = {},
+                                            std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array ones_like(const Array& x, std::optional<Dtype> dtype = {},
+                                           std::source_location where = std::source_location::current());
+
+/// start + i * step for i = 0 .. n - 1, n = ceil((stop - start) / step), none where that is not positive.
+/// Shapes: (n,).  Dtypes: `dtype`; else int64 where all arguments are integers, else float32.
+/// Integer arguments are counted and computed exactly; others in float64, each element rounded once to the dtype.
+/// Throws InvalidArgument where step is 0, an argument is not finite or is a bool, the dtype is bool, or an integer
+/// dtype is asked for with a floating argument or with elements that it does not hold.
+[[nodiscard]] TARRY_EXPORT Array arange(Scalar start, Scalar stop, Scalar step = 1, std::optional<Dtype> dtype = {},
+                                        std::source_location where = std::source_location::current());
+/// arange(0, stop, 1).
+[[nodiscard]] TARRY_EXPORT Array arange(Scalar stop, std::optional<Dtype> dtype = {},
+                                        std::source_location where = std::source_location::current());
+
+struct LinspaceOptions {
+  bool endpoint = true;    ///< whether stop is the last element
+  Dtype dtype = float32;
+};
+/// `count` evenly spaced numbers from start to stop. With the endpoint the last element is exactly stop.
+/// Shapes: (count,).  Dtypes: floating only. Computed in float64, each element rounded once to the dtype.
+/// Throws InvalidArgument where count is negative, start or stop is not finite, or the dtype is not floating.
+[[nodiscard]] TARRY_EXPORT Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
+                                          std::source_location where = std::source_location::current());
+
+struct EyeOptions {
+  std::int64_t columns = -1;  ///< -1: as many as rows
+  std::int64_t k = 0;         ///< which diagonal holds the ones; positive is above the main one
+  Dtype dtype = float32;
+};
+/// Ones on the k-th diagonal, zeros elsewhere.  Shapes: (rows, columns).
+[[nodiscard]] TARRY_EXPORT Array eye(std::int64_t rows, EyeOptions options = {},
+                                     std::source_location where = std::source_location::current());
+
+}  // namespace v0
+}  // namespace tarry

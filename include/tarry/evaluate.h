@@ -1,0 +1,76 @@
+// Running what was recorded, and asking beforehand what would run.
+#pragma once
+
+#include <cstddef>
+#include <source_location>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include <tarry/array.h>
+#include <tarry/plan.h>
+
+namespace tarry {
+inline namespace v0 {
+
+/// The first array of evaluate() and plan(), with the place of the call.
+class Root {
+ public:
+  Root(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : array_(&x), where_(where) {}
+  [[nodiscard]] const Array* array() const noexcept { return array_; }
+  [[nodiscard]] Where where() const noexcept { return where_; }
+
+ private:
+  const Array* array_;
+  Where where_;
+};
+
+/// Name of a target that kernels can be made for without being there ("sm_90", "x86-64-v3"), with the place of the call.
+class TargetName {
+ public:
+  TargetName(const char* name, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : name_(name), where_(where) {}
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  [[nodiscard]] Where where() const noexcept { return where_; }
+
+ private:
+  std::string_view name_;
+  Where where_;
+};
+
+namespace detail {
+using ArrayPointers = std::span<const Array* const>;
+TARRY_EXPORT Report evaluate(ArrayPointers arrays, Where where);
+[[nodiscard]] TARRY_EXPORT Plan plan(ArrayPointers arrays, std::string_view target, Where where);
+template <class T>
+concept IsArray = std::is_same_v<T, Array>;
+}  // namespace detail
+
+/// Computes the arrays and all they need in one go; what they share is computed once. Returns when the work is enqueued
+/// (CUDA) or done (CPU). Arrays that have values are left as they are.
+/// Throws InvalidArgument for an undefined array, OutOfMemory, CompileError, NotCached or DeviceError; until the first
+/// kernel runs a failure leaves every array as it was, and evaluate may be called again.
+template <detail::IsArray... Arrays>
+Report evaluate(Root first, const Arrays&... rest) {
+  const Array* arrays[] = {first.array(), &rest...};
+  return detail::evaluate(arrays, first.where());
+}
+TARRY_EXPORT Report evaluate(std::span<const Array> arrays,
+                             std::source_location where = std::source_location::current());
+
+/// What evaluate would do now: kernels, bytes, transfers, compiles and peak memory. Runs and changes nothing.
+template <detail::IsArray... Arrays>
+[[nodiscard]] Plan plan(Root first, const Arrays&... rest) {
+  const Array* arrays[] = {first.array(), &rest...};
+  return detail::plan(arrays, {}, first.where());
+}
+/// The same for a target that need not be in this machine. Throws InvalidArgument for a name that no target has.
+template <detail::IsArray... Arrays>
+[[nodiscard]] Plan plan_for(TargetName target, const Array& first, const Arrays&... rest) {
+  const Array* arrays[] = {&first, &rest...};
+  return detail::plan(arrays, target.name(), target.where());
+}
+
+}  // namespace v0
+}  // namespace tarry

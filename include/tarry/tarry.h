@@ -1,0 +1,24 @@
+// Tarry: arrays that wait. Operations only record; evaluate() runs everything as a few fused kernels.
+//
+//     #include <tarry/tarry.h>
+//     namespace ta = tarry;
+//
+//     ta::Array x = ta::asarray(values);                       // copies
+//     ta::Array z = (x - ta::mean(x)) / ta::std(x);            // nothing has run
+//     ta::Array loss = ta::sum(ta::where(z > 3, z, 0));
+//     ta::evaluate(loss);                                      // one pass over x per reduction
+//     float value = loss.item<float>();
+//
+// `/` is true division (int / int gives float32) and `%` takes the sign of the divisor.
+#pragma once
+
+#include <tarry/array.h>     // IWYU pragma: export
+#include <tarry/create.h>    // IWYU pragma: export
+#include <tarry/device.h>    // IWYU pragma: export
+#include <tarry/dtype.h>     // IWYU pragma: export
+#include <tarry/error.h>     // IWYU pragma: export
+#include <tarry/evaluate.h>  // IWYU pragma: export
+#include <tarry/ops.h>       // IWYU pragma: export
+#include <tarry/plan.h>      // IWYU pragma: export
+#include <tarry/scope.h>     // IWYU pragma: export
+#include <tarry/shape.h>     // IWYU pragma: export
