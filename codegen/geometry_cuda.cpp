@@ -1,0 +1,92 @@
+// Launch geometry of CUDA kernels: a function of the kernel and its extents, so that bits and grids repeat on every GPU.
+#include <algorithm>
+
+#include "codegen/render_cuda.h"
+#include "support/check.h"
+
+namespace tarry::codegen {
+namespace cuda {
+
+OuterTile outer_tile(const KernelIr& ir) {
+  // Of 48 KB that every target grants a thread block: what passes between warps, and the pending nodes of the columns.
+  constexpr std::size_t kLanesBytes = 32 * 1024, kPendingBytes = 14 * 1024;
+  constexpr int kMostItems = 4, kMostBlocks = 4, kMostLevels = 12;
+  const std::size_t state = state_bytes(ir);
+  OuterTile tile;
+  auto column_bytes = [&] { return static_cast<std::size_t>(tile.columns()) * state; };
+  tile.items = std::min(ir.vector, kMostItems);
+  while (tile.items > 1 && column_bytes() * 8 > kLanesBytes) tile.items /= 2;
+  tile.step_blocks = kMostBlocks;
+  while (tile.step_blocks > 1 && column_bytes() * 8 * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
+  TARRY_ASSERT(column_bytes() * 8 <= kLanesBytes);
+  tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / column_bytes()));
+  return tile;
+}
+
+namespace {
+
+constexpr std::int64_t kFill = 1024;         ///< thread blocks that keep every GPU of today busy
+constexpr std::int64_t kRowChunks = 8192;    ///< what the last thread block of a row folds in a few microseconds
+constexpr std::int64_t kColumnChunks = 256;
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+void cut(Geometry& g, std::int64_t blocks, std::int64_t chunk_blocks) {
+  g.chunk_blocks = chunk_blocks;
+  g.chunks = std::max<std::int64_t>(1, divide_up(blocks, chunk_blocks));
+}
+
+/// Chunks of a row: small ones where that is what fills the GPU, then 256 tree blocks, more only for the longest rows.
+void cut_row(Geometry& g, std::int64_t blocks) {
+  constexpr std::int64_t kSmallest = kWarps * kInnerStepBlocks, kUsual = 256;
+  constexpr std::int64_t kLargest = kSmallest << (kInnerLevels - 1);
+  cut(g, blocks, kSmallest);
+  auto too_many = [&] {
+    return g.chunks > kRowChunks || (g.chunk_blocks < kUsual && g.outer_tiles * g.chunks > kFill);
+  };
+  while (g.chunks > 1 && g.chunk_blocks < kLargest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
+}
+
+void cut_columns(Geometry& g, std::int64_t blocks, const cuda::OuterTile& tile) {
+  const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1);
+  cut(g, blocks, 1);
+  while (g.chunks > 1 && g.chunk_blocks < largest && (g.chunks > kColumnChunks || g.outer_tiles * g.chunks > kFill))
+    cut(g, blocks, 2 * g.chunk_blocks);
+}
+
+}  // namespace
+}  // namespace cuda
+
+Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
+  using namespace cuda;
+  TARRY_ASSERT(target.is_cuda());
+  Geometry g;
+  const std::int64_t outer = args.outer_count(), blocks = divide_up(args.reduced, kTreeBlock);
+  switch (ir.schedule) {
+    case Schedule::Pointwise:
+      g.outer_tiles = divide_up(outer, std::int64_t{kThreads} * ir.vector * pointwise_groups(ir));
+      break;
+    case Schedule::ReduceSerial:
+      TARRY_ASSERT(args.reduced <= 32);
+      g.outer_tiles = divide_up(outer, kThreads);
+      break;
+    case Schedule::ReduceInner:
+      TARRY_ASSERT(args.reduced > 32);  // shorter rows are summed from left to right
+      g.outer_tiles = ir.rows_class == 1 ? divide_up(outer, kWarps) : outer;
+      if (ir.rows_class == 1) cut(g, blocks, std::max<std::int64_t>(1, blocks));
+      else cut_row(g, blocks);
+      break;
+    case Schedule::ReduceOuter:
+      TARRY_ASSERT(args.reduced > 32);
+      g.outer_tiles = divide_up(outer, outer_tile(ir).columns());
+      cut_columns(g, blocks, outer_tile(ir));
+      break;
+  }
+  if (g.chunks > 1) {
+    g.scratch_bytes = state_bytes(ir) * static_cast<std::size_t>(outer * g.chunks);
+    g.ticket_count = static_cast<std::size_t>(g.outer_tiles);
+  }
+  return g;
+}
+
+}  // namespace tarry::codegen

@@ -1,0 +1,569 @@
+// CUDA C of reductions: tree R of docs/numerics.md, one launch, the same bits for every geometry.
+//
+// Aligned runs of tree blocks are subtrees of R, so a warp, a thread block and the last thread block to arrive each
+// combine a run of their own. A node's elements are counted from positions, never stored.
+#include <fmt/format.h>
+
+#include "codegen/render_cuda.h"
+#include "support/check.h"
+
+namespace tarry::codegen::cuda {
+namespace {
+
+/// Bytes a point loads: decides how many loads a thread keeps in flight.
+std::size_t point_bytes(const KernelIr& ir) {
+  std::size_t bytes = 0;
+  for (const Access& a : ir.accesses)
+    if (!a.store && !a.outer_only && a.buffer != kNone) bytes += itemsize(ir.buffers[a.buffer]);
+  return bytes;
+}
+
+std::string field_name(const StateField& field, const Reduction& r) {
+  return graph::output_count(r.op) == 2 ? fmt::format("r{}_{}", field.reduction, field.part) : fmt::format("r{}", field.reduction);
+}
+
+/// Types and functions of the states: first, step, combine, down.
+class States {
+ public:
+  States(const KernelIr& ir, Expressions& expressions) : ir_(ir), expressions_(expressions) {}
+
+  [[nodiscard]] std::string type() const {
+    std::string fields;
+    for (const StateField& f : state_fields(ir_))
+      fields += fmt::format(" {} {};", c_type(f.dtype), field_name(f, ir_.reductions[f.reduction]));
+    return fmt::format("struct $N_state {{{} }};\n", fields);
+  }
+
+  [[nodiscard]] std::string functions() {
+    first();
+    step();
+    combine();
+    down();
+    return out_.take();
+  }
+
+ private:
+  void first() {
+    out_.open("__device__ __forceinline__ $N_state $N_first(const $N_inputs& in)");
+    out_.line("$N_state s;");
+    for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+      const Op op = ir_.reductions[i].op;
+      if (op == Op::Moments) out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = 0;", i));
+      else if (op == Op::MomentsMerge) out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = in.x{0}_m2;", i));
+      else out_.line(fmt::format("s.r{0} = in.x{0};", i));
+    }
+    out_.line("return s;");
+    out_.close();
+  }
+
+  /// A lane takes its k-th element.
+  void step() {
+    out_.open("__device__ __forceinline__ $N_state $N_step($N_state a, const $N_inputs& in, int k, const $N_params& p)");
+    for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+      const Reduction& r = ir_.reductions[i];
+      const std::string type = c_type(r.dtype);
+      if (r.op == Op::Moments) {
+        out_.open("");
+        out_.line(fmt::format("const {0} d = in.x{1} - a.r{1}_mean;", type, i));
+        out_.line(fmt::format("a.r{1}_mean = a.r{1}_mean + d * (({0})1 / ({0})k);", type, i));
+        out_.line(fmt::format("a.r{0}_m2 = a.r{0}_m2 + d * (in.x{0} - a.r{0}_mean);", i));
+        out_.close();
+      } else if (r.op == Op::MomentsMerge) {
+        merge(i, fmt::format("in.x{}", i), fmt::format("in.x{}_m2", i), "(k - 1)", "1");
+      } else {
+        out_.line(fmt::format("a.r{0} = {1};", i, expressions_.combine(r, fmt::format("a.r{}", i), fmt::format("in.x{}", i))));
+      }
+    }
+    out_.line("return a;");
+    out_.close();
+  }
+
+  /// Node a of na elements, on the left, and node b of nb elements.
+  void combine() {
+    out_.line("template <class Count>");
+    out_.open("__device__ __forceinline__ $N_state $N_combine($N_state a, $N_state b, Count na, Count nb, const $N_params& p)");
+    for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+      const Reduction& r = ir_.reductions[i];
+      if (graph::output_count(r.op) == 2)
+        merge(i, fmt::format("b.r{}_mean", i), fmt::format("b.r{}_m2", i), "na", "nb");
+      else
+        out_.line(fmt::format("a.r{0} = {1};", i, expressions_.combine(r, fmt::format("a.r{}", i), fmt::format("b.r{}", i))));
+    }
+    out_.line("return a;");
+    out_.close();
+  }
+
+  /// Chan's merge into a. Equal counts give w = 0.5 exactly, without a division.
+  void merge(std::size_t i, const std::string& mean, const std::string& m2, const std::string& na, const std::string& nb) {
+    const Reduction& r = ir_.reductions[i];
+    const std::string type = c_type(r.dtype);
+    const std::string weight = r.op == Op::MomentsMerge
+                                   ? fmt::format(" * p.{}", slot_name({SlotKind::Scalar, r.weight})) : std::string();
+    out_.open("");
+    out_.line(fmt::format("const {0} w = {1} == {2} ? ({0})0.5 : ({0})({2}{3}) / ({0})(({1} + {2}){3});", type, na, nb, weight));
+    out_.line(fmt::format("const {} d = {} - a.r{}_mean;", type, mean, i));
+    out_.line(fmt::format("a.r{0}_mean = a.r{0}_mean + d * w;", i));
+    out_.line(fmt::format("a.r{0}_m2 = (a.r{0}_m2 + {1}) + (d * d) * (({2})({3}{4}) * w);", i, m2, type, na, weight));
+    out_.close();
+  }
+
+  /// The state of the thread d lanes up in the warp.
+  void down() {
+    out_.open("__device__ __forceinline__ $N_state $N_down($N_state s, int d)");
+    for (const StateField& f : state_fields(ir_)) {
+      const std::string name = field_name(f, ir_.reductions[f.reduction]);
+      out_.line(fmt::format("s.{0} = ({1})__shfl_down_sync(0xffffffffu, s.{0}, d);", name, c_type(f.dtype)));
+    }
+    out_.line("return s;");
+    out_.close();
+  }
+
+  const KernelIr& ir_;
+  Expressions& expressions_;
+  CodeWriter out_;
+};
+
+constexpr std::string_view kSerial = R"(
+extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
+  const tarry_i64 i = (tarry_i64)blockIdx.x * 256 + threadIdx.x;
+  if (i >= p.count) return;
+  const $N_at t = $N_place(p, ($O)i);
+  const $N_row r = $N_begin(p, t, 0);
+  $N_state s = {};
+#pragma unroll 4
+  for (int k = 0; k < (int)p.n; ++k) {
+    $N_loads x;
+@S    $N_stores y;
+    $N_load(p, t, k, 1, x);
+    const $N_inputs in = $N_point(p, t, r, x, 0, k$Y);
+@S    $N_store(p, t, k, 1, y);
+    s = k == 0 ? $N_first(in) : $N_step(s, in, k + 1, p);
+  }
+  $N_finish(p, t, s);
+}
+)";
+
+/// The tree above whole nodes.
+constexpr std::string_view kTree = R"(
+// Elements of a tree block of m that lie in its lanes l, l + d, l + 2d, ...
+__device__ __forceinline__ int $N_held(int m, int l, int d) { return (m - l + d - 1) / d; }
+
+// Combines neighbouring nodes of `unit` elements each; m elements are there in all, so the last ones may be missing.
+template <int kNodes>
+__device__ __forceinline__ $N_state $N_tree($N_state (&v)[kNodes], tarry_i64 unit, tarry_i64 m, const $N_params& p) {
+#pragma unroll
+  for (int d = 1; d < kNodes; d *= 2) {
+#pragma unroll
+    for (int i = 0; i + d < kNodes; i += 2 * d) {
+      const tarry_i64 left = m - (i + d) * unit;
+      if (left > 0) v[i] = $N_combine(v[i], v[i + d], d * unit, left < d * unit ? left : d * unit, p);
+    }
+  }
+  return v[0];
+}
+
+// The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
+__device__ __forceinline__ void $N_push($N_state* pending, int pitch, int step, $N_state s, tarry_i64 unit, tarry_i64 nb, const $N_params& p) {
+  int level = 0;
+  for (; step >> level & 1; ++level) {
+    s = $N_combine(pending[level * pitch], s, unit << level, nb, p);
+    nb += unit << level;
+  }
+  pending[level * pitch] = s;
+}
+
+// The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
+__device__ __forceinline__ $N_state $N_collect(const $N_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m, const $N_params& p) {
+  int level = __ffs(steps) - 1;
+  $N_state s = pending[level * pitch];
+  tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
+  for (++level; steps >> level; ++level) {
+    if (!(steps >> level & 1)) continue;
+    s = $N_combine(pending[level * pitch], s, unit << level, nb, p);
+    nb += unit << level;
+  }
+  return s;
+}
+
+// Counts a thread block in; what it and those counted before have written is visible to the last one.
+__device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
+  tarry_u32 before;
+  asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");
+  return before;
+}
+
+// Folds chunk states of `unit` elements in place, $R at a time: part[0, $C) of chunk 0 become the results.
+__device__ __forceinline__ void $N_fold($N_state* part, tarry_i64 pitch, int columns, tarry_i64 chunks, tarry_i64 unit, const $N_params& p) {
+  for (; chunks > 1; unit *= $R) {
+    const tarry_i64 nodes = (chunks + $R - 1) / $R;
+    for (tarry_i64 base = 0; base < nodes * $C; base += 256) {
+      const tarry_i64 node = (base + threadIdx.x) / $C;
+      const int column = threadIdx.x % $C;
+      const bool mine = node < nodes && column < columns;
+      $N_state v[$R];
+      if (mine) {
+#pragma unroll
+        for (int i = 0; i < $R; ++i)
+          if (node * $R + i < chunks) v[i] = part[(node * $R + i) * pitch + column];
+        v[0] = $N_tree(v, unit, p.n - node * $R * unit, p);
+      }
+      __syncthreads();
+      if (mine) part[node * pitch + column] = v[0];
+      __syncthreads();
+    }
+    chunks = nodes;
+  }
+}
+)";
+
+/// Eight threads hold a tree block, four neighbouring lanes each; a warp has four blocks at a time.
+constexpr std::string_view kInner = R"(
+// Four whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in lane 0.
+__device__ __forceinline__ $N_state $N_four(const $N_params& p, const $N_at& t, const $N_row& r, const $N_loads* x, $K k) {
+  $N_state c[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+@S    $N_stores y;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const $N_inputs in = $N_point(p, t, r, x[s], j, k + s * 32$Y);
+      c[j] = s == 0 ? $N_first(in) : $N_step(c[j], in, s + 1, p);
+    }
+@S    $N_store(p, t, k + s * 32, 4, y);
+  }
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) c[j] = $N_combine(c[j], $N_down(c[j], d), 16 / d, 16 / d, p);
+  }
+  c[0] = $N_combine($N_combine(c[0], c[2], 32, 32, p), $N_combine(c[1], c[3], 32, 32, p), 64, 64, p);
+  c[0] = $N_combine(c[0], $N_down(c[0], 8), 128, 128, p);
+  return $N_combine(c[0], $N_down(c[0], 16), 256, 256, p);
+}
+
+// Eight whole blocks.
+__device__ __forceinline__ $N_state $N_eight(const $N_params& p, const $N_at& t, const $N_row& r, $K base) {
+  const int lane = threadIdx.x & 31;
+  const $K k = base + (lane >> 3) * 128 + (lane & 7) * 4;
+$EIGHT
+  return $N_combine(a, b, 512, 512, p);
+}
+
+// Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
+__device__ __forceinline__ $N_state $N_some(const $N_params& p, const $N_at& t, const $N_row& r, $K base, int m) {
+  const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
+  const int here = m - block < 0 ? 0 : m - block < 128 ? m - block : 128;
+  $N_loads x[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const int left = here - s * 32 - l;
+    $N_load(p, t, base + block + s * 32 + l, left < 0 ? 0 : left < 4 ? left : 4, x[s]);
+  }
+  $N_state c[4] = {};
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const int left = here - s * 32 - l;
+@S    $N_stores y;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < left) {
+        const $N_inputs in = $N_point(p, t, r, x[s], j, base + block + s * 32 + l$Y);
+        c[j] = s == 0 ? $N_first(in) : $N_step(c[j], in, s + 1, p);
+      }
+    }
+@S    $N_store(p, t, base + block + s * 32 + l, left < 0 ? 0 : left < 4 ? left : 4, y);
+  }
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const $N_state o = $N_down(c[j], d);
+      if (l + j + 4 * d < here) c[j] = $N_combine(c[j], o, $N_held(here, l + j, 8 * d), $N_held(here, l + j + 4 * d, 8 * d), p);
+    }
+  }
+  if (2 < here) c[0] = $N_combine(c[0], c[2], $N_held(here, 0, 4), $N_held(here, 2, 4), p);
+  if (3 < here) c[1] = $N_combine(c[1], c[3], $N_held(here, 1, 4), $N_held(here, 3, 4), p);
+  if (1 < here) c[0] = $N_combine(c[0], c[1], $N_held(here, 0, 2), $N_held(here, 1, 2), p);
+#pragma unroll
+  for (int d = 1; d < 4; d *= 2) {
+    const $N_state o = $N_down(c[0], 8 * d);
+    const int left = m - block - d * 128;
+    if (left > 0) c[0] = $N_combine(c[0], o, d * 128, left < d * 128 ? left : d * 128, p);
+  }
+  return c[0];
+}
+
+// The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
+__device__ __forceinline__ $N_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, tarry_i64 m, $N_state* pending) {
+  const bool leader = (threadIdx.x & 31) == 0;
+  int step = 0;
+  for (tarry_i64 at = 0; at < m; at += 1024, ++step) {
+    const tarry_i64 left = m - at;
+    $N_state s;
+    if (left >= 1024) {
+      s = $N_eight(p, t, r, first + ($K)at);
+    } else {
+#pragma unroll 1
+      for (int half = 0; half < (int)left; half += 512) {
+        const int some = (int)left - half < 512 ? (int)left - half : 512;
+        const $N_state h = $N_some(p, t, r, first + ($K)at + half, some);
+        s = half == 0 ? h : $N_combine(s, h, 512, some, p);
+      }
+    }
+    if (leader) $N_push(pending, 1, step, s, 1024, left < 1024 ? left : 1024, p);
+  }
+  $N_state s = {};
+  if (leader) s = $N_collect(pending, 1, step, 1024, m, p);
+  return s;
+}
+)";
+
+constexpr std::string_view kInnerInFlight8 = R"(  $N_loads x[8];
+#pragma unroll
+  for (int s = 0; s < 8; ++s) $N_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
+  const $N_state a = $N_four(p, t, r, x, k);
+  const $N_state b = $N_four(p, t, r, x + 4, k + 512);)";
+
+constexpr std::string_view kInnerInFlight4 = R"(  $N_loads x[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) $N_load(p, t, k + s * 32, 4, x[s]);
+  const $N_state a = $N_four(p, t, r, x, k);
+#pragma unroll
+  for (int s = 0; s < 4; ++s) $N_load(p, t, k + 512 + s * 32, 4, x[s]);
+  const $N_state b = $N_four(p, t, r, x, k + 512);)";
+
+/// A warp per row.
+constexpr std::string_view kInnerWarp = R"(
+extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
+  __shared__ $N_state pending[8][$L];
+  const int warp = threadIdx.x >> 5;
+  const tarry_i64 i = (tarry_i64)blockIdx.x * 8 + warp;
+  if (i >= p.count) return;
+  const $N_at t = $N_place(p, ($O)i);
+  const $N_row r = $N_begin(p, t, 0);
+  const $N_state s = $N_run(p, t, r, 0, p.n, pending[warp]);
+  if ((threadIdx.x & 31) == 0) $N_finish(p, t, s);
+}
+)";
+
+/// A thread block per chunk of a row; the last one of a row folds the chunks.
+constexpr std::string_view kInnerBlock = R"(
+extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
+  __shared__ $N_state pending[8][$L];
+  __shared__ $N_state nodes[8];
+  __shared__ bool last;
+  const tarry_u32 chunks = (tarry_u32)p.chunks, row = blockIdx.x / chunks, chunk = blockIdx.x - row * chunks;
+  const int warp = threadIdx.x >> 5;
+  const $N_at t = $N_place(p, ($O)row);
+  const $N_row r = $N_begin(p, t, 0);
+  const tarry_i64 unit = p.chunk_blocks * 16, first = chunk * unit * 8 + warp * unit;
+  const tarry_i64 left = p.n - first;
+  if (left > 0) {
+    const $N_state s = $N_run(p, t, r, ($K)first, left < unit ? left : unit, pending[warp]);
+    if ((threadIdx.x & 31) == 0) nodes[warp] = s;
+  }
+  __syncthreads();
+  $N_state* part = ($N_state*)p.scratch + (tarry_i64)row * chunks;
+  if (threadIdx.x == 0) {
+    $N_state v[8];
+#pragma unroll
+    for (int w = 0; w < 8; ++w) v[w] = nodes[w];
+    const $N_state s = $N_tree(v, unit, p.n - chunk * unit * 8, p);
+    if (chunks == 1) {
+      $N_finish(p, t, s);
+      last = false;
+    } else {
+      part[chunk] = s;
+      last = $N_arrive(p.tickets + row) == chunks - 1;
+    }
+  }
+  __syncthreads();
+  if (!last) return;
+  $N_fold(part, 1, 1, chunks, unit * 8, p);
+  if (threadIdx.x == 0) {
+    p.tickets[row] = 0;
+    $N_finish(p, t, part[0]);
+  }
+}
+)";
+
+/// 32 threads side by side hold $W columns each; warp w of 8 holds lanes w, w + 8, w + 16, w + 24 of a tree block, so
+/// that two levels of the tree combine in registers and three through shared memory.
+constexpr std::string_view kOuter = R"(
+// The $W columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
+__device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $N_state* c) {
+  const int warp = threadIdx.x >> 5;
+  $N_state lane[4][$W];
+  if (m == 128) {
+#pragma unroll
+    for (int s = 0; s < 4; s += $F) {
+      $N_loads x[4 * $F];
+#pragma unroll
+      for (int i = 0; i < 4 * $F; ++i) $N_load(p, t, base + s * 32 + i * 8 + warp, $W, x[i]);
+#pragma unroll
+      for (int i = 0; i < 4 * $F; ++i) {
+@S        $N_stores y;
+#pragma unroll
+        for (int j = 0; j < $W; ++j) {
+          const $N_inputs in = $N_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp$Y);
+          lane[i % 4][j] = s + i / 4 == 0 ? $N_first(in) : $N_step(lane[i % 4][j], in, s + i / 4 + 1, p);
+        }
+@S        $N_store(p, t, base + s * 32 + i * 8 + warp, $W, y);
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < $W; ++j)
+      c[j] = $N_combine($N_combine(lane[0][j], lane[2][j], 4, 4, p), $N_combine(lane[1][j], lane[3][j], 4, 4, p), 8, 8, p);
+    return;
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int at = s * 32 + i * 8 + warp;
+      if (at < m) {
+        $N_loads x;
+@S        $N_stores y;
+        $N_load(p, t, base + at, $W, x);
+#pragma unroll
+        for (int j = 0; j < $W; ++j) {
+          const $N_inputs in = $N_point(p, t, r[j], x, j, base + at$Y);
+          lane[i][j] = s == 0 ? $N_first(in) : $N_step(lane[i][j], in, s + 1, p);
+        }
+@S        $N_store(p, t, base + at, $W, y);
+      }
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < $W; ++j) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int l = warp + 8 * i;
+      if (l + 16 < m) lane[i][j] = $N_combine(lane[i][j], lane[i + 2][j], $N_held(m, l, 32), $N_held(m, l + 16, 32), p);
+    }
+    if (warp + 8 < m) lane[0][j] = $N_combine(lane[0][j], lane[1][j], $N_held(m, warp, 16), $N_held(m, warp + 8, 16), p);
+    c[j] = lane[0][j];
+  }
+}
+
+// One column of a block: lanes 0 to 7, `pitch` states apart, of m <= 128 elements.
+__device__ __forceinline__ $N_state $N_lanes(const $N_state* lanes, int m, const $N_params& p) {
+  $N_state v[8];
+#pragma unroll
+  for (int l = 0; l < 8; ++l) v[l] = lanes[l * $C];
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+#pragma unroll
+    for (int l = 0; l < d; ++l)
+      if (l + d < m) v[l] = $N_combine(v[l], v[l + d], $N_held(m, l, 2 * d), $N_held(m, l + d, 2 * d), p);
+  }
+  return v[0];
+}
+
+extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
+  __shared__ $N_state lanes[$B][8][$C];
+  __shared__ $N_state pending[$L][$C];
+  __shared__ bool last;
+  const tarry_u32 chunks = (tarry_u32)p.chunks, tiles = gridDim.x / chunks, chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
+  const int warp = threadIdx.x >> 5, side = (threadIdx.x & 31) * $W;
+  const tarry_i64 corner = (tarry_i64)tile * $C, first = chunk * p.chunk_blocks * 128;
+  const tarry_i64 m = p.n - first < p.chunk_blocks * 128 ? p.n - first : p.chunk_blocks * 128;
+  const bool inside = corner + side < p.count, column = threadIdx.x < $C && corner + threadIdx.x < p.count;
+  $N_at t;
+  $N_row r[$W];
+  if (inside) {
+    t = $N_place(p, ($O)(corner + side));
+#pragma unroll
+    for (int j = 0; j < $W; ++j) r[j] = $N_begin(p, t, j);
+  }
+  int step = 0;
+  for (tarry_i64 at = 0; at < m; at += $B * 128, ++step) {
+    const int left = m - at < $B * 128 ? (int)(m - at) : $B * 128;
+    if (inside) {
+#pragma unroll 1
+      for (int b = 0; b * 128 < left; ++b) {
+        $N_state c[$W];
+        $N_columns(p, t, r, ($K)(first + at) + b * 128, left - b * 128 < 128 ? left - b * 128 : 128, c);
+#pragma unroll
+        for (int j = 0; j < $W; ++j) lanes[b][warp][side + j] = c[j];
+      }
+    }
+    __syncthreads();
+    if (column) {
+      $N_state v[$B];
+#pragma unroll
+      for (int b = 0; b < $B; ++b)
+        if (b * 128 < left) v[b] = $N_lanes(&lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128, p);
+      $N_push(&pending[0][threadIdx.x], $C, step, $N_tree(v, 128, left, p), $B * 128, left, p);
+    }
+    __syncthreads();
+  }
+  $N_state s = {};
+  if (column) s = $N_collect(&pending[0][threadIdx.x], $C, step, $B * 128, m, p);
+  if (chunks > 1) {
+    $N_state* part = ($N_state*)p.scratch + corner;
+    if (column) part[chunk * p.count + threadIdx.x] = s;
+    __syncthreads();
+    if (threadIdx.x == 0) last = $N_arrive(p.tickets + tile) == chunks - 1;
+    __syncthreads();
+    if (!last) return;
+    $N_fold(part, p.count, p.count - corner < $C ? (int)(p.count - corner) : $C, chunks, p.chunk_blocks * 128, p);
+    if (threadIdx.x == 0) p.tickets[tile] = 0;
+    if (column) s = part[threadIdx.x];
+  }
+  if (column) $N_finish(p, $N_place(p, ($O)(corner + threadIdx.x)), s);
+}
+)";
+
+std::string skeleton(const KernelIr& ir) {
+  if (ir.schedule == Schedule::ReduceSerial) return std::string(kSerial);
+  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}", kTree, kOuter);
+  TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
+  return fmt::format("{}{}{}", kTree, kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
+}
+
+/// Numbers and pieces that the skeletons leave open.
+std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir) {
+  const std::size_t state = state_bytes(ir), loaded = point_bytes(ir) * static_cast<std::size_t>(items(ir));
+  bool stores = false;
+  for (const Instr& in : ir.instrs) stores |= in.kind == InstrKind::Store && in.region == Region::Point;
+  std::vector<std::pair<std::string, std::string>> all{
+      {"$EIGHT", std::string(loaded <= 16 ? kInnerInFlight8 : kInnerInFlight4)},
+      {"$Y", stores ? ", y" : ""},
+      {"$R", state <= 8 ? "16" : state <= 16 ? "8" : "4"},
+      {"$F", loaded <= 16 ? "2" : "1"},
+  };
+  if (ir.schedule == Schedule::ReduceOuter) {
+    const OuterTile tile = outer_tile(ir);
+    all.emplace_back("$C", std::to_string(tile.columns()));
+    all.emplace_back("$B", std::to_string(tile.step_blocks));
+    all.emplace_back("$L", std::to_string(tile.levels));
+  } else {
+    all.emplace_back("$C", "1");
+    all.emplace_back("$L", std::to_string(kInnerLevels));
+  }
+  return all;
+}
+
+Parameters parameters_of(const KernelIr& ir) {
+  using enum SlotKind;
+  if (ir.schedule == Schedule::ReduceSerial)
+    return ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent}) : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
+  return ir.wide_index
+             ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets})
+             : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets});
+}
+
+}  // namespace
+
+KernelSource render_reduction(const KernelIr& ir) {
+  TARRY_ASSERT(!ir.reductions.empty());
+  Functions functions(ir);
+  States states(ir, functions.expressions());
+  const Parameters parameters = parameters_of(ir);
+  std::string kernel = states.type() + functions.text() + states.functions() + skeleton(ir);
+  kernel = parameter_struct(parameters) + Template(ir, choices(ir)).fill(kernel);
+  return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+}
+
+}  // namespace tarry::codegen::cuda
