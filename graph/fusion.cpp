@@ -1,0 +1,499 @@
+// fuse(): groups grow in one pass over the nodes in topological order; see fusion.h for the rules.
+#include "graph/fusion.h"
+
+#include <algorithm>
+#include <map>
+
+#include "support/check.h"
+
+namespace tarry::graph {
+
+std::string_view to_string(Reason r) {
+  switch (r) {
+    case Reason::Fused: return "fused";
+    case Reason::FusionDisabled: return "fusion-disabled";
+    case Reason::WholeReduction: return "whole-reduction";
+    case Reason::ReductionChain: return "reduction-chain";
+    case Reason::OtherSpace: return "other-space";
+    case Reason::BroadcastCost: return "broadcast-cost";
+    case Reason::ThroughView: return "through-view";
+    case Reason::Cycle: return "cycle";
+    case Reason::Limit: return "limit";
+    case Reason::Mode: return "mode";
+  }
+  return "?";
+}
+
+CostModel cost_model(const Target& target) {
+  // An H200 moves 4.2 TB/s and issues 29.6 T instructions/s; a desktop core pair moves 40 GB/s and issues about 0.1 T.
+  return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6} : CostModel{4.0e10, 1.0e11, 2.5e-6};
+}
+
+Dims squeeze(const Dims& shape) {
+  Dims out;
+  for (std::int64_t extent : shape)
+    if (extent != 1) out.push_back(extent);
+  return out;
+}
+
+IndexMap identity_map(int rank) {
+  IndexMap m;
+  for (int i = 0; i < rank; ++i) m.push_back({i, 0, 1});
+  return m;
+}
+
+bool is_elementwise(const IndexMap& map, const Dims& source, const Dims& space) {
+  int axis = 0;
+  for (int i = 0; i < source.size(); ++i) {
+    if (source[i] == 1) {
+      if (map[i].start != 0) return false;
+      continue;
+    }
+    while (axis < space.size() && space[axis] == 1) ++axis;
+    if (axis >= space.size() || map[i].axis != axis || map[i].start != 0 || map[i].step != 1 || space[axis] != source[i]) return false;
+    ++axis;
+  }
+  while (axis < space.size() && space[axis] == 1) ++axis;
+  return axis == space.size();
+}
+
+Source trace(const Graph& g, GraphEdge edge, IndexMap map) {
+  while (g.nodes[edge.node].op == Op::View) {
+    const GraphNode& view = g.nodes[edge.node];
+    map = compose(g.views[view.payload], map);
+    edge = view.inputs[0];
+  }
+  return {edge, map};
+}
+
+Source input_source(const Graph& g, NodeId consumer, int input) {
+  const GraphNode& n = g.nodes[consumer];
+  const Dims& source = g.shape(n.inputs[input].node);
+  switch (info(n.op).op_class) {
+    case OpClass::Map: return trace(g, n.inputs[input], broadcast_map(source.span(), g.shape(consumer).span()));
+    case OpClass::View: return trace(g, n.inputs[input], g.views[n.payload]);
+    default: return trace(g, n.inputs[input], identity_map(source.size()));
+  }
+}
+
+namespace {
+
+/// Which reduction a point value feeds: equal keys may share a kernel. kNoId: none, or several.
+using ReduceKey = std::uint32_t;
+
+struct Draft {  // a group while it grows
+  std::vector<NodeId> nodes;
+  std::vector<NodeId> producers;            // nodes outside that it reads, once each
+  std::vector<std::pair<NodeId, NodeId>> barriers;  // edges through memory: these two groups never merge
+  Mode mode{};
+  bool reduces = false;
+  std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
+  ReduceKey key = kNoId;
+  int statements = 0, reductions = 0;
+  NodeId first = kNoId, last = 0;
+};
+
+class Fuser {
+ public:
+  Fuser(const Graph& g, const Target& target, bool enabled, const Limits& limits)
+      : g_(g), enabled_(enabled), limits_(limits), cost_(cost_model(target)) {}
+
+  Fusion run() {
+    const std::size_t n = g_.nodes.size();
+    parent_.assign(n, kNoId);
+    drafts_.resize(n);
+    last_reader_.assign(n, kNoId);
+    out_.cone_of.assign(n * Node::kMaxInputs, kNoId);
+    mark_roots();
+    find_reduce_keys();
+    for (NodeId id = 0; id < n; ++id)
+      if (scheduled(id)) place(id);
+    collect();
+    return std::move(out_);
+  }
+
+ private:
+  struct Pending { NodeId producer; std::int64_t bytes; int input; bool elementwise; };
+
+  [[nodiscard]] OpClass op_class(NodeId id) const { return info(g_.nodes[id].op).op_class; }
+  [[nodiscard]] bool scheduled(NodeId id) const {
+    const OpClass c = op_class(id);
+    return c == OpClass::Map || c == OpClass::Reduce || root_[id];
+  }
+  [[nodiscard]] bool computed(NodeId id) const { return op_class(id) == OpClass::Map || op_class(id) == OpClass::Reduce; }
+
+  void mark_roots() {
+    root_.assign(g_.nodes.size(), false);
+    for (const GraphEdge& r : g_.roots) root_[r.node] = true;
+    for (const Dims& s : g_.shapes) squeezed_.push_back(space_id(squeeze(s)));
+  }
+
+  std::uint32_t space_id(const Dims& squeezed) {
+    return space_ids_.try_emplace(squeezed.vector(), static_cast<std::uint32_t>(space_ids_.size())).first->second;
+  }
+
+  /// The number of extents other than 1 before the reduced axis.
+  [[nodiscard]] int axis_position(NodeId reduce) const {
+    const Dims& s = g_.shape(g_.nodes[reduce].inputs[0].node);
+    return static_cast<int>(std::count_if(s.begin(), s.begin() + g_.reduces[g_.nodes[reduce].payload].axis, [](auto e) { return e != 1; }));
+  }
+
+  ReduceKey reduce_key(NodeId reduce) {
+    const GraphNode& n = g_.nodes[reduce];
+    const Dims& s = g_.shape(n.inputs[0].node);
+    const std::vector<std::int64_t> key{squeezed_[g_.nodes[n.inputs[0].node].shape], squeezed_[n.shape], axis_position(reduce),
+                                        s[g_.reduces[n.payload].axis]};
+    return key_ids_.try_emplace(key, static_cast<ReduceKey>(key_ids_.size())).first->second;
+  }
+
+  /// Backwards: a Map node whose readers all feed reductions of one key gets that key (its row-invariant inputs are cheap).
+  void find_reduce_keys() {
+    constexpr ReduceKey kMany = kNoId - 1;
+    feeds_.assign(g_.nodes.size(), kNoId);
+    const auto feed = [&](NodeId producer, ReduceKey key) {
+      feeds_[producer] = feeds_[producer] == kNoId || feeds_[producer] == key ? key : kMany;
+    };
+    for (NodeId id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
+      const GraphNode& n = g_.nodes[id];
+      if (op_class(id) == OpClass::Reduce) {
+        for (int i = 0; i < n.n_inputs; ++i) feed(n.inputs[i].node, reduce_key(id));
+      } else if (op_class(id) == OpClass::Map) {
+        for (int i = 0; i < n.n_inputs; ++i)
+          if (g_.nodes[n.inputs[i].node].shape == n.shape) feed(n.inputs[i].node, feeds_[id]);
+      }
+    }
+    for (ReduceKey& k : feeds_)
+      if (k == kMany) k = kNoId;
+  }
+
+  std::uint32_t find(NodeId id) {
+    while (parent_[id] != id) {
+      parent_[id] = parent_[parent_[id]];
+      id = parent_[id];
+    }
+    return id;
+  }
+  Draft& draft(NodeId id) { return drafts_[find(id)]; }
+
+  void place(NodeId id) {
+    const GraphNode& n = g_.nodes[id];
+    parent_[id] = id;
+    Draft& d = drafts_[id];
+    d.nodes = {id};
+    d.mode = n.mode;
+    d.statements = 1;
+    d.first = d.last = id;
+    d.point_space = d.outer_space = squeezed_[n.shape];
+    if (op_class(id) == OpClass::Reduce) {
+      d.reduces = true;
+      d.reductions = 1;
+      d.point_space = squeezed_[g_.nodes[n.inputs[0].node].shape];
+      d.key = reduce_key(id);
+    }
+    std::vector<Pending> pending = read_inputs(id);
+    if (!enabled_) {
+      for (const Pending& p : pending) note(p.producer, id, Reason::FusionDisabled);
+      return;
+    }
+    std::stable_sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) { return a.bytes > b.bytes; });
+    for (const Pending& p : pending) join_producer(id, p);
+    join_siblings(id);
+  }
+
+  /// Adds what node `id` reads to its draft; returns its computed producers, once each.
+  std::vector<Pending> read_inputs(NodeId id) {
+    std::vector<Pending> pending;
+    const GraphNode& n = g_.nodes[id];
+    for (int i = 0; i < n.n_inputs; ++i) {
+      const GraphNode& direct = g_.nodes[n.inputs[i].node];
+      const bool same_shape = direct.op != Op::View && op_class(id) == OpClass::Map && direct.shape == n.shape;
+      Source s;
+      if (same_shape) s.edge = n.inputs[i]; else s = input_source(g_, id, i);
+      const NodeId p = s.edge.node;
+      if (g_.nodes[p].op == Op::Scalar || op_class(p) == OpClass::Iota) continue;
+      add_producer(drafts_[id], p);
+      if (!computed(p)) continue;
+      const Dims& space = op_class(id) == OpClass::Reduce ? g_.shape(n.inputs[i].node) : g_.shape(id);
+      const bool elementwise = same_shape || is_elementwise(s.map, g_.shape(p), space);
+      pending.push_back({p, g_.bytes(p), i, elementwise});
+    }
+    return pending;
+  }
+
+  static void add_producer(Draft& d, NodeId p) {
+    if (std::find(d.producers.begin(), d.producers.end(), p) == d.producers.end()) d.producers.push_back(p);
+  }
+
+  void join_producer(NodeId id, const Pending& p) {
+    Reason reason = Reason::Fused;
+    if (!p.elementwise) {
+      const bool through_view = g_.nodes[g_.nodes[id].inputs[p.input].node].op == Op::View;
+      reason = op_class(p.producer) == OpClass::Reduce ? Reason::WholeReduction : through_view ? Reason::ThroughView : Reason::BroadcastCost;
+    } else if (find(p.producer) == find(id)) {
+      return;
+    } else {
+      reason = merge(find(p.producer), find(id), p.producer);
+    }
+    if (reason == Reason::Fused) return;
+    if (recompute(id, p)) return;
+    if (!p.elementwise) {
+      draft(p.producer).barriers.emplace_back(p.producer, id);
+      draft(id).barriers.emplace_back(p.producer, id);
+    }
+    note(p.producer, id, reason);
+  }
+
+  void join_siblings(NodeId id) {
+    for (NodeId p : std::vector<NodeId>(draft(id).producers)) {
+      const std::uint32_t other = last_reader_[p];
+      if (other != kNoId && find(other) != find(id)) merge(find(other), find(id), kNoId);
+      last_reader_[p] = id;
+    }
+  }
+
+  void note(NodeId producer, NodeId consumer, Reason reason) { out_.unfused.push_back({producer, consumer, reason}); }
+
+  /// Merges two groups if that is allowed; `via`: the producer whose elementwise edge asks for it, kNoId for siblings.
+  Reason merge(std::uint32_t a, std::uint32_t b, NodeId via) {
+    const Reason shape = compatible(drafts_[a], drafts_[b], via);
+    if (shape != Reason::Fused) return shape;
+    if (over_limit(drafts_[a], drafts_[b])) return Reason::Limit;
+    if (has_barrier(a, b) || depends_through_others(a, b) || depends_through_others(b, a)) return Reason::Cycle;
+    unite(a, b);
+    return Reason::Fused;
+  }
+
+  [[nodiscard]] Reason compatible(const Draft& a, const Draft& b, NodeId via) const {
+    if (a.mode != b.mode) return Reason::Mode;
+    if (a.reduces && b.reduces) return a.key == b.key ? Reason::Fused : Reason::ReductionChain;
+    if (!a.reduces && !b.reduces) return a.point_space == b.point_space ? Reason::Fused : Reason::OtherSpace;
+    const Draft& reducing = a.reduces ? a : b;
+    const Draft& mapping = a.reduces ? b : a;
+    if (mapping.point_space == reducing.point_space) {
+      // A map over the point space that reads a result of the same kernel would need the whole reduction first.
+      return via != kNoId && op_class(via) == OpClass::Reduce && reducing.point_space != reducing.outer_space ? Reason::WholeReduction : Reason::Fused;
+    }
+    const bool epilogue = via != kNoId && mapping.point_space == reducing.outer_space;
+    return epilogue ? Reason::Fused : Reason::OtherSpace;
+  }
+
+  [[nodiscard]] bool over_limit(const Draft& a, const Draft& b) const {
+    if (a.statements + b.statements > limits_.statements || a.reductions + b.reductions > limits_.reductions) return true;
+    std::size_t buffers = a.producers.size();
+    for (NodeId p : b.producers) buffers += std::find(a.producers.begin(), a.producers.end(), p) == a.producers.end();
+    return static_cast<int>(buffers) > limits_.buffers;
+  }
+
+  bool has_barrier(std::uint32_t a, std::uint32_t b) {
+    const Draft& fewer = drafts_[a].barriers.size() < drafts_[b].barriers.size() ? drafts_[a] : drafts_[b];
+    return std::any_of(fewer.barriers.begin(), fewer.barriers.end(), [&](const auto& e) {
+      const std::uint32_t p = find(e.first), c = find(e.second);
+      return (p == a && c == b) || (p == b && c == a);
+    });
+  }
+
+  /// Whether `to` depends on `from` through a third group. Groups whose nodes all precede `from` cannot; beyond the
+  /// window the answer is yes, which only costs a fusion.
+  bool depends_through_others(std::uint32_t from, std::uint32_t to) {
+    std::vector<std::uint32_t> queue, seen;
+    const auto push = [&](std::uint32_t group, bool direct) {
+      for (NodeId p : drafts_[group].producers) {
+        if (!scheduled(p)) continue;
+        const std::uint32_t next = find(p);
+        if (next == from && !direct) return true;
+        if (next == from || next == to || drafts_[next].last < drafts_[from].first) continue;
+        if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
+        seen.push_back(next);
+        queue.push_back(next);
+      }
+      return false;
+    };
+    push(to, true);
+    while (!queue.empty()) {
+      if (static_cast<int>(seen.size()) > limits_.window) return true;
+      const std::uint32_t group = queue.back();
+      queue.pop_back();
+      if (push(group, false)) return true;
+    }
+    return false;
+  }
+
+  void unite(std::uint32_t a, std::uint32_t b) {
+    if (drafts_[a].nodes.size() < drafts_[b].nodes.size()) std::swap(a, b);
+    Draft& to = drafts_[a];
+    Draft from = std::move(drafts_[b]);
+    drafts_[b] = {};
+    parent_[b] = a;
+    to.nodes.insert(to.nodes.end(), from.nodes.begin(), from.nodes.end());
+    for (NodeId p : from.producers) add_producer(to, p);
+    std::erase_if(to.producers, [&](NodeId p) { return scheduled(p) && parent_[p] != kNoId && find(p) == a; });
+    to.barriers.insert(to.barriers.end(), from.barriers.begin(), from.barriers.end());
+    to.statements += from.statements;
+    to.reductions += from.reductions;
+    to.first = std::min(to.first, from.first);
+    to.last = std::max(to.last, from.last);
+    if (from.reduces && !to.reduces) {
+      to.reduces = true;
+      to.point_space = from.point_space;
+      to.outer_space = from.outer_space;
+      to.key = from.key;
+    }
+  }
+
+  /// Decides for the edge into `id` between memory and computing the producer again for every reader.
+  bool recompute(NodeId id, const Pending& p) {
+    if (op_class(p.producer) != OpClass::Map) return false;
+    std::vector<NodeId> cone, boundary;
+    double instructions = 0;
+    if (!cone_of(p.producer, cone, boundary, instructions)) return false;
+    const double points = static_cast<double>(op_class(id) == OpClass::Reduce ? g_.count(g_.nodes[id].inputs[p.input].node) : g_.count(id));
+    const double repeats = row_invariant(id, p.input) ? std::max(points / 64, static_cast<double>(g_.count(p.producer))) : points;
+    double extra_bytes = 0;
+    for (NodeId b : boundary)
+      if (b != p.producer && std::find(draft(id).producers.begin(), draft(id).producers.end(), b) == draft(id).producers.end())
+        extra_bytes += static_cast<double>(std::min(g_.bytes(b), static_cast<std::int64_t>(points) * 8));
+    const double again = instructions * repeats / cost_.instructions_per_second + extra_bytes / cost_.bytes_per_second;
+    const double writes = root_[p.producer] ? 1 : 2;
+    const double memory = writes * static_cast<double>(p.bytes) / cost_.bytes_per_second + (p.elementwise ? 0 : cost_.seconds_per_launch);
+    if (again >= memory) return false;
+    Draft& d = draft(id);
+    if (d.statements + static_cast<int>(cone.size()) > limits_.statements) return false;
+    if (would_cycle(id, boundary)) return false;
+    d.statements += static_cast<int>(cone.size());
+    std::erase(d.producers, p.producer);
+    for (int i = 0; i < g_.nodes[id].n_inputs; ++i)  // the producer may be read by another input as well
+      if (i != p.input && out_.cone_of[edge_slot(id, i)] == kNoId && input_source(g_, id, i).edge.node == p.producer) add_producer(d, p.producer);
+    for (NodeId b : boundary) {
+      add_producer(d, b);
+      if (computed(b)) {
+        d.barriers.emplace_back(b, id);
+        draft(b).barriers.emplace_back(b, id);
+      }
+    }
+    std::sort(cone.begin(), cone.end());
+    out_.cone_of[edge_slot(id, p.input)] = static_cast<std::uint32_t>(out_.cones.size());
+    out_.cones.push_back(std::move(cone));
+    return true;
+  }
+
+  /// A boundary inside the reader's own group, or one that depends on it, could never be read from memory.
+  bool would_cycle(NodeId id, const std::vector<NodeId>& boundary) {
+    const std::uint32_t reader = find(id);
+    for (NodeId b : boundary) {
+      if (!computed(b)) continue;
+      if (find(b) == reader || depends_on(find(b), reader)) return true;
+    }
+    return false;
+  }
+  bool depends_on(std::uint32_t group, std::uint32_t on) {
+    for (NodeId p : drafts_[group].producers)
+      if (scheduled(p) && find(p) == on) return true;
+    return depends_through_others(on, group);
+  }
+
+  static std::size_t edge_slot(NodeId id, int input) { return static_cast<std::size_t>(id) * Node::kMaxInputs + static_cast<std::size_t>(input); }
+
+  [[nodiscard]] bool row_invariant(NodeId id, int input) const {
+    if (op_class(id) != OpClass::Map || feeds_[id] == kNoId) return false;
+    // Only the squeezed position of the reduced axis is known here: the map must not move along that dimension.
+    const auto key = std::find_if(key_ids_.begin(), key_ids_.end(), [&](const auto& k) { return k.second == feeds_[id]; });
+    const Dims& shape = g_.shape(id);
+    int position = static_cast<int>(key->first[2]), axis = 0;
+    for (; axis < shape.size(); ++axis)
+      if (shape[axis] != 1 && position-- == 0) break;
+    const Source s = input_source(g_, id, input);
+    for (int i = 0; i < s.map.size; ++i)
+      if (s.map[i].axis == axis) return false;
+    return true;
+  }
+
+  /// What must be computed again to have `top`: Map nodes of its own kernel or already recomputed for it. The boundary is
+  /// read from memory.
+  bool cone_of(NodeId top, std::vector<NodeId>& cone, std::vector<NodeId>& boundary, double& instructions) {
+    cone = {top};
+    for (std::size_t at = 0; at < cone.size(); ++at) {
+      const NodeId w = cone[at];
+      const GraphNode& n = g_.nodes[w];
+      instructions += info(n.op).cost;
+      for (int i = 0; i < n.n_inputs; ++i) {
+        const NodeId z = input_source(g_, w, i).edge.node;
+        if (g_.nodes[z].op == Op::Scalar || op_class(z) == OpClass::Iota) continue;
+        const bool again = op_class(z) == OpClass::Map && (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
+        std::vector<NodeId>& into = again ? cone : boundary;
+        if (std::find(into.begin(), into.end(), z) == into.end()) into.push_back(z);
+        if (static_cast<int>(cone.size()) > limits_.cone) return false;
+      }
+    }
+    std::erase_if(boundary, [&](NodeId b) { return std::find(cone.begin(), cone.end(), b) != cone.end(); });
+    return true;
+  }
+
+  void collect() {
+    std::vector<std::uint32_t> index(g_.nodes.size(), kNoId);
+    std::vector<Group> groups;
+    out_.group_of.assign(g_.nodes.size(), kNoId);
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) {
+      if (parent_[id] == kNoId) continue;
+      const std::uint32_t d = find(id);
+      if (index[d] == kNoId) {
+        index[d] = static_cast<std::uint32_t>(groups.size());
+        groups.push_back(finish(drafts_[d]));
+      }
+      out_.group_of[id] = index[d];
+    }
+    std::vector<std::vector<std::uint32_t>> predecessors(groups.size());
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) {
+      if (parent_[id] != id) continue;
+      for (NodeId p : drafts_[id].producers)
+        if (scheduled(p) && out_.group_of[p] != index[id]) predecessors[index[id]].push_back(out_.group_of[p]);
+    }
+    const std::vector<std::uint32_t> order = topological_order(predecessors);
+    std::vector<std::uint32_t> rank(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    out_.groups.resize(groups.size());
+    for (std::uint32_t i = 0; i < groups.size(); ++i) out_.groups[rank[i]] = std::move(groups[i]);
+    for (std::uint32_t& g : out_.group_of)
+      if (g != kNoId) g = rank[g];
+    std::erase_if(out_.unfused, [&](const UnfusedEdge& e) { return out_.group_of[e.producer] == out_.group_of[e.consumer]; });
+  }
+
+  Group finish(Draft& d) {
+    Group out;
+    std::sort(d.nodes.begin(), d.nodes.end());
+    out.reduces = d.reduces;
+    out.mode = d.mode;
+    for (NodeId id : d.nodes) {
+      if (op_class(id) != OpClass::Reduce) continue;
+      const GraphNode& n = g_.nodes[id];
+      const Dims& s = g_.shape(n.inputs[0].node);
+      out.axis = axis_position(id);
+      out.space = squeeze(g_.shape(id));
+      out.space.insert(out.axis, s[g_.reduces[n.payload].axis]);
+      break;
+    }
+    if (!d.reduces) out.space = squeeze(g_.shape(d.nodes.front()));
+    out.nodes = std::move(d.nodes);
+    return out;
+  }
+
+  const Graph& g_;
+  bool enabled_;
+  Limits limits_;
+  CostModel cost_;
+  Fusion out_;
+  std::vector<bool> root_;
+  std::vector<std::uint32_t> parent_;
+  std::vector<Draft> drafts_;
+  std::vector<std::uint32_t> last_reader_;
+  std::vector<std::uint32_t> squeezed_;  // by ShapeId
+  std::vector<ReduceKey> feeds_;
+  std::map<std::vector<std::int64_t>, std::uint32_t> space_ids_, key_ids_;
+};
+
+}  // namespace
+
+Fusion fuse(const Graph& g, const Target& target, bool enabled, const Limits& limits) {
+  return Fuser(g, target, enabled, limits).run();
+}
+
+}  // namespace tarry::graph
