@@ -86,16 +86,18 @@ std::string resolve(void* library, NvrtcApi& api) {
   return {};
 }
 
+void watch_for_fork() {
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forked_after_init.store(true, std::memory_order_relaxed); });
+  (void)registered;
+}
+
 bool forked() noexcept { return forked_after_init.load(std::memory_order_relaxed); }
 
 DriverState driver() {
   const Library& found = library();
   if (!found.reason.empty()) return {nullptr, found.reason, found.version};
-  if (forked()) {
-    return {nullptr, "CUDA was initialised before fork(); a forked child cannot use it: start the child with exec, or "
-                     "fork before the first use of a GPU",
-            found.version};
-  }
+  if (forked()) return {nullptr, kForkedReason, found.version};
   static std::mutex mutex;
   static std::optional<Result> initialised;
   const std::lock_guard lock(mutex);
@@ -103,9 +105,7 @@ DriverState driver() {
     const Result result = call(found.api.init, 0U);
     // A refusal of the operating system may pass; every other answer stays the same for the life of the process.
     if (result == Result::OperatingSystem) return {nullptr, "cuInit: " + describe(found.api, result), found.version};
-    if (result == Result::Success) {
-      pthread_atfork(nullptr, nullptr, [] { forked_after_init.store(true, std::memory_order_relaxed); });
-    }
+    if (result == Result::Success) watch_for_fork();
     initialised = result;
   }
   if (*initialised == Result::Success) return {&found.api, {}, found.version};

@@ -121,8 +121,13 @@ struct DriverState {
 };
 DriverState driver();
 
-/// True in a child forked after cuInit: the driver must not be called there any more.
+/// From now on a forked child knows that it is one. Called once CUDA is in use.
+void watch_for_fork();
+/// True in a child forked after that: the driver must not be called there any more.
 bool forked() noexcept;
+inline constexpr const char* kForkedReason =
+    "CUDA was in use before fork(); a forked child cannot use it: start the child with exec, or fork before the first "
+    "use of a GPU";
 
 /// "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered".
 std::string describe(const DriverApi& api, Result result);

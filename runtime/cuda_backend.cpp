@@ -1,0 +1,336 @@
+// CudaBackend: kernels as modules, launches on the compute stream, and what the machine has.
+#include "runtime/cuda_backend.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "runtime/cuda_context.h"
+#include "runtime/cuda_pool.h"
+#include "runtime/cuda_transfer.h"
+#include "runtime/nvrtc.h"
+#include "support/check.h"
+#include "support/env.h"
+
+namespace tarry::runtime {
+namespace {
+
+/// One loaded image. Kernels that were compiled together share it.
+struct LoadedModule {
+  std::shared_ptr<const CudaContext> context;
+  std::shared_ptr<const std::string> image;  // its address is the module's identity, so it has to stay
+  ModuleHandle module;
+};
+
+struct CudaExecutable final : cache::Executable {
+  std::shared_ptr<const LoadedModule> module;
+  cuda::Function function = nullptr;
+};
+
+/// TARRY_SYNC, read again only after an override.
+bool sync_wanted() {
+  static std::atomic<std::uint64_t> seen{std::numeric_limits<std::uint64_t>::max()};
+  static std::atomic<bool> wanted{false};
+  const std::uint64_t now = support::env::generation();
+  if (seen.load(std::memory_order_acquire) != now) {
+    wanted.store(support::env::flag("TARRY_SYNC"), std::memory_order_relaxed);
+    seen.store(now, std::memory_order_release);
+  }
+  return wanted.load(std::memory_order_relaxed);
+}
+
+const graph::Target& target_of(const CudaContext& context) {
+  const graph::Target* const target = graph::cuda_target(context.compute_capability());
+  if (target == nullptr) {
+    TARRY_THROW(DeviceError, "", Where{},
+                fmt::format("cuda:{} has compute capability {}.{}; 7.5 or newer is needed", context.index(),
+                            context.compute_capability() / 10, context.compute_capability() % 10));
+  }
+  return *target;
+}
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(const cuda::DriverApi& api, int index)
+      : context_(std::make_shared<const CudaContext>(api, index)),
+        target_(target_of(*context_)),
+        timeline_(std::make_shared<CudaTimeline>(context_)),
+        pool_(std::make_shared<CudaPool>(timeline_)),
+        transfers_(timeline_) {}
+
+  ~CudaBackend() override {
+    // Work in flight may use memory and modules that go now.
+    if (cuda::forked()) return;
+    for (const cuda::Stream stream : {context_->in(), context_->compute(), context_->out()}) context_->settle(stream);
+  }
+
+  Device device() const override { return tarry::cuda(context_->index()); }
+  const graph::Target& target() const override { return target_; }
+  std::string options(graph::Mode mode) const override { return nvrtc_options(mode); }
+  std::string compiler() const override { return nvrtc_compiler(); }
+
+  std::shared_ptr<graph::Buffer> allocate(std::size_t bytes) override {
+    const CudaContext::Current current(*context_);
+    return pool_->allocate(bytes);
+  }
+
+  void* tickets(std::size_t count) override {
+    const CudaContext::Current current(*context_);
+    const std::lock_guard lock(tickets_mutex_);
+    if (ticket_counts_.empty() || ticket_capacity_ < count) {
+      constexpr std::size_t kFirst = 64 * 1024;
+      const std::size_t capacity = std::max(kFirst, std::bit_ceil(count));
+      std::shared_ptr<CudaBuffer> counts = pool_->allocate(capacity * sizeof(std::uint32_t));
+      context_->call("cuMemsetD32Async", context_->api().memset_d32_async, counts->address(), 0U, capacity,
+                     context_->compute());
+      timeline_->touched();
+      ticket_counts_.push_back(std::move(counts));  // plans may hold the address of an older one
+      ticket_capacity_ = capacity;
+    }
+    return ticket_counts_.back()->data;
+  }
+
+  void upload(graph::Buffer& to, const void* from, std::size_t bytes) override {
+    TARRY_ASSERT(bytes <= to.bytes);
+    if (bytes == 0) return;
+    const CudaContext::Current current(*context_);
+    transfers_.upload(cuda_buffer(to), from, bytes);
+    to.last_write = timeline_->position();
+  }
+
+  void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) override {
+    TARRY_ASSERT(offset <= from.bytes && bytes <= from.bytes - offset);
+    if (bytes == 0) return;
+    const CudaContext::Current current(*context_);
+    const std::uint64_t ticket = from.last_write != 0 ? from.last_write : timeline_->position();
+    transfers_.download(to, address_of(from) + offset, bytes, ticket);
+  }
+
+  cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override {
+    TARRY_ASSERT(!requests.empty());
+    std::vector<const codegen::KernelSource*> sources;
+    for (const cache::KernelRequest* request : requests) {
+      sources.push_back(static_cast<const codegen::KernelSource*>(request->user));
+    }
+    const graph::Mode mode = requests.front()->key.mode == "strict" ? graph::Mode::Strict : graph::Mode::Relaxed;
+    // A cubin runs on its major version of compute capability only; PTX on every newer one.
+    const bool same_major = context_->compute_capability() / 10 == target_.level / 10;
+    NvrtcImage image = nvrtc_compile(codegen::join_unit(sources, target_), target_, mode,
+                                     same_major ? ImageKind::Cubin : ImageKind::Ptx);
+    return {std::make_shared<const std::string>(std::move(image.bytes)), std::move(image.compiler),
+            std::move(image.log)};
+  }
+
+  std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override {
+    const CudaContext::Current current(*context_);
+    auto executable = std::make_shared<CudaExecutable>();
+    executable->module = module_of(binary);
+    context_->call("cuModuleGetFunction", context_->api().module_get_function, &executable->function,
+                   executable->module->module.get().object, request.entry.c_str());
+    return executable;
+  }
+
+  void launch(const Launch& launch) override {
+    const std::int64_t grid = launch.geometry.grid();
+    if (grid == 0) return;
+    constexpr std::int64_t kGridLimit = std::numeric_limits<std::int32_t>::max();  // of gridDim.x
+    TARRY_ASSERT(grid > 0 && grid <= kGridLimit);
+    const CudaContext::Current current(*context_);
+    const auto& executable = static_cast<const CudaExecutable&>(*launch.executable);
+    std::size_t bytes = launch.parameters.size_bytes();
+    void* extra[] = {reinterpret_cast<void*>(cuda::kLaunchParamBufferPointer),
+                     const_cast<std::uint64_t*>(launch.parameters.data()),
+                     reinterpret_cast<void*>(cuda::kLaunchParamBufferSize), &bytes,
+                     reinterpret_cast<void*>(cuda::kLaunchParamEnd)};
+    const cuda::Result result =
+        cuda::call(context_->api().launch_kernel, executable.function, static_cast<unsigned>(grid), 1U, 1U,
+                   static_cast<unsigned>(launch.source->threads), 1U, 1U, 0U, context_->compute(), nullptr, extra);
+    if (result != cuda::Result::Success) {
+      context_->check(result, fmt::format("cuLaunchKernel({}, {} blocks of {} threads, {} bytes of parameters)",
+                                          launch.source->entry, grid, launch.source->threads, bytes));
+    }
+    timeline_->touched();
+    if (sync_wanted()) {
+      context_->check(cuda::call(context_->api().stream_synchronize, context_->compute()),
+                      fmt::format("kernel {}", launch.source->entry));
+    }
+  }
+
+  std::uint64_t record() override {
+    const CudaContext::Current current(*context_);
+    return timeline_->record();
+  }
+
+  bool wait(std::uint64_t ticket, std::chrono::nanoseconds deadline) override {
+    const CudaContext::Current current(*context_);
+    return timeline_->wait(ticket, deadline);
+  }
+
+  void synchronize() override {
+    const CudaContext::Current current(*context_);
+    context_->synchronize();
+  }
+
+  MemoryStats memory() const override { return pool_->stats(); }
+
+  void trim() override {
+    const CudaContext::Current current(*context_);
+    pool_->trim();
+  }
+
+ private:
+  static CudaBuffer& cuda_buffer(graph::Buffer& buffer) {
+    auto* const own = dynamic_cast<CudaBuffer*>(&buffer);
+    TARRY_ASSERT(own != nullptr);
+    return *own;
+  }
+  static cuda::DevicePointer address_of(const graph::Buffer& buffer) {
+    return reinterpret_cast<std::uintptr_t>(buffer.data);
+  }
+
+  std::shared_ptr<const LoadedModule> module_of(const cache::Binary& binary) {
+    TARRY_ASSERT(binary.image != nullptr);
+    const std::lock_guard lock(modules_mutex_);
+    std::weak_ptr<const LoadedModule>& known = modules_[binary.image.get()];
+    if (auto module = known.lock()) return module;
+    char log[2048] = "";
+    cuda::JitOption options[] = {cuda::JitOption::ErrorLogBuffer, cuda::JitOption::ErrorLogBufferSizeBytes};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    cuda::Module object = nullptr;
+    const cuda::Result result = cuda::call(context_->api().module_load_data, &object,
+                                           static_cast<const void*>(binary.image->data()), 2U, options, values);
+    if (result != cuda::Result::Success) context_->check(result, load_failure(result, binary, log));
+    auto module = std::make_shared<LoadedModule>();
+    module->context = context_;
+    module->image = binary.image;
+    module->module.reset({context_.get(), object});
+    known = module;
+    if (modules_.size() > 2 * live_modules_) forget_unloaded();
+    return module;
+  }
+
+  /// Drops the entries of modules that are gone, at a cost that stays constant per load.
+  void forget_unloaded() {
+    std::erase_if(modules_, [](const auto& entry) { return entry.second.expired(); });
+    live_modules_ = std::max<std::size_t>(modules_.size(), 64);
+  }
+
+  static std::string load_failure(cuda::Result result, const cache::Binary& binary, const char* log) {
+    std::string what = fmt::format("cuModuleLoadDataEx of an image made by {}", binary.compiler);
+    if (result == cuda::Result::UnsupportedPtxVersion || result == cuda::Result::InvalidImage ||
+        result == cuda::Result::NoBinaryForGpu) {
+      const int version = cuda::driver().version;
+      what += fmt::format(" (the driver supports CUDA {}.{}; an NVRTC that is newer needs a newer driver, or set "
+                          "TARRY_NVRTC to an older one)",
+                          version / 1000, version % 1000 / 10);
+    }
+    return *log == '\0' ? what : fmt::format("{} [{}]", what, log);
+  }
+
+  const std::shared_ptr<const CudaContext> context_;
+  const graph::Target& target_;
+  const std::shared_ptr<CudaTimeline> timeline_;
+  const std::shared_ptr<CudaPool> pool_;
+  CudaTransfers transfers_;
+
+  std::mutex tickets_mutex_;
+  std::vector<std::shared_ptr<CudaBuffer>> ticket_counts_;
+  std::size_t ticket_capacity_ = 0;
+
+  std::mutex modules_mutex_;
+  std::unordered_map<const std::string*, std::weak_ptr<const LoadedModule>> modules_;
+  std::size_t live_modules_ = 64;
+};
+
+/// Number of devices, or the reason for none.
+int count_devices(std::string& reason) {
+  const cuda::DriverState state = cuda::driver();
+  reason = state.reason;
+  if (state.api == nullptr) return 0;
+  int count = 0;
+  const cuda::Result result = cuda::call(state.api->device_get_count, &count);
+  if (result != cuda::Result::Success) {
+    reason = "cuDeviceGetCount: " + cuda::describe(*state.api, result);
+    return 0;
+  }
+  if (count == 0) reason = "the NVIDIA driver works but shows no GPU; check CUDA_VISIBLE_DEVICES";
+  return count;
+}
+
+std::string describe_device(const cuda::DriverApi& api, int index) {
+  cuda::Ordinal device = 0;
+  char name[128] = "";
+  int major = 0;
+  int minor = 0;
+  std::size_t memory = 0;
+  cuda::Result result = cuda::call(api.device_get, &device, index);
+  const auto then = [&result](auto entry, auto... arguments) {
+    if (result == cuda::Result::Success) result = cuda::call(entry, arguments...);
+  };
+  then(api.device_get_name, static_cast<char*>(name), static_cast<int>(sizeof name), device);
+  then(api.device_get_attribute, &major, cuda::DeviceAttribute::ComputeCapabilityMajor, device);
+  then(api.device_get_attribute, &minor, cuda::DeviceAttribute::ComputeCapabilityMinor, device);
+  then(api.device_total_mem, &memory, device);
+  if (result != cuda::Result::Success) return fmt::format("cuda:{}: {}", index, cuda::describe(api, result));
+  const graph::Target* const target = graph::cuda_target(10 * major + minor);
+  return fmt::format("cuda:{}: {}, compute capability {}.{}, {:.1f} GiB, kernels for {}", index, name, major, minor,
+                     static_cast<double>(memory) / (1024.0 * 1024.0 * 1024.0),
+                     target != nullptr ? target->name : "nothing: 7.5 or newer is needed");
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend(const cuda::DriverApi& api, int index) {
+  return std::make_unique<CudaBackend>(api, index);
+}
+
+std::unique_ptr<Backend> make_cuda_backend(int index) {
+  std::string reason;
+  const int count = count_devices(reason);
+  if (count == 0) TARRY_THROW(DeviceError, "", Where{}, "no GPU can be used: " + reason);
+  if (index < 0 || index >= count) {
+    TARRY_THROW(DeviceError, "", Where{},
+                fmt::format("cuda:{} does not exist; this machine has {} CUDA device{}", index, count,
+                            count == 1 ? "" : "s"));
+  }
+  return make_cuda_backend(*cuda::driver().api, index);
+}
+
+int cuda_device_count() noexcept {
+  try {
+    std::string reason;
+    return count_devices(reason);
+  } catch (...) {
+    return 0;
+  }
+}
+
+std::string cuda_unavailable_reason() {
+  std::string reason;
+  count_devices(reason);
+  return reason;
+}
+
+std::vector<std::string> describe_cuda() {
+  std::vector<std::string> lines;
+  std::string reason;
+  const int count = count_devices(reason);
+  const cuda::DriverState state = cuda::driver();
+  if (count == 0) {
+    lines.push_back("cuda: none: " + reason);
+  } else {
+    lines.push_back(fmt::format("cuda: driver for CUDA {}.{}", state.version / 1000, state.version % 1000 / 10));
+    for (int i = 0; i < count; ++i) lines.push_back(describe_device(*state.api, i));
+  }
+  const std::string no_nvrtc = nvrtc_unavailable_reason();
+  lines.push_back(no_nvrtc.empty() ? fmt::format("nvrtc: {} ({})", nvrtc_compiler(), nvrtc_location())
+                                   : "nvrtc: none: " + no_nvrtc);
+  return lines;
+}
+
+}  // namespace tarry::runtime

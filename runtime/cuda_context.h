@@ -1,0 +1,151 @@
+// CudaContext: one device's primary context and streams, and the one place where driver errors become exceptions.
+// CudaTimeline: numbered points on the compute stream that can be waited for.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda_api.h"
+#include "runtime/handle.h"
+
+namespace tarry::runtime {
+
+class CudaContext;
+
+/// A driver object and the context it lives in.
+template <class T>
+struct Owned {
+  const CudaContext* context = nullptr;
+  T object{};
+  friend bool operator==(const Owned&, const Owned&) = default;
+};
+void destroy_stream(Owned<cuda::Stream> s) noexcept;
+void destroy_event(Owned<cuda::Event> e) noexcept;
+void destroy_module(Owned<cuda::Module> m) noexcept;
+void destroy_pinned(Owned<void*> p) noexcept;
+void destroy_block(Owned<cuda::DevicePointer> p) noexcept;
+using StreamHandle = Handle<Owned<cuda::Stream>, destroy_stream>;
+using EventHandle = Handle<Owned<cuda::Event>, destroy_event>;
+using ModuleHandle = Handle<Owned<cuda::Module>, destroy_module>;
+using PinnedHandle = Handle<Owned<void*>, destroy_pinned>;
+using BlockHandle = Handle<Owned<cuda::DevicePointer>, destroy_block>;
+
+class CudaContext {
+ public:
+  /// Retains the primary context of device `index` and makes the streams. Throws DeviceError.
+  CudaContext(const cuda::DriverApi& api, int index);
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+
+  [[nodiscard]] const cuda::DriverApi& api() const noexcept { return api_; }
+  [[nodiscard]] int index() const noexcept { return index_; }
+  [[nodiscard]] int compute_capability() const noexcept { return compute_capability_; }
+  [[nodiscard]] cuda::Stream compute() const noexcept { return compute_.get().object; }
+  [[nodiscard]] cuda::Stream in() const noexcept { return in_.get().object; }
+  [[nodiscard]] cuda::Stream out() const noexcept { return out_.get().object; }
+
+  /// Makes the context current for a scope; the caller's current context is left as found. Every public entry point
+  /// holds one. Throws DeviceLost after a sticky error and DeviceError in a forked child, before any driver call.
+  class [[nodiscard]] Current {
+   public:
+    explicit Current(const CudaContext& context);
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+    ~Current();
+   private:
+    const CudaContext& context_;
+  };
+
+  /// Throws DeviceError (or OutOfMemory) unless `result` is a success. A sticky error marks the context lost.
+  void check(cuda::Result result, const std::string& what) const;
+
+  template <class... P, class... A>
+  void call(const char* what, cuda::Result (*entry)(P...), A... arguments) const {
+    const cuda::Result result = cuda::call(entry, arguments...);
+    if (result != cuda::Result::Success) check(result, what);
+  }
+
+  /// For destructors: makes the context current, calls, logs what fails. Silent once the driver is gone.
+  template <class... P, class... A>
+  void release(const char* what, cuda::Result (*entry)(P...), A... arguments) const noexcept {
+    if (!enter_quietly()) return;
+    const cuda::Result result = cuda::call(entry, arguments...);
+    leave();
+    if (result != cuda::Result::Success) log_failed_release(what, result);
+  }
+
+  [[nodiscard]] EventHandle make_event() const;
+
+  /// Waits for the three streams.
+  void synchronize() const;
+  /// Waits for one stream after a failure, so that nothing is in flight; ignores what it says.
+  void settle(cuda::Stream stream) const noexcept { (void)cuda::call(api_.stream_synchronize, stream); }
+
+ private:
+  struct Primary {
+    const cuda::DriverApi* api = nullptr;
+    cuda::Ordinal device = 0;
+    cuda::Context context = nullptr;
+    friend bool operator==(const Primary&, const Primary&) = default;
+  };
+  static void destroy_primary(Primary p) noexcept;
+
+  void require_usable() const;
+  bool enter_quietly() const noexcept;
+  void leave() const noexcept;
+  void log_failed_release(const char* what, cuda::Result result) const noexcept;
+  void mark_lost(const std::string& reason) const;
+  StreamHandle make_stream() const;
+
+  const cuda::DriverApi& api_;
+  const int index_;
+  int compute_capability_ = 0;
+  mutable std::atomic<bool> lost_{false};
+  mutable std::mutex lost_mutex_;
+  mutable std::string lost_reason_;
+  Handle<Primary, destroy_primary> primary_;  // released after the streams
+  StreamHandle compute_, in_, out_;
+};
+
+/// Ticket t is complete when everything enqueued on the compute stream before t was recorded is. Thread-safe.
+class CudaTimeline {
+ public:
+  explicit CudaTimeline(std::shared_ptr<const CudaContext> context) : context_(std::move(context)) {}
+  [[nodiscard]] const CudaContext& context() const noexcept { return *context_; }
+
+  /// Something was enqueued on the compute stream; called after the enqueueing.
+  void touched() noexcept { dirty_.store(true, std::memory_order_release); }
+  /// The ticket that covers everything enqueued so far; perhaps not recorded yet.
+  std::uint64_t position();
+  /// The same, recorded. No driver call where nothing was enqueued since the last one.
+  std::uint64_t record();
+  /// Blocks until `ticket` is complete, or until the deadline passed: then false.
+  bool wait(std::uint64_t ticket, std::chrono::nanoseconds deadline);
+  /// Lets `stream` go on only after `ticket`; does not block.
+  void order_after(cuda::Stream stream, std::uint64_t ticket);
+
+ private:
+  using SharedEvent = std::shared_ptr<const EventHandle>;
+  struct Point {
+    std::uint64_t ticket;
+    SharedEvent event;
+  };
+  std::uint64_t record_locked();
+  SharedEvent event_of(std::uint64_t ticket);  // null where it is complete
+  void retire();
+
+  const std::shared_ptr<const CudaContext> context_;
+  std::atomic<bool> dirty_{false};
+  std::mutex mutex_;
+  std::uint64_t last_ = 0;     // newest ticket recorded
+  std::deque<Point> pending_;  // in order of tickets; those not known to be complete
+  std::vector<SharedEvent> spare_;
+};
+
+}  // namespace tarry::runtime

@@ -1,0 +1,169 @@
+// The pool: best fit among cached blocks, then the driver, then trim and the driver again.
+#include "runtime/cuda_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "support/env.h"
+#include "support/fault.h"
+
+namespace tarry::runtime {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+std::string bytes_text(std::size_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (value >= 1024.0 && unit + 1 < std::size(units)) {
+    value /= 1024.0;
+    ++unit;
+  }
+  return fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+/// Integers become pointers here alone.
+void* as_pointer(cuda::DevicePointer address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
+
+}  // namespace
+
+CudaBuffer::CudaBuffer(std::shared_ptr<CudaPool> pool, BlockHandle block, std::size_t block_bytes, std::size_t size,
+                       std::uint64_t free_after)
+    : Buffer(tarry::cuda(pool->timeline().context().index()), graph::Owner::Pool, as_pointer(block.get().object), size),
+      pool_(std::move(pool)),
+      block_(std::move(block)),
+      block_bytes_(block_bytes),
+      free_after_(free_after),
+      taken_at_(pool_->timeline().position()) {}
+
+CudaBuffer::~CudaBuffer() {
+  if (cuda::forked()) {  // a thread that this child does not have may hold the locks
+    (void)block_.release();
+    return;
+  }
+  pool_->give_back({std::move(block_), block_bytes_, pool_->timeline().position()});
+}
+
+std::uint64_t CudaBuffer::order_before_write() const {
+  const std::uint64_t now = pool_->timeline().position();
+  return now == taken_at_ ? free_after_ : now;  // nothing was launched since: only the former owner's work counts
+}
+
+std::size_t CudaPool::block_size(std::size_t bytes) {
+  const std::size_t wanted = std::max(bytes, kAlignment);
+  if (wanted > std::numeric_limits<std::size_t>::max() / 2) return wanted;  // no block is that large
+  const std::size_t step = std::max(kAlignment, std::bit_floor(wanted) / 8);
+  return (wanted + step - 1) / step * step;
+}
+
+std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
+  const std::size_t needed = block_size(bytes);
+  Block block;
+  if (!take_cached(needed, block) && !ask_driver(needed, block)) {
+    trim();
+    if (!ask_driver(needed, block)) throw_out_of_memory(bytes);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.requests;
+    stats_.live += block.bytes;
+    stats_.peak = std::max(stats_.peak, stats_.live);
+  }
+  const std::size_t block_bytes = block.bytes;
+  try {
+    return std::make_shared<CudaBuffer>(shared_from_this(), std::move(block.handle), block_bytes, bytes,
+                                        block.free_after);
+  } catch (...) {  // no host memory for the owner; the block went back to the driver with its handle
+    const std::lock_guard lock(mutex_);
+    stats_.live -= block_bytes;
+    throw;
+  }
+}
+
+bool CudaPool::take_cached(std::size_t bytes, Block& block) {
+  const std::lock_guard lock(mutex_);
+  const auto at = cache_.lower_bound(bytes);
+  if (at == cache_.end() || at->first > bytes + bytes / 4) return false;  // a larger block is worth more elsewhere
+  block = std::move(at->second.back());
+  at->second.pop_back();
+  if (at->second.empty()) cache_.erase(at);
+  stats_.cached -= block.bytes;
+  return true;
+}
+
+bool CudaPool::ask_driver(std::size_t bytes, Block& block) {
+  const CudaContext& context = timeline_->context();
+  const std::uint64_t limit = support::env::bytes("TARRY_MEMORY_LIMIT", std::numeric_limits<std::uint64_t>::max());
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t held = stats_.live + stats_.cached;
+    if (held > limit || bytes > limit - held) return false;
+  }
+  if (support::fault::fails(support::fault::Site::Allocation)) return false;
+  cuda::DevicePointer address = 0;
+  const cuda::Result result = cuda::call(context.api().mem_alloc, &address, bytes);
+  if (result == cuda::Result::OutOfMemory) return false;
+  context.check(result, "cuMemAlloc");
+  block = Block{BlockHandle({&context, address}), bytes, 0};
+  const std::lock_guard lock(mutex_);
+  ++stats_.allocations;
+  return true;
+}
+
+void CudaPool::give_back(Block block) noexcept {
+  const std::lock_guard lock(mutex_);
+  stats_.live -= block.bytes;
+  try {
+    std::vector<Block>& blocks = cache_[block.bytes];
+    const std::size_t bytes = block.bytes;
+    blocks.push_back(std::move(block));
+    stats_.cached += bytes;
+  } catch (...) {  // no host memory to remember it: the handle frees it
+  }
+}
+
+void CudaPool::trim() {
+  std::map<std::size_t, std::vector<Block>> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    if (cache_.empty()) return;
+  }
+  timeline_->context().synchronize();  // a block may still be in use by work enqueued before it came back
+  {
+    const std::lock_guard lock(mutex_);
+    dropped.swap(cache_);
+    stats_.cached = 0;
+  }
+}
+
+MemoryStats CudaPool::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void CudaPool::throw_out_of_memory(std::size_t bytes) const {
+  const CudaContext& context = timeline_->context();
+  std::size_t free = 0;
+  std::size_t total = 0;
+  const bool known = cuda::call(context.api().mem_get_info, &free, &total) == cuda::Result::Success;
+  const MemoryStats now = stats();
+  std::string text = fmt::format(
+      "cuda:{} has no room for {}\n"
+      "  live      {:>12}  in arrays that somebody holds\n"
+      "  cached    {:>12}  kept for reuse; returned to the driver before this error\n"
+      "  requested {:>12}\n",
+      context.index(), bytes_text(bytes), bytes_text(now.live), bytes_text(now.cached), bytes_text(bytes));
+  if (known) text += fmt::format("  free      {:>12}  of {} on the device\n", bytes_text(free), bytes_text(total));
+  if (const std::uint64_t limit = support::env::bytes("TARRY_MEMORY_LIMIT", 0); limit != 0) {
+    text += fmt::format("  limit     {:>12}  TARRY_MEMORY_LIMIT\n", bytes_text(limit));
+  }
+  TARRY_THROW(OutOfMemory, "", Where{}, text);
+}
+
+}  // namespace tarry::runtime

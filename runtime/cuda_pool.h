@@ -1,0 +1,76 @@
+// CudaPool: device memory that is kept for reuse, in the order of the compute stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "graph/storage.h"
+#include "runtime/backend.h"
+#include "runtime/cuda_context.h"
+
+namespace tarry::runtime {
+
+/// Device memory from a CudaPool, to which it returns when destroyed.
+///
+/// The next owner may write it from the compute stream at once, since everything that used it was enqueued there
+/// before. Another stream has to wait for order_before_write().
+class CudaBuffer final : public graph::Buffer {
+ public:
+  CudaBuffer(std::shared_ptr<class CudaPool> pool, BlockHandle block, std::size_t block_bytes, std::size_t size,
+             std::uint64_t free_after);
+  ~CudaBuffer() override;
+
+  [[nodiscard]] cuda::DevicePointer address() const noexcept { return block_.get().object; }
+  /// The ticket after which a stream other than compute may write.
+  [[nodiscard]] std::uint64_t order_before_write() const;
+
+ private:
+  const std::shared_ptr<CudaPool> pool_;
+  BlockHandle block_;
+  const std::size_t block_bytes_;
+  const std::uint64_t free_after_;  // ticket that covers the former owner's work
+  const std::uint64_t taken_at_;    // position of the timeline when this owner got it
+};
+
+/// Thread-safe. Buffers keep their pool and its context alive, so they may outlive the backend.
+class CudaPool : public std::enable_shared_from_this<CudaPool> {
+ public:
+  explicit CudaPool(std::shared_ptr<CudaTimeline> timeline) : timeline_(std::move(timeline)) {}
+
+  /// At least `bytes`, aligned to 256. A failing allocation returns the cache to the driver and tries once more.
+  /// Throws OutOfMemory with a table of where the memory is. The context must be current.
+  std::shared_ptr<CudaBuffer> allocate(std::size_t bytes);
+  /// Waits for the device and returns every cached block. The context must be current.
+  void trim();
+  [[nodiscard]] MemoryStats stats() const;
+  [[nodiscard]] CudaTimeline& timeline() const noexcept { return *timeline_; }
+
+  /// Size of the block that serves a request: of a geometric series, so that equal needs meet equal blocks. At most
+  /// 12.5 % and 256 bytes are lost.
+  static std::size_t block_size(std::size_t bytes);
+
+ private:
+  friend class CudaBuffer;
+  struct Block {
+    BlockHandle handle;
+    std::size_t bytes = 0;
+    std::uint64_t free_after = 0;
+  };
+
+  bool take_cached(std::size_t bytes, Block& block);
+  bool ask_driver(std::size_t bytes, Block& block);
+  void give_back(Block block) noexcept;
+  [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
+
+  const std::shared_ptr<CudaTimeline> timeline_;
+  mutable std::mutex mutex_;
+  std::map<std::size_t, std::vector<Block>> cache_;  // by size
+  MemoryStats stats_;
+};
+
+}  // namespace tarry::runtime

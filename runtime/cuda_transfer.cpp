@@ -1,0 +1,118 @@
+// Staged copies. The order against compute is kept by events; the host waits only for a slot of the ring.
+#include "runtime/cuda_transfer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+namespace tarry::runtime {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+// Three upload slots: one being filled by the host, one being copied, one waiting. Two are enough for a download.
+constexpr std::size_t kUploadSlots = 3;
+constexpr std::size_t kDownloadSlots = 2;
+
+}  // namespace
+
+CudaStaging::CudaStaging(const CudaContext& context, cuda::Stream stream, std::size_t slots)
+    : context_(context), stream_(stream), slots_(slots) {
+  for (Slot& slot : slots_) {
+    void* memory = nullptr;
+    context.call("cuMemHostAlloc", context.api().mem_host_alloc, &memory, kSlotBytes, 0U);
+    slot.memory.reset({&context, memory});
+    slot.done = context.make_event();
+  }
+}
+
+CudaStaging::Piece CudaStaging::take(std::size_t bytes) {
+  if (const Slot& slot = slots_[current_]; kSlotBytes - slot.used < std::min(bytes, kSlotBytes)) {
+    current_ = (current_ + 1) % slots_.size();
+    wait(current_);
+  }
+  Slot& slot = slots_[current_];
+  const Piece piece{static_cast<std::byte*>(slot.memory.get().object) + slot.used, std::min(bytes, kSlotBytes - slot.used),
+                    current_};
+  slot.used = std::min(kSlotBytes, slot.used + (piece.bytes + kAlignment - 1) / kAlignment * kAlignment);
+  slot.state = State::Unrecorded;
+  return piece;
+}
+
+void CudaStaging::enqueued(const Piece& piece) {
+  Slot& slot = slots_[piece.slot];
+  context_.call("cuEventRecord", context_.api().event_record, slot.done.get().object, stream_);
+  slot.state = State::Recorded;
+}
+
+void CudaStaging::wait(std::size_t index) {
+  Slot& slot = slots_[index];
+  if (slot.state == State::Recorded) {
+    context_.call("cuEventSynchronize", context_.api().event_synchronize, slot.done.get().object);
+  } else if (slot.state == State::Unrecorded) {  // an error came between the copy and its event
+    context_.call("cuStreamSynchronize", context_.api().stream_synchronize, stream_);
+  }
+  slot.state = State::Idle;
+  slot.used = 0;
+}
+
+void CudaTransfers::upload(CudaBuffer& to, const void* from, std::size_t bytes) {
+  const CudaContext& context = timeline_->context();
+  const std::lock_guard lock(in_mutex_);
+  if (!in_) in_ = std::make_unique<CudaStaging>(context, context.in(), kUploadSlots);
+  if (!arrived_) arrived_ = context.make_event();
+  timeline_->order_after(context.in(), to.order_before_write());
+  try {
+    const auto* source = static_cast<const std::byte*>(from);
+    for (std::size_t done = 0; done < bytes;) {
+      const CudaStaging::Piece piece = in_->take(bytes - done);
+      std::memcpy(piece.memory, source + done, piece.bytes);
+      context.call("cuMemcpyHtoDAsync", context.api().memcpy_htod_async, to.address() + done,
+                   static_cast<const void*>(piece.memory), piece.bytes, context.in());
+      in_->enqueued(piece);
+      done += piece.bytes;
+    }
+    context.call("cuEventRecord", context.api().event_record, arrived_.get().object, context.in());
+    context.call("cuStreamWaitEvent", context.api().stream_wait_event, context.compute(), arrived_.get().object, 0U);
+  } catch (...) {
+    context.settle(context.in());  // the block may go to another owner now: no copy into it may be under way
+    throw;
+  }
+  timeline_->touched();
+}
+
+void CudaTransfers::download(void* to, cuda::DevicePointer from, std::size_t bytes, std::uint64_t ticket) {
+  const CudaContext& context = timeline_->context();
+  // Before the lock: a thread whose values are ready must not wait for another's.
+  timeline_->wait(ticket, std::chrono::nanoseconds::max());
+  const std::lock_guard lock(out_mutex_);
+  if (!out_) out_ = std::make_unique<CudaStaging>(context, context.out(), kDownloadSlots);
+  auto* target = static_cast<std::byte*>(to);
+  struct Flight {
+    CudaStaging::Piece piece;
+    std::byte* target;
+  };
+  std::deque<Flight> flights;
+  const auto land = [&] {
+    const Flight flight = flights.front();
+    out_->wait(flight.piece.slot);
+    std::memcpy(flight.target, flight.piece.memory, flight.piece.bytes);
+    flights.pop_front();
+  };
+  try {
+    for (std::size_t done = 0; done < bytes;) {
+      if (flights.size() == kDownloadSlots) land();
+      const CudaStaging::Piece piece = out_->take(bytes - done);
+      flights.push_back({piece, target + done});
+      context.call("cuMemcpyDtoHAsync", context.api().memcpy_dtoh_async, static_cast<void*>(piece.memory), from + done,
+                   piece.bytes, context.out());
+      out_->enqueued(piece);
+      done += piece.bytes;
+    }
+    while (!flights.empty()) land();
+  } catch (...) {
+    context.settle(context.out());  // the slots are written anew by the next download
+    throw;
+  }
+}
+
+}  // namespace tarry::runtime
