@@ -3,7 +3,6 @@
 #include <tarry/tarry.h>
 
 #include <atomic>
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -13,7 +12,7 @@ int main() {
   std::thread writer([&] {
     while (!stop.load(std::memory_order_relaxed)) memory[77] += 1.0F;
   });
-  const tarry::Array x = tarry::borrow(std::span<const float>(memory));
+  const tarry::Array x = tarry::borrow(memory.data(), memory.size());
   for (int i = 0; i < 20; ++i) tarry::evaluate(x * static_cast<float>(i));
   stop.store(true, std::memory_order_relaxed);
   writer.join();

@@ -3,11 +3,10 @@
 #include <tarry/tarry.h>
 
 #include <memory>
-#include <span>
 
 int main() {
   const auto memory = std::make_unique<float[]>(1000);
-  const tarry::Array x = tarry::borrow(std::span<const float>(memory.get(), 1003));
+  const tarry::Array x = tarry::borrow(memory.get(), 1003);
   tarry::evaluate(x + 1.0F);
   return 0;
 }
