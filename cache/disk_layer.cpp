@@ -119,9 +119,8 @@ std::error_code make_private_directory(const fs::path& directory) {
   std::error_code error;
   if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
   if (::mkdir(directory.c_str(), 0700) == 0) return {};
-  if (errno != EEXIST) return last_error();
-  if (!fs::is_directory(directory, error)) return std::make_error_code(std::errc::not_a_directory);
-  return {};
+  const std::error_code failure = last_error();
+  return fs::is_directory(directory, error) ? std::error_code{} : failure;  // it was there already
 }
 
 std::string reason_to_refuse(const fs::path& directory, Access access) {
