@@ -36,6 +36,8 @@ struct KernelSource {
   std::string entry;               ///< global symbol; ends in the hash of the text
   std::vector<Slot> slots;
   int threads = 256;               ///< GPU block size
+  int tile = 1;                    ///< CPU: outer elements of a work item
+  int point_cost = 1;              ///< CPU: estimated quarter-nanoseconds of one point, for the grain of parallel loops
 };
 
 /// Launch geometry; a pure function of KernelIr, Target and KernelArgs (never of the SM count).

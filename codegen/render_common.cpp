@@ -1,0 +1,199 @@
+// What both dialects share: parameter struct, names, offsets, expressions, the hashed entry name.
+#include "codegen/render_common.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "support/hash.h"
+
+namespace tarry::codegen {
+
+namespace {
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+}
+
+/// One struct member that fills its 8 bytes exactly.
+std::string scalar_field(Dtype dtype, const std::string& name) {
+  const std::size_t padding = 8 / itemsize(dtype) - 1;
+  if (padding == 0) return fmt::format("{} {};", c_type(dtype), name);
+  return fmt::format("{} {}, {}_pad[{}];", c_type(dtype), name, name, padding);
+}
+
+std::string field(const KernelIr& ir, const Slot& slot) {
+  const std::string name = slot_name(slot);
+  switch (slot.kind) {
+    case SlotKind::Pointer: {
+      const Access& access = ir.accesses[slot.a];
+      return fmt::format("{}{}* {};", access.store ? "" : "const ", c_type(ir.buffers[access.buffer]), name);
+    }
+    case SlotKind::Scalar: return scalar_field(ir.scalars[slot.a], name);
+    case SlotKind::Magic: return fmt::format("tarry_u64 {};", name);
+    case SlotKind::Scratch: return fmt::format("void* {};", name);
+    case SlotKind::Tickets: return fmt::format("tarry_u32* {};", name);
+    default: return fmt::format("tarry_i64 {};", name);
+  }
+}
+
+}  // namespace
+
+void CodeWriter::line(std::string_view text) {
+  text_.append(static_cast<std::size_t>(2 * depth_), ' ').append(text).push_back('\n');
+}
+void CodeWriter::open(std::string_view head) {
+  line(head.empty() ? std::string("{") : fmt::format("{} {{", head));
+  ++depth_;
+}
+void CodeWriter::close(std::string_view tail) {
+  --depth_;
+  line(fmt::format("}}{}", tail));
+}
+void CodeWriter::label(std::string_view text) { text_.append(text).push_back('\n'); }
+
+std::string value_name(Value v) { return fmt::format("v{}", v); }
+
+std::string slot_name(const Slot& slot) {
+  switch (slot.kind) {
+    case SlotKind::Pointer: return fmt::format("a{}", slot.a);
+    case SlotKind::IotaOffset: return fmt::format("o{}", slot.a);
+    case SlotKind::Scalar: return fmt::format("s{}", slot.a);
+    case SlotKind::Extent: return fmt::format("e{}", slot.a);
+    case SlotKind::Magic: return fmt::format("m{}", slot.a);
+    case SlotKind::Stride: return fmt::format("t{}_{}", slot.a, slot.b);
+    case SlotKind::ReducedStride: return fmt::format("r{}", slot.a);
+    case SlotKind::OuterCount: return "count";
+    case SlotKind::Reduced: return "n";
+    case SlotKind::Chunks: return "chunks";
+    case SlotKind::ChunkBlocks: return "chunk_blocks";
+    case SlotKind::Scratch: return "scratch";
+    case SlotKind::Tickets: return "tickets";
+  }
+  return {};
+}
+
+Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more) {
+  Parameters p;
+  auto add = [&](SlotKind kind, std::uint32_t a = 0, std::uint32_t b = 0) { p.slots.push_back({kind, a, b}); };
+  const auto rank = static_cast<std::uint32_t>(ir.rank);
+  for (std::uint32_t a = 0; a < ir.accesses.size(); ++a) {
+    const Access& access = ir.accesses[a];
+    add(access.buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer, a);
+    for (std::uint32_t d = 0; d < rank; ++d)
+      if (access.strides[d] == StrideClass::Any) add(SlotKind::Stride, a, d);
+    if (access.reduced == StrideClass::Any && !access.outer_only) add(SlotKind::ReducedStride, a);
+  }
+  for (std::uint32_t s = 0; s < ir.scalars.size(); ++s) add(SlotKind::Scalar, s);
+  for (const SlotKind kind : more) {
+    if (kind == SlotKind::Extent || kind == SlotKind::Magic)
+      for (std::uint32_t d = 1; d < rank; ++d) add(kind, d);
+    else
+      add(kind);
+  }
+  for (const Slot& slot : p.slots) p.fields += fmt::format("  {}\n", field(ir, slot));
+  return p;
+}
+
+std::string parameter_struct(const Parameters& parameters) {
+  // A struct without members is not C.
+  const std::string_view fields = parameters.fields.empty() ? "  tarry_i64 unused;\n" : std::string_view(parameters.fields);
+  return fmt::format("struct {}_params {{\n{}}};\n", kEntryName, fields);
+}
+
+std::string sum_text(std::string_view a, std::string_view b) {
+  if (a == "0") return std::string(b);
+  if (b == "0") return std::string(a);
+  return fmt::format("{} + {}", a, b);
+}
+
+std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<const std::string> indices, std::string_view p) {
+  std::string sum = "0";
+  for (std::uint32_t d = 0; d < indices.size(); ++d) {
+    const StrideClass stride = ir.accesses[access].strides[d];
+    if (stride == StrideClass::Zero || indices[d] == "0") continue;
+    if (stride == StrideClass::One) sum = sum_text(sum, indices[d]);
+    else sum = sum_text(sum, fmt::format("{} * {}{}", indices[d], p, slot_name({SlotKind::Stride, access, d})));
+  }
+  return sum;
+}
+
+std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string_view k, std::string_view p) {
+  const Access& a = ir.accesses[access];
+  if (a.outer_only || a.reduced == StrideClass::Zero || k == "0") return "0";
+  if (a.reduced == StrideClass::One) return std::string(k);
+  return fmt::format("{} * {}{}", k, p, slot_name({SlotKind::ReducedStride, access}));
+}
+
+int arity(const Instr& instr) { return instr.kind == InstrKind::Compute ? graph::info(instr.op).arity : 0; }
+
+std::string Expressions::apply(Op op, Dtype input, Dtype output, std::span<const std::string> operands) {
+  std::string text = expression(op, input, output, operands);
+  // An infix op needs no function; everything else is a call.
+  const std::string name = function_name(op, input, output);
+  if (text.starts_with(name + "(")) functions_.insert(name);
+  return text;
+}
+
+std::string Expressions::compute(Value v, std::span<const std::string> operands) {
+  const Instr& instr = ir_.instrs[v];
+  // where(condition, a, b) is named after the dtype it moves.
+  const Value typed = instr.op == Op::Where ? instr.args[1] : instr.args[0];
+  return apply(instr.op, ir_.instrs[typed].dtype, instr.dtype, operands);
+}
+
+std::string Expressions::combine(const Reduction& r, const std::string& left, const std::string& right) {
+  const Op op = r.op == Op::Sum ? Op::Add : r.op == Op::Min ? Op::Minimum : Op::Maximum;
+  const std::string operands[] = {left, right};
+  return apply(op, r.dtype, r.dtype, operands);
+}
+
+std::string float_literal(Dtype dtype, double value) {
+  TARRY_ASSERT(dtype == Dtype::Float32 || dtype == Dtype::Float64);
+  const bool single = dtype == Dtype::Float32;
+  char digits[64];
+  const double rounded = single ? static_cast<double>(static_cast<float>(value)) : value;
+  const auto end = std::to_chars(digits, digits + sizeof digits, rounded < 0 ? -rounded : rounded, std::chars_format::hex).ptr;
+  return fmt::format("{}0x{}{}", rounded < 0 ? "-" : "", std::string_view(digits, static_cast<std::size_t>(end - digits)),
+                     single ? "f" : "");
+}
+
+std::string readable_name(const KernelIr& ir) {
+  constexpr std::size_t kLongest = 48;
+  std::string name = ir.schedule == Schedule::Pointwise ? "map" : "reduce";
+  auto add = [&](std::string_view word) {
+    if (name.size() + 1 + word.size() <= kLongest) name.append("_").append(word);
+  };
+  for (const Reduction& r : ir.reductions) add(graph::name(r.op));
+  for (const Instr& instr : ir.instrs)
+    if (instr.kind == InstrKind::Compute) add(graph::name(instr.op));
+  return name;
+}
+
+KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
+                           std::span<const std::string> functions) {
+  KernelSource source;
+  source.sections = prelude_sections(functions);
+  source.prelude = prelude_text(source.sections, dialect);
+  const std::string hash = support::hash_bytes(source.prelude + kernel).hex();
+  source.entry = fmt::format("{}_{}", readable_name(ir), hash.substr(0, 16));
+  replace_all(kernel, kEntryName, source.entry);
+  source.kernel = std::move(kernel);
+  source.text = source.prelude + source.kernel;
+  source.slots = parameters.slots;
+  return source;
+}
+
+std::uint64_t division_magic(std::int64_t extent) {
+  TARRY_ASSERT(extent >= 0 && extent <= (std::int64_t{1} << 31));
+  if (extent == 0) return 0;  // nothing to index
+  const auto d = static_cast<std::uint64_t>(extent);
+  unsigned shift = 0;
+  while ((std::uint64_t{1} << shift) < d) ++shift;
+  const std::uint64_t multiplier = (((std::uint64_t{1} << shift) - d) << 32) / d + 1;
+  return multiplier | (std::uint64_t{shift} << 32);
+}
+
+}  // namespace tarry::codegen
