@@ -54,6 +54,7 @@ struct GraphNode {
   ShapeId shape = 0;
   std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Reduce: attributes; Iota: axis
   GraphEdge inputs[Node::kMaxInputs];
+  NodeId origin = kNoId;          ///< the snapshot's node it stands for: where errors, dumps and reports point
   const char* file = nullptr;
   std::uint32_t line = 0;
   [[nodiscard]] Where where() const { return {file, line}; }

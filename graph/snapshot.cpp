@@ -103,6 +103,7 @@ class Walker {
       out.payload = add_payload(*n);
     }
     const auto id = static_cast<NodeId>(g.nodes.size());
+    out.origin = id;
     ids_.insert(n, id);
     append(out.op);
     append(out.dtype);
@@ -125,6 +126,7 @@ class Walker {
       if (from == id) return {to, 0};
     GraphNode leaf = s_.graph.nodes[id];
     leaf.payload = add_leaf(*n, output);
+    leaf.origin = static_cast<NodeId>(s_.graph.nodes.size());
     append(id);
     append_leaf(s_.graph.leaves[leaf.payload]);
     s_.graph.nodes.push_back(leaf);
