@@ -90,6 +90,7 @@ DiskLayer::Written DiskLayer::write(const Entry& entry) {
   const support::Hash128 hash = support::hash_bytes(entry.material);
   const std::string bytes = encode(entry);
   if (capacity_ != 0 && bytes.size() > capacity_) return {};  // would only push out everything else
+  const std::lock_guard lock(write_mutex_);
   std::error_code error;
   for (int slot = 0; slot < kSlots; ++slot) {
     const fs::path file = path(hash, slot);
@@ -108,7 +109,6 @@ DiskLayer::Written DiskLayer::write(const Entry& entry) {
 std::int64_t DiskLayer::evict_after(std::uint64_t bytes_written) {
   if (capacity_ == 0) return 0;
   const std::uint64_t slack = capacity_ / kSlackDivisor;
-  const std::lock_guard lock(sweep_mutex_);
   unswept_bytes_ += bytes_written;
   if (unswept_bytes_ < slack) return 0;
   unswept_bytes_ = 0;

@@ -2,7 +2,6 @@
 // appear by rename, whatever cannot be used is a miss, and nothing here throws for a reason of the file system.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
@@ -44,8 +43,8 @@ class DiskLayer {
   std::filesystem::path root_;
   Access access_;
   std::uint64_t capacity_;
-  std::mutex sweep_mutex_;
-  std::uint64_t unswept_bytes_;  ///< written by us since the last sweep; guarded by sweep_mutex_
+  std::mutex write_mutex_;  // two threads must not choose the same slot
+  std::uint64_t unswept_bytes_;  ///< written by us since the last sweep; guarded by write_mutex_
 };
 
 /// Makes `directory` (mode 0700) and its parents.

@@ -1,6 +1,7 @@
 // KernelCache within one process: hits, defects, layers, switches, batches, single flight, errors.
 #include "cache/kernel_cache.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
