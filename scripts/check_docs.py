@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Checks that the documents agree with the sources.
+
+Links lead somewhere; the README's example is examples/quickstart.cpp; every op has a docstring, a changelog line and a
+test; every reason for an unfused edge and every public header is explained; files say what they are and stay short.
+
+usage: check_docs.py ROOT | --self-test
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+SOURCE_FOLDERS = ["include", "support", "graph", "codegen", "cache", "runtime", "tools", "examples", "tests"]
+MAX_LINES = 600
+# Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
+INTERNAL_OPS = {"input", "scalar", "iota", "view", "moments", "moments_merge"}
+
+
+def read(root, name):
+    path = root / name
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def documents(root):
+    return [p for p in sorted(root.glob("**/*.md")) if not p.relative_to(root).parts[0].startswith((".", "build"))]
+
+
+def check_links(root):
+    for document in documents(root):
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", document.read_text(encoding="utf-8"), flags=re.S)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if not re.match(r"[a-z]+:", target) and not (document.parent / target).exists():
+                yield f"{document.relative_to(root)}: link to {target}, which does not exist"
+
+
+def check_example(root):
+    fence = re.search(r"```cpp\n(.*?)```", read(root, "README.md"), flags=re.S)
+    example = read(root, "examples/quickstart.cpp").partition("\n")[2]
+    if not fence or fence.group(1) != example:
+        yield "README.md: the first C++ example is not examples/quickstart.cpp"
+
+
+def check_ops(root):
+    header = read(root, "include/tarry/ops.h")
+    changelog = read(root, "CHANGELOG.md")
+    tests = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "tests").glob("*.cpp")))
+    for op in re.findall(r"^TARRY_OP\(\w+, (\w+),", read(root, "graph/ops.def"), flags=re.M):
+        if op in INTERNAL_OPS:
+            continue
+        declared = re.search(rf"^((?:.*\n)?)\[\[nodiscard\]\] TARRY_EXPORT Array {op}\(", header, flags=re.M)
+        if not declared:
+            yield f"include/tarry/ops.h: op {op} is not declared"
+        elif not declared.group(1).startswith("///"):
+            yield f"include/tarry/ops.h: op {op} has no docstring"
+        if not re.search(rf"[` ]{op}[` ]", changelog):
+            yield f"CHANGELOG.md: op {op} is not mentioned"
+        if not re.search(rf"\b{op}\b", tests):
+            yield f"tests: op {op} is not mentioned"
+
+
+def check_tables(root):
+    design = read(root, "docs/design.md")
+    for word in re.findall(r'case Reason::\w+: return "([^"]+)"', read(root, "graph/fusion.cpp")):
+        if word != "fused" and f"`{word}`" not in design:
+            yield f"docs/design.md: reason {word} is not explained"
+    rooms = read(root, "include/README.md")
+    for header in sorted((root / "include/tarry").glob("*.h")):
+        if header.name not in rooms:
+            yield f"include/README.md: {header.name} is not mentioned"
+
+
+def check_files(root):
+    for folder in SOURCE_FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in (".h", ".cpp", ".def"):
+                continue
+            lines = path.read_text(encoding="utf-8").splitlines()
+            if not lines or not lines[0].startswith("// "):
+                yield f"{path.relative_to(root)}: the first line does not say what the file is"
+            if len(lines) > MAX_LINES:
+                yield f"{path.relative_to(root)}: {len(lines)} lines, more than {MAX_LINES}"
+
+
+CHECKS = [check_links, check_example, check_ops, check_tables, check_files]
+
+
+def problems(root):
+    return [problem for check in CHECKS for problem in check(root)]
+
+
+GOOD = {
+    "README.md": "[a](docs/design.md)\n```cpp\nint main() {}\n```\n",
+    "docs/design.md": "`cycle`\n",
+    "CHANGELOG.md": "`log` added\n",
+    "examples/quickstart.cpp": "// an example\nint main() {}\n",
+    "graph/ops.def": "// ops\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
+    "graph/fusion.cpp": '// fuse\ncase Reason::Cycle: return "cycle";\n',
+    "include/README.md": "`ops.h`\n",
+    "include/tarry/ops.h": "// ops\n/// Logarithm.\n[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
+    "tests/ops_test.cpp": "// tests\nlog(x)\n",
+}
+SELF_TEST = [
+    # file, its planted text, the complaint
+    ("docs/design.md", "`cycle` [b](gone.md)\n", "gone.md, which does not exist"),
+    ("README.md", "```cpp\nint main() { }\n```\n", "is not examples/quickstart.cpp"),
+    ("CHANGELOG.md", "`exp` added\n", "op log is not mentioned"),
+    ("include/tarry/ops.h", "// ops\n\n[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n", "has no docstring"),
+    ("include/tarry/ops.h", "// ops\n", "is not declared"),
+    ("tests/ops_test.cpp", "// tests\nlog1p(x)\n", "op log is not mentioned"),
+    ("docs/design.md", "cycle\n", "reason cycle is not explained"),
+    ("include/README.md", "none\n", "ops.h is not mentioned"),
+    ("graph/graph.cpp", "#include <vector>\n", "does not say what the file is"),
+    ("graph/graph.cpp", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
+]
+
+
+def self_test():
+    for file, text, expected in [(None, None, None), *SELF_TEST]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, content in {**GOOD, **({file: text} if file else {})}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(content, encoding="utf-8")
+            found = problems(root)
+            assert (len(found) == 1 and expected in found[0]) if file else not found, (file, expected, found)
+    print(f"docs: {len(SELF_TEST)} planted faults found")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    found = problems(pathlib.Path(sys.argv[1]).resolve())
+    print("\n".join(found + [f"docs: {len(found)} problems"]))
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
