@@ -106,7 +106,7 @@ void CWriter::open_loop(std::string_view i, std::string_view from, std::string_v
   open(fmt::format("for (tarry_i64 {0} = {1}; {0} < {2}; ++{0})", i, from, to));
 }
 
-void CWriter::statements(Region region, Axis axis, std::string_view i, const Operand& operand) {
+void CWriter::statements(Region region, Axis axis, std::string_view i, const Operand& operand, Stores stores) {
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     const Instr& instr = ir.instrs[v];
     if (instr.region != region) continue;
@@ -117,7 +117,9 @@ void CWriter::statements(Region region, Axis axis, std::string_view i, const Ope
         if (stride_class(instr.index, axis) == StrideClass::Zero) continue;  // an invariant load
         text = element(instr.index, axis, i);
         break;
-      case InstrKind::Store: line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0]))); continue;
+      case InstrKind::Store:
+        if (stores == Stores::Write) line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0])));
+        continue;
       case InstrKind::Result: text = operand(v); break;
       case InstrKind::Compute: {
         std::vector<std::string> operands;
@@ -180,7 +182,7 @@ void pointwise_loop(CWriter& w, std::string_view from, std::string_view to) {
   w.bases('a', kPoint, outer_indices(w.ir, "0"), "0");
   w.invariant_loads(Region::Point, Axis::LastOuter);
   w.open_loop("i", from, to);
-  w.statements(Region::Point, Axis::LastOuter, "i", value_name);
+  w.statements(Region::Point, Axis::LastOuter, "i", value_name, CWriter::Stores::Write);
   w.close();
 }
 

@@ -16,6 +16,7 @@ enum class Axis { LastOuter, Reduced };
 class CWriter : public CodeWriter {
  public:
   using Operand = std::function<std::string(Value)>;
+  enum class Stores { Write, Skip };
 
   CWriter(const KernelIr& kernel, const Parameters& parameters) : ir(kernel), expressions(kernel), parameters_(parameters) {}
 
@@ -32,7 +33,7 @@ class CWriter : public CodeWriter {
   /// "for (tarry_i64 i = from; i < to; ++i) {", its iterations declared independent.
   void open_loop(std::string_view i, std::string_view from, std::string_view to);
   /// The instructions of `region`; `operand` names values that are not locals of this loop.
-  void statements(Region region, Axis axis, std::string_view i, const Operand& operand);
+  void statements(Region region, Axis axis, std::string_view i, const Operand& operand, Stores stores);
 
   [[nodiscard]] bool uses(std::uint32_t access, Region region) const;
   [[nodiscard]] std::string address_type(std::uint32_t access) const;
