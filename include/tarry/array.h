@@ -213,6 +213,8 @@ class Operand {
   Operand(T value, std::source_location where = std::source_location::current()) noexcept  // NOLINT
       : scalar_(value), where_(where) {}
 
+  Operand(const Array& x, Where where) noexcept : array_(&x), where_(where) {}
+
   [[nodiscard]] const Array* array() const noexcept { return array_; }  ///< null for a number
   [[nodiscard]] Scalar scalar() const noexcept { return scalar_; }
   [[nodiscard]] Where where() const noexcept { return where_; }

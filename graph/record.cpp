@@ -1,0 +1,330 @@
+// Recording of single nodes: promotion, broadcasting, placement and the checks of all three.
+#include "graph/record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <tarry/scope.h>
+
+#include "support/check.h"
+
+namespace tarry::graph {
+namespace {
+
+std::string quoted(Dtype d) { return std::string(tarry::name(d)); }
+std::string text(Op op) { return std::string(name(op)); }
+
+/// What to write instead of this op on bools.
+std::string bool_hint(Op op) {
+  switch (op) {
+    case Op::Add:
+    case Op::Maximum: return "; use logical_or, or astype first";
+    case Op::Multiply:
+    case Op::Minimum: return "; use logical_and, or astype first";
+    case Op::Subtract: return "; use not_equal, or astype first";
+    case Op::Negative: return "; use logical_not, or astype first";
+    default: return "; convert with astype first";
+  }
+}
+
+/// The dtype that a weak scalar and an array dtype compute in.
+Dtype with_scalar(Dtype array, Scalar scalar) {
+  switch (scalar.kind()) {
+    case Scalar::Kind::Bool: return array;
+    case Scalar::Kind::Int:
+    case Scalar::Kind::UInt: return array == bool_ ? int64 : array;
+    case Scalar::Kind::Float: break;
+  }
+  return array == bool_ || is_integral(array) ? float32 : array;
+}
+
+/// Promotion over all values of an op: arrays first, then the scalars beside them.
+Dtype common_dtype(std::span<const Argument> values) {
+  std::optional<Dtype> arrays;
+  for (const Argument& v : values) {
+    if (v.edge) arrays = arrays ? result_type(*arrays, v.edge.node()->dtype) : v.edge.node()->dtype;
+  }
+  Dtype dtype = arrays.value_or(bool_);
+  for (const Argument& v : values) {
+    if (!v.edge) dtype = with_scalar(dtype, v.scalar);
+  }
+  return dtype;
+}
+
+/// The dtype that op's inputs are brought to; throws where the op does not take `common`.
+Dtype compute_dtype(Op op, Dtype common, Where where) {
+  check_available(name(op), common, where);
+  const DtypeRule rule = info(op).rule;
+  if (rule == DtypeRule::Logical && common != bool_) {
+    TARRY_THROW(InvalidArgument, text(op), where, "takes bool, not " + quoted(common) + "; compare first, as in x != 0");
+  }
+  const bool takes_bool = rule == DtypeRule::Logical || op == Op::Where || op == Op::Equal || op == Op::NotEqual;
+  if (common == bool_ && !takes_bool) {
+    TARRY_THROW(InvalidArgument, text(op), where, "takes numbers, not bool" + bool_hint(op));
+  }
+  return rule == DtypeRule::Float && is_integral(common) ? float32 : common;
+}
+
+Dtype output_dtype(Op op, Dtype computed) { return info(op).rule == DtypeRule::Bool ? bool_ : computed; }
+
+std::string list_shapes(std::span<const Argument> arguments) {
+  std::vector<std::string> shapes;
+  for (const Argument& a : arguments) {
+    if (a.edge) shapes.push_back(to_string(a.edge.node()->shape()));
+  }
+  std::string list = shapes.front();
+  for (std::size_t i = 1; i < shapes.size(); ++i) list += (i + 1 == shapes.size() ? " and " : ", ") + shapes[i];
+  return list;
+}
+
+Dims broadcast_shape(Op op, std::span<const Argument> arguments, Where where) {
+  int rank = 0;
+  for (const Argument& a : arguments) {
+    if (a.edge) rank = std::max<int>(rank, a.edge.node()->rank);
+  }
+  Dims shape = Dims::filled(rank, 1);
+  for (const Argument& a : arguments) {
+    if (!a.edge) continue;
+    const auto extents = a.edge.node()->shape();
+    const int lead = rank - static_cast<int>(extents.size());
+    for (int d = lead; d < rank; ++d) {
+      const std::int64_t extent = extents[static_cast<std::size_t>(d - lead)];
+      if (extent == 1 || extent == shape[d]) continue;
+      if (shape[d] != 1) {
+        TARRY_THROW(InvalidArgument, text(op), where, "shapes " + list_shapes(arguments) + " do not broadcast");
+      }
+      shape[d] = extent;
+    }
+  }
+  check_shape(name(op), shape.span(), where);
+  return shape;
+}
+
+/// The one explicit device among `a` and `b`.
+Device combine(Device a, Device b, Op op, Where where) {
+  if (b == Device{} || a == b) return a;
+  if (a == Device{}) return b;
+  TARRY_THROW(InvalidArgument, text(op), where, "operands are placed on different devices, " + a.str() + " and " + b.str());
+}
+
+NodeSpec spec_of(Op op, Dtype dtype, Device device, std::span<const std::int64_t> shape, Where where) {
+  return {.op = op, .dtype = dtype, .mode = context().mode, .device = device, .shape = shape, .attributes = {}, .cell = {}, .where = where};
+}
+
+/// An argument as an edge of `dtype`.
+Edge bring_to(const Argument& a, Dtype dtype, Op op, Where where) {
+  return a.edge ? record_cast(a.edge, dtype, where) : record_scalar(a.scalar, dtype, name(op), where);
+}
+
+template <class T>
+bool integer_cell(Scalar value, ScalarCell& cell) noexcept {
+  if (value.kind() == Scalar::Kind::Float) return false;
+  const bool unsigned_value = value.kind() == Scalar::Kind::UInt;
+  const bool fits = unsigned_value ? std::in_range<T>(value.as_uint()) : std::in_range<T>(value.as_int());
+  if (!fits) return false;
+  cell = ScalarCell::of(unsigned_value ? static_cast<T>(value.as_uint()) : static_cast<T>(value.as_int()));
+  return true;
+}
+
+template <class T>
+bool float_cell(Scalar value, ScalarCell& cell) noexcept {
+  T converted{};
+  switch (value.kind()) {  // each kind rounds once
+    case Scalar::Kind::Float: converted = static_cast<T>(value.as_float()); break;
+    case Scalar::Kind::UInt: converted = static_cast<T>(value.as_uint()); break;
+    default: converted = static_cast<T>(value.as_int()); break;
+  }
+  cell = ScalarCell::of(converted);
+  return std::isfinite(converted) || !std::isfinite(value.to_double());
+}
+
+std::string text(Scalar value) {
+  switch (value.kind()) {
+    case Scalar::Kind::Bool: return value.as_int() != 0 ? "true" : "false";
+    case Scalar::Kind::Int: return std::to_string(value.as_int());
+    case Scalar::Kind::UInt: return std::to_string(value.as_uint());
+    case Scalar::Kind::Float: break;
+  }
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", value.as_float());
+  return digits;
+}
+
+}  // namespace
+
+Context& context() noexcept {
+  static thread_local constinit Context current;
+  return current;
+}
+
+void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where where) {
+  if (shape.size() > static_cast<std::size_t>(kMaxRank)) {
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "shape " + to_string(shape) + " has rank " + std::to_string(shape.size()) + "; at most " +
+                    std::to_string(kMaxRank) + " is supported");
+  }
+  std::int64_t product = 1;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) {
+      TARRY_THROW(InvalidArgument, std::string(op), where, "shape " + to_string(shape) + " has a negative extent");
+    }
+    // An extent of 0 does not excuse the others: strides are their products.
+    if (__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product)) {
+      TARRY_THROW(InvalidArgument, std::string(op), where, "shape " + to_string(shape) + " has more than 2^63 - 1 elements");
+    }
+  }
+}
+
+void check_available(std::string_view op, Dtype dtype, Where where) {
+  if (tarry::info(dtype).available) return;
+  TARRY_THROW(InvalidArgument, std::string(op), where,
+              "dtype " + quoted(dtype) + " is not available in this version; bool, int32, int64, float32 and float64 are");
+}
+
+bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
+  switch (dtype) {
+    case Dtype::Bool: {
+      ScalarCell number;
+      if (!integer_cell<std::int64_t>(value, number) || (number.as<std::uint64_t>() > 1)) return false;
+      cell = ScalarCell::of(static_cast<std::uint8_t>(number.as<std::int64_t>()));
+      return true;
+    }
+    case Dtype::Int32: return integer_cell<std::int32_t>(value, cell);
+    case Dtype::Int64: return integer_cell<std::int64_t>(value, cell);
+    case Dtype::Float32: return float_cell<float>(value, cell);
+    case Dtype::Float64: return float_cell<double>(value, cell);
+    default: return false;
+  }
+}
+
+int checked_axis(std::string_view op, std::int64_t axis, std::span<const std::int64_t> shape, Where where) {
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  if (axis < -rank || axis >= rank) {
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "axis " + std::to_string(axis) + " is out of range for shape " + to_string(shape));
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+Dims checked_axes(std::string_view op, const Axes& axes, std::span<const std::int64_t> shape, Where where) {
+  std::array<bool, kMaxRank> named{};
+  for (const std::int64_t axis : axes.vector()) {
+    bool& seen = named[static_cast<std::size_t>(checked_axis(op, axis, shape, where))];
+    if (seen) TARRY_THROW(InvalidArgument, std::string(op), where, "axis " + std::to_string(axis) + " is named twice");
+    seen = true;
+  }
+  Dims result;
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+    if (axes.all() || named[static_cast<std::size_t>(d)]) result.push_back(d);
+  }
+  return result;
+}
+
+Edge record_map(Op op, std::span<const Argument> arguments, Where where) {
+  TARRY_ASSERT(info(op).op_class == OpClass::Map && static_cast<int>(arguments.size()) == info(op).arity);
+  std::span<const Argument> values = arguments;
+  if (op == Op::Where) {
+    const Argument& condition = arguments.front();
+    const Dtype given = condition.edge ? condition.edge.node()->dtype : condition.scalar.default_dtype();
+    if (given != bool_) TARRY_THROW(InvalidArgument, text(op), where, "the condition is " + quoted(given) + ", not bool");
+    values = arguments.subspan(1);
+  }
+  const Dtype dtype = compute_dtype(op, common_dtype(values), where);
+  const Dims shape = broadcast_shape(op, arguments, where);
+  Device device;
+  for (const Argument& a : arguments) {
+    if (a.edge) device = combine(device, a.edge.node()->device, op, where);
+  }
+  std::array<Edge, Node::kMaxInputs> inputs;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    inputs[i] = bring_to(arguments[i], op == Op::Where && i == 0 ? bool_ : dtype, op, where);
+  }
+  return make_node(spec_of(op, output_dtype(op, dtype), device, shape.span(), where), {inputs.data(), arguments.size()});
+}
+
+Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where) {
+  return record_map(op, std::span(arguments.begin(), arguments.size()), where);
+}
+
+Edge record_cast(const Edge& x, Dtype dtype, Where where) {
+  const Node& n = *x.node();
+  if (n.dtype == dtype) return x;
+  check_available(name(Op::Cast), dtype, where);
+  return make_node(spec_of(Op::Cast, dtype, n.device, n.shape(), where), {&x, 1});
+}
+
+Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device) {
+  check_available(op, dtype, where);
+  NodeSpec spec = spec_of(Op::Scalar, dtype, device, {}, where);
+  if (!to_cell(value, dtype, spec.cell)) {
+    TARRY_THROW(InvalidArgument, std::string(op), where, "the number " + text(value) + " does not fit " + quoted(dtype));
+  }
+  return make_node(spec, {});
+}
+
+Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where) {
+  TARRY_ASSERT(axis >= 0 && axis < static_cast<int>(shape.size()));
+  NodeSpec spec = spec_of(Op::Iota, int64, context().device, shape, where);
+  spec.attributes = encode(IotaAttributes{axis});
+  return make_node(spec, {});
+}
+
+Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where, Device device) {
+  const Node& n = *x.node();
+  TARRY_ASSERT(map.size == n.rank);
+  if (device == Device{}) device = n.device;
+  NodeSpec spec = spec_of(Op::View, n.dtype, device, shape, where);
+  spec.attributes = encode(map);
+  return make_node(spec, {&x, 1});
+}
+
+Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where) {
+  return record_view(x, IndexMap{}, shape, where, context().device);
+}
+
+Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attributes, Where where) {
+  TARRY_ASSERT(info(op).op_class == OpClass::Reduce && static_cast<int>(inputs.size()) == info(op).arity);
+  const Node& n = *inputs.front().node();
+  Dims shape(n.shape());
+  shape.erase(attributes.axis);
+  NodeSpec spec = spec_of(op, n.dtype, n.device, shape.span(), where);
+  spec.attributes = encode(attributes);
+  return make_node(spec, inputs);
+}
+
+Edge output_of(const Edge& e, std::uint32_t output) {
+  retain(e.node());
+  return {e.node(), output};
+}
+
+}  // namespace tarry::graph
+
+namespace tarry {
+inline namespace v0 {
+
+graph::Edge detail::edge(const Array& x, std::string_view op, Where where) {
+  if (!x.is_defined()) {
+    TARRY_THROW(InvalidArgument, std::string(op), where, "an operand is undefined: default-constructed or moved from");
+  }
+  return ArrayAccess::edge(x);
+}
+
+Scope::Scope(Numerics numerics) noexcept
+    : numerics_(static_cast<Numerics>(graph::context().mode)), device_(graph::context().device) {
+  graph::context().mode = static_cast<graph::Mode>(numerics);
+}
+
+Scope::Scope(Device device) noexcept
+    : numerics_(static_cast<Numerics>(graph::context().mode)), device_(graph::context().device) {
+  graph::context().device = device;
+}
+
+Scope::~Scope() { graph::context() = {static_cast<graph::Mode>(numerics_), device_}; }
+
+static_assert(static_cast<int>(Numerics::Strict) == static_cast<int>(graph::Mode::Strict) &&
+              static_cast<int>(Numerics::Relaxed) == static_cast<int>(graph::Mode::Relaxed));
+
+}  // namespace v0
+}  // namespace tarry

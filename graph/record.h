@@ -1,0 +1,85 @@
+// Recording: validates, promotes, broadcasts and makes nodes. The public operations are thin layers over these.
+//
+// A node records its mode and, where it starts a graph, its device from the thread's Context; an operation takes the
+// explicit device of its operands. Everything a user can get wrong throws InvalidArgument here, at the call.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <tarry/array.h>
+
+#include "graph/attributes.h"
+#include "graph/node.h"
+
+namespace tarry {
+
+namespace graph {
+
+/// What Scope sets for its thread.
+struct Context {
+  Mode mode = Mode::Strict;
+  Device device{};  ///< for new arrays
+};
+Context& context() noexcept;
+
+/// One operand as the user gave it: an array's edge, or a number that is still weak (edge is empty).
+struct Argument {
+  Edge edge;
+  Scalar scalar = 0;
+};
+
+/// An elementwise op; inserts the casts and scalars that bring all values to one dtype.
+Edge record_map(Op op, std::span<const Argument> arguments, Where where);
+Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where);
+/// x itself where it has that dtype.
+Edge record_cast(const Edge& x, Dtype dtype, Where where);
+/// A 0-d node on `device`. `op` is what the message names where the value does not fit.
+Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device = {});
+/// The coordinate along `axis` as int64, on the context's device.
+Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where);
+/// x read through `map` at coordinates of `shape`; `device` places what has no device yet.
+Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where, Device device = {});
+/// Every element of `shape` is the 0-d `x`, on the context's device.
+Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where);
+/// One reduction along one axis. Moments and MomentsMerge have outputs 0 (mean) and 1 (m2): see output_of.
+Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attributes, Where where);
+/// Another output of the same node.
+Edge output_of(const Edge& e, std::uint32_t output);
+
+/// Throws where an extent is negative, the rank passes kMaxRank or the product of the extents passes int64.
+void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where where);
+/// Throws where no kernel computes in `dtype` yet.
+void check_available(std::string_view op, Dtype dtype, Where where);
+/// False where a number of that dtype cannot hold the value: out of range, or a fraction for an integer.
+bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept;
+/// 0 <= axis < rank from one that may count from the end.
+int checked_axis(std::string_view op, std::int64_t axis, std::span<const std::int64_t> shape, Where where);
+/// Ascending axes without repetition; `all` where the list is empty.
+Dims checked_axes(std::string_view op, const Axes& axes, std::span<const std::int64_t> shape, Where where);
+
+}  // namespace graph
+
+inline namespace v0 {
+namespace detail {
+
+/// The one way between handles and edges.
+struct ArrayAccess {
+  static graph::Edge edge(const Array& x) {
+    if (x.node_ != nullptr) graph::retain(x.node_);
+    return {x.node_, x.output_};
+  }
+  static graph::Node* node(const Array& x) noexcept { return x.node_; }
+  static Array array(graph::Edge e) noexcept {
+    const std::uint32_t output = e.output();
+    return {e.release(), output};
+  }
+};
+
+/// The edge of a defined array; throws InvalidArgument for an undefined one.
+graph::Edge edge(const Array& x, std::string_view op, Where where);
+inline Array wrap(graph::Edge e) noexcept { return ArrayAccess::array(std::move(e)); }
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace tarry

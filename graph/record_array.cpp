@@ -1,0 +1,89 @@
+// What an Array knows without values: shape, dtype, place, how it came about.
+#include <tarry/array.h>
+
+#include "graph/record.h"
+#include "support/check.h"
+
+namespace tarry {
+inline namespace v0 {
+namespace {
+
+const graph::Node& defined(const graph::Node* node, const char* function) {
+  if (node == nullptr) {
+    TARRY_THROW(InvalidArgument, function, Where{}, "the array is undefined: default-constructed or moved from");
+  }
+  return *node;
+}
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string origin(const graph::Node& n) {
+  std::string text(name(n.op));
+  if (n.file != nullptr) text += " at " + std::string(base_name(n.file)) + ":" + std::to_string(n.line);
+  return text;
+}
+
+std::string status(const graph::Node& n) {
+  switch (n.state.load(std::memory_order_acquire)) {
+    case graph::State::Lazy: return "lazy: " + origin(n);
+    case graph::State::Claimed: return "running: " + origin(n);
+    case graph::State::Failed: return "failed: " + origin(n);
+    case graph::State::Ready: break;
+  }
+  return "evaluated";
+}
+
+}  // namespace
+
+void detail::retain(graph::Node* node) noexcept { graph::retain(node); }
+void detail::release(graph::Node* node) noexcept { graph::release(node); }
+
+std::string Shape::str() const { return graph::to_string(std::span(data(), size())); }
+
+Array::Array(Scalar value, Dtype dtype, Where where)
+    : Array(detail::wrap(graph::record_scalar(value, dtype, "array", where, graph::context().device))) {}
+
+Shape Array::shape() const {
+  const auto extents = defined(node_, "shape").shape();
+  return std::vector<std::int64_t>(extents.begin(), extents.end());
+}
+int Array::ndim() const { return defined(node_, "ndim").rank; }
+std::int64_t Array::size() const { return graph::element_count(defined(node_, "size").shape()); }
+Dtype Array::dtype() const { return defined(node_, "dtype").dtype; }
+
+Device Array::device() const {
+  const graph::Node& n = defined(node_, "device");
+  if (n.device != Device{} || n.op == graph::Op::Input) return n.device;
+  if (n.state.load(std::memory_order_acquire) != graph::State::Ready) return {};
+  const std::lock_guard lock(graph::engine_mutex());
+  return n.extra->results[output_]->buffer->device;
+}
+
+bool Array::is_evaluated() const {
+  return defined(node_, "is_evaluated").state.load(std::memory_order_acquire) == graph::State::Ready;
+}
+
+std::string Array::repr() const {
+  if (node_ == nullptr) return "Array(undefined)";
+  std::string text = "Array(" + std::string(name(node_->dtype)) + ", " + graph::to_string(node_->shape()) + ", ";
+  if (node_->device != Device{}) text += node_->device.str() + ", ";
+  return text + status(*node_) + ")";
+}
+
+Array& Array::rebind(Array result, const char* symbol, Where where) {
+  if (result.dtype() != dtype() || result.shape() != shape()) {
+    TARRY_THROW(InvalidArgument, std::string(symbol), where,
+                "would turn " + std::string(name(dtype())) + " " + shape().str() + " into " +
+                    std::string(name(result.dtype())) + " " + result.shape().str() + "; write x = x " +
+                    std::string(1, *symbol) + " y where that is meant");
+  }
+  return *this = std::move(result);
+}
+
+Array& Array::operator+=(const Operand& b) & { return rebind(add(Operand(*this, b.where()), b), "+=", b.where()); }
+Array& Array::operator-=(const Operand& b) & { return rebind(subtract(Operand(*this, b.where()), b), "-=", b.where()); }
+Array& Array::operator*=(const Operand& b) & { return rebind(multiply(Operand(*this, b.where()), b), "*=", b.where()); }
+Array& Array::operator/=(const Operand& b) & { return rebind(divide(Operand(*this, b.where()), b), "/=", b.where()); }
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,190 @@
+// Values into and out of arrays, and the public evaluate and plan: what of the API needs the engine.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include <tarry/create.h>
+#include <tarry/evaluate.h>
+
+#include "graph/record.h"
+#include "runtime/engine.h"
+#include "support/check.h"
+
+namespace tarry {
+inline namespace v0 {
+namespace {
+
+using graph::Dims;
+using graph::Edge;
+
+std::span<const std::int64_t> extents(const Shape& shape) { return {shape.data(), shape.size()}; }
+
+void check_count(std::size_t count, const Shape& shape, Where where) {
+  graph::check_shape("asarray", extents(shape), where);
+  if (graph::element_count(extents(shape)) != static_cast<std::int64_t>(count)) {
+    TARRY_THROW(InvalidArgument, "asarray", where,
+                std::to_string(count) + " elements do not fill shape " + shape.str());
+  }
+}
+
+Array host_array(Dtype dtype, const Shape& shape, std::shared_ptr<graph::Storage> storage, Where where) {
+  return detail::wrap(graph::make_input(dtype, extents(shape), std::move(storage), graph::context().device, where));
+}
+
+/// New host memory for `count` elements of an array of `shape`.
+std::shared_ptr<graph::Storage> host_storage(std::size_t count, std::size_t size, const Shape& shape) {
+  auto storage = std::make_shared<graph::Storage>();
+  storage->buffer = runtime::host_buffer(std::max<std::size_t>(count * size, 1));
+  storage->strides = graph::row_major_strides(extents(shape));
+  return storage;
+}
+
+/// Lowest and highest element that strides reach from the first one.
+struct Reach {
+  std::int64_t low = 0, high = 0;
+};
+
+Reach reach(const Shape& shape, const Dims& strides, std::size_t size, Where where) {
+  Reach r;
+  bool overflow = false;
+  for (int d = 0; d < strides.size(); ++d) {
+    std::int64_t span = 0;
+    overflow |= __builtin_mul_overflow(strides[d], shape[static_cast<std::size_t>(d)] - 1, &span);
+    std::int64_t& end = span < 0 ? r.low : r.high;
+    overflow |= __builtin_add_overflow(end, span, &end);
+  }
+  std::int64_t elements = 0, bytes = 0;
+  overflow |= __builtin_sub_overflow(r.high, r.low, &elements) || __builtin_add_overflow(elements, 1, &elements) ||
+              __builtin_mul_overflow(elements, static_cast<std::int64_t>(size), &bytes);
+  if (overflow) TARRY_THROW(InvalidArgument, "borrow", where, "the strides reach past 2^63 - 1 bytes");
+  return r;
+}
+
+/// The user's strides, with those that no index uses made row-major.
+Dims normalised(const Shape& shape, const std::vector<std::int64_t>& strides, Where where) {
+  if (strides.size() != shape.size()) {
+    TARRY_THROW(InvalidArgument, "borrow", where,
+                std::to_string(strides.size()) + " strides for shape " + shape.str());
+  }
+  const Dims row_major = graph::row_major_strides(extents(shape));
+  if (graph::element_count(extents(shape)) == 0) return row_major;
+  Dims result(strides);
+  for (int d = 0; d < result.size(); ++d) {
+    if (shape[static_cast<std::size_t>(d)] == 1) result[d] = row_major[d];
+  }
+  return result;
+}
+
+std::vector<Edge> edges_of(detail::ArrayPointers arrays, const char* function, Where where) {
+  std::vector<Edge> edges;
+  edges.reserve(arrays.size());
+  for (const Array* x : arrays) edges.push_back(detail::edge(*x, function, where));
+  return edges;
+}
+
+}  // namespace
+
+Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape, Where where) {
+  graph::check_available("asarray", dtype, where);
+  check_count(count, shape, where);
+  auto storage = host_storage(count, itemsize(dtype), shape);
+  if (count > 0) std::memcpy(storage->buffer->data, data, count * itemsize(dtype));
+  return host_array(dtype, shape, std::move(storage), where);
+}
+
+Array detail::copy_in(const std::vector<bool>& values, const Shape& shape, Where where) {
+  check_count(values.size(), shape, where);
+  auto storage = host_storage(values.size(), 1, shape);
+  auto* bytes = static_cast<std::uint8_t*>(storage->buffer->data);
+  std::transform(values.begin(), values.end(), bytes, [](bool b) { return b ? std::uint8_t{1} : std::uint8_t{0}; });
+  return host_array(bool_, shape, std::move(storage), where);
+}
+
+Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const std::vector<std::int64_t>* strides,
+                     Where where) {
+  graph::check_available("borrow", dtype, where);
+  graph::check_shape("borrow", extents(shape), where);
+  const bool empty = graph::element_count(extents(shape)) == 0;
+  if (data == nullptr && !empty) TARRY_THROW(InvalidArgument, "borrow", where, "no memory for shape " + shape.str());
+  const Dims row_major = graph::row_major_strides(extents(shape));
+  auto storage = std::make_shared<graph::Storage>();
+  storage->strides = strides == nullptr ? row_major : normalised(shape, *strides, where);
+  storage->contiguous = storage->strides == row_major;
+  const auto size = static_cast<std::int64_t>(itemsize(dtype));
+  const Reach r = empty ? Reach{0, -1} : reach(shape, storage->strides, itemsize(dtype), where);
+  storage->offset = -r.low;
+  // Buffers are typed for writers too; a borrowed one is never written.
+  char* lowest = static_cast<char*>(const_cast<void*>(data)) + r.low * size;
+  storage->buffer = std::make_shared<graph::Buffer>(cpu, graph::Owner::Borrowed, lowest,
+                                                    static_cast<std::size_t>((r.high - r.low + 1) * size));
+  return host_array(dtype, shape, std::move(storage), where);
+}
+
+void detail::throw_ragged(std::size_t expected, std::size_t found, Where where) {
+  TARRY_THROW(InvalidArgument, "array", where,
+              "rows differ in length: " + std::to_string(expected) + " and " + std::to_string(found));
+}
+
+std::size_t Array::expect(const char* function, Dtype dtype, Where where) const {
+  const Edge e = detail::edge(*this, function, where);
+  if (e.node()->dtype != dtype) {
+    TARRY_THROW(InvalidArgument, function, where,
+                "the array is " + std::string(name(e.node()->dtype)) + ", not " + std::string(name(dtype)) +
+                    "; convert with astype first");
+  }
+  return static_cast<std::size_t>(graph::element_count(e.node()->shape()));
+}
+
+void Array::expect(const char* function, Dtype dtype, std::int64_t size, Where where) const {
+  const std::size_t count = expect(function, dtype, where);
+  if (static_cast<std::int64_t>(count) != size) {
+    TARRY_THROW(InvalidArgument, function, where,
+                "shape " + shape().str() + " has " + std::to_string(count) + " elements, not " + std::to_string(size));
+  }
+}
+
+void Array::read(void* destination, Where where) const {
+  runtime::read(detail::ArrayAccess::edge(*this), destination, where);
+}
+
+std::vector<bool> Array::to_bools(Where where) const {
+  std::vector<std::uint8_t> bytes(expect("to_vector", bool_, where));
+  read(bytes.data(), where);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::shared_ptr<const void> Array::host_data(Where where) const {
+  return runtime::host_data(detail::ArrayAccess::edge(*this), where);
+}
+
+Array::operator bool() const {
+  const Edge e = detail::edge(*this, "bool", Where{});
+  const Where where = e.node()->where();
+  if (size() != 1) {
+    TARRY_THROW(InvalidArgument, "bool", where, "an array of shape " + shape().str() + " has no single truth value");
+  }
+  graph::ScalarCell cell;
+  read(cell.bytes, where);
+  switch (dtype()) {
+    case Dtype::Float32: return cell.as<float>() != 0;  // -0 is false, NaN is true
+    case Dtype::Float64: return cell.as<double>() != 0;
+    default: return cell.as<std::int64_t>() != 0;  // zero-padded
+  }
+}
+
+Report detail::evaluate(ArrayPointers arrays, Where where) {
+  return runtime::evaluate(edges_of(arrays, "evaluate", where), where);
+}
+
+Report evaluate(std::span<const Array> arrays, std::source_location where) {
+  std::vector<const Array*> pointers;
+  for (const Array& x : arrays) pointers.push_back(&x);
+  return detail::evaluate(pointers, where);
+}
+
+Plan detail::plan(ArrayPointers arrays, std::string_view target, Where where) {
+  return runtime::plan(edges_of(arrays, "plan", where), target, where);
+}
+
+}  // namespace v0
+}  // namespace tarry
