@@ -1,0 +1,104 @@
+// CompiledPlan: everything an evaluate needs that does not depend on values or addresses. Made once per plan key.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tarry/plan.h>
+
+#include "cache/kernel_cache.h"
+#include "codegen/kernel_source.h"
+#include "codegen/lower.h"
+#include "graph/graph.h"
+#include "graph/fusion.h"
+#include "graph/passes.h"
+#include "graph/target.h"
+
+namespace tarry::runtime {
+
+/// Where an operand of a kernel lives when the plan runs.
+struct Operand {
+  enum class Kind : std::uint8_t { Leaf, Output, Temporary } kind{};
+  std::uint32_t index = 0;
+};
+
+/// Brings a leaf to the plan's device.
+struct TransferStep {
+  std::uint32_t leaf;
+};
+
+struct KernelStep {
+  codegen::Lowered lowered;
+  std::shared_ptr<const codegen::KernelSource> source;  ///< shared by steps with the same text
+  codegen::Geometry geometry;
+  std::vector<Operand> operands;                        ///< by buffer of the kernel
+  std::shared_ptr<cache::Executable> executable;        ///< null: the interpreter runs it
+  [[nodiscard]] bool empty() const { return lowered.args.outer_count() == 0; }
+};
+
+/// Library, Download, HostCall and Loop steps join this list with the work that needs them.
+using Step = std::variant<TransferStep, KernelStep>;
+
+struct RootPlan {
+  bool aliases_leaf = false;  ///< the value is a leaf that is already in place
+  std::uint32_t index = 0;    ///< leaf or output
+};
+
+struct OutputPlan {
+  std::size_t bytes = 0;
+  graph::Dims shape;
+};
+
+/// The recorded nodes by whose lines an unfused edge is reported; indices into the snapshot's nodes.
+struct UnfusedOrigin {
+  graph::NodeId producer, consumer;
+  graph::Reason reason;
+};
+
+struct CompiledPlan {
+  const graph::Target* target = nullptr;
+  std::vector<Step> steps;
+  std::vector<graph::ScalarSource> scalars;
+  std::vector<RootPlan> roots;
+  std::vector<OutputPlan> outputs;
+  std::vector<std::size_t> temporaries;  ///< bytes of each slot; values with disjoint lifetimes share one
+  std::size_t scratch_bytes = 0;         ///< one buffer, shared by steps in stream order
+  std::size_t ticket_count = 0;
+  Counters counters;                     ///< predicted
+  Seconds seconds;                       ///< of making the plan
+  std::vector<UnfusedOrigin> unfused;
+  std::vector<graph::PassTrace> passes;
+};
+
+/// What plan making may be told. Part of the plan's key.
+struct PlanSwitches {
+  bool fusion = true, reuse = true;
+  std::function<bool(std::string_view)> disabled;  ///< passes
+  std::string words;                               ///< canonical form for the key
+};
+PlanSwitches plan_switches();  ///< from TARRY_DISABLE
+
+/// Sees every stage's result; dump.cpp implements it for TARRY_DUMP.
+class PlanObserver {
+ public:
+  virtual ~PlanObserver() = default;
+  virtual void graph(std::string_view stage, const graph::Graph& g) = 0;
+  virtual void fusion(const graph::Graph& g, const graph::Fusion& f) = 0;
+  virtual void kernel(const graph::Graph& g, const KernelStep& step, const graph::Target& target) = 0;
+};
+
+/// snapshot -> passes -> fusion -> kernels -> memory plan. Pure: no device, no compiler. `on_device[leaf]`: already there.
+CompiledPlan make_plan(const graph::Snapshot& snapshot, const graph::Target& target, const std::vector<bool>& on_device,
+                       const std::vector<bool>& may_alias, const PlanSwitches& switches, PlanObserver* observer);
+
+/// The observer that TARRY_DUMP asks for, or nullptr.
+std::unique_ptr<PlanObserver> make_dump_observer();
+
+/// The kernel's text with launch geometry, key and the user's file:line per statement as comments.
+std::string annotated_source(const graph::Graph& g, const KernelStep& step, const graph::Target& target);
+
+}  // namespace tarry::runtime

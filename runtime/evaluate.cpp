@@ -1,0 +1,412 @@
+// evaluate(): snapshot, plan, prepare, commit, publish. Everything that can fail recoverably happens in prepare.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <fmt/format.h>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "codegen/interpreter.h"
+#include "runtime/backend.h"
+#include "runtime/engine.h"
+#include "runtime/plan_cache.h"
+#include "runtime/report.h"
+#include "runtime/transfer.h"
+#include "support/check.h"
+#include "support/env.h"
+#include "support/log.h"
+
+namespace tarry::runtime {
+namespace {
+
+using graph::Edge;
+using graph::Node;
+using graph::State;
+
+/// Process-wide and never destroyed: arrays in static storage may be evaluated and dropped at exit.
+struct Engine {
+  PlanCache plans;
+  cache::KernelCache kernels;
+  std::condition_variable resolved;  ///< with engine_mutex(): a claimed node became ready, failed or lazy again
+};
+Engine& engine() {
+  static auto* e = new Engine;
+  return *e;
+}
+
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> d = now - start_;
+    start_ = now;
+    return d.count();
+  }
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// The roots of one evaluate while it owns them: back to lazy unless they were published or failed.
+class Claim {
+ public:
+  Claim() = default;
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() {
+    if (nodes_.empty()) return;
+    settle([](Node* n) { n->state.store(State::Lazy, std::memory_order_release); });
+  }
+  void take(Node* n) {  // engine_mutex() held
+    n->state.store(State::Claimed, std::memory_order_release);
+    nodes_.push_back(n);
+  }
+  [[nodiscard]] const std::vector<Node*>& nodes() const { return nodes_; }
+  /// Applies `change` to every claimed node under the lock, wakes waiters and gives the nodes up.
+  template <class Change> void settle(Change&& change) {
+    {
+      const std::lock_guard lock(graph::engine_mutex());
+      for (Node* n : nodes_) change(n);
+    }
+    nodes_.clear();
+    engine().resolved.notify_all();
+  }
+
+ private:
+  std::vector<Node*> nodes_;
+};
+
+bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Ready; }
+
+/// The lazy roots, each once, claimed together with the snapshot in one critical section.
+graph::Snapshot claim_and_snapshot(std::span<const Edge> roots, std::vector<Edge>& lazy, Claim& claim) {
+  std::unique_lock lock(graph::engine_mutex());
+  for (;;) {
+    lazy.clear();
+    std::unordered_set<const Node*> seen;
+    for (const Edge& e : roots)
+      if (!is_done(e) && seen.insert(e.node()).second) lazy.push_back(e);
+    Node* blocked = nullptr;
+    graph::Snapshot s = graph::take_snapshot(lazy, &blocked);
+    if (!blocked) {
+      for (const Edge& e : lazy) claim.take(e.node());
+      return s;
+    }
+    graph::retain(blocked);
+    Edge keep(blocked, 0);
+    engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
+    lock.unlock();  // `keep` may be the last owner: never dropped under the lock
+    keep = Edge();
+    lock.lock();
+  }
+}
+
+/// The same error with the place of the evaluate added; the op's own place is in the message already.
+[[noreturn]] void rethrow_in_evaluate(const Error& e, Where where) {
+  const std::string message = fmt::format("{}; evaluated at {}", e.what(), where.str());
+  switch (e.code()) {
+    case ErrorCode::InvalidArgument: throw InvalidArgument("", Where{}, message);
+    case ErrorCode::OutOfMemory: throw OutOfMemory("", Where{}, message);
+    case ErrorCode::CompileError: throw CompileError("", Where{}, message);
+    case ErrorCode::DeviceError: throw DeviceError("", Where{}, message);
+    case ErrorCode::DeviceLost: throw DeviceLost("", Where{}, message);
+    case ErrorCode::NotCached: throw NotCached("", Where{}, message);
+    case ErrorCode::InternalError: throw InternalError("", Where{}, message);
+  }
+  throw;
+}
+
+std::string mode_name(graph::Mode mode) { return mode == graph::Mode::Strict ? "strict" : "relaxed"; }
+
+/// "multiply, add at main.cpp:12": what the kernels of a plan do, for messages.
+std::string describe_ops(const graph::Snapshot& s) {
+  std::vector<std::string> parts;
+  for (const graph::GraphNode& n : s.graph.nodes) {
+    const graph::OpClass c = graph::info(n.op).op_class;
+    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce) continue;
+    std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype), graph::to_string(s.graph.shapes[n.shape]), n.where().str());
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+    if (parts.size() == 6) {
+      parts.push_back("...");
+      break;
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// True where kernels run in the interpreter: asked for, or no C compiler is there.
+bool interpreted(Backend& b) {
+  if (b.target().is_cuda()) return false;
+  if (support::env::has_word("TARRY_DISABLE", "compile")) return true;
+  if (!b.compiler().empty()) return false;
+  support::log::warn_once("no C compiler was found: kernels run in the interpreter; install gcc or clang, or set TARRY_CC");
+  return true;
+}
+
+struct CompileCounts { std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0; };
+
+CompileCounts compile(CompiledPlan& plan, Backend& b, const graph::Snapshot& snapshot) {
+  CompileCounts counts;
+  std::vector<cache::KernelRequest> requests;
+  std::unordered_map<const codegen::KernelSource*, std::size_t> request_of;
+  for (Step& s : plan.steps) {
+    auto* k = std::get_if<KernelStep>(&s);
+    if (!k || k->empty() || !request_of.try_emplace(k->source.get(), requests.size()).second) continue;
+    const graph::Mode mode = k->lowered.ir.mode;
+    requests.push_back({{k->source->text, b.options(mode), b.target().name, mode_name(mode)}, k->source->entry, k->source.get()});
+  }
+  if (requests.empty()) return counts;
+  cache::Backend calls;
+  calls.compile = [&b](std::span<const cache::KernelRequest* const> batch) { return b.compile(batch); };
+  calls.load = [&b](const cache::KernelRequest& r, const cache::Binary& image) { return b.load(r, image); };
+  calls.compiler = [&b] { return b.compiler(); };
+  std::vector<cache::Loaded> loaded;
+  try {
+    loaded = engine().kernels.get(requests, calls);
+  } catch (const CompileError& e) {
+    TARRY_THROW(CompileError, "", Where{}, fmt::format("{} (ops: {})", e.what(), describe_ops(snapshot)));
+  } catch (const NotCached& e) {
+    TARRY_THROW(NotCached, "", Where{}, fmt::format("{} (ops: {})", e.what(), describe_ops(snapshot)));
+  }
+  for (const cache::Loaded& l : loaded) {
+    counts.compiles += l.hit == cache::Hit::Compiled;
+    counts.memory_hits += l.hit == cache::Hit::Memory;
+    counts.disk_hits += l.hit == cache::Hit::Disk;
+  }
+  for (Step& s : plan.steps)
+    if (auto* k = std::get_if<KernelStep>(&s); k && !k->empty()) k->executable = loaded[request_of.at(k->source.get())].executable;
+  return counts;
+}
+
+/// Leaves as the plan will see them: what crosses to another device arrives row-major.
+void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias) {
+  for (std::size_t i = 0; i < s.leaves.size(); ++i) {
+    on_device.push_back(s.leaf_devices[i] == device);
+    graph::LeafLayout& layout = s.graph.leaves[i];
+    may_alias.push_back(on_device[i] && layout.contiguous && layout.offset == 0 && s.leaves[i]->buffer->owner == graph::Owner::Pool);
+    if (!on_device[i]) layout = {0, {}, true};
+  }
+}
+
+std::string plan_key(const graph::Snapshot& s, const graph::Target& target, const std::vector<bool>& on_device,
+                     const std::vector<bool>& may_alias, const PlanSwitches& switches, bool interpret) {
+  std::string key = fmt::format("{}|{}|{}|", target.name, switches.words, interpret ? "interpreter" : "compiled");
+  for (std::size_t i = 0; i < on_device.size(); ++i) key += static_cast<char>('0' + on_device[i] + 2 * may_alias[i]);
+  return key + s.key;
+}
+
+/// Everything the launches need, allocated and bound before the first of them.
+struct Prepared {
+  std::vector<std::shared_ptr<graph::Buffer>> leaves, outputs, temporaries;
+  std::shared_ptr<graph::Buffer> scratch;
+  std::vector<std::vector<void*>> addresses;             ///< per kernel step
+  std::vector<std::vector<std::uint64_t>> scalars;       ///< per kernel step
+  std::vector<std::vector<std::uint64_t>> parameters;    ///< per kernel step, compiled ones
+};
+
+std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
+  std::vector<std::uint64_t> values(plan.scalars.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const graph::ScalarSource& s = plan.scalars[i];
+    switch (s.kind) {
+      case graph::ScalarSource::Kind::Cell: std::memcpy(&values[i], snapshot.cells[s.cell].bytes, 8); break;
+      case graph::ScalarSource::Kind::Constant: std::memcpy(&values[i], s.constant.bytes, 8); break;
+      case graph::ScalarSource::Kind::Compute: {
+        const auto arg = [&](int k) -> const void* { return s.args[k] == graph::kNoId ? nullptr : &values[s.args[k]]; };
+        codegen::scalar_function(s.op, s.input, s.dtype)(&values[i], arg(0), arg(1), arg(2));
+        break;
+      }
+    }
+  }
+  return values;
+}
+
+Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Backend& b, Counters& counters) {
+  Prepared p;
+  p.leaves.resize(snapshot.leaves.size());
+  for (std::size_t i = 0; i < p.leaves.size(); ++i) p.leaves[i] = snapshot.leaves[i]->buffer;
+  counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded = 0;
+  for (const Step& s : plan.steps) {
+    const auto* transfer = std::get_if<TransferStep>(&s);
+    if (transfer) p.leaves[transfer->leaf] = bring(*snapshot.leaves[transfer->leaf], snapshot, transfer->leaf, b, counters);
+  }
+  for (const OutputPlan& o : plan.outputs) p.outputs.push_back(b.allocate(o.bytes));
+  for (std::size_t bytes : plan.temporaries) p.temporaries.push_back(b.allocate(bytes));
+  if (plan.scratch_bytes) p.scratch = b.allocate(plan.scratch_bytes);
+  void* tickets = plan.ticket_count ? b.tickets(plan.ticket_count) : nullptr;
+  const std::vector<std::uint64_t> values = scalar_values(plan, snapshot);
+  for (const Step& s : plan.steps) {
+    const auto* k = std::get_if<KernelStep>(&s);
+    if (!k) continue;
+    std::vector<void*> addresses;
+    for (const Operand& o : k->operands)
+      addresses.push_back((o.kind == Operand::Kind::Leaf ? p.leaves : o.kind == Operand::Kind::Output ? p.outputs : p.temporaries)[o.index]->data);
+    std::vector<std::uint64_t> scalars;
+    for (const codegen::ScalarRef& r : k->lowered.scalars) scalars.push_back(r.source == graph::kNoId ? r.constant : values[r.source]);
+    std::vector<std::uint64_t> parameters;
+    if (k->executable) {
+      const codegen::Binding binding{addresses, scalars, p.scratch ? p.scratch->data : nullptr, tickets};
+      parameters = codegen::pack_parameters(k->lowered.ir, *k->source, k->lowered.args, k->geometry, binding);
+    }
+    p.addresses.push_back(std::move(addresses));
+    p.scalars.push_back(std::move(scalars));
+    p.parameters.push_back(std::move(parameters));
+  }
+  return p;
+}
+
+/// Runs the kernels; `started` is set before the first launch, from when on failures belong to the device.
+std::int64_t commit(const CompiledPlan& plan, const Prepared& p, Backend& b, bool& started) {
+  std::int64_t launches = 0;
+  std::size_t at = 0;
+  for (const Step& s : plan.steps) {
+    const auto* k = std::get_if<KernelStep>(&s);
+    if (!k) continue;
+    const std::size_t i = at++;
+    if (k->empty()) continue;
+    started = true;
+    if (k->executable) {
+      b.launch({k->executable.get(), k->source.get(), p.parameters[i], k->geometry});
+    } else {
+      codegen::interpret(k->lowered.ir, k->lowered.args, p.addresses[i], p.scalars[i]);
+    }
+    ++launches;
+  }
+  return launches;
+}
+
+std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, std::span<const std::int64_t> shape) {
+  auto s = std::make_shared<graph::Storage>();
+  s->buffer = std::move(buffer);
+  s->strides = graph::row_major_strides(shape);
+  return s;
+}
+
+void publish(const CompiledPlan& plan, const graph::Snapshot& snapshot, Prepared& p, Backend& b, Claim& claim) {
+  const std::uint64_t ticket = b.record();
+  for (auto& o : p.outputs) o->last_write = ticket;
+  std::vector<std::shared_ptr<graph::Storage>> storages;
+  for (std::size_t i = 0; i < p.outputs.size(); ++i) storages.push_back(storage_of(p.outputs[i], plan.outputs[i].shape.span()));
+  std::vector<Edge> dropped;
+  std::size_t at = 0;
+  claim.settle([&](Node* n) {
+    const RootPlan& r = plan.roots[at++];
+    const auto& value = r.aliases_leaf ? snapshot.leaves[r.index] : storages[r.index];
+    // A reshaping of the same elements is a value of its own: strides belong to the node's shape.
+    n->need_extra().results = {r.aliases_leaf ? value : storage_of(value->buffer, n->shape())};
+    graph::take_inputs(n, dropped);
+    n->state.store(State::Ready, std::memory_order_release);
+  });
+}
+
+/// Finds or makes the plan and its kernels.
+std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Report::Impl& report) {
+  std::vector<bool> on_device, may_alias;
+  localise(s, b.device(), on_device, may_alias);
+  const PlanSwitches switches = plan_switches();
+  const bool interpret = interpreted(b);
+  const std::unique_ptr<PlanObserver> observer = make_dump_observer();
+  const bool cached = !observer && !switches.disabled("plan_cache");
+  std::string key = plan_key(s, b.target(), on_device, may_alias, switches, interpret);
+  if (cached) {
+    if (auto hit = engine().plans.find(key)) {
+      report.counters = hit->counters;
+      report.counters.plan_hit = 1;
+      return hit;
+    }
+  }
+  auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, observer.get()));
+  report.seconds = plan->seconds;
+  report.counters = plan->counters;
+  if (!interpret) {
+    Stopwatch watch;
+    const CompileCounts counts = compile(*plan, b, s);
+    report.seconds.compile = watch.lap();
+    report.counters.compiles = counts.compiles;
+    report.counters.memory_hits = counts.memory_hits;
+    report.counters.disk_hits = counts.disk_hits;
+  }
+  if (cached) engine().plans.insert(std::move(key), plan);
+  return plan;
+}
+
+void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report) {
+  Stopwatch watch;
+  Backend& b = backend(snapshot.placed.kind == DeviceKind::Unplaced ? default_device() : snapshot.placed);
+  report.device = b.device().str();
+  const MemoryStats before = b.memory();
+  const std::shared_ptr<const CompiledPlan> plan = planned(snapshot, b, report);
+  watch.lap();
+  Prepared prepared = prepare(*plan, snapshot, b, report.counters);
+  report.unfused = describe_unfused(*plan, snapshot);
+  report.seconds.prepare = watch.lap();
+  bool started = false;
+  try {
+    report.counters.launches = commit(*plan, prepared, b, started);
+    publish(*plan, snapshot, prepared, b, claim);
+  } catch (...) {
+    if (!started) throw;
+    const std::exception_ptr error = std::current_exception();
+    claim.settle([&](Node* n) {
+      n->need_extra().error = error;
+      n->state.store(State::Failed, std::memory_order_release);
+    });
+    throw;
+  }
+  report.seconds.launch = watch.lap();
+  report.counters.allocations = b.memory().allocations - before.allocations;
+}
+
+}  // namespace
+
+Report evaluate(std::span<const Edge> roots, Where where) {
+  if (std::all_of(roots.begin(), roots.end(), is_done)) return {};
+  auto report = std::make_shared<Report::Impl>();
+  std::vector<Edge> lazy;
+  Claim claim;
+  Stopwatch watch;
+  try {
+    graph::Snapshot snapshot = claim_and_snapshot(roots, lazy, claim);
+    const double took = watch.lap();
+    if (!lazy.empty()) run(snapshot, claim, *report);
+    report->seconds.snapshot = took;
+  } catch (const Error& e) {
+    rethrow_in_evaluate(e, where);
+  } catch (const std::bad_alloc&) {
+    TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
+  }
+  return Report(std::move(report));
+}
+
+Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
+  graph::Snapshot snapshot;
+  {
+    std::unique_lock lock(graph::engine_mutex());
+    for (;;) {
+      Node* blocked = nullptr;
+      snapshot = graph::take_snapshot(roots, &blocked);
+      if (!blocked) break;
+      graph::retain(blocked);
+      Edge keep(blocked, 0);
+      engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
+      lock.unlock();
+      keep = Edge();
+      lock.lock();
+    }
+  }
+  const graph::Target* target = nullptr;
+  Device device = snapshot.placed.kind == DeviceKind::Unplaced ? default_device() : snapshot.placed;
+  if (target_name.empty()) {
+    target = &backend(device).target();
+  } else {
+    target = graph::find_target(target_name);
+    if (!target) TARRY_THROW(InvalidArgument, "plan", where, fmt::format("no target is called {}", target_name));
+    device = {target->kind, 0};
+  }
+  std::vector<bool> on_device, may_alias;
+  localise(snapshot, device, on_device, may_alias);
+  const std::unique_ptr<PlanObserver> observer = make_dump_observer();
+  return Plan(describe_plan(make_plan(snapshot, *target, on_device, may_alias, plan_switches(), observer.get()), snapshot));
+}
+
+}  // namespace tarry::runtime

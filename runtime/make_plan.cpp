@@ -1,0 +1,225 @@
+// make_plan(): from a snapshot to a CompiledPlan, stage by stage. Everything here is pure and deterministic.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <unordered_map>
+
+#include "runtime/compiled_plan.h"
+#include "support/check.h"
+#include "support/env.h"
+
+namespace tarry::runtime {
+namespace {
+
+using graph::Graph;
+using graph::GraphEdge;
+using graph::NodeId;
+
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> d = now - start_;
+    start_ = now;
+    return d.count();
+  }
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+struct EdgeLess {
+  bool operator()(const GraphEdge& a, const GraphEdge& b) const { return a.node != b.node ? a.node < b.node : a.output < b.output; }
+};
+
+class PlanMaker {
+ public:
+  PlanMaker(const graph::Target& target, const PlanSwitches& switches, PlanObserver* observer)
+      : target_(target), switches_(switches), observer_(observer) {
+    plan_.target = &target;
+  }
+
+  CompiledPlan run(const graph::Snapshot& snapshot, const std::vector<bool>& on_device, const std::vector<bool>& may_alias) {
+    Stopwatch watch;
+    if (observer_) observer_->graph("recorded", snapshot.graph);
+    g_ = graph::run_passes(snapshot.graph, switches_.disabled, &plan_.passes,
+                           [this](std::string_view name, const Graph& g) { if (observer_) observer_->graph(name, g); });
+    plan_.seconds.optimise = watch.lap();
+    fusion_ = graph::fuse(g_, target_, switches_.fusion);
+    if (observer_) observer_->fusion(g_, fusion_);
+    plan_.seconds.schedule = watch.lap();
+    place_roots(may_alias);
+    lower_groups();
+    place_temporaries();
+    add_transfers(on_device);
+    count(snapshot);
+    plan_.scalars = std::move(g_.scalars);
+    plan_.seconds.generate = watch.lap();
+    return std::move(plan_);
+  }
+
+ private:
+  void place_roots(const std::vector<bool>& may_alias) {
+    for (const GraphEdge& r : g_.roots) {
+      const graph::GraphNode& n = g_.nodes[r.node];
+      if (n.op == graph::Op::Input && may_alias[n.payload]) {
+        plan_.roots.push_back({true, n.payload});
+        continue;
+      }
+      const auto [it, fresh] = outputs_.try_emplace(r, static_cast<std::uint32_t>(plan_.outputs.size()));
+      if (fresh) plan_.outputs.push_back({static_cast<std::size_t>(g_.bytes(r.node)), g_.shape(r.node)});
+      plan_.roots.push_back({false, it->second});
+    }
+  }
+
+  /// Last group first: what a kernel loads from memory becomes an output of the group that makes it.
+  void lower_groups() {
+    std::vector<std::vector<GraphEdge>> wanted(fusion_.groups.size());
+    for (const auto& [edge, index] : outputs_) wanted[fusion_.group_of[edge.node]].push_back(edge);
+    std::vector<KernelStep> reversed;
+    for (auto group = static_cast<std::uint32_t>(fusion_.groups.size()); group-- > 0;) {
+      if (wanted[group].empty()) continue;
+      std::sort(wanted[group].begin(), wanted[group].end(), EdgeLess{});
+      KernelStep step;
+      step.lowered = codegen::lower(g_, fusion_, group, wanted[group], target_);
+      for (const GraphEdge& load : step.lowered.loads) {
+        const std::uint32_t producer = fusion_.group_of[load.node];
+        TARRY_ASSERT(producer < group);
+        if (std::find(wanted[producer].begin(), wanted[producer].end(), load) == wanted[producer].end()) wanted[producer].push_back(load);
+      }
+      step.source = shared_source(step.lowered.ir);
+      step.geometry = codegen::geometry(step.lowered.ir, target_, step.lowered.args);
+      plan_.scratch_bytes = std::max(plan_.scratch_bytes, step.geometry.scratch_bytes);
+      plan_.ticket_count = std::max(plan_.ticket_count, step.geometry.ticket_count);
+      if (observer_) observer_->kernel(g_, step, target_);
+      reversed.push_back(std::move(step));
+    }
+    for (auto it = reversed.rbegin(); it != reversed.rend(); ++it) plan_.steps.emplace_back(std::move(*it));
+  }
+
+  /// Long chains repeat one kernel thousands of times; equal IR is rendered once.
+  std::shared_ptr<const codegen::KernelSource> shared_source(const codegen::KernelIr& ir) {
+    auto& entry = sources_[codegen::to_string(ir)];
+    if (!entry) entry = std::make_shared<const codegen::KernelSource>(codegen::render(ir, target_));
+    return entry;
+  }
+
+  /// Assigns every value to a leaf, an output or a temporary slot; slots are reused once their value is dead.
+  void place_temporaries() {
+    std::map<GraphEdge, std::size_t, EdgeLess> last_use;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+      for (const codegen::BufferRef& b : std::get<KernelStep>(plan_.steps[s]).lowered.buffers)
+        if (!b.is_leaf && !outputs_.contains(b.value)) last_use[b.value] = s;
+    std::map<GraphEdge, std::uint32_t, EdgeLess> slot_of;
+    std::vector<std::uint32_t> free;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      auto& step = std::get<KernelStep>(plan_.steps[s]);
+      for (const codegen::BufferRef& b : step.lowered.buffers) {
+        if (b.is_leaf) {
+          step.operands.push_back({Operand::Kind::Leaf, b.leaf});
+        } else if (const auto it = outputs_.find(b.value); it != outputs_.end()) {
+          step.operands.push_back({Operand::Kind::Output, it->second});
+        } else {
+          const auto [slot, fresh] = slot_of.try_emplace(b.value, 0);
+          if (fresh) slot->second = take_slot(free, static_cast<std::size_t>(g_.bytes(b.value.node)));
+          step.operands.push_back({Operand::Kind::Temporary, slot->second});
+        }
+      }
+      if (!switches_.reuse) continue;
+      for (const codegen::BufferRef& b : step.lowered.buffers) {
+        const auto it = b.is_leaf ? slot_of.end() : slot_of.find(b.value);
+        if (it != slot_of.end() && last_use.at(b.value) == s) free.push_back(it->second);
+      }
+    }
+  }
+
+  /// The free slot that fits best: the smallest one large enough, else the largest one, grown.
+  std::uint32_t take_slot(std::vector<std::uint32_t>& free, std::size_t bytes) {
+    if (free.empty()) {
+      plan_.temporaries.push_back(bytes);
+      return static_cast<std::uint32_t>(plan_.temporaries.size() - 1);
+    }
+    const auto better = [&](std::uint32_t a, std::uint32_t b) {
+      const std::size_t x = plan_.temporaries[a], y = plan_.temporaries[b];
+      if ((x >= bytes) != (y >= bytes)) return x >= bytes;
+      return x >= bytes ? x < y : x > y;
+    };
+    const auto best = std::min_element(free.begin(), free.end(), better);
+    const std::uint32_t slot = *best;
+    free.erase(best);
+    plan_.temporaries[slot] = std::max(plan_.temporaries[slot], bytes);
+    return slot;
+  }
+
+  void add_transfers(const std::vector<bool>& on_device) {
+    std::vector<bool> used(on_device.size());
+    for (const Step& s : plan_.steps)
+      for (const Operand& o : std::get<KernelStep>(s).operands)
+        if (o.kind == Operand::Kind::Leaf) used[o.index] = true;
+    std::vector<Step> transfers;
+    for (std::uint32_t leaf = 0; leaf < used.size(); ++leaf)
+      if (used[leaf] && !on_device[leaf]) transfers.emplace_back(TransferStep{leaf});
+    plan_.steps.insert(plan_.steps.begin(), transfers.begin(), transfers.end());
+  }
+
+  void count(const graph::Snapshot& snapshot) {
+    Counters& c = plan_.counters;
+    c.nodes = static_cast<std::int64_t>(snapshot.recorded_nodes);
+    std::vector<std::int64_t> leaf_bytes(snapshot.leaves.size());
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (g_.nodes[id].op == graph::Op::Input) leaf_bytes[g_.nodes[id].payload] = g_.bytes(id);
+    std::vector<std::int64_t> leaf_reads(snapshot.leaves.size());
+    for (const Step& s : plan_.steps) {
+      if (const auto* transfer = std::get_if<TransferStep>(&s)) {
+        ++c.uploads;
+        c.bytes_uploaded += leaf_bytes[transfer->leaf];
+        continue;
+      }
+      const auto& k = std::get<KernelStep>(s);
+      if (!k.empty()) ++c.launches;
+      c.bytes_read += k.lowered.bytes_read;
+      c.bytes_written += k.lowered.bytes_written;
+      for (const Operand& o : k.operands)
+        if (o.kind == Operand::Kind::Leaf) leaf_reads[o.index] = leaf_bytes[o.index];
+    }
+    c.kernels = static_cast<std::int64_t>(sources_.size());
+    for (std::int64_t b : leaf_reads) c.bytes_lower_bound += b;
+    for (const OutputPlan& o : plan_.outputs) {
+      c.bytes_lower_bound += static_cast<std::int64_t>(o.bytes);
+      c.peak_bytes += static_cast<std::int64_t>(o.bytes);
+    }
+    for (std::size_t t : plan_.temporaries) c.bytes_temporary += static_cast<std::int64_t>(t);
+    c.peak_bytes += c.bytes_temporary + static_cast<std::int64_t>(plan_.scratch_bytes);
+    for (const graph::UnfusedEdge& e : fusion_.unfused)
+      plan_.unfused.push_back({g_.nodes[e.producer].origin, g_.nodes[e.consumer].origin, e.reason});
+  }
+
+  const graph::Target& target_;
+  const PlanSwitches& switches_;
+  PlanObserver* observer_;
+  Graph g_;
+  graph::Fusion fusion_;
+  CompiledPlan plan_;
+  std::map<GraphEdge, std::uint32_t, EdgeLess> outputs_;
+  std::unordered_map<std::string, std::shared_ptr<const codegen::KernelSource>> sources_;
+};
+
+}  // namespace
+
+PlanSwitches plan_switches() {
+  PlanSwitches s;
+  std::vector<std::string> words = support::env::words("TARRY_DISABLE");
+  std::sort(words.begin(), words.end());
+  for (const std::string& w : words) s.words += w + ",";
+  const auto has = [words](std::string_view w) { return std::find(words.begin(), words.end(), w) != words.end(); };
+  s.fusion = !has("fusion");
+  s.reuse = !has("reuse");
+  s.disabled = has;
+  return s;
+}
+
+CompiledPlan make_plan(const graph::Snapshot& snapshot, const graph::Target& target, const std::vector<bool>& on_device,
+                       const std::vector<bool>& may_alias, const PlanSwitches& switches, PlanObserver* observer) {
+  return PlanMaker(target, switches, observer).run(snapshot, on_device, may_alias);
+}
+
+}  // namespace tarry::runtime

@@ -1,0 +1,49 @@
+// PlanCache.
+#include "runtime/plan_cache.h"
+
+#include <algorithm>
+
+namespace tarry::runtime {
+
+std::shared_ptr<const CompiledPlan> PlanCache::find(const std::string& key) {
+  const std::uint64_t hash = support::hash_bytes(key).lo;
+  const std::lock_guard lock(mutex_);
+  const auto [begin, end] = places_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    if (it->second->key != key) continue;
+    entries_.splice(entries_.begin(), entries_, it->second);
+    return it->second->plan;
+  }
+  return nullptr;
+}
+
+void PlanCache::insert(std::string key, std::shared_ptr<const CompiledPlan> plan) {
+  if (plan->steps.size() > max_steps_ / 4) return;
+  const std::uint64_t hash = support::hash_bytes(key).lo;
+  const std::lock_guard lock(mutex_);
+  const auto [begin, end] = places_.equal_range(hash);
+  if (std::any_of(begin, end, [&](const auto& p) { return p.second->key == key; })) return;
+  steps_ += plan->steps.size();
+  entries_.push_front({std::move(key), std::move(plan)});
+  places_.emplace(hash, entries_.begin());
+  evict();
+}
+
+void PlanCache::clear() {
+  const std::lock_guard lock(mutex_);
+  entries_.clear();
+  places_.clear();
+  steps_ = 0;
+}
+
+void PlanCache::evict() {
+  while (entries_.size() > max_plans_ || steps_ > max_steps_) {
+    const Place last = std::prev(entries_.end());
+    const auto [begin, end] = places_.equal_range(support::hash_bytes(last->key).lo);
+    places_.erase(std::find_if(begin, end, [&](const auto& p) { return p.second == last; }));
+    steps_ -= last->plan->steps.size();
+    entries_.pop_back();
+  }
+}
+
+}  // namespace tarry::runtime

@@ -1,0 +1,37 @@
+// PlanCache: plans by canonical key, least recently used out first. A hit is confirmed by comparing the whole key.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "runtime/compiled_plan.h"
+#include "support/hash.h"
+
+namespace tarry::runtime {
+
+class PlanCache {
+ public:
+  /// Bounded by plans and by their steps, since a plan of a very long chain is large.
+  explicit PlanCache(std::size_t plans = 4096, std::size_t steps = 65536) : max_plans_(plans), max_steps_(steps) {}
+  std::shared_ptr<const CompiledPlan> find(const std::string& key);
+  void insert(std::string key, std::shared_ptr<const CompiledPlan> plan);
+  void clear();
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const CompiledPlan> plan;
+  };
+  using Place = std::list<Entry>::iterator;
+  void evict();
+
+  std::mutex mutex_;
+  std::size_t max_plans_, max_steps_, steps_ = 0;
+  std::list<Entry> entries_;  // most recent first
+  std::unordered_multimap<std::uint64_t, Place> places_;
+};
+
+}  // namespace tarry::runtime

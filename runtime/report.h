@@ -1,0 +1,36 @@
+// What stands behind the public Plan and Report handles.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tarry/plan.h>
+
+#include "runtime/compiled_plan.h"
+
+namespace tarry {
+inline namespace v0 {
+
+struct Plan::Impl {
+  Counters counters;
+  std::vector<Unfused> unfused;
+  std::vector<std::string> sources;
+  std::string text;
+};
+
+struct Report::Impl {
+  Counters counters;
+  Seconds seconds;
+  std::vector<Unfused> unfused;
+  std::string device;
+};
+
+}  // namespace v0
+}  // namespace tarry
+
+namespace tarry::runtime {
+
+std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Snapshot& snapshot);
+std::shared_ptr<const Plan::Impl> describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
+
+}  // namespace tarry::runtime

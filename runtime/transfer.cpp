@@ -1,0 +1,123 @@
+// Transfers and host reads.
+#include "runtime/transfer.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <mutex>
+
+#include "runtime/engine.h"
+#include "support/check.h"
+
+namespace tarry::runtime {
+namespace {
+
+constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
+
+void wait_for(const graph::Buffer& b) {
+  if (b.last_write != 0) backend(b.device).wait(b.last_write, kForever);
+}
+
+}  // namespace
+
+void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides, std::span<const std::int64_t> shape, std::size_t size) {
+  const std::int64_t count = graph::element_count(shape);
+  if (count == 0) return;
+  auto* out = static_cast<unsigned char*>(to);
+  const auto* in = static_cast<const unsigned char*>(from) + offset * static_cast<std::int64_t>(size);
+  const int rank = static_cast<int>(shape.size());
+  graph::Dims index = graph::Dims::filled(rank, 0);
+  std::int64_t at = 0;
+  const std::int64_t row = rank ? shape.back() : 1;
+  const std::int64_t step = rank ? strides[rank - 1] : 0;
+  for (std::int64_t done = 0; done < count; done += row) {
+    if (step == 1) {
+      std::memcpy(out, in + at * static_cast<std::int64_t>(size), static_cast<std::size_t>(row) * size);
+      out += static_cast<std::size_t>(row) * size;
+    } else {
+      for (std::int64_t i = 0; i < row; ++i, out += size) std::memcpy(out, in + (at + i * step) * static_cast<std::int64_t>(size), size);
+    }
+    for (int d = rank - 1; d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < shape[static_cast<std::size_t>(d)]) break;
+      at -= strides[d] * shape[static_cast<std::size_t>(d)];
+      index[d] = 0;
+    }
+  }
+}
+
+std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snapshot& snapshot, std::uint32_t leaf, Backend& to, Counters& counters) {
+  const std::lock_guard lock(storage.replica_mutex);
+  if (storage.replica && storage.replica->device == to.device()) return storage.replica;
+  const graph::GraphNode* node = nullptr;
+  for (const graph::GraphNode& n : snapshot.graph.nodes)
+    if (n.op == graph::Op::Input && n.payload == leaf) node = &n;
+  TARRY_ASSERT(node != nullptr);
+  const graph::Dims& shape = snapshot.graph.shapes[node->shape];
+  const std::size_t size = itemsize(node->dtype);
+  const std::size_t bytes = static_cast<std::size_t>(graph::element_count(shape.span())) * size;
+  std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
+  if (storage.buffer->device.kind == DeviceKind::Cuda) {
+    wait_for(*storage.buffer);
+    if (bytes) backend(storage.buffer->device).download(copy->data, *storage.buffer, static_cast<std::size_t>(storage.offset) * size, bytes);
+    ++counters.downloads;
+    counters.bytes_downloaded += static_cast<std::int64_t>(bytes);
+  } else {
+    const void* source = static_cast<const unsigned char*>(storage.buffer->data) + storage.offset * static_cast<std::int64_t>(size);
+    std::vector<unsigned char> packed;
+    if (!storage.contiguous) {
+      packed.resize(bytes);
+      pack(packed.data(), storage.buffer->data, storage.offset, storage.strides, shape.span(), size);
+      source = packed.data();
+    }
+    if (bytes) to.upload(*copy, source, bytes);
+    ++counters.uploads;
+    counters.bytes_uploaded += static_cast<std::int64_t>(bytes);
+  }
+  storage.replica = copy;
+  return copy;
+}
+
+namespace {
+
+std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where where) {
+  evaluate({&edge, 1}, where);
+  const std::lock_guard lock(graph::engine_mutex());
+  graph::Node* n = edge.node();
+  if (n->state.load(std::memory_order_acquire) == graph::State::Failed) std::rethrow_exception(n->extra->error);
+  return n->extra->results.at(edge.output());
+}
+
+}  // namespace
+
+void read(const graph::Edge& edge, void* destination, Where where) {
+  const std::shared_ptr<graph::Storage> s = ready_storage(edge, where);
+  const graph::Node* n = edge.node();
+  const std::size_t size = itemsize(n->dtype);
+  const std::size_t bytes = static_cast<std::size_t>(graph::element_count(n->shape())) * size;
+  if (bytes == 0) return;
+  wait_for(*s->buffer);
+  if (s->buffer->device.kind == DeviceKind::Cuda) {
+    backend(s->buffer->device).download(destination, *s->buffer, static_cast<std::size_t>(s->offset) * size, bytes);
+  } else if (s->contiguous) {
+    std::memcpy(destination, static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size), bytes);
+  } else {
+    pack(destination, s->buffer->data, s->offset, s->strides, n->shape(), size);
+  }
+}
+
+std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
+  const std::shared_ptr<graph::Storage> s = ready_storage(edge, where);
+  const graph::Node* n = edge.node();
+  const std::size_t size = itemsize(n->dtype);
+  if (s->buffer->device.kind != DeviceKind::Cuda && s->contiguous) {
+    wait_for(*s->buffer);
+    return {s->buffer, static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size)};
+  }
+  std::shared_ptr<graph::Buffer> copy = host_buffer(static_cast<std::size_t>(graph::element_count(n->shape())) * size);
+  read(edge, copy->data, where);
+  return {copy, copy->data};
+}
+
+std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes) { return backend(cpu).allocate(bytes); }
+
+}  // namespace tarry::runtime
