@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Fits the polynomials of codegen/prelude.h (exp, log, erf in float32 and float64) and prints them as C literals.
+
+Method: weighted minimax by the Remez exchange on a dense Chebyshev grid (Remez 1934; Muller, "Elementary Functions",
+3rd ed., ch. 3), in 60-digit arithmetic. Coefficients are then rounded to the target format one at a time, from the
+lowest order (whose rounding error matters most) up; the orders above make up for each rounding. Needs mpmath.
+
+Argument reductions:
+  exp  x = n ln2 + r, |r| <= ln2/2, ln2 in two parts with n * ln2_hi exact (Cody and Waite, "Software Manual for the
+       Elementary Functions", 1980; Tang, ACM TOMS 15(2), 1989);  exp(r) = 1 + r + r^2 Q(r)
+  log  x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).  float32: log(1+f) = f - f^2/2 + f^3 Q(f).
+       float64: s = f / (2 + f), log(1+f) = f - (f^2/2 - s (f^2/2 + s^2 Q(s^2))), since log(1+f) = 2 atanh(s)
+       (Tang, ACM TOMS 16(4), 1990)
+  erf  |x| <= 1: x + x Q(x^2).  Above: 1 - exp(Q(|x| - 1)), Q a fit of log(erfc); the weight erfc(x) is what an error of
+       Q does to the result, so a plain polynomial reaches to where erf rounds to 1 (cf. Cody, Math. Comp. 23, 1969)
+"""
+import argparse
+import mpmath as mp
+
+mp.mp.dps = 60
+
+
+def grid(low, high, count):
+    """Chebyshev points: dense at the ends, where a minimax error has its extrema."""
+    return [(low + high) / 2 + (high - low) / 2 * mp.cos(mp.pi * (2 * j + 1) / (2 * count)) for j in range(count)][::-1]
+
+
+def remez(points, values, weights, exponents):
+    """Coefficients of sum c_i x^exponents[i] that minimise max |weight * (value - sum)|, and that maximum."""
+    size = len(exponents) + 1
+    powers = [[x ** e for e in exponents] for x in points]
+    reference = [round((len(points) - 1) * (1 - mp.cos(mp.pi * (i + 0.5) / size)) / 2) for i in range(size)]
+    for _ in range(40):
+        matrix, right = mp.matrix(size, size), mp.matrix(size, 1)
+        for row, at in enumerate(reference):
+            for column in range(size - 1):
+                matrix[row, column] = powers[at][column] * weights[at]
+            matrix[row, size - 1] = (-1) ** row
+            right[row] = values[at] * weights[at]
+        solution = mp.lu_solve(matrix, right)
+        level = abs(solution[size - 1])
+        errors = [w * (v - mp.fdot(p, solution[:size - 1])) for v, w, p in zip(values, weights, powers)]
+        worst = max(abs(e) for e in errors)
+        if worst <= level * mp.mpf("1.001"):
+            break
+        reference = exchange(errors, size)
+    return list(solution[:size - 1]), worst
+
+
+def exchange(errors, size):
+    """Indices of `size` alternating extrema, among them the largest."""
+    extrema = []
+    for i, e in enumerate(errors):
+        if extrema and (e > 0) == (errors[extrema[-1]] > 0):
+            if abs(e) > abs(errors[extrema[-1]]):
+                extrema[-1] = i
+        else:
+            extrema.append(i)
+    while len(extrema) > size:
+        if len(extrema) == size + 1 or abs(errors[extrema[0]]) < abs(errors[extrema[-1]]):
+            extrema.pop(0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1)
+        else:
+            extrema.pop()
+    if len(extrema) < size:
+        raise RuntimeError("the error does not alternate often enough: take a denser grid or a lower degree")
+    return extrema
+
+
+def rounded(value, bits):
+    if value == 0:
+        return mp.mpf(0)
+    exponent = mp.floor(mp.log(abs(value), 2)) + 1 - bits
+    return mp.nint(value / mp.mpf(2) ** exponent) * mp.mpf(2) ** exponent
+
+
+def literal(value, bits):
+    """Exact C literal: value has at most `bits` significant bits."""
+    sign, value = ("-" if value < 0 else ""), abs(value)
+    exponent = int(mp.floor(mp.log(value, 2)))
+    digits = (bits + 2) // 4
+    mantissa = int(value / mp.mpf(2) ** exponent * 16 ** digits)
+    assert mp.mpf(mantissa) / 16 ** digits * mp.mpf(2) ** exponent == value
+    text = f"{mantissa:x}"
+    return f"{sign}0x{text[0]}.{text[1:]}p{exponent}" + ("f" if bits <= 24 else "")
+
+
+def round_all(coefficients, points, weights, bits):
+    """Rounds in place, lowest order first; each rounding is made up for by the orders above it (weighted least squares)."""
+    count = len(coefficients)
+    moments = [mp.fsum(w * w * x ** k for x, w in zip(points, weights)) for k in range(2 * count)]
+    for order in range(count):
+        exact, coefficients[order] = coefficients[order], rounded(coefficients[order], bits)
+        free = range(order + 1, count)
+        if free:
+            gram = mp.matrix([[moments[i + j] for j in free] for i in free])
+            right = mp.matrix([(exact - coefficients[order]) * moments[order + i] for i in free])
+            for j, change in zip(free, mp.lu_solve(gram, right)):
+                coefficients[j] += change
+
+
+def fit(name, function, weight, low, high, degree, bits):
+    """Prints the coefficients of orders 0..degree and the largest weighted error before and after rounding them."""
+    points = [x for x in grid(mp.mpf(low), mp.mpf(high), 40 * (degree + 6)) if weight(x) != 0]
+    values, weights = [function(x) for x in points], [weight(x) for x in points]
+    coefficients, exact = remez(points, values, weights, range(degree + 1))
+    round_all(coefficients, points, weights, bits)
+    worst = max(abs(w * (v - mp.polyval(coefficients[::-1], x))) for x, v, w in zip(points, values, weights))
+    print(f"{name}: weighted error 2^{mp.nstr(mp.log(exact, 2), 5)}, rounded 2^{mp.nstr(mp.log(worst, 2), 5)}")
+    for order, c in enumerate(coefficients):
+        print(f"  c{order} {literal(c, bits)}")
+
+
+def split(name, value, high_bits, bits):
+    high = rounded(value, high_bits)
+    print(f"{name}: {literal(high, bits)} {literal(rounded(value - high, bits), bits)}")
+
+
+def exp_tail(x):
+    return (mp.exp(x) - 1 - x) / x ** 2
+
+
+def log_tail(f):
+    return (mp.log1p(f) - f + f * f / 2) / f ** 3
+
+
+def atanh_tail(z):
+    """Q(z) with s = sqrt(z): 2 atanh(s) = f - (f^2/2 - s (f^2/2 + s^2 Q)), where f = 2 s / (1 - s): s^2 Q = 2 atanh(s)/s - 2."""
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) / s - 2) / z
+
+
+def erf_tail(z):
+    x = mp.sqrt(z)
+    return mp.erf(x) / x - 1
+
+
+def log_erfc(u):
+    return mp.log(mp.erfc(1 + u))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="fit only these, e.g. exp_f32")
+    wanted = parser.parse_args().names
+    ln2, half, root = mp.log(2), mp.log(2) / 2 * mp.mpf("1.0001"), mp.sqrt(2)
+    s_max = ((root - 1) / (root + 1)) ** 2 * mp.mpf("1.0001")
+
+    def run(name, *rest, **options):
+        if not wanted or name in wanted:
+            fit(name, *rest, **options)
+
+    split("ln2_f32", ln2, 15, 24)
+    split("ln2_f64", ln2, 41, 53)
+    print("log2e_f32", literal(rounded(1 / ln2, 24), 24), "log2e_f64", literal(rounded(1 / ln2, 53), 53))
+    run("exp_f32", exp_tail, lambda r: r * r / mp.exp(r), -half, half, 4, 24)
+    run("exp_f64", exp_tail, lambda r: r * r / mp.exp(r), -half, half, 9, 53)
+    run("log_f32", log_tail, lambda f: f ** 3 / mp.log1p(f), 1 / root - 1, root - 1, 7, 24)
+    run("log_f64", atanh_tail, lambda z: z / 2, 0, s_max, 6, 53)
+    run("erf_small_f32", erf_tail, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)), 0, 1, 6, 24)
+    run("erf_large_f32", log_erfc, lambda u: mp.erfc(1 + u), 0, "2.95", 7, 24)
+    run("erf_small_f64", erf_tail, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)), 0, 1, 11, 53)
+    run("erf_large_f64", log_erfc, lambda u: mp.erfc(1 + u), 0, "4.95", 19, 53)
+
+
+if __name__ == "__main__":
+    main()
