@@ -1,0 +1,148 @@
+// Runs generated CUDA C on the host: the text compiles as C++ under a shim, the 256 threads of a thread block are fibers.
+// Slow, sequential and exact: what it computes must have the bits that tree R prescribes.
+#pragma once
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel_source.h"
+#include "codegen/prelude_text.h"
+
+namespace tarry::test {
+
+/// What CUDA provides, for one thread block at a time. A barrier that some thread never reaches aborts.
+inline constexpr const char* kCudaShim = R"shim(
+#include <ucontext.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <vector>
+#define __device__ static
+#define __forceinline__ inline
+#define __global__
+#define __shared__ static
+#define __grid_constant__
+#define __launch_bounds__(n)
+namespace {
+struct Index { unsigned x; } threadIdx, blockIdx, gridDim;
+constexpr int kThreads = 256;
+struct Barrier {
+  int expected = 0;
+  std::vector<int> waiting;
+};
+ucontext_t scheduler, fibers[kThreads];
+std::deque<int> runnable;
+Barrier block_barrier, warp_barriers[kThreads / 32];
+unsigned long long slots[2][kThreads];
+unsigned char parity[kThreads];
+void (*body)(const void*);
+const void* arguments;
+void wait(Barrier& b) {
+  const int self = (int)threadIdx.x;
+  b.waiting.push_back(self);
+  if ((int)b.waiting.size() < b.expected) {
+    swapcontext(&fibers[self], &scheduler);
+    return;
+  }
+  for (int other : b.waiting) if (other != self) runnable.push_back(other);
+  b.waiting.clear();
+}
+void fiber_main() { body(arguments); }
+void emulate(unsigned blocks, void (*kernel)(const void*), const void* parameters) {
+  static std::vector<char> stacks(kThreads * 65536);
+  body = kernel;
+  arguments = parameters;
+  gridDim.x = blocks;
+  block_barrier.expected = kThreads;
+  for (Barrier& b : warp_barriers) b.expected = 32;
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
+    int alive = kThreads;
+    for (int i = 0; i < kThreads; ++i) {
+      getcontext(&fibers[i]);
+      fibers[i].uc_stack.ss_sp = stacks.data() + i * 65536;
+      fibers[i].uc_stack.ss_size = 65536;
+      fibers[i].uc_link = &scheduler;
+      makecontext(&fibers[i], fiber_main, 0);
+      runnable.push_back(i);
+    }
+    while (!runnable.empty()) {
+      const int next = runnable.front();
+      runnable.pop_front();
+      threadIdx.x = (unsigned)next;
+      swapcontext(&scheduler, &fibers[next]);
+      bool waits = false;
+      for (int w : block_barrier.waiting) waits |= w == next;
+      for (int w : warp_barriers[next / 32].waiting) waits |= w == next;
+      if (!waits) --alive;
+    }
+    if (alive) { std::fprintf(stderr, "%d threads wait for ever\n", alive); std::abort(); }
+  }
+}
+inline void __syncthreads() { wait(block_barrier); }
+template <class T> T __shfl_down_sync(unsigned, T value, int d) {
+  const unsigned self = threadIdx.x, lane = self & 31, from = lane + (unsigned)d < 32 ? self + (unsigned)d : self;
+  unsigned long long* slot = slots[parity[self] ^= 1];
+  slot[self] = 0;
+  std::memcpy(&slot[self], &value, sizeof value);
+  wait(warp_barriers[self / 32]);
+  T result;
+  std::memcpy(&result, &slot[from], sizeof result);
+  return result;
+}
+inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+}
+)shim";
+
+/// Kernels compiled for the host in one unit.
+class EmulatedKernels {
+ public:
+  explicit EmulatedKernels(std::span<const codegen::KernelSource* const> kernels) {
+    std::vector<std::string> sections;
+    for (const auto* k : kernels) sections.insert(sections.end(), k->sections.begin(), k->sections.end());
+    std::string text = kCudaShim + codegen::prelude_text(sections, codegen::Dialect::C);
+    for (const auto* k : kernels) {
+      text += k->kernel;
+      text += "extern \"C\" void run_" + k->entry + "(unsigned blocks, const void* p) {\n  emulate(blocks, [](const void* q) { " +
+              k->entry + "(*(const struct " + k->entry + "_params*)q); }, p);\n}\n";
+    }
+    const std::string atomic = R"(asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)";
+    for (std::size_t at; (at = text.find(atomic)) != std::string::npos;) text.replace(at, atomic.size(), "before = (*ticket)++;");
+    char directory[] = "/tmp/tarry_emulation_XXXXXX";
+    if (!mkdtemp(directory)) throw std::runtime_error("no temporary directory");
+    const std::string source = std::string(directory) + "/unit.cpp", library = std::string(directory) + "/unit.so";
+    std::ofstream(source) << text;
+    const std::string command = "c++ -std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno " +
+                                source + " -o " + library;
+    const int status = std::system(command.c_str());
+    if (status == 0) handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle_) throw std::runtime_error("the emulated unit does not compile: " + source);
+    unlink(source.c_str());
+    unlink(library.c_str());
+    rmdir(directory);
+  }
+  ~EmulatedKernels() { if (handle_) dlclose(handle_); }
+  EmulatedKernels(const EmulatedKernels&) = delete;
+  EmulatedKernels& operator=(const EmulatedKernels&) = delete;
+
+  void run(const codegen::KernelSource& kernel, std::int64_t grid, const std::vector<std::uint64_t>& parameters) const {
+    auto* entry = reinterpret_cast<void (*)(unsigned, const void*)>(dlsym(handle_, ("run_" + kernel.entry).c_str()));
+    if (!entry) throw std::runtime_error("no entry " + kernel.entry);
+    entry(static_cast<unsigned>(grid), parameters.data());
+  }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+}  // namespace tarry::test

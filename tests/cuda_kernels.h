@@ -1,0 +1,298 @@
+// Kernels built by hand for the tests of the CUDA renderer: every schedule, stride class, dtype and region.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel_source.h"
+
+namespace tarry::test {
+
+using codegen::Access;
+using codegen::Instr;
+using codegen::InstrKind;
+using codegen::KernelArgs;
+using codegen::KernelIr;
+using codegen::Reduction;
+using codegen::Region;
+using codegen::Schedule;
+using codegen::StrideClass;
+using codegen::Value;
+using graph::Op;
+
+/// A kernel with arguments and memory to run it on.
+struct KernelCase {
+  std::string name;
+  KernelIr ir;
+  KernelArgs args;
+  std::vector<std::vector<unsigned char>> buffers;
+  std::vector<std::uint64_t> scalars;
+};
+
+/// Writes a KernelCase front to back. Stride classes come from the strides, memory from the offsets they reach.
+class KernelBuilder {
+ public:
+  KernelBuilder(std::string name, Schedule schedule, std::vector<std::int64_t> extents, std::int64_t n = 1) {
+    case_.name = std::move(name);
+    case_.ir.schedule = schedule;
+    case_.ir.rank = static_cast<int>(extents.size());
+    case_.args.extents = graph::Dims(std::span<const std::int64_t>(extents));
+    case_.args.reduced = n;
+  }
+  KernelBuilder& vector(int v) { case_.ir.vector = v; return *this; }
+  KernelBuilder& rows_class(int c) { case_.ir.rows_class = c; return *this; }
+  KernelBuilder& wide() { case_.ir.wide_index = true; return *this; }
+
+  std::uint32_t buffer(Dtype dtype) {
+    case_.ir.buffers.push_back(dtype);
+    return static_cast<std::uint32_t>(case_.ir.buffers.size() - 1);
+  }
+  /// A load from a buffer of its own (or an iota where dtype is absent).
+  Value load(Region region, Dtype dtype, std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
+    return instr({InstrKind::Load, region, dtype, {}, {codegen::kNone, codegen::kNone, codegen::kNone},
+                  access(buffer(dtype), false, region, strides, reduced)});
+  }
+  Value iota(Region region, std::int64_t start, std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
+    const std::uint32_t a = access(codegen::kNone, false, region, strides, reduced);
+    case_.args.accesses[a].offset = start;
+    return instr({InstrKind::Load, region, Dtype::Int64, {}, {codegen::kNone, codegen::kNone, codegen::kNone}, a});
+  }
+  void store(Region region, Value v, std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
+    const Dtype dtype = case_.ir.instrs[v].dtype;
+    instr({InstrKind::Store, region, dtype, {}, {v, codegen::kNone, codegen::kNone},
+           access(buffer(dtype), true, region, strides, reduced)});
+  }
+  template <class T> Value scalar(Region region, T value) { return instr({InstrKind::Scalar, region, dtype_of<T>, {}, {codegen::kNone, codegen::kNone, codegen::kNone}, cell(value)}); }
+  template <class T> std::uint32_t cell(T value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    case_.scalars.push_back(bits);
+    case_.ir.scalars.push_back(dtype_of<T>);
+    return static_cast<std::uint32_t>(case_.scalars.size() - 1);
+  }
+  Value compute(Region region, Op op, Dtype dtype, std::initializer_list<Value> args) {
+    Instr in{InstrKind::Compute, region, dtype, op};
+    std::copy(args.begin(), args.end(), in.args.begin());
+    return instr(in);
+  }
+  std::uint32_t reduce(Op op, Value x, Value m2 = codegen::kNone, std::uint32_t weight = codegen::kNone) {
+    case_.ir.reductions.push_back({op, case_.ir.instrs[x].dtype, {x, m2}, weight});
+    return static_cast<std::uint32_t>(case_.ir.reductions.size() - 1);
+  }
+  Value result(std::uint32_t reduction, std::uint32_t output = 0) {
+    Instr in{InstrKind::Result, Region::Outer, case_.ir.reductions[reduction].dtype};
+    in.index = reduction;
+    in.output = output;
+    return instr(in);
+  }
+
+  /// Fills the memory with numbers whose sums depend on the order of additions.
+  KernelCase build(unsigned seed = 1) {
+    std::mt19937 random(seed);
+    for (std::size_t b = 0; b < case_.ir.buffers.size(); ++b) {
+      const Dtype dtype = case_.ir.buffers[b];
+      const auto count = static_cast<std::size_t>(reach_[b]);
+      std::vector<unsigned char> bytes(count * itemsize(dtype));
+      for (std::size_t i = 0; i < count; ++i) put(&bytes[i * itemsize(dtype)], dtype, random);
+      case_.buffers.push_back(std::move(bytes));
+    }
+    codegen::verify(case_.ir);
+    return case_;
+  }
+
+ private:
+  static void put(unsigned char* at, Dtype dtype, std::mt19937& random) {
+    const double x = std::normal_distribution<double>(1.0, 3.0)(random);
+    auto as = [&](auto v) { std::memcpy(at, &v, sizeof v); };
+    switch (dtype) {
+      case Dtype::Bool: return as(static_cast<unsigned char>(x > 1));
+      case Dtype::Int32: return as(static_cast<std::int32_t>(x * 1e9));
+      case Dtype::Int64: return as(static_cast<std::int64_t>(x * 1e18));
+      case Dtype::Float32: return as(static_cast<float>(x));
+      default: return as(x);
+    }
+  }
+
+  Value instr(Instr in) {
+    case_.ir.instrs.push_back(in);
+    return static_cast<Value>(case_.ir.instrs.size() - 1);
+  }
+
+  static StrideClass class_of(std::int64_t stride) {
+    return stride == 0 ? StrideClass::Zero : stride == 1 ? StrideClass::One : StrideClass::Any;
+  }
+
+  std::uint32_t access(std::uint32_t buffer, bool store, Region region, const std::vector<std::int64_t>& strides, std::int64_t reduced) {
+    Access a;
+    a.buffer = buffer;
+    a.store = store;
+    a.outer_only = region == Region::Outer;
+    for (const std::int64_t s : strides) a.strides.push_back(class_of(s));
+    a.reduced = class_of(reduced);
+    // Every stride but that of the vector dimension must keep a vector's alignment.
+    const bool inner = case_.ir.schedule == Schedule::ReduceInner;
+    a.aligned = case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
+    for (std::size_t d = 0; d < strides.size(); ++d)
+      if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector == 0;
+    codegen::AccessArgs args{0, graph::Dims(std::span<const std::int64_t>(strides)), reduced};
+    std::int64_t lowest = 0, highest = 0;
+    auto span = [&](std::int64_t extent, std::int64_t stride) {
+      (stride < 0 ? lowest : highest) += std::max<std::int64_t>(extent - 1, 0) * stride;
+    };
+    for (int d = 0; d < case_.ir.rank; ++d) span(case_.args.extents[d], strides[static_cast<std::size_t>(d)]);
+    span(case_.args.reduced, reduced);
+    args.offset = -lowest;
+    if (buffer != codegen::kNone) {
+      reach_.resize(case_.ir.buffers.size());
+      reach_[buffer] = std::max<std::int64_t>(reach_[buffer], highest - lowest + 1);
+    }
+    case_.ir.accesses.push_back(a);
+    case_.args.accesses.push_back(args);
+    return static_cast<std::uint32_t>(case_.ir.accesses.size() - 1);
+  }
+
+  KernelCase case_;
+  std::vector<std::int64_t> reach_;
+};
+
+// Pointwise.
+
+inline KernelCase axpy(std::int64_t n, int vector) {
+  KernelBuilder b("axpy", Schedule::Pointwise, {n});
+  b.vector(vector);
+  const Value x = b.load(Region::Point, Dtype::Float32, {1}), y = b.load(Region::Point, Dtype::Float32, {1});
+  const Value a = b.scalar(Region::Point, 1.7f);
+  const Value ax = b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, a});
+  b.store(Region::Point, b.compute(Region::Point, Op::Add, Dtype::Float32, {ax, y}), {1});
+  return b.build();
+}
+
+/// int32, bool, float64 and float32 in one kernel, two outputs, a broadcast operand and a backward one.
+inline KernelCase mixed(std::int64_t n, int vector) {
+  KernelBuilder b("mixed", Schedule::Pointwise, {n});
+  b.vector(vector);
+  const Value i = b.load(Region::Point, Dtype::Int32, {1}), c = b.load(Region::Point, Dtype::Bool, {1});
+  const Value d = b.load(Region::Point, Dtype::Float64, {1}), f = b.load(Region::Point, Dtype::Float32, {0});
+  const Value back = b.load(Region::Point, Dtype::Float32, {-1});
+  const Value wide = b.compute(Region::Point, Op::Cast, Dtype::Float64, {i});
+  const Value sum = b.compute(Region::Point, Op::Add, Dtype::Float64, {wide, d});
+  const Value pick = b.compute(Region::Point, Op::Where, Dtype::Float64, {c, sum, d});
+  const Value less = b.compute(Region::Point, Op::Less, Dtype::Bool, {back, f});
+  b.store(Region::Point, pick, {1});
+  b.store(Region::Point, less, {1});
+  return b.build();
+}
+
+/// (rows, columns): a row vector, a column vector, a transposed operand, iotas; the scalar in every stride.
+inline KernelCase plane(std::int64_t rows, std::int64_t columns, int vector, bool wide) {
+  KernelBuilder b("plane", Schedule::Pointwise, {rows, columns});
+  b.vector(vector);
+  if (wide) b.wide();
+  const Value x = b.load(Region::Point, Dtype::Float64, {columns, 1}), r = b.load(Region::Point, Dtype::Float64, {0, 1});
+  const Value c = b.load(Region::Point, Dtype::Float64, {1, 0}), t = b.load(Region::Point, Dtype::Float64, {-3, rows * 3});
+  const Value i = b.iota(Region::Point, 5, {7, 1}), j = b.iota(Region::Point, -2, {0, -3});
+  const Value xr = b.compute(Region::Point, Op::Multiply, Dtype::Float64, {x, r});
+  const Value ct = b.compute(Region::Point, Op::Subtract, Dtype::Float64, {c, t});
+  const Value ij = b.compute(Region::Point, Op::Cast, Dtype::Float64, {b.compute(Region::Point, Op::Add, Dtype::Int64, {i, j})});
+  const Value sum = b.compute(Region::Point, Op::Add, Dtype::Float64, {xr, ct});
+  b.store(Region::Point, b.compute(Region::Point, Op::Add, Dtype::Float64, {sum, ij}), {columns, 1});
+  return b.build();
+}
+
+inline KernelCase cube(std::int64_t a, std::int64_t h, std::int64_t w, int vector) {
+  KernelBuilder b("cube", Schedule::Pointwise, {a, h, w});
+  b.vector(vector);
+  const Value x = b.load(Region::Point, Dtype::Float32, {h * w, w, 1}), y = b.load(Region::Point, Dtype::Float32, {0, 1, 0});
+  const Value z = b.load(Region::Point, Dtype::Float32, {1, -a, a * h});
+  const Value s = b.compute(Region::Point, Op::Maximum, Dtype::Float32, {x, y});
+  b.store(Region::Point, b.compute(Region::Point, Op::Subtract, Dtype::Float32, {s, z}), {h * w, w, 1});
+  return b.build();
+}
+
+inline KernelCase counting(std::int64_t n) {
+  KernelBuilder b("counting", Schedule::Pointwise, {n});
+  b.store(Region::Point, b.iota(Region::Point, 3, {2}), {1});
+  return b.build();
+}
+
+// Reductions. Memory is (outer, n) for the schedules that read along n, (n, outer) for ReduceOuter.
+
+struct ReduceShape {
+  Schedule schedule;
+  int rows_class;
+  int vector;
+  std::int64_t outer, n;
+  bool wide = false;
+};
+
+inline KernelBuilder reduce_builder(std::string name, const ReduceShape& s) {
+  KernelBuilder b(std::move(name), s.schedule, {s.outer}, s.n);
+  b.vector(s.vector).rows_class(s.rows_class);
+  if (s.wide) b.wide();
+  return b;
+}
+inline std::int64_t outer_stride(const ReduceShape& s) { return s.schedule == Schedule::ReduceOuter ? 1 : s.n; }
+inline std::int64_t reduced_stride(const ReduceShape& s) { return s.schedule == Schedule::ReduceOuter ? s.outer : 1; }
+
+inline KernelCase simple_reduction(const ReduceShape& s, Op op, Dtype dtype) {
+  KernelBuilder b = reduce_builder(std::string(graph::name(op)) + "_" + info(dtype).suffix, s);
+  const Value x = b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s));
+  b.store(Region::Outer, b.result(b.reduce(op, x)), {1});
+  return b.build();
+}
+
+/// Moments about the first element, minimum, maximum and a weighted sum; the map result and five results are stored.
+inline KernelCase many_reductions(const ReduceShape& s, Dtype dtype) {
+  KernelBuilder b = reduce_builder(std::string("many_") + info(dtype).suffix, s);
+  const Value x0 = b.load(Region::Row, dtype, {outer_stride(s)});
+  const Value twice = b.compute(Region::Row, Op::Add, dtype, {x0, x0});
+  const Value x = b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s));
+  const Value w = s.schedule == Schedule::ReduceOuter ? b.load(Region::Point, dtype, {0}, 1) : b.load(Region::Point, dtype, {0}, 1);
+  const Value y = b.compute(Region::Point, Op::Subtract, dtype, {x, x0});
+  const Value xw = b.compute(Region::Point, Op::Multiply, dtype, {x, w});
+  b.store(Region::Point, y, {outer_stride(s)}, reduced_stride(s));
+  const auto moments = b.reduce(Op::Moments, y), least = b.reduce(Op::Min, x), most = b.reduce(Op::Max, xw), sum = b.reduce(Op::Sum, xw);
+  const Value bias = b.load(Region::Outer, dtype, {-1});
+  const Value mean = b.compute(Region::Outer, Op::Add, dtype, {b.result(moments, 0), x0});
+  b.store(Region::Outer, mean, {1});
+  b.store(Region::Outer, b.result(moments, 1), {1});
+  b.store(Region::Outer, b.compute(Region::Outer, Op::Add, dtype, {b.result(least), twice}), {1});
+  b.store(Region::Outer, b.result(most), {2});
+  b.store(Region::Outer, b.compute(Region::Outer, Op::Multiply, dtype, {b.result(sum), bias}), {1});
+  return b.build();
+}
+
+inline KernelCase merge_moments(const ReduceShape& s, Dtype dtype) {
+  KernelBuilder b = reduce_builder(std::string("merge_") + info(dtype).suffix, s);
+  const Value mean = b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s));
+  const Value m2 = b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s));
+  const auto r = b.reduce(Op::MomentsMerge, mean, m2, b.cell(std::int64_t{37}));
+  b.store(Region::Outer, b.result(r, 0), {1});
+  b.store(Region::Outer, b.result(r, 1), {1});
+  return b.build();
+}
+
+/// Sum of an int32 array as int64, with the index along the reduced axis added: an iota that varies with k.
+inline KernelCase indexed_sum(const ReduceShape& s) {
+  KernelBuilder b = reduce_builder("indexed", s);
+  const Value x = b.load(Region::Point, Dtype::Int32, {outer_stride(s)}, reduced_stride(s));
+  const Value k = b.iota(Region::Point, 11, {3}, 2);
+  const Value wide = b.compute(Region::Point, Op::Cast, Dtype::Int64, {x});
+  b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Int64, {wide, k}))), {1});
+  return b.build();
+}
+
+/// Two outer dimensions with a stride of any class along the reduced axis.
+inline KernelCase strided_sum(const ReduceShape& s, std::int64_t planes) {
+  KernelBuilder b("strided", s.schedule, {planes, s.outer}, s.n);
+  b.rows_class(s.rows_class);
+  const Value x = b.load(Region::Point, Dtype::Float32, {s.outer * s.n * 2, 1}, s.outer * 2);
+  const Value c = b.load(Region::Row, Dtype::Float32, {1, planes});
+  b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, c}))), {s.outer, 1});
+  return b.build();
+}
+
+}  // namespace tarry::test

@@ -1,0 +1,278 @@
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 t0_0;
+  float* a1;
+  tarry_i64 count;
+  tarry_i64 n;
+  tarry_i64 chunks;
+  tarry_i64 chunk_blocks;
+  void* scratch;
+  tarry_u32* tickets;
+};
+struct ENTRY_state { float r0; };
+struct alignas(16) ENTRY_f32 { float v[4]; };
+struct ENTRY_loads { ENTRY_f32 a0; };
+struct ENTRY_at {
+  const float* a0;
+  float* a1;
+};
+__device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32 i) {
+  ENTRY_at t;
+  t.a0 = p.a0 + i * p.t0_0;
+  t.a1 = p.a1 + i;
+  return t;
+}
+__device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int k, int m, ENTRY_loads& x) {
+  if (m == 4) {
+    x.a0 = *(const ENTRY_f32*)(t.a0 + k);
+  }
+  else {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < m) {
+        x.a0.v[j] = t.a0[(k + j)];
+      }
+    }
+  }
+}
+struct ENTRY_row { };
+__device__ __forceinline__ ENTRY_row ENTRY_begin(const ENTRY_params& p, const ENTRY_at& t, int j) {
+  ENTRY_row r;
+  return r;
+}
+struct ENTRY_inputs { float x0; };
+__device__ __forceinline__ ENTRY_inputs ENTRY_point(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads& x, int j, int k) {
+  const float v0 = x.a0.v[j];
+  ENTRY_inputs in;
+  in.x0 = v0;
+  return in;
+}
+__device__ __forceinline__ void ENTRY_finish(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_state& s) {
+  const float v1 = s.r0;
+  t.a1[0] = v1;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_first(const ENTRY_inputs& in) {
+  ENTRY_state s;
+  s.r0 = in.x0;
+  return s;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_step(ENTRY_state a, const ENTRY_inputs& in, int k, const ENTRY_params& p) {
+  a.r0 = a.r0 + in.x0;
+  return a;
+}
+template <class Count>
+__device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state b, Count na, Count nb, const ENTRY_params& p) {
+  a.r0 = a.r0 + b.r0;
+  return a;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_down(ENTRY_state s, int d) {
+  s.r0 = (float)__shfl_down_sync(0xffffffffu, s.r0, d);
+  return s;
+}
+
+// Elements of a tree block of m that lie in its lanes l, l + d, l + 2d, ...
+__device__ __forceinline__ int ENTRY_held(int m, int l, int d) { return (m - l + d - 1) / d; }
+
+// Combines neighbouring nodes of `unit` elements each; m elements are there in all, so the last ones may be missing.
+template <int kNodes>
+__device__ __forceinline__ ENTRY_state ENTRY_tree(ENTRY_state (&v)[kNodes], tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+#pragma unroll
+  for (int d = 1; d < kNodes; d *= 2) {
+#pragma unroll
+    for (int i = 0; i + d < kNodes; i += 2 * d) {
+      const tarry_i64 left = m - (i + d) * unit;
+      if (left > 0) v[i] = ENTRY_combine(v[i], v[i + d], d * unit, left < d * unit ? left : d * unit, p);
+    }
+  }
+  return v[0];
+}
+
+// The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
+__device__ __forceinline__ void ENTRY_push(ENTRY_state* pending, int pitch, int step, ENTRY_state s, tarry_i64 unit, tarry_i64 nb, const ENTRY_params& p) {
+  int level = 0;
+  for (; step >> level & 1; ++level) {
+    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    nb += unit << level;
+  }
+  pending[level * pitch] = s;
+}
+
+// The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
+__device__ __forceinline__ ENTRY_state ENTRY_collect(const ENTRY_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+  int level = __ffs(steps) - 1;
+  ENTRY_state s = pending[level * pitch];
+  tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
+  for (++level; steps >> level; ++level) {
+    if (!(steps >> level & 1)) continue;
+    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    nb += unit << level;
+  }
+  return s;
+}
+
+// Counts a thread block in; what it and those counted before have written is visible to the last one.
+__device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
+  tarry_u32 before;
+  asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");
+  return before;
+}
+
+// Folds chunk states of `unit` elements in place, 16 at a time: part[0, 1) of chunk 0 become the results.
+__device__ __forceinline__ void ENTRY_fold(ENTRY_state* part, tarry_i64 pitch, int columns, tarry_i64 chunks, tarry_i64 unit, const ENTRY_params& p) {
+  for (; chunks > 1; unit *= 16) {
+    const tarry_i64 nodes = (chunks + 16 - 1) / 16;
+    for (tarry_i64 base = 0; base < nodes * 1; base += 256) {
+      const tarry_i64 node = (base + threadIdx.x) / 1;
+      const int column = threadIdx.x % 1;
+      const bool mine = node < nodes && column < columns;
+      ENTRY_state v[16];
+      if (mine) {
+#pragma unroll
+        for (int i = 0; i < 16; ++i)
+          if (node * 16 + i < chunks) v[i] = part[(node * 16 + i) * pitch + column];
+        v[0] = ENTRY_tree(v, unit, p.n - node * 16 * unit, p);
+      }
+      __syncthreads();
+      if (mine) part[node * pitch + column] = v[0];
+      __syncthreads();
+    }
+    chunks = nodes;
+  }
+}
+
+// Four whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in lane 0.
+__device__ __forceinline__ ENTRY_state ENTRY_four(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads* x, int k) {
+  ENTRY_state c[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const ENTRY_inputs in = ENTRY_point(p, t, r, x[s], j, k + s * 32);
+      c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(c[j], in, s + 1, p);
+    }
+  }
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) c[j] = ENTRY_combine(c[j], ENTRY_down(c[j], d), 16 / d, 16 / d, p);
+  }
+  c[0] = ENTRY_combine(ENTRY_combine(c[0], c[2], 32, 32, p), ENTRY_combine(c[1], c[3], 32, 32, p), 64, 64, p);
+  c[0] = ENTRY_combine(c[0], ENTRY_down(c[0], 8), 128, 128, p);
+  return ENTRY_combine(c[0], ENTRY_down(c[0], 16), 256, 256, p);
+}
+
+// Eight whole blocks.
+__device__ __forceinline__ ENTRY_state ENTRY_eight(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base) {
+  const int lane = threadIdx.x & 31;
+  const int k = base + (lane >> 3) * 128 + (lane & 7) * 4;
+  ENTRY_loads x[8];
+#pragma unroll
+  for (int s = 0; s < 8; ++s) ENTRY_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
+  const ENTRY_state a = ENTRY_four(p, t, r, x, k);
+  const ENTRY_state b = ENTRY_four(p, t, r, x + 4, k + 512);
+  return ENTRY_combine(a, b, 512, 512, p);
+}
+
+// Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
+__device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base, int m) {
+  const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
+  const int here = m - block < 0 ? 0 : m - block < 128 ? m - block : 128;
+  ENTRY_loads x[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const int left = here - s * 32 - l;
+    ENTRY_load(p, t, base + block + s * 32 + l, left < 0 ? 0 : left < 4 ? left : 4, x[s]);
+  }
+  ENTRY_state c[4] = {};
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const int left = here - s * 32 - l;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < left) {
+        const ENTRY_inputs in = ENTRY_point(p, t, r, x[s], j, base + block + s * 32 + l);
+        c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(c[j], in, s + 1, p);
+      }
+    }
+  }
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const ENTRY_state o = ENTRY_down(c[j], d);
+      if (l + j + 4 * d < here) c[j] = ENTRY_combine(c[j], o, ENTRY_held(here, l + j, 8 * d), ENTRY_held(here, l + j + 4 * d, 8 * d), p);
+    }
+  }
+  if (2 < here) c[0] = ENTRY_combine(c[0], c[2], ENTRY_held(here, 0, 4), ENTRY_held(here, 2, 4), p);
+  if (3 < here) c[1] = ENTRY_combine(c[1], c[3], ENTRY_held(here, 1, 4), ENTRY_held(here, 3, 4), p);
+  if (1 < here) c[0] = ENTRY_combine(c[0], c[1], ENTRY_held(here, 0, 2), ENTRY_held(here, 1, 2), p);
+#pragma unroll
+  for (int d = 1; d < 4; d *= 2) {
+    const ENTRY_state o = ENTRY_down(c[0], 8 * d);
+    const int left = m - block - d * 128;
+    if (left > 0) c[0] = ENTRY_combine(c[0], o, d * 128, left < d * 128 ? left : d * 128, p);
+  }
+  return c[0];
+}
+
+// The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
+__device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int first, tarry_i64 m, ENTRY_state* pending) {
+  const bool leader = (threadIdx.x & 31) == 0;
+  int step = 0;
+  for (tarry_i64 at = 0; at < m; at += 1024, ++step) {
+    const tarry_i64 left = m - at;
+    ENTRY_state s;
+    if (left >= 1024) {
+      s = ENTRY_eight(p, t, r, first + (int)at);
+    } else {
+#pragma unroll 1
+      for (int half = 0; half < (int)left; half += 512) {
+        const int some = (int)left - half < 512 ? (int)left - half : 512;
+        const ENTRY_state h = ENTRY_some(p, t, r, first + (int)at + half, some);
+        s = half == 0 ? h : ENTRY_combine(s, h, 512, some, p);
+      }
+    }
+    if (leader) ENTRY_push(pending, 1, step, s, 1024, left < 1024 ? left : 1024, p);
+  }
+  ENTRY_state s = {};
+  if (leader) s = ENTRY_collect(pending, 1, step, 1024, m, p);
+  return s;
+}
+
+extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+  __shared__ ENTRY_state pending[8][16];
+  __shared__ ENTRY_state nodes[8];
+  __shared__ bool last;
+  const tarry_u32 chunks = (tarry_u32)p.chunks, row = blockIdx.x / chunks, chunk = blockIdx.x - row * chunks;
+  const int warp = threadIdx.x >> 5;
+  const ENTRY_at t = ENTRY_place(p, (tarry_u32)row);
+  const ENTRY_row r = ENTRY_begin(p, t, 0);
+  const tarry_i64 unit = p.chunk_blocks * 16, first = chunk * unit * 8 + warp * unit;
+  const tarry_i64 left = p.n - first;
+  if (left > 0) {
+    const ENTRY_state s = ENTRY_run(p, t, r, (int)first, left < unit ? left : unit, pending[warp]);
+    if ((threadIdx.x & 31) == 0) nodes[warp] = s;
+  }
+  __syncthreads();
+  ENTRY_state* part = (ENTRY_state*)p.scratch + (tarry_i64)row * chunks;
+  if (threadIdx.x == 0) {
+    ENTRY_state v[8];
+#pragma unroll
+    for (int w = 0; w < 8; ++w) v[w] = nodes[w];
+    const ENTRY_state s = ENTRY_tree(v, unit, p.n - chunk * unit * 8, p);
+    if (chunks == 1) {
+      ENTRY_finish(p, t, s);
+      last = false;
+    } else {
+      part[chunk] = s;
+      last = ENTRY_arrive(p.tickets + row) == chunks - 1;
+    }
+  }
+  __syncthreads();
+  if (!last) return;
+  ENTRY_fold(part, 1, 1, chunks, unit * 8, p);
+  if (threadIdx.x == 0) {
+    p.tickets[row] = 0;
+    ENTRY_finish(p, t, part[0]);
+  }
+}

@@ -1,0 +1,271 @@
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 r0;
+  float* a1;
+  tarry_i64 count;
+  tarry_i64 n;
+  tarry_i64 chunks;
+  tarry_i64 chunk_blocks;
+  void* scratch;
+  tarry_u32* tickets;
+};
+struct ENTRY_state { float r0_mean; float r0_m2; };
+struct alignas(16) ENTRY_f32 { float v[4]; };
+struct ENTRY_loads { ENTRY_f32 a0; };
+struct ENTRY_at {
+  const float* a0;
+  float* a1;
+};
+__device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32 i) {
+  ENTRY_at t;
+  t.a0 = p.a0 + i;
+  t.a1 = p.a1 + i;
+  return t;
+}
+__device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int k, int m, ENTRY_loads& x) {
+  if (m == 4) {
+    x.a0 = *(const ENTRY_f32*)(t.a0 + k * p.r0);
+  }
+  else {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < m) {
+        x.a0.v[j] = t.a0[j + k * p.r0];
+      }
+    }
+  }
+}
+struct ENTRY_row { };
+__device__ __forceinline__ ENTRY_row ENTRY_begin(const ENTRY_params& p, const ENTRY_at& t, int j) {
+  ENTRY_row r;
+  return r;
+}
+struct ENTRY_inputs { float x0; };
+__device__ __forceinline__ ENTRY_inputs ENTRY_point(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads& x, int j, int k) {
+  const float v0 = x.a0.v[j];
+  ENTRY_inputs in;
+  in.x0 = v0;
+  return in;
+}
+__device__ __forceinline__ void ENTRY_finish(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_state& s) {
+  const float v1 = s.r0_mean;
+  t.a1[0] = v1;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_first(const ENTRY_inputs& in) {
+  ENTRY_state s;
+  s.r0_mean = in.x0; s.r0_m2 = 0;
+  return s;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_step(ENTRY_state a, const ENTRY_inputs& in, int k, const ENTRY_params& p) {
+  {
+    const float d = in.x0 - a.r0_mean;
+    a.r0_mean = a.r0_mean + d * ((float)1 / (float)k);
+    a.r0_m2 = a.r0_m2 + d * (in.x0 - a.r0_mean);
+  }
+  return a;
+}
+template <class Count>
+__device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state b, Count na, Count nb, const ENTRY_params& p) {
+  {
+    const float w = na == nb ? (float)0.5 : (float)(nb) / (float)((na + nb));
+    const float d = b.r0_mean - a.r0_mean;
+    a.r0_mean = a.r0_mean + d * w;
+    a.r0_m2 = (a.r0_m2 + b.r0_m2) + (d * d) * ((float)(na) * w);
+  }
+  return a;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_down(ENTRY_state s, int d) {
+  s.r0_mean = (float)__shfl_down_sync(0xffffffffu, s.r0_mean, d);
+  s.r0_m2 = (float)__shfl_down_sync(0xffffffffu, s.r0_m2, d);
+  return s;
+}
+
+// Elements of a tree block of m that lie in its lanes l, l + d, l + 2d, ...
+__device__ __forceinline__ int ENTRY_held(int m, int l, int d) { return (m - l + d - 1) / d; }
+
+// Combines neighbouring nodes of `unit` elements each; m elements are there in all, so the last ones may be missing.
+template <int kNodes>
+__device__ __forceinline__ ENTRY_state ENTRY_tree(ENTRY_state (&v)[kNodes], tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+#pragma unroll
+  for (int d = 1; d < kNodes; d *= 2) {
+#pragma unroll
+    for (int i = 0; i + d < kNodes; i += 2 * d) {
+      const tarry_i64 left = m - (i + d) * unit;
+      if (left > 0) v[i] = ENTRY_combine(v[i], v[i + d], d * unit, left < d * unit ? left : d * unit, p);
+    }
+  }
+  return v[0];
+}
+
+// The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
+__device__ __forceinline__ void ENTRY_push(ENTRY_state* pending, int pitch, int step, ENTRY_state s, tarry_i64 unit, tarry_i64 nb, const ENTRY_params& p) {
+  int level = 0;
+  for (; step >> level & 1; ++level) {
+    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    nb += unit << level;
+  }
+  pending[level * pitch] = s;
+}
+
+// The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
+__device__ __forceinline__ ENTRY_state ENTRY_collect(const ENTRY_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+  int level = __ffs(steps) - 1;
+  ENTRY_state s = pending[level * pitch];
+  tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
+  for (++level; steps >> level; ++level) {
+    if (!(steps >> level & 1)) continue;
+    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    nb += unit << level;
+  }
+  return s;
+}
+
+// Counts a thread block in; what it and those counted before have written is visible to the last one.
+__device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
+  tarry_u32 before;
+  asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");
+  return before;
+}
+
+// Folds chunk states of `unit` elements in place, 16 at a time: part[0, 128) of chunk 0 become the results.
+__device__ __forceinline__ void ENTRY_fold(ENTRY_state* part, tarry_i64 pitch, int columns, tarry_i64 chunks, tarry_i64 unit, const ENTRY_params& p) {
+  for (; chunks > 1; unit *= 16) {
+    const tarry_i64 nodes = (chunks + 16 - 1) / 16;
+    for (tarry_i64 base = 0; base < nodes * 128; base += 256) {
+      const tarry_i64 node = (base + threadIdx.x) / 128;
+      const int column = threadIdx.x % 128;
+      const bool mine = node < nodes && column < columns;
+      ENTRY_state v[16];
+      if (mine) {
+#pragma unroll
+        for (int i = 0; i < 16; ++i)
+          if (node * 16 + i < chunks) v[i] = part[(node * 16 + i) * pitch + column];
+        v[0] = ENTRY_tree(v, unit, p.n - node * 16 * unit, p);
+      }
+      __syncthreads();
+      if (mine) part[node * pitch + column] = v[0];
+      __syncthreads();
+    }
+    chunks = nodes;
+  }
+}
+
+// The 4 columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
+__device__ __forceinline__ void ENTRY_columns(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row* r, int base, int m, ENTRY_state* c) {
+  const int warp = threadIdx.x >> 5;
+  ENTRY_state lane[4][4];
+  if (m == 128) {
+#pragma unroll
+    for (int s = 0; s < 4; s += 2) {
+      ENTRY_loads x[4 * 2];
+#pragma unroll
+      for (int i = 0; i < 4 * 2; ++i) ENTRY_load(p, t, base + s * 32 + i * 8 + warp, 4, x[i]);
+#pragma unroll
+      for (int i = 0; i < 4 * 2; ++i) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const ENTRY_inputs in = ENTRY_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp);
+          lane[i % 4][j] = s + i / 4 == 0 ? ENTRY_first(in) : ENTRY_step(lane[i % 4][j], in, s + i / 4 + 1, p);
+        }
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      c[j] = ENTRY_combine(ENTRY_combine(lane[0][j], lane[2][j], 4, 4, p), ENTRY_combine(lane[1][j], lane[3][j], 4, 4, p), 8, 8, p);
+    return;
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int at = s * 32 + i * 8 + warp;
+      if (at < m) {
+        ENTRY_loads x;
+        ENTRY_load(p, t, base + at, 4, x);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const ENTRY_inputs in = ENTRY_point(p, t, r[j], x, j, base + at);
+          lane[i][j] = s == 0 ? ENTRY_first(in) : ENTRY_step(lane[i][j], in, s + 1, p);
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int l = warp + 8 * i;
+      if (l + 16 < m) lane[i][j] = ENTRY_combine(lane[i][j], lane[i + 2][j], ENTRY_held(m, l, 32), ENTRY_held(m, l + 16, 32), p);
+    }
+    if (warp + 8 < m) lane[0][j] = ENTRY_combine(lane[0][j], lane[1][j], ENTRY_held(m, warp, 16), ENTRY_held(m, warp + 8, 16), p);
+    c[j] = lane[0][j];
+  }
+}
+
+// One column of a block: lanes 0 to 7, `pitch` states apart, of m <= 128 elements.
+__device__ __forceinline__ ENTRY_state ENTRY_lanes(const ENTRY_state* lanes, int m, const ENTRY_params& p) {
+  ENTRY_state v[8];
+#pragma unroll
+  for (int l = 0; l < 8; ++l) v[l] = lanes[l * 128];
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+#pragma unroll
+    for (int l = 0; l < d; ++l)
+      if (l + d < m) v[l] = ENTRY_combine(v[l], v[l + d], ENTRY_held(m, l, 2 * d), ENTRY_held(m, l + d, 2 * d), p);
+  }
+  return v[0];
+}
+
+extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+  __shared__ ENTRY_state lanes[4][8][128];
+  __shared__ ENTRY_state pending[12][128];
+  __shared__ bool last;
+  const tarry_u32 chunks = (tarry_u32)p.chunks, tiles = gridDim.x / chunks, chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
+  const int warp = threadIdx.x >> 5, side = (threadIdx.x & 31) * 4;
+  const tarry_i64 corner = (tarry_i64)tile * 128, first = chunk * p.chunk_blocks * 128;
+  const tarry_i64 m = p.n - first < p.chunk_blocks * 128 ? p.n - first : p.chunk_blocks * 128;
+  const bool inside = corner + side < p.count, column = threadIdx.x < 128 && corner + threadIdx.x < p.count;
+  ENTRY_at t;
+  ENTRY_row r[4];
+  if (inside) {
+    t = ENTRY_place(p, (tarry_u32)(corner + side));
+#pragma unroll
+    for (int j = 0; j < 4; ++j) r[j] = ENTRY_begin(p, t, j);
+  }
+  int step = 0;
+  for (tarry_i64 at = 0; at < m; at += 4 * 128, ++step) {
+    const int left = m - at < 4 * 128 ? (int)(m - at) : 4 * 128;
+    if (inside) {
+#pragma unroll 1
+      for (int b = 0; b * 128 < left; ++b) {
+        ENTRY_state c[4];
+        ENTRY_columns(p, t, r, (int)(first + at) + b * 128, left - b * 128 < 128 ? left - b * 128 : 128, c);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) lanes[b][warp][side + j] = c[j];
+      }
+    }
+    __syncthreads();
+    if (column) {
+      ENTRY_state v[4];
+#pragma unroll
+      for (int b = 0; b < 4; ++b)
+        if (b * 128 < left) v[b] = ENTRY_lanes(&lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128, p);
+      ENTRY_push(&pending[0][threadIdx.x], 128, step, ENTRY_tree(v, 128, left, p), 4 * 128, left, p);
+    }
+    __syncthreads();
+  }
+  ENTRY_state s = {};
+  if (column) s = ENTRY_collect(&pending[0][threadIdx.x], 128, step, 4 * 128, m, p);
+  if (chunks > 1) {
+    ENTRY_state* part = (ENTRY_state*)p.scratch + corner;
+    if (column) part[chunk * p.count + threadIdx.x] = s;
+    __syncthreads();
+    if (threadIdx.x == 0) last = ENTRY_arrive(p.tickets + tile) == chunks - 1;
+    __syncthreads();
+    if (!last) return;
+    ENTRY_fold(part, p.count, p.count - corner < 128 ? (int)(p.count - corner) : 128, chunks, p.chunk_blocks * 128, p);
+    if (threadIdx.x == 0) p.tickets[tile] = 0;
+    if (column) s = part[threadIdx.x];
+  }
+  if (column) ENTRY_finish(p, ENTRY_place(p, (tarry_u32)(corner + threadIdx.x)), s);
+}

@@ -1,0 +1,266 @@
+// Tests of the CUDA C renderer: it compiles for every architecture without spills, its text is stable, and a host
+// emulation of thread blocks computes the bits of the interpreter.
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "codegen/interpreter.h"
+#include "codegen/kernel_source.h"
+#include "graph/target.h"
+#include "runtime/nvrtc.h"
+#include "tests/cuda_emulation.h"
+#include "tests/cuda_kernels.h"
+#include "tests/test.h"
+
+using namespace tarry;
+using namespace tarry::test;
+using codegen::Geometry;
+using codegen::KernelSource;
+
+namespace {
+
+const graph::Target& target(const char* name = "sm_90") { return *graph::find_target(name); }
+
+std::vector<ReduceShape> reduce_shapes(std::int64_t outer, std::int64_t n) {
+  return {{Schedule::ReduceInner, 1, 1, outer, n},          {Schedule::ReduceInner, 8, 4, outer, n},
+          {Schedule::ReduceInner, 1, 2, outer, n},          {Schedule::ReduceInner, 8, 1, outer, n, true},
+          {Schedule::ReduceOuter, 0, 4, outer, n},          {Schedule::ReduceOuter, 0, 1, outer, n},
+          {Schedule::ReduceOuter, 0, 2, outer, n, true}};
+}
+
+/// Every kind of reduction kernel for one shape.
+std::vector<KernelCase> reductions(const ReduceShape& s) {
+  return {simple_reduction(s, Op::Sum, Dtype::Float32), simple_reduction(s, Op::Sum, Dtype::Float64),
+          simple_reduction(s, Op::Moments, Dtype::Float32), simple_reduction(s, Op::Max, Dtype::Bool),
+          many_reductions(s, Dtype::Float32), many_reductions(s, Dtype::Float64),
+          merge_moments(s, Dtype::Float32), merge_moments(s, Dtype::Float64), indexed_sum(s)};
+}
+
+std::vector<KernelCase> all_kernels() {
+  std::vector<KernelCase> all{axpy(1000, 4), axpy(1000, 1), mixed(1000, 2), mixed(1000, 1), plane(30, 40, 2, false),
+                              plane(30, 40, 1, false), plane(30, 40, 2, true), cube(3, 5, 8, 4), cube(3, 5, 7, 1), counting(100)};
+  for (KernelCase& k : reductions({Schedule::ReduceSerial, 0, 1, 8, 8})) all.push_back(std::move(k));
+  for (const ReduceShape& s : reduce_shapes(8, 256))
+    for (KernelCase& k : reductions(s)) all.push_back(std::move(k));
+  for (const Schedule schedule : {Schedule::ReduceSerial, Schedule::ReduceInner, Schedule::ReduceOuter})
+    all.push_back(strided_sum({schedule, schedule == Schedule::ReduceInner ? 8 : 0, 1, 6, 16}, 3));
+  return all;
+}
+
+bool same_bytes(const KernelCase& k, const std::vector<std::vector<unsigned char>>& a, const std::vector<std::vector<unsigned char>>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    const std::size_t size = itemsize(k.ir.buffers[i]);
+    for (std::size_t at = 0; at < a[i].size(); at += size) {
+      double x = 0, y = 0;
+      if (k.ir.buffers[i] == Dtype::Float32) {
+        float f = 0, g = 0;
+        std::memcpy(&f, &a[i][at], 4);
+        std::memcpy(&g, &b[i][at], 4);
+        x = f;
+        y = g;
+      } else if (k.ir.buffers[i] == Dtype::Float64) {
+        std::memcpy(&x, &a[i][at], 8);
+        std::memcpy(&y, &b[i][at], 8);
+      }
+      if (std::memcmp(&a[i][at], &b[i][at], size) != 0 && !(x != x && y != y)) {
+        UNSCOPED_INFO("buffer " << i << ", element " << at / size << ": " << x << " is not " << y);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Compiles each text once, in one unit, and runs every case on the emulation and on the interpreter.
+void check_bits(const std::vector<KernelCase>& cases) {
+  std::map<std::string, KernelSource> sources;
+  std::vector<std::string> entries;
+  for (const KernelCase& k : cases) {
+    KernelSource source = codegen::render_cuda(k.ir, target());
+    entries.push_back(source.entry);
+    sources.emplace(source.entry, std::move(source));
+  }
+  std::vector<const KernelSource*> unit;
+  for (const auto& [entry, source] : sources) unit.push_back(&source);
+  const EmulatedKernels kernels(unit);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const KernelCase& k = cases[i];
+    auto expected = k.buffers, actual = k.buffers;
+    std::vector<void*> expected_at, actual_at;
+    for (auto& b : expected) expected_at.push_back(b.data());
+    for (auto& b : actual) actual_at.push_back(b.data());
+    codegen::interpret(k.ir, k.args, expected_at, k.scalars);
+    const KernelSource& source = sources.at(entries[i]);
+    const Geometry g = codegen::geometry_cuda(k.ir, target(), k.args);
+    std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
+    std::vector<std::uint32_t> tickets(g.ticket_count);
+    const codegen::Binding binding{actual_at, k.scalars, scratch.data(), tickets.data()};
+    kernels.run(source, g.grid(), codegen::pack_parameters(k.ir, source, k.args, g, binding));
+    INFO(k.name << " " << graph::to_string(k.args.extents) << " n " << k.args.reduced << " grid " << g.outer_tiles << " x "
+                << g.chunks << "\n" << codegen::to_string(k.ir));
+    CHECK(same_bytes(k, expected, actual));
+    CHECK(tickets == std::vector<std::uint32_t>(g.ticket_count));
+  }
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The kernel part alone, free of the hash, which covers the prelude as well.
+void check_golden(const std::string& name, const KernelIr& ir) {
+  const KernelSource source = codegen::render_cuda(ir, target());
+  std::string text = source.kernel;
+  for (std::size_t at; (at = text.find(source.entry)) != std::string::npos;) text.replace(at, source.entry.size(), "ENTRY");
+  const std::string file = __FILE__;
+  const std::string path = file.substr(0, file.rfind('/')) + "/golden/" + name + ".cu";
+  if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
+  INFO("set TARRY_UPDATE_GOLDEN=1 to write " << path);
+  CHECK(text == read_text(path));
+}
+
+}  // namespace
+
+TEST_CASE("render_cuda: pointwise kernels have the interpreter's bits", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {1, 3, 255, 256, 1000, 1023, 1024, 1025, 5000}) {
+    cases.push_back(axpy(n, 4));
+    cases.push_back(axpy(n, 1));
+    cases.push_back(mixed(n, 2));
+    cases.push_back(mixed(n, 1));
+    cases.push_back(counting(n));
+  }
+  for (const bool wide : {false, true}) {
+    for (const int vector : {1, 2}) {
+      cases.push_back(plane(33, 70, vector, wide));
+      cases.push_back(plane(1, 4096, vector, wide));
+      cases.push_back(plane(700, 2, vector, wide));
+    }
+  }
+  for (const int vector : {1, 4}) {
+    cases.push_back(cube(3, 5, 8, vector));
+    cases.push_back(cube(7, 31, 64, vector));
+    cases.push_back(cube(1, 1, 4, vector));
+  }
+  cases.push_back(cube(3, 11, 17, 1));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: short reductions go left to right", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {0, 1, 2, 3, 31, 32})
+    for (const std::int64_t outer : {1, 300})
+      for (KernelCase& k : reductions({Schedule::ReduceSerial, 0, 1, outer, n})) cases.push_back(std::move(k));
+  cases.push_back(strided_sum({Schedule::ReduceSerial, 0, 1, 70, 19}, 5));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: rows reduce by tree R", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 4095, 4096, 4097}) {
+    for (const ReduceShape& s : reduce_shapes(3, n)) {
+      if (s.schedule != Schedule::ReduceInner || (s.rows_class == 1 && n > 4096)) continue;
+      for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
+    }
+  }
+  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceInner, 8, 4, 1, 40000}, ReduceShape{Schedule::ReduceInner, 8, 1, 2, 300001, true}})
+    for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
+  cases.push_back(strided_sum({Schedule::ReduceInner, 8, 1, 2, 8300}, 2));
+  cases.push_back(simple_reduction({Schedule::ReduceInner, 1, 4, 19, 260}, Op::Sum, Dtype::Float32));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: columns reduce by tree R", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {33, 39, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 4095, 4096, 4097}) {
+    for (const ReduceShape& s : reduce_shapes(12, n)) {
+      if (s.schedule != Schedule::ReduceOuter) continue;
+      for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
+    }
+  }
+  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceOuter, 0, 4, 132, 40000}, ReduceShape{Schedule::ReduceOuter, 0, 1, 33, 2600}})
+    for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
+  cases.push_back(strided_sum({Schedule::ReduceOuter, 0, 1, 40, 300}, 3));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: every kernel compiles for every architecture without spills or local memory", "[render_cuda][nvrtc]") {
+  if (!runtime::nvrtc_unavailable_reason().empty()) {
+    WARN("skipped: " << runtime::nvrtc_unavailable_reason());
+    return;
+  }
+  const std::vector<KernelCase> cases = all_kernels();
+  for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+    for (std::size_t first = 0; first < cases.size(); first += 8) {
+      std::map<std::string, KernelSource> sources;
+      for (std::size_t i = first; i < std::min(first + 8, cases.size()); ++i) {
+        KernelSource source = codegen::render_cuda(cases[i].ir, target(arch));
+        sources.emplace(source.entry, std::move(source));
+      }
+      std::vector<const KernelSource*> unit;
+      for (const auto& [entry, source] : sources) unit.push_back(&source);
+      const auto image = runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict);
+      CHECK(image.resources.size() == unit.size());
+      for (const runtime::KernelResources& r : image.resources) {
+        INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared");
+        CHECK(r.stack_bytes == 0);
+        CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
+        CHECK(r.registers <= 128);
+        CHECK(r.shared_bytes <= 48 * 1024);
+      }
+    }
+  }
+}
+
+TEST_CASE("render_cuda: text is a function of the kernel's structure", "[render_cuda]") {
+  const std::vector<KernelCase> cases = all_kernels();
+  std::map<std::string, std::string> seen;
+  for (const KernelCase& k : cases) {
+    const KernelSource a = codegen::render_cuda(k.ir, target()), b = codegen::render_cuda(k.ir, target("sm_80"));
+    CHECK(a.text == b.text);
+    CHECK(a.text.find('$') == std::string::npos);
+    CHECK(a.text.find("TARRY_ENTRY") == std::string::npos);
+    const auto [at, fresh] = seen.emplace(a.entry, a.text);
+    CHECK(at->second == a.text);
+  }
+  // Extents and scalars are arguments.
+  CHECK(codegen::render_cuda(axpy(77, 4).ir, target()).text == codegen::render_cuda(axpy(1 << 20, 4).ir, target()).text);
+}
+
+TEST_CASE("render_cuda: geometry covers the space and grows with the extents alone", "[render_cuda]") {
+  auto of = [](Schedule schedule, int rows_class, std::int64_t outer, std::int64_t n) {
+    KernelIr ir = simple_reduction({schedule, rows_class, 4, 4, 64}, Op::Sum, Dtype::Float32).ir;
+    KernelArgs args;
+    args.extents = {outer};
+    args.reduced = n;
+    return codegen::geometry_cuda(ir, target(), args);
+  };
+  for (std::int64_t n = 33; n < (std::int64_t{1} << 36); n = n * 3 + 1) {
+    for (const std::int64_t outer : {1, 7, 100000}) {
+      for (const Schedule schedule : {Schedule::ReduceInner, Schedule::ReduceOuter}) {
+        const Geometry g = of(schedule, 8, outer, n);
+        const std::int64_t blocks = (n + 127) / 128;
+        CHECK(g.chunks * g.chunk_blocks >= blocks);
+        CHECK((g.chunks - 1) * g.chunk_blocks < blocks);
+        CHECK((g.chunk_blocks & (g.chunk_blocks - 1)) == 0);
+        CHECK(g.scratch_bytes == (g.chunks > 1 ? static_cast<std::size_t>(8 * outer * g.chunks) : 0));
+        CHECK(g.ticket_count == (g.chunks > 1 ? static_cast<std::size_t>(g.outer_tiles) : 0));
+        if (schedule == Schedule::ReduceInner) CHECK(g.chunks <= 8192);
+      }
+    }
+  }
+  CHECK(of(Schedule::ReduceInner, 8, 1, std::int64_t{1} << 28).grid() == 8192);
+  CHECK(of(Schedule::ReduceInner, 8, 1, std::int64_t{1} << 20).grid() >= 128);
+}
+
+TEST_CASE("render_cuda: golden texts", "[render_cuda]") {
+  check_golden("render_cuda_axpy", axpy(1000, 4).ir);
+  check_golden("render_cuda_sum_rows", simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4096}, Op::Sum, Dtype::Float32).ir);
+  check_golden("render_cuda_variance_columns", simple_reduction({Schedule::ReduceOuter, 0, 4, 64, 4096}, Op::Moments, Dtype::Float32).ir);
+}
