@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <tarry/device.h>
 
@@ -69,5 +70,7 @@ std::unique_ptr<Backend> make_cpu_backend();
 std::unique_ptr<Backend> make_cuda_backend(int index);
 int cuda_device_count() noexcept;        ///< 0 where CUDA cannot be used
 std::string cuda_unavailable_reason();   ///< "" where it can
+/// Lines for `tarry info`: driver and devices, or why there are none, and NVRTC, or why there is none.
+std::vector<std::string> describe_cuda();
 
 }  // namespace tarry::runtime

@@ -8,6 +8,7 @@
 
 #include <tarry/plan.h>
 
+#include "cache/kernel_cache.h"
 #include "graph/node.h"
 
 namespace tarry::runtime {
@@ -24,5 +25,7 @@ std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where);
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
 /// Waits for all devices that have been used.
 void synchronize();
+/// What the engine's kernel cache has done so far.
+cache::CacheStats cache_stats();
 
 }  // namespace tarry::runtime

@@ -409,4 +409,6 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   return Plan(describe_plan(make_plan(snapshot, *target, on_device, may_alias, plan_switches(), observer.get()), snapshot));
 }
 
+cache::CacheStats cache_stats() { return engine().kernels.stats(); }
+
 }  // namespace tarry::runtime

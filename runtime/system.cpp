@@ -1,0 +1,140 @@
+// The public face of devices: which there are, which one is the default, and what `tarry info` prints.
+#include <atomic>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <tarry/device.h>
+
+#include "cache/disk_store.h"
+#include "runtime/backend.h"
+#include "runtime/c_compiler.h"
+#include "runtime/engine.h"
+#include "runtime/nvrtc.h"
+#include "runtime/parallel.h"
+#include "support/check.h"
+#include "support/env.h"
+
+namespace tarry::runtime {
+namespace {
+
+/// The device that a TARRY_DEVICE of this text names. Whether it works is found out when it is used.
+Device parse_device(std::string_view text) {
+  if (text == "cpu") return cpu;
+  if (text == "cuda") return cuda();
+  constexpr std::string_view kPrefix = "cuda:";
+  if (text.starts_with(kPrefix)) {
+    std::uint8_t index = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + kPrefix.size(), end, index);
+    if (error == std::errc{} && stop == end) return cuda(index);
+  }
+  TARRY_THROW(InvalidArgument, "", Where{}, fmt::format("TARRY_DEVICE is \"{}\"; it may be cpu, cuda or cuda:N", text));
+}
+
+Device choose_default_device() {
+  if (const auto named = support::env::get("TARRY_DEVICE")) return parse_device(*named);
+  return cuda_device_count() > 0 ? cuda() : cpu;
+}
+
+std::string describe_compiler() {
+  const CCompiler found = c_compiler();
+  if (!found.program.empty()) return fmt::format("{} ({})", found.program, found.version);
+  return "none: neither TARRY_CC nor cc, gcc or clang works, so an interpreter runs CPU kernels; install gcc or set TARRY_CC";
+}
+
+std::string describe_default_device() {
+  try {
+    const Device device = default_device();
+    return device.str() + (support::env::get("TARRY_DEVICE") ? " (TARRY_DEVICE)" : "");
+  } catch (const InvalidArgument& error) {
+    return fmt::format("none: {}", error.what());
+  }
+}
+
+/// How much a directory of kernels holds; files that come and go while it is read do no harm.
+std::string describe_contents(const std::filesystem::path& root) {
+  std::uint64_t files = 0, bytes = 0;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator at(root, error);
+  for (; !error && at != std::filesystem::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code vanished;
+    if (at->path().extension() != ".kernel") continue;
+    const std::uint64_t size = at->file_size(vanished);
+    if (vanished) continue;
+    ++files;
+    bytes += size;
+  }
+  return fmt::format("{} kernel{}, {:.1f} MiB", files, files == 1 ? "" : "s", static_cast<double>(bytes) / (1 << 20));
+}
+
+std::string describe_cache_directory(const std::vector<std::unique_ptr<cache::DiskLayer>>& layers) {
+  for (const auto& layer : layers) {
+    if (layer->access() == cache::Access::ReadWrite) {
+      return fmt::format("{} ({})", layer->root().string(), describe_contents(layer->root()));
+    }
+  }
+  if (support::env::get("TARRY_CACHE_DIR") == "off") return "none: TARRY_CACHE_DIR is off";
+  return "none: it cannot be used; set TARRY_CACHE_DIR to a directory of your own";
+}
+
+std::string describe_cache_counters() {
+  const cache::CacheStats stats = cache_stats();
+  return fmt::format(
+      "{} memory hits, {} disk hits, {} compiled in {} batches, {} load failures, {} write failures, {} evicted, "
+      "{} by a foreign compiler",
+      stats.memory_hits, stats.disk_hits, stats.compiles, stats.compile_batches, stats.load_failures,
+      stats.write_failures, stats.evicted, stats.foreign_compiler);
+}
+
+}  // namespace
+}  // namespace tarry::runtime
+
+namespace tarry {
+inline namespace v0 {
+
+std::vector<Device> devices() {
+  std::vector<Device> all{cpu};
+  const int count = runtime::cuda_device_count();
+  for (int i = 0; i < count; ++i) all.push_back(cuda(i));
+  return all;
+}
+
+Device default_device() {
+  // Asked at every evaluate, answered once per change of the switches: generation + 1, kind and index in one word.
+  static std::atomic<std::uint64_t> known{0};
+  const std::uint64_t generation = support::env::generation() + 1;
+  const std::uint64_t word = known.load(std::memory_order_acquire);
+  if (word >> 16U == generation) return {static_cast<DeviceKind>(word >> 8U & 0xFFU), static_cast<std::uint8_t>(word)};
+  const Device device = runtime::choose_default_device();
+  known.store(generation << 16U | static_cast<std::uint64_t>(device.kind) << 8U | device.index, std::memory_order_release);
+  return device;
+}
+
+std::string describe_system() {
+  std::string text;
+  const auto fact = [&](std::string_view name, std::string_view value) { text += fmt::format("{}: {}\n", name, value); };
+  const auto layers = cache::open_layers();
+
+  fact("tarry", TARRY_VERSION);
+  fact("default device", runtime::describe_default_device());
+  const int threads = runtime::thread_count();
+  fact("cpu", fmt::format("{} thread{}, kernels for {}", threads, threads == 1 ? "" : "s",
+                          runtime::backend(cpu).target().name));
+  fact("c compiler", runtime::describe_compiler());
+  for (const std::string& line : runtime::describe_cuda()) text += line + '\n';
+  fact("cache", runtime::describe_cache_directory(layers));
+  for (const auto& layer : layers) {
+    if (layer->access() == cache::Access::ReadOnly) {
+      fact("cache below", fmt::format("{} ({})", layer->root().string(), runtime::describe_contents(layer->root())));
+    }
+  }
+  fact("cache counters", runtime::describe_cache_counters());
+  return text;
+}
+
+void synchronize() { runtime::synchronize(); }
+
+}  // namespace v0
+}  // namespace tarry
