@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +81,18 @@ class CacheDirectory {
   ScopedSwitch strict{"TARRY_CACHE_STRICT", ""};
   ScopedSwitch require_cached{"TARRY_REQUIRE_CACHED", ""};
 };
+
+inline void write(const std::filesystem::path& file, const std::string& bytes) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+/// The one file of a cache that holds one kernel.
+inline std::filesystem::path only_file(const CacheDirectory& directory) {
+  const auto files = directory.files();
+  if (files.size() != 1) throw std::runtime_error(std::to_string(files.size()) + " files, not one");
+  return files[0];
+}
 
 struct FakeExecutable : cache::Executable {
   explicit FakeExecutable(std::string t) : text(std::move(t)) {}
