@@ -1,0 +1,202 @@
+// Nodes: size, pool, hash, lifetime; shapes, index maps, attributes and targets.
+#include <pthread.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tarry/tarry.h>
+
+#include "graph/attributes.h"
+#include "graph/record.h"
+#include "graph/target.h"
+#include "tests/test.h"
+
+using namespace tarry;
+using graph::AxisMap;
+using graph::Dims;
+using graph::Edge;
+using graph::IndexMap;
+using graph::Node;
+
+namespace {
+
+const Node& node(const Array& x) { return *detail::ArrayAccess::node(x); }
+
+/// Runs `body` on a thread with the given stack, and says so where the thread cannot be made.
+void on_small_stack(std::size_t bytes, std::function<void()> body) {
+  pthread_attr_t attributes;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstacksize(&attributes, bytes) == 0);
+  pthread_t thread;
+  const auto run = [](void* f) -> void* {
+    (*static_cast<std::function<void()>*>(f))();
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &attributes, run, &body) == 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+std::string text(const IndexMap& map) {
+  std::string s;
+  for (int d = 0; d < map.size; ++d) {
+    s += "[" + std::to_string(map[d].axis) + " " + std::to_string(map[d].start) + " " + std::to_string(map[d].step) + "]";
+  }
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("node: a node is two cache lines", "[graph][node]") { CHECK(sizeof(Node) == 128); }
+
+TEST_CASE("node: every node is gone when its last handle is", "[graph][node]") {
+  const std::int64_t before = graph::live_nodes();
+  {
+    const Array x = zeros({3, 4});
+    const Array y = tarry::std(exp(x) * x + 1, 0);
+    const Array copy = y;
+    CHECK(graph::live_nodes() > before);
+  }
+  CHECK(graph::live_nodes() == before);
+}
+
+TEST_CASE("node: a chain of a million nodes is recorded and destroyed on a stack of 256 KiB", "[graph][node]") {
+  const std::int64_t before = graph::live_nodes();
+  std::int64_t during = 0;
+  on_small_stack(256 * 1024, [&] {
+    Array x = zeros({8});
+    for (int i = 0; i < 1'000'000; ++i) x = -x;
+    during = graph::live_nodes();
+  });
+  CHECK(during - before >= 1'000'000);
+  CHECK(graph::live_nodes() == before);
+}
+
+TEST_CASE("node: many threads record over shared nodes and drop them anywhere", "[graph][node]") {
+  const std::int64_t before = graph::live_nodes();
+  {
+    const Array shared = ones({16});
+    std::vector<Array> made(4);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < made.size(); ++t) {
+      threads.emplace_back([&, t] {
+        Array sum = shared;
+        for (int i = 0; i < 2000; ++i) sum = sum + shared * i;
+        made[t] = sum;
+      });
+    }
+    for (std::thread& t : threads) t.join();
+    std::thread([dropped = std::move(made)]() mutable { dropped.clear(); }).join();
+  }
+  CHECK(graph::live_nodes() == before);
+}
+
+TEST_CASE("node: equal structure hashes alike, whatever the scalars and extents", "[graph][node]") {
+  const auto formula = [](std::int64_t n, double k) { return exp(arange(n, float32) * k) + 1; };
+  CHECK(node(formula(3, 2.0)).hash == node(formula(7, 0.5)).hash);
+  const Array x = zeros({4}), d = zeros({4}, float64);
+  CHECK_FALSE(node(x + x).hash == node(x - x).hash);
+  CHECK_FALSE(node(-x).hash == node(-d).hash);
+  CHECK_FALSE(node(sum(zeros({2, 2}), 0)).hash == node(sum(zeros({2, 2}), 1)).hash);
+  const Array strict_sum = x + x;
+  const Scope scope(relaxed);
+  CHECK_FALSE(node(x + x).hash == node(strict_sum).hash);
+}
+
+TEST_CASE("node: an evaluated input hashes as a leaf of its dtype and rank", "[graph][node]") {
+  const std::int64_t shape[] = {4};
+  const Array leaf = detail::wrap(graph::make_input(float32, shape, std::make_shared<graph::Storage>(), {}, {}));
+  const Array lazy = zeros({4});
+  const auto lazy_hash = node(-lazy).hash;
+  CHECK_FALSE(lazy_hash == node(-leaf).hash);
+  detail::ArrayAccess::node(lazy)->state.store(graph::State::Ready);
+  CHECK(node(-lazy).hash == node(-leaf).hash);
+}
+
+TEST_CASE("node: take_inputs moves the references out", "[graph][node]") {
+  const std::int64_t before = graph::live_nodes();
+  const Array y = zeros({4}) + ones({4});
+  std::vector<Edge> inputs;
+  {
+    const std::lock_guard lock(graph::engine_mutex());
+    graph::take_inputs(detail::ArrayAccess::node(y), inputs);
+  }
+  CHECK(inputs.size() == 2);
+  CHECK(node(y).n_inputs == 0);
+  inputs.clear();
+  CHECK(graph::live_nodes() == before + 1);
+}
+
+TEST_CASE("node: shapes of more than six axes are kept beside the node", "[graph][node]") {
+  const Array x = zeros({1, 2, 3, 4, 5, 6, 7});
+  CHECK(x.shape() == Shape{1, 2, 3, 4, 5, 6, 7});
+  CHECK((x + 1).shape() == x.shape());
+}
+
+TEST_CASE("shape: texts, counts and strides", "[graph][shape]") {
+  CHECK(graph::to_string(Dims{}) == "()");
+  CHECK(graph::to_string(Dims{5}) == "(5,)");
+  CHECK(graph::to_string(Dims{3, 4}) == "(3, 4)");
+  CHECK(graph::element_count(Dims{}.span()) == 1);
+  CHECK(graph::element_count(Dims{3, 0, 4}.span()) == 0);
+  CHECK(graph::row_major_strides(Dims{2, 3, 4}.span()) == Dims{12, 4, 1});
+  CHECK(graph::row_major_strides(Dims{2, 0, 4}.span()) == Dims{4, 4, 1});
+  Dims d{1, 2, 3};
+  d.insert(1, 9);
+  CHECK(d == Dims{1, 9, 2, 3});
+  d.erase(0);
+  CHECK(d == Dims{9, 2, 3});
+}
+
+TEST_CASE("shape: broadcasting as an index map", "[graph][shape]") {
+  CHECK(text(graph::broadcast_map(Dims{4}.span(), Dims{3, 4}.span())) == "[1 0 1]");
+  CHECK(text(graph::broadcast_map(Dims{3, 1}.span(), Dims{2, 3, 4}.span())) == "[1 0 1][-1 0 0]");
+  CHECK(text(graph::broadcast_map(Dims{1}.span(), Dims{1}.span())) == "[0 0 1]");
+  CHECK(text(graph::broadcast_map(Dims{}.span(), Dims{5}.span())).empty());
+}
+
+TEST_CASE("shape: composed index maps read what reading twice reads", "[graph][shape]") {
+  IndexMap flip_rows;  // (3, 4) read backwards along axis 0
+  flip_rows.push_back({0, 2, -1});
+  flip_rows.push_back({1, 0, 1});
+  IndexMap row;  // row 1, every second column from 1
+  row.push_back({-1, 1, 0});
+  row.push_back({0, 1, 2});
+  CHECK(text(graph::compose(flip_rows, row)) == "[-1 1 0][0 1 2]");
+  IndexMap swap;
+  swap.push_back({1, 0, 1});
+  swap.push_back({0, 0, 1});
+  CHECK(text(graph::compose(flip_rows, swap)) == "[1 2 -1][0 0 1]");
+}
+
+TEST_CASE("attributes: bytes decode to what was encoded", "[graph][attributes]") {
+  const auto reduce = graph::decode_reduce(graph::encode(graph::ReduceAttributes{3, 1LL << 40}));
+  CHECK(reduce.axis == 3);
+  CHECK(reduce.weight == 1LL << 40);
+  CHECK(graph::decode_iota(graph::encode(graph::IotaAttributes{2})).axis == 2);
+  IndexMap map;
+  map.push_back({1, 7, -2});
+  map.push_back({-1, 5, 0});
+  CHECK(text(graph::decode_view(graph::encode(map))) == text(map));
+  CHECK_THROWS_AS(graph::decode_view("abc"), InternalError);
+  CHECK_THROWS_AS(graph::decode_reduce(graph::encode(map)), InternalError);
+}
+
+TEST_CASE("target: rows are found by name and by compute capability", "[graph][target]") {
+  for (const char* name : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+    REQUIRE(graph::find_target(name) != nullptr);
+    CHECK(graph::find_target(name)->is_cuda());
+  }
+  for (const char* name : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "armv8-a"}) {
+    REQUIRE(graph::find_target(name) != nullptr);
+    CHECK_FALSE(graph::find_target(name)->is_cuda());
+  }
+  CHECK(graph::find_target("sm_70") == nullptr);
+  CHECK(std::string(graph::cuda_target(90)->name) == "sm_90");
+  CHECK(std::string(graph::cuda_target(87)->name) == "sm_86");
+  CHECK(std::string(graph::cuda_target(121)->name) == "sm_120");
+  CHECK(graph::cuda_target(72) == nullptr);
+}
