@@ -1,0 +1,103 @@
+// Finds and runs the C compiler.
+#include "runtime/c_compiler.h"
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "support/env.h"
+#include "support/file.h"
+#include "support/process.h"
+
+namespace tarry::runtime {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+CCompiler find_compiler(const std::string& wanted) {
+  std::vector<std::string> programs = {"cc", "gcc", "clang"};
+  if (!wanted.empty()) programs = {wanted};
+  for (const std::string& program : programs) {
+    const support::ProcessResult result = support::run_process({program, "--version"});
+    if (result.succeeded() && !result.output.empty()) return {program, result.output.substr(0, result.output.find('\n'))};
+  }
+  return {};
+}
+
+/// A place that outlives this call for the source of a failed compilation.
+fs::path keep_source(const std::string& text) {
+  fs::path directory;
+  if (const auto wanted = support::env::get("TARRY_DUMP_DIR")) {
+    directory = *wanted;
+    std::error_code ignored;
+    fs::create_directories(directory, ignored);
+  } else {
+    directory = support::unique_temporary_dir();
+  }
+  const fs::path path = directory / "failed_kernel.c";
+  if (support::write_file_atomically(path, text)) return {};
+  return path;
+}
+
+[[noreturn]] void fail(const std::string& text, const std::string& command, const support::ProcessResult& result) {
+  const std::string status = result.started ? fmt::format("exit status {}", result.exit_status) : std::string("not started");
+  const std::string kept = keep_source(text).string();
+  TARRY_THROW(CompileError, "", Where{},
+              fmt::format("the C compiler failed ({}): {}\n{}\nsource kept in {}", status, command, result.error,
+                          kept.empty() ? "no file: it could not be written" : kept));
+}
+
+}  // namespace
+
+CCompiler c_compiler() {
+  static std::mutex mutex;
+  static std::map<std::string, CCompiler> known;
+  const std::string wanted = support::env::get("TARRY_CC").value_or("");
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(wanted);
+  if (found != known.end()) return found->second;
+  CCompiler compiler = find_compiler(wanted);
+  if (!compiler.program.empty()) known.emplace(wanted, compiler);  // a compiler that is missing may be installed later
+  return compiler;
+}
+
+std::string c_flags(const graph::Target& target) {
+  // No contraction and no libm: strict numerics. -fwrapv and -fno-strict-aliasing: generated code relies on them.
+  std::string flags = fmt::format(
+      "-std=gnu11 -O3 -march={} -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv -fno-strict-aliasing -w", target.name);
+  if (target.vector_bytes == 64) flags += " -mprefer-vector-width=512";
+#ifdef TARRY_SANITIZE_NAME
+  flags += " -fsanitize=" TARRY_SANITIZE_NAME " -fno-sanitize-recover=all -fno-omit-frame-pointer";
+#else
+  flags += " -ffreestanding -nostdlib";
+#endif
+  return flags + " -shared -fPIC";
+}
+
+CompiledC compile_c(const std::string& text, const std::string& flags) {
+  const CCompiler compiler = c_compiler();
+  if (compiler.program.empty())
+    TARRY_THROW(CompileError, "", Where{}, "no C compiler works here; install one (cc, gcc or clang) or name it in TARRY_CC");
+  const support::ScopedTemporaryDirectory directory;
+  const fs::path source = directory.path() / "kernels.c", object = directory.path() / "kernels.so";
+  if (const std::error_code error = support::write_file_atomically(source, text))
+    TARRY_THROW(CompileError, "", Where{}, fmt::format("cannot write {}: {}; TMPDIR may name another directory", source.string(), error.message()));
+  std::vector<std::string> arguments = {compiler.program};
+  std::istringstream words(flags);
+  for (std::string word; words >> word;) arguments.push_back(word);
+  arguments.insert(arguments.end(), {"-o", object.string(), source.string()});
+  const support::ProcessResult result = support::run_process(arguments);
+  // The exit status may be lost; an object that is there is what counts.
+  std::optional<std::string> image;
+  if (result.succeeded()) image = support::read_file(object);
+  if (!image || image->empty()) fail(text, fmt::format("{} {}", compiler.program, flags), result);
+  return {std::move(*image), result.error};
+}
+
+}  // namespace tarry::runtime

@@ -1,0 +1,27 @@
+// The system's C compiler: which one, with what flags, and from text to a shared object.
+#pragma once
+
+#include <string>
+
+#include "graph/target.h"
+
+namespace tarry::runtime {
+
+struct CCompiler {
+  std::string program;  ///< "" where no compiler works
+  std::string version;  ///< first line of --version: "cc (Debian 12.2.0-14) 12.2.0"
+};
+/// TARRY_CC, else the first of cc, gcc, clang that answers. Looked for once per value of the switch.
+CCompiler c_compiler();
+
+/// Flags for `target`, separated by spaces; they do not depend on which compiler is present.
+std::string c_flags(const graph::Target& target);
+
+struct CompiledC {
+  std::string image;  ///< the shared object
+  std::string log;    ///< warnings
+};
+/// Throws CompileError with the compiler's messages and the path of the source, which is kept.
+CompiledC compile_c(const std::string& text, const std::string& flags);
+
+}  // namespace tarry::runtime

@@ -1,0 +1,214 @@
+// The CPU as a device: kernels are C, compiled by the system's compiler and run on threads.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "runtime/backend.h"
+#include "runtime/c_compiler.h"
+#include "runtime/host_pool.h"
+#include "runtime/parallel.h"
+#include "support/check.h"
+#include "support/file.h"
+
+namespace tarry::runtime {
+
+namespace {
+
+const graph::Target& host_target() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                  __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  const char* const name = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
+#else
+  const char* const name = "armv8-a";
+#endif
+  const graph::Target* const target = graph::find_target(name);
+  TARRY_ASSERT(target != nullptr);
+  return *target;
+}
+
+/// A loaded shared object.
+class Library {
+ public:
+  explicit Library(const std::string& image) : handle_(open(image)) {}
+  ~Library() { dlclose(handle_); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  [[nodiscard]] void* find(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
+
+ private:
+  static void* open(const std::string& image) {
+    if (void* handle = open_from_memory(image)) return handle;
+    const support::ScopedTemporaryDirectory directory;  // no memfd, or a kernel that refuses to map it for execution
+    const auto path = directory.path() / "kernels.so";
+    if (const std::error_code error = support::write_file_atomically(path, image))
+      TARRY_THROW(CompileError, "", Where{}, fmt::format("cannot write {}: {}", path.string(), error.message()));
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+      const char* reason = dlerror();
+      TARRY_THROW(CompileError, "", Where{}, fmt::format("a compiled kernel does not load: {}", reason ? reason : "no reason given"));
+    }
+    return handle;
+  }
+
+  static void* open_from_memory(const std::string& image) {
+    static std::atomic<std::uint32_t> count{0};
+    const int fd = memfd_create("tarry_kernels", MFD_CLOEXEC);
+    if (fd < 0) return nullptr;
+    std::size_t done = 0;
+    while (done < image.size()) {
+      const ssize_t n = write(fd, image.data() + done, image.size() - done);
+      if (n <= 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    void* handle = nullptr;
+    if (done == image.size()) {
+      // The loader takes a library of a known path name for the one it has, and fd numbers come back: every load spells
+      // the same path differently, one bit of a counter per step.
+      std::string path = "/proc/self/fd";
+      for (std::uint32_t bits = count.fetch_add(1); bits; bits >>= 1) path += bits & 1 ? "/./" : "//";
+      handle = dlopen(fmt::format("{}/{}", path, fd).c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (!handle) dlerror();
+    }
+    close(fd);
+    return handle;
+  }
+
+  void* const handle_;
+};
+
+using Entry = void (*)(const void* parameters, std::int64_t lo, std::int64_t hi);
+
+class CpuExecutable final : public cache::Executable {
+ public:
+  CpuExecutable(std::shared_ptr<Library> from, Entry entry, Entry fold) : run(entry), fold_chunks(fold), library_(std::move(from)) {}
+  const Entry run;
+  const Entry fold_chunks;  ///< null for pointwise kernels
+
+ private:
+  std::shared_ptr<Library> library_;
+};
+
+/// Points (outer index, k) of one work item.
+std::int64_t points_per_item(const Launch& launch) {
+  std::int64_t n = 1, chunk_blocks = launch.geometry.chunk_blocks;
+  bool reduces = false;
+  for (std::size_t i = 0; i < launch.source->slots.size(); ++i) {
+    if (launch.source->slots[i].kind != codegen::SlotKind::Reduced) continue;
+    n = static_cast<std::int64_t>(launch.parameters[i]);
+    reduces = true;
+  }
+  if (!reduces) return 1;
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;  // no overflow below
+  const std::int64_t along = chunk_blocks < kMany ? std::min(n, chunk_blocks * 128) : n;
+  return std::max<std::int64_t>(1, std::min(along, kMany)) * launch.source->tile;
+}
+
+/// Work items that are worth a thread: about 20 us, far above the cost of handing out a piece.
+std::int64_t grain_of(const Launch& launch) {
+  constexpr std::int64_t kQuarterNanoseconds = 80'000;
+  const std::int64_t cost = points_per_item(launch) * std::max(1, launch.source->point_cost);
+  return std::max<std::int64_t>(1, kQuarterNanoseconds / cost);
+}
+
+void run_items(Entry entry, const void* parameters, std::int64_t count, std::int64_t grain) {
+  parallel_for(count, grain, [&](std::int64_t lo, std::int64_t hi) {
+    const DefaultFloatingPoint state;
+    entry(parameters, lo, hi);
+  });
+}
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend() : target_(host_target()), pool_(std::make_shared<HostPool>()) {}
+
+  [[nodiscard]] Device device() const override { return cpu; }
+  [[nodiscard]] const graph::Target& target() const override { return target_; }
+  [[nodiscard]] std::string options(graph::Mode) const override { return c_flags(target_); }
+  [[nodiscard]] std::string compiler() const override { return c_compiler().version; }
+
+  std::shared_ptr<graph::Buffer> allocate(std::size_t bytes) override { return HostPool::allocate(pool_, bytes); }
+  void* tickets(std::size_t) override { return nullptr; }
+  void upload(graph::Buffer& to, const void* from, std::size_t bytes) override {
+    if (bytes) std::memcpy(to.data, from, bytes);
+  }
+  void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) override {
+    if (bytes) std::memcpy(to, static_cast<const char*>(from.data) + offset, bytes);
+  }
+
+  cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override;
+  std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override;
+  void launch(const Launch& launch) override;
+
+  std::uint64_t record() override { return 0; }
+  bool wait(std::uint64_t, std::chrono::nanoseconds) override { return true; }
+  void synchronize() override {}
+  [[nodiscard]] MemoryStats memory() const override { return pool_->stats(); }
+  void trim() override { pool_->trim(); }
+
+ private:
+  std::shared_ptr<Library> library(const cache::Binary& binary);
+
+  struct Loaded {
+    std::weak_ptr<const std::string> image;
+    std::weak_ptr<Library> library;
+  };
+  const graph::Target& target_;
+  std::shared_ptr<HostPool> pool_;
+  std::mutex libraries_mutex_;
+  std::map<const std::string*, Loaded> libraries_;  // kernels of one batch share an image: it is loaded once
+};
+
+cache::Binary CpuBackend::compile(std::span<const cache::KernelRequest* const> requests) {
+  std::vector<const codegen::KernelSource*> kernels;
+  for (const cache::KernelRequest* request : requests) kernels.push_back(static_cast<const codegen::KernelSource*>(request->user));
+  CompiledC compiled = compile_c(codegen::join_unit(kernels, target_), requests[0]->key.options);
+  return {std::make_shared<const std::string>(std::move(compiled.image)), compiler(), std::move(compiled.log)};
+}
+
+std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
+  const std::lock_guard lock(libraries_mutex_);
+  std::erase_if(libraries_, [](const auto& entry) { return entry.second.library.expired(); });
+  Loaded& loaded = libraries_[binary.image.get()];
+  // An address may come back with another image behind it.
+  if (auto known = loaded.library.lock(); known && loaded.image.lock() == binary.image) return known;
+  auto made = std::make_shared<Library>(*binary.image);
+  loaded = {binary.image, made};
+  return made;
+}
+
+std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& request, const cache::Binary& binary) {
+  std::shared_ptr<Library> from = library(binary);
+  void* const entry = from->find(request.entry);
+  if (!entry) TARRY_THROW(CompileError, "", Where{}, "a compiled kernel lacks its entry " + request.entry);
+  void* const fold = from->find(request.entry + "_fold");
+  return std::make_shared<CpuExecutable>(std::move(from), reinterpret_cast<Entry>(entry), reinterpret_cast<Entry>(fold));
+}
+
+void CpuBackend::launch(const Launch& launch) {
+  const auto& executable = static_cast<const CpuExecutable&>(*launch.executable);
+  const codegen::Geometry& geometry = launch.geometry;
+  run_items(executable.run, launch.parameters.data(), geometry.grid(), grain_of(launch));
+  if (geometry.chunks == 1) return;
+  TARRY_ASSERT(executable.fold_chunks != nullptr);
+  const std::int64_t grain = std::max<std::int64_t>(1, 1024 / geometry.chunks / launch.source->tile);
+  run_items(executable.fold_chunks, launch.parameters.data(), geometry.outer_tiles, grain);
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace tarry::runtime

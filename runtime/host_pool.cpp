@@ -1,0 +1,120 @@
+// Size classes, huge pages and accounting of host memory.
+#include "runtime/host_pool.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "support/fault.h"
+
+namespace tarry::runtime {
+
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kHugeFrom = 2 * kHugePage;
+constexpr std::size_t kLargest = ~std::size_t{0} / 4;
+
+std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+/// Eight classes per power of two: at most 1/8 is wasted, and sizes near each other share memory.
+std::size_t size_class(std::size_t bytes) {
+  const std::size_t step = std::max(kAlignment, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
+  return round_up(std::max<std::size_t>(bytes, 1), bytes >= kHugeFrom ? std::max(step, kHugePage) : step);
+}
+
+void* system_allocate(std::size_t size) {
+  if (size < kHugeFrom) return std::aligned_alloc(kAlignment, size);
+  void* const data = std::aligned_alloc(kHugePage, size);
+  if (data) madvise(data, size, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower to touch
+  return data;
+}
+
+}  // namespace
+
+class HostPool::PoolBuffer final : public graph::Buffer {
+ public:
+  PoolBuffer(std::shared_ptr<HostPool> pool, void* memory, std::size_t usable, std::size_t size)
+      : Buffer(cpu, graph::Owner::Pool, memory, usable), pool_(std::move(pool)), size_(size) {}
+  ~PoolBuffer() override { pool_->give(data, size_); }
+
+ private:
+  std::shared_ptr<HostPool> pool_;
+  std::size_t size_;
+};
+
+void* HostPool::take(std::size_t bytes, std::size_t size) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.requests;
+    if (auto bin = free_.find(size); bin != free_.end() && !bin->second.empty()) {
+      void* const data = bin->second.back();
+      bin->second.pop_back();
+      stats_.cached -= size;
+      stats_.live += size;
+      stats_.peak = std::max(stats_.peak, stats_.live);
+      return data;
+    }
+  }
+  const bool pretend = bytes > kLargest || support::fault::fails(support::fault::Site::Allocation);
+  void* data = pretend ? nullptr : system_allocate(size);
+  if (!data && !pretend) {
+    trim();
+    data = system_allocate(size);
+  }
+  const std::lock_guard lock(mutex_);
+  ++stats_.allocations;
+  if (!data)
+    TARRY_THROW(OutOfMemory, "", Where{},
+                fmt::format("no host memory\n  requested {:>16}\n  live      {:>16}\n  cached    {:>16}\n  peak      {:>16}", bytes,
+                            stats_.live, stats_.cached, stats_.peak));
+  stats_.live += size;
+  stats_.peak = std::max(stats_.peak, stats_.live);
+  return data;
+}
+
+std::shared_ptr<graph::Buffer> HostPool::allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes) {
+  const std::size_t size = bytes > kLargest ? bytes : size_class(bytes);
+  void* const data = pool->take(bytes, size);
+  try {
+    return std::make_shared<PoolBuffer>(pool, data, bytes, size);
+  } catch (...) {
+    pool->give(data, size);
+    throw;
+  }
+}
+
+void HostPool::give(void* data, std::size_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  stats_.live -= size;
+  try {
+    free_[size].push_back(data);
+    stats_.cached += size;
+  } catch (...) {
+    std::free(data);
+  }
+}
+
+MemoryStats HostPool::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void HostPool::trim() noexcept {
+  std::map<std::size_t, std::vector<void*>> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    dropped.swap(free_);
+    stats_.cached = 0;
+  }
+  for (const auto& bin : dropped)
+    for (void* data : bin.second) std::free(data);
+}
+
+}  // namespace tarry::runtime

@@ -1,0 +1,36 @@
+// A caching pool of host memory: fresh pages cost more than the kernels that fill them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "graph/storage.h"
+#include "runtime/backend.h"
+
+namespace tarry::runtime {
+
+class HostPool {
+ public:
+  HostPool() = default;
+  ~HostPool() { trim(); }
+  HostPool(const HostPool&) = delete;
+  HostPool& operator=(const HostPool&) = delete;
+
+  /// At least `bytes`, 256-byte aligned; large ones on huge pages. The buffer keeps the pool alive. Throws OutOfMemory.
+  static std::shared_ptr<graph::Buffer> allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes);
+  [[nodiscard]] MemoryStats stats() const;
+  void trim() noexcept;  ///< returns cached memory to the system
+
+ private:
+  class PoolBuffer;
+  void* take(std::size_t bytes, std::size_t size);
+  void give(void* data, std::size_t size) noexcept;
+
+  mutable std::mutex mutex_;
+  std::map<std::size_t, std::vector<void*>> free_;  // by size class
+  MemoryStats stats_;
+};
+
+}  // namespace tarry::runtime

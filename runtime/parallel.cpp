@@ -1,0 +1,192 @@
+// Parallel loops through oneTBB, or a small pool of threads where oneTBB is left out (its builds hide synchronisation
+// from ThreadSanitizer).
+#include "runtime/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "support/env.h"
+
+#ifdef TARRY_USE_TBB
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#else
+#include <condition_variable>
+#include <thread>
+#include <vector>
+#endif
+
+namespace tarry::runtime {
+
+namespace {
+
+using Body = std::function<void(std::int64_t, std::int64_t)>;
+constexpr std::int64_t kMostThreads = 1024;
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+#ifdef TARRY_USE_TBB
+
+struct Arena {
+  explicit Arena(int threads) : size(threads), arena(threads) {
+    // The control is of the whole process, the host program's oneTBB included: raised where needed, never lowered.
+    if (threads > usable_cores()) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  }
+  const int size;
+  std::optional<tbb::global_control> limit;
+  tbb::task_arena arena;
+};
+
+/// The arena of `threads`; a change of TARRY_NUM_THREADS makes a new one, loops that run keep theirs.
+std::shared_ptr<Arena> arena(int threads) {
+  static std::mutex mutex;
+  static std::shared_ptr<Arena>* current = new std::shared_ptr<Arena>;  // never destroyed: exit() may run in a loop
+  const std::lock_guard lock(mutex);
+  if (!*current || (*current)->size != threads) {
+    current->reset();
+    *current = std::make_shared<Arena>(threads);
+  }
+  return *current;
+}
+
+void run(std::int64_t count, std::int64_t grain, int threads, const Body& body) {
+  const std::shared_ptr<Arena> a = arena(threads);
+  a->arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)),
+                      [&](const tbb::blocked_range<std::int64_t>& r) { body(r.begin(), r.end()); });
+  });
+}
+
+#else
+
+/// Workers that take pieces of one loop at a time.
+class Pool {
+ public:
+  explicit Pool(int threads) : size_(threads) {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  }
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+  [[nodiscard]] int size() const { return size_; }
+
+  void run(std::int64_t count, std::int64_t piece, const Body& body) {
+    Loop loop{count, piece, &body};
+    {
+      const std::lock_guard lock(mutex_);
+      loop_ = &loop;
+      ++number_;
+    }
+    wake_.notify_all();
+    take(loop);
+    std::unique_lock lock(mutex_);
+    loop_ = nullptr;
+    done_.wait(lock, [&] { return loop.users == 0; });
+  }
+
+ private:
+  struct Loop {
+    std::int64_t count, piece;
+    const Body* body;
+    std::atomic<std::int64_t> next{0};
+    int users = 0;  // workers inside; under mutex_
+  };
+
+  static void take(Loop& loop) {
+    for (std::int64_t lo; (lo = loop.next.fetch_add(loop.piece)) < loop.count;)
+      (*loop.body)(lo, std::min(lo + loop.piece, loop.count));
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = 0;;) {
+      wake_.wait(lock, [&] { return stop_ || (loop_ && number_ != seen); });
+      if (stop_) return;
+      seen = number_;
+      Loop& loop = *loop_;
+      ++loop.users;
+      lock.unlock();
+      take(loop);
+      lock.lock();
+      if (--loop.users == 0) done_.notify_all();
+    }
+  }
+
+  const int size_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  Loop* loop_ = nullptr;
+  std::uint64_t number_ = 0;
+  bool stop_ = false;
+  std::vector<std::thread> workers_;
+};
+
+void run(std::int64_t count, std::int64_t grain, int threads, const Body& body) {
+  static std::mutex busy;
+  static std::unique_ptr<Pool> pool;
+  const std::unique_lock lock(busy, std::try_to_lock);
+  if (!lock) return body(0, count);  // another thread's loop, or one around this, has the workers
+  if (!pool || pool->size() != threads) {
+    pool.reset();
+    pool = std::make_unique<Pool>(threads);
+  }
+  pool->run(count, std::max(grain, count / (threads * std::int64_t{8})), body);
+}
+
+#endif
+
+}  // namespace
+
+int thread_count() {
+  static const int cores = usable_cores();
+  static std::atomic<std::uint64_t> known{~std::uint64_t{0}};
+  static std::atomic<int> threads{1};
+  if (const std::uint64_t now = support::env::generation(); known.load(std::memory_order_acquire) != now) {
+    const std::int64_t wanted = support::env::integer("TARRY_NUM_THREADS", cores);
+    threads.store(static_cast<int>(std::clamp<std::int64_t>(wanted, 1, kMostThreads)), std::memory_order_relaxed);
+    known.store(now, std::memory_order_release);
+  }
+  return threads.load(std::memory_order_relaxed);
+}
+
+void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
+  if (count <= 0) return;
+  const int threads = thread_count();
+  if (threads == 1 || count < 2 * grain) return body(0, count);
+  run(count, grain, threads, body);
+}
+
+#if defined(__x86_64__)
+DefaultFloatingPoint::DefaultFloatingPoint() noexcept : saved_(__builtin_ia32_stmxcsr()) {
+  constexpr unsigned kReset = 0x1f80;  // all exceptions masked, round to nearest, no FTZ, no DAZ
+  __builtin_ia32_ldmxcsr(kReset);
+}
+DefaultFloatingPoint::~DefaultFloatingPoint() { __builtin_ia32_ldmxcsr(static_cast<unsigned>(saved_)); }
+#elif defined(__aarch64__)
+DefaultFloatingPoint::DefaultFloatingPoint() noexcept {
+  asm volatile("mrs %0, fpcr" : "=r"(saved_));
+  asm volatile("msr fpcr, %0" : : "r"(std::uint64_t{0}));
+}
+DefaultFloatingPoint::~DefaultFloatingPoint() { asm volatile("msr fpcr, %0" : : "r"(saved_)); }
+#else
+#error "the floating-point state of this architecture is not known"
+#endif
+
+}  // namespace tarry::runtime

@@ -1,0 +1,173 @@
+// The CPU device: memory pool, compiler, loading, threads and the caller's floating-point state.
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include <tarry/error.h>
+
+#include "runtime/c_compiler.h"
+#include "runtime/parallel.h"
+#include "support/env.h"
+#include "support/fault.h"
+#include "support/file.h"
+#include "tests/cpu_kernel.h"
+
+using namespace tarry;
+using namespace tarry::codegen;
+using graph::Op;
+using tests::cpu_device;
+using tests::CpuKernel;
+using tests::IrBuilder;
+
+namespace {
+
+struct Switch {
+  Switch(const char* n, const std::string& value) : name(n) { support::env::set(name, value); }
+  ~Switch() { support::env::set(name, std::nullopt); }
+  const char* name;
+};
+
+KernelIr copy_times(Op op) {
+  IrBuilder b(Schedule::Pointwise, 1);
+  const Value x = b.load(float32, "1");
+  b.store(b.op(op, float32, {x, x}), "1");
+  return b.ir;
+}
+
+const KernelArgs& two_vectors(std::int64_t n) {
+  static KernelArgs args;
+  args = {{n}, 1, {{0, {1}, 0}, {0, {1}, 0}}};
+  return args;
+}
+
+}  // namespace
+
+TEST_CASE("cpu: freed memory is used again and trim returns it", "[runtime][cpu]") {
+  const auto device = runtime::make_cpu_backend();
+  void* first = nullptr;
+  {
+    const auto buffer = device->allocate(10'000'000);
+    first = buffer->data;
+    REQUIRE(reinterpret_cast<std::uintptr_t>(first) % 256 == 0);
+    std::memset(first, 1, 10'000'000);
+    REQUIRE(device->memory().live >= 10'000'000);
+  }
+  REQUIRE(device->memory().live == 0);
+  REQUIRE(device->memory().cached >= 10'000'000);
+  REQUIRE(device->allocate(9'999'000)->data == first);
+  REQUIRE(device->memory().allocations == 1);
+  REQUIRE(device->memory().requests == 2);
+  device->trim();
+  REQUIRE(device->memory().cached == 0);
+}
+
+TEST_CASE("cpu: a buffer of zero bytes has an address, and a buffer outlives its device", "[runtime][cpu]") {
+  auto device = runtime::make_cpu_backend();
+  const auto buffer = device->allocate(0);
+  REQUIRE(buffer->data != nullptr);
+  REQUIRE(buffer->bytes == 0);
+  device.reset();
+}
+
+TEST_CASE("cpu: memory that cannot be had throws OutOfMemory with a table", "[runtime][cpu]") {
+  const auto device = runtime::make_cpu_backend();
+  REQUIRE_THROWS_AS(device->allocate(std::numeric_limits<std::size_t>::max()), OutOfMemory);
+  support::fault::arm(support::fault::Site::Allocation, 1);
+  REQUIRE_THROWS_WITH(device->allocate(1000), Catch::Contains("requested") && Catch::Contains("cached"));
+  support::fault::disarm();
+  REQUIRE(device->allocate(1000)->bytes == 1000);
+  REQUIRE(device->memory().live == 0);
+}
+
+TEST_CASE("cpu: a kernel that does not compile names the kept source", "[runtime][cpu]") {
+  const support::ScopedTemporaryDirectory directory;
+  const Switch dump("TARRY_DUMP_DIR", directory.path().string());
+  REQUIRE_THROWS_WITH(runtime::compile_c("this is not C\n", runtime::c_flags(cpu_device().target())),
+                      Catch::Contains("error:") && Catch::Contains((directory.path() / "failed_kernel.c").string()));
+  REQUIRE(support::read_file(directory.path() / "failed_kernel.c") == "this is not C\n");
+}
+
+TEST_CASE("cpu: without a compiler the version is empty and compiling says so", "[runtime][cpu]") {
+  const Switch none("TARRY_CC", "/nonexistent/cc");
+  REQUIRE(cpu_device().compiler().empty());
+  REQUIRE_THROWS_WITH(runtime::compile_c("int x;\n", ""), Catch::Contains("TARRY_CC"));
+}
+
+TEST_CASE("cpu: a compiler that cannot be started is a CompileError, and the next call works", "[runtime][cpu]") {
+  REQUIRE_FALSE(cpu_device().compiler().empty());
+  support::fault::arm(support::fault::Site::Compiler, 1);
+  REQUIRE_THROWS_AS(CpuKernel(copy_times(Op::Add)), CompileError);
+  support::fault::disarm();
+  REQUIRE_NOTHROW(CpuKernel(copy_times(Op::Add)));
+}
+
+TEST_CASE("cpu: kernels of one batch share an image and each finds its entry", "[runtime][cpu]") {
+  runtime::Backend& device = cpu_device();
+  const KernelIr irs[] = {copy_times(Op::Add), copy_times(Op::Multiply), copy_times(Op::Maximum)};
+  std::vector<KernelSource> sources;
+  for (const KernelIr& ir : irs) sources.push_back(render(ir, device.target()));
+  std::vector<cache::KernelRequest> requests;
+  for (const KernelSource& s : sources) requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
+  const cache::KernelRequest* pointers[] = {&requests[0], &requests[1], &requests[2]};
+  const cache::Binary binary = device.compile(pointers);
+  const float expected[] = {6, 9, 3};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto executable = device.load(requests[i], binary);
+    float x = 3, y = 0;
+    void* buffers[] = {&x, &y};
+    const auto& args = two_vectors(1);
+    const Geometry g = geometry(irs[i], device.target(), args);
+    const auto words = pack_parameters(irs[i], sources[i], args, g, {buffers, {}});
+    device.launch({executable.get(), &sources[i], words, g});
+    REQUIRE(y == expected[i]);
+  }
+}
+
+TEST_CASE("cpu: images that are loaded and dropped in turn stay apart", "[runtime][cpu]") {
+  const CpuKernel add(copy_times(Op::Add));
+  for (const Op op : {Op::Multiply, Op::Subtract, Op::Maximum, Op::Multiply}) {
+    const CpuKernel other(copy_times(op));
+    float x = 3, y = 0;
+    other.run(two_vectors(1), {&x, &y});
+    REQUIRE(y == (op == Op::Multiply ? 9.0f : op == Op::Subtract ? 0.0f : 3.0f));
+    add.run(two_vectors(1), {&x, &y});
+    REQUIRE(y == 6.0f);
+  }
+}
+
+TEST_CASE("cpu: kernels run in the default floating-point state and leave the caller's as found", "[runtime][cpu]") {
+#if defined(__x86_64__)
+  const CpuKernel add(copy_times(Op::Add));
+  std::vector<float> x(300'000, 1e-40f), y(x.size());
+  const unsigned before = __builtin_ia32_stmxcsr();
+  const unsigned odd = 0x1f80u | 0x8040u | 0x6000u;  // flush to zero, denormals are zero, round towards zero
+  __builtin_ia32_ldmxcsr(odd);
+  add.run(two_vectors(static_cast<std::int64_t>(x.size())), {x.data(), y.data()});
+  const unsigned after = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(before);
+  REQUIRE(after == odd);
+  REQUIRE(std::all_of(y.begin(), y.end(), [](float v) { return v == 2e-40f; }));
+#endif
+}
+
+TEST_CASE("cpu: a parallel loop covers every index once, also from several threads and nested", "[runtime][cpu]") {
+  const Switch threads("TARRY_NUM_THREADS", "5");
+  REQUIRE(runtime::thread_count() == 5);
+  const auto check = [] {
+    std::vector<int> seen(10'000);
+    runtime::parallel_for(100, 1, [&](std::int64_t lo, std::int64_t hi) {
+      for (std::int64_t i = lo; i < hi; ++i)
+        runtime::parallel_for(100, 3, [&](std::int64_t a, std::int64_t b) {
+          for (std::int64_t k = a; k < b; ++k) ++seen[static_cast<std::size_t>(i * 100 + k)];
+        });
+    });
+    return std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; });
+  };
+  bool good[3] = {};
+  std::vector<std::thread> callers;
+  for (bool& g : good) callers.emplace_back([&] { g = check(); });
+  for (std::thread& t : callers) t.join();
+  REQUIRE((good[0] && good[1] && good[2]));
+}
