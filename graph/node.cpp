@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #include "support/check.h"
 
@@ -11,6 +12,12 @@ namespace tarry::graph {
 namespace {
 
 std::atomic<std::int64_t> live{0};
+
+#if defined(__has_feature)  // clang's way to say __SANITIZE_ADDRESS__
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__
+#endif
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 // Plain allocation, so that the sanitizer sees every use after destruction and every leak.
