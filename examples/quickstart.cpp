@@ -2,12 +2,14 @@
 #include <tarry/tarry.h>
 
 #include <iostream>
+#include <numeric>
 #include <vector>
 
 namespace ta = tarry;
 
 int main() {
-  const std::vector<float> values(1'000'000, 2.0F);
+  std::vector<float> values(1'000'000);
+  std::iota(values.begin(), values.end(), 1.0F);
   const ta::Array x = ta::asarray(values);
 
   const ta::Array y = ta::sqrt(x * x + 1.0F) - x;  // nothing is computed yet

@@ -40,7 +40,7 @@ Device choose_default_device() {
 
 std::string describe_compiler() {
   const CCompiler found = c_compiler();
-  if (!found.program.empty()) return fmt::format("{} ({})", found.program, found.version);
+  if (!found.program.empty()) return fmt::format("{}, run as {}", found.version, found.program);
   return "none: neither TARRY_CC nor cc, gcc or clang works, so an interpreter runs CPU kernels; install gcc or set TARRY_CC";
 }
 
