@@ -102,7 +102,6 @@ class Fuser {
     const std::size_t n = g_.nodes.size();
     parent_.assign(n, kNoId);
     drafts_.resize(n);
-    last_reader_.assign(n, kNoId);
     out_.cone_of.assign(n * Node::kMaxInputs, kNoId);
     mark_roots();
     find_reduce_keys();
@@ -245,9 +244,10 @@ class Fuser {
 
   void join_siblings(NodeId id) {
     for (NodeId p : std::vector<NodeId>(draft(id).producers)) {
-      const std::uint32_t other = last_reader_[p];
-      if (other != kNoId && find(other) != find(id)) merge(find(other), find(id), kNoId);
-      last_reader_[p] = id;
+      const auto [last, first_reader] = last_reader_.try_emplace({p, draft(id).point_space}, id);
+      if (first_reader) continue;
+      if (find(last->second) != find(id)) merge(find(last->second), find(id), kNoId);
+      last->second = id;
     }
   }
 
@@ -484,7 +484,7 @@ class Fuser {
   std::vector<bool> root_;
   std::vector<std::uint32_t> parent_;
   std::vector<Draft> drafts_;
-  std::vector<std::uint32_t> last_reader_;
+  std::map<std::pair<NodeId, std::uint32_t>, NodeId> last_reader_;  // by value read and point space
   std::vector<std::uint32_t> squeezed_;  // by ShapeId
   std::vector<ReduceKey> feeds_;
   std::map<std::vector<std::int64_t>, std::uint32_t> space_ids_, key_ids_;

@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <cstring>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -27,12 +29,20 @@ using graph::State;
 /// Process-wide and never destroyed: arrays in static storage may be evaluated and dropped at exit.
 struct Engine {
   PlanCache plans;
-  cache::KernelCache kernels;
+  std::mutex kernels_mutex;
+  std::map<const Backend*, std::unique_ptr<cache::KernelCache>> kernels;  ///< an executable belongs to its device
   std::condition_variable resolved;  ///< with engine_mutex(): a claimed node became ready, failed or lazy again
 };
 Engine& engine() {
   static auto* e = new Engine;
   return *e;
+}
+
+cache::KernelCache& kernel_cache(const Backend& b) {
+  const std::lock_guard lock(engine().kernels_mutex);
+  std::unique_ptr<cache::KernelCache>& slot = engine().kernels[&b];
+  if (!slot) slot = std::make_unique<cache::KernelCache>();
+  return *slot;
 }
 
 class Stopwatch {
@@ -162,7 +172,7 @@ CompileCounts compile(CompiledPlan& plan, Backend& b, const graph::Snapshot& sna
   calls.compiler = [&b] { return b.compiler(); };
   std::vector<cache::Loaded> loaded;
   try {
-    loaded = engine().kernels.get(requests, calls);
+    loaded = kernel_cache(b).get(requests, calls);
   } catch (const CompileError& e) {
     TARRY_THROW(CompileError, "", Where{}, fmt::format("{} (ops: {})", e.what(), describe_ops(snapshot)));
   } catch (const NotCached& e) {
@@ -378,6 +388,23 @@ Report evaluate(std::span<const Edge> roots, Where where) {
   return Report(std::move(report));
 }
 
+cache::CacheStats cache_stats() {
+  const std::lock_guard lock(engine().kernels_mutex);
+  cache::CacheStats sum;
+  for (const auto& [device, kernels] : engine().kernels) {
+    const cache::CacheStats s = kernels->stats();
+    sum.memory_hits += s.memory_hits;
+    sum.disk_hits += s.disk_hits;
+    sum.compiles += s.compiles;
+    sum.compile_batches += s.compile_batches;
+    sum.load_failures += s.load_failures;
+    sum.write_failures += s.write_failures;
+    sum.evicted += s.evicted;
+    sum.foreign_compiler += s.foreign_compiler;
+  }
+  return sum;
+}
+
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
   graph::Snapshot snapshot;
   {
@@ -409,6 +436,5 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   return Plan(describe_plan(make_plan(snapshot, *target, on_device, may_alias, plan_switches(), observer.get()), snapshot));
 }
 
-cache::CacheStats cache_stats() { return engine().kernels.stats(); }
 
 }  // namespace tarry::runtime
