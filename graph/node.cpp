@@ -21,8 +21,8 @@ std::atomic<std::int64_t> live{0};
 
 #if defined(__SANITIZE_ADDRESS__)
 // Plain allocation, so that the sanitizer sees every use after destruction and every leak.
-void* take_cell() { return ::operator new(sizeof(Node), std::align_val_t{alignof(Node)}); }
-void give_cell(void* cell) noexcept { ::operator delete(cell, std::align_val_t{alignof(Node)}); }
+void* take_cell() { return ::operator new (sizeof(Node), std::align_val_t{alignof(Node)}); }
+void give_cell(void* cell) noexcept { ::operator delete (cell, std::align_val_t{alignof(Node)}); }
 #else
 
 constexpr int kBatch = 128;  // cells that move between a thread and the shared list at a time: 16 KiB
@@ -48,7 +48,7 @@ struct SharedCells {
         return batch;
       }
     }
-    auto* slab = static_cast<std::byte*>(::operator new(kBatch * sizeof(Node), std::align_val_t{alignof(Node)}));
+    auto* slab = static_cast<std::byte*>(::operator new (kBatch * sizeof(Node), std::align_val_t{alignof(Node)}));
     FreeCell* batch = nullptr;
     for (int i = kBatch - 1; i >= 0; --i) {
       batch = new (slab + static_cast<std::size_t>(i) * sizeof(Node)) FreeCell{batch, nullptr, kBatch - i};
@@ -193,9 +193,7 @@ void drop(Node* n, Node*& dying) noexcept {
 
 }  // namespace
 
-std::span<const std::int64_t> Node::shape() const {
-  return {rank <= kInlineRank ? dims : extra->dims.data(), rank};
-}
+std::span<const std::int64_t> Node::shape() const { return {rank <= kInlineRank ? dims : extra->dims.data(), rank}; }
 
 Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
   TARRY_ASSERT(inputs.size() <= Node::kMaxInputs);
@@ -210,7 +208,9 @@ Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
 
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device,
                 Where where) {
-  Edge edge = make_node({.op = Op::Input, .dtype = dtype, .device = device, .shape = shape, .attributes = {}, .cell = {}, .where = where}, {});
+  Edge edge = make_node(
+      {.op = Op::Input, .dtype = dtype, .device = device, .shape = shape, .attributes = {}, .cell = {}, .where = where},
+      {});
   edge.node()->need_extra().results.push_back(std::move(storage));
   edge.node()->state.store(State::Ready, std::memory_order_release);
   return edge;

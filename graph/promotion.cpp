@@ -1,7 +1,7 @@
 // result_type: the promotion of two dtypes (docs/numerics.md, "Promotion").
-#include <algorithm>
-
 #include <tarry/dtype.h>
+
+#include <algorithm>
 
 #include "support/check.h"
 
@@ -11,10 +11,14 @@ namespace {
 
 Dtype signed_of_size(std::size_t bytes) {
   switch (bytes) {
-    case 1: return int8;
-    case 2: return int16;
-    case 4: return int32;
-    default: return int64;
+    case 1:
+      return int8;
+    case 2:
+      return int16;
+    case 4:
+      return int32;
+    default:
+      return int64;
   }
 }
 

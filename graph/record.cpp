@@ -1,12 +1,12 @@
 // Recording of single nodes: promotion, broadcasting, placement and the checks of all three.
 #include "graph/record.h"
 
+#include <tarry/scope.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
-
-#include <tarry/scope.h>
 
 #include "support/check.h"
 
@@ -20,22 +20,30 @@ std::string text(Op op) { return std::string(name(op)); }
 std::string bool_hint(Op op) {
   switch (op) {
     case Op::Add:
-    case Op::Maximum: return "; use logical_or, or astype first";
+    case Op::Maximum:
+      return "; use logical_or, or astype first";
     case Op::Multiply:
-    case Op::Minimum: return "; use logical_and, or astype first";
-    case Op::Subtract: return "; use not_equal, or astype first";
-    case Op::Negative: return "; use logical_not, or astype first";
-    default: return "; convert with astype first";
+    case Op::Minimum:
+      return "; use logical_and, or astype first";
+    case Op::Subtract:
+      return "; use not_equal, or astype first";
+    case Op::Negative:
+      return "; use logical_not, or astype first";
+    default:
+      return "; convert with astype first";
   }
 }
 
 /// The dtype that a weak scalar and an array dtype compute in.
 Dtype with_scalar(Dtype array, Scalar scalar) {
   switch (scalar.kind()) {
-    case Scalar::Kind::Bool: return array;
+    case Scalar::Kind::Bool:
+      return array;
     case Scalar::Kind::Int:
-    case Scalar::Kind::UInt: return array == bool_ ? int64 : array;
-    case Scalar::Kind::Float: break;
+    case Scalar::Kind::UInt:
+      return array == bool_ ? int64 : array;
+    case Scalar::Kind::Float:
+      break;
   }
   return array == bool_ || is_integral(array) ? float32 : array;
 }
@@ -58,7 +66,8 @@ Dtype compute_dtype(Op op, Dtype common, Where where) {
   check_available(name(op), common, where);
   const DtypeRule rule = info(op).rule;
   if (rule == DtypeRule::Logical && common != bool_) {
-    TARRY_THROW(InvalidArgument, text(op), where, "takes bool, not " + quoted(common) + "; compare first, as in x != 0");
+    TARRY_THROW(InvalidArgument, text(op), where,
+                "takes bool, not " + quoted(common) + "; compare first, as in x != 0");
   }
   const bool takes_bool = rule == DtypeRule::Logical || op == Op::Where || op == Op::Equal || op == Op::NotEqual;
   if (common == bool_ && !takes_bool) {
@@ -106,11 +115,19 @@ Dims broadcast_shape(Op op, std::span<const Argument> arguments, Where where) {
 Device combine(Device a, Device b, Op op, Where where) {
   if (b == Device{} || a == b) return a;
   if (a == Device{}) return b;
-  TARRY_THROW(InvalidArgument, text(op), where, "operands are placed on different devices, " + a.str() + " and " + b.str());
+  TARRY_THROW(InvalidArgument, text(op), where,
+              "operands are placed on different devices, " + a.str() + " and " + b.str());
 }
 
 NodeSpec spec_of(Op op, Dtype dtype, Device device, std::span<const std::int64_t> shape, Where where) {
-  return {.op = op, .dtype = dtype, .mode = context().mode, .device = device, .shape = shape, .attributes = {}, .cell = {}, .where = where};
+  return {.op = op,
+          .dtype = dtype,
+          .mode = context().mode,
+          .device = device,
+          .shape = shape,
+          .attributes = {},
+          .cell = {},
+          .where = where};
 }
 
 /// An argument as an edge of `dtype`.
@@ -132,9 +149,15 @@ template <class T>
 bool float_cell(Scalar value, ScalarCell& cell) noexcept {
   T converted{};
   switch (value.kind()) {  // each kind rounds once
-    case Scalar::Kind::Float: converted = static_cast<T>(value.as_float()); break;
-    case Scalar::Kind::UInt: converted = static_cast<T>(value.as_uint()); break;
-    default: converted = static_cast<T>(value.as_int()); break;
+    case Scalar::Kind::Float:
+      converted = static_cast<T>(value.as_float());
+      break;
+    case Scalar::Kind::UInt:
+      converted = static_cast<T>(value.as_uint());
+      break;
+    default:
+      converted = static_cast<T>(value.as_int());
+      break;
   }
   cell = ScalarCell::of(converted);
   return std::isfinite(converted) || !std::isfinite(value.to_double());
@@ -142,10 +165,14 @@ bool float_cell(Scalar value, ScalarCell& cell) noexcept {
 
 std::string text(Scalar value) {
   switch (value.kind()) {
-    case Scalar::Kind::Bool: return value.as_int() != 0 ? "true" : "false";
-    case Scalar::Kind::Int: return std::to_string(value.as_int());
-    case Scalar::Kind::UInt: return std::to_string(value.as_uint());
-    case Scalar::Kind::Float: break;
+    case Scalar::Kind::Bool:
+      return value.as_int() != 0 ? "true" : "false";
+    case Scalar::Kind::Int:
+      return std::to_string(value.as_int());
+    case Scalar::Kind::UInt:
+      return std::to_string(value.as_uint());
+    case Scalar::Kind::Float:
+      break;
   }
   char digits[32];
   std::snprintf(digits, sizeof digits, "%g", value.as_float());
@@ -172,15 +199,17 @@ void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where
     }
     // An extent of 0 does not excuse the others: strides are their products.
     if (__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product)) {
-      TARRY_THROW(InvalidArgument, std::string(op), where, "shape " + to_string(shape) + " has more than 2^63 - 1 elements");
+      TARRY_THROW(InvalidArgument, std::string(op), where,
+                  "shape " + to_string(shape) + " has more than 2^63 - 1 elements");
     }
   }
 }
 
 void check_available(std::string_view op, Dtype dtype, Where where) {
   if (tarry::info(dtype).available) return;
-  TARRY_THROW(InvalidArgument, std::string(op), where,
-              "dtype " + quoted(dtype) + " is not available in this version; bool, int32, int64, float32 and float64 are");
+  TARRY_THROW(
+      InvalidArgument, std::string(op), where,
+      "dtype " + quoted(dtype) + " is not available in this version; bool, int32, int64, float32 and float64 are");
 }
 
 bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
@@ -191,11 +220,16 @@ bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
       cell = ScalarCell::of(static_cast<std::uint8_t>(number.as<std::int64_t>()));
       return true;
     }
-    case Dtype::Int32: return integer_cell<std::int32_t>(value, cell);
-    case Dtype::Int64: return integer_cell<std::int64_t>(value, cell);
-    case Dtype::Float32: return float_cell<float>(value, cell);
-    case Dtype::Float64: return float_cell<double>(value, cell);
-    default: return false;
+    case Dtype::Int32:
+      return integer_cell<std::int32_t>(value, cell);
+    case Dtype::Int64:
+      return integer_cell<std::int64_t>(value, cell);
+    case Dtype::Float32:
+      return float_cell<float>(value, cell);
+    case Dtype::Float64:
+      return float_cell<double>(value, cell);
+    default:
+      return false;
   }
 }
 
@@ -228,7 +262,8 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where) {
   if (op == Op::Where) {
     const Argument& condition = arguments.front();
     const Dtype given = condition.edge ? condition.edge.node()->dtype : condition.scalar.default_dtype();
-    if (given != bool_) TARRY_THROW(InvalidArgument, text(op), where, "the condition is " + quoted(given) + ", not bool");
+    if (given != bool_)
+      TARRY_THROW(InvalidArgument, text(op), where, "the condition is " + quoted(given) + ", not bool");
     values = arguments.subspan(1);
   }
   const Dtype dtype = compute_dtype(op, common_dtype(values), where);
@@ -241,7 +276,8 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     inputs[i] = bring_to(arguments[i], op == Op::Where && i == 0 ? bool_ : dtype, op, where);
   }
-  return make_node(spec_of(op, output_dtype(op, dtype), device, shape.span(), where), {inputs.data(), arguments.size()});
+  return make_node(spec_of(op, output_dtype(op, dtype), device, shape.span(), where),
+                   {inputs.data(), arguments.size()});
 }
 
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where) {
@@ -259,7 +295,8 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
   check_available(op, dtype, where);
   NodeSpec spec = spec_of(Op::Scalar, dtype, device, {}, where);
   if (!to_cell(value, dtype, spec.cell)) {
-    TARRY_THROW(InvalidArgument, std::string(op), where, "the number " + text(value) + " does not fit " + quoted(dtype));
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "the number " + text(value) + " does not fit " + quoted(dtype));
   }
   return make_node(spec, {});
 }

@@ -4,10 +4,10 @@
 // explicit device of its operands. Everything a user can get wrong throws InvalidArgument here, at the call.
 #pragma once
 
+#include <tarry/array.h>
+
 #include <span>
 #include <string_view>
-
-#include <tarry/array.h>
 
 #include "graph/attributes.h"
 #include "graph/node.h"
@@ -39,7 +39,8 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
 /// The coordinate along `axis` as int64, on the context's device.
 Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where);
 /// x read through `map` at coordinates of `shape`; `device` places what has no device yet.
-Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where, Device device = {});
+Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where,
+                 Device device = {});
 /// Every element of `shape` is the 0-d `x`, on the context's device.
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where);
 /// One reduction along one axis. Moments and MomentsMerge have outputs 0 (mean) and 1 (m2): see output_of.

@@ -25,10 +25,14 @@ std::string origin(const graph::Node& n) {
 
 std::string status(const graph::Node& n) {
   switch (n.state.load(std::memory_order_acquire)) {
-    case graph::State::Lazy: return "lazy: " + origin(n);
-    case graph::State::Claimed: return "running: " + origin(n);
-    case graph::State::Failed: return "failed: " + origin(n);
-    case graph::State::Ready: break;
+    case graph::State::Lazy:
+      return "lazy: " + origin(n);
+    case graph::State::Claimed:
+      return "running: " + origin(n);
+    case graph::State::Failed:
+      return "failed: " + origin(n);
+    case graph::State::Ready:
+      break;
   }
   return "evaluated";
 }

@@ -1,10 +1,10 @@
 // Arrays from a rule: scalars, iotas and arithmetic on them. No memory.
+#include <tarry/create.h>
+#include <tarry/ops.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-
-#include <tarry/create.h>
-#include <tarry/ops.h>
 
 #include "graph/record.h"
 #include "support/check.h"
@@ -45,7 +45,8 @@ void check_finite(const char* op, Scalar value, Where where) {
 /// An integer argument of arange as int64.
 std::int64_t whole(Scalar value, Where where) {
   graph::ScalarCell cell;
-  if (!graph::to_cell(value, int64, cell)) TARRY_THROW(InvalidArgument, "arange", where, "an argument does not fit int64");
+  if (!graph::to_cell(value, int64, cell))
+    TARRY_THROW(InvalidArgument, "arange", where, "an argument does not fit int64");
   return cell.as<std::int64_t>();
 }
 
@@ -80,7 +81,9 @@ Array arange_floats(double start, double stop, double step, Dtype dtype, Where w
 Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype, std::source_location where) {
   return fill("full", shape, value, dtype.value_or(value.default_dtype()), where);
 }
-Array zeros(const Shape& shape, Dtype dtype, std::source_location where) { return fill("zeros", shape, 0, dtype, where); }
+Array zeros(const Shape& shape, Dtype dtype, std::source_location where) {
+  return fill("zeros", shape, 0, dtype, where);
+}
 Array ones(const Shape& shape, Dtype dtype, std::source_location where) { return fill("ones", shape, 1, dtype, where); }
 
 Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype, std::source_location where) {

@@ -1,7 +1,7 @@
 // The public elementwise operations and views.
-#include <algorithm>
-
 #include <tarry/ops.h>
+
+#include <algorithm>
 
 #include "graph/record.h"
 #include "support/check.h"

@@ -1,8 +1,8 @@
 // The public reductions: chains of single-axis reductions, composed exactly as docs/numerics.md says.
+#include <tarry/ops.h>
+
 #include <algorithm>
 #include <limits>
-
-#include <tarry/ops.h>
 
 #include "graph/record.h"
 #include "support/check.h"
@@ -19,8 +19,8 @@ using graph::Op;
 /// What every reduction starts from.
 struct Reduced {
   Edge x;
-  Dims axes;   ///< ascending
-  Dims shape;  ///< of the user's x
+  Dims axes;               ///< ascending
+  Dims shape;              ///< of the user's x
   std::int64_t count = 1;  ///< elements per result
 };
 
@@ -67,8 +67,8 @@ Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, W
   for (const std::int64_t axis : r.axes) {
     if (r.shape[static_cast<int>(axis)] == 0) {
       TARRY_THROW(InvalidArgument, op_name, where,
-                  "axis " + std::to_string(axis) + " of shape " + graph::to_string(r.shape) + " is empty: nothing has no " +
-                      op_name);
+                  "axis " + std::to_string(axis) + " of shape " + graph::to_string(r.shape) +
+                      " is empty: nothing has no " + op_name);
     }
   }
   return finish(r, chain(op, r, where), options.keepdims, where);

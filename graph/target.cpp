@@ -7,9 +7,9 @@ namespace tarry::graph {
 namespace {
 
 constexpr std::int64_t kMiB = 1024 * 1024;
-constexpr int kStaticShared = 48 * 1024;   // what a kernel may declare without asking at launch, on every arch
-constexpr int kCudaParameters = 32764;     // CUDA C++ Programming Guide, kernel parameter limit from sm_70 on
-constexpr int kCpuParameters = 1 << 20;    // the words travel behind one pointer: any bound is ours
+constexpr int kStaticShared = 48 * 1024;  // what a kernel may declare without asking at launch, on every arch
+constexpr int kCudaParameters = 32764;    // CUDA C++ Programming Guide, kernel parameter limit from sm_70 on
+constexpr int kCpuParameters = 1 << 20;   // the words travel behind one pointer: any bound is ours
 
 constexpr std::array kTargets = {
     // kind, name, level, registers, vector, shared, cluster, parameters, last-level cache of the class's common parts

@@ -1,10 +1,10 @@
 // Values into and out of arrays, and the public evaluate and plan: what of the API needs the engine.
+#include <tarry/create.h>
+#include <tarry/evaluate.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
-
-#include <tarry/create.h>
-#include <tarry/evaluate.h>
 
 #include "graph/record.h"
 #include "runtime/engine.h"
@@ -63,8 +63,7 @@ Reach reach(const Shape& shape, const Dims& strides, std::size_t size, Where whe
 /// The user's strides, with those that no index uses made row-major.
 Dims normalised(const Shape& shape, const std::vector<std::int64_t>& strides, Where where) {
   if (strides.size() != shape.size()) {
-    TARRY_THROW(InvalidArgument, "borrow", where,
-                std::to_string(strides.size()) + " strides for shape " + shape.str());
+    TARRY_THROW(InvalidArgument, "borrow", where, std::to_string(strides.size()) + " strides for shape " + shape.str());
   }
   const Dims row_major = graph::row_major_strides(extents(shape));
   if (graph::element_count(extents(shape)) == 0) return row_major;
@@ -166,9 +165,12 @@ Array::operator bool() const {
   graph::ScalarCell cell;
   read(cell.bytes, where);
   switch (dtype()) {
-    case Dtype::Float32: return cell.as<float>() != 0;  // -0 is false, NaN is true
-    case Dtype::Float64: return cell.as<double>() != 0;
-    default: return cell.as<std::int64_t>() != 0;  // zero-padded
+    case Dtype::Float32:
+      return cell.as<float>() != 0;  // -0 is false, NaN is true
+    case Dtype::Float64:
+      return cell.as<double>() != 0;
+    default:
+      return cell.as<std::int64_t>() != 0;  // zero-padded
   }
 }
 

@@ -1,8 +1,8 @@
 // Printing values as NumPy does: one format for all elements, columns aligned, large arrays summarised.
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <cmath>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kSummariseAbove = 1000;  // elements
 constexpr std::int64_t kEdgeItems = 3;          // shown at each end of a summarised axis
 constexpr std::size_t kLineWidth = 75;
-constexpr int kPrecision = 8;                   // digits after the point
+constexpr int kPrecision = 8;  // digits after the point
 
 /// The indices of one axis that are shown; -1 stands for "...".
 std::vector<std::int64_t> shown(std::int64_t extent, bool summarise) {
@@ -174,7 +174,8 @@ std::string render(std::span<const std::int64_t> shape, const void* data) {
   using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
   Printer printer(shape);
   std::vector<T> values;
-  for (const std::int64_t p : printer.positions()) values.push_back(static_cast<T>(static_cast<const Stored*>(data)[p]));
+  for (const std::int64_t p : printer.positions())
+    values.push_back(static_cast<T>(static_cast<const Stored*>(data)[p]));
   return printer.print(format(values));
 }
 
@@ -185,12 +186,18 @@ std::ostream& operator<<(std::ostream& out, const Array& x) {
   const graph::Node& n = *e.node();
   const std::shared_ptr<const void> data = runtime::host_data(e, n.where());
   switch (n.dtype) {
-    case Dtype::Bool: return out << render<bool>(n.shape(), data.get());
-    case Dtype::Int32: return out << render<std::int32_t>(n.shape(), data.get());
-    case Dtype::Int64: return out << render<std::int64_t>(n.shape(), data.get());
-    case Dtype::Float32: return out << render<float>(n.shape(), data.get());
-    case Dtype::Float64: return out << render<double>(n.shape(), data.get());
-    default: break;
+    case Dtype::Bool:
+      return out << render<bool>(n.shape(), data.get());
+    case Dtype::Int32:
+      return out << render<std::int32_t>(n.shape(), data.get());
+    case Dtype::Int64:
+      return out << render<std::int64_t>(n.shape(), data.get());
+    case Dtype::Float32:
+      return out << render<float>(n.shape(), data.get());
+    case Dtype::Float64:
+      return out << render<double>(n.shape(), data.get());
+    default:
+      break;
   }
   TARRY_THROW(InternalError, "print", n.where(), "no format for " + std::string(name(n.dtype)));
 }

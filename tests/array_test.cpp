@@ -1,12 +1,12 @@
 // Arrays with values: in from memory, out to memory, printed.
+#include <tarry/tarry.h>
+
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include <tarry/tarry.h>
 
 #include "tests/test.h"
 
@@ -90,7 +90,8 @@ TEST_CASE("array: borrowed memory is read through any strides", "[array]") {
   CHECK(floats(borrow(data + 5, {2}, {-5})) == std::vector<float>{5, 0});
   CHECK(borrow<float>(nullptr, {0}).size() == 0);
   CHECK_THROWS_WITH(borrow(data, {2, 3}, {3}), Catch::Contains("[borrow] 1 strides for shape (2, 3)"));
-  CHECK_THROWS_WITH(borrow(data, {2}, {std::numeric_limits<std::int64_t>::max()}), Catch::Contains("[borrow] the strides reach"));
+  CHECK_THROWS_WITH(borrow(data, {2}, {std::numeric_limits<std::int64_t>::max()}),
+                    Catch::Contains("[borrow] the strides reach"));
   CHECK_THROWS_WITH(borrow<float>(nullptr, {1}), Catch::Contains("[borrow] no memory for shape (1,)"));
 }
 

@@ -1,13 +1,12 @@
 // Nodes: size, pool, hash, lifetime; shapes, index maps, attributes and targets.
 #include <pthread.h>
+#include <tarry/tarry.h>
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <tarry/tarry.h>
 
 #include "graph/attributes.h"
 #include "graph/record.h"
@@ -43,7 +42,8 @@ void on_small_stack(std::size_t bytes, std::function<void()> body) {
 std::string text(const IndexMap& map) {
   std::string s;
   for (int d = 0; d < map.size; ++d) {
-    s += "[" + std::to_string(map[d].axis) + " " + std::to_string(map[d].start) + " " + std::to_string(map[d].step) + "]";
+    s += "[" + std::to_string(map[d].axis) + " " + std::to_string(map[d].start) + " " + std::to_string(map[d].step) +
+         "]";
   }
   return s;
 }

@@ -1,6 +1,12 @@
 // Array: the handle that users hold, and how values get in and out of it.
 #pragma once
 
+#include <tarry/device.h>
+#include <tarry/dtype.h>
+#include <tarry/error.h>
+#include <tarry/export.h>
+#include <tarry/shape.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -11,12 +17,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <tarry/device.h>
-#include <tarry/dtype.h>
-#include <tarry/error.h>
-#include <tarry/export.h>
-#include <tarry/shape.h>
 
 namespace tarry {
 

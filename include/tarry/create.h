@@ -1,6 +1,8 @@
 // Making arrays: from the user's memory, and from a rule.
 #pragma once
 
+#include <tarry/array.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,14 +13,13 @@
 #include <type_traits>
 #include <vector>
 
-#include <tarry/array.h>
-
 namespace tarry {
 inline namespace v0 {
 
 namespace detail {
 /// Copies `count` elements row-major into a new array of `shape`.
-[[nodiscard]] TARRY_EXPORT Array copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape, Where where);
+[[nodiscard]] TARRY_EXPORT Array copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape,
+                                         Where where);
 [[nodiscard]] TARRY_EXPORT Array copy_in(const std::vector<bool>& values, const Shape& shape, Where where);
 /// Strides in elements; null for row-major.
 [[nodiscard]] TARRY_EXPORT Array borrow(const void* data, Dtype dtype, const Shape& shape,
@@ -33,7 +34,8 @@ using Rows = std::initializer_list<std::initializer_list<T>>;
 
 /// An array of the given elements; the dtype is that of T.
 /// Shapes: (n,), or `shape`, whose product must be n.
-/// Throws InvalidArgument where the product of `shape` is not the number of elements. T without a dtype does not compile.
+/// Throws InvalidArgument where the product of `shape` is not the number of elements. T without a dtype does not
+/// compile.
 template <class T>
 [[nodiscard]] Array asarray(std::span<const T> values, const Shape& shape,
                             std::source_location where = std::source_location::current()) {
@@ -154,7 +156,7 @@ template <class T>
                                         std::source_location where = std::source_location::current());
 
 struct LinspaceOptions {
-  bool endpoint = true;    ///< whether stop is the last element
+  bool endpoint = true;  ///< whether stop is the last element
   Dtype dtype = float32;
 };
 /// `count` evenly spaced numbers from start to stop. With the endpoint the last element is exactly stop.

@@ -1,14 +1,14 @@
 // Running what was recorded, and asking beforehand what would run.
 #pragma once
 
+#include <tarry/array.h>
+#include <tarry/plan.h>
+
 #include <cstddef>
 #include <source_location>
 #include <span>
 #include <string_view>
 #include <type_traits>
-
-#include <tarry/array.h>
-#include <tarry/plan.h>
 
 namespace tarry {
 inline namespace v0 {
@@ -26,7 +26,8 @@ class Root {
   Where where_;
 };
 
-/// Name of a target that kernels can be made for without being there ("sm_90", "x86-64-v3"), with the place of the call.
+/// Name of a target that kernels can be made for without being there ("sm_90", "x86-64-v3"), with the place of the
+/// call.
 class TargetName {
  public:
   TargetName(const char* name, std::source_location where = std::source_location::current()) noexcept  // NOLINT

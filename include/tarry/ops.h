@@ -5,12 +5,12 @@
 // accepted, a number does not fit the dtype it meets, operands are placed on different devices, or one is undefined.
 #pragma once
 
+#include <tarry/array.h>
+
 #include <cstdint>
 #include <optional>
 #include <source_location>
 #include <vector>
-
-#include <tarry/array.h>
 
 namespace tarry {
 inline namespace v0 {
@@ -50,7 +50,8 @@ inline namespace v0 {
 /// Error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 [[nodiscard]] TARRY_EXPORT Array erf(const Array& x, std::source_location where = std::source_location::current());
 
-// ---- Comparisons. Dtypes: promoted, then compared; the result is bool. Anything compared with NaN is false but !=. ----
+// ---- Comparisons. Dtypes: promoted, then compared; the result is bool. Anything compared with NaN is false but !=.
+// ----
 
 /// a == b; also of bools.
 [[nodiscard]] TARRY_EXPORT Array equal(const Operand& a, const Operand& b);

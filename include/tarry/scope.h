@@ -1,10 +1,10 @@
 // Scope: settings for everything that this thread records while it lives.
 #pragma once
 
-#include <cstdint>
-
 #include <tarry/device.h>
 #include <tarry/export.h>
+
+#include <cstdint>
 
 namespace tarry {
 inline namespace v0 {

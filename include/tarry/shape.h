@@ -1,6 +1,9 @@
 // Shape, Axes and Scalar: the small values that operations take beside arrays.
 #pragma once
 
+#include <tarry/dtype.h>
+#include <tarry/export.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -8,9 +11,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <tarry/dtype.h>
-#include <tarry/export.h>
 
 namespace tarry {
 inline namespace v0 {
@@ -28,8 +28,8 @@ class Shape {
  public:
   Shape() = default;
   template <detail::Integer... T>
-    requires(sizeof...(T) > 0)
-  Shape(T... extents) : extents_{static_cast<std::int64_t>(extents)...} {}  // NOLINT: conversion wanted
+  requires(sizeof...(T) > 0) Shape(T... extents)
+      : extents_{static_cast<std::int64_t>(extents)...} {}                    // NOLINT: conversion wanted
   Shape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {}  // NOLINT: conversion wanted
 
   [[nodiscard]] std::size_t size() const noexcept { return extents_.size(); }
@@ -51,9 +51,9 @@ class Axes {
  public:
   Axes() = default;
   template <detail::Integer T>
-  Axes(T axis) : axes_{static_cast<std::int64_t>(axis)} {}              // NOLINT: conversion wanted
-  Axes(std::initializer_list<std::int64_t> axes) : axes_(axes) {}       // NOLINT: conversion wanted
-  Axes(std::vector<std::int64_t> axes) : axes_(std::move(axes)) {}      // NOLINT: conversion wanted
+  Axes(T axis) : axes_{static_cast<std::int64_t>(axis)} {}          // NOLINT: conversion wanted
+  Axes(std::initializer_list<std::int64_t> axes) : axes_(axes) {}   // NOLINT: conversion wanted
+  Axes(std::vector<std::int64_t> axes) : axes_(std::move(axes)) {}  // NOLINT: conversion wanted
   Axes(bool) = delete;  ///< `sum(x, true)`: keepdims is an option, `sum(x, {}, {.keepdims = true})`
 
   [[nodiscard]] bool all() const noexcept { return axes_.empty(); }
