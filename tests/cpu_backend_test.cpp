@@ -148,7 +148,9 @@ TEST_CASE("cpu: kernels run in the default floating-point state and leave the ca
   const unsigned after = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(before);
   REQUIRE(after == odd);
-  REQUIRE(std::all_of(y.begin(), y.end(), [](float v) { return v == 2e-40f; }));
+  const float twice = x[0] + x[0];
+  REQUIRE(twice > 0);
+  REQUIRE(std::all_of(y.begin(), y.end(), [&](float v) { return v == twice; }));
 #endif
 }
 
