@@ -11,11 +11,12 @@ OuterTile outer_tile(const KernelIr& ir) {
   // Of 48 KB that every target grants a thread block: what passes between warps, and the pending nodes of the columns.
   constexpr std::size_t kLanesBytes = 32 * 1024, kPendingBytes = 14 * 1024;
   constexpr int kMostItems = 4, kMostBlocks = 4, kMostLevels = 12;
+  constexpr std::size_t kItemBytes = 40;  // a thread holds four lanes of each column in registers
   const std::size_t state = state_bytes(ir);
   OuterTile tile;
   auto column_bytes = [&] { return static_cast<std::size_t>(tile.columns()) * state; };
   tile.items = std::min(ir.vector, kMostItems);
-  while (tile.items > 1 && column_bytes() * 8 > kLanesBytes) tile.items /= 2;
+  while (tile.items > 1 && static_cast<std::size_t>(tile.items) * state > kItemBytes) tile.items /= 2;
   tile.step_blocks = kMostBlocks;
   while (tile.step_blocks > 1 && column_bytes() * 8 * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
   TARRY_ASSERT(column_bytes() * 8 <= kLanesBytes);

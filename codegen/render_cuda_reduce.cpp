@@ -22,7 +22,7 @@ std::string field_name(const StateField& field, const Reduction& r) {
   return graph::output_count(r.op) == 2 ? fmt::format("r{}_{}", field.reduction, field.part) : fmt::format("r{}", field.reduction);
 }
 
-/// Types and functions of the states: first, step, combine, down.
+/// Types and functions of the states: first, step, combine, down; even and share say how nodes share their elements.
 class States {
  public:
   States(const KernelIr& ir, Expressions& expressions) : ir_(ir), expressions_(expressions) {}
@@ -35,6 +35,7 @@ class States {
   }
 
   [[nodiscard]] std::string functions() {
+    shares();
     first();
     step();
     combine();
@@ -43,6 +44,38 @@ class States {
   }
 
  private:
+  [[nodiscard]] bool moments(std::size_t i) const { return graph::output_count(ir_.reductions[i].op) == 2; }
+  /// Elements that one input of reduction i stands for, as a factor.
+  [[nodiscard]] std::string weight(std::size_t i) const {
+    const Reduction& r = ir_.reductions[i];
+    return r.op == Op::MomentsMerge ? fmt::format(" * p.{}", slot_name({SlotKind::Scalar, r.weight})) : std::string();
+  }
+
+  /// What Chan's merge of a node of na with one of nb elements needs: na and w = nb / (na + nb), which is 0.5 exactly
+  /// for equal counts. A division is long, so the tree asks for one share per level.
+  void shares() {
+    std::string fields;
+    for (std::size_t i = 0; i < ir_.reductions.size(); ++i)
+      if (moments(i)) fields += fmt::format(" {} n{}, w{};", c_type(ir_.reductions[i].dtype), i, i);
+    out_.line(fmt::format("struct $N_split {{{} }};", fields));
+    for (const bool even : {true, false}) {
+      out_.line("template <class Count>");
+      out_.open(fmt::format("__device__ __forceinline__ $N_split $N_{}(const $N_params& p, Count na{})", even ? "even" : "share",
+                            even ? "" : ", Count nb"));
+      if (!even) out_.line("if (na == nb) return $N_even(p, na);");
+      out_.line("$N_split h;");
+      for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+        if (!moments(i)) continue;
+        const std::string type = c_type(ir_.reductions[i].dtype), times = weight(i);
+        out_.line(fmt::format("h.n{} = ({})(na{});", i, type, times));
+        if (even) out_.line(fmt::format("h.w{} = ({})0.5;", i, type));
+        else out_.line(fmt::format("h.w{0} = ({1})(nb{2}) / ({1})((na + nb){2});", i, type, times));
+      }
+      out_.line("return h;");
+      out_.close();
+    }
+  }
+
   void first() {
     out_.open("__device__ __forceinline__ $N_state $N_first(const $N_inputs& in)");
     out_.line("$N_state s;");
@@ -58,7 +91,10 @@ class States {
 
   /// A lane takes its k-th element.
   void step() {
-    out_.open("__device__ __forceinline__ $N_state $N_step($N_state a, const $N_inputs& in, int k, const $N_params& p)");
+    out_.open("__device__ __forceinline__ $N_state $N_step(const $N_params& p, $N_state a, const $N_inputs& in, int k)");
+    bool merges = false;
+    for (const Reduction& r : ir_.reductions) merges |= r.op == Op::MomentsMerge;
+    if (merges) out_.line("const $N_split h = $N_share(p, k - 1, 1);");
     for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
       const Reduction& r = ir_.reductions[i];
       const std::string type = c_type(r.dtype);
@@ -69,7 +105,7 @@ class States {
         out_.line(fmt::format("a.r{0}_m2 = a.r{0}_m2 + d * (in.x{0} - a.r{0}_mean);", i));
         out_.close();
       } else if (r.op == Op::MomentsMerge) {
-        merge(i, fmt::format("in.x{}", i), fmt::format("in.x{}_m2", i), "(k - 1)", "1");
+        merge(i, fmt::format("in.x{}", i), fmt::format("in.x{}_m2", i));
       } else {
         out_.line(fmt::format("a.r{0} = {1};", i, expressions_.combine(r, fmt::format("a.r{}", i), fmt::format("in.x{}", i))));
       }
@@ -78,32 +114,24 @@ class States {
     out_.close();
   }
 
-  /// Node a of na elements, on the left, and node b of nb elements.
+  /// Node a on the left, node b on the right.
   void combine() {
-    out_.line("template <class Count>");
-    out_.open("__device__ __forceinline__ $N_state $N_combine($N_state a, $N_state b, Count na, Count nb, const $N_params& p)");
+    out_.open("__device__ __forceinline__ $N_state $N_combine($N_state a, $N_state b, $N_split h)");
     for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
-      const Reduction& r = ir_.reductions[i];
-      if (graph::output_count(r.op) == 2)
-        merge(i, fmt::format("b.r{}_mean", i), fmt::format("b.r{}_m2", i), "na", "nb");
+      if (moments(i)) merge(i, fmt::format("b.r{}_mean", i), fmt::format("b.r{}_m2", i));
       else
-        out_.line(fmt::format("a.r{0} = {1};", i, expressions_.combine(r, fmt::format("a.r{}", i), fmt::format("b.r{}", i))));
+        out_.line(fmt::format("a.r{0} = {1};", i,
+                              expressions_.combine(ir_.reductions[i], fmt::format("a.r{}", i), fmt::format("b.r{}", i))));
     }
     out_.line("return a;");
     out_.close();
   }
 
-  /// Chan's merge into a. Equal counts give w = 0.5 exactly, without a division.
-  void merge(std::size_t i, const std::string& mean, const std::string& m2, const std::string& na, const std::string& nb) {
-    const Reduction& r = ir_.reductions[i];
-    const std::string type = c_type(r.dtype);
-    const std::string weight = r.op == Op::MomentsMerge
-                                   ? fmt::format(" * p.{}", slot_name({SlotKind::Scalar, r.weight})) : std::string();
+  void merge(std::size_t i, const std::string& mean, const std::string& m2) {
     out_.open("");
-    out_.line(fmt::format("const {0} w = {1} == {2} ? ({0})0.5 : ({0})({2}{3}) / ({0})(({1} + {2}){3});", type, na, nb, weight));
-    out_.line(fmt::format("const {} d = {} - a.r{}_mean;", type, mean, i));
-    out_.line(fmt::format("a.r{0}_mean = a.r{0}_mean + d * w;", i));
-    out_.line(fmt::format("a.r{0}_m2 = (a.r{0}_m2 + {1}) + (d * d) * (({2})({3}{4}) * w);", i, m2, type, na, weight));
+    out_.line(fmt::format("const {} d = {} - a.r{}_mean;", c_type(ir_.reductions[i].dtype), mean, i));
+    out_.line(fmt::format("a.r{0}_mean = a.r{0}_mean + d * h.w{0};", i));
+    out_.line(fmt::format("a.r{0}_m2 = (a.r{0}_m2 + {1}) + (d * d) * (h.n{0} * h.w{0});", i, m2));
     out_.close();
   }
 
@@ -137,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
     $N_load(p, t, k, 1, x);
     const $N_inputs in = $N_point(p, t, r, x, 0, k$Y);
 @S    $N_store(p, t, k, 1, y);
-    s = k == 0 ? $N_first(in) : $N_step(s, in, k + 1, p);
+    s = k == 0 ? $N_first(in) : $N_step(p, s, in, k + 1);
   }
   $N_finish(p, t, s);
 }
@@ -145,41 +173,47 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 
 /// The tree above whole nodes.
 constexpr std::string_view kTree = R"(
-// Elements of a tree block of m that lie in its lanes l, l + d, l + 2d, ...
-__device__ __forceinline__ int $N_held(int m, int l, int d) { return (m - l + d - 1) / d; }
+// The split of lanes l and l + d of a tree block of m elements: lane l holds the elements l, l + 2d, l + 4d, ..., which are
+// m / 2d or one more. `uneven` is the split of one more with m / 2d.
+__device__ __forceinline__ $N_split $N_lane_pair(const $N_params& p, int m, int l, int d, $N_split uneven) {
+  const int na = (m - l + 2 * d - 1) / (2 * d), nb = (m - l + d - 1) / (2 * d);
+  return na == nb ? $N_even(p, na) : uneven;
+}
+__device__ __forceinline__ $N_split $N_uneven(const $N_params& p, int m, int d) { return $N_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// Combines neighbouring nodes of `unit` elements each; m elements are there in all, so the last ones may be missing.
+// Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
 template <int kNodes>
-__device__ __forceinline__ $N_state $N_tree($N_state (&v)[kNodes], tarry_i64 unit, tarry_i64 m, const $N_params& p) {
+__device__ __forceinline__ $N_state $N_tree(const $N_params& p, $N_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
 #pragma unroll
   for (int d = 1; d < kNodes; d *= 2) {
+    const int last = (there - 1) / d * d;
+    const $N_split whole = $N_even(p, d * unit), cut = $N_share(p, d * unit, tail);
 #pragma unroll
-    for (int i = 0; i + d < kNodes; i += 2 * d) {
-      const tarry_i64 left = m - (i + d) * unit;
-      if (left > 0) v[i] = $N_combine(v[i], v[i + d], d * unit, left < d * unit ? left : d * unit, p);
-    }
+    for (int i = 0; i < kNodes; i += 2 * d)
+      if (i + d < there) v[i] = $N_combine(v[i], v[i + d], i + d == last ? cut : whole);
+    if (last & d) tail += d * unit;
   }
   return v[0];
 }
 
 // The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
-__device__ __forceinline__ void $N_push($N_state* pending, int pitch, int step, $N_state s, tarry_i64 unit, tarry_i64 nb, const $N_params& p) {
+__device__ __forceinline__ void $N_push(const $N_params& p, $N_state* pending, int pitch, int step, $N_state s, tarry_i64 unit, tarry_i64 nb) {
   int level = 0;
   for (; step >> level & 1; ++level) {
-    s = $N_combine(pending[level * pitch], s, unit << level, nb, p);
+    s = $N_combine(pending[level * pitch], s, $N_share(p, unit << level, nb));
     nb += unit << level;
   }
   pending[level * pitch] = s;
 }
 
 // The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
-__device__ __forceinline__ $N_state $N_collect(const $N_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m, const $N_params& p) {
+__device__ __forceinline__ $N_state $N_collect(const $N_params& p, const $N_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
   int level = __ffs(steps) - 1;
   $N_state s = pending[level * pitch];
   tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
   for (++level; steps >> level; ++level) {
     if (!(steps >> level & 1)) continue;
-    s = $N_combine(pending[level * pitch], s, unit << level, nb, p);
+    s = $N_combine(pending[level * pitch], s, $N_share(p, unit << level, nb));
     nb += unit << level;
   }
   return s;
@@ -193,19 +227,21 @@ __device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
 }
 
 // Folds chunk states of `unit` elements in place, $R at a time: part[0, $C) of chunk 0 become the results.
-__device__ __forceinline__ void $N_fold($N_state* part, tarry_i64 pitch, int columns, tarry_i64 chunks, tarry_i64 unit, const $N_params& p) {
+__device__ __forceinline__ void $N_fold(const $N_params& p, $N_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
   for (; chunks > 1; unit *= $R) {
-    const tarry_i64 nodes = (chunks + $R - 1) / $R;
-    for (tarry_i64 base = 0; base < nodes * $C; base += 256) {
-      const tarry_i64 node = (base + threadIdx.x) / $C;
-      const int column = threadIdx.x % $C;
+    const int nodes = (chunks + $R - 1) / $R;
+    const tarry_i64 tail = p.n - (chunks - 1) * unit;
+    for (int base = 0; base < nodes * $C; base += 256) {
+      const int node = (base + (int)threadIdx.x) / $C, column = threadIdx.x % $C;
       const bool mine = node < nodes && column < columns;
       $N_state v[$R];
       if (mine) {
+        const int there = chunks - node * $R < $R ? chunks - node * $R : $R;
+        const $N_state* from = part + (tarry_i64)node * $R * pitch + column;
 #pragma unroll
         for (int i = 0; i < $R; ++i)
-          if (node * $R + i < chunks) v[i] = part[(node * $R + i) * pitch + column];
-        v[0] = $N_tree(v, unit, p.n - node * $R * unit, p);
+          if (i < there) v[i] = from[i * pitch];
+        v[0] = $N_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
       }
       __syncthreads();
       if (mine) part[node * pitch + column] = v[0];
@@ -227,18 +263,18 @@ __device__ __forceinline__ $N_state $N_four(const $N_params& p, const $N_at& t, 
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const $N_inputs in = $N_point(p, t, r, x[s], j, k + s * 32$Y);
-      c[j] = s == 0 ? $N_first(in) : $N_step(c[j], in, s + 1, p);
+      c[j] = s == 0 ? $N_first(in) : $N_step(p, c[j], in, s + 1);
     }
 @S    $N_store(p, t, k + s * 32, 4, y);
   }
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = $N_combine(c[j], $N_down(c[j], d), 16 / d, 16 / d, p);
+    for (int j = 0; j < 4; ++j) c[j] = $N_combine(c[j], $N_down(c[j], d), $N_even(p, 16 / d));
   }
-  c[0] = $N_combine($N_combine(c[0], c[2], 32, 32, p), $N_combine(c[1], c[3], 32, 32, p), 64, 64, p);
-  c[0] = $N_combine(c[0], $N_down(c[0], 8), 128, 128, p);
-  return $N_combine(c[0], $N_down(c[0], 16), 256, 256, p);
+  c[0] = $N_combine($N_combine(c[0], c[2], $N_even(p, 32)), $N_combine(c[1], c[3], $N_even(p, 32)), $N_even(p, 64));
+  c[0] = $N_combine(c[0], $N_down(c[0], 8), $N_even(p, 128));
+  return $N_combine(c[0], $N_down(c[0], 16), $N_even(p, 256));
 }
 
 // Eight whole blocks.
@@ -246,7 +282,7 @@ __device__ __forceinline__ $N_state $N_eight(const $N_params& p, const $N_at& t,
   const int lane = threadIdx.x & 31;
   const $K k = base + (lane >> 3) * 128 + (lane & 7) * 4;
 $EIGHT
-  return $N_combine(a, b, 512, 512, p);
+  return $N_combine(a, b, $N_even(p, 512));
 }
 
 // Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
@@ -268,27 +304,30 @@ __device__ __forceinline__ $N_state $N_some(const $N_params& p, const $N_at& t, 
     for (int j = 0; j < 4; ++j) {
       if (j < left) {
         const $N_inputs in = $N_point(p, t, r, x[s], j, base + block + s * 32 + l$Y);
-        c[j] = s == 0 ? $N_first(in) : $N_step(c[j], in, s + 1, p);
+        c[j] = s == 0 ? $N_first(in) : $N_step(p, c[j], in, s + 1);
       }
     }
 @S    $N_store(p, t, base + block + s * 32 + l, left < 0 ? 0 : left < 4 ? left : 4, y);
   }
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
+    const $N_split uneven = $N_uneven(p, here, 4 * d);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const $N_state o = $N_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = $N_combine(c[j], o, $N_held(here, l + j, 8 * d), $N_held(here, l + j + 4 * d, 8 * d), p);
+      if (l + j + 4 * d < here) c[j] = $N_combine(c[j], o, $N_lane_pair(p, here, l + j, 4 * d, uneven));
     }
   }
-  if (2 < here) c[0] = $N_combine(c[0], c[2], $N_held(here, 0, 4), $N_held(here, 2, 4), p);
-  if (3 < here) c[1] = $N_combine(c[1], c[3], $N_held(here, 1, 4), $N_held(here, 3, 4), p);
-  if (1 < here) c[0] = $N_combine(c[0], c[1], $N_held(here, 0, 2), $N_held(here, 1, 2), p);
+  // The four lanes of the block's first thread.
+  const $N_split uneven = $N_uneven(p, here, 2);
+  if (2 < here) c[0] = $N_combine(c[0], c[2], $N_lane_pair(p, here, 0, 2, uneven));
+  if (3 < here) c[1] = $N_combine(c[1], c[3], $N_lane_pair(p, here, 1, 2, uneven));
+  if (1 < here) c[0] = $N_combine(c[0], c[1], $N_share(p, (here + 1) / 2, here / 2));
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) {
     const $N_state o = $N_down(c[0], 8 * d);
     const int left = m - block - d * 128;
-    if (left > 0) c[0] = $N_combine(c[0], o, d * 128, left < d * 128 ? left : d * 128, p);
+    if (left > 0) c[0] = $N_combine(c[0], o, $N_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
   return c[0];
 }
@@ -307,13 +346,13 @@ __device__ __forceinline__ $N_state $N_run(const $N_params& p, const $N_at& t, c
       for (int half = 0; half < (int)left; half += 512) {
         const int some = (int)left - half < 512 ? (int)left - half : 512;
         const $N_state h = $N_some(p, t, r, first + ($K)at + half, some);
-        s = half == 0 ? h : $N_combine(s, h, 512, some, p);
+        s = half == 0 ? h : $N_combine(s, h, $N_share(p, 512, some));
       }
     }
-    if (leader) $N_push(pending, 1, step, s, 1024, left < 1024 ? left : 1024, p);
+    if (leader) $N_push(p, pending, 1, step, s, 1024, left < 1024 ? left : 1024);
   }
   $N_state s = {};
-  if (leader) s = $N_collect(pending, 1, step, 1024, m, p);
+  if (leader) s = $N_collect(p, pending, 1, step, 1024, m);
   return s;
 }
 )";
@@ -368,7 +407,9 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
     $N_state v[8];
 #pragma unroll
     for (int w = 0; w < 8; ++w) v[w] = nodes[w];
-    const $N_state s = $N_tree(v, unit, p.n - chunk * unit * 8, p);
+    int there = 8;
+    while (left <= (there - 1) * unit) --there;
+    const $N_state s = $N_tree(p, v, there, unit, there < 8 || left < 8 * unit ? left - (there - 1) * unit : unit);
     if (chunks == 1) {
       $N_finish(p, t, s);
       last = false;
@@ -379,7 +420,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
   }
   __syncthreads();
   if (!last) return;
-  $N_fold(part, 1, 1, chunks, unit * 8, p);
+  $N_fold(p, part, 1, 1, (int)chunks, unit * 8);
   if (threadIdx.x == 0) {
     p.tickets[row] = 0;
     $N_finish(p, t, part[0]);
@@ -406,14 +447,14 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
           const $N_inputs in = $N_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp$Y);
-          lane[i % 4][j] = s + i / 4 == 0 ? $N_first(in) : $N_step(lane[i % 4][j], in, s + i / 4 + 1, p);
+          lane[i % 4][j] = s + i / 4 == 0 ? $N_first(in) : $N_step(p, lane[i % 4][j], in, s + i / 4 + 1);
         }
 @S        $N_store(p, t, base + s * 32 + i * 8 + warp, $W, y);
       }
     }
 #pragma unroll
     for (int j = 0; j < $W; ++j)
-      c[j] = $N_combine($N_combine(lane[0][j], lane[2][j], 4, 4, p), $N_combine(lane[1][j], lane[3][j], 4, 4, p), 8, 8, p);
+      c[j] = $N_combine($N_combine(lane[0][j], lane[2][j], $N_even(p, 4)), $N_combine(lane[1][j], lane[3][j], $N_even(p, 4)), $N_even(p, 8));
     return;
   }
 #pragma unroll
@@ -428,34 +469,36 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
           const $N_inputs in = $N_point(p, t, r[j], x, j, base + at$Y);
-          lane[i][j] = s == 0 ? $N_first(in) : $N_step(lane[i][j], in, s + 1, p);
+          lane[i][j] = s == 0 ? $N_first(in) : $N_step(p, lane[i][j], in, s + 1);
         }
 @S        $N_store(p, t, base + at, $W, y);
       }
     }
   }
+  const $N_split uneven16 = $N_uneven(p, m, 16), uneven8 = $N_uneven(p, m, 8);
 #pragma unroll
   for (int j = 0; j < $W; ++j) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int l = warp + 8 * i;
-      if (l + 16 < m) lane[i][j] = $N_combine(lane[i][j], lane[i + 2][j], $N_held(m, l, 32), $N_held(m, l + 16, 32), p);
+      if (l + 16 < m) lane[i][j] = $N_combine(lane[i][j], lane[i + 2][j], $N_lane_pair(p, m, l, 16, uneven16));
     }
-    if (warp + 8 < m) lane[0][j] = $N_combine(lane[0][j], lane[1][j], $N_held(m, warp, 16), $N_held(m, warp + 8, 16), p);
+    if (warp + 8 < m) lane[0][j] = $N_combine(lane[0][j], lane[1][j], $N_lane_pair(p, m, warp, 8, uneven8));
     c[j] = lane[0][j];
   }
 }
 
-// One column of a block: lanes 0 to 7, `pitch` states apart, of m <= 128 elements.
-__device__ __forceinline__ $N_state $N_lanes(const $N_state* lanes, int m, const $N_params& p) {
+// One column of a block of m <= 128 elements: its lanes 0 to 7.
+__device__ __forceinline__ $N_state $N_lanes(const $N_params& p, const $N_state* lanes, int m) {
   $N_state v[8];
 #pragma unroll
   for (int l = 0; l < 8; ++l) v[l] = lanes[l * $C];
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
+    const $N_split uneven = $N_uneven(p, m, d);
 #pragma unroll
-    for (int l = 0; l < d; ++l)
-      if (l + d < m) v[l] = $N_combine(v[l], v[l + d], $N_held(m, l, 2 * d), $N_held(m, l + d, 2 * d), p);
+    for (int l = 0; l < 4; ++l)
+      if (l < d && l + d < m) v[l] = $N_combine(v[l], v[l + d], $N_lane_pair(p, m, l, d, uneven));
   }
   return v[0];
 }
@@ -491,15 +534,16 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
     __syncthreads();
     if (column) {
       $N_state v[$B];
+      const int there = (left + 127) / 128;
 #pragma unroll
       for (int b = 0; b < $B; ++b)
-        if (b * 128 < left) v[b] = $N_lanes(&lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128, p);
-      $N_push(&pending[0][threadIdx.x], $C, step, $N_tree(v, 128, left, p), $B * 128, left, p);
+        if (b < there) v[b] = $N_lanes(p, &lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128);
+      $N_push(p, &pending[0][threadIdx.x], $C, step, $N_tree(p, v, there, 128, left - (there - 1) * 128), $B * 128, left);
     }
     __syncthreads();
   }
   $N_state s = {};
-  if (column) s = $N_collect(&pending[0][threadIdx.x], $C, step, $B * 128, m, p);
+  if (column) s = $N_collect(p, &pending[0][threadIdx.x], $C, step, $B * 128, m);
   if (chunks > 1) {
     $N_state* part = ($N_state*)p.scratch + corner;
     if (column) part[chunk * p.count + threadIdx.x] = s;
@@ -507,7 +551,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
     if (threadIdx.x == 0) last = $N_arrive(p.tickets + tile) == chunks - 1;
     __syncthreads();
     if (!last) return;
-    $N_fold(part, p.count, p.count - corner < $C ? (int)(p.count - corner) : $C, chunks, p.chunk_blocks * 128, p);
+    $N_fold(p, part, p.count, p.count - corner < $C ? (int)(p.count - corner) : $C, (int)chunks, p.chunk_blocks * 128);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (column) s = part[threadIdx.x];
   }

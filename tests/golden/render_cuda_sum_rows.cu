@@ -51,17 +51,28 @@ __device__ __forceinline__ void ENTRY_finish(const ENTRY_params& p, const ENTRY_
   const float v1 = s.r0;
   t.a1[0] = v1;
 }
+struct ENTRY_split { };
+template <class Count>
+__device__ __forceinline__ ENTRY_split ENTRY_even(const ENTRY_params& p, Count na) {
+  ENTRY_split h;
+  return h;
+}
+template <class Count>
+__device__ __forceinline__ ENTRY_split ENTRY_share(const ENTRY_params& p, Count na, Count nb) {
+  if (na == nb) return ENTRY_even(p, na);
+  ENTRY_split h;
+  return h;
+}
 __device__ __forceinline__ ENTRY_state ENTRY_first(const ENTRY_inputs& in) {
   ENTRY_state s;
   s.r0 = in.x0;
   return s;
 }
-__device__ __forceinline__ ENTRY_state ENTRY_step(ENTRY_state a, const ENTRY_inputs& in, int k, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_step(const ENTRY_params& p, ENTRY_state a, const ENTRY_inputs& in, int k) {
   a.r0 = a.r0 + in.x0;
   return a;
 }
-template <class Count>
-__device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state b, Count na, Count nb, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state b, ENTRY_split h) {
   a.r0 = a.r0 + b.r0;
   return a;
 }
@@ -70,41 +81,47 @@ __device__ __forceinline__ ENTRY_state ENTRY_down(ENTRY_state s, int d) {
   return s;
 }
 
-// Elements of a tree block of m that lie in its lanes l, l + d, l + 2d, ...
-__device__ __forceinline__ int ENTRY_held(int m, int l, int d) { return (m - l + d - 1) / d; }
+// The split of lanes l and l + d of a tree block of m elements: lane l holds the elements l, l + 2d, l + 4d, ..., which are
+// m / 2d or one more. `uneven` is the split of one more with m / 2d.
+__device__ __forceinline__ ENTRY_split ENTRY_lane_pair(const ENTRY_params& p, int m, int l, int d, ENTRY_split uneven) {
+  const int na = (m - l + 2 * d - 1) / (2 * d), nb = (m - l + d - 1) / (2 * d);
+  return na == nb ? ENTRY_even(p, na) : uneven;
+}
+__device__ __forceinline__ ENTRY_split ENTRY_uneven(const ENTRY_params& p, int m, int d) { return ENTRY_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// Combines neighbouring nodes of `unit` elements each; m elements are there in all, so the last ones may be missing.
+// Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
 template <int kNodes>
-__device__ __forceinline__ ENTRY_state ENTRY_tree(ENTRY_state (&v)[kNodes], tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_tree(const ENTRY_params& p, ENTRY_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
 #pragma unroll
   for (int d = 1; d < kNodes; d *= 2) {
+    const int last = (there - 1) / d * d;
+    const ENTRY_split whole = ENTRY_even(p, d * unit), cut = ENTRY_share(p, d * unit, tail);
 #pragma unroll
-    for (int i = 0; i + d < kNodes; i += 2 * d) {
-      const tarry_i64 left = m - (i + d) * unit;
-      if (left > 0) v[i] = ENTRY_combine(v[i], v[i + d], d * unit, left < d * unit ? left : d * unit, p);
-    }
+    for (int i = 0; i < kNodes; i += 2 * d)
+      if (i + d < there) v[i] = ENTRY_combine(v[i], v[i + d], i + d == last ? cut : whole);
+    if (last & d) tail += d * unit;
   }
   return v[0];
 }
 
 // The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
-__device__ __forceinline__ void ENTRY_push(ENTRY_state* pending, int pitch, int step, ENTRY_state s, tarry_i64 unit, tarry_i64 nb, const ENTRY_params& p) {
+__device__ __forceinline__ void ENTRY_push(const ENTRY_params& p, ENTRY_state* pending, int pitch, int step, ENTRY_state s, tarry_i64 unit, tarry_i64 nb) {
   int level = 0;
   for (; step >> level & 1; ++level) {
-    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    s = ENTRY_combine(pending[level * pitch], s, ENTRY_share(p, unit << level, nb));
     nb += unit << level;
   }
   pending[level * pitch] = s;
 }
 
 // The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
-__device__ __forceinline__ ENTRY_state ENTRY_collect(const ENTRY_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_collect(const ENTRY_params& p, const ENTRY_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
   int level = __ffs(steps) - 1;
   ENTRY_state s = pending[level * pitch];
   tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
   for (++level; steps >> level; ++level) {
     if (!(steps >> level & 1)) continue;
-    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    s = ENTRY_combine(pending[level * pitch], s, ENTRY_share(p, unit << level, nb));
     nb += unit << level;
   }
   return s;
@@ -118,19 +135,21 @@ __device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
 }
 
 // Folds chunk states of `unit` elements in place, 16 at a time: part[0, 1) of chunk 0 become the results.
-__device__ __forceinline__ void ENTRY_fold(ENTRY_state* part, tarry_i64 pitch, int columns, tarry_i64 chunks, tarry_i64 unit, const ENTRY_params& p) {
+__device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
   for (; chunks > 1; unit *= 16) {
-    const tarry_i64 nodes = (chunks + 16 - 1) / 16;
-    for (tarry_i64 base = 0; base < nodes * 1; base += 256) {
-      const tarry_i64 node = (base + threadIdx.x) / 1;
-      const int column = threadIdx.x % 1;
+    const int nodes = (chunks + 16 - 1) / 16;
+    const tarry_i64 tail = p.n - (chunks - 1) * unit;
+    for (int base = 0; base < nodes * 1; base += 256) {
+      const int node = (base + (int)threadIdx.x) / 1, column = threadIdx.x % 1;
       const bool mine = node < nodes && column < columns;
       ENTRY_state v[16];
       if (mine) {
+        const int there = chunks - node * 16 < 16 ? chunks - node * 16 : 16;
+        const ENTRY_state* from = part + (tarry_i64)node * 16 * pitch + column;
 #pragma unroll
         for (int i = 0; i < 16; ++i)
-          if (node * 16 + i < chunks) v[i] = part[(node * 16 + i) * pitch + column];
-        v[0] = ENTRY_tree(v, unit, p.n - node * 16 * unit, p);
+          if (i < there) v[i] = from[i * pitch];
+        v[0] = ENTRY_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
       }
       __syncthreads();
       if (mine) part[node * pitch + column] = v[0];
@@ -148,17 +167,17 @@ __device__ __forceinline__ ENTRY_state ENTRY_four(const ENTRY_params& p, const E
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const ENTRY_inputs in = ENTRY_point(p, t, r, x[s], j, k + s * 32);
-      c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(c[j], in, s + 1, p);
+      c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(p, c[j], in, s + 1);
     }
   }
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = ENTRY_combine(c[j], ENTRY_down(c[j], d), 16 / d, 16 / d, p);
+    for (int j = 0; j < 4; ++j) c[j] = ENTRY_combine(c[j], ENTRY_down(c[j], d), ENTRY_even(p, 16 / d));
   }
-  c[0] = ENTRY_combine(ENTRY_combine(c[0], c[2], 32, 32, p), ENTRY_combine(c[1], c[3], 32, 32, p), 64, 64, p);
-  c[0] = ENTRY_combine(c[0], ENTRY_down(c[0], 8), 128, 128, p);
-  return ENTRY_combine(c[0], ENTRY_down(c[0], 16), 256, 256, p);
+  c[0] = ENTRY_combine(ENTRY_combine(c[0], c[2], ENTRY_even(p, 32)), ENTRY_combine(c[1], c[3], ENTRY_even(p, 32)), ENTRY_even(p, 64));
+  c[0] = ENTRY_combine(c[0], ENTRY_down(c[0], 8), ENTRY_even(p, 128));
+  return ENTRY_combine(c[0], ENTRY_down(c[0], 16), ENTRY_even(p, 256));
 }
 
 // Eight whole blocks.
@@ -170,7 +189,7 @@ __device__ __forceinline__ ENTRY_state ENTRY_eight(const ENTRY_params& p, const 
   for (int s = 0; s < 8; ++s) ENTRY_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
   const ENTRY_state a = ENTRY_four(p, t, r, x, k);
   const ENTRY_state b = ENTRY_four(p, t, r, x + 4, k + 512);
-  return ENTRY_combine(a, b, 512, 512, p);
+  return ENTRY_combine(a, b, ENTRY_even(p, 512));
 }
 
 // Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
@@ -191,26 +210,29 @@ __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const E
     for (int j = 0; j < 4; ++j) {
       if (j < left) {
         const ENTRY_inputs in = ENTRY_point(p, t, r, x[s], j, base + block + s * 32 + l);
-        c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(c[j], in, s + 1, p);
+        c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(p, c[j], in, s + 1);
       }
     }
   }
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
+    const ENTRY_split uneven = ENTRY_uneven(p, here, 4 * d);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const ENTRY_state o = ENTRY_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = ENTRY_combine(c[j], o, ENTRY_held(here, l + j, 8 * d), ENTRY_held(here, l + j + 4 * d, 8 * d), p);
+      if (l + j + 4 * d < here) c[j] = ENTRY_combine(c[j], o, ENTRY_lane_pair(p, here, l + j, 4 * d, uneven));
     }
   }
-  if (2 < here) c[0] = ENTRY_combine(c[0], c[2], ENTRY_held(here, 0, 4), ENTRY_held(here, 2, 4), p);
-  if (3 < here) c[1] = ENTRY_combine(c[1], c[3], ENTRY_held(here, 1, 4), ENTRY_held(here, 3, 4), p);
-  if (1 < here) c[0] = ENTRY_combine(c[0], c[1], ENTRY_held(here, 0, 2), ENTRY_held(here, 1, 2), p);
+  // The four lanes of the block's first thread.
+  const ENTRY_split uneven = ENTRY_uneven(p, here, 2);
+  if (2 < here) c[0] = ENTRY_combine(c[0], c[2], ENTRY_lane_pair(p, here, 0, 2, uneven));
+  if (3 < here) c[1] = ENTRY_combine(c[1], c[3], ENTRY_lane_pair(p, here, 1, 2, uneven));
+  if (1 < here) c[0] = ENTRY_combine(c[0], c[1], ENTRY_share(p, (here + 1) / 2, here / 2));
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) {
     const ENTRY_state o = ENTRY_down(c[0], 8 * d);
     const int left = m - block - d * 128;
-    if (left > 0) c[0] = ENTRY_combine(c[0], o, d * 128, left < d * 128 ? left : d * 128, p);
+    if (left > 0) c[0] = ENTRY_combine(c[0], o, ENTRY_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
   return c[0];
 }
@@ -229,13 +251,13 @@ __device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const EN
       for (int half = 0; half < (int)left; half += 512) {
         const int some = (int)left - half < 512 ? (int)left - half : 512;
         const ENTRY_state h = ENTRY_some(p, t, r, first + (int)at + half, some);
-        s = half == 0 ? h : ENTRY_combine(s, h, 512, some, p);
+        s = half == 0 ? h : ENTRY_combine(s, h, ENTRY_share(p, 512, some));
       }
     }
-    if (leader) ENTRY_push(pending, 1, step, s, 1024, left < 1024 ? left : 1024, p);
+    if (leader) ENTRY_push(p, pending, 1, step, s, 1024, left < 1024 ? left : 1024);
   }
   ENTRY_state s = {};
-  if (leader) s = ENTRY_collect(pending, 1, step, 1024, m, p);
+  if (leader) s = ENTRY_collect(p, pending, 1, step, 1024, m);
   return s;
 }
 
@@ -259,7 +281,9 @@ extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ 
     ENTRY_state v[8];
 #pragma unroll
     for (int w = 0; w < 8; ++w) v[w] = nodes[w];
-    const ENTRY_state s = ENTRY_tree(v, unit, p.n - chunk * unit * 8, p);
+    int there = 8;
+    while (left <= (there - 1) * unit) --there;
+    const ENTRY_state s = ENTRY_tree(p, v, there, unit, there < 8 || left < 8 * unit ? left - (there - 1) * unit : unit);
     if (chunks == 1) {
       ENTRY_finish(p, t, s);
       last = false;
@@ -270,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ 
   }
   __syncthreads();
   if (!last) return;
-  ENTRY_fold(part, 1, 1, chunks, unit * 8, p);
+  ENTRY_fold(p, part, 1, 1, (int)chunks, unit * 8);
   if (threadIdx.x == 0) {
     p.tickets[row] = 0;
     ENTRY_finish(p, t, part[0]);

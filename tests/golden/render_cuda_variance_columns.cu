@@ -51,12 +51,28 @@ __device__ __forceinline__ void ENTRY_finish(const ENTRY_params& p, const ENTRY_
   const float v1 = s.r0_mean;
   t.a1[0] = v1;
 }
+struct ENTRY_split { float n0, w0; };
+template <class Count>
+__device__ __forceinline__ ENTRY_split ENTRY_even(const ENTRY_params& p, Count na) {
+  ENTRY_split h;
+  h.n0 = (float)(na);
+  h.w0 = (float)0.5;
+  return h;
+}
+template <class Count>
+__device__ __forceinline__ ENTRY_split ENTRY_share(const ENTRY_params& p, Count na, Count nb) {
+  if (na == nb) return ENTRY_even(p, na);
+  ENTRY_split h;
+  h.n0 = (float)(na);
+  h.w0 = (float)(nb) / (float)((na + nb));
+  return h;
+}
 __device__ __forceinline__ ENTRY_state ENTRY_first(const ENTRY_inputs& in) {
   ENTRY_state s;
   s.r0_mean = in.x0; s.r0_m2 = 0;
   return s;
 }
-__device__ __forceinline__ ENTRY_state ENTRY_step(ENTRY_state a, const ENTRY_inputs& in, int k, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_step(const ENTRY_params& p, ENTRY_state a, const ENTRY_inputs& in, int k) {
   {
     const float d = in.x0 - a.r0_mean;
     a.r0_mean = a.r0_mean + d * ((float)1 / (float)k);
@@ -64,13 +80,11 @@ __device__ __forceinline__ ENTRY_state ENTRY_step(ENTRY_state a, const ENTRY_inp
   }
   return a;
 }
-template <class Count>
-__device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state b, Count na, Count nb, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state b, ENTRY_split h) {
   {
-    const float w = na == nb ? (float)0.5 : (float)(nb) / (float)((na + nb));
     const float d = b.r0_mean - a.r0_mean;
-    a.r0_mean = a.r0_mean + d * w;
-    a.r0_m2 = (a.r0_m2 + b.r0_m2) + (d * d) * ((float)(na) * w);
+    a.r0_mean = a.r0_mean + d * h.w0;
+    a.r0_m2 = (a.r0_m2 + b.r0_m2) + (d * d) * (h.n0 * h.w0);
   }
   return a;
 }
@@ -80,41 +94,47 @@ __device__ __forceinline__ ENTRY_state ENTRY_down(ENTRY_state s, int d) {
   return s;
 }
 
-// Elements of a tree block of m that lie in its lanes l, l + d, l + 2d, ...
-__device__ __forceinline__ int ENTRY_held(int m, int l, int d) { return (m - l + d - 1) / d; }
+// The split of lanes l and l + d of a tree block of m elements: lane l holds the elements l, l + 2d, l + 4d, ..., which are
+// m / 2d or one more. `uneven` is the split of one more with m / 2d.
+__device__ __forceinline__ ENTRY_split ENTRY_lane_pair(const ENTRY_params& p, int m, int l, int d, ENTRY_split uneven) {
+  const int na = (m - l + 2 * d - 1) / (2 * d), nb = (m - l + d - 1) / (2 * d);
+  return na == nb ? ENTRY_even(p, na) : uneven;
+}
+__device__ __forceinline__ ENTRY_split ENTRY_uneven(const ENTRY_params& p, int m, int d) { return ENTRY_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// Combines neighbouring nodes of `unit` elements each; m elements are there in all, so the last ones may be missing.
+// Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
 template <int kNodes>
-__device__ __forceinline__ ENTRY_state ENTRY_tree(ENTRY_state (&v)[kNodes], tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_tree(const ENTRY_params& p, ENTRY_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
 #pragma unroll
   for (int d = 1; d < kNodes; d *= 2) {
+    const int last = (there - 1) / d * d;
+    const ENTRY_split whole = ENTRY_even(p, d * unit), cut = ENTRY_share(p, d * unit, tail);
 #pragma unroll
-    for (int i = 0; i + d < kNodes; i += 2 * d) {
-      const tarry_i64 left = m - (i + d) * unit;
-      if (left > 0) v[i] = ENTRY_combine(v[i], v[i + d], d * unit, left < d * unit ? left : d * unit, p);
-    }
+    for (int i = 0; i < kNodes; i += 2 * d)
+      if (i + d < there) v[i] = ENTRY_combine(v[i], v[i + d], i + d == last ? cut : whole);
+    if (last & d) tail += d * unit;
   }
   return v[0];
 }
 
 // The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
-__device__ __forceinline__ void ENTRY_push(ENTRY_state* pending, int pitch, int step, ENTRY_state s, tarry_i64 unit, tarry_i64 nb, const ENTRY_params& p) {
+__device__ __forceinline__ void ENTRY_push(const ENTRY_params& p, ENTRY_state* pending, int pitch, int step, ENTRY_state s, tarry_i64 unit, tarry_i64 nb) {
   int level = 0;
   for (; step >> level & 1; ++level) {
-    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    s = ENTRY_combine(pending[level * pitch], s, ENTRY_share(p, unit << level, nb));
     nb += unit << level;
   }
   pending[level * pitch] = s;
 }
 
 // The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
-__device__ __forceinline__ ENTRY_state ENTRY_collect(const ENTRY_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m, const ENTRY_params& p) {
+__device__ __forceinline__ ENTRY_state ENTRY_collect(const ENTRY_params& p, const ENTRY_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
   int level = __ffs(steps) - 1;
   ENTRY_state s = pending[level * pitch];
   tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
   for (++level; steps >> level; ++level) {
     if (!(steps >> level & 1)) continue;
-    s = ENTRY_combine(pending[level * pitch], s, unit << level, nb, p);
+    s = ENTRY_combine(pending[level * pitch], s, ENTRY_share(p, unit << level, nb));
     nb += unit << level;
   }
   return s;
@@ -128,19 +148,21 @@ __device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
 }
 
 // Folds chunk states of `unit` elements in place, 16 at a time: part[0, 128) of chunk 0 become the results.
-__device__ __forceinline__ void ENTRY_fold(ENTRY_state* part, tarry_i64 pitch, int columns, tarry_i64 chunks, tarry_i64 unit, const ENTRY_params& p) {
+__device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
   for (; chunks > 1; unit *= 16) {
-    const tarry_i64 nodes = (chunks + 16 - 1) / 16;
-    for (tarry_i64 base = 0; base < nodes * 128; base += 256) {
-      const tarry_i64 node = (base + threadIdx.x) / 128;
-      const int column = threadIdx.x % 128;
+    const int nodes = (chunks + 16 - 1) / 16;
+    const tarry_i64 tail = p.n - (chunks - 1) * unit;
+    for (int base = 0; base < nodes * 128; base += 256) {
+      const int node = (base + (int)threadIdx.x) / 128, column = threadIdx.x % 128;
       const bool mine = node < nodes && column < columns;
       ENTRY_state v[16];
       if (mine) {
+        const int there = chunks - node * 16 < 16 ? chunks - node * 16 : 16;
+        const ENTRY_state* from = part + (tarry_i64)node * 16 * pitch + column;
 #pragma unroll
         for (int i = 0; i < 16; ++i)
-          if (node * 16 + i < chunks) v[i] = part[(node * 16 + i) * pitch + column];
-        v[0] = ENTRY_tree(v, unit, p.n - node * 16 * unit, p);
+          if (i < there) v[i] = from[i * pitch];
+        v[0] = ENTRY_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
       }
       __syncthreads();
       if (mine) part[node * pitch + column] = v[0];
@@ -165,13 +187,13 @@ __device__ __forceinline__ void ENTRY_columns(const ENTRY_params& p, const ENTRY
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const ENTRY_inputs in = ENTRY_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp);
-          lane[i % 4][j] = s + i / 4 == 0 ? ENTRY_first(in) : ENTRY_step(lane[i % 4][j], in, s + i / 4 + 1, p);
+          lane[i % 4][j] = s + i / 4 == 0 ? ENTRY_first(in) : ENTRY_step(p, lane[i % 4][j], in, s + i / 4 + 1);
         }
       }
     }
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      c[j] = ENTRY_combine(ENTRY_combine(lane[0][j], lane[2][j], 4, 4, p), ENTRY_combine(lane[1][j], lane[3][j], 4, 4, p), 8, 8, p);
+      c[j] = ENTRY_combine(ENTRY_combine(lane[0][j], lane[2][j], ENTRY_even(p, 4)), ENTRY_combine(lane[1][j], lane[3][j], ENTRY_even(p, 4)), ENTRY_even(p, 8));
     return;
   }
 #pragma unroll
@@ -185,33 +207,35 @@ __device__ __forceinline__ void ENTRY_columns(const ENTRY_params& p, const ENTRY
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const ENTRY_inputs in = ENTRY_point(p, t, r[j], x, j, base + at);
-          lane[i][j] = s == 0 ? ENTRY_first(in) : ENTRY_step(lane[i][j], in, s + 1, p);
+          lane[i][j] = s == 0 ? ENTRY_first(in) : ENTRY_step(p, lane[i][j], in, s + 1);
         }
       }
     }
   }
+  const ENTRY_split uneven16 = ENTRY_uneven(p, m, 16), uneven8 = ENTRY_uneven(p, m, 8);
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int l = warp + 8 * i;
-      if (l + 16 < m) lane[i][j] = ENTRY_combine(lane[i][j], lane[i + 2][j], ENTRY_held(m, l, 32), ENTRY_held(m, l + 16, 32), p);
+      if (l + 16 < m) lane[i][j] = ENTRY_combine(lane[i][j], lane[i + 2][j], ENTRY_lane_pair(p, m, l, 16, uneven16));
     }
-    if (warp + 8 < m) lane[0][j] = ENTRY_combine(lane[0][j], lane[1][j], ENTRY_held(m, warp, 16), ENTRY_held(m, warp + 8, 16), p);
+    if (warp + 8 < m) lane[0][j] = ENTRY_combine(lane[0][j], lane[1][j], ENTRY_lane_pair(p, m, warp, 8, uneven8));
     c[j] = lane[0][j];
   }
 }
 
-// One column of a block: lanes 0 to 7, `pitch` states apart, of m <= 128 elements.
-__device__ __forceinline__ ENTRY_state ENTRY_lanes(const ENTRY_state* lanes, int m, const ENTRY_params& p) {
+// One column of a block of m <= 128 elements: its lanes 0 to 7.
+__device__ __forceinline__ ENTRY_state ENTRY_lanes(const ENTRY_params& p, const ENTRY_state* lanes, int m) {
   ENTRY_state v[8];
 #pragma unroll
   for (int l = 0; l < 8; ++l) v[l] = lanes[l * 128];
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
+    const ENTRY_split uneven = ENTRY_uneven(p, m, d);
 #pragma unroll
-    for (int l = 0; l < d; ++l)
-      if (l + d < m) v[l] = ENTRY_combine(v[l], v[l + d], ENTRY_held(m, l, 2 * d), ENTRY_held(m, l + d, 2 * d), p);
+    for (int l = 0; l < 4; ++l)
+      if (l < d && l + d < m) v[l] = ENTRY_combine(v[l], v[l + d], ENTRY_lane_pair(p, m, l, d, uneven));
   }
   return v[0];
 }
@@ -247,15 +271,16 @@ extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ 
     __syncthreads();
     if (column) {
       ENTRY_state v[4];
+      const int there = (left + 127) / 128;
 #pragma unroll
       for (int b = 0; b < 4; ++b)
-        if (b * 128 < left) v[b] = ENTRY_lanes(&lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128, p);
-      ENTRY_push(&pending[0][threadIdx.x], 128, step, ENTRY_tree(v, 128, left, p), 4 * 128, left, p);
+        if (b < there) v[b] = ENTRY_lanes(p, &lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128);
+      ENTRY_push(p, &pending[0][threadIdx.x], 128, step, ENTRY_tree(p, v, there, 128, left - (there - 1) * 128), 4 * 128, left);
     }
     __syncthreads();
   }
   ENTRY_state s = {};
-  if (column) s = ENTRY_collect(&pending[0][threadIdx.x], 128, step, 4 * 128, m, p);
+  if (column) s = ENTRY_collect(p, &pending[0][threadIdx.x], 128, step, 4 * 128, m);
   if (chunks > 1) {
     ENTRY_state* part = (ENTRY_state*)p.scratch + corner;
     if (column) part[chunk * p.count + threadIdx.x] = s;
@@ -263,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ 
     if (threadIdx.x == 0) last = ENTRY_arrive(p.tickets + tile) == chunks - 1;
     __syncthreads();
     if (!last) return;
-    ENTRY_fold(part, p.count, p.count - corner < 128 ? (int)(p.count - corner) : 128, chunks, p.chunk_blocks * 128, p);
+    ENTRY_fold(p, part, p.count, p.count - corner < 128 ? (int)(p.count - corner) : 128, (int)chunks, p.chunk_blocks * 128);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (column) s = part[threadIdx.x];
   }
