@@ -1,14 +1,14 @@
 // CudaBackend: kernels as modules, launches on the compute stream, and what the machine has.
 #include "runtime/cuda_backend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <limits>
 #include <mutex>
 #include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "runtime/cuda_context.h"
 #include "runtime/cuda_pool.h"
@@ -143,10 +143,9 @@ class CudaBackend final : public Backend {
     const CudaContext::Current current(*context_);
     const auto& executable = static_cast<const CudaExecutable&>(*launch.executable);
     std::size_t bytes = launch.parameters.size_bytes();
-    void* extra[] = {reinterpret_cast<void*>(cuda::kLaunchParamBufferPointer),
-                     const_cast<std::uint64_t*>(launch.parameters.data()),
-                     reinterpret_cast<void*>(cuda::kLaunchParamBufferSize), &bytes,
-                     reinterpret_cast<void*>(cuda::kLaunchParamEnd)};
+    void* extra[] = {
+        reinterpret_cast<void*>(cuda::kLaunchParamBufferPointer), const_cast<std::uint64_t*>(launch.parameters.data()),
+        reinterpret_cast<void*>(cuda::kLaunchParamBufferSize), &bytes, reinterpret_cast<void*>(cuda::kLaunchParamEnd)};
     const cuda::Result result =
         cuda::call(context_->api().launch_kernel, executable.function, static_cast<unsigned>(grid), 1U, 1U,
                    static_cast<unsigned>(launch.source->threads), 1U, 1U, 0U, context_->compute(), nullptr, extra);
@@ -225,9 +224,10 @@ class CudaBackend final : public Backend {
     if (result == cuda::Result::UnsupportedPtxVersion || result == cuda::Result::InvalidImage ||
         result == cuda::Result::NoBinaryForGpu) {
       const int version = cuda::driver().version;
-      what += fmt::format(" (the driver supports CUDA {}.{}; an NVRTC that is newer needs a newer driver, or set "
-                          "TARRY_NVRTC to an older one)",
-                          version / 1000, version % 1000 / 10);
+      what += fmt::format(
+          " (the driver supports CUDA {}.{}; an NVRTC that is newer needs a newer driver, or set "
+          "TARRY_NVRTC to an older one)",
+          version / 1000, version % 1000 / 10);
     }
     return *log == '\0' ? what : fmt::format("{} [{}]", what, log);
   }
@@ -294,9 +294,9 @@ std::unique_ptr<Backend> make_cuda_backend(int index) {
   const int count = count_devices(reason);
   if (count == 0) TARRY_THROW(DeviceError, "", Where{}, "no GPU can be used: " + reason);
   if (index < 0 || index >= count) {
-    TARRY_THROW(DeviceError, "", Where{},
-                fmt::format("cuda:{} does not exist; this machine has {} CUDA device{}", index, count,
-                            count == 1 ? "" : "s"));
+    TARRY_THROW(
+        DeviceError, "", Where{},
+        fmt::format("cuda:{} does not exist; this machine has {} CUDA device{}", index, count, count == 1 ? "" : "s"));
   }
   return make_cuda_backend(*cuda::driver().api, index);
 }

@@ -1,13 +1,12 @@
 // The primary context, its streams, the error rule, and the timeline of the compute stream.
 #include "runtime/cuda_context.h"
 
+#include <fmt/format.h>
+#include <tarry/device.h>
+
 #include <algorithm>
 #include <array>
 #include <thread>
-
-#include <fmt/format.h>
-
-#include <tarry/device.h>
 
 #include "support/check.h"
 #include "support/log.h"
@@ -42,8 +41,10 @@ CudaContext::CudaContext(const cuda::DriverApi& api, int index) : api_(api), ind
   int major = 0;
   int minor = 0;
   call("cuDeviceGet", api_.device_get, &device, index);
-  call("cuDeviceGetAttribute", api_.device_get_attribute, &major, cuda::DeviceAttribute::ComputeCapabilityMajor, device);
-  call("cuDeviceGetAttribute", api_.device_get_attribute, &minor, cuda::DeviceAttribute::ComputeCapabilityMinor, device);
+  call("cuDeviceGetAttribute", api_.device_get_attribute, &major, cuda::DeviceAttribute::ComputeCapabilityMajor,
+       device);
+  call("cuDeviceGetAttribute", api_.device_get_attribute, &minor, cuda::DeviceAttribute::ComputeCapabilityMinor,
+       device);
   compute_capability_ = 10 * major + minor;
   cuda::Context context = nullptr;
   call("cuDevicePrimaryCtxRetain", api_.primary_ctx_retain, &context, device);
@@ -86,7 +87,8 @@ void CudaContext::require_usable() const {
   if (cuda::forked()) TARRY_THROW(DeviceError, "", Where{}, cuda::kForkedReason);
   if (!lost_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(lost_mutex_);
-  TARRY_THROW(DeviceLost, "", Where{}, fmt::format("cuda:{} was lost earlier in this process: {}", index_, lost_reason_));
+  TARRY_THROW(DeviceLost, "", Where{},
+              fmt::format("cuda:{} was lost earlier in this process: {}", index_, lost_reason_));
 }
 
 void CudaContext::mark_lost(const std::string& reason) const {

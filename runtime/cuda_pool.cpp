@@ -1,11 +1,11 @@
 // The pool: best fit among cached blocks, then the driver, then trim and the driver again.
 #include "runtime/cuda_pool.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "support/check.h"
 #include "support/env.h"

@@ -31,8 +31,8 @@ CudaStaging::Piece CudaStaging::take(std::size_t bytes) {
     wait(current_);
   }
   Slot& slot = slots_[current_];
-  const Piece piece{static_cast<std::byte*>(slot.memory.get().object) + slot.used, std::min(bytes, kSlotBytes - slot.used),
-                    current_};
+  const Piece piece{static_cast<std::byte*>(slot.memory.get().object) + slot.used,
+                    std::min(bytes, kSlotBytes - slot.used), current_};
   slot.used = std::min(kSlotBytes, slot.used + (piece.bytes + kAlignment - 1) / kAlignment * kAlignment);
   slot.state = State::Unrecorded;
   return piece;

@@ -2,6 +2,8 @@
 #include "runtime/nvrtc.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <glob.h>
 #include <string.h>
 
@@ -14,9 +16,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/cuda_api.h"
 #include "runtime/handle.h"
@@ -156,7 +155,8 @@ std::unique_ptr<Library> open_library(const std::string& named) {
   }
   library->reason = fmt::format(
       "no NVRTC ({}); install the CUDA toolkit or Python's nvidia-cuda-nvrtc, or set TARRY_NVRTC to libnvrtc.so",
-      refused.empty() ? fmt::format("TARRY_NVRTC={} holds no libnvrtc", named) : fmt::format("{}", fmt::join(refused, "; ")));
+      refused.empty() ? fmt::format("TARRY_NVRTC={} holds no libnvrtc", named)
+                      : fmt::format("{}", fmt::join(refused, "; ")));
   return library;
 }
 
@@ -205,8 +205,8 @@ std::string fetch(const Library& library, cuda::Program program, Size size, Get 
 
 /// The log without its final NUL and without ptxas's timings, which differ from run to run.
 std::string read_log(const Library& library, cuda::Program program) {
-  const std::string raw = fetch(library, program, library.api.get_program_log_size, library.api.get_program_log,
-                                "nvrtcGetProgramLog");
+  const std::string raw =
+      fetch(library, program, library.api.get_program_log_size, library.api.get_program_log, "nvrtcGetProgramLog");
   std::string log;
   std::string_view rest = std::string_view(raw).substr(0, raw.find('\0'));
   while (!rest.empty()) {
@@ -352,8 +352,9 @@ NvrtcImage nvrtc_compile(const std::string& text, const graph::Target& target, g
                             nvrtc.api.get_error_string(result), log));
   }
   const bool cubin = arch.kind == ImageKind::Cubin;
-  std::string bytes = cubin ? fetch(nvrtc, program.get().program, nvrtc.api.get_cubin_size, nvrtc.api.get_cubin, "nvrtcGetCUBIN")
-                            : fetch(nvrtc, program.get().program, nvrtc.api.get_ptx_size, nvrtc.api.get_ptx, "nvrtcGetPTX");
+  std::string bytes =
+      cubin ? fetch(nvrtc, program.get().program, nvrtc.api.get_cubin_size, nvrtc.api.get_cubin, "nvrtcGetCUBIN")
+            : fetch(nvrtc, program.get().program, nvrtc.api.get_ptx_size, nvrtc.api.get_ptx, "nvrtcGetPTX");
   return {std::move(bytes), arch.kind, nvrtc.compiler, log, parse_ptxas_log(log)};
 }
 

@@ -1,16 +1,17 @@
 // Tests of the CUDA backend. Each runs on a driver made of host memory, and once more on the GPU where there is one.
+#include "runtime/cuda_backend.h"
+
 #include <sys/wait.h>
+#include <tarry/error.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <optional>
 #include <thread>
 #include <vector>
 
-#include <tarry/error.h>
-
-#include "runtime/cuda_backend.h"
 #include "runtime/cuda_pool.h"
 #include "runtime/nvrtc.h"
 #include "support/env.h"
@@ -119,6 +120,16 @@ Values sequence(std::size_t count) {
   return values;
 }
 
+/// Where two results differ, in words; comparing them inside CHECK would print millions of numbers.
+std::string difference(const Values& got, const Values& expected) {
+  if (got.size() != expected.size()) return "sizes differ";
+  const auto [at, other] = std::mismatch(got.begin(), got.end(), expected.begin());
+  if (at == got.end()) return {};
+  return "element " + std::to_string(at - got.begin()) + " is " + std::to_string(*at) + ", not " +
+         std::to_string(*other);
+}
+#define CHECK_VALUES(GOT, ...) CHECK(difference((GOT), (__VA_ARGS__)) == "")
+
 Values times(Values values, float factor) {
   for (float& v : values) v *= factor;
   return values;
@@ -136,12 +147,12 @@ constexpr auto kForever = std::chrono::nanoseconds::max();
 
 }  // namespace
 
-#define TARRY_ON_EACH_DRIVER(bench)                 \
+#define TARRY_ON_EACH_DRIVER(bench)                  \
   const On bench##_on = GENERATE(On::Fake, On::Gpu); \
-  if (bench##_on == On::Gpu) {                      \
-    TARRY_REQUIRE_CUDA();                           \
-    TARRY_REQUIRE_NVRTC();                          \
-  }                                                 \
+  if (bench##_on == On::Gpu) {                       \
+    TARRY_REQUIRE_CUDA();                            \
+    TARRY_REQUIRE_NVRTC();                           \
+  }                                                  \
   Bench bench(bench##_on)
 
 TEST_CASE("cuda: what was uploaded comes back, at every size", "[runtime][cuda]") {
@@ -151,7 +162,7 @@ TEST_CASE("cuda: what was uploaded comes back, at every size", "[runtime][cuda]"
     const Values values = sequence(count);
     const auto buffer = bench.upload(values);
     CHECK(reinterpret_cast<std::uintptr_t>(buffer->data) % 256 == 0);
-    CHECK(bench.download(*buffer, count) == values);
+    CHECK_VALUES(bench.download(*buffer, count), values);
   }
   const auto buffer = bench.upload(sequence(100));
   Values part(10);
@@ -175,7 +186,7 @@ TEST_CASE("cuda: the host may change its array as soon as upload returns", "[run
   const Values original = values;
   const auto buffer = bench.upload(values);
   std::fill(values.begin(), values.end(), 0.0f);
-  CHECK(bench.download(*buffer, values.size()) == original);
+  CHECK_VALUES(bench.download(*buffer, values.size()), original);
 }
 
 TEST_CASE("cuda: a kernel gets its packed parameters and its result is read after it ran", "[runtime][cuda]") {
@@ -184,14 +195,14 @@ TEST_CASE("cuda: a kernel gets its packed parameters and its result is read afte
   const auto x = bench.upload(values);
   const auto y = bench.backend->allocate(values.size() * sizeof(float));
   bench.scale(*y, *x, values.size(), 0.5f);
-  CHECK(bench.download(*y, values.size()) == times(values, 0.5f));
+  CHECK_VALUES(bench.download(*y, values.size()), times(values, 0.5f));
 }
 
 TEST_CASE("cuda: an empty launch does nothing", "[runtime][cuda]") {
   TARRY_ON_EACH_DRIVER(bench);
   const auto x = bench.upload({1.0f});
   bench.scale(*x, *x, 0, 5.0f);
-  CHECK(bench.download(*x, 1) == Values{1.0f});
+  CHECK_VALUES(bench.download(*x, 1), Values{1.0f});
 }
 
 TEST_CASE("cuda: a freed block is reused at once without disturbing work in flight", "[runtime][cuda]") {
@@ -206,8 +217,8 @@ TEST_CASE("cuda: a freed block is reused at once without disturbing work in flig
   const Values new_values(kCount, -7.0f);
   x = bench.upload(new_values);
   CHECK(x->data == place);
-  CHECK(bench.download(*y, kCount) == times(old_values, 2.0f));
-  CHECK(bench.download(*x, kCount) == new_values);
+  CHECK_VALUES(bench.download(*y, kCount), times(old_values, 2.0f));
+  CHECK_VALUES(bench.download(*x, kCount), new_values);
 }
 
 TEST_CASE("cuda: uploading into a buffer waits for the kernels that read it", "[runtime][cuda]") {
@@ -220,8 +231,8 @@ TEST_CASE("cuda: uploading into a buffer waits for the kernels that read it", "[
   const Values new_values(kCount, 4.0f);
   bench.backend->upload(*x, new_values.data(), kCount * sizeof(float));
   bench.scale(*z, *x, kCount, 1.0f);
-  CHECK(bench.download(*z, kCount) == new_values);
-  CHECK(bench.download(*y, kCount) == times(sequence(kCount), 3.0f));
+  CHECK_VALUES(bench.download(*z, kCount), new_values);
+  CHECK_VALUES(bench.download(*y, kCount), times(sequence(kCount), 3.0f));
 }
 
 TEST_CASE("cuda: a loop allocates nothing from the driver once it is warm", "[runtime][cuda]") {
@@ -253,7 +264,7 @@ TEST_CASE("cuda: trim returns what is cached, and only that", "[runtime][cuda]")
   bench.backend->trim();
   CHECK(bench.backend->memory().cached == 0);
   CHECK(bench.backend->memory().live >= 4000);
-  CHECK(bench.download(*held, 1000) == sequence(1000));
+  CHECK_VALUES(bench.download(*held, 1000), sequence(1000));
 }
 
 TEST_CASE("cuda: the cache is given up before an allocation fails", "[runtime][cuda]") {
@@ -264,9 +275,9 @@ TEST_CASE("cuda: the cache is given up before an allocation fails", "[runtime][c
   const auto larger = bench.backend->allocate(9 << 20);
   CHECK(larger->bytes >= (9 << 20));
   CHECK_THROWS_AS(bench.backend->allocate(2 << 20), OutOfMemory);
-  CHECK_THROWS_WITH(bench.backend->allocate(2 << 20),
-                    Catch::Contains("live") && Catch::Contains("cached") && Catch::Contains("requested") &&
-                        Catch::Contains("2.00 MiB") && Catch::Contains("TARRY_MEMORY_LIMIT"));
+  CHECK_THROWS_WITH(bench.backend->allocate(2 << 20), Catch::Contains("live") && Catch::Contains("cached") &&
+                                                          Catch::Contains("requested") && Catch::Contains("2.00 MiB") &&
+                                                          Catch::Contains("TARRY_MEMORY_LIMIT"));
   CHECK(bench.backend->allocate(1 << 19) != nullptr);
 }
 
@@ -274,7 +285,7 @@ TEST_CASE("cuda: a device that is full throws OutOfMemory and stays usable", "[r
   TARRY_ON_EACH_DRIVER(bench);
   CHECK_THROWS_AS(bench.backend->allocate(std::size_t{1} << 50), OutOfMemory);
   const auto x = bench.upload({1.0f, 2.0f});
-  CHECK(bench.download(*x, 2) == Values{1.0f, 2.0f});
+  CHECK_VALUES(bench.download(*x, 2), Values{1.0f, 2.0f});
 }
 
 TEST_CASE("cuda: a refused allocation is tried again after a trim", "[runtime][cuda][fault]") {
@@ -425,7 +436,8 @@ TEST_CASE("cuda: any driver call may fail while a backend is made; the next try 
   }
 }
 
-TEST_CASE("cuda: any driver call may fail; the backend stays usable and the context as found", "[runtime][cuda][fault]") {
+TEST_CASE("cuda: any driver call may fail; the backend stays usable and the context as found",
+          "[runtime][cuda][fault]") {
   const On on = GENERATE(On::Fake, On::Gpu);
   std::unique_ptr<Backend> keeps_context;  // making a primary context anew for every k would take minutes
   if (on == On::Gpu) {
@@ -448,7 +460,7 @@ TEST_CASE("cuda: any driver call may fail; the backend stays usable and the cont
   {
     Bench bench(on);
     support::fault::arm(Site::Driver, 1000000);
-    CHECK(scenario(bench) == expected);
+    CHECK_VALUES(scenario(bench), expected);
     calls = support::fault::disarm();
   }
   REQUIRE(calls > 40);
@@ -529,7 +541,7 @@ TEST_CASE("cuda: a forked child gets a typed error at once, and frees in silence
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
-  CHECK(bench.download(*x, 10) == sequence(10));
+  CHECK_VALUES(bench.download(*x, 10), sequence(10));
 }
 
 TEST_CASE("cuda: threads share a backend", "[runtime][cuda]") {

@@ -1,14 +1,14 @@
 // Tests of the NVRTC compiler: it needs no GPU, so every target is compiled for on any machine that has the library.
+#include "runtime/nvrtc.h"
+
+#include <sys/resource.h>
+#include <tarry/error.h>
+
 #include <set>
 #include <thread>
 #include <vector>
 
-#include <sys/resource.h>
-
-#include <tarry/error.h>
-
 #include "graph/target.h"
-#include "runtime/nvrtc.h"
 #include "support/env.h"
 #include "support/fault.h"
 #include "tests/test.h"
@@ -47,7 +47,11 @@ const graph::Target& target(const char* name) {
   return *found;
 }
 
-bool is_elf(const std::string& bytes) { return bytes.compare(0, 4, "\x7f" "ELF") == 0; }
+bool is_elf(const std::string& bytes) {
+  return bytes.compare(0, 4,
+                       "\x7f"
+                       "ELF") == 0;
+}
 
 struct Override {
   const char* name;
