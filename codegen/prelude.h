@@ -141,16 +141,15 @@ TARRY_FN double tarry_sqrt_f64(double x) { return __dsqrt_rn(x); }
 TARRY_FN double tarry_sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 
-// Adding and subtracting 1.5 * 2^p, p the bits after the leading one, rounds to the nearest integer where |x| < 2^p;
-// larger x are integers. floor(x) has the sign of x wherever it is zero.
+// Adding and subtracting 2^p, p the bits after the leading one, rounds 0 <= x < 2^p to the nearest integer; larger x are
+// integers. It is done on |x| and the sign put back, which also gives a zero the sign of x.
 //== floor : core : floor_divide
 #define TARRY_FLOOR(S, T, U, TWO_P) \
   TARRY_FN T tarry_floor_##S(T x) { \
     U sign = tarry_bits_##S(x) & ~((U)-1 >> 1); \
     T size = tarry_from_bits_##S(tarry_bits_##S(x) ^ sign); \
-    T nearest = (x + (T)1.5 * TWO_P) - (T)1.5 * TWO_P; \
+    T nearest = tarry_from_bits_##S(tarry_bits_##S((size + TWO_P) - TWO_P) | sign); \
     T below = nearest > x ? nearest - 1 : nearest; \
-    below = tarry_from_bits_##S(tarry_bits_##S(below) | sign); \
     return size < TWO_P ? below : x; \
   } \
   TARRY_FN T tarry_floor_divide_##S(T a, T b) { return tarry_floor_##S(a / b); }
