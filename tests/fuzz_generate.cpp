@@ -1,0 +1,245 @@
+// generate(): a seed becomes a valid program. Statements are drawn freely and kept where infer() accepts them.
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <limits>
+
+#include "tests/fuzz_program.h"
+
+namespace tarry::fuzz {
+namespace {
+
+/// A counter run through splitmix64: the same numbers with every standard library.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t bits() {
+    std::uint64_t x = state_ += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+  }
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n)); }
+  std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
+  bool chance(int percent) { return below(100) < percent; }
+  template <class T> T pick(std::initializer_list<T> from) { return from.begin()[below(static_cast<std::int64_t>(from.size()))]; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Extents at the edges of tree R, of vectors and of blocks, and plain ones.
+std::int64_t draw_extent(Random& r) {
+  switch (r.below(12)) {
+    case 0: return 1;
+    case 1: return r.chance(25) ? 0 : 1;
+    case 2: return r.between(31, 33);
+    case 3: return r.between(127, 129);
+    case 4: return r.between(200, 700);
+    default: return r.pick<std::int64_t>({2, 3, 3, 4, 5, 7, 8, 11, 13, 17});
+  }
+}
+
+Extents draw_shape(Random& r) {
+  Extents shape;
+  const std::int64_t rank = r.pick<std::int64_t>({0, 1, 1, 2, 2, 2, 3, 3, 4});
+  for (std::int64_t d = 0; d < rank; ++d) shape.push_back(draw_extent(r));
+  while (count_of(shape) > kMaxElements) *std::max_element(shape.begin(), shape.end()) = r.between(2, 5);
+  return shape;
+}
+
+/// A shape that broadcasts to `shape`.
+Extents narrowed(Random& r, Extents shape) {
+  if (r.chance(25) && !shape.empty()) shape.erase(shape.begin(), shape.begin() + r.between(1, static_cast<std::int64_t>(shape.size())));
+  for (std::int64_t& extent : shape)
+    if (r.chance(20)) extent = 1;
+  return shape;
+}
+
+Dtype draw_dtype(Random& r) {
+  return r.pick({float32, float32, float32, float32, float64, float64, int32, int32, int64, bool_});
+}
+
+Scalar draw_scalar(Random& r) {
+  switch (r.below(10)) {
+    case 0: return r.chance(50);
+    case 1:
+    case 2:
+    case 3: return static_cast<int>(r.between(-3, 5));
+    case 4: return r.pick<std::int64_t>({INT32_MAX, INT32_MIN, INT64_MIN, INT64_MAX, 1000003, -1, 0});
+    case 5: return r.pick({0.0, -0.0, 1.0, -1.0, 1e30, 1e-40, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()});
+    case 6: return r.pick({0.0, -0.0, 1.0});
+    default: return static_cast<double>(r.between(-64, 64)) / 16 + 0.1;
+  }
+}
+
+Extents draw_axes(Random& r, std::size_t rank) {
+  Extents axes;
+  if (r.chance(25)) return axes;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const auto axis = static_cast<std::int64_t>(d);
+    if (r.chance(50)) axes.push_back(r.chance(25) ? axis - static_cast<std::int64_t>(rank) : axis);
+  }
+  return axes;
+}
+
+Function draw_function(Random& r) {
+  const auto among = [&](Function first, Function last) {
+    return static_cast<Function>(r.between(static_cast<std::int64_t>(first), static_cast<std::int64_t>(last)));
+  };
+  const std::int64_t kind = r.below(100);
+  if (kind < 30) return among(Function::Add, Function::Maximum);
+  if (kind < 36) return among(Function::Equal, Function::GreaterEqual);
+  if (kind < 38) return among(Function::LogicalAnd, Function::LogicalOr);
+  if (kind < 52) return among(Function::Negative, Function::LogicalNot);
+  if (kind < 58) return Function::Where;
+  if (kind < 63) return Function::Astype;
+  if (kind < 76) return among(Function::BroadcastTo, Function::Flip);
+  if (kind < 82) return among(Function::Full, Function::Eye);
+  return among(Function::Sum, Function::Std);
+}
+
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : r_(seed) { program_.seed = seed; }
+
+  Program run() {
+    base_ = draw_shape(r_);
+    const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
+    for (std::int64_t i = 0; i < inputs; ++i) add_input();
+    for (std::int64_t i = 0; i < statements; ++i) add_statement();
+    choose_outputs();
+    return std::move(program_);
+  }
+
+ private:
+  void add_input() {
+    Input input;
+    input.type = {draw_dtype(r_), r_.chance(60) ? base_ : narrowed(r_, base_)};
+    input.layout = r_.pick({Layout::Copied, Layout::Copied, Layout::Contiguous, Layout::Transposed, Layout::Strided, Layout::Reversed,
+                            Layout::Broadcast});
+    input.content = r_.pick({Content::Small, Content::Plain, Content::Plain, Content::Special});
+    input.seed = r_.bits();
+    types_.push_back(input.type);
+    program_.inputs.push_back(std::move(input));
+  }
+
+  /// Recent values are likelier, so that chains grow; any value may be used again.
+  int draw_value() {
+    const auto n = static_cast<std::int64_t>(types_.size());
+    return static_cast<int>(r_.chance(40) ? std::max(n - 1 - r_.below(3), std::int64_t{0}) : r_.below(n));
+  }
+  Argument draw_argument() {
+    if (r_.chance(25)) return {-1, draw_scalar(r_)};
+    return {draw_value(), 0};
+  }
+  const Type& type_of(const Argument& a) const { return types_[static_cast<std::size_t>(a.value)]; }
+
+  void draw_view(Statement& s) {
+    const Extents& from = type_of(s.arguments[0]).shape;
+    const auto rank = static_cast<std::int64_t>(from.size());
+    switch (s.function) {
+      case Function::BroadcastTo:
+        s.shape = r_.chance(50) ? base_ : from;
+        if (r_.chance(40)) s.shape.insert(s.shape.begin(), r_.between(1, 3));
+        break;
+      case Function::PermuteDims:
+        for (std::int64_t d = 0; d < rank; ++d) s.axes.insert(s.axes.begin() + r_.between(0, d), d);
+        break;
+      case Function::ExpandDims: s.axes = {r_.between(-rank - 1, rank)}; break;
+      case Function::Squeeze:
+        if (r_.chance(50)) s.axes = {r_.between(0, std::max<std::int64_t>(rank - 1, 0))};
+        break;
+      default: s.axes = draw_axes(r_, from.size());
+    }
+  }
+
+  void draw_create(Statement& s) {
+    if (r_.chance(60)) s.dtype = draw_dtype(r_);
+    s.shape = narrowed(r_, base_);
+    switch (s.function) {
+      case Function::Full: s.arguments = {{-1, draw_scalar(r_)}}; break;
+      case Function::FullLike: s.arguments = {{draw_value(), 0}, {-1, draw_scalar(r_)}}; break;
+      case Function::ZerosLike:
+      case Function::OnesLike: s.arguments = {{draw_value(), 0}}; break;
+      case Function::Arange: {
+        const std::int64_t count = base_.empty() ? draw_extent(r_) : base_.back();
+        if (r_.chance(50)) {
+          const int start = static_cast<int>(r_.between(-5, 5)), step = r_.pick({1, 1, 2, -3});
+          s.arguments = {{-1, start}, {-1, start + step * static_cast<int>(count)}, {-1, step}};
+        } else {
+          s.arguments = {{-1, 0.1}, {-1, 0.1 + 0.3 * static_cast<double>(count)}, {-1, 0.3}};
+        }
+        break;
+      }
+      case Function::Linspace:
+        s.arguments = {{-1, draw_scalar(r_)}, {-1, draw_scalar(r_)}};
+        s.shape = {base_.empty() ? draw_extent(r_) : base_.back()};
+        s.flag = r_.chance(60);
+        break;
+      case Function::Eye:
+        s.shape = {base_.size() > 1 ? base_[base_.size() - 2] : r_.between(1, 9), base_.empty() ? r_.between(1, 9) : base_.back()};
+        s.number = static_cast<double>(r_.between(-3, 3));
+        break;
+      default: break;
+    }
+  }
+
+  Statement draw_statement() {
+    Statement s;
+    s.function = draw_function(r_);
+    switch (family(s.function)) {
+      case Family::Binary:
+        s.arguments = {draw_argument(), draw_argument()};
+        if (s.arguments[0].value < 0 && s.arguments[1].value < 0) s.arguments[0] = {draw_value(), 0};
+        break;
+      case Family::Where:
+        s.arguments = {draw_argument(), draw_argument(), draw_argument()};
+        if (s.arguments[0].value < 0) s.arguments[0] = {draw_value(), 0};
+        break;
+      case Family::Create: draw_create(s); break;
+      default: s.arguments = {{draw_value(), 0}};
+    }
+    if (s.function == Function::Astype) s.dtype = draw_dtype(r_);
+    if (family(s.function) == Family::View) draw_view(s);
+    if (family(s.function) == Family::Reduce) {
+      s.axes = draw_axes(r_, type_of(s.arguments[0]).shape.size());
+      s.flag = r_.chance(50);  // kept axes broadcast against the operand, as in softmax and variance
+      if (s.function == Function::Sum && r_.chance(15)) s.dtype = draw_dtype(r_);
+      if (s.function >= Function::Var) s.number = r_.pick({0.0, 0.0, 1.0, 0.5});
+    }
+    return s;
+  }
+
+  void add_statement() {
+    for (int attempt = 0; attempt < 50; ++attempt) {
+      Statement s = draw_statement();
+      const std::optional<Type> type = infer(s, types_);
+      if (!type || count_of(type->shape) > kMaxElements || type->shape.size() > kMaxAxes) continue;
+      types_.push_back(*type);
+      program_.statements.push_back(std::move(s));
+      return;
+    }
+  }
+
+  /// Values that nothing reads, and some that are read.
+  void choose_outputs() {
+    std::vector<bool> read(types_.size());
+    for (const Statement& s : program_.statements)
+      for (const Argument& a : s.arguments)
+        if (a.value >= 0) read[static_cast<std::size_t>(a.value)] = true;
+    for (std::size_t v = program_.inputs.size(); v < types_.size(); ++v)
+      if (!read[v] || r_.chance(12)) program_.outputs.push_back(static_cast<int>(v));
+  }
+
+  Random r_;
+  Program program_;
+  std::vector<Type> types_;
+  Extents base_;
+};
+
+}  // namespace
+
+Program generate(std::uint64_t seed) { return Generator(seed).run(); }
+
+}  // namespace tarry::fuzz

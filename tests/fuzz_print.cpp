@@ -1,0 +1,146 @@
+// to_cpp(): a program as C++ that anybody can compile against the public API.
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "tests/fuzz_program.h"
+
+namespace tarry::fuzz {
+namespace {
+
+std::string text(std::int64_t v) {
+  if (v == std::numeric_limits<std::int64_t>::min()) return "INT64_MIN";
+  return std::to_string(v);
+}
+
+std::string text(double v, const char* suffix, const char* type) {
+  const std::string limits = std::string("std::numeric_limits<") + type + ">::";
+  if (std::isnan(v)) return limits + "quiet_NaN()";
+  if (std::isinf(v)) return (v < 0 ? "-" : "") + limits + "infinity()";
+  char digits[48];
+  if (v == std::floor(v) && std::fabs(v) < 1e6) std::snprintf(digits, sizeof digits, "%.1f%s", v, suffix);
+  else std::snprintf(digits, sizeof digits, "%a%s", v, suffix);
+  return digits;
+}
+
+std::string element_text(bool v) { return v ? "true" : "false"; }
+std::string element_text(std::int32_t v) { return v == INT32_MIN ? "INT32_MIN" : text(std::int64_t{v}); }
+std::string element_text(std::int64_t v) { return text(v); }
+std::string element_text(float v) { return text(static_cast<double>(v), "f", "float"); }
+std::string element_text(double v) { return text(v, "", "double"); }
+
+std::string text(Scalar s) {
+  switch (s.kind()) {
+    case Scalar::Kind::Bool: return element_text(s.as_int() != 0);
+    case Scalar::Kind::Int: return s.as_int() == static_cast<int>(s.as_int()) && s.as_int() != INT32_MIN ? std::to_string(s.as_int())
+                                   : "std::int64_t{" + text(s.as_int()) + "}";
+    case Scalar::Kind::UInt: return std::to_string(s.as_uint()) + "u";
+    default: return element_text(s.as_float());
+  }
+}
+
+const char* cpp_type(Dtype d) {
+  switch (d) {
+    case Dtype::Bool: return "bool";
+    case Dtype::Int32: return "std::int32_t";
+    case Dtype::Int64: return "std::int64_t";
+    case Dtype::Float32: return "float";
+    default: return "double";
+  }
+}
+
+std::string dtype_text(Dtype d) { return "ta::" + std::string(tarry::name(d)) + (d == bool_ ? "_" : ""); }
+
+std::string list(const Extents& values) {
+  std::string s = "{";
+  for (std::size_t i = 0; i < values.size(); ++i) s += (i > 0 ? ", " : "") + std::to_string(values[i]);
+  return s + "}";
+}
+std::string shape_text(const Extents& shape) { return "ta::Shape" + list(shape); }
+std::string axes_text(const Extents& axes) { return "ta::Axes" + list(axes); }
+
+std::string argument_text(const Argument& a) { return a.value >= 0 ? "v" + std::to_string(a.value) : text(a.scalar); }
+
+std::string joined(const std::vector<Argument>& arguments) {
+  std::string s;
+  for (std::size_t i = 0; i < arguments.size(); ++i) s += (i > 0 ? ", " : "") + argument_text(arguments[i]);
+  return s;
+}
+
+std::string reduce_options(const Statement& s) {
+  std::string fields;
+  const auto add = [&](const std::string& field) { fields += (fields.empty() ? "" : ", ") + field; };
+  if (s.flag) add(".keepdims = true");
+  if (s.dtype) add(".dtype = " + dtype_text(*s.dtype));
+  if (s.number != 0) add(".correction = " + element_text(s.number));
+  return fields.empty() ? "" : ", {" + fields + "}";
+}
+
+std::string arguments_text(const Statement& s) {
+  const std::string dtype = s.dtype ? ", " + dtype_text(*s.dtype) : "";
+  switch (s.function) {
+    case Function::Astype: return joined(s.arguments) + dtype;
+    case Function::BroadcastTo: return joined(s.arguments) + ", " + shape_text(s.shape);
+    case Function::PermuteDims:
+    case Function::Squeeze:
+    case Function::Flip: return joined(s.arguments) + ", " + axes_text(s.axes);
+    case Function::ExpandDims: return joined(s.arguments) + ", " + std::to_string(s.axes[0]);
+    case Function::Full: return shape_text(s.shape) + ", " + joined(s.arguments) + dtype;
+    case Function::Zeros:
+    case Function::Ones: return shape_text(s.shape) + dtype;
+    case Function::FullLike:
+    case Function::ZerosLike:
+    case Function::OnesLike:
+    case Function::Arange: return joined(s.arguments) + dtype;
+    case Function::Linspace:
+      return joined(s.arguments) + ", " + std::to_string(s.shape[0]) + ", {.endpoint = " + (s.flag ? "true" : "false") +
+             ", .dtype = " + dtype_text(s.dtype.value_or(float32)) + "}";
+    case Function::Eye:
+      return std::to_string(s.shape[0]) + ", {.columns = " + std::to_string(s.shape[1]) + ", .k = " +
+             std::to_string(static_cast<std::int64_t>(s.number)) + ", .dtype = " + dtype_text(s.dtype.value_or(float32)) + "}";
+    default: break;
+  }
+  if (family(s.function) == Family::Reduce) return joined(s.arguments) + ", " + axes_text(s.axes) + reduce_options(s);
+  return joined(s.arguments);
+}
+
+/// The memory of an input as a C array, and the call that makes it an array.
+std::string input_text(const Input& input, const std::vector<std::byte>& memory, std::size_t number) {
+  const std::string m = "m" + std::to_string(number), v = "v" + std::to_string(number);
+  const Placement at = place(input);
+  std::string s = std::string("  static const ") + cpp_type(input.type.dtype) + " " + m + "[] = {";
+  visit(input.type.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto* elements = reinterpret_cast<const T*>(memory.data());
+    for (std::int64_t i = 0; i < at.size; ++i) s += (i == 0 ? "" : i % 12 == 0 ? ",\n    " : ", ") + element_text(elements[i]);
+  });
+  s += "};\n  ta::Array " + v + " = ";
+  const std::string shape = shape_text(input.type.shape);
+  if (input.layout == Layout::Copied) {
+    return s + "ta::asarray(std::span<const " + cpp_type(input.type.dtype) + ">(" + m + ", " +
+           std::to_string(count_of(input.type.shape)) + "), " + shape + ");\n";
+  }
+  if (input.layout == Layout::Contiguous) return s + "ta::borrow(" + m + ", " + shape + ");\n";
+  return s + "ta::borrow(" + m + " + " + std::to_string(at.offset) + ", " + shape + ", " + list(at.strides) + ");\n";
+}
+
+}  // namespace
+
+std::string to_cpp(const Program& p) {
+  std::string s = "// Seed " + std::to_string(p.seed) +
+                  ".\n#include <cstdint>\n#include <iostream>\n#include <limits>\n#include <span>\n\n"
+                  "#include <tarry/tarry.h>\n\nnamespace ta = tarry;\n\nint main() {\n";
+  const Arrays arrays = make_inputs(p);
+  for (std::size_t i = 0; i < p.inputs.size(); ++i) s += input_text(p.inputs[i], arrays.memory[i], i);
+  for (std::size_t i = 0; i < p.statements.size(); ++i) {
+    s += "  ta::Array v" + std::to_string(p.inputs.size() + i) + " = ta::" + name(p.statements[i].function) + "(" +
+         arguments_text(p.statements[i]) + ");\n";
+  }
+  std::string outputs;
+  for (const int v : p.outputs) outputs += (outputs.empty() ? "v" : ", v") + std::to_string(v);
+  s += "  ta::evaluate(" + outputs + ");\n";
+  for (const int v : p.outputs) s += "  std::cout << v" + std::to_string(v) + " << '\\n';\n";
+  return s + "}\n";
+}
+
+}  // namespace tarry::fuzz

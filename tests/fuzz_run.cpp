@@ -1,0 +1,175 @@
+// Running and comparing programs: the differential part of the fuzzer.
+#include "tests/fuzz_run.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+
+#include "support/env.h"
+#include "tests/oracle.h"
+
+namespace tarry::fuzz {
+namespace {
+
+/// Overrides TARRY_DISABLE while it lives.
+class Disabled {
+ public:
+  explicit Disabled(const char* words) { support::env::set("TARRY_DISABLE", words); }
+  ~Disabled() { support::env::set("TARRY_DISABLE", std::nullopt); }
+  Disabled(const Disabled&) = delete;
+  Disabled& operator=(const Disabled&) = delete;
+};
+
+Tensor read(const Array& x) {
+  Tensor t({x.dtype(), x.shape().vector()});
+  visit(t.type.dtype, [&](auto zero) { x.copy_to(t.as<decltype(zero)>()); });
+  return t;
+}
+
+std::vector<Tensor> read(std::span<const Array> arrays) {
+  std::vector<Tensor> tensors;
+  for (const Array& x : arrays) tensors.push_back(read(x));
+  return tensors;
+}
+
+/// Statement by statement, all programs in step.
+void evaluate_stepwise(std::span<const Program> programs, std::vector<Arrays>& arrays) {
+  for (std::size_t i = 0;; ++i) {
+    std::vector<Array> round;
+    for (std::size_t p = 0; p < programs.size(); ++p) {
+      if (i >= programs[p].statements.size()) continue;
+      arrays[p].values.push_back(record(programs[p].statements[i], arrays[p].values));
+      round.push_back(arrays[p].values.back());
+    }
+    if (round.empty()) return;
+    evaluate(round);
+  }
+}
+
+/// Everything recorded, then one evaluate of the outputs; nothing but the outputs is still held by then.
+void evaluate_fused(std::span<const Program> programs, std::vector<Arrays>& arrays) {
+  std::vector<Array> roots;
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    std::vector<Array> values = std::move(arrays[p].values);
+    for (const Statement& s : programs[p].statements) values.push_back(record(s, values));
+    arrays[p].values.clear();
+    for (const int v : programs[p].outputs) arrays[p].values.push_back(values[static_cast<std::size_t>(v)]);
+    roots.insert(roots.end(), arrays[p].values.begin(), arrays[p].values.end());
+  }
+  evaluate(roots);
+}
+
+/// True for values whose bits every backend must agree on.
+std::vector<bool> exact_values(const Program& p) {
+  const std::vector<Type> types = *infer(p);
+  std::vector<bool> exact(p.inputs.size(), true);
+  for (const Statement& s : p.statements) {
+    bool is_exact = ulp_bound(s.function, types[exact.size()].dtype) == 0;
+    for (const Argument& a : s.arguments) is_exact = is_exact && (a.value < 0 || exact[static_cast<std::size_t>(a.value)]);
+    exact.push_back(is_exact);
+  }
+  return exact;
+}
+
+std::string describe(const Program& p, std::size_t value) {
+  const std::string number = "v" + std::to_string(value);
+  return value < p.inputs.size() ? number : number + " = " + name(p.statements[value - p.inputs.size()].function);
+}
+
+std::string judge_steps(const Program& p, const std::vector<Tensor>& values) {
+  for (std::size_t i = 0; i < p.inputs.size(); ++i)
+    if (std::string problem = difference(values[i], values_of(p.inputs[i])); !problem.empty()) return "input " + describe(p, i) + ": " + problem;
+  for (std::size_t i = 0; i < p.statements.size(); ++i) {
+    const std::size_t value = p.inputs.size() + i;
+    const std::string problem = judge(p.statements[i], std::span(values).first(value), values[value]);
+    if (!problem.empty()) return "oracle, " + describe(p, value) + ": " + problem;
+  }
+  return "";
+}
+
+/// Outputs against the stepwise values; `trusted` (may be null) leaves some values out.
+std::string compare_outputs(const Program& p, const std::vector<Tensor>& outputs, const std::vector<Tensor>& values,
+                            const std::vector<bool>* trusted) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto value = static_cast<std::size_t>(p.outputs[i]);
+    if (trusted != nullptr && !(*trusted)[value]) continue;
+    if (std::string problem = difference(outputs[i], values[value]); !problem.empty()) return describe(p, value) + ": " + problem;
+  }
+  return "";
+}
+
+std::vector<Variant> variants(Device device, Depth depth) {
+  std::vector<Variant> list = {{"fused", "", false, device}};
+  const bool on_cpu = device == cpu;
+  if (on_cpu) list.push_back({"interpreted", "compile", false, device});
+  if (depth == Depth::Basic) return list;
+  list.push_back({"without reuse", "reuse", false, device});
+  list.push_back({"without passes", on_cpu ? "compile,cse,fold,simplify" : "cse,fold,simplify", false, device});
+  list.push_back({"without fusion", on_cpu ? "compile,fusion" : "fusion", false, device});
+  return list;
+}
+
+std::vector<Failure> check_once(std::span<const Program> programs, Device device, Depth depth) {
+  std::vector<std::string> problems(programs.size());
+  const auto note = [&](std::size_t p, const std::string& context, const std::string& problem) {
+    if (!problem.empty() && problems[p].empty()) problems[p] = context + problem;
+  };
+  const auto values = run(programs, {"stepwise", "", true, device});
+  for (std::size_t p = 0; p < programs.size(); ++p) note(p, "", judge_steps(programs[p], values[p]));
+  for (const Variant& v : variants(device, depth)) {
+    const auto outputs = run(programs, v);
+    for (std::size_t p = 0; p < programs.size(); ++p)
+      note(p, std::string(v.name) + " differs from stepwise, ", compare_outputs(programs[p], outputs[p], values[p], nullptr));
+  }
+  if (device != cpu) {
+    const auto outputs = run(programs, {"cpu", "compile", false, cpu});
+    for (std::size_t p = 0; p < programs.size(); ++p) {
+      const std::vector<bool> exact = exact_values(programs[p]);
+      note(p, "cpu differs from gpu, ", compare_outputs(programs[p], outputs[p], values[p], &exact));
+    }
+  }
+  std::vector<Failure> failures;
+  for (std::size_t p = 0; p < programs.size(); ++p)
+    if (!problems[p].empty()) failures.push_back({p, problems[p]});
+  return failures;
+}
+
+}  // namespace
+
+std::vector<std::vector<Tensor>> run(std::span<const Program> programs, const Variant& variant) {
+  const Disabled disabled(variant.disabled);
+  const Scope scope(variant.device);
+  std::vector<Arrays> arrays;
+  for (const Program& p : programs) arrays.push_back(make_inputs(p));
+  if (variant.stepwise) evaluate_stepwise(programs, arrays);
+  else evaluate_fused(programs, arrays);
+  std::vector<std::vector<Tensor>> results;
+  for (const Arrays& a : arrays) results.push_back(read(a.values));
+  return results;
+}
+
+std::vector<Failure> check(std::span<const Program> programs, Device device, Depth depth) {
+  try {
+    return check_once(programs, device, depth);
+  } catch (const std::exception& e) {
+    if (programs.size() == 1) return {{0, std::string("threw ") + e.what()}};
+  }
+  std::vector<Failure> failures;  // one of them throws: each on its own
+  for (std::size_t p = 0; p < programs.size(); ++p)
+    for (Failure& f : check(programs.subspan(p, 1), device, depth)) failures.push_back({p, std::move(f.what)});
+  return failures;
+}
+
+std::string explain(const Program& program, const Failure& failure, Device device) {
+  // The shrunk program must fail for the same kind of reason: the words before the first comma.
+  const auto kind = [](const std::string& what) { return what.substr(0, std::min(what.find(','), std::size_t{24})); };
+  const auto outcome = [&](const Program& p) {
+    const std::vector<Failure> failures = check(std::span(&p, 1), device, Depth::All);
+    return failures.empty() ? std::string() : failures[0].what;
+  };
+  const std::string found = kind(failure.what);
+  const Program small = shrink(program, [&](const Program& p) { return kind(outcome(p)) == found; }, 300);
+  return "seed " + std::to_string(program.seed) + ": " + failure.what + "\nshrunk: " + outcome(small) + "\n" + to_cpp(small);
+}
+
+}  // namespace tarry::fuzz

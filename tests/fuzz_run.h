@@ -1,0 +1,42 @@
+// Runs programs in every way the engine offers, and compares the results bit for bit and with the oracle.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tarry/device.h>
+
+#include "tests/fuzz_program.h"
+
+namespace tarry::fuzz {
+
+/// A way to run a program. Stepwise evaluates after every statement; the others evaluate the outputs in one call.
+struct Variant {
+  const char* name;
+  const char* disabled;  ///< words of TARRY_DISABLE
+  bool stepwise = false;
+  Device device = cpu;
+};
+
+/// Values of each program: of all statements where stepwise (inputs first), else of the outputs. All programs take part
+/// in the same evaluate calls, so that their kernels compile in batches.
+std::vector<std::vector<Tensor>> run(std::span<const Program> programs, const Variant& variant);
+
+struct Failure {
+  std::size_t program = 0;
+  std::string what;
+};
+
+/// What `check` does with a batch beyond fused = stepwise = oracle.
+enum class Depth : std::uint8_t { Basic, All };
+
+/// Stepwise results against the oracle, then every variant against the stepwise results; on a GPU also against the CPU
+/// where only functions of ulp bound 0 are upstream. One failure per program at most.
+std::vector<Failure> check(std::span<const Program> programs, Device device, Depth depth);
+
+/// The failure with its shrunk program as C++.
+std::string explain(const Program& program, const Failure& failure, Device device);
+
+}  // namespace tarry::fuzz

@@ -1,0 +1,217 @@
+// Random graphs: fused = stepwise = interpreted = without reuse = without passes = oracle, and tests of the tester.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <set>
+
+#include "support/env.h"
+#include "tests/fuzz_run.h"
+#include "tests/oracle.h"
+#include "tests/same_bits.h"
+#include "tests/test.h"
+
+namespace {
+
+using namespace tarry::fuzz;
+
+constexpr std::size_t kBatch = 16;
+constexpr std::uint64_t kFirstSeed = 1;
+
+std::uint64_t environment(const char* name, std::uint64_t fallback) {
+  const auto value = tarry::support::env::system(name);
+  return value ? std::strtoull(value->c_str(), nullptr, 10) : fallback;
+}
+
+/// Checks `count` graphs; every eighth batch in all variants. Returns explanations of the failures, five at most.
+std::vector<std::string> fuzz(std::uint64_t count, tarry::Device device) {
+  const std::uint64_t first = environment("TARRY_FUZZ_SEED", kFirstSeed);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::string> explanations;
+  for (std::uint64_t done = 0, batch = 0; done < count && explanations.size() < 5; ++batch) {
+    std::vector<Program> programs;
+    for (; programs.size() < kBatch && done < count; ++done) programs.push_back(generate(first + done));
+    for (const Failure& f : check(programs, device, batch % 8 == 0 ? Depth::All : Depth::Basic)) {
+      explanations.push_back(explain(programs[f.program], f, device));
+      std::cerr << explanations.back() << std::endl;
+    }
+    if (batch % 32 != 31 && done < count) continue;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    std::cerr << "fuzz on " << device.str() << ": " << done << " graphs, " << static_cast<double>(done) / seconds.count()
+              << " per second, " << explanations.size() << " failures" << std::endl;
+  }
+  return explanations;
+}
+
+Input input(tarry::Dtype dtype, Extents shape, Layout layout = Layout::Copied, Content content = Content::Plain) {
+  return {{dtype, std::move(shape)}, layout, content, 7};
+}
+Statement unary(Function f, int x) { return {f, {{x, 0}}, {}, {}, {}, false, 0}; }
+Statement binary(Function f, int x, int y) { return {f, {{x, 0}, {y, 0}}, {}, {}, {}, false, 0}; }
+
+}  // namespace
+
+TEST_CASE("fuzz: random graphs agree on the CPU", "[fuzz]") {
+  for (const std::string& explanation : fuzz(environment("TARRY_FUZZ_GRAPHS", 320), tarry::cpu)) FAIL_CHECK(explanation);
+}
+
+TEST_CASE("fuzz: random graphs agree on the GPU", "[fuzz][cuda]") {
+  TARRY_REQUIRE_CUDA();
+  for (const std::string& explanation : fuzz(environment("TARRY_FUZZ_GRAPHS", 1000), tarry::cuda(0))) FAIL_CHECK(explanation);
+}
+
+TEST_CASE("fuzz: equal seeds give equal programs, and all of them are valid", "[fuzz]") {
+  std::set<std::string> texts;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Program p = generate(seed);
+    REQUIRE(infer(p));
+    REQUIRE(to_cpp(p) == to_cpp(generate(seed)));
+    texts.insert(to_cpp(p));
+  }
+  CHECK(texts.size() == 100);
+}
+
+TEST_CASE("fuzz: programs cover every function, dtype, layout and content", "[fuzz]") {
+  std::set<int> functions, dtypes, layouts, contents, ranks;
+  std::set<std::int64_t> extents;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    const Program p = generate(seed);
+    for (const Statement& s : p.statements) functions.insert(static_cast<int>(s.function));
+    for (const Input& i : p.inputs) {
+      dtypes.insert(static_cast<int>(i.type.dtype));
+      layouts.insert(static_cast<int>(i.layout));
+      contents.insert(static_cast<int>(i.content));
+      ranks.insert(static_cast<int>(i.type.shape.size()));
+      extents.insert(i.type.shape.begin(), i.type.shape.end());
+    }
+  }
+  CHECK(functions.size() == kFunctionCount);
+  CHECK(dtypes.size() == 5);
+  CHECK(layouts.size() == 6);
+  CHECK(contents.size() == 3);
+  CHECK(ranks.size() == 5);
+  for (const std::int64_t edge : {0, 1, 2, 31, 32, 33, 127, 128, 129}) CHECK(extents.count(edge) == 1);
+}
+
+TEST_CASE("fuzz: recording gives the shapes and dtypes that the documents say", "[fuzz]") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Program p = generate(seed);
+    const std::vector<Type> types = *infer(p);
+    Arrays arrays = make_inputs(p);
+    for (const Statement& s : p.statements) arrays.values.push_back(record(s, arrays.values));
+    for (std::size_t v = 0; v < types.size(); ++v) {
+      const Type recorded{arrays.values[v].dtype(), arrays.values[v].shape().vector()};
+      INFO("value " << v << " of\n" << to_cpp(p));
+      REQUIRE(recorded == types[v]);
+    }
+  }
+}
+
+TEST_CASE("fuzz: an input has the same values in every layout that repeats nothing", "[fuzz]") {
+  const Tensor expected = values_of(input(tarry::float32, {3, 5, 2}));
+  for (const Layout layout : {Layout::Copied, Layout::Contiguous, Layout::Transposed, Layout::Strided, Layout::Reversed}) {
+    Program p;
+    p.inputs = {input(tarry::float32, {3, 5, 2}, layout)};
+    const Arrays arrays = make_inputs(p);
+    CHECK(tarry::test::same_bits(arrays.values[0].to_vector<float>(),
+                                 std::vector<float>(expected.as<float>().begin(), expected.as<float>().end())));
+  }
+}
+
+TEST_CASE("fuzz: a failing program shrinks to the statements that matter", "[fuzz]") {
+  // Planted: a sum over more than 32 elements of something that comes from exp.
+  const auto fails = [](const Program& p) {
+    const std::vector<Type> types = *infer(p);
+    std::vector<bool> from_exp(p.inputs.size());
+    for (const Statement& s : p.statements) {
+      bool tainted = s.function == Function::Exp;
+      for (const Argument& a : s.arguments) tainted = tainted || (a.value >= 0 && from_exp[static_cast<std::size_t>(a.value)]);
+      const bool is_long = s.function == Function::Sum && count_of(types[static_cast<std::size_t>(s.arguments[0].value)].shape) > 32;
+      if (tainted && is_long) return true;
+      from_exp.push_back(tainted);
+    }
+    return false;
+  };
+  int shrunk = 0;
+  for (std::uint64_t seed = 0; shrunk < 20; ++seed) {
+    const Program p = generate(seed);
+    if (!fails(p)) continue;
+    const Program small = shrink(p, fails);
+    INFO(to_cpp(small));
+    CHECK(fails(small));
+    REQUIRE(small.statements.size() <= 3);  // exp, sum, and what makes many elements of a small exp
+    CHECK(small.inputs.size() <= 2);
+    CHECK(small.outputs.size() == 1);
+    ++shrunk;
+  }
+}
+
+TEST_CASE("fuzz: a program prints as C++", "[fuzz]") {
+  Program p;
+  p.seed = 5;
+  p.inputs = {input(tarry::float32, {2, 3}, Layout::Transposed, Content::Small), input(tarry::int32, {}, Layout::Copied, Content::Zeros)};
+  Statement total = unary(Function::Sum, 2);
+  total.axes = {0, -1};
+  total.flag = true;
+  Statement scaled = binary(Function::Multiply, 0, 1);
+  scaled.arguments[1] = {-1, -0.5};
+  p.statements = {scaled, total, binary(Function::Maximum, 3, 1)};
+  p.outputs = {2, 4};
+  const std::string text = to_cpp(p);
+  CHECK(text.find("ta::Array v0 = ta::borrow(m0 + 0, ta::Shape{2, 3}, {1, 2});") != std::string::npos);
+  CHECK(text.find("ta::Array v1 = ta::asarray(std::span<const std::int32_t>(m1, 1), ta::Shape{});") != std::string::npos);
+  CHECK(text.find("ta::Array v2 = ta::multiply(v0, -0x1p-1);") != std::string::npos);
+  CHECK(text.find("ta::Array v3 = ta::sum(v2, ta::Axes{0, -1}, {.keepdims = true});") != std::string::npos);
+  CHECK(text.find("ta::Array v4 = ta::maximum(v3, v1);") != std::string::npos);
+  CHECK(text.find("ta::evaluate(v2, v4);") != std::string::npos);
+}
+
+TEST_CASE("oracle: a changed bit in any result is noticed", "[fuzz]") {
+  std::vector<Program> programs;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) programs.push_back(generate(seed));
+  const auto all = run(programs, {"stepwise", "compile", true, tarry::cpu});
+  int changed = 0, noticed = 0;
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    for (std::size_t i = 0; i < programs[p].statements.size(); ++i) {
+      const Statement& s = programs[p].statements[i];
+      const std::size_t value = programs[p].inputs.size() + i;
+      Tensor got = all[p][value];
+      if (got.bytes.empty() || ulp_bound(s.function, got.type.dtype) > 0) continue;
+      const std::size_t middle = got.bytes.size() / tarry::itemsize(got.type.dtype) / 2 * tarry::itemsize(got.type.dtype);
+      got.bytes[middle] ^= std::byte{1};
+      if (difference(got, all[p][value]).empty()) continue;  // one NaN became another
+      ++changed;
+      noticed += !judge(s, std::span(all[p]).first(value), got).empty();
+    }
+  }
+  CHECK(changed > 200);
+  CHECK(noticed == changed);
+}
+
+TEST_CASE("oracle: a transcendental one ulp beyond its bound is noticed", "[fuzz]") {
+  Program p;
+  p.inputs = {input(tarry::float32, {64})};
+  for (const Function f : {Function::Exp, Function::Erf}) {
+    const Statement s = unary(f, 0);
+    const std::vector<Tensor> values = {values_of(p.inputs[0])};
+    Tensor got({tarry::float32, {64}});
+    const auto x = values[0].as<float>();
+    const auto y = got.as<float>();
+    for (std::size_t k = 0; k < 64; ++k) y[k] = static_cast<float>(f == Function::Exp ? std::exp(double{x[k]}) : std::erf(double{x[k]}));
+    CHECK(judge(s, values, got).empty());
+    for (int step = 0; step <= ulp_bound(f, tarry::float32); ++step) y[9] = std::nextafter(y[9], INFINITY);
+    CHECK_FALSE(judge(s, values, got).empty());
+  }
+}
+
+TEST_CASE("same_bits: zeros of both signs differ, NaNs do not", "[fuzz]") {
+  using tarry::test::same_bits;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(same_bits(nan, -nan));
+  CHECK(same_bits(-0.0, -0.0));
+  CHECK_FALSE(same_bits(0.0f, -0.0f));
+  CHECK_FALSE(same_bits(nan, 1.0f));
+  CHECK_FALSE(same_bits(1.0, std::nextafter(1.0, 2.0)));
+  CHECK(tarry::test::first_difference<int>(std::vector{1, 2, 3}, std::vector{1, 5, 3}) == 1);
+  CHECK_FALSE(same_bits(std::vector<float>{1, 2}, std::vector<float>{1}));
+}
