@@ -1,0 +1,206 @@
+// The prelude through the compilers that generated kernels go through: same bits at every instruction set level and
+// position, and every section accepted alone by NVRTC and the C compiler.
+#include <dlfcn.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/c_compiler.h"
+#include "runtime/nvrtc.h"
+#include "support/file.h"
+#include "tests/prelude_functions.h"
+#include "tests/test.h"
+
+using namespace tarry;
+using codegen::Dialect;
+using test::PreludeFunction;
+
+namespace {
+
+constexpr int kElements = 1001;  // odd, and the data begin one element off alignment: a body and two ends at every width
+
+/// The host runs what the C compiler makes for this level.
+bool host_runs(const graph::Target& target) {
+#if defined(__x86_64__)
+  if (target.level == 2) return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  if (target.level == 3) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  return target.level == 4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+#else
+  return std::string_view(target.name) == "armv8-a";
+#endif
+}
+
+std::string sections_of(const std::vector<PreludeFunction>& functions, Dialect dialect) {
+  std::vector<std::string> names;
+  for (const PreludeFunction& f : functions) names.push_back(f.name());
+  return codegen::prelude_text(codegen::prelude_sections(names), dialect);
+}
+
+/// "const float* restrict a, const float* restrict b", by the op's arity.
+std::string parameters(const PreludeFunction& f, const std::string& restrict) {
+  std::string text;
+  for (int i = 0; i < graph::info(f.op).arity; ++i)
+    text += ", const " + codegen::c_type(f.operand(i)) + "* " + restrict + " " + static_cast<char>('a' + i);
+  return text;
+}
+
+std::string application(const PreludeFunction& f) {
+  std::vector<std::string> operands;
+  for (int i = 0; i < graph::info(f.op).arity; ++i) operands.push_back(std::string(1, static_cast<char>('a' + i)) + "[i]");
+  return "o[i] = " + codegen::expression(f.op, f.input, f.output, operands) + ";";
+}
+
+std::string c_loop(const PreludeFunction& f) {
+  return "void loop_" + f.name() + "(" + codegen::c_type(f.output) + "* restrict o" + parameters(f, "restrict") +
+         ", tarry_i64 n) { for (tarry_i64 i = 0; i < n; ++i) " + application(f) + " }\n";
+}
+
+std::string cuda_kernel(const PreludeFunction& f) {
+  return "extern \"C\" __global__ void kernel_" + f.name() + "(" + codegen::c_type(f.output) + "* o" +
+         parameters(f, "__restrict__") + ") { int i = threadIdx.x; " + application(f) + " }\n";
+}
+
+/// A shared object loaded from an image, for one test.
+class Loaded {
+ public:
+  explicit Loaded(const std::string& image) {
+    const support::ScopedTemporaryDirectory directory;
+    const auto path = directory.path() / "prelude.so";
+    REQUIRE_FALSE(support::write_file_atomically(path, image));
+    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    INFO((handle_ ? "" : dlerror()));
+    REQUIRE(handle_ != nullptr);
+  }
+  ~Loaded() { if (handle_) dlclose(handle_); }
+  Loaded(const Loaded&) = delete;
+  Loaded& operator=(const Loaded&) = delete;
+  [[nodiscard]] void* symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+ private:
+  void* handle_ = nullptr;
+};
+
+/// Elements that meet every path: special values, values of ordinary size and random bits.
+std::vector<unsigned char> elements(Dtype dtype, std::mt19937_64& random) {
+  const std::size_t size = itemsize(dtype);
+  std::vector<unsigned char> bytes((kElements + 1) * size);
+  const std::vector<float> f32 = test::special_floats<float>();
+  const std::vector<double> f64 = test::special_floats<double>();
+  for (std::size_t i = 0; i <= kElements; ++i) {
+    std::uint64_t bits = random();
+    const double ordinary = std::uniform_real_distribution<double>(-20, 20)(random);
+    if (dtype == Dtype::Bool) {
+      bits &= 1;
+    } else if (dtype == Dtype::Float32) {
+      const float value = i % 3 == 0 ? f32[random() % f32.size()] : static_cast<float>(ordinary);
+      if (i % 3 != 2) std::memcpy(&bits, &value, sizeof value);
+    } else if (dtype == Dtype::Float64) {
+      const double value = i % 3 == 0 ? f64[random() % f64.size()] : ordinary;
+      if (i % 3 != 2) std::memcpy(&bits, &value, sizeof value);
+    } else if (i % 3 == 1) {
+      bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(ordinary));
+    }
+    std::memcpy(&bytes[i * size], &bits, size);
+  }
+  return bytes;
+}
+
+bool same_cell(Dtype dtype, const void* a, const void* b) {
+  if (dtype == Dtype::Float32) {
+    float x[2] = {};
+    std::memcpy(&x[0], a, 4), std::memcpy(&x[1], b, 4);
+    return test::equal_bits(x[0], x[1]);
+  }
+  if (dtype == Dtype::Float64) {
+    double x[2] = {};
+    std::memcpy(&x[0], a, 8), std::memcpy(&x[1], b, 8);
+    return test::equal_bits(x[0], x[1]);
+  }
+  return std::memcmp(a, b, itemsize(dtype)) == 0;
+}
+
+/// How many elements of the compiled loop differ from the library's own function.
+int differing_elements(const PreludeFunction& f, void* loop) {
+  std::mt19937_64 random(11);
+  std::vector<unsigned char> in[3];
+  const unsigned char* at[3] = {};
+  const int arity = graph::info(f.op).arity;
+  for (int i = 0; i < arity; ++i) {
+    in[i] = elements(f.operand(i), random);
+    at[i] = in[i].data() + itemsize(f.operand(i));
+  }
+  const std::size_t size = itemsize(f.output);
+  std::vector<unsigned char> out((kElements + 1) * size);
+  unsigned char* to = out.data() + size;
+  if (arity == 1) reinterpret_cast<void (*)(void*, const void*, long long)>(loop)(to, at[0], kElements);
+  if (arity == 2) reinterpret_cast<void (*)(void*, const void*, const void*, long long)>(loop)(to, at[0], at[1], kElements);
+  if (arity == 3)
+    reinterpret_cast<void (*)(void*, const void*, const void*, const void*, long long)>(loop)(to, at[0], at[1], at[2], kElements);
+
+  const codegen::ScalarFunction function = codegen::scalar_function(f.op, f.input, f.output);
+  int differing = 0;
+  for (std::size_t i = 0; i < kElements; ++i) {
+    std::uint64_t operands[3] = {}, expected = 0;
+    for (int k = 0; k < arity; ++k) std::memcpy(&operands[k], at[k] + i * itemsize(f.operand(k)), itemsize(f.operand(k)));
+    function(&expected, &operands[0], &operands[1], &operands[2]);
+    differing += !same_cell(f.output, &expected, to + i * size);
+  }
+  return differing;
+}
+
+}  // namespace
+
+TEST_CASE("prelude: an element has the same bits at every level, in body and tail, as in the library",
+          "[codegen][prelude]") {
+  if (runtime::c_compiler().program.empty()) TARRY_SKIP("there is no C compiler");
+  const std::vector<PreludeFunction> functions = test::every_prelude_function();
+  std::string text = sections_of(functions, Dialect::C);
+  for (const PreludeFunction& f : functions) text += c_loop(f);
+  int levels = 0;
+  for (const graph::Target& target : graph::targets()) {
+    if (target.is_cuda() || !host_runs(target)) continue;
+    ++levels;
+    const Loaded library(runtime::compile_c(text, runtime::c_flags(target)).image);
+    for (const PreludeFunction& f : functions) {
+      INFO(f.name() << " for " << target.name);
+      void* loop = library.symbol("loop_" + f.name());
+      REQUIRE(loop != nullptr);
+      CHECK(differing_elements(f, loop) == 0);
+    }
+  }
+  CHECK(levels > 0);
+}
+
+TEST_CASE("prelude: the C compiler takes each function with its sections alone", "[codegen][prelude]") {
+  if (runtime::c_compiler().program.empty()) TARRY_SKIP("there is no C compiler");
+  for (const PreludeFunction& f : test::every_prelude_function()) {
+    INFO(f.name());
+    CHECK_NOTHROW(runtime::compile_c(sections_of({f}, Dialect::C) + c_loop(f), "-std=c11 -O0 -Wall -Wextra -Wpedantic -Werror -c"));
+  }
+}
+
+TEST_CASE("prelude: NVRTC takes each function with its sections alone", "[codegen][prelude]") {
+  TARRY_REQUIRE_NVRTC();
+  for (const PreludeFunction& f : test::every_prelude_function()) {
+    INFO(f.name());
+    CHECK_NOTHROW(runtime::nvrtc_compile(sections_of({f}, Dialect::Cuda) + cuda_kernel(f), *graph::find_target("sm_90"),
+                                         graph::Mode::Strict));
+  }
+}
+
+TEST_CASE("prelude: NVRTC compiles all of it for every supported generation", "[codegen][prelude]") {
+  TARRY_REQUIRE_NVRTC();
+  const std::vector<PreludeFunction> functions = test::every_prelude_function();
+  std::string text = sections_of(functions, Dialect::Cuda);
+  for (const PreludeFunction& f : functions) text += cuda_kernel(f);
+  for (const char* name : {"sm_80", "sm_90", "sm_100"}) {
+    const runtime::NvrtcImage image = runtime::nvrtc_compile(text, *graph::find_target(name), graph::Mode::Strict);
+    CHECK(image.kind == runtime::ImageKind::Cubin);
+    CHECK(image.resources.size() == functions.size());
+    for (const runtime::KernelResources& kernel : image.resources) CHECK(kernel.spill_store_bytes == 0);
+  }
+}
