@@ -194,7 +194,10 @@ class Fuser {
       for (const Pending& p : pending) note(p.producer, id, Reason::FusionDisabled);
       return;
     }
-    std::stable_sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) { return a.bytes > b.bytes; });
+    // What must go through memory first, so that no merge below closes a cycle; then the dearest edges.
+    std::stable_sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) {
+      return a.elementwise != b.elementwise ? b.elementwise : a.bytes > b.bytes;
+    });
     for (const Pending& p : pending) join_producer(id, p);
     join_siblings(id);
   }
@@ -342,7 +345,7 @@ class Fuser {
 
   /// Decides for the edge into `id` between memory and computing the producer again for every reader.
   bool recompute(NodeId id, const Pending& p) {
-    if (op_class(p.producer) != OpClass::Map) return false;
+    if (op_class(p.producer) != OpClass::Map || g_.nodes[p.producer].mode != g_.nodes[id].mode) return false;
     std::vector<NodeId> cone, boundary;
     double instructions = 0;
     if (!cone_of(p.producer, cone, boundary, instructions)) return false;
@@ -414,6 +417,7 @@ class Fuser {
     for (std::size_t at = 0; at < cone.size(); ++at) {
       const NodeId w = cone[at];
       const GraphNode& n = g_.nodes[w];
+      if (n.mode != g_.nodes[top].mode) return false;
       instructions += info(n.op).cost;
       for (int i = 0; i < n.n_inputs; ++i) {
         const NodeId z = input_source(g_, w, i).edge.node;

@@ -101,9 +101,21 @@ Edge shifted(const Reduced& r, Where where) {
   return graph::record_map(Op::Subtract, {{r.x, 0}, {x0, 0}}, where);
 }
 
+/// The only element of every reduced set, without the reduced axes.
+Edge without_axes(const Reduced& r, const Edge& x, Where where) {
+  IndexMap map;
+  Dims shape;
+  for (int d = 0; d < r.shape.size(); ++d) {
+    map.push_back(is_reduced(r, d) ? graph::AxisMap{-1, 0, 0} : graph::AxisMap{shape.size(), 0, 1});
+    if (!is_reduced(r, d)) shape.push_back(r.shape[d]);
+  }
+  return graph::record_view(x, map, shape.span(), where);
+}
+
 /// Sum of squared deviations from the mean over all axes of r; there is at least one.
 Edge squared_deviations(const Reduced& r, Where where) {
   Edge mean = shifted(r, where), m2;
+  if (r.count == 1) return without_axes(r, graph::record_map(Op::Subtract, {{mean, 0}, {mean, 0}}, where), where);
   std::int64_t weight = 1;
   for (int i = r.axes.size() - 1; i >= 0; --i) {
     const auto axis = static_cast<std::int32_t>(r.axes[i]);

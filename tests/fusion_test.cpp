@@ -1,0 +1,167 @@
+// Fusion: kernels, bytes and reasons, without running anything; and that plans grow linearly.
+#include "graph/fusion.h"
+
+#include <cstring>
+
+#include "codegen/interpreter.h"
+#include "runtime/compiled_plan.h"
+#include "tests/devices.h"
+
+namespace ta = tarry;
+
+namespace {
+
+ta::runtime::CompiledPlan plan_of(std::initializer_list<const ta::Array*> arrays, const char* target = "sm_90") {
+  const ta::graph::Snapshot s = ta::test::snapshot_of(arrays);
+  const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
+  return ta::runtime::make_plan(s, *ta::graph::find_target(target), here, alias, ta::runtime::plan_switches(), nullptr);
+}
+
+ta::Array vector_of(std::size_t n) { return ta::asarray(ta::test::ramp(n)); }
+ta::Array matrix_of(std::int64_t rows, std::int64_t columns) {
+  return ta::asarray(ta::test::ramp(static_cast<std::size_t>(rows * columns)), ta::Shape(rows, columns));
+}
+
+ta::Array cdf(const ta::Array& x) { return 0.5f * (1.0f + ta::erf(x * 0.70710678f)); }
+
+}  // namespace
+
+TEST_CASE("fusion: a map, a reduction and the map after it are one kernel", "[graph][fusion]") {
+  const ta::Array x = vector_of(5000), y = vector_of(5000);
+  const ta::Array dot = ta::sum(x * y), norm = ta::sqrt(dot) * 2.0f;
+  const auto plan = plan_of({&dot, &norm});
+  CHECK(plan.counters.launches == 1);
+  CHECK(plan.counters.bytes_read == 2 * 5000 * 4);
+  CHECK(plan.counters.bytes_written == 2 * 4);
+  CHECK(plan.counters.bytes_temporary == 0);
+  CHECK(plan.unfused.empty());
+}
+
+TEST_CASE("fusion: mean, variance and deviation of one array read it once", "[graph][fusion]") {
+  for (const char* target : {"sm_90", "x86-64-v3"}) {
+    const ta::Array x = vector_of(100'000);
+    const ta::Array m = ta::mean(x), v = ta::var(x), s = ta::std(x);
+    const auto plan = plan_of({&m, &v, &s}, target);
+    CHECK(plan.counters.launches == 1);
+    CHECK(plan.counters.bytes_temporary == 0);
+    CHECK(plan.counters.bytes_read == 100'000 * 4);
+  }
+}
+
+TEST_CASE("fusion: outputs that share inputs share a kernel", "[graph][fusion]") {
+  const ta::Array x = vector_of(777), y = vector_of(777);
+  const ta::Array a = x + y, b = x - y, c = x * y;
+  const auto plan = plan_of({&a, &b, &c});
+  CHECK(plan.counters.launches == 1);
+  CHECK(plan.counters.bytes_read + plan.counters.bytes_written == 5 * 777 * 4);
+  CHECK(plan.counters.bytes_lower_bound == 5 * 777 * 4);
+}
+
+TEST_CASE("fusion: Black-Scholes moves exactly its five arrays, counted from loads and stores", "[graph][fusion]") {
+  const std::size_t n = 4001;
+  const ta::Array s = vector_of(n), k = vector_of(n), t = vector_of(n);
+  const ta::Array d1 = (ta::log(s / k) + (0.02f + 0.045f) * t) / (0.3f * ta::sqrt(t));
+  const ta::Array discount = k * ta::exp(-0.02f * t);
+  const ta::Array call = s * cdf(d1) - discount * cdf(d1 - 0.3f * ta::sqrt(t));
+  const ta::Array put = call - s + discount;
+  const ta::graph::Snapshot snapshot = ta::test::snapshot_of({&call, &put});
+  const std::vector<bool> here(3, true), alias(3, false);
+  const auto plan = ta::runtime::make_plan(snapshot, *ta::graph::find_target("x86-64-v3"), here, alias, ta::runtime::plan_switches(), nullptr);
+  REQUIRE(plan.counters.launches == 1);
+  const auto& step = std::get<ta::runtime::KernelStep>(plan.steps[0]);
+  std::vector<std::vector<float>> outputs(plan.outputs.size(), std::vector<float>(n));
+  std::vector<void*> buffers;
+  for (const auto& o : step.operands)
+    buffers.push_back(o.kind == ta::runtime::Operand::Kind::Leaf ? snapshot.leaves[o.index]->buffer->data : outputs[o.index].data());
+  std::vector<std::uint64_t> scalars;
+  for (const auto& r : step.lowered.scalars) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, snapshot.cells[plan.scalars[r.source].cell].bytes, 8);
+    scalars.push_back(word);
+  }
+  ta::codegen::Traffic traffic;
+  ta::codegen::interpret(step.lowered.ir, step.lowered.args, buffers, scalars, &traffic);
+  CHECK(traffic.bytes_read == static_cast<std::int64_t>(3 * n * 4));
+  CHECK(traffic.bytes_written == static_cast<std::int64_t>(2 * n * 4));
+  CHECK(traffic.bytes_read == plan.counters.bytes_read);
+  CHECK(traffic.bytes_written == plan.counters.bytes_written);
+}
+
+TEST_CASE("fusion: an edge through memory says why", "[graph][fusion]") {
+  const ta::Array x = matrix_of(300, 500);
+  SECTION("a reduction is needed whole by every point of its row") {
+    const ta::Array y = x / ta::sum(x, 1, {.keepdims = true});
+    const auto plan = plan_of({&y});
+    CHECK(plan.counters.launches == 2);
+    REQUIRE(plan.unfused.size() == 1);
+    CHECK(plan.unfused[0].reason == ta::graph::Reason::WholeReduction);
+  }
+  SECTION("a reduction of a reduction") {
+    const ta::Array y = ta::sum(x);
+    const auto plan = plan_of({&y});
+    CHECK(plan.counters.launches == 2);
+    REQUIRE(plan.unfused.size() == 1);
+    CHECK(plan.unfused[0].reason == ta::graph::Reason::ReductionChain);
+  }
+  SECTION("something dear that a broadcast would repeat") {
+    const ta::Array b = vector_of(4096), big = ta::zeros({20000, 4096}) + ta::exp(b);
+    const auto plan = plan_of({&big});
+    CHECK(plan.counters.launches == 2);
+    REQUIRE(plan.unfused.size() == 1);
+    CHECK(plan.unfused[0].reason == ta::graph::Reason::BroadcastCost);
+  }
+  SECTION("something cheap is computed again instead") {
+    const ta::Array b = vector_of(500), y = x * (b + 1.0f);
+    CHECK(plan_of({&y}).counters.launches == 1);
+  }
+  SECTION("more statements than a kernel may hold") {
+    ta::Array y = vector_of(100);
+    for (int i = 0; i < 300; ++i) y = y * 1.5f + 0.25f;
+    const auto plan = plan_of({&y});
+    CHECK(plan.counters.launches == 3);
+    CHECK(plan.unfused.front().reason == ta::graph::Reason::Limit);
+  }
+  SECTION("strict and relaxed work") {
+    const ta::Array a = x * x;
+    const ta::Scope s(ta::relaxed);
+    const ta::Array y = a + x;
+    const auto plan = plan_of({&y});
+    REQUIRE(plan.unfused.size() == 1);
+    CHECK(plan.unfused[0].reason == ta::graph::Reason::Mode);
+  }
+}
+
+TEST_CASE("fusion: without it every op is a kernel of its own", "[graph][fusion]") {
+  const ta::test::Setting off("TARRY_DISABLE", "fusion");
+  const ta::Array x = vector_of(5000), y = vector_of(5000);
+  const ta::Array z = ta::sum(x * y + x) * 2.0f;
+  const auto plan = plan_of({&z});
+  CHECK(plan.counters.launches == 4);
+  for (const auto& u : plan.unfused) CHECK(u.reason == ta::graph::Reason::FusionDisabled);
+}
+
+TEST_CASE("fusion: a kernel never waits for itself", "[graph][fusion]") {
+  // s depends on m through memory; joining both into the kernel that reads x would close a cycle.
+  const ta::Array x = matrix_of(64, 640);
+  const ta::Array m = ta::max(x, 1, {.keepdims = true});
+  const ta::Array e = ta::exp(x - m), s = ta::sum(e, 1, {.keepdims = true}), y = e / s;
+  const auto plan = plan_of({&y});
+  CHECK(plan.counters.launches == 3);
+  CHECK(plan.counters.bytes_temporary < 64 * 640 * 4);  // exp(x - m) is computed again, not stored
+}
+
+TEST_CASE("plan: temporaries with disjoint lifetimes share memory", "[runtime][plan]") {
+  ta::Array y = vector_of(1000);
+  for (int i = 0; i < 1500; ++i) y = y * 1.5f + 0.25f;
+  const auto shared = plan_of({&y});
+  CHECK(shared.counters.launches >= 11);
+  CHECK(shared.temporaries.size() == 2);
+  const ta::test::Setting off("TARRY_DISABLE", "reuse");
+  CHECK(plan_of({&y}).temporaries.size() == static_cast<std::size_t>(shared.counters.launches) - 1);
+}
+
+TEST_CASE("plan: a chain of equal links is one kernel text", "[runtime][plan]") {
+  ta::Array y = vector_of(1000);
+  for (int i = 0; i < 12800; ++i) y = y * 1.5f;
+  CHECK(plan_of({&y}).counters.kernels <= 2);
+}

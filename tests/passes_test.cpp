@@ -1,0 +1,106 @@
+// Passes: rows of what was recorded -> what is left, and the proofs of the strict rules over bit patterns.
+#include "graph/passes.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "codegen/interpreter.h"
+#include "tests/devices.h"
+
+namespace ta = tarry;
+using ta::graph::Op;
+
+namespace {
+
+struct Row {
+  const char* name;
+  std::function<ta::Array(const ta::Array& x, const ta::Array& y)> build;
+  const char* expected;
+};
+
+std::string optimised(const ta::Array& a, const std::string& disabled = "") {
+  const ta::graph::Snapshot s = ta::test::snapshot_of({&a});
+  return to_string(ta::graph::run_passes(s.graph, [&](std::string_view name) { return name == disabled; }));
+}
+
+}  // namespace
+
+TEST_CASE("simplify: identities that keep every bit disappear", "[graph][passes]") {
+  const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3}), y = ta::asarray(std::vector<float>{4, 5, 6});
+  const std::string leaf = "%0 = input f32 (3,) leaf 0\nroots %0\n";
+  const Row rows[] = {
+      {"x * 1 is x", [](auto& a, auto&) { return a * 1.0f; }, leaf.c_str()},
+      {"1 * x is x", [](auto& a, auto&) { return 1.0f * a; }, leaf.c_str()},
+      {"x / 1 is x", [](auto& a, auto&) { return a / 1.0f; }, leaf.c_str()},
+      {"x - 0 is x", [](auto& a, auto&) { return a - 0.0f; }, leaf.c_str()},
+      {"x + -0 is x", [](auto& a, auto&) { return a + -0.0f; }, leaf.c_str()},
+      {"--x is x", [](auto& a, auto&) { return -(-a); }, leaf.c_str()},
+      {"min(x, x) is x", [](auto& a, auto&) { return ta::minimum(a, a); }, leaf.c_str()},
+      {"max(x, x) is x", [](auto& a, auto&) { return ta::maximum(a, a); }, leaf.c_str()},
+      {"where(c, x, x) is x", [](auto& a, auto& b) { return ta::where(a < b, a, a); }, leaf.c_str()},
+      {"flip(flip(x)) is x", [](auto& a, auto&) { return ta::flip(ta::flip(a)); }, leaf.c_str()},
+      {"sum over one element is the element", [](auto& a, auto&) { return ta::sum(ta::expand_dims(a, 0), 0); }, leaf.c_str()},
+      {"abs(-x) is abs(x)", [](auto& a, auto&) { return ta::abs(-a); }, "%0 = input f32 (3,) leaf 0\n%1 = abs f32 (3,) %0\nroots %1\n"},
+      {"x + 0 is not x: -0 + 0 is 0", [](auto& a, auto&) { return a + 0.0f; },
+       "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = add f32 (3,) %0, %1\nroots %2\n"},
+      {"equal expressions are computed once", [](auto& a, auto& b) { return (a + b) * (a + b); },
+       "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = add f32 (3,) %0, %1\n%3 = multiply f32 (3,) %2, %2\nroots %3\n"},
+      {"a broadcast identity keeps the broadcast", [](auto& a, auto&) { return a * ta::ones({2, 3}); },
+       "%0 = input f32 (3,) leaf 0\n%1 = view f32 (2, 3) %0 [0+1*i1]\nroots %1\n"},
+  };
+  for (const Row& row : rows) {
+    DYNAMIC_SECTION(row.name) { CHECK(optimised(row.build(x, y)) == row.expected); }
+  }
+}
+
+TEST_CASE("fold: scalars meet before the kernel, but only by exact ops", "[graph][passes]") {
+  const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
+  CHECK(optimised(x * (ta::full({}, 2.0f) + ta::full({}, 3.0f))) ==
+        "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = multiply f32 (3,) %0, %1\nroots %2\n");
+  CHECK(optimised(x * ta::exp(ta::full({}, 2.0f))) ==
+        "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = exp f32 () %1\n%3 = multiply f32 (3,) %0, %2\nroots %3\n");
+}
+
+TEST_CASE("passes: each can be switched off by name", "[graph][passes]") {
+  const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
+  CHECK(optimised(-(-x), "simplify").find("negative") != std::string::npos);
+  CHECK(optimised((x + x) * (x + x), "cse").find("%3 = multiply f32 (3,) %1, %2") != std::string::npos);
+}
+
+TEST_CASE("passes: the harness times, counts and shows every pass", "[graph][passes]") {
+  const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
+  const ta::Array z = (x * 1.0f + x) * (x + x);
+  std::vector<ta::graph::PassTrace> trace;
+  std::vector<std::string> seen;
+  (void)ta::graph::run_passes(ta::test::snapshot_of({&z}).graph, {}, &trace, [&](std::string_view name, const auto&) { seen.emplace_back(name); });
+  CHECK(seen == std::vector<std::string>{"fold", "simplify", "cse", "dce"});
+  REQUIRE(trace.size() == 4);
+  CHECK(trace.back().nodes_after == 3);
+  CHECK(trace.front().nodes_before == 6);
+}
+
+TEST_CASE("simplify: the float rules hold for every float32 exponent, sign and NaN", "[graph][passes][numerics]") {
+  using ta::codegen::scalar_function;
+  const auto same = [](float a, float b) {
+    return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+  };
+  const auto apply = [](Op op, float a, float b) {
+    float out = 0;
+    scalar_function(op, ta::float32, ta::float32)(&out, &a, &b, nullptr);
+    return out;
+  };
+  std::uint32_t broken = 0;
+  for (std::uint32_t high = 0; high < 65536; ++high) {
+    for (std::uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0xffffu}) {
+      const float x = std::bit_cast<float>(high << 16 | low);
+      broken += !same(apply(Op::Multiply, x, 1.0f), x) + !same(apply(Op::Multiply, 1.0f, x), x) + !same(apply(Op::Divide, x, 1.0f), x);
+      broken += !same(apply(Op::Subtract, x, 0.0f), x) + !same(apply(Op::Add, x, -0.0f), x) + !same(apply(Op::Add, -0.0f, x), x);
+      const float negated = apply(Op::Negative, x, 0);
+      broken += !same(apply(Op::Negative, negated, 0), x) + !same(apply(Op::Abs, negated, 0), apply(Op::Abs, x, 0));
+      broken += !same(apply(Op::Minimum, x, x), x) + !same(apply(Op::Maximum, x, x), x);
+    }
+  }
+  CHECK(broken == 0);
+  CHECK_FALSE(same(apply(Op::Add, -0.0f, 0.0f), -0.0f));  // why x + 0 stays
+}
