@@ -247,7 +247,21 @@ class CudaBackend final : public Backend {
   std::size_t live_modules_ = 64;
 };
 
-/// Number of devices, or the reason for none.
+cuda::Result compute_capability(const cuda::DriverApi& api, int index, int& capability) {
+  cuda::Ordinal device = 0;
+  int major = 0;
+  int minor = 0;
+  cuda::Result result = cuda::call(api.device_get, &device, index);
+  const auto query = [&](cuda::DeviceAttribute attribute, int* value) {
+    if (result == cuda::Result::Success) result = cuda::call(api.device_get_attribute, value, attribute, device);
+  };
+  query(cuda::DeviceAttribute::ComputeCapabilityMajor, &major);
+  query(cuda::DeviceAttribute::ComputeCapabilityMinor, &minor);
+  capability = 10 * major + minor;
+  return result;
+}
+
+/// Number of devices of the driver, or 0 and the reason where not one of them can be used.
 int count_devices(std::string& reason) {
   const cuda::DriverState state = cuda::driver();
   reason = state.reason;
@@ -258,28 +272,38 @@ int count_devices(std::string& reason) {
     reason = "cuDeviceGetCount: " + cuda::describe(*state.api, result);
     return 0;
   }
+  for (int i = 0; i < count; ++i) {
+    int capability = 0;
+    const cuda::Result query = compute_capability(*state.api, i, capability);
+    if (query != cuda::Result::Success) {
+      reason = fmt::format("cuda:{}: {}", i, cuda::describe(*state.api, query));
+    } else if (graph::cuda_target(capability) != nullptr) {
+      reason.clear();
+      return count;
+    } else {
+      reason = "no GPU of this machine has compute capability 7.5 or newer";
+    }
+  }
   if (count == 0) reason = "the NVIDIA driver works but shows no GPU; check CUDA_VISIBLE_DEVICES";
-  return count;
+  return 0;
 }
 
 std::string describe_device(const cuda::DriverApi& api, int index) {
   cuda::Ordinal device = 0;
   char name[128] = "";
-  int major = 0;
-  int minor = 0;
+  int capability = 0;
   std::size_t memory = 0;
-  cuda::Result result = cuda::call(api.device_get, &device, index);
+  cuda::Result result = compute_capability(api, index, capability);
   const auto then = [&result](auto entry, auto... arguments) {
     if (result == cuda::Result::Success) result = cuda::call(entry, arguments...);
   };
+  then(api.device_get, &device, index);
   then(api.device_get_name, static_cast<char*>(name), static_cast<int>(sizeof name), device);
-  then(api.device_get_attribute, &major, cuda::DeviceAttribute::ComputeCapabilityMajor, device);
-  then(api.device_get_attribute, &minor, cuda::DeviceAttribute::ComputeCapabilityMinor, device);
   then(api.device_total_mem, &memory, device);
   if (result != cuda::Result::Success) return fmt::format("cuda:{}: {}", index, cuda::describe(api, result));
-  const graph::Target* const target = graph::cuda_target(10 * major + minor);
-  return fmt::format("cuda:{}: {}, compute capability {}.{}, {:.1f} GiB, kernels for {}", index, name, major, minor,
-                     static_cast<double>(memory) / (1024.0 * 1024.0 * 1024.0),
+  const graph::Target* const target = graph::cuda_target(capability);
+  return fmt::format("cuda:{}: {}, compute capability {}.{}, {:.1f} GiB, kernels for {}", index, name, capability / 10,
+                     capability % 10, static_cast<double>(memory) / (1024.0 * 1024.0 * 1024.0),
                      target != nullptr ? target->name : "nothing: 7.5 or newer is needed");
 }
 

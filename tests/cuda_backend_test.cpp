@@ -207,6 +207,7 @@ TEST_CASE("cuda: an empty launch does nothing", "[runtime][cuda]") {
 
 TEST_CASE("cuda: a freed block is reused at once without disturbing work in flight", "[runtime][cuda]") {
   TARRY_ON_EACH_DRIVER(bench);
+  if (bench.fake) bench.fake->eager_uploads = GENERATE(false, true);
   constexpr std::size_t kCount = 1000000;
   const Values old_values = sequence(kCount);
   const auto y = bench.backend->allocate(kCount * sizeof(float));
@@ -223,6 +224,7 @@ TEST_CASE("cuda: a freed block is reused at once without disturbing work in flig
 
 TEST_CASE("cuda: uploading into a buffer waits for the kernels that read it", "[runtime][cuda]") {
   TARRY_ON_EACH_DRIVER(bench);
+  if (bench.fake) bench.fake->eager_uploads = GENERATE(false, true);
   constexpr std::size_t kCount = 1000000;
   const auto x = bench.upload(sequence(kCount));
   const auto y = bench.backend->allocate(kCount * sizeof(float));
@@ -265,6 +267,18 @@ TEST_CASE("cuda: trim returns what is cached, and only that", "[runtime][cuda]")
   CHECK(bench.backend->memory().cached == 0);
   CHECK(bench.backend->memory().live >= 4000);
   CHECK_VALUES(bench.download(*held, 1000), sequence(1000));
+}
+
+TEST_CASE("cuda: trim frees no block that queued work still uses", "[runtime][cuda]") {
+  Bench bench(On::Fake);
+  const auto y = bench.backend->allocate(4000);
+  auto x = bench.upload(sequence(1000));
+  bench.scale(*y, *x, 1000, 2.0f);
+  x.reset();
+  bench.backend->trim();
+  CHECK(bench.fake->counts["mem_free"] == 1);
+  CHECK(bench.fake->frees_in_flight == 0);
+  CHECK_VALUES(bench.download(*y, 1000), times(sequence(1000), 2.0f));
 }
 
 TEST_CASE("cuda: the cache is given up before an allocation fails", "[runtime][cuda]") {

@@ -23,7 +23,12 @@ class FakeDriver {
   using Kernel = std::function<void(const std::uint64_t* words, unsigned blocks, unsigned threads)>;
 
   FakeDriver();
-  ~FakeDriver() { current_ = nullptr; }
+  /// Frees what is left: a test that makes a release fail leaves it here.
+  ~FakeDriver() {
+    for (FakeStream* stream : all_streams_) delete stream;
+    for (SharedEvent* event : all_events_) delete event;
+    current_ = nullptr;
+  }
   FakeDriver(const FakeDriver&) = delete;
   FakeDriver& operator=(const FakeDriver&) = delete;
 
@@ -31,6 +36,8 @@ class FakeDriver {
   std::map<std::string, Kernel> kernels;  ///< what cuModuleGetFunction finds
   std::size_t capacity = std::size_t{1} << 40;
   bool paused = false;                ///< queries see no progress
+  bool eager_uploads = false;         ///< uploads run as soon as nothing holds them back: the other extreme
+  int frees_in_flight = 0;            ///< blocks freed while a stream still had work
   Result broken = Result::Success;    ///< what every call answers, if not Success
   std::map<std::string, int> counts;  ///< calls by entry point
 
@@ -80,6 +87,7 @@ class FakeDriver {
   inline static FakeDriver* current_ = nullptr;
   std::recursive_mutex mutex_;
   std::set<FakeStream*> all_streams_;
+  std::set<SharedEvent*> all_events_;
   std::map<std::uint64_t, std::vector<std::byte>> blocks_;
   std::map<void*, std::vector<std::byte>> pinned_blocks_;
 };
@@ -157,6 +165,12 @@ inline FakeDriver::FakeDriver() {
     return guarded("mem_free", [&](F& f) {
       const auto at = f.blocks_.find(address);
       if (at == f.blocks_.end()) return Result::InvalidValue;
+      for (const FakeStream* stream : f.all_streams_) {
+        if (!stream->work.empty()) {
+          ++f.frees_in_flight;
+          break;
+        }
+      }
       f.bytes -= at->second.size() - 256;
       return f.blocks_.erase(at), Result::Success;
     });
@@ -173,9 +187,11 @@ inline FakeDriver::FakeDriver() {
     return guarded("mem_free_host", [&](F& f) { return f.pinned_blocks_.erase(address), --f.pinned, Result::Success; });
   };
   api.memcpy_htod_async = [](c::DevicePointer to, const void* from, std::size_t size, c::Stream stream) {
-    return guarded("memcpy_htod_async", [&](F&) {
+    return guarded("memcpy_htod_async", [&](F& f) {
       as<FakeStream>(stream).work.emplace_back(
           [=] { return std::memcpy(reinterpret_cast<void*>(to), from, size), true; });
+      while (f.eager_uploads && step(as<FakeStream>(stream))) {
+      }
       return Result::Success;
     });
   };
@@ -223,12 +239,15 @@ inline FakeDriver::FakeDriver() {
   };
   api.event_create = [](c::Event* event, unsigned) {
     return guarded("event_create", [&](F& f) {
-      *event = reinterpret_cast<c::Event>(new SharedEvent(std::make_shared<FakeEvent>()));
+      auto* created = new SharedEvent(std::make_shared<FakeEvent>());
+      f.all_events_.insert(created);
+      *event = reinterpret_cast<c::Event>(created);
       return ++f.events, Result::Success;
     });
   };
   api.event_destroy = [](c::Event event) {
     return guarded("event_destroy", [&](F& f) {
+      f.all_events_.erase(&as<SharedEvent>(event));
       delete &as<SharedEvent>(event);
       return --f.events, Result::Success;
     });
