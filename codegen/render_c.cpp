@@ -223,6 +223,7 @@ Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
     g.outer_tiles = 0;
     return g;
   }
+  TARRY_ASSERT(args.reduced < std::int64_t{1} << (kReduceLevels + 1));
   const std::int64_t tile = reduce_tile(ir);
   const std::int64_t inner = ir.rank == 0 ? 1 : args.extents.back();
   const std::int64_t tiles_per_row = (inner + tile - 1) / tile;

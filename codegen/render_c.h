@@ -54,6 +54,9 @@ std::vector<std::string> outer_indices(const KernelIr& ir, std::string_view last
 /// Rough cost of one point, see KernelSource::point_cost.
 int point_cost(const KernelIr& ir);
 
+/// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks, so n is below
+/// 2^37. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must run on.
+inline constexpr int kReduceLevels = 36;
 KernelSource render_c_reduce(const KernelIr& ir);
 /// Outer elements per work item, and bytes of one chunk state (struct ENTRY_state).
 int reduce_tile(const KernelIr& ir);

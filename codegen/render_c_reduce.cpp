@@ -20,7 +20,7 @@ namespace tarry::codegen {
 
 namespace {
 
-constexpr int kStateBytesPerLevel = 1024;  // of one tile: five levels of lanes stay in the first-level cache
+constexpr int kStateBytesPerLevel = 4096;  // of one tile: rows of a page each, and five levels of lanes near the core
 constexpr int kSerial = 32;                // longest axis that is folded left to right
 constexpr int kSegment = 1024;             // elements of the reduced axis evaluated at once (ReduceInner)
 
@@ -62,6 +62,8 @@ class ReduceWriter {
   void row_values();
   void inputs_of_points(Axis axis, std::string_view extent, int capacity);
   void leaf_step(std::uint32_t r);
+  void full_lane();
+  [[nodiscard]] bool has_full_lane() const;
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
   void moments_step_constants(std::uint32_t r, std::string_view k);
   void line_functions(std::uint32_t r);
@@ -267,6 +269,45 @@ void ReduceWriter::leaf_step(std::uint32_t r) {
 
 // ---------------------------------------------------------------- ReduceSerial, ReduceOuter
 
+/// A lane of four elements is one loop where all inputs are read in place: partial results stay in registers.
+bool ReduceWriter::has_full_lane() const {
+  return ir_.schedule == Schedule::ReduceOuter && std::all_of(ir_.reductions.begin(), ir_.reductions.end(), [&](const Reduction& r) {
+    return r.op != Op::MomentsMerge && is_direct(r.args[0]);
+  });
+}
+
+void ReduceWriter::full_lane() {
+  constexpr int kSteps = 4;
+  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) {
+    const Reduction& reduction = ir_.reductions[r];
+    const std::uint32_t access = ir_.instrs[reduction.args[0]].index;
+    const std::string x = input(r, 0), type = accumulator(r);
+    w_.open("");
+    w_.line(fmt::format("const {}* const {} = {};", type, x, sum_text(fmt::format("b{}", access), reduced_offset(ir_, access, "from", ""))));
+    w_.line(fmt::format("const tarry_i64 h = {};", reduced_offset(ir_, access, "32", "")));
+    w_.open_loop("j", "0", "m");
+    if (is_moments(reduction)) {
+      w_.line(fmt::format("{} mean = {}[j], m2 = 0;", type, x));
+      for (int step = 2; step <= kSteps; ++step) {
+        w_.open("");
+        w_.line(fmt::format("const {} w = {};", type, float_literal(reduction.dtype, 1.0 / step)));
+        moments_step(r, "mean", "m2", fmt::format("j + {} * h", step - 1));
+        w_.close();
+      }
+      w_.line(fmt::format("top->{}[j] = mean;", part(r, "mean")));
+      w_.line(fmt::format("top->{}[j] = m2;", part(r, "m2")));
+    } else {
+      w_.line(fmt::format("{} value = {}[j];", type, x));
+      for (int step = 2; step <= kSteps; ++step)
+        w_.line(fmt::format("value = {};", w_.expressions.combine(reduction, "value", fmt::format("{}[j + {} * h]", x, step - 1))));
+      w_.line(fmt::format("top->{}[j] = value;", part(r, "value")));
+    }
+    w_.close();
+    w_.close();
+  }
+  w_.line(fmt::format("step = {};", kSteps));
+}
+
 void ReduceWriter::reduce_tiles() {
   const bool tree = ir_.schedule == Schedule::ReduceOuter;
   if (tree)
@@ -292,6 +333,12 @@ void ReduceWriter::reduce_tiles() {
   }
   w_.line(fmt::format("struct {}_state* const top = stack + depth;", kEntryName));
   w_.line("tarry_i64 step = 0;");
+  if (has_full_lane()) {
+    w_.open("if (stride == 32 && to - from > 96)");
+    full_lane();
+    w_.close();
+    w_.line("else");
+  }
   w_.open("for (tarry_i64 k = from; k < to; k += stride)");
   w_.line("++step;");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
@@ -504,7 +551,7 @@ void ReduceWriter::entry() {
   w_.line(fmt::format("const tarry_i64 tiles = ({} + {}) / {};", inner_extent(ir_), tile_ - 1, tile_));
   w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");
   w_.line(fmt::format("struct {0}_state* const scratch = (struct {0}_state*)p->scratch;", kEntryName));
-  w_.line(fmt::format("struct {}_state stack[48];", kEntryName));
+  w_.line(fmt::format("struct {}_state stack[{}];", kEntryName, kReduceLevels));
   w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
   w_.line("const tarry_i64 at = item / chunks, chunk = item - at * chunks;");
   w_.line("const tarry_i64 first = chunk * chunk_blocks;");
@@ -522,7 +569,7 @@ void ReduceWriter::fold() {
   w_.locals();
   w_.line(fmt::format("const tarry_i64 tiles = ({} + {}) / {};", inner_extent(ir_), tile_ - 1, tile_));
   w_.line(fmt::format("const struct {0}_state* const scratch = (const struct {0}_state*)p->scratch;", kEntryName));
-  w_.line(fmt::format("struct {}_state stack[48];", kEntryName));
+  w_.line(fmt::format("struct {}_state stack[{}];", kEntryName, kReduceLevels));
   w_.open("for (tarry_i64 at = lo; at < hi; ++at)");
   decode_tile(w_, tile_, inner_);
   w_.line("tarry_i64 depth = 0;");
@@ -564,7 +611,7 @@ int reduce_tile(const KernelIr& ir) {
   if (ir.schedule == Schedule::ReduceInner) return 1;
   std::size_t bytes = 0;
   for (const StateField& f : state_fields(ir)) bytes += itemsize(f.dtype);
-  return std::clamp(static_cast<int>(std::bit_floor(static_cast<std::size_t>(kStateBytesPerLevel) / bytes)), 16, 256);
+  return std::clamp(static_cast<int>(std::bit_floor(static_cast<std::size_t>(kStateBytesPerLevel) / bytes)), 16, 1024);
 }
 
 std::size_t reduce_state_bytes(const KernelIr& ir) {

@@ -215,6 +215,41 @@ TEST_CASE("render c: sum, min and moments follow tree R in every schedule", "[co
   }
 }
 
+TEST_CASE("render c: columns of a plain matrix follow tree R", "[codegen][cpu]") {
+  IrBuilder b(Schedule::ReduceOuter, 1);
+  const Value x = b.load(float32, "1", '*');
+  b.store(b.reduce(Op::Sum, x), "1", ' ', Region::Outer);
+  b.store(b.reduce(Op::Max, x), "1", ' ', Region::Outer);
+  b.store(b.reduce(Op::Moments, x), "1", ' ', Region::Outer);
+  b.store(b.result(1), "1", ' ', Region::Outer);
+  const CpuKernel kernel(b.ir);
+  for (const std::int64_t n : kLengths) {
+    if (n == 0) continue;
+    const std::int64_t outer = n < 1500 ? 600 : 5;
+    const auto size = static_cast<std::size_t>(outer);
+    auto xs = values<float>(static_cast<std::size_t>(n * outer), static_cast<unsigned>(n));
+    std::vector<float> sum(size), most(size), mean(size), m2(size);
+    for (std::size_t o = 0; o < size; ++o) {
+      const auto e = [&](std::int64_t k) { return xs[static_cast<std::size_t>(k * outer) + o]; };
+      sum[o] = tests::reduce_values<float>(n, e, [](float p, float q) { return p + q; });
+      most[o] = tests::reduce_values<float>(n, e, [](float p, float q) { return std::max(p, q); });
+      const auto moments = tests::reduce_moments<float>(n, e);
+      mean[o] = moments.mean;
+      m2[o] = moments.m2;
+    }
+    for (const std::string& threads : kThreadCounts) {
+      const ThreadCount count(threads);
+      INFO("n " << n << " threads " << threads);
+      std::vector<float> r_sum(size), r_most(size), r_mean(size), r_m2(size);
+      kernel.run(reduce_args(outer, n, Schedule::ReduceOuter, 1, 4), {xs.data(), r_sum.data(), r_most.data(), r_mean.data(), r_m2.data()});
+      REQUIRE(same_bits(r_sum, sum));
+      REQUIRE(same_bits(r_most, most));
+      REQUIRE(same_bits(r_mean, mean));
+      REQUIRE(same_bits(r_m2, m2));
+    }
+  }
+}
+
 TEST_CASE("render c: moments_merge follows tree R in every schedule", "[codegen][cpu]") {
   const auto schedule = GENERATE(Schedule::ReduceSerial, Schedule::ReduceInner, Schedule::ReduceOuter);
   const bool inner = schedule == Schedule::ReduceInner;
