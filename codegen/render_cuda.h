@@ -79,6 +79,11 @@ class Functions {
   CodeWriter out_;
 };
 
+/// The struct of a partial result, and its functions: first and step (a lane takes an element), combine (two nodes, given
+/// the split of their elements), even and share (that split), down (from another lane of the warp).
+std::string state_type(const KernelIr& ir);
+std::string state_functions(const KernelIr& ir, Expressions& expressions);
+
 KernelSource render_pointwise(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
 

@@ -32,7 +32,7 @@ inline constexpr const char* kCudaShim = R"shim(
 #define __global__
 #define __shared__ static
 #define __grid_constant__
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 namespace {
 struct Index { unsigned x; } threadIdx, blockIdx, gridDim;
 constexpr int kThreads = 256;

@@ -261,7 +261,7 @@ __device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const EN
   return s;
 }
 
-extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant__ struct ENTRY_params p) {
   __shared__ ENTRY_state pending[8][16];
   __shared__ ENTRY_state nodes[8];
   __shared__ bool last;

@@ -147,20 +147,20 @@ __device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
   return before;
 }
 
-// Folds chunk states of `unit` elements in place, 16 at a time: part[0, 128) of chunk 0 become the results.
+// Folds chunk states of `unit` elements in place, 8 at a time: part[0, 128) of chunk 0 become the results.
 __device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
-  for (; chunks > 1; unit *= 16) {
-    const int nodes = (chunks + 16 - 1) / 16;
+  for (; chunks > 1; unit *= 8) {
+    const int nodes = (chunks + 8 - 1) / 8;
     const tarry_i64 tail = p.n - (chunks - 1) * unit;
     for (int base = 0; base < nodes * 128; base += 256) {
       const int node = (base + (int)threadIdx.x) / 128, column = threadIdx.x % 128;
       const bool mine = node < nodes && column < columns;
-      ENTRY_state v[16];
+      ENTRY_state v[8];
       if (mine) {
-        const int there = chunks - node * 16 < 16 ? chunks - node * 16 : 16;
-        const ENTRY_state* from = part + (tarry_i64)node * 16 * pitch + column;
+        const int there = chunks - node * 8 < 8 ? chunks - node * 8 : 8;
+        const ENTRY_state* from = part + (tarry_i64)node * 8 * pitch + column;
 #pragma unroll
-        for (int i = 0; i < 16; ++i)
+        for (int i = 0; i < 8; ++i)
           if (i < there) v[i] = from[i * pitch];
         v[0] = ENTRY_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
       }
@@ -240,7 +240,7 @@ __device__ __forceinline__ ENTRY_state ENTRY_lanes(const ENTRY_params& p, const 
   return v[0];
 }
 
-extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant__ struct ENTRY_params p) {
   __shared__ ENTRY_state lanes[4][8][128];
   __shared__ ENTRY_state pending[12][128];
   __shared__ bool last;
