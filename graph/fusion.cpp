@@ -266,9 +266,19 @@ class Fuser {
     return Reason::Fused;
   }
 
+  [[nodiscard]] static bool reads(const Draft& consumer, const Draft& producer) {
+    return std::any_of(consumer.producers.begin(), consumer.producers.end(), [&](NodeId p) {
+      return std::find(producer.nodes.begin(), producer.nodes.end(), p) != producer.nodes.end();
+    });
+  }
+
   [[nodiscard]] Reason compatible(const Draft& a, const Draft& b, NodeId via) const {
     if (a.mode != b.mode) return Reason::Mode;
-    if (a.reduces && b.reduces) return a.key == b.key ? Reason::Fused : Reason::ReductionChain;
+    if (a.reduces && b.reduces) {
+      // Along an extent of 1 a reduction of the other's result has the other's key.
+      const bool chained = a.key != b.key || (a.point_space == a.outer_space && (reads(a, b) || reads(b, a)));
+      return chained ? Reason::ReductionChain : Reason::Fused;
+    }
     if (!a.reduces && !b.reduces) return a.point_space == b.point_space ? Reason::Fused : Reason::OtherSpace;
     const Draft& reducing = a.reduces ? a : b;
     const Draft& mapping = a.reduces ? b : a;

@@ -60,6 +60,15 @@ TEST_CASE("fuzz: random graphs agree on the GPU", "[fuzz][cuda]") {
   for (const std::string& explanation : fuzz(environment("TARRY_FUZZ_GRAPHS", 1000), tarry::cuda(0))) FAIL_CHECK(explanation);
 }
 
+TEST_CASE("fusion: a reduction of a reduction along extents of 1 reads finished results", "[fuzz][graph]") {
+  Program p;
+  p.inputs = {input(tarry::float32, {1, 1, 5})};
+  p.statements = {unary(Function::Var, 0), unary(Function::Std, 1), binary(Function::Add, 1, 2), unary(Function::Var, 3)};
+  p.outputs = {4};
+  const std::vector<Failure> failures = check(std::span(&p, 1), tarry::cpu, Depth::All);
+  CHECK((failures.empty() ? std::string() : failures[0].what) == "");
+}
+
 TEST_CASE("fuzz: equal seeds give equal programs, and all of them are valid", "[fuzz]") {
   std::set<std::string> texts;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {

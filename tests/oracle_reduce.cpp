@@ -99,6 +99,7 @@ template <class T>
 std::vector<T> variances(const Statement& s, const std::vector<T>& y, Extents shape, const Extents& axes) {
   std::int64_t weight = 1;
   std::vector<Moments<T>> state;
+  const bool is_single = std::all_of(axes.begin(), axes.end(), [&](std::int64_t a) { return shape[static_cast<std::size_t>(a)] == 1; });
   for (std::size_t i = axes.size(); i-- > 0;) {
     const std::int64_t extent = shape[static_cast<std::size_t>(axes[i])];
     const bool leaf = i + 1 == axes.size();
@@ -108,6 +109,8 @@ std::vector<T> variances(const Statement& s, const std::vector<T>& y, Extents sh
     });
     weight *= extent;
   }
+  if (is_single)
+    for (std::size_t i = 0; i < y.size(); ++i) state[i].m2 = y[i] - y[i];  // NaN where the element is not finite
   const double divisor = static_cast<double>(weight) - s.number;
   std::vector<T> result;
   for (const Moments<T>& m : state)
