@@ -452,8 +452,15 @@ class Lowerer {
     if (!target_.is_cuda()) return;
     if (ir.schedule == Schedule::ReduceInner) {
       ir.rows_class = out_.args.reduced <= kWarpRowExtent ? 1 : 8;
+      ir.vector = kReduceVector;
       for (std::size_t i = 0; i < ir.accesses.size(); ++i)
-        ir.accesses[i].aligned = ir.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+        ir.accesses[i].aligned = ir.accesses[i].buffer != kNone && ir.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+    }
+    if (ir.schedule == Schedule::ReduceOuter && out_.args.extents.back() % kReduceVector == 0) {
+      ir.vector = kReduceVector;
+      for (std::size_t i = 0; i < ir.accesses.size(); ++i)
+        ir.accesses[i].aligned = ir.accesses[i].buffer != kNone && ir.accesses[i].strides.back() == StrideClass::One &&
+                                 out_.args.accesses[i].reduced_stride % kReduceVector == 0 && is_aligned(i, kReduceVector, ir.rank - 1);
     }
   }
 
