@@ -26,7 +26,7 @@ std::string_view to_string(Reason r) {
 
 CostModel cost_model(const Target& target) {
   // An H200 moves 4.2 TB/s and issues 29.6 T instructions/s; a desktop core pair moves 40 GB/s and issues about 0.1 T.
-  return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6} : CostModel{4.0e10, 1.0e11, 2.5e-6};
+  return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 64} : CostModel{4.0e10, 1.0e11, 2.5e-6, 16384};
 }
 
 Dims squeeze(const Dims& shape) {
@@ -360,7 +360,7 @@ class Fuser {
     double instructions = 0;
     if (!cone_of(p.producer, cone, boundary, instructions)) return false;
     const double points = static_cast<double>(op_class(id) == OpClass::Reduce ? g_.count(g_.nodes[id].inputs[p.input].node) : g_.count(id));
-    const double repeats = row_invariant(id, p.input) ? std::max(points / 64, static_cast<double>(g_.count(p.producer))) : points;
+    const double repeats = row_invariant(id, p.input) ? std::max(points / cost_.points_per_row_value, static_cast<double>(g_.count(p.producer))) : points;
     double extra_bytes = 0;
     for (NodeId b : boundary)
       if (b != p.producer && std::find(draft(id).producers.begin(), draft(id).producers.end(), b) == draft(id).producers.end())

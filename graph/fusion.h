@@ -35,6 +35,7 @@ struct CostModel {
   double bytes_per_second;
   double instructions_per_second;
   double seconds_per_launch;
+  double points_per_row_value;  ///< points of a reduction that share one evaluation of what does not vary along it
 };
 CostModel cost_model(const Target& target);
 
