@@ -35,7 +35,7 @@ std::int64_t draw_extent(Random& r) {
     case 1: return r.chance(25) ? 0 : 1;
     case 2: return r.between(31, 33);
     case 3: return r.between(127, 129);
-    case 4: return r.between(200, 700);
+    case 4: return r.chance(20) ? r.between(4000, 9000) : r.between(200, 700);
     default: return r.pick<std::int64_t>({2, 3, 3, 4, 5, 7, 8, 11, 13, 17});
   }
 }

@@ -121,14 +121,14 @@ std::string input_text(const Input& input, const std::vector<std::byte>& memory,
            std::to_string(count_of(input.type.shape)) + "), " + shape + ");\n";
   }
   if (input.layout == Layout::Contiguous) return s + "ta::borrow(" + m + ", " + shape + ");\n";
-  return s + "ta::borrow(" + m + " + " + std::to_string(at.offset) + ", " + shape + ", " + list(at.strides) + ");\n";
+  return s + "ta::borrow(" + m + " + " + std::to_string(at.offset) + ", " + shape + ", std::vector<std::int64_t>" + list(at.strides) + ");\n";
 }
 
 }  // namespace
 
 std::string to_cpp(const Program& p) {
   std::string s = "// Seed " + std::to_string(p.seed) +
-                  ".\n#include <cstdint>\n#include <iostream>\n#include <limits>\n#include <span>\n\n"
+                  ".\n#include <cstdint>\n#include <iostream>\n#include <limits>\n#include <span>\n#include <vector>\n\n"
                   "#include <tarry/tarry.h>\n\nnamespace ta = tarry;\n\nint main() {\n";
   const Arrays arrays = make_inputs(p);
   for (std::size_t i = 0; i < p.inputs.size(); ++i) s += input_text(p.inputs[i], arrays.memory[i], i);
