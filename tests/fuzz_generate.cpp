@@ -68,7 +68,8 @@ Scalar draw_scalar(Random& r) {
     case 3: return static_cast<int>(r.between(-3, 5));
     case 4: return r.pick<std::int64_t>({INT32_MAX, INT32_MIN, INT64_MIN, INT64_MAX, 1000003, -1, 0});
     case 5: return r.pick({0.0, -0.0, 1.0, -1.0, 1e30, 1e-40, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()});
-    case 6: return r.pick({0.0, -0.0, 1.0});
+    case 6:
+    case 7: return r.pick({0.0, -0.0, 1.0});  // what the optimiser has rules for
     default: return static_cast<double>(r.between(-64, 64)) / 16 + 0.1;
   }
 }
@@ -135,6 +136,19 @@ class Generator {
   }
   const Type& type_of(const Argument& a) const { return types_[static_cast<std::size_t>(a.value)]; }
 
+  /// What the optimiser has rules for: neutral numbers, equal operands, an inverse of the last statement.
+  void draw_redundancy(Statement& s) {
+    const int last = static_cast<int>(types_.size()) - 1;
+    if (family(s.function) == Family::Unary) s.arguments[0].value = last;
+    else if (r_.chance(30)) s.arguments[0] = s.arguments[1] = {last, 0};
+    else {
+      s.arguments[1] = {-1, r_.chance(50) ? Scalar(r_.pick({0.0, -0.0, 1.0})) : Scalar(r_.pick({0, 1, -1}))};
+      if (r_.chance(60)) s.arguments[0].value = -1;  // an input: its zeros have both signs
+    }
+    if (s.arguments[0].value < 0) s.arguments[0] = {static_cast<int>(r_.below(static_cast<std::int64_t>(program_.inputs.size()))), 0};
+    if (s.arguments.size() == 2 && r_.chance(30)) std::swap(s.arguments[0], s.arguments[1]);
+  }
+
   void draw_view(Statement& s) {
     const Extents& from = type_of(s.arguments[0]).shape;
     const auto rank = static_cast<std::int64_t>(from.size());
@@ -200,6 +214,8 @@ class Generator {
       case Family::Create: draw_create(s); break;
       default: s.arguments = {{draw_value(), 0}};
     }
+    const bool is_arithmetic = family(s.function) == Family::Binary || family(s.function) == Family::Unary;
+    if (is_arithmetic && r_.chance(25)) draw_redundancy(s);
     if (s.function == Function::Astype) s.dtype = draw_dtype(r_);
     if (family(s.function) == Family::View) draw_view(s);
     if (family(s.function) == Family::Reduce) {
@@ -213,7 +229,9 @@ class Generator {
 
   void add_statement() {
     for (int attempt = 0; attempt < 50; ++attempt) {
-      Statement s = draw_statement();
+      const auto earlier = static_cast<std::int64_t>(program_.statements.size());
+      const bool again = earlier > 0 && r_.chance(4);  // a common subexpression
+      Statement s = again ? program_.statements[static_cast<std::size_t>(r_.below(earlier))] : draw_statement();
       const std::optional<Type> type = infer(s, types_);
       if (!type || count_of(type->shape) > kMaxElements || type->shape.size() > kMaxAxes) continue;
       types_.push_back(*type);

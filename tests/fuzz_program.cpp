@@ -245,9 +245,12 @@ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
 }
 
 template <class T>
+constexpr bool kFloating = std::is_floating_point_v<T>;
+
+template <class T>
 T special_value(std::uint64_t r) {
   using Limits = std::numeric_limits<T>;
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kFloating<T>) {
     constexpr T kSpecial[] = {Limits::quiet_NaN(), Limits::infinity(), 0, Limits::denorm_min(), Limits::min(), Limits::max(), 1};
     const T magnitude = kSpecial[(r >> 8) % std::size(kSpecial)];
     if (r % 4 == 0) return (r & 128) != 0 ? -magnitude : magnitude;
@@ -268,9 +271,10 @@ T element(const Input& input, std::int64_t k) {
   if constexpr (std::is_same_v<T, bool>) {
     return (r & 1) != 0;
   } else {
+    if (kFloating<T> && input.content == Content::Small && small == 0) return (r & 1) != 0 ? static_cast<T>(-0.0) : T{};
     if (input.content == Content::Small) return static_cast<T>(small);
     if (input.content == Content::Special) return special_value<T>(r);
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(static_cast<double>(r >> 11) * 0x1p-50 - 4);  // [-4, 4)
+    if constexpr (kFloating<T>) return static_cast<T>(static_cast<double>(r >> 11) * 0x1p-50 - 4);  // [-4, 4)
     return static_cast<T>(static_cast<std::int64_t>(r >> 20) % 2001 - 1000);
   }
 }
