@@ -404,6 +404,7 @@ TARRY_FN double tarry_erf_f64(double x) {
 
 // Conversions, a family per kind of destination; the source is part of the op's word. Integers wrap, floats saturate:
 // MIN and the end MAX + 1 are exact in every float type, and NaN fails both comparisons.
+// What truncates to 0 becomes +0 first: gcc 12 turns a conversion there and back into trunc, which keeps a minus.
 //== to_bool : core : astype_bool astype_i32 astype_i64 astype_f32 astype_f64
 #define TARRY_TO_BOOL(S, T) \
   TARRY_FN T tarry_astype_bool_##S(tarry_u8 x) { return x; } \
@@ -416,7 +417,7 @@ TARRY_TO_BOOL(bool, tarry_u8)
 //== to_integer : core : astype_bool astype_i32 astype_i64 astype_f32 astype_f64
 #define TARRY_SATURATE(T, F, MIN, MAX) \
   const F low = (F)(MIN), end = (F)((MAX) / 2 + 1) * 2; \
-  T inside = (T)(((x >= low) & (x < end)) ? x : 0); \
+  T inside = (T)(((x >= low) & (x < end) & ((x >= 1) | (x <= -1))) ? x : 0); \
   T upper = x >= end ? (T)(MAX) : inside; \
   return x < low ? (T)(MIN) : upper;
 #define TARRY_TO_INTEGER(S, T, MIN, MAX) \

@@ -76,6 +76,25 @@ TEST_CASE("fusion: a reduction of a reduction along extents of 1 reads finished 
   CHECK((failures.empty() ? std::string() : failures[0].what) == "");
 }
 
+TEST_CASE("prelude: a float that becomes an integer and a float again has no negative zero", "[fuzz][codegen]") {
+  std::vector<Program> programs;
+  for (const tarry::Dtype from : {tarry::float32, tarry::float64}) {
+    for (const tarry::Dtype through : {tarry::int32, tarry::int64}) {
+      for (std::int64_t n = 12; n < 20; ++n) {  // bodies and tails of vectors
+        Program p;
+        p.inputs = {input(from, {2, n})};  // in [-4, 4)
+        p.statements = {unary(Function::Astype, 0), unary(Function::Abs, 1), unary(Function::Astype, 1)};
+        p.statements[0].dtype = through;
+        p.statements[2].dtype = from;
+        p.outputs = {2, 3};
+        programs.push_back(p);
+      }
+    }
+  }
+  for (const Failure& f : check(programs, tarry::cpu, Depth::Basic)) FAIL_CHECK(f.what);
+  CHECK(programs.size() == 32);
+}
+
 TEST_CASE("fuzz: equal seeds give equal programs, and all of them are valid", "[fuzz]") {
   std::set<std::string> texts;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
