@@ -197,7 +197,9 @@ void Functions::move(bool store) {
     }
   }
   if (!whole.empty()) {
-    out_.open("if (m == $W)");
+    // m may pass $W or be negative. A count clamped at both ends is not used: from max(min(m, 4), 0) < j ptxas 13.0 makes
+    // a predicate that is wrong where m is 0.
+    out_.open("if (m >= $W)");
     for (const std::uint32_t a : whole) {
       const char* suffix = info(ir_.buffers[ir_.accesses[a].buffer]).suffix;
       const std::string k = pointwise(ir_) ? "0" : reduced_offset(ir_, a, "k", "p.");

@@ -155,12 +155,12 @@ $EIGHT
 // Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
 __device__ __forceinline__ $N_state $N_some(const $N_params& p, const $N_at& t, const $N_row& r, $K base, int m) {
   const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
-  const int here = m - block < 0 ? 0 : m - block < 128 ? m - block : 128;
+  const int here = m - block < 128 ? m - block : 128;
   $N_loads x[4];
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
-    $N_load(p, t, base + block + s * 32 + l, left < 0 ? 0 : left < 4 ? left : 4, x[s]);
+    $N_load(p, t, base + block + s * 32 + l, left, x[s]);
   }
   $N_state c[4] = {};
 #pragma unroll
@@ -174,7 +174,7 @@ __device__ __forceinline__ $N_state $N_some(const $N_params& p, const $N_at& t, 
         c[j] = s == 0 ? $N_first(in) : $N_step(p, c[j], in, s + 1);
       }
     }
-@S    $N_store(p, t, base + block + s * 32 + l, left < 0 ? 0 : left < 4 ? left : 4, y);
+@S    $N_store(p, t, base + block + s * 32 + l, left, y);
   }
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {

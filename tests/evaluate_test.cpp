@@ -109,6 +109,40 @@ TEST_CASE("evaluate: an evaluated part is a leaf and stays the same", "[runtime]
   });
 }
 
+TEST_CASE("evaluate: a map stored beside a reduction of short rows stays in its rows", "[runtime]") {
+  on_every_device([](ta::Device) {
+    for (std::int64_t n : {33, 34, 36, 40, 65, 100, 129, 132}) {
+      const ta::Array x = ta::asarray(ramp(static_cast<std::size_t>(5 * n)), {5, n}), y = x * 3.0f, s = ta::sum(y, 1);
+      CHECK(ta::evaluate(y, s).counters().launches == 1);
+      std::vector<float> expected = ramp(static_cast<std::size_t>(5 * n));
+      for (float& v : expected) v *= 3.0f;
+      INFO("n " << n);
+      CHECK(y.to_vector<float>() == expected);
+    }
+  });
+}
+
+TEST_CASE("evaluate: integers that compilers like to simplify keep their values", "[runtime]") {
+  on_every_device([](ta::Device) {
+    std::vector<std::int32_t> v;
+    for (std::int32_t i = -9; i <= 9; ++i) v.push_back(i);
+    const ta::Array x = ta::asarray(v), y = ta::astype(x, ta::int64);
+    const ta::Array clamped = ta::maximum(ta::minimum(x, 4), 0), top = clamped == 4, low = ta::minimum(ta::maximum(x, 0), 4) < 2;
+    const ta::Array divided = ta::floor_divide(1, -ta::abs(y)), rest = ta::remainder(7, -ta::abs(y));
+    ta::evaluate(top, low, divided, rest);
+    const std::vector<bool> is_top = top.to_vector<bool>(), is_low = low.to_vector<bool>();
+    const std::vector<std::int64_t> quotient = divided.to_vector<std::int64_t>(), left = rest.to_vector<std::int64_t>();
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      INFO(v[i]);
+      CHECK(is_top[i] == (v[i] >= 4));
+      CHECK(is_low[i] == (v[i] < 2));
+      CHECK(quotient[i] == (v[i] == 0 ? 0 : -1));
+      const std::int64_t m = std::abs(v[i]);
+      CHECK(left[i] == (m == 0 || 7 % m == 0 ? 0 : 7 % m - m));
+    }
+  });
+}
+
 TEST_CASE("evaluate: empty, 0-d and one-element arrays work", "[runtime]") {
   on_every_device([](ta::Device) {
     const ta::Array none = ta::zeros({0, 3}) + 1.0f;

@@ -21,7 +21,7 @@ __device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32
   return t;
 }
 __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int m, ENTRY_loads& x) {
-  if (m == 4) {
+  if (m >= 4) {
     x.a0 = *(const ENTRY_f32*)(t.a0);
     x.a1 = *(const ENTRY_f32*)(t.a1);
   }
@@ -36,7 +36,7 @@ __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at
   }
 }
 __device__ __forceinline__ void ENTRY_store(const ENTRY_params& p, const ENTRY_at& t, int m, const ENTRY_stores& x) {
-  if (m == 4) {
+  if (m >= 4) {
     *(ENTRY_f32*)(t.a2) = x.a2;
   }
   else {

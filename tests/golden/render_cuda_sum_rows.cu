@@ -23,7 +23,7 @@ __device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32
   return t;
 }
 __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int k, int m, ENTRY_loads& x) {
-  if (m == 4) {
+  if (m >= 4) {
     x.a0 = *(const ENTRY_f32*)(t.a0 + k);
   }
   else {
@@ -195,12 +195,12 @@ __device__ __forceinline__ ENTRY_state ENTRY_eight(const ENTRY_params& p, const 
 // Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
 __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base, int m) {
   const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
-  const int here = m - block < 0 ? 0 : m - block < 128 ? m - block : 128;
+  const int here = m - block < 128 ? m - block : 128;
   ENTRY_loads x[4];
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
-    ENTRY_load(p, t, base + block + s * 32 + l, left < 0 ? 0 : left < 4 ? left : 4, x[s]);
+    ENTRY_load(p, t, base + block + s * 32 + l, left, x[s]);
   }
   ENTRY_state c[4] = {};
 #pragma unroll

@@ -23,7 +23,7 @@ __device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32
   return t;
 }
 __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int k, int m, ENTRY_loads& x) {
-  if (m == 4) {
+  if (m >= 4) {
     x.a0 = *(const ENTRY_f32*)(t.a0 + k * p.r0);
   }
   else {
