@@ -37,9 +37,9 @@ void cut(Geometry& g, std::int64_t blocks, std::int64_t chunk_blocks) {
   g.chunks = std::max<std::int64_t>(1, divide_up(blocks, chunk_blocks));
 }
 
-/// Chunks of a row: small ones where that is what fills the GPU, then 256 tree blocks, more only for the longest rows.
+/// Chunks of a row: small ones where that is what fills the GPU, then 1024 tree blocks, more only for the longest rows.
 void cut_row(Geometry& g, std::int64_t blocks) {
-  constexpr std::int64_t kSmallest = kWarps * kInnerStepBlocks, kUsual = 256;
+  constexpr std::int64_t kSmallest = kWarps * kInnerStepBlocks, kUsual = 1024;
   constexpr std::int64_t kLargest = kSmallest << (kInnerLevels - 1);
   cut(g, blocks, kSmallest);
   auto too_many = [&] {

@@ -24,7 +24,16 @@ TARRY_FN tarry_u32 tarry_bits_f32(float x) { return __float_as_uint(x); }
 TARRY_FN float tarry_from_bits_f32(tarry_u32 u) { return __uint_as_float(u); }
 TARRY_FN tarry_u64 tarry_bits_f64(double x) { return (tarry_u64)__double_as_longlong(x); }
 TARRY_FN double tarry_from_bits_f64(tarry_u64 u) { return __longlong_as_double((tarry_i64)u); }
+// A 32-bit select that compilers cannot turn into a minimum or maximum: ptxas 13.0 loses a minus sign where it joins two
+// of them into VIMNMX3, so that max(max(a, -b), -c) read b.
+TARRY_FN tarry_i32 tarry_pick_i32(int condition, tarry_i32 a, tarry_i32 b) {
+  tarry_i32 r;
+  asm("{.reg .pred q; setp.ne.s32 q, %1, 0; selp.b32 %0, %2, %3, q;}" : "=r"(r) : "r"(condition), "r"(a), "r"(b));
+  return r;
+}
+#define TARRY_PICK_i32(C, A, B) tarry_pick_i32((C), (A), (B))
 #else
+#define TARRY_PICK_i32(C, A, B) ((C) ? (A) : (B))
 #define TARRY_FN static inline __attribute__((always_inline, unused))
 union tarry_cell_f32 { float value; tarry_u32 bits; };
 union tarry_cell_f64 { double value; tarry_u64 bits; };
@@ -33,6 +42,11 @@ TARRY_FN float tarry_from_bits_f32(tarry_u32 u) { union tarry_cell_f32 c; c.bits
 TARRY_FN tarry_u64 tarry_bits_f64(double x) { union tarry_cell_f64 c; c.value = x; return c.bits; }
 TARRY_FN double tarry_from_bits_f64(tarry_u64 u) { union tarry_cell_f64 c; c.bits = u; return c.value; }
 #endif
+
+#define TARRY_PICK_bool(C, A, B) ((C) ? (A) : (B))
+#define TARRY_PICK_i64(C, A, B) ((C) ? (A) : (B))
+#define TARRY_PICK_f32(C, A, B) ((C) ? (A) : (B))
+#define TARRY_PICK_f64(C, A, B) ((C) ? (A) : (B))
 
 //== compare : core : equal not_equal less less_equal greater greater_equal
 #define TARRY_COMPARE(S, T) \
@@ -55,7 +69,7 @@ TARRY_COMPARE(f64, double)
 
 //== select : core : where
 #define TARRY_SELECT(S, T) \
-  TARRY_FN T tarry_where_##S(tarry_u8 condition, T a, T b) { return condition ? a : b; }
+  TARRY_FN T tarry_where_##S(tarry_u8 condition, T a, T b) { return TARRY_PICK_##S(condition, a, b); }
 //== select_bool : select
 TARRY_SELECT(bool, tarry_u8)
 //== select_i32 : select
@@ -87,8 +101,8 @@ TARRY_LOGICAL(bool, tarry_u8)
   TARRY_FN T tarry_multiply_##S(T a, T b) { return (T)((U)a * (U)b); } \
   TARRY_FN T tarry_negative_##S(T a) { return (T)((U)0 - (U)a); } \
   TARRY_FN T tarry_abs_##S(T a) { return a < 0 ? (T)((U)0 - (U)a) : a; } \
-  TARRY_FN T tarry_minimum_##S(T a, T b) { return a < b ? a : b; } \
-  TARRY_FN T tarry_maximum_##S(T a, T b) { return a > b ? a : b; } \
+  TARRY_FN T tarry_minimum_##S(T a, T b) { return TARRY_PICK_##S(a < b, a, b); } \
+  TARRY_FN T tarry_maximum_##S(T a, T b) { return TARRY_PICK_##S(a > b, a, b); } \
   TARRY_FN T tarry_floor_divide_##S(T a, T b) { \
     U x = a < 0 ? (U)((U)0 - (U)a) : (U)a, y = b < 0 ? (U)((U)0 - (U)b) : (U)b, divisor = y == 0 ? (U)1 : y; \
     U quotient = (U)(x / divisor), rest = (U)(x - (U)(quotient * divisor)); \

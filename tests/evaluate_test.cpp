@@ -140,6 +140,10 @@ TEST_CASE("evaluate: integers that compilers like to simplify keep their values"
       const std::int64_t m = std::abs(v[i]);
       CHECK(left[i] == (m == 0 || 7 % m == 0 ? 0 : 7 % m - m));
     }
+    const ta::Array table = ta::array({{3, 0, 0, 3}, {4, -4, -1, -3}, {-2, 1, 7, 5}});
+    const ta::Array a = table * 2, b = ta::maximum(ta::maximum(a, -table), -(table + 1));
+    CHECK(ta::max(-table, 1).to_vector<std::int32_t>() == std::vector<std::int32_t>{0, 4, 2});
+    CHECK(b.to_vector<std::int32_t>() == std::vector<std::int32_t>{6, 0, 0, 6, 8, 4, 1, 3, 2, 2, 14, 10});
   });
 }
 
