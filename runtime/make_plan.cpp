@@ -44,11 +44,16 @@ class PlanMaker {
     g_ = graph::run_passes(snapshot.graph, switches_.disabled, &plan_.passes,
                            [this](std::string_view name, const Graph& g) { if (observer_) observer_->graph(name, g); });
     plan_.seconds.optimise = watch.lap();
-    fusion_ = graph::fuse(g_, target_, switches_.fusion);
-    if (observer_) observer_->fusion(g_, fusion_);
-    plan_.seconds.schedule = watch.lap();
     place_roots(may_alias);
-    lower_groups();
+    graph::Limits limits;
+    fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
+    plan_.seconds.schedule = watch.lap();
+    while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
+      limits.statements = std::max(limits.statements / 2, 1);
+      limits.buffers = std::max(limits.buffers / 2, 4);
+      fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
+    }
+    if (observer_) show();
     place_temporaries();
     add_transfers(on_device);
     count(snapshot);
@@ -71,8 +76,17 @@ class PlanMaker {
     }
   }
 
-  /// Last group first: what a kernel loads from memory becomes an output of the group that makes it.
-  void lower_groups() {
+  void show() {
+    observer_->fusion(g_, fusion_);
+    for (const Step& s : plan_.steps) observer_->kernel(g_, std::get<KernelStep>(s), target_);
+  }
+
+  /// Last group first: what a kernel loads from memory becomes an output of the group that makes it. False where a kernel
+  /// of several statements has more parameters than the target takes.
+  bool lower_groups() {
+    plan_.steps.clear();
+    sources_.clear();
+    plan_.scratch_bytes = plan_.ticket_count = 0;
     std::vector<std::vector<GraphEdge>> wanted(fusion_.groups.size());
     for (const auto& [edge, index] : outputs_) wanted[fusion_.group_of[edge.node]].push_back(edge);
     std::vector<KernelStep> reversed;
@@ -87,13 +101,14 @@ class PlanMaker {
         if (std::find(wanted[producer].begin(), wanted[producer].end(), load) == wanted[producer].end()) wanted[producer].push_back(load);
       }
       step.source = shared_source(step.lowered.ir);
+      if (step.source->slots.size() * 8 > static_cast<std::size_t>(target_.parameter_bytes) && fusion_.groups[group].nodes.size() > 1) return false;
       step.geometry = codegen::geometry(step.lowered.ir, target_, step.lowered.args);
       plan_.scratch_bytes = std::max(plan_.scratch_bytes, step.geometry.scratch_bytes);
       plan_.ticket_count = std::max(plan_.ticket_count, step.geometry.ticket_count);
-      if (observer_) observer_->kernel(g_, step, target_);
       reversed.push_back(std::move(step));
     }
     for (auto it = reversed.rbegin(); it != reversed.rend(); ++it) plan_.steps.emplace_back(std::move(*it));
+    return true;
   }
 
   /// Long chains repeat one kernel thousands of times; equal IR is rendered once.

@@ -15,6 +15,7 @@
 #include "runtime/parallel.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/log.h"
 
 namespace tarry::runtime {
 namespace {
@@ -35,7 +36,14 @@ Device parse_device(std::string_view text) {
 
 Device choose_default_device() {
   if (const auto named = support::env::get("TARRY_DEVICE")) return parse_device(*named);
-  return cuda_device_count() > 0 ? cuda() : cpu;
+  if (cuda_device_count() == 0) return cpu;
+  // Shipped kernels need no compiler; anything else on the GPU would fail at its first evaluate.
+  const bool shipped = support::env::get("TARRY_CACHE_PATH") || support::env::flag("TARRY_REQUIRE_CACHED");
+  if (!shipped && nvrtc_compiler().empty()) {
+    support::log::warn_once("a GPU is here but NVRTC is not, so the CPU is used: " + nvrtc_unavailable_reason());
+    return cpu;
+  }
+  return cuda();
 }
 
 std::string describe_compiler() {

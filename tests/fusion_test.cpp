@@ -160,6 +160,27 @@ TEST_CASE("plan: temporaries with disjoint lifetimes share memory", "[runtime][p
   CHECK(plan_of({&y}).temporaries.size() == static_cast<std::size_t>(shared.counters.launches) - 1);
 }
 
+TEST_CASE("plan: kernels stay below the target's parameter limit, counted from their signature", "[runtime][plan]") {
+  ta::Array y = vector_of(1000);
+  for (int i = 0; i < 100; ++i) y = y * (1.5f + static_cast<float>(i)) + 0.25f;
+  const ta::graph::Snapshot s = ta::test::snapshot_of({&y});
+  const std::vector<bool> here{true}, alias{false};
+  ta::graph::Target small = *ta::graph::find_target("sm_90");
+  CHECK(ta::runtime::make_plan(s, small, here, alias, ta::runtime::plan_switches(), nullptr).counters.launches == 1);
+  small.parameter_bytes = 512;
+  const auto plan = ta::runtime::make_plan(s, small, here, alias, ta::runtime::plan_switches(), nullptr);
+  CHECK(plan.counters.launches > 3);
+  for (const auto& step : plan.steps) CHECK(std::get<ta::runtime::KernelStep>(step).source->slots.size() * 8 <= 512);
+}
+
+TEST_CASE("plan: a sum of 2,000 arrays", "[runtime][plan]") {
+  std::vector<ta::Array> inputs;
+  ta::Array y = ta::zeros({10});
+  for (int i = 0; i < 2000; ++i) y = y + inputs.emplace_back(ta::full({10}, 1.0f) * vector_of(10));
+  const ta::Scope on_cpu(ta::cpu);
+  CHECK(y.to_vector<float>()[0] == 1000.0f);
+}
+
 TEST_CASE("plan: a chain of equal links is one kernel text", "[runtime][plan]") {
   ta::Array y = vector_of(1000);
   for (int i = 0; i < 12800; ++i) y = y * 1.5f;
