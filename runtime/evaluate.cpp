@@ -1,6 +1,5 @@
 // evaluate(): snapshot, plan, prepare, commit, publish. Everything that can fail recoverably happens in prepare.
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "runtime/engine.h"
 #include "runtime/plan_cache.h"
 #include "runtime/report.h"
+#include "runtime/stopwatch.h"
 #include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -44,18 +44,6 @@ cache::KernelCache& kernel_cache(const Backend& b) {
   if (!slot) slot = std::make_unique<cache::KernelCache>();
   return *slot;
 }
-
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> d = now - start_;
-    start_ = now;
-    return d.count();
-  }
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// The roots of one evaluate while it owns them: back to lazy unless they were published or failed.
 class Claim {

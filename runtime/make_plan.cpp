@@ -1,10 +1,10 @@
 // make_plan(): from a snapshot to a CompiledPlan, stage by stage. Everything here is pure and deterministic.
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <unordered_map>
 
 #include "runtime/compiled_plan.h"
+#include "runtime/stopwatch.h"
 #include "support/check.h"
 #include "support/env.h"
 
@@ -14,18 +14,6 @@ namespace {
 using graph::Graph;
 using graph::GraphEdge;
 using graph::NodeId;
-
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> d = now - start_;
-    start_ = now;
-    return d.count();
-  }
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 struct EdgeLess {
   bool operator()(const GraphEdge& a, const GraphEdge& b) const { return a.node != b.node ? a.node < b.node : a.output < b.output; }
