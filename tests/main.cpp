@@ -10,6 +10,7 @@
 #include "runtime/backend.h"
 #include "runtime/nvrtc.h"
 #include "support/env.h"
+#include "tests/child.h"
 
 namespace tarry::test {
 namespace {
@@ -50,6 +51,7 @@ bool cuda_required() {
 }  // namespace tarry::test
 
 int main(int argc, char** argv) {
+  if (const auto status = tarry::test::child_main()) return *status;
   const int failures = Catch::Session().run(argc, argv);
   tarry::test::print_skips();
   return failures;
