@@ -219,7 +219,7 @@ class Lowerer {
       case OpClass::Map:
         if (r.compute) in = compute(r, in); else in = load_value(r, in);
         break;
-      case OpClass::View: TARRY_ASSERT(!"views are followed before");
+      case OpClass::View: TARRY_ASSERT(false && "views are followed before");
     }
     if (in.kind == InstrKind::Load) in.region = load_region(in.index);
     return push(in);
