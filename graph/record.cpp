@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "support/check.h"
+#include "support/floating_point.h"
 
 namespace tarry::graph {
 namespace {
@@ -147,6 +148,7 @@ bool integer_cell(Scalar value, ScalarCell& cell) noexcept {
 
 template <class T>
 bool float_cell(Scalar value, ScalarCell& cell) noexcept {
+  const support::DefaultFloatingPoint state;
   T converted{};
   switch (value.kind()) {  // each kind rounds once
     case Scalar::Kind::Float:

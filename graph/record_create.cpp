@@ -8,6 +8,7 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/floating_point.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -69,6 +70,7 @@ Array arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step, 
 }
 
 Array arange_floats(double start, double stop, double step, Dtype dtype, Where where) {
+  const support::DefaultFloatingPoint state;
   const double steps = std::ceil((stop - start) / step);
   if (!(steps < 9.2e18)) TARRY_THROW(InvalidArgument, "arange", where, "more than 2^63 - 1 elements");
   const Dims shape{steps > 0 ? static_cast<std::int64_t>(steps) : 0};
@@ -127,6 +129,7 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
   if (!is_floating(options.dtype)) {
     TARRY_THROW(InvalidArgument, "linspace", where, "dtype " + std::string(name(options.dtype)) + " is not floating");
   }
+  const support::DefaultFloatingPoint state;
   const double first = start.to_double(), last = stop.to_double();
   const std::int64_t intervals = options.endpoint ? count - 1 : count;
   const double step = intervals > 0 ? (last - first) / static_cast<double>(intervals) : 0;

@@ -6,6 +6,7 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/floating_point.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -140,6 +141,7 @@ Reduced with_an_axis(Reduced r, Where where) {
 
 /// Variance without the reduced axes; r has at least one.
 Edge variance(const Reduced& r, double correction, Where where) {
+  const support::DefaultFloatingPoint state;
   const Dtype dtype = r.x.node()->dtype;
   const double divisor = static_cast<double>(r.count) - correction;
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -18,6 +18,7 @@
 #include "runtime/parallel.h"
 #include "support/check.h"
 #include "support/file.h"
+#include "support/floating_point.h"
 
 namespace tarry::runtime {
 
@@ -125,7 +126,7 @@ std::int64_t grain_of(const Launch& launch) {
 
 void run_items(Entry entry, const void* parameters, std::int64_t count, std::int64_t grain) {
   parallel_for(count, grain, [&](std::int64_t lo, std::int64_t hi) {
-    const DefaultFloatingPoint state;
+    const support::DefaultFloatingPoint state;
     entry(parameters, lo, hi);
   });
 }

@@ -17,6 +17,7 @@
 #include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/floating_point.h"
 #include "support/log.h"
 
 namespace tarry::runtime {
@@ -359,6 +360,7 @@ void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report) {
 
 Report evaluate(std::span<const Edge> roots, Where where) {
   if (std::all_of(roots.begin(), roots.end(), is_done)) return {};
+  const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
   auto report = std::make_shared<Report::Impl>();
   std::vector<Edge> lazy;
   Claim claim;

@@ -173,20 +173,4 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   run(count, grain, threads, body);
 }
 
-#if defined(__x86_64__)
-DefaultFloatingPoint::DefaultFloatingPoint() noexcept : saved_(__builtin_ia32_stmxcsr()) {
-  constexpr unsigned kReset = 0x1f80;  // all exceptions masked, round to nearest, no FTZ, no DAZ
-  __builtin_ia32_ldmxcsr(kReset);
-}
-DefaultFloatingPoint::~DefaultFloatingPoint() { __builtin_ia32_ldmxcsr(static_cast<unsigned>(saved_)); }
-#elif defined(__aarch64__)
-DefaultFloatingPoint::DefaultFloatingPoint() noexcept {
-  asm volatile("mrs %0, fpcr" : "=r"(saved_));
-  asm volatile("msr fpcr, %0" : : "r"(std::uint64_t{0}));
-}
-DefaultFloatingPoint::~DefaultFloatingPoint() { asm volatile("msr fpcr, %0" : : "r"(saved_)); }
-#else
-#error "the floating-point state of this architecture is not known"
-#endif
-
 }  // namespace tarry::runtime

@@ -1,4 +1,4 @@
-// The one place that runs loops on several threads, and the floating-point state kernels run under.
+// The one place that runs loops on several threads.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,5 @@ int thread_count();
 /// Calls body(lo, hi) on disjoint pieces that cover [0, count), each of at least `grain` where it can be; returns when all
 /// are done. In the caller's thread where one piece is enough. `body` does not throw.
 void parallel_for(std::int64_t count, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body);
-
-/// Round to nearest even, denormals kept, exceptions masked, while it lives; then what was there before, flags included.
-class DefaultFloatingPoint {
- public:
-  DefaultFloatingPoint() noexcept;
-  ~DefaultFloatingPoint();
-  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
-  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
- private:
-  std::uint64_t saved_;
-};
 
 }  // namespace tarry::runtime
