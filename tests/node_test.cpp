@@ -1,9 +1,7 @@
 // Nodes: size, pool, hash, lifetime; shapes, index maps, attributes and targets.
-#include <pthread.h>
 #include <tarry/tarry.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "graph/attributes.h"
 #include "graph/record.h"
 #include "graph/target.h"
+#include "tests/small_stack.h"
 #include "tests/test.h"
 
 using namespace tarry;
@@ -19,25 +18,11 @@ using graph::Dims;
 using graph::Edge;
 using graph::IndexMap;
 using graph::Node;
+using test::on_small_stack;
 
 namespace {
 
 const Node& node(const Array& x) { return *detail::ArrayAccess::node(x); }
-
-/// Runs `body` on a thread with the given stack, and says so where the thread cannot be made.
-void on_small_stack(std::size_t bytes, std::function<void()> body) {
-  pthread_attr_t attributes;
-  REQUIRE(pthread_attr_init(&attributes) == 0);
-  REQUIRE(pthread_attr_setstacksize(&attributes, bytes) == 0);
-  pthread_t thread;
-  const auto run = [](void* f) -> void* {
-    (*static_cast<std::function<void()>*>(f))();
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, &attributes, run, &body) == 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
 
 std::string text(const IndexMap& map) {
   std::string s;

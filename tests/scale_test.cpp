@@ -1,39 +1,20 @@
 // Scale: graphs a million nodes deep on a small stack, and optimiser work that grows linearly.
-#include <pthread.h>
-
 #include <chrono>
-#include <functional>
 
 #include "graph/fusion.h"
 #include "runtime/compiled_plan.h"
 #include "tests/devices.h"
+#include "tests/small_stack.h"
 
 namespace ta = tarry;
+using ta::test::on_small_stack;
 using ta::test::ramp;
-
-namespace {
-
-void on_small_stack(std::function<void()> body) {
-  pthread_attr_t attributes;
-  REQUIRE(pthread_attr_init(&attributes) == 0);
-  REQUIRE(pthread_attr_setstacksize(&attributes, 256 * 1024) == 0);
-  pthread_t thread;
-  const auto run = [](void* f) -> void* {
-    (*static_cast<std::function<void()>*>(f))();
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, &attributes, run, &body) == 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
-
-}  // namespace
 
 TEST_CASE("scale: a million ops in a row record, evaluate and die on a 256 KiB stack", "[runtime][scale]") {
   const std::int64_t before = ta::graph::live_nodes();
   float result = 0;
   std::int64_t kernels = 0;
-  on_small_stack([&] {
+  on_small_stack(256 * 1024, [&] {
     const ta::Scope on_cpu(ta::cpu);
     ta::Array y = ta::asarray(std::vector<float>{0.0f, 1.0f});
     const ta::Array one = ta::asarray(std::vector<float>{1.0f, 1.0f});
@@ -48,7 +29,7 @@ TEST_CASE("scale: a million ops in a row record, evaluate and die on a 256 KiB s
 
 TEST_CASE("scale: a million ops print and plan without recursion", "[runtime][scale]") {
   std::size_t length = 0;
-  on_small_stack([&] {
+  on_small_stack(256 * 1024, [&] {
     ta::Array y = ta::asarray(std::vector<float>{0.0f, 1.0f});
     for (int i = 0; i < 1'000'000; ++i) y = -y * y;
     const ta::graph::Snapshot s = ta::test::snapshot_of({&y});
