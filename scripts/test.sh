@@ -12,8 +12,9 @@ jobs=${TARRY_JOBS:-$(nproc)}
 
 scripts/install_dependencies.sh
 echo "configure: preset $preset"
-cmake --preset "$preset" > "configure.$$.log" 2>&1 || { cat "configure.$$.log"; rm -f "configure.$$.log"; exit 1; }
-rm -f "configure.$$.log"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+cmake --preset "$preset" > "$log" 2>&1 || { cat "$log"; exit 1; }
 echo "build: build/$preset"
 cmake --build "build/$preset" -j "$jobs"
 echo "test: build/$preset"
