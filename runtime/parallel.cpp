@@ -2,6 +2,7 @@
 // from ThreadSanitizer).
 #include "runtime/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -35,6 +36,14 @@ int usable_cores() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return std::max(1, CPU_COUNT(&set));
+}
+
+/// A forked child has none of the workers, and any of them may have held a lock at that moment: its loops run in the
+/// thread that asks.
+std::atomic<bool> workers_lost{false};
+void watch_for_fork() {
+  static const int once = pthread_atfork(nullptr, nullptr, [] { workers_lost.store(true, std::memory_order_relaxed); });
+  static_cast<void>(once);
 }
 
 #ifdef TARRY_USE_TBB
@@ -169,7 +178,8 @@ int thread_count() {
 void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   if (count <= 0) return;
   const int threads = thread_count();
-  if (threads == 1 || count < 2 * grain) return body(0, count);
+  if (threads == 1 || count < 2 * grain || workers_lost.load(std::memory_order_relaxed)) return body(0, count);
+  watch_for_fork();
   run(count, grain, threads, body);
 }
 
