@@ -1,5 +1,7 @@
 // How much of the machine's memory bandwidth generated kernels reach: ceilings by hand-written loops and kernels, and
 // workloads through the public API, in one run. Recording, planning and launching are inside the timed region.
+#include <tarry/tarry.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -12,8 +14,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <tarry/tarry.h>
 
 #include "runtime/backend.h"
 #include "runtime/nvrtc.h"
@@ -41,7 +41,9 @@ double median_seconds(const std::function<void()>& call, const std::function<voi
   return times[static_cast<std::size_t>(samples / 2)];
 }
 
-struct Ceilings { double copy = 0, read = 0; };  // bytes per second
+struct Ceilings {
+  double copy = 0, read = 0;
+};  // bytes per second
 
 constexpr const char* kCeilingKernels = R"(
 typedef unsigned int u32; typedef unsigned long long u64;
@@ -72,7 +74,8 @@ Ceilings cuda_ceilings() {
   const auto from = b.allocate(bytes), to = b.allocate(bytes);
   const std::vector<float> ones(bytes / 4, 1.0F);
   b.upload(*from, ones.data(), bytes);
-  const auto image = std::make_shared<const std::string>(ta::runtime::nvrtc_compile(kCeilingKernels, b.target(), ta::graph::Mode::Strict).bytes);
+  const auto image = std::make_shared<const std::string>(
+      ta::runtime::nvrtc_compile(kCeilingKernels, b.target(), ta::graph::Mode::Strict).bytes);
   const auto rate = [&](const char* entry, int threads, std::int64_t vectors_per_block, double moved) {
     ta::cache::KernelRequest request;
     request.entry = entry;
@@ -82,30 +85,40 @@ Ceilings cuda_ceilings() {
     source.threads = threads;
     ta::codegen::Geometry geometry;
     geometry.outer_tiles = static_cast<std::int64_t>(bytes / 16) / vectors_per_block;
-    const std::vector<std::uint64_t> words{reinterpret_cast<std::uint64_t>(from->data), reinterpret_cast<std::uint64_t>(to->data), bytes / 16, 0};
-    return moved / median_seconds([&] { b.launch({executable.get(), &source, words, geometry}); }, [&] { b.synchronize(); });
+    const std::vector<std::uint64_t> words{reinterpret_cast<std::uint64_t>(from->data),
+                                           reinterpret_cast<std::uint64_t>(to->data), bytes / 16, 0};
+    return moved / median_seconds(
+                       [&] {
+                         b.launch({executable.get(), &source, words, geometry});
+                       },
+                       [&] { b.synchronize(); });
   };
-  return {rate("ceiling_copy", 256, 256, 2.0 * static_cast<double>(bytes)), rate("ceiling_read", 512, 512 * 32, static_cast<double>(bytes))};
+  return {rate("ceiling_copy", 256, 256, 2.0 * static_cast<double>(bytes)),
+          rate("ceiling_read", 512, 512 * 32, static_cast<double>(bytes))};
 }
 
 Ceilings cpu_ceilings() {
-  const std::size_t workers = std::max(1U, std::thread::hardware_concurrency()), bytes = std::size_t{1} << 28, share = bytes / workers;
+  const std::size_t workers = std::max(1U, std::thread::hardware_concurrency()), bytes = std::size_t{1} << 28,
+                    share = bytes / workers;
   std::vector<unsigned char> from(bytes, 1), to(bytes, 2);
   std::vector<std::uint64_t> sums(workers * 8);
   const auto threaded = [&](const std::function<void(std::size_t)>& part) {
     std::vector<std::jthread> threads;
     for (std::size_t w = 0; w < workers; ++w) threads.emplace_back([&part, w] { part(w); });
   };
-  const double copy = median_seconds([&] { threaded([&](std::size_t w) { std::memcpy(&to[w * share], &from[w * share], share); }); }, [] {});
-  const double read = median_seconds([&] {
-    threaded([&](std::size_t w) {
-      const auto* p = reinterpret_cast<const std::uint64_t*>(&from[w * share]);
-      std::uint64_t s[8] = {};
-      for (std::size_t i = 0; i + 8 <= share / 8; i += 8)
-        for (std::size_t k = 0; k < 8; ++k) s[k] += p[i + k];
-      sums[w * 8] = std::accumulate(s, s + 8, std::uint64_t{0});
-    });
-  }, [] {});
+  const double copy = median_seconds(
+      [&] { threaded([&](std::size_t w) { std::memcpy(&to[w * share], &from[w * share], share); }); }, [] {});
+  const double read = median_seconds(
+      [&] {
+        threaded([&](std::size_t w) {
+          const auto* p = reinterpret_cast<const std::uint64_t*>(&from[w * share]);
+          std::uint64_t s[8] = {};
+          for (std::size_t i = 0; i + 8 <= share / 8; i += 8)
+            for (std::size_t k = 0; k < 8; ++k) s[k] += p[i + k];
+          sums[w * 8] = std::accumulate(s, s + 8, std::uint64_t{0});
+        });
+      },
+      [] {});
   return {2.0 * static_cast<double>(bytes) / copy, static_cast<double>(bytes) / read};
 }
 
@@ -145,28 +158,39 @@ int main(int argc, char** argv) {
   const Ceilings ceilings = gpu ? cuda_ceilings() : cpu_ceilings();
   std::printf("%s: copy %.1f GB/s, read %.1f GB/s\n", device_name.c_str(), ceilings.copy / 1e9, ceilings.read / 1e9);
 
-  const ta::Array x = ta::asarray(uniform(n, 0.5F, 2.0F)), y = ta::asarray(uniform(n, 0.5F, 2.0F)), t = ta::asarray(uniform(n, 0.1F, 2.0F));
+  const ta::Array x = ta::asarray(uniform(n, 0.5F, 2.0F)), y = ta::asarray(uniform(n, 0.5F, 2.0F)),
+                  t = ta::asarray(uniform(n, 0.1F, 2.0F));
   const ta::Array big = ta::asarray(uniform(4 * n, -1.0F, 1.0F)), other = ta::asarray(uniform(4 * n, -1.0F, 1.0F));
   const ta::Array table = ta::asarray(uniform(static_cast<std::size_t>(rows * columns), -1.0F, 1.0F), {rows, columns});
-  const ta::Array matrix = ta::asarray(uniform(static_cast<std::size_t>(square * square), -1.0F, 1.0F), {square, square});
+  const ta::Array matrix =
+      ta::asarray(uniform(static_cast<std::size_t>(square * square), -1.0F, 1.0F), {square, square});
   const Workload workloads[] = {
       {"copy (y = -x)", false, [&] { return std::vector{-x}; }},
       {"axpy", false, [&] { return std::vector{2.5F * x + y}; }},
-      {"chain20", false, [&] {
+      {"chain20", false,
+       [&] {
          ta::Array a = x * 1.1F + y;
          for (int i = 0; i < 9; ++i) a = a * 0.9F + 0.1F;
          return std::vector{a};
        }},
-      {"multi_out", false, [&] { return std::vector{x + y, x - y, x * y}; }},
-      {"black_scholes", false, [&] {
-         const ta::Array root = 0.3F * ta::sqrt(t), d1 = (ta::log(x / y) + 0.065F * t) / root, k = y * ta::exp(-0.02F * t);
+      {"multi_out", false,
+       [&] {
+         return std::vector{x + y, x - y, x * y};
+       }},
+      {"black_scholes", false,
+       [&] {
+         const ta::Array root = 0.3F * ta::sqrt(t), d1 = (ta::log(x / y) + 0.065F * t) / root,
+                         k = y * ta::exp(-0.02F * t);
          const ta::Array call = x * cdf(d1) - k * cdf(d1 - root);
          return std::vector{call, call - x + k};
        }},
       {"sum", true, [&] { return std::vector{ta::sum(big)}; }},
       {"dot", true, [&] { return std::vector{ta::sum(big * other)}; }},
       {"max", true, [&] { return std::vector{ta::max(big)}; }},
-      {"mean and std", true, [&] { return std::vector{ta::mean(big), ta::std(big)}; }},
+      {"mean and std", true,
+       [&] {
+         return std::vector{ta::mean(big), ta::std(big)};
+       }},
       {"row sums", true, [&] { return std::vector{ta::sum(table, 1)}; }},
       {"column sums", true, [&] { return std::vector{ta::sum(matrix, 0)}; }},
       {"sum of a matrix", true, [&] { return std::vector{ta::sum(matrix)}; }},
@@ -183,12 +207,21 @@ int main(int argc, char** argv) {
     const double rate = static_cast<double>(report.counters().bytes_read + report.counters().bytes_written) / seconds;
     const double share = rate / (w.read_only ? ceilings.read : ceilings.copy);
     if (json) {
-      std::printf("%s\n", nlohmann::json{{"peer", "tarry"}, {"workload", w.name}, {"device", device_name}, {"ms", seconds * 1e3}, {"gbps", rate / 1e9},
-                                         {"share_of_ceiling", share}, {"launches", report.counters().launches},
-                                         {"ceiling_copy_gbps", ceilings.copy / 1e9}, {"ceiling_read_gbps", ceilings.read / 1e9}}.dump().c_str());
+      std::printf("%s\n", nlohmann::json{{"peer", "tarry"},
+                                         {"workload", w.name},
+                                         {"device", device_name},
+                                         {"ms", seconds * 1e3},
+                                         {"gbps", rate / 1e9},
+                                         {"share_of_ceiling", share},
+                                         {"launches", report.counters().launches},
+                                         {"ceiling_copy_gbps", ceilings.copy / 1e9},
+                                         {"ceiling_read_gbps", ceilings.read / 1e9}}
+                              .dump()
+                              .c_str());
     } else {
-      std::printf("%-18s %9.4f ms %9.1f GB/s %6.1f %% of the %s ceiling, %lld launches\n", w.name, seconds * 1e3, rate / 1e9, share * 100,
-                  w.read_only ? "read" : "copy", static_cast<long long>(report.counters().launches));
+      std::printf("%-18s %9.4f ms %9.1f GB/s %6.1f %% of the %s ceiling, %lld launches\n", w.name, seconds * 1e3,
+                  rate / 1e9, share * 100, w.read_only ? "read" : "copy",
+                  static_cast<long long>(report.counters().launches));
     }
     std::fflush(stdout);
   }

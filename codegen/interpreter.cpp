@@ -1,4 +1,5 @@
-// The tile interpreter of KernelIr. Written for clarity: it follows kernel_ir.h and docs/numerics.md sentence by sentence.
+// The tile interpreter of KernelIr. Written for clarity: it follows kernel_ir.h and docs/numerics.md sentence by
+// sentence.
 #include "codegen/interpreter.h"
 
 #include <algorithm>
@@ -23,11 +24,20 @@ struct Part {
   std::int64_t count = 0;
 };
 
-template <class T> T get(const Cell& c) { T v; std::memcpy(&v, c.bytes, sizeof v); return v; }
-template <class T> void put(Cell& c, T v) { std::memcpy(c.bytes, &v, sizeof v); }
+template <class T>
+T get(const Cell& c) {
+  T v;
+  std::memcpy(&v, c.bytes, sizeof v);
+  return v;
+}
+template <class T>
+void put(Cell& c, T v) {
+  std::memcpy(c.bytes, &v, sizeof v);
+}
 
 /// Chan's merge, as docs/numerics.md writes it.
-template <class T> Part merge_moments(const Part& a, const Part& b) {
+template <class T>
+Part merge_moments(const Part& a, const Part& b) {
   const T w = static_cast<T>(b.count) / static_cast<T>(a.count + b.count);
   const T d = get<T>(b.a) - get<T>(a.a);
   Part out;
@@ -38,7 +48,8 @@ template <class T> Part merge_moments(const Part& a, const Part& b) {
 }
 
 /// Welford's step: the k-th element of a lane, k = a.count + 1.
-template <class T> Part step_moments(const Part& a, const Cell& y) {
+template <class T>
+Part step_moments(const Part& a, const Cell& y) {
   const T d = get<T>(y) - get<T>(a.a);
   const T mean = get<T>(a.a) + d * (T{1} / static_cast<T>(a.count + 1));
   Part out;
@@ -61,11 +72,15 @@ class Reducer {
     Part p;
     p.a = y;
     p.count = 1;
-    if (op_ == Op::MomentsMerge) { p.b = m2; p.count = weight_; }
+    if (op_ == Op::MomentsMerge) {
+      p.b = m2;
+      p.count = weight_;
+    }
     return p;
   }
   [[nodiscard]] Part step(const Part& lane, const Cell& y, const Cell& m2) const {
-    if (op_ == Op::Moments) return dtype_ == Dtype::Float32 ? step_moments<float>(lane, y) : step_moments<double>(lane, y);
+    if (op_ == Op::Moments)
+      return dtype_ == Dtype::Float32 ? step_moments<float>(lane, y) : step_moments<double>(lane, y);
     return combine(lane, first(y, m2));
   }
   [[nodiscard]] Part combine(const Part& a, const Part& b) const {
@@ -111,8 +126,13 @@ class Machine {
  public:
   Machine(const KernelIr& ir, const KernelArgs& args, std::span<void* const> buffers,
           std::span<const std::uint64_t> scalars, Traffic* traffic)
-      : ir_(ir), args_(args), buffers_(buffers), traffic_(traffic), values_(ir.instrs.size() * kTile),
-        functions_(ir.instrs.size()), positions_(ir.accesses.size() * kTile) {
+      : ir_(ir),
+        args_(args),
+        buffers_(buffers),
+        traffic_(traffic),
+        values_(ir.instrs.size() * kTile),
+        functions_(ir.instrs.size()),
+        positions_(ir.accesses.size() * kTile) {
     for (std::size_t i = 0; i < ir.instrs.size(); ++i) {
       const Instr& in = ir.instrs[i];
       if (in.kind == InstrKind::Compute) {
@@ -172,10 +192,14 @@ class Machine {
     const Instr& in = ir_.instrs[i];
     switch (in.kind) {
       case InstrKind::Scalar:
-      case InstrKind::Result: return;  // filled once per launch, or by reduce_row
-      case InstrKind::Load: return load(i, in, count);
-      case InstrKind::Store: return store(in, count);
-      case InstrKind::Compute: break;
+      case InstrKind::Result:
+        return;  // filled once per launch, or by reduce_row
+      case InstrKind::Load:
+        return load(i, in, count);
+      case InstrKind::Store:
+        return store(in, count);
+      case InstrKind::Compute:
+        break;
     }
     const std::size_t a = in.args[0], b = in.args[1], c = in.args[2];
     for (int t = 0; t < count; ++t)
@@ -185,7 +209,8 @@ class Machine {
   /// A Row value seen from a Point instruction has one element.
   const void* operand(std::size_t v, Region user, int t) {
     if (v == kNone) return nullptr;
-    const bool spread = user == Region::Point && ir_.instrs[v].region == Region::Row && ir_.instrs[v].kind != InstrKind::Scalar;
+    const bool spread =
+        user == Region::Point && ir_.instrs[v].region == Region::Row && ir_.instrs[v].kind != InstrKind::Scalar;
     return value(v, spread ? 0 : t).bytes;
   }
 
@@ -210,7 +235,8 @@ class Machine {
     const std::size_t size = itemsize(in.dtype);
     auto* base = static_cast<unsigned char*>(buffers_[ir_.accesses[in.index].buffer]);
     for (int t = 0; t < count; ++t)
-      std::memcpy(base + position(in.index, t) * static_cast<std::int64_t>(size), operand(in.args[0], in.region, t), size);
+      std::memcpy(base + position(in.index, t) * static_cast<std::int64_t>(size), operand(in.args[0], in.region, t),
+                  size);
     if (traffic_) traffic_->bytes_written += static_cast<std::int64_t>(size) * count;
   }
 

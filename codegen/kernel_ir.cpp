@@ -10,10 +10,14 @@ namespace {
 
 const char* text(Schedule s) {
   switch (s) {
-    case Schedule::Pointwise: return "pointwise";
-    case Schedule::ReduceSerial: return "reduce_serial";
-    case Schedule::ReduceInner: return "reduce_inner";
-    case Schedule::ReduceOuter: return "reduce_outer";
+    case Schedule::Pointwise:
+      return "pointwise";
+    case Schedule::ReduceSerial:
+      return "reduce_serial";
+    case Schedule::ReduceInner:
+      return "reduce_inner";
+    case Schedule::ReduceOuter:
+      return "reduce_outer";
   }
   return "?";
 }
@@ -27,13 +31,22 @@ std::string line(const KernelIr& ir, std::size_t i) {
   std::string s = fmt::format("  {:5} ", text(in.region));
   if (in.kind != InstrKind::Store) s += fmt::format("%{}: {} = ", i, info(in.dtype).suffix);
   switch (in.kind) {
-    case InstrKind::Load: s += fmt::format("load a{}", in.index); break;
-    case InstrKind::Scalar: s += fmt::format("scalar s{}", in.index); break;
-    case InstrKind::Result: s += fmt::format("result r{}.{}", in.index, in.output); break;
-    case InstrKind::Store: s += fmt::format("store a{}, %{}", in.index, in.args[0]); break;
+    case InstrKind::Load:
+      s += fmt::format("load a{}", in.index);
+      break;
+    case InstrKind::Scalar:
+      s += fmt::format("scalar s{}", in.index);
+      break;
+    case InstrKind::Result:
+      s += fmt::format("result r{}.{}", in.index, in.output);
+      break;
+    case InstrKind::Store:
+      s += fmt::format("store a{}, %{}", in.index, in.args[0]);
+      break;
     case InstrKind::Compute:
       s += graph::name(in.op);
-      for (int k = 0; k < graph::info(in.op).arity; ++k) s += fmt::format("{} %{}", k ? "," : "", in.args[static_cast<std::size_t>(k)]);
+      for (int k = 0; k < graph::info(in.op).arity; ++k)
+        s += fmt::format("{} %{}", k ? "," : "", in.args[static_cast<std::size_t>(k)]);
       break;
   }
   return s + "\n";
@@ -45,9 +58,12 @@ std::string line(const KernelIr& ir, std::size_t i) {
 
 bool visible(Region user, Region used) {
   switch (user) {
-    case Region::Row: return used == Region::Row;
-    case Region::Point: return used != Region::Outer;
-    case Region::Outer: return used != Region::Point;
+    case Region::Row:
+      return used == Region::Row;
+    case Region::Point:
+      return used != Region::Outer;
+    case Region::Outer:
+      return used != Region::Point;
   }
   return false;
 }
@@ -75,10 +91,13 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     const Dtype value = in.kind == InstrKind::Load ? in.dtype : ir.instrs[in.args[0]].dtype;
     if (element != value || in.dtype != element) broken(ir, here + ": element type");
     if (in.kind == InstrKind::Store && a.buffer == kNone) broken(ir, here + " stores to an iota");
-    if (in.region == Region::Row && a.reduced != StrideClass::Zero) broken(ir, here + ": a row value varies along the reduced axis");
+    if (in.region == Region::Row && a.reduced != StrideClass::Zero)
+      broken(ir, here + ": a row value varies along the reduced axis");
   }
-  if (in.kind == InstrKind::Scalar && (in.index >= ir.scalars.size() || ir.scalars[in.index] != in.dtype)) broken(ir, here + ": scalar");
-  if (in.kind == InstrKind::Result && (in.index >= ir.reductions.size() || in.region != Region::Outer)) broken(ir, here + ": result");
+  if (in.kind == InstrKind::Scalar && (in.index >= ir.scalars.size() || ir.scalars[in.index] != in.dtype))
+    broken(ir, here + ": scalar");
+  if (in.kind == InstrKind::Result && (in.index >= ir.reductions.size() || in.region != Region::Outer))
+    broken(ir, here + ": result");
 }
 
 }  // namespace
@@ -89,7 +108,8 @@ void verify(const KernelIr& ir) {
     if (static_cast<int>(a.strides.size()) != ir.rank) broken(ir, "an access has one stride per outer dimension");
     if (a.buffer != kNone && a.buffer >= ir.buffers.size()) broken(ir, "an access names no buffer");
   }
-  if ((ir.schedule == Schedule::Pointwise) != ir.reductions.empty()) broken(ir, "reductions belong to reduce schedules");
+  if ((ir.schedule == Schedule::Pointwise) != ir.reductions.empty())
+    broken(ir, "reductions belong to reduce schedules");
   for (const Reduction& r : ir.reductions) {
     const int inputs = r.op == Op::MomentsMerge ? 2 : 1;
     for (int k = 0; k < inputs; ++k) {
@@ -97,17 +117,21 @@ void verify(const KernelIr& ir) {
       if (v >= ir.instrs.size() || !visible(Region::Point, ir.instrs[v].region)) broken(ir, "a reduction's input");
       if (ir.instrs[v].dtype != r.dtype) broken(ir, "a reduction's dtype");
     }
-    if (r.op == Op::MomentsMerge && (r.weight >= ir.scalars.size() || ir.scalars[r.weight] != Dtype::Int64)) broken(ir, "a weight");
+    if (r.op == Op::MomentsMerge && (r.weight >= ir.scalars.size() || ir.scalars[r.weight] != Dtype::Int64))
+      broken(ir, "a weight");
   }
 }
 
 std::string to_string(const KernelIr& ir) {
-  std::string s = fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
-                              ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
+  std::string s =
+      fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
+                  ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
   if (ir.rows_class) s += fmt::format(" warps_per_row {}", ir.rows_class);
   s += "\n";
-  for (std::size_t i = 0; i < ir.buffers.size(); ++i) s += fmt::format("  buffer b{}: {}\n", i, info(ir.buffers[i]).suffix);
-  for (std::size_t i = 0; i < ir.scalars.size(); ++i) s += fmt::format("  scalar s{}: {}\n", i, info(ir.scalars[i]).suffix);
+  for (std::size_t i = 0; i < ir.buffers.size(); ++i)
+    s += fmt::format("  buffer b{}: {}\n", i, info(ir.buffers[i]).suffix);
+  for (std::size_t i = 0; i < ir.scalars.size(); ++i)
+    s += fmt::format("  scalar s{}: {}\n", i, info(ir.scalars[i]).suffix);
   for (std::size_t i = 0; i < ir.accesses.size(); ++i) {
     const Access& a = ir.accesses[i];
     s += fmt::format("  access a{}: {} ", i, a.store ? "store" : "load");

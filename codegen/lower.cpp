@@ -24,9 +24,9 @@ using graph::NodeId;
 using graph::OpClass;
 
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
-constexpr int kSerialExtent = 32;      // R is left to right up to here
-constexpr int kWarpRowExtent = 4096;   // a warp per row up to here, a block per piece of a row beyond
-constexpr int kReduceVector = 4;       // consecutive elements a GPU thread loads along the reduced axis
+constexpr int kSerialExtent = 32;     // R is left to right up to here
+constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
+constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
 
 /// An access before dimensions are collapsed: strides over every axis of the group's space.
 struct RawAccess {
@@ -92,7 +92,8 @@ class Lowerer {
     IndexMap m;
     int axis = -1;
     const auto next = [&] {
-      do ++axis; while (axis < group_.space.size() && ((outer && axis == group_.axis) || group_.space[axis] == 1));
+      do ++axis;
+      while (axis < group_.space.size() && ((outer && axis == group_.axis) || group_.space[axis] == 1));
     };
     for (std::int64_t extent : shape) {
       if (extent == 1) {
@@ -143,7 +144,9 @@ class Lowerer {
     return true;
   }
 
-  [[nodiscard]] bool is_computed_here(const Request& r) const { return r.compute && op_class(r.edge.node) == OpClass::Map; }
+  [[nodiscard]] bool is_computed_here(const Request& r) const {
+    return r.compute && op_class(r.edge.node) == OpClass::Map;
+  }
 
   /// Follows views, drops coordinates that cannot move, so that equal requests have equal keys.
   Request normalised(Request r) const {
@@ -152,7 +155,8 @@ class Lowerer {
     r.map = s.map;
     const Dims& shape = g_.shape(r.edge.node);
     for (int i = 0; i < shape.size(); ++i)
-      if (shape[i] == 1 || r.map[i].step == 0 || r.map[i].axis < 0) r.map[i] = {-1, shape[i] == 1 ? 0 : r.map[i].start, 0};
+      if (shape[i] == 1 || r.map[i].step == 0 || r.map[i].axis < 0)
+        r.map[i] = {-1, shape[i] == 1 ? 0 : r.map[i].start, 0};
     return r;
   }
 
@@ -200,9 +204,11 @@ class Lowerer {
         break;
       case OpClass::Leaf: {
         const graph::LeafLayout& layout = g_.leaves[n.payload];
-        const Dims strides = layout.contiguous ? graph::row_major_strides(g_.shape(r.edge.node).span()) : layout.strides;
+        const Dims strides =
+            layout.contiguous ? graph::row_major_strides(g_.shape(r.edge.node).span()) : layout.strides;
         in.kind = InstrKind::Load;
-        in.index = access(buffer({true, n.payload, {}}, n.dtype, g_.bytes(r.edge.node)), strides, layout.offset, r.map, -1);
+        in.index =
+            access(buffer({true, n.payload, {}}, n.dtype, g_.bytes(r.edge.node)), strides, layout.offset, r.map, -1);
         break;
       }
       case OpClass::Reduce:
@@ -217,9 +223,13 @@ class Lowerer {
         in = load_value(r, in);
         break;
       case OpClass::Map:
-        if (r.compute) in = compute(r, in); else in = load_value(r, in);
+        if (r.compute)
+          in = compute(r, in);
+        else
+          in = load_value(r, in);
         break;
-      case OpClass::View: TARRY_ASSERT(false && "views are followed before");
+      case OpClass::View:
+        TARRY_ASSERT(false && "views are followed before");
     }
     if (in.kind == InstrKind::Load) in.region = load_region(in.index);
     return push(in);
@@ -228,7 +238,8 @@ class Lowerer {
   Instr load_value(const Request& r, Instr in) {
     if (std::find(out_.loads.begin(), out_.loads.end(), r.edge) == out_.loads.end()) out_.loads.push_back(r.edge);
     in.kind = InstrKind::Load;
-    in.index = access(buffer({false, kNoId, r.edge}, in.dtype, g_.bytes(r.edge.node)), graph::row_major_strides(g_.shape(r.edge.node).span()), 0, r.map, -1);
+    in.index = access(buffer({false, kNoId, r.edge}, in.dtype, g_.bytes(r.edge.node)),
+                      graph::row_major_strides(g_.shape(r.edge.node).span()), 0, r.map, -1);
     return in;
   }
 
@@ -284,9 +295,10 @@ class Lowerer {
     return static_cast<std::uint32_t>(out_.scalars.size() - 1);
   }
 
-  /// An access of `buffer` whose dimensions have `strides` at the coordinates of `map`; `iota_axis` >= 0: the coordinate itself.
-  std::uint32_t access(std::uint32_t buffer_index, const Dims& strides, std::int64_t offset, const IndexMap& map, int iota_axis,
-                       bool is_store = false, bool outer_only = false) {
+  /// An access of `buffer` whose dimensions have `strides` at the coordinates of `map`; `iota_axis` >= 0: the
+  /// coordinate itself.
+  std::uint32_t access(std::uint32_t buffer_index, const Dims& strides, std::int64_t offset, const IndexMap& map,
+                       int iota_axis, bool is_store = false, bool outer_only = false) {
     RawAccess a;
     a.buffer = buffer_index;
     a.store = is_store;
@@ -325,7 +337,8 @@ class Lowerer {
     }
   }
 
-  /// Coordinates of the space -> dimensions of a reduction's input: the reduced one is the space's axis even at extent 1.
+  /// Coordinates of the space -> dimensions of a reduction's input: the reduced one is the space's axis even at
+  /// extent 1.
   IndexMap point_map(NodeId reduce) const {
     const Dims& shape = g_.shape(g_.nodes[reduce].inputs[0].node);
     const int axis = g_.reduces[g_.nodes[reduce].payload].axis;
@@ -379,7 +392,8 @@ class Lowerer {
     in.dtype = g_.nodes[e.node].dtype;
     in.args[0] = v;
     in.note = note(e.node);
-    in.index = access(buffer({false, kNoId, e}, in.dtype, g_.bytes(e.node)), graph::row_major_strides(shape.span()), 0, home, -1, true, outer);
+    in.index = access(buffer({false, kNoId, e}, in.dtype, g_.bytes(e.node)), graph::row_major_strides(shape.span()), 0,
+                      home, -1, true, outer);
     push(in);
   }
 
@@ -395,7 +409,10 @@ class Lowerer {
       const bool joins = !merged.empty() && std::all_of(raw_.begin(), raw_.end(), [&](const RawAccess& a) {
         return a.strides[merged.back().back()] == a.strides[d] * group_.space[d];
       });
-      if (joins) merged.back().push_back(d); else merged.push_back({d});
+      if (joins)
+        merged.back().push_back(d);
+      else
+        merged.push_back({d});
     }
     KernelIr& ir = out_.ir;
     KernelArgs& args = out_.args;
@@ -425,11 +442,14 @@ class Lowerer {
                      (args.reduced > 0 && args.outer_count() >= kNarrowLimit / args.reduced);
   }
 
-  static StrideClass stride_class(std::int64_t s) { return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any; }
+  static StrideClass stride_class(std::int64_t s) {
+    return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any;
+  }
 
   [[nodiscard]] std::int64_t reach(const AccessArgs& a) const {
     std::int64_t r = std::abs(a.offset) + std::abs(a.reduced_stride) * std::max<std::int64_t>(out_.args.reduced - 1, 0);
-    for (int d = 0; d < a.strides.size(); ++d) r += std::abs(a.strides[d]) * std::max<std::int64_t>(out_.args.extents[d] - 1, 0);
+    for (int d = 0; d < a.strides.size(); ++d)
+      r += std::abs(a.strides[d]) * std::max<std::int64_t>(out_.args.extents[d] - 1, 0);
     return r;
   }
 
@@ -448,19 +468,23 @@ class Lowerer {
       if (a.reduced == StrideClass::One) inner += size;
       if (ir.rank > 0 && a.strides.back() == StrideClass::One && a.reduced != StrideClass::Zero) outer += size;
     }
-    ir.schedule = out_.args.reduced <= kSerialExtent ? Schedule::ReduceSerial : outer > inner ? Schedule::ReduceOuter : Schedule::ReduceInner;
+    ir.schedule = out_.args.reduced <= kSerialExtent ? Schedule::ReduceSerial
+                  : outer > inner                    ? Schedule::ReduceOuter
+                                                     : Schedule::ReduceInner;
     if (!target_.is_cuda()) return;
     if (ir.schedule == Schedule::ReduceInner) {
       ir.rows_class = out_.args.reduced <= kWarpRowExtent ? 1 : 8;
       ir.vector = kReduceVector;
       for (std::size_t i = 0; i < ir.accesses.size(); ++i)
-        ir.accesses[i].aligned = ir.accesses[i].buffer != kNone && ir.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+        ir.accesses[i].aligned = ir.accesses[i].buffer != kNone && ir.accesses[i].reduced == StrideClass::One &&
+                                 is_aligned(i, kReduceVector, -1);
     }
     if (ir.schedule == Schedule::ReduceOuter && out_.args.extents.back() % kReduceVector == 0) {
       ir.vector = kReduceVector;
       for (std::size_t i = 0; i < ir.accesses.size(); ++i)
         ir.accesses[i].aligned = ir.accesses[i].buffer != kNone && ir.accesses[i].strides.back() == StrideClass::One &&
-                                 out_.args.accesses[i].reduced_stride % kReduceVector == 0 && is_aligned(i, kReduceVector, ir.rank - 1);
+                                 out_.args.accesses[i].reduced_stride % kReduceVector == 0 &&
+                                 is_aligned(i, kReduceVector, ir.rank - 1);
     }
   }
 
@@ -470,7 +494,8 @@ class Lowerer {
     std::size_t widest = 1;
     for (const Access& a : ir.accesses) {
       if (a.strides.back() == StrideClass::Any) return;
-      if (a.buffer != kNone && a.strides.back() == StrideClass::One) widest = std::max(widest, itemsize(ir.buffers[a.buffer]));
+      if (a.buffer != kNone && a.strides.back() == StrideClass::One)
+        widest = std::max(widest, itemsize(ir.buffers[a.buffer]));
     }
     const int v = target_.vector_bytes / static_cast<int>(widest);
     if (ir.rank > 1 && out_.args.extents.back() % v != 0) return;
@@ -482,7 +507,8 @@ class Lowerer {
     for (Access& a : ir.accesses) a.aligned = a.buffer != kNone && a.strides.back() == StrideClass::One;
   }
 
-  /// Offset and strides (but that of dimension `skip`) are multiples of `elements`; buffers start at 256-byte boundaries.
+  /// Offset and strides (but that of dimension `skip`) are multiples of `elements`; buffers start at 256-byte
+  /// boundaries.
   [[nodiscard]] bool is_aligned(std::size_t access_index, int elements, int skip) const {
     const AccessArgs& a = out_.args.accesses[access_index];
     if (a.offset % elements != 0) return false;

@@ -27,10 +27,10 @@ struct ScalarRef {
 struct Lowered {
   KernelIr ir;
   KernelArgs args;
-  std::vector<BufferRef> buffers;           ///< by buffer number of the IR
+  std::vector<BufferRef> buffers;  ///< by buffer number of the IR
   std::vector<ScalarRef> scalars;
-  std::vector<graph::GraphEdge> loads;      ///< computed values read from memory: other groups must store them
-  std::vector<graph::NodeId> notes;         ///< Instr::note -> node, for comments in dumps
+  std::vector<graph::GraphEdge> loads;             ///< computed values read from memory: other groups must store them
+  std::vector<graph::NodeId> notes;                ///< Instr::note -> node, for comments in dumps
   std::int64_t bytes_read = 0, bytes_written = 0;  ///< distinct bytes of memory touched
 };
 

@@ -10,16 +10,26 @@ namespace tarry::graph {
 
 std::string_view to_string(Reason r) {
   switch (r) {
-    case Reason::Fused: return "fused";
-    case Reason::FusionDisabled: return "fusion-disabled";
-    case Reason::WholeReduction: return "whole-reduction";
-    case Reason::ReductionChain: return "reduction-chain";
-    case Reason::OtherSpace: return "other-space";
-    case Reason::BroadcastCost: return "broadcast-cost";
-    case Reason::ThroughView: return "through-view";
-    case Reason::Cycle: return "cycle";
-    case Reason::Limit: return "limit";
-    case Reason::Mode: return "mode";
+    case Reason::Fused:
+      return "fused";
+    case Reason::FusionDisabled:
+      return "fusion-disabled";
+    case Reason::WholeReduction:
+      return "whole-reduction";
+    case Reason::ReductionChain:
+      return "reduction-chain";
+    case Reason::OtherSpace:
+      return "other-space";
+    case Reason::BroadcastCost:
+      return "broadcast-cost";
+    case Reason::ThroughView:
+      return "through-view";
+    case Reason::Cycle:
+      return "cycle";
+    case Reason::Limit:
+      return "limit";
+    case Reason::Mode:
+      return "mode";
   }
   return "?";
 }
@@ -50,7 +60,9 @@ bool is_elementwise(const IndexMap& map, const Dims& source, const Dims& space) 
       continue;
     }
     while (axis < space.size() && space[axis] == 1) ++axis;
-    if (axis >= space.size() || map[i].axis != axis || map[i].start != 0 || map[i].step != 1 || space[axis] != source[i]) return false;
+    if (axis >= space.size() || map[i].axis != axis || map[i].start != 0 || map[i].step != 1 ||
+        space[axis] != source[i])
+      return false;
     ++axis;
   }
   while (axis < space.size() && space[axis] == 1) ++axis;
@@ -70,9 +82,12 @@ Source input_source(const Graph& g, NodeId consumer, int input) {
   const GraphNode& n = g.nodes[consumer];
   const Dims& source = g.shape(n.inputs[input].node);
   switch (info(n.op).op_class) {
-    case OpClass::Map: return trace(g, n.inputs[input], broadcast_map(source.span(), g.shape(consumer).span()));
-    case OpClass::View: return trace(g, n.inputs[input], g.views[n.payload]);
-    default: return trace(g, n.inputs[input], identity_map(source.size()));
+    case OpClass::Map:
+      return trace(g, n.inputs[input], broadcast_map(source.span(), g.shape(consumer).span()));
+    case OpClass::View:
+      return trace(g, n.inputs[input], g.views[n.payload]);
+    default:
+      return trace(g, n.inputs[input], identity_map(source.size()));
   }
 }
 
@@ -83,7 +98,7 @@ using ReduceKey = std::uint32_t;
 
 struct Draft {  // a group while it grows
   std::vector<NodeId> nodes;
-  std::vector<NodeId> producers;            // nodes outside that it reads, once each
+  std::vector<NodeId> producers;                    // nodes outside that it reads, once each
   std::vector<std::pair<NodeId, NodeId>> barriers;  // edges through memory: these two groups never merge
   Mode mode{};
   bool reduces = false;
@@ -112,14 +127,21 @@ class Fuser {
   }
 
  private:
-  struct Pending { NodeId producer; std::int64_t bytes; int input; bool elementwise; };
+  struct Pending {
+    NodeId producer;
+    std::int64_t bytes;
+    int input;
+    bool elementwise;
+  };
 
   [[nodiscard]] OpClass op_class(NodeId id) const { return info(g_.nodes[id].op).op_class; }
   [[nodiscard]] bool scheduled(NodeId id) const {
     const OpClass c = op_class(id);
     return c == OpClass::Map || c == OpClass::Reduce || root_[id];
   }
-  [[nodiscard]] bool computed(NodeId id) const { return op_class(id) == OpClass::Map || op_class(id) == OpClass::Reduce; }
+  [[nodiscard]] bool computed(NodeId id) const {
+    return op_class(id) == OpClass::Map || op_class(id) == OpClass::Reduce;
+  }
 
   void mark_roots() {
     root_.assign(g_.nodes.size(), false);
@@ -134,18 +156,20 @@ class Fuser {
   /// The number of extents other than 1 before the reduced axis.
   [[nodiscard]] int axis_position(NodeId reduce) const {
     const Dims& s = g_.shape(g_.nodes[reduce].inputs[0].node);
-    return static_cast<int>(std::count_if(s.begin(), s.begin() + g_.reduces[g_.nodes[reduce].payload].axis, [](auto e) { return e != 1; }));
+    return static_cast<int>(
+        std::count_if(s.begin(), s.begin() + g_.reduces[g_.nodes[reduce].payload].axis, [](auto e) { return e != 1; }));
   }
 
   ReduceKey reduce_key(NodeId reduce) {
     const GraphNode& n = g_.nodes[reduce];
     const Dims& s = g_.shape(n.inputs[0].node);
-    const std::vector<std::int64_t> key{squeezed_[g_.nodes[n.inputs[0].node].shape], squeezed_[n.shape], axis_position(reduce),
-                                        s[g_.reduces[n.payload].axis]};
+    const std::vector<std::int64_t> key{squeezed_[g_.nodes[n.inputs[0].node].shape], squeezed_[n.shape],
+                                        axis_position(reduce), s[g_.reduces[n.payload].axis]};
     return key_ids_.try_emplace(key, static_cast<ReduceKey>(key_ids_.size())).first->second;
   }
 
-  /// Backwards: a Map node whose readers all feed reductions of one key gets that key (its row-invariant inputs are cheap).
+  /// Backwards: a Map node whose readers all feed reductions of one key gets that key (its row-invariant inputs are
+  /// cheap).
   void find_reduce_keys() {
     constexpr ReduceKey kMany = kNoId - 1;
     feeds_.assign(g_.nodes.size(), kNoId);
@@ -210,7 +234,10 @@ class Fuser {
       const GraphNode& direct = g_.nodes[n.inputs[i].node];
       const bool same_shape = direct.op != Op::View && op_class(id) == OpClass::Map && direct.shape == n.shape;
       Source s;
-      if (same_shape) s.edge = n.inputs[i]; else s = input_source(g_, id, i);
+      if (same_shape)
+        s.edge = n.inputs[i];
+      else
+        s = input_source(g_, id, i);
       const NodeId p = s.edge.node;
       if (g_.nodes[p].op == Op::Scalar || op_class(p) == OpClass::Iota) continue;
       add_producer(drafts_[id], p);
@@ -230,7 +257,9 @@ class Fuser {
     Reason reason = Reason::Fused;
     if (!p.elementwise) {
       const bool through_view = g_.nodes[g_.nodes[id].inputs[p.input].node].op == Op::View;
-      reason = op_class(p.producer) == OpClass::Reduce ? Reason::WholeReduction : through_view ? Reason::ThroughView : Reason::BroadcastCost;
+      reason = op_class(p.producer) == OpClass::Reduce ? Reason::WholeReduction
+               : through_view                          ? Reason::ThroughView
+                                                       : Reason::BroadcastCost;
     } else if (find(p.producer) == find(id)) {
       return;
     } else {
@@ -284,14 +313,17 @@ class Fuser {
     const Draft& mapping = a.reduces ? b : a;
     if (mapping.point_space == reducing.point_space) {
       // A map over the point space that reads a result of the same kernel would need the whole reduction first.
-      return via != kNoId && op_class(via) == OpClass::Reduce && reducing.point_space != reducing.outer_space ? Reason::WholeReduction : Reason::Fused;
+      return via != kNoId && op_class(via) == OpClass::Reduce && reducing.point_space != reducing.outer_space
+                 ? Reason::WholeReduction
+                 : Reason::Fused;
     }
     const bool epilogue = via != kNoId && mapping.point_space == reducing.outer_space;
     return epilogue ? Reason::Fused : Reason::OtherSpace;
   }
 
   [[nodiscard]] bool over_limit(const Draft& a, const Draft& b) const {
-    if (a.statements + b.statements > limits_.statements || a.reductions + b.reductions > limits_.reductions) return true;
+    if (a.statements + b.statements > limits_.statements || a.reductions + b.reductions > limits_.reductions)
+      return true;
     std::size_t buffers = a.producers.size();
     for (NodeId p : b.producers) buffers += std::find(a.producers.begin(), a.producers.end(), p) == a.producers.end();
     return static_cast<int>(buffers) > limits_.buffers;
@@ -359,15 +391,20 @@ class Fuser {
     std::vector<NodeId> cone, boundary;
     double instructions = 0;
     if (!cone_of(p.producer, cone, boundary, instructions)) return false;
-    const double points = static_cast<double>(op_class(id) == OpClass::Reduce ? g_.count(g_.nodes[id].inputs[p.input].node) : g_.count(id));
-    const double repeats = row_invariant(id, p.input) ? std::max(points / cost_.points_per_row_value, static_cast<double>(g_.count(p.producer))) : points;
+    const double points = static_cast<double>(
+        op_class(id) == OpClass::Reduce ? g_.count(g_.nodes[id].inputs[p.input].node) : g_.count(id));
+    const double repeats = row_invariant(id, p.input) ? std::max(points / cost_.points_per_row_value,
+                                                                 static_cast<double>(g_.count(p.producer)))
+                                                      : points;
     double extra_bytes = 0;
     for (NodeId b : boundary)
-      if (b != p.producer && std::find(draft(id).producers.begin(), draft(id).producers.end(), b) == draft(id).producers.end())
+      if (b != p.producer &&
+          std::find(draft(id).producers.begin(), draft(id).producers.end(), b) == draft(id).producers.end())
         extra_bytes += static_cast<double>(std::min(g_.bytes(b), static_cast<std::int64_t>(points) * 8));
     const double again = instructions * repeats / cost_.instructions_per_second + extra_bytes / cost_.bytes_per_second;
     const double writes = root_[p.producer] ? 1 : 2;
-    const double memory = writes * static_cast<double>(p.bytes) / cost_.bytes_per_second + (p.elementwise ? 0 : cost_.seconds_per_launch);
+    const double memory =
+        writes * static_cast<double>(p.bytes) / cost_.bytes_per_second + (p.elementwise ? 0 : cost_.seconds_per_launch);
     if (again >= memory) return false;
     Draft& d = draft(id);
     if (d.statements + static_cast<int>(cone.size()) > limits_.statements) return false;
@@ -375,7 +412,8 @@ class Fuser {
     d.statements += static_cast<int>(cone.size());
     std::erase(d.producers, p.producer);
     for (int i = 0; i < g_.nodes[id].n_inputs; ++i)  // the producer may be read by another input as well
-      if (i != p.input && out_.cone_of[edge_slot(id, i)] == kNoId && input_source(g_, id, i).edge.node == p.producer) add_producer(d, p.producer);
+      if (i != p.input && out_.cone_of[edge_slot(id, i)] == kNoId && input_source(g_, id, i).edge.node == p.producer)
+        add_producer(d, p.producer);
     for (NodeId b : boundary) {
       add_producer(d, b);
       if (computed(b)) {
@@ -404,12 +442,15 @@ class Fuser {
     return depends_through_others(on, group);
   }
 
-  static std::size_t edge_slot(NodeId id, int input) { return static_cast<std::size_t>(id) * Node::kMaxInputs + static_cast<std::size_t>(input); }
+  static std::size_t edge_slot(NodeId id, int input) {
+    return static_cast<std::size_t>(id) * Node::kMaxInputs + static_cast<std::size_t>(input);
+  }
 
   [[nodiscard]] bool row_invariant(NodeId id, int input) const {
     if (op_class(id) != OpClass::Map || feeds_[id] == kNoId) return false;
     // Only the squeezed position of the reduced axis is known here: the map must not move along that dimension.
-    const auto key = std::find_if(key_ids_.begin(), key_ids_.end(), [&](const auto& k) { return k.second == feeds_[id]; });
+    const auto key =
+        std::find_if(key_ids_.begin(), key_ids_.end(), [&](const auto& k) { return k.second == feeds_[id]; });
     const Dims& shape = g_.shape(id);
     int position = static_cast<int>(key->first[2]), axis = 0;
     for (; axis < shape.size(); ++axis)
@@ -420,8 +461,8 @@ class Fuser {
     return true;
   }
 
-  /// What must be computed again to have `top`: Map nodes of its own kernel or already recomputed for it. The boundary is
-  /// read from memory.
+  /// What must be computed again to have `top`: Map nodes of its own kernel or already recomputed for it. The boundary
+  /// is read from memory.
   bool cone_of(NodeId top, std::vector<NodeId>& cone, std::vector<NodeId>& boundary, double& instructions) {
     cone = {top};
     for (std::size_t at = 0; at < cone.size(); ++at) {
@@ -432,7 +473,8 @@ class Fuser {
       for (int i = 0; i < n.n_inputs; ++i) {
         const NodeId z = input_source(g_, w, i).edge.node;
         if (g_.nodes[z].op == Op::Scalar || op_class(z) == OpClass::Iota) continue;
-        const bool again = op_class(z) == OpClass::Map && (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
+        const bool again =
+            op_class(z) == OpClass::Map && (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
         std::vector<NodeId>& into = again ? cone : boundary;
         if (std::find(into.begin(), into.end(), z) == into.end()) into.push_back(z);
         if (static_cast<int>(cone.size()) > limits_.cone) return false;
@@ -468,7 +510,8 @@ class Fuser {
     for (std::uint32_t i = 0; i < groups.size(); ++i) out_.groups[rank[i]] = std::move(groups[i]);
     for (std::uint32_t& g : out_.group_of)
       if (g != kNoId) g = rank[g];
-    std::erase_if(out_.unfused, [&](const UnfusedEdge& e) { return out_.group_of[e.producer] == out_.group_of[e.consumer]; });
+    std::erase_if(out_.unfused,
+                  [&](const UnfusedEdge& e) { return out_.group_of[e.producer] == out_.group_of[e.consumer]; });
   }
 
   Group finish(Draft& d) {
@@ -499,7 +542,7 @@ class Fuser {
   std::vector<std::uint32_t> parent_;
   std::vector<Draft> drafts_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> last_reader_;  // by value read and point space
-  std::vector<std::uint32_t> squeezed_;  // by ShapeId
+  std::vector<std::uint32_t> squeezed_;                             // by ShapeId
   std::vector<ReduceKey> feeds_;
   std::map<std::vector<std::int64_t>, std::uint32_t> space_ids_, key_ids_;
 };

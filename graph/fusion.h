@@ -1,9 +1,9 @@
 // The fusion scheduler: which nodes become one kernel, what is recomputed, what goes through memory and why.
 //
-// Objective: bytes to and from memory + seconds per launch + recomputation (CostModel), under limits. Scheduled nodes are
-// Map and Reduce nodes and roots of any other class (they are copies). Views, scalars and iotas belong to their readers.
-// A group has one point space (a squeezed shape: extents of 1 dropped) and, where it reduces, one axis of it; all its
-// reductions share both. Map nodes over the outer space may follow the reductions (the epilogue).
+// Objective: bytes to and from memory + seconds per launch + recomputation (CostModel), under limits. Scheduled nodes
+// are Map and Reduce nodes and roots of any other class (they are copies). Views, scalars and iotas belong to their
+// readers. A group has one point space (a squeezed shape: extents of 1 dropped) and, where it reduces, one axis of it;
+// all its reductions share both. Map nodes over the outer space may follow the reductions (the epilogue).
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace tarry::graph {
 enum class Reason : std::uint8_t {
   Fused,
   FusionDisabled,
-  WholeReduction,     ///< the consumer needs a finished reduction at every point of a larger space
-  ReductionChain,     ///< a reduction of a reduction along another axis
-  OtherSpace,         ///< different iteration spaces
-  BroadcastCost,      ///< recomputing the producer for every reader costs more than memory
-  ThroughView,        ///< read through a view that moves elements, and recomputing costs more than memory
-  Cycle,              ///< one kernel would wait for itself
-  Limit,              ///< statements, buffers or reductions per kernel
-  Mode,               ///< strict and relaxed nodes do not share a kernel
+  WholeReduction,  ///< the consumer needs a finished reduction at every point of a larger space
+  ReductionChain,  ///< a reduction of a reduction along another axis
+  OtherSpace,      ///< different iteration spaces
+  BroadcastCost,   ///< recomputing the producer for every reader costs more than memory
+  ThroughView,     ///< read through a view that moves elements, and recomputing costs more than memory
+  Cycle,           ///< one kernel would wait for itself
+  Limit,           ///< statements, buffers or reductions per kernel
+  Mode,            ///< strict and relaxed nodes do not share a kernel
 };
 std::string_view to_string(Reason r);
 
@@ -43,15 +43,15 @@ struct Limits {
   int statements = 256;
   int buffers = 32;
   int reductions = 8;
-  int cone = 64;      ///< nodes recomputed for one edge
-  int window = 256;   ///< groups a legality search may visit
+  int cone = 64;     ///< nodes recomputed for one edge
+  int window = 256;  ///< groups a legality search may visit
 };
 
 struct Group {
-  std::vector<NodeId> nodes;    ///< ascending
+  std::vector<NodeId> nodes;  ///< ascending
   bool reduces = false;
-  Dims space;                   ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
-  int axis = -1;                ///< position of the reduced axis in `space`
+  Dims space;     ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
+  int axis = -1;  ///< position of the reduced axis in `space`
   Mode mode{};
 };
 
@@ -61,12 +61,12 @@ struct UnfusedEdge {
 };
 
 struct Fusion {
-  std::vector<Group> groups;                ///< in topological order
-  std::vector<std::uint32_t> group_of;      ///< per node; kNoId: not scheduled
+  std::vector<Group> groups;            ///< in topological order
+  std::vector<std::uint32_t> group_of;  ///< per node; kNoId: not scheduled
   /// Per edge (node * Node::kMaxInputs + input): index into cones, or kNoId. A cone is what its reader computes again.
   std::vector<std::uint32_t> cone_of;
-  std::vector<std::vector<NodeId>> cones;   ///< sorted
-  std::vector<UnfusedEdge> unfused;         ///< every edge between groups, with its reason
+  std::vector<std::vector<NodeId>> cones;  ///< sorted
+  std::vector<UnfusedEdge> unfused;        ///< every edge between groups, with its reason
   [[nodiscard]] std::uint32_t cone(NodeId n, int input) const {
     return cone_of[n * static_cast<std::uint32_t>(Node::kMaxInputs) + static_cast<std::uint32_t>(input)];
   }

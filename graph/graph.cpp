@@ -4,11 +4,12 @@
 // g++ 12 sees an uninitialised boost::optional inside Boost.Graph's edge iterator; it is written before it is read.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graphviz.hpp>
 #include <boost/graph/topological_sort.hpp>
-#include <fmt/format.h>
 #include <iterator>
 #include <sstream>
 
@@ -18,7 +19,8 @@
 namespace tarry::graph {
 
 std::size_t Graph::DimsHash::operator()(const Dims& d) const {
-  return support::hash_bytes(d.begin(), static_cast<std::size_t>(d.size()) * sizeof(std::int64_t)).lo + static_cast<std::size_t>(d.size());
+  return support::hash_bytes(d.begin(), static_cast<std::size_t>(d.size()) * sizeof(std::int64_t)).lo +
+         static_cast<std::size_t>(d.size());
 }
 
 ShapeId Graph::intern(const Dims& shape) {
@@ -44,13 +46,20 @@ ScalarClass classify(Dtype dtype, const ScalarCell& cell) {
     if (v != 0) return ScalarClass::Other;
     return __builtin_signbit(v) ? ScalarClass::NegativeZero : ScalarClass::Zero;
   };
-  const auto of_int = [](std::int64_t v) { return v == 0 ? ScalarClass::Zero : v == 1 ? ScalarClass::One : ScalarClass::Other; };
+  const auto of_int = [](std::int64_t v) {
+    return v == 0 ? ScalarClass::Zero : v == 1 ? ScalarClass::One : ScalarClass::Other;
+  };
   switch (dtype) {
-    case Dtype::Float32: return of_float(cell.as<float>());
-    case Dtype::Float64: return of_float(cell.as<double>());
-    case Dtype::Int32: return of_int(cell.as<std::int32_t>());
-    case Dtype::Int64: return of_int(cell.as<std::int64_t>());
-    default: return ScalarClass::Other;
+    case Dtype::Float32:
+      return of_float(cell.as<float>());
+    case Dtype::Float64:
+      return of_float(cell.as<double>());
+    case Dtype::Int32:
+      return of_int(cell.as<std::int32_t>());
+    case Dtype::Int64:
+      return of_int(cell.as<std::int64_t>());
+    default:
+      return ScalarClass::Other;
   }
 }
 
@@ -67,10 +76,18 @@ void check_node(const Graph& g, NodeId id) {
     TARRY_ASSERT(static_cast<int>(n.inputs[i].output) < output_count(g.nodes[n.inputs[i].node].op));
   }
   switch (info(n.op).op_class) {
-    case OpClass::Leaf: TARRY_ASSERT(n.payload < g.leaves.size()); break;
-    case OpClass::Scalar: TARRY_ASSERT(n.payload < g.scalars.size() && g.shape(id).empty() && g.scalars[n.payload].dtype == n.dtype); break;
-    case OpClass::Iota: TARRY_ASSERT(n.payload < static_cast<std::uint32_t>(g.shape(id).size()) && n.dtype == Dtype::Int64); break;
-    case OpClass::View: TARRY_ASSERT(n.payload < g.views.size() && g.views[n.payload].size == g.shape(n.inputs[0].node).size()); break;
+    case OpClass::Leaf:
+      TARRY_ASSERT(n.payload < g.leaves.size());
+      break;
+    case OpClass::Scalar:
+      TARRY_ASSERT(n.payload < g.scalars.size() && g.shape(id).empty() && g.scalars[n.payload].dtype == n.dtype);
+      break;
+    case OpClass::Iota:
+      TARRY_ASSERT(n.payload < static_cast<std::uint32_t>(g.shape(id).size()) && n.dtype == Dtype::Int64);
+      break;
+    case OpClass::View:
+      TARRY_ASSERT(n.payload < g.views.size() && g.views[n.payload].size == g.shape(n.inputs[0].node).size());
+      break;
     case OpClass::Map:
       for (int i = 0; i < n.n_inputs; ++i) TARRY_ASSERT(g.shape(n.inputs[i].node).size() <= g.shape(id).size());
       break;
@@ -124,8 +141,9 @@ std::string to_string(const Graph& g) {
     if (n.op == Op::View) {
       const IndexMap& m = g.views[n.payload];
       s += " [";
-      for (int i = 0; i < m.size; ++i) s += m[i].axis < 0 ? fmt::format("{}{}", i ? ", " : "", m[i].start)
-                                                          : fmt::format("{}{}+{}*i{}", i ? ", " : "", m[i].start, m[i].step, m[i].axis);
+      for (int i = 0; i < m.size; ++i)
+        s += m[i].axis < 0 ? fmt::format("{}{}", i ? ", " : "", m[i].start)
+                           : fmt::format("{}{}+{}*i{}", i ? ", " : "", m[i].start, m[i].step, m[i].axis);
       s += "]";
     }
     s += "\n";
@@ -139,18 +157,21 @@ std::string to_dot(const Graph& g, const std::vector<std::uint32_t>& group_of) {
   BoostGraph b(g.nodes.size());
   for (NodeId id = 0; id < g.nodes.size(); ++id)
     for (int i = 0; i < g.nodes[id].n_inputs; ++i) boost::add_edge(g.nodes[id].inputs[i].node, id, b);
-  static constexpr const char* kColours[] = {"#cfe8fc", "#d8f0d0", "#fce8cf", "#ead6f5", "#f5d6da", "#d6f3f5", "#f3f0c8", "#dddddd"};
+  static constexpr const char* kColours[] = {"#cfe8fc", "#d8f0d0", "#fce8cf", "#ead6f5",
+                                             "#f5d6da", "#d6f3f5", "#f3f0c8", "#dddddd"};
   std::ostringstream out;
   boost::write_graphviz(
       out, b,
       [&](std::ostream& o, std::size_t v) {
         const auto id = static_cast<NodeId>(v);
         const GraphNode& n = g.nodes[id];
-        o << "[shape=box,label=\"%" << id << " " << name(n.op) << "\\n" << info(n.dtype).suffix << " " << to_string(g.shape(id));
+        o << "[shape=box,label=\"%" << id << " " << name(n.op) << "\\n"
+          << info(n.dtype).suffix << " " << to_string(g.shape(id));
         if (n.file) o << "\\n" << n.where().str();
         o << "\"";
         if (id < group_of.size() && group_of[id] != kNoId)
-          o << ",style=filled,fillcolor=\"" << kColours[group_of[id] % std::size(kColours)] << "\",xlabel=\"kernel " << group_of[id] << "\"";
+          o << ",style=filled,fillcolor=\"" << kColours[group_of[id] % std::size(kColours)] << "\",xlabel=\"kernel "
+            << group_of[id] << "\"";
         const bool root = std::any_of(g.roots.begin(), g.roots.end(), [&](const GraphEdge& r) { return r.node == id; });
         if (root) o << ",penwidth=2";
         o << "]";

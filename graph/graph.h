@@ -4,14 +4,14 @@
 // maps, reduce attributes, scalar sources, leaf numbers) stand in side tables. Nothing points back to recorded nodes.
 #pragma once
 
+#include <tarry/error.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <tarry/error.h>
 
 #include "graph/attributes.h"
 #include "graph/node.h"
@@ -30,19 +30,21 @@ struct GraphEdge {
   friend bool operator==(const GraphEdge&, const GraphEdge&) = default;
 };
 
-/// What may be known of a scalar's value when a plan is made: rules that need more are not allowed (the plan is reused).
+/// What may be known of a scalar's value when a plan is made: rules that need more are not allowed (the plan is
+/// reused).
 enum class ScalarClass : std::uint8_t { Other, Zero, NegativeZero, One };
 ScalarClass classify(Dtype dtype, const ScalarCell& cell);
 
-/// Where a Scalar node's value comes from when the plan runs: a cell of the snapshot, a constant, or an exact op on others.
+/// Where a Scalar node's value comes from when the plan runs: a cell of the snapshot, a constant, or an exact op on
+/// others.
 struct ScalarSource {
   enum class Kind : std::uint8_t { Cell, Constant, Compute } kind = Kind::Cell;
   ScalarClass known = ScalarClass::Other;
   Op op{};
-  Dtype input{};                           ///< Compute: dtype of the operands
+  Dtype input{};  ///< Compute: dtype of the operands
   Dtype dtype{};
-  std::uint32_t cell = kNoId;              ///< Cell: index into the snapshot's cells
-  ScalarCell constant;                     ///< Constant
+  std::uint32_t cell = kNoId;                     ///< Cell: index into the snapshot's cells
+  ScalarCell constant;                            ///< Constant
   std::uint32_t args[3] = {kNoId, kNoId, kNoId};  ///< Compute: indices of earlier sources
 };
 
@@ -54,7 +56,7 @@ struct GraphNode {
   ShapeId shape = 0;
   std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Reduce: attributes; Iota: axis
   GraphEdge inputs[Node::kMaxInputs];
-  NodeId origin = kNoId;          ///< the snapshot's node it stands for: where errors, dumps and reports point
+  NodeId origin = kNoId;  ///< the snapshot's node it stands for: where errors, dumps and reports point
   const char* file = nullptr;
   std::uint32_t line = 0;
   [[nodiscard]] Where where() const { return {file, line}; }
@@ -72,7 +74,7 @@ class Graph {
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> roots;
   std::vector<Dims> shapes;
-  std::vector<std::int64_t> counts;          ///< elements of each shape
+  std::vector<std::int64_t> counts;  ///< elements of each shape
   std::vector<IndexMap> views;
   std::vector<ReduceAttributes> reduces;
   std::vector<ScalarSource> scalars;
@@ -81,16 +83,21 @@ class Graph {
   ShapeId intern(const Dims& shape);
   [[nodiscard]] const Dims& shape(NodeId n) const { return shapes[nodes[n].shape]; }
   [[nodiscard]] std::int64_t count(NodeId n) const { return counts[nodes[n].shape]; }
-  [[nodiscard]] std::int64_t bytes(NodeId n) const { return count(n) * static_cast<std::int64_t>(itemsize(nodes[n].dtype)); }
+  [[nodiscard]] std::int64_t bytes(NodeId n) const {
+    return count(n) * static_cast<std::int64_t>(itemsize(nodes[n].dtype));
+  }
   /// An empty graph that shares this one's tables, for a pass to fill.
   [[nodiscard]] Graph like() const;
 
  private:
-  struct DimsHash { std::size_t operator()(const Dims& d) const; };
+  struct DimsHash {
+    std::size_t operator()(const Dims& d) const;
+  };
   std::unordered_map<Dims, ShapeId, DimsHash> shape_ids_;
 };
 
-/// Throws InternalError where a rule of this header is broken. Uses Boost.Graph's topological sort as the judge of order.
+/// Throws InternalError where a rule of this header is broken. Uses Boost.Graph's topological sort as the judge of
+/// order.
 void verify(const Graph& g);
 /// One line per node: %3 = add f32 (4, 5) %1, %2.
 std::string to_string(const Graph& g);
@@ -105,9 +112,9 @@ struct Snapshot {
   Graph graph;
   std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
   std::vector<Device> leaf_devices;
-  std::vector<ScalarCell> cells;                 ///< by cell number
-  std::string key;                               ///< canonical bytes: equal keys mean equal plans (for one target)
-  Device placed{};                               ///< explicit device of any node, or unplaced
+  std::vector<ScalarCell> cells;  ///< by cell number
+  std::string key;                ///< canonical bytes: equal keys mean equal plans (for one target)
+  Device placed{};                ///< explicit device of any node, or unplaced
   std::size_t recorded_nodes = 0;
 };
 

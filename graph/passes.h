@@ -1,8 +1,8 @@
-// Passes: what happens to a Graph between snapshot and schedule. Each is a pure function; run_passes() is the harness that
-// times, prints, verifies and can switch each off by name (TARRY_DISABLE=cse).
+// Passes: what happens to a Graph between snapshot and schedule. Each is a pure function; run_passes() is the harness
+// that times, prints, verifies and can switch each off by name (TARRY_DISABLE=cse).
 //
-// Strict mode allows only rewrites that keep every bit (any NaN equals any NaN). The closed list, with the proofs, stands
-// in simplify.cpp and fold.cpp.
+// Strict mode allows only rewrites that keep every bit (any NaN equals any NaN). The closed list, with the proofs,
+// stands in simplify.cpp and fold.cpp.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,8 @@ struct PassTrace {
 };
 
 /// Runs kPasses but those for which `disabled(name)`; `observe(name, graph)` sees every result.
-Graph run_passes(Graph g, const std::function<bool(std::string_view)>& disabled, std::vector<PassTrace>* trace = nullptr,
+Graph run_passes(Graph g, const std::function<bool(std::string_view)>& disabled,
+                 std::vector<PassTrace>* trace = nullptr,
                  const std::function<void(std::string_view, const Graph&)>& observe = {});
 
 /// Helper of passes: copies nodes in order, mapping edges to what the pass made of their producers.
@@ -47,7 +48,8 @@ class Rewriter {
   explicit Rewriter(const Graph& from) : from_(from), to_(from.like()), map_(from.nodes.size()) {}
   /// Calls `rule(id, node)` for every node, its inputs already mapped; the rule returns the edge that replaces output 0
   /// (outputs keep their index where the edge is a copy made by add()).
-  template <class Rule> Graph run(Rule&& rule) {
+  template <class Rule>
+  Graph run(Rule&& rule) {
     for (NodeId id = 0; id < from_.nodes.size(); ++id) {
       GraphNode n = from_.nodes[id];
       for (int i = 0; i < n.n_inputs; ++i) n.inputs[i] = mapped(n.inputs[i]);

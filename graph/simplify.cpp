@@ -96,8 +96,8 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
       if (made_by(a, Op::Negative)) return input_of(a);  // flips the sign bit twice; integers wrap twice
       break;
     case Op::Abs:
-      if (made_by(a, Op::Abs)) return a;                                         // idempotent
-      if (made_by(a, Op::Negative)) {                                            // |-x| = |x|; INT_MIN wraps alike
+      if (made_by(a, Op::Abs)) return a;  // idempotent
+      if (made_by(a, Op::Negative)) {     // |-x| = |x|; INT_MIN wraps alike
         GraphNode m = n;
         m.inputs[0] = input_of(a);
         return r.add(m);
@@ -118,7 +118,8 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
     case Op::Cast:
       if (g.nodes[a.node].dtype == n.dtype) return a;  // no conversion
       break;
-    default: break;
+    default:
+      break;
   }
   return r.add(n);
 }
@@ -135,10 +136,14 @@ NodeId scalar_behind(const Graph& g, GraphEdge e) {
 Graph simplify(const Graph& g) {
   return Rewriter(g).run([](Rewriter& r, const GraphNode& n) {
     switch (info(n.op).op_class) {
-      case OpClass::View: return simplify_view(r, n);
-      case OpClass::Reduce: return simplify_reduce(r, n);
-      case OpClass::Map: return simplify_map(r, n);
-      default: return r.add(n);
+      case OpClass::View:
+        return simplify_view(r, n);
+      case OpClass::Reduce:
+        return simplify_reduce(r, n);
+      case OpClass::Map:
+        return simplify_map(r, n);
+      default:
+        return r.add(n);
     }
   });
 }

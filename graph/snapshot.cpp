@@ -24,7 +24,10 @@ class IdMap {
   }
 
  private:
-  struct Slot { const Node* node = nullptr; NodeId id = 0; };
+  struct Slot {
+    const Node* node = nullptr;
+    NodeId id = 0;
+  };
   [[nodiscard]] std::size_t place(const Node* n) const {
     return (reinterpret_cast<std::uintptr_t>(n) / sizeof(Node) * 0x9E3779B97F4A7C15u >> 20) & (slots_.size() - 1);
   }
@@ -58,7 +61,10 @@ class Walker {
   }
 
  private:
-  struct Frame { Node* node; int next; };
+  struct Frame {
+    Node* node;
+    int next;
+  };
 
   Node* visit(Node* root) {
     if (ids_.find(root)) return nullptr;
@@ -155,15 +161,27 @@ class Walker {
         g.scalars.push_back(source);
         return static_cast<std::uint32_t>(g.scalars.size() - 1);
       }
-      case OpClass::View: g.views.push_back(decode_view(n.attributes())); return static_cast<std::uint32_t>(g.views.size() - 1);
-      case OpClass::Reduce: g.reduces.push_back(decode_reduce(n.attributes())); return static_cast<std::uint32_t>(g.reduces.size() - 1);
-      case OpClass::Iota: return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
-      default: return kNoId;
+      case OpClass::View:
+        g.views.push_back(decode_view(n.attributes()));
+        return static_cast<std::uint32_t>(g.views.size() - 1);
+      case OpClass::Reduce:
+        g.reduces.push_back(decode_reduce(n.attributes()));
+        return static_cast<std::uint32_t>(g.reduces.size() - 1);
+      case OpClass::Iota:
+        return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
+      default:
+        return kNoId;
     }
   }
 
-  template <class T> void append(const T& v) { s_.key.append(reinterpret_cast<const char*>(&v), sizeof v); }
-  void append_bytes(std::string_view b) { append(static_cast<std::uint32_t>(b.size())); s_.key.append(b); }
+  template <class T>
+  void append(const T& v) {
+    s_.key.append(reinterpret_cast<const char*>(&v), sizeof v);
+  }
+  void append_bytes(std::string_view b) {
+    append(static_cast<std::uint32_t>(b.size()));
+    s_.key.append(b);
+  }
   void append_dims(const Dims& d) {
     append(static_cast<std::uint8_t>(d.size()));
     s_.key.append(reinterpret_cast<const char*>(d.begin()), static_cast<std::size_t>(d.size()) * sizeof(std::int64_t));

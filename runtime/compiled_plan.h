@@ -1,6 +1,8 @@
 // CompiledPlan: everything an evaluate needs that does not depend on values or addresses. Made once per plan key.
 #pragma once
 
+#include <tarry/plan.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,13 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include <tarry/plan.h>
-
 #include "cache/kernel_cache.h"
 #include "codegen/kernel_source.h"
 #include "codegen/lower.h"
-#include "graph/graph.h"
 #include "graph/fusion.h"
+#include "graph/graph.h"
 #include "graph/passes.h"
 #include "graph/target.h"
 
@@ -35,8 +35,8 @@ struct KernelStep {
   codegen::Lowered lowered;
   std::shared_ptr<const codegen::KernelSource> source;  ///< shared by steps with the same text
   codegen::Geometry geometry;
-  std::vector<Operand> operands;                        ///< by buffer of the kernel
-  std::shared_ptr<cache::Executable> executable;        ///< null: the interpreter runs it
+  std::vector<Operand> operands;                  ///< by buffer of the kernel
+  std::shared_ptr<cache::Executable> executable;  ///< null: the interpreter runs it
   [[nodiscard]] bool empty() const { return lowered.args.outer_count() == 0; }
 };
 
@@ -68,8 +68,8 @@ struct CompiledPlan {
   std::vector<std::size_t> temporaries;  ///< bytes of each slot; values with disjoint lifetimes share one
   std::size_t scratch_bytes = 0;         ///< one buffer, shared by steps in stream order
   std::size_t ticket_count = 0;
-  Counters counters;                     ///< predicted
-  Seconds seconds;                       ///< of making the plan
+  Counters counters;  ///< predicted
+  Seconds seconds;    ///< of making the plan
   std::vector<UnfusedOrigin> unfused;
   std::vector<graph::PassTrace> passes;
 };
@@ -91,7 +91,8 @@ class PlanObserver {
   virtual void kernel(const graph::Graph& g, const KernelStep& step, const graph::Target& target) = 0;
 };
 
-/// snapshot -> passes -> fusion -> kernels -> memory plan. Pure: no device, no compiler. `on_device[leaf]`: already there.
+/// snapshot -> passes -> fusion -> kernels -> memory plan. Pure: no device, no compiler. `on_device[leaf]`: already
+/// there.
 CompiledPlan make_plan(const graph::Snapshot& snapshot, const graph::Target& target, const std::vector<bool>& on_device,
                        const std::vector<bool>& may_alias, const PlanSwitches& switches, PlanObserver* observer);
 

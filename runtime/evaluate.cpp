@@ -1,8 +1,9 @@
 // evaluate(): snapshot, plan, prepare, commit, publish. Everything that can fail recoverably happens in prepare.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
-#include <fmt/format.h>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -62,7 +63,8 @@ class Claim {
   }
   [[nodiscard]] const std::vector<Node*>& nodes() const { return nodes_; }
   /// Applies `change` to every claimed node under the lock, wakes waiters and gives the nodes up.
-  template <class Change> void settle(Change&& change) {
+  template <class Change>
+  void settle(Change&& change) {
     {
       const std::lock_guard lock(graph::engine_mutex());
       for (Node* n : nodes_) change(n);
@@ -104,13 +106,20 @@ graph::Snapshot claim_and_snapshot(std::span<const Edge> roots, std::vector<Edge
 [[noreturn]] void rethrow_in_evaluate(const Error& e, Where where) {
   const std::string message = fmt::format("{}; evaluated at {}", e.what(), where.str());
   switch (e.code()) {
-    case ErrorCode::InvalidArgument: throw InvalidArgument("", Where{}, message);
-    case ErrorCode::OutOfMemory: throw OutOfMemory("", Where{}, message);
-    case ErrorCode::CompileError: throw CompileError("", Where{}, message);
-    case ErrorCode::DeviceError: throw DeviceError("", Where{}, message);
-    case ErrorCode::DeviceLost: throw DeviceLost("", Where{}, message);
-    case ErrorCode::NotCached: throw NotCached("", Where{}, message);
-    case ErrorCode::InternalError: throw InternalError("", Where{}, message);
+    case ErrorCode::InvalidArgument:
+      throw InvalidArgument("", Where{}, message);
+    case ErrorCode::OutOfMemory:
+      throw OutOfMemory("", Where{}, message);
+    case ErrorCode::CompileError:
+      throw CompileError("", Where{}, message);
+    case ErrorCode::DeviceError:
+      throw DeviceError("", Where{}, message);
+    case ErrorCode::DeviceLost:
+      throw DeviceLost("", Where{}, message);
+    case ErrorCode::NotCached:
+      throw NotCached("", Where{}, message);
+    case ErrorCode::InternalError:
+      throw InternalError("", Where{}, message);
   }
   throw;
 }
@@ -123,7 +132,8 @@ std::string describe_ops(const graph::Snapshot& s) {
   for (const graph::GraphNode& n : s.graph.nodes) {
     const graph::OpClass c = graph::info(n.op).op_class;
     if (c != graph::OpClass::Map && c != graph::OpClass::Reduce) continue;
-    std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype), graph::to_string(s.graph.shapes[n.shape]), n.where().str());
+    std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
+                                   graph::to_string(s.graph.shapes[n.shape]), n.where().str());
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
     if (parts.size() == 6) {
       parts.push_back("...");
@@ -138,11 +148,14 @@ bool interpreted(Backend& b) {
   if (b.target().is_cuda()) return false;
   if (support::env::has_word("TARRY_DISABLE", "compile")) return true;
   if (!b.compiler().empty()) return false;
-  support::log::warn_once("no C compiler was found: kernels run in the interpreter; install gcc or clang, or set TARRY_CC");
+  support::log::warn_once(
+      "no C compiler was found: kernels run in the interpreter; install gcc or clang, or set TARRY_CC");
   return true;
 }
 
-struct CompileCounts { std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0; };
+struct CompileCounts {
+  std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
+};
 
 CompileCounts compile(CompiledPlan& plan, Backend& b, const graph::Snapshot& snapshot) {
   CompileCounts counts;
@@ -152,7 +165,8 @@ CompileCounts compile(CompiledPlan& plan, Backend& b, const graph::Snapshot& sna
     auto* k = std::get_if<KernelStep>(&s);
     if (!k || k->empty() || !request_of.try_emplace(k->source.get(), requests.size()).second) continue;
     const graph::Mode mode = k->lowered.ir.mode;
-    requests.push_back({{k->source->text, b.options(mode), b.target().name, mode_name(mode)}, k->source->entry, k->source.get()});
+    requests.push_back(
+        {{k->source->text, b.options(mode), b.target().name, mode_name(mode)}, k->source->entry, k->source.get()});
   }
   if (requests.empty()) return counts;
   cache::Backend calls;
@@ -173,7 +187,8 @@ CompileCounts compile(CompiledPlan& plan, Backend& b, const graph::Snapshot& sna
     counts.disk_hits += l.hit == cache::Hit::Disk;
   }
   for (Step& s : plan.steps)
-    if (auto* k = std::get_if<KernelStep>(&s); k && !k->empty()) k->executable = loaded[request_of.at(k->source.get())].executable;
+    if (auto* k = std::get_if<KernelStep>(&s); k && !k->empty())
+      k->executable = loaded[request_of.at(k->source.get())].executable;
   return counts;
 }
 
@@ -182,7 +197,8 @@ void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, s
   for (std::size_t i = 0; i < s.leaves.size(); ++i) {
     on_device.push_back(s.leaf_devices[i] == device);
     graph::LeafLayout& layout = s.graph.leaves[i];
-    may_alias.push_back(on_device[i] && layout.contiguous && layout.offset == 0 && s.leaves[i]->buffer->owner == graph::Owner::Pool);
+    may_alias.push_back(on_device[i] && layout.contiguous && layout.offset == 0 &&
+                        s.leaves[i]->buffer->owner == graph::Owner::Pool);
     if (!on_device[i]) layout = {0, {}, true};
   }
 }
@@ -198,9 +214,9 @@ std::string plan_key(const graph::Snapshot& s, const graph::Target& target, cons
 struct Prepared {
   std::vector<std::shared_ptr<graph::Buffer>> leaves, outputs, temporaries;
   std::shared_ptr<graph::Buffer> scratch;
-  std::vector<std::vector<void*>> addresses;             ///< per kernel step
-  std::vector<std::vector<std::uint64_t>> scalars;       ///< per kernel step
-  std::vector<std::vector<std::uint64_t>> parameters;    ///< per kernel step, compiled ones
+  std::vector<std::vector<void*>> addresses;           ///< per kernel step
+  std::vector<std::vector<std::uint64_t>> scalars;     ///< per kernel step
+  std::vector<std::vector<std::uint64_t>> parameters;  ///< per kernel step, compiled ones
 };
 
 std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
@@ -208,8 +224,12 @@ std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::
   for (std::size_t i = 0; i < values.size(); ++i) {
     const graph::ScalarSource& s = plan.scalars[i];
     switch (s.kind) {
-      case graph::ScalarSource::Kind::Cell: std::memcpy(&values[i], snapshot.cells[s.cell].bytes, 8); break;
-      case graph::ScalarSource::Kind::Constant: std::memcpy(&values[i], s.constant.bytes, 8); break;
+      case graph::ScalarSource::Kind::Cell:
+        std::memcpy(&values[i], snapshot.cells[s.cell].bytes, 8);
+        break;
+      case graph::ScalarSource::Kind::Constant:
+        std::memcpy(&values[i], s.constant.bytes, 8);
+        break;
       case graph::ScalarSource::Kind::Compute: {
         const auto arg = [&](int k) -> const void* { return s.args[k] == graph::kNoId ? nullptr : &values[s.args[k]]; };
         codegen::scalar_function(s.op, s.input, s.dtype)(&values[i], arg(0), arg(1), arg(2));
@@ -227,7 +247,8 @@ Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Back
   counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded = 0;
   for (const Step& s : plan.steps) {
     const auto* transfer = std::get_if<TransferStep>(&s);
-    if (transfer) p.leaves[transfer->leaf] = bring(*snapshot.leaves[transfer->leaf], snapshot, transfer->leaf, b, counters);
+    if (transfer)
+      p.leaves[transfer->leaf] = bring(*snapshot.leaves[transfer->leaf], snapshot, transfer->leaf, b, counters);
   }
   for (const OutputPlan& o : plan.outputs) p.outputs.push_back(b.allocate(o.bytes));
   for (std::size_t bytes : plan.temporaries) p.temporaries.push_back(b.allocate(bytes));
@@ -239,9 +260,13 @@ Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Back
     if (!k) continue;
     std::vector<void*> addresses;
     for (const Operand& o : k->operands)
-      addresses.push_back((o.kind == Operand::Kind::Leaf ? p.leaves : o.kind == Operand::Kind::Output ? p.outputs : p.temporaries)[o.index]->data);
+      addresses.push_back((o.kind == Operand::Kind::Leaf     ? p.leaves
+                           : o.kind == Operand::Kind::Output ? p.outputs
+                                                             : p.temporaries)[o.index]
+                              ->data);
     std::vector<std::uint64_t> scalars;
-    for (const codegen::ScalarRef& r : k->lowered.scalars) scalars.push_back(r.source == graph::kNoId ? r.constant : values[r.source]);
+    for (const codegen::ScalarRef& r : k->lowered.scalars)
+      scalars.push_back(r.source == graph::kNoId ? r.constant : values[r.source]);
     std::vector<std::uint64_t> parameters;
     if (k->executable) {
       const codegen::Binding binding{addresses, scalars, p.scratch ? p.scratch->data : nullptr, tickets};
@@ -285,7 +310,8 @@ void publish(const CompiledPlan& plan, const graph::Snapshot& snapshot, Prepared
   const std::uint64_t ticket = b.record();
   for (auto& o : p.outputs) o->last_write = ticket;
   std::vector<std::shared_ptr<graph::Storage>> storages;
-  for (std::size_t i = 0; i < p.outputs.size(); ++i) storages.push_back(storage_of(p.outputs[i], plan.outputs[i].shape.span()));
+  for (std::size_t i = 0; i < p.outputs.size(); ++i)
+    storages.push_back(storage_of(p.outputs[i], plan.outputs[i].shape.span()));
   std::vector<Edge> dropped;
   std::size_t at = 0;
   claim.settle([&](Node* n) {
@@ -423,8 +449,8 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   std::vector<bool> on_device, may_alias;
   localise(snapshot, device, on_device, may_alias);
   const std::unique_ptr<PlanObserver> observer = make_dump_observer();
-  return Plan(describe_plan(make_plan(snapshot, *target, on_device, may_alias, plan_switches(), observer.get()), snapshot));
+  return Plan(
+      describe_plan(make_plan(snapshot, *target, on_device, may_alias, plan_switches(), observer.get()), snapshot));
 }
-
 
 }  // namespace tarry::runtime

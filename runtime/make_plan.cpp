@@ -16,7 +16,9 @@ using graph::GraphEdge;
 using graph::NodeId;
 
 struct EdgeLess {
-  bool operator()(const GraphEdge& a, const GraphEdge& b) const { return a.node != b.node ? a.node < b.node : a.output < b.output; }
+  bool operator()(const GraphEdge& a, const GraphEdge& b) const {
+    return a.node != b.node ? a.node < b.node : a.output < b.output;
+  }
 };
 
 class PlanMaker {
@@ -26,11 +28,14 @@ class PlanMaker {
     plan_.target = &target;
   }
 
-  CompiledPlan run(const graph::Snapshot& snapshot, const std::vector<bool>& on_device, const std::vector<bool>& may_alias) {
+  CompiledPlan run(const graph::Snapshot& snapshot, const std::vector<bool>& on_device,
+                   const std::vector<bool>& may_alias) {
     Stopwatch watch;
     if (observer_) observer_->graph("recorded", snapshot.graph);
     g_ = graph::run_passes(snapshot.graph, switches_.disabled, &plan_.passes,
-                           [this](std::string_view name, const Graph& g) { if (observer_) observer_->graph(name, g); });
+                           [this](std::string_view name, const Graph& g) {
+                             if (observer_) observer_->graph(name, g);
+                           });
     plan_.seconds.optimise = watch.lap();
     place_roots(may_alias);
     graph::Limits limits;
@@ -69,8 +74,8 @@ class PlanMaker {
     for (const Step& s : plan_.steps) observer_->kernel(g_, std::get<KernelStep>(s), target_);
   }
 
-  /// Last group first: what a kernel loads from memory becomes an output of the group that makes it. False where a kernel
-  /// of several statements has more parameters than the target takes.
+  /// Last group first: what a kernel loads from memory becomes an output of the group that makes it. False where a
+  /// kernel of several statements has more parameters than the target takes.
   bool lower_groups() {
     plan_.steps.clear();
     sources_.clear();
@@ -86,10 +91,13 @@ class PlanMaker {
       for (const GraphEdge& load : step.lowered.loads) {
         const std::uint32_t producer = fusion_.group_of[load.node];
         TARRY_ASSERT(producer < group);
-        if (std::find(wanted[producer].begin(), wanted[producer].end(), load) == wanted[producer].end()) wanted[producer].push_back(load);
+        if (std::find(wanted[producer].begin(), wanted[producer].end(), load) == wanted[producer].end())
+          wanted[producer].push_back(load);
       }
       step.source = shared_source(step.lowered.ir);
-      if (step.source->slots.size() * 8 > static_cast<std::size_t>(target_.parameter_bytes) && fusion_.groups[group].nodes.size() > 1) return false;
+      if (step.source->slots.size() * 8 > static_cast<std::size_t>(target_.parameter_bytes) &&
+          fusion_.groups[group].nodes.size() > 1)
+        return false;
       step.geometry = codegen::geometry(step.lowered.ir, target_, step.lowered.args);
       plan_.scratch_bytes = std::max(plan_.scratch_bytes, step.geometry.scratch_bytes);
       plan_.ticket_count = std::max(plan_.ticket_count, step.geometry.ticket_count);

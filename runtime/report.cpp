@@ -2,6 +2,7 @@
 #include "runtime/report.h"
 
 #include <fmt/format.h>
+
 #include <ostream>
 #include <set>
 
@@ -19,20 +20,24 @@ std::string amount(std::int64_t bytes) {
 
 std::string counters_text(const Counters& c) {
   std::string s = fmt::format("  kernels        {} ({} launches), {} recorded nodes\n", c.kernels, c.launches, c.nodes);
-  s += fmt::format("  memory traffic {} read + {} written; lower bound {}\n", amount(c.bytes_read), amount(c.bytes_written), amount(c.bytes_lower_bound));
+  s += fmt::format("  memory traffic {} read + {} written; lower bound {}\n", amount(c.bytes_read),
+                   amount(c.bytes_written), amount(c.bytes_lower_bound));
   s += fmt::format("  temporaries    {}; peak of new memory {}\n", amount(c.bytes_temporary), amount(c.peak_bytes));
   if (c.uploads + c.downloads)
-    s += fmt::format("  transfers      {} up ({}), {} down ({})\n", c.uploads, amount(c.bytes_uploaded), c.downloads, amount(c.bytes_downloaded));
+    s += fmt::format("  transfers      {} up ({}), {} down ({})\n", c.uploads, amount(c.bytes_uploaded), c.downloads,
+                     amount(c.bytes_downloaded));
   return s;
 }
 
 std::string unfused_text(const std::vector<Unfused>& unfused) {
   std::string s;
-  for (const Unfused& u : unfused) s += fmt::format("  through memory: {} -> {}: {}\n", u.producer, u.consumer, u.reason);
+  for (const Unfused& u : unfused)
+    s += fmt::format("  through memory: {} -> {}: {}\n", u.producer, u.consumer, u.reason);
   return s;
 }
 
-template <class Impl> const Impl& empty() {
+template <class Impl>
+const Impl& empty() {
   static const Impl none{};
   return none;
 }
@@ -54,9 +59,13 @@ std::string Report::str() const {
   const Seconds& s = impl_->seconds;
   std::string text = fmt::format("report on {}{}\n", impl_->device, c.plan_hit ? ", plan from the cache" : "");
   text += counters_text(c);
-  text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits, c.memory_hits);
-  text += fmt::format("  milliseconds   snapshot {:.3f}, optimise {:.3f}, schedule {:.3f}, generate {:.3f}, compile {:.3f}, prepare {:.3f}, launch {:.3f}\n",
-                      s.snapshot * 1e3, s.optimise * 1e3, s.schedule * 1e3, s.generate * 1e3, s.compile * 1e3, s.prepare * 1e3, s.launch * 1e3);
+  text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
+                      c.memory_hits);
+  text += fmt::format(
+      "  milliseconds   snapshot {:.3f}, optimise {:.3f}, schedule {:.3f}, generate {:.3f}, compile {:.3f}, prepare "
+      "{:.3f}, launch {:.3f}\n",
+      s.snapshot * 1e3, s.optimise * 1e3, s.schedule * 1e3, s.generate * 1e3, s.compile * 1e3, s.prepare * 1e3,
+      s.launch * 1e3);
   return text + unfused_text(impl_->unfused);
 }
 std::ostream& operator<<(std::ostream& out, const Report& report) { return out << report.str(); }
@@ -72,7 +81,8 @@ std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Sna
     return fmt::format("{} at {}", graph::name(n.op), n.where().str());
   };
   std::vector<Unfused> out;
-  for (const UnfusedOrigin& u : plan.unfused) out.push_back({describe(u.producer), describe(u.consumer), std::string(graph::to_string(u.reason))});
+  for (const UnfusedOrigin& u : plan.unfused)
+    out.push_back({describe(u.producer), describe(u.consumer), std::string(graph::to_string(u.reason))});
   return out;
 }
 
@@ -88,9 +98,10 @@ std::shared_ptr<const Plan::Impl> describe_plan(const CompiledPlan& plan, const 
       continue;
     }
     const auto& k = std::get<KernelStep>(plan.steps[i]);
-    impl->text += fmt::format("  step {}: {} over {}{}, {} read, {} written\n", i, k.source->entry, graph::to_string(k.lowered.args.extents),
-                              k.lowered.ir.reductions.empty() ? "" : fmt::format(" reducing {}", k.lowered.args.reduced),
-                              k.lowered.bytes_read, k.lowered.bytes_written);
+    impl->text += fmt::format(
+        "  step {}: {} over {}{}, {} read, {} written\n", i, k.source->entry, graph::to_string(k.lowered.args.extents),
+        k.lowered.ir.reductions.empty() ? "" : fmt::format(" reducing {}", k.lowered.args.reduced),
+        k.lowered.bytes_read, k.lowered.bytes_written);
     if (seen.insert(k.source->entry).second) impl->sources.push_back(k.source->text);
   }
   return impl;

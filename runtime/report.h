@@ -1,10 +1,10 @@
 // What stands behind the public Plan and Report handles.
 #pragma once
 
+#include <tarry/plan.h>
+
 #include <string>
 #include <vector>
-
-#include <tarry/plan.h>
 
 #include "runtime/compiled_plan.h"
 

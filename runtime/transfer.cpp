@@ -1,8 +1,9 @@
 // Transfers and host reads.
 #include "runtime/transfer.h"
 
-#include <cstring>
 #include <fmt/format.h>
+
+#include <cstring>
 #include <mutex>
 
 #include "runtime/engine.h"
@@ -19,7 +20,8 @@ void wait_for(const graph::Buffer& b) {
 
 }  // namespace
 
-void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides, std::span<const std::int64_t> shape, std::size_t size) {
+void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides,
+          std::span<const std::int64_t> shape, std::size_t size) {
   const std::int64_t count = graph::element_count(shape);
   if (count == 0) return;
   auto* out = static_cast<unsigned char*>(to);
@@ -34,7 +36,8 @@ void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& st
       std::memcpy(out, in + at * static_cast<std::int64_t>(size), static_cast<std::size_t>(row) * size);
       out += static_cast<std::size_t>(row) * size;
     } else {
-      for (std::int64_t i = 0; i < row; ++i, out += size) std::memcpy(out, in + (at + i * step) * static_cast<std::int64_t>(size), size);
+      for (std::int64_t i = 0; i < row; ++i, out += size)
+        std::memcpy(out, in + (at + i * step) * static_cast<std::int64_t>(size), size);
     }
     for (int d = rank - 1; d-- > 0;) {
       at += strides[d];
@@ -45,7 +48,8 @@ void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& st
   }
 }
 
-std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snapshot& snapshot, std::uint32_t leaf, Backend& to, Counters& counters) {
+std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snapshot& snapshot, std::uint32_t leaf,
+                                     Backend& to, Counters& counters) {
   const std::lock_guard lock(storage.replica_mutex);
   if (storage.replica && storage.replica->device == to.device()) return storage.replica;
   const graph::GraphNode* node = nullptr;
@@ -58,11 +62,14 @@ std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snaps
   std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
   if (storage.buffer->device.kind == DeviceKind::Cuda) {
     wait_for(*storage.buffer);
-    if (bytes) backend(storage.buffer->device).download(copy->data, *storage.buffer, static_cast<std::size_t>(storage.offset) * size, bytes);
+    if (bytes)
+      backend(storage.buffer->device)
+          .download(copy->data, *storage.buffer, static_cast<std::size_t>(storage.offset) * size, bytes);
     ++counters.downloads;
     counters.bytes_downloaded += static_cast<std::int64_t>(bytes);
   } else {
-    const void* source = static_cast<const unsigned char*>(storage.buffer->data) + storage.offset * static_cast<std::int64_t>(size);
+    const void* source =
+        static_cast<const unsigned char*>(storage.buffer->data) + storage.offset * static_cast<std::int64_t>(size);
     std::vector<unsigned char> packed;
     if (!storage.contiguous) {
       packed.resize(bytes);
@@ -99,7 +106,9 @@ void read(const graph::Edge& edge, void* destination, Where where) {
   if (s->buffer->device.kind == DeviceKind::Cuda) {
     backend(s->buffer->device).download(destination, *s->buffer, static_cast<std::size_t>(s->offset) * size, bytes);
   } else if (s->contiguous) {
-    std::memcpy(destination, static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size), bytes);
+    std::memcpy(destination,
+                static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size),
+                bytes);
   } else {
     pack(destination, s->buffer->data, s->offset, s->strides, n->shape(), size);
   }
@@ -111,7 +120,8 @@ std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
   const std::size_t size = itemsize(n->dtype);
   if (s->buffer->device.kind != DeviceKind::Cuda && s->contiguous) {
     wait_for(*s->buffer);
-    return {s->buffer, static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size)};
+    return {s->buffer,
+            static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size)};
   }
   std::shared_ptr<graph::Buffer> copy = host_buffer(static_cast<std::size_t>(graph::element_count(n->shape())) * size);
   read(edge, copy->data, where);

@@ -1,9 +1,9 @@
 // Moving values between devices, and reading them on the host.
 #pragma once
 
-#include <memory>
-
 #include <tarry/plan.h>
+
+#include <memory>
 
 #include "graph/graph.h"
 #include "graph/storage.h"
@@ -12,10 +12,11 @@
 namespace tarry::runtime {
 
 /// Leaf number `leaf` of the snapshot as a row-major buffer on `to`; crosses once and stays as the storage's replica.
-std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snapshot& snapshot, std::uint32_t leaf, Backend& to,
-                                     Counters& counters);
+std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snapshot& snapshot, std::uint32_t leaf,
+                                     Backend& to, Counters& counters);
 
 /// Copies elements of `size` bytes from strided to row-major memory. `from` is the address of element offset 0.
-void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides, std::span<const std::int64_t> shape, std::size_t size);
+void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides,
+          std::span<const std::int64_t> shape, std::size_t size);
 
 }  // namespace tarry::runtime

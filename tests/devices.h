@@ -1,11 +1,11 @@
 // The devices a test body runs on, and small things tests of values share.
 #pragma once
 
+#include <tarry/tarry.h>
+
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <tarry/tarry.h>
 
 #include "graph/graph.h"
 #include "graph/record.h"
@@ -30,6 +30,7 @@ class Setting {
   ~Setting() { support::env::set(name_, std::nullopt); }
   Setting(const Setting&) = delete;
   Setting& operator=(const Setting&) = delete;
+
  private:
   std::string name_;
 };

@@ -127,7 +127,8 @@ TEST_CASE("evaluate: integers that compilers like to simplify keep their values"
     std::vector<std::int32_t> v;
     for (std::int32_t i = -9; i <= 9; ++i) v.push_back(i);
     const ta::Array x = ta::asarray(v), y = ta::astype(x, ta::int64);
-    const ta::Array clamped = ta::maximum(ta::minimum(x, 4), 0), top = clamped == 4, low = ta::minimum(ta::maximum(x, 0), 4) < 2;
+    const ta::Array clamped = ta::maximum(ta::minimum(x, 4), 0), top = clamped == 4,
+                    low = ta::minimum(ta::maximum(x, 0), 4) < 2;
     const ta::Array divided = ta::floor_divide(1, -ta::abs(y)), rest = ta::remainder(7, -ta::abs(y));
     ta::evaluate(top, low, divided, rest);
     const std::vector<bool> is_top = top.to_vector<bool>(), is_low = low.to_vector<bool>();
@@ -196,8 +197,14 @@ TEST_CASE("evaluate: threads that share nodes each get the right values", "[runt
 TEST_CASE("evaluate: arrays placed on the CPU and on a GPU do not mix silently", "[runtime][cuda]") {
   TARRY_REQUIRE_CUDA();
   ta::Array a, b;
-  { const ta::Scope s(ta::cpu); a = ta::asarray(ramp(3)); }
-  { const ta::Scope s(ta::cuda(0)); b = ta::asarray(ramp(3)); }
+  {
+    const ta::Scope s(ta::cpu);
+    a = ta::asarray(ramp(3));
+  }
+  {
+    const ta::Scope s(ta::cuda(0));
+    b = ta::asarray(ramp(3));
+  }
   CHECK_THROWS_AS(a + b, ta::InvalidArgument);
 }
 

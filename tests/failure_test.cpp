@@ -22,7 +22,8 @@ ta::Array work(const ta::Array& x, int salt) {
 
 }  // namespace
 
-TEST_CASE("failure: before the first launch every failing call leaves the arrays lazy and the retry right", "[runtime][fault]") {
+TEST_CASE("failure: before the first launch every failing call leaves the arrays lazy and the retry right",
+          "[runtime][fault]") {
   const ta::support::ScopedTemporaryDirectory directory;
   const ta::test::Setting cache("TARRY_CACHE_DIR", directory.path().string());
   on_every_device([](ta::Device device) {
@@ -54,7 +55,8 @@ TEST_CASE("failure: before the first launch every failing call leaves the arrays
   });
 }
 
-TEST_CASE("failure: on a GPU every failing driver call leaves lazy or failed arrays, never wrong ones", "[runtime][fault][cuda]") {
+TEST_CASE("failure: on a GPU every failing driver call leaves lazy or failed arrays, never wrong ones",
+          "[runtime][fault][cuda]") {
   TARRY_REQUIRE_CUDA();
   const ta::Scope on_gpu(ta::cuda(0));
   for (std::uint64_t k = 1; k < 400; ++k) {

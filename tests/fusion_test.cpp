@@ -66,13 +66,15 @@ TEST_CASE("fusion: Black-Scholes moves exactly its five arrays, counted from loa
   const ta::Array put = call - s + discount;
   const ta::graph::Snapshot snapshot = ta::test::snapshot_of({&call, &put});
   const std::vector<bool> here(3, true), alias(3, false);
-  const auto plan = ta::runtime::make_plan(snapshot, *ta::graph::find_target("x86-64-v3"), here, alias, ta::runtime::plan_switches(), nullptr);
+  const auto plan = ta::runtime::make_plan(snapshot, *ta::graph::find_target("x86-64-v3"), here, alias,
+                                           ta::runtime::plan_switches(), nullptr);
   REQUIRE(plan.counters.launches == 1);
   const auto& step = std::get<ta::runtime::KernelStep>(plan.steps[0]);
   std::vector<std::vector<float>> outputs(plan.outputs.size(), std::vector<float>(n));
   std::vector<void*> buffers;
   for (const auto& o : step.operands)
-    buffers.push_back(o.kind == ta::runtime::Operand::Kind::Leaf ? snapshot.leaves[o.index]->buffer->data : outputs[o.index].data());
+    buffers.push_back(o.kind == ta::runtime::Operand::Kind::Leaf ? snapshot.leaves[o.index]->buffer->data
+                                                                 : outputs[o.index].data());
   std::vector<std::uint64_t> scalars;
   for (const auto& r : step.lowered.scalars) {
     std::uint64_t word = 0;

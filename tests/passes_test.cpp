@@ -40,13 +40,19 @@ TEST_CASE("simplify: identities that keep every bit disappear", "[graph][passes]
       {"max(x, x) is x", [](auto& a, auto&) { return ta::maximum(a, a); }, leaf.c_str()},
       {"where(c, x, x) is x", [](auto& a, auto& b) { return ta::where(a < b, a, a); }, leaf.c_str()},
       {"flip(flip(x)) is x", [](auto& a, auto&) { return ta::flip(ta::flip(a)); }, leaf.c_str()},
-      {"sum over one element is the element", [](auto& a, auto&) { return ta::sum(ta::expand_dims(a, 0), 0); }, leaf.c_str()},
-      {"abs(-x) is abs(x)", [](auto& a, auto&) { return ta::abs(-a); }, "%0 = input f32 (3,) leaf 0\n%1 = abs f32 (3,) %0\nroots %1\n"},
+      {"sum over one element is the element", [](auto& a, auto&) { return ta::sum(ta::expand_dims(a, 0), 0); },
+       leaf.c_str()},
+      {"abs(-x) is abs(x)", [](auto& a, auto&) { return ta::abs(-a); },
+       "%0 = input f32 (3,) leaf 0\n%1 = abs f32 (3,) %0\nroots %1\n"},
       {"x + 0 is not x: -0 + 0 is 0", [](auto& a, auto&) { return a + 0.0f; },
        "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = add f32 (3,) %0, %1\nroots %2\n"},
       {"equal expressions are computed once", [](auto& a, auto& b) { return (a + b) * (a + b); },
-       "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = add f32 (3,) %0, %1\n%3 = multiply f32 (3,) %2, %2\nroots %3\n"},
-      {"a broadcast identity keeps the broadcast", [](auto& a, auto&) { return a * ta::ones({2, 3}); },
+       "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = add f32 (3,) %0, %1\n%3 = multiply f32 (3,) %2, "
+       "%2\nroots %3\n"},
+      {"a broadcast identity keeps the broadcast",
+       [](auto& a, auto&) {
+         return a * ta::ones({2, 3});
+       },
        "%0 = input f32 (3,) leaf 0\n%1 = view f32 (2, 3) %0 [0+1*i1]\nroots %1\n"},
   };
   for (const Row& row : rows) {
@@ -58,8 +64,9 @@ TEST_CASE("fold: scalars meet before the kernel, but only by exact ops", "[graph
   const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
   CHECK(optimised(x * (ta::full({}, 2.0f) + ta::full({}, 3.0f))) ==
         "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = multiply f32 (3,) %0, %1\nroots %2\n");
-  CHECK(optimised(x * ta::exp(ta::full({}, 2.0f))) ==
-        "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = exp f32 () %1\n%3 = multiply f32 (3,) %0, %2\nroots %3\n");
+  CHECK(
+      optimised(x * ta::exp(ta::full({}, 2.0f))) ==
+      "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = exp f32 () %1\n%3 = multiply f32 (3,) %0, %2\nroots %3\n");
 }
 
 TEST_CASE("passes: each can be switched off by name", "[graph][passes]") {
@@ -73,7 +80,8 @@ TEST_CASE("passes: the harness times, counts and shows every pass", "[graph][pas
   const ta::Array z = (x * 1.0f + x) * (x + x);
   std::vector<ta::graph::PassTrace> trace;
   std::vector<std::string> seen;
-  (void)ta::graph::run_passes(ta::test::snapshot_of({&z}).graph, {}, &trace, [&](std::string_view name, const auto&) { seen.emplace_back(name); });
+  (void)ta::graph::run_passes(ta::test::snapshot_of({&z}).graph, {}, &trace,
+                              [&](std::string_view name, const auto&) { seen.emplace_back(name); });
   CHECK(seen == std::vector<std::string>{"fold", "simplify", "cse", "dce"});
   REQUIRE(trace.size() == 4);
   CHECK(trace.back().nodes_after == 3);
@@ -94,8 +102,10 @@ TEST_CASE("simplify: the float rules hold for every float32 exponent, sign and N
   for (std::uint32_t high = 0; high < 65536; ++high) {
     for (std::uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0xffffu}) {
       const float x = std::bit_cast<float>(high << 16 | low);
-      broken += !same(apply(Op::Multiply, x, 1.0f), x) + !same(apply(Op::Multiply, 1.0f, x), x) + !same(apply(Op::Divide, x, 1.0f), x);
-      broken += !same(apply(Op::Subtract, x, 0.0f), x) + !same(apply(Op::Add, x, -0.0f), x) + !same(apply(Op::Add, -0.0f, x), x);
+      broken += !same(apply(Op::Multiply, x, 1.0f), x) + !same(apply(Op::Multiply, 1.0f, x), x) +
+                !same(apply(Op::Divide, x, 1.0f), x);
+      broken += !same(apply(Op::Subtract, x, 0.0f), x) + !same(apply(Op::Add, x, -0.0f), x) +
+                !same(apply(Op::Add, -0.0f, x), x);
       const float negated = apply(Op::Negative, x, 0);
       broken += !same(apply(Op::Negative, negated, 0), x) + !same(apply(Op::Abs, negated, 0), apply(Op::Abs, x, 0));
       broken += !same(apply(Op::Minimum, x, x), x) + !same(apply(Op::Maximum, x, x), x);

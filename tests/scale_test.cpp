@@ -43,14 +43,18 @@ TEST_CASE("scale: kernels and statements grow linearly with the graph", "[graph]
     ta::Array x = ta::asarray(ramp(64)), y = x;
     std::vector<ta::Array> recent{x, x, x, x};
     for (int i = 0; i < n; ++i) {  // each op reads a recent value and one a few steps older
-      y = i % 3 == 0 ? y + recent[static_cast<std::size_t>(i % 4)] : i % 3 == 1 ? y * 0.5f : ta::maximum(y, recent[static_cast<std::size_t>((i + 1) % 4)]);
+      y = i % 3 == 0   ? y + recent[static_cast<std::size_t>(i % 4)]
+          : i % 3 == 1 ? y * 0.5f
+                       : ta::maximum(y, recent[static_cast<std::size_t>((i + 1) % 4)]);
       recent[static_cast<std::size_t>(i % 4)] = y;
     }
     const ta::graph::Snapshot s = ta::test::snapshot_of({&y});
     const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
-    const auto plan = ta::runtime::make_plan(s, *ta::graph::find_target("sm_90"), here, alias, ta::runtime::plan_switches(), nullptr);
+    const auto plan =
+        ta::runtime::make_plan(s, *ta::graph::find_target("sm_90"), here, alias, ta::runtime::plan_switches(), nullptr);
     std::size_t instructions = 0;
-    for (const auto& step : plan.steps) instructions += std::get<ta::runtime::KernelStep>(step).lowered.ir.instrs.size();
+    for (const auto& step : plan.steps)
+      instructions += std::get<ta::runtime::KernelStep>(step).lowered.ir.instrs.size();
     return static_cast<double>(instructions);
   };
   const double small = work(1000), large = work(100'000);
