@@ -149,7 +149,7 @@ class Pool {
 
 void run(std::int64_t count, std::int64_t grain, int threads, const Body& body) {
   static std::mutex busy;
-  static std::unique_ptr<Pool> pool;
+  static auto& pool = *new std::unique_ptr<Pool>;  // never destroyed: a forked child has no workers to join
   const std::unique_lock lock(busy, std::try_to_lock);
   if (!lock) return body(0, count);  // another thread's loop, or one around this, has the workers
   if (!pool || pool->size() != threads) {
