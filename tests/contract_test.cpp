@@ -250,8 +250,14 @@ TEST_CASE("contract: processes with live arrays end cleanly and say nothing", "[
     const char* name;
     const char* output;
   } rows[] = {{"static_arrays", "1"}, {"exits_in_a_thread", "evaluated"}, {"forks_before_init", "1 0"}, {"forks_after_init", "0"}};
+#ifdef __SANITIZE_THREAD__
+  constexpr bool kForks = false;  // the sanitizer's own thread is missing in a forked child, which hangs at exit
+#else
+  constexpr bool kForks = true;
+#endif
   for (const ta::Device device : ta::devices()) {
     for (const auto& row : rows) {
+      if (!kForks && std::string_view(row.name).starts_with("forks")) continue;
       INFO(row.name << " on " << device.str());
       const auto child = run_child(row.name, {"TARRY_DEVICE=" + device.str()});
       CHECK(child.output == row.output);
