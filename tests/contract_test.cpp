@@ -187,10 +187,12 @@ TEST_CASE("contract: the caller's floating-point state survives and changes no b
 
 // ---- How a process ends. ----
 
+// Not in the function: a thread that does not pass the declaration would never construct it.
+static thread_local ta::Array of_thread;
+
 TARRY_CHILD(static_arrays) {
   static const ta::Array lazy = ta::exp(ta::asarray(ramp(1000)));
   static const ta::Array ready = lazy * 2.0f;
-  thread_local ta::Array of_thread;
   of_thread = ta::sum(ready);
   ta::evaluate(ready, at_namespace_scope);
   std::thread([] {
@@ -259,7 +261,10 @@ TEST_CASE("contract: processes with live arrays end cleanly and say nothing", "[
     for (const auto& row : rows) {
       if (!kForks && std::string_view(row.name).starts_with("forks")) continue;
       INFO(row.name << " on " << device.str());
-      const auto child = run_child(row.name, {"TARRY_DEVICE=" + device.str()});
+      std::vector<std::string> settings = {"TARRY_DEVICE=" + device.str()};
+      // LeakSanitizer cannot stop the threads that a forked process has lost, and says so.
+      if (row.name == std::string("forks_after_init")) settings.push_back("ASAN_OPTIONS=detect_leaks=0");
+      const auto child = run_child(row.name, settings);
       CHECK(child.output == row.output);
       CHECK(child.error == "");
       CHECK(child.exit_status == 0);
