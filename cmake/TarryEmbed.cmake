@@ -1,7 +1,8 @@
-# tarry_embed(OUTPUT INPUT NAME): a C++ file that defines `extern const char NAME[]` with the text of INPUT.
-function(tarry_embed output input name)
+# tarry_embed(OUTPUT NAME INPUTS...): a C++ file that defines `extern const char NAME[]` with the text of all inputs.
+function(tarry_embed output name)
   set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE inputs)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DINPUT=${PROJECT_SOURCE_DIR}/${input} -DOUTPUT=${output} -DNAME=${name} -P ${script}
-    DEPENDS ${PROJECT_SOURCE_DIR}/${input} ${script} VERBATIM)
+    COMMAND ${CMAKE_COMMAND} "-DINPUTS=${inputs}" -DOUTPUT=${output} -DNAME=${name} -P ${script}
+    DEPENDS ${inputs} ${script} VERBATIM)
 endfunction()

@@ -68,6 +68,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       g.outer_tiles = divide_up(outer, std::int64_t{kThreads} * ir.vector * pointwise_groups(ir));
       break;
     case Schedule::ReduceSerial:
+    case Schedule::RowSerial:
       TARRY_ASSERT(args.reduced <= 32);
       g.outer_tiles = divide_up(outer, kThreads);
       break;
@@ -81,6 +82,9 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       TARRY_ASSERT(args.reduced > 32);
       g.outer_tiles = divide_up(outer, outer_tile(ir).columns());
       cut_columns(g, blocks, outer_tile(ir));
+      break;
+    case Schedule::RowInner:
+      g.outer_tiles = outer;
       break;
   }
   if (g.chunks > 1) {

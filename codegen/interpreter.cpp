@@ -129,6 +129,7 @@ class Machine {
       : ir_(ir),
         args_(args),
         buffers_(buffers),
+        scalars_(scalars),
         traffic_(traffic),
         values_(ir.instrs.size() * kTile),
         functions_(ir.instrs.size()),
@@ -198,12 +199,26 @@ class Machine {
         return load(i, in, count);
       case InstrKind::Store:
         return store(in, count);
+      case InstrKind::Inside:
+        return inside(i, in, count);
       case InstrKind::Compute:
         break;
     }
     const std::size_t a = in.args[0], b = in.args[1], c = in.args[2];
     for (int t = 0; t < count; ++t)
       functions_[i](value(i, t).bytes, operand(a, in.region, t), operand(b, in.region, t), operand(c, in.region, t));
+  }
+
+  [[nodiscard]] bool holds(const Guard& guard, int t) {
+    return std::all_of(guard.terms.begin(), guard.terms.end(), [&](const GuardTerm& term) {
+      const std::int64_t at = position(term.access, t);
+      return at >= 0 && at < static_cast<std::int64_t>(scalars_[term.extent]);
+    });
+  }
+
+  void inside(std::size_t i, const Instr& in, int count) {
+    for (int t = 0; t < count; ++t)
+      put<std::uint8_t>(value(i, t), holds(ir_.guards[in.index], t) ? 1 : 0);
   }
 
   /// A Row value seen from a Point instruction has one element.
@@ -300,6 +315,7 @@ class Machine {
   const KernelIr& ir_;
   const KernelArgs& args_;
   std::span<void* const> buffers_;
+  std::span<const std::uint64_t> scalars_;
   Traffic* traffic_;
   std::vector<Cell> values_;
   std::vector<ScalarFunction> functions_;

@@ -1,6 +1,8 @@
 // KernelIr: verifier, printer and the layout of reduction states.
 #include "codegen/kernel_ir.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "support/check.h"
@@ -18,6 +20,10 @@ const char* text(Schedule s) {
       return "reduce_inner";
     case Schedule::ReduceOuter:
       return "reduce_outer";
+    case Schedule::RowSerial:
+      return "row_serial";
+    case Schedule::RowInner:
+      return "row_inner";
   }
   return "?";
 }
@@ -39,6 +45,9 @@ std::string line(const KernelIr& ir, std::size_t i) {
       break;
     case InstrKind::Result:
       s += fmt::format("result r{}.{}", in.index, in.output);
+      break;
+    case InstrKind::Inside:
+      s += fmt::format("inside g{}", in.index);
       break;
     case InstrKind::Store:
       s += fmt::format("store a{}, %{}", in.index, in.args[0]);
@@ -101,6 +110,13 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
 }
 
 }  // namespace
+
+int KernelIr::stages() const {
+  int last = 0;
+  for (const Instr& in : instrs) last = std::max<int>(last, in.stage);
+  for (const Reduction& r : reductions) last = std::max<int>(last, r.stage);
+  return last + 1;
+}
 
 void verify(const KernelIr& ir) {
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);

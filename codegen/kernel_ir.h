@@ -12,6 +12,14 @@
 // without a buffer is an iota: its value is that sum itself, as int64.
 // Reductions follow tree R of docs/numerics.md over k; all reductions of a kernel share the space. Order of stores
 // among different buffers is free; no buffer is both loaded and stored unless the accesses are equal.
+//
+// Stages. The Row schedules go over a row several times: for s = 0, 1, ...: Point instructions of stage s at every k,
+// then the reductions of stage s, then Outer instructions of stage s. A Point instruction may use Point values of its
+// own and earlier stages and Outer values of earlier stages; what it uses of an earlier stage is kept or computed again,
+// with the same bits. Every other schedule has stage 0 only.
+//
+// Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
+// holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument).
 #pragma once
 
 #include <array>
@@ -35,10 +43,13 @@ enum class Schedule : std::uint8_t {
   ReduceSerial,  ///< n <= 32: one thread per outer index, left to right
   ReduceInner,   ///< loads are contiguous along the reduced axis
   ReduceOuter,   ///< loads are contiguous along the last outer dimension
+  RowSerial,     ///< several stages, n <= 32: one thread per outer index
+  RowInner,      ///< several stages: a thread block per outer index (on a CPU a thread)
 };
 
 enum class Region : std::uint8_t { Row, Point, Outer };
-enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result };
+/// Inside: whether a guard holds, as bool.
+enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside };
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
 struct Instr {
@@ -47,7 +58,9 @@ struct Instr {
   Dtype dtype{};                 ///< of the value; of the stored value for Store
   Op op{};                       ///< Compute
   std::array<Value, 3> args{kNone, kNone, kNone};
-  std::uint32_t index = kNone;   ///< Load, Store: access; Scalar: scalar parameter; Result: reduction
+  std::uint32_t index = kNone;   ///< Load, Store: access; Scalar: scalar parameter; Result: reduction; Inside: guard
+  std::uint32_t guard = kNone;   ///< Load of a buffer
+  std::uint8_t stage = 0;        ///< Point and Outer
   std::uint32_t output = 0;      ///< Result: which output of the reduction
   std::uint32_t note = kNone;    ///< index into the group's source lines, for dumps only; not printed in the text
 };
@@ -61,10 +74,23 @@ struct Access {
   StrideClass reduced = StrideClass::Zero;
 };
 
-/// Sum, Min, Max: one input, one output. Moments: one input, outputs mean and m2. MomentsMerge: inputs mean and m2.
+struct GuardTerm {
+  std::uint32_t access = kNone;         ///< an iota, its start already taken off
+  std::uint32_t extent = kNone;         ///< scalar parameter (int64)
+  friend bool operator==(const GuardTerm&, const GuardTerm&) = default;
+};
+struct Guard {
+  std::vector<GuardTerm> terms;
+  friend bool operator==(const Guard&, const Guard&) = default;
+};
+
+/// Sum, Prod, Min, Max: one input, one output. ArgMin, ArgMax: one input; the state is the best value and its k, the
+/// output that k as int64: of equal values (also -0 and +0) the lowest k, of NaNs the first. Moments: one input, outputs
+/// mean and m2. MomentsMerge: inputs mean and m2.
 struct Reduction {
   Op op{};
-  Dtype dtype{};                        ///< of the accumulator and the result
+  Dtype dtype{};                        ///< of the accumulator and, but for ArgMin and ArgMax, the result
+  std::uint8_t stage = 0;
   std::array<Value, 2> args{kNone, kNone};  ///< Point values
   std::uint32_t weight = kNone;         ///< MomentsMerge: scalar parameter (int64): elements per input
 };
@@ -79,8 +105,11 @@ struct KernelIr {
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;
+  std::vector<Guard> guards;
   std::vector<Instr> instrs;
   std::vector<Reduction> reductions;
+  [[nodiscard]] int stages() const;     ///< 1 + the highest stage of an instruction or reduction
+  [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 };
 
 /// What varies between launches of one KernelIr without changing its text.

@@ -228,7 +228,7 @@ class Lowerer {
         else
           in = load_value(r, in);
         break;
-      case OpClass::View:
+      default:
         TARRY_ASSERT(false && "views are followed before");
     }
     if (in.kind == InstrKind::Load) in.region = load_region(in.index);

@@ -1,4 +1,4 @@
-// Reads the sections of codegen/prelude.h and hands out those a kernel needs. The format is described there.
+// Reads the sections of codegen/prelude/ and hands out those a kernel needs. The format is described there.
 #include "codegen/prelude_text.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ Prelude parse(std::string_view text) {
       prelude.by_name.emplace(section.name, prelude.sections.size());
       prelude.sections.push_back(std::move(section));
       index_functions(prelude, prelude.sections.size() - 1);
-    } else if (prelude.sections.empty() || line.empty() || line.starts_with("//")) {
+    } else if (prelude.sections.empty() || line.empty() || line.starts_with("//") || line == "#pragma once") {
       continue;  // the head of the file, and comments for its readers
     } else if (line == "#ifdef __CUDACC__") {
       branch = Branch::Cuda;
@@ -114,7 +114,9 @@ void close(const Prelude& prelude, std::vector<bool>& wanted) {
 
 std::string suffix(Dtype dtype) { return std::string("_") + info(dtype).suffix; }
 
+/// float16 and bfloat16 are stored as integers: every op on them is a call.
 bool is_infix(graph::Op op, Dtype input) {
+  if (input == Dtype::Float16 || input == Dtype::BFloat16) return false;
   const graph::OpInfo& row = graph::info(op);
   return row.infix != nullptr && (is_floating(input) || row.rule == graph::DtypeRule::Bool);
 }

@@ -120,6 +120,7 @@ void CWriter::statements(Region region, Axis axis, std::string_view i, const Ope
       case InstrKind::Store:
         if (stores == Stores::Write) line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0])));
         continue;
+      case InstrKind::Inside: TARRY_ASSERT(false && "guards are not rendered yet"); break;
       case InstrKind::Result: text = operand(v); break;
       case InstrKind::Compute: {
         std::vector<std::string> operands;

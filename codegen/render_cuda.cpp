@@ -37,6 +37,8 @@ int items(const KernelIr& ir) {
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner: return kInnerItems;
     case Schedule::ReduceOuter: return outer_tile(ir).items;
+    case Schedule::RowSerial:
+    case Schedule::RowInner: return 1;
   }
   return 1;
 }
@@ -249,6 +251,7 @@ void Functions::instructions(Region region, bool row_stores) {
         if (region == Region::Point) out_.line(fmt::format("y.a{}.v[j] = {};", in.index, operand(in.args[0], region)));
         else if (row_stores) out_.line(fmt::format("t.a{}[{}] = {};", in.index, at, operand(in.args[0], region)));
         break;
+      case InstrKind::Inside: TARRY_ASSERT(false && "guards are not rendered yet"); break;
       case InstrKind::Scalar: break;
     }
   }

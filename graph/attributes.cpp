@@ -1,6 +1,7 @@
 // Attributes to canonical bytes and back.
 #include "graph/attributes.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -62,6 +63,34 @@ std::string encode(const IotaAttributes& a) {
 IotaAttributes decode_iota(std::string_view bytes) {
   Reader reader(bytes);
   const IotaAttributes a{reader.take<std::int32_t>()};
+  reader.done();
+  return a;
+}
+
+bool UpdateAttributes::dense() const {
+  return std::all_of(step.begin(), step.end(), [](std::int64_t s) { return s == 1; });
+}
+
+std::string encode(const UpdateAttributes& a) {
+  TARRY_ASSERT(a.start.size() == a.step.size());
+  std::string bytes;
+  put(bytes, static_cast<std::int32_t>(a.start.size()));
+  for (int d = 0; d < a.start.size(); ++d) {
+    put(bytes, a.start[d]);
+    put(bytes, a.step[d]);
+  }
+  return bytes;
+}
+
+UpdateAttributes decode_update(std::string_view bytes) {
+  Reader reader(bytes);
+  const auto size = reader.take<std::int32_t>();
+  TARRY_ASSERT(size >= 0 && size <= kMaxRank);
+  UpdateAttributes a;
+  for (int d = 0; d < size; ++d) {
+    a.start.push_back(reader.take<std::int64_t>());
+    a.step.push_back(reader.take<std::int64_t>());
+  }
   reader.done();
   return a;
 }

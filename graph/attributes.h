@@ -22,6 +22,15 @@ struct IotaAttributes {
 std::string encode(const IotaAttributes& a);
 IotaAttributes decode_iota(std::string_view bytes);
 
+/// Where an Update puts its value: element i of the value goes to start + i * step along each axis; steps are not 0 and
+/// no element leaves the base.
+struct UpdateAttributes {
+  Dims start, step;
+  [[nodiscard]] bool dense() const;  ///< every step is 1
+};
+std::string encode(const UpdateAttributes& a);
+UpdateAttributes decode_update(std::string_view bytes);
+
 std::string encode(const IndexMap& m);
 IndexMap decode_view(std::string_view bytes);
 

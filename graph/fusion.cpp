@@ -75,7 +75,7 @@ Source trace(const Graph& g, GraphEdge edge, IndexMap map) {
     map = compose(g.views[view.payload], map);
     edge = view.inputs[0];
   }
-  return {edge, map};
+  return {edge, map, g.shape(edge.node)};
 }
 
 Source input_source(const Graph& g, NodeId consumer, int input) {

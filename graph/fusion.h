@@ -1,9 +1,13 @@
 // The fusion scheduler: which nodes become one kernel, what is recomputed, what goes through memory and why.
 //
 // Objective: bytes to and from memory + seconds per launch + recomputation (CostModel), under limits. Scheduled nodes
-// are Map and Reduce nodes and roots of any other class (they are copies). Views, scalars and iotas belong to their
-// readers. A group has one point space (a squeezed shape: extents of 1 dropped) and, where it reduces, one axis of it;
-// all its reductions share both. Map nodes over the outer space may follow the reductions (the epilogue).
+// are Map, Update and Reduce nodes, roots of any other class (they are copies) and views whose memory a Reshape reads.
+// Other views, reshapes, scalars and iotas belong to their readers. A group has one point space (a squeezed shape:
+// extents of 1 dropped) and, where it reduces, one axis of it; all its reductions share both. Map nodes over the outer
+// space may follow the reductions (the epilogue). A row group goes back: Map nodes over the point space read results of
+// its own reductions, and may feed further reductions of the same key (softmax); its rows are kept or read again by one
+// thread block. A scatter group has one Update and the point space of that Update's value: it writes its box into memory
+// that holds the base already.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +49,7 @@ struct Limits {
   int reductions = 8;
   int cone = 64;     ///< nodes recomputed for one edge
   int window = 256;  ///< groups a legality search may visit
+  std::int64_t row = 16384;  ///< longest row of a row group
 };
 
 struct Group {
@@ -52,6 +57,7 @@ struct Group {
   bool reduces = false;
   Dims space;     ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
   int axis = -1;  ///< position of the reduced axis in `space`
+  bool scatter = false;
   Mode mode{};
 };
 
@@ -75,10 +81,12 @@ struct Fusion {
 /// Groups for `target`. With `enabled` false every scheduled node is its own group: the unfused twin of the tests.
 Fusion fuse(const Graph& g, const Target& target, bool enabled = true, const Limits& limits = {});
 
-/// `edge` read at coordinates `map` of some space, followed through views to what is really read.
+/// `edge` read at coordinates `map` of some space, followed through views and reshapes to what is really read. `shape` is
+/// that of `edge`, or the one a Reshape gave to its row-major memory: `map` has one entry per dimension of it.
 struct Source {
   GraphEdge edge;
   IndexMap map;
+  Dims shape;
 };
 Source trace(const Graph& g, GraphEdge edge, IndexMap map);
 /// The source of input i of a scheduled node, at coordinates of that node (of its input for a Reduce).

@@ -88,6 +88,23 @@ void check_node(const Graph& g, NodeId id) {
     case OpClass::View:
       TARRY_ASSERT(n.payload < g.views.size() && g.views[n.payload].size == g.shape(n.inputs[0].node).size());
       break;
+    case OpClass::Reshape:
+      TARRY_ASSERT(g.count(n.inputs[0].node) == g.count(id));
+      break;
+    case OpClass::Update: {
+      TARRY_ASSERT(n.payload < g.updates.size() && g.shape(n.inputs[0].node) == g.shape(id));
+      const Dims& box = g.shape(n.inputs[1].node);
+      const UpdateAttributes& u = g.updates[n.payload];
+      TARRY_ASSERT(box.size() == g.shape(id).size() && u.start.size() == box.size());
+      for (int d = 0; d < box.size(); ++d) {
+        const std::int64_t last = u.start[d] + (box[d] - 1) * u.step[d], extent = g.shape(id)[d];
+        TARRY_ASSERT(box[d] == 0 || (u.start[d] >= 0 && u.start[d] < extent && last >= 0 && last < extent && u.step[d] != 0));
+      }
+      break;
+    }
+    case OpClass::Composite:
+      TARRY_ASSERT(false && "composite ops are recorded as others");
+      break;
     case OpClass::Map:
       for (int i = 0; i < n.n_inputs; ++i) TARRY_ASSERT(g.shape(n.inputs[i].node).size() <= g.shape(id).size());
       break;
@@ -137,6 +154,8 @@ std::string to_string(const Graph& g) {
     const GraphNode& n = g.nodes[id];
     s += fmt::format("%{} = {} {} {}{}", id, name(n.op), info(n.dtype).suffix, to_string(g.shape(id)), operands(n));
     if (info(n.op).op_class == OpClass::Reduce) s += fmt::format(" axis {}", g.reduces[n.payload].axis);
+    if (n.op == Op::Update)
+      s += fmt::format(" at {} step {}", to_string(g.updates[n.payload].start), to_string(g.updates[n.payload].step));
     if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);
     if (n.op == Op::View) {
       const IndexMap& m = g.views[n.payload];

@@ -54,7 +54,7 @@ struct GraphNode {
   Mode mode{};
   std::uint8_t n_inputs = 0;
   ShapeId shape = 0;
-  std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Reduce: attributes; Iota: axis
+  std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce: attributes; Iota: axis
   GraphEdge inputs[Node::kMaxInputs];
   NodeId origin = kNoId;  ///< the snapshot's node it stands for: where errors, dumps and reports point
   const char* file = nullptr;
@@ -67,6 +67,7 @@ struct LeafLayout {
   std::int64_t offset = 0;
   Dims strides;
   bool contiguous = true;
+  bool donated = false;  ///< this evaluate is its last owner: its buffer may be overwritten (contract 5.4)
 };
 
 class Graph {
@@ -76,6 +77,7 @@ class Graph {
   std::vector<Dims> shapes;
   std::vector<std::int64_t> counts;  ///< elements of each shape
   std::vector<IndexMap> views;
+  std::vector<UpdateAttributes> updates;
   std::vector<ReduceAttributes> reduces;
   std::vector<ScalarSource> scalars;
   std::vector<LeafLayout> leaves;

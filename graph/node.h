@@ -3,7 +3,9 @@
 // Semantics. Values are arrays of one dtype. Map ops work elementwise on inputs of one dtype that broadcast as NumPy's
 // do; recording inserts Cast nodes, so promotion is over before a node exists. Integers wrap; x/0 and shifts are
 // defined (docs/numerics.md). A Reduce works along one axis, which it removes; several axes are a chain, highest first.
-// A View is an index map and never a copy. A Scalar is a 0-d value that becomes a kernel argument, never source text.
+// ArgMin and ArgMax take any number and give int64. A View is an index map and never a copy. A Reshape keeps the
+// row-major sequence of elements. Update(base, value) is base with value in a box (start, step per axis; value's extents
+// are the counts). A Scalar is a 0-d value that becomes a kernel argument, never source text.
 // An edge is (node, output index). An evaluated node is a leaf.
 //
 // Threads. op, dtype, shape, attributes, hash never change. state, inputs and extra->result change only under

@@ -14,8 +14,8 @@ enum class Op : std::uint8_t {
 #undef TARRY_OP
 };
 
-enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Map, Reduce };
-enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Special };
+enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Composite };
+enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Special };
 
 struct OpInfo {
   Op op;
@@ -41,6 +41,8 @@ constexpr std::string_view name(Op op) { return info(op).name; }
 
 /// Outputs of an op: Moments and MomentsMerge give (mean, m2), everything else one array.
 constexpr int output_count(Op op) { return op == Op::Moments || op == Op::MomentsMerge ? 2 : 1; }
+
+constexpr bool is_arg_reduce(Op op) { return op == Op::ArgMin || op == Op::ArgMax; }
 
 /// Numerics mode of a node (contract 2.1); part of its hash and of the kernel's key.
 enum class Mode : std::uint8_t { Strict, Relaxed };

@@ -22,6 +22,9 @@ std::string identity(const Graph& g, const GraphNode& n) {
     case OpClass::View:
       key += encode(g.views[n.payload]);
       break;
+    case OpClass::Update:
+      key += encode(g.updates[n.payload]);
+      break;
     case OpClass::Reduce:
       key += encode(g.reduces[n.payload]);
       break;

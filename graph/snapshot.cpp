@@ -164,6 +164,9 @@ class Walker {
       case OpClass::View:
         g.views.push_back(decode_view(n.attributes()));
         return static_cast<std::uint32_t>(g.views.size() - 1);
+      case OpClass::Update:
+        g.updates.push_back(decode_update(n.attributes()));
+        return static_cast<std::uint32_t>(g.updates.size() - 1);
       case OpClass::Reduce:
         g.reduces.push_back(decode_reduce(n.attributes()));
         return static_cast<std::uint32_t>(g.reduces.size() - 1);

@@ -47,12 +47,12 @@ struct DtypeInfo {
 };
 
 inline constexpr DtypeInfo kDtypeTable[kDtypeCount] = {
-    {"bool", "bool", DtypeKind::Bool, 1, true},       {"int8", "i8", DtypeKind::Int, 1, false},
-    {"int16", "i16", DtypeKind::Int, 2, false},       {"int32", "i32", DtypeKind::Int, 4, true},
-    {"int64", "i64", DtypeKind::Int, 8, true},        {"uint8", "u8", DtypeKind::UInt, 1, false},
-    {"uint16", "u16", DtypeKind::UInt, 2, false},     {"uint32", "u32", DtypeKind::UInt, 4, false},
-    {"uint64", "u64", DtypeKind::UInt, 8, false},     {"float16", "f16", DtypeKind::Float, 2, false},
-    {"bfloat16", "bf16", DtypeKind::Float, 2, false}, {"float32", "f32", DtypeKind::Float, 4, true},
+    {"bool", "bool", DtypeKind::Bool, 1, true},       {"int8", "i8", DtypeKind::Int, 1, true},
+    {"int16", "i16", DtypeKind::Int, 2, true},       {"int32", "i32", DtypeKind::Int, 4, true},
+    {"int64", "i64", DtypeKind::Int, 8, true},        {"uint8", "u8", DtypeKind::UInt, 1, true},
+    {"uint16", "u16", DtypeKind::UInt, 2, true},     {"uint32", "u32", DtypeKind::UInt, 4, true},
+    {"uint64", "u64", DtypeKind::UInt, 8, true},     {"float16", "f16", DtypeKind::Float, 2, true},
+    {"bfloat16", "bf16", DtypeKind::Float, 2, true}, {"float32", "f32", DtypeKind::Float, 4, true},
     {"float64", "f64", DtypeKind::Float, 8, true},    {"complex64", "c64", DtypeKind::Complex, 8, false},
     {"complex128", "c128", DtypeKind::Complex, 16, false},
 };
