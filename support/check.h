@@ -3,15 +3,26 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tarry/error.h>
 
 namespace tarry::support {
 [[noreturn]] void assertion_failed(const char* expression, const char* file, int line);
+
+/// A place in our sources that throws.
+struct ThrowSite {
+  const char* file = nullptr;
+  int line = 0;
+};
+void reached_throw(const char* file, int line) noexcept;
+/// The sites that this process has thrown from, each once: tests compare them with the sources.
+std::vector<ThrowSite> reached_throws();
 }  // namespace tarry::support
 
 /// Throws TYPE{op, where, "[op] message (at file:line)"}; the message is assembled by Error.
-#define TARRY_THROW(TYPE, OP, WHERE, ...) throw ::tarry::TYPE((OP), (WHERE), (__VA_ARGS__))
+#define TARRY_THROW(TYPE, OP, WHERE, ...) \
+  (::tarry::support::reached_throw(__FILE__, __LINE__), throw ::tarry::TYPE((OP), (WHERE), (__VA_ARGS__)))
 
 /// Holds in every build: a violated invariant of ours throws InternalError, it never continues.
 #define TARRY_ASSERT(CONDITION) \

@@ -10,6 +10,8 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <tarry/log.h>
+
 #include "support/env.h"
 
 namespace tarry::support::log {
@@ -97,3 +99,19 @@ void set_sink(Sink sink) {
 }
 
 }  // namespace tarry::support::log
+
+namespace tarry {
+inline namespace v0 {
+
+void set_log_callback(LogCallback callback) {
+  using support::log::Level;
+  static_assert(static_cast<int>(LogLevel::Debug) == static_cast<int>(Level::Debug) &&
+                static_cast<int>(LogLevel::Error) == static_cast<int>(Level::Error));
+  if (!callback) return support::log::set_sink({});
+  support::log::set_sink([callback = std::move(callback)](Level level, std::string_view message) {
+    callback(static_cast<LogLevel>(level), message);
+  });
+}
+
+}  // namespace v0
+}  // namespace tarry
