@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tarry/half.h>
+
 #include "graph/record.h"
 #include "runtime/engine.h"
 #include "support/check.h"
@@ -51,27 +53,49 @@ std::string digits(T value, std::chars_format format) {
   return result;
 }
 
+/// The fewest digits that tell a 16-bit float from its neighbours.
+template <class T>
+requires(sizeof(T) == 2) std::string digits(T value, std::chars_format format) {
+  char text[128];
+  for (int precision = 0;; ++precision) {
+    const float wide = static_cast<float>(value);
+    std::string result(text, std::to_chars(text, text + sizeof text, wide, format, precision).ptr);
+    double back = 0;
+    std::from_chars(result.data(), result.data() + result.size(), back);
+    if (T(back).bits != value.bits && precision < 2 * kPrecision) continue;
+    if (precision == 0) result.insert(std::min(result.find('e'), result.size()), ".");
+    return result;
+  }
+}
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
 /// Texts of all shown elements, in one format and of one width.
 template <class T>
 std::vector<std::string> format(const std::vector<T>& values) {
   std::vector<std::string> texts;
-  if constexpr (std::is_floating_point_v<T>) {
-    T largest = 0, smallest = std::numeric_limits<T>::infinity();
-    for (const T v : values) {
+  if constexpr (std::is_floating_point_v<T> || is_half<T>) {
+    using Wide = std::conditional_t<is_half<T>, float, T>;
+    Wide largest = 0, smallest = std::numeric_limits<Wide>::infinity();
+    for (const T value : values) {
+      const auto v = static_cast<Wide>(value);
       if (!std::isfinite(v) || v == 0) continue;
       largest = std::max(largest, std::abs(v));
       smallest = std::min(smallest, std::abs(v));
     }
-    const bool scientific = largest > 0 && (largest >= T(1e8) || smallest < T(1e-4) || largest / smallest > T(1000));
+    const bool scientific =
+        largest > 0 && (largest >= Wide(1e8) || smallest < Wide(1e-4) || largest / smallest > Wide(1000));
     std::size_t fraction = 0;  // characters after the point
     const auto place = [](const std::string& s) { return s.find('.'); };
-    for (const T v : values) {
+    for (const T value : values) {
+      const auto v = static_cast<Wide>(value);
       if (std::isnan(v)) {
         texts.emplace_back("nan");
       } else if (std::isinf(v)) {
         texts.emplace_back(v < 0 ? "-inf" : "inf");
       } else {
-        texts.push_back(digits(v, scientific ? std::chars_format::scientific : std::chars_format::fixed));
+        texts.push_back(digits(value, scientific ? std::chars_format::scientific : std::chars_format::fixed));
         const std::string& s = texts.back();
         fraction = std::max(fraction, std::min(s.find('e'), s.size()) - place(s) - 1);
       }
@@ -185,21 +209,42 @@ std::ostream& operator<<(std::ostream& out, const Array& x) {
   const graph::Edge e = detail::edge(x, "print", Where{});
   const graph::Node& n = *e.node();
   const std::shared_ptr<const void> data = runtime::host_data(e, n.where());
-  switch (n.dtype) {
-    case Dtype::Bool:
-      return out << render<bool>(n.shape(), data.get());
-    case Dtype::Int32:
-      return out << render<std::int32_t>(n.shape(), data.get());
-    case Dtype::Int64:
-      return out << render<std::int64_t>(n.shape(), data.get());
-    case Dtype::Float32:
-      return out << render<float>(n.shape(), data.get());
-    case Dtype::Float64:
-      return out << render<double>(n.shape(), data.get());
-    default:
-      break;
-  }
-  TARRY_THROW(InternalError, "print", n.where(), "no format for " + std::string(name(n.dtype)));
+  const auto text = [&]() -> std::string {
+    switch (n.dtype) {
+      case Dtype::Bool:
+        return render<bool>(n.shape(), data.get());
+      case Dtype::Int8:
+        return render<std::int8_t>(n.shape(), data.get());
+      case Dtype::Int16:
+        return render<std::int16_t>(n.shape(), data.get());
+      case Dtype::Int32:
+        return render<std::int32_t>(n.shape(), data.get());
+      case Dtype::Int64:
+        return render<std::int64_t>(n.shape(), data.get());
+      case Dtype::UInt8:
+        return render<std::uint8_t>(n.shape(), data.get());
+      case Dtype::UInt16:
+        return render<std::uint16_t>(n.shape(), data.get());
+      case Dtype::UInt32:
+        return render<std::uint32_t>(n.shape(), data.get());
+      case Dtype::UInt64:
+        return render<std::uint64_t>(n.shape(), data.get());
+      case Dtype::Float16:
+        return render<Half>(n.shape(), data.get());
+      case Dtype::BFloat16:
+        return render<BFloat16>(n.shape(), data.get());
+      case Dtype::Float32:
+        return render<float>(n.shape(), data.get());
+      case Dtype::Float64:
+        return render<double>(n.shape(), data.get());
+      case Dtype::Complex64:
+      case Dtype::Complex128:
+        break;
+    }
+    TARRY_ASSERT(false && "no operation makes complex arrays");
+    return {};
+  };
+  return out << text();
 }
 
 }  // namespace v0

@@ -18,7 +18,11 @@
 #include <tarry/dtype.h>     // IWYU pragma: export
 #include <tarry/error.h>     // IWYU pragma: export
 #include <tarry/evaluate.h>  // IWYU pragma: export
+#include <tarry/half.h>      // IWYU pragma: export
+#include <tarry/io.h>        // IWYU pragma: export
+#include <tarry/log.h>       // IWYU pragma: export
 #include <tarry/ops.h>       // IWYU pragma: export
 #include <tarry/plan.h>      // IWYU pragma: export
 #include <tarry/scope.h>     // IWYU pragma: export
 #include <tarry/shape.h>     // IWYU pragma: export
+#include <tarry/views.h>     // IWYU pragma: export
