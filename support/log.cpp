@@ -103,13 +103,13 @@ void set_sink(Sink sink) {
 namespace tarry {
 inline namespace v0 {
 
-void set_log_callback(LogCallback callback) {
+void set_log_callback(LogCallback callback, void* context) {
   using support::log::Level;
   static_assert(static_cast<int>(LogLevel::Debug) == static_cast<int>(Level::Debug) &&
                 static_cast<int>(LogLevel::Error) == static_cast<int>(Level::Error));
-  if (!callback) return support::log::set_sink({});
-  support::log::set_sink([callback = std::move(callback)](Level level, std::string_view message) {
-    callback(static_cast<LogLevel>(level), message);
+  if (callback == nullptr) return support::log::set_sink({});
+  support::log::set_sink([callback, context](Level level, std::string_view message) {
+    callback(context, static_cast<LogLevel>(level), message);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 #include <tarry/device.h>
+#include <tarry/log.h>
 #include <unistd.h>
 
 #include "support/check.h"
@@ -304,4 +305,17 @@ TEST_CASE("process: programs run from many threads at once keep their outputs ap
   }
   threads.clear();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("log: a callback gets what would go to stderr", "[support][log]") {
+  std::vector<std::string> lines;
+  tarry::set_log_callback(
+      [](void* context, tarry::LogLevel level, std::string_view message) {
+        if (level == tarry::LogLevel::Warning) static_cast<std::vector<std::string>*>(context)->emplace_back(message);
+      },
+      &lines);
+  tlog::warn_once("a line for the callback");
+  tarry::set_log_callback(nullptr);
+  tlog::info("not admitted, and not for the callback");
+  CHECK(lines == std::vector<std::string>{"a line for the callback"});
 }
