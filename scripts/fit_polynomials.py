@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of codegen/prelude.h (exp, log, erf in float32 and float64) and prints them as C literals.
+"""Fits the polynomials of codegen/prelude/ and prints them and the constants beside them as C literals.
 
 Method: weighted minimax by the Remez exchange on a dense Chebyshev grid (Remez 1934; Muller, "Elementary Functions",
 3rd ed., ch. 3), in 60-digit arithmetic. Coefficients are then rounded to the target format one at a time, from the
@@ -13,6 +13,13 @@ Argument reductions:
        (Tang, ACM TOMS 16(4), 1990)
   erf  |x| <= 1: x + x Q(x^2).  Above: 1 - exp(Q(|x| - 1)), Q a fit of log(erfc); the weight erfc(x) is what an error of
        Q does to the result, so a plain polynomial reaches to where erf rounds to 1 (cf. Cody, Math. Comp. 23, 1969)
+  sin, cos  x = n pi/2 + r, |r| <= pi/4, pi/2 in parts of 33 bits (Cody and Waite), beyond 2^20 by multiplication with the
+       bits of 2/pi that matter (Payne and Hanek, SIGNUM Newsletter 18, 1983); sin(r) = r + r^3 Q(r^2),
+       cos(r) = 1 - r^2/2 + r^4 Q(r^2).  float32 computes in float64, hence the short fits there
+  atan |x| <= tan(pi/8): x + x^3 Q(x^2), elsewhere by atan(x) = pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x)
+  asin |x| <= 1/2: x + x^3 Q(x^2), elsewhere pi/2 - 2 asin(sqrt((1-x)/2))
+  pow  log as for float64 above, its two leading terms 2 s + 2/3 s^3 in double-double, and s^5 Q(s^2) in double
+  tanh float32, |x| <= 0.55: x + x^3 Q(x^2)
 """
 import argparse
 import mpmath as mp
@@ -138,6 +145,47 @@ def log_erfc(u):
     return mp.log(mp.erfc(1 + u))
 
 
+def odd_tail(function):
+    """Q(z) with function(x) = x + x^3 Q(x^2)."""
+    def tail(z):
+        x = mp.sqrt(z)
+        return (function(x) / x - 1) / z
+    return tail
+
+
+def odd_weight(function):
+    """What an error of odd_tail does to the result, relative to it."""
+    return lambda z: z * mp.sqrt(z) / function(mp.sqrt(z))
+
+
+def cos_tail(z):
+    return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z ** 2
+
+
+def pow_log_tail(z):
+    """Q(z) with 2 atanh(s) = 2 s + 2/3 s^3 + s^5 Q(s^2)."""
+    s = mp.sqrt(z)
+    return ((2 * mp.atanh(s) / s - 2) / z - mp.mpf(2) / 3) / z
+
+
+def parts(name, value, bits, count):
+    """value as a sum of count floats: all but the last have `bits` bits, so that a small integer times one is exact."""
+    texts = []
+    for i in range(count):
+        part = rounded(value, bits if i < count - 1 else 53)
+        texts.append(literal(part, 53))
+        value -= part
+    print(f"{name}:", *texts)
+
+
+def two_over_pi(word_bits, count):
+    """The bits of 2/pi after one word of zeros."""
+    with mp.workprec(word_bits * (count + 1)):
+        bits = int(mp.floor(2 / mp.pi * mp.mpf(2) ** (word_bits * (count - 1))))
+    words = [bits >> word_bits * (count - 1 - i) & (1 << word_bits) - 1 for i in range(count)]
+    print(f"two_over_pi, {word_bits} bits:", ", ".join(f"0x{w:0{word_bits // 4}x}" for w in words))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="fit only these, e.g. exp_f32")
@@ -160,6 +208,25 @@ def main():
     run("erf_large_f32", log_erfc, lambda u: mp.erfc(1 + u), 0, "2.95", 7, 24)
     run("erf_small_f64", erf_tail, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)), 0, 1, 11, 53)
     run("erf_large_f64", log_erfc, lambda u: mp.erfc(1 + u), 0, "4.95", 19, 53)
+    quarter = (mp.pi / 4 * mp.mpf("1.0001")) ** 2
+    eighth = mp.tan(mp.pi / 8) ** 2 * mp.mpf("1.0001")
+    for suffix, sin_degree, cos_degree in (("f32", 3, 2), ("f64", 5, 5)):  # both in float64
+        run("sin_" + suffix, odd_tail(mp.sin), odd_weight(mp.sin), 0, quarter, sin_degree, 53)
+        run("cos_" + suffix, cos_tail, lambda z: z * z / mp.cos(mp.sqrt(z)), 0, quarter, cos_degree, 53)
+    run("atan_f64", odd_tail(mp.atan), odd_weight(mp.atan), 0, eighth, 10, 53)
+    run("asin_f64", odd_tail(mp.asin), odd_weight(mp.asin), 0, "0.25001", 12, 53)
+    run("pow_log_f64", pow_log_tail, lambda z: z * z / 2, 0, s_max, 6, 53)
+    run("tanh_f32", odd_tail(mp.tanh), odd_weight(mp.tanh), 0, mp.mpf("0.551") ** 2, 4, 24)
+    parts("pi/2", mp.pi / 2, 33, 4)
+    parts("pi/4", mp.pi / 4, 53, 2)
+    parts("2/pi", 2 / mp.pi, 53, 1)
+    parts("ln 2", ln2, 41, 3)
+    parts("1/ln 2", 1 / ln2, 21, 2)
+    parts("1/ln 10", 1 / mp.log(10), 21, 2)
+    parts("log10 2", mp.log10(2), 41, 2)
+    parts("2/3", mp.mpf(2) / 3, 53, 2)
+    two_over_pi(32, 8)
+    two_over_pi(64, 20)
 
 
 if __name__ == "__main__":
