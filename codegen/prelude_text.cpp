@@ -15,7 +15,8 @@ extern const char kPreludeSource[];
 namespace {
 
 struct Section {
-  std::string name;
+  std::string name;                ///< the first of `names`
+  std::vector<std::string> names;
   std::vector<std::size_t> needs;  ///< indices of earlier sections
   std::vector<std::string> ops;    ///< a family: what each of its rows defines
   std::string c, cuda;             ///< the body in either dialect
@@ -40,18 +41,19 @@ std::size_t index_of(const Prelude& prelude, const std::string& section) {
   return found->second;
 }
 
-/// "name : needs : ops". A need must stand above, so the order of the file is an order of dependencies.
+/// "names : needs : ops". A need must stand above, so the order of the file is an order of dependencies.
 Section parse_header(const Prelude& prelude, std::string_view header) {
   const std::size_t first = header.find(':'), second = header.find(':', first + 1);
   Section section;
-  section.name = words(header.substr(0, first)).at(0);
+  section.names = words(header.substr(0, first));
+  section.name = section.names.at(0);
   for (const std::string& need : words(header.substr(first + 1, second - first - 1)))
     section.needs.push_back(index_of(prelude, need));
   if (second != std::string_view::npos) section.ops = words(header.substr(second + 1));
   return section;
 }
 
-/// A row `family_suffix` of a family it needs defines tarry_<op>_<suffix>; any other section defines its own name.
+/// A row `family_suffix` of a family it needs defines tarry_<op>_<suffix>; any other section defines its own names.
 void index_functions(Prelude& prelude, std::size_t at) {
   const Section& section = prelude.sections[at];
   bool is_row = false;
@@ -62,14 +64,41 @@ void index_functions(Prelude& prelude, std::size_t at) {
     const std::string suffix = section.name.substr(family.name.size());
     for (const std::string& op : family.ops) prelude.by_function.emplace("tarry_" + op + suffix, at);
   }
-  if (!is_row && section.ops.empty()) prelude.by_function.emplace("tarry_" + section.name, at);
+  if (is_row || !section.ops.empty()) return;
+  for (const std::string& name : section.names) prelude.by_function.emplace("tarry_" + name, at);
 }
 
+/// Which dialects the lines between `#ifdef __CUDACC__` and its `#endif` belong to. Conditionals within are text.
+class Branches {
+ public:
+  /// False for a line of text; else the line is used up.
+  bool take(std::string_view line) {
+    if (inner_ == 0 && line == "#ifdef __CUDACC__") return go(true, false);
+    if (inner_ == 0 && line == "#ifndef __CUDACC__") return go(false, true);
+    if (line.starts_with("#if")) return ++inner_, false;
+    if (inner_ != 0 && line == "#endif") return --inner_, false;
+    if (inner_ == 0 && line == "#else") return go(!cuda_, !c_);
+    if (inner_ == 0 && line == "#endif") return go(true, true);
+    return false;
+  }
+  [[nodiscard]] bool cuda() const { return cuda_; }
+  [[nodiscard]] bool c() const { return c_; }
+  [[nodiscard]] bool closed() const { return cuda_ && c_ && inner_ == 0; }
+
+ private:
+  bool go(bool cuda, bool c) {
+    cuda_ = cuda;
+    c_ = c;
+    return true;
+  }
+  bool cuda_ = true, c_ = true;
+  int inner_ = 0;
+};
+
 Prelude parse(std::string_view text) {
-  enum class Branch { Both, Cuda, C };
   constexpr std::string_view marker = "//== ";
   Prelude prelude;
-  Branch branch = Branch::Both;
+  Branches branches;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
@@ -81,21 +110,13 @@ Prelude parse(std::string_view text) {
       index_functions(prelude, prelude.sections.size() - 1);
     } else if (prelude.sections.empty() || line.empty() || line.starts_with("//") || line == "#pragma once") {
       continue;  // the head of the file, and comments for its readers
-    } else if (line == "#ifdef __CUDACC__") {
-      branch = Branch::Cuda;
-    } else if (line == "#ifndef __CUDACC__") {
-      branch = Branch::C;
-    } else if (line == "#else") {
-      branch = branch == Branch::Cuda ? Branch::C : Branch::Cuda;
-    } else if (line == "#endif") {
-      branch = Branch::Both;
-    } else {
+    } else if (!branches.take(line)) {
       Section& section = prelude.sections.back();
-      if (branch != Branch::Cuda) section.c.append(line) += '\n';
-      if (branch != Branch::C) section.cuda.append(line) += '\n';
+      if (branches.c()) section.c.append(line) += '\n';
+      if (branches.cuda()) section.cuda.append(line) += '\n';
     }
   }
-  TARRY_ASSERT(branch == Branch::Both && !prelude.sections.empty() && prelude.sections[0].name == "core");
+  TARRY_ASSERT(branches.closed() && !prelude.sections.empty() && prelude.sections[0].name == "core");
   return prelude;
 }
 

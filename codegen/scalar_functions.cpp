@@ -35,28 +35,43 @@ template <class R, class A, class B, class C, R (*F)(A, B, C)> struct OnCells<F>
   }
 };
 
-// The families of the prelude, by dtype suffix.
-#define TARRY_CELLS(F) {#F, &OnCells<&F>::call}
-#define TARRY_ANY(S)                                                                                             \
-  TARRY_CELLS(tarry_equal_##S), TARRY_CELLS(tarry_not_equal_##S), TARRY_CELLS(tarry_less_##S),                   \
-      TARRY_CELLS(tarry_less_equal_##S), TARRY_CELLS(tarry_greater_##S), TARRY_CELLS(tarry_greater_equal_##S),   \
-      TARRY_CELLS(tarry_where_##S), TARRY_CELLS(tarry_minimum_##S), TARRY_CELLS(tarry_maximum_##S),              \
-      TARRY_CELLS(tarry_astype_bool_##S), TARRY_CELLS(tarry_astype_i32_##S), TARRY_CELLS(tarry_astype_i64_##S),  \
-      TARRY_CELLS(tarry_astype_f32_##S), TARRY_CELLS(tarry_astype_f64_##S)
-#define TARRY_NUMBER(S)                                                                                          \
-  TARRY_ANY(S), TARRY_CELLS(tarry_add_##S), TARRY_CELLS(tarry_subtract_##S), TARRY_CELLS(tarry_multiply_##S),    \
-      TARRY_CELLS(tarry_floor_divide_##S), TARRY_CELLS(tarry_remainder_##S), TARRY_CELLS(tarry_negative_##S),    \
-      TARRY_CELLS(tarry_abs_##S)
-#define TARRY_REAL(S)                                                                                            \
-  TARRY_NUMBER(S), TARRY_CELLS(tarry_divide_##S), TARRY_CELLS(tarry_sqrt_##S), TARRY_CELLS(tarry_exp_##S),       \
-      TARRY_CELLS(tarry_log_##S), TARRY_CELLS(tarry_erf_##S)
+// Which ops there are for which dtypes: X(op, dtype suffix) for each. A function of the prelude is in the table once its
+// op's word stands here.
+#define TARRY_FOR_ANY(X, S)                                                                                          \
+  X(equal, S) X(not_equal, S) X(less, S) X(less_equal, S) X(greater, S) X(greater_equal, S)                          \
+  X(where, S) X(minimum, S) X(maximum, S) X(isfinite, S) X(isinf, S) X(isnan, S) X(signbit, S)                       \
+  X(astype_bool, S) X(astype_i8, S) X(astype_i16, S) X(astype_i32, S) X(astype_i64, S)                               \
+  X(astype_u8, S) X(astype_u16, S) X(astype_u32, S) X(astype_u64, S)                                                 \
+  X(astype_f16, S) X(astype_bf16, S) X(astype_f32, S) X(astype_f64, S)
+#define TARRY_FOR_NUMBERS(X, S)                                                                                      \
+  TARRY_FOR_ANY(X, S)                                                                                                \
+  X(add, S) X(subtract, S) X(multiply, S) X(floor_divide, S) X(remainder, S) X(fma, S) X(square, S)                  \
+  X(negative, S) X(abs, S) X(sign, S) X(ceil, S) X(floor, S) X(round, S) X(trunc, S)
+#define TARRY_FOR_BITS(X, S) X(bitwise_and, S) X(bitwise_or, S) X(bitwise_xor, S) X(bitwise_invert, S)
+#define TARRY_FOR_BOOLS(X, S)                                                                                        \
+  TARRY_FOR_ANY(X, S) TARRY_FOR_BITS(X, S)                                                                           \
+  X(logical_and, S) X(logical_or, S) X(logical_xor, S) X(logical_not, S)
+#define TARRY_FOR_INTEGERS(X, S)                                                                                     \
+  TARRY_FOR_NUMBERS(X, S) TARRY_FOR_BITS(X, S) X(bitwise_left_shift, S) X(bitwise_right_shift, S) X(pow, S)
+#define TARRY_FOR_FLOATS(X, S)                                                                                       \
+  TARRY_FOR_NUMBERS(X, S) TARRY_FOR_FUNCTIONS(X, S)                                                                  \
+  X(divide, S) X(reciprocal, S) X(sqrt, S) X(copysign, S) X(nextafter, S)
+/// The elementary functions, in all four floats.
+#define TARRY_FOR_FUNCTIONS(X, S) X(exp, S) X(log, S) X(erf, S)
 
 using Table = std::unordered_map<std::string_view, ScalarFunction>;
 const Table& table() {
+#define TARRY_ON_CELLS(OP, S) {"tarry_" #OP "_" #S, &OnCells<&tarry_##OP##_##S>::call},
   static const Table rows = {
-      TARRY_ANY(bool), TARRY_CELLS(tarry_logical_and_bool), TARRY_CELLS(tarry_logical_or_bool),
-      TARRY_CELLS(tarry_logical_not_bool), TARRY_NUMBER(i32), TARRY_NUMBER(i64), TARRY_REAL(f32), TARRY_REAL(f64),
+      TARRY_FOR_BOOLS(TARRY_ON_CELLS, bool)
+      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i8) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u8)
+      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i16) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u16)
+      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i32) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u32)
+      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i64) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u64)
+      TARRY_FOR_FLOATS(TARRY_ON_CELLS, f16) TARRY_FOR_FLOATS(TARRY_ON_CELLS, bf16)
+      TARRY_FOR_FLOATS(TARRY_ON_CELLS, f32) TARRY_FOR_FLOATS(TARRY_ON_CELLS, f64)
   };
+#undef TARRY_ON_CELLS
   return rows;
 }
 
