@@ -6,6 +6,7 @@
 
 #include <tarry/array.h>
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -29,6 +30,13 @@ struct Argument {
   Scalar scalar = 0;
 };
 
+/// The dtype that holds both: nothing for uint64 with a signed integer.
+std::optional<Dtype> promote(Dtype a, Dtype b) noexcept;
+[[noreturn]] void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where);
+/// Promotion over all values of an op, whatever their order: arrays first, then the numbers beside them.
+Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where);
+/// An argument as an edge of `dtype`.
+Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where);
 /// An elementwise op; inserts the casts and scalars that bring all values to one dtype.
 Edge record_map(Op op, std::span<const Argument> arguments, Where where);
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where);
@@ -41,9 +49,14 @@ Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where);
 /// x read through `map` at coordinates of `shape`; `device` places what has no device yet.
 Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where,
                  Device device = {});
+/// x's elements, in row-major order, under another shape of as many elements; x itself where it has that shape.
+Edge record_reshape(const Edge& x, std::span<const std::int64_t> shape, Where where);
+/// base with `value` in the box that `place` names. The box is not empty and lies in the base; the dtypes are equal.
+/// Throws for `op` where the two are placed on different devices.
+Edge record_update(std::string_view op, const Edge& base, const Edge& value, const UpdateAttributes& place, Where where);
 /// Every element of `shape` is the 0-d `x`, on the context's device.
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where);
-/// One reduction along one axis. Moments and MomentsMerge have outputs 0 (mean) and 1 (m2): see output_of.
+/// One reduction along one axis; ArgMin and ArgMax give int64. Moments and MomentsMerge have outputs 0 (mean) and 1 (m2): see output_of.
 Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attributes, Where where);
 /// Another output of the same node.
 Edge output_of(const Edge& e, std::uint32_t output);
@@ -79,6 +92,7 @@ struct ArrayAccess {
 
 /// The edge of a defined array; throws InvalidArgument for an undefined one.
 graph::Edge edge(const Array& x, std::string_view op, Where where);
+graph::Argument argument(const Operand& x, std::string_view op, Where where);
 inline Array wrap(graph::Edge e) noexcept { return ArrayAccess::array(std::move(e)); }
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// The public views.
+// The public views that are not indexing.
 #include <tarry/views.h>
 
 #include <algorithm>
@@ -15,6 +15,24 @@ using graph::Edge;
 using graph::IndexMap;
 
 std::span<const std::int64_t> shape_of(const Edge& e) { return e.node()->shape(); }
+
+void check_product(const char* op, std::int64_t extent, std::int64_t times, Where where) {
+  std::int64_t product;
+  if (!__builtin_mul_overflow(extent, times, &product)) return;
+  TARRY_THROW(InvalidArgument, op, where, "the result would have more than 2^63 - 1 elements");
+}
+
+/// x with a new axis of `times` equal parts at `at`, its neighbours then taken together to `shape`.
+Edge repeated(const Edge& x, int at, std::int64_t times, const Dims& shape, Where where) {
+  IndexMap map;
+  Dims wide(shape_of(x));
+  if (wide.size() == graph::kMaxRank) {
+    TARRY_THROW(InvalidArgument, "repeat", where, "shape " + graph::to_string(wide) + " has the highest rank already");
+  }
+  for (int d = 0; d < wide.size(); ++d) map.push_back({d < at ? d : d + 1, 0, 1});
+  wide.insert(at, times);
+  return graph::record_reshape(graph::record_view(x, map, wide.span(), where), shape.span(), where);
+}
 
 }  // namespace
 
@@ -116,6 +134,108 @@ Array flip(const Array& x, const Axes& axes, std::source_location where) {
     if (extent > 1) map[static_cast<int>(d)] = {static_cast<std::int32_t>(d), extent - 1, -1};
   }
   return detail::wrap(graph::record_view(e, map, source, where));
+}
+
+Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std::source_location where) {
+  const Edge e = detail::edge(x, "moveaxis", where);
+  const auto shape = shape_of(e);
+  if (source.vector().size() != destination.vector().size()) {
+    TARRY_THROW(InvalidArgument, "moveaxis", where,
+                std::to_string(source.vector().size()) + " axes to move to " +
+                    std::to_string(destination.vector().size()) + " places");
+  }
+  if (source.vector().empty()) return x;
+  (void)graph::checked_axes("moveaxis", source, shape, where);  // in range, none twice
+  (void)graph::checked_axes("moveaxis", destination, shape, where);
+  std::vector<std::int64_t> order(shape.size(), -1);
+  std::vector<bool> moved(shape.size());
+  for (std::size_t i = 0; i < source.vector().size(); ++i) {
+    const auto from = static_cast<std::size_t>(graph::checked_axis("moveaxis", source.vector()[i], shape, where));
+    const auto to = static_cast<std::size_t>(graph::checked_axis("moveaxis", destination.vector()[i], shape, where));
+    order[to] = static_cast<std::int64_t>(from);
+    moved[from] = true;
+  }
+  std::size_t next = 0;
+  for (std::int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (moved[next]) ++next;
+    axis = static_cast<std::int64_t>(next++);
+  }
+  return permute_dims(x, order, where);
+}
+
+Array reshape(const Array& x, const Shape& shape, std::source_location where) {
+  const Edge e = detail::edge(x, "reshape", where);
+  const std::string from = graph::to_string(shape_of(e)), to = shape.str();
+  std::vector<std::int64_t> extents = shape.vector();
+  const auto open = std::find(extents.begin(), extents.end(), -1);
+  const std::int64_t count = graph::element_count(shape_of(e));
+  if (open != extents.end()) {
+    *open = 1;
+    graph::check_shape("reshape", extents, where);
+    const std::int64_t others = graph::element_count(extents);
+    if (others == 0 || count % others != 0) {
+      TARRY_THROW(InvalidArgument, "reshape", where, "no extent for the -1 in " + to + " holds shape " + from);
+    }
+    *open = count / others;
+  }
+  graph::check_shape("reshape", extents, where);
+  if (graph::element_count(extents) != count) {
+    TARRY_THROW(InvalidArgument, "reshape", where,
+                "shape " + from + " has " + std::to_string(count) + " elements, " + to + " has " +
+                    std::to_string(graph::element_count(extents)));
+  }
+  return detail::wrap(graph::record_reshape(e, extents, where));
+}
+
+std::vector<Array> unstack(const Array& x, int axis, std::source_location where) {
+  const Edge e = detail::edge(x, "unstack", where);
+  const int along = graph::checked_axis("unstack", axis, shape_of(e), where);
+  Dims shape(shape_of(e));
+  const std::int64_t count = shape[along];
+  shape.erase(along);
+  IndexMap map;
+  for (int d = 0; d <= shape.size(); ++d) map.push_back({d < along ? d : d - 1, 0, 1});
+  std::vector<Array> parts;
+  for (std::int64_t i = 0; i < count; ++i) {
+    map[along] = {-1, i, 0};
+    parts.push_back(detail::wrap(graph::record_view(e, map, shape.span(), where)));
+  }
+  return parts;
+}
+
+Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std::source_location where) {
+  const Array source = axis ? x : reshape(x, -1, where);
+  const Edge e = detail::edge(source, "repeat", where);
+  const int along = graph::checked_axis("repeat", axis.value_or(0), shape_of(e), where);
+  if (repeats < 0) {
+    TARRY_THROW(InvalidArgument, "repeat", where, std::to_string(repeats) + " repeats");
+  }
+  Dims merged(shape_of(e));
+  check_product("repeat", merged[along], repeats, where);
+  merged[along] *= repeats;
+  graph::check_shape("repeat", merged.span(), where);
+  return detail::wrap(repeated(e, along + 1, repeats, merged, where));
+}
+
+Array tile(const Array& x, const Shape& repetitions, std::source_location where) {
+  Edge e = detail::edge(x, "tile", where);
+  const int rank = std::max(static_cast<int>(repetitions.size()), static_cast<int>(shape_of(e).size()));
+  graph::check_shape("tile", Dims::filled(rank, 1).span(), where);
+  Dims shape(shape_of(e));
+  while (shape.size() < rank) shape.insert(0, 1);
+  e = graph::record_reshape(e, shape.span(), where);
+  const int lead = rank - static_cast<int>(repetitions.size());
+  for (int d = lead; d < rank; ++d) {
+    const std::int64_t times = repetitions[static_cast<std::size_t>(d - lead)];
+    if (times < 0) TARRY_THROW(InvalidArgument, "tile", where, std::to_string(times) + " repetitions");
+    if (times == 1) continue;
+    check_product("tile", shape[d], times, where);
+    shape[d] *= times;
+    graph::check_shape("tile", shape.span(), where);
+    e = repeated(e, d, times, shape, where);
+  }
+  return detail::wrap(e);
 }
 
 }  // namespace v0

@@ -6,7 +6,10 @@
 #include <tarry/error.h>
 #include <tarry/export.h>
 #include <tarry/shape.h>
+#include <tarry/slice.h>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -28,6 +31,7 @@ inline namespace v0 {
 
 class Array;
 class Operand;
+class RowIterator;
 template <class T>
 class Host;
 
@@ -37,6 +41,11 @@ TARRY_EXPORT Array subtract(const Operand& a, const Operand& b);
 TARRY_EXPORT Array multiply(const Operand& a, const Operand& b);
 TARRY_EXPORT Array divide(const Operand& a, const Operand& b);
 TARRY_EXPORT Array remainder(const Operand& a, const Operand& b);
+TARRY_EXPORT Array bitwise_and(const Operand& a, const Operand& b);
+TARRY_EXPORT Array bitwise_or(const Operand& a, const Operand& b);
+TARRY_EXPORT Array bitwise_xor(const Operand& a, const Operand& b);
+TARRY_EXPORT Array bitwise_left_shift(const Operand& a, const Operand& b);
+TARRY_EXPORT Array bitwise_right_shift(const Operand& a, const Operand& b);
 TARRY_EXPORT Array equal(const Operand& a, const Operand& b);
 TARRY_EXPORT Array not_equal(const Operand& a, const Operand& b);
 TARRY_EXPORT Array less(const Operand& a, const Operand& b);
@@ -51,6 +60,7 @@ struct use_logical_or;
 TARRY_EXPORT void retain(graph::Node* node) noexcept;
 TARRY_EXPORT void release(graph::Node* node) noexcept;
 TARRY_EXPORT Array negative(const Operand& x);
+TARRY_EXPORT Array bitwise_invert(const Operand& x);
 }  // namespace detail
 
 /// An n-dimensional array of one dtype whose values are computed when they are needed. A handle: copying it costs one
@@ -68,11 +78,12 @@ class TARRY_EXPORT Array {
     if (node_ != nullptr) detail::retain(node_);
   }
   Array(Array&& other) noexcept : node_(std::exchange(other.node_, nullptr)), output_(other.output_) {}
-  Array& operator=(Array other) noexcept {
+  Array& operator=(Array other) & noexcept {
     std::swap(node_, other.node_);
     std::swap(output_, other.output_);
     return *this;
   }
+  Array& operator=(Array other) && = delete;  ///< `x(i) = v`: write x.set({i}, v)
   ~Array() {
     if (node_ != nullptr) detail::release(node_);
   }
@@ -125,14 +136,49 @@ class TARRY_EXPORT Array {
   /// Evaluates, waits and prints as NumPy does: more than 1,000 elements are summarised with "...".
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Array& x);
 
+  /// Part of x, as in NumPy: `x(0)`, `x(slice(1, -1), slice(none, none, 2))`, `x(ellipsis, 2)`, `x(newaxis)`. Nothing
+  /// moves.
+  /// Shapes: an integer drops its axis and may count from the end, a slice keeps it, newaxis inserts one; axes that are
+  /// not named stay whole.
+  /// Throws InvalidArgument for an integer outside its axis, more indices than axes, a second ellipsis or a step of 0.
+  template <std::convertible_to<Index>... Rest>
+  [[nodiscard]] Array operator()(Index first, Rest... rest) const {
+    const Index indices[] = {first, rest...};
+    return at(indices, 1 + sizeof...(rest));
+  }
+  /// The parts x(0), x(1), ... along the first axis, none of them computed yet: `for (Array row : x)`.
+  /// Throws InvalidArgument for a 0-d array.
+  [[nodiscard]] RowIterator begin(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] RowIterator end(std::source_location where = std::source_location::current()) const;
+
+  /// Rebinds this handle to x with other elements in x(box...): `x.set({slice(1, -1), 0}, v)`. Other handles keep the old
+  /// values. Where nothing else holds those, the elements are written into the same memory.
+  /// Shapes: v broadcasts to that of x(box...).  Dtypes: x's is kept; a number must fit it, an array must promote to it.
+  /// Throws InvalidArgument as x(box...) does, and for a v of another shape or dtype.
+  Array& set(std::initializer_list<Index> box, const Operand& v) &;
+  Array& set(std::initializer_list<Index> box, const Operand& v) && = delete;
+  /// Elements where the bool array `mask` is true become those of v. mask and v broadcast to the shape of x.
+  Array& set(const Array& mask, const Operand& v) &;
+  Array& set(const Array& mask, const Operand& v) && = delete;
+  /// x.set(box, x(box...) + v), the sum in x's dtype.
+  Array& add(std::initializer_list<Index> box, const Operand& v) &;
+  Array& add(std::initializer_list<Index> box, const Operand& v) && = delete;
+
   // Operators record the function of the same meaning in ops.h, with the user's file and line. `/` is true division
-  // and `%` takes the sign of the divisor. Comparisons give arrays of bool.
-  [[nodiscard]] friend Array operator+(const Operand& a, const Operand& b) { return add(a, b); }
+  // and `%` takes the sign of the divisor. `& | ^ ~ << >>` work on bits, and on bools as logic. Comparisons give arrays of
+  // bool.
+  [[nodiscard]] friend Array operator+(const Operand& a, const Operand& b) { return v0::add(a, b); }
   [[nodiscard]] friend Array operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
   [[nodiscard]] friend Array operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
   [[nodiscard]] friend Array operator/(const Operand& a, const Operand& b) { return divide(a, b); }
   [[nodiscard]] friend Array operator%(const Operand& a, const Operand& b) { return remainder(a, b); }
   [[nodiscard]] friend Array operator-(const Operand& x) { return detail::negative(x); }
+  [[nodiscard]] friend Array operator&(const Operand& a, const Operand& b) { return bitwise_and(a, b); }
+  [[nodiscard]] friend Array operator|(const Operand& a, const Operand& b) { return bitwise_or(a, b); }
+  [[nodiscard]] friend Array operator^(const Operand& a, const Operand& b) { return bitwise_xor(a, b); }
+  [[nodiscard]] friend Array operator<<(const Operand& a, const Operand& b) { return bitwise_left_shift(a, b); }
+  [[nodiscard]] friend Array operator>>(const Operand& a, const Operand& b) { return bitwise_right_shift(a, b); }
+  [[nodiscard]] friend Array operator~(const Operand& x) { return detail::bitwise_invert(x); }
   [[nodiscard]] friend Array operator==(const Operand& a, const Operand& b) { return equal(a, b); }
   [[nodiscard]] friend Array operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
   [[nodiscard]] friend Array operator<(const Operand& a, const Operand& b) { return less(a, b); }
@@ -156,10 +202,22 @@ class TARRY_EXPORT Array {
   Array& operator-=(const Operand& b) &;
   Array& operator*=(const Operand& b) &;
   Array& operator/=(const Operand& b) &;
+  Array& operator%=(const Operand& b) &;
+  Array& operator&=(const Operand& b) &;
+  Array& operator|=(const Operand& b) &;
+  Array& operator^=(const Operand& b) &;
+  Array& operator<<=(const Operand& b) &;
+  Array& operator>>=(const Operand& b) &;
   Array& operator+=(const Operand& b) && = delete;
   Array& operator-=(const Operand& b) && = delete;
   Array& operator*=(const Operand& b) && = delete;
   Array& operator/=(const Operand& b) && = delete;
+  Array& operator%=(const Operand& b) && = delete;
+  Array& operator&=(const Operand& b) && = delete;
+  Array& operator|=(const Operand& b) && = delete;
+  Array& operator^=(const Operand& b) && = delete;
+  Array& operator<<=(const Operand& b) && = delete;
+  Array& operator>>=(const Operand& b) && = delete;
 
  private:
   friend struct detail::ArrayAccess;
@@ -168,6 +226,7 @@ class TARRY_EXPORT Array {
   Array(graph::Node* adopted, std::uint32_t output) noexcept : node_(adopted), output_(output) {}
   Array(Scalar value, Dtype dtype, Where where);
 
+  [[nodiscard]] Array at(const Index* indices, std::size_t count) const;
   Array& rebind(Array result, const char* symbol, Where where);
   std::size_t expect(const char* function, Dtype dtype, Where where) const;  // returns the number of elements
   void expect(const char* function, Dtype dtype, std::int64_t size, Where where) const;
@@ -177,6 +236,28 @@ class TARRY_EXPORT Array {
 
   graph::Node* node_ = nullptr;
   std::uint32_t output_ = 0;
+};
+
+/// Iterates over the parts of an array along its first axis. The array must stay where it is meanwhile.
+class RowIterator {
+ public:
+  using value_type = Array;
+  using difference_type = std::ptrdiff_t;
+
+  RowIterator() = default;
+  RowIterator(const Array& x, std::int64_t row, Where where) noexcept : x_(&x), row_(row), where_(where) {}
+  [[nodiscard]] Array operator*() const { return (*x_)(Index(row_, where_)); }
+  RowIterator& operator++() noexcept {
+    ++row_;
+    return *this;
+  }
+  RowIterator operator++(int) noexcept { return {*x_, row_++, where_}; }
+  friend bool operator==(const RowIterator& a, const RowIterator& b) noexcept { return a.row_ == b.row_; }
+
+ private:
+  const Array* x_ = nullptr;
+  std::int64_t row_ = 0;
+  Where where_;
 };
 
 /// Read-only elements of an evaluated array in host memory, row-major; keeps them alive.

@@ -1,0 +1,270 @@
+// x(...), and updates of what it names.
+#include <tarry/views.h>
+
+#include <algorithm>
+
+#include "graph/record.h"
+#include "support/check.h"
+
+namespace tarry {
+namespace graph {
+namespace {
+
+/// Positions along one axis: start + i * step for i < count.
+struct Range {
+  std::int64_t start = 0, step = 1, count = 0;
+};
+
+/// What indices name: a view of the array, and the same elements as a box over its own axes.
+struct Part {
+  Dims shape;           ///< of the view
+  IndexMap map;         ///< the array's dimensions at coordinates of the view
+  Dims box;             ///< elements along each axis of the array
+  UpdateAttributes at;  ///< where they are
+};
+
+/// One call's view of its arguments, for messages.
+struct Call {
+  const char* op;
+  std::span<const std::int64_t> shape;
+  Where where;
+};
+
+[[noreturn]] void fail(const Call& call, const std::string& message) {
+  TARRY_THROW(InvalidArgument, call.op, call.where, message);
+}
+
+Range at_range(const Call& call, std::int64_t at, int axis) {
+  const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
+  if (at < -extent || at >= extent) {
+    fail(call, "index " + std::to_string(at) + " is out of range for axis " + std::to_string(axis) + " of extent " +
+                   std::to_string(extent) + " in shape " + to_string(call.shape));
+  }
+  return {at < 0 ? at + extent : at, 1, 1};
+}
+
+/// As Python's slice.indices().
+Range slice_range(const Call& call, const Slice& s, int axis) {
+  const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
+  const std::int64_t step = std::max(s.step.value().value_or(1), -INT64_MAX);
+  if (step == 0) fail(call, "the slice of axis " + std::to_string(axis) + " has step 0");
+  const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? extent : extent - 1;
+  const auto cut = [&](std::int64_t end) { return std::clamp(end < 0 ? end + extent : end, lowest, highest); };
+  const std::int64_t first = s.start.value() ? cut(*s.start.value()) : step > 0 ? lowest : highest;
+  const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : step > 0 ? highest : lowest;
+  const std::int64_t span = step > 0 ? stop - first : first - stop;
+  if (span <= 0) return {0, 1, 0};
+  const std::int64_t count = (span - 1) / std::abs(step) + 1;
+  return {first, count > 1 ? step : 1, count};
+}
+
+class PartBuilder {
+ public:
+  explicit PartBuilder(const Call& call) : call_(call) {}
+
+  Part run(std::span<const Index> indices) {
+    const auto named = std::count_if(indices.begin(), indices.end(), [](const Index& i) {
+      return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice;
+    });
+    const int rank = static_cast<int>(call_.shape.size());
+    if (named > rank) {
+      fail(call_, std::to_string(named) + " indices are too many for shape " + to_string(call_.shape));
+    }
+    bool spread = false;
+    for (const Index& i : indices) {
+      if (i.kind() != Index::Kind::Ellipsis) {
+        add(i);
+        continue;
+      }
+      if (spread) fail(call_, "an ellipsis may stand once");
+      spread = true;
+      for (auto left = rank - named; left > 0; --left) keep(whole());
+    }
+    while (part_.map.size < rank) keep(whole());
+    return part_;
+  }
+
+ private:
+  [[nodiscard]] int axis() const { return part_.map.size; }
+  [[nodiscard]] Range whole() const { return {0, 1, call_.shape[static_cast<std::size_t>(axis())]}; }
+
+  void add(const Index& i) {
+    if (i.kind() == Index::Kind::Newaxis) {
+      grow(1);
+    } else if (i.kind() == Index::Kind::Slice) {
+      keep(slice_range(call_, i.slice(), axis()));
+    } else {
+      const Range r = at_range(call_, i.at(), axis());
+      note(r);
+      part_.map.push_back({-1, r.start, 0});
+    }
+  }
+
+  void keep(const Range& r) {
+    note(r);
+    part_.map.push_back({part_.shape.size(), r.start, r.step});
+    grow(r.count);
+  }
+
+  void note(const Range& r) {
+    part_.box.push_back(r.count);
+    part_.at.start.push_back(r.start);
+    part_.at.step.push_back(r.step);
+  }
+
+  void grow(std::int64_t extent) {
+    if (part_.shape.size() == kMaxRank) {
+      fail(call_, "the result would have more than " + std::to_string(kMaxRank) + " axes");
+    }
+    part_.shape.push_back(extent);
+  }
+
+  const Call& call_;
+  Part part_;
+};
+
+Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
+  const Call call{op, x.node()->shape(), where};
+  return PartBuilder(call).run(indices);
+}
+
+bool broadcasts(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+  return from.size() <= to.size() && std::equal(from.begin(), from.end(), to.end() - static_cast<std::ptrdiff_t>(from.size()),
+                                                [](std::int64_t f, std::int64_t t) { return f == 1 || f == t; });
+}
+
+/// v in x's dtype, of a shape that broadcasts to `shape`.
+Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const std::int64_t> shape) {
+  const Where where = v.where();
+  const Dtype dtype = x.node()->dtype;
+  if (v.array() == nullptr) return record_scalar(v.scalar(), dtype, op, where);
+  const Edge value = detail::edge(*v.array(), op, where);
+  const Node& n = *value.node();
+  if (promote(dtype, n.dtype) != dtype) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "an array of " + std::string(tarry::name(dtype)) + " does not hold every " +
+                    std::string(tarry::name(n.dtype)) + "; convert the value with astype");
+  }
+  if (!broadcasts(n.shape(), shape)) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "a value of shape " + to_string(n.shape()) + " does not broadcast to " + to_string(shape));
+  }
+  return record_cast(value, dtype, where);
+}
+
+/// x with `value` in `part`. Negative steps become positive ones: the value is read backwards instead.
+Edge put(const char* op, const Edge& x, const Edge& value, const Part& part, Where where) {
+  if (element_count(part.shape.span()) == 0) return x;
+  UpdateAttributes at = part.at;
+  IndexMap box_of;  // coordinates of the part at coordinates of the box
+  box_of.size = part.shape.size();
+  for (int d = 0; d < part.map.size; ++d) {
+    if (part.map[d].axis < 0) continue;
+    AxisMap& m = box_of[part.map[d].axis];
+    m = {d, 0, 1};
+    if (at.step[d] < 0) {
+      at.start[d] += (part.box[d] - 1) * at.step[d];
+      at.step[d] = -at.step[d];
+      m = {d, part.box[d] - 1, -1};
+    }
+  }
+  const IndexMap map = compose(broadcast_map(value.node()->shape(), part.shape.span()), box_of);
+  return record_update(op, x, record_view(value, map, part.box.span(), where), at, where);
+}
+
+enum class Write : std::uint8_t { Replace, Add };
+
+std::span<const Index> list(std::initializer_list<Index> box) { return {box.begin(), box.size()}; }
+
+Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, const Operand& v, Write write) {
+  const Where where = v.where();
+  const Edge base = detail::edge(x, op, where);
+  const Part part = part_of(op, base, list(box), where);
+  Edge value = value_for(op, base, v, part.shape.span());
+  if (write == Write::Add) {
+    const Edge old = record_view(base, part.map, part.shape.span(), where);
+    value = record_map(Op::Add, {{old, 0}, {value, 0}}, where);
+  }
+  return put(op, base, value, part, where);
+}
+
+Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand& v) {
+  const Where where = v.where();
+  const Edge base = detail::edge(x, op, where), chosen = detail::edge(mask, op, where);
+  const auto shape = base.node()->shape();
+  if (chosen.node()->dtype != bool_) {
+    TARRY_THROW(InvalidArgument, op, where, "the mask is " + std::string(tarry::name(chosen.node()->dtype)) + ", not bool");
+  }
+  if (!broadcasts(chosen.node()->shape(), shape)) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "a mask of shape " + to_string(chosen.node()->shape()) + " does not broadcast to " + to_string(shape));
+  }
+  return record_map(Op::Where, {{chosen, 0}, {value_for(op, base, v, shape), 0}, {base, 0}}, where);
+}
+
+}  // namespace
+
+Edge record_update(std::string_view op, const Edge& base, const Edge& value, const UpdateAttributes& place, Where where) {
+  const Node &b = *base.node(), &v = *value.node();
+  TARRY_ASSERT(b.dtype == v.dtype && b.rank == v.rank && place.start.size() == b.rank);
+  if (b.device != v.device && b.device != Device{} && v.device != Device{}) {
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "operands are placed on different devices, " + b.device.str() + " and " + v.device.str());
+  }
+  const NodeSpec spec{.op = Op::Update,
+                      .dtype = b.dtype,
+                      .mode = context().mode,
+                      .device = b.device == Device{} ? v.device : b.device,
+                      .shape = b.shape(),
+                      .attributes = encode(place),
+                      .cell = {},
+                      .where = where};
+  const Edge inputs[] = {base, value};
+  return make_node(spec, inputs);
+}
+
+}  // namespace graph
+
+inline namespace v0 {
+
+Array Array::at(const Index* indices, std::size_t count) const {
+  const Where where = indices[0].where();
+  const graph::Edge e = detail::edge(*this, "index", where);
+  const graph::Part part = graph::part_of("index", e, {indices, count}, where);
+  return detail::wrap(graph::record_view(e, part.map, part.shape.span(), where));
+}
+
+RowIterator Array::begin(std::source_location where) const {
+  if (detail::edge(*this, "index", where).node()->rank == 0) {
+    TARRY_THROW(InvalidArgument, "index", where, "a 0-d array has no rows to go through");
+  }
+  return {*this, 0, where};
+}
+
+RowIterator Array::end(std::source_location where) const {
+  const graph::Edge e = detail::edge(*this, "index", where);
+  return {*this, e.node()->rank == 0 ? 0 : e.node()->shape()[0], where};
+}
+
+Array& Array::set(std::initializer_list<Index> box, const Operand& v) & {
+  return *this = detail::wrap(graph::with_box("set", *this, box, v, graph::Write::Replace));
+}
+Array& Array::set(const Array& mask, const Operand& v) & {
+  return *this = detail::wrap(graph::with_mask("set", *this, mask, v));
+}
+Array& Array::add(std::initializer_list<Index> box, const Operand& v) & {
+  return *this = detail::wrap(graph::with_box("add", *this, box, v, graph::Write::Add));
+}
+
+Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v) {
+  return detail::wrap(graph::with_box("with_set", x, box, v, graph::Write::Replace));
+}
+Array with_set(const Array& x, const Array& mask, const Operand& v) {
+  return detail::wrap(graph::with_mask("with_set", x, mask, v));
+}
+Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v) {
+  return detail::wrap(graph::with_box("with_add", x, box, v, graph::Write::Add));
+}
+
+}  // namespace v0
+}  // namespace tarry

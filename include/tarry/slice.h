@@ -1,0 +1,76 @@
+// What stands between the parentheses of x(...): integers, slices, ellipsis and newaxis.
+#pragma once
+
+#include <tarry/error.h>
+#include <tarry/shape.h>
+
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <utility>
+
+namespace tarry {
+inline namespace v0 {
+
+/// An open end of a slice: `slice(none, none, -1)`. std::nullopt means the same.
+inline constexpr std::nullopt_t none = std::nullopt;
+
+/// One end or the step of a slice: an integer, or open.
+class Bound {
+ public:
+  constexpr Bound(std::nullopt_t) noexcept {}  // NOLINT: conversion wanted
+  template <detail::Integer T>
+  constexpr Bound(T value) noexcept  // NOLINT: conversion wanted
+      : value_(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : INT64_MAX) {}
+  [[nodiscard]] constexpr std::optional<std::int64_t> value() const noexcept { return value_; }
+
+ private:
+  std::optional<std::int64_t> value_;
+};
+
+/// A range of positions along one axis, as in Python: start, start + step, ... before stop. Negative ends count from the
+/// end of the axis, ends beyond it are cut, open ends and a left-out step are the whole axis with step 1 (a negative
+/// step goes backwards from the last position). A step of 0 throws where the slice is used.
+struct Slice {
+  Bound start = none, stop = none, step = none;
+};
+[[nodiscard]] constexpr Slice slice() noexcept { return {}; }
+[[nodiscard]] constexpr Slice slice(Bound stop) noexcept { return {none, stop, none}; }
+[[nodiscard]] constexpr Slice slice(Bound start, Bound stop, Bound step = none) noexcept { return {start, stop, step}; }
+
+/// As many full axes as are left: `x(ellipsis, 2)` is column 2 of the last axis.
+struct Ellipsis {};
+inline constexpr Ellipsis ellipsis{};
+/// A new axis of extent 1: `x(slice(), newaxis)`.
+struct Newaxis {};
+inline constexpr Newaxis newaxis{};
+
+/// One index, with the place in the user's program where it was written. Meant for parameters only.
+class Index {
+ public:
+  enum class Kind : std::uint8_t { At, Slice, Ellipsis, Newaxis };
+
+  template <detail::Integer T>
+  Index(T at, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+      : kind_(Kind::At), slice_{at, none, none}, where_(where) {}
+  Index(Slice s, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+      : kind_(Kind::Slice), slice_(s), where_(where) {}
+  Index(Ellipsis, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+      : kind_(Kind::Ellipsis), where_(where) {}
+  Index(Newaxis, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+      : kind_(Kind::Newaxis), where_(where) {}
+  Index(std::int64_t at, Where where) noexcept : kind_(Kind::At), slice_{at, none, none}, where_(where) {}
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] std::int64_t at() const noexcept { return *slice_.start.value(); }  ///< of Kind::At
+  [[nodiscard]] const Slice& slice() const noexcept { return slice_; }              ///< of Kind::Slice
+  [[nodiscard]] Where where() const noexcept { return where_; }
+
+ private:
+  Kind kind_;
+  Slice slice_;
+  Where where_;
+};
+
+}  // namespace v0
+}  // namespace tarry
