@@ -1,6 +1,8 @@
 // Graph as a model of Boost.Graph's concepts, its verifier and printers. This file and graph.h alone know Boost.Graph.
 #include "graph/graph.h"
 
+#include <tarry/half.h>
+
 // g++ 12 sees an uninitialised boost::optional inside Boost.Graph's edge iterator; it is written before it is read.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
@@ -46,20 +48,21 @@ ScalarClass classify(Dtype dtype, const ScalarCell& cell) {
     if (v != 0) return ScalarClass::Other;
     return __builtin_signbit(v) ? ScalarClass::NegativeZero : ScalarClass::Zero;
   };
-  const auto of_int = [](std::int64_t v) {
-    return v == 0 ? ScalarClass::Zero : v == 1 ? ScalarClass::One : ScalarClass::Other;
-  };
   switch (dtype) {
+    case Dtype::Float16:
+      return of_float(static_cast<float>(Half::from_bits(cell.as<std::uint16_t>())));
+    case Dtype::BFloat16:
+      return of_float(static_cast<float>(BFloat16::from_bits(cell.as<std::uint16_t>())));
     case Dtype::Float32:
       return of_float(cell.as<float>());
     case Dtype::Float64:
       return of_float(cell.as<double>());
-    case Dtype::Int32:
-      return of_int(cell.as<std::int32_t>());
-    case Dtype::Int64:
-      return of_int(cell.as<std::int64_t>());
-    default:
+    case Dtype::Complex64:
+    case Dtype::Complex128:
       return ScalarClass::Other;
+    default:  // bool and integers: cells are zero-padded
+      const auto v = cell.as<std::uint64_t>();
+      return v == 0 ? ScalarClass::Zero : v == 1 ? ScalarClass::One : ScalarClass::Other;
   }
 }
 

@@ -1,12 +1,12 @@
-// result_type: the promotion of two dtypes (docs/numerics.md, "Promotion").
-#include <tarry/dtype.h>
-
+// promote and result_type: the promotion of two dtypes (docs/numerics.md, "Promotion").
 #include <algorithm>
+
+#include "graph/record.h"
 
 #include "support/check.h"
 
 namespace tarry {
-inline namespace v0 {
+namespace graph {
 namespace {
 
 Dtype signed_of_size(std::size_t bytes) {
@@ -23,12 +23,8 @@ Dtype signed_of_size(std::size_t bytes) {
 }
 
 /// The smallest signed dtype that holds all values of both.
-Dtype mixed_sign(Dtype signed_, Dtype unsigned_) {
-  if (unsigned_ == uint64) {
-    TARRY_THROW(InvalidArgument, "result_type", Where{},
-                "no integer dtype holds both " + std::string(name(signed_)) +
-                    " and uint64; convert one of them with astype first");
-  }
+std::optional<Dtype> mixed_sign(Dtype signed_, Dtype unsigned_) {
+  if (unsigned_ == uint64) return {};
   return signed_of_size(std::max(itemsize(signed_), 2 * itemsize(unsigned_)));
 }
 
@@ -39,19 +35,68 @@ Dtype floats(Dtype a, Dtype b) {
   return two_halves ? float32 : wider(a, b);
 }
 
+/// The dtype that a weak scalar and an array dtype compute in.
+Dtype with_scalar(Dtype array, Scalar scalar) {
+  switch (scalar.kind()) {
+    case Scalar::Kind::Bool:
+      return array;
+    case Scalar::Kind::Int:
+    case Scalar::Kind::UInt:
+      return array == bool_ ? int64 : array;
+    case Scalar::Kind::Float:
+      break;
+  }
+  return array == bool_ || is_integral(array) ? float32 : array;
+}
+
 Dtype complex_with(Dtype complex, Dtype other) {
   return other == float64 || other == complex128 ? complex128 : complex;
 }
 
 }  // namespace
 
-Dtype result_type(Dtype a, Dtype b) {
-  if (info(a).kind > info(b).kind) std::swap(a, b);  // Bool < Int < UInt < Float < Complex
-  const DtypeKind low = info(a).kind, high = info(b).kind;
+std::optional<Dtype> promote(Dtype a, Dtype b) noexcept {
+  if (tarry::info(a).kind > tarry::info(b).kind) std::swap(a, b);  // Bool < Int < UInt < Float < Complex
+  const DtypeKind low = tarry::info(a).kind, high = tarry::info(b).kind;
   if (high == DtypeKind::Complex) return complex_with(b, a);
   if (high == DtypeKind::Float) return low == DtypeKind::Float ? floats(a, b) : b;
   if (low == DtypeKind::Bool) return b;
   return low == high ? wider(a, b) : mixed_sign(a, b);
+}
+
+void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where) {
+  TARRY_THROW(InvalidArgument, std::string(op), where,
+              "no integer dtype holds both " + std::string(tarry::name(std::min(a, b))) + " and " +
+                  std::string(tarry::name(std::max(a, b))) + "; convert one of them with astype first");
+}
+
+Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where) {
+  std::optional<Dtype> arrays;
+  const auto fold = [&](bool floating) {  // floats first: what they hold never meets an integer that it clashes with
+    for (const Argument& v : values) {
+      if (!v.edge || is_floating(v.edge.node()->dtype) != floating) continue;
+      const Dtype next = v.edge.node()->dtype;
+      const Dtype so_far = arrays.value_or(next);
+      arrays = promote(so_far, next);
+      if (!arrays) throw_not_promoted(op, so_far, next, where);
+    }
+  };
+  fold(true);
+  fold(false);
+  Dtype dtype = arrays.value_or(bool_);
+  for (const Argument& v : values) {
+    if (!v.edge) dtype = with_scalar(dtype, v.scalar);
+  }
+  return dtype;
+}
+
+}  // namespace graph
+
+inline namespace v0 {
+
+Dtype result_type(Dtype a, Dtype b) {
+  if (const auto dtype = graph::promote(a, b)) return *dtype;
+  graph::throw_not_promoted("result_type", a, b, Where{});
 }
 
 }  // namespace v0

@@ -1,12 +1,12 @@
 // Recording of single nodes: promotion, broadcasting, placement and the checks of all three.
 #include "graph/record.h"
 
+#include <tarry/half.h>
 #include <tarry/scope.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "support/check.h"
 #include "support/floating_point.h"
@@ -35,44 +35,24 @@ std::string bool_hint(Op op) {
   }
 }
 
-/// The dtype that a weak scalar and an array dtype compute in.
-Dtype with_scalar(Dtype array, Scalar scalar) {
-  switch (scalar.kind()) {
-    case Scalar::Kind::Bool:
-      return array;
-    case Scalar::Kind::Int:
-    case Scalar::Kind::UInt:
-      return array == bool_ ? int64 : array;
-    case Scalar::Kind::Float:
-      break;
-  }
-  return array == bool_ || is_integral(array) ? float32 : array;
-}
-
-/// Promotion over all values of an op: arrays first, then the scalars beside them.
-Dtype common_dtype(std::span<const Argument> values) {
-  std::optional<Dtype> arrays;
-  for (const Argument& v : values) {
-    if (v.edge) arrays = arrays ? result_type(*arrays, v.edge.node()->dtype) : v.edge.node()->dtype;
-  }
-  Dtype dtype = arrays.value_or(bool_);
-  for (const Argument& v : values) {
-    if (!v.edge) dtype = with_scalar(dtype, v.scalar);
-  }
-  return dtype;
-}
-
 /// The dtype that op's inputs are brought to; throws where the op does not take `common`.
 Dtype compute_dtype(Op op, Dtype common, Where where) {
   check_available(name(op), common, where);
   const DtypeRule rule = info(op).rule;
+  const bool takes_bool = rule == DtypeRule::Logical || rule == DtypeRule::Bits || op == Op::Where ||
+                          op == Op::Equal || op == Op::NotEqual;
+  if (common == bool_ && !takes_bool) {
+    TARRY_THROW(InvalidArgument, text(op), where,
+                (rule == DtypeRule::Integer ? "takes integers" : "takes numbers") + (", not bool" + bool_hint(op)));
+  }
   if (rule == DtypeRule::Logical && common != bool_) {
     TARRY_THROW(InvalidArgument, text(op), where,
                 "takes bool, not " + quoted(common) + "; compare first, as in x != 0");
   }
-  const bool takes_bool = rule == DtypeRule::Logical || op == Op::Where || op == Op::Equal || op == Op::NotEqual;
-  if (common == bool_ && !takes_bool) {
-    TARRY_THROW(InvalidArgument, text(op), where, "takes numbers, not bool" + bool_hint(op));
+  if ((rule == DtypeRule::Integer || rule == DtypeRule::Bits) && is_floating(common)) {
+    TARRY_THROW(InvalidArgument, text(op), where,
+                std::string(rule == DtypeRule::Bits ? "takes integers and bool" : "takes integers") + ", not " +
+                    quoted(common) + "; convert with astype first");
   }
   return rule == DtypeRule::Float && is_integral(common) ? float32 : common;
 }
@@ -131,11 +111,6 @@ NodeSpec spec_of(Op op, Dtype dtype, Device device, std::span<const std::int64_t
           .where = where};
 }
 
-/// An argument as an edge of `dtype`.
-Edge bring_to(const Argument& a, Dtype dtype, Op op, Where where) {
-  return a.edge ? record_cast(a.edge, dtype, where) : record_scalar(a.scalar, dtype, name(op), where);
-}
-
 template <class T>
 bool integer_cell(Scalar value, ScalarCell& cell) noexcept {
   if (value.kind() == Scalar::Kind::Float) return false;
@@ -163,6 +138,26 @@ bool float_cell(Scalar value, ScalarCell& cell) noexcept {
   }
   cell = ScalarCell::of(converted);
   return std::isfinite(converted) || !std::isfinite(value.to_double());
+}
+
+/// A number as a float64 that rounds to a 16-bit float as the number itself would: integers beyond 2^53 keep their
+/// lower bits as one sticky bit.
+double for_rounding(Scalar value) noexcept {
+  if (value.kind() == Scalar::Kind::Float) return value.as_float();
+  const bool negative = value.kind() != Scalar::Kind::UInt && value.as_int() < 0;
+  std::uint64_t magnitude = value.as_uint();
+  if (value.kind() != Scalar::Kind::UInt) magnitude = static_cast<std::uint64_t>(value.as_int());
+  if (negative) magnitude = 0 - magnitude;
+  if (magnitude >> 53 != 0) magnitude = (magnitude & ~std::uint64_t{0x7ff}) | ((magnitude & 0x7ff) != 0 ? 0x800 : 0);
+  const auto size = static_cast<double>(magnitude);  // exact
+  return negative ? -size : size;
+}
+
+template <class T>
+bool half_cell(Scalar value, ScalarCell& cell) noexcept {
+  const T converted(for_rounding(value));
+  cell = ScalarCell::of(converted.bits);
+  return std::isfinite(static_cast<float>(converted)) || !std::isfinite(value.to_double());
 }
 
 std::string text(Scalar value) {
@@ -209,9 +204,8 @@ void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where
 
 void check_available(std::string_view op, Dtype dtype, Where where) {
   if (tarry::info(dtype).available) return;
-  TARRY_THROW(
-      InvalidArgument, std::string(op), where,
-      "dtype " + quoted(dtype) + " is not available in this version; bool, int32, int64, float32 and float64 are");
+  TARRY_THROW(InvalidArgument, std::string(op), where,
+              "dtype " + quoted(dtype) + " is not available in this version; bool, integers and floats are");
 }
 
 bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
@@ -222,10 +216,26 @@ bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
       cell = ScalarCell::of(static_cast<std::uint8_t>(number.as<std::int64_t>()));
       return true;
     }
+    case Dtype::Int8:
+      return integer_cell<std::int8_t>(value, cell);
+    case Dtype::Int16:
+      return integer_cell<std::int16_t>(value, cell);
     case Dtype::Int32:
       return integer_cell<std::int32_t>(value, cell);
     case Dtype::Int64:
       return integer_cell<std::int64_t>(value, cell);
+    case Dtype::UInt8:
+      return integer_cell<std::uint8_t>(value, cell);
+    case Dtype::UInt16:
+      return integer_cell<std::uint16_t>(value, cell);
+    case Dtype::UInt32:
+      return integer_cell<std::uint32_t>(value, cell);
+    case Dtype::UInt64:
+      return integer_cell<std::uint64_t>(value, cell);
+    case Dtype::Float16:
+      return half_cell<Half>(value, cell);
+    case Dtype::BFloat16:
+      return half_cell<BFloat16>(value, cell);
     case Dtype::Float32:
       return float_cell<float>(value, cell);
     case Dtype::Float64:
@@ -258,6 +268,10 @@ Dims checked_axes(std::string_view op, const Axes& axes, std::span<const std::in
   return result;
 }
 
+Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where) {
+  return a.edge ? record_cast(a.edge, dtype, where) : record_scalar(a.scalar, dtype, op, where);
+}
+
 Edge record_map(Op op, std::span<const Argument> arguments, Where where) {
   TARRY_ASSERT(info(op).op_class == OpClass::Map && static_cast<int>(arguments.size()) == info(op).arity);
   std::span<const Argument> values = arguments;
@@ -268,7 +282,7 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where) {
       TARRY_THROW(InvalidArgument, text(op), where, "the condition is " + quoted(given) + ", not bool");
     values = arguments.subspan(1);
   }
-  const Dtype dtype = compute_dtype(op, common_dtype(values), where);
+  const Dtype dtype = compute_dtype(op, common_dtype(name(op), values, where), where);
   const Dims shape = broadcast_shape(op, arguments, where);
   Device device;
   for (const Argument& a : arguments) {
@@ -276,7 +290,7 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where) {
   }
   std::array<Edge, Node::kMaxInputs> inputs;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    inputs[i] = bring_to(arguments[i], op == Op::Where && i == 0 ? bool_ : dtype, op, where);
+    inputs[i] = bring_to(arguments[i], op == Op::Where && i == 0 ? bool_ : dtype, name(op), where);
   }
   return make_node(spec_of(op, output_dtype(op, dtype), device, shape.span(), where),
                    {inputs.data(), arguments.size()});
@@ -319,6 +333,13 @@ Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_
   return make_node(spec, {&x, 1});
 }
 
+Edge record_reshape(const Edge& x, std::span<const std::int64_t> shape, Where where) {
+  const Node& n = *x.node();
+  TARRY_ASSERT(element_count(shape) == element_count(n.shape()));
+  if (std::ranges::equal(shape, n.shape())) return x;
+  return make_node(spec_of(Op::Reshape, n.dtype, n.device, shape, where), {&x, 1});
+}
+
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where) {
   return record_view(x, IndexMap{}, shape, where, context().device);
 }
@@ -328,7 +349,7 @@ Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attribu
   const Node& n = *inputs.front().node();
   Dims shape(n.shape());
   shape.erase(attributes.axis);
-  NodeSpec spec = spec_of(op, n.dtype, n.device, shape.span(), where);
+  NodeSpec spec = spec_of(op, is_arg_reduce(op) ? int64 : n.dtype, n.device, shape.span(), where);
   spec.attributes = encode(attributes);
   return make_node(spec, inputs);
 }
@@ -348,6 +369,11 @@ graph::Edge detail::edge(const Array& x, std::string_view op, Where where) {
     TARRY_THROW(InvalidArgument, std::string(op), where, "an operand is undefined: default-constructed or moved from");
   }
   return ArrayAccess::edge(x);
+}
+
+graph::Argument detail::argument(const Operand& x, std::string_view op, Where where) {
+  if (x.array() == nullptr) return {graph::Edge(), x.scalar()};
+  return {edge(*x.array(), op, where), 0};
 }
 
 Scope::Scope(Numerics numerics) noexcept

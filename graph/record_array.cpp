@@ -1,6 +1,8 @@
 // What an Array knows without values: shape, dtype, place, how it came about.
 #include <tarry/array.h>
 
+#include <cstring>
+
 #include "graph/record.h"
 #include "support/check.h"
 
@@ -79,15 +81,26 @@ Array& Array::rebind(Array result, const char* symbol, Where where) {
     TARRY_THROW(InvalidArgument, std::string(symbol), where,
                 "would turn " + std::string(name(dtype())) + " " + shape().str() + " into " +
                     std::string(name(result.dtype())) + " " + result.shape().str() + "; write x = x " +
-                    std::string(1, *symbol) + " y where that is meant");
+                    std::string(symbol, std::strlen(symbol) - 1) + " y where that is meant");
   }
   return *this = std::move(result);
 }
 
-Array& Array::operator+=(const Operand& b) & { return rebind(add(Operand(*this, b.where()), b), "+=", b.where()); }
-Array& Array::operator-=(const Operand& b) & { return rebind(subtract(Operand(*this, b.where()), b), "-=", b.where()); }
-Array& Array::operator*=(const Operand& b) & { return rebind(multiply(Operand(*this, b.where()), b), "*=", b.where()); }
-Array& Array::operator/=(const Operand& b) & { return rebind(divide(Operand(*this, b.where()), b), "/=", b.where()); }
+#define TARRY_COMPOUND(SYMBOL, FUNCTION)                              \
+  Array& Array::operator SYMBOL(const Operand& b) & {                 \
+    return rebind(FUNCTION({*this, b.where()}, b), #SYMBOL, b.where()); \
+  }
+TARRY_COMPOUND(+=, add)
+TARRY_COMPOUND(-=, subtract)
+TARRY_COMPOUND(*=, multiply)
+TARRY_COMPOUND(/=, divide)
+TARRY_COMPOUND(%=, remainder)
+TARRY_COMPOUND(&=, bitwise_and)
+TARRY_COMPOUND(|=, bitwise_or)
+TARRY_COMPOUND(^=, bitwise_xor)
+TARRY_COMPOUND(<<=, bitwise_left_shift)
+TARRY_COMPOUND(>>=, bitwise_right_shift)
+#undef TARRY_COMPOUND
 
 }  // namespace v0
 }  // namespace tarry

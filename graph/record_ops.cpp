@@ -1,17 +1,24 @@
-// The public elementwise operations.
+// The public elementwise operations: one row per function.
 #include <tarry/ops.h>
 
 #include "graph/record.h"
+#include "support/check.h"
 
 namespace tarry {
 inline namespace v0 {
 namespace {
 
+using graph::Edge;
 using graph::Op;
 
-graph::Argument argument(const Operand& x, Op op, Where where) {
-  if (x.array() == nullptr) return {graph::Edge(), x.scalar()};
-  return {detail::edge(*x.array(), name(op), where), 0};
+graph::Argument argument(const Operand& x, Op op, Where where) { return detail::argument(x, name(op), where); }
+
+Array map(Op op, const Array& x, Where where) {
+  return detail::wrap(graph::record_map(op, {{detail::edge(x, name(op), where), 0}}, where));
+}
+
+Array map(Op op, const Operand& x) {
+  return detail::wrap(graph::record_map(op, {argument(x, op, x.where())}, x.where()));
 }
 
 Array map(Op op, const Operand& a, const Operand& b) {
@@ -19,48 +26,126 @@ Array map(Op op, const Operand& a, const Operand& b) {
   return detail::wrap(graph::record_map(op, {argument(a, op, where), argument(b, op, where)}, where));
 }
 
-Array map(Op op, const Array& x, Where where) {
-  return detail::wrap(graph::record_map(op, {{detail::edge(x, name(op), where), 0}}, where));
+Array map(Op op, const Operand& a, const Operand& b, const Operand& c) {
+  const Where where = a.where();
+  return detail::wrap(
+      graph::record_map(op, {argument(a, op, where), argument(b, op, where), argument(c, op, where)}, where));
+}
+
+/// Integers are whole already.
+Array rounded(Op op, const Array& x, Where where) {
+  return x.is_defined() && is_integral(x.dtype()) ? x : map(op, x, where);
+}
+
+/// `of_integers` is what every integer answers.
+Array classified(Op op, const Array& x, bool of_integers, Where where) {
+  if (!x.is_defined() || !is_integral(x.dtype())) return map(op, x, where);
+  const Edge e = detail::edge(x, name(op), where);
+  const Edge answer = graph::record_scalar(of_integers, bool_, name(op), where);
+  return detail::wrap(graph::record_view(answer, graph::IndexMap{}, e.node()->shape(), where, e.node()->device));
 }
 
 }  // namespace
 
-Array add(const Operand& a, const Operand& b) { return map(Op::Add, a, b); }
-Array subtract(const Operand& a, const Operand& b) { return map(Op::Subtract, a, b); }
-Array multiply(const Operand& a, const Operand& b) { return map(Op::Multiply, a, b); }
-Array divide(const Operand& a, const Operand& b) { return map(Op::Divide, a, b); }
-Array floor_divide(const Operand& a, const Operand& b) { return map(Op::FloorDivide, a, b); }
-Array remainder(const Operand& a, const Operand& b) { return map(Op::Remainder, a, b); }
-Array negative(const Array& x, std::source_location where) { return map(Op::Negative, x, where); }
-Array abs(const Array& x, std::source_location where) { return map(Op::Abs, x, where); }
-Array minimum(const Operand& a, const Operand& b) { return map(Op::Minimum, a, b); }
-Array maximum(const Operand& a, const Operand& b) { return map(Op::Maximum, a, b); }
-Array sqrt(const Array& x, std::source_location where) { return map(Op::Sqrt, x, where); }
-Array exp(const Array& x, std::source_location where) { return map(Op::Exp, x, where); }
-Array log(const Array& x, std::source_location where) { return map(Op::Log, x, where); }
-Array erf(const Array& x, std::source_location where) { return map(Op::Erf, x, where); }
-Array equal(const Operand& a, const Operand& b) { return map(Op::Equal, a, b); }
-Array not_equal(const Operand& a, const Operand& b) { return map(Op::NotEqual, a, b); }
-Array less(const Operand& a, const Operand& b) { return map(Op::Less, a, b); }
-Array less_equal(const Operand& a, const Operand& b) { return map(Op::LessEqual, a, b); }
-Array greater(const Operand& a, const Operand& b) { return map(Op::Greater, a, b); }
-Array greater_equal(const Operand& a, const Operand& b) { return map(Op::GreaterEqual, a, b); }
-Array logical_and(const Operand& a, const Operand& b) { return map(Op::LogicalAnd, a, b); }
-Array logical_or(const Operand& a, const Operand& b) { return map(Op::LogicalOr, a, b); }
-Array logical_not(const Array& x, std::source_location where) { return map(Op::LogicalNot, x, where); }
+#define TARRY_UNARY(NAME, ENUM) \
+  Array NAME(const Array& x, std::source_location where) { return map(Op::ENUM, x, where); }
+#define TARRY_BINARY(NAME, ENUM) \
+  Array NAME(const Operand& a, const Operand& b) { return map(Op::ENUM, a, b); }
+#define TARRY_ROUNDING(NAME, ENUM) \
+  Array NAME(const Array& x, std::source_location where) { return rounded(Op::ENUM, x, where); }
 
-Array detail::negative(const Operand& x) {
-  return wrap(graph::record_map(Op::Negative, {argument(x, Op::Negative, x.where())}, x.where()));
-}
+TARRY_BINARY(add, Add)
+TARRY_BINARY(subtract, Subtract)
+TARRY_BINARY(multiply, Multiply)
+TARRY_BINARY(divide, Divide)
+TARRY_BINARY(floor_divide, FloorDivide)
+TARRY_BINARY(remainder, Remainder)
+TARRY_BINARY(pow, Pow)
+TARRY_UNARY(negative, Negative)
+TARRY_UNARY(abs, Abs)
+TARRY_UNARY(sign, Sign)
+TARRY_UNARY(square, Square)
+TARRY_UNARY(reciprocal, Reciprocal)
+TARRY_BINARY(minimum, Minimum)
+TARRY_BINARY(maximum, Maximum)
 
-Array where(const Operand& condition, const Operand& a, const Operand& b) {
-  const Where at = condition.where();
-  return detail::wrap(graph::record_map(
-      Op::Where, {argument(condition, Op::Where, at), argument(a, Op::Where, at), argument(b, Op::Where, at)}, at));
-}
+TARRY_ROUNDING(ceil, Ceil)
+TARRY_ROUNDING(floor, Floor)
+TARRY_ROUNDING(round, Round)
+TARRY_ROUNDING(trunc, Trunc)
+
+TARRY_UNARY(sqrt, Sqrt)
+TARRY_UNARY(rsqrt, Rsqrt)
+TARRY_UNARY(exp, Exp)
+TARRY_UNARY(expm1, Expm1)
+TARRY_UNARY(log, Log)
+TARRY_UNARY(log1p, Log1p)
+TARRY_UNARY(log2, Log2)
+TARRY_UNARY(log10, Log10)
+TARRY_UNARY(sin, Sin)
+TARRY_UNARY(cos, Cos)
+TARRY_UNARY(tan, Tan)
+TARRY_UNARY(asin, Asin)
+TARRY_UNARY(acos, Acos)
+TARRY_UNARY(atan, Atan)
+TARRY_UNARY(sinh, Sinh)
+TARRY_UNARY(cosh, Cosh)
+TARRY_UNARY(tanh, Tanh)
+TARRY_UNARY(asinh, Asinh)
+TARRY_UNARY(acosh, Acosh)
+TARRY_UNARY(atanh, Atanh)
+TARRY_UNARY(erf, Erf)
+TARRY_UNARY(sigmoid, Sigmoid)
+TARRY_BINARY(atan2, Atan2)
+TARRY_BINARY(hypot, Hypot)
+TARRY_BINARY(logaddexp, Logaddexp)
+TARRY_BINARY(copysign, Copysign)
+TARRY_BINARY(nextafter, Nextafter)
+
+TARRY_BINARY(bitwise_and, BitwiseAnd)
+TARRY_BINARY(bitwise_or, BitwiseOr)
+TARRY_BINARY(bitwise_xor, BitwiseXor)
+TARRY_UNARY(bitwise_invert, BitwiseInvert)
+TARRY_BINARY(bitwise_left_shift, BitwiseLeftShift)
+TARRY_BINARY(bitwise_right_shift, BitwiseRightShift)
+
+TARRY_BINARY(equal, Equal)
+TARRY_BINARY(not_equal, NotEqual)
+TARRY_BINARY(less, Less)
+TARRY_BINARY(less_equal, LessEqual)
+TARRY_BINARY(greater, Greater)
+TARRY_BINARY(greater_equal, GreaterEqual)
+TARRY_UNARY(signbit, Signbit)
+
+TARRY_BINARY(logical_and, LogicalAnd)
+TARRY_BINARY(logical_or, LogicalOr)
+TARRY_BINARY(logical_xor, LogicalXor)
+TARRY_UNARY(logical_not, LogicalNot)
+
+#undef TARRY_UNARY
+#undef TARRY_BINARY
+#undef TARRY_ROUNDING
+
+Array detail::negative(const Operand& x) { return map(Op::Negative, x); }
+Array detail::bitwise_invert(const Operand& x) { return map(Op::BitwiseInvert, x); }
+
+Array fma(const Operand& a, const Operand& b, const Operand& c) { return map(Op::Fma, a, b, c); }
+
+Array isfinite(const Array& x, std::source_location where) { return classified(Op::Isfinite, x, true, where); }
+Array isinf(const Array& x, std::source_location where) { return classified(Op::Isinf, x, false, where); }
+Array isnan(const Array& x, std::source_location where) { return classified(Op::Isnan, x, false, where); }
+
+Array where(const Operand& condition, const Operand& a, const Operand& b) { return map(Op::Where, condition, a, b); }
 
 Array astype(const Array& x, Dtype dtype, std::source_location where) {
   return detail::wrap(graph::record_cast(detail::edge(x, "astype", where), dtype, where));
+}
+
+Array positive(const Array& x, std::source_location where) {
+  if (detail::edge(x, "positive", where).node()->dtype == bool_) {
+    TARRY_THROW(InvalidArgument, "positive", where, "takes numbers, not bool; convert with astype first");
+  }
+  return x;
 }
 
 }  // namespace v0

@@ -1,10 +1,9 @@
 // The public reductions: chains of single-axis reductions, composed exactly as docs/numerics.md says.
-#include <tarry/ops.h>
+#include <tarry/reduce.h>
 
-#include <algorithm>
 #include <limits>
 
-#include "graph/record.h"
+#include "graph/reductions.h"
 #include "support/check.h"
 #include "support/floating_point.h"
 
@@ -16,79 +15,72 @@ using graph::Dims;
 using graph::Edge;
 using graph::IndexMap;
 using graph::Op;
+using graph::Reduced;
 
-/// What every reduction starts from.
-struct Reduced {
-  Edge x;
-  Dims axes;               ///< ascending
-  Dims shape;              ///< of the user's x
-  std::int64_t count = 1;  ///< elements per result
-};
-
-Reduced prepare(const char* op, const Array& x, const Axes& axes, Where where) {
-  Reduced r;
-  r.x = detail::edge(x, op, where);
-  r.shape = Dims(r.x.node()->shape());
-  r.axes = graph::checked_axes(op, axes, r.shape.span(), where);
-  for (const std::int64_t axis : r.axes) r.count *= r.shape[static_cast<int>(axis)];
-  return r;
-}
-
-Edge reduce_axis(Op op, const Edge& x, std::int64_t axis, Where where) {
-  return graph::record_reduce(op, {&x, 1}, {static_cast<std::int32_t>(axis), 1}, where);
-}
-
-/// Along all axes, highest first; the rest of the order is tree R.
-Edge chain(Op op, const Reduced& r, Where where) {
-  Edge e = r.x;
-  for (int i = r.axes.size() - 1; i >= 0; --i) e = reduce_axis(op, e, r.axes[i], where);
-  return e;
-}
-
-bool is_reduced(const Reduced& r, int axis) { return std::find(r.axes.begin(), r.axes.end(), axis) != r.axes.end(); }
-
-/// The result, with the reduced axes put back as extents of 1 where asked.
-Array finish(const Reduced& r, const Edge& e, bool keepdims, Where where) {
-  if (!keepdims || r.axes.empty()) return detail::wrap(e);
-  IndexMap map;
-  Dims shape;
-  for (int d = 0; d < r.shape.size(); ++d) {
-    if (!is_reduced(r, d)) map.push_back({d, 0, 1});
-    shape.push_back(is_reduced(r, d) ? 1 : r.shape[d]);
+/// sum and prod.
+Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, Where where) {
+  Reduced r = graph::prepare_reduction(name(op), x, axes, where);
+  const Dtype given = r.x.node()->dtype;
+  const Dtype widest = tarry::info(given).kind == DtypeKind::UInt ? uint64 : int64;
+  const Dtype dtype = options.dtype.value_or(is_floating(given) ? given : widest);
+  graph::check_available(name(op), dtype, where);
+  if (dtype == bool_) {
+    TARRY_THROW(InvalidArgument, std::string(name(op)), where, "cannot compute in bool; see any and all");
   }
-  return detail::wrap(graph::record_view(e, map, shape.span(), where));
+  r.x = graph::record_cast(r.x, dtype, where);
+  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
 }
 
 Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
-  const std::string op_name(name(op));
-  const Reduced r = prepare(op_name.c_str(), x, axes, where);
-  if (r.x.node()->dtype == bool_) {
-    TARRY_THROW(InvalidArgument, op_name, where, "takes numbers, not bool; convert with astype first");
-  }
-  for (const std::int64_t axis : r.axes) {
-    if (r.shape[static_cast<int>(axis)] == 0) {
-      TARRY_THROW(InvalidArgument, op_name, where,
-                  "axis " + std::to_string(axis) + " of shape " + graph::to_string(r.shape) +
-                      " is empty: nothing has no " + op_name);
-    }
-  }
-  return finish(r, chain(op, r, where), options.keepdims, where);
+  const Reduced r = graph::prepare_reduction(name(op), x, axes, where);
+  graph::check_numbers(name(op), r, where);
+  graph::check_not_empty(name(op), r, where);
+  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
 }
 
-/// Floats as they are, everything else in float64.
-Edge as_floating(const Edge& x, Where where) {
-  return is_floating(x.node()->dtype) ? x : graph::record_cast(x, float64, where);
+Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions options, Where where) {
+  const Reduced given = graph::prepare_reduction(name(op), x, axis ? Axes(*axis) : Axes(), where);
+  graph::check_numbers(name(op), given, where);
+  graph::check_not_empty(name(op), given, where);
+  Reduced r = graph::widened(op, given, where);
+  if (!axis) {
+    r.axes = {0};
+    r.x = graph::record_reshape(r.x, Dims{r.count}.span(), where);
+  }
+  return graph::finish_reduction(given, graph::reduce_chain(op, r, where), options.keepdims, where);
 }
 
-Scalar count_of(const Reduced& r) { return Scalar(static_cast<double>(r.count)); }
+/// x != 0.
+Edge truth(const Edge& x, Where where) {
+  return x.node()->dtype == bool_ ? x : graph::record_map(Op::NotEqual, {{x, 0}, {Edge(), 0}}, where);
+}
+
+/// any is the largest, all the smallest of 0 and 1; `of_nothing` is their identity.
+Array quantified(const char* op, Op extreme, bool of_nothing, const Array& x, const Axes& axes, ReduceOptions options,
+                 Where where) {
+  Reduced r = graph::prepare_reduction(op, x, axes, where);
+  if (r.count == 0) {
+    return graph::finish_reduction(r, graph::constant_result(r, of_nothing, bool_, op, where), options.keepdims, where);
+  }
+  r.x = graph::record_cast(truth(r.x, where), int32, where);
+  const Edge result = graph::record_cast(graph::reduce_chain(extreme, r, where), bool_, where);
+  return graph::finish_reduction(r, result, options.keepdims, where);
+}
+
+/// Statistics compute in float32 for 16-bit floats, in float64 for integers and bool.
+Edge for_statistics(const Edge& x, Where where) {
+  const Dtype dtype = x.node()->dtype;
+  return graph::record_cast(x, is_floating(dtype) ? graph::float_for_computing(dtype) : float64, where);
+}
+Dtype statistic_dtype(Dtype given) { return is_floating(given) ? given : float64; }
 
 /// The element at index 0 along every reduced axis, which keep extent 1.
 Edge first_element(const Reduced& r, Where where) {
   IndexMap map;
   Dims shape;
   for (int d = 0; d < r.shape.size(); ++d) {
-    map.push_back(is_reduced(r, d) ? graph::AxisMap{-1, 0, 0} : graph::AxisMap{d, 0, 1});
-    shape.push_back(is_reduced(r, d) ? 1 : r.shape[d]);
+    map.push_back(r.reduces(d) ? graph::AxisMap{-1, 0, 0} : graph::AxisMap{d, 0, 1});
+    shape.push_back(r.reduces(d) ? 1 : r.shape[d]);
   }
   return graph::record_view(r.x, map, shape.span(), where);
 }
@@ -105,12 +97,11 @@ Edge shifted(const Reduced& r, Where where) {
 /// The only element of every reduced set, without the reduced axes.
 Edge without_axes(const Reduced& r, const Edge& x, Where where) {
   IndexMap map;
-  Dims shape;
+  int axis = 0;
   for (int d = 0; d < r.shape.size(); ++d) {
-    map.push_back(is_reduced(r, d) ? graph::AxisMap{-1, 0, 0} : graph::AxisMap{shape.size(), 0, 1});
-    if (!is_reduced(r, d)) shape.push_back(r.shape[d]);
+    map.push_back(r.reduces(d) ? graph::AxisMap{-1, 0, 0} : graph::AxisMap{axis++, 0, 1});
   }
-  return graph::record_view(x, map, shape.span(), where);
+  return graph::record_view(x, map, r.kept().span(), where);
 }
 
 /// Sum of squared deviations from the mean over all axes of r; there is at least one.
@@ -142,40 +133,37 @@ Reduced with_an_axis(Reduced r, Where where) {
 /// Variance without the reduced axes; r has at least one.
 Edge variance(const Reduced& r, double correction, Where where) {
   const support::DefaultFloatingPoint state;
-  const Dtype dtype = r.x.node()->dtype;
   const double divisor = static_cast<double>(r.count) - correction;
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  if (r.count == 0) {  // there is no first element to shift by, and the answer is known
-    Dims shape;
-    for (int d = 0; d < r.shape.size(); ++d) {
-      if (!is_reduced(r, d)) shape.push_back(r.shape[d]);
-    }
-    const Device device = r.x.node()->device;
-    return graph::record_view(graph::record_scalar(nan, dtype, "var", where), IndexMap{}, shape.span(), where, device);
-  }
+  // Of nothing there is no first element to shift by, and the answer is known.
+  if (r.count == 0) return graph::constant_result(r, nan, r.x.node()->dtype, "var", where);
   const Edge m2 = squared_deviations(r, where);
   return graph::record_map(Op::Divide, {{m2, 0}, {Edge(), divisor > 0 ? divisor : nan}}, where);
 }
 
 Array moment(const char* op, const Array& x, const Axes& axes, MomentOptions options, Where where) {
-  Reduced given = prepare(op, x, axes, where);
-  given.x = as_floating(given.x, where);
+  Reduced given = graph::prepare_reduction(op, x, axes, where);
+  const Dtype dtype = statistic_dtype(given.x.node()->dtype);
+  given.x = for_statistics(given.x, where);
   Edge result = variance(with_an_axis(given, where), options.correction, where);
   if (std::string_view(op) == "std") result = graph::record_map(Op::Sqrt, {{result, 0}}, where);
-  return finish(given, result, options.keepdims, where);
+  return graph::finish_reduction(given, graph::record_cast(result, dtype, where), options.keepdims, where);
 }
 
 }  // namespace
 
 Array sum(const Array& x, const Axes& axes, SumOptions options, std::source_location where) {
-  Reduced r = prepare("sum", x, axes, where);
-  const Dtype given = r.x.node()->dtype;
-  const Dtype widened = is_floating(given) ? given : tarry::info(given).kind == DtypeKind::UInt ? uint64 : int64;
-  const Dtype dtype = options.dtype.value_or(widened);
-  graph::check_available("sum", dtype, where);
-  if (dtype == bool_) TARRY_THROW(InvalidArgument, "sum", where, "cannot sum in bool");
-  r.x = graph::record_cast(r.x, dtype, where);
-  return finish(r, chain(Op::Sum, r, where), options.keepdims, where);
+  return accumulated(Op::Sum, x, axes, options, where);
+}
+
+Array prod(const Array& x, const Axes& axes, SumOptions options, std::source_location where) {
+  return accumulated(Op::Prod, x, axes, options, where);
+}
+
+Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
+  Reduced r = graph::prepare_reduction("count_nonzero", x, axes, where);
+  r.x = graph::record_cast(truth(r.x, where), int64, where);
+  return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options.keepdims, where);
 }
 
 Array min(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
@@ -186,11 +174,30 @@ Array max(const Array& x, const Axes& axes, ReduceOptions options, std::source_l
   return extremum(Op::Max, x, axes, options, where);
 }
 
+Array argmin(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) {
+  return position(Op::ArgMin, x, axis, options, where);
+}
+
+Array argmax(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) {
+  return position(Op::ArgMax, x, axis, options, where);
+}
+
+Array any(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
+  return quantified("any", Op::Max, false, x, axes, options, where);
+}
+
+Array all(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
+  return quantified("all", Op::Min, true, x, axes, options, where);
+}
+
 Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
-  Reduced r = prepare("mean", x, axes, where);
-  r.x = as_floating(r.x, where);
-  const Edge total = chain(Op::Sum, r, where);
-  return finish(r, graph::record_map(Op::Divide, {{total, 0}, {Edge(), count_of(r)}}, where), options.keepdims, where);
+  Reduced r = graph::prepare_reduction("mean", x, axes, where);
+  const Dtype dtype = statistic_dtype(r.x.node()->dtype);
+  r.x = for_statistics(r.x, where);
+  const Edge total = graph::reduce_chain(Op::Sum, r, where);
+  const Scalar count(static_cast<double>(r.count));
+  const Edge result = graph::record_map(Op::Divide, {{total, 0}, {Edge(), count}}, where);
+  return graph::finish_reduction(r, graph::record_cast(result, dtype, where), options.keepdims, where);
 }
 
 Array var(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) {

@@ -58,8 +58,8 @@ GraphEdge simplify_reduce(Rewriter& r, const GraphNode& n) {
   Graph& g = r.graph();
   const Dims& source = g.shape(n.inputs[0].node);
   const int axis = g.reduces[n.payload].axis;
-  const bool one_output = output_count(n.op) == 1;
-  if (!one_output || source[axis] != 1) return r.add(n);
+  const bool gives_element = output_count(n.op) == 1 && !is_arg_reduce(n.op);
+  if (!gives_element || source[axis] != 1) return r.add(n);
   IndexMap map;
   for (int i = 0, out = 0; i < source.size(); ++i) map.push_back(i == axis ? AxisMap{-1, 0, 0} : AxisMap{out++, 0, 1});
   return simplify_view(r, view_of(r, n, n.inputs[0], map));

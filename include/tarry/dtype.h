@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <tarry/export.h>
+#include <tarry/half.h>
 
 namespace tarry {
 inline namespace v0 {
@@ -82,8 +83,16 @@ template <> inline constexpr Dtype dtype_of<std::uint8_t> = Dtype::UInt8;
 template <> inline constexpr Dtype dtype_of<std::uint16_t> = Dtype::UInt16;
 template <> inline constexpr Dtype dtype_of<std::uint32_t> = Dtype::UInt32;
 template <> inline constexpr Dtype dtype_of<std::uint64_t> = Dtype::UInt64;
+template <> inline constexpr Dtype dtype_of<Half> = Dtype::Float16;
+template <> inline constexpr Dtype dtype_of<BFloat16> = Dtype::BFloat16;
 template <> inline constexpr Dtype dtype_of<float> = Dtype::Float32;
 template <> inline constexpr Dtype dtype_of<double> = Dtype::Float64;
+#ifdef __STDCPP_FLOAT16_T__
+template <> inline constexpr Dtype dtype_of<decltype(0.0f16)> = Dtype::Float16;
+#endif
+#ifdef __STDCPP_BFLOAT16_T__
+template <> inline constexpr Dtype dtype_of<decltype(0.0bf16)> = Dtype::BFloat16;
+#endif
 
 }  // namespace v0
 }  // namespace tarry

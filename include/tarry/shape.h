@@ -3,6 +3,7 @@
 
 #include <tarry/dtype.h>
 #include <tarry/export.h>
+#include <tarry/half.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,9 @@ namespace detail {
 template <class T>
 concept Integer = std::is_integral_v<T> && !std::is_same_v<std::remove_cv_t<T>, bool>;
 template <class T>
-concept Number = std::is_arithmetic_v<T>;
+inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+concept Number = std::is_arithmetic_v<T> || is_half<T>;
 }  // namespace detail
 
 /// Extents of an array, outermost first: `Shape{3, 4}`, `{3, 4}` where a Shape is wanted, or one integer. `{}` is 0-d.
@@ -74,7 +77,7 @@ class Scalar {
     if constexpr (std::is_same_v<T, bool>) {
       kind_ = Kind::Bool;
       int_ = value ? 1 : 0;
-    } else if constexpr (std::is_floating_point_v<T>) {
+    } else if constexpr (std::is_floating_point_v<T> || detail::is_half<T>) {
       kind_ = Kind::Float;
       float_ = static_cast<double>(value);
     } else if constexpr (std::is_signed_v<T>) {

@@ -12,17 +12,19 @@
 // `/` is true division (int / int gives float32) and `%` takes the sign of the divisor.
 #pragma once
 
-#include <tarry/array.h>     // IWYU pragma: export
-#include <tarry/create.h>    // IWYU pragma: export
-#include <tarry/device.h>    // IWYU pragma: export
-#include <tarry/dtype.h>     // IWYU pragma: export
-#include <tarry/error.h>     // IWYU pragma: export
-#include <tarry/evaluate.h>  // IWYU pragma: export
-#include <tarry/half.h>      // IWYU pragma: export
-#include <tarry/io.h>        // IWYU pragma: export
-#include <tarry/log.h>       // IWYU pragma: export
-#include <tarry/ops.h>       // IWYU pragma: export
-#include <tarry/plan.h>      // IWYU pragma: export
-#include <tarry/scope.h>     // IWYU pragma: export
-#include <tarry/shape.h>     // IWYU pragma: export
-#include <tarry/views.h>     // IWYU pragma: export
+#include <tarry/array.h>      // IWYU pragma: export
+#include <tarry/constants.h>  // IWYU pragma: export
+#include <tarry/create.h>     // IWYU pragma: export
+#include <tarry/device.h>     // IWYU pragma: export
+#include <tarry/dtype.h>      // IWYU pragma: export
+#include <tarry/error.h>      // IWYU pragma: export
+#include <tarry/evaluate.h>   // IWYU pragma: export
+#include <tarry/half.h>       // IWYU pragma: export
+#include <tarry/io.h>         // IWYU pragma: export
+#include <tarry/log.h>        // IWYU pragma: export
+#include <tarry/ops.h>        // IWYU pragma: export
+#include <tarry/plan.h>       // IWYU pragma: export
+#include <tarry/reduce.h>     // IWYU pragma: export
+#include <tarry/scope.h>      // IWYU pragma: export
+#include <tarry/shape.h>      // IWYU pragma: export
+#include <tarry/views.h>      // IWYU pragma: export

@@ -1,0 +1,138 @@
+// The public operations that are compositions of others (docs/numerics.md, "Composite reductions").
+#include <tarry/ops.h>
+#include <tarry/reduce.h>
+#include <tarry/views.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/reductions.h"
+#include "support/check.h"
+
+namespace tarry {
+inline namespace v0 {
+namespace {
+
+using graph::Argument;
+using graph::Edge;
+using graph::Op;
+using graph::Reduced;
+
+Edge map(Op op, const Edge& x, Where where) { return graph::record_map(op, {{x, 0}}, where); }
+Edge map(Op op, const Edge& a, const Edge& b, Where where) {
+  return graph::record_map(op, {{a, 0}, {b, 0}}, where);
+}
+
+/// Both operands in their common dtype.
+struct Pair {
+  Edge a, b;
+  Dtype dtype;
+};
+Pair pair(std::string_view op, const Operand& a, const Operand& b) {
+  const Where where = a.where();
+  const Argument both[] = {detail::argument(a, op, where), detail::argument(b, op, where)};
+  const Dtype dtype = graph::common_dtype(op, both, where);
+  return {graph::bring_to(both[0], dtype, op, where), graph::bring_to(both[1], dtype, op, where), dtype};
+}
+
+Edge close(std::string_view op, const Operand& left, const Operand& right, CloseOptions options) {
+  const Where where = left.where();
+  const Pair given = pair(op, left, right);
+  const Dtype dtype = is_floating(given.dtype) ? graph::float_for_computing(given.dtype) : float64;
+  const Edge a = graph::record_cast(given.a, dtype, where), b = graph::record_cast(given.b, dtype, where);
+  const Edge rtol = graph::record_scalar(options.rtol, dtype, op, where);
+  const Edge atol = graph::record_scalar(options.atol, dtype, op, where);
+  const Edge distance = map(Op::Abs, map(Op::Subtract, a, b, where), where);
+  const Edge bound = map(Op::Add, atol, map(Op::Multiply, rtol, map(Op::Abs, b, where), where), where);
+  const Edge near = map(Op::LogicalAnd, map(Op::LessEqual, distance, bound, where),
+                        map(Op::Isfinite, distance, where), where);
+  const Edge result = map(Op::LogicalOr, near, map(Op::Equal, a, b, where), where);
+  if (!options.equal_nan) return result;
+  const Edge both_nan = map(Op::LogicalAnd, map(Op::Isnan, a, where), map(Op::Isnan, b, where), where);
+  return map(Op::LogicalOr, result, both_nan, where);
+}
+
+/// The dtype of a result of exp of this dtype.
+Dtype exponential_dtype(std::string_view op, const Reduced& r, Where where) {
+  graph::check_numbers(op, r, where);
+  return is_floating(r.x.node()->dtype) ? r.x.node()->dtype : float32;
+}
+
+/// What `op` gives of x along r's axes, with these kept as extents of 1.
+Edge kept(Op op, Reduced r, const Edge& x, Where where) {
+  r.x = x;
+  return graph::keep_dimensions(r, graph::reduce_chain(op, r, where), where);
+}
+
+}  // namespace
+
+Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional<Operand>& hi,
+           std::source_location where) {
+  const Where at = where;
+  std::array<Argument, 3> given = {{{detail::edge(x, "clip", at), 0}}};
+  std::size_t count = 1;
+  if (lo) given[count++] = detail::argument(*lo, "clip", at);
+  if (hi) given[count++] = detail::argument(*hi, "clip", at);
+  const Dtype dtype = graph::common_dtype("clip", std::span(given).first(count), at);
+  if (dtype == bool_) {
+    TARRY_THROW(InvalidArgument, "clip", at, "takes numbers, not bool; convert with astype first");
+  }
+  Edge result = graph::bring_to(given[0], dtype, "clip", at);
+  if (lo) result = map(Op::Maximum, result, graph::bring_to(given[1], dtype, "clip", at), at);
+  if (hi) result = map(Op::Minimum, result, graph::bring_to(given[count - 1], dtype, "clip", at), at);
+  return detail::wrap(result);
+}
+
+Array isclose(const Operand& a, const Operand& b, CloseOptions options) {
+  return detail::wrap(close("isclose", a, b, options));
+}
+
+Array allclose(const Operand& a, const Operand& b, CloseOptions options) {
+  return all(detail::wrap(close("allclose", a, b, options)), {}, {}, a.where());
+}
+
+Array array_equal(const Operand& a, const Operand& b, EqualOptions options) {
+  const Where where = a.where();
+  const Pair both = pair("array_equal", a, b);
+  if (!std::ranges::equal(both.a.node()->shape(), both.b.node()->shape())) {
+    return detail::wrap(graph::record_scalar(false, bool_, "array_equal", where));
+  }
+  Edge equal = map(Op::Equal, both.a, both.b, where);
+  if (options.equal_nan && is_floating(both.dtype)) {
+    const Edge nan = map(Op::LogicalAnd, map(Op::Isnan, both.a, where), map(Op::Isnan, both.b, where), where);
+    equal = map(Op::LogicalOr, equal, nan, where);
+  }
+  return all(detail::wrap(equal), {}, {}, where);
+}
+
+Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
+  Reduced r = graph::prepare_reduction("logsumexp", x, axes, where);
+  const Dtype dtype = exponential_dtype("logsumexp", r, where);
+  if (r.count == 0) {
+    const double log_of_zero = -std::numeric_limits<double>::infinity();
+    return graph::finish_reduction(r, graph::constant_result(r, log_of_zero, dtype, "logsumexp", where),
+                                   options.keepdims, where);
+  }
+  r.x = graph::record_cast(r.x, graph::float_for_computing(dtype), where);
+  const Edge max = kept(Op::Max, r, r.x, where);
+  const Edge finite = map(Op::Isfinite, max, where);  // else every difference would be NaN
+  const Edge shift = graph::record_map(Op::Where, {{finite, 0}, {max, 0}, {Edge(), 0}}, where);
+  const Edge exponentials = map(Op::Exp, map(Op::Subtract, r.x, shift, where), where);
+  const Edge logarithm = map(Op::Log, kept(Op::Sum, r, exponentials, where), where);
+  const Edge result = graph::record_cast(map(Op::Add, logarithm, shift, where), dtype, where);
+  return options.keepdims ? detail::wrap(result) : squeeze(detail::wrap(result), r.axes.vector(), where);
+}
+
+Array softmax(const Array& x, int axis, std::source_location where) {
+  Reduced r = graph::prepare_reduction("softmax", x, axis, where);
+  const Dtype dtype = exponential_dtype("softmax", r, where);
+  if (r.count == 0) return detail::wrap(graph::record_cast(r.x, dtype, where));
+  r.x = graph::record_cast(r.x, graph::float_for_computing(dtype), where);
+  const Edge max = kept(Op::Max, r, r.x, where);
+  const Edge exponentials = map(Op::Exp, map(Op::Subtract, r.x, max, where), where);
+  const Edge result = map(Op::Divide, exponentials, kept(Op::Sum, r, exponentials, where), where);
+  return detail::wrap(graph::record_cast(result, dtype, where));
+}
+
+}  // namespace v0
+}  // namespace tarry
