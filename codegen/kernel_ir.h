@@ -19,7 +19,8 @@
 // with the same bits. Every other schedule has stage 0 only.
 //
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
-// holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument).
+// holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads of
+// an access have the same guard or none, and a guarded access is never `aligned`.
 #pragma once
 
 #include <array>
@@ -91,7 +92,7 @@ struct Reduction {
   Op op{};
   Dtype dtype{};                        ///< of the accumulator and, but for ArgMin and ArgMax, the result
   std::uint8_t stage = 0;
-  std::array<Value, 2> args{kNone, kNone};  ///< Point values
+  std::array<Value, 2> args{kNone, kNone};  ///< what a Point instruction of the stage may use
   std::uint32_t weight = kNone;         ///< MomentsMerge: scalar parameter (int64): elements per input
 };
 
@@ -101,7 +102,7 @@ struct KernelIr {
   bool wide_index = false;              ///< offsets need 64 bits
   int rank = 0;                         ///< outer dimensions
   int vector = 1;                       ///< elements per memory access along the vector dimension
-  int rows_class = 0;                   ///< ReduceInner on a GPU: warps per row, 1 or 8
+  int rows_class = 0;                   ///< on a GPU; ReduceInner: warps per row, 1 or 8; RowInner: row_class(n)
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;
@@ -111,6 +112,13 @@ struct KernelIr {
   [[nodiscard]] int stages() const;     ///< 1 + the highest stage of an instruction or reduction
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 };
+
+/// Class of rows of n elements: tree blocks of the longest row in it, a power of two.
+constexpr int row_class(std::int64_t n) {
+  int blocks = 1;
+  while (std::int64_t{blocks} * 128 < n) blocks *= 2;
+  return blocks;
+}
 
 /// What varies between launches of one KernelIr without changing its text.
 struct AccessArgs {
