@@ -86,9 +86,9 @@ Array& Array::rebind(Array result, const char* symbol, Where where) {
   return *this = std::move(result);
 }
 
-#define TARRY_COMPOUND(SYMBOL, FUNCTION)                              \
-  Array& Array::operator SYMBOL(const Operand& b) & {                 \
-    return rebind(FUNCTION({*this, b.where()}, b), #SYMBOL, b.where()); \
+#define TARRY_COMPOUND(SYMBOL, FUNCTION)                                  \
+  Array& Array::operator SYMBOL(const Operand& b) & {                     \
+    return rebind(v0::FUNCTION({*this, b.where()}, b), #SYMBOL, b.where()); \
   }
 TARRY_COMPOUND(+=, add)
 TARRY_COMPOUND(-=, subtract)

@@ -35,6 +35,11 @@ Pair pair(std::string_view op, const Operand& a, const Operand& b) {
   return {graph::bring_to(both[0], dtype, op, where), graph::bring_to(both[1], dtype, op, where), dtype};
 }
 
+/// all over all axes.
+Array everywhere(const Edge& truth, Where where) {
+  return detail::wrap(graph::quantify(Op::Min, graph::prepare_reduction("all", truth, {}, where), where));
+}
+
 Edge close(std::string_view op, const Operand& left, const Operand& right, CloseOptions options) {
   const Where where = left.where();
   const Pair given = pair(op, left, right);
@@ -88,7 +93,7 @@ Array isclose(const Operand& a, const Operand& b, CloseOptions options) {
 }
 
 Array allclose(const Operand& a, const Operand& b, CloseOptions options) {
-  return all(detail::wrap(close("allclose", a, b, options)), {}, {}, a.where());
+  return everywhere(close("allclose", a, b, options), a.where());
 }
 
 Array array_equal(const Operand& a, const Operand& b, EqualOptions options) {
@@ -102,11 +107,11 @@ Array array_equal(const Operand& a, const Operand& b, EqualOptions options) {
     const Edge nan = map(Op::LogicalAnd, map(Op::Isnan, both.a, where), map(Op::Isnan, both.b, where), where);
     equal = map(Op::LogicalOr, equal, nan, where);
   }
-  return all(detail::wrap(equal), {}, {}, where);
+  return everywhere(equal, where);
 }
 
 Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
-  Reduced r = graph::prepare_reduction("logsumexp", x, axes, where);
+  Reduced r = graph::prepare_reduction("logsumexp", detail::edge(x, "logsumexp", where), axes, where);
   const Dtype dtype = exponential_dtype("logsumexp", r, where);
   if (r.count == 0) {
     const double log_of_zero = -std::numeric_limits<double>::infinity();
@@ -124,7 +129,7 @@ Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::so
 }
 
 Array softmax(const Array& x, int axis, std::source_location where) {
-  Reduced r = graph::prepare_reduction("softmax", x, axis, where);
+  Reduced r = graph::prepare_reduction("softmax", detail::edge(x, "softmax", where), axis, where);
   const Dtype dtype = exponential_dtype("softmax", r, where);
   if (r.count == 0) return detail::wrap(graph::record_cast(r.x, dtype, where));
   r.x = graph::record_cast(r.x, graph::float_for_computing(dtype), where);

@@ -19,7 +19,7 @@ using graph::Reduced;
 
 /// sum and prod.
 Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, Where where) {
-  Reduced r = graph::prepare_reduction(name(op), x, axes, where);
+  Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
   const Dtype given = r.x.node()->dtype;
   const Dtype widest = tarry::info(given).kind == DtypeKind::UInt ? uint64 : int64;
   const Dtype dtype = options.dtype.value_or(is_floating(given) ? given : widest);
@@ -32,14 +32,14 @@ Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, W
 }
 
 Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
-  const Reduced r = graph::prepare_reduction(name(op), x, axes, where);
+  const Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
   graph::check_numbers(name(op), r, where);
   graph::check_not_empty(name(op), r, where);
   return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
 }
 
 Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions options, Where where) {
-  const Reduced given = graph::prepare_reduction(name(op), x, axis ? Axes(*axis) : Axes(), where);
+  const Reduced given = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axis ? Axes(*axis) : Axes(), where);
   graph::check_numbers(name(op), given, where);
   graph::check_not_empty(name(op), given, where);
   Reduced r = graph::widened(op, given, where);
@@ -50,21 +50,10 @@ Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions opt
   return graph::finish_reduction(given, graph::reduce_chain(op, r, where), options.keepdims, where);
 }
 
-/// x != 0.
-Edge truth(const Edge& x, Where where) {
-  return x.node()->dtype == bool_ ? x : graph::record_map(Op::NotEqual, {{x, 0}, {Edge(), 0}}, where);
-}
-
-/// any is the largest, all the smallest of 0 and 1; `of_nothing` is their identity.
-Array quantified(const char* op, Op extreme, bool of_nothing, const Array& x, const Axes& axes, ReduceOptions options,
-                 Where where) {
-  Reduced r = graph::prepare_reduction(op, x, axes, where);
-  if (r.count == 0) {
-    return graph::finish_reduction(r, graph::constant_result(r, of_nothing, bool_, op, where), options.keepdims, where);
-  }
-  r.x = graph::record_cast(truth(r.x, where), int32, where);
-  const Edge result = graph::record_cast(graph::reduce_chain(extreme, r, where), bool_, where);
-  return graph::finish_reduction(r, result, options.keepdims, where);
+/// any and all.
+Array quantified(const char* op, Op extreme, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
+  const Reduced r = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
+  return graph::finish_reduction(r, graph::quantify(extreme, r, where), options.keepdims, where);
 }
 
 /// Statistics compute in float32 for 16-bit floats, in float64 for integers and bool.
@@ -142,7 +131,7 @@ Edge variance(const Reduced& r, double correction, Where where) {
 }
 
 Array moment(const char* op, const Array& x, const Axes& axes, MomentOptions options, Where where) {
-  Reduced given = graph::prepare_reduction(op, x, axes, where);
+  Reduced given = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
   const Dtype dtype = statistic_dtype(given.x.node()->dtype);
   given.x = for_statistics(given.x, where);
   Edge result = variance(with_an_axis(given, where), options.correction, where);
@@ -161,8 +150,8 @@ Array prod(const Array& x, const Axes& axes, SumOptions options, std::source_loc
 }
 
 Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
-  Reduced r = graph::prepare_reduction("count_nonzero", x, axes, where);
-  r.x = graph::record_cast(truth(r.x, where), int64, where);
+  Reduced r = graph::prepare_reduction("count_nonzero", detail::edge(x, "count_nonzero", where), axes, where);
+  r.x = graph::record_cast(graph::truth(r.x, where), int64, where);
   return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options.keepdims, where);
 }
 
@@ -183,15 +172,15 @@ Array argmax(const Array& x, std::optional<int> axis, ReduceOptions options, std
 }
 
 Array any(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
-  return quantified("any", Op::Max, false, x, axes, options, where);
+  return quantified("any", Op::Max, x, axes, options, where);
 }
 
 Array all(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
-  return quantified("all", Op::Min, true, x, axes, options, where);
+  return quantified("all", Op::Min, x, axes, options, where);
 }
 
 Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
-  Reduced r = graph::prepare_reduction("mean", x, axes, where);
+  Reduced r = graph::prepare_reduction("mean", detail::edge(x, "mean", where), axes, where);
   const Dtype dtype = statistic_dtype(r.x.node()->dtype);
   r.x = for_statistics(r.x, where);
   const Edge total = graph::reduce_chain(Op::Sum, r, where);

@@ -33,9 +33,9 @@ Dims Reduced::kept() const {
   return result;
 }
 
-Reduced prepare_reduction(std::string_view op, const Array& x, const Axes& axes, Where where) {
+Reduced prepare_reduction(std::string_view op, Edge x, const Axes& axes, Where where) {
   Reduced r;
-  r.x = detail::edge(x, op, where);
+  r.x = std::move(x);
   r.shape = Dims(r.x.node()->shape());
   r.axes = checked_axes(op, axes, r.shape.span(), where);
   for (const std::int64_t axis : r.axes) r.count *= r.shape[static_cast<int>(axis)];
@@ -57,6 +57,17 @@ Reduced widened(Op op, Reduced r, Where where) {
 
 Edge reduce_widened(Op op, const Reduced& r, Where where) {
   return record_cast(reduce_chain(op, widened(op, r, where), where), r.x.node()->dtype, where);
+}
+
+Edge truth(const Edge& x, Where where) {
+  return x.node()->dtype == bool_ ? x : record_map(Op::NotEqual, {{x, 0}, {Edge(), 0}}, where);
+}
+
+Edge quantify(Op extreme, Reduced r, Where where) {
+  TARRY_ASSERT(extreme == Op::Min || extreme == Op::Max);
+  if (r.count == 0) return constant_result(r, extreme == Op::Min, bool_, name(extreme), where);
+  r.x = record_cast(truth(r.x, where), int32, where);
+  return record_cast(reduce_chain(extreme, r, where), bool_, where);
 }
 
 void check_not_empty(std::string_view op, const Reduced& r, Where where) {

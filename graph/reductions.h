@@ -16,7 +16,7 @@ struct Reduced {
   [[nodiscard]] bool reduces(int axis) const;
   [[nodiscard]] Dims kept() const;  ///< the shape without the reduced axes
 };
-Reduced prepare_reduction(std::string_view op, const Array& x, const Axes& axes, Where where);
+Reduced prepare_reduction(std::string_view op, Edge x, const Axes& axes, Where where);
 
 /// Along all axes, highest first; the rest of the order is tree R.
 Edge reduce_chain(Op op, const Reduced& r, Where where);
@@ -24,6 +24,10 @@ Edge reduce_chain(Op op, const Reduced& r, Where where);
 Reduced widened(Op op, Reduced r, Where where);
 /// A chain in that dtype, converted back once at the end. Exact for extremes; integer sums wrap as in x's own dtype.
 Edge reduce_widened(Op op, const Reduced& r, Where where);
+/// x != 0.
+Edge truth(const Edge& x, Where where);
+/// Whether any element (Op::Max) or all elements (Op::Min) are true, as bool; of nothing false and true.
+Edge quantify(Op extreme, Reduced r, Where where);
 /// Throws where a reduced axis has no element.
 void check_not_empty(std::string_view op, const Reduced& r, Where where);
 void check_numbers(std::string_view op, const Reduced& r, Where where);

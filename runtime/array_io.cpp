@@ -165,6 +165,9 @@ Array::operator bool() const {
   graph::ScalarCell cell;
   read(cell.bytes, where);
   switch (dtype()) {
+    case Dtype::Float16:
+    case Dtype::BFloat16:
+      return (cell.as<std::uint16_t>() & 0x7fff) != 0;
     case Dtype::Float32:
       return cell.as<float>() != 0;  // -0 is false, NaN is true
     case Dtype::Float64:
