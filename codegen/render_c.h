@@ -1,8 +1,10 @@
-// Shared by the two halves of the C renderer: the statements of one loop over the vector axis.
+// Shared by the parts of the C renderer: a writer of loops over the vector axis.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "codegen/render_common.h"
 
@@ -11,45 +13,72 @@ namespace tarry::codegen {
 /// The axis that an inner loop runs along.
 enum class Axis { LastOuter, Reduced };
 
-/// Writes a C kernel. Names in the text: p the parameter struct, i0, i1, ... outer indices, a0, a1, ... pointers (or o0,
-/// ... iota sums) to the first element of the current loop, v0, v1, ... values.
+/// Writes a C kernel. Names in the text: p the parameter struct, i0, i1, ... outer indices, a0, a1, ... pointers (of an
+/// iota: the sum) to the first element of the current loop, v0, v1, ... values.
 class CWriter : public CodeWriter {
  public:
   using Operand = std::function<std::string(Value)>;
-  enum class Stores { Write, Skip };
+  using Tail = std::function<void()>;
+
+  /// Instructions computed at every `i` in from..to-1 of `axis`; `operand` names values, also those from elsewhere.
+  struct Loop {
+    std::vector<Value> values;
+    Axis axis = Axis::LastOuter;
+    std::string i, from, to;
+    Operand operand = value_name;
+  };
 
   CWriter(const KernelIr& kernel, const Parameters& parameters) : ir(kernel), expressions(kernel), parameters_(parameters) {}
 
   const KernelIr& ir;
   Expressions expressions;
 
-  void preamble();                   ///< macros of the dialect and the parameter struct
+  void preamble();                   ///< macros of the dialect, the parameter struct, what guards need
   void locals();                     ///< integer parameters and scalars as locals
   /// `name` (one letter) + access number = the access's address at `indices`, plus `k` along the reduced axis.
   void bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k);
   void base(char name, std::uint32_t access, const std::string& start, const std::string& offset);
-  /// Loads of `region` that do not vary along `axis`; they stand before the loop.
-  void invariant_loads(Region region, Axis axis);
-  /// "for (tarry_i64 i = from; i < to; ++i) {", its iterations declared independent.
+  /// The loop, its iterations declared independent; `tail` writes what follows the instructions in it. A guard holds on
+  /// an interval of `i`: the loop is cut where one begins or ends, so that in each piece it is a constant.
+  void loop(const Loop& loop, const Tail& tail = {});
+  /// The same instructions once, at the first element, as locals of the current scope.
+  void straight(const std::vector<Value>& values, const Operand& operand = value_name);
   void open_loop(std::string_view i, std::string_view from, std::string_view to);
-  /// The instructions of `region`; `operand` names values that are not locals of this loop.
-  void statements(Region region, Axis axis, std::string_view i, const Operand& operand, Stores stores);
 
+  /// The instructions of a region (and stage) that are not stores, or that are.
+  [[nodiscard]] std::vector<Value> instructions(Region region, int stage = 0) const;
+  [[nodiscard]] std::vector<Value> stores(Region region) const;
   [[nodiscard]] bool uses(std::uint32_t access, Region region) const;
-  [[nodiscard]] std::string address_type(std::uint32_t access) const;
 
  private:
+  [[nodiscard]] std::string address_type(std::uint32_t access) const;
   [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
+  [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
+  [[nodiscard]] std::string load(const Instr& instr, Axis axis, std::string_view i) const;
+  [[nodiscard]] bool is_invariant(const Instr& instr, Axis axis) const;
+  [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
+  [[nodiscard]] std::string condition(std::uint32_t guard) const;
+  void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
+  void run(const Loop& loop, std::string_view from, std::string_view to, const Tail& tail);
+  void inside_function();
 
   const Parameters& parameters_;
+  std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds
 };
 
 /// Statements for the odometer: i0..i{rank-2} from the flat row number `row`; the next row.
 void decode_row(CWriter& w, std::string_view row);
 void next_row(CWriter& w);
+/// The place of tile number `at`: i0.., j0 and, unless `tile` is 1, m. Needs `tiles`, tiles of the last outer dimension.
+void count_tiles(CWriter& w, int tile);
+void decode_tile(CWriter& w, int tile);
 /// Names i0..i{rank-2} and `last`; empty for rank 0.
 std::vector<std::string> outer_indices(const KernelIr& ir, std::string_view last);
+/// The tile's place as the end of a list of parameters or arguments: ", i0, i1, j0, m".
+std::string tile_place(const KernelIr& ir, int tile, bool declare);
+/// Tiles that cover the outer space.
+std::int64_t tile_count(const KernelArgs& args, int tile);
 
 /// Rough cost of one point, see KernelSource::point_cost.
 int point_cost(const KernelIr& ir);
@@ -58,8 +87,8 @@ int point_cost(const KernelIr& ir);
 /// 2^37. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must run on.
 inline constexpr int kReduceLevels = 36;
 KernelSource render_c_reduce(const KernelIr& ir);
-/// Outer elements per work item, and bytes of one chunk state (struct ENTRY_state).
-int reduce_tile(const KernelIr& ir);
-std::size_t reduce_state_bytes(const KernelIr& ir);
+Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_row(const KernelIr& ir);
+Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args);
 
 }  // namespace tarry::codegen

@@ -18,7 +18,24 @@ namespace tarry::codegen {
 namespace {
 
 constexpr int kStateBytesPerLevel = 4096;  // of one tile: rows of a page each, and five levels of lanes near the core
-constexpr int kSegment = 1024;             // elements of the reduced axis evaluated at once (ReduceInner)
+
+/// Outer elements per work item, and bytes of one chunk state.
+int reduce_tile(const KernelIr& ir) {
+  if (ir.schedule == Schedule::ReduceInner) return 1;
+  std::size_t bytes = 0;
+  for (const StateField& f : state_fields(ir)) bytes += itemsize(f.dtype);
+  return std::clamp(static_cast<int>(std::bit_floor(static_cast<std::size_t>(kStateBytesPerLevel) / bytes)), 16, 1024);
+}
+
+std::size_t reduce_state_bytes(const KernelIr& ir) {
+  // The struct: the count, then one array per field, each aligned to its element.
+  std::size_t at = 8;
+  for (const StateField& f : state_fields(ir)) {
+    const std::size_t size = itemsize(f.dtype);
+    at = (at + size - 1) / size * size + size * static_cast<std::size_t>(reduce_tile(ir));
+  }
+  return (at + 7) / 8 * 8;
+}
 
 class ReduceWriter {
  public:
@@ -27,14 +44,12 @@ class ReduceWriter {
         // The inner extent of rank 1 is the outer count.
         parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced,
                                          SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch})),
-        w_(ir, parameters_) {}
+        w_(ir, parameters_, tile_) {}
 
   KernelSource render();
 
  private:
-  // Text of names.
-  [[nodiscard]] std::string outer_arguments(bool declare) const;
-  [[nodiscard]] bool varies_by_row(Value v) const;
+  [[nodiscard]] bool inner() const { return ir_.schedule == Schedule::ReduceInner; }  ///< the tile is one element
   [[nodiscard]] bool is_direct(Value v) const;
 
   // Functions of the kernel.
@@ -47,9 +62,11 @@ class ReduceWriter {
   // Pieces of them.
   void open_reduce();
   void row_values();
-  void inputs_of_points(Axis axis, std::string_view extent, int capacity);
+  void point_bases();
+  void inputs_of_points(Axis axis, std::string extent, int capacity);
   void full_lane();
   [[nodiscard]] bool has_full_lane() const;
+  [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
 
   const KernelIr& ir_;
   const int tile_;
@@ -57,81 +74,64 @@ class ReduceWriter {
   StateWriter w_;
 };
 
-// ---------------------------------------------------------------- names
-
-/// The tile's place: "i0, i1, j0, m" as arguments or declared. The tile of ReduceInner is one element.
-std::string ReduceWriter::outer_arguments(bool declare) const {
-  std::string text;
-  for (int d = 0; d + 1 < ir_.rank; ++d) text += fmt::format(", {}i{}", declare ? "tarry_i64 " : "", d);
-  text += declare ? ", tarry_i64 j0" : ", j0";
-  if (!w_.inner()) text += declare ? ", tarry_i64 m" : ", m";
-  return text;
-}
-
-bool ReduceWriter::varies_by_row(Value v) const {
-  return ir_.instrs[v].region == Region::Row && ir_.instrs[v].kind != InstrKind::Scalar;
-}
-
 /// An input that is a contiguous load is read in place. Not beside stores of points: one of them may take the memory
 /// of what is read.
 bool ReduceWriter::is_direct(Value v) const {
   const Instr& instr = ir_.instrs[v];
-  if (instr.kind != InstrKind::Load || instr.region != Region::Point || ir_.accesses[instr.index].buffer == kNone) return false;
-  for (const Instr& other : ir_.instrs)
-    if (other.kind == InstrKind::Store && other.region == Region::Point) return false;
+  if (instr.kind != InstrKind::Load || instr.region != Region::Point || instr.guard != kNone) return false;
+  if (ir_.accesses[instr.index].buffer == kNone || !w_.stores(Region::Point).empty()) return false;
   const Access& a = ir_.accesses[instr.index];
-  return w_.inner() ? a.reduced == StrideClass::One : ir_.rank > 0 && a.strides.back() == StrideClass::One;
+  return inner() ? a.reduced == StrideClass::One : ir_.rank > 0 && a.strides.back() == StrideClass::One;
 }
 
 // ---------------------------------------------------------------- leaves
 
 /// Values of Row instructions: locals where the tile is one element, else arrays over the tile.
 void ReduceWriter::row_values() {
-  const bool any = std::any_of(ir_.instrs.begin(), ir_.instrs.end(), [](const Instr& i) {
-    return i.region == Region::Row && (i.kind == InstrKind::Load || i.kind == InstrKind::Compute);
-  });
-  if (!any) return;
-  const auto row_bases = [&] {
+  CWriter::Loop loop{w_.instructions(Region::Row), Axis::LastOuter, "j", "0", "m"};
+  if (loop.values.empty()) return;
+  const auto bases = [&] {
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
       if (w_.uses(a, Region::Row) && !ir_.accesses[a].store) w_.base('a', a, fmt::format("b{}", a), "0");
-    w_.invariant_loads(Region::Row, Axis::LastOuter);
   };
-  if (w_.inner()) {
-    row_bases();
-    w_.statements(Region::Row, Axis::LastOuter, "0", value_name, CWriter::Stores::Skip);
+  if (inner()) {
+    bases();
+    w_.straight(loop.values);
     return;
   }
-  for (Value v = 0; v < ir_.instrs.size(); ++v)
-    if (varies_by_row(v) && ir_.instrs[v].kind != InstrKind::Store)
-      w_.line(fmt::format("{} row{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
+  for (const Value v : loop.values) w_.line(fmt::format("{} row{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
   w_.open("");
-  row_bases();
-  w_.open_loop("j", "0", "m");
-  w_.statements(Region::Row, Axis::LastOuter, "j", value_name, CWriter::Stores::Skip);
-  for (Value v = 0; v < ir_.instrs.size(); ++v)
-    if (varies_by_row(v) && ir_.instrs[v].kind != InstrKind::Store) w_.line(fmt::format("row{0}[j] = v{0};", v));
-  w_.close();
+  bases();
+  w_.loop(loop, [&] {
+    for (const Value v : loop.values) w_.line(fmt::format("row{0}[j] = v{0};", v));
+  });
   w_.close();
 }
 
+void ReduceWriter::point_bases() {
+  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
+    if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
+}
+
 /// Evaluates the points of one loop: `x{r}_{k}` then points at the inputs of reduction r.
-void ReduceWriter::inputs_of_points(Axis axis, std::string_view extent, int capacity) {
+void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity) {
   std::vector<Value> stored;  // inputs that need an array
-  bool evaluate = false;
   for (const Reduction& r : ir_.reductions)
     for (std::size_t k = 0; k < input_count(r); ++k)
       if (!is_direct(r.args[k]) && std::find(stored.begin(), stored.end(), r.args[k]) == stored.end()) stored.push_back(r.args[k]);
-  for (const Instr& instr : ir_.instrs) evaluate = evaluate || (instr.kind == InstrKind::Store && instr.region == Region::Point);
+  const std::vector<Value> stores = w_.stores(Region::Point);
   for (const Value v : stored) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, capacity));
-  if (evaluate || !stored.empty()) {
-    const auto operand = [&](Value v) { return !w_.inner() && varies_by_row(v) ? fmt::format("row{}[i]", v) : value_name(v); };
-    w_.open("");
-    w_.invariant_loads(Region::Point, axis);
-    w_.open_loop("i", "0", extent);
-    w_.statements(Region::Point, axis, "i", operand, CWriter::Stores::Write);
-    for (const Value v : stored) w_.line(fmt::format("y{}[i] = {};", v, operand(v)));
-    w_.close();
-    w_.close();
+  if (!stores.empty() || !stored.empty()) {
+    CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", "0", std::move(extent)};
+    loop.values.insert(loop.values.end(), stores.begin(), stores.end());
+    loop.operand = [&](Value v) {
+      const Instr& instr = ir_.instrs[v];
+      const bool in_array = !inner() && instr.region == Region::Row && instr.kind != InstrKind::Scalar;
+      return in_array ? fmt::format("row{}[i]", v) : value_name(v);
+    };
+    w_.loop(loop, [&] {
+      for (const Value v : stored) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
+    });
   }
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) {
@@ -142,8 +142,8 @@ void ReduceWriter::inputs_of_points(Axis axis, std::string_view extent, int capa
 
 /// The function that reduces blocks first..last of a tile into stack[0], up to its row values.
 void ReduceWriter::open_reduce() {
-  w_.open(fmt::format("static void {0}_reduce(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, struct {0}_state* stack)",
-                      kEntryName, outer_arguments(true)));
+  w_.open(fmt::format("static void {0}_reduce(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, {2}* stack)",
+                      kEntryName, place(true), w_.state_type()));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
@@ -155,7 +155,7 @@ void ReduceWriter::open_reduce() {
 /// A lane of four elements is one loop where all inputs are read in place: partial results stay in registers.
 bool ReduceWriter::has_full_lane() const {
   return ir_.schedule == Schedule::ReduceOuter && std::all_of(ir_.reductions.begin(), ir_.reductions.end(), [&](const Reduction& r) {
-    return r.op != Op::MomentsMerge && is_direct(r.args[0]);
+    return r.op != Op::MomentsMerge && !graph::is_arg_reduce(r.op) && is_direct(r.args[0]);
   });
 }
 
@@ -209,7 +209,7 @@ void ReduceWriter::reduce_tiles() {
   } else {
     w_.line("const tarry_i64 from = 0, to = n, stride = 1;");
   }
-  w_.line(fmt::format("struct {}_state* const top = stack + depth;", kEntryName));
+  w_.line(fmt::format("{}* const top = stack + depth;", w_.state_type()));
   w_.line("tarry_i64 step = 0;");
   if (has_full_lane()) {
     w_.open("if (stride == 32 && to - from > 96)");
@@ -219,8 +219,7 @@ void ReduceWriter::reduce_tiles() {
   }
   w_.open("for (tarry_i64 k = from; k < to; k += stride)");
   w_.line("++step;");
-  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-    if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
+  point_bases();
   inputs_of_points(Axis::LastOuter, "m", tile_);
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.leaf_step(r);
   w_.close();
@@ -229,7 +228,7 @@ void ReduceWriter::reduce_tiles() {
   w_.close();
   w_.fold_stack();
   w_.open("if (n == 0)");
-  w_.clear("stack", "m");
+  w_.clear("stack");
   w_.close();
   w_.close();
 }
@@ -237,93 +236,58 @@ void ReduceWriter::reduce_tiles() {
 // ---------------------------------------------------------------- ReduceInner
 
 void ReduceWriter::reduce_segments() {
-  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.line_functions(r);
-  const auto call = [&](std::uint32_t r, std::string_view function, std::string_view m, std::string_view at) {
-    std::string text = fmt::format("{}_{}{}(p, {}, top", kEntryName, function, r, m);
-    for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) text += fmt::format(", {}{}", w_.input(r, k), at);
-    w_.line(text + ");");
-  };
+  w_.line_functions();
   open_reduce();
   w_.line("const tarry_i64 end = n < last * 128 ? n : last * 128;");
   w_.line("tarry_i64 depth = 0, leaf = 0;");
-  w_.open(fmt::format("for (tarry_i64 k = first * 128; k < end; k += {})", kSegment));
-  w_.line(fmt::format("const tarry_i64 length = end - k < {0} ? end - k : {0};", kSegment));
-  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-    if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
-  inputs_of_points(Axis::Reduced, "length", kSegment);
-  w_.open("for (tarry_i64 i = 0; i < length; i += 128, ++leaf)");
-  w_.line("const tarry_i64 m = length - i < 128 ? length - i : 128;");
-  w_.line(fmt::format("struct {}_state* const top = stack + depth;", kEntryName));
-  w_.line("top->count = m;");
-  w_.open("if (m == 128)");
-  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) call(r, "block", "128", " + i");
-  w_.close();
-  w_.open(fmt::format("else if (n > {})", kSerial));
-  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) call(r, "block", "m", " + i");
-  w_.close();
-  w_.open("else");
-  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) call(r, "serial", "m", "");
-  w_.close();
-  w_.push("leaf");
-  w_.close();
+  w_.open(fmt::format("for (tarry_i64 k = first * 128; k < end; k += {})", kReduceSegment));
+  w_.line(fmt::format("const tarry_i64 length = end - k < {0} ? end - k : {0};", kReduceSegment));
+  point_bases();
+  inputs_of_points(Axis::Reduced, "length", kReduceSegment);
+  w_.segment();
   w_.close();
   w_.fold_stack();
   w_.open("if (n == 0)");
-  w_.clear("stack", "1");
+  w_.clear("stack");
   w_.close();
   w_.close();
 }
 
 // ---------------------------------------------------------------- entries
 
-/// Row and Outer instructions of a tile whose reductions are done.
+/// Outer instructions of a tile whose reductions are done, and the row values that they use.
 void ReduceWriter::finish() {
-  w_.open(fmt::format("static void {0}_finish(const struct {0}_params* p{1}, const struct {0}_state* s)", kEntryName, outer_arguments(true)));
+  w_.open(fmt::format("static void {0}_finish(const struct {0}_params* p{1}, const {2}* s)", kEntryName, place(true), w_.state_type()));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Outer};
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
-  const auto operand = [&](Value v) {
+  CWriter::Loop loop{{}, Axis::LastOuter, "j", "0", "m"};
+  for (Value v = 0; v < ir_.instrs.size(); ++v)
+    if (ir_.instrs[v].region != Region::Point) loop.values.push_back(v);
+  loop.operand = [&](Value v) {
     const Instr& instr = ir_.instrs[v];
     if (instr.kind != InstrKind::Result) return value_name(v);
-    const Reduction& reduction = ir_.reductions[instr.index];
-    const std::string_view field = !is_moments(reduction) ? "value" : instr.output == 0 ? "mean" : "m2";
-    return fmt::format("s->{}[j]", w_.part(instr.index, field));
+    return fmt::format("s->{}[{}]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)), inner() ? "0" : "j");
   };
-  w_.invariant_loads(Region::Row, Axis::LastOuter);
-  w_.invariant_loads(Region::Outer, Axis::LastOuter);
-  w_.open_loop("j", "0", w_.inner() ? "1" : "m");
-  w_.statements(Region::Row, Axis::LastOuter, "j", value_name, CWriter::Stores::Write);
-  w_.statements(Region::Outer, Axis::LastOuter, "j", operand, CWriter::Stores::Write);
+  if (inner()) w_.straight(loop.values, loop.operand);
+  else w_.loop(loop);
   w_.close();
-  w_.close();
-}
-
-std::string inner_extent(const KernelIr& ir) {
-  return ir.rank == 0 ? "1" : ir.rank == 1 ? "count" : fmt::format("e{}", ir.rank - 1);
-}
-
-/// The place of tile number `at`: i0.., j0, m.
-void decode_tile(CWriter& w, int tile, bool inner) {
-  w.line(fmt::format("const tarry_i64 row = at / tiles, j0 = (at - row * tiles) * {};", tile));
-  w.line("(void)row;");
-  decode_row(w, "row");
-  if (!inner) w.line(fmt::format("const tarry_i64 m = {0} - j0 < {1} ? {0} - j0 : {1};", inner_extent(w.ir), tile));
 }
 
 void ReduceWriter::entry() {
   w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
-  w_.line(fmt::format("const tarry_i64 tiles = ({} + {}) / {};", inner_extent(ir_), tile_ - 1, tile_));
+  count_tiles(w_, tile_);
   w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");
-  w_.line(fmt::format("struct {0}_state* const scratch = (struct {0}_state*)p->scratch;", kEntryName));
-  w_.line(fmt::format("struct {}_state stack[{}];", kEntryName, kReduceLevels));
+  w_.line(fmt::format("{0}* const scratch = ({0}*)p->scratch;", w_.state_type()));
+  w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
   w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
   w_.line("const tarry_i64 at = item / chunks, chunk = item - at * chunks;");
   w_.line("const tarry_i64 first = chunk * chunk_blocks;");
   w_.line("const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;");
-  decode_tile(w_, tile_, w_.inner());
-  w_.line(fmt::format("{}_reduce(p{}, first, last, stack);", kEntryName, outer_arguments(false)));
-  w_.line(fmt::format("if (chunks == 1) {}_finish(p{}, stack);", kEntryName, outer_arguments(false)));
+  decode_tile(w_, tile_);
+  w_.line(fmt::format("{}_reduce(p{}, first, last, stack);", kEntryName, place(false)));
+  w_.line(fmt::format("if (chunks == 1) {}_finish(p{}, stack);", kEntryName, place(false)));
   w_.line("else scratch[item] = stack[0];");
   w_.close();
   w_.close();
@@ -332,18 +296,18 @@ void ReduceWriter::entry() {
 void ReduceWriter::fold() {
   w_.open(fmt::format("void {0}_fold(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
-  w_.line(fmt::format("const tarry_i64 tiles = ({} + {}) / {};", inner_extent(ir_), tile_ - 1, tile_));
-  w_.line(fmt::format("const struct {0}_state* const scratch = (const struct {0}_state*)p->scratch;", kEntryName));
-  w_.line(fmt::format("struct {}_state stack[{}];", kEntryName, kReduceLevels));
+  count_tiles(w_, tile_);
+  w_.line(fmt::format("const {0}* const scratch = (const {0}*)p->scratch;", w_.state_type()));
+  w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
   w_.open("for (tarry_i64 at = lo; at < hi; ++at)");
-  decode_tile(w_, tile_, w_.inner());
+  decode_tile(w_, tile_);
   w_.line("tarry_i64 depth = 0;");
   w_.open("for (tarry_i64 chunk = 0; chunk < chunks; ++chunk)");
   w_.line("stack[depth] = scratch[at * chunks + chunk];");
   w_.push("chunk");
   w_.close();
   w_.fold_stack();
-  w_.line(fmt::format("{}_finish(p{}, stack);", kEntryName, outer_arguments(false)));
+  w_.line(fmt::format("{}_finish(p{}, stack);", kEntryName, place(false)));
   w_.close();
   w_.close();
 }
@@ -351,7 +315,7 @@ void ReduceWriter::fold() {
 KernelSource ReduceWriter::render() {
   w_.preamble();
   w_.declare_states();
-  if (w_.inner()) reduce_segments();
+  if (inner()) reduce_segments();
   else reduce_tiles();
   finish();
   entry();
@@ -365,21 +329,27 @@ KernelSource ReduceWriter::render() {
 
 }  // namespace
 
-int reduce_tile(const KernelIr& ir) {
-  if (ir.schedule == Schedule::ReduceInner) return 1;
-  std::size_t bytes = 0;
-  for (const StateField& f : state_fields(ir)) bytes += itemsize(f.dtype);
-  return std::clamp(static_cast<int>(std::bit_floor(static_cast<std::size_t>(kStateBytesPerLevel) / bytes)), 16, 1024);
-}
-
-std::size_t reduce_state_bytes(const KernelIr& ir) {
-  // struct ENTRY_state: the count, then one array per field, each aligned to its element.
-  std::size_t at = 8;
-  for (const StateField& f : state_fields(ir)) {
-    const std::size_t size = itemsize(f.dtype);
-    at = (at + size - 1) / size * size + size * static_cast<std::size_t>(reduce_tile(ir));
-  }
-  return (at + 7) / 8 * 8;
+Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
+  constexpr std::int64_t kEnoughTiles = 64;       // fills the threads of a large machine without chunks
+  constexpr std::int64_t kChunkPoints = 1 << 16;  // large enough to hide the cost of an item, small enough to balance
+  constexpr std::int64_t kMostItems = 4096;
+  Geometry g;
+  const std::int64_t tile = reduce_tile(ir);
+  g.outer_tiles = tile_count(args, static_cast<int>(tile));
+  if (g.outer_tiles == 0) return g;
+  TARRY_ASSERT(args.reduced < std::int64_t{1} << (kReduceLevels + 1));
+  const std::int64_t inner = ir.rank == 0 ? 1 : args.extents.back();
+  const std::int64_t blocks = std::max<std::int64_t>(1, args.reduced / 128 + (args.reduced % 128 != 0));
+  g.chunk_blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(blocks)));
+  if (ir.schedule == Schedule::ReduceSerial || g.outer_tiles >= kEnoughTiles) return g;
+  std::int64_t wanted = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, kChunkPoints / 128 / std::min(tile, inner)))));
+  while ((blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
+  if (wanted >= blocks) return g;
+  g.chunk_blocks = wanted;
+  g.chunks = (blocks + wanted - 1) / wanted;
+  g.scratch_bytes = static_cast<std::size_t>(g.grid()) * reduce_state_bytes(ir);
+  return g;
 }
 
 KernelSource render_c_reduce(const KernelIr& ir) { return ReduceWriter(ir).render(); }

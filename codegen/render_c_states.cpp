@@ -18,63 +18,144 @@ void StateWriter::reciprocals(std::uint32_t r) {
   line(text + "};");
 }
 
-void StateWriter::declare_states() {
+std::string_view output_field(const Reduction& r, std::uint32_t output) {
+  if (is_moments(r)) return output == 0 ? "mean" : "m2";
+  return graph::is_arg_reduce(r.op) ? "index" : "value";
+}
+
+std::vector<std::uint32_t> StateWriter::reductions() const {
+  std::vector<std::uint32_t> found;
   for (std::uint32_t r = 0; r < ir.reductions.size(); ++r)
+    if (ir.reductions[r].stage == stage_) found.push_back(r);
+  return found;
+}
+
+std::string StateWriter::state_type() const {
+  return fmt::format("struct {}_state{}", kEntryName, ir.is_row() ? std::to_string(stage_) : std::string());
+}
+
+std::string StateWriter::at(std::string_view state, std::uint32_t r, std::string_view field) const {
+  return fmt::format("{}->{}[j]", state, part(r, field));
+}
+
+void StateWriter::open_tile() {
+  if (tile_ > 1) {
+    open_loop("j", "0", "m");
+  } else {
+    open("");
+    line("enum { j = 0 };");
+  }
+}
+
+void StateWriter::declare_states() {
+  for (const std::uint32_t r : reductions())
     if (ir.reductions[r].op == Op::Moments) reciprocals(r);
-  open(fmt::format("struct {}_state", kEntryName));
+  open(state_type());
   line("tarry_i64 count;");
-  for (const StateField& f : state_fields(ir)) line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), reduce_tile(ir)));
+  for (const StateField& f : state_fields(ir))
+    if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), tile_));
   close(";");
   merge();
+}
+
+/// That the value `a` goes before `b` whatever their places: smaller (larger), or the only NaN of the two.
+std::string StateWriter::beats(std::uint32_t r, const std::string& a, const std::string& b) const {
+  const Reduction& reduction = ir.reductions[r];
+  const std::string order = fmt::format("({} {} {})", a, reduction.op == Op::ArgMin ? "<" : ">", b);
+  if (!is_floating(reduction.dtype)) return order;
+  return fmt::format("({0} | (({1} != {1}) & ({2} == {2})))", order, a, b);
+}
+
+/// That place alone decides between `a` and `b`.
+std::string StateWriter::ties(std::uint32_t r, const std::string& a, const std::string& b) const {
+  if (!is_floating(ir.reductions[r].dtype)) return fmt::format("({} == {})", a, b);
+  return fmt::format("(({0} == {1}) | (({0} != {0}) & ({1} != {1})))", a, b);
 }
 
 void StateWriter::merge_part(std::uint32_t r) {
   const Reduction& reduction = ir.reductions[r];
   const std::string type = accumulator(r);
-  if (!is_moments(reduction)) {
-    open_loop("j", "0", "m");
-    const std::string value = part(r, "value");
-    line(fmt::format("a->{0}[j] = {1};", value,
-                     expressions.combine(reduction, fmt::format("a->{}[j]", value), fmt::format("b->{}[j]", value))));
+  if (is_moments(reduction)) {
+    const std::string mean = part(r, "mean"), m2 = part(r, "m2");
+    open("");
+    line(fmt::format("const {0} w = ({0})({1}) / ({0})({2});", type, weighted(r, "b->count"), weighted(r, "(a->count + b->count)")));
+    line(fmt::format("const {0} aw = ({0})({1}) * w;", type, weighted(r, "a->count")));
+    open_tile();
+    line(fmt::format("const {} d = b->{}[j] - a->{}[j];", type, mean, mean));
+    line(fmt::format("a->{0}[j] = a->{0}[j] + d * w;", mean));
+    line(fmt::format("a->{0}[j] = (a->{0}[j] + b->{0}[j]) + (d * d) * aw;", m2));
+    close();
     close();
     return;
   }
-  const std::string mean = part(r, "mean"), m2 = part(r, "m2");
-  open("");
-  line(fmt::format("const {0} w = ({0})({1}) / ({0})({2});", type, weighted(r, "b->count"), weighted(r, "(a->count + b->count)")));
-  line(fmt::format("const {0} aw = ({0})({1}) * w;", type, weighted(r, "a->count")));
-  open_loop("j", "0", "m");
-  line(fmt::format("const {} d = b->{}[j] - a->{}[j];", type, mean, mean));
-  line(fmt::format("a->{0}[j] = a->{0}[j] + d * w;", mean));
-  line(fmt::format("a->{0}[j] = (a->{0}[j] + b->{0}[j]) + (d * d) * aw;", m2));
-  close();
+  const std::string a = at("a", r, "value"), b = at("b", r, "value");
+  open_tile();
+  if (is_arg(r)) {
+    const std::string i = at("a", r, "index"), k = at("b", r, "index");
+    line(fmt::format("const {0} u = {1}, v = {2};", type, a, b));
+    line(fmt::format("const int better = {} | ({} & ({} < {}));", beats(r, "v", "u"), ties(r, "v", "u"), k, i));
+    line(fmt::format("{} = better ? v : u;", a));
+    line(fmt::format("{0} = better ? {1} : {0};", i, k));
+  } else {
+    line(fmt::format("{} = {};", a, expressions.combine(reduction, a, b)));
+  }
   close();
 }
 
 void StateWriter::merge() {
-  open(fmt::format("static void {0}_merge(const struct {0}_params* p, tarry_i64 m, struct {0}_state* a, const struct {0}_state* b)", kEntryName));
+  open(fmt::format("static void {0}_merge{1}(const struct {0}_params* p, {2}{3}* a, const {3}* b)", kEntryName, stage_,
+                   tile_ > 1 ? "tarry_i64 m, " : "", state_type()));
   line("(void)p;");
   line("if (b->count == 0) return;");
-  for (std::uint32_t r = 0; r < ir.reductions.size(); ++r) merge_part(r);
+  for (const std::uint32_t r : reductions()) merge_part(r);
   line("a->count += b->count;");
   close();
 }
 
-void StateWriter::clear(std::string_view state, std::string_view extent) {
+void StateWriter::clear(std::string_view state) {
   line(fmt::format("{}->count = 0;", state));
+  open_tile();
   for (const StateField& f : state_fields(ir))
-    line(fmt::format("for (tarry_i64 j = 0; j < {}; ++j) {}->{}[j] = 0;", extent, state, part(f.reduction, f.part)));
+    if (ir.reductions[f.reduction].stage == stage_)
+      line(fmt::format("{} = {};", at(state, f.reduction, f.part), ir.reductions[f.reduction].op == Op::Prod ? "1" : "0"));
+  close();
 }
 
 void StateWriter::push(std::string_view leaf) {
   line("++depth;");
   open(fmt::format("for (tarry_i64 t = {}; t & 1; t >>= 1, --depth)", leaf));
-  line(fmt::format("{}_merge(p, {}, stack + depth - 2, stack + depth - 1);", kEntryName, inner() ? "1" : "m"));
+  line(fmt::format("{}_merge{}(p, {}stack + depth - 2, stack + depth - 1);", kEntryName, stage_, tile_ > 1 ? "m, " : ""));
   close();
 }
 
 void StateWriter::fold_stack() {
-  line(fmt::format("for (; depth > 1; --depth) {}_merge(p, {}, stack + depth - 2, stack + depth - 1);", kEntryName, inner() ? "1" : "m"));
+  line(fmt::format("for (; depth > 1; --depth) {}_merge{}(p, {}stack + depth - 2, stack + depth - 1);", kEntryName, stage_,
+                   tile_ > 1 ? "m, " : ""));
+}
+
+void StateWriter::segment() {
+  const auto call = [&](std::string_view function, std::string_view m) {
+    for (const std::uint32_t r : reductions()) {
+      std::string text = fmt::format("{}_{}{}(p, {}, k + i, top", kEntryName, function, r, m);
+      for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) text += fmt::format(", {} + i", input(r, x));
+      line(text + ");");
+    }
+  };
+  open("for (tarry_i64 i = 0; i < length; i += 128, ++leaf)");
+  line("const tarry_i64 m = length - i < 128 ? length - i : 128;");
+  line(fmt::format("{}* const top = stack + depth;", state_type()));
+  line("top->count = m;");
+  open("if (m == 128)");
+  call("block", "128");
+  close();
+  open(fmt::format("else if (n > {})", kSerial));
+  call("short_block", "m");
+  close();
+  open("else");
+  call("serial", "m");
+  close();
+  push("leaf");
+  close();
 }
 
 /// Constants of a lane's k-th step (k >= 2): the reciprocal, or the weights of Chan's rule.
@@ -98,31 +179,59 @@ void StateWriter::moments_step(std::uint32_t r, const std::string& mean, const s
 
 void StateWriter::leaf_step(std::uint32_t r) {
   const Reduction& reduction = ir.reductions[r];
-  const std::string value = part(r, is_moments(reduction) ? "mean" : "value"), m2 = part(r, "m2");
-  const std::string top = fmt::format("top->{}[j]", value);
+  const std::string top = at("top", r, is_moments(reduction) ? "mean" : "value"), m2 = at("top", r, "m2");
+  const std::string index = at("top", r, "index"), x = input(r, 0) + "[j]";
   open("if (step == 1)");
   open_loop("j", "0", "m");
-  line(fmt::format("{} = {}[j];", top, input(r, 0)));
-  if (reduction.op == Op::Moments) line(fmt::format("top->{}[j] = 0;", m2));
-  if (reduction.op == Op::MomentsMerge) line(fmt::format("top->{}[j] = {}[j];", m2, input(r, 1)));
+  line(fmt::format("{} = {};", top, x));
+  if (is_arg(r)) line(fmt::format("{} = k;", index));
+  if (reduction.op == Op::Moments) line(fmt::format("{} = 0;", m2));
+  if (reduction.op == Op::MomentsMerge) line(fmt::format("{} = {}[j];", m2, input(r, 1)));
   close();
   close();
   open("else");
   if (is_moments(reduction)) moments_step_constants(r, "step");
   open_loop("j", "0", "m");
-  if (is_moments(reduction)) moments_step(r, top, fmt::format("top->{}[j]", m2), "j");
-  else line(fmt::format("{} = {};", top, expressions.combine(reduction, top, input(r, 0) + "[j]")));
+  if (is_moments(reduction)) {
+    moments_step(r, top, m2, "j");
+  } else if (is_arg(r)) {
+    // Elements of a lane come in increasing order, so an equal one is too late.
+    line(fmt::format("const {0} u = {1}, v = {2};", accumulator(r), top, x));
+    line(fmt::format("const int better = {};", beats(r, "v", "u")));
+    line(fmt::format("{} = better ? v : u;", top));
+    line(fmt::format("{0} = better ? k : {0};", index));
+  } else {
+    line(fmt::format("{} = {};", top, expressions.combine(reduction, top, x)));
+  }
   close();
   close();
 }
 
-void StateWriter::line_functions(std::uint32_t r) {
+void StateWriter::line_functions() {
+  for (const std::uint32_t r : reductions()) {
+    const Reduction& reduction = ir.reductions[r];
+    std::string types = fmt::format("const struct {}_params* p, tarry_i64 m, tarry_i64 k0, {}* top", kEntryName, state_type());
+    std::string names = "p, m, k0, top";
+    for (std::size_t x = 0; x < input_count(reduction); ++x) {
+      types += fmt::format(", const {}* {}", accumulator(r), input(r, x));
+      names += ", " + input(r, x);
+    }
+    serial_function(r, types);
+    // With m the constant 128 every loop below has a constant trip count and becomes vector code; a short block is rare.
+    open(fmt::format("static inline __attribute__((always_inline)) void {}_block{}({})", kEntryName, r, types));
+    line("(void)p, (void)k0;");
+    if (is_moments(reduction)) moments_tree_function(r);
+    else tree_function(r);
+    close();
+    line(fmt::format("static __attribute__((noinline)) void {0}_short_block{1}({2}) {{ {0}_block{1}({3}); }}", kEntryName, r, types, names));
+  }
+}
+
+void StateWriter::serial_function(std::uint32_t r, const std::string& arguments) {
   const Reduction& reduction = ir.reductions[r];
-  std::string arguments = fmt::format("const struct {0}_params* p, tarry_i64 m, struct {0}_state* top", kEntryName);
-  for (std::size_t k = 0; k < input_count(reduction); ++k) arguments += fmt::format(", const {}* {}", accumulator(r), input(r, k));
-  open(fmt::format("static void {}_serial{}({})", kEntryName, r, arguments));
-  line("(void)p;");
   const std::string type = accumulator(r);
+  open(fmt::format("static __attribute__((cold, noinline)) void {}_serial{}({})", kEntryName, r, arguments));
+  line("(void)p, (void)k0;");
   if (is_moments(reduction)) {
     line(fmt::format("{} mean = {}[0], m2 = {};", type, input(r, 0), reduction.op == Op::Moments ? "0" : input(r, 1) + "[0]"));
     open("for (tarry_i64 k = 1; k < m; ++k)");
@@ -135,14 +244,19 @@ void StateWriter::line_functions(std::uint32_t r) {
     line(fmt::format("{} value = {}[0];", type, input(r, 0)));
     line(fmt::format("for (tarry_i64 k = 1; k < m; ++k) value = {};", expressions.combine(reduction, "value", input(r, 0) + "[k]")));
     line(fmt::format("top->{}[0] = value;", part(r, "value")));
+    if (is_arg(r)) find_index(r, "value");
   }
   close();
-  // Inlined twice: with m the constant 128 every loop below has a constant trip count and becomes vector code.
-  open(fmt::format("static inline __attribute__((always_inline)) void {}_block{}({})", kEntryName, r, arguments));
-  line("(void)p;");
-  if (is_moments(reduction)) moments_tree_function(r);
-  else tree_function(r);
+}
+
+/// The first of m inputs that is `value`, which is the best of them.
+void StateWriter::find_index(std::uint32_t r, std::string_view value) {
+  line("int found = 128;");
+  open("for (int l = 0; l < (int)m; ++l)");
+  line(fmt::format("const int place = {} ? l : 128;", ties(r, input(r, 0) + "[l]", std::string(value))));
+  line("found = place < found ? place : found;");
   close();
+  line(fmt::format("top->{}[0] = k0 + found;", part(r, "index")));
 }
 
 void StateWriter::tree_function(std::uint32_t r) {
@@ -167,6 +281,7 @@ void StateWriter::tree_function(std::uint32_t r) {
   close();
   close();
   line(fmt::format("top->{}[0] = lane[0];", part(r, "value")));
+  if (is_arg(r)) find_index(r, "lane[0]");
 }
 
 void StateWriter::moments_tree_function(std::uint32_t r) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,43 +17,64 @@ namespace tarry::codegen {
 
 inline constexpr int kSerial = 32;  ///< longest axis that is folded left to right
 
+inline constexpr int kReduceSegment = 1024;  ///< elements of the reduced axis that are evaluated before they are reduced
+
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
+/// The state's field that holds an output.
+std::string_view output_field(const Reduction& r, std::uint32_t output);
 
-/// A writer that knows the states of the kernel's reductions. Names in the text: `stack` of `depth` states, `top` the one
-/// that takes elements, m the elements of its tile, x{r}_{k} the elements of input k of reduction r.
+/// A writer that knows the states of the reductions of one stage. Names in the text: `stack` of `depth` states, `top` the
+/// one that takes elements, m the elements of its tile, x{r}_{k} the elements of input k of reduction r, k the place of the
+/// first of them on the reduced axis.
 class StateWriter : public CWriter {
  public:
-  using CWriter::CWriter;
+  StateWriter(const KernelIr& kernel, const Parameters& parameters, int tile) : CWriter(kernel, parameters), tile_(tile) {}
+
+  void select_stage(int stage) { stage_ = stage; }
+  [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
 
   // Names.
+  [[nodiscard]] std::string state_type() const;  ///< "struct ENTRY_state"
   [[nodiscard]] static std::string part(std::uint32_t r, std::string_view name) { return fmt::format("{}{}", name, r); }
   [[nodiscard]] static std::string input(std::uint32_t r, std::size_t k) { return fmt::format("x{}_{}", r, k); }
   [[nodiscard]] std::string accumulator(std::uint32_t r) const { return c_type(ir.reductions[r].dtype); }
-  [[nodiscard]] bool inner() const { return ir.schedule == Schedule::ReduceInner; }  ///< the tile is one element
 
   // Functions of the kernel.
-  void declare_states();                ///< struct ENTRY_state, ENTRY_merge and tables of constants
-  void line_functions(std::uint32_t r); ///< reduce a run of contiguous inputs: left to right (n <= 32), one block of the tree
+  void declare_states();                ///< the struct, its merge and tables of constants
+  void line_functions();                ///< reduce a run of contiguous inputs: left to right (n <= 32), one block of the tree
 
   // Pieces of others.
-  void clear(std::string_view state, std::string_view extent);
+  void clear(std::string_view state);
   void push(std::string_view leaf);
   void fold_stack();
+  /// Blocks of the `length` inputs from k on become states on the stack; `leaf` counts them.
+  void segment();
   /// One more element into every lane of the tile's top state; `step` is its number in the lane, from 1.
   void leaf_step(std::uint32_t r);
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 
  private:
+  /// Opens a loop over the elements of the tile, or a block where there is one only.
+  void open_tile();
+  [[nodiscard]] std::string at(std::string_view state, std::uint32_t r, std::string_view field) const;
   /// A number of elements as what they weigh: inputs of a merge of moments stand for several each.
   [[nodiscard]] std::string weighted(std::uint32_t r, std::string_view count) const;
+  [[nodiscard]] bool is_arg(std::uint32_t r) const { return graph::is_arg_reduce(ir.reductions[r].op); }
+  [[nodiscard]] std::string beats(std::uint32_t r, const std::string& a, const std::string& b) const;
+  [[nodiscard]] std::string ties(std::uint32_t r, const std::string& a, const std::string& b) const;
   void reciprocals(std::uint32_t r);
   void merge();
   void merge_part(std::uint32_t r);
   void moments_step_constants(std::uint32_t r, std::string_view k);
+  void serial_function(std::uint32_t r, const std::string& arguments);
   void tree_function(std::uint32_t r);
   void moments_tree_function(std::uint32_t r);
+  void find_index(std::uint32_t r, std::string_view value);
+
+  const int tile_;
+  int stage_ = 0;
 };
 
 }  // namespace tarry::codegen

@@ -145,7 +145,10 @@ std::string Expressions::compute(Value v, std::span<const std::string> operands)
 }
 
 std::string Expressions::combine(const Reduction& r, const std::string& left, const std::string& right) {
-  const Op op = r.op == Op::Sum ? Op::Add : r.op == Op::Min ? Op::Minimum : Op::Maximum;
+  const Op op = r.op == Op::Sum                              ? Op::Add
+                : r.op == Op::Prod                           ? Op::Multiply
+                : r.op == Op::Min || r.op == Op::ArgMin ? Op::Minimum
+                                                             : Op::Maximum;
   const std::string operands[] = {left, right};
   return apply(op, r.dtype, r.dtype, operands);
 }
@@ -162,7 +165,7 @@ std::string float_literal(Dtype dtype, double value) {
 
 std::string readable_name(const KernelIr& ir) {
   constexpr std::size_t kLongest = 48;
-  std::string name = ir.schedule == Schedule::Pointwise ? "map" : "reduce";
+  std::string name = ir.schedule == Schedule::Pointwise ? "map" : ir.is_row() ? "row" : "reduce";
   auto add = [&](std::string_view word) {
     if (name.size() + 1 + word.size() <= kLongest) name.append("_").append(word);
   };

@@ -61,7 +61,7 @@ class Expressions {
   explicit Expressions(const KernelIr& ir) : ir_(ir) {}
   /// The instruction `v` on operand texts (one per argument).
   std::string compute(Value v, std::span<const std::string> operands);
-  /// Sum, Min or Max of two accumulator texts, left operand first.
+  /// Sum, Prod, Min or Max of two accumulator texts, left operand first; of ArgMin and ArgMax the value.
   std::string combine(const Reduction& r, const std::string& left, const std::string& right);
   std::string apply(graph::Op op, Dtype input, Dtype output, std::span<const std::string> operands);
   [[nodiscard]] std::vector<std::string> functions() const { return {functions_.begin(), functions_.end()}; }
@@ -75,7 +75,7 @@ int arity(const Instr& instr);
 /// The constant `value` rounded to `dtype` (float32, float64) as a hexadecimal literal: exact, free of locale.
 std::string float_literal(Dtype dtype, double value);
 
-/// Readable head of the entry's name: "map_multiply_add", "reduce_sum_multiply".
+/// Readable head of the entry's name: "map_multiply_add", "reduce_sum_multiply", "row_max_sum_subtract_exp".
 std::string readable_name(const KernelIr& ir);
 /// Assembles the source: prelude sections of `functions`, `kernel` with kEntryName replaced by readable name, "_" and 16
 /// hex digits of the text's hash.

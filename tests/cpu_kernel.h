@@ -15,6 +15,7 @@ namespace tarry::tests {
 
 struct IrBuilder {
   codegen::KernelIr ir;
+  std::uint8_t stage = 0;  ///< of what is added next
 
   IrBuilder(codegen::Schedule schedule, int rank) { ir.schedule = schedule; ir.rank = rank; }
 
@@ -52,12 +53,13 @@ struct IrBuilder {
   }
   /// Adds a reduction and returns its (first) result.
   codegen::Value reduce(graph::Op o, codegen::Value a, codegen::Value b = codegen::kNone, std::uint32_t weight = codegen::kNone) {
-    ir.reductions.push_back({o, ir.instrs[a].dtype, {a, b}, weight});
+    ir.reductions.push_back({o, ir.instrs[a].dtype, stage, {a, b}, weight});
     return result(0);
   }
   codegen::Value result(std::uint32_t output) {
     const auto r = static_cast<std::uint32_t>(ir.reductions.size() - 1);
-    codegen::Instr i{codegen::InstrKind::Result, codegen::Region::Outer, ir.reductions[r].dtype};
+    const bool arg = graph::is_arg_reduce(ir.reductions[r].op);
+    codegen::Instr i{codegen::InstrKind::Result, codegen::Region::Outer, arg ? int64 : ir.reductions[r].dtype};
     i.index = r;
     i.output = output;
     return instr(i);
@@ -68,7 +70,7 @@ struct IrBuilder {
   static codegen::StrideClass stride_class(char c) {
     return c == '0' ? codegen::StrideClass::Zero : c == '1' ? codegen::StrideClass::One : codegen::StrideClass::Any;
   }
-  codegen::Value instr(codegen::Instr i) { ir.instrs.push_back(i); return static_cast<codegen::Value>(ir.instrs.size() - 1); }
+  codegen::Value instr(codegen::Instr i) { if (i.region != codegen::Region::Row) i.stage = stage; ir.instrs.push_back(i); return static_cast<codegen::Value>(ir.instrs.size() - 1); }
 };
 
 inline runtime::Backend& cpu_device() {

@@ -1,0 +1,366 @@
+// C kernels that go over a row several times (kernel_ir.h, "Stages").
+//
+//   RowSerial  a work item is a tile of rows of at most 32 points; the inner loops run over the tile
+//   RowInner   a work item is one row; the inner loops run along it, its reductions are blocks of tree R
+//
+// A point value that a later stage needs is computed again where that is cheap and kept in an array otherwise; loads are
+// read again, from the core's cache. All stores of points stand in the last stage and all stores of rows at the end, so
+// that an output may take the memory of an input.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "codegen/render_c_states.h"
+#include "support/check.h"
+
+namespace tarry::codegen {
+
+namespace {
+
+constexpr int kLongestRow = 16384;    // graph::Limits::row
+constexpr int kKeptBytes = 8;         // of one point: 128 KiB of the longest row, on stacks of 256 KiB
+constexpr int kKeepCost = 4;          // of the op table: what storing and loading again amounts to
+constexpr int kSerialBytes = 32768;   // of the kept points of a tile
+
+/// What each stage computes at a point, and what it leaves for later ones.
+class Stages {
+ public:
+  explicit Stages(const KernelIr& ir) : ir_(ir), kept_(ir.instrs.size()), cost_(ir.instrs.size()) {
+    const auto used_later = later_uses();
+    int bytes = 0;
+    for (Value v = 0; v < ir.instrs.size(); ++v) {
+      if (!is_point(v)) continue;
+      cost_[v] = own_cost(v);
+      const int size = static_cast<int>(itemsize(ir.instrs[v].dtype));
+      if (!used_later[v] || cost_[v] <= kKeepCost || bytes + size > kKeptBytes) continue;
+      kept_[v] = true;
+      bytes += size;
+    }
+    kept_bytes_ = bytes;
+  }
+
+  [[nodiscard]] int count() const { return ir_.stages(); }
+  [[nodiscard]] bool is_last(int stage) const { return stage + 1 == count(); }
+  [[nodiscard]] int kept_bytes() const { return kept_bytes_; }
+  [[nodiscard]] bool is_kept(Value v) const { return kept_[v]; }
+  /// Whether `stage` finds v in its array.
+  [[nodiscard]] bool is_there(Value v, int stage) const { return kept_[v] && ir_.instrs[v].stage < stage; }
+
+  /// Inputs of the reductions of a stage, without repetition.
+  [[nodiscard]] std::vector<Value> inputs(int stage) const {
+    std::vector<Value> found;
+    for (const Reduction& r : ir_.reductions)
+      for (std::size_t k = 0; r.stage == stage && k < input_count(r); ++k)
+        if (std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
+    return found;
+  }
+
+  /// Point instructions that a stage runs to have `wanted` and what it keeps, in order; in the last stage the stores too.
+  [[nodiscard]] std::vector<Value> points(int stage, const std::vector<Value>& wanted) const {
+    std::vector<bool> needed(ir_.instrs.size());
+    for (const Value v : wanted) needed[v] = true;
+    std::vector<Value> found;
+    for (Value v = static_cast<Value>(ir_.instrs.size()); v-- > 0;) {
+      const Instr& instr = ir_.instrs[v];
+      if (!is_point(v)) continue;
+      if (instr.kind == InstrKind::Store) needed[v] = is_last(stage);
+      if (kept_[v] && instr.stage == stage) needed[v] = true;
+      if (!needed[v] || is_there(v, stage)) continue;
+      found.push_back(v);
+      for (const Value a : arguments(instr)) needed[a] = true;
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  [[nodiscard]] bool is_point(Value v) const {
+    return ir_.instrs[v].region == Region::Point && ir_.instrs[v].kind != InstrKind::Scalar;
+  }
+  static std::vector<Value> arguments(const Instr& instr) {
+    if (instr.kind == InstrKind::Store) return {instr.args[0]};
+    return {instr.args.begin(), instr.args.begin() + arity(instr)};
+  }
+
+  [[nodiscard]] std::vector<bool> later_uses() const {
+    std::vector<bool> used(ir_.instrs.size());
+    const auto use = [&](Value v, int stage) { used[v] = used[v] || ir_.instrs[v].stage < stage; };
+    for (Value v = 0; v < ir_.instrs.size(); ++v)
+      if (is_point(v))
+        for (const Value a : arguments(ir_.instrs[v]))
+          use(a, ir_.instrs[v].kind == InstrKind::Store ? count() - 1 : ir_.instrs[v].stage);
+    for (const Reduction& r : ir_.reductions)
+      for (std::size_t k = 0; k < input_count(r); ++k) use(r.args[k], r.stage);
+    return used;
+  }
+
+  /// Of computing v from loads and kept values.
+  [[nodiscard]] int own_cost(Value v) const {
+    const Instr& instr = ir_.instrs[v];
+    if (instr.kind != InstrKind::Compute) return 1;
+    int cost = graph::info(instr.op).cost;
+    for (const Value a : arguments(instr))
+      if (is_point(a) && !kept_[a]) cost = std::min(1000, cost + cost_[a]);
+    return cost;
+  }
+
+  const KernelIr& ir_;
+  std::vector<bool> kept_;
+  std::vector<int> cost_;
+  int kept_bytes_ = 0;
+};
+
+int row_tile(const KernelIr& ir, const Stages& stages) {
+  if (ir.schedule == Schedule::RowInner) return 1;
+  const int bytes = kSerial * std::max(stages.kept_bytes(), 1);
+  return std::clamp(static_cast<int>(std::bit_floor(static_cast<unsigned>(kSerialBytes / bytes))), 16, 256);
+}
+
+class RowWriter {
+ public:
+  explicit RowWriter(const KernelIr& ir)
+      : ir_(ir), stages_(ir), tile_(row_tile(ir, stages_)),
+        parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced})),
+        w_(ir, parameters_, tile_) {}
+
+  KernelSource render();
+
+ private:
+  [[nodiscard]] bool inner() const { return ir_.schedule == Schedule::RowInner; }
+  [[nodiscard]] bool is_direct(Value v, int stage) const;
+  [[nodiscard]] std::string operand(Value v, int stage, std::string_view i, std::string_view k) const;
+  [[nodiscard]] std::string result(const Instr& instr, std::string_view j) const;
+
+  void rows();
+  void bases(Region region, std::string_view k);
+  void row_values();
+  void points(int stage, std::string extent, int capacity, const std::string& k);
+  void segments(int stage);
+  void steps(int stage);
+  void outer_values(int stage);
+  void outer_stores();
+
+  const KernelIr& ir_;
+  const Stages stages_;
+  const int tile_;
+  const Parameters parameters_;
+  StateWriter w_;
+};
+
+// ---------------------------------------------------------------- names
+
+/// An input that is a contiguous load is read in place, but not where points are stored.
+bool RowWriter::is_direct(Value v, int stage) const {
+  const Instr& instr = ir_.instrs[v];
+  if (instr.kind != InstrKind::Load || instr.region != Region::Point || instr.guard != kNone) return false;
+  if (stages_.is_last(stage) && !w_.stores(Region::Point).empty()) return false;
+  const Access& a = ir_.accesses[instr.index];
+  if (a.buffer == kNone) return false;
+  return inner() ? a.reduced == StrideClass::One : ir_.rank > 0 && a.strides.back() == StrideClass::One;
+}
+
+/// A value seen from a loop over points: `i` counts along the loop, `k` is the place of the loop on the row.
+std::string RowWriter::operand(Value v, int stage, std::string_view i, std::string_view k) const {
+  const Instr& instr = ir_.instrs[v];
+  if (instr.kind == InstrKind::Scalar) return value_name(v);
+  if (instr.region == Region::Point) {
+    if (!stages_.is_there(v, stage)) return value_name(v);
+    return inner() ? fmt::format("kept{}[{}]", v, sum_text(k, i)) : fmt::format("kept{}[{}][{}]", v, k, i);
+  }
+  if (inner()) return value_name(v);
+  return fmt::format("{}{}[{}]", instr.region == Region::Row ? "row" : "outer", v, i);
+}
+
+std::string RowWriter::result(const Instr& instr, std::string_view j) const {
+  const Reduction& r = ir_.reductions[instr.index];
+  return fmt::format("s{}.{}[{}]", r.stage, w_.part(instr.index, output_field(r, instr.output)), j);
+}
+
+// ---------------------------------------------------------------- values of rows
+
+void RowWriter::bases(Region region, std::string_view k) {
+  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
+    if (w_.uses(a, region)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, k, ""));
+}
+
+void RowWriter::row_values() {
+  CWriter::Loop loop{w_.instructions(Region::Row), Axis::LastOuter, "j", "0", "m"};
+  if (loop.values.empty()) return;
+  if (inner()) {
+    bases(Region::Row, "0");
+    w_.straight(loop.values);
+    return;
+  }
+  for (const Value v : loop.values) w_.line(fmt::format("{} row{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
+  w_.open("");
+  bases(Region::Row, "0");
+  w_.loop(loop, [&] {
+    for (const Value v : loop.values) w_.line(fmt::format("row{0}[j] = v{0};", v));
+  });
+  w_.close();
+}
+
+/// Outer instructions of a stage whose reductions are done.
+void RowWriter::outer_values(int stage) {
+  CWriter::Loop loop{w_.instructions(Region::Outer, stage), Axis::LastOuter, "j", "0", "m"};
+  if (loop.values.empty()) return;
+  loop.operand = [&](Value v) {
+    const Instr& instr = ir_.instrs[v];
+    if (instr.kind == InstrKind::Result) return result(instr, inner() ? "0" : "j");
+    return instr.region == Region::Outer && instr.stage == stage ? value_name(v) : operand(v, stage, "j", "");
+  };
+  if (inner()) {
+    w_.straight(loop.values, loop.operand);
+    return;
+  }
+  for (const Value v : loop.values) w_.line(fmt::format("{} outer{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
+  w_.loop(loop, [&] {
+    for (const Value v : loop.values) w_.line(fmt::format("outer{0}[j] = v{0};", v));
+  });
+}
+
+void RowWriter::outer_stores() {
+  CWriter::Loop loop{w_.stores(Region::Row), Axis::LastOuter, "j", "0", "m"};
+  for (const Value v : w_.stores(Region::Outer)) loop.values.push_back(v);
+  if (loop.values.empty()) return;
+  loop.operand = [&](Value v) { return operand(v, stages_.count(), "j", ""); };
+  if (inner()) w_.straight(loop.values, loop.operand);
+  else w_.loop(loop);
+}
+
+// ---------------------------------------------------------------- values of points
+
+/// Evaluates the points of one loop from place k on: `x{r}_{k}` then points at the inputs of reduction r of the stage.
+void RowWriter::points(int stage, std::string extent, int capacity, const std::string& k) {
+  std::vector<Value> evaluated, stored;
+  for (const Value v : stages_.inputs(stage)) {
+    if (is_direct(v, stage)) continue;
+    evaluated.push_back(v);
+    if (!stages_.is_kept(v)) stored.push_back(v);
+  }
+  for (const Value v : stored) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, capacity));
+  CWriter::Loop loop{stages_.points(stage, evaluated), inner() ? Axis::Reduced : Axis::LastOuter, "i", "0", std::move(extent)};
+  loop.operand = [&](Value v) { return operand(v, stage, "i", k); };
+  if (!loop.values.empty() || !stored.empty())
+    w_.loop(loop, [&] {
+      for (const Value v : stored) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
+      for (const Value v : loop.values)
+        if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) w_.line(fmt::format("{} = v{};", operand(v, stage + 1, "i", k), v));
+    });
+  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
+    for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x) {
+      const Value v = ir_.reductions[r].args[x];
+      std::string from = fmt::format("y{}", v);
+      if (is_direct(v, stage)) from = fmt::format("a{}", ir_.instrs[v].index);
+      else if (stages_.is_kept(v)) from = inner() ? fmt::format("kept{} + {}", v, k) : fmt::format("kept{}[{}]", v, k);
+      w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from));
+    }
+}
+
+/// A stage of RowInner: the row, in pieces where it is reduced.
+void RowWriter::segments(int stage) {
+  w_.open("");
+  if (w_.reductions().empty()) {
+    bases(Region::Point, "0");
+    points(stage, "n", 1, "0");
+    w_.close();
+    return;
+  }
+  w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
+  w_.line("tarry_i64 depth = 0, leaf = 0;");
+  w_.open(fmt::format("for (tarry_i64 k = 0; k < n; k += {})", kReduceSegment));
+  w_.line(fmt::format("const tarry_i64 length = n - k < {0} ? n - k : {0};", kReduceSegment));
+  bases(Region::Point, "k");
+  points(stage, "length", kReduceSegment, "k");
+  w_.segment();
+  w_.close();
+  w_.fold_stack();
+  w_.open("if (n == 0)");
+  w_.clear("stack");
+  w_.close();
+  w_.line(fmt::format("s{} = stack[0];", stage));
+  w_.close();
+}
+
+/// A stage of RowSerial: place after place of all rows of the tile.
+void RowWriter::steps(int stage) {
+  w_.open("");
+  if (!w_.reductions().empty()) {
+    w_.line(fmt::format("{}* const top = &s{};", w_.state_type(), stage));
+    w_.open("if (n == 0)");
+    w_.clear("top");
+    w_.close();
+  }
+  w_.open("for (tarry_i64 k = 0; k < n; ++k)");
+  w_.line("const tarry_i64 step = k + 1;");
+  w_.line("(void)step;");
+  bases(Region::Point, "k");
+  points(stage, "m", tile_, "k");
+  for (const std::uint32_t r : w_.reductions()) w_.leaf_step(r);
+  w_.close();
+  w_.close();
+}
+
+// ---------------------------------------------------------------- entry
+
+void RowWriter::rows() {
+  w_.open(fmt::format("static void {0}_rows(const struct {0}_params* p{1})", kEntryName, tile_place(ir_, tile_, true)));
+  w_.locals();
+  constexpr std::array kBefore = {Region::Row, Region::Point}, kAfter = {Region::Outer, Region::Outer};
+  w_.bases('b', kBefore, outer_indices(ir_, "j0"), "0");
+  w_.bases('a', kAfter, outer_indices(ir_, "j0"), "0");
+  for (Value v = 0; v < ir_.instrs.size(); ++v)
+    if (stages_.is_kept(v))
+      w_.line(fmt::format("{} kept{}{} __attribute__((aligned(64)));", c_type(ir_.instrs[v].dtype), v,
+                          inner() ? std::string("[n + 1]") : fmt::format("[{}][{}]", kSerial, tile_)));
+  row_values();
+  for (int stage = 0; stage < stages_.count(); ++stage) {
+    w_.select_stage(stage);
+    if (!w_.reductions().empty()) w_.line(fmt::format("{} s{};", w_.state_type(), stage));
+    if (inner()) segments(stage);
+    else steps(stage);
+    outer_values(stage);
+  }
+  outer_stores();
+  w_.close();
+}
+
+KernelSource RowWriter::render() {
+  w_.preamble();
+  for (int stage = 0; stage < stages_.count(); ++stage) {
+    w_.select_stage(stage);
+    if (w_.reductions().empty()) continue;
+    w_.declare_states();
+    if (inner()) w_.line_functions();
+  }
+  rows();
+  w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  w_.locals();
+  count_tiles(w_, tile_);
+  w_.open("for (tarry_i64 at = lo; at < hi; ++at)");
+  decode_tile(w_, tile_);
+  w_.line(fmt::format("{}_rows(p{});", kEntryName, tile_place(ir_, tile_, false)));
+  w_.close();
+  w_.close();
+  const std::vector<std::string> functions = w_.expressions.functions();
+  KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
+  source.point_cost = point_cost(ir_);
+  source.tile = tile_;
+  return source;
+}
+
+}  // namespace
+
+KernelSource render_c_row(const KernelIr& ir) { return RowWriter(ir).render(); }
+
+Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args) {
+  TARRY_ASSERT(args.reduced <= (ir.schedule == Schedule::RowSerial ? kSerial : kLongestRow));
+  Geometry g;
+  g.outer_tiles = tile_count(args, row_tile(ir, Stages(ir)));
+  g.chunk_blocks = kLongestRow / 128;  // a row is one piece
+  return g;
+}
+
+}  // namespace tarry::codegen
