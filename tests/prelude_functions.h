@@ -1,11 +1,15 @@
 // For the prelude's tests: every function the op table asks of the prelude, and how to call one on values.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include <tarry/half.h>
 
 #include "codegen/interpreter.h"
 #include "codegen/prelude_text.h"
@@ -21,48 +25,76 @@ struct PreludeFunction {
   [[nodiscard]] Dtype operand(int i) const { return op == graph::Op::Where && i == 0 ? Dtype::Bool : input; }
 };
 
+/// Whether the op takes `dtype` as it is: recording has converted everything else.
+inline bool takes(const graph::OpInfo& row, Dtype dtype) {
+  using graph::DtypeRule;
+  switch (row.rule) {
+    case DtypeRule::Same:
+      if (row.op == graph::Op::Minimum || row.op == graph::Op::Maximum) return true;
+      return dtype != Dtype::Bool;
+    case DtypeRule::Float: return is_floating(dtype);
+    case DtypeRule::Logical: return dtype == Dtype::Bool;
+    case DtypeRule::Integer: return is_integral(dtype);
+    case DtypeRule::Bits: return is_integral(dtype) || dtype == Dtype::Bool;
+    case DtypeRule::Bool:
+    case DtypeRule::Special: return true;
+  }
+  return false;
+}
+
 /// From the table's dtype rules alone, so that a row without a prelude function fails the tests.
 inline std::vector<PreludeFunction> every_prelude_function() {
-  using graph::DtypeRule;
+  std::vector<Dtype> available;
+  for (int d = 0; d < kDtypeCount; ++d)
+    if (info(static_cast<Dtype>(d)).available) available.push_back(static_cast<Dtype>(d));
   std::vector<PreludeFunction> all;
   for (const graph::OpInfo& row : graph::kOpTable) {
     if (row.op_class != graph::OpClass::Map) continue;
-    for (int d = 0; d < kDtypeCount; ++d) {
-      const Dtype dtype = static_cast<Dtype>(d);
-      if (!info(dtype).available) continue;
-      if (row.op == graph::Op::Cast) {
-        for (int to = 0; to < kDtypeCount; ++to)
-          if (info(static_cast<Dtype>(to)).available) all.push_back({row.op, dtype, static_cast<Dtype>(to)});
-      } else if (row.rule == DtypeRule::Logical) {
-        if (dtype == Dtype::Bool) all.push_back({row.op, dtype, dtype});
-      } else if (row.rule == DtypeRule::Bool) {
-        all.push_back({row.op, dtype, Dtype::Bool});
-      } else if (row.op == graph::Op::Where || row.op == graph::Op::Minimum || row.op == graph::Op::Maximum) {
-        all.push_back({row.op, dtype, dtype});
-      } else if (is_floating(dtype) || (row.rule == DtypeRule::Same && dtype != Dtype::Bool)) {
-        all.push_back({row.op, dtype, dtype});
-      }
+    for (const Dtype dtype : available) {
+      if (!takes(row, dtype)) continue;
+      if (row.op != graph::Op::Cast) all.push_back({row.op, dtype, row.rule == graph::DtypeRule::Bool ? Dtype::Bool : dtype});
+      else for (const Dtype to : available) all.push_back({row.op, dtype, to});
     }
   }
   return all;
 }
 
-/// The library's own copy of a prelude function, called on values.
+/// The library's own copy of a prelude function, looked up once.
+template <class R, class A> codegen::ScalarFunction function(graph::Op op) {
+  static codegen::ScalarFunction known[graph::kOpCount] = {};
+  codegen::ScalarFunction& found = known[static_cast<int>(op)];
+  if (found == nullptr) found = codegen::scalar_function(op, dtype_of<A>, dtype_of<R>);
+  return found;
+}
+
+/// It, called on values.
 template <class R, class A> R call(graph::Op op, A a) {
   R result;
-  codegen::scalar_function(op, dtype_of<A>, dtype_of<R>)(&result, &a, nullptr, nullptr);
+  function<R, A>(op)(&result, &a, nullptr, nullptr);
   return result;
 }
 template <class R, class A> R call(graph::Op op, A a, A b) {
   R result;
-  codegen::scalar_function(op, dtype_of<A>, dtype_of<R>)(&result, &a, &b, nullptr);
+  function<R, A>(op)(&result, &a, &b, nullptr);
+  return result;
+}
+template <class R, class A> R call(graph::Op op, A a, A b, A c) {
+  R result;
+  function<R, A>(op)(&result, &a, &b, &c);
   return result;
 }
 
+template <class T> inline constexpr bool is_16_bit_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
 /// Equal bits, where any NaN equals any NaN.
 template <class T> bool equal_bits(T a, T b) {
-  if (a != a || b != b) return a != a && b != b;
-  return std::memcmp(&a, &b, sizeof a) == 0;
+  if constexpr (is_16_bit_float<T>) {
+    const bool both_nan = std::isnan(static_cast<float>(a)) && std::isnan(static_cast<float>(b));
+    return both_nan || a.bits == b.bits;
+  } else {
+    if (a != a || b != b) return a != a && b != b;
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  }
 }
 
 /// Both signs of NaN, infinity, zero, the smallest and largest denormal, the largest finite, and ordinary values.
