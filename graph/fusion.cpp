@@ -39,58 +39,6 @@ CostModel cost_model(const Target& target) {
   return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 64} : CostModel{4.0e10, 1.0e11, 2.5e-6, 16384};
 }
 
-Dims squeeze(const Dims& shape) {
-  Dims out;
-  for (std::int64_t extent : shape)
-    if (extent != 1) out.push_back(extent);
-  return out;
-}
-
-IndexMap identity_map(int rank) {
-  IndexMap m;
-  for (int i = 0; i < rank; ++i) m.push_back({i, 0, 1});
-  return m;
-}
-
-bool is_elementwise(const IndexMap& map, const Dims& source, const Dims& space) {
-  int axis = 0;
-  for (int i = 0; i < source.size(); ++i) {
-    if (source[i] == 1) {
-      if (map[i].start != 0) return false;
-      continue;
-    }
-    while (axis < space.size() && space[axis] == 1) ++axis;
-    if (axis >= space.size() || map[i].axis != axis || map[i].start != 0 || map[i].step != 1 ||
-        space[axis] != source[i])
-      return false;
-    ++axis;
-  }
-  while (axis < space.size() && space[axis] == 1) ++axis;
-  return axis == space.size();
-}
-
-Source trace(const Graph& g, GraphEdge edge, IndexMap map) {
-  while (g.nodes[edge.node].op == Op::View) {
-    const GraphNode& view = g.nodes[edge.node];
-    map = compose(g.views[view.payload], map);
-    edge = view.inputs[0];
-  }
-  return {edge, map, g.shape(edge.node)};
-}
-
-Source input_source(const Graph& g, NodeId consumer, int input) {
-  const GraphNode& n = g.nodes[consumer];
-  const Dims& source = g.shape(n.inputs[input].node);
-  switch (info(n.op).op_class) {
-    case OpClass::Map:
-      return trace(g, n.inputs[input], broadcast_map(source.span(), g.shape(consumer).span()));
-    case OpClass::View:
-      return trace(g, n.inputs[input], g.views[n.payload]);
-    default:
-      return trace(g, n.inputs[input], identity_map(source.size()));
-  }
-}
-
 namespace {
 
 /// Which reduction a point value feeds: equal keys may share a kernel. kNoId: none, or several.
@@ -102,11 +50,14 @@ struct Draft {  // a group while it grows
   std::vector<std::pair<NodeId, NodeId>> barriers;  // edges through memory: these two groups never merge
   Mode mode{};
   bool reduces = false;
+  bool scatter = false;  // closed: nothing joins it later
   std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
   ReduceKey key = kNoId;
   int statements = 0, reductions = 0;
   NodeId first = kNoId, last = 0;
 };
+
+constexpr std::int64_t kSerialRow = 32;  // one thread goes over a row of this length
 
 class Fuser {
  public:
@@ -119,6 +70,8 @@ class Fuser {
     drafts_.resize(n);
     out_.cone_of.assign(n * Node::kMaxInputs, kNoId);
     mark_roots();
+    mark_materialised();
+    mark_scatters();
     find_reduce_keys();
     for (NodeId id = 0; id < n; ++id)
       if (scheduled(id)) place(id);
@@ -127,26 +80,66 @@ class Fuser {
   }
 
  private:
+  /// How a node reads a producer. Memory: what a Reshape or a scatter reads is never in its own kernel.
+  /// Row: over the point space of the producer's reductions, along their rows.
+  enum class Access : std::uint8_t { Memory, Moved, Row, Elementwise };
   struct Pending {
     NodeId producer;
     std::int64_t bytes;
     int input;
-    bool elementwise;
+    Access access;
+    IndexMap map;
   };
 
   [[nodiscard]] OpClass op_class(NodeId id) const { return info(g_.nodes[id].op).op_class; }
   [[nodiscard]] bool scheduled(NodeId id) const {
     const OpClass c = op_class(id);
-    return c == OpClass::Map || c == OpClass::Reduce || root_[id];
+    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Reduce || root_[id] || materialised_[id];
   }
   [[nodiscard]] bool computed(NodeId id) const {
-    return op_class(id) == OpClass::Map || op_class(id) == OpClass::Reduce;
+    const OpClass c = op_class(id);
+    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Reduce || materialised_[id];
+  }
+  /// Whether a reader may compute it again at other coordinates.
+  [[nodiscard]] bool repeatable(NodeId id) const {
+    return op_class(id) == OpClass::Map || (op_class(id) == OpClass::Update && !scatter_[id]);
   }
 
   void mark_roots() {
     root_.assign(g_.nodes.size(), false);
+    scatter_.assign(g_.nodes.size(), false);
     for (const GraphEdge& r : g_.roots) root_[r.node] = true;
     for (const Dims& s : g_.shapes) squeezed_.push_back(space_id(squeeze(s)));
+  }
+
+  /// Views whose memory is read: below a Reshape, and as the base of an Update that works on memory.
+  void mark_materialised() {
+    materialised_.assign(g_.nodes.size(), false);
+    const auto mark = [&](NodeId id) {
+      const OpClass c = op_class(id);
+      materialised_[id] = c == OpClass::View || c == OpClass::Iota;
+    };
+    for (const GraphNode& n : g_.nodes) {
+      if (n.op == Op::Reshape) mark(n.inputs[0].node);
+      if (n.op == Op::Update && !g_.updates[n.payload].dense()) mark(n.inputs[0].node);
+    }
+  }
+
+  /// Updates that store into memory which holds the base: those that no box guard describes, and those whose base dies
+  /// here and is large enough that not copying it pays for a launch.
+  void mark_scatters() {
+    std::vector<std::uint32_t> readers(g_.nodes.size());
+    for (const GraphNode& n : g_.nodes)
+      for (int i = 0; i < n.n_inputs; ++i) ++readers[n.inputs[i].node];
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) {
+      const GraphNode& n = g_.nodes[id];
+      if (n.op != Op::Update) continue;
+      const NodeId base = n.inputs[0].node;
+      const bool dies = op_class(base) == OpClass::Leaf && g_.leaves[g_.nodes[base].payload].donated &&
+                        g_.leaves[g_.nodes[base].payload].contiguous && readers[base] == 1 && !root_[base];
+      const double saved = 2 * static_cast<double>(g_.bytes(id) - g_.bytes(n.inputs[1].node)) / cost_.bytes_per_second;
+      scatter_[id] = !g_.updates[n.payload].dense() || (dies && saved > cost_.seconds_per_launch);
+    }
   }
 
   std::uint32_t space_id(const Dims& squeezed) {
@@ -165,7 +158,9 @@ class Fuser {
     const Dims& s = g_.shape(n.inputs[0].node);
     const std::vector<std::int64_t> key{squeezed_[g_.nodes[n.inputs[0].node].shape], squeezed_[n.shape],
                                         axis_position(reduce), s[g_.reduces[n.payload].axis]};
-    return key_ids_.try_emplace(key, static_cast<ReduceKey>(key_ids_.size())).first->second;
+    const auto [it, fresh] = key_ids_.try_emplace(key, static_cast<ReduceKey>(keys_.size()));
+    if (fresh) keys_.push_back(key);
+    return it->second;
   }
 
   /// Backwards: a Map node whose readers all feed reductions of one key gets that key (its row-invariant inputs are
@@ -207,6 +202,10 @@ class Fuser {
     d.statements = 1;
     d.first = d.last = id;
     d.point_space = d.outer_space = squeezed_[n.shape];
+    if (scatter_[id]) {
+      d.scatter = true;
+      d.point_space = d.outer_space = squeezed_[g_.nodes[n.inputs[1].node].shape];
+    }
     if (op_class(id) == OpClass::Reduce) {
       d.reduces = true;
       d.reductions = 1;
@@ -219,11 +218,14 @@ class Fuser {
       return;
     }
     // What must go through memory first, so that no merge below closes a cycle; then the dearest edges.
+    for (Pending& p : pending)
+      if (reads_row(id, p)) p.access = Access::Row;
     std::stable_sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) {
-      return a.elementwise != b.elementwise ? b.elementwise : a.bytes > b.bytes;
+      return std::max(a.access, Access::Moved) != std::max(b.access, Access::Moved) ? a.access < b.access
+                                                                                   : a.bytes > b.bytes;
     });
     for (const Pending& p : pending) join_producer(id, p);
-    join_siblings(id);
+    if (!d.scatter) join_siblings(id);
   }
 
   /// Adds what node `id` reads to its draft; returns its computed producers, once each.
@@ -231,22 +233,42 @@ class Fuser {
     std::vector<Pending> pending;
     const GraphNode& n = g_.nodes[id];
     for (int i = 0; i < n.n_inputs; ++i) {
-      const GraphNode& direct = g_.nodes[n.inputs[i].node];
-      const bool same_shape = direct.op != Op::View && op_class(id) == OpClass::Map && direct.shape == n.shape;
+      const NodeId direct = n.inputs[i].node;
+      const bool same_shape =
+          op_class(id) == OpClass::Map && op_class(direct) != OpClass::View && op_class(direct) != OpClass::Reshape &&
+          g_.nodes[direct].shape == n.shape;
       Source s;
       if (same_shape)
         s.edge = n.inputs[i];
       else
-        s = input_source(g_, id, i);
+        s = source(id, i);
       const NodeId p = s.edge.node;
-      if (g_.nodes[p].op == Op::Scalar || op_class(p) == OpClass::Iota) continue;
+      if (g_.nodes[p].op == Op::Scalar || (op_class(p) == OpClass::Iota && !materialised_[p])) continue;
       add_producer(drafts_[id], p);
       if (!computed(p)) continue;
-      const Dims& space = op_class(id) == OpClass::Reduce ? g_.shape(n.inputs[i].node) : g_.shape(id);
-      const bool elementwise = same_shape || is_elementwise(s.map, g_.shape(p), space);
-      pending.push_back({p, g_.bytes(p), i, elementwise});
+      Access access = Access::Moved;
+      if (same_shape || is_elementwise(s.map, s.shape, g_.shapes[shape_id(id, i)])) access = Access::Elementwise;
+      if (from_memory(id, i)) access = Access::Memory;
+      pending.push_back({p, g_.bytes(p), i, access, s.map});
     }
     return pending;
+  }
+
+  /// input_source, but the value of a scatter at its own coordinates.
+  [[nodiscard]] Source source(NodeId id, int input) const {
+    const GraphEdge edge = g_.nodes[id].inputs[input];
+    return scatter_[id] ? trace(g_, edge, identity_map(g_.shape(edge.node).size())) : input_source(g_, id, input);
+  }
+  /// The space that input `input` of `id` is read in.
+  [[nodiscard]] ShapeId shape_id(NodeId id, int input) const {
+    return op_class(id) == OpClass::Reduce || scatter_[id] ? g_.nodes[g_.nodes[id].inputs[input].node].shape
+                                                            : g_.nodes[id].shape;
+  }
+  [[nodiscard]] bool from_memory(NodeId id, int input) const {
+    if (scatter_[id] && input == 0) return true;
+    NodeId at = g_.nodes[id].op == Op::Reshape ? id : g_.nodes[id].inputs[input].node;
+    while (g_.nodes[at].op == Op::View) at = g_.nodes[at].inputs[0].node;
+    return g_.nodes[at].op == Op::Reshape;
   }
 
   static void add_producer(Draft& d, NodeId p) {
@@ -255,39 +277,74 @@ class Fuser {
 
   void join_producer(NodeId id, const Pending& p) {
     Reason reason = Reason::Fused;
-    if (!p.elementwise) {
-      const bool through_view = g_.nodes[g_.nodes[id].inputs[p.input].node].op == Op::View;
-      reason = op_class(p.producer) == OpClass::Reduce ? Reason::WholeReduction
-               : through_view                          ? Reason::ThroughView
-                                                       : Reason::BroadcastCost;
-    } else if (find(p.producer) == find(id)) {
-      return;
+    if (p.access >= Access::Row) {
+      if (find(p.producer) == find(id)) return;
+      reason = merge(find(p.producer), find(id), p.producer, p.access == Access::Elementwise ? Via::Edge : Via::Row);
     } else {
-      reason = merge(find(p.producer), find(id), p.producer);
+      reason = why_moved(id, p);
     }
     if (reason == Reason::Fused) return;
-    if (recompute(id, p)) return;
-    if (!p.elementwise) {
+    if (p.access != Access::Memory && recompute(id, p)) return;
+    if (p.access != Access::Elementwise) {
       draft(p.producer).barriers.emplace_back(p.producer, id);
       draft(id).barriers.emplace_back(p.producer, id);
     }
     note(p.producer, id, reason);
   }
 
+  [[nodiscard]] Reason why_moved(NodeId id, const Pending& p) const {
+    if (p.access == Access::Memory) return Reason::OtherSpace;
+    if (op_class(p.producer) == OpClass::Reduce) return Reason::WholeReduction;
+    return g_.nodes[g_.nodes[id].inputs[p.input].node].op == Op::View ? Reason::ThroughView : Reason::BroadcastCost;
+  }
+
+  /// Whether `id` works over the point space of the producer's reductions and reads it along their rows, and those rows
+  /// are of a length and place that one thread block can go over again.
+  bool reads_row(NodeId id, const Pending& p) {
+    const Draft& d = draft(p.producer);
+    const GraphNode& n = g_.nodes[id];
+    if (p.access != Access::Moved || !d.reduces || op_class(id) == OpClass::Reduce || op_class(id) == OpClass::View ||
+        scatter_[id])
+      return false;
+    if (d.point_space != squeezed_[n.shape] || d.outer_space != squeezed_[g_.nodes[p.producer].shape]) return false;
+    const Dims& shape = g_.shape(id);
+    const ReduceKey key = d.key;
+    const int axis = dimension_at(shape, key_position(key));
+    if (axis >= shape.size() || shape[axis] != key_extent(key)) return false;
+    const bool last = std::all_of(shape.begin() + axis + 1, shape.end(), [](auto e) { return e == 1; });
+    if (key_extent(key) > kSerialRow && (!last || key_extent(key) > limits_.row)) return false;
+    Dims rows = shape;
+    rows[axis] = 1;
+    return is_elementwise(p.map, g_.shape(p.producer), rows);
+  }
+
+  /// The dimension of `shape` that is number `position` among those that are not 1.
+  [[nodiscard]] static int dimension_at(const Dims& shape, int position) {
+    int axis = 0;
+    for (; axis < shape.size(); ++axis)
+      if (shape[axis] != 1 && position-- == 0) break;
+    return axis;
+  }
+  [[nodiscard]] int key_position(ReduceKey key) const { return static_cast<int>(keys_[key][2]); }
+  [[nodiscard]] std::int64_t key_extent(ReduceKey key) const { return keys_[key][3]; }
+
   void join_siblings(NodeId id) {
     for (NodeId p : std::vector<NodeId>(draft(id).producers)) {
       const auto [last, first_reader] = last_reader_.try_emplace({p, draft(id).point_space}, id);
       if (first_reader) continue;
-      if (find(last->second) != find(id)) merge(find(last->second), find(id), kNoId);
+      if (find(last->second) != find(id)) merge(find(last->second), find(id), kNoId, Via::Sibling);
       last->second = id;
     }
   }
 
   void note(NodeId producer, NodeId consumer, Reason reason) { out_.unfused.push_back({producer, consumer, reason}); }
 
-  /// Merges two groups if that is allowed; `via`: the producer whose elementwise edge asks for it, kNoId for siblings.
-  Reason merge(std::uint32_t a, std::uint32_t b, NodeId via) {
-    const Reason shape = compatible(drafts_[a], drafts_[b], via);
+  /// What asks for a merge: an elementwise edge, an edge that reads a row's result at every point, a common input.
+  enum class Via : std::uint8_t { Edge, Row, Sibling };
+
+  /// Merges two groups if that is allowed; `producer`: where the edge starts.
+  Reason merge(std::uint32_t a, std::uint32_t b, NodeId producer, Via via) {
+    const Reason shape = compatible(drafts_[a], drafts_[b], producer, via);
     if (shape != Reason::Fused) return shape;
     if (over_limit(drafts_[a], drafts_[b])) return Reason::Limit;
     if (has_barrier(a, b) || depends_through_others(a, b) || depends_through_others(b, a)) return Reason::Cycle;
@@ -301,8 +358,12 @@ class Fuser {
     });
   }
 
-  [[nodiscard]] Reason compatible(const Draft& a, const Draft& b, NodeId via) const {
+  [[nodiscard]] Reason compatible(const Draft& a, const Draft& b, NodeId producer, Via via) const {
     if (a.mode != b.mode) return Reason::Mode;
+    if (a.scatter || b.scatter) {  // `b` is the scatter alone, joined by what makes its value
+      const bool value = via == Via::Edge && !a.scatter && b.nodes.size() == 1 && !a.reduces;
+      return value && a.point_space == b.point_space ? Reason::Fused : Reason::OtherSpace;
+    }
     if (a.reduces && b.reduces) {
       // Along an extent of 1 a reduction of the other's result has the other's key.
       const bool chained = a.key != b.key || (a.point_space == a.outer_space && (reads(a, b) || reads(b, a)));
@@ -313,11 +374,11 @@ class Fuser {
     const Draft& mapping = a.reduces ? b : a;
     if (mapping.point_space == reducing.point_space) {
       // A map over the point space that reads a result of the same kernel would need the whole reduction first.
-      return via != kNoId && op_class(via) == OpClass::Reduce && reducing.point_space != reducing.outer_space
+      return via == Via::Edge && op_class(producer) == OpClass::Reduce && reducing.point_space != reducing.outer_space
                  ? Reason::WholeReduction
                  : Reason::Fused;
     }
-    const bool epilogue = via != kNoId && mapping.point_space == reducing.outer_space;
+    const bool epilogue = via == Via::Edge && mapping.point_space == reducing.outer_space;
     return epilogue ? Reason::Fused : Reason::OtherSpace;
   }
 
@@ -372,6 +433,7 @@ class Fuser {
     to.nodes.insert(to.nodes.end(), from.nodes.begin(), from.nodes.end());
     for (NodeId p : from.producers) add_producer(to, p);
     std::erase_if(to.producers, [&](NodeId p) { return scheduled(p) && parent_[p] != kNoId && find(p) == a; });
+    to.scatter |= from.scatter;
     to.barriers.insert(to.barriers.end(), from.barriers.begin(), from.barriers.end());
     to.statements += from.statements;
     to.reductions += from.reductions;
@@ -387,12 +449,12 @@ class Fuser {
 
   /// Decides for the edge into `id` between memory and computing the producer again for every reader.
   bool recompute(NodeId id, const Pending& p) {
-    if (op_class(p.producer) != OpClass::Map || g_.nodes[p.producer].mode != g_.nodes[id].mode) return false;
+    if (!repeatable(p.producer) || g_.nodes[p.producer].mode != g_.nodes[id].mode) return false;
     std::vector<NodeId> cone, boundary;
     double instructions = 0;
     if (!cone_of(p.producer, cone, boundary, instructions)) return false;
     const double points = static_cast<double>(
-        op_class(id) == OpClass::Reduce ? g_.count(g_.nodes[id].inputs[p.input].node) : g_.count(id));
+        g_.counts[shape_id(id, p.input)]);
     const double repeats = row_invariant(id, p.input) ? std::max(points / cost_.points_per_row_value,
                                                                  static_cast<double>(g_.count(p.producer)))
                                                       : points;
@@ -404,7 +466,7 @@ class Fuser {
     const double again = instructions * repeats / cost_.instructions_per_second + extra_bytes / cost_.bytes_per_second;
     const double writes = root_[p.producer] ? 1 : 2;
     const double memory =
-        writes * static_cast<double>(p.bytes) / cost_.bytes_per_second + (p.elementwise ? 0 : cost_.seconds_per_launch);
+        writes * static_cast<double>(p.bytes) / cost_.bytes_per_second + (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
     if (again >= memory) return false;
     Draft& d = draft(id);
     if (d.statements + static_cast<int>(cone.size()) > limits_.statements) return false;
@@ -412,7 +474,7 @@ class Fuser {
     d.statements += static_cast<int>(cone.size());
     std::erase(d.producers, p.producer);
     for (int i = 0; i < g_.nodes[id].n_inputs; ++i)  // the producer may be read by another input as well
-      if (i != p.input && out_.cone_of[edge_slot(id, i)] == kNoId && input_source(g_, id, i).edge.node == p.producer)
+      if (i != p.input && out_.cone_of[edge_slot(id, i)] == kNoId && source(id, i).edge.node == p.producer)
         add_producer(d, p.producer);
     for (NodeId b : boundary) {
       add_producer(d, b);
@@ -448,13 +510,7 @@ class Fuser {
 
   [[nodiscard]] bool row_invariant(NodeId id, int input) const {
     if (op_class(id) != OpClass::Map || feeds_[id] == kNoId) return false;
-    // Only the squeezed position of the reduced axis is known here: the map must not move along that dimension.
-    const auto key =
-        std::find_if(key_ids_.begin(), key_ids_.end(), [&](const auto& k) { return k.second == feeds_[id]; });
-    const Dims& shape = g_.shape(id);
-    int position = static_cast<int>(key->first[2]), axis = 0;
-    for (; axis < shape.size(); ++axis)
-      if (shape[axis] != 1 && position-- == 0) break;
+    const int axis = dimension_at(g_.shape(id), key_position(feeds_[id]));
     const Source s = input_source(g_, id, input);
     for (int i = 0; i < s.map.size; ++i)
       if (s.map[i].axis == axis) return false;
@@ -471,10 +527,10 @@ class Fuser {
       if (n.mode != g_.nodes[top].mode) return false;
       instructions += info(n.op).cost;
       for (int i = 0; i < n.n_inputs; ++i) {
-        const NodeId z = input_source(g_, w, i).edge.node;
-        if (g_.nodes[z].op == Op::Scalar || op_class(z) == OpClass::Iota) continue;
-        const bool again =
-            op_class(z) == OpClass::Map && (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
+        const NodeId z = source(w, i).edge.node;
+        if (g_.nodes[z].op == Op::Scalar || (op_class(z) == OpClass::Iota && !materialised_[z])) continue;
+        const bool again = repeatable(z) && !from_memory(w, i) &&
+                           (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
         std::vector<NodeId>& into = again ? cone : boundary;
         if (std::find(into.begin(), into.end(), z) == into.end()) into.push_back(z);
         if (static_cast<int>(cone.size()) > limits_.cone) return false;
@@ -528,7 +584,13 @@ class Fuser {
       out.space.insert(out.axis, s[g_.reduces[n.payload].axis]);
       break;
     }
-    if (!d.reduces) out.space = squeeze(g_.shape(d.nodes.front()));
+    out.scatter = d.scatter;
+    if (d.scatter) {
+      const NodeId update = *std::find_if(d.nodes.begin(), d.nodes.end(), [&](NodeId id) { return scatter_[id]; });
+      out.space = squeeze(g_.shape(g_.nodes[update].inputs[1].node));
+    } else if (!d.reduces) {
+      out.space = squeeze(g_.shape(d.nodes.front()));
+    }
     out.nodes = std::move(d.nodes);
     return out;
   }
@@ -538,7 +600,8 @@ class Fuser {
   Limits limits_;
   CostModel cost_;
   Fusion out_;
-  std::vector<bool> root_;
+  std::vector<bool> root_, materialised_, scatter_;
+  std::vector<std::vector<std::int64_t>> keys_;  // by ReduceKey: point space, outer space, position, extent
   std::vector<std::uint32_t> parent_;
   std::vector<Draft> drafts_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> last_reader_;  // by value read and point space

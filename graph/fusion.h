@@ -89,7 +89,8 @@ struct Source {
   Dims shape;
 };
 Source trace(const Graph& g, GraphEdge edge, IndexMap map);
-/// The source of input i of a scheduled node, at coordinates of that node (of its input for a Reduce).
+/// The source of input i of a scheduled node, at coordinates of that node (of its input for a Reduce; of the value for
+/// the value of an Update that is not dense).
 Source input_source(const Graph& g, NodeId consumer, int input);
 
 Dims squeeze(const Dims& shape);
