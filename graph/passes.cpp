@@ -64,7 +64,7 @@ Graph run_passes(Graph g, const std::function<bool(std::string_view)>& disabled,
                  const std::function<void(std::string_view, const Graph&)>& observe) {
   verify(g);
   for (const Pass& pass : kPasses) {
-    if (disabled && disabled(pass.name)) continue;
+    if (!pass.required && disabled && disabled(pass.name)) continue;
     const auto start = std::chrono::steady_clock::now();
     Graph next = pass.run(g);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

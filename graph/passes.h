@@ -1,5 +1,5 @@
 // Passes: what happens to a Graph between snapshot and schedule. Each is a pure function; run_passes() is the harness
-// that times, prints, verifies and can switch each off by name (TARRY_DISABLE=cse).
+// that times, prints, verifies and can switch optimisations off by name (TARRY_DISABLE=cse).
 //
 // Strict mode allows only rewrites that keep every bit (any NaN equals any NaN). The closed list, with the proofs,
 // stands in simplify.cpp and fold.cpp.
@@ -21,15 +21,21 @@ Graph fold(const Graph& g);
 Graph simplify(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
+/// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp).
+/// Nodes that are read under one other shape only are computed under it. Roots are what they reshape: a root may have
+/// another shape than was recorded, with the same row-major sequence of elements.
+Graph canonical_reshapes(const Graph& g);
 /// Nodes that no root needs disappear.
 Graph dce(const Graph& g);
 
 struct Pass {
   const char* name;
   Graph (*run)(const Graph&);
+  bool required = false;  ///< cannot be switched off: what follows relies on it
 };
 /// In running order: fold makes scalars that simplify knows, simplify makes equal nodes that cse joins, dce cleans up.
-inline constexpr Pass kPasses[] = {{"fold", fold}, {"simplify", simplify}, {"cse", cse}, {"dce", dce}};
+inline constexpr Pass kPasses[] = {
+    {"fold", fold}, {"simplify", simplify}, {"cse", cse}, {"reshape", canonical_reshapes, true}, {"dce", dce}};
 
 struct PassTrace {
   std::string name;
@@ -37,7 +43,7 @@ struct PassTrace {
   std::size_t nodes_before = 0, nodes_after = 0;
 };
 
-/// Runs kPasses but those for which `disabled(name)`; `observe(name, graph)` sees every result.
+/// Runs kPasses but those for which `disabled(name)`, unless required; `observe(name, graph)` sees every result.
 Graph run_passes(Graph g, const std::function<bool(std::string_view)>& disabled,
                  std::vector<PassTrace>* trace = nullptr,
                  const std::function<void(std::string_view, const Graph&)>& observe = {});

@@ -1,6 +1,7 @@
 // simplify and fold: the closed list of strict rewrites. One rule per line, its proof beside it.
 //
 // A rule may look at dtypes, shapes, structure and ScalarClass, never at a value. Floats: "any NaN equals any NaN".
+#include "graph/overlap.h"
 #include "graph/passes.h"
 
 namespace tarry::graph {
@@ -42,14 +43,81 @@ GraphEdge as_result(Rewriter& r, const GraphNode& n, GraphEdge source) {
   return r.add(view_of(r, n, source, broadcast_map(g.shape(source.node).span(), g.shapes[n.shape].span())));
 }
 
+/// Updates and views passed through for one node: a bound on the work for long chains of updates.
+constexpr int kHops = 32;
+
+/// The coordinates along dimension d of its source that a view reads.
+Progression read_along(const IndexMap& map, int d, const Dims& view) {
+  const AxisMap& m = map[d];
+  return {m.start, m.step, m.axis < 0 ? 1 : view[m.axis]};
+}
+
+/// The coordinates along dimension d that an update writes.
+Progression written_along(const Graph& g, const GraphNode& update, int d) {
+  const UpdateAttributes& u = g.updates[update.payload];
+  return {u.start[d], u.step[d], g.shape(update.inputs[1].node)[d]};
+}
+
+/// A view of an update, past it: of the base where it misses the box, of the value where it stays inside. Moves only.
+bool pass_update(Rewriter& r, GraphNode& view) {
+  Graph& g = r.graph();
+  const GraphNode update = g.nodes[view.inputs[0].node];
+  const Dims shape = g.shapes[view.shape];
+  IndexMap map = g.views[view.payload];
+  bool inside = true;
+  for (int d = 0; d < map.size; ++d) {
+    const Progression read = read_along(map, d, shape), written = written_along(g, update, d);
+    if (!overlap(read, written)) {
+      view.inputs[0] = update.inputs[0];
+      return true;
+    }
+    inside = inside && contains(written, read);
+  }
+  if (!inside) return false;
+  for (int d = 0; d < map.size; ++d) {
+    const Progression read = read_along(map, d, shape), written = written_along(g, update, d);
+    const std::int64_t start = (read.start - written.start) / written.step;
+    map[d] = read.count == 1 ? AxisMap{-1, start, 0} : AxisMap{map[d].axis, start, read.step / written.step};
+  }
+  view = view_of(r, view, update.inputs[1], map);
+  return true;
+}
+
 GraphEdge simplify_view(Rewriter& r, GraphNode n) {
   Graph& g = r.graph();
-  const GraphNode source = g.nodes[n.inputs[0].node];
-  if (source.op == Op::View) {  // moves bits only; index maps compose exactly
-    const IndexMap composed = compose(g.views[source.payload], g.views[n.payload]);
-    n = view_of(r, n, source.inputs[0], composed);
+  for (int hops = 0; hops < kHops; ++hops) {
+    const GraphNode source = g.nodes[n.inputs[0].node];
+    if (source.op == Op::View) {  // moves bits only; index maps compose exactly
+      const IndexMap composed = compose(g.views[source.payload], g.views[n.payload]);
+      n = view_of(r, n, source.inputs[0], composed);
+    } else if (source.op != Op::Update || !pass_update(r, n)) {
+      break;
+    }
   }
   if (is_identity(g, n)) return n.inputs[0];
+  return r.add(n);
+}
+
+/// Whether update `a` writes all that update `b` of the same shape writes.
+bool covers(const Graph& g, const GraphNode& a, const GraphNode& b) {
+  for (int d = 0; d < g.shapes[a.shape].size(); ++d)
+    if (!contains(written_along(g, a, d), written_along(g, b, d))) return false;
+  return true;
+}
+
+GraphEdge simplify_update(Rewriter& r, GraphNode n) {
+  Graph& g = r.graph();
+  const Dims& box = g.shape(n.inputs[1].node);
+  if (g.count(n.inputs[1].node) == 0) return n.inputs[0];  // nothing is written
+  bool whole = true;
+  for (int d = 0; d < box.size(); ++d)
+    whole = whole && contains(written_along(g, n, d), {0, 1, g.shapes[n.shape][d]}) && g.updates[n.payload].step[d] > 0;
+  if (whole) return n.inputs[1];  // everything is written, in order
+  for (int hops = 0; hops < kHops && g.nodes[n.inputs[0].node].op == Op::Update; ++hops) {
+    const GraphNode& inner = g.nodes[n.inputs[0].node];
+    if (!covers(g, n, inner)) break;
+    n.inputs[0] = inner.inputs[0];  // what it wrote is written over
+  }
   return r.add(n);
 }
 
@@ -138,6 +206,8 @@ Graph simplify(const Graph& g) {
     switch (info(n.op).op_class) {
       case OpClass::View:
         return simplify_view(r, n);
+      case OpClass::Update:
+        return simplify_update(r, n);
       case OpClass::Reduce:
         return simplify_reduce(r, n);
       case OpClass::Map:
