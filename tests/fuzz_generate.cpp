@@ -56,8 +56,10 @@ Extents narrowed(Random& r, Extents shape) {
   return shape;
 }
 
+/// float32 is what most kernels are made of; all others come as often as each other.
 Dtype draw_dtype(Random& r) {
-  return r.pick({float32, float32, float32, float32, float64, float64, int32, int32, int64, bool_});
+  if (r.chance(35)) return float32;
+  return kDtypes[r.below(static_cast<std::int64_t>(std::size(kDtypes)))];
 }
 
 Scalar draw_scalar(Random& r) {
@@ -89,15 +91,19 @@ Function draw_function(Random& r) {
     return static_cast<Function>(r.between(static_cast<std::int64_t>(first), static_cast<std::int64_t>(last)));
   };
   const std::int64_t kind = r.below(100);
-  if (kind < 30) return among(Function::Add, Function::Maximum);
-  if (kind < 36) return among(Function::Equal, Function::GreaterEqual);
-  if (kind < 38) return among(Function::LogicalAnd, Function::LogicalOr);
-  if (kind < 52) return among(Function::Negative, Function::LogicalNot);
-  if (kind < 58) return Function::Where;
-  if (kind < 63) return Function::Astype;
-  if (kind < 76) return among(Function::BroadcastTo, Function::Flip);
-  if (kind < 82) return among(Function::Full, Function::Eye);
-  return among(Function::Sum, Function::Std);
+  if (kind < 22) return among(Function::Add, Function::Maximum);
+  if (kind < 25) return among(Function::Pow, Function::Nextafter);
+  if (kind < 28) return among(Function::BitwiseAnd, Function::RightShift);
+  if (kind < 33) return among(Function::Equal, Function::LogicalXor);
+  if (kind < 40) return among(Function::Negative, Function::Trunc);
+  if (kind < 47) return among(Function::Sqrt, Function::Sigmoid);
+  if (kind < 49) return among(Function::BitwiseInvert, Function::LogicalNot);
+  if (kind < 56) return among(Function::Where, Function::Clip);
+  if (kind < 60) return Function::Astype;
+  if (kind < 73) return among(Function::BroadcastTo, Function::Stack);
+  if (kind < 79) return among(Function::Set, Function::SetMask);
+  if (kind < 83) return among(Function::Full, Function::Eye);
+  return among(Function::Sum, Function::Softmax);
 }
 
 class Generator {
@@ -164,8 +170,77 @@ class Generator {
       case Function::Squeeze:
         if (r_.chance(50)) s.axes = {r_.between(0, std::max<std::int64_t>(rank - 1, 0))};
         break;
+      case Function::Slice: s.cuts = draw_cuts(from); break;
+      case Function::Reshape: s.shape = draw_reshape(from); break;
+      case Function::Roll:
+        s.number = static_cast<double>(r_.between(-5, 40));
+        s.axes = draw_axes(r_, from.size());
+        break;
       default: s.axes = draw_axes(r_, from.size());
     }
+  }
+
+  /// Ends inside and beyond the axis, from either side; often the interior of a stencil.
+  Cut draw_cut(std::int64_t extent) {
+    if (r_.chance(20)) return {r_.between(-extent, std::max<std::int64_t>(extent - 1, 0)), {}, {}, true};
+    const auto end = [&]() -> std::optional<std::int64_t> {
+      return r_.chance(35) ? std::nullopt : std::optional(r_.chance(60) ? r_.between(-3, 3) : r_.between(-extent - 2, extent + 2));
+    };
+    Cut cut{end(), end(), {}, false};
+    if (r_.chance(35)) cut.step = r_.pick<std::int64_t>({1, 2, 3, -1, -1, -2});
+    return cut;
+  }
+  std::vector<Cut> draw_cuts(const Extents& x) {
+    std::vector<Cut> cuts;
+    const auto most = static_cast<std::int64_t>(std::min<std::size_t>(x.size(), 4));
+    for (std::int64_t d = 0, n = r_.between(1, std::max<std::int64_t>(most, 1)); d < n && d < most; ++d)
+      cuts.push_back(r_.chance(15) ? Cut{} : draw_cut(x[static_cast<std::size_t>(d)]));
+    return cuts;
+  }
+
+  /// The same number of elements: axes joined, cut, dropped, added or left to be found.
+  Extents draw_reshape(const Extents& x) {
+    Extents shape = x;
+    for (std::int64_t i = r_.between(1, 3); i > 0; --i) {
+      const auto rank = static_cast<std::int64_t>(shape.size());
+      const std::int64_t at = rank == 0 ? 0 : r_.below(rank);
+      const std::int64_t extent = rank == 0 ? 1 : shape[static_cast<std::size_t>(at)];
+      if (r_.chance(40) && at + 1 < rank) {
+        shape[static_cast<std::size_t>(at)] *= shape[static_cast<std::size_t>(at + 1)];
+        shape.erase(shape.begin() + at + 1);
+      } else if (const std::int64_t part = r_.pick<std::int64_t>({1, 2, 3, 4, 8}); rank < kMaxAxes && extent % part == 0) {
+        if (rank > 0) shape[static_cast<std::size_t>(at)] /= part;
+        if (rank > 0 || part == 1) shape.insert(shape.begin() + at, part);
+      } else if (extent == 1 && rank > 0) {
+        shape.erase(shape.begin() + at);
+      }
+    }
+    if (!shape.empty() && r_.chance(20)) shape[static_cast<std::size_t>(r_.below(static_cast<std::int64_t>(shape.size())))] = -1;
+    return shape;
+  }
+
+  /// A value of the same shape if there is one, so that joins are not always of one array.
+  int draw_like(int value) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const int other = draw_value();
+      if (types_[static_cast<std::size_t>(other)].shape == types_[static_cast<std::size_t>(value)].shape) return other;
+    }
+    return value;
+  }
+
+  void draw_join(Statement& s) {
+    const int first = draw_value();
+    for (std::int64_t i = r_.between(1, 3); i > 0; --i) s.arguments.push_back({s.arguments.empty() ? first : draw_like(first), 0});
+    const auto rank = static_cast<std::int64_t>(types_[static_cast<std::size_t>(first)].shape.size());
+    s.axes = {r_.between(-rank, std::max<std::int64_t>(rank - (s.function == Function::Stack ? 0 : 1), 0))};
+  }
+
+  void draw_update(Statement& s) {
+    const int x = draw_value();
+    s.arguments = {{x, 0}};
+    if (s.function == Function::SetMask) s.arguments.push_back({draw_value(), 0});
+    else s.cuts = draw_cuts(types_[static_cast<std::size_t>(x)].shape);
+    s.arguments.push_back(r_.chance(40) ? Argument{-1, draw_scalar(r_)} : Argument{draw_value(), 0});
   }
 
   void draw_create(Statement& s) {
@@ -207,10 +282,12 @@ class Generator {
         s.arguments = {draw_argument(), draw_argument()};
         if (s.arguments[0].value < 0 && s.arguments[1].value < 0) s.arguments[0] = {draw_value(), 0};
         break;
-      case Family::Where:
+      case Family::Ternary:
         s.arguments = {draw_argument(), draw_argument(), draw_argument()};
         if (s.arguments[0].value < 0) s.arguments[0] = {draw_value(), 0};
         break;
+      case Family::Join: draw_join(s); break;
+      case Family::Update: draw_update(s); break;
       case Family::Create: draw_create(s); break;
       default: s.arguments = {{draw_value(), 0}};
     }
@@ -221,8 +298,12 @@ class Generator {
     if (family(s.function) == Family::Reduce) {
       s.axes = draw_axes(r_, type_of(s.arguments[0]).shape.size());
       s.flag = r_.chance(50);  // kept axes broadcast against the operand, as in softmax and variance
-      if (s.function == Function::Sum && r_.chance(15)) s.dtype = draw_dtype(r_);
-      if (s.function >= Function::Var) s.number = r_.pick({0.0, 0.0, 1.0, 0.5});
+      if ((s.function == Function::Sum || s.function == Function::Prod) && r_.chance(15)) s.dtype = draw_dtype(r_);
+      const bool takes_one = s.function == Function::Argmin || s.function == Function::Argmax || s.function == Function::Softmax;
+      if (takes_one && s.axes.size() > 1) s.axes.resize(1);
+      if (s.function == Function::Softmax && s.axes.empty()) s.axes = {-1};
+      if (s.function == Function::Softmax) s.flag = false;
+      if (s.function == Function::Var || s.function == Function::Std) s.number = r_.pick({0.0, 0.0, 1.0, 0.5});
     }
     return s;
   }

@@ -23,11 +23,16 @@ std::string text(double v, const char* suffix, const char* type) {
   return digits;
 }
 
-std::string element_text(bool v) { return v ? "true" : "false"; }
-std::string element_text(std::int32_t v) { return v == INT32_MIN ? "INT32_MIN" : text(std::int64_t{v}); }
-std::string element_text(std::int64_t v) { return text(v); }
-std::string element_text(float v) { return text(static_cast<double>(v), "f", "float"); }
-std::string element_text(double v) { return text(v, "", "double"); }
+template <class T>
+std::string element_text(T v) {
+  if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
+  else if constexpr (std::is_same_v<T, float>) return text(static_cast<double>(v), "f", "float");
+  else if constexpr (std::is_same_v<T, double>) return text(v, "", "double");
+  else if constexpr (kHalf<T>) return (std::is_same_v<T, Half> ? "ta::Half" : "ta::BFloat16") + ("::from_bits(" + std::to_string(v.bits) + ")");
+  else if constexpr (std::is_same_v<T, std::uint64_t>) return std::to_string(v) + "u";
+  else if constexpr (std::is_same_v<T, std::int32_t>) return v == INT32_MIN ? "INT32_MIN" : text(std::int64_t{v});
+  else return text(static_cast<std::int64_t>(v));
+}
 
 std::string text(Scalar s) {
   switch (s.kind()) {
@@ -39,13 +44,14 @@ std::string text(Scalar s) {
   }
 }
 
-const char* cpp_type(Dtype d) {
+std::string cpp_type(Dtype d) {
   switch (d) {
     case Dtype::Bool: return "bool";
-    case Dtype::Int32: return "std::int32_t";
-    case Dtype::Int64: return "std::int64_t";
+    case Dtype::Float16: return "ta::Half";
+    case Dtype::BFloat16: return "ta::BFloat16";
     case Dtype::Float32: return "float";
-    default: return "double";
+    case Dtype::Float64: return "double";
+    default: return "std::" + std::string(tarry::name(d)) + "_t";
   }
 }
 
@@ -76,6 +82,18 @@ std::string reduce_options(const Statement& s) {
   return fields.empty() ? "" : ", {" + fields + "}";
 }
 
+std::string cut_text(const Cut& cut) {
+  if (cut.at) return std::to_string(*cut.start);
+  const auto bound = [](const std::optional<std::int64_t>& b) { return b ? std::to_string(*b) : std::string("ta::none"); };
+  return "ta::slice(" + bound(cut.start) + ", " + bound(cut.stop) + ", " + bound(cut.step) + ")";
+}
+std::string cuts_text(const Statement& s) {
+  std::string all;
+  for (const Cut& cut : s.cuts) all += (all.empty() ? "" : ", ") + cut_text(cut);
+  return all;
+}
+
+/// The call of a statement.
 std::string arguments_text(const Statement& s) {
   const std::string dtype = s.dtype ? ", " + dtype_text(*s.dtype) : "";
   switch (s.function) {
@@ -85,6 +103,18 @@ std::string arguments_text(const Statement& s) {
     case Function::Squeeze:
     case Function::Flip: return joined(s.arguments) + ", " + axes_text(s.axes);
     case Function::ExpandDims: return joined(s.arguments) + ", " + std::to_string(s.axes[0]);
+    case Function::Reshape: return joined(s.arguments) + ", " + shape_text(s.shape);
+    case Function::Roll:
+      return joined(s.arguments) + ", " + std::to_string(static_cast<std::int64_t>(s.number)) + ", " + axes_text(s.axes);
+    case Function::Concat:
+    case Function::Stack: return "{" + joined(s.arguments) + "}, " + std::to_string(s.axes[0]);
+    case Function::Set:
+    case Function::AddTo:
+      return argument_text(s.arguments[0]) + ", {" + cuts_text(s) + "}, " + argument_text(s.arguments[1]);
+    case Function::Softmax: return joined(s.arguments) + ", " + std::to_string(s.axes[0]);
+    case Function::Argmin:
+    case Function::Argmax:
+      return joined(s.arguments) + ", " + (s.axes.empty() ? "{}" : std::to_string(s.axes[0])) + (s.flag ? ", {.keepdims = true}" : "");
     case Function::Full: return shape_text(s.shape) + ", " + joined(s.arguments) + dtype;
     case Function::Zeros:
     case Function::Ones: return shape_text(s.shape) + dtype;
@@ -133,8 +163,10 @@ std::string to_cpp(const Program& p) {
   const Arrays arrays = make_inputs(p);
   for (std::size_t i = 0; i < p.inputs.size(); ++i) s += input_text(p.inputs[i], arrays.memory[i], i);
   for (std::size_t i = 0; i < p.statements.size(); ++i) {
-    s += "  ta::Array v" + std::to_string(p.inputs.size() + i) + " = ta::" + name(p.statements[i].function) + "(" +
-         arguments_text(p.statements[i]) + ");\n";
+    const Statement& statement = p.statements[i];
+    s += "  ta::Array v" + std::to_string(p.inputs.size() + i) + " = ";
+    if (statement.function == Function::Slice) s += argument_text(statement.arguments[0]) + "(" + cuts_text(statement) + ");\n";
+    else s += std::string("ta::") + name(statement.function) + "(" + arguments_text(statement) + ");\n";
   }
   std::string outputs;
   for (const int v : p.outputs) outputs += (outputs.empty() ? "v" : ", v") + std::to_string(v);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <tarry/tarry.h>
@@ -40,11 +41,34 @@ template <class F>
 decltype(auto) visit(Dtype dtype, F&& f) {
   switch (dtype) {
     case Dtype::Bool: return f(bool{});
+    case Dtype::Int8: return f(std::int8_t{});
+    case Dtype::Int16: return f(std::int16_t{});
     case Dtype::Int32: return f(std::int32_t{});
     case Dtype::Int64: return f(std::int64_t{});
+    case Dtype::UInt8: return f(std::uint8_t{});
+    case Dtype::UInt16: return f(std::uint16_t{});
+    case Dtype::UInt32: return f(std::uint32_t{});
+    case Dtype::UInt64: return f(std::uint64_t{});
+    case Dtype::Float16: return f(Half{});
+    case Dtype::BFloat16: return f(BFloat16{});
     case Dtype::Float32: return f(float{});
     default: return f(double{});
   }
+}
+inline constexpr Dtype kDtypes[] = {bool_,  int8,   int16,   int32,    int64,   uint8,  uint16,
+                                    uint32, uint64, float16, bfloat16, float32, float64};
+
+/// The type that functions of T compute in: float32 for the 16-bit floats.
+template <class T>
+inline constexpr bool kHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+using Computed = std::conditional_t<kHalf<T>, float, T>;
+constexpr bool is_half(Dtype d) { return d == float16 || d == bfloat16; }
+/// Rounds once, to nearest even.
+template <class T>
+T narrowed(Computed<T> x) {
+  if constexpr (kHalf<T>) return T(static_cast<double>(x));
+  else return x;
 }
 
 /// How an input lies in memory. Copied goes through asarray, the others through borrow.
@@ -60,20 +84,26 @@ struct Input {
 };
 
 enum class Function : std::uint8_t {
-  Add, Subtract, Multiply, Divide, FloorDivide, Remainder, Minimum, Maximum,
-  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
-  Negative, Abs, Sqrt, Exp, Log, Erf, LogicalNot,
-  Where, Astype,
-  BroadcastTo, PermuteDims, MatrixTranspose, ExpandDims, Squeeze, Flip,
+  Add, Subtract, Multiply, Divide, FloorDivide, Remainder, Minimum, Maximum, Pow, Atan2, Hypot, Logaddexp, Copysign, Nextafter,
+  BitwiseAnd, BitwiseOr, BitwiseXor, LeftShift, RightShift,
+  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr, LogicalXor,
+  Negative, Positive, Abs, Sign, Square, Reciprocal, Ceil, Floor, Round, Trunc,
+  Sqrt, Rsqrt, Exp, Expm1, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf,
+  Sigmoid,
+  BitwiseInvert, Isfinite, Isinf, Isnan, Signbit, LogicalNot,
+  Where, Fma, Clip, Astype,
+  BroadcastTo, PermuteDims, MatrixTranspose, ExpandDims, Squeeze, Flip, Slice, Reshape, Roll, Concat, Stack,
+  Set, AddTo, SetMask,
   Full, Zeros, Ones, FullLike, ZerosLike, OnesLike, Arange, Linspace, Eye,
-  Sum, Min, Max, Mean, Var, Std,
+  Sum, Prod, Min, Max, Argmin, Argmax, Any, All, CountNonzero, Mean, Var, Std, Logsumexp, Softmax,
 };
-inline constexpr int kFunctionCount = static_cast<int>(Function::Std) + 1;
+inline constexpr int kFunctionCount = static_cast<int>(Function::Softmax) + 1;
 
-enum class Family : std::uint8_t { Binary, Unary, Where, Astype, View, Create, Reduce };
+enum class Family : std::uint8_t { Binary, Unary, Ternary, Astype, View, Join, Update, Create, Reduce };
 Family family(Function f);
 const char* name(Function f);
-/// The ulp bound of the function in dtype `d` by the op table; 0: correctly rounded, the same on every backend.
+/// The ulp bound of the function in dtype `d` by the op table (of float32 for the 16-bit floats); 0: correctly rounded, the
+/// same on every backend.
 int ulp_bound(Function f, Dtype d);
 
 /// An array by its number, or a C++ number.
@@ -82,14 +112,21 @@ struct Argument {
   Scalar scalar = 0;
 };
 
+/// One index of a slice or an update: a position, or a range as in Python.
+struct Cut {
+  std::optional<std::int64_t> start, stop, step;
+  bool at = false;  ///< the position `start`; its axis disappears
+};
+
 struct Statement {
   Function function{};
   std::vector<Argument> arguments;  ///< Create: full's value; arange's start, stop, step; linspace's start, stop
-  Extents axes;                     ///< of views and reductions; expand_dims has one
-  Extents shape;                    ///< broadcast_to, full, zeros, ones; linspace (count); eye (rows, columns)
+  Extents axes;                     ///< of views and reductions; expand_dims, concat, stack, argmin, softmax have one or none
+  Extents shape;                    ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns)
   std::optional<Dtype> dtype;
   bool flag = false;                ///< reductions: keepdims; linspace: endpoint
-  double number = 0;                ///< var, std: correction; eye: k
+  double number = 0;                ///< var, std: correction; eye: k; roll: shift
+  std::vector<Cut> cuts = {};       ///< slice, set, add: of the first axes
 };
 
 struct Program {
@@ -111,6 +148,13 @@ std::optional<std::vector<Type>> infer(const Program& p);
 /// The dtype that elementwise arguments are converted to before the function applies; nullopt where it throws.
 std::optional<Dtype> compute_dtype(const Statement& s, std::span<const Type> values);
 bool fits(Scalar value, Dtype dtype);
+std::optional<Dtype> promoted(Dtype a, Dtype b);
+std::optional<Extents> broadcast(const Extents& a, const Extents& b);
+/// The positions along an axis of `extent` that a range takes: first, step, count.
+struct Range {
+  std::int64_t first = 0, step = 1, count = 0;
+};
+std::optional<Range> range_of(const Cut& cut, std::int64_t extent);
 /// Axes counted from the front, ascending, all for {}; nullopt where one is out of range or named twice.
 std::optional<Extents> normalised_axes(const Extents& axes, std::size_t rank);
 

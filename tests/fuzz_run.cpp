@@ -59,6 +59,28 @@ void evaluate_fused(std::span<const Program> programs, std::vector<Arrays>& arra
   evaluate(roots);
 }
 
+/// Statement by statement in a loop's manner: what nobody reads any more is dropped, and its memory may be taken over.
+void evaluate_dropping(std::span<const Program> programs, std::vector<Arrays>& arrays) {
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    const Program& program = programs[p];
+    const std::size_t inputs = program.inputs.size();
+    std::vector<std::size_t> last(arrays[p].values.size() + program.statements.size());
+    for (std::size_t i = 0; i < program.statements.size(); ++i)
+      for (const Argument& a : program.statements[i].arguments)
+        if (a.value >= 0) last[static_cast<std::size_t>(a.value)] = i;
+    for (const int v : program.outputs) last[static_cast<std::size_t>(v)] = program.statements.size();
+    std::vector<Array> values = std::move(arrays[p].values);
+    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+      values.push_back(record(program.statements[i], values));
+      for (std::size_t v = 0; v < inputs + i; ++v)
+        if (last[v] == i) values[v] = Array();
+      if (i % 2 == 0) evaluate(values.back());
+    }
+    arrays[p].values.clear();
+    for (const int v : program.outputs) arrays[p].values.push_back(values[static_cast<std::size_t>(v)]);
+  }
+}
+
 /// True for values whose bits every backend must agree on.
 std::vector<bool> exact_values(const Program& p) {
   const std::vector<Type> types = *infer(p);
@@ -102,11 +124,12 @@ std::string compare_outputs(const Program& p, const std::vector<Tensor>& results
 std::vector<Variant> variants(Device device, Depth depth) {
   if (device != cpu) {
     if (depth == Depth::Basic) return {{"fused", "", false, device}};
-    return {{"fused", "", false, device}, {"without reuse", "reuse", false, device}, {"without passes", "cse,fold,simplify", false, device}};
+    return {{"fused", "", false, device}, {"dropping", "", false, device, true}, {"without reuse", "reuse", false, device}, {"without passes", "cse,fold,simplify", false, device}};
   }
-  if (depth == Depth::Basic) return {{"fused", ""}, {"interpreted", "compile"}};
+  if (depth == Depth::Basic) return {{"fused", ""}, {"interpreted", "compile"}, {"dropping", "compile", false, cpu, true}};
   return {{"fused", ""},
           {"interpreted", "compile"},
+          {"dropping", "compile", false, cpu, true},
           {"compiled one by one", "", true},
           {"without reuse", "reuse"},
           {"without passes", "compile,cse,fold,simplify"},
@@ -145,7 +168,8 @@ std::vector<std::vector<Tensor>> run(std::span<const Program> programs, const Va
   const Scope scope(variant.device);
   std::vector<Arrays> arrays;
   for (const Program& p : programs) arrays.push_back(make_inputs(p));
-  if (variant.stepwise) evaluate_stepwise(programs, arrays);
+  if (variant.dropping) evaluate_dropping(programs, arrays);
+  else if (variant.stepwise) evaluate_stepwise(programs, arrays);
   else evaluate_fused(programs, arrays);
   std::vector<std::vector<Tensor>> results;
   for (const Arrays& a : arrays) results.push_back(read(a.values));

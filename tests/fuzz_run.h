@@ -18,6 +18,7 @@ struct Variant {
   const char* disabled;  ///< words of TARRY_DISABLE
   bool stepwise = false;
   Device device = cpu;
+  bool dropping = false;  ///< evaluates every second statement and drops what is not read again
 };
 
 /// Values of each program: of all statements where stepwise (inputs first), else of the outputs. All programs take part

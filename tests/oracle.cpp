@@ -1,10 +1,10 @@
-// The oracle: elementwise functions, views and creation. Reductions are in oracle_reduce.cpp.
+// The oracle: views, joins, updates, creation and conversion. Elementwise functions are in oracle_elementwise.cpp,
+// reductions in oracle_reduce.cpp.
 #include "tests/oracle.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <type_traits>
 
 #include "tests/oracle_values.h"
@@ -13,157 +13,24 @@
 namespace tarry::fuzz {
 namespace {
 
-template <class T>
-constexpr bool kFloating = std::is_floating_point_v<T>;
-
-/// Truncates; NaN gives 0, the rest saturates. Every bound is exact in long double or compared as one.
-template <class To, class From>
-To convert(From x) {
-  if constexpr (std::is_same_v<To, bool>) {
-    return x != From{};
-  } else if constexpr (kFloating<From> && !kFloating<To>) {
-    const auto wide = static_cast<long double>(x);
-    if (wide != wide) return 0;
-    if (wide <= static_cast<long double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    if (wide >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-    return static_cast<To>(x);
-  } else {
-    return static_cast<To>(x);  // integers wrap (C++20), floats round to nearest
+/// For every element of x(cuts...), in its order, the number of the element of x.
+std::vector<std::int64_t> box_indices(const std::vector<Cut>& cuts, const Extents& x) {
+  std::vector<Range> ranges;
+  Extents box;
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    ranges.push_back(d < cuts.size() ? *range_of(cuts[d], x[d]) : Range{0, 1, x[d]});
+    box.push_back(ranges.back().count);
   }
+  const Extents strides = row_major(x);
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(count_of(box)));
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const Extents at = coordinates(static_cast<std::int64_t>(k), box);
+    for (std::size_t d = 0; d < x.size(); ++d) indices[k] += (ranges[d].first + at[d] * ranges[d].step) * strides[d];
+  }
+  return indices;
 }
 
-template <class T>
-T convert(Scalar s) {
-  switch (s.kind()) {
-    case Scalar::Kind::Float: return convert<T>(s.as_float());
-    case Scalar::Kind::UInt: return convert<T>(s.as_uint());
-    default: return convert<T>(s.as_int());
-  }
-}
-
-template <class T>
-T smaller(T a, T b) {
-  if constexpr (kFloating<T>) {
-    if (a != a || b != b) return std::numeric_limits<T>::quiet_NaN();
-    if (a == 0 && b == 0) return std::signbit(a) ? a : b;
-  }
-  return b < a ? b : a;
-}
-template <class T>
-T larger(T a, T b) {
-  if constexpr (kFloating<T>) {
-    if (a != a || b != b) return std::numeric_limits<T>::quiet_NaN();
-    if (a == 0 && b == 0) return std::signbit(a) ? b : a;
-  }
-  return a < b ? b : a;
-}
-
-template <class T>
-T float_arithmetic(Function f, T a, T b) {
-  const Wide<T> x = a, y = b;
-  switch (f) {
-    case Function::Add: return static_cast<T>(x + y);
-    case Function::Subtract: return static_cast<T>(x - y);
-    case Function::Multiply: return static_cast<T>(x * y);
-    case Function::Divide: return static_cast<T>(x / y);
-    case Function::FloorDivide: return std::floor(static_cast<T>(x / y));
-    case Function::Remainder: {
-      const T rest = std::fmod(a, b);
-      if (rest == 0) return std::copysign(T{0}, b);
-      return (rest < 0) != (b < 0) ? static_cast<T>(Wide<T>(rest) + y) : rest;
-    }
-    case Function::Minimum: return smaller(a, b);
-    default: return larger(a, b);
-  }
-}
-
-template <class T>
-T integer_arithmetic(Function f, T a, T b) {
-  const Wide<T> x = a, y = b;
-  const Wide<T> quotient = y == 0 ? Wide<T>(0) : x / y - ((x % y != 0 && (x < 0) != (y < 0)) ? 1 : 0);
-  switch (f) {
-    case Function::Add: return static_cast<T>(x + y);
-    case Function::Subtract: return static_cast<T>(x - y);
-    case Function::Multiply: return static_cast<T>(x * y);
-    case Function::FloorDivide: return static_cast<T>(quotient);
-    case Function::Remainder: return y == 0 ? T{0} : static_cast<T>(x - quotient * y);
-    case Function::Minimum: return smaller(a, b);
-    default: return larger(a, b);
-  }
-}
-
-template <class T>
-bool compare(Function f, T a, T b) {
-  switch (f) {
-    case Function::Equal: return a == b;
-    case Function::NotEqual: return a != b;
-    case Function::Less: return a < b;
-    case Function::LessEqual: return a <= b;
-    case Function::Greater: return a > b;
-    case Function::GreaterEqual: return a >= b;
-    case Function::LogicalAnd: return a && b;
-    default: return a || b;
-  }
-}
-bool gives_bool(Function f) { return f >= Function::Equal && f <= Function::LogicalOr; }
-
-template <class T>
-T unary(Function f, T a) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return !a;  // logical_not
-  } else if constexpr (kFloating<T>) {
-    if (f == Function::Negative) return std::copysign(a, std::signbit(a) ? T{1} : T{-1});
-    return f == Function::Abs ? std::copysign(a, T{1}) : std::sqrt(a);  // IEEE 754: sqrt is correctly rounded
-  } else {
-    const Wide<T> x = a;
-    return static_cast<T>(f == Function::Negative || x < 0 ? -x : x);
-  }
-}
-
-/// An argument in the dtype the function computes in, repeated over `shape`.
-template <class T>
-std::vector<T> operand(const Argument& a, std::span<const Tensor> values, const Extents& shape) {
-  const auto count = static_cast<std::size_t>(count_of(shape));
-  std::vector<T> result(count);
-  if (a.value < 0) {
-    std::fill(result.begin(), result.end(), convert<T>(a.scalar));
-    return result;
-  }
-  const Tensor& x = values[static_cast<std::size_t>(a.value)];
-  const std::vector<std::int64_t> from = gather(x.type.shape, shape);
-  visit(x.type.dtype, [&](auto zero) {
-    const auto elements = x.as<decltype(zero)>();
-    for (std::size_t k = 0; k < count; ++k) result[k] = convert<T>(elements[static_cast<std::size_t>(from[k])]);
-  });
-  return result;
-}
-
-Tensor elementwise(const Statement& s, std::span<const Tensor> values, Tensor result, Dtype computed) {
-  const Extents& shape = result.type.shape;
-  visit(computed, [&](auto zero) {
-    using T = decltype(zero);
-    std::vector<std::vector<T>> x;
-    const std::size_t first = s.function == Function::Where ? 1 : 0;
-    for (std::size_t i = first; i < s.arguments.size(); ++i) x.push_back(operand<T>(s.arguments[i], values, shape));
-    if (gives_bool(s.function)) {
-      const auto out = result.as<bool>();
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = compare<T>(s.function, x[0][k], x[1][k]);
-      return;
-    }
-    const auto out = result.as<T>();
-    if (s.function == Function::Where) {
-      const std::vector<std::uint8_t> condition = operand<std::uint8_t>(s.arguments[0], values, shape);
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = condition[k] != 0 ? x[0][k] : x[1][k];
-    } else if (x.size() == 1) {
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = unary<T>(s.function, x[0][k]);
-    } else if constexpr (kFloating<T>) {
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = float_arithmetic(s.function, x[0][k], x[1][k]);
-    } else if constexpr (!std::is_same_v<T, bool>) {
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = integer_arithmetic(s.function, x[0][k], x[1][k]);
-    }
-  });
-  return result;
-}
+std::int64_t modulo(std::int64_t k, std::int64_t n) { return (k % n + n) % n; }
 
 /// For every element of the view the number of the element of x that it shows.
 std::vector<std::int64_t> view_indices(const Statement& s, const Extents& x, const Extents& shape) {
@@ -171,20 +38,29 @@ std::vector<std::int64_t> view_indices(const Statement& s, const Extents& x, con
   if (s.function == Function::BroadcastTo) return gather(x, shape);
   std::vector<std::int64_t> indices(static_cast<std::size_t>(count_of(shape)));
   for (std::size_t k = 0; k < indices.size(); ++k) indices[k] = static_cast<std::int64_t>(k);
-  if (s.function == Function::ExpandDims || s.function == Function::Squeeze) return indices;  // extents of 1 move nothing
+  if (s.function == Function::Slice) return box_indices(s.cuts, x);
+  // Extents of 1 move nothing, and neither does another shape.
+  if (s.function == Function::ExpandDims || s.function == Function::Squeeze || s.function == Function::Reshape) return indices;
+  if (s.function == Function::Roll && s.axes.empty()) {  // of the flattened x
+    const auto n = static_cast<std::int64_t>(indices.size());
+    for (std::int64_t k = 0; k < n; ++k) indices[static_cast<std::size_t>(k)] = modulo(k - static_cast<std::int64_t>(s.number), n);
+    return indices;
+  }
   std::vector<std::size_t> from(rank);  // axis of x behind axis d of the view
   for (std::size_t d = 0; d < rank; ++d) from[d] = d;
   if (s.function == Function::MatrixTranspose) std::swap(from[rank - 1], from[rank - 2]);
   if (s.function == Function::PermuteDims)
     for (std::size_t d = 0; d < rank; ++d) from[d] = static_cast<std::size_t>(s.axes[d] < 0 ? s.axes[d] + static_cast<std::int64_t>(rank) : s.axes[d]);
-  const Extents reversed = s.function == Function::Flip ? *normalised_axes(s.axes, rank) : Extents{};
+  const bool rolls = s.function == Function::Roll;
+  const Extents reversed = s.function == Function::Flip || rolls ? *normalised_axes(s.axes, rank) : Extents{};
   const Extents strides = row_major(x);
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Extents at = coordinates(static_cast<std::int64_t>(k), shape);
     indices[k] = 0;
     for (std::size_t d = 0; d < rank; ++d) {
       const bool is_reversed = std::find(reversed.begin(), reversed.end(), static_cast<std::int64_t>(d)) != reversed.end();
-      indices[k] += (is_reversed ? shape[d] - 1 - at[d] : at[d]) * strides[from[d]];
+      const std::int64_t moved = rolls ? modulo(at[d] - static_cast<std::int64_t>(s.number), shape[d]) : shape[d] - 1 - at[d];
+      indices[k] += (is_reversed ? moved : at[d]) * strides[from[d]];
     }
   }
   return indices;
@@ -198,6 +74,64 @@ Tensor view(const Statement& s, const Tensor& x, Tensor result) {
   return result;
 }
 
+Tensor join(const Statement& s, std::span<const Tensor> values, Tensor result) {
+  const auto rank = static_cast<std::int64_t>(result.type.shape.size());
+  const auto axis = static_cast<std::size_t>(s.axes[0] < 0 ? s.axes[0] + rank : s.axes[0]);
+  const Extents strides = row_major(result.type.shape);
+  const std::size_t size = itemsize(result.type.dtype);
+  std::int64_t start = 0;
+  for (const Argument& a : s.arguments) {
+    const Tensor x = converted(values[static_cast<std::size_t>(a.value)], result.type.dtype);
+    Extents shape = x.type.shape;
+    if (s.function == Function::Stack) shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    for (std::int64_t k = 0; k < count_of(shape); ++k) {
+      Extents at = coordinates(k, shape);
+      at[axis] += start;
+      std::int64_t to = 0;
+      for (std::size_t d = 0; d < at.size(); ++d) to += at[d] * strides[d];
+      std::copy_n(x.bytes.data() + static_cast<std::size_t>(k) * size, size, result.bytes.data() + static_cast<std::size_t>(to) * size);
+    }
+    start += shape[axis];
+  }
+  return result;
+}
+
+template <class T>
+T added(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) return a;
+  else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<Int128>(a) + b);
+  else return narrowed<T>(static_cast<Computed<T>>(a) + static_cast<Computed<T>>(b));
+}
+
+Tensor update(const Statement& s, std::span<const Tensor> values, Tensor result) {
+  const Tensor& x = values[static_cast<std::size_t>(s.arguments[0].value)];
+  const Argument& v = s.arguments.back();
+  result.bytes = x.bytes;
+  visit(result.type.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto out = result.as<T>();
+    if (s.function == Function::SetMask) {
+      const std::vector<T> from = operand<T>(v, values, x.type.shape);
+      const std::vector<std::uint8_t> mask = operand<std::uint8_t>(s.arguments[1], values, x.type.shape);
+      for (std::size_t k = 0; k < out.size(); ++k)
+        if (mask[k] != 0) out[k] = from[k];
+      return;
+    }
+    const std::vector<std::int64_t> box = box_indices(s.cuts, x.type.shape);
+    Extents shape;
+    for (std::size_t d = 0; d < x.type.shape.size(); ++d) {
+      if (d < s.cuts.size() && s.cuts[d].at) continue;
+      shape.push_back(d < s.cuts.size() ? range_of(s.cuts[d], x.type.shape[d])->count : x.type.shape[d]);
+    }
+    const std::vector<T> from = operand<T>(v, values, shape);
+    for (std::size_t k = 0; k < box.size(); ++k) {
+      T& element = out[static_cast<std::size_t>(box[k])];
+      element = s.function == Function::Set ? from[k] : added(element, from[k]);
+    }
+  });
+  return result;
+}
+
 template <class T>
 T created(const Statement& s, std::int64_t k, const Extents& shape) {
   const auto scalar = [&](std::size_t i) { return s.arguments[i].scalar; };
@@ -206,7 +140,7 @@ T created(const Statement& s, std::int64_t k, const Extents& shape) {
     case Function::Full: return convert<T>(scalar(0));
     case Function::FullLike: return convert<T>(scalar(1));
     case Function::Ones:
-    case Function::OnesLike: return static_cast<T>(1);
+    case Function::OnesLike: return convert<T>(1);
     case Function::Arange:
       if (scalar(0).is_integer() && scalar(1).is_integer() && scalar(2).is_integer())
         return convert<T>(scalar(0).as_int() + k * scalar(2).as_int());
@@ -218,7 +152,7 @@ T created(const Statement& s, std::int64_t k, const Extents& shape) {
       const double step = intervals > 0 ? (last - first) / static_cast<double>(intervals) : 0;
       return convert<T>(index * step + first);
     }
-    case Function::Eye: return static_cast<T>(k % shape[1] == k / shape[1] + static_cast<std::int64_t>(s.number) ? 1 : 0);
+    case Function::Eye: return convert<T>(k % shape[1] == k / shape[1] + static_cast<std::int64_t>(s.number) ? 1 : 0);
     default: return T{};
   }
 }
@@ -243,50 +177,10 @@ Tensor cast(const Tensor& x, Tensor result) {
   return result;
 }
 
-long double transcendental(Function f, long double x) {
-  return f == Function::Exp ? std::exp(x) : f == Function::Log ? std::log(x) : std::erf(x);
-}
-
-/// Distance of got from the true value in units of the last place of T at the true value.
-template <class T>
-long double ulps(T got, long double exact) {
-  using Limits = std::numeric_limits<T>;
-  const auto overflow = std::ldexp(1.0L, Limits::max_exponent);
-  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) && std::isnan(got) ? 0.0L : INFINITY;
-  if (std::isinf(exact)) return static_cast<long double>(got) == exact ? 0.0L : INFINITY;  // a pole: log(0), exp(inf)
-  const long double size = std::min(std::fabs(exact), overflow);
-  const int exponent = size == 0 ? Limits::min_exponent : std::clamp(std::ilogb(size), Limits::min_exponent - 1, Limits::max_exponent - 1);
-  const long double value = std::isinf(got) ? std::copysign(overflow, static_cast<long double>(got)) : static_cast<long double>(got);
-  const long double clamped = std::copysign(size, exact);
-  return std::fabs(value - clamped) / std::ldexp(1.0L, exponent - Limits::digits + 1);
-}
-
-std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const Tensor& got, int bound) {
-  std::string problem;
-  visit(got.type.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (kFloating<T>) {
-      const std::vector<T> x = operand<T>(s.arguments[0], values, got.type.shape);
-      const auto out = got.as<T>();
-      for (std::size_t k = 0; k < out.size() && problem.empty(); ++k) {
-        const long double exact = transcendental(s.function, static_cast<long double>(x[k]));
-        const long double distance = ulps(out[k], exact);
-        const bool sign_of_zero = x[k] == 0 && s.function == Function::Erf && !test::same_bits(out[k], x[k]);
-        if (distance <= static_cast<long double>(bound) && !sign_of_zero) continue;
-        char message[160];
-        std::snprintf(message, sizeof message, "element %zu: %s(%a) gave %a, %.3Lf ulp from %.21La; bound %d", k, name(s.function),
-                      static_cast<double>(x[k]), static_cast<double>(out[k]), distance, exact, bound);
-        problem = message;
-      }
-    }
-  });
-  return problem;
-}
-
 template <class T>
 std::string element_text(T v) {
   char digits[48];
-  if constexpr (kFloating<T>) std::snprintf(digits, sizeof digits, "%a", static_cast<double>(v));
+  if constexpr (std::is_floating_point_v<T> || kHalf<T>) std::snprintf(digits, sizeof digits, "%a", static_cast<double>(v));
   else std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(v));
   return digits;
 }
@@ -347,13 +241,16 @@ std::string judge(const Statement& s, std::span<const Tensor> values, const Tens
   switch (family(s.function)) {
     case Family::Astype: return difference(got, cast(x(), Tensor(*type)));
     case Family::View: return difference(got, view(s, x(), Tensor(*type)));
+    case Family::Join: return difference(got, join(s, values, Tensor(*type)));
+    case Family::Update: return difference(got, update(s, values, Tensor(*type)));
     case Family::Create: return difference(got, create(s, Tensor(*type)));
     case Family::Reduce: return judge_reduction(s, x(), got);
     default: break;
   }
-  const int bound = ulp_bound(s.function, type->dtype);
-  if (bound > 0) return judge_ulps(s, values, got, bound);
-  return difference(got, elementwise(s, values, Tensor(*type), *compute_dtype(s, types)));
+  const Dtype computed = *compute_dtype(s, types);
+  const int bound = is_floating(computed) ? ulp_bound(s.function, computed) : 0;
+  if (bound > 0) return judge_ulps(s, values, got, computed, bound);
+  return difference(got, elementwise(s, values, Tensor(*type), computed));
 }
 
 }  // namespace tarry::fuzz

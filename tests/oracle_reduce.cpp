@@ -41,6 +41,11 @@ T plus(T a, T b) {
   else return static_cast<T>(static_cast<Int128>(a) + b);
 }
 template <class T>
+T times(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return a * b;
+  else return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+template <class T>
 T lesser(T a, T b) {
   if (a != a || b != b) return a != a ? a : b;
   if constexpr (std::is_floating_point_v<T>)
@@ -56,10 +61,10 @@ T greater(T a, T b) {
 }
 
 template <class T, class Combine>
-std::vector<T> reduced(std::vector<T> x, Extents shape, const Extents& axes, Combine combine) {
+std::vector<T> reduced(std::vector<T> x, Extents shape, const Extents& axes, Combine combine, T of_nothing = T{}) {
   for (std::size_t i = axes.size(); i-- > 0;) {
     x = along<T>(shape, axes[i], [&](const Lines& lines, std::int64_t line) {
-      if (lines.extent == 0) return T{};
+      if (lines.extent == 0) return of_nothing;
       return tests::reduce_values<T>(lines.extent, [&](std::int64_t k) { return x[lines.at(line, k)]; }, combine);
     });
   }
@@ -189,55 +194,189 @@ std::string judge_bounds(const Statement& s, const std::vector<T>& x, const Tens
   return "";
 }
 
+/// What a reduction gives, in the dtype it accumulates in; the axes are never empty.
 template <class T>
-std::string judge_as(const Statement& s, const Tensor& operand, const Tensor& got) {
-  const auto elements = operand.as<T>();
-  std::vector<T> x(elements.begin(), elements.end());
-  const Extents& shape = operand.type.shape;
-  Extents axes = *normalised_axes(s.axes, shape.size());
-  std::vector<T> expected;
-  std::int64_t n = 1;
-  for (const std::int64_t axis : axes) n *= shape[static_cast<std::size_t>(axis)];
-  Tensor as_axis = operand;  // a 0-d set is one axis of one element
-  if (axes.empty()) {
-    as_axis.type.shape.push_back(1);
-    axes = {static_cast<std::int64_t>(shape.size())};
-  }
+std::vector<T> expected_values(const Statement& s, std::vector<T> x, const Extents& shape, const Extents& axes, std::int64_t n) {
   switch (s.function) {
-    case Function::Sum: expected = reduced(x, as_axis.type.shape, axes, plus<T>); break;
-    case Function::Min: expected = reduced(x, as_axis.type.shape, axes, lesser<T>); break;
-    case Function::Max: expected = reduced(x, as_axis.type.shape, axes, greater<T>); break;
-    default:
-      if constexpr (std::is_floating_point_v<T>) {
-        if (s.function == Function::Mean) {
-          expected = reduced(x, as_axis.type.shape, axes, plus<T>);
-          for (T& v : expected) v = v / static_cast<T>(static_cast<double>(n));
-        } else if (n == 0) {
-          expected.assign(got.as<T>().size(), std::numeric_limits<T>::quiet_NaN());
-        } else {
-          x = shifted(x, as_axis.type.shape, axes);
-          expected = variances(s, x, as_axis.type.shape, axes);
-          if (s.function == Function::Std)
-            for (T& v : expected) v = std::sqrt(v);
-        }
-      }
+    case Function::Sum: return reduced(x, shape, axes, plus<T>);
+    case Function::Prod: return reduced(x, shape, axes, times<T>, T{1});
+    case Function::Min: return reduced(x, shape, axes, lesser<T>);
+    case Function::Max: return reduced(x, shape, axes, greater<T>);
+    default: break;
   }
-  Tensor wanted(got.type);
-  std::copy(expected.begin(), expected.end(), wanted.as<T>().begin());
-  if (std::string problem = difference(got, wanted); !problem.empty()) return problem;
+  std::vector<T> result;
   if constexpr (std::is_floating_point_v<T>) {
-    if (s.function != Function::Min && s.function != Function::Max && n > 0) return judge_bounds<T>(s, x, as_axis, axes, got.as<T>());
+    if (s.function == Function::Mean) {
+      result = reduced(x, shape, axes, plus<T>);
+      for (T& v : result) v = v / static_cast<T>(static_cast<double>(n));
+    } else if (n == 0) {
+      result.assign(reduced(x, shape, axes, plus<T>).size(), std::numeric_limits<T>::quiet_NaN());
+    } else {
+      result = variances(s, shifted(x, shape, axes), shape, axes);
+      if (s.function == Function::Std)
+        for (T& v : result) v = std::sqrt(v);
+    }
+  }
+  return result;
+}
+
+/// The operand's elements as T, and the axes of the reduction; a 0-d set is one axis of one element.
+template <class T>
+struct Reduced {
+  std::vector<T> x;
+  Extents shape, axes;
+  std::int64_t n = 1;
+  Reduced(const Statement& s, const Tensor& operand) : shape(operand.type.shape), axes(*normalised_axes(s.axes, shape.size())) {
+    const auto elements = operand.as<T>();
+    x.assign(elements.begin(), elements.end());
+    for (const std::int64_t axis : axes) n *= shape[static_cast<std::size_t>(axis)];
+    if (!axes.empty()) return;
+    axes = {static_cast<std::int64_t>(shape.size())};
+    shape.push_back(1);
+  }
+};
+
+/// T: what the reduction accumulates in.
+template <class T>
+std::string judge_values(const Statement& s, const Tensor& operand, const Tensor& got) {
+  const Reduced<T> r(s, operand);
+  const std::vector<T> expected = expected_values<T>(s, r.x, r.shape, r.axes, r.n);
+  Tensor wanted(got.type);
+  visit(got.type.dtype, [&](auto zero) {
+    using Out = decltype(zero);
+    const auto out = wanted.as<Out>();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = convert<Out>(T(expected[i]));
+  });
+  if (std::string problem = difference(got, wanted); !problem.empty()) return problem;
+  const bool has_bound = s.function == Function::Sum || s.function == Function::Mean || s.function == Function::Var || s.function == Function::Std;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!has_bound || r.n == 0 || is_half(got.type.dtype)) return "";
+    Tensor as_axis = operand;
+    as_axis.type.shape = r.shape;
+    const bool is_moment = s.function == Function::Var || s.function == Function::Std;
+    return judge_bounds<T>(s, is_moment ? shifted(r.x, r.shape, r.axes) : r.x, as_axis, r.axes, got.as<T>());
   }
   return "";
+}
+
+/// The first of the best; NaN is better than anything.
+template <class T>
+std::string judge_position(const Statement& s, const Tensor& operand, const Tensor& got) {
+  Reduced<T> r(s, operand);
+  if (s.axes.empty()) {  // of the flattened array
+    r.shape = {static_cast<std::int64_t>(r.x.size())};
+    r.axes = {0};
+  }
+  const Lines lines(r.shape, static_cast<std::size_t>(r.axes[0]));
+  const bool largest = s.function == Function::Argmax;
+  Tensor wanted(got.type);
+  for (std::int64_t i = 0; i < lines.count(); ++i) {
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < lines.extent; ++k) {
+      const T a = r.x[lines.at(i, best)], b = r.x[lines.at(i, k)];
+      if (a == a && (b != b || (largest ? b > a : b < a))) best = k;
+    }
+    wanted.as<std::int64_t>()[static_cast<std::size_t>(i)] = best;
+  }
+  return difference(got, wanted);
+}
+
+std::string judge_count(const Statement& s, const Tensor& operand, const Tensor& got) {
+  const std::vector<std::size_t> to = targets(operand.type.shape, *normalised_axes(s.axes, operand.type.shape.size()));
+  std::vector<std::int64_t> nonzero(static_cast<std::size_t>(count_of(got.type.shape))), total(nonzero.size());
+  visit(operand.type.dtype, [&](auto zero) {
+    const auto x = operand.as<decltype(zero)>();
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      nonzero[to[k]] += convert<bool>(decltype(zero)(x[k])) ? 1 : 0;
+      ++total[to[k]];
+    }
+  });
+  Tensor wanted(got.type);
+  for (std::size_t i = 0; i < nonzero.size(); ++i) {
+    if (s.function == Function::CountNonzero) wanted.as<std::int64_t>()[i] = nonzero[i];
+    else wanted.as<bool>()[i] = s.function == Function::Any ? nonzero[i] > 0 : nonzero[i] == total[i];
+  }
+  return difference(got, wanted);
+}
+
+/// logsumexp and softmax against long double, within the errors of exp, of the subtraction before it and of the sum.
+template <class T>
+std::string judge_exponential(const Statement& s, const Tensor& operand, const Tensor& got, double unit) {
+  const Reduced<T> r(s, operand);
+  const std::vector<std::size_t> to = targets(r.shape, r.axes);
+  std::size_t count = 0;
+  for (const std::size_t t : to) count = std::max(count, t + 1);
+  if (s.function == Function::Logsumexp) count = std::max(count, static_cast<std::size_t>(count_of(got.type.shape)));
+  std::vector<long double> most(count, -INFINITY), total(count);
+  std::vector<bool> nan(count);
+  for (std::size_t k = 0; k < r.x.size(); ++k) {
+    nan[to[k]] = nan[to[k]] || std::isnan(r.x[k]);
+    most[to[k]] = std::max(most[to[k]], static_cast<long double>(r.x[k]));
+  }
+  for (std::size_t k = 0; k < r.x.size(); ++k)
+    if (std::isfinite(most[to[k]])) total[to[k]] += std::exp(static_cast<long double>(r.x[k]) - most[to[k]]);
+  const long double own = std::numeric_limits<T>::epsilon(), depth = static_cast<long double>(depth_of(r.shape, r.axes));
+  std::string problem;
+  const auto judge_one = [&](std::size_t i, long double exact, long double bound, double value) {
+    const bool right = std::isnan(exact) ? std::isnan(value) : std::isinf(exact) ? static_cast<long double>(value) == exact : std::fabs(value - exact) <= bound;
+    if (right || !problem.empty()) return;
+    char message[200];
+    std::snprintf(message, sizeof message, "%s %zu is %.17g, exactly %.17Lg, bound %.3Lg", name(s.function), i, value, exact, bound);
+    problem = message;
+  };
+  visit(got.type.dtype, [&](auto zero) {
+    using Out = decltype(zero);
+    const auto out = got.as<Out>();
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::size_t set = s.function == Function::Softmax ? to[i] : i;
+      const auto value = convert<double>(Out(out[i]));
+      // |x - max| matters up to 110 in float32 and 750 in float64, where exp is 0.
+      const long double terms = own * (depth + 16 + 2 * (std::is_same_v<T, float> ? 110 : 750));
+      if (s.function == Function::Logsumexp) {
+        const long double exact = nan[set] ? NAN : std::isinf(most[set]) ? most[set] : most[set] + std::log(total[set]);
+        judge_one(i, exact, terms + (std::fabs(exact) + std::fabs(most[set])) * (2 * own + unit), value);
+      } else {
+        const long double exact = nan[set] || std::isinf(most[set]) ? NAN : std::exp(static_cast<long double>(r.x[i]) - most[set]) / total[set];
+        judge_one(i, exact, exact * (terms + unit) + 4 * static_cast<long double>(std::numeric_limits<T>::denorm_min()) + unit * 0x1p-14L, value);
+      }
+    }
+  });
+  return problem;
 }
 
 }  // namespace
 
 std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& got) {
-  return visit(got.type.dtype, [&](auto zero) -> std::string {
+  const Dtype wide = is_half(x.type.dtype) ? float32 : x.type.dtype;
+  switch (s.function) {
+    case Function::Any:
+    case Function::All:
+    case Function::CountNonzero: return judge_count(s, x, got);
+    case Function::Logsumexp:
+    case Function::Softmax: {
+      // What the result is rounded to last, relative to its size.
+      const double unit = got.type.dtype == float16 ? 0x1p-11 : got.type.dtype == bfloat16 ? 0x1p-8 : 0;
+      if (got.type.dtype == float64) return judge_exponential<double>(s, x, got, unit);
+      return judge_exponential<float>(s, converted(x, float32), got, unit);
+    }
+    case Function::Argmin:
+    case Function::Argmax:
+    case Function::Min:
+    case Function::Max:
+      return visit(wide, [&](auto zero) -> std::string {
+        using T = decltype(zero);
+        if constexpr (std::is_same_v<T, bool> || kHalf<T>) return "an extremum of bool";
+        else if (s.function == Function::Min || s.function == Function::Max) return judge_values<T>(s, converted(x, wide), got);
+        else return judge_position<T>(s, converted(x, wide), got);
+      });
+    default: break;
+  }
+  const Dtype accumulated = is_half(got.type.dtype) ? float32 : got.type.dtype;
+  return visit(accumulated, [&](auto zero) -> std::string {
     using T = decltype(zero);
-    if constexpr (std::is_same_v<T, bool>) return "a reduction gave bool";
-    else return judge_as<T>(s, converted(x, got.type.dtype), got);
+    if constexpr (std::is_same_v<T, bool> || kHalf<T>) return "a reduction gave bool";
+    // The elements become those of the result's dtype, and only then wider.
+    else return judge_values<T>(s, converted(converted(x, got.type.dtype), accumulated), got);
   });
 }
 

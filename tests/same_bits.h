@@ -10,16 +10,21 @@
 #include <type_traits>
 #include <vector>
 
+#include <tarry/shape.h>
+
 namespace tarry::test {
 
 /// True where a and b have the same bits, or are both NaN: arithmetic leaves sign and payload of a NaN open.
 template <class T>
-  requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T> || detail::is_half<T>
 bool same_bits(T a, T b) {
   if constexpr (std::is_same_v<T, float>) {
     return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b);
   } else if constexpr (std::is_same_v<T, double>) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (a != a && b != b);
+  } else if constexpr (detail::is_half<T>) {
+    const auto x = static_cast<float>(a), y = static_cast<float>(b);
+    return a.bits == b.bits || (x != x && y != y);
   } else {
     static_assert(std::integral<T>, "no bits to compare are defined for this type");
     return a == b;

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Writes docs/ops.md: one row per op, from graph/ops.def and the docstrings of the public headers.
+
+usage: op_table.py [--check] ROOT
+--check writes nothing and fails where the page is not what the sources give.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+# Rows that are no functions: leaves, index arithmetic, parts of composite reductions.
+NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge"}
+DTYPES = {
+    "Same": "numbers", "Float": "floats; integers become float32", "Bool": "any; gives bool", "Logical": "bool",
+    "Integer": "integers", "Bits": "integers, bool", "Special": "any",
+}
+HEAD = """# Operations
+
+One row per op of [graph/ops.def](../graph/ops.def); made by `scripts/op_table.py`, not by hand. Names and semantics are
+those of the Python array API standard. "numbers" are all integer and floating dtypes; how operands are brought to one
+dtype, and what every op does with NaN, infinities, zeros and overflow, stands in [numerics.md](numerics.md).
+
+The error is in units in the last place, in float32 and float64; "exact" is correctly rounded or exact, and then CPU and
+GPU agree bit for bit. float16 and bfloat16 compute in float32 and round once. "composed" ops are recorded as others.
+
+"""
+
+
+def docstrings(root):
+    """Function name -> what it gives, and its dtypes where the docstring names them."""
+    found = {}
+    for header in sorted((root / "include/tarry").glob("*.h")):
+        text = header.read_text(encoding="utf-8")
+        pattern = r"((?:^ *///[^\n]*\n)+)(?:template[^\n]*\n)?\[\[nodiscard\]\] (?:TARRY_EXPORT )?(?:inline )?Array (\w+)\("
+        for comment, name in re.findall(pattern, text, flags=re.M):
+            words = " ".join(line.strip()[3:].strip() for line in comment.strip().splitlines())
+            gives = re.split(r"(?<=[.;])\s\s|(?<=\.) (?=[A-Z])|;", words)[0].rstrip(";. ") + "."
+            dtypes = re.search(r"Dtypes: (.*?)\.(?:\s|$)", words)
+            found.setdefault(name, (gives, dtypes.group(1) if dtypes else None))
+    return found
+
+
+def error(op_class, ulp32, ulp64):
+    if op_class == "Composite":
+        return "composed"
+    if float(ulp32) == 0 and float(ulp64) == 0:
+        return "exact"
+    return f"{ulp32}, {ulp64}"
+
+
+def page(root):
+    text, docs = HEAD, docstrings(root)
+    source = (root / "graph/ops.def").read_text(encoding="utf-8")
+    for block in re.split(r"^// (?=[A-Z])", source[source.index("#endif"):], flags=re.M)[1:]:
+        title, _, body = block.partition("\n")
+        rows = []
+        for match in re.findall(r"^TARRY_OP\((.*)\)$", body, flags=re.M):
+            _, name, arity, op_class, rule, _, _, ulp32, ulp64 = [part.strip() for part in match.split(",")]
+            if name in NOT_FUNCTIONS:
+                continue
+            bound = "moves bits" if op_class in ("Reshape", "Update") else error(op_class, ulp32, ulp64)
+            if op_class == "Reduce":
+                bound = "tree R"
+            gives, dtypes = docs.get(name, ("", None))
+            rows.append(f"| `{name}` | {dtypes or DTYPES[rule]} | {bound} | {gives.replace('|', chr(92) + '|')} |")
+        if rows:
+            text += f"## {title.split(':')[0].rstrip('.')}\n\n| Function | Dtypes | Error [ulp] | Gives |\n| --- | --- | --- | --- |\n"
+            text += "\n".join(rows) + "\n\n"
+    return text.rstrip("\n") + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("root", type=pathlib.Path)
+    options = parser.parse_args()
+    path, text = options.root / "docs/ops.md", page(options.root)
+    if not options.check:
+        path.write_text(text, encoding="utf-8")
+    elif not path.exists() or path.read_text(encoding="utf-8") != text:
+        sys.exit("docs/ops.md is not what the sources give: run scripts/op_table.py .")
+
+
+if __name__ == "__main__":
+    main()
