@@ -109,6 +109,13 @@ TEST_CASE("record: errors name the op, the shapes and the caller's line", "[grap
       {message([&] { (void)tarry::std(a, {0, -2}); }), "[std] axis -2 is named twice", __LINE__},
       {message([&] { (void)max(zeros({3, 0}), 1); }), "[max] axis 1 of shape (3, 0) is empty: nothing has no max", __LINE__},
       {message([&] { (void)min(zeros({0})); }), "[min] axis 0 of shape (0,) is empty: nothing has no min", __LINE__},
+      {message([&] { (void)argmax(zeros({3, 0}), 1); }), "[argmax] axis 1 of shape (3, 0) is empty: nothing has no argmax", __LINE__},
+      {message([&] { (void)argmin(zeros({0})); }), "[argmin] axis 0 of shape (0,) is empty: nothing has no argmin", __LINE__},
+      {message([&] { (void)softmax(a, 2); }), "[softmax] axis 2 is out of range for shape (3, 4)", __LINE__},
+      {message([&] { (void)clip(a, b); }), "[maximum] shapes (3, 4) and (5,) do not broadcast", __LINE__},
+      {message([&] { (void)clip(a, {}, none); }), "[clip] an operand is undefined: default-constructed or moved from", __LINE__},
+      {message([&] { (void)(zeros({2}, float16) + 1e6); }), "[add] the number 1e+06 does not fit float16", __LINE__},
+      {message([&] { (void)fma(a, 2, b); }), "[fma] shapes (3, 4) and (5,) do not broadcast", __LINE__},
       {message([&] { (void)broadcast_to(b, {5, 4}); }), "[broadcast_to] shape (5,) does not broadcast to (5, 4)", __LINE__},
       {message([&] { (void)permute_dims(a, {0}); }), "[permute_dims] 1 axes do not permute shape (3, 4)", __LINE__},
       {message([&] { (void)permute_dims(a, {0, 0}); }), "[permute_dims] axis 0 is named twice", __LINE__},
@@ -124,6 +131,8 @@ TEST_CASE("record: errors name the op, the shapes and the caller's line", "[grap
        "[+=] would turn int32 (2,) into float32 (2,); write x = x + y where that is meant", __LINE__ - 1},
       {message([&] { Array x = zeros({4}); x *= a; }),
        "[*=] would turn float32 (4,) into float32 (3, 4); write x = x * y where that is meant", __LINE__ - 1},
+      {message([&] { Array x = zeros({2}, int8); x <<= zeros({2}, int64); }),
+       "[<<=] would turn int8 (2,) into int64 (2,); write x = x << y where that is meant", __LINE__ - 1},
   };
   for (const auto& row : rows) CHECK(row.got == row.expected + " " + at(row.line));
 }
@@ -175,6 +184,19 @@ TEST_CASE("record: a scalar's cell is its value in the dtype, padded with zeros"
   CHECK(cell == graph::ScalarCell::of(1.0));
   REQUIRE(graph::to_cell(16777217, float32, cell));  // rounds once, to even
   CHECK(cell == graph::ScalarCell::of(16777216.0F));
+  REQUIRE(graph::to_cell(65519.99, float16, cell));  // the last number that rounds to the largest float16
+  CHECK(cell == graph::ScalarCell::of(std::uint16_t{0x7bff}));
+  CHECK_FALSE(graph::to_cell(65520, float16, cell));
+  REQUIRE(graph::to_cell(BFloat16(1.5), bfloat16, cell));
+  CHECK(cell == graph::ScalarCell::of(std::uint16_t{0x3fc0}));
+  // Just above the middle of two bfloat16 numbers: through a float64 it would be the middle and round to even.
+  REQUIRE(graph::to_cell((std::int64_t{1} << 62) + (std::int64_t{1} << 54) + 1, bfloat16, cell));
+  CHECK(cell == graph::ScalarCell::of(std::uint16_t{0x5e81}));
+  REQUIRE(graph::to_cell(std::numeric_limits<std::int64_t>::min(), bfloat16, cell));
+  CHECK(cell == graph::ScalarCell::of(std::uint16_t{0xdf00}));
+  REQUIRE(graph::to_cell(255U, uint8, cell));
+  CHECK(cell == graph::ScalarCell::of(std::uint8_t{255}));
+  CHECK_FALSE(graph::to_cell(-1, uint64, cell));
   REQUIRE(graph::to_cell((std::int64_t{1} << 60) + (std::int64_t{1} << 36) + 1, float32, cell));  // not through double
   CHECK(cell == graph::ScalarCell::of(static_cast<float>((std::int64_t{1} << 60) + (std::int64_t{1} << 37))));
 }
@@ -236,6 +258,60 @@ TEST_CASE("record: variance merges moments about the first element", "[graph][re
   CHECK_THAT(tree(var(x, 0, {.correction = 2})), Catch::EndsWith("scalar:f32=nan)"));
 }
 
+TEST_CASE("record: small dtypes reduce in a wide one and come back once", "[graph][record]") {
+  const auto in = [](Dtype d) { return zeros({2, 3}, d); };
+  const auto of = [&](Dtype d) { return "view:" + std::string(info(d).suffix) + "(scalar:" + info(d).suffix + ")"; };
+  CHECK(tree(sum(in(float16))) == "astype:f16(sum:f32@0(sum:f32@1(astype:f32(" + of(float16) + "))))");
+  CHECK(tree(prod(in(uint8), 1)) == "prod:u64@1(astype:u64(" + of(uint8) + "))");
+  CHECK(tree(sum(in(int8), 1, {.dtype = int16})) == "astype:i16(sum:i64@1(astype:i64(astype:i16(" + of(int8) + "))))");
+  CHECK(tree(max(in(int16), 1)) == "astype:i16(max:i32@1(astype:i32(" + of(int16) + ")))");
+  CHECK(tree(min(in(uint8), 1)) == "astype:u8(min:u32@1(astype:u32(" + of(uint8) + ")))");
+  CHECK(tree(max(in(uint64), 1)) == "max:u64@1(" + of(uint64) + ")");
+  CHECK(tree(mean(in(bfloat16), 1)) == "astype:bf16(divide:f32(sum:f32@1(astype:f32(" + of(bfloat16) + ")), scalar:f32=3.00))");
+  CHECK_THAT(tree(tarry::std(in(float16), 1)), Catch::StartsWith("astype:f16(sqrt:f32(divide:f32(moments:f32@1("));
+  CHECK(tree(any(in(bool_), 1)) == "astype:bool(max:i32@1(astype:i32(" + of(bool_) + ")))");
+  CHECK(tree(all(in(uint8), 1)) == "astype:bool(min:i32@1(astype:i32(not_equal:bool(" + of(uint8) + ", scalar:u8))))");
+  CHECK(tree(count_nonzero(in(bool_), 1)) == "sum:i64@1(astype:i64(" + of(bool_) + "))");
+}
+
+TEST_CASE("record: an index of all axes is that of the flattened array", "[graph][record]") {
+  const Array x = zeros({2, 3}, int8);
+  CHECK(tree(argmax(x)) == "argmax:i64@0(reshape:i32(astype:i32(view:i8(scalar:i8))))");
+  CHECK(tree(argmin(x, -1)) == "argmin:i64@1(astype:i32(view:i8(scalar:i8)))");
+  CHECK(argmax(x).shape() == Shape{});
+  CHECK(argmax(x, {}, {.keepdims = true}).shape() == Shape{1, 1});
+  CHECK(argmax(x, 0, {.keepdims = true}).shape() == Shape{1, 3});
+  CHECK(argmax(Array(2.0)).shape() == Shape{});
+}
+
+TEST_CASE("record: softmax and logsumexp take the maximum out first", "[graph][record]") {
+  const Array x = zeros({2, 3}, float16);
+  const std::string in = "astype:f32(view:f16(scalar:f16))", max = "view:f32(max:f32@1(" + in + "))";
+  const std::string exponentials = "exp:f32(subtract:f32(" + in + ", " + max + "))";
+  CHECK(tree(softmax(x)) == "astype:f16(divide:f32(" + exponentials + ", view:f32(sum:f32@1(" + exponentials + "))))");
+  CHECK(softmax(zeros({3, 0})).shape() == Shape{3, 0});
+  CHECK(logsumexp(x, 0).shape() == Shape{3});
+  CHECK(logsumexp(x, {}, {.keepdims = true}).shape() == Shape{1, 1});
+  CHECK(logsumexp(Array(2.0)).shape() == Shape{});
+  CHECK(tree(logsumexp(zeros({3, 0}), 1)) == "view:f32(scalar:f32=-inf)");
+}
+
+TEST_CASE("record: integers are whole and finite without a node", "[graph][record]") {
+  const Array x = zeros({2}, int16);
+  for (const Array& y : {ceil(x), floor(x), round(x), trunc(x), positive(x)}) CHECK(&node(y) == &node(x));
+  CHECK(tree(isnan(x)) == "view:bool(scalar:bool)");
+  CHECK(isfinite(x).shape() == Shape{2});
+  CHECK(&node(clip(x)) == &node(x));
+}
+
+TEST_CASE("record: arrays of different shapes are not equal and do not throw", "[graph][record]") {
+  CHECK(tree(array_equal(zeros({2}), zeros({3}))) == "scalar:bool");
+  CHECK(array_equal(zeros({2, 2}), zeros({2, 2})).shape() == Shape{});
+  CHECK(allclose(zeros({2, 1}), zeros({3})).shape() == Shape{});
+  CHECK_THROWS_WITH(array_equal(zeros({2}), Array()), Catch::Contains("[array_equal] an operand is undefined"));
+  CHECK_THROWS_WITH(allclose(zeros({2}), zeros({3})), Catch::Contains("do not broadcast"));
+}
+
 TEST_CASE("record: generators have the length and dtype of the standard", "[graph][record]") {
   const struct {
     Array made;
@@ -256,6 +332,12 @@ TEST_CASE("record: generators have the length and dtype of the standard", "[grap
       {linspace(0, 1, 4, {.endpoint = false, .dtype = float64}), 4, float64},
       {eye(3), 9, float32},
       {eye(3, {.columns = 4, .k = 1, .dtype = int32}), 12, int32},
+      {arange(0, 200, 1, uint8), 200, uint8},
+      {arange(3, float16), 3, float16},
+      {linspace(0, 1, 5, {.dtype = bfloat16}), 5, bfloat16},
+      {eye(2, {.dtype = bool_}), 4, bool_},
+      {zeros({2}, float16), 2, float16},
+      {full_like(zeros({3}, uint16), 65535), 3, uint16},
       {full({2}, true), 2, bool_},
       {full({2}, 1), 2, int64},
       {full({2}, 1.0), 2, float32},
@@ -273,6 +355,7 @@ TEST_CASE("record: generators have the length and dtype of the standard", "[grap
   using Limits = std::numeric_limits<std::int64_t>;
   CHECK_THROWS_WITH(arange(Limits::min(), Limits::max()), Catch::Contains("[arange] more than 2^63 - 1 elements"));
   CHECK_THROWS_WITH(arange(0, std::int64_t{1} << 33, 1, int32), Catch::Contains("does not fit int32"));
+  CHECK_THROWS_WITH(arange(0, 257, 1, uint8), Catch::Contains("0 to 256 does not fit uint8"));
 }
 
 TEST_CASE("record: devices that differ do not mix, and the message names both", "[graph][record]") {
@@ -327,6 +410,15 @@ TEST_CASE("record: compound operators rebind one handle and leave the others", "
   x *= x;
   CHECK(tree(before) == "view:f32(scalar:f32=0.00)");
   CHECK_THAT(tree(x), Catch::StartsWith("multiply:f32(add:f32("));
+  Array bits = zeros({3}, int32);
+  bits |= 6;
+  bits &= ~bits;
+  bits ^= 1;
+  bits <<= 2;
+  bits >>= 1;
+  bits %= 3;
+  CHECK_THAT(tree(bits), Catch::StartsWith("remainder:i32(bitwise_right_shift:i32(bitwise_left_shift:i32(bitwise_xor:i32("
+                                           "bitwise_and:i32(bitwise_or:i32("));
 }
 
 TEST_CASE("record: what cannot mean anything does not compile", "[graph][record]") {
