@@ -20,7 +20,7 @@ struct Cell {
 
 /// A partial result of one reduction over `count` elements.
 struct Part {
-  Cell a{}, b{};  // value, or mean and m2
+  Cell a{}, b{};  // value; mean and m2; best value and its index
   std::int64_t count = 0;
 };
 
@@ -59,36 +59,86 @@ Part step_moments(const Part& a, const Cell& y) {
   return out;
 }
 
+/// Of equal values the lowest index, of NaNs the first: an order of all (value, index), so the tree cannot matter.
+template <class T>
+Part better(Op op, const Part& a, const Part& b) {
+  const T x = get<T>(a.a), y = get<T>(b.a);
+  bool left = get<std::int64_t>(a.b) < get<std::int64_t>(b.b);
+  if ((x != x) != (y != y))
+    left = x != x;
+  else if (x < y || y < x)
+    left = op == Op::ArgMin ? x < y : y < x;
+  return left ? a : b;
+}
+
+Part better(Op op, Dtype dtype, const Part& a, const Part& b) {
+  switch (dtype) {
+    case Dtype::Int32:
+      return better<std::int32_t>(op, a, b);
+    case Dtype::Int64:
+      return better<std::int64_t>(op, a, b);
+    case Dtype::UInt32:
+      return better<std::uint32_t>(op, a, b);
+    case Dtype::UInt64:
+      return better<std::uint64_t>(op, a, b);
+    case Dtype::Float32:
+      return better<float>(op, a, b);
+    default:
+      TARRY_ASSERT(dtype == Dtype::Float64);
+      return better<double>(op, a, b);
+  }
+}
+
 class Reducer {
  public:
   Reducer(const Reduction& r, std::int64_t weight) : op_(r.op), dtype_(r.dtype), weight_(weight) {
     if (op_ == Op::Sum) combine_ = scalar_function(Op::Add, dtype_, dtype_);
+    if (op_ == Op::Prod) combine_ = scalar_function(Op::Multiply, dtype_, dtype_);
     if (op_ == Op::Min) combine_ = scalar_function(Op::Minimum, dtype_, dtype_);
     if (op_ == Op::Max) combine_ = scalar_function(Op::Maximum, dtype_, dtype_);
   }
 
-  /// The lane state after its first element (y, or mean and m2).
-  [[nodiscard]] Part first(const Cell& y, const Cell& m2) const {
+  /// The result of no element. Moments of nothing give 0 / 0 later; recording refuses the others.
+  [[nodiscard]] Part identity() const {
+    Part p;
+    if (op_ != Op::Prod) return p;
+    if (dtype_ == Dtype::Float32)
+      put(p.a, 1.0f);
+    else if (dtype_ == Dtype::Float64)
+      put(p.a, 1.0);
+    else
+      put<std::int64_t>(p.a, 1);
+    return p;
+  }
+
+  /// The lane state after its first element, k: y, or mean and m2.
+  [[nodiscard]] Part first(const Cell& y, const Cell& m2, std::int64_t k) const {
     Part p;
     p.a = y;
     p.count = 1;
+    if (graph::is_arg_reduce(op_)) put<std::int64_t>(p.b, k);
     if (op_ == Op::MomentsMerge) {
       p.b = m2;
       p.count = weight_;
     }
     return p;
   }
-  [[nodiscard]] Part step(const Part& lane, const Cell& y, const Cell& m2) const {
+  [[nodiscard]] Part step(const Part& lane, const Cell& y, const Cell& m2, std::int64_t k) const {
     if (op_ == Op::Moments)
       return dtype_ == Dtype::Float32 ? step_moments<float>(lane, y) : step_moments<double>(lane, y);
-    return combine(lane, first(y, m2));
+    return combine(lane, first(y, m2, k));
   }
   [[nodiscard]] Part combine(const Part& a, const Part& b) const {
+    if (graph::is_arg_reduce(op_)) return better(op_, dtype_, a, b);
     if (!combine_) return dtype_ == Dtype::Float32 ? merge_moments<float>(a, b) : merge_moments<double>(a, b);
     Part out;
     combine_(out.a.bytes, a.a.bytes, b.a.bytes, nullptr);
     out.count = a.count + b.count;
     return out;
+  }
+  /// Output number `output` of the reduction.
+  [[nodiscard]] const Cell& result(const Part& p, std::uint32_t output) const {
+    return output == 1 || graph::is_arg_reduce(op_) ? p.b : p.a;
   }
 
  private:
@@ -131,9 +181,10 @@ class Machine {
         buffers_(buffers),
         scalars_(scalars),
         traffic_(traffic),
-        values_(ir.instrs.size() * kTile),
+        tile_(ir.is_row() ? std::max<std::int64_t>(args.reduced, 1) : kTile),
+        values_(ir.instrs.size() * static_cast<std::size_t>(tile_)),
         functions_(ir.instrs.size()),
-        positions_(ir.accesses.size() * kTile) {
+        positions_(ir.accesses.size() * static_cast<std::size_t>(tile_)) {
     for (std::size_t i = 0; i < ir.instrs.size(); ++i) {
       const Instr& in = ir.instrs[i];
       if (in.kind == InstrKind::Compute) {
@@ -141,30 +192,36 @@ class Machine {
         functions_[i] = scalar_function(in.op, ir.instrs[input].dtype, in.dtype);
       }
       if (in.kind == InstrKind::Scalar)
-        for (int t = 0; t < kTile; ++t) std::memcpy(value(i, t).bytes, &scalars[in.index], 8);
+        for (std::int64_t t = 0; t < tile_; ++t) std::memcpy(value(i, t).bytes, &scalars[in.index], 8);
     }
     for (const Reduction& r : ir.reductions)
       reducers_.emplace_back(r, r.weight == kNone ? 1 : static_cast<std::int64_t>(scalars[r.weight]));
   }
 
   void run() {
+    const std::int64_t total = args_.outer_count();
     if (ir_.schedule == Schedule::Pointwise) {
-      const std::int64_t total = args_.outer_count();
-      for (std::int64_t at = 0; at < total; at += kTile) {
-        const int count = static_cast<int>(std::min<std::int64_t>(kTile, total - at));
+      for (std::int64_t at = 0; at < total; at += tile_) {
+        const std::int64_t count = std::min(tile_, total - at);
         place_outer(at, count);
-        execute(Region::Point, count);
+        execute(Region::Point, 0, count);
       }
       return;
     }
-    for (std::int64_t o = 0, total = args_.outer_count(); o < total; ++o) reduce_row(o);
+    for (std::int64_t o = 0; o < total; ++o) run_row(o);
   }
 
  private:
-  Cell& value(std::size_t instr, int t) { return values_[instr * kTile + static_cast<std::size_t>(t)]; }
-  std::int64_t& position(std::size_t access, int t) { return positions_[access * kTile + static_cast<std::size_t>(t)]; }
+  Cell& value(std::size_t instr, std::int64_t t) {
+    return values_[instr * static_cast<std::size_t>(tile_) + static_cast<std::size_t>(t)];
+  }
+  std::int64_t& position(std::size_t access, std::int64_t t) {
+    return positions_[access * static_cast<std::size_t>(tile_) + static_cast<std::size_t>(t)];
+  }
 
-  std::int64_t outer_offset(std::size_t access, std::int64_t flat) const {
+  // --- Places -------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::int64_t outer_offset(std::size_t access, std::int64_t flat) const {
     const AccessArgs& a = args_.accesses[access];
     std::int64_t offset = a.offset;
     for (int d = ir_.rank; d-- > 0;) {
@@ -174,27 +231,29 @@ class Machine {
     return offset;
   }
 
-  void place_outer(std::int64_t first, int count) {
+  void place_outer(std::int64_t first, std::int64_t count) {
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a)
-      for (int t = 0; t < count; ++t) position(a, t) = outer_offset(a, first + t);
+      for (std::int64_t t = 0; t < count; ++t) position(a, t) = outer_offset(a, first + t);
   }
 
-  void place_reduced(const std::vector<std::int64_t>& row, std::int64_t k, int count) {
+  void place_reduced(const std::vector<std::int64_t>& row, std::int64_t k, std::int64_t count) {
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a)
-      for (int t = 0; t < count; ++t) position(a, t) = row[a] + (k + t) * args_.accesses[a].reduced_stride;
+      for (std::int64_t t = 0; t < count; ++t) position(a, t) = row[a] + (k + t) * args_.accesses[a].reduced_stride;
   }
 
-  void execute(Region region, int count) {
+  // --- Instructions -------------------------------------------------------------------------------------------------
+
+  void execute(Region region, int stage, std::int64_t count) {
     for (std::size_t i = 0; i < ir_.instrs.size(); ++i)
-      if (ir_.instrs[i].region == region) execute(i, count);
+      if (ir_.instrs[i].region == region && ir_.instrs[i].stage == stage) execute(i, count);
   }
 
-  void execute(std::size_t i, int count) {
+  void execute(std::size_t i, std::int64_t count) {
     const Instr& in = ir_.instrs[i];
     switch (in.kind) {
       case InstrKind::Scalar:
       case InstrKind::Result:
-        return;  // filled once per launch, or by reduce_row
+        return;  // filled once per launch, or after the reductions
       case InstrKind::Load:
         return load(i, in, count);
       case InstrKind::Store:
@@ -204,112 +263,125 @@ class Machine {
       case InstrKind::Compute:
         break;
     }
-    const std::size_t a = in.args[0], b = in.args[1], c = in.args[2];
-    for (int t = 0; t < count; ++t)
+    const Value a = in.args[0], b = in.args[1], c = in.args[2];
+    for (std::int64_t t = 0; t < count; ++t)
       functions_[i](value(i, t).bytes, operand(a, in.region, t), operand(b, in.region, t), operand(c, in.region, t));
   }
 
-  [[nodiscard]] bool holds(const Guard& guard, int t) {
-    return std::all_of(guard.terms.begin(), guard.terms.end(), [&](const GuardTerm& term) {
+  /// A Row or Outer value seen from a Point instruction has one element.
+  Cell& seen(Value v, Region user, std::int64_t t) {
+    const Instr& in = ir_.instrs[v];
+    const bool single = user == Region::Point && in.region != Region::Point && in.kind != InstrKind::Scalar;
+    return value(v, single ? 0 : t);
+  }
+  const void* operand(Value v, Region user, std::int64_t t) { return v == kNone ? nullptr : seen(v, user, t).bytes; }
+
+  [[nodiscard]] bool holds(std::uint32_t guard, std::int64_t t) {
+    if (guard == kNone) return true;
+    const auto& terms = ir_.guards[guard].terms;
+    return std::all_of(terms.begin(), terms.end(), [&](const GuardTerm& term) {
       const std::int64_t at = position(term.access, t);
       return at >= 0 && at < static_cast<std::int64_t>(scalars_[term.extent]);
     });
   }
 
-  void inside(std::size_t i, const Instr& in, int count) {
-    for (int t = 0; t < count; ++t)
-      put<std::uint8_t>(value(i, t), holds(ir_.guards[in.index], t) ? 1 : 0);
+  void inside(std::size_t i, const Instr& in, std::int64_t count) {
+    for (std::int64_t t = 0; t < count; ++t) put<std::uint8_t>(value(i, t), holds(in.index, t) ? 1 : 0);
   }
 
-  /// A Row value seen from a Point instruction has one element.
-  const void* operand(std::size_t v, Region user, int t) {
-    if (v == kNone) return nullptr;
-    const bool spread =
-        user == Region::Point && ir_.instrs[v].region == Region::Row && ir_.instrs[v].kind != InstrKind::Scalar;
-    return value(v, spread ? 0 : t).bytes;
-  }
-
-  void load(std::size_t i, const Instr& in, int count) {
+  void load(std::size_t i, const Instr& in, std::int64_t count) {
     const Access& a = ir_.accesses[in.index];
     if (a.buffer == kNone) {
-      for (int t = 0; t < count; ++t) put<std::int64_t>(value(i, t), position(in.index, t));
+      for (std::int64_t t = 0; t < count; ++t) put<std::int64_t>(value(i, t), position(in.index, t));
       return;
     }
     const std::size_t size = itemsize(in.dtype);
     const auto* base = static_cast<const unsigned char*>(buffers_[a.buffer]);
     bool varies = false;
-    for (int t = 0; t < count; ++t) {
+    std::int64_t touched = 0;
+    for (std::int64_t t = 0; t < count; ++t) {
       const std::int64_t at = position(in.index, t);
       varies |= at != position(in.index, 0);
+      value(i, t) = {};
+      if (!holds(in.guard, t)) continue;
+      ++touched;
       std::memcpy(value(i, t).bytes, base + at * static_cast<std::int64_t>(size), size);
     }
-    if (traffic_) traffic_->bytes_read += static_cast<std::int64_t>(size) * (varies ? count : 1);
+    if (traffic_)
+      traffic_->bytes_read += static_cast<std::int64_t>(size) * (varies ? touched : std::min<std::int64_t>(touched, 1));
   }
 
-  void store(const Instr& in, int count) {
+  void store(const Instr& in, std::int64_t count) {
     const std::size_t size = itemsize(in.dtype);
     auto* base = static_cast<unsigned char*>(buffers_[ir_.accesses[in.index].buffer]);
-    for (int t = 0; t < count; ++t)
+    for (std::int64_t t = 0; t < count; ++t)
       std::memcpy(base + position(in.index, t) * static_cast<std::int64_t>(size), operand(in.args[0], in.region, t),
                   size);
     if (traffic_) traffic_->bytes_written += static_cast<std::int64_t>(size) * count;
   }
 
-  void reduce_row(std::int64_t outer) {
+  // --- Reductions ---------------------------------------------------------------------------------------------------
+
+  void run_row(std::int64_t outer) {
     std::vector<std::int64_t> row(ir_.accesses.size());
     for (std::size_t a = 0; a < row.size(); ++a) row[a] = outer_offset(a, outer);
     place_reduced(row, 0, 1);
-    execute(Region::Row, 1);
-    std::vector<Tree> trees(reducers_.begin(), reducers_.end());
-    std::vector<Part> serial(reducers_.size());
-    const std::int64_t n = args_.reduced;
-    for (std::int64_t k = 0; k < n; k += kTile) {
-      const int count = static_cast<int>(std::min<std::int64_t>(kTile, n - k));
-      place_reduced(row, k, count);
-      execute(Region::Point, count);
-      for (std::size_t r = 0; r < reducers_.size(); ++r) {
-        if (n <= kLanes) {
-          serial[r] = lane(r, 0, 1, count);
-        } else {
-          for (int b = 0; b < count; b += kBlock) trees[r].push(block(r, b, std::min(kBlock, count - b)));
-        }
-      }
-    }
-    for (std::size_t a = 0; a < row.size(); ++a) position(a, 0) = row[a];
-    for (std::size_t i = 0; i < ir_.instrs.size(); ++i) {
-      const Instr& in = ir_.instrs[i];
-      if (in.kind != InstrKind::Result) continue;
-      Part p;  // zeros: the sum of nothing; moments of nothing give 0 / 0 later
-      if (n > 0) p = n <= kLanes ? serial[in.index] : trees[in.index].fold();
-      value(i, 0) = in.output == 0 ? p.a : p.b;
-    }
-    execute(Region::Outer, 1);
+    execute(Region::Row, 0, 1);
+    for (int stage = 0, stages = ir_.stages(); stage < stages; ++stage) run_stage(row, stage);
   }
 
-  /// Elements first, first + step, ... of the tile below `count`, in increasing order.
-  Part lane(std::size_t r, int first, int step, int count) {
-    Part p = reducers_[r].first(input(r, 0, first), input(r, 1, first));
-    for (int t = first + step; t < count; t += step) p = reducers_[r].step(p, input(r, 0, t), input(r, 1, t));
+  /// Tiles of a row hold whole blocks; a row schedule's tile is the row, so that later stages find its values.
+  void run_stage(const std::vector<std::int64_t>& row, int stage) {
+    std::vector<Tree> trees(reducers_.begin(), reducers_.end());
+    std::vector<Part> results(reducers_.size());
+    for (std::size_t r = 0; r < reducers_.size(); ++r) results[r] = reducers_[r].identity();
+    const std::int64_t n = args_.reduced;
+    for (std::int64_t k = 0; k < n; k += tile_) {
+      const std::int64_t count = std::min(tile_, n - k);
+      place_reduced(row, k, count);
+      execute(Region::Point, stage, count);
+      for (std::size_t r = 0; r < reducers_.size(); ++r) {
+        if (ir_.reductions[r].stage != stage) continue;
+        if (n <= kLanes)
+          results[r] = lane(r, k, 0, 1, count);
+        else
+          for (std::int64_t b = 0; b < count; b += kBlock)
+            trees[r].push(block(r, k, b, std::min<std::int64_t>(kBlock, count - b)));
+      }
+    }
+    for (std::size_t i = 0; i < ir_.instrs.size(); ++i) {
+      const Instr& in = ir_.instrs[i];
+      if (in.kind != InstrKind::Result || ir_.reductions[in.index].stage != stage) continue;
+      const Part part = n <= kLanes ? results[in.index] : trees[in.index].fold();
+      value(i, 0) = reducers_[in.index].result(part, in.output);
+    }
+    for (std::size_t a = 0; a < row.size(); ++a) position(a, 0) = row[a];
+    execute(Region::Outer, stage, 1);
+  }
+
+  /// Elements first, first + step, ... of the tile below `end`, in increasing order; the tile begins at index k.
+  Part lane(std::size_t r, std::int64_t k, std::int64_t first, std::int64_t step, std::int64_t end) {
+    Part p = reducers_[r].first(input(r, 0, first), input(r, 1, first), k + first);
+    for (std::int64_t t = first + step; t < end; t += step)
+      p = reducers_[r].step(p, input(r, 0, t), input(r, 1, t), k + t);
     return p;
   }
 
-  Part block(std::size_t r, int first, int m) {
+  Part block(std::size_t r, std::int64_t k, std::int64_t first, std::int64_t m) {
     Part lanes[kLanes];
-    int present = std::min(m, kLanes);
-    for (int l = 0; l < present; ++l) lanes[l] = lane(r, first + l, kLanes, first + m);
-    for (int d = kLanes / 2; d > 0; d /= 2) {
-      for (int l = 0; l < d && l + d < present; ++l) lanes[l] = reducers_[r].combine(lanes[l], lanes[l + d]);
+    std::int64_t present = std::min<std::int64_t>(m, kLanes);
+    for (std::int64_t l = 0; l < present; ++l) lanes[l] = lane(r, k, first + l, kLanes, first + m);
+    for (std::int64_t d = kLanes / 2; d > 0; d /= 2) {
+      for (std::int64_t l = 0; l < d && l + d < present; ++l) lanes[l] = reducers_[r].combine(lanes[l], lanes[l + d]);
       present = std::min(present, d);
     }
     return lanes[0];
   }
 
-  const Cell& input(std::size_t r, std::size_t which, int t) {
+  const Cell& input(std::size_t r, std::size_t which, std::int64_t t) {
     static const Cell none{};
     const Value v = ir_.reductions[r].args[which];
-    if (v == kNone) return none;
-    const bool spread = ir_.instrs[v].region == Region::Row && ir_.instrs[v].kind != InstrKind::Scalar;
-    return value(v, spread ? 0 : t);
+    return v == kNone ? none : seen(v, Region::Point, t);
   }
 
   const KernelIr& ir_;
@@ -317,6 +389,7 @@ class Machine {
   std::span<void* const> buffers_;
   std::span<const std::uint64_t> scalars_;
   Traffic* traffic_;
+  std::int64_t tile_;  // points at a time
   std::vector<Cell> values_;
   std::vector<ScalarFunction> functions_;
   std::vector<std::int64_t> positions_;

@@ -1,9 +1,9 @@
 // KernelIr: verifier, printer and the layout of reduction states.
 #include "codegen/kernel_ir.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "support/check.h"
 
@@ -32,13 +32,16 @@ const char* text(Region r) { return r == Region::Row ? "row" : r == Region::Poin
 
 char text(StrideClass c) { return c == StrideClass::Zero ? '0' : c == StrideClass::One ? '1' : '*'; }
 
+std::string stage_text(int stage) { return stage > 0 ? fmt::format(".{}", stage) : std::string(); }
+
 std::string line(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
-  std::string s = fmt::format("  {:5} ", text(in.region));
+  std::string s = fmt::format("  {:5} ", text(in.region) + stage_text(in.stage));
   if (in.kind != InstrKind::Store) s += fmt::format("%{}: {} = ", i, info(in.dtype).suffix);
   switch (in.kind) {
     case InstrKind::Load:
       s += fmt::format("load a{}", in.index);
+      if (in.guard != kNone) s += fmt::format(" if g{}", in.guard);
       break;
     case InstrKind::Scalar:
       s += fmt::format("scalar s{}", in.index);
@@ -61,27 +64,77 @@ std::string line(const KernelIr& ir, std::size_t i) {
   return s + "\n";
 }
 
+std::string line(const Guard& guard) {
+  std::string s;
+  for (const GuardTerm& term : guard.terms)
+    s += fmt::format("{} a{} < s{}", s.empty() ? "" : ",", term.access, term.extent);
+  return s;
+}
+
 [[noreturn]] void broken(const KernelIr& ir, const std::string& what) {
   TARRY_THROW(InternalError, "", Where{}, "kernel IR breaks a rule: " + what + "\n" + to_string(ir));
 }
 
-bool visible(Region user, Region used) {
-  switch (user) {
+/// What an instruction of `region` and `stage` may use.
+bool visible(Region region, int stage, const Instr& used) {
+  switch (region) {
     case Region::Row:
-      return used == Region::Row;
+      return used.region == Region::Row;
     case Region::Point:
-      return used != Region::Outer;
+      return used.region == Region::Row || (used.region == Region::Point ? used.stage <= stage : used.stage < stage);
     case Region::Outer:
-      return used != Region::Point;
+      return used.region != Region::Point && used.stage <= stage;
   }
   return false;
+}
+
+/// An access that instructions of `region` may load or store, or whose value a guard of theirs tests.
+void verify_use(const KernelIr& ir, std::uint32_t access, Region region, const std::string& here) {
+  if (access >= ir.accesses.size()) broken(ir, here + " names no access");
+  const Access& a = ir.accesses[access];
+  if (a.outer_only != (region == Region::Outer)) broken(ir, here + ": access region");
+  if (region == Region::Row && a.reduced != StrideClass::Zero)
+    broken(ir, here + ": a row value varies along the reduced axis");
+}
+
+void verify_guard(const KernelIr& ir, std::uint32_t guard, Region region, const std::string& here) {
+  if (guard >= ir.guards.size()) broken(ir, here + " names no guard");
+  if (ir.guards[guard].terms.empty()) broken(ir, here + ": a guard without a term");
+  for (const GuardTerm& term : ir.guards[guard].terms) {
+    verify_use(ir, term.access, region, here);
+    if (ir.accesses[term.access].buffer != kNone) broken(ir, here + ": a guard tests an iota");
+    if (term.extent >= ir.scalars.size() || ir.scalars[term.extent] != Dtype::Int64)
+      broken(ir, here + ": an extent of a guard");
+  }
+}
+
+void verify_memory(const KernelIr& ir, const Instr& in, const std::string& here) {
+  verify_use(ir, in.index, in.region, here);
+  const Access& a = ir.accesses[in.index];
+  if (a.store != (in.kind == InstrKind::Store)) broken(ir, here + ": access direction");
+  const Dtype element = a.buffer == kNone ? Dtype::Int64 : ir.buffers.at(a.buffer);
+  const Dtype value = in.kind == InstrKind::Load ? in.dtype : ir.instrs[in.args[0]].dtype;
+  if (element != value || in.dtype != element) broken(ir, here + ": element type");
+  if (in.kind == InstrKind::Store && a.buffer == kNone) broken(ir, here + " stores to an iota");
+  if (in.guard == kNone) return;
+  if (in.kind == InstrKind::Store || a.buffer == kNone) broken(ir, here + ": only a load of a buffer has a guard");
+  verify_guard(ir, in.guard, in.region, here);
+}
+
+void verify_result(const KernelIr& ir, const Instr& in, const std::string& here) {
+  if (in.index >= ir.reductions.size() || in.region != Region::Outer) broken(ir, here + ": result");
+  const Reduction& r = ir.reductions[in.index];
+  if (static_cast<int>(in.output) >= graph::output_count(r.op)) broken(ir, here + ": output of a reduction");
+  if (in.dtype != (graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype)) broken(ir, here + ": dtype of a result");
+  if (in.stage < r.stage) broken(ir, here + ": a result before its reduction");
 }
 
 void verify_instr(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
   const auto here = fmt::format("instruction {}", i);
-  const bool reduces = ir.schedule != Schedule::Pointwise;
-  if (!reduces && in.region != Region::Point) broken(ir, here + ": a pointwise kernel has point instructions only");
+  if (ir.schedule == Schedule::Pointwise && in.region != Region::Point)
+    broken(ir, here + ": a pointwise kernel has point instructions only");
+  if (in.region == Region::Row && in.stage != 0) broken(ir, here + ": a row value has no stage");
   int arity = 0;
   if (in.kind == InstrKind::Compute) arity = graph::info(in.op).arity;
   if (in.kind == InstrKind::Store) arity = 1;
@@ -89,24 +142,46 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     const Value v = in.args[static_cast<std::size_t>(k)];
     if (v >= i) broken(ir, here + " uses a later value");
     if (ir.instrs[v].kind == InstrKind::Store) broken(ir, here + " uses a store as a value");
-    if (!visible(in.region, ir.instrs[v].region)) broken(ir, here + " uses a value of a region it cannot see");
+    if (!visible(in.region, in.stage, ir.instrs[v])) broken(ir, here + " uses a value that it cannot see");
   }
-  if (in.kind == InstrKind::Load || in.kind == InstrKind::Store) {
-    if (in.index >= ir.accesses.size()) broken(ir, here + " names no access");
-    const Access& a = ir.accesses[in.index];
-    if (a.store != (in.kind == InstrKind::Store)) broken(ir, here + ": access direction");
-    if (a.outer_only != (in.region == Region::Outer)) broken(ir, here + ": access region");
-    const Dtype element = a.buffer == kNone ? Dtype::Int64 : ir.buffers.at(a.buffer);
-    const Dtype value = in.kind == InstrKind::Load ? in.dtype : ir.instrs[in.args[0]].dtype;
-    if (element != value || in.dtype != element) broken(ir, here + ": element type");
-    if (in.kind == InstrKind::Store && a.buffer == kNone) broken(ir, here + " stores to an iota");
-    if (in.region == Region::Row && a.reduced != StrideClass::Zero)
-      broken(ir, here + ": a row value varies along the reduced axis");
+  switch (in.kind) {
+    case InstrKind::Load:
+    case InstrKind::Store:
+      return verify_memory(ir, in, here);
+    case InstrKind::Scalar:
+      if (in.index >= ir.scalars.size() || ir.scalars[in.index] != in.dtype) broken(ir, here + ": scalar");
+      return;
+    case InstrKind::Result:
+      return verify_result(ir, in, here);
+    case InstrKind::Inside:
+      if (in.dtype != Dtype::Bool) broken(ir, here + ": inside is a bool");
+      return verify_guard(ir, in.index, in.region, here);
+    case InstrKind::Compute:
+      return;
   }
-  if (in.kind == InstrKind::Scalar && (in.index >= ir.scalars.size() || ir.scalars[in.index] != in.dtype))
-    broken(ir, here + ": scalar");
-  if (in.kind == InstrKind::Result && (in.index >= ir.reductions.size() || in.region != Region::Outer))
-    broken(ir, here + ": result");
+}
+
+/// All loads of an access have the same guard.
+void verify_one_guard(const KernelIr& ir) {
+  std::vector<std::uint32_t> load_of(ir.accesses.size(), kNone);
+  for (std::uint32_t i = 0; i < ir.instrs.size(); ++i) {
+    if (ir.instrs[i].kind != InstrKind::Load) continue;
+    std::uint32_t& first = load_of[ir.instrs[i].index];
+    if (first != kNone && ir.instrs[first].guard != ir.instrs[i].guard)
+      broken(ir, fmt::format("instructions {} and {} load one access under two guards", first, i));
+    first = i;
+  }
+}
+
+void verify_reduction(const KernelIr& ir, const Reduction& r) {
+  const int inputs = r.op == Op::MomentsMerge ? 2 : 1;
+  for (int k = 0; k < inputs; ++k) {
+    const Value v = r.args[static_cast<std::size_t>(k)];
+    if (v >= ir.instrs.size() || !visible(Region::Point, r.stage, ir.instrs[v])) broken(ir, "a reduction's input");
+    if (ir.instrs[v].dtype != r.dtype) broken(ir, "a reduction's dtype");
+  }
+  if (r.op == Op::MomentsMerge && (r.weight >= ir.scalars.size() || ir.scalars[r.weight] != Dtype::Int64))
+    broken(ir, "a weight");
 }
 
 }  // namespace
@@ -120,29 +195,22 @@ int KernelIr::stages() const {
 
 void verify(const KernelIr& ir) {
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);
+  verify_one_guard(ir);
   for (const Access& a : ir.accesses) {
     if (static_cast<int>(a.strides.size()) != ir.rank) broken(ir, "an access has one stride per outer dimension");
     if (a.buffer != kNone && a.buffer >= ir.buffers.size()) broken(ir, "an access names no buffer");
   }
   if ((ir.schedule == Schedule::Pointwise) != ir.reductions.empty())
     broken(ir, "reductions belong to reduce schedules");
-  for (const Reduction& r : ir.reductions) {
-    const int inputs = r.op == Op::MomentsMerge ? 2 : 1;
-    for (int k = 0; k < inputs; ++k) {
-      const Value v = r.args[static_cast<std::size_t>(k)];
-      if (v >= ir.instrs.size() || !visible(Region::Point, ir.instrs[v].region)) broken(ir, "a reduction's input");
-      if (ir.instrs[v].dtype != r.dtype) broken(ir, "a reduction's dtype");
-    }
-    if (r.op == Op::MomentsMerge && (r.weight >= ir.scalars.size() || ir.scalars[r.weight] != Dtype::Int64))
-      broken(ir, "a weight");
-  }
+  if (ir.is_row() != (ir.stages() > 1)) broken(ir, "several stages belong to row schedules");
+  for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
 }
 
 std::string to_string(const KernelIr& ir) {
   std::string s =
       fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
-  if (ir.rows_class) s += fmt::format(" warps_per_row {}", ir.rows_class);
+  if (ir.rows_class) s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : "warps_per_row", ir.rows_class);
   s += "\n";
   for (std::size_t i = 0; i < ir.buffers.size(); ++i)
     s += fmt::format("  buffer b{}: {}\n", i, info(ir.buffers[i]).suffix);
@@ -157,11 +225,13 @@ std::string to_string(const KernelIr& ir) {
     if (ir.schedule != Schedule::Pointwise) s += a.outer_only ? "|" : std::string("|") + text(a.reduced);
     s += a.aligned ? "] aligned\n" : "]\n";
   }
+  for (std::size_t i = 0; i < ir.guards.size(); ++i) s += fmt::format("  guard g{}:{}\n", i, line(ir.guards[i]));
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) s += line(ir, i);
   for (std::size_t i = 0; i < ir.reductions.size(); ++i) {
     const Reduction& r = ir.reductions[i];
     s += fmt::format("  reduce r{}: {} = {} %{}", i, info(r.dtype).suffix, graph::name(r.op), r.args[0]);
     if (r.op == Op::MomentsMerge) s += fmt::format(", %{} weight s{}", r.args[1], r.weight);
+    if (r.stage > 0) s += fmt::format(" stage {}", r.stage);
     s += "\n";
   }
   return s;
@@ -176,6 +246,7 @@ std::vector<StateField> state_fields(const KernelIr& ir) {
       fields.push_back({i, "m2", r.dtype});
     } else {
       fields.push_back({i, "value", r.dtype});
+      if (graph::is_arg_reduce(r.op)) fields.push_back({i, "index", Dtype::Int64});
     }
   }
   return fields;

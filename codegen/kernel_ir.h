@@ -20,7 +20,7 @@
 //
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
 // holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads of
-// an access have the same guard or none, and a guarded access is never `aligned`.
+// an access have the same guard or none.
 #pragma once
 
 #include <array>

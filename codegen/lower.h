@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "codegen/kernel_ir.h"
@@ -17,11 +18,17 @@ struct BufferRef {
   friend bool operator==(const BufferRef&, const BufferRef&) = default;
 };
 
-/// A scalar argument: a source of the graph, or a constant that the schedule needs (a reduction's weight).
+/// A scalar argument: a source of the graph, or a constant (a reduction's weight, an extent of a guard).
 struct ScalarRef {
   std::uint32_t source = graph::kNoId;
   std::uint64_t constant = 0;
   friend bool operator==(const ScalarRef&, const ScalarRef&) = default;
+};
+
+/// What a scatter group's kernel asks for: it stores into a box of `update`'s buffer, which must hold `base` before the
+/// kernel runs. The kernel does not read `base` through that buffer.
+struct Scatter {
+  graph::GraphEdge update, base;
 };
 
 struct Lowered {
@@ -29,7 +36,8 @@ struct Lowered {
   KernelArgs args;
   std::vector<BufferRef> buffers;  ///< by buffer number of the IR
   std::vector<ScalarRef> scalars;
-  std::vector<graph::GraphEdge> loads;             ///< computed values read from memory: other groups must store them
+  std::vector<graph::GraphEdge> loads;  ///< what other groups must store: values read from memory, a scatter's base
+  std::optional<Scatter> scatter;       ///< of a scatter group
   std::vector<graph::NodeId> notes;                ///< Instr::note -> node, for comments in dumps
   std::int64_t bytes_read = 0, bytes_written = 0;  ///< distinct bytes of memory touched
 };

@@ -1,0 +1,220 @@
+// schedule(): collapsing of dimensions, choice of schedule and vector width, bytes.
+#include <algorithm>
+#include <cstdlib>
+
+#include "codegen/selection.h"
+
+namespace tarry::codegen {
+namespace {
+
+using graph::Dims;
+using graph::Group;
+
+constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
+constexpr int kSerialExtent = 32;     // R is left to right up to here
+constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
+constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
+constexpr int kMixedVector = 8;       // elements of a pointwise vector where values are wider than memory
+
+StrideClass stride_class(std::int64_t s) {
+  return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any;
+}
+
+class Scheduler {
+ public:
+  Scheduler(Selection s, const Group& group, const graph::Target& target)
+      : raw_(std::move(s.accesses)),
+        boxes_(std::move(s.boxes)),
+        buffer_bytes_(std::move(s.buffer_bytes)),
+        group_(group),
+        target_(target),
+        out_(std::move(s.lowered)),
+        ir_(out_.ir),
+        args_(out_.args) {}
+
+  Lowered run() {
+    collapse();
+    choose_schedule();
+    count_bytes();
+    return std::move(out_);
+  }
+
+ private:
+  /// Axes of the space as collapsed outer dimensions, outermost first: neighbours that every access walks as one merge.
+  [[nodiscard]] std::vector<std::vector<int>> merged_axes() const {
+    std::vector<std::vector<int>> merged;
+    for (int d = 0; d < group_.space.size(); ++d) {
+      if (d == group_.axis) continue;
+      const bool joins = !merged.empty() && std::all_of(raw_.begin(), raw_.end(), [&](const RawAccess& a) {
+        return a.strides[merged.back().back()] == a.strides[d] * group_.space[d];
+      });
+      if (joins)
+        merged.back().push_back(d);
+      else
+        merged.push_back({d});
+    }
+    return merged;
+  }
+
+  void collapse() {
+    const std::vector<std::vector<int>> merged = merged_axes();
+    ir_.rank = static_cast<int>(merged.size());
+    for (const auto& m : merged) {
+      std::int64_t extent = 1;
+      for (int d : m) extent *= group_.space[d];
+      args_.extents.push_back(extent);
+    }
+    if (group_.reduces) args_.reduced = group_.space[group_.axis];
+    for (const RawAccess& raw : raw_) {
+      AccessArgs aa;
+      Access a;
+      aa.offset = raw.offset;
+      a.buffer = raw.buffer;
+      a.store = raw.store;
+      a.outer_only = raw.outer_only;
+      for (const auto& m : merged) aa.strides.push_back(raw.strides[m.back()]);
+      if (group_.reduces && !raw.outer_only) aa.reduced_stride = raw.strides[group_.axis];
+      for (std::int64_t s : aa.strides) a.strides.push_back(stride_class(s));
+      a.reduced = stride_class(aa.reduced_stride);
+      ir_.wide_index |= reach(aa) >= kNarrowLimit;
+      ir_.accesses.push_back(std::move(a));
+      args_.accesses.push_back(aa);
+    }
+    ir_.wide_index |= args_.outer_count() >= kNarrowLimit || args_.reduced >= kNarrowLimit ||
+                      (args_.reduced > 0 && args_.outer_count() >= kNarrowLimit / args_.reduced);
+  }
+
+  [[nodiscard]] std::int64_t reach(const AccessArgs& a) const {
+    std::int64_t r = std::abs(a.offset) + std::abs(a.reduced_stride) * std::max<std::int64_t>(args_.reduced - 1, 0);
+    for (int d = 0; d < a.strides.size(); ++d)
+      r += std::abs(a.strides[d]) * std::max<std::int64_t>(args_.extents[d] - 1, 0);
+    return r;
+  }
+
+  void choose_schedule() {
+    if (!group_.reduces) {
+      ir_.schedule = Schedule::Pointwise;
+      if (target_.is_cuda()) choose_pointwise_vector();
+      return;
+    }
+    const bool serial = args_.reduced <= kSerialExtent;
+    if (ir_.stages() > 1)
+      ir_.schedule = serial ? Schedule::RowSerial : Schedule::RowInner;
+    else
+      ir_.schedule = serial ? Schedule::ReduceSerial : outer_is_best() ? Schedule::ReduceOuter : Schedule::ReduceInner;
+    if (!target_.is_cuda()) return;
+    if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
+    if (ir_.schedule == Schedule::RowInner) ir_.rows_class = row_class(args_.reduced);
+    if (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) choose_inner_vector();
+    if (ir_.schedule == Schedule::ReduceOuter) choose_outer_vector();
+  }
+
+  /// Whether more bytes are contiguous along the last outer dimension than along the reduced axis.
+  [[nodiscard]] bool outer_is_best() const {
+    std::int64_t inner = 0, outer = 0;
+    for (const Access& a : ir_.accesses) {
+      if (a.store || a.outer_only || a.buffer == kNone) continue;
+      const auto size = static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer]));
+      if (a.reduced == StrideClass::One) inner += size;
+      if (ir_.rank > 0 && a.strides.back() == StrideClass::One && a.reduced != StrideClass::Zero) outer += size;
+    }
+    return outer > inner;
+  }
+
+  void choose_inner_vector() {
+    ir_.vector = kReduceVector;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      ir_.accesses[i].aligned =
+          is_plain(i) && ir_.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+  }
+
+  void choose_outer_vector() {
+    if (args_.extents.back() % kReduceVector != 0) return;
+    ir_.vector = kReduceVector;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      ir_.accesses[i].aligned = is_plain(i) && ir_.accesses[i].strides.back() == StrideClass::One &&
+                                args_.accesses[i].reduced_stride % kReduceVector == 0 &&
+                                is_aligned(i, kReduceVector, ir_.rank - 1);
+  }
+
+  /// 16 bytes of the widest buffer, or the widest vector that every access is aligned to.
+  void choose_pointwise_vector() {
+    if (ir_.rank == 0) return;
+    std::size_t widest = 1;
+    for (const Access& a : ir_.accesses) {
+      if (a.strides.back() == StrideClass::Any) return;
+      if (a.buffer != kNone && a.strides.back() == StrideClass::One)
+        widest = std::max(widest, itemsize(ir_.buffers[a.buffer]));
+    }
+    int v = target_.vector_bytes / static_cast<int>(widest);
+    if (std::any_of(ir_.instrs.begin(), ir_.instrs.end(), [&](const Instr& in) { return itemsize(in.dtype) > widest; }))
+      v = std::min(v, kMixedVector);
+    while (v > 1 && !fits_pointwise(v)) v /= 2;
+    if (v == 1) return;
+    ir_.vector = v;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      ir_.accesses[i].aligned = is_plain(i) && ir_.accesses[i].strides.back() == StrideClass::One;
+  }
+
+  [[nodiscard]] bool fits_pointwise(int v) const {
+    if (ir_.rank > 1 && args_.extents.back() % v != 0) return false;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      if (is_plain(i) && ir_.accesses[i].strides.back() == StrideClass::One && !is_aligned(i, v, ir_.rank - 1))
+        return false;
+    return true;
+  }
+
+  /// An access of memory without a guard; what a guard lets through is loaded element by element.
+  [[nodiscard]] bool is_plain(std::size_t access) const {
+    return ir_.accesses[access].buffer != kNone && raw_[access].guard == kNone;
+  }
+
+  /// Offset and strides (but that of dimension `skip`) are multiples of `elements`; buffers start at 256-byte
+  /// boundaries.
+  [[nodiscard]] bool is_aligned(std::size_t access, int elements, int skip) const {
+    const AccessArgs& a = args_.accesses[access];
+    if (a.offset % elements != 0) return false;
+    for (int d = 0; d < a.strides.size(); ++d)
+      if (d != skip && a.strides[d] % elements != 0) return false;
+    return true;
+  }
+
+  void count_bytes() {
+    std::vector<std::int64_t> read(out_.buffers.size()), written(out_.buffers.size());
+    for (const RawAccess& a : raw_) {
+      if (a.buffer == kNone) continue;
+      (a.store ? written : read)[a.buffer] += elements(a) * static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer]));
+    }
+    for (std::size_t b = 0; b < out_.buffers.size(); ++b) {
+      out_.bytes_read += std::min(read[b], buffer_bytes_[b]);
+      out_.bytes_written += written[b];
+    }
+  }
+
+  /// Elements that an access touches, each once.
+  [[nodiscard]] std::int64_t elements(const RawAccess& a) const {
+    std::int64_t count = args_.outer_count() == 0 ? 0 : 1;
+    for (int d = 0; d < a.strides.size(); ++d) {
+      if (a.strides[d] == 0 || (a.outer_only && d == group_.axis)) continue;
+      count *= a.guard == kNone ? group_.space[d] : boxes_[a.guard].high[d] - boxes_[a.guard].low[d];
+    }
+    return count;
+  }
+
+  std::vector<RawAccess> raw_;
+  std::vector<Box> boxes_;
+  std::vector<std::int64_t> buffer_bytes_;
+  const Group& group_;
+  const graph::Target& target_;
+  Lowered out_;
+  KernelIr& ir_;
+  KernelArgs& args_;
+};
+
+}  // namespace
+
+Lowered schedule(Selection selection, const Group& group, const graph::Target& target) {
+  return Scheduler(std::move(selection), group, target).run();
+}
+
+}  // namespace tarry::codegen

@@ -1,0 +1,45 @@
+// Selection: the instructions of a group over its whole space, before dimensions are collapsed and a schedule is chosen.
+// The steps of lower(), in order; nothing else includes this.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/lower.h"
+
+namespace tarry::codegen {
+
+/// An access with strides over every axis of the group's space.
+struct RawAccess {
+  std::uint32_t buffer = kNone;
+  std::uint32_t guard = kNone;  ///< of the loads that use it
+  bool store = false, outer_only = false;
+  std::int64_t offset = 0;
+  graph::Dims strides;
+  friend bool operator==(const RawAccess&, const RawAccess&) = default;
+};
+
+/// The points of the group's space with low <= coordinate < high along every axis.
+struct Box {
+  graph::Dims low, high;
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+struct Selection {
+  Lowered lowered;                         ///< all but accesses, extents, stages, schedule and bytes
+  std::vector<RawAccess> accesses;         ///< by access number of the IR
+  std::vector<Box> boxes;                  ///< by guard number of the IR: where it holds
+  std::vector<std::int64_t> buffer_bytes;  ///< by buffer number: the size of the whole value
+};
+
+/// lower_values.cpp: what the outputs need, from the last to the first, as instructions in order.
+Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
+                 const std::vector<graph::GraphEdge>& outputs);
+
+/// lower_stages.cpp: the stage of every instruction and reduction, by dependence.
+void assign_stages(KernelIr& ir);
+
+/// lower_schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
+Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
+
+}  // namespace tarry::codegen
