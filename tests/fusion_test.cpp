@@ -91,8 +91,8 @@ TEST_CASE("fusion: Black-Scholes moves exactly its five arrays, counted from loa
 
 TEST_CASE("fusion: an edge through memory says why", "[graph][fusion]") {
   const ta::Array x = matrix_of(300, 500);
-  SECTION("a reduction is needed whole by every point of its row") {
-    const ta::Array y = x / ta::sum(x, 1, {.keepdims = true});
+  SECTION("a reduction is needed whole by every point of its column") {
+    const ta::Array y = x / ta::sum(x, 0, {.keepdims = true});
     const auto plan = plan_of({&y});
     CHECK(plan.counters.launches == 2);
     REQUIRE(plan.unfused.size() == 1);
@@ -144,12 +144,30 @@ TEST_CASE("fusion: without it every op is a kernel of its own", "[graph][fusion]
 
 TEST_CASE("fusion: a kernel never waits for itself", "[graph][fusion]") {
   // s depends on m through memory; joining both into the kernel that reads x would close a cycle.
-  const ta::Array x = matrix_of(64, 640);
+  const ta::Array x = matrix_of(64, 20000);
   const ta::Array m = ta::max(x, 1, {.keepdims = true});
   const ta::Array e = ta::exp(x - m), s = ta::sum(e, 1, {.keepdims = true}), y = e / s;
   const auto plan = plan_of({&y});
   CHECK(plan.counters.launches == 3);
-  CHECK(plan.counters.bytes_temporary < 64 * 640 * 4);  // exp(x - m) is computed again, not stored
+  CHECK(plan.counters.bytes_temporary < 64 * 20000 * 4);  // exp(x - m) is computed again, not stored
+}
+
+TEST_CASE("fusion: a softmax of rows is one read and one write", "[graph][fusion]") {
+  for (std::int64_t n : {20, 640, 16384}) {
+    const ta::Array x = matrix_of(64, n);
+    const ta::Array e = ta::exp(x - ta::max(x, 1, {.keepdims = true})), y = e / ta::sum(e, 1, {.keepdims = true});
+    const auto plan = plan_of({&y});
+    CHECK(plan.counters.launches == 1);
+    CHECK(plan.counters.bytes_read == 64 * n * 4);
+    CHECK(plan.counters.bytes_written == 64 * n * 4);
+    CHECK(plan.unfused.empty());
+  }
+}
+
+TEST_CASE("fusion: short columns are rows of one thread", "[graph][fusion]") {
+  const ta::Array x = matrix_of(20, 5000);
+  const ta::Array y = (x - ta::mean(x, 0, {.keepdims = true})) / ta::std(x, 0, {.keepdims = true});
+  CHECK(plan_of({&y}).counters.launches == 1);
 }
 
 TEST_CASE("plan: temporaries with disjoint lifetimes share memory", "[runtime][plan]") {

@@ -1,0 +1,12 @@
+// The first partition: one pass over the nodes, linear in the graph.
+#pragma once
+
+#include "graph/fusion.h"
+#include "graph/fusion_graph.h"
+
+namespace tarry::graph {
+
+/// With `enabled` false every scheduled node is its own group.
+Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits);
+
+}  // namespace tarry::graph
