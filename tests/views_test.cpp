@@ -320,3 +320,55 @@ TEST_CASE("passes: random chains of views, reshapes, updates and arithmetic keep
     }
   }
 }
+
+TEST_CASE("reshape: becomes a view where memory runs on, and sinks below arithmetic", "[views][reshape][passes]") {
+  struct TextRow {
+    const char* name;
+    ta::Array result;
+    const char* expected;
+  };
+  const ta::Array x = ints({4, 6}), y = ints({4, 6});
+  const TextRow rows[] = {
+      {"a root is what it reshapes", ta::reshape(x * 2, -1),
+       "%0 = input i64 (4, 6) leaf 0\n"
+       "%1 = scalar i64 ()\n"
+       "%2 = multiply i64 (4, 6) %0, %1\n"
+       "roots %2\n"},
+      {"rows of memory are a view of the sequence", ta::sum(ta::reshape(x(slice(1, 3)), -1), 0),
+       "%0 = input i64 (4, 6) leaf 0\n"
+       "%1 = reshape i64 (24,) %0\n"
+       "%2 = view i64 (12,) %1 [6+1*i0]\n"
+       "%3 = sum i64 () %2 axis 0\n"
+       "roots %3\n"},
+      {"columns are copied", ta::sum(ta::reshape(x(slice(), slice(0, 2)), -1), 0),
+       "%0 = input i64 (4, 6) leaf 0\n"
+       "%1 = view i64 (4, 2) %0 [0+1*i0, 0+1*i1]\n"
+       "%2 = reshape i64 (8,) %1\n"
+       "%3 = sum i64 () %2 axis 0\n"
+       "roots %3\n"},
+      {"a chain of arithmetic takes the shape it is read under", ta::sum(ta::reshape(ta::reshape(x * y, {8, 3}) * y(0, 0), -1), 0),
+       "%0 = input i64 (4, 6) leaf 0\n"
+       "%1 = input i64 (4, 6) leaf 1\n"
+       "%2 = reshape i64 (24,) %0\n"
+       "%3 = reshape i64 (24,) %1\n"
+       "%4 = multiply i64 (24,) %2, %3\n"
+       "%5 = view i64 (24,) %1 [0, 0]\n"
+       "%6 = multiply i64 (24,) %4, %5\n"
+       "%7 = sum i64 () %6 axis 0\n"
+       "roots %7\n"},
+      {"a broadcast is reshaped where it moves", ta::sum(ta::reshape(x * ta::sum(x, 1)(slice(), newaxis), {2, 2, 6}), 1),
+       "%0 = input i64 (4, 6) leaf 0\n"
+       "%1 = sum i64 (4,) %0 axis 1\n"
+       "%2 = reshape i64 (2, 2, 6) %0\n"
+       "%3 = reshape i64 (2, 2) %1\n"
+       "%4 = view i64 (2, 2, 6) %3 [0+1*i0, 0+1*i1]\n"
+       "%5 = multiply i64 (2, 2, 6) %2, %4\n"
+       "%6 = sum i64 (2, 6) %5 axis 1\n"
+       "roots %6\n"},
+  };
+  for (const TextRow& row : rows) {
+    const tg::Snapshot s = ta::test::snapshot_of({&row.result});
+    INFO(row.name);
+    CHECK(to_string(tg::run_passes(s.graph, {})) == row.expected);
+  }
+}
