@@ -9,6 +9,7 @@
 #include "cache/kernel_cache.h"
 #include "codegen/kernel_source.h"
 #include "runtime/backend.h"
+#include "runtime/c_compiler.h"
 #include "tests/test.h"
 
 namespace tarry::tests {
@@ -78,6 +79,16 @@ inline runtime::Backend& cpu_device() {
   return *device;
 }
 
+/// Targets whose kernels run on this machine.
+inline std::vector<const graph::Target*> cpu_targets() {
+  const graph::Target& own = cpu_device().target();
+  const std::string_view family = std::string_view(own.name).substr(0, 6);
+  std::vector<const graph::Target*> found;
+  for (const graph::Target& t : graph::targets())
+    if (!t.is_cuda() && std::string_view(t.name).starts_with(family) && t.level <= own.level) found.push_back(&t);
+  return found;
+}
+
 /// A rendered, compiled and loaded kernel.
 struct CpuKernel {
   codegen::KernelIr ir;
@@ -85,12 +96,12 @@ struct CpuKernel {
   cache::Binary binary;
   std::shared_ptr<cache::Executable> executable;
 
-  explicit CpuKernel(codegen::KernelIr kernel) : ir(std::move(kernel)) {
+  explicit CpuKernel(codegen::KernelIr kernel, const graph::Target& target = cpu_device().target()) : ir(std::move(kernel)) {
     runtime::Backend& device = cpu_device();
     codegen::verify(ir);
-    source = codegen::render(ir, device.target());
+    source = codegen::render(ir, target);
     INFO(source.kernel);
-    const cache::KernelRequest request{{source.text, device.options(ir.mode), device.target().name, "strict"}, source.entry, &source};
+    const cache::KernelRequest request{{source.text, runtime::c_flags(target), target.name, "strict"}, source.entry, &source};
     const cache::KernelRequest* requests[] = {&request};
     binary = device.compile(requests);
     executable = device.load(request, binary);
