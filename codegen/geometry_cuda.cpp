@@ -84,7 +84,8 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       cut_columns(g, blocks, outer_tile(ir));
       break;
     case Schedule::RowInner:
-      g.outer_tiles = outer;
+      TARRY_ASSERT(args.reduced > 32 && args.reduced <= std::int64_t{ir.rows_class} * kTreeBlock);
+      g.outer_tiles = divide_up(outer, row_tile(ir).rows);
       break;
   }
   if (g.chunks > 1) {

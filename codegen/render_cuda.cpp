@@ -11,7 +11,8 @@ namespace tarry::codegen {
 
 KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   TARRY_ASSERT(target.is_cuda());
-  return ir.schedule == Schedule::Pointwise ? cuda::render_pointwise(ir) : cuda::render_reduction(ir);
+  if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
+  return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
 }
 
 namespace cuda {
@@ -21,13 +22,10 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
 }
 
-bool has_point_stores(const KernelIr& ir) {
-  return std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) {
-    return in.kind == InstrKind::Store && in.region == Region::Point;
-  });
-}
-
 bool pointwise(const KernelIr& ir) { return ir.schedule == Schedule::Pointwise; }
+
+/// Whether neighbouring items lie along the reduced axis.
+bool along_row(const KernelIr& ir) { return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner; }
 
 }  // namespace
 
@@ -35,16 +33,17 @@ int items(const KernelIr& ir) {
   switch (ir.schedule) {
     case Schedule::Pointwise: return ir.vector;
     case Schedule::ReduceSerial: return 1;
-    case Schedule::ReduceInner: return kInnerItems;
+    case Schedule::ReduceInner:
+    case Schedule::RowInner: return kInnerItems;
     case Schedule::ReduceOuter: return outer_tile(ir).items;
-    case Schedule::RowSerial:
-    case Schedule::RowInner: return 1;
+    case Schedule::RowSerial: return 1;
   }
   return 1;
 }
 
-Template::Template(const KernelIr& ir, std::vector<std::pair<std::string, std::string>> more)
-    : stores_(has_point_stores(ir)), replacements_(std::move(more)) {
+Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
+    : stores_(stage.stores), replacements_(std::move(more)) {
+  replacements_.emplace_back("$S", ir.is_row() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
   replacements_.emplace_back("$N", std::string(kEntryName));
   replacements_.emplace_back("$K", ir.wide_index ? "tarry_i64" : "int");
   replacements_.emplace_back("$O", ir.wide_index ? "tarry_i64" : "tarry_u32");
@@ -67,23 +66,31 @@ std::string Template::fill(std::string_view text) const {
   return filled;
 }
 
-Functions::Functions(const KernelIr& ir) : ir_(ir), items_(items(ir)), expressions_(ir) {}
+Functions::Functions(const KernelIr& ir, const StagePlan& plan) : ir_(ir), plan_(plan), items_(items(ir)), expressions_(ir) {}
 
-std::string Functions::text() {
+std::string Functions::shared_text() {
   types();
   place();
-  move(false);
-  if (!point_accesses(true).empty()) move(true);
   if (!pointwise(ir_)) begin();
+  return out_.take();
+}
+
+std::string Functions::stage_text(const Stage& stage) {
+  stage_ = &stage;
+  for (const bool store : {false, true}) {
+    if (store && !stage.stores) continue;
+    moved(store);
+    move(store);
+  }
   point();
   if (!pointwise(ir_)) finish();
-  return Template(ir_).fill(out_.take());
+  return Template(ir_, stage).fill(out_.take());
 }
 
 /// How an access moves from one item of a thread to the next.
 StrideClass Functions::item_class(std::uint32_t access) const {
   const Access& a = ir_.accesses[access];
-  if (ir_.schedule == Schedule::ReduceInner) return a.outer_only ? StrideClass::Zero : a.reduced;
+  if (along_row(ir_)) return a.outer_only ? StrideClass::Zero : a.reduced;
   return a.strides.empty() ? StrideClass::Zero : a.strides.back();
 }
 
@@ -93,8 +100,7 @@ bool Functions::vector_access(std::uint32_t access) const {
 
 /// Offset of item j at index k along the reduced axis, from where `place` put the access.
 std::string Functions::element(std::uint32_t access, Region region) const {
-  if (ir_.schedule == Schedule::ReduceInner)
-    return region == Region::Point ? reduced_offset(ir_, access, "(k + j)", "p.") : "0";
+  if (along_row(ir_)) return region == Region::Point ? reduced_offset(ir_, access, "(k + j)", "p.") : "0";
   std::string item = "0";
   if (items_ > 1 && region != Region::Outer && item_class(access) != StrideClass::Zero) {
     std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
@@ -105,27 +111,51 @@ std::string Functions::element(std::uint32_t access, Region region) const {
   return sum_text(item, along ? reduced_offset(ir_, access, "k", "p.") : "0");
 }
 
+/// Whether a guard holds at item j: one unsigned comparison per term. Where offsets are narrow, so are coordinates.
+std::string Functions::guard(std::uint32_t index, Region region) const {
+  const char* word = ir_.wide_index ? "tarry_u64" : "tarry_u32";
+  std::string all;
+  for (const GuardTerm& term : ir_.guards[index].terms) {
+    const std::string at = sum_text(fmt::format("t.o{}", term.access), element(term.access, region));
+    all += fmt::format("{}(({})({}) < ({})p.{})", all.empty() ? "" : " & ", word, at, word, slot_name({SlotKind::Scalar, term.extent}));
+  }
+  return all.empty() ? "1" : all;
+}
+
 std::string Functions::operand(Value v, Region user) const {
   const Instr& in = ir_.instrs[v];
   if (in.kind == InstrKind::Scalar) return "p." + slot_name({SlotKind::Scalar, in.index});
-  return (user == Region::Point && in.region == Region::Row ? "r." : "") + value_name(v);
+  const bool row = ir_.is_row(), here = in.region == user && (!row || user != Region::Outer || outer_stage(ir_, v) == stage_->number);
+  if (in.region == Region::Row && (user == Region::Point || (row && user == Region::Outer))) return "r." + value_name(v);
+  if (in.region == Region::Outer && !here) return "o." + value_name(v);
+  const bool held = row && user == Region::Point && std::find(stage_->held.begin(), stage_->held.end(), v) != stage_->held.end();
+  return (held ? "h." : "") + value_name(v);
 }
 
-/// Buffers that Point instructions load or store, each once.
-std::vector<std::uint32_t> Functions::point_accesses(bool store) const {
-  std::vector<std::uint32_t> found;
-  for (const Instr& in : ir_.instrs) {
-    if (in.region != Region::Point || in.kind != (store ? InstrKind::Store : InstrKind::Load)) continue;
-    if (ir_.accesses[in.index].buffer != kNone && std::find(found.begin(), found.end(), in.index) == found.end())
-      found.push_back(in.index);
+std::string Functions::Member::name() const { return fmt::format("a{}", access); }
+
+Functions::Member Functions::load_member(const Instr& in) const {
+  return {in.index, in.guard, in.guard == kNone && item_class(in.index) == StrideClass::Zero};
+}
+
+/// What the points of the stage load or store in memory, each once.
+std::vector<Functions::Member> Functions::members(bool store) const {
+  std::vector<Member> found;
+  for (Value v = 0; v < ir_.instrs.size(); ++v) {
+    const Instr& in = ir_.instrs[v];
+    if (!stage_->runs[v] || in.kind != (store ? InstrKind::Store : InstrKind::Load) || ir_.accesses[in.index].buffer == kNone) continue;
+    const Member member = store ? Member{in.index, kNone, false} : load_member(in);
+    if (std::find(found.begin(), found.end(), member) == found.end()) found.push_back(member);
   }
   return found;
 }
 
 void Functions::types() {
   std::vector<Dtype> dtypes;
-  for (const bool store : {false, true})
-    for (const std::uint32_t a : point_accesses(store)) dtypes.push_back(ir_.buffers[ir_.accesses[a].buffer]);
+  for (const Instr& in : ir_.instrs) {
+    const bool moves = in.region == Region::Point && (in.kind == InstrKind::Load || in.kind == InstrKind::Store);
+    if (moves && ir_.accesses[in.index].buffer != kNone) dtypes.push_back(element_type(in.index));
+  }
   std::sort(dtypes.begin(), dtypes.end());
   dtypes.erase(std::unique(dtypes.begin(), dtypes.end()), dtypes.end());
   for (const Dtype dtype : dtypes) {
@@ -133,16 +163,6 @@ void Functions::types() {
     const std::size_t wide = itemsize(dtype) * static_cast<std::size_t>(std::min(ir_.vector, items_));
     out_.line(fmt::format("struct alignas({}) $N_{} {{ {} v[$W]; }};", std::min<std::size_t>(16, wide), info(dtype).suffix,
                           c_type(dtype)));
-  }
-  for (const bool store : {false, true}) {
-    if (store && point_accesses(true).empty()) continue;
-    std::string fields;
-    for (const std::uint32_t a : point_accesses(store)) {
-      const Dtype dtype = ir_.buffers[ir_.accesses[a].buffer];
-      const bool one = !store && item_class(a) == StrideClass::Zero;
-      fields += one ? fmt::format(" {} a{};", c_type(dtype), a) : fmt::format(" $N_{} a{};", info(dtype).suffix, a);
-    }
-    out_.line(fmt::format("struct $N_{} {{{} }};", store ? "stores" : "loads", fields));
   }
 }
 
@@ -173,68 +193,135 @@ void Functions::place() {
   out_.close();
 }
 
+/// A struct of values.
+void Functions::values(const char* type, const std::vector<Value>& values) {
+  std::string fields;
+  for (const Value v : values) fields += fmt::format(" {} {};", c_type(ir_.instrs[v].dtype), value_name(v));
+  out_.line(fmt::format("struct {} {{{} }};", type, fields));
+}
+
+/// Row values that other regions use. Without stages `finish` computes those for Outer instructions itself.
+std::vector<Value> Functions::row_values() const {
+  std::vector<Value> used;
+  auto use = [&](Value v) {
+    if (v == kNone || ir_.instrs[v].region != Region::Row || ir_.instrs[v].kind == InstrKind::Scalar) return;
+    if (std::find(used.begin(), used.end(), v) == used.end()) used.push_back(v);
+  };
+  for (const Instr& in : ir_.instrs) {
+    const bool reads = in.kind == InstrKind::Compute || in.kind == InstrKind::Store;
+    const bool outer = in.region == Region::Outer || in.kind == InstrKind::Store;
+    if (reads && (in.region == Region::Point || (ir_.is_row() && outer)))
+      for (const Value v : in.args) use(v);
+  }
+  for (const Reduction& r : ir_.reductions)
+    for (const Value v : r.args) use(v);
+  return used;
+}
+
+void Functions::begin() {
+  const std::vector<Value> used = row_values();
+  values("$N_row", used);
+  out_.open("__device__ __forceinline__ $N_row $N_begin(const $N_params& p, const $N_at& t, int j)");
+  if (!used.empty()) instructions(Region::Row, false);
+  out_.line("$N_row r;");
+  for (const Value v : used) out_.line(fmt::format("r.{0} = {0};", value_name(v)));
+  out_.line("return r;");
+  out_.close();
+  if (!ir_.is_row()) return;
+  values("$N_outer", plan_.carried);
+  values("$N_kept", plan_.kept);
+}
+
+/// The struct of the items' operands or results.
+void Functions::moved(bool store) {
+  std::string fields;
+  for (const Member& m : members(store)) {
+    const Dtype dtype = element_type(m.access);
+    fields += m.single ? fmt::format(" {} {};", c_type(dtype), m.name()) : fmt::format(" $N_{} {};", info(dtype).suffix, m.name());
+  }
+  out_.line(fmt::format("struct $S_{} {{{} }};", store ? "stores" : "loads", fields));
+}
+
 /// load: the first m items' operands; store: the first m items' results.
 void Functions::move(bool store) {
-  const auto accesses = point_accesses(store);
-  auto copy = [&](const std::string& member, const std::string& memory) {
-    out_.line(store ? fmt::format("{} = {};", memory, member) : fmt::format("{} = {};", member, memory));
-  };
-  auto each_item = [&](const std::vector<std::uint32_t>& some) {
-    out_.label("#pragma unroll");
-    out_.open("for (int j = 0; j < $W; ++j)");
-    out_.open("if (j < m)");
-    for (const std::uint32_t a : some) copy(fmt::format("x.a{}.v[j]", a), fmt::format("t.a{}[{}]", a, element(a, Region::Point)));
-    out_.close();
-    out_.close();
-  };
-  out_.open(fmt::format("__device__ __forceinline__ void $N_{}(const $N_params& p, const $N_at& t{}, int m, {}$N_{}& x)",
+  out_.open(fmt::format("__device__ __forceinline__ void $S_{}(const $N_params& p, const $N_at& t{}, int m, {}$S_{}& x)",
                         store ? "store" : "load", pointwise(ir_) ? "" : ", $K k", store ? "const " : "", store ? "stores" : "loads"));
-  std::vector<std::uint32_t> whole, each;
-  for (const std::uint32_t a : accesses) {
-    if (!store && item_class(a) == StrideClass::Zero) {
-      const std::string at = ir_.schedule == Schedule::ReduceInner || pointwise(ir_) ? "0" : reduced_offset(ir_, a, "k", "p.");
-      out_.line(fmt::format("if (m > 0) x.a{0} = t.a{0}[{1}];", a, at));
+  std::vector<Member> whole, each;
+  for (const Member& m : members(store)) {
+    if (m.single) {
+      const std::string at = along_row(ir_) || pointwise(ir_) ? "0" : reduced_offset(ir_, m.access, "k", "p.");
+      out_.line(fmt::format("if (m > 0) x.{0} = t.a{1}[{2}];", m.name(), m.access, at));
     } else {
-      (vector_access(a) ? whole : each).push_back(a);
+      (m.guard == kNone && vector_access(m.access) ? whole : each).push_back(m);
     }
   }
   if (!whole.empty()) {
     // m may pass $W or be negative. A count clamped at both ends is not used: from max(min(m, 4), 0) < j ptxas 13.0 makes
     // a predicate that is wrong where m is 0.
     out_.open("if (m >= $W)");
-    for (const std::uint32_t a : whole) {
-      const char* suffix = info(ir_.buffers[ir_.accesses[a].buffer]).suffix;
-      const std::string k = pointwise(ir_) ? "0" : reduced_offset(ir_, a, "k", "p.");
-      copy(fmt::format("x.a{}", a), fmt::format("*({}$N_{}*)({})", store ? "" : "const ", suffix, sum_text(fmt::format("t.a{}", a), k)));
+    for (const Member& m : whole) {
+      const std::string k = pointwise(ir_) ? "0" : reduced_offset(ir_, m.access, "k", "p.");
+      const std::string memory = fmt::format("*({}$N_{}*)({})", store ? "" : "const ", info(element_type(m.access)).suffix,
+                                             sum_text(fmt::format("t.a{}", m.access), k));
+      const std::string member = "x." + m.name();
+      out_.line(fmt::format("{} = {};", store ? memory : member, store ? member : memory));
     }
     out_.close();
     out_.open("else");
-    each_item(whole);
+    move_items(store, whole);
     out_.close();
   }
-  if (!each.empty()) each_item(each);
+  if (!each.empty()) move_items(store, each);
   out_.close();
 }
 
-/// Loads and computations of a region as statements; Row stores only where one thread stands for the outer index.
-void Functions::instructions(Region region, bool row_stores) {
-  const bool alone = row_stores;  // `finish` places the accesses at its own outer index
+void Functions::move_items(bool store, const std::vector<Member>& some) {
+  out_.label("#pragma unroll");
+  out_.open("for (int j = 0; j < $W; ++j)");
+  out_.open("if (j < m)");
+  for (const Member& m : some) {
+    const std::string member = fmt::format("x.{}.v[j]", m.name()), memory = fmt::format("t.a{}[{}]", m.access, element(m.access, Region::Point));
+    if (store) out_.line(fmt::format("{} = {};", memory, member));
+    else if (m.guard == kNone) out_.line(fmt::format("{} = {};", member, memory));
+    else out_.line(fmt::format("{} = {} ? {} : ({})0;", member, guard(m.guard, Region::Point), memory, c_type(element_type(m.access))));
+  }
+  out_.close();
+  out_.close();
+}
+
+void Functions::load(Value v, Region region, const std::string& at) {
+  const Instr& in = ir_.instrs[v];
+  const std::string head = fmt::format("const {} {}", c_type(in.dtype), value_name(v));
+  if (ir_.accesses[in.index].buffer == kNone) return out_.line(fmt::format("{} = {};", head, sum_text(fmt::format("t.o{}", in.index), at)));
+  if (region == Region::Point) {
+    const Member m = load_member(in);
+    return out_.line(fmt::format("{} = x.{}{};", head, m.name(), m.single ? "" : ".v[j]"));
+  }
+  const std::string memory = fmt::format("t.a{}[{}]", in.index, at);
+  if (in.guard == kNone) return out_.line(fmt::format("{} = {};", head, memory));
+  out_.line(fmt::format("{} = {} ? {} : ({})0;", head, guard(in.guard, region), memory, c_type(in.dtype)));
+}
+
+void Functions::store(Value v, Region region, const std::string& at) {
+  const Instr& in = ir_.instrs[v];
+  if (region == Region::Point) return out_.line(fmt::format("y.a{}.v[j] = {};", in.index, operand(in.args[0], region)));
+  out_.line(fmt::format("{}t.a{}[{}] = {};", ir_.is_row() ? "if (leader) " : "", in.index, at, operand(in.args[0], region)));
+}
+
+/// Loads and computations of a region as statements. `alone`: one thread stands for the outer index and stores; it has
+/// placed the accesses at that index.
+void Functions::instructions(Region region, bool alone) {
+  const bool staged = ir_.is_row() && region == Region::Outer;
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
     const Instr& in = ir_.instrs[v];
-    if (in.region != region || in.kind == InstrKind::Scalar) continue;
+    if (in.region != region || in.kind == InstrKind::Scalar || (region == Region::Point && !stage_->runs[v])) continue;
+    if (staged && outer_stage(ir_, v) != stage_->number) continue;
     const std::string head = fmt::format("const {} {} = ", c_type(in.dtype), value_name(v));
-    const std::string at = in.kind == InstrKind::Load || in.kind == InstrKind::Store
-                               ? element(in.index, alone ? Region::Outer : region) : std::string();
+    const Region placed = alone ? Region::Outer : region;
+    const bool moves = in.kind == InstrKind::Load || in.kind == InstrKind::Store;
+    const std::string at = moves ? element(in.index, placed) : std::string();
     switch (in.kind) {
-      case InstrKind::Load:
-        if (ir_.accesses[in.index].buffer == kNone) {
-          out_.line(fmt::format("{}{};", head, sum_text(fmt::format("t.o{}", in.index), at)));
-        } else if (region == Region::Point) {
-          out_.line(fmt::format("{}x.a{}{};", head, in.index, item_class(in.index) == StrideClass::Zero ? "" : ".v[j]"));
-        } else {
-          out_.line(fmt::format("{}t.a{}[{}];", head, in.index, at));
-        }
-        break;
+      case InstrKind::Load: load(v, placed, at); break;
       case InstrKind::Compute: {
         std::vector<std::string> operands;
         for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i], region));
@@ -242,72 +329,66 @@ void Functions::instructions(Region region, bool row_stores) {
         break;
       }
       case InstrKind::Result: {
-        static constexpr const char* kParts[] = {"mean", "m2"};
-        const bool pair = graph::output_count(ir_.reductions[in.index].op) == 2;
-        out_.line(fmt::format("{}s.r{}{};", head, in.index, pair ? fmt::format("_{}", kParts[in.output]) : std::string()));
+        static constexpr const char* kParts[] = {"_mean", "_m2"};
+        const Op op = ir_.reductions[in.index].op;
+        const char* part = graph::output_count(op) == 2 ? kParts[in.output] : graph::is_arg_reduce(op) ? "_index" : "";
+        out_.line(fmt::format("{}s.r{}{};", head, in.index, part));
         break;
       }
       case InstrKind::Store:
-        if (region == Region::Point) out_.line(fmt::format("y.a{}.v[j] = {};", in.index, operand(in.args[0], region)));
-        else if (row_stores) out_.line(fmt::format("t.a{}[{}] = {};", in.index, at, operand(in.args[0], region)));
+        if (alone || region == Region::Point) store(v, region, at);
         break;
-      case InstrKind::Inside: TARRY_ASSERT(false && "guards are not rendered yet"); break;
+      case InstrKind::Inside: out_.line(fmt::format("{}{};", head, guard(in.index, placed))); break;
       case InstrKind::Scalar: break;
     }
   }
 }
 
-void Functions::begin() {
-  std::vector<Value> used;
-  auto use = [&](Value v) {
-    if (v == kNone || ir_.instrs[v].region != Region::Row || ir_.instrs[v].kind == InstrKind::Scalar) return;
-    if (std::find(used.begin(), used.end(), v) == used.end()) used.push_back(v);
-  };
-  for (const Instr& in : ir_.instrs)
-    if (in.region == Region::Point && (in.kind == InstrKind::Compute || in.kind == InstrKind::Store))
-      for (const Value v : in.args) use(v);
-  for (const Reduction& r : ir_.reductions)
-    for (const Value v : r.args) use(v);
-  std::string fields;
-  for (const Value v : used) fields += fmt::format(" {} {};", c_type(ir_.instrs[v].dtype), value_name(v));
-  out_.line(fmt::format("struct $N_row {{{} }};", fields));
-  out_.open("__device__ __forceinline__ $N_row $N_begin(const $N_params& p, const $N_at& t, int j)");
-  if (!used.empty()) instructions(Region::Row, false);
-  out_.line("$N_row r;");
-  for (const Value v : used) out_.line(fmt::format("r.{0} = {0};", value_name(v)));
-  out_.line("return r;");
-  out_.close();
-}
-
 void Functions::point() {
-  const bool reduces = !pointwise(ir_);
+  const bool reduces = !pointwise(ir_), row = ir_.is_row();
+  bool indexed = false;
   std::string fields;
-  for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+  for (const std::uint32_t i : stage_->reductions) {
     const Reduction& r = ir_.reductions[i];
     fields += fmt::format(" {} x{};", c_type(r.dtype), i);
     if (r.op == Op::MomentsMerge) fields += fmt::format(" {} x{}_m2;", c_type(r.dtype), i);
+    indexed |= graph::is_arg_reduce(r.op);
   }
-  if (reduces) out_.line(fmt::format("struct $N_inputs {{{} }};", fields));
-  out_.open(fmt::format("__device__ __forceinline__ {} $N_point(const $N_params& p, const $N_at& t{}, const $N_loads& x, int j{}{})",
-                        reduces ? "$N_inputs" : "void", reduces ? ", const $N_row& r" : "", reduces ? ", $K k" : "",
-                        point_accesses(true).empty() ? "" : ", $N_stores& y"));
+  if (indexed) fields += " $K at;";
+  if (reduces) out_.line(fmt::format("struct $S_inputs {{{} }};", fields));
+  out_.open(fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, int j{}{}{})",
+                        reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
+                        reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : ""));
   instructions(Region::Point, false);
+  for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
   if (reduces) {
-    out_.line("$N_inputs in;");
-    for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+    out_.line("$S_inputs in;");
+    for (const std::uint32_t i : stage_->reductions) {
       const Reduction& r = ir_.reductions[i];
       out_.line(fmt::format("in.x{} = {};", i, operand(r.args[0], Region::Point)));
       if (r.op == Op::MomentsMerge) out_.line(fmt::format("in.x{}_m2 = {};", i, operand(r.args[1], Region::Point)));
     }
+    if (indexed) out_.line(along_row(ir_) ? "in.at = k + j;" : "in.at = k;");
     out_.line("return in;");
   }
   out_.close();
 }
 
 void Functions::finish() {
-  out_.open("__device__ __forceinline__ void $N_finish(const $N_params& p, const $N_at& t, const $N_state& s)");
-  instructions(Region::Row, true);
+  if (!ir_.is_row()) {
+    out_.open("__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t, const $S_state& s)");
+    instructions(Region::Row, true);
+    instructions(Region::Outer, true);
+    out_.close();
+    return;
+  }
+  out_.open("__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t, const $N_row& r, const $S_state& s, bool leader, $N_outer& o)");
+  for (Value v = 0; v < ir_.instrs.size() && stage_->number == 0; ++v)
+    if (ir_.instrs[v].region == Region::Row && ir_.instrs[v].kind == InstrKind::Store)
+      store(v, Region::Outer, element(ir_.instrs[v].index, Region::Outer));
   instructions(Region::Outer, true);
+  for (const Value v : plan_.carried)
+    if (outer_stage(ir_, v) == stage_->number) out_.line(fmt::format("o.{0} = {0};", value_name(v)));
   out_.close();
 }
 
@@ -320,28 +401,28 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
   const tarry_i64 first = (tarry_i64)blockIdx.x * ($G * 256 * $W);
   if (p.count - first >= $G * 256 * $W) {
     $N_at t[$G];
-    $N_loads x[$G];
+    $S_loads x[$G];
 #pragma unroll
     for (int g = 0; g < $G; ++g) {
       t[g] = $N_place(p, ($O)first + ($O)((g * 256 + threadIdx.x) * $W));
-      $N_load(p, t[g], $W, x[g]);
+      $S_load(p, t[g], $W, x[g]);
     }
 #pragma unroll
     for (int g = 0; g < $G; ++g) {
-      $N_stores y;
+      $S_stores y;
 #pragma unroll
-      for (int j = 0; j < $W; ++j) $N_point(p, t[g], x[g], j, y);
-      $N_store(p, t[g], $W, y);
+      for (int j = 0; j < $W; ++j) $S_point(p, t[g], x[g], j, y);
+      $S_store(p, t[g], $W, y);
     }
   } else {
 #pragma unroll 1
     for (tarry_i64 i = first + threadIdx.x; i < p.count; i += 256) {
       const $N_at t = $N_place(p, ($O)i);
-      $N_loads x;
-      $N_stores y;
-      $N_load(p, t, 1, x);
-      $N_point(p, t, x, 0, y);
-      $N_store(p, t, 1, y);
+      $S_loads x;
+      $S_stores y;
+      $S_load(p, t, 1, x);
+      $S_point(p, t, x, 0, y);
+      $S_store(p, t, 1, y);
     }
   }
 }
@@ -351,11 +432,13 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 
 KernelSource render_pointwise(const KernelIr& ir) {
   TARRY_ASSERT(ir.rank > 0 || ir.vector == 1);
-  Functions functions(ir);
+  const StagePlan plan = plan_stages(ir);
+  Functions functions(ir, plan);
   const Parameters parameters = ir.wide_index ? make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent})
                                               : make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Magic});
-  std::string kernel = parameter_struct(parameters) + functions.text();
-  kernel += Template(ir, {{"$G", std::to_string(pointwise_groups(ir))}}).fill(kPointwise);
+  const Stage& stage = plan.stages[0];
+  std::string kernel = parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text()) + functions.stage_text(stage);
+  kernel += Template(ir, stage, {{"$G", std::to_string(pointwise_groups(ir))}}).fill(kPointwise);
   return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
 }
 

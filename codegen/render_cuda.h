@@ -2,10 +2,12 @@
 //
 // Every kernel is the same few device functions, written for its instructions, and one fixed skeleton per schedule that
 // calls them. A thread handles `items` neighbouring points at a time: along the last outer dimension (Pointwise,
-// ReduceOuter) or along the reduced axis (ReduceInner).
+// ReduceOuter) or along the reduced axis (ReduceInner, RowInner).
 //   place    addresses of every access at an outer index       load, store   the items' operands, the first m of them
 //   begin    Row values                                        point         one item: Point instructions
 //   finish   Outer instructions
+// A Row schedule has load, store, point and finish once per stage. A thread of RowInner has the same points in every
+// stage; what later stages need of them it holds in registers or computes again (plan_stages).
 // Lengths and positions that are not in the text are launch arguments; nothing depends on a device.
 #pragma once
 
@@ -41,11 +43,44 @@ OuterTile outer_tile(const KernelIr& ir);
 /// Items per thread of a kernel.
 int items(const KernelIr& ir);
 
-/// Text with $N (entry), $K (index along the reduced axis), $O (flat outer index), $W (items) and `more` put in. Lines
-/// that begin with @S are there for kernels with Point stores only.
+/// What runs in a stage of a kernel, and what goes from stage to stage.
+struct Stage {
+  int number = 0;
+  bool stores = false;                    ///< runs Point stores
+  std::vector<bool> runs;                 ///< per instruction: a Point instruction that runs here, perhaps once more
+  std::vector<Value> keeps;               ///< Point values computed here that a later stage finds held
+  std::vector<Value> held;                ///< Point values found held
+  std::vector<std::uint32_t> reductions;
+};
+
+struct StagePlan {
+  std::vector<Stage> stages;              ///< one, but for the Row schedules
+  std::vector<Value> kept;                ///< Point values held in registers, ascending
+  std::vector<Value> carried;             ///< Outer values that later stages use, ascending
+  int registers = 0;                      ///< most that are held at one time, per thread
+  [[nodiscard]] bool keeps(Value v) const;
+};
+StagePlan plan_stages(const KernelIr& ir);
+/// The stage at whose end an Outer instruction runs; the result of a reduction is there when that is.
+int outer_stage(const KernelIr& ir, Value v);
+
+/// How RowInner lays a row of up to rows_class tree blocks on threads: within a warp eight threads hold a block; longer
+/// rows have a thread block for themselves, of which each warp holds `units` times four blocks.
+struct RowTile {
+  int blocks = 1;  ///< tree blocks of the row in a warp: 1, 2 or 4
+  int warps = 1;   ///< per row
+  int units = 1;   ///< per warp
+  int rows = 1;    ///< per thread block
+  [[nodiscard]] int threads() const { return rows * warps * blocks * 8; }
+  [[nodiscard]] int unit() const { return kTreeBlock * blocks; }  ///< elements
+};
+RowTile row_tile(const KernelIr& ir);
+
+/// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
+/// (items) and `more` put in. Lines that begin with @S are there for stages with Point stores only.
 class Template {
  public:
-  Template(const KernelIr& ir, std::vector<std::pair<std::string, std::string>> more = {});
+  Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more = {});
   [[nodiscard]] std::string fill(std::string_view text) const;
  private:
   bool stores_;
@@ -55,36 +90,61 @@ class Template {
 /// The device functions listed above, for one kernel.
 class Functions {
  public:
-  explicit Functions(const KernelIr& ir);
-  [[nodiscard]] std::string text();                 ///< types and functions, in the order of use
+  Functions(const KernelIr& ir, const StagePlan& plan);
+  [[nodiscard]] std::string shared_text();                   ///< types and functions that all stages use
+  [[nodiscard]] std::string stage_text(const Stage& stage);  ///< after the stage's state_type
   [[nodiscard]] Expressions& expressions() { return expressions_; }
 
  private:
+  /// What the stage's points load or store in memory.
+  struct Member {
+    std::uint32_t access, guard;
+    bool single;  ///< one value for all items
+    [[nodiscard]] std::string name() const;
+    friend bool operator==(const Member& a, const Member& b) { return a.access == b.access; }
+  };
+  [[nodiscard]] std::vector<Member> members(bool store) const;
+  [[nodiscard]] Dtype element_type(std::uint32_t access) const { return ir_.buffers[ir_.accesses[access].buffer]; }
+  [[nodiscard]] Member load_member(const Instr& in) const;
   [[nodiscard]] bool vector_access(std::uint32_t access) const;
   [[nodiscard]] StrideClass item_class(std::uint32_t access) const;
   [[nodiscard]] std::string element(std::uint32_t access, Region region) const;
+  [[nodiscard]] std::string guard(std::uint32_t index, Region region) const;
   [[nodiscard]] std::string operand(Value v, Region user) const;
-  [[nodiscard]] std::vector<std::uint32_t> point_accesses(bool store) const;
+  [[nodiscard]] std::vector<Value> row_values() const;
   void types();
   void place();
-  void move(bool store);
   void begin();
+  void values(const char* type, const std::vector<Value>& values);
+  void moved(bool store);
+  void move(bool store);
+  void move_items(bool store, const std::vector<Member>& some);
   void point();
   void finish();
-  void instructions(Region region, bool row_stores);
+  void instructions(Region region, bool alone);
+  void load(Value v, Region region, const std::string& at);
+  void store(Value v, Region region, const std::string& at);
 
   const KernelIr& ir_;
+  const StagePlan& plan_;
   const int items_;
+  const Stage* stage_ = nullptr;
   Expressions expressions_;
   CodeWriter out_;
 };
 
-/// The struct of a partial result, and its functions: first and step (a lane takes an element), combine (two nodes, given
-/// the split of their elements), even and share (that split), down (from another lane of the warp).
-std::string state_type(const KernelIr& ir);
-std::string state_functions(const KernelIr& ir, Expressions& expressions);
+/// The struct of a stage's partial result, and its functions: first and step (a lane takes an element), combine (two
+/// nodes, given the split of their elements), even and share (that split), down and from (another lane of the warp).
+std::string state_type(const KernelIr& ir, const Stage& stage);
+std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
+/// Combines lanes of incomplete tree blocks: lane_pair, uneven.
+std::string_view lane_functions();
+/// Tree blocks by eight threads each: four, some; and the choices that they leave open.
+std::string_view block_functions();
+std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage);
 
 KernelSource render_pointwise(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
+KernelSource render_rows(const KernelIr& ir);
 
 }  // namespace tarry::codegen::cuda

@@ -24,63 +24,55 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
   if (i >= p.count) return;
   const $N_at t = $N_place(p, ($O)i);
   const $N_row r = $N_begin(p, t, 0);
-  $N_state s = {};
+  $S_state s = {};$X
 #pragma unroll 4
   for (int k = 0; k < (int)p.n; ++k) {
-    $N_loads x;
-@S    $N_stores y;
-    $N_load(p, t, k, 1, x);
-    const $N_inputs in = $N_point(p, t, r, x, 0, k$Y);
-@S    $N_store(p, t, k, 1, y);
-    s = k == 0 ? $N_first(in) : $N_step(p, s, in, k + 1);
+    $S_loads x;
+@S    $S_stores y;
+    $S_load(p, t, k, 1, x);
+    const $S_inputs in = $S_point(p, t, r, x, 0, k$Y);
+@S    $S_store(p, t, k, 1, y);
+    s = k == 0 ? $S_first(in) : $S_step(p, s, in, k + 1);
   }
-  $N_finish(p, t, s);
+  $S_finish(p, t, s);
 }
 )";
 
 /// The tree above whole nodes.
 constexpr std::string_view kTree = R"(
-// The split of lanes l and l + d of a tree block of m elements: lane l holds the elements l, l + 2d, l + 4d, ..., which are
-// m / 2d or one more. `uneven` is the split of one more with m / 2d.
-__device__ __forceinline__ $N_split $N_lane_pair(const $N_params& p, int m, int l, int d, $N_split uneven) {
-  const int na = (m - l + 2 * d - 1) / (2 * d), nb = (m - l + d - 1) / (2 * d);
-  return na == nb ? $N_even(p, na) : uneven;
-}
-__device__ __forceinline__ $N_split $N_uneven(const $N_params& p, int m, int d) { return $N_share(p, m / (2 * d) + 1, m / (2 * d)); }
-
 // Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
 template <int kNodes>
-__device__ __forceinline__ $N_state $N_tree(const $N_params& p, $N_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
+__device__ __forceinline__ $S_state $N_tree(const $N_params& p, $S_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
 #pragma unroll
   for (int d = 1; d < kNodes; d *= 2) {
     const int last = (there - 1) / d * d;
-    const $N_split whole = $N_even(p, d * unit), cut = $N_share(p, d * unit, tail);
+    const $S_split whole = $S_even(p, d * unit), cut = $S_share(p, d * unit, tail);
 #pragma unroll
     for (int i = 0; i < kNodes; i += 2 * d)
-      if (i + d < there) v[i] = $N_combine(v[i], v[i + d], i + d == last ? cut : whole);
+      if (i + d < there) v[i] = $S_combine(v[i], v[i + d], i + d == last ? cut : whole);
     if (last & d) tail += d * unit;
   }
   return v[0];
 }
 
 // The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
-__device__ __forceinline__ void $N_push(const $N_params& p, $N_state* pending, int pitch, int step, $N_state s, tarry_i64 unit, tarry_i64 nb) {
+__device__ __forceinline__ void $N_push(const $N_params& p, $S_state* pending, int pitch, int step, $S_state s, tarry_i64 unit, tarry_i64 nb) {
   int level = 0;
   for (; step >> level & 1; ++level) {
-    s = $N_combine(pending[level * pitch], s, $N_share(p, unit << level, nb));
+    s = $S_combine(pending[level * pitch], s, $S_share(p, unit << level, nb));
     nb += unit << level;
   }
   pending[level * pitch] = s;
 }
 
 // The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
-__device__ __forceinline__ $N_state $N_collect(const $N_params& p, const $N_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
+__device__ __forceinline__ $S_state $N_collect(const $N_params& p, const $S_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
   int level = __ffs(steps) - 1;
-  $N_state s = pending[level * pitch];
+  $S_state s = pending[level * pitch];
   tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
   for (++level; steps >> level; ++level) {
     if (!(steps >> level & 1)) continue;
-    s = $N_combine(pending[level * pitch], s, $N_share(p, unit << level, nb));
+    s = $S_combine(pending[level * pitch], s, $S_share(p, unit << level, nb));
     nb += unit << level;
   }
   return s;
@@ -94,17 +86,17 @@ __device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
 }
 
 // Folds chunk states of `unit` elements in place, $R at a time: part[0, $C) of chunk 0 become the results.
-__device__ __forceinline__ void $N_fold(const $N_params& p, $N_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
+__device__ __forceinline__ void $N_fold(const $N_params& p, $S_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
   for (; chunks > 1; unit *= $R) {
     const int nodes = (chunks + $R - 1) / $R;
     const tarry_i64 tail = p.n - (chunks - 1) * unit;
     for (int base = 0; base < nodes * $C; base += 256) {
       const int node = (base + (int)threadIdx.x) / $C, column = threadIdx.x % $C;
       const bool mine = node < nodes && column < columns;
-      $N_state v[$R];
+      $S_state v[$R];
       if (mine) {
         const int there = chunks - node * $R < $R ? chunks - node * $R : $R;
-        const $N_state* from = part + (tarry_i64)node * $R * pitch + column;
+        const $S_state* from = part + (tarry_i64)node * $R * pitch + column;
 #pragma unroll
         for (int i = 0; i < $R; ++i)
           if (i < there) v[i] = from[i * pitch];
@@ -119,144 +111,74 @@ __device__ __forceinline__ void $N_fold(const $N_params& p, $N_state* part, tarr
 }
 )";
 
-/// Eight threads hold a tree block, four neighbouring lanes each; a warp has four blocks at a time.
+/// A warp has four blocks at a time.
 constexpr std::string_view kInner = R"(
-// Four whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in lane 0.
-__device__ __forceinline__ $N_state $N_four(const $N_params& p, const $N_at& t, const $N_row& r, const $N_loads* x, $K k) {
-  $N_state c[4];
-#pragma unroll
-  for (int s = 0; s < 4; ++s) {
-@S    $N_stores y;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const $N_inputs in = $N_point(p, t, r, x[s], j, k + s * 32$Y);
-      c[j] = s == 0 ? $N_first(in) : $N_step(p, c[j], in, s + 1);
-    }
-@S    $N_store(p, t, k + s * 32, 4, y);
-  }
-#pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = $N_combine(c[j], $N_down(c[j], d), $N_even(p, 16 / d));
-  }
-  c[0] = $N_combine($N_combine(c[0], c[2], $N_even(p, 32)), $N_combine(c[1], c[3], $N_even(p, 32)), $N_even(p, 64));
-  c[0] = $N_combine(c[0], $N_down(c[0], 8), $N_even(p, 128));
-  return $N_combine(c[0], $N_down(c[0], 16), $N_even(p, 256));
-}
-
 // Eight whole blocks.
-__device__ __forceinline__ $N_state $N_eight(const $N_params& p, const $N_at& t, const $N_row& r, $K base) {
+__device__ __forceinline__ $S_state $N_eight(const $N_params& p, const $N_at& t, const $N_row& r, $K base) {
   const int lane = threadIdx.x & 31;
   const $K k = base + (lane >> 3) * 128 + (lane & 7) * 4;
 $EIGHT
-  return $N_combine(a, b, $N_even(p, 512));
-}
-
-// Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
-__device__ __forceinline__ $N_state $N_some(const $N_params& p, const $N_at& t, const $N_row& r, $K base, int m) {
-  const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
-  const int here = m - block < 128 ? m - block : 128;
-  $N_loads x[4];
-#pragma unroll
-  for (int s = 0; s < 4; ++s) {
-    const int left = here - s * 32 - l;
-    $N_load(p, t, base + block + s * 32 + l, left, x[s]);
-  }
-  $N_state c[4] = {};
-#pragma unroll
-  for (int s = 0; s < 4; ++s) {
-    const int left = here - s * 32 - l;
-@S    $N_stores y;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (j < left) {
-        const $N_inputs in = $N_point(p, t, r, x[s], j, base + block + s * 32 + l$Y);
-        c[j] = s == 0 ? $N_first(in) : $N_step(p, c[j], in, s + 1);
-      }
-    }
-@S    $N_store(p, t, base + block + s * 32 + l, left, y);
-  }
-#pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-    const $N_split uneven = $N_uneven(p, here, 4 * d);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const $N_state o = $N_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = $N_combine(c[j], o, $N_lane_pair(p, here, l + j, 4 * d, uneven));
-    }
-  }
-  // The four lanes of the block's first thread.
-  const $N_split uneven = $N_uneven(p, here, 2);
-  if (2 < here) c[0] = $N_combine(c[0], c[2], $N_lane_pair(p, here, 0, 2, uneven));
-  if (3 < here) c[1] = $N_combine(c[1], c[3], $N_lane_pair(p, here, 1, 2, uneven));
-  if (1 < here) c[0] = $N_combine(c[0], c[1], $N_share(p, (here + 1) / 2, here / 2));
-#pragma unroll
-  for (int d = 1; d < 4; d *= 2) {
-    const $N_state o = $N_down(c[0], 8 * d);
-    const int left = m - block - d * 128;
-    if (left > 0) c[0] = $N_combine(c[0], o, $N_share(p, d * 128, left < d * 128 ? left : d * 128));
-  }
-  return c[0];
+  return $S_combine(a, b, $S_even(p, 512));
 }
 
 // The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
-__device__ __forceinline__ $N_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, tarry_i64 m, $N_state* pending) {
+__device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, tarry_i64 m, $S_state* pending) {
   const bool leader = (threadIdx.x & 31) == 0;
   int step = 0;
   for (tarry_i64 at = 0; at < m; at += 1024, ++step) {
     const tarry_i64 left = m - at;
-    $N_state s;
+    $S_state s;
     if (left >= 1024) {
       s = $N_eight(p, t, r, first + ($K)at);
     } else {
 #pragma unroll 1
       for (int half = 0; half < (int)left; half += 512) {
         const int some = (int)left - half < 512 ? (int)left - half : 512;
-        const $N_state h = $N_some(p, t, r, first + ($K)at + half, some);
-        s = half == 0 ? h : $N_combine(s, h, $N_share(p, 512, some));
+        const $S_state h = $S_some(p, t, r, first + ($K)at + half, some);
+        s = half == 0 ? h : $S_combine(s, h, $S_share(p, 512, some));
       }
     }
     if (leader) $N_push(p, pending, 1, step, s, 1024, left < 1024 ? left : 1024);
   }
-  $N_state s = {};
+  $S_state s = {};
   if (leader) s = $N_collect(p, pending, 1, step, 1024, m);
   return s;
 }
 )";
 
-constexpr std::string_view kInnerInFlight8 = R"(  $N_loads x[8];
+constexpr std::string_view kInnerInFlight8 = R"(  $S_loads x[8];
 #pragma unroll
-  for (int s = 0; s < 8; ++s) $N_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
-  const $N_state a = $N_four(p, t, r, x, k);
-  const $N_state b = $N_four(p, t, r, x + 4, k + 512);)";
+  for (int s = 0; s < 8; ++s) $S_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
+  const $S_state a = $S_four(p, t, r, x, k);
+  const $S_state b = $S_four(p, t, r, x + 4, k + 512);)";
 
-constexpr std::string_view kInnerInFlight4 = R"(  $N_loads x[4];
+constexpr std::string_view kInnerInFlight4 = R"(  $S_loads x[4];
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $N_load(p, t, k + s * 32, 4, x[s]);
-  const $N_state a = $N_four(p, t, r, x, k);
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, 4, x[s]);
+  const $S_state a = $S_four(p, t, r, x, k);
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $N_load(p, t, k + 512 + s * 32, 4, x[s]);
-  const $N_state b = $N_four(p, t, r, x, k + 512);)";
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + 512 + s * 32, 4, x[s]);
+  const $S_state b = $S_four(p, t, r, x, k + 512);)";
 
 /// A warp per row.
 constexpr std::string_view kInnerWarp = R"(
 extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
-  __shared__ $N_state pending[8][$L];
+  __shared__ $S_state pending[8][$L];
   const int warp = threadIdx.x >> 5;
   const tarry_i64 i = (tarry_i64)blockIdx.x * 8 + warp;
   if (i >= p.count) return;
   const $N_at t = $N_place(p, ($O)i);
   const $N_row r = $N_begin(p, t, 0);
-  const $N_state s = $N_run(p, t, r, 0, p.n, pending[warp]);
-  if ((threadIdx.x & 31) == 0) $N_finish(p, t, s);
+  const $S_state s = $N_run(p, t, r, 0, p.n, pending[warp]);
+  if ((threadIdx.x & 31) == 0) $S_finish(p, t, s);
 }
 )";
 
 /// A thread block per chunk of a row; the last one of a row folds the chunks.
 constexpr std::string_view kInnerBlock = R"(
 extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
-  __shared__ $N_state pending[8][$L];
-  __shared__ $N_state nodes[8];
+  __shared__ $S_state pending[8][$L];
+  __shared__ $S_state nodes[8];
   __shared__ bool last;
   const tarry_u32 chunks = (tarry_u32)p.chunks, row = blockIdx.x / chunks, chunk = blockIdx.x - row * chunks;
   const int warp = threadIdx.x >> 5;
@@ -265,20 +187,20 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   const tarry_i64 unit = p.chunk_blocks * 16, first = chunk * unit * 8 + warp * unit;
   const tarry_i64 left = p.n - first;
   if (left > 0) {
-    const $N_state s = $N_run(p, t, r, ($K)first, left < unit ? left : unit, pending[warp]);
+    const $S_state s = $N_run(p, t, r, ($K)first, left < unit ? left : unit, pending[warp]);
     if ((threadIdx.x & 31) == 0) nodes[warp] = s;
   }
   __syncthreads();
-  $N_state* part = ($N_state*)p.scratch + (tarry_i64)row * chunks;
+  $S_state* part = ($S_state*)p.scratch + (tarry_i64)row * chunks;
   if (threadIdx.x == 0) {
-    $N_state v[8];
+    $S_state v[8];
 #pragma unroll
     for (int w = 0; w < 8; ++w) v[w] = nodes[w];
     int there = 8;
     while (left <= (there - 1) * unit) --there;
-    const $N_state s = $N_tree(p, v, there, unit, there < 8 || left < 8 * unit ? left - (there - 1) * unit : unit);
+    const $S_state s = $N_tree(p, v, there, unit, there < 8 || left < 8 * unit ? left - (there - 1) * unit : unit);
     if (chunks == 1) {
-      $N_finish(p, t, s);
+      $S_finish(p, t, s);
       last = false;
     } else {
       part[chunk] = s;
@@ -290,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   $N_fold(p, part, 1, 1, (int)chunks, unit * 8);
   if (threadIdx.x == 0) {
     p.tickets[row] = 0;
-    $N_finish(p, t, part[0]);
+    $S_finish(p, t, part[0]);
   }
 }
 )";
@@ -299,29 +221,29 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 /// that two levels of the tree combine in registers and three through shared memory.
 constexpr std::string_view kOuter = R"(
 // The $W columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
-__device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $N_state* c) {
+__device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $S_state* c) {
   const int warp = threadIdx.x >> 5;
-  $N_state lane[4][$W];
+  $S_state lane[4][$W];
   if (m == 128) {
 #pragma unroll
     for (int s = 0; s < 4; s += $F) {
-      $N_loads x[4 * $F];
+      $S_loads x[4 * $F];
 #pragma unroll
-      for (int i = 0; i < 4 * $F; ++i) $N_load(p, t, base + s * 32 + i * 8 + warp, $W, x[i]);
+      for (int i = 0; i < 4 * $F; ++i) $S_load(p, t, base + s * 32 + i * 8 + warp, $W, x[i]);
 #pragma unroll
       for (int i = 0; i < 4 * $F; ++i) {
-@S        $N_stores y;
+@S        $S_stores y;
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
-          const $N_inputs in = $N_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp$Y);
-          lane[i % 4][j] = s + i / 4 == 0 ? $N_first(in) : $N_step(p, lane[i % 4][j], in, s + i / 4 + 1);
+          const $S_inputs in = $S_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp$Y);
+          lane[i % 4][j] = s + i / 4 == 0 ? $S_first(in) : $S_step(p, lane[i % 4][j], in, s + i / 4 + 1);
         }
-@S        $N_store(p, t, base + s * 32 + i * 8 + warp, $W, y);
+@S        $S_store(p, t, base + s * 32 + i * 8 + warp, $W, y);
       }
     }
 #pragma unroll
     for (int j = 0; j < $W; ++j)
-      c[j] = $N_combine($N_combine(lane[0][j], lane[2][j], $N_even(p, 4)), $N_combine(lane[1][j], lane[3][j], $N_even(p, 4)), $N_even(p, 8));
+      c[j] = $S_combine($S_combine(lane[0][j], lane[2][j], $S_even(p, 4)), $S_combine(lane[1][j], lane[3][j], $S_even(p, 4)), $S_even(p, 8));
     return;
   }
 #pragma unroll
@@ -330,49 +252,49 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
     for (int i = 0; i < 4; ++i) {
       const int at = s * 32 + i * 8 + warp;
       if (at < m) {
-        $N_loads x;
-@S        $N_stores y;
-        $N_load(p, t, base + at, $W, x);
+        $S_loads x;
+@S        $S_stores y;
+        $S_load(p, t, base + at, $W, x);
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
-          const $N_inputs in = $N_point(p, t, r[j], x, j, base + at$Y);
-          lane[i][j] = s == 0 ? $N_first(in) : $N_step(p, lane[i][j], in, s + 1);
+          const $S_inputs in = $S_point(p, t, r[j], x, j, base + at$Y);
+          lane[i][j] = s == 0 ? $S_first(in) : $S_step(p, lane[i][j], in, s + 1);
         }
-@S        $N_store(p, t, base + at, $W, y);
+@S        $S_store(p, t, base + at, $W, y);
       }
     }
   }
-  const $N_split uneven16 = $N_uneven(p, m, 16), uneven8 = $N_uneven(p, m, 8);
+  const $S_split uneven16 = $S_uneven(p, m, 16), uneven8 = $S_uneven(p, m, 8);
 #pragma unroll
   for (int j = 0; j < $W; ++j) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int l = warp + 8 * i;
-      if (l + 16 < m) lane[i][j] = $N_combine(lane[i][j], lane[i + 2][j], $N_lane_pair(p, m, l, 16, uneven16));
+      if (l + 16 < m) lane[i][j] = $S_combine(lane[i][j], lane[i + 2][j], $S_lane_pair(p, m, l, 16, uneven16));
     }
-    if (warp + 8 < m) lane[0][j] = $N_combine(lane[0][j], lane[1][j], $N_lane_pair(p, m, warp, 8, uneven8));
+    if (warp + 8 < m) lane[0][j] = $S_combine(lane[0][j], lane[1][j], $S_lane_pair(p, m, warp, 8, uneven8));
     c[j] = lane[0][j];
   }
 }
 
 // One column of a block of m <= 128 elements: its lanes 0 to 7.
-__device__ __forceinline__ $N_state $N_lanes(const $N_params& p, const $N_state* lanes, int m) {
-  $N_state v[8];
+__device__ __forceinline__ $S_state $N_lanes(const $N_params& p, const $S_state* lanes, int m) {
+  $S_state v[8];
 #pragma unroll
   for (int l = 0; l < 8; ++l) v[l] = lanes[l * $C];
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
-    const $N_split uneven = $N_uneven(p, m, d);
+    const $S_split uneven = $S_uneven(p, m, d);
 #pragma unroll
     for (int l = 0; l < 4; ++l)
-      if (l < d && l + d < m) v[l] = $N_combine(v[l], v[l + d], $N_lane_pair(p, m, l, d, uneven));
+      if (l < d && l + d < m) v[l] = $S_combine(v[l], v[l + d], $S_lane_pair(p, m, l, d, uneven));
   }
   return v[0];
 }
 
 extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
-  __shared__ $N_state lanes[$B][8][$C];
-  __shared__ $N_state pending[$L][$C];
+  __shared__ $S_state lanes[$B][8][$C];
+  __shared__ $S_state pending[$L][$C];
   __shared__ bool last;
   const tarry_u32 chunks = (tarry_u32)p.chunks, tiles = gridDim.x / chunks, chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
   const int warp = threadIdx.x >> 5, side = (threadIdx.x & 31) * $W;
@@ -392,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
     if (inside) {
 #pragma unroll 1
       for (int b = 0; b * 128 < left; ++b) {
-        $N_state c[$W];
+        $S_state c[$W];
         $N_columns(p, t, r, ($K)(first + at) + b * 128, left - b * 128 < 128 ? left - b * 128 : 128, c);
 #pragma unroll
         for (int j = 0; j < $W; ++j) lanes[b][warp][side + j] = c[j];
@@ -400,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
     }
     __syncthreads();
     if (column) {
-      $N_state v[$B];
+      $S_state v[$B];
       const int there = (left + 127) / 128;
 #pragma unroll
       for (int b = 0; b < $B; ++b)
@@ -409,10 +331,10 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
     }
     __syncthreads();
   }
-  $N_state s = {};
+  $S_state s = {};
   if (column) s = $N_collect(p, &pending[0][threadIdx.x], $C, step, $B * 128, m);
   if (chunks > 1) {
-    $N_state* part = ($N_state*)p.scratch + corner;
+    $S_state* part = ($S_state*)p.scratch + corner;
     if (column) part[chunk * p.count + threadIdx.x] = s;
     __syncthreads();
     if (threadIdx.x == 0) last = $N_arrive(p.tickets + tile) == chunks - 1;
@@ -422,42 +344,48 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (column) s = part[threadIdx.x];
   }
-  if (column) $N_finish(p, $N_place(p, ($O)(corner + threadIdx.x)), s);
+  if (column) $S_finish(p, $N_place(p, ($O)(corner + threadIdx.x)), s);
 }
 )";
 
 std::string skeleton(const KernelIr& ir) {
   if (ir.schedule == Schedule::ReduceSerial) return std::string(kSerial);
-  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}", kTree, kOuter);
+  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}", lane_functions(), kTree, kOuter);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
-  return fmt::format("{}{}{}", kTree, kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
+  return fmt::format("{}{}{}{}{}", lane_functions(), kTree, block_functions(), kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
+}
+
+/// What reductions of nothing give where that is not zero.
+std::string identities(const KernelIr& ir) {
+  std::string text;
+  for (std::size_t i = 0; i < ir.reductions.size(); ++i)
+    if (ir.reductions[i].op == Op::Prod) text += fmt::format("\n  s.r{} = 1;", i);
+  return text;
 }
 
 /// Numbers and pieces that the skeletons leave open.
-std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir) {
+std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, const Stage& stage) {
   const std::size_t state = state_bytes(ir), loaded = point_bytes(ir) * static_cast<std::size_t>(items(ir));
   const bool inner = ir.schedule == Schedule::ReduceInner;
   const std::vector<StateField> fields = state_fields(ir);
   const bool slim = fields.size() == 1 && itemsize(fields[0].dtype) <= 4;
-  bool stores = false;
-  for (const Instr& in : ir.instrs) stores |= in.kind == InstrKind::Store && in.region == Region::Point;
-  std::vector<std::pair<std::string, std::string>> all{
-      {"$EIGHT", std::string(loaded <= 16 ? kInnerInFlight8 : kInnerInFlight4)},
-      {"$Y", stores ? ", y" : ""},
-      {"$R", state <= 8 && inner ? "16" : state <= 16 ? "8" : "4"},
-      // Thread blocks per multiprocessor. Left alone, ptxas spills a few registers for the sake of occupancy, which
-      // loads in flight make up for.
-      {"$M", !slim ? "1" : inner ? "4" : "2"},
-      {"$F", loaded <= 16 ? "2" : "1"},
-  };
+  std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage);
+  auto choose = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
+  all.insert(all.begin(), {"$EIGHT", std::string(loaded <= 16 ? kInnerInFlight8 : kInnerInFlight4)});
+  choose("$X", identities(ir));
+  choose("$R", state <= 8 && inner ? "16" : state <= 16 ? "8" : "4");
+  // Thread blocks per multiprocessor. Left alone, ptxas spills a few registers for the sake of occupancy, which loads in
+  // flight make up for.
+  choose("$M", !slim ? "1" : inner ? "4" : "2");
+  choose("$F", loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);
-    all.emplace_back("$C", std::to_string(tile.columns()));
-    all.emplace_back("$B", std::to_string(tile.step_blocks));
-    all.emplace_back("$L", std::to_string(tile.levels));
+    choose("$C", std::to_string(tile.columns()));
+    choose("$B", std::to_string(tile.step_blocks));
+    choose("$L", std::to_string(tile.levels));
   } else {
-    all.emplace_back("$C", "1");
-    all.emplace_back("$L", std::to_string(kInnerLevels));
+    choose("$C", "1");
+    choose("$L", std::to_string(kInnerLevels));
   }
   return all;
 }
@@ -475,10 +403,13 @@ Parameters parameters_of(const KernelIr& ir) {
 
 KernelSource render_reduction(const KernelIr& ir) {
   TARRY_ASSERT(!ir.reductions.empty());
-  Functions functions(ir);
+  const StagePlan plan = plan_stages(ir);
+  const Stage& stage = plan.stages[0];
+  Functions functions(ir, plan);
   const Parameters parameters = parameters_of(ir);
-  std::string kernel = state_type(ir) + functions.text() + state_functions(ir, functions.expressions()) + skeleton(ir);
-  kernel = parameter_struct(parameters) + Template(ir, choices(ir)).fill(kernel);
+  std::string kernel = parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text());
+  kernel += state_type(ir, stage) + functions.stage_text(stage) + state_functions(ir, stage, functions.expressions());
+  kernel += Template(ir, stage, choices(ir, stage)).fill(skeleton(ir));
   return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
 }
 

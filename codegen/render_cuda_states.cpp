@@ -6,28 +6,46 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-std::string field_name(const StateField& field, const Reduction& r) {
-  return graph::output_count(r.op) == 2 ? fmt::format("r{}_{}", field.reduction, field.part) : fmt::format("r{}", field.reduction);
+struct Field {
+  std::string name, type;
+};
+
+/// The index of an arg reduction is as wide as the kernel's.
+std::vector<Field> fields_of(const KernelIr& ir, const Stage& stage) {
+  std::vector<Field> fields;
+  for (const std::uint32_t i : stage.reductions) {
+    const Reduction& r = ir.reductions[i];
+    const std::string type = c_type(r.dtype);
+    if (graph::output_count(r.op) == 2) {
+      fields.push_back({fmt::format("r{}_mean", i), type});
+      fields.push_back({fmt::format("r{}_m2", i), type});
+    } else {
+      fields.push_back({fmt::format("r{}", i), type});
+      if (graph::is_arg_reduce(r.op)) fields.push_back({fmt::format("r{}_index", i), "$K"});
+    }
+  }
+  return fields;
 }
 
-/// Functions of the states: first, step, combine, down; even and share say how nodes share their elements.
+/// Functions of the states: first, step, combine, down, from; even and share say how nodes share their elements.
 class States {
  public:
-  States(const KernelIr& ir, Expressions& expressions) : ir_(ir), expressions_(expressions) {}
+  States(const KernelIr& ir, const Stage& stage, Expressions& expressions) : ir_(ir), stage_(stage), expressions_(expressions) {}
 
   [[nodiscard]] std::string functions() {
     shares();
     first();
     step();
     combine();
-    down();
+    lane("down", "int d", "__shfl_down_sync(0xffffffffu, s.{}, d)");
+    if (ir_.schedule == Schedule::RowInner) lane("from", "int lane", "__shfl_sync(0xffffffffu, s.{}, lane)");
     return out_.take();
   }
 
  private:
-  [[nodiscard]] bool moments(std::size_t i) const { return graph::output_count(ir_.reductions[i].op) == 2; }
+  [[nodiscard]] bool moments(std::uint32_t i) const { return graph::output_count(ir_.reductions[i].op) == 2; }
   /// Elements that one input of reduction i stands for, as a factor.
-  [[nodiscard]] std::string weight(std::size_t i) const {
+  [[nodiscard]] std::string weight(std::uint32_t i) const {
     const Reduction& r = ir_.reductions[i];
     return r.op == Op::MomentsMerge ? fmt::format(" * p.{}", slot_name({SlotKind::Scalar, r.weight})) : std::string();
   }
@@ -36,16 +54,16 @@ class States {
   /// for equal counts. A division is long, so the tree asks for one share per level.
   void shares() {
     std::string fields;
-    for (std::size_t i = 0; i < ir_.reductions.size(); ++i)
+    for (const std::uint32_t i : stage_.reductions)
       if (moments(i)) fields += fmt::format(" {} n{}, w{};", c_type(ir_.reductions[i].dtype), i, i);
-    out_.line(fmt::format("struct $N_split {{{} }};", fields));
+    out_.line(fmt::format("struct $S_split {{{} }};", fields));
     for (const bool even : {true, false}) {
       out_.line("template <class Count>");
-      out_.open(fmt::format("__device__ __forceinline__ $N_split $N_{}(const $N_params& p, Count na{})", even ? "even" : "share",
+      out_.open(fmt::format("__device__ __forceinline__ $S_split $S_{}(const $N_params& p, Count na{})", even ? "even" : "share",
                             even ? "" : ", Count nb"));
-      if (!even) out_.line("if (na == nb) return $N_even(p, na);");
-      out_.line("$N_split h;");
-      for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+      if (!even) out_.line("if (na == nb) return $S_even(p, na);");
+      out_.line("$S_split h;");
+      for (const std::uint32_t i : stage_.reductions) {
         if (!moments(i)) continue;
         const std::string type = c_type(ir_.reductions[i].dtype), times = weight(i);
         out_.line(fmt::format("h.n{} = ({})(na{});", i, type, times));
@@ -58,12 +76,13 @@ class States {
   }
 
   void first() {
-    out_.open("__device__ __forceinline__ $N_state $N_first(const $N_inputs& in)");
-    out_.line("$N_state s;");
-    for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+    out_.open("__device__ __forceinline__ $S_state $S_first(const $S_inputs& in)");
+    out_.line("$S_state s;");
+    for (const std::uint32_t i : stage_.reductions) {
       const Op op = ir_.reductions[i].op;
       if (op == Op::Moments) out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = 0;", i));
       else if (op == Op::MomentsMerge) out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = in.x{0}_m2;", i));
+      else if (graph::is_arg_reduce(op)) out_.line(fmt::format("s.r{0} = in.x{0}; s.r{0}_index = in.at;", i));
       else out_.line(fmt::format("s.r{0} = in.x{0};", i));
     }
     out_.line("return s;");
@@ -72,11 +91,11 @@ class States {
 
   /// A lane takes its k-th element.
   void step() {
-    out_.open("__device__ __forceinline__ $N_state $N_step(const $N_params& p, $N_state a, const $N_inputs& in, int k)");
+    out_.open("__device__ __forceinline__ $S_state $S_step(const $N_params& p, $S_state a, const $S_inputs& in, int k)");
     bool merges = false;
-    for (const Reduction& r : ir_.reductions) merges |= r.op == Op::MomentsMerge;
-    if (merges) out_.line("const $N_split h = $N_share(p, k - 1, 1);");
-    for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+    for (const std::uint32_t i : stage_.reductions) merges |= ir_.reductions[i].op == Op::MomentsMerge;
+    if (merges) out_.line("const $S_split h = $S_share(p, k - 1, 1);");
+    for (const std::uint32_t i : stage_.reductions) {
       const Reduction& r = ir_.reductions[i];
       const std::string type = c_type(r.dtype);
       if (r.op == Op::Moments) {
@@ -87,6 +106,8 @@ class States {
         out_.close();
       } else if (r.op == Op::MomentsMerge) {
         merge(i, fmt::format("in.x{}", i), fmt::format("in.x{}_m2", i));
+      } else if (graph::is_arg_reduce(r.op)) {
+        choose(i, fmt::format("in.x{}", i), "in.at");
       } else {
         out_.line(fmt::format("a.r{0} = {1};", i, expressions_.combine(r, fmt::format("a.r{}", i), fmt::format("in.x{}", i))));
       }
@@ -97,9 +118,10 @@ class States {
 
   /// Node a on the left, node b on the right.
   void combine() {
-    out_.open("__device__ __forceinline__ $N_state $N_combine($N_state a, $N_state b, $N_split h)");
-    for (std::size_t i = 0; i < ir_.reductions.size(); ++i) {
+    out_.open("__device__ __forceinline__ $S_state $S_combine($S_state a, $S_state b, $S_split h)");
+    for (const std::uint32_t i : stage_.reductions) {
       if (moments(i)) merge(i, fmt::format("b.r{}_mean", i), fmt::format("b.r{}_m2", i));
+      else if (graph::is_arg_reduce(ir_.reductions[i].op)) choose(i, fmt::format("b.r{}", i), fmt::format("b.r{}_index", i));
       else
         out_.line(fmt::format("a.r{0} = {1};", i,
                               expressions_.combine(ir_.reductions[i], fmt::format("a.r{}", i), fmt::format("b.r{}", i))));
@@ -108,7 +130,7 @@ class States {
     out_.close();
   }
 
-  void merge(std::size_t i, const std::string& mean, const std::string& m2) {
+  void merge(std::uint32_t i, const std::string& mean, const std::string& m2) {
     out_.open("");
     out_.line(fmt::format("const {} d = {} - a.r{}_mean;", c_type(ir_.reductions[i].dtype), mean, i));
     out_.line(fmt::format("a.r{0}_mean = a.r{0}_mean + d * h.w{0};", i));
@@ -116,31 +138,42 @@ class States {
     out_.close();
   }
 
-  /// The state of the thread d lanes up in the warp.
-  void down() {
-    out_.open("__device__ __forceinline__ $N_state $N_down($N_state s, int d)");
-    for (const StateField& f : state_fields(ir_)) {
-      const std::string name = field_name(f, ir_.reductions[f.reduction]);
-      out_.line(fmt::format("s.{0} = ({1})__shfl_down_sync(0xffffffffu, s.{0}, d);", name, c_type(f.dtype)));
-    }
+  /// a becomes (x, at) where that wins: a NaN over a number, then the better value, then the lower index. Lanes of a tree
+  /// block interleave, so the left operand need not have the lower index.
+  void choose(std::uint32_t i, const std::string& x, const std::string& at) {
+    const Reduction& r = ir_.reductions[i];
+    const std::string a = fmt::format("a.r{}", i), order = r.op == Op::ArgMin ? "<" : ">";
+    std::string wins = fmt::format("{0} {1} {2} || ({0} == {2} && {3} < {2}_index)", x, order, a, at);
+    if (is_floating(r.dtype))
+      wins = fmt::format("{0} != {0} ? {1} == {1} || {2} < {1}_index : {3}", x, a, at, wins);
+    out_.line(fmt::format("if ({}) {{ {} = {}; {}_index = {}; }}", wins, a, x, a, at));
+  }
+
+  /// The state of another thread of the warp.
+  void lane(std::string_view name, std::string_view which, std::string_view shuffle) {
+    out_.open(fmt::format("__device__ __forceinline__ $S_state $S_{}($S_state s, {})", name, which));
+    for (const Field& f : fields_of(ir_, stage_))
+      out_.line(fmt::format("s.{} = ({}){};", f.name, f.type, fmt::format(fmt::runtime(shuffle), f.name)));
     out_.line("return s;");
     out_.close();
   }
 
   const KernelIr& ir_;
+  const Stage& stage_;
   Expressions& expressions_;
   CodeWriter out_;
 };
 
 }  // namespace
 
-std::string state_type(const KernelIr& ir) {
+std::string state_type(const KernelIr& ir, const Stage& stage) {
   std::string fields;
-  for (const StateField& f : state_fields(ir))
-    fields += fmt::format(" {} {};", c_type(f.dtype), field_name(f, ir.reductions[f.reduction]));
-  return fmt::format("struct $N_state {{{} }};\n", fields);
+  for (const Field& f : fields_of(ir, stage)) fields += fmt::format(" {} {};", f.type, f.name);
+  return Template(ir, stage).fill(fmt::format("struct $S_state {{{} }};\n", fields));
 }
 
-std::string state_functions(const KernelIr& ir, Expressions& expressions) { return States(ir, expressions).functions(); }
+std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions) {
+  return Template(ir, stage).fill(States(ir, stage, expressions).functions());
+}
 
 }  // namespace tarry::codegen::cuda

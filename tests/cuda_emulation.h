@@ -1,4 +1,4 @@
-// Runs generated CUDA C on the host: the text compiles as C++ under a shim, the 256 threads of a thread block are fibers.
+// Runs generated CUDA C on the host: the text compiles as C++ under a shim, the threads of a thread block are fibers.
 // Slow, sequential and exact: what it computes must have the bits that tree R prescribes.
 #pragma once
 
@@ -35,16 +35,17 @@ inline constexpr const char* kCudaShim = R"shim(
 #define __launch_bounds__(...)
 namespace {
 struct Index { unsigned x; } threadIdx, blockIdx, gridDim;
-constexpr int kThreads = 256;
+constexpr int kMostThreads = 1024;
+int threads;
 struct Barrier {
   int expected = 0;
   std::vector<int> waiting;
 };
-ucontext_t scheduler, fibers[kThreads];
+ucontext_t scheduler, fibers[kMostThreads];
 std::deque<int> runnable;
-Barrier block_barrier, warp_barriers[kThreads / 32];
-unsigned long long slots[2][kThreads];
-unsigned char parity[kThreads];
+Barrier block_barrier, warp_barriers[kMostThreads / 32];
+unsigned long long slots[2][kMostThreads];
+unsigned char parity[kMostThreads];
 void (*body)(const void*);
 const void* arguments;
 void wait(Barrier& b) {
@@ -58,16 +59,17 @@ void wait(Barrier& b) {
   b.waiting.clear();
 }
 void fiber_main() { body(arguments); }
-void emulate(unsigned blocks, void (*kernel)(const void*), const void* parameters) {
-  static std::vector<char> stacks(kThreads * 65536);
+void emulate(unsigned blocks, unsigned width, void (*kernel)(const void*), const void* parameters) {
+  static std::vector<char> stacks(kMostThreads * 65536);
+  threads = (int)width;
   body = kernel;
   arguments = parameters;
   gridDim.x = blocks;
-  block_barrier.expected = kThreads;
+  block_barrier.expected = threads;
   for (Barrier& b : warp_barriers) b.expected = 32;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
-    int alive = kThreads;
-    for (int i = 0; i < kThreads; ++i) {
+    int alive = threads;
+    for (int i = 0; i < threads; ++i) {
       getcontext(&fibers[i]);
       fibers[i].uc_stack.ss_sp = stacks.data() + i * 65536;
       fibers[i].uc_stack.ss_size = 65536;
@@ -89,8 +91,8 @@ void emulate(unsigned blocks, void (*kernel)(const void*), const void* parameter
   }
 }
 inline void __syncthreads() { wait(block_barrier); }
-template <class T> T __shfl_down_sync(unsigned, T value, int d) {
-  const unsigned self = threadIdx.x, lane = self & 31, from = lane + (unsigned)d < 32 ? self + (unsigned)d : self;
+template <class T> T exchange(T value, unsigned from) {
+  const unsigned self = threadIdx.x;
   unsigned long long* slot = slots[parity[self] ^= 1];
   slot[self] = 0;
   std::memcpy(&slot[self], &value, sizeof value);
@@ -99,6 +101,11 @@ template <class T> T __shfl_down_sync(unsigned, T value, int d) {
   std::memcpy(&result, &slot[from], sizeof result);
   return result;
 }
+template <class T> T __shfl_down_sync(unsigned, T value, int d) {
+  const unsigned self = threadIdx.x, lane = self & 31;
+  return exchange(value, lane + (unsigned)d < 32 ? self + (unsigned)d : self);
+}
+template <class T> T __shfl_sync(unsigned, T value, int lane) { return exchange(value, (threadIdx.x & ~31u) + ((unsigned)lane & 31)); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 }
@@ -113,7 +120,7 @@ class EmulatedKernels {
     std::string text = kCudaShim + codegen::prelude_text(sections, codegen::Dialect::C);
     for (const auto* k : kernels) {
       text += k->kernel;
-      text += "extern \"C\" void run_" + k->entry + "(unsigned blocks, const void* p) {\n  emulate(blocks, [](const void* q) { " +
+      text += "extern \"C\" void run_" + k->entry + "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, [](const void* q) { " +
               k->entry + "(*(const struct " + k->entry + "_params*)q); }, p);\n}\n";
     }
     const std::string atomic = R"(asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)";
@@ -136,9 +143,9 @@ class EmulatedKernels {
   EmulatedKernels& operator=(const EmulatedKernels&) = delete;
 
   void run(const codegen::KernelSource& kernel, std::int64_t grid, const std::vector<std::uint64_t>& parameters) const {
-    auto* entry = reinterpret_cast<void (*)(unsigned, const void*)>(dlsym(handle_, ("run_" + kernel.entry).c_str()));
+    auto* entry = reinterpret_cast<void (*)(unsigned, unsigned, const void*)>(dlsym(handle_, ("run_" + kernel.entry).c_str()));
     if (!entry) throw std::runtime_error("no entry " + kernel.entry);
-    entry(static_cast<unsigned>(grid), parameters.data());
+    entry(static_cast<unsigned>(grid), static_cast<unsigned>(kernel.threads), parameters.data());
   }
 
  private:

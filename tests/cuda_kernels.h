@@ -1,6 +1,8 @@
 // Kernels built by hand for the tests of the CUDA renderer: every schedule, stride class, dtype and region.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -44,6 +46,8 @@ class KernelBuilder {
   }
   KernelBuilder& vector(int v) { case_.ir.vector = v; return *this; }
   KernelBuilder& rows_class(int c) { case_.ir.rows_class = c; return *this; }
+  /// Stage of the Point and Outer instructions and the reductions that follow.
+  KernelBuilder& stage(int s) { stage_ = static_cast<std::uint8_t>(s); return *this; }
   KernelBuilder& wide() { case_.ir.wide_index = true; return *this; }
 
   std::uint32_t buffer(Dtype dtype) {
@@ -59,6 +63,36 @@ class KernelBuilder {
     const std::uint32_t a = access(codegen::kNone, false, region, strides, reduced);
     case_.args.accesses[a].offset = start;
     return instr({InstrKind::Load, region, Dtype::Int64, {}, {codegen::kNone, codegen::kNone, codegen::kNone}, a});
+  }
+  /// A term per iota: 0 <= start + sum of strides < extent.
+  struct Term {
+    std::int64_t start;
+    std::vector<std::int64_t> strides;
+    std::int64_t reduced, extent;
+  };
+  std::uint32_t guard(Region region, const std::vector<Term>& terms) {
+    codegen::Guard g;
+    for (const Term& t : terms) {
+      const std::uint32_t a = access(codegen::kNone, false, region, t.strides, t.reduced);
+      case_.args.accesses[a].offset = t.start;
+      g.terms.push_back({a, cell(t.extent)});
+    }
+    case_.ir.guards.push_back(std::move(g));
+    return static_cast<std::uint32_t>(case_.ir.guards.size() - 1);
+  }
+  Value inside(Region region, std::uint32_t guard) {
+    return instr({InstrKind::Inside, region, Dtype::Bool, {}, {codegen::kNone, codegen::kNone, codegen::kNone}, guard});
+  }
+  /// A load of `count` elements where the guard holds; `start` may leave the memory elsewhere.
+  Value guarded_load(Region region, Dtype dtype, std::uint32_t guard, std::int64_t count, std::int64_t start,
+                     std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
+    const Value v = load(region, dtype, std::move(strides), reduced);
+    Instr& in = case_.ir.instrs[v];
+    in.guard = guard;
+    case_.ir.accesses[in.index].aligned = false;
+    case_.args.accesses[in.index].offset = start;
+    reach_[case_.ir.accesses[in.index].buffer] = count;
+    return v;
   }
   void store(Region region, Value v, std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
     const Dtype dtype = case_.ir.instrs[v].dtype;
@@ -79,11 +113,12 @@ class KernelBuilder {
     return instr(in);
   }
   std::uint32_t reduce(Op op, Value x, Value m2 = codegen::kNone, std::uint32_t weight = codegen::kNone) {
-    case_.ir.reductions.push_back({op, case_.ir.instrs[x].dtype, {x, m2}, weight});
+    case_.ir.reductions.push_back({op, case_.ir.instrs[x].dtype, stage_, {x, m2}, weight});
     return static_cast<std::uint32_t>(case_.ir.reductions.size() - 1);
   }
   Value result(std::uint32_t reduction, std::uint32_t output = 0) {
-    Instr in{InstrKind::Result, Region::Outer, case_.ir.reductions[reduction].dtype};
+    const Reduction& r = case_.ir.reductions[reduction];
+    Instr in{InstrKind::Result, Region::Outer, graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype};
     in.index = reduction;
     in.output = output;
     return instr(in);
@@ -106,17 +141,30 @@ class KernelBuilder {
  private:
   static void put(unsigned char* at, Dtype dtype, std::mt19937& random) {
     const double x = std::normal_distribution<double>(1.0, 3.0)(random);
+    const auto f = static_cast<float>(x);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &f, sizeof bits);
     auto as = [&](auto v) { std::memcpy(at, &v, sizeof v); };
     switch (dtype) {
       case Dtype::Bool: return as(static_cast<unsigned char>(x > 1));
-      case Dtype::Int32: return as(static_cast<std::int32_t>(x * 1e9));
-      case Dtype::Int64: return as(static_cast<std::int64_t>(x * 1e18));
-      case Dtype::Float32: return as(static_cast<float>(x));
+      case Dtype::Int8: return as(static_cast<std::int8_t>(random()));
+      case Dtype::UInt8: return as(static_cast<std::uint8_t>(random()));
+      case Dtype::Int16: return as(static_cast<std::int16_t>(random()));
+      case Dtype::UInt16: return as(static_cast<std::uint16_t>(random()));
+      case Dtype::UInt32: return as(static_cast<std::uint32_t>(random()));
+      case Dtype::UInt64: return as(std::uint64_t{random()} << 32 | random());
+      case Dtype::Float16:  // the float32 with a short exponent, cut
+        return as(static_cast<std::uint16_t>((bits >> 16 & 0x8000) | (((bits >> 23) - 112) & 0x1f) << 10 | (bits >> 13 & 0x3ff)));
+      case Dtype::BFloat16: return as(static_cast<std::uint16_t>(bits >> 16));
+      case Dtype::Int32: return as(static_cast<std::int32_t>(x * 1e8));
+      case Dtype::Int64: return as(static_cast<std::int64_t>(x * 1e17));
+      case Dtype::Float32: return as(f);
       default: return as(x);
     }
   }
 
   Value instr(Instr in) {
+    if (in.region != Region::Row && in.kind != InstrKind::Scalar) in.stage = stage_;
     case_.ir.instrs.push_back(in);
     return static_cast<Value>(case_.ir.instrs.size() - 1);
   }
@@ -133,8 +181,8 @@ class KernelBuilder {
     for (const std::int64_t s : strides) a.strides.push_back(class_of(s));
     a.reduced = class_of(reduced);
     // Every stride but that of the vector dimension must keep a vector's alignment.
-    const bool inner = case_.ir.schedule == Schedule::ReduceInner;
-    a.aligned = case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
+    const bool inner = case_.ir.schedule == Schedule::ReduceInner || case_.ir.schedule == Schedule::RowInner;
+    a.aligned = buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
     for (std::size_t d = 0; d < strides.size(); ++d)
       if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector == 0;
     codegen::AccessArgs args{0, graph::Dims(std::span<const std::int64_t>(strides)), reduced};
@@ -156,6 +204,7 @@ class KernelBuilder {
 
   KernelCase case_;
   std::vector<std::int64_t> reach_;
+  std::uint8_t stage_ = 0;
 };
 
 // Pointwise.
@@ -215,6 +264,37 @@ inline KernelCase cube(std::int64_t a, std::int64_t h, std::int64_t w, int vecto
 inline KernelCase counting(std::int64_t n) {
   KernelBuilder b("counting", Schedule::Pointwise, {n});
   b.store(Region::Point, b.iota(Region::Point, 3, {2}), {1});
+  return b.build();
+}
+
+/// Three ways to move elements: as they are, backwards, and one for all.
+inline KernelCase copies(std::int64_t n, Dtype dtype, int vector) {
+  KernelBuilder b(std::string("copies_") + info(dtype).suffix, Schedule::Pointwise, {n});
+  b.vector(vector);
+  const Value x = b.load(Region::Point, dtype, {1}), back = b.load(Region::Point, dtype, {-1}), one = b.load(Region::Point, dtype, {0});
+  const Value c = b.load(Region::Point, Dtype::Bool, {1});
+  b.store(Region::Point, b.compute(Region::Point, Op::Where, dtype, {c, x, back}), {1});
+  b.store(Region::Point, b.compute(Region::Point, Op::Where, dtype, {c, one, back}), {1});
+  b.store(Region::Point, x, {2});
+  return b.build();
+}
+
+/// A box of an array replaced, its border taken from elsewhere: what an update and a pad make.
+inline KernelCase boxes(std::int64_t rows, std::int64_t columns, int vector, bool wide) {
+  KernelBuilder b("boxes", Schedule::Pointwise, {rows, columns});
+  b.vector(vector);
+  if (wide) b.wide();
+  const std::int64_t h = rows - 4, w = columns - 5;
+  const Value base = b.load(Region::Point, Dtype::Float32, {columns, 1});
+  const auto box = b.guard(Region::Point, {{-2, {1, 0}, 0, h}, {-3, {0, 1}, 0, w}});
+  const Value value = b.guarded_load(Region::Point, Dtype::Float32, box, h * w, -2 * w - 3, {w, 1});
+  const Value one = b.guarded_load(Region::Point, Dtype::Float32, box, h, -2, {1, 0});
+  const Value nothing = b.guarded_load(Region::Point, Dtype::Float32, b.guard(Region::Point, {{-5, {1, 0}, 0, 0}}), 0, -7, {1, 1});
+  const Value inside = b.inside(Region::Point, box);
+  b.store(Region::Point, b.compute(Region::Point, Op::Where, Dtype::Float32, {inside, value, base}), {columns, 1});
+  const Value sum = b.compute(Region::Point, Op::Add, Dtype::Float32, {value, one});
+  b.store(Region::Point, b.compute(Region::Point, Op::Add, Dtype::Float32, {sum, nothing}), {columns, 1});
+  b.store(Region::Point, inside, {columns, 1});
   return b.build();
 }
 
@@ -292,6 +372,48 @@ inline KernelCase strided_sum(const ReduceShape& s, std::int64_t planes) {
   const Value x = b.load(Region::Point, Dtype::Float32, {s.outer * s.n * 2, 1}, s.outer * 2);
   const Value c = b.load(Region::Row, Dtype::Float32, {1, planes});
   b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, c}))), {s.outer, 1});
+  return b.build();
+}
+
+/// Values of a few kinds, so that each comes often: NaN, zeros of both signs, numbers. Both arg reductions and their keys.
+inline KernelCase ties(const ReduceShape& s, Dtype dtype) {
+  KernelBuilder b = reduce_builder(std::string("ties_") + info(dtype).suffix, s);
+  const Value x = b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s));
+  const auto least = b.reduce(Op::ArgMin, x), most = b.reduce(Op::ArgMax, x), low = b.reduce(Op::Min, x), high = b.reduce(Op::Max, x);
+  const Value span = b.compute(Region::Outer, Op::Subtract, Dtype::Int64, {b.result(most), b.result(least)});
+  b.store(Region::Outer, b.result(least), {1});
+  b.store(Region::Outer, span, {1});
+  b.store(Region::Outer, b.result(low), {1});
+  b.store(Region::Outer, b.result(high), {1});
+  KernelCase made = b.build();
+  std::mt19937 random(7);
+  const std::size_t size = itemsize(dtype);
+  for (std::size_t i = 0; i < made.buffers[0].size() / size; ++i) {
+    const auto row = static_cast<std::int64_t>(i) / std::max<std::int64_t>(1, outer_stride(s)) % 3;  // NaN in one of three
+    const auto kind = random() % 8;
+    const double value = kind == 0 && row == 0 && random() % 64 == 0 ? std::nan("") : kind < 4 ? -0.0 : 0.0;
+    const auto single = static_cast<float>(value);
+    const auto whole = static_cast<std::int64_t>(kind % 3);
+    if (dtype == Dtype::Int64) std::memcpy(&made.buffers[0][i * size], &whole, size);
+    else std::memcpy(&made.buffers[0][i * size], &single, size);
+  }
+  return made;
+}
+
+/// A window of every row: loads and an index under a guard.
+inline KernelCase guarded_sum(const ReduceShape& s) {
+  KernelBuilder b = reduce_builder("window", s);
+  const bool columns = s.schedule == Schedule::ReduceOuter;
+  const std::int64_t length = s.n / 3;
+  const auto window = b.guard(Region::Point, {{-2, {0}, 1, length}, {-1, {1}, 0, s.outer - 2}});
+  const Value x = columns ? b.guarded_load(Region::Point, Dtype::Float32, window, length * s.outer, -2 * s.outer, {1}, s.outer)
+                          : b.guarded_load(Region::Point, Dtype::Float32, window, length * s.outer, -length - 2, {length}, 1);
+  const Value y = b.load(Region::Point, Dtype::Float32, {outer_stride(s)}, reduced_stride(s));
+  const Value row = b.guarded_load(Region::Row, Dtype::Float32, b.guard(Region::Row, {{-1, {1}, 0, s.outer - 2}}), s.outer, -1, {1});
+  const Value pick = b.compute(Region::Point, Op::Where, Dtype::Float32, {b.inside(Region::Point, window), x, y});
+  const auto sum = b.reduce(Op::Sum, b.compute(Region::Point, Op::Add, Dtype::Float32, {pick, row}));
+  const Value last = b.guarded_load(Region::Outer, Dtype::Float32, b.guard(Region::Outer, {{0, {1}, 0, s.outer / 2}}), s.outer / 2, 0, {1});
+  b.store(Region::Outer, b.compute(Region::Outer, Op::Add, Dtype::Float32, {b.result(sum), last}), {1});
   return b.build();
 }
 

@@ -13,7 +13,7 @@
 #include "graph/target.h"
 #include "runtime/nvrtc.h"
 #include "tests/cuda_emulation.h"
-#include "tests/cuda_kernels.h"
+#include "tests/cuda_row_kernels.h"
 #include "tests/test.h"
 
 using namespace tarry;
@@ -24,6 +24,9 @@ using codegen::KernelSource;
 namespace {
 
 const graph::Target& target(const char* name = "sm_90") { return *graph::find_target(name); }
+
+constexpr Dtype kDtypes[] = {Dtype::Bool,   Dtype::Int8,   Dtype::Int16,   Dtype::Int32,    Dtype::Int64,   Dtype::UInt8,  Dtype::UInt16,
+                             Dtype::UInt32, Dtype::UInt64, Dtype::Float16, Dtype::BFloat16, Dtype::Float32, Dtype::Float64};
 
 std::vector<ReduceShape> reduce_shapes(std::int64_t outer, std::int64_t n) {
   return {{Schedule::ReduceInner, 1, 1, outer, n},          {Schedule::ReduceInner, 8, 4, outer, n},
@@ -37,7 +40,24 @@ std::vector<KernelCase> reductions(const ReduceShape& s) {
   return {simple_reduction(s, Op::Sum, Dtype::Float32), simple_reduction(s, Op::Sum, Dtype::Float64),
           simple_reduction(s, Op::Moments, Dtype::Float32), simple_reduction(s, Op::Max, Dtype::Bool),
           many_reductions(s, Dtype::Float32), many_reductions(s, Dtype::Float64),
-          merge_moments(s, Dtype::Float32), merge_moments(s, Dtype::Float64), indexed_sum(s)};
+          merge_moments(s, Dtype::Float32), merge_moments(s, Dtype::Float64), indexed_sum(s), guarded_sum(s)};
+}
+
+/// Products and arg reductions, alone and together.
+std::vector<KernelCase> new_reductions(const ReduceShape& s) {
+  std::vector<KernelCase> all;
+  for (const Dtype dtype : {Dtype::Int32, Dtype::Int64, Dtype::UInt32, Dtype::UInt64, Dtype::Float32, Dtype::Float64})
+    for (const Op op : {Op::ArgMin, Op::ArgMax, Op::Min}) all.push_back(simple_reduction(s, op, dtype));
+  for (const Dtype dtype : {Dtype::Int64, Dtype::UInt64, Dtype::Float32, Dtype::Float64}) all.push_back(simple_reduction(s, Op::Prod, dtype));
+  for (const Dtype dtype : {Dtype::Float32, Dtype::Int64}) all.push_back(ties(s, dtype));
+  return all;
+}
+
+/// Every row kernel for one shape.
+std::vector<KernelCase> rows(const RowShape& s) {
+  return {softmax(s, Dtype::Float32, true), softmax(s, Dtype::Float64), logsumexp(s, Dtype::Float32), layer_norm(s, Dtype::Float32),
+          layer_norm(s, Dtype::Float64), everything(s, Dtype::Float32), everything(s, Dtype::Float64),
+          half_softmax(s, Dtype::Float16), half_softmax(s, Dtype::BFloat16)};
 }
 
 std::vector<KernelCase> all_kernels() {
@@ -48,6 +68,13 @@ std::vector<KernelCase> all_kernels() {
     for (KernelCase& k : reductions(s)) all.push_back(std::move(k));
   for (const Schedule schedule : {Schedule::ReduceSerial, Schedule::ReduceInner, Schedule::ReduceOuter})
     all.push_back(strided_sum({schedule, schedule == Schedule::ReduceInner ? 8 : 0, 1, 6, 16}, 3));
+  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceSerial, 0, 1, 8, 8}, ReduceShape{Schedule::ReduceInner, 1, 4, 8, 256},
+                               ReduceShape{Schedule::ReduceInner, 8, 4, 8, 256}, ReduceShape{Schedule::ReduceOuter, 0, 4, 8, 256}})
+    for (KernelCase& k : new_reductions(s)) all.push_back(std::move(k));
+  for (const std::int64_t n : {8, 100, 200, 400, 1000, 2000, 4000, 8000, 16000})
+    for (KernelCase& k : rows({3, n})) all.push_back(std::move(k));
+  for (const Dtype dtype : kDtypes) all.push_back(copies(100, dtype, static_cast<int>(16 / itemsize(dtype))));
+  for (const int vector : {1, 2, 4}) all.push_back(boxes(9, 32, vector, vector == 2));
   return all;
 }
 
@@ -192,6 +219,56 @@ TEST_CASE("render_cuda: columns reduce by tree R", "[render_cuda]") {
   check_bits(cases);
 }
 
+TEST_CASE("render_cuda: products and arg reductions have the interpreter's bits in every schedule", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {0, 1, 2, 31, 32})
+    for (KernelCase& k : new_reductions({Schedule::ReduceSerial, 0, 1, 70, n})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {33, 130, 513, 1025, 4096})
+    for (const ReduceShape& s : reduce_shapes(4, n))
+      for (KernelCase& k : new_reductions(s)) cases.push_back(std::move(k));
+  for (KernelCase& k : new_reductions({Schedule::ReduceInner, 8, 4, 1, 70001})) cases.push_back(std::move(k));
+  for (KernelCase& k : new_reductions({Schedule::ReduceOuter, 0, 1, 5, 2600})) cases.push_back(std::move(k));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: elements of every dtype move with all their bits", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const Dtype dtype : kDtypes)
+    for (const std::int64_t n : {1, 1000, 5003})
+      for (const int vector : {1, static_cast<int>(16 / itemsize(dtype))}) cases.push_back(copies(n, dtype, vector));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: guarded loads read their box and nothing else", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const bool wide : {false, true})
+    for (const int vector : {1, 2, 4})
+      for (const std::int64_t columns : {8, 100, 700}) cases.push_back(boxes(9, columns, vector, wide));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: row kernels have the interpreter's bits", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  // Every kernel for a row in a thread, in a quarter of a warp, in a warp, in a thread block; two of them for all classes.
+  for (const std::int64_t n : {2, 31, 32})
+    for (KernelCase& k : rows({300, n})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {33, 100, 127, 128, 257, 511, 512})
+    for (KernelCase& k : rows({37, n})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {2049, 4000, 4096})
+    for (KernelCase& k : rows({3, n})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {129, 200, 255, 256, 513, 1000, 1024, 1025, 2048, 4097, 8191, 8192, 8193, 12289, 16384}) {
+    cases.push_back(softmax({3, n}, Dtype::Float32));
+    cases.push_back(everything({3, n}, Dtype::Float32));
+  }
+  for (const std::int64_t n : {100, 333, 1001}) {
+    cases.push_back(everything({5, n, 1}, Dtype::Float32));
+    cases.push_back(everything({5, n, 4, true, 24}, Dtype::Float64));
+    cases.push_back(strided_rows(3, 5, n));
+  }
+  cases.push_back(strided_rows(3, 5, 17));
+  check_bits(cases);
+}
+
 TEST_CASE("render_cuda: batches of kernels compile for every architecture without spills or local memory", "[render_cuda]") {
   TARRY_REQUIRE_NVRTC();
   const std::vector<KernelCase> cases = all_kernels();
@@ -270,5 +347,6 @@ TEST_CASE("render_cuda: geometry covers the space and grows with the extents alo
 TEST_CASE("render_cuda: golden texts", "[render_cuda]") {
   check_golden("render_cuda_axpy", axpy(1000, 4).ir);
   check_golden("render_cuda_sum_rows", simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4096}, Op::Sum, Dtype::Float32).ir);
+  check_golden("render_cuda_softmax_rows", softmax({64, 4096}, Dtype::Float32).ir);
   check_golden("render_cuda_variance_columns", simple_reduction({Schedule::ReduceOuter, 0, 4, 64, 4096}, Op::Moments, Dtype::Float32).ir);
 }

@@ -6,8 +6,6 @@ struct ENTRY_params {
   tarry_i64 count;
 };
 struct alignas(16) ENTRY_f32 { float v[4]; };
-struct ENTRY_loads { ENTRY_f32 a0; ENTRY_f32 a1; };
-struct ENTRY_stores { ENTRY_f32 a2; };
 struct ENTRY_at {
   const float* a0;
   const float* a1;
@@ -20,6 +18,7 @@ __device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32
   t.a2 = p.a2 + i;
   return t;
 }
+struct ENTRY_loads { ENTRY_f32 a0; ENTRY_f32 a1; };
 __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int m, ENTRY_loads& x) {
   if (m >= 4) {
     x.a0 = *(const ENTRY_f32*)(t.a0);
@@ -35,6 +34,7 @@ __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at
     }
   }
 }
+struct ENTRY_stores { ENTRY_f32 a2; };
 __device__ __forceinline__ void ENTRY_store(const ENTRY_params& p, const ENTRY_at& t, int m, const ENTRY_stores& x) {
   if (m >= 4) {
     *(ENTRY_f32*)(t.a2) = x.a2;

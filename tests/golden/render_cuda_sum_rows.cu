@@ -9,9 +9,7 @@ struct ENTRY_params {
   void* scratch;
   tarry_u32* tickets;
 };
-struct ENTRY_state { float r0; };
 struct alignas(16) ENTRY_f32 { float v[4]; };
-struct ENTRY_loads { ENTRY_f32 a0; };
 struct ENTRY_at {
   const float* a0;
   float* a1;
@@ -22,6 +20,13 @@ __device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32
   t.a1 = p.a1 + i;
   return t;
 }
+struct ENTRY_row { };
+__device__ __forceinline__ ENTRY_row ENTRY_begin(const ENTRY_params& p, const ENTRY_at& t, int j) {
+  ENTRY_row r;
+  return r;
+}
+struct ENTRY_state { float r0; };
+struct ENTRY_loads { ENTRY_f32 a0; };
 __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int k, int m, ENTRY_loads& x) {
   if (m >= 4) {
     x.a0 = *(const ENTRY_f32*)(t.a0 + k);
@@ -34,11 +39,6 @@ __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at
       }
     }
   }
-}
-struct ENTRY_row { };
-__device__ __forceinline__ ENTRY_row ENTRY_begin(const ENTRY_params& p, const ENTRY_at& t, int j) {
-  ENTRY_row r;
-  return r;
 }
 struct ENTRY_inputs { float x0; };
 __device__ __forceinline__ ENTRY_inputs ENTRY_point(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads& x, int j, int k) {
@@ -159,7 +159,7 @@ __device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* p
   }
 }
 
-// Four whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in lane 0.
+// 4 whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in the first lane.
 __device__ __forceinline__ ENTRY_state ENTRY_four(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads* x, int k) {
   ENTRY_state c[4];
 #pragma unroll
@@ -176,23 +176,12 @@ __device__ __forceinline__ ENTRY_state ENTRY_four(const ENTRY_params& p, const E
     for (int j = 0; j < 4; ++j) c[j] = ENTRY_combine(c[j], ENTRY_down(c[j], d), ENTRY_even(p, 16 / d));
   }
   c[0] = ENTRY_combine(ENTRY_combine(c[0], c[2], ENTRY_even(p, 32)), ENTRY_combine(c[1], c[3], ENTRY_even(p, 32)), ENTRY_even(p, 64));
-  c[0] = ENTRY_combine(c[0], ENTRY_down(c[0], 8), ENTRY_even(p, 128));
-  return ENTRY_combine(c[0], ENTRY_down(c[0], 16), ENTRY_even(p, 256));
-}
-
-// Eight whole blocks.
-__device__ __forceinline__ ENTRY_state ENTRY_eight(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base) {
-  const int lane = threadIdx.x & 31;
-  const int k = base + (lane >> 3) * 128 + (lane & 7) * 4;
-  ENTRY_loads x[8];
 #pragma unroll
-  for (int s = 0; s < 8; ++s) ENTRY_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
-  const ENTRY_state a = ENTRY_four(p, t, r, x, k);
-  const ENTRY_state b = ENTRY_four(p, t, r, x + 4, k + 512);
-  return ENTRY_combine(a, b, ENTRY_even(p, 512));
+  for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_combine(c[0], ENTRY_down(c[0], 8 * d), ENTRY_even(p, 128 * d));
+  return c[0];
 }
 
-// Up to four blocks with m elements in all: lanes and blocks that are missing take no part.
+// Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part.
 __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base, int m) {
   const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
   const int here = m - block < 128 ? m - block : 128;
@@ -219,8 +208,8 @@ __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const E
     const ENTRY_split uneven = ENTRY_uneven(p, here, 4 * d);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      const ENTRY_state o = ENTRY_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = ENTRY_combine(c[j], o, ENTRY_lane_pair(p, here, l + j, 4 * d, uneven));
+      const ENTRY_state b = ENTRY_down(c[j], d);
+      if (l + j + 4 * d < here) c[j] = ENTRY_combine(c[j], b, ENTRY_lane_pair(p, here, l + j, 4 * d, uneven));
     }
   }
   // The four lanes of the block's first thread.
@@ -230,11 +219,23 @@ __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const E
   if (1 < here) c[0] = ENTRY_combine(c[0], c[1], ENTRY_share(p, (here + 1) / 2, here / 2));
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) {
-    const ENTRY_state o = ENTRY_down(c[0], 8 * d);
+    const ENTRY_state b = ENTRY_down(c[0], 8 * d);
     const int left = m - block - d * 128;
-    if (left > 0) c[0] = ENTRY_combine(c[0], o, ENTRY_share(p, d * 128, left < d * 128 ? left : d * 128));
+    if (left > 0) c[0] = ENTRY_combine(c[0], b, ENTRY_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
   return c[0];
+}
+
+// Eight whole blocks.
+__device__ __forceinline__ ENTRY_state ENTRY_eight(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base) {
+  const int lane = threadIdx.x & 31;
+  const int k = base + (lane >> 3) * 128 + (lane & 7) * 4;
+  ENTRY_loads x[8];
+#pragma unroll
+  for (int s = 0; s < 8; ++s) ENTRY_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
+  const ENTRY_state a = ENTRY_four(p, t, r, x, k);
+  const ENTRY_state b = ENTRY_four(p, t, r, x + 4, k + 512);
+  return ENTRY_combine(a, b, ENTRY_even(p, 512));
 }
 
 // The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.

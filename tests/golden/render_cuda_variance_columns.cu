@@ -9,9 +9,7 @@ struct ENTRY_params {
   void* scratch;
   tarry_u32* tickets;
 };
-struct ENTRY_state { float r0_mean; float r0_m2; };
 struct alignas(16) ENTRY_f32 { float v[4]; };
-struct ENTRY_loads { ENTRY_f32 a0; };
 struct ENTRY_at {
   const float* a0;
   float* a1;
@@ -22,6 +20,13 @@ __device__ __forceinline__ ENTRY_at ENTRY_place(const ENTRY_params& p, tarry_u32
   t.a1 = p.a1 + i;
   return t;
 }
+struct ENTRY_row { };
+__device__ __forceinline__ ENTRY_row ENTRY_begin(const ENTRY_params& p, const ENTRY_at& t, int j) {
+  ENTRY_row r;
+  return r;
+}
+struct ENTRY_state { float r0_mean; float r0_m2; };
+struct ENTRY_loads { ENTRY_f32 a0; };
 __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at& t, int k, int m, ENTRY_loads& x) {
   if (m >= 4) {
     x.a0 = *(const ENTRY_f32*)(t.a0 + k * p.r0);
@@ -34,11 +39,6 @@ __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at
       }
     }
   }
-}
-struct ENTRY_row { };
-__device__ __forceinline__ ENTRY_row ENTRY_begin(const ENTRY_params& p, const ENTRY_at& t, int j) {
-  ENTRY_row r;
-  return r;
 }
 struct ENTRY_inputs { float x0; };
 __device__ __forceinline__ ENTRY_inputs ENTRY_point(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads& x, int j, int k) {

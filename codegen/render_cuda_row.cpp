@@ -1,0 +1,217 @@
+// CUDA C of the Row schedules: several stages over a row in one launch, tree R in each of them.
+#include <fmt/format.h>
+
+#include "codegen/render_cuda.h"
+#include "support/check.h"
+
+namespace tarry::codegen::cuda {
+namespace {
+
+/// A thread per row goes over it once per stage, from left to right.
+constexpr std::string_view kSerialHead = R"(
+extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
+  const tarry_i64 i = (tarry_i64)blockIdx.x * 256 + threadIdx.x;
+  if (i >= p.count) return;
+  const $N_at t = $N_place(p, ($O)i);
+  const $N_row r = $N_begin(p, t, 0);
+  const int n = (int)p.n;
+  $N_outer o;
+  $N_kept h;
+)";
+
+constexpr std::string_view kSerialStage = R"(  {
+    $S_state s = {};
+#pragma unroll 4
+    for (int k = 0; k < n; ++k) {
+      $S_loads x;
+@S      $S_stores y;
+      $S_load(p, t, k, 1, x);
+      const $S_inputs in = $S_point(p, t, r, o, x, 0, k$Y, h);
+@S      $S_store(p, t, k, 1, y);
+      s = k == 0 ? $S_first(in) : $S_step(p, s, in, k + 1);
+    }
+    $S_finish(p, t, r, s, true, o);
+  }
+)";
+
+/// A warp's part of a row: `units` units of $V elements.
+constexpr std::string_view kUnit = R"(
+// The node of the unit at `base`, m of whose elements are there; it is in the first lane. `whole`, the same for the warp:
+// all of them are.
+__device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
+  if (!whole) return $S_some(p, t, r$A, base, m);
+  const int lane = threadIdx.x & 31;
+  const $K k = base + $Q * 128 + (lane & 7) * 4;
+  $S_loads x[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, 4, x[s]);
+  return $S_four(p, t, r$A, x, k);
+}
+)";
+
+/// The row's node in every thread of the row, where that is less than a warp or one.
+constexpr std::string_view kSpread = R"(
+__device__ __forceinline__ $S_state $S_spread($S_state s) { return $S_from(s, threadIdx.x & 31 & -($D * 8)); }
+)";
+
+/// The row's node in every thread, through the nodes of its warps.
+constexpr std::string_view kJoin = R"(
+// Every warp combines the nodes of all of them, so that one barrier is enough.
+__device__ __forceinline__ $S_state $S_join(const $N_params& p, $S_state* nodes, $S_state s) {
+  const int lane = threadIdx.x & 31, n = (int)p.n, there = (n + $U * $V - 1) / ($U * $V);
+  if (lane == 0) nodes[threadIdx.x >> 5] = s;
+  __syncthreads();
+  s = nodes[lane < there ? lane : 0];
+#pragma unroll
+  for (int d = 1; d < $T / 32; d *= 2) {
+    const $S_state b = $S_down(s, d);
+    const int left = n - (lane + d) * ($U * $V);
+    if (left > 0) s = $S_combine(s, b, $S_share(p, d * ($U * $V), left < d * ($U * $V) ? left : d * ($U * $V)));
+  }
+  return $S_from(s, 0);
+}
+)";
+
+/// The points of a stage without reductions.
+constexpr std::string_view kEach = R"(
+template <bool kWhole>
+__device__ __forceinline__ void $S_each(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
+  const int lane = threadIdx.x & 31, block = $Q * 128, l = (lane & 7) * 4;
+  const int here = m - block < 128 ? m - block : 128;
+  const $K k = base + block + l;
+  $S_loads x[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, kWhole ? 4 : here - s * 32 - l, x[s]);
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const int left = kWhole ? 4 : here - s * 32 - l;
+@S    $S_stores y;
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      if (j < left) $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
+@S    $S_store(p, t, k + s * 32, left, y);
+  }
+}
+__device__ __forceinline__ void $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
+  if (whole) $S_each<true>(p, t, r$A, base, m);
+  else $S_each<false>(p, t, r$A, base, m);
+}
+)";
+
+/// Several rows per thread block: threads of rows that are not there go along with nothing to do, for the shuffles.
+constexpr std::string_view kRowsHead = R"(
+extern "C" __global__ void __launch_bounds__($T) $N(const __grid_constant__ struct $N_params p) {
+  const tarry_i64 row = (tarry_i64)blockIdx.x * $ROWS + threadIdx.x / ($D * 8), i = row < p.count ? row : p.count - 1;
+  const $K first = 0;
+  const int m = row < p.count ? (int)p.n : 0;
+  const bool leader = m > 0 && threadIdx.x % ($D * 8) == 0;
+  const bool whole = p.n == $V && (tarry_i64)blockIdx.x * $ROWS + (threadIdx.x | 31) / ($D * 8) < p.count;
+)";
+
+constexpr std::string_view kRowHead = R"(
+extern "C" __global__ void __launch_bounds__($T, $M) $N(const __grid_constant__ struct $N_params p) {
+  const tarry_i64 i = blockIdx.x;
+  const $K first = (threadIdx.x >> 5) * ($U * $V);
+  const int m = (int)p.n - (int)first;
+  const bool leader = threadIdx.x == 0;
+)";
+
+constexpr std::string_view kPlaced = R"(  const $N_at t = $N_place(p, ($O)i);
+  const $N_row r = $N_begin(p, t, 0);
+  $N_outer o;
+  $N_kept h[16 * $U];
+)";
+
+constexpr std::string_view kReduces = R"(  $S_state s$Z = {};
+#pragma unroll
+  for (int u = 0; u < $U; ++u) {
+    const int there = m - u * $V;
+    if (there > 0) {
+      const $S_state a = $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
+      s$Z = u == 0 ? a : $S_combine(s$Z, a, $S_share(p, u * $V, there < $V ? there : $V));
+    }
+  }
+)";
+
+constexpr std::string_view kReducesOnce = R"(  $S_state s$Z = $S_unit(p, t, r, o, h, first, m, whole);
+)";
+
+constexpr std::string_view kMaps = R"(#pragma unroll
+  for (int u = 0; u < $U; ++u) {
+    const int there = m - u * $V;
+    if (there > 0) $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
+  }
+  const $S_state s$Z = {};
+)";
+
+constexpr std::string_view kMapsOnce = R"(  $S_unit(p, t, r, o, h, first, m, whole);
+  const $S_state s$Z = {};
+)";
+
+using Choices = std::vector<std::pair<std::string, std::string>>;
+
+/// Thread blocks per multiprocessor: as many as the held registers leave room for, with as much again for the rest.
+int resident_blocks(const KernelIr& ir, const StagePlan& plan, const RowTile& tile) {
+  constexpr int kRegisters = 65536;
+  std::size_t state = 0;
+  for (const StateField& f : state_fields(ir)) state = std::max(state, itemsize(f.dtype));
+  const bool slim = plan.registers <= 16 * tile.units && state <= 4;
+  return std::max(1, kRegisters / (tile.threads() * (slim ? 64 : 128)));
+}
+
+Choices choices(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
+  Choices all = block_choices(ir, stage);
+  const RowTile tile = row_tile(ir);
+  all.insert(all.begin(), {"$ROWS", std::to_string(tile.rows)});
+  all.emplace_back("$Z", std::to_string(stage.number));
+  all.emplace_back("$V", std::to_string(tile.unit()));
+  all.emplace_back("$U", std::to_string(tile.units));
+  all.emplace_back("$T", std::to_string(tile.threads()));
+  all.emplace_back("$M", std::to_string(resident_blocks(ir, plan, tile)));
+  return all;
+}
+
+/// Functions of a stage of RowInner beyond those that load, compute and store its points.
+std::string row_functions(const RowTile& tile, const Stage& stage) {
+  if (stage.reductions.empty()) return std::string(kEach);
+  return fmt::format("{}{}{}{}", lane_functions(), block_functions(), kUnit, tile.warps == 1 ? kSpread : kJoin);
+}
+
+/// A stage in the body of RowInner.
+std::string row_stage(const RowTile& tile, const Stage& stage) {
+  const bool once = tile.warps == 1;
+  std::string text(stage.reductions.empty() ? (once ? kMapsOnce : kMaps) : once ? kReducesOnce : kReduces);
+  if (!stage.reductions.empty()) {
+    if (once) text += "  s$Z = $S_spread(s$Z);\n";
+    else text += "  __shared__ $S_state nodes$Z[$T / 32];\n  s$Z = $S_join(p, nodes$Z, s$Z);\n";
+  }
+  return text + "  $S_finish(p, t, r, s$Z, leader, o);\n";
+}
+
+}  // namespace
+
+KernelSource render_rows(const KernelIr& ir) {
+  using enum SlotKind;
+  const StagePlan plan = plan_stages(ir);
+  const bool serial = ir.schedule == Schedule::RowSerial;
+  const RowTile tile = row_tile(ir);
+  Functions functions(ir, plan);
+  const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
+                                              : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
+  auto fill = [&](const Stage& stage, const std::string& text) { return Template(ir, stage, choices(ir, plan, stage)).fill(text); };
+  std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text());
+  std::string body(serial ? kSerialHead : tile.warps == 1 ? kRowsHead : kRowHead);
+  if (!serial) body += kPlaced;
+  body = fill(plan.stages[0], body);
+  for (const Stage& stage : plan.stages) {
+    kernel += state_type(ir, stage) + functions.stage_text(stage) + state_functions(ir, stage, functions.expressions());
+    if (!serial) kernel += fill(stage, row_functions(tile, stage));
+    body += fill(stage, serial ? std::string(kSerialStage) : row_stage(tile, stage));
+  }
+  kernel += body + "}\n";
+  KernelSource source = finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+  if (!serial) source.threads = tile.threads();
+  return source;
+}
+
+}  // namespace tarry::codegen::cuda
