@@ -91,3 +91,231 @@ TARRY_FN float tarry_erf_f32(float x) {
   return t <= 1.0f ? x + x * p : large;
 }
 #endif
+// Through float64, which leaves half an ulp and a hair: functions that need more than a few steps to be accurate in float32.
+//== expm1_f32 : expm1_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_expm1_f32(float x) { return expm1f(x); }
+#else
+TARRY_FN float tarry_expm1_f32(float x) { return (float)tarry_expm1_f64((double)x); }
+#endif
+//== log1p_f32 : log1p_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_log1p_f32(float x) { return log1pf(x); }
+#else
+TARRY_FN float tarry_log1p_f32(float x) { return (float)tarry_log1p_f64((double)x); }
+#endif
+//== log2_f32 : log2_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_log2_f32(float x) { return log2f(x); }
+#else
+TARRY_FN float tarry_log2_f32(float x) { return (float)tarry_log2_f64((double)x); }
+#endif
+//== log10_f32 : log10_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_log10_f32(float x) { return log10f(x); }
+#else
+TARRY_FN float tarry_log10_f32(float x) { return (float)tarry_log10_f64((double)x); }
+#endif
+//== asin_f32 : asin_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_asin_f32(float x) { return asinf(x); }
+#else
+TARRY_FN float tarry_asin_f32(float x) { return (float)tarry_asin_f64((double)x); }
+#endif
+//== acos_f32 : acos_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_acos_f32(float x) { return acosf(x); }
+#else
+TARRY_FN float tarry_acos_f32(float x) { return (float)tarry_acos_f64((double)x); }
+#endif
+//== atan_f32 : atan_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_atan_f32(float x) { return atanf(x); }
+#else
+TARRY_FN float tarry_atan_f32(float x) { return (float)tarry_atan_f64((double)x); }
+#endif
+//== sinh_f32 : sinh_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_sinh_f32(float x) { return sinhf(x); }
+#else
+TARRY_FN float tarry_sinh_f32(float x) { return (float)tarry_sinh_f64((double)x); }
+#endif
+//== cosh_f32 : cosh_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_cosh_f32(float x) { return coshf(x); }
+#else
+TARRY_FN float tarry_cosh_f32(float x) { return (float)tarry_cosh_f64((double)x); }
+#endif
+//== asinh_f32 : asinh_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_asinh_f32(float x) { return asinhf(x); }
+#else
+TARRY_FN float tarry_asinh_f32(float x) { return (float)tarry_asinh_f64((double)x); }
+#endif
+//== acosh_f32 : acosh_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_acosh_f32(float x) { return acoshf(x); }
+#else
+TARRY_FN float tarry_acosh_f32(float x) { return (float)tarry_acosh_f64((double)x); }
+#endif
+//== atanh_f32 : atanh_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_atanh_f32(float x) { return atanhf(x); }
+#else
+TARRY_FN float tarry_atanh_f32(float x) { return (float)tarry_atanh_f64((double)x); }
+#endif
+//== atan2_f32 : atan2_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_atan2_f32(float y, float x) { return atan2f(y, x); }
+#else
+TARRY_FN float tarry_atan2_f32(float y, float x) { return (float)tarry_atan2_f64((double)y, (double)x); }
+#endif
+// The squares are exact in float64 and cannot overflow there.
+//== hypot_f32 : sqrt_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_hypot_f32(float x, float y) { return hypotf(x, y); }
+#else
+TARRY_FN float tarry_hypot_f32(float x, float y) {
+  double a = (double)x, b = (double)y;
+  float length = (float)tarry_sqrt_f64(a * a + b * b);
+  int infinite = ((tarry_bits_f32(x) & 0x7fffffffu) == 0x7f800000u) | ((tarry_bits_f32(y) & 0x7fffffffu) == 0x7f800000u);
+  return infinite ? tarry_from_bits_f32(0x7f800000u) : length;
+}
+#endif
+//== logaddexp_f32 : logaddexp_f64
+TARRY_FN float tarry_logaddexp_f32(float a, float b) { return (float)tarry_logaddexp_f64((double)a, (double)b); }
+// In float64 neither the logarithm nor its product with y can lose what float32 shows, and |x|^y needs no care at its ends.
+//== pow_f32 : exp_f64 log_f64
+#ifdef __CUDACC__
+TARRY_FN float tarry_pow_f32(float x, float y) { return powf(x, y); }
+#else
+TARRY_FN float tarry_pow_f32(float x, float y) {
+  float base = tarry_from_bits_f32(tarry_bits_f32(x) & 0x7fffffffu);
+  float power = tarry_from_bits_f32(tarry_bits_f32(y) & 0x7fffffffu);
+  float result = (float)tarry_exp_f64((double)y * tarry_log_f64((double)base));
+  float whole = (power + 0x1p23f) - 0x1p23f, half_power = 0.5f * power, half_whole = (half_power + 0x1p23f) - 0x1p23f;
+  int integer = (power >= 0x1p23f) | (whole == power);
+  int odd = integer & (power < 0x1p24f) & (half_whole != half_power);
+  result = (x < 0) & (base <= 0x1.fffffep127f) & !integer ? tarry_from_bits_f32(0x7fc00000u) : result;
+  result = odd ? tarry_from_bits_f32(tarry_bits_f32(result) | (tarry_bits_f32(x) & 0x80000000u)) : result;
+  return (x == 1) | (y == 0) | ((base == 1) & (power > 0x1.fffffep127f)) ? 1.0f : result;
+}
+#endif
+// The angle in float64: x = n pi/2 + r. Below 2^20 two parts of pi/2 do; above, the bits of 2/pi that matter are
+// multiplied as in angle_far_f64, here 96 of them without a branch.
+//== angle_f32 : angle_f64
+#ifndef __CUDACC__
+TARRY_FN struct tarry_angle_f64 tarry_angle_f32(float x) {
+  static const tarry_u32 two_over_pi[8] = {
+    0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
+  struct tarry_angle_f64 angle;
+  tarry_u32 u = tarry_bits_f32(x), at = u >> 23;
+  at = at > 120 ? at - 120 : 0;
+  tarry_u64 m = (u & 0x007fffffu) | 0x00800000u, shift = at & 31;
+  const tarry_u32* word = two_over_pi + (at >> 5);
+  tarry_u64 w0 = word[0], w1 = word[1], w2 = word[2], w3 = word[3];
+  tarry_u64 a = (((w0 << 32) | w1) << shift) >> 32, b = (((w1 << 32) | w2) << shift) >> 32;
+  tarry_u64 c = (((w2 << 32) | w3) << shift) >> 32;
+  tarry_u64 turns = ((m * a) << 32) + m * b + ((m * c) >> 32) + 0x2000000000000000ull;  // plus half a quarter turn
+  tarry_u64 rest = turns & 0x3fffffffffffffffull;
+  double high = tarry_from_bits_f64(0x4330000000000000ull | (rest >> 31)) - (0x1p52 + 0x1p30);
+  double low = tarry_from_bits_f64(0x4330000000000000ull | (rest & 0x7fffffffu)) - 0x1p52;
+  double far = high * 0x1.921fb54442d18p-31 + low * 0x1.921fb54442d18p-62;
+  double shifted = (double)x * 0x1.45f306dc9c883p-1 + 0x1.8p52, n = shifted - 0x1.8p52;
+  double near = ((double)x - n * 0x1.921fb54400000p0) - n * 0x1.0b4611a626331p-34;
+  angle.r = x < 0x1p20f ? near : far;
+  angle.quadrant = x < 0x1p20f ? tarry_bits_f64(shifted) : turns >> 62;
+  return angle;
+}
+#endif
+//== wave_f32 : core
+#ifndef __CUDACC__
+TARRY_FN double tarry_sin_core_f32(double r) {
+  double z = r * r;
+  double q = 0x1.6cd1b2096a80cp-19;
+  q = q * z - 0x1.a00f7e1c6ace7p-13;
+  q = q * z + 0x1.1111086918cb8p-7;
+  q = q * z - 0x1.5555554c70160p-3;
+  return r + (r * z) * q;
+}
+TARRY_FN double tarry_cos_core_f32(double r) {
+  double z = r * r;
+  double q = 0x1.99eb4dd72aa12p-16;
+  q = q * z - 0x1.6c0c329c49856p-10;
+  q = q * z + 0x1.55554a0fb0086p-5;
+  return (1.0 - 0.5 * z) + (z * z) * q;
+}
+TARRY_FN float tarry_wave_f32(double r, tarry_u64 quadrant) {
+  double y = (quadrant & 1) != 0 ? tarry_cos_core_f32(r) : tarry_sin_core_f32(r);
+  return (float)tarry_from_bits_f64(tarry_bits_f64(y) ^ ((quadrant & 2) << 62));
+}
+#endif
+//== sin_f32 : angle_f32 wave_f32
+#ifdef __CUDACC__
+TARRY_FN float tarry_sin_f32(float x) { return sinf(x); }
+#else
+TARRY_FN float tarry_sin_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  float size = tarry_from_bits_f32(tarry_bits_f32(x) ^ sign);
+  struct tarry_angle_f64 angle = tarry_angle_f32(size);
+  float y = tarry_from_bits_f32(tarry_bits_f32(tarry_wave_f32(angle.r, angle.quadrant)) ^ sign);
+  return size <= 0x1.fffffep127f ? y : tarry_from_bits_f32(0x7fc00000u);
+}
+#endif
+//== cos_f32 : angle_f32 wave_f32
+#ifdef __CUDACC__
+TARRY_FN float tarry_cos_f32(float x) { return cosf(x); }
+#else
+TARRY_FN float tarry_cos_f32(float x) {
+  float size = tarry_from_bits_f32(tarry_bits_f32(x) & 0x7fffffffu);
+  struct tarry_angle_f64 angle = tarry_angle_f32(size);
+  float y = tarry_wave_f32(angle.r, angle.quadrant + 1);
+  return size <= 0x1.fffffep127f ? y : tarry_from_bits_f32(0x7fc00000u);
+}
+#endif
+//== tan_f32 : angle_f32 wave_f32
+#ifdef __CUDACC__
+TARRY_FN float tarry_tan_f32(float x) { return tanf(x); }
+#else
+TARRY_FN float tarry_tan_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  float size = tarry_from_bits_f32(tarry_bits_f32(x) ^ sign);
+  struct tarry_angle_f64 angle = tarry_angle_f32(size);
+  double s = tarry_sin_core_f32(angle.r), c = tarry_cos_core_f32(angle.r);
+  float y = (float)(((angle.quadrant & 1) != 0 ? -c : s) / ((angle.quadrant & 1) != 0 ? s : c));
+  y = tarry_from_bits_f32(tarry_bits_f32(y) ^ sign);
+  return size <= 0x1.fffffep127f ? y : tarry_from_bits_f32(0x7fc00000u);
+}
+#endif
+// |x| <= 0.55: x + x^3 Q(x^2). Above: 1 - 2 / (exp(2 |x|) + 1). Beyond the clamp tanh rounds to 1.
+//== tanh_f32 : exp_parts_f32
+#ifdef __CUDACC__
+TARRY_FN float tarry_tanh_f32(float x) { return tanhf(x); }
+#else
+TARRY_FN float tarry_tanh_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  float t = tarry_from_bits_f32(tarry_bits_f32(x) ^ sign), z = x * x;
+  float p = -0x1.9a2a90p-8f;
+  p = p * z + 0x1.590ce4p-6f;
+  p = p * z - 0x1.b92240p-5f;
+  p = p * z + 0x1.110cfcp-3f;
+  p = p * z - 0x1.55554ap-2f;
+  float twice = t > 10.0f ? 20.0f : 2.0f * t, shifted = tarry_exp_shifted_f32(twice);
+  float e = tarry_exp_fraction_f32(twice, shifted) * tarry_from_bits_f32((tarry_bits_f32(shifted) + 127) << 23);
+  float large = 1.0f - 2.0f / (e + 1.0f);
+  large = tarry_from_bits_f32(tarry_bits_f32(large) | sign);
+  return t <= 0.55f ? x + (x * z) * p : large;
+}
+#endif
+// 1 / (1 + exp(-x)), and exp(x) / (1 + exp(x)) below 0, where exp(-x) would overflow.
+//== sigmoid_f32 : exp_f32
+TARRY_FN float tarry_sigmoid_f32(float x) {
+  float e = tarry_exp_f32(x < 0 ? x : -x);
+  return (x < 0 ? e : 1.0f) / (1.0f + e);
+}
+//== rsqrt_f32 : sqrt_f32
+#ifdef __CUDACC__
+TARRY_FN float tarry_rsqrt_f32(float x) { return rsqrtf(x); }
+#else
+TARRY_FN float tarry_rsqrt_f32(float x) { return 1.0f / tarry_sqrt_f32(x); }
+#endif
