@@ -57,7 +57,10 @@ template <class R, class A, class B, class C, R (*F)(A, B, C)> struct OnCells<F>
   TARRY_FOR_NUMBERS(X, S) TARRY_FOR_FUNCTIONS(X, S)                                                                  \
   X(divide, S) X(reciprocal, S) X(sqrt, S) X(copysign, S) X(nextafter, S)
 /// The elementary functions, in all four floats.
-#define TARRY_FOR_FUNCTIONS(X, S) X(exp, S) X(log, S) X(erf, S)
+#define TARRY_FOR_FUNCTIONS(X, S)                                                                                    \
+  X(rsqrt, S) X(exp, S) X(expm1, S) X(log, S) X(log1p, S) X(log2, S) X(log10, S) X(sin, S) X(cos, S) X(tan, S)       \
+  X(asin, S) X(acos, S) X(atan, S) X(sinh, S) X(cosh, S) X(tanh, S) X(asinh, S) X(acosh, S) X(atanh, S)              \
+  X(erf, S) X(sigmoid, S) X(pow, S) X(atan2, S) X(hypot, S) X(logaddexp, S)
 
 using Table = std::unordered_map<std::string_view, ScalarFunction>;
 const Table& table() {
