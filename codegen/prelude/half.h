@@ -38,11 +38,22 @@ TARRY_FN tarry_f16 tarry_narrow_f16(float x) {
 #endif
 //== convert_bf16 : core
 TARRY_FN float tarry_widen_bf16(tarry_bf16 x) { return tarry_from_bits_f32((tarry_u32)x << 16); }
+#ifdef __CUDACC__
+#if __CUDA_ARCH__ >= 800
+TARRY_FN tarry_bf16 tarry_narrow_bf16(float x) {
+  tarry_bf16 r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
+  return r;
+}
+#define TARRY_NARROWS_BF16
+#endif
+#endif
+#ifndef TARRY_NARROWS_BF16
 TARRY_FN tarry_bf16 tarry_narrow_bf16(float x) {
   tarry_u32 bits = tarry_bits_f32(x), r = bits + 0x7fffu + ((bits >> 16) & 1);
   return (tarry_bf16)((x != x ? bits | 0x00400000u : r) >> 16);
 }
-// Comparison and everything by bits; the row's INF and ONE are its bits of infinity and 1.
+#endif
 //== half : core : equal not_equal less less_equal greater greater_equal minimum maximum add subtract multiply divide square reciprocal
 #define TARRY_HALF_COMPARE(OP, SYMBOL, S) \
   TARRY_FN tarry_u8 tarry_##OP##_##S(tarry_##S a, tarry_##S b) { \

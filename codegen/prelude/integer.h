@@ -2,7 +2,8 @@
 #pragma once
 
 // U computes: the unsigned type of the same width, or 32 bits for narrower ones; wrapping is defined there and the cast
-// back to T keeps the low bits. Both kinds of integers have these.
+// back to T keeps the low bits. PICK keeps a minimum or maximum from the device compiler (core.h). Both kinds of integers
+// have these.
 //== integer : core : add subtract multiply fma square negative minimum maximum
 #define TARRY_INTEGER(S, T, U, PICK) \
   TARRY_FN T tarry_add_##S(T a, T b) { return (T)((U)a + (U)b); } \
@@ -32,50 +33,56 @@ TARRY_INTEGER(u64, tarry_u64, tarry_u64, TARRY_PICK)
 // Signed division works on magnitudes, so INT_MIN / -1 wraps by itself; a divisor of 0 is replaced by 1. (A select on
 // b == -1 after an abs is dropped by the device compiler of CUDA 13.0, which gave 1 // -1 = 1.)
 //== signed : core : floor_divide remainder abs sign signbit
-#define TARRY_SIGNED(S, T, U) \
+#define TARRY_SIGNED(S, T, U, PICK) \
   TARRY_FN T tarry_abs_##S(T a) { return a < 0 ? (T)((U)0 - (U)a) : a; } \
   TARRY_FN T tarry_sign_##S(T a) { return (T)((a > 0) - (a < 0)); } \
   TARRY_FN tarry_u8 tarry_signbit_##S(T a) { return (tarry_u8)(a < 0); } \
   TARRY_FN T tarry_floor_divide_##S(T a, T b) { \
-    U x = a < 0 ? (U)0 - (U)a : (U)a, y = b < 0 ? (U)0 - (U)b : (U)b, divisor = y == 0 ? (U)1 : y; \
+    U x = a < 0 ? (U)0 - (U)a : (U)a, y = b < 0 ? (U)0 - (U)b : (U)b, divisor = (U)PICK(y == 0, 1, y); \
     U quotient = x / divisor, rest = x - quotient * divisor; \
     T floored = (a ^ b) < 0 ? (T)((U)0 - (quotient + (U)(rest != 0))) : (T)quotient; \
     return b == 0 ? (T)0 : floored; \
   } \
   TARRY_FN T tarry_remainder_##S(T a, T b) { \
-    U x = a < 0 ? (U)0 - (U)a : (U)a, y = b < 0 ? (U)0 - (U)b : (U)b, divisor = y == 0 ? (U)1 : y; \
+    U x = a < 0 ? (U)0 - (U)a : (U)a, y = b < 0 ? (U)0 - (U)b : (U)b, divisor = (U)PICK(y == 0, 1, y); \
     U rest = x % divisor, floored = (rest != 0) & ((a ^ b) < 0) ? divisor - rest : rest; \
     return b < 0 ? (T)((U)0 - floored) : (T)floored; \
   }
 //== signed_i8 : signed
-TARRY_SIGNED(i8, tarry_i8, tarry_u32)
+TARRY_SIGNED(i8, tarry_i8, tarry_u32, TARRY_PICK_32)
 //== signed_i16 : signed
-TARRY_SIGNED(i16, tarry_i16, tarry_u32)
+TARRY_SIGNED(i16, tarry_i16, tarry_u32, TARRY_PICK_32)
 //== signed_i32 : signed
-TARRY_SIGNED(i32, tarry_i32, tarry_u32)
+TARRY_SIGNED(i32, tarry_i32, tarry_u32, TARRY_PICK_32)
 //== signed_i64 : signed
-TARRY_SIGNED(i64, tarry_i64, tarry_u64)
+TARRY_SIGNED(i64, tarry_i64, tarry_u64, TARRY_PICK)
 //== unsigned : core : floor_divide remainder abs sign signbit
-#define TARRY_UNSIGNED(S, T) \
+#define TARRY_UNSIGNED(S, T, PICK) \
   TARRY_FN T tarry_abs_##S(T a) { return a; } \
   TARRY_FN T tarry_sign_##S(T a) { return (T)(a != 0); } \
   TARRY_FN tarry_u8 tarry_signbit_##S(T a) { return (void)a, (tarry_u8)0; } \
-  TARRY_FN T tarry_floor_divide_##S(T a, T b) { return (T)(b == 0 ? 0 : a / (b == 0 ? 1 : b)); } \
-  TARRY_FN T tarry_remainder_##S(T a, T b) { return (T)(b == 0 ? 0 : a % (b == 0 ? 1 : b)); }
+  TARRY_FN T tarry_floor_divide_##S(T a, T b) { \
+    T divisor = (T)PICK(b == 0, 1, b); \
+    return (T)(b == 0 ? 0 : a / divisor); \
+  } \
+  TARRY_FN T tarry_remainder_##S(T a, T b) { \
+    T divisor = (T)PICK(b == 0, 1, b); \
+    return (T)(b == 0 ? 0 : a % divisor); \
+  }
 //== unsigned_u8 : unsigned
-TARRY_UNSIGNED(u8, tarry_u8)
+TARRY_UNSIGNED(u8, tarry_u8, TARRY_PICK_32)
 //== unsigned_u16 : unsigned
-TARRY_UNSIGNED(u16, tarry_u16)
+TARRY_UNSIGNED(u16, tarry_u16, TARRY_PICK_32)
 //== unsigned_u32 : unsigned
-TARRY_UNSIGNED(u32, tarry_u32)
+TARRY_UNSIGNED(u32, tarry_u32, TARRY_PICK_32)
 //== unsigned_u64 : unsigned
-TARRY_UNSIGNED(u64, tarry_u64)
-// By squaring. A negative exponent inverts: 1 and -1 keep their parity, everything else gives 0.
+TARRY_UNSIGNED(u64, tarry_u64, TARRY_PICK)
+// By squaring. A negative exponent inverts: 1 and -1 give by parity, which (U)b keeps, everything else gives 0.
 //== signed_power : core : pow
 #define TARRY_SIGNED_POWER(S, T, U) \
   TARRY_FN T tarry_pow_##S(T a, T b) { \
     U square = (U)a, power = 1; \
-    for (U left = b < 0 ? (U)b & 1 : (U)b; left != 0; left >>= 1) { \
+    for (U left = (U)b; left != 0; left >>= 1) { \
       power = (left & 1) != 0 ? power * square : power; \
       square *= square; \
     } \
@@ -110,35 +117,35 @@ TARRY_UNSIGNED_POWER(u64, tarry_u64, tarry_u64)
 // A count past the width (a negative one is far past it) gives what shifting bit by bit would, zeros or the sign: that is
 // width - 1 and one more.
 //== bits : core : bitwise_and bitwise_or bitwise_xor bitwise_invert bitwise_left_shift bitwise_right_shift
-#define TARRY_BITS(S, T, U, WIDTH) \
+#define TARRY_BITS(S, T, U, WIDTH, PICK) \
   TARRY_FN T tarry_bitwise_and_##S(T a, T b) { return (T)(a & b); } \
   TARRY_FN T tarry_bitwise_or_##S(T a, T b) { return (T)(a | b); } \
   TARRY_FN T tarry_bitwise_xor_##S(T a, T b) { return (T)(a ^ b); } \
   TARRY_FN T tarry_bitwise_invert_##S(T a) { return (T)~a; } \
   TARRY_FN T tarry_bitwise_left_shift_##S(T a, T b) { \
-    U shifted = (U)a << ((U)b < WIDTH ? (U)b : WIDTH - 1); \
+    U shifted = (U)a << (U)PICK((U)b < WIDTH, (U)b, WIDTH - 1); \
     return (T)((U)b < WIDTH ? shifted : shifted << 1); \
   } \
   TARRY_FN T tarry_bitwise_right_shift_##S(T a, T b) { \
-    T shifted = (T)(a >> ((U)b < WIDTH ? (U)b : WIDTH - 1)); \
+    T shifted = (T)(a >> (U)PICK((U)b < WIDTH, (U)b, WIDTH - 1)); \
     return (T)((U)b < WIDTH ? shifted : shifted >> 1); \
   }
 //== bits_i8 : bits
-TARRY_BITS(i8, tarry_i8, tarry_u32, 8)
+TARRY_BITS(i8, tarry_i8, tarry_u32, 8, TARRY_PICK_32)
 //== bits_i16 : bits
-TARRY_BITS(i16, tarry_i16, tarry_u32, 16)
+TARRY_BITS(i16, tarry_i16, tarry_u32, 16, TARRY_PICK_32)
 //== bits_i32 : bits
-TARRY_BITS(i32, tarry_i32, tarry_u32, 32)
+TARRY_BITS(i32, tarry_i32, tarry_u32, 32, TARRY_PICK_32)
 //== bits_i64 : bits
-TARRY_BITS(i64, tarry_i64, tarry_u64, 64)
+TARRY_BITS(i64, tarry_i64, tarry_u64, 64, TARRY_PICK)
 //== bits_u8 : bits
-TARRY_BITS(u8, tarry_u8, tarry_u32, 8)
+TARRY_BITS(u8, tarry_u8, tarry_u32, 8, TARRY_PICK_32)
 //== bits_u16 : bits
-TARRY_BITS(u16, tarry_u16, tarry_u32, 16)
+TARRY_BITS(u16, tarry_u16, tarry_u32, 16, TARRY_PICK_32)
 //== bits_u32 : bits
-TARRY_BITS(u32, tarry_u32, tarry_u32, 32)
+TARRY_BITS(u32, tarry_u32, tarry_u32, 32, TARRY_PICK_32)
 //== bits_u64 : bits
-TARRY_BITS(u64, tarry_u64, tarry_u64, 64)
+TARRY_BITS(u64, tarry_u64, tarry_u64, 64, TARRY_PICK)
 // What integers have because floats do.
 //== whole : core : ceil floor round trunc isfinite isinf isnan
 #define TARRY_WHOLE(S, T) \
