@@ -17,11 +17,15 @@ namespace {
 using namespace tarry::fuzz;
 
 constexpr std::size_t kBatch = 64;
-constexpr std::uint64_t kFirstSeed = 1;
+/// A new one every day: fresh graphs in every run of the CI, the same ones all day.
+std::uint64_t first_seed() {
+  const auto days = std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()).count() / 24;
+  return static_cast<std::uint64_t>(days) * 1'000'000;
+}
 #ifdef TARRY_SANITIZE_NAME
 constexpr std::uint64_t kGraphs = 96;  // instrumented kernels take several times as long to compile
 #else
-constexpr std::uint64_t kGraphs = 500;
+constexpr std::uint64_t kGraphs = 1500;
 #endif
 
 std::uint64_t environment(const char* name, std::uint64_t fallback) {
@@ -31,15 +35,19 @@ std::uint64_t environment(const char* name, std::uint64_t fallback) {
 
 /// Checks `count` graphs; every fourth batch in all variants. Returns explanations of the failures, five at most.
 std::vector<std::string> fuzz(std::uint64_t count, tarry::Device device) {
-  const std::uint64_t first = environment("TARRY_FUZZ_SEED", kFirstSeed);
+  const std::uint64_t first = environment("TARRY_FUZZ_SEED", first_seed());
+  std::cerr << "fuzz on " << device.str() << ": " << count << " graphs from seed " << first << std::endl;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> explanations;
   for (std::uint64_t done = 0, batch = 0; done < count && explanations.size() < 5; ++batch) {
     std::vector<Program> programs;
     for (; programs.size() < kBatch && done < count; ++done) programs.push_back(generate(first + done));
     for (const Failure& f : check(programs, device, batch % 4 == 0 ? Depth::All : Depth::Basic)) {
-      explanations.push_back(explain(programs[f.program], f, device));
+      // TARRY_FUZZ_STOP: the first failure is enough, and nobody reads its smallest form.
+      const bool stop = environment("TARRY_FUZZ_STOP", 0) != 0;
+      explanations.push_back(stop ? "seed " + std::to_string(programs[f.program].seed) + ": " + f.what : explain(programs[f.program], f, device));
       std::cerr << explanations.back() << std::endl;
+      if (stop) return explanations;
     }
     if (batch % 8 != 7 && done < count) continue;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

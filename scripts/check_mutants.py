@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Plants the faults of tests/mutants/*.mutant one by one and checks that the fuzzer finds each.
+
+A mutant is a text file: its first line says what is wrong, the second names a source file, then the original text between
+`--- original` and `--- mutant`, and what replaces it after that. The mutated file is compiled alone, linked with the
+objects of the build, and random graphs run until one fails.
+
+usage: check_mutants.py [--graphs 1000] [--seed 1] [--filter NAME] [--json FILE] ROOT BUILD
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def parse(path):
+    head, _, rest = path.read_text(encoding="utf-8").partition("--- original\n")
+    original, _, mutant = rest.partition("--- mutant\n")
+    description, file = head.strip().splitlines()
+    return description, file, original.rstrip("\n"), mutant.rstrip("\n")
+
+
+def link_command(build):
+    commands = subprocess.run(["ninja", "-C", build, "-t", "commands", "tarry_tests"], check=True, capture_output=True, text=True)
+    return commands.stdout.strip().splitlines()[-1]
+
+
+def compile_command(build, source):
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        if pathlib.Path(entry["file"]) == source:
+            return entry
+    sys.exit(f"{source} is not compiled by {build}")
+
+
+def caught_after(executable, graphs, seed):
+    """Graphs run when the first failure was printed, or None."""
+    environment = dict(os.environ, TARRY_FUZZ_GRAPHS=str(graphs), TARRY_FUZZ_SEED=str(seed), TARRY_FUZZ_STOP="1")
+    with tempfile.TemporaryDirectory() as cache:
+        environment["TARRY_CACHE_DIR"] = cache
+        done = subprocess.run([executable, "fuzz: random graphs agree on the CPU"], env=environment, capture_output=True, text=True)
+    found = re.search(r"^seed (\d+):", done.stdout + done.stderr, flags=re.M)
+    if found:
+        return int(found.group(1)) - seed + 1
+    return graphs if done.returncode else None  # a crash counts, and has no seed
+
+
+def run(options, path):
+    description, file, original, mutant = parse(path)
+    source = options.root / file
+    text = source.read_text(encoding="utf-8")
+    if text.count(original) != 1:
+        return {"mutant": path.stem, "what": description, "error": f"the original text stands {text.count(original)} times in {file}"}
+    entry = compile_command(options.build, source)
+    with tempfile.TemporaryDirectory() as folder:
+        # Beside its headers' root, so that includes mean what they meant.
+        mutated = pathlib.Path(folder) / source.name
+        mutated.write_text(text.replace(original, mutant), encoding="utf-8")
+        result = pathlib.Path(folder) / "mutant.o"
+        words = shlex.split(entry["command"])
+        index = words.index("-o")
+        old = words[index + 1]
+        words[index + 1] = str(result)
+        words = [str(mutated) if pathlib.Path(w) == source else w for w in words]
+        words = [w for w in words if w not in ("-Werror",)]
+        done = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True)
+        if done.returncode:
+            return {"mutant": path.stem, "what": description, "error": "does not compile\n" + done.stderr}
+        executable = pathlib.Path(folder) / "tarry_tests"
+        command = link_command(options.build).replace(old, str(result)).replace("-o bin/tarry_tests", f"-o {executable}")
+        subprocess.run(command, shell=True, cwd=options.build, check=True)
+        start = time.monotonic()
+        graphs = caught_after(str(executable), options.graphs, options.seed)
+        return {"mutant": path.stem, "what": description, "graphs": graphs, "seconds": round(time.monotonic() - start, 1)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    options = parser.parse_args()
+    options.root, options.build = options.root.resolve(), options.build.resolve()
+    results = []
+    for path in sorted((options.root / "tests/mutants").glob("*.mutant")):
+        if options.filter not in path.stem:
+            continue
+        results.append(run(options, path))
+        r = results[-1]
+        state = r.get("error") or (f"caught after {r['graphs']} graphs, {r['seconds']} s" if r["graphs"] else "NOT CAUGHT")
+        print(f"{r['mutant']}: {r['what']}: {state}", flush=True)
+    missed = [r for r in results if not r.get("graphs")]
+    print(f"mutants: {len(results)}, {len(missed)} not caught")
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    sys.exit(1 if missed or not results else 0)
+
+
+if __name__ == "__main__":
+    main()
