@@ -43,9 +43,9 @@ TARRY_FLOAT(f64, double)
   TARRY_FN tarry_u8 tarry_isnan_##S(T a) { return (tarry_u8)(a != a); } \
   TARRY_FN T tarry_nextafter_##S(T a, T b) { \
     U from = tarry_bits_##S(a), step = (a < b) == (a > 0) ? 1 : (U)-1; \
-    U next = a == 0 ? (tarry_bits_##S(b) & ~((U)-1 >> 1)) | 1 : from + step; \
+    U next = a == 0 ? ((tarry_bits_##S(b) & ~((U)-1 >> 1)) | 1) : from + step; \
     T moved = a == b ? b : tarry_from_bits_##S(next); \
-    return (a != a) | (b != b) ? a + b : moved; \
+    return ((a != a) | (b != b)) ? a + b : moved; \
   }
 //== float_bits_f32 : float_bits
 TARRY_FLOAT_BITS(f32, float, tarry_u32, 0x7f800000u)
@@ -137,7 +137,7 @@ TARRY_MODULO(f64, double, tarry_u64)
     T sum = a + b, part = sum - a; \
     T rest = (a - (sum - part)) + (b - part); \
     U bits = tarry_bits_##S(sum), step = (rest > 0) == (sum > 0) ? 1 : (U)-1; \
-    return tarry_from_bits_##S(((rest > 0) | (rest < 0)) & ((bits & 1) == 0) ? bits + step : bits); \
+    return tarry_from_bits_##S((((rest > 0) | (rest < 0)) & ((bits & 1) == 0)) ? bits + step : bits); \
   }
 //== odd_sum_f32 : odd_sum
 TARRY_ODD_SUM(f32, float, tarry_u32)

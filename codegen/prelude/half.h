@@ -99,7 +99,7 @@ TARRY_HALF(bf16)
   TARRY_FN tarry_##S tarry_abs_##S(tarry_##S a) { return (tarry_##S)(a & 0x7fffu); } \
   TARRY_FN tarry_##S tarry_sign_##S(tarry_##S a) { \
     tarry_u32 size = a & 0x7fffu; \
-    return (tarry_##S)((size == 0) | (size > INF) ? a : (a & 0x8000u) | ONE); \
+    return (tarry_##S)(((size == 0) | (size > INF)) ? a : ((a & 0x8000u) | ONE)); \
   } \
   TARRY_FN tarry_##S tarry_copysign_##S(tarry_##S a, tarry_##S b) { \
     return (tarry_##S)((a & 0x7fffu) | (b & 0x8000u)); \
@@ -111,9 +111,9 @@ TARRY_HALF(bf16)
   TARRY_FN tarry_##S tarry_nextafter_##S(tarry_##S a, tarry_##S b) { \
     float x = tarry_widen_##S(a), y = tarry_widen_##S(b); \
     tarry_u32 step = (x < y) == (x > 0) ? 1u : 0xffffu; \
-    tarry_u32 next = x == 0 ? (b & 0x8000u) | 1 : a + step; \
+    tarry_u32 next = x == 0 ? ((b & 0x8000u) | 1) : a + step; \
     tarry_u32 moved = x == y ? b : next; \
-    return (tarry_##S)((x != x) | (y != y) ? INF | ONE | 0x0040u : moved); \
+    return (tarry_##S)(((x != x) | (y != y)) ? 0x7fffu : moved); \
   }
 //== half_bits_f16 : half_bits convert_f16
 TARRY_HALF_BITS(f16, 0x7c00u, 0x3c00u)
@@ -155,7 +155,7 @@ TARRY_FN float tarry_odd_f32(double x) {
   float near = (float)x;
   double back = near;
   tarry_u32 bits = tarry_bits_f32(near), step = (back < x) == (x > 0) ? 1u : 0xffffffffu;
-  return tarry_from_bits_f32(((back < x) | (back > x)) & ((bits & 1) == 0) ? bits + step : bits);
+  return tarry_from_bits_f32((((back < x) | (back > x)) & ((bits & 1) == 0)) ? bits + step : bits);
 }
 #endif
 // Rounded once. The product is exact, in float32 for float16 and in float64 for bfloat16 with its larger range.

@@ -45,7 +45,7 @@ TARRY_INTEGER(u64, tarry_u64, tarry_u64, TARRY_PICK)
   } \
   TARRY_FN T tarry_remainder_##S(T a, T b) { \
     U x = a < 0 ? (U)0 - (U)a : (U)a, y = b < 0 ? (U)0 - (U)b : (U)b, divisor = (U)PICK(y == 0, 1, y); \
-    U rest = x % divisor, floored = (rest != 0) & ((a ^ b) < 0) ? divisor - rest : rest; \
+    U rest = x % divisor, floored = ((rest != 0) & ((a ^ b) < 0)) ? divisor - rest : rest; \
     return b < 0 ? (T)((U)0 - floored) : (T)floored; \
   }
 //== signed_i8 : signed
@@ -86,7 +86,7 @@ TARRY_UNSIGNED(u64, tarry_u64, TARRY_PICK)
       power = (left & 1) != 0 ? power * square : power; \
       square *= square; \
     } \
-    return (b < 0) & (a != 1) & (a != -1) ? (T)0 : (T)power; \
+    return ((b < 0) & (a != 1) & (a != -1)) ? (T)0 : (T)power; \
   }
 //== signed_power_i8 : signed_power
 TARRY_SIGNED_POWER(i8, tarry_i8, tarry_u32)
