@@ -1,4 +1,9 @@
 // take_snapshot: from recorded nodes to a Graph and the canonical key of its plan, in one walk without recursion.
+//
+// Donation (LeafLayout::donated). A leaf may be overwritten where this evaluate is all that keeps it: its memory is a
+// whole buffer of our pool that nothing else holds, and every reference to its node comes from a root, which drops its
+// inputs when it is published, or from a node that only such nodes refer to. Reference counts are read under the engine's
+// mutex. Who could raise one afterwards would have to hold a reference now, and it would have been counted.
 #include <bit>
 #include <cstring>
 
@@ -57,6 +62,7 @@ class Walker {
       s_.graph.roots.push_back({*ids_.find(root.node()), root.output()});
       append(s_.graph.roots.back());
     }
+    find_donations();
     return nullptr;
   }
 
@@ -111,6 +117,8 @@ class Walker {
     const auto id = static_cast<NodeId>(g.nodes.size());
     out.origin = id;
     ids_.insert(n, id);
+    nodes_.push_back(n);
+    first_.push_back(id);
     append(out.op);
     append(out.dtype);
     append(out.mode);
@@ -136,14 +144,21 @@ class Walker {
     append(id);
     append_leaf(s_.graph.leaves[leaf.payload]);
     s_.graph.nodes.push_back(leaf);
+    nodes_.push_back(n);
+    first_.push_back(id);
     second_outputs_.emplace_back(id, static_cast<NodeId>(s_.graph.nodes.size() - 1));
     return {second_outputs_.back().second, 0};
   }
 
   std::uint32_t add_leaf(const Node& n, std::uint32_t output) {
     const auto& storage = n.extra->results.at(output);
-    LeafLayout layout{storage->offset, storage->strides, storage->contiguous};
-    s_.graph.leaves.push_back(layout);
+    const Buffer& buffer = *storage->buffer;
+    const std::size_t bytes = static_cast<std::size_t>(element_count(n.shape())) * itemsize(n.dtype);
+    const bool whole = storage->contiguous && storage->offset == 0 && buffer.bytes >= bytes;
+    // Counted before the storage is copied: the copy, a read-modify-write of the same counter, orders this thread after
+    // the last use by whoever gave up a share.
+    const bool sole = buffer.owner == Owner::Pool && storage.use_count() == 1 && storage->buffer.use_count() == 1;
+    s_.graph.leaves.push_back({storage->offset, storage->strides, storage->contiguous, whole && sole});
     s_.leaves.push_back(storage);
     s_.leaf_devices.push_back(storage->buffer->device);
     return static_cast<std::uint32_t>(s_.leaves.size() - 1);
@@ -177,6 +192,21 @@ class Walker {
     }
   }
 
+  /// Consumers before producers: counts the references to each node from nodes that let go of it.
+  void find_donations() {
+    std::vector<std::uint32_t> released(nodes_.size());
+    std::vector<bool> root(nodes_.size());
+    for (const GraphEdge& r : s_.graph.roots) root[r.node] = true;
+    for (auto id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+      const GraphNode& n = s_.graph.nodes[id];
+      const NodeId first = first_[id];
+      const bool dies = nodes_[id]->refs.load(std::memory_order_acquire) == released[first];
+      if (n.op == Op::Input && (!dies || root[first])) s_.graph.leaves[n.payload].donated = false;
+      if (!dies && !root[id]) continue;
+      for (int i = 0; i < n.n_inputs; ++i) ++released[first_[n.inputs[i].node]];
+    }
+  }
+
   template <class T>
   void append(const T& v) {
     s_.key.append(reinterpret_cast<const char*>(&v), sizeof v);
@@ -198,6 +228,8 @@ class Walker {
   Snapshot& s_;
   IdMap ids_;
   std::vector<Frame> stack_;
+  std::vector<Node*> nodes_;   // by graph id
+  std::vector<NodeId> first_;  // by graph id: the first id of the same node; another output is a leaf of its own
   std::vector<std::pair<NodeId, NodeId>> second_outputs_;
 };
 

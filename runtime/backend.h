@@ -49,6 +49,9 @@ class Backend {
   virtual void upload(graph::Buffer& to, const void* from, std::size_t bytes) = 0;    ///< enqueued in stream order
   virtual void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) = 0;  ///< waits
 
+  /// Bytes from one buffer of the device to another; enqueued in stream order.
+  virtual void copy(graph::Buffer& to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) = 0;
+
   virtual cache::Binary compile(std::span<const cache::KernelRequest* const> requests) = 0;
   virtual std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) = 0;
 

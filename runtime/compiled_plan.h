@@ -31,6 +31,12 @@ struct TransferStep {
   std::uint32_t leaf;
 };
 
+/// Copies the whole of a value to where an update goes on with it. Within the device.
+struct CopyStep {
+  Operand from, to;
+  std::size_t offset = 0, bytes = 0;  ///< offset: of `from`
+};
+
 struct KernelStep {
   codegen::Lowered lowered;
   std::shared_ptr<const codegen::KernelSource> source;  ///< shared by steps with the same text
@@ -41,7 +47,7 @@ struct KernelStep {
 };
 
 /// Library, Download, HostCall and Loop steps join this list with the work that needs them.
-using Step = std::variant<TransferStep, KernelStep>;
+using Step = std::variant<TransferStep, CopyStep, KernelStep>;
 
 struct RootPlan {
   bool aliases_leaf = false;  ///< the value is a leaf that is already in place
@@ -51,6 +57,7 @@ struct RootPlan {
 struct OutputPlan {
   std::size_t bytes = 0;
   graph::Dims shape;
+  std::uint32_t leaf = graph::kNoId;  ///< donated leaf whose buffer the output takes over
 };
 
 /// The recorded nodes by whose lines an unfused edge is reported; indices into the snapshot's nodes.

@@ -88,6 +88,8 @@ using Function = struct FunctionObject*;
   X(mem_free_host, cuMemFreeHost, (void* address))                                                                 \
   X(memcpy_htod_async, cuMemcpyHtoDAsync_v2, (DevicePointer to, const void* from, std::size_t bytes, Stream stream)) \
   X(memcpy_dtoh_async, cuMemcpyDtoHAsync_v2, (void* to, DevicePointer from, std::size_t bytes, Stream stream))     \
+  X(memcpy_dtod_async, cuMemcpyDtoDAsync_v2,                                                                       \
+    (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream))                                      \
   X(memset_d32_async, cuMemsetD32Async, (DevicePointer to, unsigned value, std::size_t count, Stream stream))      \
   X(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                                              \
   X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                           \

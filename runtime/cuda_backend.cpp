@@ -111,6 +111,15 @@ class CudaBackend final : public Backend {
     transfers_.download(to, address_of(from) + offset, bytes, ticket);
   }
 
+  void copy(graph::Buffer& to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) override {
+    TARRY_ASSERT(bytes <= to.bytes && offset <= from.bytes && bytes <= from.bytes - offset);
+    if (bytes == 0) return;
+    const CudaContext::Current current(*context_);
+    context_->call("cuMemcpyDtoDAsync", context_->api().memcpy_dtod_async, address_of(to), address_of(from) + offset,
+                   bytes, context_->compute());
+    timeline_->touched();
+  }
+
   cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override {
     TARRY_ASSERT(!requests.empty());
     std::vector<const codegen::KernelSource*> sources;

@@ -199,14 +199,17 @@ void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, s
     graph::LeafLayout& layout = s.graph.leaves[i];
     may_alias.push_back(on_device[i] && layout.contiguous && layout.offset == 0 &&
                         s.leaves[i]->buffer->owner == graph::Owner::Pool);
-    if (!on_device[i]) layout = {0, {}, true};
+    if (!on_device[i]) layout = {0, {}, true, false};
   }
 }
 
 std::string plan_key(const graph::Snapshot& s, const graph::Target& target, const std::vector<bool>& on_device,
                      const std::vector<bool>& may_alias, const PlanSwitches& switches, bool interpret) {
   std::string key = fmt::format("{}|{}|{}|", target.name, switches.words, interpret ? "interpreter" : "compiled");
-  for (std::size_t i = 0; i < on_device.size(); ++i) key += static_cast<char>('0' + on_device[i] + 2 * may_alias[i]);
+  for (std::size_t i = 0; i < on_device.size(); ++i) {
+    const bool donated = s.graph.leaves[i].donated;
+    key += static_cast<char>('0' + on_device[i] + 2 * may_alias[i] + 4 * donated);
+  }
   return key + s.key;
 }
 
@@ -217,6 +220,13 @@ struct Prepared {
   std::vector<std::vector<void*>> addresses;           ///< per kernel step
   std::vector<std::vector<std::uint64_t>> scalars;     ///< per kernel step
   std::vector<std::vector<std::uint64_t>> parameters;  ///< per kernel step, compiled ones
+
+  [[nodiscard]] graph::Buffer& buffer(const Operand& o) const {
+    const auto& of_kind = o.kind == Operand::Kind::Leaf     ? leaves
+                          : o.kind == Operand::Kind::Output ? outputs
+                                                            : temporaries;
+    return *of_kind[o.index];
+  }
 };
 
 std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
@@ -250,7 +260,9 @@ Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Back
     if (transfer)
       p.leaves[transfer->leaf] = bring(*snapshot.leaves[transfer->leaf], snapshot, transfer->leaf, b, counters);
   }
-  for (const OutputPlan& o : plan.outputs) p.outputs.push_back(b.allocate(o.bytes));
+  // A donated buffer changes owner at publication: until then its old value holds it too.
+  for (const OutputPlan& o : plan.outputs)
+    p.outputs.push_back(o.leaf == graph::kNoId ? b.allocate(o.bytes) : p.leaves[o.leaf]);
   for (std::size_t bytes : plan.temporaries) p.temporaries.push_back(b.allocate(bytes));
   if (plan.scratch_bytes) p.scratch = b.allocate(plan.scratch_bytes);
   void* tickets = plan.ticket_count ? b.tickets(plan.ticket_count) : nullptr;
@@ -259,11 +271,7 @@ Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Back
     const auto* k = std::get_if<KernelStep>(&s);
     if (!k) continue;
     std::vector<void*> addresses;
-    for (const Operand& o : k->operands)
-      addresses.push_back((o.kind == Operand::Kind::Leaf     ? p.leaves
-                           : o.kind == Operand::Kind::Output ? p.outputs
-                                                             : p.temporaries)[o.index]
-                              ->data);
+    for (const Operand& o : k->operands) addresses.push_back(p.buffer(o).data);
     std::vector<std::uint64_t> scalars;
     for (const codegen::ScalarRef& r : k->lowered.scalars)
       scalars.push_back(r.source == graph::kNoId ? r.constant : values[r.source]);
@@ -284,6 +292,11 @@ std::int64_t commit(const CompiledPlan& plan, const Prepared& p, Backend& b, boo
   std::int64_t launches = 0;
   std::size_t at = 0;
   for (const Step& s : plan.steps) {
+    if (const auto* copy = std::get_if<CopyStep>(&s)) {
+      started = true;
+      b.copy(p.buffer(copy->to), p.buffer(copy->from), copy->offset, copy->bytes);
+      continue;
+    }
     const auto* k = std::get_if<KernelStep>(&s);
     if (!k) continue;
     const std::size_t i = at++;
@@ -318,7 +331,8 @@ void publish(const CompiledPlan& plan, const graph::Snapshot& snapshot, Prepared
     const RootPlan& r = plan.roots[at++];
     const auto& value = r.aliases_leaf ? snapshot.leaves[r.index] : storages[r.index];
     // A reshaping of the same elements is a value of its own: strides belong to the node's shape.
-    n->need_extra().results = {r.aliases_leaf ? value : storage_of(value->buffer, n->shape())};
+    const bool same_shape = value->strides == graph::row_major_strides(n->shape());
+    n->need_extra().results = {same_shape ? value : storage_of(value->buffer, n->shape())};
     graph::take_inputs(n, dropped);
     n->state.store(State::Ready, std::memory_order_release);
   });

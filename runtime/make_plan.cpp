@@ -1,9 +1,9 @@
 // make_plan(): from a snapshot to a CompiledPlan, stage by stage. Everything here is pure and deterministic.
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 #include "runtime/compiled_plan.h"
+#include "runtime/placement.h"
 #include "runtime/stopwatch.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -14,12 +14,6 @@ namespace {
 using graph::Graph;
 using graph::GraphEdge;
 using graph::NodeId;
-
-struct EdgeLess {
-  bool operator()(const GraphEdge& a, const GraphEdge& b) const {
-    return a.node != b.node ? a.node < b.node : a.output < b.output;
-  }
-};
 
 class PlanMaker {
  public:
@@ -37,6 +31,7 @@ class PlanMaker {
                              if (observer_) observer_->graph(name, g);
                            });
     plan_.seconds.optimise = watch.lap();
+    for (graph::LeafLayout& leaf : g_.leaves) leaf.donated = leaf.donated && switches_.reuse;
     place_roots(may_alias);
     graph::Limits limits;
     fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
@@ -47,7 +42,7 @@ class PlanMaker {
       fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
     }
     if (observer_) show();
-    place_temporaries();
+    place_buffers(g_, outputs_, switches_.reuse, plan_);
     add_transfers(on_device);
     count(snapshot);
     plan_.scalars = std::move(g_.scalars);
@@ -61,6 +56,7 @@ class PlanMaker {
       const graph::GraphNode& n = g_.nodes[r.node];
       if (n.op == graph::Op::Input && may_alias[n.payload]) {
         plan_.roots.push_back({true, n.payload});
+        g_.leaves[n.payload].donated = false;  // it is a result itself
         continue;
       }
       const auto [it, fresh] = outputs_.try_emplace(r, static_cast<std::uint32_t>(plan_.outputs.size()));
@@ -114,58 +110,15 @@ class PlanMaker {
     return entry;
   }
 
-  /// Assigns every value to a leaf, an output or a temporary slot; slots are reused once their value is dead.
-  void place_temporaries() {
-    std::map<GraphEdge, std::size_t, EdgeLess> last_use;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
-      for (const codegen::BufferRef& b : std::get<KernelStep>(plan_.steps[s]).lowered.buffers)
-        if (!b.is_leaf && !outputs_.contains(b.value)) last_use[b.value] = s;
-    std::map<GraphEdge, std::uint32_t, EdgeLess> slot_of;
-    std::vector<std::uint32_t> free;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      auto& step = std::get<KernelStep>(plan_.steps[s]);
-      for (const codegen::BufferRef& b : step.lowered.buffers) {
-        if (b.is_leaf) {
-          step.operands.push_back({Operand::Kind::Leaf, b.leaf});
-        } else if (const auto it = outputs_.find(b.value); it != outputs_.end()) {
-          step.operands.push_back({Operand::Kind::Output, it->second});
-        } else {
-          const auto [slot, fresh] = slot_of.try_emplace(b.value, 0);
-          if (fresh) slot->second = take_slot(free, static_cast<std::size_t>(g_.bytes(b.value.node)));
-          step.operands.push_back({Operand::Kind::Temporary, slot->second});
-        }
-      }
-      if (!switches_.reuse) continue;
-      for (const codegen::BufferRef& b : step.lowered.buffers) {
-        const auto it = b.is_leaf ? slot_of.end() : slot_of.find(b.value);
-        if (it != slot_of.end() && last_use.at(b.value) == s) free.push_back(it->second);
-      }
-    }
-  }
-
-  /// The free slot that fits best: the smallest one large enough, else the largest one, grown.
-  std::uint32_t take_slot(std::vector<std::uint32_t>& free, std::size_t bytes) {
-    if (free.empty()) {
-      plan_.temporaries.push_back(bytes);
-      return static_cast<std::uint32_t>(plan_.temporaries.size() - 1);
-    }
-    const auto better = [&](std::uint32_t a, std::uint32_t b) {
-      const std::size_t x = plan_.temporaries[a], y = plan_.temporaries[b];
-      if ((x >= bytes) != (y >= bytes)) return x >= bytes;
-      return x >= bytes ? x < y : x > y;
-    };
-    const auto best = std::min_element(free.begin(), free.end(), better);
-    const std::uint32_t slot = *best;
-    free.erase(best);
-    plan_.temporaries[slot] = std::max(plan_.temporaries[slot], bytes);
-    return slot;
-  }
-
   void add_transfers(const std::vector<bool>& on_device) {
     std::vector<bool> used(on_device.size());
-    for (const Step& s : plan_.steps)
-      for (const Operand& o : std::get<KernelStep>(s).operands)
-        if (o.kind == Operand::Kind::Leaf) used[o.index] = true;
+    const auto use = [&](const Operand& o) {
+      if (o.kind == Operand::Kind::Leaf) used[o.index] = true;
+    };
+    for (const Step& s : plan_.steps) {
+      if (const auto* copy = std::get_if<CopyStep>(&s)) use(copy->from);
+      if (const auto* kernel = std::get_if<KernelStep>(&s)) std::for_each(kernel->operands.begin(), kernel->operands.end(), use);
+    }
     std::vector<Step> transfers;
     for (std::uint32_t leaf = 0; leaf < used.size(); ++leaf)
       if (used[leaf] && !on_device[leaf]) transfers.emplace_back(TransferStep{leaf});
@@ -185,6 +138,13 @@ class PlanMaker {
         c.bytes_uploaded += leaf_bytes[transfer->leaf];
         continue;
       }
+      if (const auto* copy = std::get_if<CopyStep>(&s)) {
+        ++c.copies;
+        c.bytes_read += static_cast<std::int64_t>(copy->bytes);
+        c.bytes_written += static_cast<std::int64_t>(copy->bytes);
+        if (copy->from.kind == Operand::Kind::Leaf) leaf_reads[copy->from.index] = leaf_bytes[copy->from.index];
+        continue;
+      }
       const auto& k = std::get<KernelStep>(s);
       if (!k.empty()) ++c.launches;
       c.bytes_read += k.lowered.bytes_read;
@@ -196,7 +156,7 @@ class PlanMaker {
     for (std::int64_t b : leaf_reads) c.bytes_lower_bound += b;
     for (const OutputPlan& o : plan_.outputs) {
       c.bytes_lower_bound += static_cast<std::int64_t>(o.bytes);
-      c.peak_bytes += static_cast<std::int64_t>(o.bytes);
+      if (o.leaf == graph::kNoId) c.peak_bytes += static_cast<std::int64_t>(o.bytes);
     }
     for (std::size_t t : plan_.temporaries) c.bytes_temporary += static_cast<std::int64_t>(t);
     c.peak_bytes += c.bytes_temporary + static_cast<std::int64_t>(plan_.scratch_bytes);
@@ -210,7 +170,7 @@ class PlanMaker {
   Graph g_;
   graph::Fusion fusion_;
   CompiledPlan plan_;
-  std::map<GraphEdge, std::uint32_t, EdgeLess> outputs_;
+  OutputIndex outputs_;
   std::unordered_map<std::string, std::shared_ptr<const codegen::KernelSource>> sources_;
 };
 

@@ -19,7 +19,9 @@ std::string amount(std::int64_t bytes) {
 }
 
 std::string counters_text(const Counters& c) {
-  std::string s = fmt::format("  kernels        {} ({} launches), {} recorded nodes\n", c.kernels, c.launches, c.nodes);
+  const std::string copies = c.copies ? fmt::format(", {} copies", c.copies) : "";
+  std::string s =
+      fmt::format("  kernels        {} ({} launches{}), {} recorded nodes\n", c.kernels, c.launches, copies, c.nodes);
   s += fmt::format("  memory traffic {} read + {} written; lower bound {}\n", amount(c.bytes_read),
                    amount(c.bytes_written), amount(c.bytes_lower_bound));
   s += fmt::format("  temporaries    {}; peak of new memory {}\n", amount(c.bytes_temporary), amount(c.peak_bytes));
@@ -95,6 +97,10 @@ std::shared_ptr<const Plan::Impl> describe_plan(const CompiledPlan& plan, const 
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (const auto* t = std::get_if<TransferStep>(&plan.steps[i])) {
       impl->text += fmt::format("  step {}: transfer leaf {}\n", i, t->leaf);
+      continue;
+    }
+    if (const auto* copy = std::get_if<CopyStep>(&plan.steps[i])) {
+      impl->text += fmt::format("  step {}: copy {} bytes\n", i, copy->bytes);
       continue;
     }
     const auto& k = std::get<KernelStep>(plan.steps[i]);

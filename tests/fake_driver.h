@@ -202,6 +202,13 @@ inline FakeDriver::FakeDriver() {
       return Result::Success;
     });
   };
+  api.memcpy_dtod_async = [](c::DevicePointer to, c::DevicePointer from, std::size_t size, c::Stream stream) {
+    return guarded("memcpy_dtod_async", [&](F&) {
+      as<FakeStream>(stream).work.emplace_back(
+          [=] { return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size), true; });
+      return Result::Success;
+    });
+  };
   api.memset_d32_async = [](c::DevicePointer to, unsigned value, std::size_t count, c::Stream stream) {
     return guarded("memset_d32_async", [&](F&) {
       as<FakeStream>(stream).work.emplace_back(

@@ -16,8 +16,9 @@ inline namespace v0 {
 struct Counters {
   std::int64_t kernels = 0;           ///< distinct kernels in the plan
   std::int64_t launches = 0;          ///< kernel launches
-  std::int64_t bytes_read = 0;        ///< by kernels
-  std::int64_t bytes_written = 0;     ///< by kernels
+  std::int64_t copies = 0;            ///< of whole values, before an update that cannot write in place
+  std::int64_t bytes_read = 0;        ///< by kernels and copies
+  std::int64_t bytes_written = 0;     ///< by kernels and copies
   std::int64_t bytes_lower_bound = 0; ///< each input read once, each output written once
   std::int64_t bytes_temporary = 0;   ///< intermediates in memory
   std::int64_t bytes_uploaded = 0, bytes_downloaded = 0;
