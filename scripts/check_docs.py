@@ -2,7 +2,7 @@
 """Checks that the documents agree with the sources.
 
 Links lead somewhere; the README's example is examples/quickstart.cpp; every op has a docstring, a changelog line and a
-test; every reason for an unfused edge and every public header is explained; files say what they are and stay short.
+test and stands on its page; every reason for an unfused edge and every public header is explained; files say what they are and stay short.
 
 usage: check_docs.py ROOT | --self-test
 """
@@ -11,11 +11,13 @@ import re
 import sys
 import tempfile
 
+import op_table
+
 SOURCE_FOLDERS = ["include", "support", "graph", "codegen", "cache", "runtime", "tools", "examples", "tests"]
 MAX_LINES = 600
 MAX_TEST_LINES = 1000  # rows of cases read well in one place
 # Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
-INTERNAL_OPS = {"input", "scalar", "iota", "view", "moments", "moments_merge"}
+INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge"}
 
 
 def read(root, name):
@@ -43,7 +45,7 @@ def check_example(root):
 
 
 def check_ops(root):
-    header = read(root, "include/tarry/ops.h")
+    header = "\n".join(p.read_text(encoding="utf-8") for p in sorted((root / "include/tarry").glob("*.h")))
     changelog = read(root, "CHANGELOG.md")
     tests = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "tests").glob("*.cpp")))
     for op in re.findall(r"^TARRY_OP\(\w+, (\w+),", read(root, "graph/ops.def"), flags=re.M):
@@ -51,9 +53,9 @@ def check_ops(root):
             continue
         declared = re.search(rf"^((?:.*\n)?)\[\[nodiscard\]\] TARRY_EXPORT Array {op}\(", header, flags=re.M)
         if not declared:
-            yield f"include/tarry/ops.h: op {op} is not declared"
+            yield f"include/tarry: op {op} is not declared"
         elif not declared.group(1).startswith("///"):
-            yield f"include/tarry/ops.h: op {op} has no docstring"
+            yield f"include/tarry: op {op} has no docstring"
         if not re.search(rf"[` ]{op}[` ]", changelog):
             yield f"CHANGELOG.md: op {op} is not mentioned"
         if not re.search(rf"\b{op}\b", tests):
@@ -62,13 +64,19 @@ def check_ops(root):
 
 def check_tables(root):
     design = read(root, "docs/design.md")
-    for word in re.findall(r'case Reason::\w+: return "([^"]+)"', read(root, "graph/fusion.cpp")):
+    scheduler = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "graph").glob("fusion*.cpp")))
+    for word in re.findall(r'case Reason::\w+:\s+return "([^"]+)"', scheduler):
         if word != "fused" and f"`{word}`" not in design:
             yield f"docs/design.md: reason {word} is not explained"
     rooms = read(root, "include/README.md")
     for header in sorted((root / "include/tarry").glob("*.h")):
         if header.name not in rooms:
             yield f"include/README.md: {header.name} is not mentioned"
+
+
+def check_op_page(root):
+    if read(root, "docs/ops.md") and read(root, "docs/ops.md") != op_table.page(root):
+        yield "docs/ops.md: not what the sources give; run scripts/op_table.py ."
 
 
 def check_files(root):
@@ -84,7 +92,7 @@ def check_files(root):
                 yield f"{path.relative_to(root)}: {len(lines)} lines, more than {limit}"
 
 
-CHECKS = [check_links, check_example, check_ops, check_tables, check_files]
+CHECKS = [check_links, check_example, check_ops, check_tables, check_op_page, check_files]
 
 
 def problems(root):
@@ -96,8 +104,8 @@ GOOD = {
     "docs/design.md": "`cycle`\n",
     "CHANGELOG.md": "`log` added\n",
     "examples/quickstart.cpp": "// an example\nint main() {}\n",
-    "graph/ops.def": "// ops\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
-    "graph/fusion.cpp": '// fuse\ncase Reason::Cycle: return "cycle";\n',
+    "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
+    "graph/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
     "include/README.md": "`ops.h`\n",
     "include/tarry/ops.h": "// ops\n/// Logarithm.\n[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
     "tests/ops_test.cpp": "// tests\nlog(x)\n",
@@ -112,6 +120,7 @@ SELF_TEST = [
     ("tests/ops_test.cpp", "// tests\nlog1p(x)\n", "op log is not mentioned"),
     ("docs/design.md", "cycle\n", "reason cycle is not explained"),
     ("include/README.md", "none\n", "ops.h is not mentioned"),
+    ("docs/ops.md", "# Operations\n", "not what the sources give"),
     ("graph/graph.cpp", "#include <vector>\n", "does not say what the file is"),
     ("graph/graph.cpp", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
 ]
