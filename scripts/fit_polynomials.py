@@ -225,7 +225,7 @@ def main():
     parts("1/ln 10", 1 / mp.log(10), 21, 2)
     parts("log10 2", mp.log10(2), 41, 2)
     parts("2/3", mp.mpf(2) / 3, 53, 2)
-    two_over_pi(32, 8)
+    two_over_pi(32, 9)
     two_over_pi(64, 20)
 
 

@@ -182,8 +182,8 @@ TARRY_FN float tarry_hypot_f32(float x, float y) {
   return infinite ? tarry_from_bits_f32(0x7f800000u) : length;
 }
 #endif
-//== logaddexp_f32 : logaddexp_f64
-TARRY_FN float tarry_logaddexp_f32(float a, float b) { return (float)tarry_logaddexp_f64((double)a, (double)b); }
+//== logaddexp_f32 : logaddexp_parts_f64
+TARRY_FN float tarry_logaddexp_f32(float a, float b) { return (float)tarry_logaddexp_simple_f64((double)a, (double)b); }
 // In float64 neither the logarithm nor its product with y can lose what float32 shows, and |x|^y needs no care at its ends.
 //== pow_f32 : exp_f64 log_f64
 #ifdef __CUDACC__
@@ -202,21 +202,20 @@ TARRY_FN float tarry_pow_f32(float x, float y) {
 }
 #endif
 // The angle in float64: x = n pi/2 + r. Below 2^20 two parts of pi/2 do; above, the bits of 2/pi that matter are
-// multiplied as in angle_far_f64, here 96 of them without a branch.
+// multiplied as in angle_far_f64. Here 96 do, selected and not loaded, so that loops become vectors.
 //== angle_f32 : angle_f64
 #ifndef __CUDACC__
 TARRY_FN struct tarry_angle_f64 tarry_angle_f32(float x) {
-  static const tarry_u32 two_over_pi[8] = {
-    0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
   struct tarry_angle_f64 angle;
-  tarry_u32 u = tarry_bits_f32(x), at = u >> 23;
-  at = at > 120 ? at - 120 : 0;
-  tarry_u64 m = (u & 0x007fffffu) | 0x00800000u, shift = at & 31;
-  const tarry_u32* word = two_over_pi + (at >> 5);
-  tarry_u64 w0 = word[0], w1 = word[1], w2 = word[2], w3 = word[3];
-  tarry_u64 a = (((w0 << 32) | w1) << shift) >> 32, b = (((w1 << 32) | w2) << shift) >> 32;
-  tarry_u64 c = (((w2 << 32) | w3) << shift) >> 32;
-  tarry_u64 turns = ((m * a) << 32) + m * b + ((m * c) >> 32) + 0x2000000000000000ull;  // plus half a quarter turn
+  tarry_u64 u = tarry_bits_f32(x), m = (u & 0x007fffffu) | 0x00800000u;
+  tarry_i64 at = (tarry_i64)(u >> 23) - 120, shift = at & 31;
+  tarry_u64 upper = (at & 32) != 0 ? 0xa2f9836e4e441529ull : 0x00000000a2f9836eull;  // of words (0, 1) + at / 32
+  tarry_u64 lower = (at & 32) != 0 ? 0xfc2757d1f534ddc0ull : 0x4e441529fc2757d1ull;  // of words (2, 3) + at / 32
+  tarry_u64 later = (at & 32) != 0 ? 0xdb6295993c439041ull : 0xf534ddc0db629599ull;  // of words (4, 5) + at / 32
+  upper = (at & 128) != 0 ? 0xf534ddc0db629599ull : ((at & 64) != 0 ? lower : upper);
+  lower = (at & 128) != 0 ? 0x3c439041fe5163abull : ((at & 64) != 0 ? later : lower);
+  upper = (upper << shift) | ((lower >> 1) >> (63 - shift));
+  tarry_u64 turns = m * upper + ((m * ((lower << shift) >> 32)) >> 32) + 0x2000000000000000ull;  // half a quarter more
   tarry_u64 rest = turns & 0x3fffffffffffffffull;
   double high = tarry_from_bits_f64(0x4330000000000000ull | (rest >> 31)) - (0x1p52 + 0x1p30);
   double low = tarry_from_bits_f64(0x4330000000000000ull | (rest & 0x7fffffffu)) - 0x1p52;

@@ -8,7 +8,7 @@ TARRY_FN double tarry_exp_rest_f64(double x, double shifted) {
   double n = shifted - 0x1.8p52;
   return (x - n * 0x1.62e42fefa4000p-1) + n * 0x1.8432a1b0e2634p-43;
 }
-TARRY_FN double tarry_exp_tail_f64(double r) {
+TARRY_FN double tarry_exp_curve_f64(double r) {  // exp(r) - 1 - r
   double q = 0x1.ad908bbc195e6p-26;
   q = q * r + 0x1.28ae067d23107p-22;
   q = q * r + 0x1.71df1aa56ed88p-19;
@@ -19,10 +19,11 @@ TARRY_FN double tarry_exp_tail_f64(double r) {
   q = q * r + 0x1.55555555506b0p-5;
   q = q * r + 0x1.55555555554fdp-3;
   q = q * r + 0x1.000000000000ap-1;
-  return r + (r * r) * q;
+  return (r * r) * q;
 }
 TARRY_FN double tarry_exp_fraction_f64(double x, double shifted) {
-  return 1.0 + tarry_exp_tail_f64(tarry_exp_rest_f64(x, shifted));
+  double r = tarry_exp_rest_f64(x, shifted);
+  return 1.0 + (r + tarry_exp_curve_f64(r));
 }
 #endif
 //== exp_f64 : exp_parts_f64
@@ -172,55 +173,62 @@ TARRY_FN double tarry_log10_f64(double x) {
   return tarry_log_base_f64(x, 0x1.bcb7b00000000p-2, 0x1.526e50e32a6abp-26, 0x1.34413509f8000p-2, -0x1.80433b83b532ap-44);
 }
 #endif
-// exp(x) - 1 = 2^n p + (2^n - 1), p = exp(r) - 1; in halves, so that 2^1024 does not occur.
-//== expm1_f64 : exp_parts_f64
+// exp(t) = 2^n (1 + p + lost), p + lost = exp(r) - 1 with the rounding errors of r and of p. 2^(n-1) comes in two factors,
+// half and more: n = 1024 and 1025 occur. Then (exp(t) - 1) / 2 / more = half p + (half - 1/2), and no bit that the sum
+// cancels is missing.
+//== expm1_parts_f64 : exp_parts_f64
+#ifndef __CUDACC__
+struct tarry_exp_parts_f64 { double p, lost, half, more; };
+TARRY_FN struct tarry_exp_parts_f64 tarry_exp_split_f64(double t) {
+  struct tarry_exp_parts_f64 e;
+  double shifted = tarry_exp_shifted_f64(t), n = shifted - 0x1.8p52, some = n > 1000.0 ? 0x1.8p52 + 1000.0 : shifted;
+  double high = t - n * 0x1.62e42fefa4000p-1, low = n * 0x1.8432a1b0e2634p-43, r = high + low;
+  double curve = tarry_exp_curve_f64(r);
+  e.p = r + curve;
+  e.lost = ((r - e.p) + curve) + ((high - r) + low);
+  e.half = tarry_from_bits_f64((tarry_bits_f64(some) + 1022) << 52);
+  e.more = tarry_from_bits_f64((tarry_bits_f64(shifted) - tarry_bits_f64(some) + 1023) << 52);
+  return e;
+}
+TARRY_FN double tarry_half_expm1_f64(struct tarry_exp_parts_f64 e) {
+  double base = e.half - 0.5, grown = e.half * e.p, sum = base + grown;
+  return (sum + (((base - sum) + grown) + e.half * e.lost)) * e.more;
+}
+#endif
+//== expm1_f64 : expm1_parts_f64
 #ifdef __CUDACC__
 TARRY_FN double tarry_expm1_f64(double x) { return expm1(x); }
 #else
 TARRY_FN double tarry_expm1_f64(double x) {
   double t = x > 710.0 ? 710.0 : x;
   t = t < -50.0 ? -50.0 : t;
-  double shifted = tarry_exp_shifted_f64(t), p = tarry_exp_tail_f64(tarry_exp_rest_f64(t, shifted));
-  double half = tarry_from_bits_f64((tarry_bits_f64(shifted) + 1022) << 52);
-  double y = shifted == 0x1.8p52 ? p : (half * p + (half - 0.5)) * 2.0;
+  struct tarry_exp_parts_f64 e = tarry_exp_split_f64(t);
+  double y = e.half == 0.5 ? e.p : 2.0 * tarry_half_expm1_f64(e);
   return x == 0 ? x : y;
 }
 #endif
-// Hyperbolic functions of t = |x|, of which the sign is put back. 2^(n-1) comes in two factors: it overflows before they do.
-//== half_exp_f64 : exp_parts_f64
-#ifndef __CUDACC__
-struct tarry_exp_parts_f64 { double p, half, more; };
-TARRY_FN struct tarry_exp_parts_f64 tarry_half_exp_f64(double t) {
-  struct tarry_exp_parts_f64 e;
-  t = t > 711.0 ? 711.0 : t;
-  double shifted = tarry_exp_shifted_f64(t);
-  tarry_u64 n = tarry_bits_f64(shifted) & 0xfff, low = n < 1000 ? n : 1000;
-  e.p = tarry_exp_tail_f64(tarry_exp_rest_f64(t, shifted));
-  e.half = tarry_from_bits_f64((low + 1022) << 52);
-  e.more = tarry_from_bits_f64((n - low + 1023) << 52);
-  return e;
-}
-#endif
-//== sinh_f64 : half_exp_f64
+// Hyperbolic functions of t = |x|, of which the sign is put back: m + m / (2 m + 1) with m = (exp(t) - 1) / 2, and
+// exp(t) / 2 + 1 / (2 exp(t)).
+//== sinh_f64 : expm1_parts_f64
 #ifdef __CUDACC__
 TARRY_FN double tarry_sinh_f64(double x) { return sinh(x); }
 #else
 TARRY_FN double tarry_sinh_f64(double x) {
   tarry_u64 sign = tarry_bits_f64(x) & 0x8000000000000000ull;
   double t = tarry_from_bits_f64(tarry_bits_f64(x) ^ sign);
-  struct tarry_exp_parts_f64 e = tarry_half_exp_f64(t);
-  double m = (e.half * e.p + (e.half - 0.5)) * e.more;  // expm1(t) / 2
+  double m = tarry_half_expm1_f64(tarry_exp_split_f64(t > 711.0 ? 711.0 : t));
   double y = m > 0x1p60 ? m : m + m / (m + (m + 1.0));
   return tarry_from_bits_f64(tarry_bits_f64(t < 0x1p-28 ? t : y) | sign);
 }
 #endif
-//== cosh_f64 : half_exp_f64
+//== cosh_f64 : expm1_parts_f64
 #ifdef __CUDACC__
 TARRY_FN double tarry_cosh_f64(double x) { return cosh(x); }
 #else
 TARRY_FN double tarry_cosh_f64(double x) {
-  struct tarry_exp_parts_f64 e = tarry_half_exp_f64(tarry_from_bits_f64(tarry_bits_f64(x) & 0x7fffffffffffffffull));
-  double m = (e.half * e.p + e.half) * e.more;  // exp(t) / 2
+  double t = tarry_from_bits_f64(tarry_bits_f64(x) & 0x7fffffffffffffffull);
+  struct tarry_exp_parts_f64 e = tarry_exp_split_f64(t > 711.0 ? 711.0 : t);
+  double m = (e.half * e.p + e.half) * e.more;
   return m + 0.25 / m;
 }
 #endif

@@ -3,18 +3,16 @@
 
 // The error of a rounded product (Dekker 1971). The parts are cut by masks, which no contraction can harm.
 //== product_f64 : core
-#ifndef __CUDACC__
 TARRY_FN double tarry_product_error_f64(double a, double b, double product) {
   double a1 = tarry_from_bits_f64(tarry_bits_f64(a) & 0xfffffffff8000000ull), a2 = a - a1;
   double b1 = tarry_from_bits_f64(tarry_bits_f64(b) & 0xfffffffff8000000ull), b2 = b - b1;
   return ((a1 * b1 - product) + (a1 * b2 + a2 * b1)) + a2 * b2;
 }
-#endif
+struct tarry_pair_f64 { double high, low; };  // the sum of both
 // log(x) as a sum of two floats, to about 2^-65: the leading terms k ln2 + 2 s + 2/3 s^3 are kept in two floats each, and
 // s^5 Q(s^2) is small enough for one.
 //== pow_log_f64 : log_parts_f64 product_f64
 #ifndef __CUDACC__
-struct tarry_pair_f64 { double high, low; };
 TARRY_FN struct tarry_pair_f64 tarry_pow_log_f64(double x) {
   struct tarry_log_parts_f64 part = tarry_log_split_f64(x);
   double k = part.k, f = part.f;
@@ -61,7 +59,7 @@ TARRY_FN double tarry_pow_f64(double x, double y) {
   t = t > 800.0 ? 800.0 : t;
   t = t < -800.0 ? -800.0 : t;
   double shifted = tarry_exp_shifted_f64(t), n = shifted - 0x1.8p52;
-  double e = 1.0 + tarry_exp_tail_f64((t - n * 0x1.62e42fefa4000p-1) + (n * 0x1.8432a1b0e2634p-43 + t_low));
+  double r = (t - n * 0x1.62e42fefa4000p-1) + (n * 0x1.8432a1b0e2634p-43 + t_low), e = 1.0 + (r + tarry_exp_curve_f64(r));
   tarry_u64 bits = tarry_bits_f64(shifted), half = bits >> 1;
   double result = e * tarry_from_bits_f64((half + 1023) << 52) * tarry_from_bits_f64((bits - half + 1023) << 52);
   double whole = (power + 0x1p52) - 0x1p52, half_power = 0.5 * power, half_whole = (half_power + 0x1p52) - 0x1p52;
@@ -89,11 +87,73 @@ TARRY_FN double tarry_hypot_f64(double x, double y) {
   return infinite ? tarry_from_bits_f64(0x7ff0000000000000ull) : length;
 }
 #endif
-// log(exp(a) + exp(b)) = max + log1p(exp(min - max)).
-//== logaddexp_f64 : exp_f64 log1p_f64
-TARRY_FN double tarry_logaddexp_f64(double a, double b) {
-  double most = a > b ? a : b, least = a > b ? b : a, apart = least - most;
-  double y = most + tarry_log1p_f64(tarry_exp_f64(apart));
+// exp(x) - less, less 0 or 1, to about 2^-100 of exp(x), or of exp(x) - 1 near 0, for -700 < x < 1: exp(x) = 2^n (1 + e) with 16 t = r, a Taylor series whose seven leading terms are
+// pairs, and four times expm1(2 t) = e (e + 2).
+//== exp_pair_f64 : product_f64
+TARRY_FN struct tarry_pair_f64 tarry_sum_pair_f64(double a, double b, double low) {
+  struct tarry_pair_f64 sum;
+  double high = a + b, part = high - a, lost = (a - (high - part)) + (b - part) + low;
+  sum.high = high + lost;
+  sum.low = (high - sum.high) + lost;
+  return sum;
+}
+TARRY_FN struct tarry_pair_f64 tarry_multiply_pair_f64(struct tarry_pair_f64 a, struct tarry_pair_f64 b) {
+  double product = a.high * b.high;
+  double low = tarry_product_error_f64(a.high, b.high, product) + (a.high * b.low + a.low * b.high);
+  return tarry_sum_pair_f64(product, low, 0.0);
+}
+TARRY_FN struct tarry_pair_f64 tarry_horner_f64(struct tarry_pair_f64 e, struct tarry_pair_f64 t, double high, double low) {
+  struct tarry_pair_f64 product = tarry_multiply_pair_f64(e, t);
+  return tarry_sum_pair_f64(high, product.high, low + product.low);
+}
+TARRY_FN struct tarry_pair_f64 tarry_exp_pair_f64(double x, double less) {
+  double n = (x * 0x1.71547652b82fep0 + 0x1.8p52) - 0x1.8p52;
+  double scale = tarry_from_bits_f64((tarry_bits_f64(n + 0x1.8p52) + 1023) << 52);
+  struct tarry_pair_f64 r, t, e;
+  r = tarry_sum_pair_f64(x - n * 0x1.62e42fefa4000p-1, n * 0x1.8432a1b0e2000p-43, n * 0x1.8cff81a12a17ep-85);
+  t.high = 0.0625 * r.high;
+  t.low = 0.0625 * r.low;
+  double q = 0x1.93974a8c07c9dp-37;
+  q = q * t.high + 0x1.6124613a86d09p-33;
+  q = q * t.high + 0x1.1eed8eff8d898p-29;
+  q = q * t.high + 0x1.ae64567f544e4p-26;
+  q = q * t.high + 0x1.27e4fb7789f5cp-22;
+  q = q * t.high + 0x1.71de3a556c734p-19;
+  e = tarry_sum_pair_f64(0x1.a01a01a01a01ap-16, q * t.high, 0.0);
+  e = tarry_horner_f64(e, t, 0x1.a01a01a01a01ap-13, 0x1.a01a01a01a01ap-73);
+  e = tarry_horner_f64(e, t, 0x1.6c16c16c16c17p-10, -0x1.f49f49f49f49fp-65);
+  e = tarry_horner_f64(e, t, 0x1.1111111111111p-7, 0x1.1111111111111p-63);
+  e = tarry_horner_f64(e, t, 0x1.5555555555555p-5, 0x1.5555555555555p-59);
+  e = tarry_horner_f64(e, t, 0x1.5555555555555p-3, 0x1.5555555555555p-57);
+  e = tarry_horner_f64(e, t, 0.5, 0.0);
+  e = tarry_horner_f64(e, t, 1.0, 0.0);
+  e = tarry_multiply_pair_f64(e, t);
+  for (int i = 0; i < 4; ++i) e = tarry_multiply_pair_f64(e, tarry_sum_pair_f64(2.0, e.high, e.low));
+  return tarry_sum_pair_f64(scale - less, scale * e.high, scale * e.low);
+}
+// log(exp(a) + exp(b)) = max + log1p(exp(min - max)), as accurate as max is.
+//== logaddexp_parts_f64 : exp_f64 log1p_f64
+TARRY_FN double tarry_logaddexp_simple_f64(double a, double b) {
+  double most = a > b ? a : b, least = a > b ? b : a;
+  double apart = least - most, lost = apart > -800.0 ? (least - apart) - most : 0.0, e = tarry_exp_f64(apart);
+  double y = most + tarry_log1p_f64(e + e * lost);
   y = a == b ? a + 0x1.62e42fefa39efp-1 : y;
   return (a != a) | (b != b) ? a + b : y;
+}
+// Where the result is smaller than max, they cancel: it is log1p of exp(min) + (exp(max) - 1), summed in pairs.
+//== logaddexp_f64 : logaddexp_parts_f64 exp_pair_f64
+#ifdef __CUDACC__
+static __device__ __noinline__
+#else
+static __attribute__((noinline, unused))
+#endif
+double tarry_logaddexp_near_f64(double most, double least) {
+  struct tarry_pair_f64 above = tarry_exp_pair_f64(most, 1.0), below = tarry_exp_pair_f64(least, 0.0);
+  struct tarry_pair_f64 sum = tarry_sum_pair_f64(above.high, below.high, above.low + below.low);
+  return tarry_log1p_f64(sum.high) + sum.low / (1.0 + sum.high);
+}
+TARRY_FN double tarry_logaddexp_f64(double a, double b) {
+  double y = tarry_logaddexp_simple_f64(a, b), most = a > b ? a : b, least = a > b ? b : a;
+  if ((y < -most) & (y > -0.7) & (least > -700.0)) return tarry_logaddexp_near_f64(most, least);
+  return y;
 }

@@ -125,13 +125,13 @@ TARRY_FN double tarry_tan_f64(double x) {
   return size <= 0x1.fffffffffffffp1023 ? y : tarry_from_bits_f64(0x7ff8000000000000ull);
 }
 #endif
-// The angle of the point (b, a) in the upper half plane, mirrored at its axis where asked: base + atan(w) with
+// The angle of the point (b, a) in the upper half plane, mirrored at its axis for side -1: base + atan(w) with
 // |w| <= tan(pi/8) and base 0, pi/4 or pi/2.
 //== atan_parts_f64 : core
 #ifndef __CUDACC__
-TARRY_FN double tarry_atan_quotient_f64(double a, double b, int mirrored) {
-  int steep = a > 2.414213562373095 * b, middle = (a > 0.41421356237309503 * b) & !steep;
-  double over = steep ? -b : (middle ? a - b : a), under = steep ? a : (middle ? a + b : b);
+TARRY_FN double tarry_atan_quotient_f64(double a, double b, double side) {
+  double steep = 2.414213562373095 * b, middle = 0.41421356237309503 * b;
+  double over = a > steep ? -b : (a > middle ? a - b : a), under = a > steep ? a : (a > middle ? a + b : b);
   double w = over / under, z = w * w;
   double q = -0x1.2567cfa949f38p-6;
   q = q * z + 0x1.37d4820165260p-5;
@@ -144,9 +144,9 @@ TARRY_FN double tarry_atan_quotient_f64(double a, double b, int mirrored) {
   q = q * z - 0x1.24924922ad587p-3;
   q = q * z + 0x1.999999999586bp-3;
   q = q * z - 0x1.555555555553dp-2;
-  double eighths = steep ? 2.0 : (middle ? 1.0 : 0.0);
-  eighths = mirrored ? 4.0 - eighths : eighths;
-  w = mirrored ? -w : w;
+  double eighths = a > steep ? 2.0 : (a > middle ? 1.0 : 0.0);
+  eighths = side < 0 ? 4.0 - eighths : eighths;
+  w = w * side;
   return eighths * 0x1.921fb54442d18p-1 + (w + ((w * z) * q + eighths * 0x1.1a62633145c07p-55));
 }
 #endif
@@ -156,7 +156,7 @@ TARRY_FN double tarry_atan_f64(double x) { return atan(x); }
 #else
 TARRY_FN double tarry_atan_f64(double x) {
   tarry_u64 sign = tarry_bits_f64(x) & 0x8000000000000000ull;
-  double y = tarry_atan_quotient_f64(tarry_from_bits_f64(tarry_bits_f64(x) ^ sign), 1.0, 0);
+  double y = tarry_atan_quotient_f64(tarry_from_bits_f64(tarry_bits_f64(x) ^ sign), 1.0, 1.0);
   return tarry_from_bits_f64(tarry_bits_f64(y) | sign);
 }
 #endif
@@ -169,11 +169,12 @@ TARRY_FN double tarry_atan2_f64(double y, double x) {
   tarry_u64 sign = tarry_bits_f64(y) & 0x8000000000000000ull;
   double a = tarry_from_bits_f64(tarry_bits_f64(y) ^ sign);
   double b = tarry_from_bits_f64(tarry_bits_f64(x) & 0x7fffffffffffffffull);
-  int infinite = (a > 0x1.fffffffffffffp1023) & (b > 0x1.fffffffffffffp1023), zero = (a == 0) & (b == 0);
-  double most = a > b ? a : b, scale = most > 0x1p1000 ? 0.25 : (most < 0x1p-900 ? 0x1p100 : 1.0);
-  a = infinite ? 1.0 : a * scale;
-  b = infinite | zero ? 1.0 : b * scale;
-  double angle = tarry_atan_quotient_f64(a, b, (int)(tarry_bits_f64(x) >> 63));
+  double most = a > b ? a : b, least = a > b ? b : a;
+  double scale = most > 0x1p1000 ? 0.25 : (most < 0x1p-900 ? 0x1p100 : 1.0);
+  a = least > 0x1.fffffffffffffp1023 ? 1.0 : a * scale;
+  b = (least > 0x1.fffffffffffffp1023) | (most == 0) ? 1.0 : b * scale;
+  double side = tarry_from_bits_f64((tarry_bits_f64(x) & 0x8000000000000000ull) | 0x3ff0000000000000ull);
+  double angle = tarry_atan_quotient_f64(a, b, side);
   angle = tarry_from_bits_f64(tarry_bits_f64(angle) | sign);
   return (x != x) | (y != y) ? x + y : angle;
 }
