@@ -1,5 +1,6 @@
 // select(): demand-driven instruction selection over index maps.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -129,7 +130,7 @@ class Selector {
       if (i == 1) {
         const Dims& start = g_.updates[n.payload].start;
         for (int d = 0; d < map.size; ++d) map[d].start -= start[d];
-        box = box_number(update_box(r));
+        box = box_number(update_box(r).value());
       }
     } else {
       map = graph::compose(graph::broadcast_map(g_.shape(n.inputs[i].node).span(), g_.shape(reader).span()), map);
@@ -179,10 +180,10 @@ class Selector {
   /// An update whose box holds everywhere or nowhere within the request's is one of its inputs.
   Request decided(Request r) {
     while (is_computed(r) && g_.nodes[r.source.edge.node].op == Op::Update) {
-      const Box box = update_box(r);
-      if (is_empty(box))
+      const std::optional<Box> box = update_box(r);
+      if (!box)
         r = follow_input(r, 0);
-      else if (box == box_of(r.box))
+      else if (*box == box_of(r.box))
         r = follow_input(r, 1);
       else
         break;
@@ -191,12 +192,6 @@ class Selector {
   }
 
   [[nodiscard]] const Box& box_of(std::uint32_t number) const { return number == kNone ? whole_ : boxes_[number]; }
-
-  [[nodiscard]] static bool is_empty(const Box& box) {
-    for (int axis = 0; axis < box.low.size(); ++axis)
-      if (box.low[axis] >= box.high[axis]) return true;
-    return false;
-  }
 
   [[nodiscard]] static bool contains(const Box& outer, const Box& inner) {
     for (int axis = 0; axis < inner.low.size(); ++axis)
@@ -212,9 +207,9 @@ class Selector {
     return static_cast<std::uint32_t>(boxes_.size() - 1);
   }
 
-  /// The points of the request's box where a dense update gives its value: along each dimension
+  /// The points of the request's box where a dense update gives its value, if there are any: along each dimension
   /// 0 <= start + step * coordinate - update's start < extent of the value.
-  [[nodiscard]] Box update_box(const Request& r) const {
+  [[nodiscard]] std::optional<Box> update_box(const Request& r) const {
     const GraphNode& n = g_.nodes[r.source.edge.node];
     TARRY_ASSERT(g_.updates[n.payload].dense());
     const Dims& start = g_.updates[n.payload].start;
@@ -224,15 +219,15 @@ class Selector {
       const AxisMap& m = r.source.map[d];
       const std::int64_t from = m.start - start[d];  // first coordinate inside the box
       if (m.axis < 0) {
-        if (from >= 0 && from < extents[d]) continue;
-        box.high = box.low;
-        return box;
+        if (from < 0 || from >= extents[d]) return std::nullopt;
+        continue;
       }
       const std::int64_t size = m.step > 0 ? m.step : -m.step;
       const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
       const std::int64_t high = m.step > 0 ? -floor_divide(from - extents[d], size) : floor_divide(from, size) + 1;
       box.low[m.axis] = std::max(box.low[m.axis], low);
       box.high[m.axis] = std::min(box.high[m.axis], high);
+      if (box.low[m.axis] >= box.high[m.axis]) return std::nullopt;
     }
     return box;
   }
@@ -335,7 +330,9 @@ class Selector {
     const GraphNode& n = g_.nodes[s.edge.node];
     Instr in;
     in.dtype = n.dtype;
-    switch (op_class(s.edge.node)) {
+    const OpClass c = op_class(s.edge.node);
+    const bool stored = through_reshape(s) && c != OpClass::Leaf && c != OpClass::Scalar;
+    switch (stored ? OpClass::View : c) {
       case OpClass::Scalar:
         in.kind = InstrKind::Scalar;
         in.region = Region::Row;
@@ -369,7 +366,7 @@ class Selector {
       case OpClass::Update:
         in = r.compute ? compute(r, in) : load_value(r, in);
         break;
-      default:  // a value that a reshape gave another shape
+      default:  // what a reshape gave another shape, or a view below one
         in = load_value(r, in);
     }
     in.note = note(s.edge.node);
@@ -405,7 +402,7 @@ class Selector {
     in.op = n.op;
     if (n.op == Op::Update) {
       in.op = Op::Where;
-      in.args = {inside(update_box(r)), find(input(r, 1)), find(input(r, 0))};
+      in.args = {inside(update_box(r).value()), find(input(r, 1)), find(input(r, 0))};
     } else {
       for (int i = 0; i < n.n_inputs; ++i) in.args[static_cast<std::size_t>(i)] = find(input(r, i));
     }
