@@ -119,21 +119,6 @@ std::vector<unsigned char> elements(Dtype dtype, std::mt19937_64& random) {
   return bytes;
 }
 
-template <class T> bool same_values(const void* a, const void* b) {
-  T x[2];
-  std::memcpy(&x[0], a, sizeof(T));
-  std::memcpy(&x[1], b, sizeof(T));
-  return test::equal_bits(x[0], x[1]);
-}
-
-bool same_cell(Dtype dtype, const void* a, const void* b) {
-  if (dtype == Dtype::Float16) return same_values<Half>(a, b);
-  if (dtype == Dtype::BFloat16) return same_values<BFloat16>(a, b);
-  if (dtype == Dtype::Float32) return same_values<float>(a, b);
-  if (dtype == Dtype::Float64) return same_values<double>(a, b);
-  return std::memcmp(a, b, itemsize(dtype)) == 0;
-}
-
 /// How many elements of the compiled loop differ from the library's own function.
 int differing_elements(const PreludeFunction& f, void* loop) {
   std::mt19937_64 random(11);
@@ -158,7 +143,7 @@ int differing_elements(const PreludeFunction& f, void* loop) {
     std::uint64_t operands[3] = {}, expected = 0;
     for (int k = 0; k < arity; ++k) std::memcpy(&operands[k], at[k] + i * itemsize(f.operand(k)), itemsize(f.operand(k)));
     function(&expected, &operands[0], &operands[1], &operands[2]);
-    differing += !same_cell(f.output, &expected, to + i * size);
+    differing += !test::same_cell(f.output, &expected, to + i * size);
   }
   return differing;
 }

@@ -97,6 +97,22 @@ template <class T> bool equal_bits(T a, T b) {
   }
 }
 
+/// equal_bits of two elements in memory.
+template <class T> bool same_values(const void* a, const void* b) {
+  T x[2];
+  std::memcpy(&x[0], a, sizeof(T));
+  std::memcpy(&x[1], b, sizeof(T));
+  return equal_bits(x[0], x[1]);
+}
+
+inline bool same_cell(Dtype dtype, const void* a, const void* b) {
+  if (dtype == Dtype::Float16) return same_values<Half>(a, b);
+  if (dtype == Dtype::BFloat16) return same_values<BFloat16>(a, b);
+  if (dtype == Dtype::Float32) return same_values<float>(a, b);
+  if (dtype == Dtype::Float64) return same_values<double>(a, b);
+  return std::memcmp(a, b, itemsize(dtype)) == 0;
+}
+
 /// Both signs of NaN, infinity, zero, the smallest and largest denormal, the largest finite, and ordinary values.
 template <class T> std::vector<T> special_floats() {
   using Limits = std::numeric_limits<T>;
