@@ -301,9 +301,8 @@ TARRY_FN float tarry_tanh_f32(float x) {
   p = p * z - 0x1.55554ap-2f;
   float twice = t > 10.0f ? 20.0f : 2.0f * t, shifted = tarry_exp_shifted_f32(twice);
   float e = tarry_exp_fraction_f32(twice, shifted) * tarry_from_bits_f32((tarry_bits_f32(shifted) + 127) << 23);
-  float large = 1.0f - 2.0f / (e + 1.0f);
-  large = tarry_from_bits_f32(tarry_bits_f32(large) | sign);
-  return t <= 0.55f ? x + (x * z) * p : large;
+  float y = t <= 0.55f ? t + (t * z) * p : 1.0f - 2.0f / (e + 1.0f);
+  return tarry_from_bits_f32(tarry_bits_f32(y) | sign);
 }
 #endif
 // 1 / (1 + exp(-x)), and exp(x) / (1 + exp(x)) below 0, where exp(-x) would overflow.

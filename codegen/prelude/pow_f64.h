@@ -6,7 +6,7 @@
 TARRY_FN double tarry_product_error_f64(double a, double b, double product) {
   double a1 = tarry_from_bits_f64(tarry_bits_f64(a) & 0xfffffffff8000000ull), a2 = a - a1;
   double b1 = tarry_from_bits_f64(tarry_bits_f64(b) & 0xfffffffff8000000ull), b2 = b - b1;
-  return ((a1 * b1 - product) + (a1 * b2 + a2 * b1)) + a2 * b2;
+  return (((a1 * b1 - product) + a1 * b2) + a2 * b1) + a2 * b2;
 }
 struct tarry_pair_f64 { double high, low; };  // the sum of both
 // log(x) as a sum of two floats, to about 2^-65: the leading terms k ln2 + 2 s + 2/3 s^3 are kept in two floats each, and
