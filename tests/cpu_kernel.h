@@ -116,4 +116,21 @@ struct CpuKernel {
   }
 };
 
+/// Whether two arrays of `dtype` have the same bits, any NaN being like any other.
+bool same_elements(Dtype dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b);
+
+/// The kernels of one IR at every instruction set level.
+class CpuKernels {
+ public:
+  explicit CpuKernels(const codegen::KernelIr& ir);
+  /// Runs them on 1, 2 and 7 threads and compares all buffers (bytes before the call) with what the interpreter leaves in
+  /// them. The memory around each buffer cannot be touched.
+  void require_as_interpreted(const codegen::KernelArgs& args, const std::vector<std::vector<unsigned char>>& buffers,
+                              const std::vector<std::uint64_t>& scalars = {}) const;
+
+ private:
+  codegen::KernelIr ir_;
+  std::vector<CpuKernel> kernels_;
+};
+
 }  // namespace tarry::tests
