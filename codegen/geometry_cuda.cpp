@@ -85,7 +85,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       break;
     case Schedule::RowInner:
       TARRY_ASSERT(args.reduced > 32 && args.reduced <= std::int64_t{ir.rows_class} * kTreeBlock);
-      g.outer_tiles = divide_up(outer, row_tile(ir).rows);
+      g.outer_tiles = divide_up(outer, tile_rows(ir));
       break;
   }
   if (g.chunks > 1) {

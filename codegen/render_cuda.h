@@ -53,28 +53,33 @@ struct Stage {
   std::vector<std::uint32_t> reductions;
 };
 
-struct StagePlan {
-  std::vector<Stage> stages;              ///< one, but for the Row schedules
-  std::vector<Value> kept;                ///< Point values held in registers, ascending
-  std::vector<Value> carried;             ///< Outer values that later stages use, ascending
-  int registers = 0;                      ///< most that are held at one time, per thread
-  [[nodiscard]] bool keeps(Value v) const;
-};
-StagePlan plan_stages(const KernelIr& ir);
-/// The stage at whose end an Outer instruction runs; the result of a reduction is there when that is.
-int outer_stage(const KernelIr& ir, Value v);
-
 /// How RowInner lays a row of up to rows_class tree blocks on threads: within a warp eight threads hold a block; longer
 /// rows have a thread block for themselves, of which each warp holds `units` times four blocks.
 struct RowTile {
   int blocks = 1;  ///< tree blocks of the row in a warp: 1, 2 or 4
   int warps = 1;   ///< per row
-  int units = 1;   ///< per warp
+  int units = 1;   ///< per warp: 1, 2 or 4
   int rows = 1;    ///< per thread block
   [[nodiscard]] int threads() const { return rows * warps * blocks * 8; }
   [[nodiscard]] int unit() const { return kTreeBlock * blocks; }  ///< elements
 };
-RowTile row_tile(const KernelIr& ir);
+RowTile row_tile(const KernelIr& ir, int most_warps);
+/// Rows per thread block of RowInner.
+int tile_rows(const KernelIr& ir);
+
+struct StagePlan {
+  std::vector<Stage> stages;              ///< one, but for the Row schedules
+  std::vector<Value> kept;                ///< Point values held in registers, ascending
+  std::vector<Value> carried;             ///< Outer values that later stages use, ascending
+  RowTile tile;                           ///< RowInner
+  int registers = 0;                      ///< RowInner: estimate of what a thread needs
+  [[nodiscard]] bool keeps(Value v) const;
+  /// Thread blocks per multiprocessor that RowInner asks for.
+  [[nodiscard]] int resident() const;
+};
+StagePlan plan_stages(const KernelIr& ir);
+/// The stage at whose end an Outer instruction runs; the result of a reduction is there when that is.
+int outer_stage(const KernelIr& ir, Value v);
 
 /// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
 /// (items) and `more` put in. Lines that begin with @S are there for stages with Point stores only.
@@ -141,7 +146,7 @@ std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions&
 std::string_view lane_functions();
 /// Tree blocks by eight threads each: four, some; and the choices that they leave open.
 std::string_view block_functions();
-std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage);
+std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 
 KernelSource render_pointwise(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);

@@ -94,9 +94,8 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 std::string_view lane_functions() { return kLanes; }
 std::string_view block_functions() { return kBlocks; }
 
-std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage) {
+std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks) {
   const bool row = ir.is_row();
-  const int blocks = row ? row_tile(ir).blocks : 4;
   return {
       {"$D", std::to_string(blocks)},
       {"$Q", blocks == 4 ? "(lane >> 3)" : fmt::format("(lane >> 3 & {})", blocks - 1)},

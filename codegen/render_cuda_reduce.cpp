@@ -369,7 +369,7 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   const bool inner = ir.schedule == Schedule::ReduceInner;
   const std::vector<StateField> fields = state_fields(ir);
   const bool slim = fields.size() == 1 && itemsize(fields[0].dtype) <= 4;
-  std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage);
+  std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage, 4);
   auto choose = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
   all.insert(all.begin(), {"$EIGHT", std::string(loaded <= 16 ? kInnerInFlight8 : kInnerInFlight4)});
   choose("$X", identities(ir));

@@ -100,7 +100,7 @@ __device__ __forceinline__ void $S_unit(const $N_params& p, const $N_at& t, cons
 
 /// Several rows per thread block: threads of rows that are not there go along with nothing to do, for the shuffles.
 constexpr std::string_view kRowsHead = R"(
-extern "C" __global__ void __launch_bounds__($T) $N(const __grid_constant__ struct $N_params p) {
+extern "C" __global__ void __launch_bounds__($T, $M) $N(const __grid_constant__ struct $N_params p) {
   const tarry_i64 row = (tarry_i64)blockIdx.x * $ROWS + threadIdx.x / ($D * 8), i = row < p.count ? row : p.count - 1;
   const $K first = 0;
   const int m = row < p.count ? (int)p.n : 0;
@@ -122,13 +122,18 @@ constexpr std::string_view kPlaced = R"(  const $N_at t = $N_place(p, ($O)i);
   $N_kept h[16 * $U];
 )";
 
+/// Units pair up, then pairs: the aligned tree of up to four.
 constexpr std::string_view kReduces = R"(  $S_state s$Z = {};
-#pragma unroll
-  for (int u = 0; u < $U; ++u) {
+#pragma unroll$ROLL
+  for (int u = 0; u < $U; u += 2) {
     const int there = m - u * $V;
     if (there > 0) {
-      const $S_state a = $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
-      s$Z = u == 0 ? a : $S_combine(s$Z, a, $S_share(p, u * $V, there < $V ? there : $V));
+      $S_state a = $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
+      if ($U > 1 && there > $V) {
+        const $S_state b = $S_unit(p, t, r, o, h + u * 16 + 16, first + u * $V + $V, there - $V, there >= 2 * $V);
+        a = $S_combine(a, b, $S_share(p, $V, there < 2 * $V ? there - $V : $V));
+      }
+      s$Z = u == 0 ? a : $S_combine(s$Z, a, $S_share(p, 2 * $V, there < 2 * $V ? there : 2 * $V));
     }
   }
 )";
@@ -136,7 +141,7 @@ constexpr std::string_view kReduces = R"(  $S_state s$Z = {};
 constexpr std::string_view kReducesOnce = R"(  $S_state s$Z = $S_unit(p, t, r, o, h, first, m, whole);
 )";
 
-constexpr std::string_view kMaps = R"(#pragma unroll
+constexpr std::string_view kMaps = R"(#pragma unroll$ROLL
   for (int u = 0; u < $U; ++u) {
     const int there = m - u * $V;
     if (there > 0) $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
@@ -150,24 +155,16 @@ constexpr std::string_view kMapsOnce = R"(  $S_unit(p, t, r, o, h, first, m, who
 
 using Choices = std::vector<std::pair<std::string, std::string>>;
 
-/// Thread blocks per multiprocessor: as many as the held registers leave room for, with as much again for the rest.
-int resident_blocks(const KernelIr& ir, const StagePlan& plan, const RowTile& tile) {
-  constexpr int kRegisters = 65536;
-  std::size_t state = 0;
-  for (const StateField& f : state_fields(ir)) state = std::max(state, itemsize(f.dtype));
-  const bool slim = plan.registers <= 16 * tile.units && state <= 4;
-  return std::max(1, kRegisters / (tile.threads() * (slim ? 64 : 128)));
-}
-
 Choices choices(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
-  Choices all = block_choices(ir, stage);
-  const RowTile tile = row_tile(ir);
+  const RowTile& tile = plan.tile;
+  Choices all = block_choices(ir, stage, tile.blocks);
   all.insert(all.begin(), {"$ROWS", std::to_string(tile.rows)});
+  all.insert(all.begin(), {"$ROLL", plan.kept.empty() ? " 1" : ""});  // what is held has to have a fixed place
   all.emplace_back("$Z", std::to_string(stage.number));
   all.emplace_back("$V", std::to_string(tile.unit()));
   all.emplace_back("$U", std::to_string(tile.units));
   all.emplace_back("$T", std::to_string(tile.threads()));
-  all.emplace_back("$M", std::to_string(resident_blocks(ir, plan, tile)));
+  all.emplace_back("$M", std::to_string(plan.resident()));
   return all;
 }
 
@@ -194,7 +191,7 @@ KernelSource render_rows(const KernelIr& ir) {
   using enum SlotKind;
   const StagePlan plan = plan_stages(ir);
   const bool serial = ir.schedule == Schedule::RowSerial;
-  const RowTile tile = row_tile(ir);
+  const RowTile& tile = plan.tile;
   Functions functions(ir, plan);
   const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
                                               : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});

@@ -7,14 +7,13 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-constexpr int kHeldRegisters = 64;  // per thread; what is left is for addresses, states and temporaries
+constexpr int kRegisters = 65536;    // of a multiprocessor
+constexpr int kMostRegisters = 160;  // of a thread: more of them leave too few threads to hide the way to memory
+constexpr int kMostWarps = 16;       // of a row
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
 
-/// Registers of a thread that hold a value at all its points.
-int registers(const KernelIr& ir, Value v) {
-  return kInnerItems * 4 * row_tile(ir).units * static_cast<int>((itemsize(ir.instrs[v].dtype) + 3) / 4);
-}
+int registers(Dtype dtype) { return itemsize(dtype) == 8 ? 2 : 1; }
 
 /// Coordinates cost less to compute again than to hold.
 bool worth_holding(const KernelIr& ir, Value v) {
@@ -63,22 +62,48 @@ Stage make_stage(const KernelIr& ir, const StagePlan& plan, int number, bool las
   return stage;
 }
 
+/// Registers that hold values between stage s - 1 and stage s.
+int held_registers(const KernelIr& ir, const StagePlan& plan, int s) {
+  int held = 0;
+  for (const Value v : plan.kept) {
+    const bool later = std::any_of(plan.stages.begin() + s, plan.stages.end(), [v](const Stage& stage) {
+      return std::find(stage.held.begin(), stage.held.end(), v) != stage.held.end();
+    });
+    if (ir.instrs[v].stage < s && later) held += registers(ir.instrs[v].dtype);
+  }
+  return held * kInnerItems * 4 * plan.tile.units;
+}
+
+/// Registers of a thread in a stage: what is held, what is on its way from memory, four lanes' states, and the rest, of
+/// which 64-bit arithmetic has more. Found by compiling.
+int stage_registers(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
+  int loaded = 0, states = 0, rest = 24;
+  for (Value v = 0; v < ir.instrs.size(); ++v) {
+    const Instr& in = ir.instrs[v];
+    if (!stage.runs[v]) continue;
+    if (in.kind == InstrKind::Compute && registers(in.dtype) == 2) rest = 48;
+    const bool kept = std::find(stage.keeps.begin(), stage.keeps.end(), v) != stage.keeps.end();
+    if (in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone && !kept) loaded += registers(in.dtype);
+  }
+  for (const std::uint32_t r : stage.reductions) {
+    const Reduction& reduction = ir.reductions[r];
+    states += registers(reduction.dtype) * graph::output_count(reduction.op);
+    if (graph::is_arg_reduce(reduction.op)) states += ir.wide_index ? 2 : 1;
+  }
+  const int held = std::max(held_registers(ir, plan, stage.number), held_registers(ir, plan, stage.number + 1));
+  return rest + held + loaded * kInnerItems * 4 + states * kInnerItems;
+}
+
 void make_stages(const KernelIr& ir, StagePlan& plan) {
   const int count = ir.stages();
   plan.stages.clear();
   for (int s = 0; s < count; ++s) plan.stages.push_back(make_stage(ir, plan, s, s == count - 1));
   plan.registers = 0;
-  for (int s = 1; s < count; ++s) {
-    int live = 0;
-    for (const Value v : plan.kept) {
-      const bool later = std::any_of(plan.stages.begin() + s, plan.stages.end(), [v](const Stage& stage) {
-        return std::find(stage.held.begin(), stage.held.end(), v) != stage.held.end();
-      });
-      if (ir.instrs[v].stage < s && later) live += registers(ir, v);
-    }
-    plan.registers = std::max(plan.registers, live);
-  }
+  for (const Stage& stage : plan.stages) plan.registers = std::max(plan.registers, stage_registers(ir, plan, stage));
 }
+
+/// Registers that a thread should need, as estimated: some slack below what it can have.
+int most_registers(const RowTile& tile) { return std::min(kMostRegisters, kRegisters / tile.threads() * 7 / 8); }
 
 /// The last value that some stage computes again and that has not been decided on; kNone: all are decided.
 Value next_candidate(const KernelIr& ir, const StagePlan& plan, const std::vector<bool>& decided) {
@@ -129,8 +154,11 @@ StagePlan plan_stages(const KernelIr& ir) {
     return plan;
   }
   plan.carried = carried_values(ir);
+  plan.tile = row_tile(ir, kMostWarps);
   make_stages(ir, plan);
+  if (plan.registers > most_registers(plan.tile)) plan.tile = row_tile(ir, kMostWarps / 2);
   // The latest values first: with one of them held, those it was made of may not be needed any more.
+  const int most = std::max(plan.registers, most_registers(plan.tile));
   std::vector<bool> decided(ir.instrs.size());
   for (Value v; (v = next_candidate(ir, plan, decided)) != kNone;) {
     decided[v] = true;
@@ -138,7 +166,7 @@ StagePlan plan_stages(const KernelIr& ir) {
     StagePlan with = plan;
     with.kept.insert(std::lower_bound(with.kept.begin(), with.kept.end(), v), v);
     make_stages(ir, with);
-    if (with.registers <= kHeldRegisters) plan = std::move(with);
+    if (with.registers <= most) plan = std::move(with);
   }
   // A value kept early may have lost its readers to one kept later.
   std::erase_if(plan.kept, [&](Value v) {
@@ -150,16 +178,24 @@ StagePlan plan_stages(const KernelIr& ir) {
   return plan;
 }
 
-RowTile row_tile(const KernelIr& ir) {
-  constexpr int kWarpBlocks = 4, kMostWarps = 16;
+int StagePlan::resident() const {
+  // Rows within a warp: left alone, ptxas does better.
+  if (tile.warps == 1) return 1;
+  return std::max(1, std::min(kRegisters / registers, 1024) / tile.threads());  // no target has fewer than 1024 threads
+}
+
+RowTile row_tile(const KernelIr& ir, int most_warps) {
+  constexpr int kWarpBlocks = 4;
   RowTile tile;
   if (ir.schedule != Schedule::RowInner) return tile;
   TARRY_ASSERT(ir.rows_class >= 1 && ir.rows_class <= 128 && (ir.rows_class & (ir.rows_class - 1)) == 0);
   tile.blocks = std::min(ir.rows_class, kWarpBlocks);
-  tile.warps = std::min(ir.rows_class / tile.blocks, kMostWarps);
+  tile.warps = std::min(ir.rows_class / tile.blocks, most_warps);
   tile.units = ir.rows_class / (tile.blocks * tile.warps);
   if (tile.warps == 1) tile.rows = kThreads / (8 * tile.blocks);
   return tile;
 }
+
+int tile_rows(const KernelIr& ir) { return row_tile(ir, kMostWarps).rows; }
 
 }  // namespace tarry::codegen::cuda

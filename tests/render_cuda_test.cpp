@@ -260,6 +260,7 @@ TEST_CASE("render_cuda: row kernels have the interpreter's bits", "[render_cuda]
     cases.push_back(softmax({3, n}, Dtype::Float32));
     cases.push_back(everything({3, n}, Dtype::Float32));
   }
+  for (const std::int64_t n : {4100, 8192, 8193, 9000, 13000, 16384}) cases.push_back(everything({2, n}, Dtype::Float64));
   for (const std::int64_t n : {100, 333, 1001}) {
     cases.push_back(everything({5, n, 1}, Dtype::Float32));
     cases.push_back(everything({5, n, 4, true, 24}, Dtype::Float64));
@@ -273,7 +274,7 @@ TEST_CASE("render_cuda: batches of kernels compile for every architecture withou
   TARRY_REQUIRE_NVRTC();
   const std::vector<KernelCase> cases = all_kernels();
   // Samples, by strides that differ: the text is the same for every architecture.
-  const std::pair<const char*, std::size_t> archs[] = {{"sm_90", 2}, {"sm_80", 7}, {"sm_100", 5}};
+  const std::pair<const char*, std::size_t> archs[] = {{"sm_90", 5}, {"sm_80", 13}, {"sm_100", 11}, {"sm_75", 17}};
   for (const auto& [arch, stride] : archs) {
     std::map<std::string, KernelSource> sources;
     for (std::size_t i = 0; i < cases.size(); i += stride) {

@@ -428,11 +428,15 @@ extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant
   ENTRY_kept h[16 * 1];
   ENTRY_0_state s0 = {};
 #pragma unroll
-  for (int u = 0; u < 1; ++u) {
+  for (int u = 0; u < 1; u += 2) {
     const int there = m - u * 512;
     if (there > 0) {
-      const ENTRY_0_state a = ENTRY_0_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
-      s0 = u == 0 ? a : ENTRY_0_combine(s0, a, ENTRY_0_share(p, u * 512, there < 512 ? there : 512));
+      ENTRY_0_state a = ENTRY_0_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
+      if (1 > 1 && there > 512) {
+        const ENTRY_0_state b = ENTRY_0_unit(p, t, r, o, h + u * 16 + 16, first + u * 512 + 512, there - 512, there >= 2 * 512);
+        a = ENTRY_0_combine(a, b, ENTRY_0_share(p, 512, there < 2 * 512 ? there - 512 : 512));
+      }
+      s0 = u == 0 ? a : ENTRY_0_combine(s0, a, ENTRY_0_share(p, 2 * 512, there < 2 * 512 ? there : 2 * 512));
     }
   }
   __shared__ ENTRY_0_state nodes0[256 / 32];
@@ -440,11 +444,15 @@ extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant
   ENTRY_0_finish(p, t, r, s0, leader, o);
   ENTRY_1_state s1 = {};
 #pragma unroll
-  for (int u = 0; u < 1; ++u) {
+  for (int u = 0; u < 1; u += 2) {
     const int there = m - u * 512;
     if (there > 0) {
-      const ENTRY_1_state a = ENTRY_1_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
-      s1 = u == 0 ? a : ENTRY_1_combine(s1, a, ENTRY_1_share(p, u * 512, there < 512 ? there : 512));
+      ENTRY_1_state a = ENTRY_1_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
+      if (1 > 1 && there > 512) {
+        const ENTRY_1_state b = ENTRY_1_unit(p, t, r, o, h + u * 16 + 16, first + u * 512 + 512, there - 512, there >= 2 * 512);
+        a = ENTRY_1_combine(a, b, ENTRY_1_share(p, 512, there < 2 * 512 ? there - 512 : 512));
+      }
+      s1 = u == 0 ? a : ENTRY_1_combine(s1, a, ENTRY_1_share(p, 2 * 512, there < 2 * 512 ? there : 2 * 512));
     }
   }
   __shared__ ENTRY_1_state nodes1[256 / 32];
