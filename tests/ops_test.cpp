@@ -277,6 +277,12 @@ TEST_CASE("ops: every function of every dtype gives what it is defined to, in ev
   });
 }
 
+TEST_CASE("ops: the interpreter gives what every function is defined to", "[ops][values]") {
+  const test::Setting interpreted("TARRY_DISABLE", "compile");
+  const Scope placed(cpu);
+  for (const Dtype d : kDtypes) check_dtype(d);
+}
+
 TEST_CASE("ops: every conversion gives what it is defined to", "[ops][values]") {
   test::on_every_device([](Device) {
     for (const Dtype from : kDtypes) {

@@ -238,7 +238,10 @@ void check_cells(const Array& got, const std::vector<test::Cell>& expected) {
   }
 }
 
-template <class T> void check_reductions(std::size_t n) {
+/// How many of the layouts below; every one is a kernel more to compile for each dtype and schedule.
+enum class Layouts : std::uint8_t { Main, All };
+
+template <class T> void check_reductions(std::size_t n, Layouts which) {
   const Lines<T> lines = lines_of<T>(n);
   struct Case {
     const char* layout;
@@ -247,16 +250,17 @@ template <class T> void check_reductions(std::size_t n) {
     bool all;
   };
   const Array along = stored(lines, false, false), across = stored(lines, true, false);
-  const struct {
+  struct Laid {
     const char* name;
     Array x;
     Axes axes;
-  } layouts[] = {{"contiguous", along, 1},
-                 {"transposed", matrix_transpose(across), -1},
-                 {"reversed", flip(stored(lines, false, true)), 1},
-                 {"first axis", across, 0},
-                 {"all axes", along, {}},
-                 {"all axes, reversed", flip(stored(lines, false, true)), {}}};
+  };
+  std::vector<Laid> layouts = {{"contiguous", along, 1}, {"first axis", across, 0}, {"all axes", along, {}}};
+  if (which == Layouts::All) {
+    layouts.push_back({"transposed", matrix_transpose(across), -1});
+    layouts.push_back({"reversed", flip(stored(lines, false, true)), 1});
+    layouts.push_back({"all axes, reversed", flip(stored(lines, false, true)), {}});
+  }
   std::vector<Case> cases;
   std::vector<Array> results;
   for (const Reduction& r : kReductions) {
@@ -292,8 +296,20 @@ TEST_CASE("reductions: every reduction of the op table has a function and a test
 TEST_CASE("reductions: every dtype, layout and length has the bits of the definition", "[ops][reduce][values]") {
   test::on_every_device([](Device) {
     for_every_type([](auto zero) {
-      for (const std::size_t n : {1, 5, 32, 33, 300}) check_reductions<decltype(zero)>(n);
+      for (const std::size_t n : {5, 300}) check_reductions<decltype(zero)>(n, Layouts::Main);
     });
+    for (const std::size_t n : {1, 5, 32, 33, 300}) {
+      check_reductions<Half>(n, Layouts::All);
+      check_reductions<float>(n, Layouts::All);
+    }
+  });
+}
+
+TEST_CASE("reductions: the interpreter has the bits of the definition in every dtype and layout", "[ops][reduce][values]") {
+  const test::Setting interpreted("TARRY_DISABLE", "compile");
+  const Scope placed(cpu);
+  for_every_type([](auto zero) {
+    for (const std::size_t n : {1, 5, 32, 33, 300}) check_reductions<decltype(zero)>(n, Layouts::All);
   });
 }
 
@@ -352,7 +368,7 @@ TEST_CASE("reductions: sums and products compute in the dtype that is asked for"
 
 TEST_CASE("softmax: the bits are those of its parts", "[ops][reduce][values]") {
   test::on_every_device([](Device) {
-    for (const std::int64_t n : {1, 7, 32, 33, 1000}) {
+    for (const std::int64_t n : {1, 7, 33, 1000}) {
       for (const Dtype d : {float16, bfloat16, float32, float64}) {
         INFO(n << " " << name(d));
         const Array x = astype(sin(reshape(astype(arange(4 * n), float32), {4, n}) * 1.7) * 5, d);
@@ -363,7 +379,7 @@ TEST_CASE("softmax: the bits are those of its parts", "[ops][reduce][values]") {
         const Array total = sum(exponentials, 1, {.keepdims = true});
         evaluate(total);
         check_cells(softmax(x), cells_of(astype(exponentials / total, d)));
-        check_cells(softmax(x, 0), cells_of(matrix_transpose(softmax(matrix_transpose(x)))));
+        if (d == float32) check_cells(softmax(x, 0), cells_of(matrix_transpose(softmax(matrix_transpose(x)))));
         const Array largest = max(wide, 1);
         evaluate(largest);
         check_cells(logsumexp(x, 1), cells_of(astype(log(squeeze(total, 1)) + largest, d)));
