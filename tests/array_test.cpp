@@ -23,7 +23,33 @@ std::string printed(const Array& x) {
 std::vector<float> floats(const Array& x) { return x.to_vector<float>(); }
 std::vector<std::int64_t> integers(const Array& x) { return x.to_vector<std::int64_t>(); }
 
+/// The members of a std::mdspan of two dimensions with a strided layout.
+struct Matrix {
+  using value_type = float;
+  struct Accessor {
+    const float& access(const float* data, std::size_t i) const { return data[i]; }
+  };
+  const float* data;
+  std::array<std::int64_t, 2> extents, strides;
+  static constexpr bool is_always_strided() { return true; }
+  static constexpr std::size_t rank() { return 2; }
+  std::int64_t extent(std::size_t d) const { return extents[d]; }
+  std::int64_t stride(std::size_t d) const { return strides[d]; }
+  const float* data_handle() const { return data; }
+  Accessor accessor() const { return {}; }
+};
+
 }  // namespace
+
+TEST_CASE("array: asarray takes what has the members of mdspan", "[array]") {
+  const std::vector<float> memory = {1, 2, 3, 4, 5, 6};
+  const Array rows = asarray(Matrix{memory.data(), {2, 3}, {3, 1}}), columns = asarray(Matrix{memory.data(), {3, 2}, {1, 3}});
+  CHECK(rows.shape() == Shape{2, 3});
+  CHECK(rows.to_vector<float>() == memory);
+  CHECK(columns.shape() == Shape{3, 2});
+  CHECK(columns.to_vector<float>() == std::vector<float>{1, 4, 2, 5, 3, 6});
+  CHECK(asarray(Matrix{memory.data(), {0, 3}, {3, 1}}).shape() == Shape{0, 3});
+}
 
 TEST_CASE("array: asarray copies at the call", "[array]") {
   std::vector<float> values{1, 2, 3, 4, 5, 6};

@@ -4,6 +4,7 @@
 #include <tarry/array.h>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -11,6 +12,7 @@
 #include <source_location>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tarry {
@@ -28,6 +30,17 @@ namespace detail {
 
 template <class T>
 using Rows = std::initializer_list<std::initializer_list<T>>;
+
+/// What has the members of std::mdspan, with a layout that has strides.
+template <class M>
+concept Mdspan = requires(const M& m) {
+  typename M::value_type;
+  requires M::is_always_strided();
+  { m.rank() } -> std::convertible_to<std::size_t>;
+  { m.extent(0) } -> std::convertible_to<std::int64_t>;
+  { m.stride(0) } -> std::convertible_to<std::int64_t>;
+  { m.accessor().access(m.data_handle(), 0) } -> std::convertible_to<typename M::value_type>;
+};
 }  // namespace detail
 
 // ---- From memory. The elements are copied at the call. ----
@@ -68,6 +81,24 @@ template <class T, std::size_t N>
                             std::source_location where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<T>, N, Shape(N), where);
 }
+/// The elements of a std::mdspan, or of what has its members; the shape is its extents.
+template <detail::Mdspan M>
+[[nodiscard]] Array asarray(const M& values, std::source_location where = std::source_location::current()) {
+  std::vector<std::int64_t> extents, at(values.rank());
+  std::int64_t count = 1, offset = 0;
+  for (std::size_t d = 0; d < values.rank(); ++d) count *= extents.emplace_back(static_cast<std::int64_t>(values.extent(d)));
+  std::vector<typename M::value_type> flat;
+  for (flat.reserve(static_cast<std::size_t>(count)); count > 0; --count) {
+    flat.push_back(values.accessor().access(values.data_handle(), static_cast<std::size_t>(offset)));
+    for (std::size_t d = values.rank(); d-- > 0;) {  // the next index in row-major order
+      offset += static_cast<std::int64_t>(values.stride(d));
+      if (++at[d] < extents[d]) break;
+      offset -= extents[d] * static_cast<std::int64_t>(values.stride(d));
+      at[d] = 0;
+    }
+  }
+  return asarray(flat, Shape(std::move(extents)), where);
+}
 /// A 0-d array of the value's own dtype.
 template <detail::Number T>
 [[nodiscard]] Array asarray(T value, std::source_location where = std::source_location::current()) {
@@ -84,7 +115,7 @@ template <detail::Number T>
 }
 template <detail::Number T>
 [[nodiscard]] Array array(detail::Rows<T> rows, std::source_location where = std::source_location::current()) {
-  const std::size_t width = rows.begin()->size();
+  const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
   std::vector<T> flat;
   if constexpr (std::is_same_v<T, bool>) flat.reserve(rows.size() * width);
   for (const auto& row : rows) {
@@ -96,7 +127,7 @@ template <detail::Number T>
 template <detail::Number T>
 [[nodiscard]] Array array(std::initializer_list<detail::Rows<T>> blocks,
                           std::source_location where = std::source_location::current()) {
-  const std::size_t height = blocks.begin()->size();
+  const std::size_t height = blocks.size() == 0 ? 0 : blocks.begin()->size();
   const std::size_t width = height == 0 ? 0 : blocks.begin()->begin()->size();
   std::vector<T> flat;
   for (const auto& rows : blocks) {
