@@ -300,7 +300,7 @@ class Generator {
       s.flag = r_.chance(50);  // kept axes broadcast against the operand, as in softmax and variance
       if ((s.function == Function::Sum || s.function == Function::Prod) && r_.chance(15)) s.dtype = draw_dtype(r_);
       const bool takes_one = s.function == Function::Argmin || s.function == Function::Argmax || s.function == Function::Softmax;
-      if (takes_one && s.axes.size() > 1) s.axes.resize(1);
+      if (takes_one && s.axes.size() > 1) s.axes = {s.axes.front()};
       if (s.function == Function::Softmax && s.axes.empty()) s.axes = {-1};
       if (s.function == Function::Softmax) s.flag = false;
       if (s.function == Function::Var || s.function == Function::Std) s.number = r_.pick({0.0, 0.0, 1.0, 0.5});

@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
 #else
   if (argc != 3) return 2;
   const Function first = load(argv[1], "first_copy"), second = load(argv[2], "second_copy");
-#endif
   if (first == nullptr || second == nullptr) return 2;
+#endif
   const float values[] = {first(), second(), first()};
   std::printf("%g %g %g\n", static_cast<double>(values[0]), static_cast<double>(values[1]), static_cast<double>(values[2]));
   return values[0] == 12.0F && values[1] == 12.0F && values[2] == 12.0F ? 0 : 1;
