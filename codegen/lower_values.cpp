@@ -42,7 +42,7 @@ class Selector {
   }
 
   Selection run(const std::vector<GraphEdge>& outputs) {
-    for (NodeId id : needed_reductions(outputs)) reduce(id);
+    for (NodeId id : reductions_for(outputs)) reduce(id);
     for (const GraphEdge& e : outputs)
       if (!is_outer(e.node)) store(e, Region::Point);
     outer_phase_ = true;
@@ -79,6 +79,15 @@ class Selector {
     }
     std::sort(found.begin(), found.end());
     return found;
+  }
+
+  /// Those, or one that nobody needs: a group may be left without readers of its reductions, where updates cover what
+  /// reads them, and its kernel walks rows all the same.
+  [[nodiscard]] std::vector<NodeId> reductions_for(const std::vector<GraphEdge>& outputs) const {
+    std::vector<NodeId> found = needed_reductions(outputs);
+    if (!group_.reduces || !found.empty()) return found;
+    const auto is_reduce = [&](NodeId id) { return op_class(id) == OpClass::Reduce; };
+    return {*std::find_if(group_.nodes.begin(), group_.nodes.end(), is_reduce)};
   }
 
   /// Coordinates of the group's space -> dimensions of a shape that lives in it.

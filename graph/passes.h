@@ -21,7 +21,8 @@ Graph fold(const Graph& g);
 Graph simplify(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
-/// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp).
+/// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp); so
+/// does every Update that is not dense.
 /// Nodes that are read under one other shape only are computed under it. Roots are what they reshape: a root may have
 /// another shape than was recorded, with the same row-major sequence of elements.
 Graph canonical_reshapes(const Graph& g);

@@ -14,7 +14,7 @@ namespace {
 /// their number.
 constexpr std::size_t kFanIn = 24;
 
-/// Parts of one dtype, none of them empty, one after the other along `axis`.
+/// Parts of one dtype, one after the other along `axis`.
 Edge join_run(std::string_view op, std::span<const Edge> parts, int axis, Where where) {
   if (parts.size() == 1) return parts.front();
   Dims shape(parts.front().node()->shape());
@@ -73,7 +73,7 @@ void check_parts(const char* op, std::span<const Edge> parts, int axis, Where wh
 Edge concatenated(const char* op, std::vector<Edge> parts, int axis, Where where) {
   check_parts(op, parts, axis, where);
   const Edge first = parts.front();
-  std::erase_if(parts, [](const Edge& p) { return element_count(p.node()->shape()) == 0; });
+  std::erase_if(parts, [axis](const Edge& p) { return p.node()->shape()[static_cast<std::size_t>(axis)] == 0; });
   return parts.empty() ? first : join(op, std::move(parts), axis, where);
 }
 

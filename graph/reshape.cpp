@@ -4,7 +4,7 @@
 // rule here changes a bit. Backwards, a node that is read under one other shape only takes that shape itself (chains of
 // elementwise ops are reshaped at their inputs in one sweep). Forwards, reshapings of views become views of reshapings
 // where axes split and merge in memory as they do in the view; those of coordinates become arithmetic. A view that can
-// do neither stays below its Reshape, to be copied.
+// do neither stays below its Reshape, to be copied. So does a leaf whose elements lie apart below an update of memory.
 #include <algorithm>
 #include <optional>
 
@@ -276,6 +276,7 @@ class Reshaper {
       const Dims from = r.graph().shape(n.inputs[0].node);
       return reshaped(r, n, n.inputs[0], identity_map(from.size()), from, shape);
     }
+    if (n.op == Op::Update && !r.graph().updates[n.payload].dense()) n.inputs[0] = as_memory(r, n);
     if (shape == n.shape) return r.add(n);
     const Dims from = g_.shapes[n.shape];
     for (int i = 0; i < n.n_inputs; ++i) {
@@ -285,6 +286,14 @@ class Reshaper {
     }
     n.shape = shape;
     return r.add(n);
+  }
+
+  /// The base of an update that works on a copy of memory: a leaf whose elements lie apart is copied by a view.
+  GraphEdge as_memory(Rewriter& r, const GraphNode& update) const {
+    const GraphEdge base = update.inputs[0];
+    const GraphNode& n = r.graph().nodes[base.node];
+    if (n.op != Op::Input || r.graph().leaves[n.payload].contiguous) return base;
+    return view(r, update, base, identity_map(r.graph().shapes[update.shape].size()), update.shape, Keep::Leaf);
   }
 
   /// `edge`, read through `map` at coordinates of `from`, under another shape. New nodes stand for `like`.

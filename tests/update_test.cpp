@@ -132,6 +132,35 @@ TEST_CASE("set: borrowed memory, views, fills and iotas are never written", "[up
   });
 }
 
+TEST_CASE("set: elements of borrowed memory that lie apart are copied before a part is written", "[update]") {
+  everywhere([] {
+    const Ints mine = counting(20);
+    const ta::Array apart = ta::borrow(mine.data(), {3, 1, 1}, {8, 5, 2});
+    CHECK(values(ta::with_add(apart, {slice(none, -120, -2)}, 1)) == Ints{1, 8, 17});
+    CHECK(values(ta::with_set(ta::reshape(apart, {1, 3}), {0, slice(none, none, 2)}, 70)) == Ints{70, 8, 70});
+  });
+}
+
+TEST_CASE("set: an update may cover whatever reads a reduction", "[update]") {
+  for (const char* disabled : {"", "simplify", "simplify,compile"}) {
+    INFO(disabled);
+    const ta::test::Setting setting("TARRY_DISABLE", disabled);
+    const ta::Scope scope(ta::cpu);
+    for (const std::int64_t n : {1, 5, 40}) {
+      const ta::Array x = ints({n}), total = ta::sum(x, {}, {.keepdims = true});
+      const ta::Array covered = ta::with_set(total, {slice(none, 2)}, 1), twice = x * 2, next = covered + twice;
+      ta::evaluate(covered, twice, next);
+      CHECK(values(covered) == Ints{1});
+      CHECK(values(twice)[static_cast<std::size_t>(n - 1)] == 2 * n - 2);
+      CHECK(values(next)[static_cast<std::size_t>(n - 1)] == 2 * n - 1);
+      const ta::Array table = ints({n, 3}), columns = ta::with_set(ta::flip(ta::sum(table, 0)), {slice()}, 4), beside = table + 7;
+      ta::evaluate(columns, beside);  // one kernel for the sums and what is beside them, and nobody reads the sums
+      CHECK(values(columns) == Ints{4, 4, 4});
+      CHECK(values(beside)[2] == 9);
+    }
+  }
+}
+
 TEST_CASE("set: every dtype is written with its own width", "[update]") {
   everywhere([] {
     for (const ta::Dtype dtype : {ta::bool_, ta::int8, ta::int16, ta::int32, ta::int64, ta::uint8, ta::uint16, ta::uint32,
@@ -177,7 +206,7 @@ TEST_CASE("set: a value that does not fit throws at the call and leaves the hand
   ta::Array flags = ta::zeros({2}, ta::bool_);
   CHECK_THROWS_WITH(flags.add({0}, true), Catch::Contains("logical_or"));
   ta::Array wide = ta::zeros({2}, ta::float64);
-  wide.set({0}, ta::ones({1}, ta::float32));
+  wide.set({slice(0, 1)}, ta::ones({1}, ta::float32));
   CHECK(wide.to_vector<double>() == std::vector<double>{1, 0});
 }
 
