@@ -2,12 +2,15 @@
 // position, and every section accepted alone by NVRTC and the C compiler.
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/c_compiler.h"
@@ -148,58 +151,133 @@ int differing_elements(const PreludeFunction& f, void* loop) {
   return differing;
 }
 
-}  // namespace
+/// Calls `work` for every index below `count`, on all cores.
+template <class F> void for_each_index(std::size_t count, F work) {
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&] { for (std::size_t i; (i = next++) < count;) work(i); };
+  std::vector<std::jthread> others(std::max(1u, std::thread::hardware_concurrency()) - 1);
+  for (std::jthread& other : others) other = std::jthread(run);
+  run();
+}
 
-TEST_CASE("prelude: an element has the same bits at every level, in body and tail, as in the library",
-          "[codegen][prelude]") {
-  if (runtime::c_compiler().program.empty()) TARRY_SKIP("there is no C compiler");
-  const std::vector<PreludeFunction> functions = test::every_prelude_function();
-  std::string text = sections_of(functions, Dialect::C);
-  for (const PreludeFunction& f : functions) text += c_loop(f);
-  int levels = 0;
-  for (const graph::Target& target : graph::targets()) {
-    if (target.is_cuda() || !host_runs(target)) continue;
-    ++levels;
-    const Loaded library(runtime::compile_c(text, runtime::c_flags(target)).image);
-    for (const PreludeFunction& f : functions) {
-      INFO(f.name() << " for " << target.name);
+/// Functions of one operand dtype as loops for one level of this host.
+struct CompiledLoops {
+  const graph::Target* target;
+  std::vector<PreludeFunction> functions;
+  std::string image, error;
+
+  void compile() {
+    std::string text = sections_of(functions, Dialect::C);
+    for (const PreludeFunction& f : functions) text += c_loop(f);
+    try {
+      image = runtime::compile_c(text, runtime::c_flags(*target)).image;
+    } catch (const std::exception& e) {
+      error = e.what();
+    }
+  }
+};
+
+std::vector<const graph::Target*> host_levels() {
+  std::vector<const graph::Target*> levels;
+  for (const graph::Target& target : graph::targets())
+    if (!target.is_cuda() && host_runs(target)) levels.push_back(&target);
+  return levels;
+}
+
+/// Compiles and compares every function at the host's highest level, and those of `dtypes` at the levels below.
+void check_levels(const std::vector<Dtype>& dtypes) {
+  const std::vector<const graph::Target*> levels = host_levels();
+  REQUIRE_FALSE(levels.empty());
+  std::vector<CompiledLoops> all;
+  for (const graph::Target* level : levels) {
+    std::map<Dtype, std::vector<PreludeFunction>> by_dtype;
+    for (const PreludeFunction& f : test::every_prelude_function())
+      if (level == levels.back() || std::ranges::count(dtypes, f.input) != 0) by_dtype[f.input].push_back(f);
+    for (const auto& [dtype, functions] : by_dtype) all.push_back({level, functions, {}, {}});
+  }
+  for_each_index(all.size(), [&](std::size_t i) { all[i].compile(); });
+  for (const CompiledLoops& loops : all) {
+    INFO(loops.error);
+    REQUIRE_FALSE(loops.image.empty());
+    const Loaded library(loops.image);
+    for (const PreludeFunction& f : loops.functions) {
+      INFO(f.name() << " for " << loops.target->name);
       void* loop = library.symbol("loop_" + f.name());
       REQUIRE(loop != nullptr);
       CHECK(differing_elements(f, loop) == 0);
     }
   }
-  CHECK(levels > 0);
+}
+
+}  // namespace
+
+// What the instruction sets do differently is float arithmetic: the 16-bit floats are made of float32 and integers.
+TEST_CASE("prelude: an element has the same bits at every level, in body and tail, as in the library",
+          "[codegen][prelude]") {
+  if (runtime::c_compiler().program.empty()) TARRY_SKIP("there is no C compiler");
+  check_levels({Dtype::Float32, Dtype::Float64});
+}
+
+TEST_CASE("prelude: elements of every dtype have the same bits at every level", "[codegen][prelude][.slow]") {
+  if (runtime::c_compiler().program.empty()) TARRY_SKIP("there is no C compiler");
+  std::vector<Dtype> dtypes;
+  for (int d = 0; d < kDtypeCount; ++d) dtypes.push_back(static_cast<Dtype>(d));
+  check_levels(dtypes);
 }
 
 TEST_CASE("prelude: the C compiler takes each function with its sections alone", "[codegen][prelude]") {
   if (runtime::c_compiler().program.empty()) TARRY_SKIP("there is no C compiler");
+  std::vector<std::string> sources;
   for (const auto& [text, functions] : by_sections(Dialect::C)) {
-    std::string source = text;
-    for (const PreludeFunction& f : functions) source += c_loop(f);
-    INFO(functions.front().name());
-    CHECK_NOTHROW(runtime::compile_c(source, "-std=c11 -O0 -Wall -Wextra -Wpedantic -Werror -c"));
+    sources.push_back(text);
+    for (const PreludeFunction& f : functions) sources.back() += c_loop(f);
   }
+  std::vector<std::string> errors(sources.size());
+  for_each_index(sources.size(), [&](std::size_t i) {
+    try {
+      runtime::compile_c(sources[i], "-std=c11 -O0 -Wall -Wextra -Wpedantic -Werror -S");
+    } catch (const std::exception& e) {
+      errors[i] = e.what();
+    }
+  });
+  for (const std::string& error : errors) CHECK(error == "");
 }
 
+// PTX: what the sections define and need is the front end's business.
 TEST_CASE("prelude: NVRTC takes each function with its sections alone", "[codegen][prelude]") {
   TARRY_REQUIRE_NVRTC();
+  const graph::Target& target = *graph::find_target("sm_90");
   for (const auto& [text, functions] : by_sections(Dialect::Cuda)) {
     std::string source = text;
     for (const PreludeFunction& f : functions) source += cuda_kernel(f);
     INFO(functions.front().name());
-    CHECK_NOTHROW(runtime::nvrtc_compile(source, *graph::find_target("sm_90"), graph::Mode::Strict));
+    CHECK_NOTHROW(runtime::nvrtc_compile(source, target, graph::Mode::Strict, runtime::ImageKind::Ptx));
   }
 }
 
-TEST_CASE("prelude: NVRTC compiles all of it for every supported generation", "[codegen][prelude]") {
-  TARRY_REQUIRE_NVRTC();
-  const std::vector<PreludeFunction> functions = test::every_prelude_function();
+namespace {
+
+void check_cubin(const std::vector<PreludeFunction>& functions, const char* target) {
   std::string text = sections_of(functions, Dialect::Cuda);
   for (const PreludeFunction& f : functions) text += cuda_kernel(f);
-  for (const char* name : {"sm_75", "sm_90", "sm_100"}) {
-    const runtime::NvrtcImage image = runtime::nvrtc_compile(text, *graph::find_target(name), graph::Mode::Strict);
-    CHECK(image.kind == runtime::ImageKind::Cubin);
-    CHECK(image.resources.size() == functions.size());
-    for (const runtime::KernelResources& kernel : image.resources) CHECK(kernel.spill_store_bytes == 0);
-  }
+  const runtime::NvrtcImage image = runtime::nvrtc_compile(text, *graph::find_target(target), graph::Mode::Strict);
+  CHECK(image.kind == runtime::ImageKind::Cubin);
+  CHECK(image.resources.size() == functions.size());
+  for (const runtime::KernelResources& kernel : image.resources) CHECK(kernel.spill_store_bytes == 0);
+}
+
+}  // namespace
+
+TEST_CASE("prelude: NVRTC compiles all of it", "[codegen][prelude]") {
+  TARRY_REQUIRE_NVRTC();
+  check_cubin(test::every_prelude_function(), "sm_90");
+}
+
+// Only bfloat16 has text of its own for a generation.
+TEST_CASE("prelude: NVRTC compiles it for every supported generation", "[codegen][prelude]") {
+  TARRY_REQUIRE_NVRTC();
+  std::vector<PreludeFunction> functions;
+  for (const PreludeFunction& f : test::every_prelude_function())
+    if (f.input == Dtype::BFloat16 || f.output == Dtype::BFloat16) functions.push_back(f);
+  for (const char* target : {"sm_75", "sm_80", "sm_100"}) check_cubin(functions, target);
 }
