@@ -24,8 +24,11 @@ ROOMS = {
     "tests": {"include", "support", "graph", "codegen", "cache", "runtime"},
 }
 
-# third-party header -> the only files that may include it (the reason to change a library is then one file)
+# third-party header -> the only files that may include it (the reason to change a library is then one file); the first
+# pattern that fits decides
 OWNERS = {
+    # Tests compute references with more bits than the language has.
+    "boost/multiprecision/*": ["tests/*"],
     "boost/*": ["graph/graph.h", "graph/graph.cpp"],
     "xxhash.h": ["support/hash.h", "support/hash.cpp"],
     "spdlog/*": ["support/log.cpp"],
@@ -85,8 +88,8 @@ def check_include(file, bracket, header):
     if room == "include" and header not in STANDARD:
         return f"<{header}> in a public header: they include the standard library only"
     for pattern, owners in OWNERS.items():
-        if fnmatch.fnmatch(header, pattern) and not matches(file, owners):
-            return f"<{header}> may be included only by {', '.join(owners) or 'nobody'}"
+        if fnmatch.fnmatch(header, pattern):
+            return None if matches(file, owners) else f"<{header}> may be included only by {', '.join(owners)}"
     return None
 
 
@@ -138,6 +141,9 @@ SELF_TEST = [
     ("graph/a.cpp", '#include "node.h"', "from the root"),
     ("graph/a.cpp", '#include "tarry/array.h"', "with quotes"),
     ("graph/node.cpp", "#include <boost/graph/adjacency_list.hpp>", "only by graph/graph.h"),
+    ("tests/a.cpp", "#include <boost/multiprecision/cpp_int.hpp>", ""),
+    ("tests/a.cpp", "#include <boost/graph/adjacency_list.hpp>", "only by graph/graph.h"),
+    ("graph/graph.cpp", "#include <boost/multiprecision/cpp_int.hpp>", "only by tests/*"),
     ("cache/a.cpp", "#include <xxhash.h>", "only by support/hash.h"),
     ("runtime/a.cpp", "#include <spdlog/spdlog.h>", "only by support/log.cpp"),
     ("tests/a.cpp", "#include <catch2/catch.hpp>", "only by tests/test.h"),
