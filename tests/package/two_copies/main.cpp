@@ -10,12 +10,14 @@ namespace {
 
 using Function = float (*)();
 
+#ifndef TARRY_LINK_COPIES
 Function load(const char* path, const char* name) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, name);
   if (symbol == nullptr) std::fprintf(stderr, "%s\n", dlerror());
   return reinterpret_cast<Function>(symbol);
 }
+#endif
 
 }  // namespace
 
