@@ -94,9 +94,9 @@ Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where 
 
 inline namespace v0 {
 
-Dtype result_type(Dtype a, Dtype b) {
+Dtype result_type(Dtype a, Dtype b, std::source_location where) {
   if (const auto dtype = graph::promote(a, b)) return *dtype;
-  graph::throw_not_promoted("result_type", a, b, Where{});
+  graph::throw_not_promoted("result_type", a, b, where);
 }
 
 }  // namespace v0

@@ -15,7 +15,6 @@ namespace tarry::graph {
 namespace {
 
 std::string quoted(Dtype d) { return std::string(tarry::name(d)); }
-std::string text(Op op) { return std::string(name(op)); }
 
 /// What to write instead of this op on bools.
 std::string bool_hint(Op op) {
@@ -35,22 +34,22 @@ std::string bool_hint(Op op) {
   }
 }
 
-/// The dtype that op's inputs are brought to; throws where the op does not take `common`.
-Dtype compute_dtype(Op op, Dtype common, Where where) {
-  check_available(name(op), common, where);
+/// The dtype that op's inputs are brought to; throws for `called` where the op does not take `common`.
+Dtype compute_dtype(Op op, Dtype common, std::string_view called, Where where) {
+  check_available(called, common, where);
   const DtypeRule rule = info(op).rule;
   const bool takes_bool = rule == DtypeRule::Logical || rule == DtypeRule::Bits || op == Op::Where ||
                           op == Op::Equal || op == Op::NotEqual;
   if (common == bool_ && !takes_bool) {
-    TARRY_THROW(InvalidArgument, text(op), where,
+    TARRY_THROW(InvalidArgument, std::string(called), where,
                 (rule == DtypeRule::Integer ? "takes integers" : "takes numbers") + (", not bool" + bool_hint(op)));
   }
   if (rule == DtypeRule::Logical && common != bool_) {
-    TARRY_THROW(InvalidArgument, text(op), where,
+    TARRY_THROW(InvalidArgument, std::string(called), where,
                 "takes bool, not " + quoted(common) + "; compare first, as in x != 0");
   }
   if ((rule == DtypeRule::Integer || rule == DtypeRule::Bits) && is_floating(common)) {
-    TARRY_THROW(InvalidArgument, text(op), where,
+    TARRY_THROW(InvalidArgument, std::string(called), where,
                 std::string(rule == DtypeRule::Bits ? "takes integers and bool" : "takes integers") + ", not " +
                     quoted(common) + "; convert with astype first");
   }
@@ -69,7 +68,7 @@ std::string list_shapes(std::span<const Argument> arguments) {
   return list;
 }
 
-Dims broadcast_shape(Op op, std::span<const Argument> arguments, Where where) {
+Dims broadcast_shape(std::string_view op, std::span<const Argument> arguments, Where where) {
   int rank = 0;
   for (const Argument& a : arguments) {
     if (a.edge) rank = std::max<int>(rank, a.edge.node()->rank);
@@ -83,20 +82,20 @@ Dims broadcast_shape(Op op, std::span<const Argument> arguments, Where where) {
       const std::int64_t extent = extents[static_cast<std::size_t>(d - lead)];
       if (extent == 1 || extent == shape[d]) continue;
       if (shape[d] != 1) {
-        TARRY_THROW(InvalidArgument, text(op), where, "shapes " + list_shapes(arguments) + " do not broadcast");
+        TARRY_THROW(InvalidArgument, std::string(op), where, "shapes " + list_shapes(arguments) + " do not broadcast");
       }
       shape[d] = extent;
     }
   }
-  check_shape(name(op), shape.span(), where);
+  check_shape(op, shape.span(), where);
   return shape;
 }
 
 /// The one explicit device among `a` and `b`.
-Device combine(Device a, Device b, Op op, Where where) {
+Device combine(Device a, Device b, std::string_view op, Where where) {
   if (b == Device{} || a == b) return a;
   if (a == Device{}) return b;
-  TARRY_THROW(InvalidArgument, text(op), where,
+  TARRY_THROW(InvalidArgument, std::string(op), where,
               "operands are placed on different devices, " + a.str() + " and " + b.str());
 }
 
@@ -203,9 +202,11 @@ void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where
 }
 
 void check_available(std::string_view op, Dtype dtype, Where where) {
-  if (tarry::info(dtype).available) return;
+  const auto number = static_cast<int>(dtype);
+  if (number < kDtypeCount && tarry::info(dtype).available) return;
   TARRY_THROW(InvalidArgument, std::string(op), where,
-              "dtype " + quoted(dtype) + " is not available in this version; bool, integers and floats are");
+              "dtype " + (number < kDtypeCount ? quoted(dtype) : std::to_string(number)) +
+                  " is not available in this version; bool, integers and floats are");
 }
 
 bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
@@ -258,7 +259,10 @@ Dims checked_axes(std::string_view op, const Axes& axes, std::span<const std::in
   std::array<bool, kMaxRank> named{};
   for (const std::int64_t axis : axes.vector()) {
     bool& seen = named[static_cast<std::size_t>(checked_axis(op, axis, shape, where))];
-    if (seen) TARRY_THROW(InvalidArgument, std::string(op), where, "axis " + std::to_string(axis) + " is named twice");
+    if (seen) {
+      TARRY_THROW(InvalidArgument, std::string(op), where,
+                  "axis " + std::to_string(axis) + " is named twice for shape " + to_string(shape));
+    }
     seen = true;
   }
   Dims result;
@@ -272,32 +276,33 @@ Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where) 
   return a.edge ? record_cast(a.edge, dtype, where) : record_scalar(a.scalar, dtype, op, where);
 }
 
-Edge record_map(Op op, std::span<const Argument> arguments, Where where) {
+Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::string_view called) {
+  if (called.empty()) called = name(op);
   TARRY_ASSERT(info(op).op_class == OpClass::Map && static_cast<int>(arguments.size()) == info(op).arity);
   std::span<const Argument> values = arguments;
   if (op == Op::Where) {
     const Argument& condition = arguments.front();
     const Dtype given = condition.edge ? condition.edge.node()->dtype : condition.scalar.default_dtype();
     if (given != bool_)
-      TARRY_THROW(InvalidArgument, text(op), where, "the condition is " + quoted(given) + ", not bool");
+      TARRY_THROW(InvalidArgument, std::string(called), where, "the condition is " + quoted(given) + ", not bool");
     values = arguments.subspan(1);
   }
-  const Dtype dtype = compute_dtype(op, common_dtype(name(op), values, where), where);
-  const Dims shape = broadcast_shape(op, arguments, where);
+  const Dtype dtype = compute_dtype(op, common_dtype(called, values, where), called, where);
+  const Dims shape = broadcast_shape(called, arguments, where);
   Device device;
   for (const Argument& a : arguments) {
-    if (a.edge) device = combine(device, a.edge.node()->device, op, where);
+    if (a.edge) device = combine(device, a.edge.node()->device, called, where);
   }
   std::array<Edge, Node::kMaxInputs> inputs;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    inputs[i] = bring_to(arguments[i], op == Op::Where && i == 0 ? bool_ : dtype, name(op), where);
+    inputs[i] = bring_to(arguments[i], op == Op::Where && i == 0 ? bool_ : dtype, called, where);
   }
   return make_node(spec_of(op, output_dtype(op, dtype), device, shape.span(), where),
                    {inputs.data(), arguments.size()});
 }
 
-Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where) {
-  return record_map(op, std::span(arguments.begin(), arguments.size()), where);
+Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called) {
+  return record_map(op, std::span(arguments.begin(), arguments.size()), where, called);
 }
 
 Edge record_cast(const Edge& x, Dtype dtype, Where where) {

@@ -37,9 +37,10 @@ std::optional<Dtype> promote(Dtype a, Dtype b) noexcept;
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where);
 /// An argument as an edge of `dtype`.
 Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where);
-/// An elementwise op; inserts the casts and scalars that bring all values to one dtype.
-Edge record_map(Op op, std::span<const Argument> arguments, Where where);
-Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where);
+/// An elementwise op; inserts the casts and scalars that bring all values to one dtype. `called` is the user's function
+/// where that is composed of several ops, for messages.
+Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::string_view called = {});
+Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called = {});
 /// x itself where it has that dtype.
 Edge record_cast(const Edge& x, Dtype dtype, Where where);
 /// A 0-d node on `device`. `op` is what the message names where the value does not fit.

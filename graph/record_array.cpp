@@ -10,9 +10,9 @@ namespace tarry {
 inline namespace v0 {
 namespace {
 
-const graph::Node& defined(const graph::Node* node, const char* function) {
+const graph::Node& defined(const graph::Node* node, const char* function, Where where) {
   if (node == nullptr) {
-    TARRY_THROW(InvalidArgument, function, Where{}, "the array is undefined: default-constructed or moved from");
+    TARRY_THROW(InvalidArgument, function, where, "the array is undefined: default-constructed or moved from");
   }
   return *node;
 }
@@ -49,24 +49,26 @@ std::string Shape::str() const { return graph::to_string(std::span(data(), size(
 Array::Array(Scalar value, Dtype dtype, Where where)
     : Array(detail::wrap(graph::record_scalar(value, dtype, "array", where, graph::context().device))) {}
 
-Shape Array::shape() const {
-  const auto extents = defined(node_, "shape").shape();
+Shape Array::shape(std::source_location where) const {
+  const auto extents = defined(node_, "shape", where).shape();
   return std::vector<std::int64_t>(extents.begin(), extents.end());
 }
-int Array::ndim() const { return defined(node_, "ndim").rank; }
-std::int64_t Array::size() const { return graph::element_count(defined(node_, "size").shape()); }
-Dtype Array::dtype() const { return defined(node_, "dtype").dtype; }
+int Array::ndim(std::source_location where) const { return defined(node_, "ndim", where).rank; }
+std::int64_t Array::size(std::source_location where) const {
+  return graph::element_count(defined(node_, "size", where).shape());
+}
+Dtype Array::dtype(std::source_location where) const { return defined(node_, "dtype", where).dtype; }
 
-Device Array::device() const {
-  const graph::Node& n = defined(node_, "device");
+Device Array::device(std::source_location where) const {
+  const graph::Node& n = defined(node_, "device", where);
   if (n.device != Device{} || n.op == graph::Op::Input) return n.device;
   if (n.state.load(std::memory_order_acquire) != graph::State::Ready) return {};
   const std::lock_guard lock(graph::engine_mutex());
   return n.extra->results[output_]->buffer->device;
 }
 
-bool Array::is_evaluated() const {
-  return defined(node_, "is_evaluated").state.load(std::memory_order_acquire) == graph::State::Ready;
+bool Array::is_evaluated(std::source_location where) const {
+  return defined(node_, "is_evaluated", where).state.load(std::memory_order_acquire) == graph::State::Ready;
 }
 
 std::string Array::repr() const {

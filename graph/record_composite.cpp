@@ -19,8 +19,8 @@ using graph::Op;
 using graph::Reduced;
 
 Edge map(Op op, const Edge& x, Where where) { return graph::record_map(op, {{x, 0}}, where); }
-Edge map(Op op, const Edge& a, const Edge& b, Where where) {
-  return graph::record_map(op, {{a, 0}, {b, 0}}, where);
+Edge map(Op op, const Edge& a, const Edge& b, Where where, std::string_view called = {}) {
+  return graph::record_map(op, {{a, 0}, {b, 0}}, where, called);
 }
 
 /// Both operands in their common dtype.
@@ -47,7 +47,7 @@ Edge close(std::string_view op, const Operand& left, const Operand& right, Close
   const Edge a = graph::record_cast(given.a, dtype, where), b = graph::record_cast(given.b, dtype, where);
   const Edge rtol = graph::record_scalar(options.rtol, dtype, op, where);
   const Edge atol = graph::record_scalar(options.atol, dtype, op, where);
-  const Edge distance = map(Op::Abs, map(Op::Subtract, a, b, where), where);
+  const Edge distance = map(Op::Abs, map(Op::Subtract, a, b, where, op), where);
   const Edge bound = map(Op::Add, atol, map(Op::Multiply, rtol, map(Op::Abs, b, where), where), where);
   const Edge near = map(Op::LogicalAnd, map(Op::LessEqual, distance, bound, where),
                         map(Op::Isfinite, distance, where), where);
@@ -83,8 +83,8 @@ Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional
     TARRY_THROW(InvalidArgument, "clip", at, "takes numbers, not bool; convert with astype first");
   }
   Edge result = graph::bring_to(given[0], dtype, "clip", at);
-  if (lo) result = map(Op::Maximum, result, graph::bring_to(given[1], dtype, "clip", at), at);
-  if (hi) result = map(Op::Minimum, result, graph::bring_to(given[count - 1], dtype, "clip", at), at);
+  if (lo) result = map(Op::Maximum, result, graph::bring_to(given[1], dtype, "clip", at), at, "clip");
+  if (hi) result = map(Op::Minimum, result, graph::bring_to(given[count - 1], dtype, "clip", at), at, "clip");
   return detail::wrap(result);
 }
 
@@ -102,7 +102,7 @@ Array array_equal(const Operand& a, const Operand& b, EqualOptions options) {
   if (!std::ranges::equal(both.a.node()->shape(), both.b.node()->shape())) {
     return detail::wrap(graph::record_scalar(false, bool_, "array_equal", where));
   }
-  Edge equal = map(Op::Equal, both.a, both.b, where);
+  Edge equal = map(Op::Equal, both.a, both.b, where, "array_equal");
   if (options.equal_nan && is_floating(both.dtype)) {
     const Edge nan = map(Op::LogicalAnd, map(Op::Isnan, both.a, where), map(Op::Isnan, both.b, where), where);
     equal = map(Op::LogicalOr, equal, nan, where);

@@ -40,14 +40,18 @@ Edge affine(const Edge& x, Scalar start, Scalar step, Where where) {
 }
 
 void check_finite(const char* op, Scalar value, Where where) {
-  if (!std::isfinite(value.to_double())) TARRY_THROW(InvalidArgument, op, where, "takes finite numbers");
+  if (!std::isfinite(value.to_double())) {
+    TARRY_THROW(InvalidArgument, op, where, "takes finite numbers, not " + std::to_string(value.to_double()));
+  }
 }
 
 /// An integer argument of arange as int64.
 std::int64_t whole(Scalar value, Where where) {
   graph::ScalarCell cell;
-  if (!graph::to_cell(value, int64, cell))
-    TARRY_THROW(InvalidArgument, "arange", where, "an argument does not fit int64");
+  if (!graph::to_cell(value, int64, cell)) {
+    TARRY_THROW(InvalidArgument, "arange", where,
+                "the argument " + std::to_string(value.as_uint()) + " does not fit int64");
+  }
   return cell.as<std::int64_t>();
 }
 
@@ -56,7 +60,10 @@ __extension__ typedef __int128 Wide;  // differences of two int64
 Array arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step, Dtype dtype, Where where) {
   const Wide steps = (static_cast<Wide>(stop) - start + step + (step > 0 ? -1 : 1)) / step;
   const Wide count = steps > 0 ? steps : 0;
-  if (count > INT64_MAX) TARRY_THROW(InvalidArgument, "arange", where, "more than 2^63 - 1 elements");
+  if (count > INT64_MAX) {
+    TARRY_THROW(InvalidArgument, "arange", where,
+                "from " + std::to_string(start) + " to " + std::to_string(stop) + " are more than 2^63 - 1 elements");
+  }
   const auto last = static_cast<std::int64_t>(start + (count > 0 ? count - 1 : 0) * step);
   graph::ScalarCell cell;
   if (count > 0 && !(graph::to_cell(start, dtype, cell) && graph::to_cell(last, dtype, cell))) {
@@ -72,7 +79,7 @@ Array arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step, 
 Array arange_floats(double start, double stop, double step, Dtype dtype, Where where) {
   const support::DefaultFloatingPoint state;
   const double steps = std::ceil((stop - start) / step);
-  if (!(steps < 9.2e18)) TARRY_THROW(InvalidArgument, "arange", where, "more than 2^63 - 1 elements");
+  if (!(steps < 9.2e18)) TARRY_THROW(InvalidArgument, "arange", where, "the range has more than 2^63 - 1 elements");
   const Dims shape{steps > 0 ? static_cast<std::int64_t>(steps) : 0};
   const Edge index = graph::record_cast(graph::record_iota(shape.span(), 0, where), float64, where);
   return detail::wrap(graph::record_cast(affine(index, start, step, where), dtype, where));
@@ -144,7 +151,7 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
 }
 
 Array eye(std::int64_t rows, EyeOptions options, std::source_location where) {
-  const std::int64_t columns = options.columns < 0 ? rows : options.columns;
+  const std::int64_t columns = options.columns == -1 ? rows : options.columns;
   const Dims shape{rows, columns}, down{rows, 1}, across{1, columns};
   graph::check_shape("eye", shape.span(), where);
   graph::check_available("eye", options.dtype, where);

@@ -47,7 +47,9 @@ Range at_range(const Call& call, std::int64_t at, int axis) {
 Range slice_range(const Call& call, const Slice& s, int axis) {
   const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
   const std::int64_t step = std::max(s.step.value().value_or(1), -INT64_MAX);
-  if (step == 0) fail(call, "the slice of axis " + std::to_string(axis) + " has step 0");
+  if (step == 0) {
+    fail(call, "the slice of axis " + std::to_string(axis) + " of shape " + to_string(call.shape) + " has step 0");
+  }
   const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? extent : extent - 1;
   const auto cut = [&](std::int64_t end) { return std::clamp(end < 0 ? end + extent : end, lowest, highest); };
   const std::int64_t first = s.start.value() ? cut(*s.start.value()) : step > 0 ? lowest : highest;
@@ -76,7 +78,7 @@ class PartBuilder {
         add(i);
         continue;
       }
-      if (spread) fail(call_, "an ellipsis may stand once");
+      if (spread) fail(call_, "an ellipsis may stand once, for the axes of shape " + to_string(call_.shape));
       spread = true;
       for (auto left = rank - named; left > 0; --left) keep(whole());
     }
@@ -114,7 +116,8 @@ class PartBuilder {
 
   void grow(std::int64_t extent) {
     if (part_.shape.size() == kMaxRank) {
-      fail(call_, "the result would have more than " + std::to_string(kMaxRank) + " axes");
+      fail(call_, "of shape " + to_string(call_.shape) + " the result would have more than " +
+                      std::to_string(kMaxRank) + " axes");
     }
     part_.shape.push_back(extent);
   }
@@ -183,7 +186,7 @@ Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, 
   Edge value = value_for(op, base, v, part.shape.span());
   if (write == Write::Add) {
     const Edge old = record_view(base, part.map, part.shape.span(), where);
-    value = record_map(Op::Add, {{old, 0}, {value, 0}}, where);
+    value = record_map(Op::Add, {{old, 0}, {value, 0}}, where, op);
   }
   return put(op, base, value, part, where);
 }
@@ -199,7 +202,7 @@ Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand&
     TARRY_THROW(InvalidArgument, op, where,
                 "a mask of shape " + to_string(chosen.node()->shape()) + " does not broadcast to " + to_string(shape));
   }
-  return record_map(Op::Where, {{chosen, 0}, {value_for(op, base, v, shape), 0}, {base, 0}}, where);
+  return record_map(Op::Where, {{chosen, 0}, {value_for(op, base, v, shape), 0}, {base, 0}}, where, op);
 }
 
 }  // namespace

@@ -65,7 +65,10 @@ void check_parts(const char* op, std::span<const Edge> parts, int axis, Where wh
     const std::int64_t extent = shape[axis];
     shape[axis] = whole[axis];
     if (!(shape == whole)) throw_mismatch(op, parts.front(), p, where);
-    if (__builtin_add_overflow(whole[axis], extent, &whole[axis])) whole[axis] = INT64_MAX;
+    if (__builtin_add_overflow(whole[axis], extent, &whole[axis])) {
+      TARRY_THROW(InvalidArgument, op, where,
+                  "the parts have more than 2^63 - 1 elements along axis " + std::to_string(axis));
+    }
   }
   check_shape(op, whole.span(), where);
 }
@@ -153,7 +156,8 @@ Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axe
   Edge e = detail::edge(x, "roll", where);
   if (shifts.size() != axes.vector().size()) {
     TARRY_THROW(InvalidArgument, "roll", where,
-                std::to_string(shifts.size()) + " shifts for " + std::to_string(axes.vector().size()) + " axes");
+                std::to_string(shifts.size()) + " shifts for " + std::to_string(axes.vector().size()) +
+                    " axes of shape " + graph::to_string(e.node()->shape()));
   }
   (void)graph::checked_axes("roll", axes, e.node()->shape(), where);  // in range, none twice
   for (std::size_t i = 0; i < shifts.size(); ++i) {

@@ -16,18 +16,30 @@ using graph::IndexMap;
 
 std::span<const std::int64_t> shape_of(const Edge& e) { return e.node()->shape(); }
 
-void check_product(const char* op, std::int64_t extent, std::int64_t times, Where where) {
-  std::int64_t product;
-  if (!__builtin_mul_overflow(extent, times, &product)) return;
-  TARRY_THROW(InvalidArgument, op, where, "the result would have more than 2^63 - 1 elements");
+/// shape with axis `along` `times` as long.
+Dims stretched(const char* op, const Dims& shape, int along, std::int64_t times, Where where) {
+  if (times < 0) {
+    TARRY_THROW(InvalidArgument, op, where,
+                std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of shape " +
+                    graph::to_string(shape));
+  }
+  Dims result = shape;
+  if (__builtin_mul_overflow(shape[along], times, &result[along])) {
+    TARRY_THROW(InvalidArgument, op, where,
+                std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of shape " +
+                    graph::to_string(shape) + " make more than 2^63 - 1 elements");
+  }
+  graph::check_shape(op, result.span(), where);
+  return result;
 }
 
 /// x with a new axis of `times` equal parts at `at`, its neighbours then taken together to `shape`.
-Edge repeated(const Edge& x, int at, std::int64_t times, const Dims& shape, Where where) {
+Edge repeated(const char* op, const Edge& x, int at, std::int64_t times, const Dims& shape, Where where) {
   IndexMap map;
   Dims wide(shape_of(x));
   if (wide.size() == graph::kMaxRank) {
-    TARRY_THROW(InvalidArgument, "repeat", where, "shape " + graph::to_string(wide) + " has the highest rank already");
+    TARRY_THROW(InvalidArgument, op, where,
+                "shape " + graph::to_string(wide) + " has the highest rank already, " + std::to_string(wide.size()));
   }
   for (int d = 0; d < wide.size(); ++d) map.push_back({d < at ? d : d + 1, 0, 1});
   wide.insert(at, times);
@@ -142,7 +154,7 @@ Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std:
   if (source.vector().size() != destination.vector().size()) {
     TARRY_THROW(InvalidArgument, "moveaxis", where,
                 std::to_string(source.vector().size()) + " axes to move to " +
-                    std::to_string(destination.vector().size()) + " places");
+                    std::to_string(destination.vector().size()) + " places in shape " + graph::to_string(shape));
   }
   if (source.vector().empty()) return x;
   (void)graph::checked_axes("moveaxis", source, shape, where);  // in range, none twice
@@ -172,6 +184,9 @@ Array reshape(const Array& x, const Shape& shape, std::source_location where) {
   const std::int64_t count = graph::element_count(shape_of(e));
   if (open != extents.end()) {
     *open = 1;
+    if (std::find(extents.begin(), extents.end(), -1) != extents.end()) {
+      TARRY_THROW(InvalidArgument, "reshape", where, "shape " + to + " has more than one -1");
+    }
     graph::check_shape("reshape", extents, where);
     const std::int64_t others = graph::element_count(extents);
     if (others == 0 || count % others != 0) {
@@ -205,35 +220,29 @@ std::vector<Array> unstack(const Array& x, int axis, std::source_location where)
 }
 
 Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std::source_location where) {
-  const Array source = axis ? x : reshape(x, -1, where);
-  const Edge e = detail::edge(source, "repeat", where);
+  Edge e = detail::edge(x, "repeat", where);
+  if (!axis) e = graph::record_reshape(e, Dims{graph::element_count(shape_of(e))}.span(), where);
   const int along = graph::checked_axis("repeat", axis.value_or(0), shape_of(e), where);
-  if (repeats < 0) {
-    TARRY_THROW(InvalidArgument, "repeat", where, std::to_string(repeats) + " repeats");
-  }
-  Dims merged(shape_of(e));
-  check_product("repeat", merged[along], repeats, where);
-  merged[along] *= repeats;
-  graph::check_shape("repeat", merged.span(), where);
-  return detail::wrap(repeated(e, along + 1, repeats, merged, where));
+  const Dims merged = stretched("repeat", Dims(shape_of(e)), along, repeats, where);
+  return detail::wrap(repeated("repeat", e, along + 1, repeats, merged, where));
 }
 
 Array tile(const Array& x, const Shape& repetitions, std::source_location where) {
   Edge e = detail::edge(x, "tile", where);
+  if (repetitions.size() > static_cast<std::size_t>(graph::kMaxRank)) {
+    TARRY_THROW(InvalidArgument, "tile", where,
+                "repetitions " + repetitions.str() + " name more than " + std::to_string(graph::kMaxRank) + " axes");
+  }
   const int rank = std::max(static_cast<int>(repetitions.size()), static_cast<int>(shape_of(e).size()));
-  graph::check_shape("tile", Dims::filled(rank, 1).span(), where);
   Dims shape(shape_of(e));
   while (shape.size() < rank) shape.insert(0, 1);
   e = graph::record_reshape(e, shape.span(), where);
   const int lead = rank - static_cast<int>(repetitions.size());
   for (int d = lead; d < rank; ++d) {
     const std::int64_t times = repetitions[static_cast<std::size_t>(d - lead)];
-    if (times < 0) TARRY_THROW(InvalidArgument, "tile", where, std::to_string(times) + " repetitions");
     if (times == 1) continue;
-    check_product("tile", shape[d], times, where);
-    shape[d] *= times;
-    graph::check_shape("tile", shape.span(), where);
-    e = repeated(e, d, times, shape, where);
+    shape = stretched("tile", shape, d, times, where);
+    e = repeated("tile", e, d, times, shape, where);
   }
   return detail::wrap(e);
 }

@@ -32,9 +32,13 @@ Array host_array(Dtype dtype, const Shape& shape, std::shared_ptr<graph::Storage
 }
 
 /// New host memory for `count` elements of an array of `shape`.
-std::shared_ptr<graph::Storage> host_storage(std::size_t count, std::size_t size, const Shape& shape) {
+std::shared_ptr<graph::Storage> host_storage(std::size_t count, Dtype dtype, const Shape& shape, Where where) {
   auto storage = std::make_shared<graph::Storage>();
-  storage->buffer = runtime::host_buffer(std::max<std::size_t>(count * size, 1));
+  try {
+    storage->buffer = runtime::host_buffer(std::max<std::size_t>(count * itemsize(dtype), 1));
+  } catch (const OutOfMemory& e) {
+    TARRY_THROW(OutOfMemory, "asarray", where, std::string(name(dtype)) + " " + shape.str() + ": " + e.what());
+  }
   storage->strides = graph::row_major_strides(extents(shape));
   return storage;
 }
@@ -56,7 +60,9 @@ Reach reach(const Shape& shape, const Dims& strides, std::size_t size, Where whe
   std::int64_t elements = 0, bytes = 0;
   overflow |= __builtin_sub_overflow(r.high, r.low, &elements) || __builtin_add_overflow(elements, 1, &elements) ||
               __builtin_mul_overflow(elements, static_cast<std::int64_t>(size), &bytes);
-  if (overflow) TARRY_THROW(InvalidArgument, "borrow", where, "the strides reach past 2^63 - 1 bytes");
+  if (overflow) {
+    TARRY_THROW(InvalidArgument, "borrow", where, "the strides of shape " + shape.str() + " reach past 2^63 - 1 bytes");
+  }
   return r;
 }
 
@@ -86,14 +92,14 @@ std::vector<Edge> edges_of(detail::ArrayPointers arrays, const char* function, W
 Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape, Where where) {
   graph::check_available("asarray", dtype, where);
   check_count(count, shape, where);
-  auto storage = host_storage(count, itemsize(dtype), shape);
+  auto storage = host_storage(count, dtype, shape, where);
   if (count > 0) std::memcpy(storage->buffer->data, data, count * itemsize(dtype));
   return host_array(dtype, shape, std::move(storage), where);
 }
 
 Array detail::copy_in(const std::vector<bool>& values, const Shape& shape, Where where) {
   check_count(values.size(), shape, where);
-  auto storage = host_storage(values.size(), 1, shape);
+  auto storage = host_storage(values.size(), bool_, shape, where);
   auto* bytes = static_cast<std::uint8_t*>(storage->buffer->data);
   std::transform(values.begin(), values.end(), bytes, [](bool b) { return b ? std::uint8_t{1} : std::uint8_t{0}; });
   return host_array(bool_, shape, std::move(storage), where);

@@ -325,13 +325,9 @@ std::unique_ptr<Backend> make_cuda_backend(const cuda::DriverApi& api, int index
 std::unique_ptr<Backend> make_cuda_backend(int index) {
   std::string reason;
   const int count = count_devices(reason);
-  if (count == 0) TARRY_THROW(DeviceError, "", Where{}, "no GPU can be used: " + reason);
-  if (index < 0 || index >= count) {
-    TARRY_THROW(
-        DeviceError, "", Where{},
-        fmt::format("cuda:{} does not exist; this machine has {} CUDA device{}", index, count, count == 1 ? "" : "s"));
-  }
-  return make_cuda_backend(*cuda::driver().api, index);
+  if (index >= 0 && index < count) return make_cuda_backend(*cuda::driver().api, index);
+  if (count > 0) reason = fmt::format("this machine has {} CUDA device{}", count, count == 1 ? "" : "s");
+  TARRY_THROW(DeviceError, "", Where{}, fmt::format("cuda:{} cannot be used: {}", index, reason));
 }
 
 int cuda_device_count() noexcept {

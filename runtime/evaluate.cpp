@@ -102,28 +102,6 @@ graph::Snapshot claim_and_snapshot(std::span<const Edge> roots, std::vector<Edge
   }
 }
 
-/// The same error with the place of the evaluate added; the op's own place is in the message already.
-[[noreturn]] void rethrow_in_evaluate(const Error& e, Where where) {
-  const std::string message = fmt::format("{}; evaluated at {}", e.what(), where.str());
-  switch (e.code()) {
-    case ErrorCode::InvalidArgument:
-      throw InvalidArgument("", Where{}, message);
-    case ErrorCode::OutOfMemory:
-      throw OutOfMemory("", Where{}, message);
-    case ErrorCode::CompileError:
-      throw CompileError("", Where{}, message);
-    case ErrorCode::DeviceError:
-      throw DeviceError("", Where{}, message);
-    case ErrorCode::DeviceLost:
-      throw DeviceLost("", Where{}, message);
-    case ErrorCode::NotCached:
-      throw NotCached("", Where{}, message);
-    case ErrorCode::InternalError:
-      throw InternalError("", Where{}, message);
-  }
-  throw;
-}
-
 std::string mode_name(graph::Mode mode) { return mode == graph::Mode::Strict ? "strict" : "relaxed"; }
 
 /// "multiply, add at main.cpp:12": what the kernels of a plan do, for messages.
@@ -143,6 +121,30 @@ std::string describe_ops(const graph::Snapshot& s) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// The same error with the ops and the place of the evaluate in its message.
+[[noreturn]] void rethrow_in_evaluate(const Error& e, const graph::Snapshot& s, Where where) {
+  const std::string ops = describe_ops(s);
+  const std::string message =
+      fmt::format("{}{}; evaluated at {}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops), where.str());
+  switch (e.code()) {
+    case ErrorCode::InvalidArgument:
+      throw InvalidArgument("", Where{}, message);
+    case ErrorCode::OutOfMemory:
+      throw OutOfMemory("", Where{}, message);
+    case ErrorCode::CompileError:
+      throw CompileError("", Where{}, message);
+    case ErrorCode::DeviceError:
+      throw DeviceError("", Where{}, message);
+    case ErrorCode::DeviceLost:
+      throw DeviceLost("", Where{}, message);
+    case ErrorCode::NotCached:
+      throw NotCached("", Where{}, message);
+    case ErrorCode::InternalError:
+      throw InternalError("", Where{}, message);
+  }
+  throw;
+}
+
 /// True where kernels run in the interpreter: asked for, or no C compiler is there.
 bool interpreted(Backend& b) {
   if (b.target().is_cuda()) return false;
@@ -157,7 +159,7 @@ struct CompileCounts {
   std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
 };
 
-CompileCounts compile(CompiledPlan& plan, Backend& b, const graph::Snapshot& snapshot) {
+CompileCounts compile(CompiledPlan& plan, Backend& b) {
   CompileCounts counts;
   std::vector<cache::KernelRequest> requests;
   std::unordered_map<const codegen::KernelSource*, std::size_t> request_of;
@@ -173,14 +175,7 @@ CompileCounts compile(CompiledPlan& plan, Backend& b, const graph::Snapshot& sna
   calls.compile = [&b](std::span<const cache::KernelRequest* const> batch) { return b.compile(batch); };
   calls.load = [&b](const cache::KernelRequest& r, const cache::Binary& image) { return b.load(r, image); };
   calls.compiler = [&b] { return b.compiler(); };
-  std::vector<cache::Loaded> loaded;
-  try {
-    loaded = kernel_cache(b).get(requests, calls);
-  } catch (const CompileError& e) {
-    TARRY_THROW(CompileError, "", Where{}, fmt::format("{} (ops: {})", e.what(), describe_ops(snapshot)));
-  } catch (const NotCached& e) {
-    TARRY_THROW(NotCached, "", Where{}, fmt::format("{} (ops: {})", e.what(), describe_ops(snapshot)));
-  }
+  const std::vector<cache::Loaded> loaded = kernel_cache(b).get(requests, calls);
   for (const cache::Loaded& l : loaded) {
     counts.compiles += l.hit == cache::Hit::Compiled;
     counts.memory_hits += l.hit == cache::Hit::Memory;
@@ -359,7 +354,7 @@ std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Repo
   report.counters = plan->counters;
   if (!interpret) {
     Stopwatch watch;
-    const CompileCounts counts = compile(*plan, b, s);
+    const CompileCounts counts = compile(*plan, b);
     report.seconds.compile = watch.lap();
     report.counters.compiles = counts.compiles;
     report.counters.memory_hits = counts.memory_hits;
@@ -369,7 +364,8 @@ std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Repo
   return plan;
 }
 
-void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report) {
+/// `started` is set before the first launch.
+void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, bool& started) {
   Stopwatch watch;
   Backend& b = backend(snapshot.placed.kind == DeviceKind::Unplaced ? default_device() : snapshot.placed);
   report.device = b.device().str();
@@ -379,21 +375,32 @@ void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report) {
   Prepared prepared = prepare(*plan, snapshot, b, report.counters);
   report.unfused = describe_unfused(*plan, snapshot);
   report.seconds.prepare = watch.lap();
+  report.counters.launches = commit(*plan, prepared, b, started);
+  publish(*plan, snapshot, prepared, b, claim);
+  report.seconds.launch = watch.lap();
+  report.counters.allocations = b.memory().allocations - before.allocations;
+}
+
+/// run(), with the ops and the place of the evaluate in its errors. Where a kernel had started, arrays keep the error.
+void run_or_explain(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, Where where) {
   bool started = false;
+  std::exception_ptr error;
   try {
-    report.counters.launches = commit(*plan, prepared, b, started);
-    publish(*plan, snapshot, prepared, b, claim);
+    try {
+      return run(snapshot, claim, report, started);
+    } catch (const Error& e) {
+      rethrow_in_evaluate(e, snapshot, where);
+    }
   } catch (...) {
-    if (!started) throw;
-    const std::exception_ptr error = std::current_exception();
+    error = std::current_exception();
+  }
+  if (started) {
     claim.settle([&](Node* n) {
       n->need_extra().error = error;
       n->state.store(State::Failed, std::memory_order_release);
     });
-    throw;
   }
-  report.seconds.launch = watch.lap();
-  report.counters.allocations = b.memory().allocations - before.allocations;
+  std::rethrow_exception(error);
 }
 
 }  // namespace
@@ -408,10 +415,8 @@ Report evaluate(std::span<const Edge> roots, Where where) {
   try {
     graph::Snapshot snapshot = claim_and_snapshot(roots, lazy, claim);
     const double took = watch.lap();
-    if (!lazy.empty()) run(snapshot, claim, *report);
+    if (!lazy.empty()) run_or_explain(snapshot, claim, *report, where);
     report->seconds.snapshot = took;
-  } catch (const Error& e) {
-    rethrow_in_evaluate(e, where);
   } catch (const std::bad_alloc&) {
     TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
   }
@@ -457,7 +462,12 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
     target = &backend(device).target();
   } else {
     target = graph::find_target(target_name);
-    if (!target) TARRY_THROW(InvalidArgument, "plan", where, fmt::format("no target is called {}", target_name));
+    if (!target) {
+      std::vector<std::string_view> names;
+      for (const graph::Target& t : graph::targets()) names.emplace_back(t.name);
+      TARRY_THROW(InvalidArgument, "plan_for", where,
+                  fmt::format("no target is called {}; there are {}", target_name, fmt::join(names, ", ")));
+    }
     device = {target->kind, 0};
   }
   std::vector<bool> on_device, may_alias;

@@ -174,8 +174,12 @@ void save_npy(const std::string& path, const Array& x, std::source_location loca
 
 Array load_npy(const std::string& path, std::source_location location) {
   const Where where = location;
-  std::optional<std::string> content = support::read_file(path);
-  if (!content) TARRY_THROW(InvalidArgument, "load_npy", where, "cannot read " + path);
+  std::error_code error;
+  std::optional<std::string> content = support::read_file(path, &error);
+  if (!content) {
+    TARRY_THROW(InvalidArgument, "load_npy", where,
+                "cannot read " + path + ": " + (error ? error.message() : "it is no regular file"));
+  }
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>((*content)[i])); };
   if (content->size() < kMagic.size() + 6 || !content->starts_with(kMagic)) not_npy(path, "it does not begin like one", where);
   const std::size_t version = byte(6), wide = version == 1 ? 2 : 4, at = kMagic.size() + 2;

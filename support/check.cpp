@@ -31,6 +31,11 @@ std::vector<ThrowSite> reached_throws() {
   return {reached.sites.begin(), reached.sites.begin() + static_cast<std::ptrdiff_t>(reached.count)};
 }
 
+void forget_throws() noexcept {
+  const std::lock_guard lock(reached.mutex);
+  reached.count = 0;
+}
+
 void assertion_failed(const char* expression, const char* file, int line) {
   TARRY_THROW(InternalError, "", (Where{file, static_cast<std::uint32_t>(line)}),
               std::string("internal check failed: ") + expression +

@@ -16,8 +16,10 @@ struct ThrowSite {
   int line = 0;
 };
 void reached_throw(const char* file, int line) noexcept;
-/// The sites that this process has thrown from, each once: tests compare them with the sources.
+/// The sites that were thrown from since the process began or forget_throws(), each once: a test compares them with the
+/// sources.
 std::vector<ThrowSite> reached_throws();
+void forget_throws() noexcept;
 }  // namespace tarry::support
 
 /// Throws TYPE{op, where, "[op] message (at file:line)"}; the message is assembled by Error.

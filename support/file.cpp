@@ -63,18 +63,31 @@ std::error_code write_all(int fd, std::string_view content) {
 
 }  // namespace
 
-std::optional<std::string> read_file(const fs::path& path) {
-  if (fault::fails(fault::Site::File)) return std::nullopt;
+std::optional<std::string> read_file(const fs::path& path, std::error_code* why) {
+  std::error_code ignored;
+  std::error_code& error = why != nullptr ? *why : ignored;
+  error.clear();
+  if (fault::fails(fault::Site::File)) {
+    error = std::make_error_code(std::errc::io_error);
+    return std::nullopt;
+  }
   // O_NONBLOCK: opening a pipe that somebody left here must not hang.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    error = last_error();
+    return std::nullopt;
+  }
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
   std::string content(static_cast<std::size_t>(status.st_size) + 1, '\0');  // one more, to see the end in one call
   std::size_t size = 0;
   for (;;) {
     const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
+    if (got < 0) {
+      error = last_error();
+      return std::nullopt;
+    }
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
     if (size == content.size()) content.resize(2 * size);  // files of /proc tell no size

@@ -10,8 +10,9 @@
 
 namespace tarry::support {
 
-/// The content of a regular file, or nullopt where it cannot be read to its end (also for directories and pipes).
-std::optional<std::string> read_file(const std::filesystem::path& path);
+/// The content of a regular file, or nullopt where it cannot be read to its end (also for directories and pipes); then
+/// `why` says what the system says, nothing where it is no regular file.
+std::optional<std::string> read_file(const std::filesystem::path& path, std::error_code* why = nullptr);
 
 /// Writes a unique temporary beside `path` and renames it over `path`: readers see the old file, the new one or none,
 /// never a part. Leaves no temporary behind where it fails; the error says why.

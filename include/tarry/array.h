@@ -90,14 +90,15 @@ class TARRY_EXPORT Array {
 
   /// False for default-constructed and moved-from arrays.
   [[nodiscard]] bool is_defined() const noexcept { return node_ != nullptr; }
-  [[nodiscard]] Shape shape() const;
-  [[nodiscard]] int ndim() const;
-  [[nodiscard]] std::int64_t size() const;  ///< number of elements
-  [[nodiscard]] Dtype dtype() const;
+  [[nodiscard]] Shape shape(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] int ndim(std::source_location where = std::source_location::current()) const;
+  /// Number of elements.
+  [[nodiscard]] std::int64_t size(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] Dtype dtype(std::source_location where = std::source_location::current()) const;
   /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced.
-  [[nodiscard]] Device device() const;
+  [[nodiscard]] Device device(std::source_location where = std::source_location::current()) const;
   /// True once values exist; never evaluates and never waits.
-  [[nodiscard]] bool is_evaluated() const;
+  [[nodiscard]] bool is_evaluated(std::source_location where = std::source_location::current()) const;
   /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)".
   [[nodiscard]] std::string repr() const;
 

@@ -1,11 +1,13 @@
 // Devices as the user names them.
 #pragma once
 
+#include <tarry/error.h>
+#include <tarry/export.h>
+
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <vector>
-
-#include <tarry/export.h>
 
 namespace tarry {
 inline namespace v0 {
@@ -21,7 +23,16 @@ struct Device {
 };
 
 inline constexpr Device cpu{DeviceKind::Cpu, 0};
-constexpr Device cuda(int index = 0) { return {DeviceKind::Cuda, static_cast<std::uint8_t>(index)}; }
+
+namespace detail {
+[[noreturn]] TARRY_EXPORT void throw_no_device(int index, Where where);
+}  // namespace detail
+
+/// The GPU of that number; whether there is one is found out when it is used. Throws InvalidArgument beyond [0, 255].
+constexpr Device cuda(int index = 0, std::source_location where = std::source_location::current()) {
+  if (index < 0 || index > 255) detail::throw_no_device(index, where);
+  return {DeviceKind::Cuda, static_cast<std::uint8_t>(index)};
+}
 
 /// Devices that work in this process, cpu first. Initialises CUDA where it is present.
 [[nodiscard]] TARRY_EXPORT std::vector<Device> devices();

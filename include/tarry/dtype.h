@@ -1,12 +1,13 @@
 // Element types: the names, sizes and promotion rules of the Python array API standard.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include <tarry/export.h>
 #include <tarry/half.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string_view>
 
 namespace tarry {
 inline namespace v0 {
@@ -66,7 +67,8 @@ constexpr bool is_integral(Dtype d) { return info(d).kind == DtypeKind::Int || i
 
 /// The dtype that an operation on arrays of `a` and `b` computes in (docs/numerics.md, "Promotion").
 /// Throws InvalidArgument for uint64 with a signed integer: no integer dtype holds both.
-[[nodiscard]] TARRY_EXPORT Dtype result_type(Dtype a, Dtype b);
+[[nodiscard]] TARRY_EXPORT Dtype result_type(Dtype a, Dtype b,
+                                             std::source_location where = std::source_location::current());
 
 /// Maps a C++ element type to its Dtype: `dtype_of<float>` is float32.
 template <class T>

@@ -1,0 +1,299 @@
+// What fails around the library, and what can fail inside of it only by a bug of ours.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "codegen/interpreter.h"
+#include "codegen/kernel_ir.h"
+#include "codegen/prelude_text.h"
+#include "graph/graph.h"
+#include "graph/target.h"
+#include "runtime/backend.h"
+#include "runtime/c_compiler.h"
+#include "runtime/cuda_backend.h"
+#include "runtime/nvrtc.h"
+#include "support/env.h"
+#include "support/fault.h"
+#include "support/file.h"
+#include "support/log.h"
+#include "tests/devices.h"
+#include "tests/error_rows.h"
+#include "tests/fake_driver.h"
+
+namespace tarry::test {
+namespace {
+
+namespace fault = support::fault;
+using fault::Site;
+using runtime::backend;
+
+/// A formula that nothing else compiles, on 7 elements.
+Array unheard_of(const Array& x = asarray(ramp(7))) {
+  return hypot(log1p(cosh(x)), atan2(x, erf(x)) - expm1(asinh(x) * 0.25f)) + nextafter(x, rsqrt(x));
+}
+const std::string kFormula = "(ops: cosh float32 (7,) at ";
+
+/// A C compiler that knows its version and nothing else.
+class BrokenCompiler {
+ public:
+  BrokenCompiler() : program_((directory_.path() / "cc").string()) {
+    (void)support::write_file_atomically(
+        program_, "#!/bin/sh\n[ \"$1\" = --version ] && echo broken 1.0 && exit 0\necho it is broken >&2\nexit 3\n");
+    std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
+  }
+  [[nodiscard]] const std::string& program() const { return program_; }
+
+ private:
+  support::ScopedTemporaryDirectory directory_;
+  std::string program_;
+};
+
+void add_compiler_rows(ErrorRows& rows) {
+  rows.at_evaluate(
+      ErrorCode::CompileError,
+      {"C compiler failed (exit status 3)", "it is broken", "-O3", "source kept in /", "failed_kernel.c", kFormula},
+      [] {
+        const Scope on_cpu(cpu);
+        const BrokenCompiler broken;
+        const support::ScopedTemporaryDirectory kept;
+        const Setting cc("TARRY_CC", broken.program()), cache("TARRY_CACHE_DIR", "off");
+        const Setting temporary("TMPDIR", kept.path().string());
+        evaluate(unheard_of());
+      });
+  rows.inside(ErrorCode::CompileError, {"C compiler failed", "source kept in no file: it could not be written"}, [] {
+    const BrokenCompiler broken;
+    const Setting cc("TARRY_CC", broken.program()), kept("TARRY_DUMP_DIR", "/proc/none");
+    (void)runtime::compile_c("int f;", "-shared");
+  });
+  rows.inside(ErrorCode::CompileError, {"no C compiler works here", "TARRY_CC"}, [] {
+    const Setting cc("TARRY_CC", "/no/such/compiler");
+    (void)runtime::compile_c("int f;", "-shared");
+  });
+  rows.inside(ErrorCode::CompileError, {"temporary directory in /no/such", "No such file", "TMPDIR"}, [] {
+    const Setting temporary("TMPDIR", "/no/such");
+    (void)runtime::compile_c("int f;", "-shared");
+  });
+  rows.at_evaluate(ErrorCode::CompileError, {"cannot write /", "kernels.c", "No space left", "TMPDIR", kFormula}, [] {
+    const Scope on_cpu(cpu);
+    const Setting cache("TARRY_CACHE_DIR", "off");
+    (void)runtime::c_compiler();
+    fault::arm(Site::File, 2);  // the first is the directory
+    evaluate(unheard_of());
+  });
+  rows.at_evaluate(ErrorCode::NotCached, {"TARRY_REQUIRE_CACHED", "1 kernel", "x86-64", "key ", kFormula}, [] {
+    const Scope on_cpu(cpu);
+    const Setting required("TARRY_REQUIRE_CACHED", "1"), cache("TARRY_CACHE_DIR", "off");
+    evaluate(unheard_of());
+  });
+}
+
+cache::KernelRequest request(const char* entry) { return {{"text", "options", "target", "strict"}, entry}; }
+cache::Binary binary(std::string image) {
+  return {std::make_shared<const std::string>(std::move(image)), "a test", ""};
+}
+
+void add_loading_rows(ErrorRows& rows) {
+  rows.inside(ErrorCode::CompileError, {"does not load", "kernels.so"},
+              [] { (void)backend(cpu).load(request("f"), binary("no shared object")); });
+  rows.inside(ErrorCode::CompileError, {"cannot write /", "kernels.so", "No space left"}, [] {
+    fault::arm(Site::File, 2);  // the first is the directory
+    (void)backend(cpu).load(request("f"), binary("no shared object"));
+  });
+  rows.inside(ErrorCode::CompileError, {"lacks its entry g"}, [] {
+    auto compiled = runtime::compile_c("int f;", runtime::c_flags(backend(cpu).target()));
+    (void)backend(cpu).load(request("g"), binary(std::move(compiled.image)));
+  });
+}
+
+void out_of_host_memory(support::log::Level, std::string_view) { throw std::bad_alloc(); }
+
+void add_memory_rows(ErrorRows& rows) {
+  rows.inside(ErrorCode::OutOfMemory, {"no host memory", "requested", "live", "cached", "peak"},
+              [] { (void)backend(cpu).allocate(~std::size_t{0}); });
+  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory", "requested               28", "live", kFormula}, [] {
+    const Scope on_cpu(cpu);
+    const Setting interpreter("TARRY_DISABLE", "compile");
+    const Array x = asarray(ramp(7)), y = unheard_of(x);
+    backend(cpu).trim();
+    fault::arm(Site::Allocation, 1);
+    evaluate(y);
+  });
+  rows.failed(ErrorCode::OutOfMemory, "asarray", {"float32 (5, 1000)", "no host memory", "requested"}, [] {
+    const std::vector<float> values(5000);
+    backend(cpu).trim();
+    fault::arm(Site::Allocation, 1);
+    (void)asarray(values, {5, 1000});
+  });
+  rows.failed(ErrorCode::OutOfMemory, "evaluate", {"the host is out of memory"}, [] {
+    // What a program's log callback throws passes through.
+    const Scope on_cpu(cpu);
+    const support::ScopedTemporaryDirectory directory;
+    const Setting cache("TARRY_CACHE_DIR", "/proc/none" + directory.path().string());
+    support::log::set_sink(out_of_host_memory);
+    evaluate(unheard_of());
+  });
+}
+
+std::unique_ptr<runtime::Backend> on_driver(const FakeDriver& driver) {
+  return runtime::make_cuda_backend(driver.api, 0);
+}
+
+/// Sites that `call` reaches in a forked child.
+void in_child(const std::function<void()>& call) {
+  int pipe[2];
+  if (::pipe(pipe) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string message;
+    try {
+      call();
+    } catch (const DeviceError& error) {
+      message = error.what();
+    } catch (...) {
+    }
+    for (const support::ThrowSite& site : support::reached_throws()) {  // literals: at the same address in the parent
+      (void)!::write(pipe[1], &site, sizeof site);
+    }
+    const support::ThrowSite end;
+    (void)!::write(pipe[1], &end, sizeof end);
+    (void)!::write(pipe[1], message.data(), message.size());
+    _exit(0);
+  }
+  ::close(pipe[1]);
+  support::ThrowSite site;
+  while (::read(pipe[0], &site, sizeof site) == static_cast<ssize_t>(sizeof site) && site.file != nullptr) {
+    add_reached(site);
+  }
+  std::string message(4096, '\0');
+  const ssize_t size = ::read(pipe[0], message.data(), message.size());
+  ::close(pipe[0]);
+  waitpid(child, nullptr, 0);
+  message.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  throw DeviceError("", Where{}, message);
+}
+
+void add_device_rows(ErrorRows& rows) {
+  using Result = FakeDriver::Result;
+  rows.inside(ErrorCode::InvalidArgument, {"TARRY_DEVICE is \"gpu\"", "cuda:N"}, [] {
+    const Setting device("TARRY_DEVICE", "gpu");
+    (void)default_device();
+  });
+  rows.at_evaluate(ErrorCode::InvalidArgument, {"TARRY_DEVICE is \"cuda:-1\"", kFormula}, [] {
+    const Setting device("TARRY_DEVICE", "cuda:-1");
+    evaluate(unheard_of());
+  });
+  rows.at_evaluate(ErrorCode::DeviceError, {"cuda:200 cannot be used: ", kFormula}, [] {
+    const Scope far(cuda(200));
+    evaluate(unheard_of());
+  });
+  rows.inside(ErrorCode::DeviceError, {"cuda:0 has compute capability 6.1; 7.5 or newer"}, [] {
+    FakeDriver driver;
+    driver.api.device_get_attribute = [](int* value, runtime::cuda::DeviceAttribute which, runtime::cuda::Ordinal) {
+      return *value = which == runtime::cuda::DeviceAttribute::ComputeCapabilityMajor ? 6 : 1, Result::Success;
+    };
+    (void)on_driver(driver);
+  });
+  rows.inside(
+      ErrorCode::OutOfMemory,
+      {"cuda:0 has no room for 2.00 MiB", "live", "cached", "requested", "free      ", "1.00 MiB on the device"}, [] {
+        FakeDriver driver;
+        driver.capacity = std::size_t{1} << 20;
+        (void)on_driver(driver)->allocate(std::size_t{2} << 20);
+      });
+  rows.inside(ErrorCode::OutOfMemory, {"cuda:0 has no room for 2.00 MiB", "limit ", "TARRY_MEMORY_LIMIT"}, [] {
+    FakeDriver driver;
+    const Setting limit("TARRY_MEMORY_LIMIT", "1m");
+    (void)on_driver(driver)->allocate(std::size_t{2} << 20);
+  });
+  rows.inside(ErrorCode::OutOfMemory, {"cuda:0: cuCtxPushCurrent: FAKE_ERROR (2): made by a test"}, [] {
+    FakeDriver driver;
+    const auto device = on_driver(driver);
+    driver.broken = Result::OutOfMemory;
+    device->synchronize();
+  });
+  rows.inside(ErrorCode::DeviceError, {"cuda:0: cuCtxPushCurrent: FAKE_ERROR (700): made by a test"}, [] {
+    FakeDriver driver;
+    const auto device = on_driver(driver);
+    driver.broken = Result::IllegalAddress;
+    device->synchronize();
+  });
+  rows.inside(ErrorCode::DeviceLost, {"cuda:0 was lost earlier", "cuCtxPushCurrent: FAKE_ERROR (700)"}, [] {
+    FakeDriver driver;
+    const auto device = on_driver(driver);
+    driver.broken = Result::IllegalAddress;
+    try {
+      device->synchronize();
+    } catch (const DeviceError&) {
+    }
+    device->synchronize();
+  });
+  rows.inside(ErrorCode::DeviceError, {"fork"}, [] {
+    FakeDriver driver;
+    const auto device = on_driver(driver);
+    in_child([&] { device->synchronize(); });
+  });
+}
+
+void add_nvrtc_rows(ErrorRows& rows) {
+  static constexpr const char* kKernel = "extern \"C\" __global__ void f() {}";
+  static const auto compile = [](const char* text, const graph::Target& target) {
+    (void)runtime::nvrtc_compile(text, target, graph::Mode::Strict);
+  };
+  rows.inside(ErrorCode::CompileError, {"no NVRTC", "/no/such/libnvrtc.so", "TARRY_NVRTC", "install"}, [] {
+    const Setting nvrtc("TARRY_NVRTC", "/no/such/libnvrtc.so");
+    compile(kKernel, *graph::find_target("sm_90"));
+  });
+  if (!nvrtc_missing().empty()) return;
+  rows.inside(ErrorCode::CompileError,
+              {"nvrtc", "could not compile for sm_90", "tarry.cu(1): error", "undefined_thing"},
+              [] { compile("extern \"C\" __global__ void f() { undefined_thing(); }", *graph::find_target("sm_90")); });
+  rows.inside(ErrorCode::CompileError, {"nvrtc", "no architecture as old as sm_10; its oldest is sm_"}, [] {
+    graph::Target old = *graph::find_target("sm_90");
+    old.name = "sm_10";
+    old.level = 10;
+    compile(kKernel, old);
+  });
+  rows.inside(ErrorCode::CompileError, {"nvrtcCreateProgram: NVRTC_ERROR"}, [] {
+    fault::arm(Site::Nvrtc, 1);
+    compile(kKernel, *graph::find_target("sm_90"));
+  });
+  rows.inside(ErrorCode::CompileError, {"libnvrtc", "NVRTC_ERROR"}, [] {
+    // A name that no other test gave: what is known of a library is kept.
+    const std::filesystem::path path = runtime::nvrtc_location();
+    const Setting nvrtc("TARRY_NVRTC", (path.parent_path() / "." / path.filename()).string());
+    fault::arm(Site::Nvrtc, 1);
+    (void)runtime::nvrtc_compiler();
+  });
+}
+
+void add_bug_rows(ErrorRows& rows) {
+  rows.inside(ErrorCode::InternalError, {"internal check failed: in_table(name)", "report", "TARRY_DUMP", "env.cpp:"},
+              [] { (void)support::env::get("TARRY_NO_SUCH_SWITCH"); });
+  rows.inside(ErrorCode::InternalError, {"in a cycle"}, [] { (void)graph::topological_order({{1}, {0}}); });
+  rows.inside(ErrorCode::InternalError, {"breaks a rule: ", "one stride per outer dimension", "kernel pointwise"}, [] {
+    codegen::KernelIr ir;
+    ir.accesses.resize(1);
+    ir.rank = 1;
+    codegen::verify(ir);
+  });
+  rows.inside(ErrorCode::InternalError, {"[sin]", "tarry_sin_i32"},
+              [] { (void)codegen::scalar_function(graph::Op::Sin, int32, int32); });
+  rows.inside(ErrorCode::InternalError, {"no section nowhere"},
+              [] { (void)codegen::prelude_text(std::vector<std::string>{"nowhere"}, codegen::Dialect::C); });
+  rows.inside(ErrorCode::InternalError, {"defines tarry_nothing"},
+              [] { (void)codegen::prelude_sections(std::vector<std::string>{"tarry_nothing"}); });
+}
+
+}  // namespace
+
+void add_environment_rows(ErrorRows& rows) {
+  add_compiler_rows(rows);
+  add_loading_rows(rows);
+  add_memory_rows(rows);
+  add_device_rows(rows);
+  add_nvrtc_rows(rows);
+  add_bug_rows(rows);
+}
+
+}  // namespace tarry::test

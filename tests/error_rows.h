@@ -1,0 +1,64 @@
+// One row per mistake or failure: a call that must throw, and what its message says.
+#pragma once
+
+#include <tarry/tarry.h>
+
+#include <functional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "support/check.h"
+
+namespace tarry::test {
+
+struct ErrorRow {
+  ErrorCode code;
+  std::string op;                  ///< what Error::op() and the message's tag name; "" where there is none
+  std::vector<std::string> parts;  ///< of the message
+  std::function<void()> call;
+  Where where;       ///< of the row
+  bool user = true;  ///< the call is one of the user's, whose place the message ends with
+};
+
+/// Rows in the order they were written.
+class ErrorRows {
+ public:
+  using Parts = std::vector<std::string>;
+  using Call = std::function<void()>;
+
+  /// A call that is wrong in itself: InvalidArgument with op, place and parts.
+  void wrong(std::string op, Parts parts, Call call, std::source_location where = std::source_location::current()) {
+    rows_.push_back({ErrorCode::InvalidArgument, std::move(op), std::move(parts), std::move(call), where});
+  }
+  /// A right call that fails: as wrong(), with another type.
+  void failed(ErrorCode code, std::string op, Parts parts, Call call,
+              std::source_location where = std::source_location::current()) {
+    rows_.push_back({code, std::move(op), std::move(parts), std::move(call), where});
+  }
+  /// What an evaluate finds: the message names the places of op and evaluate.
+  void at_evaluate(ErrorCode code, Parts parts, Call call,
+                   std::source_location where = std::source_location::current()) {
+    parts.emplace_back("; evaluated at ");
+    parts.emplace_back(Where(where).file);
+    rows_.push_back({code, "", std::move(parts), std::move(call), where, false});
+  }
+  /// Anything else: no call of the user's is known there.
+  void inside(ErrorCode code, Parts parts, Call call, std::source_location where = std::source_location::current()) {
+    rows_.push_back({code, "", std::move(parts), std::move(call), where, false});
+  }
+  [[nodiscard]] const std::vector<ErrorRow>& rows() const { return rows_; }
+
+ private:
+  std::vector<ErrorRow> rows_;
+};
+
+void add_operation_rows(ErrorRows& rows);    ///< ops, reductions, promotion
+void add_shape_rows(ErrorRows& rows);        ///< views, indexing, updates, joining
+void add_making_rows(ErrorRows& rows);       ///< making arrays, reading values, files
+void add_environment_rows(ErrorRows& rows);  ///< compilers, memory, devices; and our own bugs
+
+/// Sites that a row reached in a process of its own.
+void add_reached(const support::ThrowSite& site);
+
+}  // namespace tarry::test
