@@ -85,9 +85,12 @@ class Graph {
   ShapeId intern(const Dims& shape);
   [[nodiscard]] const Dims& shape(NodeId n) const { return shapes[nodes[n].shape]; }
   [[nodiscard]] std::int64_t count(NodeId n) const { return counts[nodes[n].shape]; }
+  /// Of memory for all elements. At most kUnaddressable, which no device has: sums of a few stay within int64.
   [[nodiscard]] std::int64_t bytes(NodeId n) const {
-    return count(n) * static_cast<std::int64_t>(itemsize(nodes[n].dtype));
+    const auto size = static_cast<std::int64_t>(itemsize(nodes[n].dtype));
+    return count(n) < kUnaddressable / size ? count(n) * size : kUnaddressable;
   }
+  static constexpr std::int64_t kUnaddressable = std::int64_t{1} << 58;
   /// An empty graph that shares this one's tables, for a pass to fill.
   [[nodiscard]] Graph like() const;
 

@@ -8,6 +8,7 @@
 
 #include "graph/record.h"
 #include "runtime/engine.h"
+#include "runtime/rethrow.h"
 #include "support/check.h"
 
 namespace tarry {
@@ -37,7 +38,8 @@ std::shared_ptr<graph::Storage> host_storage(std::size_t count, Dtype dtype, con
   try {
     storage->buffer = runtime::host_buffer(std::max<std::size_t>(count * itemsize(dtype), 1));
   } catch (const OutOfMemory& e) {
-    TARRY_THROW(OutOfMemory, "asarray", where, std::string(name(dtype)) + " " + shape.str() + ": " + e.what());
+    runtime::rethrow(e, "asarray", where,
+                     std::string(e.what()) + " (for " + std::string(name(dtype)) + " " + shape.str() + ")");
   }
   storage->strides = graph::row_major_strides(extents(shape));
   return storage;
@@ -137,7 +139,13 @@ std::size_t Array::expect(const char* function, Dtype dtype, Where where) const 
                 "the array is " + std::string(name(e.node()->dtype)) + ", not " + std::string(name(dtype)) +
                     "; convert with astype first");
   }
-  return static_cast<std::size_t>(graph::element_count(e.node()->shape()));
+  const std::int64_t count = graph::element_count(e.node()->shape());
+  if (count > INT64_MAX / static_cast<std::int64_t>(itemsize(dtype))) {
+    TARRY_THROW(
+        OutOfMemory, function, where,
+        std::string(name(dtype)) + " " + graph::to_string(e.node()->shape()) + " takes more than 2^63 - 1 bytes");
+  }
+  return static_cast<std::size_t>(count);
 }
 
 void Array::expect(const char* function, Dtype dtype, std::int64_t size, Where where) const {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/failed_source.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/file.h"
@@ -30,27 +31,11 @@ CCompiler find_compiler(const std::string& wanted) {
   return {};
 }
 
-/// A place that outlives this call for the source of a failed compilation.
-fs::path keep_source(const std::string& text) {
-  fs::path directory;
-  if (const auto wanted = support::env::get("TARRY_DUMP_DIR")) {
-    directory = *wanted;
-    std::error_code ignored;
-    fs::create_directories(directory, ignored);
-  } else {
-    directory = support::unique_temporary_dir();
-  }
-  const fs::path path = directory / "failed_kernel.c";
-  if (support::write_file_atomically(path, text)) return {};
-  return path;
-}
-
 [[noreturn]] void fail(const std::string& text, const std::string& command, const support::ProcessResult& result) {
   const std::string status = result.started ? fmt::format("exit status {}", result.exit_status) : std::string("not started");
-  const std::string kept = keep_source(text).string();
   TARRY_THROW(CompileError, "", Where{},
-              fmt::format("the C compiler failed ({}): {}\n{}\nsource kept in {}", status, command, result.error,
-                          kept.empty() ? "no file: it could not be written" : kept));
+              fmt::format("the C compiler failed ({}): {}\n{}\n{}", status, command, result.error,
+                          keep_failed_source(text, "failed_kernel.c")));
 }
 
 }  // namespace

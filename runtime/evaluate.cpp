@@ -14,6 +14,7 @@
 #include "runtime/engine.h"
 #include "runtime/plan_cache.h"
 #include "runtime/report.h"
+#include "runtime/rethrow.h"
 #include "runtime/stopwatch.h"
 #include "runtime/transfer.h"
 #include "support/check.h"
@@ -119,30 +120,6 @@ std::string describe_ops(const graph::Snapshot& s) {
     }
   }
   return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-/// The same error with the ops and the place of the evaluate in its message.
-[[noreturn]] void rethrow_in_evaluate(const Error& e, const graph::Snapshot& s, Where where) {
-  const std::string ops = describe_ops(s);
-  const std::string message =
-      fmt::format("{}{}; evaluated at {}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops), where.str());
-  switch (e.code()) {
-    case ErrorCode::InvalidArgument:
-      throw InvalidArgument("", Where{}, message);
-    case ErrorCode::OutOfMemory:
-      throw OutOfMemory("", Where{}, message);
-    case ErrorCode::CompileError:
-      throw CompileError("", Where{}, message);
-    case ErrorCode::DeviceError:
-      throw DeviceError("", Where{}, message);
-    case ErrorCode::DeviceLost:
-      throw DeviceLost("", Where{}, message);
-    case ErrorCode::NotCached:
-      throw NotCached("", Where{}, message);
-    case ErrorCode::InternalError:
-      throw InternalError("", Where{}, message);
-  }
-  throw;
 }
 
 /// True where kernels run in the interpreter: asked for, or no C compiler is there.
@@ -389,7 +366,8 @@ void run_or_explain(graph::Snapshot& snapshot, Claim& claim, Report::Impl& repor
     try {
       return run(snapshot, claim, report, started);
     } catch (const Error& e) {
-      rethrow_in_evaluate(e, snapshot, where);
+      const std::string ops = describe_ops(snapshot);
+      rethrow(e, "evaluate", where, ops.empty() ? e.what() : fmt::format("{} (ops: {})", e.what(), ops));
     }
   } catch (...) {
     error = std::current_exception();

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kHugeFrom = 2 * kHugePage;
-constexpr std::size_t kLargest = ~std::size_t{0} / 4;
+constexpr std::size_t kLargest = std::size_t{1} << 57;  // no address space is larger
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 

@@ -18,6 +18,7 @@
 #include <span>
 
 #include "runtime/cuda_api.h"
+#include "runtime/failed_source.h"
 #include "runtime/handle.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -348,8 +349,8 @@ NvrtcImage nvrtc_compile(const std::string& text, const graph::Target& target, g
   const std::string log = read_log(nvrtc, program.get().program);
   if (result != NvrtcResult::Success) {
     TARRY_THROW(CompileError, "", Where{},
-                fmt::format("{} could not compile for {}: {}\n{}", nvrtc.compiler, target.name,
-                            nvrtc.api.get_error_string(result), log));
+                fmt::format("{} could not compile for {}: {}\n{}\n{}", nvrtc.compiler, target.name,
+                            nvrtc.api.get_error_string(result), log, keep_failed_source(text, "failed_kernel.cu")));
   }
   const bool cubin = arch.kind == ImageKind::Cubin;
   std::string bytes =

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "runtime/engine.h"
+#include "runtime/rethrow.h"
 #include "support/check.h"
 
 namespace tarry::runtime {
@@ -58,7 +59,8 @@ std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snaps
   TARRY_ASSERT(node != nullptr);
   const graph::Dims& shape = snapshot.graph.shapes[node->shape];
   const std::size_t size = itemsize(node->dtype);
-  const std::size_t bytes = static_cast<std::size_t>(graph::element_count(shape.span())) * size;
+  const auto bytes =
+      static_cast<std::size_t>(snapshot.graph.bytes(static_cast<graph::NodeId>(node - snapshot.graph.nodes.data())));
   std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
   if (storage.buffer->device.kind == DeviceKind::Cuda) {
     wait_for(*storage.buffer);
@@ -94,6 +96,20 @@ std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where whe
   return n->extra->results.at(edge.output());
 }
 
+/// Waits for the elements of `n` and copies them; what fails then is a kernel or the device, and the error says whose
+/// values were read.
+void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes, const graph::Node& n,
+              Where where) {
+  try {
+    wait_for(from);
+    backend(from.device).download(to, from, offset, bytes);
+  } catch (const Error& e) {
+    rethrow(e, "read", where,
+            fmt::format("{} (reading {} {} {} at {})", e.what(), graph::name(n.op), name(n.dtype),
+                        graph::to_string(n.shape()), n.where().str()));
+  }
+}
+
 }  // namespace
 
 void read(const graph::Edge& edge, void* destination, Where where) {
@@ -102,9 +118,8 @@ void read(const graph::Edge& edge, void* destination, Where where) {
   const std::size_t size = itemsize(n->dtype);
   const std::size_t bytes = static_cast<std::size_t>(graph::element_count(n->shape())) * size;
   if (bytes == 0) return;
-  wait_for(*s->buffer);
   if (s->buffer->device.kind == DeviceKind::Cuda) {
-    backend(s->buffer->device).download(destination, *s->buffer, static_cast<std::size_t>(s->offset) * size, bytes);
+    download(destination, *s->buffer, static_cast<std::size_t>(s->offset) * size, bytes, *n, where);
   } else if (s->contiguous) {
     std::memcpy(destination,
                 static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size),
@@ -119,7 +134,6 @@ std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
   const graph::Node* n = edge.node();
   const std::size_t size = itemsize(n->dtype);
   if (s->buffer->device.kind != DeviceKind::Cuda && s->contiguous) {
-    wait_for(*s->buffer);
     return {s->buffer,
             static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size)};
   }

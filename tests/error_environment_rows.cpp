@@ -61,11 +61,12 @@ void add_compiler_rows(ErrorRows& rows) {
         const Setting temporary("TMPDIR", kept.path().string());
         evaluate(unheard_of());
       });
-  rows.inside(ErrorCode::CompileError, {"C compiler failed", "source kept in no file: it could not be written"}, [] {
-    const BrokenCompiler broken;
-    const Setting cc("TARRY_CC", broken.program()), kept("TARRY_DUMP_DIR", "/proc/none");
-    (void)runtime::compile_c("int f;", "-shared");
-  });
+  rows.inside(ErrorCode::CompileError,
+              {"C compiler failed", "source not kept: cannot write /proc/none/failed_kernel.c: No such file"}, [] {
+                const BrokenCompiler broken;
+                const Setting cc("TARRY_CC", broken.program()), kept("TARRY_DUMP_DIR", "/proc/none");
+                (void)runtime::compile_c("int f;", "-shared");
+              });
   rows.inside(ErrorCode::CompileError, {"no C compiler works here", "TARRY_CC"}, [] {
     const Setting cc("TARRY_CC", "/no/such/compiler");
     (void)runtime::compile_c("int f;", "-shared");
@@ -119,6 +120,16 @@ void add_memory_rows(ErrorRows& rows) {
     fault::arm(Site::Allocation, 1);
     evaluate(y);
   });
+  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory", "add float64 (4611686018427387904,)"}, [] {
+    const Scope on_cpu(cpu);
+    evaluate(zeros({std::int64_t{1} << 62}, float64) + 1);
+  });
+  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory", "add float64 (4611686018427387904,)"}, [] {
+    const Scope on_cpu(cpu);
+    save_npy("/no/such/x.npy", zeros({std::int64_t{1} << 62}, float64) + 1);
+  });
+  rows.failed(ErrorCode::OutOfMemory, "to_vector", {"float64 (4611686018427387904,) takes more than 2^63 - 1 bytes"},
+              [] { (void)zeros({std::int64_t{1} << 62}, float64).to_vector<double>(); });
   rows.failed(ErrorCode::OutOfMemory, "asarray", {"float32 (5, 1000)", "no host memory", "requested"}, [] {
     const std::vector<float> values(5000);
     backend(cpu).trim();
@@ -129,7 +140,7 @@ void add_memory_rows(ErrorRows& rows) {
     // What a program's log callback throws passes through.
     const Scope on_cpu(cpu);
     const support::ScopedTemporaryDirectory directory;
-    const Setting cache("TARRY_CACHE_DIR", "/proc/none" + directory.path().string());
+    const Setting cache("TARRY_CACHE_DIR", "/proc/none" + directory.path().string()), log("TARRY_LOG", "warning");
     support::log::set_sink(out_of_host_memory);
     evaluate(unheard_of());
   });
@@ -186,6 +197,15 @@ void add_device_rows(ErrorRows& rows) {
   rows.at_evaluate(ErrorCode::DeviceError, {"cuda:200 cannot be used: ", kFormula}, [] {
     const Scope far(cuda(200));
     evaluate(unheard_of());
+  });
+  rows.failed(ErrorCode::DeviceError, "read", {"cuda:200 cannot be used: ", "reading input float32 (3,) at "}, [] {
+    auto storage = std::make_shared<graph::Storage>();
+    storage->buffer = std::make_shared<graph::Buffer>(cuda(200), graph::Owner::Adopted, nullptr, 12);
+    storage->strides = {1};
+    const graph::Dims shape{3};
+    const Array x =
+        detail::wrap(graph::make_input(float32, shape.span(), std::move(storage), {}, Where{"user.cpp", 7}));
+    (void)x.to_vector<float>();
   });
   rows.inside(ErrorCode::DeviceError, {"cuda:0 has compute capability 6.1; 7.5 or newer"}, [] {
     FakeDriver driver;
@@ -246,8 +266,13 @@ void add_nvrtc_rows(ErrorRows& rows) {
   });
   if (!nvrtc_missing().empty()) return;
   rows.inside(ErrorCode::CompileError,
-              {"nvrtc", "could not compile for sm_90", "tarry.cu(1): error", "undefined_thing"},
-              [] { compile("extern \"C\" __global__ void f() { undefined_thing(); }", *graph::find_target("sm_90")); });
+              {"nvrtc", "could not compile for sm_90", "tarry.cu(1): error", "undefined_thing", "source kept in /",
+               "failed_kernel.cu"},
+              [] {
+                const support::ScopedTemporaryDirectory kept;
+                const Setting temporary("TMPDIR", kept.path().string());
+                compile("extern \"C\" __global__ void f() { undefined_thing(); }", *graph::find_target("sm_90"));
+              });
   rows.inside(ErrorCode::CompileError, {"nvrtc", "no architecture as old as sm_10; its oldest is sm_"}, [] {
     graph::Target old = *graph::find_target("sm_90");
     old.name = "sm_10";

@@ -36,12 +36,10 @@ class ErrorRows {
               std::source_location where = std::source_location::current()) {
     rows_.push_back({code, std::move(op), std::move(parts), std::move(call), where});
   }
-  /// What an evaluate finds: the message names the places of op and evaluate.
+  /// What an evaluate finds: the message has the places of ops and evaluate.
   void at_evaluate(ErrorCode code, Parts parts, Call call,
                    std::source_location where = std::source_location::current()) {
-    parts.emplace_back("; evaluated at ");
-    parts.emplace_back(Where(where).file);
-    rows_.push_back({code, "", std::move(parts), std::move(call), where, false});
+    failed(code, "evaluate", std::move(parts), std::move(call), where);
   }
   /// Anything else: no call of the user's is known there.
   void inside(ErrorCode code, Parts parts, Call call, std::source_location where = std::source_location::current()) {
