@@ -210,7 +210,7 @@ TEST_CASE("evaluate: arrays placed on the CPU and on a GPU do not mix silently",
 
 TEST_CASE("report: says what happened, by counters and as text", "[runtime][report]") {
   const ta::Scope on_cpu(ta::cpu);
-  const ta::Array x = ta::asarray(ramp(300 * 40), {300, 40}), y = x / ta::sum(x, 1, {.keepdims = true});
+  const ta::Array x = ta::asarray(ramp(300 * 40), {300, 40}), y = x / ta::sum(x, 0, {.keepdims = true});
   const ta::Plan plan = ta::plan(y);
   CHECK_FALSE(y.is_evaluated());
   const ta::Report r = ta::evaluate(y);

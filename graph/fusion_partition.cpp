@@ -1,0 +1,355 @@
+// Moves of a partition, their consequences and the way back.
+#include "graph/fusion_partition.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace tarry::graph {
+namespace {
+
+template <class T> bool contains(const std::vector<T>& v, const T& x) { return std::find(v.begin(), v.end(), x) != v.end(); }
+
+template <class T> void remove_one(std::vector<T>& v, const T& x) {
+  const auto it = std::find(v.begin(), v.end(), x);
+  if (it == v.end()) return;
+  *it = v.back();
+  v.pop_back();
+}
+
+}  // namespace
+
+Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits)
+    : f_(&f), model_(&model), limits_(&limits), kernels_(start.groups.size()), kernel_of_(start.group_of) {
+  const std::size_t n = f.g.nodes.size();
+  readers_.assign(2 * n, 0);
+  loaded_by_.resize(n);
+  repeated_by_.resize(n);
+  dead_.resize(n);
+  rank_.resize(kernels_.size());
+  std::iota(rank_.begin(), rank_.end(), 0u);
+  for (NodeId id = 0; id < n; ++id) {
+    if (kernel_of_[id] == kNoId) continue;
+    Kernel& k = kernels_[kernel_of_[id]].plan;
+    k.members.push_back(id);
+    for (int i = 0; i < f.g.nodes[id].n_inputs; ++i) {
+      if (start.cone(id, i) == kNoId) continue;
+      for (NodeId v : start.cones[start.cone(id, i)])
+        if (kernel_of_[v] != kernel_of_[id] && !contains(k.again, v)) k.again.push_back(v);
+    }
+  }
+  // Stored is what others load: readers come later in the order of the groups.
+  for (auto k = static_cast<KernelId>(kernels_.size()); k-- > 0 && usable_;) {
+    std::erase_if(kernels_[k].plan.members, [&](NodeId m) {
+      const bool drop = can_repeat(m) && !read(m);
+      if (drop) kernel_of_[m] = kNoId;
+      return drop;
+    });
+    usable_ = evaluate(k);
+    if (std::erase_if(kernels_[k].plan.members, [&](NodeId m) { return dead_[m] && (kernel_of_[m] = kNoId, true); }))
+      usable_ = usable_ && evaluate(k);
+  }
+  for (KernelId k = 0; k < kernels_.size() && usable_; ++k) {
+    usable_ = std::all_of(loads(k).begin(), loads(k).end(), [&](const GraphEdge& l) { return kernel_of_[l.node] < k; });
+  }
+  keep();
+}
+
+// --- Links ----------------------------------------------------------------------------------------------------------
+
+void Partition::link(KernelId k, int by) {
+  const Entry& e = kernels_[k];
+  seconds_ += by * e.cost.seconds;
+  for (const GraphEdge& l : e.cost.loads) {
+    std::uint32_t& count = readers_[KernelModel::slot(l)];
+    const bool was = count != 0;
+    count = static_cast<std::uint32_t>(static_cast<int>(count) + by);
+    if (by > 0)
+      loaded_by_[l.node].push_back(k);
+    else
+      remove_one(loaded_by_[l.node], k);
+    if (was != (count != 0) && kernel_of_[l.node] != kNoId) {
+      if (by < 0) unread_.push_back(l.node);
+      mark(kernel_of_[l.node]);
+    }
+  }
+  for (NodeId v : e.repeated) {
+    if (by > 0)
+      repeated_by_[v].push_back(k);
+    else
+      remove_one(repeated_by_[v], k);
+  }
+}
+
+bool Partition::evaluate(KernelId k) {
+  KernelCost cost = model_->evaluate(k, kernels_[k].plan, kernel_of_, readers_);
+  if (!cost.legal) return false;
+  link(k, -1);
+  Entry& e = kernels_[k];
+  e.cost = std::move(cost);
+  e.repeated.clear();
+  if (!e.plan.members.empty())
+    for (const Computed& c : model_->computed())
+      if (kernel_of_[c.node] == kNoId && !contains(e.repeated, c.node)) e.repeated.push_back(c.node);
+  link(k, +1);
+  for (NodeId m : e.plan.members) {
+    if (f_->op_class(m) != OpClass::Reduce) continue;
+    dead_[m] = !model_->live(m);
+    if (dead_[m]) unread_.push_back(m);
+  }
+  return true;
+}
+
+void Partition::touch(KernelId k) {
+  touched_.resize(kernels_.size());
+  if (touched_[k] == trial_) return;
+  touched_[k] = trial_;
+  saved_.emplace_back(k, kernels_[k]);
+}
+
+void Partition::mark(KernelId k) {
+  dirty_flag_.resize(kernels_.size());
+  if (dirty_flag_[k]) return;
+  dirty_flag_[k] = true;
+  dirty_.push_back(k);
+}
+
+void Partition::set_kernel(NodeId v, KernelId k) {
+  moved_.emplace_back(v, kernel_of_[v]);
+  if (const KernelId from = kernel_of_[v]; from != kNoId) {
+    touch(from);
+    std::erase(kernels_[from].plan.members, v);
+    mark(from);
+  }
+  kernel_of_[v] = k;
+  if (k == kNoId) return;
+  touch(k);
+  kernels_[k].plan.members.push_back(v);
+  mark(k);
+}
+
+// --- Moves ----------------------------------------------------------------------------------------------------------
+
+void Partition::merge(KernelId a, KernelId b) {
+  touch(a);
+  touch(b);
+  for (NodeId v : kernels_[b].plan.again)
+    if (!contains(kernels_[a].plan.again, v)) kernels_[a].plan.again.push_back(v);
+  kernels_[b].plan.again.clear();
+  for (NodeId v : std::vector<NodeId>(kernels_[b].plan.members)) set_kernel(v, a);
+}
+
+void Partition::place(NodeId v, KernelId k) {
+  if (k == kernels_.size()) {
+    rank_.push_back(k);
+    kernels_.emplace_back();
+  }
+  set_kernel(v, k);
+  for (KernelId reader : loaded_by_[v]) mark(reader);
+  for (KernelId reader : repeated_by_[v]) mark(reader);
+}
+
+void Partition::toggle_again(KernelId k, NodeId v) {
+  touch(k);
+  auto& again = kernels_[k].plan.again;
+  if (contains(again, v))
+    std::erase(again, v);
+  else
+    again.push_back(v);
+  mark(k);
+}
+
+void Partition::repeat(KernelId k, std::vector<NodeId> again) {
+  touch(k);
+  kernels_[k].plan.again = std::move(again);
+  mark(k);
+}
+
+KernelCost Partition::probe(const std::vector<NodeId>& window, std::uint32_t members, std::uint32_t loads) {
+  constexpr KernelId kHere = kNoId - 1, kElsewhere = kNoId - 2;
+  std::array<KernelId, 16> owners{};
+  std::array<std::uint32_t, 32> counts{};
+  Kernel k;
+  for (std::size_t i = 0; i < window.size(); ++i) {
+    const std::size_t v = window[i];
+    owners[i] = std::exchange(kernel_of_[v], members >> i & 1 ? kHere : loads >> i & 1 ? kElsewhere : kNoId);
+    for (std::size_t o = 0; o < 2; ++o) counts[2 * i + o] = std::exchange(readers_[2 * v + o], 1);
+    if (members >> i & 1) k.members.push_back(window[i]);
+  }
+  KernelCost cost = model_->evaluate(kHere, k, kernel_of_, readers_);
+  for (std::size_t i = 0; i < window.size(); ++i) {
+    kernel_of_[window[i]] = owners[i];
+    for (std::size_t o = 0; o < 2; ++o) readers_[2 * std::size_t{window[i]} + o] = counts[2 * i + o];
+  }
+  return cost;
+}
+
+/// Readers first, so that a kernel knows what it must store when it is looked at. What is illegal while others are still
+/// to be looked at is looked at again after them.
+bool Partition::settle() {
+  int rounds = 0;
+  do {
+    while (!dirty_.empty()) {
+      if (++rounds > 4096) return false;
+      const KernelId k = dirty_.back();
+      dirty_.pop_back();
+      dirty_flag_[k] = false;
+      touch(k);
+      if (evaluate(k)) continue;
+      if (dirty_.empty() || rounds > 64) return false;
+      dirty_flag_[k] = true;
+      dirty_.insert(dirty_.begin(), k);
+    }
+  } while (drop_unread());
+  return in_order();
+}
+
+/// What nobody loads is not stored: whoever needs it computes it.
+bool Partition::drop_unread() {
+  for (NodeId v : unread_) {
+    if (kernel_of_[v] == kNoId || !(can_repeat(v) || dead_[v]) || read(v)) continue;
+    set_kernel(v, kNoId);
+  }
+  unread_.clear();
+  return !dirty_.empty();
+}
+
+// --- Order ----------------------------------------------------------------------------------------------------------
+
+/// Whether no kernel waits for itself. Ranks give an order, kept by the algorithm of Pearce and Kelly: where a kernel
+/// loads from one of a higher rank, what lies between them moves. Beyond the window the answer is no, which only costs a
+/// fusion.
+bool Partition::in_order() {
+  for (const auto& [k, entry] : saved_) {
+    for (const GraphEdge& l : loads(k))
+      if (!put_before(kernel_of_[l.node], k)) return false;
+    for (NodeId m : kernels_[k].plan.members)
+      for (KernelId reader : loaded_by_[m])
+        if (!put_before(k, reader)) return false;
+  }
+  return true;
+}
+
+bool Partition::put_before(KernelId first, KernelId second) {
+  if (rank_[first] < rank_[second]) return true;
+  if (first == second) return false;
+  const std::uint32_t low = rank_[second], high = rank_[first];
+  std::vector<KernelId> after{second}, before{first};
+  seen_.resize(kernels_.size());
+  ++epoch_;
+  seen_[second] = epoch_;
+  for (std::size_t at = 0; at < after.size(); ++at) {
+    for (NodeId m : kernels_[after[at]].plan.members) {
+      for (KernelId r : loaded_by_[m]) {
+        if (r == first) return false;
+        if (seen_[r] == epoch_ || rank_[r] <= rank_[after[at]] || rank_[r] > high) continue;
+        seen_[r] = epoch_;
+        after.push_back(r);
+      }
+    }
+    if (after.size() > static_cast<std::size_t>(limits_->window)) return false;
+  }
+  for (std::size_t at = 0; at < before.size(); ++at) {
+    for (const GraphEdge& l : loads(before[at])) {
+      const KernelId r = kernel_of_[l.node];
+      if (seen_[r] == epoch_ || rank_[r] >= rank_[before[at]] || rank_[r] < low) continue;
+      seen_[r] = epoch_;
+      before.push_back(r);
+    }
+    if (before.size() > static_cast<std::size_t>(limits_->window)) return false;
+  }
+  const auto by_rank = [&](KernelId a, KernelId b) { return rank_[a] < rank_[b]; };
+  std::sort(before.begin(), before.end(), by_rank);
+  std::sort(after.begin(), after.end(), by_rank);
+  before.insert(before.end(), after.begin(), after.end());
+  std::vector<std::uint32_t> ranks;
+  for (KernelId k : before) ranks.push_back(rank_[k]);
+  std::sort(ranks.begin(), ranks.end());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    ranked_.emplace_back(before[i], rank_[before[i]]);
+    rank_[before[i]] = ranks[i];
+  }
+  return true;
+}
+
+// --- The way back ---------------------------------------------------------------------------------------------------
+
+void Partition::keep() {
+  if (grouped_) {
+    for (auto& [k, entry] : saved_) {
+      group_touched_.resize(std::max(group_touched_.size(), kernels_.size()));
+      if (group_touched_[k] == group_) continue;
+      group_touched_[k] = group_;
+      group_saved_.emplace_back(k, std::move(entry));
+    }
+    group_moved_.insert(group_moved_.end(), moved_.begin(), moved_.end());
+    group_ranked_.insert(group_ranked_.end(), ranked_.begin(), ranked_.end());
+  }
+  for (const auto& [k, entry] : saved_)
+    if (kernels_[k].plan.members.empty()) spare_ = k;
+  kernels_before_ = kernels_.size();
+  seconds_before_ = seconds_;
+  reset();
+}
+
+void Partition::reset() {
+  saved_.clear();
+  moved_.clear();
+  ranked_.clear();
+  ++trial_;
+  for (KernelId k : dirty_) dirty_flag_[k] = false;
+  dirty_.clear();
+  unread_.clear();
+}
+
+void Partition::undo() {
+  for (const auto& [k, entry] : saved_) link(k, -1);
+  for (auto it = moved_.rbegin(); it != moved_.rend(); ++it) kernel_of_[it->first] = it->second;
+  for (auto it = ranked_.rbegin(); it != ranked_.rend(); ++it) rank_[it->first] = it->second;
+  for (auto& [k, entry] : saved_) {
+    kernels_[k] = std::move(entry);
+    link(k, +1);
+  }
+  reset();
+  kernels_.resize(kernels_before_);
+  rank_.resize(kernels_before_);
+  seconds_ = seconds_before_;
+}
+
+void Partition::begin_group() {
+  grouped_ = true;
+  ++group_;
+  group_saved_.clear();
+  group_moved_.clear();
+  group_ranked_.clear();
+  group_kernels_ = kernels_.size();
+  group_seconds_ = seconds_;
+}
+
+void Partition::end_group(bool take) {
+  grouped_ = false;
+  if (take) return;
+  saved_.swap(group_saved_);
+  moved_.swap(group_moved_);
+  ranked_.swap(group_ranked_);
+  kernels_before_ = group_kernels_;
+  seconds_before_ = group_seconds_;
+  undo();
+}
+
+KernelId Partition::spare() const {
+  if (spare_ < kernels_.size() && kernels_[spare_].plan.members.empty()) return spare_;
+  return static_cast<KernelId>(kernels_.size());
+}
+
+bool Partition::improve(double least) {
+  if (settle() && seconds_ < seconds_before_ - least) {
+    keep();
+    return true;
+  }
+  undo();
+  return false;
+}
+
+}  // namespace tarry::graph

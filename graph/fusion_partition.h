@@ -1,0 +1,112 @@
+// Partition: which kernel stores what, under moves that can be taken back; the state of every search over fusions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/fusion_model.h"
+
+namespace tarry::graph {
+
+class Partition {
+ public:
+  /// From the groups and cones of `start`. usable() is false where the model does not accept one of them.
+  Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits);
+
+  [[nodiscard]] bool usable() const { return usable_; }
+  [[nodiscard]] double seconds() const { return seconds_; }
+  [[nodiscard]] double seconds(KernelId k) const { return kernels_[k].cost.seconds; }
+  [[nodiscard]] std::size_t kernel_count() const { return kernels_.size(); }  ///< empty ones included
+  [[nodiscard]] const Kernel& kernel(KernelId k) const { return kernels_[k].plan; }
+  [[nodiscard]] const std::vector<GraphEdge>& loads(KernelId k) const { return kernels_[k].cost.loads; }
+  [[nodiscard]] const std::vector<NodeId>& repeated(KernelId k) const { return kernels_[k].repeated; }
+  [[nodiscard]] const std::vector<KernelId>& loaded_by(NodeId v) const { return loaded_by_[v]; }
+  [[nodiscard]] KernelId kernel_of(NodeId v) const { return kernel_of_[v]; }
+  [[nodiscard]] bool can_repeat(NodeId v) const { return f_->repeatable(v) && !f_->root(v); }
+
+  /// Moves. Each begins a trial; settle() works out the consequences and says whether the result is legal; then keep()
+  /// or undo().
+  void merge(KernelId a, KernelId b);
+  void place(NodeId v, KernelId k);  ///< kNoId: stored by none; kernel_count(): a new kernel
+  void toggle_again(KernelId k, NodeId v);
+  void repeat(KernelId k, std::vector<NodeId> again);
+  bool settle();
+  void keep();
+  void undo();
+  /// settle(), then keeps what saves more than `least` seconds.
+  bool improve(double least);
+
+  /// Of at most 16 nodes, numbered as bits: the kernel that stores `members`, with all outputs, loads what is in `loads`
+  /// and computes the rest.
+  KernelCost probe(const std::vector<NodeId>& window, std::uint32_t members, std::uint32_t loads);
+
+  /// A kernel without members, or kernel_count(), for place().
+  [[nodiscard]] KernelId spare() const;
+  /// Everything kept between the two can be taken back as one.
+  void begin_group();
+  void end_group(bool take);
+  /// Of the trial at hand: what it saves, and the kernels it has looked at.
+  [[nodiscard]] double saved_seconds() const { return seconds_before_ - seconds_; }
+  [[nodiscard]] std::vector<KernelId> changed_now() const {
+    std::vector<KernelId> k;
+    for (const auto& [id, entry] : saved_) k.push_back(id);
+    return k;
+  }
+
+  /// The groups, cones and reasons of the present state.
+  Fusion emit(const std::vector<UnfusedEdge>& known);
+
+ private:
+  struct Entry {
+    Kernel plan;
+    KernelCost cost;
+    std::vector<NodeId> repeated;  // what it computes though no kernel stores it
+  };
+  [[nodiscard]] bool read(NodeId v) const { return readers_[2 * std::size_t{v}] != 0 || readers_[2 * std::size_t{v} + 1] != 0; }
+  void touch(KernelId k);
+  void mark(KernelId k);
+  void set_kernel(NodeId v, KernelId k);
+  bool evaluate(KernelId k);
+  void link(KernelId k, int by);
+  bool drop_unread();
+  void reset();
+  bool in_order();
+  bool put_before(KernelId first, KernelId second);
+
+  const FusionGraph* f_;
+  KernelModel* model_;
+  const Limits* limits_;
+  bool usable_ = true;
+  double seconds_ = 0;
+  std::vector<Entry> kernels_;
+  std::vector<KernelId> kernel_of_;
+  std::vector<std::uint32_t> readers_;            // by node and output
+  std::vector<std::vector<KernelId>> loaded_by_;  // by node
+  std::vector<std::vector<KernelId>> repeated_by_;
+
+  std::vector<std::uint32_t> rank_;  // by kernel; each number once, a kernel's after those it loads from
+
+  std::vector<std::pair<KernelId, Entry>> saved_;
+  std::vector<std::pair<NodeId, KernelId>> moved_;
+  std::vector<std::pair<KernelId, std::uint32_t>> ranked_;
+  std::vector<KernelId> dirty_;
+  std::vector<bool> dirty_flag_, dead_;
+  std::vector<std::uint32_t> touched_;
+  std::uint32_t trial_ = 1;
+  std::vector<NodeId> unread_;
+  std::size_t kernels_before_ = 0;
+  double seconds_before_ = 0;
+  bool grouped_ = false;
+  std::uint32_t group_ = 0;
+  std::vector<std::uint32_t> group_touched_;
+  std::vector<std::pair<KernelId, Entry>> group_saved_;
+  std::vector<std::pair<NodeId, KernelId>> group_moved_;
+  std::vector<std::pair<KernelId, std::uint32_t>> group_ranked_;
+  std::size_t group_kernels_ = 0;
+  double group_seconds_ = 0;
+  KernelId spare_ = kNoId;
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t epoch_ = 0;
+};
+
+}  // namespace tarry::graph

@@ -1,0 +1,11 @@
+// Refinement: small moves of a partition that save time, within a budget that grows no faster than the graph.
+#pragma once
+
+#include "graph/fusion_partition.h"
+
+namespace tarry::graph {
+
+/// Tries moves until none helps or `budget` requests were looked at.
+void refine(Partition& p, KernelModel& model, const FusionGraph& f, std::uint64_t budget);
+
+}  // namespace tarry::graph

@@ -1,0 +1,89 @@
+// Fusions beside the best there are, measured from their kernels.
+#include "tests/fusion_quality.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "graph/passes.h"
+#include "tests/test.h"
+
+using namespace tarry;
+using test::measure;
+
+namespace {
+
+struct Case {
+  std::uint64_t seed;
+  double ours, best;
+  [[nodiscard]] double ratio() const { return ours / best; }
+};
+
+void print(std::vector<Case>& cases, const char* what) {
+  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.ratio() > b.ratio(); });
+  std::printf("%s, worst first:", what);
+  for (std::size_t i = 0; i < std::min<std::size_t>(cases.size(), 5); ++i)
+    std::printf(" %.4f (seed %llu)", cases[i].ratio(), static_cast<unsigned long long>(cases[i].seed));
+  std::printf("\n");
+}
+
+double setting(const char* name, double otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::atof(text) : otherwise;
+}
+
+/// Graphs of 50 to 500 nodes beside simulated annealing.
+void compare_with_annealing(int count, double seconds) {
+  const graph::Target& target = *graph::find_target("sm_90");
+  std::vector<Case> cases;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t seed = 20'000 + static_cast<std::uint64_t>(i);
+    const graph::Graph g = graph::dce(test::quality_graph(seed, 50 + i * 97 % 451));
+    test::Search s(g, target);
+    cases.push_back({seed, measure(g, graph::fuse(g, target), target).seconds,
+                     measure(g, test::anneal(s, seconds, seed), target).seconds});
+  }
+  print(cases, "time over that of annealing");
+  for (const Case& c : cases) {
+    INFO("seed " << c.seed);
+    CHECK(c.ratio() <= 1.10);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusion][quality]") {
+  const graph::Target& target = *graph::find_target("sm_90");
+  constexpr int kCases = 1000;
+  std::vector<Case> cases;
+  int equal = 0, easy = 0;
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const graph::Graph g = test::quality_case(seed, 4 + static_cast<int>(seed % 7), target);
+    test::Search s(g, target);
+    const graph::Fusion ours = graph::fuse(g, target);
+    const double seconds = measure(g, ours, target).seconds, best = measure(g, test::exhaustive(s), target).seconds;
+    cases.push_back({seed, seconds, best});
+    equal += seconds <= best * (1 + 1e-9);
+    easy += test::is_easy(s, best);
+    INFO("seed " << seed << "\n" << to_string(g));
+    graph::Partition p(s.f, s.model, ours, s.limits);
+    REQUIRE(p.usable());  // and the model takes for it what its kernels take
+    CHECK(std::abs(p.seconds() / seconds - 1) <= 1e-9);
+    CHECK(seconds >= best * (1 - 1e-9));
+  }
+  print(cases, "time over that of the best partition");
+  std::printf("%d of %d graphs at the best partition, %d solved by fusing everything legal or nothing\n", equal, kCases, easy);
+  CHECK(equal * 100 >= 98 * kCases);
+  CHECK(cases.front().ratio() <= 1.25);
+  CHECK(easy * 10 <= kCases);
+}
+
+TEST_CASE("fusion: large graphs come close to simulated annealing", "[graph][fusion][quality]") {
+  compare_with_annealing(5, 2);
+}
+
+TEST_CASE("fusion: a hundred large graphs beside a minute of annealing each", "[.slow][fusion-annealing]") {
+  compare_with_annealing(static_cast<int>(setting("TARRY_TEST_GRAPHS", 100)), setting("TARRY_TEST_SECONDS", 60));
+}
