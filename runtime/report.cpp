@@ -46,10 +46,13 @@ const Impl& empty() {
 
 }  // namespace
 
-const Counters& Plan::counters() const { return impl_->counters; }
-const std::vector<Unfused>& Plan::unfused() const { return impl_->unfused; }
-std::vector<std::string> Plan::sources() const { return impl_->sources; }
-std::string Plan::str() const { return impl_->text + counters_text(impl_->counters) + unfused_text(impl_->unfused); }
+const Counters& Plan::counters() const { return impl_ ? impl_->counters : empty<Impl>().counters; }
+const std::vector<Unfused>& Plan::unfused() const { return impl_ ? impl_->unfused : empty<Impl>().unfused; }
+std::vector<std::string> Plan::sources() const { return impl_ ? impl_->sources : std::vector<std::string>(); }
+std::string Plan::str() const {
+  if (!impl_) return "plan: moved from\n";
+  return impl_->text + counters_text(impl_->counters) + unfused_text(impl_->unfused);
+}
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.str(); }
 
 const Counters& Report::counters() const { return impl_ ? impl_->counters : empty<Impl>().counters; }

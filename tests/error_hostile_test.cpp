@@ -246,6 +246,22 @@ TEST_CASE("error: making arrays refuses what is no array", "[errors]") {
   }
 }
 
+TEST_CASE("error: moved-from arrays, plans and reports can still be asked", "[errors]") {
+  Array x = ta::ones({3});
+  ta::Plan plan = ta::plan(x);
+  const ta::Plan plan_now = std::move(plan);
+  CHECK(plan.counters().kernels == 0);
+  CHECK((plan.unfused().empty() && plan.sources().empty()));
+  CHECK(plan.str() == "plan: moved from\n");
+  const ta::Report report;
+  CHECK((report.counters().launches == 0 && report.unfused().empty() && report.seconds().compile == 0));
+  const Array y = std::move(x);
+  CHECK_FALSE(x.is_defined());
+  CHECK(x.repr() == "Array(undefined)");
+  x = y;
+  CHECK(x.shape() == Shape(3));
+}
+
 TEST_CASE("error: what is too large to compute can be planned, and fails as out of memory", "[errors]") {
   const ta::Scope on_cpu(ta::cpu);
   const Array row = ta::astype(ta::arange(kHuge), ta::float64), plane = ta::ones({2, kHuge - 1}, ta::float16);
