@@ -87,8 +87,8 @@ TARRY_FN double tarry_hypot_f64(double x, double y) {
   return infinite ? tarry_from_bits_f64(0x7ff0000000000000ull) : length;
 }
 #endif
-// exp(x) - less, less 0 or 1, to about 2^-100 of exp(x), or of exp(x) - 1 near 0, for -700 < x < 1: exp(x) = 2^n (1 + e) with 16 t = r, a Taylor series whose seven leading terms are
-// pairs, and four times expm1(2 t) = e (e + 2).
+// exp(x) - less, less 0 or 1, to about 2^-100 of exp(x), or of exp(x) - 1 near 0, for -700 < x < 1: exp(x) = 2^n (1 + e)
+// with 16 t = r, a Taylor series whose seven leading terms are pairs, and four times expm1(2 t) = e (e + 2).
 //== exp_pair_f64 : product_f64
 TARRY_FN struct tarry_pair_f64 tarry_sum_pair_f64(double a, double b, double low) {
   struct tarry_pair_f64 sum;
@@ -140,7 +140,7 @@ TARRY_FN double tarry_logaddexp_simple_f64(double a, double b) {
   y = a == b ? a + 0x1.62e42fefa39efp-1 : y;
   return (a != a) | (b != b) ? a + b : y;
 }
-// Where the result is smaller than max, they cancel: it is log1p of exp(min) + (exp(max) - 1), summed in pairs.
+// Where max is negative the terms cancel: the result is log1p of exp(min) + (exp(max) - 1), summed in pairs.
 //== logaddexp_f64 : logaddexp_parts_f64 exp_pair_f64
 #ifdef __CUDACC__
 static __device__ __noinline__
@@ -154,6 +154,6 @@ double tarry_logaddexp_near_f64(double most, double least) {
 }
 TARRY_FN double tarry_logaddexp_f64(double a, double b) {
   double y = tarry_logaddexp_simple_f64(a, b), most = a > b ? a : b, least = a > b ? b : a;
-  if ((y < -most) & (y > -0.7) & (least > -700.0)) return tarry_logaddexp_near_f64(most, least);
+  if ((most < 0) & (y > -0.7) & (least > -700.0)) return tarry_logaddexp_near_f64(most, least);
   return y;
 }
