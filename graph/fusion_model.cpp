@@ -405,7 +405,8 @@ bool KernelModel::find_regions() {
       outer |= region == kOuter;
       c.depends |= in == kResult || (in < kLoad && requests_[in].depends);
     }
-    if (c.depends && !c.home) return fail(Reason::WholeReduction);
+    const KernelId owner = (*kernel_of_)[c.node];
+    if (c.depends && (!c.home || (owner != id_ && owner != kNoId))) return fail(Reason::WholeReduction);
     row_kernel_ |= c.region == kPoint && outer;
   }
   for (std::uint32_t v : reduced_)

@@ -26,6 +26,7 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
   readers_.assign(2 * n, 0);
   loaded_by_.resize(n);
   repeated_by_.resize(n);
+  after_.resize(n);
   dead_.resize(n);
   rank_.resize(kernels_.size());
   std::iota(rank_.begin(), rank_.end(), 0u);
@@ -74,6 +75,7 @@ void Partition::link(KernelId k, int by) {
       mark(kernel_of_[l.node]);
     }
   }
+  for (NodeId v : e.after) after_[v] = static_cast<std::uint32_t>(static_cast<int>(after_[v]) + by);
   for (NodeId v : e.repeated) {
     if (by > 0)
       repeated_by_[v].push_back(k);
@@ -89,9 +91,14 @@ bool Partition::evaluate(KernelId k) {
   Entry& e = kernels_[k];
   e.cost = std::move(cost);
   e.repeated.clear();
-  if (!e.plan.members.empty())
-    for (const Computed& c : model_->computed())
-      if (kernel_of_[c.node] == kNoId && !contains(e.repeated, c.node)) e.repeated.push_back(c.node);
+  e.after.clear();
+  if (!e.plan.members.empty()) {
+    for (const Computed& c : model_->computed()) {
+      if (kernel_of_[c.node] != kNoId || contains(e.repeated, c.node)) continue;
+      e.repeated.push_back(c.node);
+      if (c.depends) e.after.push_back(c.node);
+    }
+  }
   link(k, +1);
   for (NodeId m : e.plan.members) {
     if (f_->op_class(m) != OpClass::Reduce) continue;
@@ -202,7 +209,7 @@ bool Partition::settle() {
       dirty_.insert(dirty_.begin(), k);
     }
   } while (drop_unread());
-  return in_order();
+  return one_home() && in_order();
 }
 
 /// What nobody loads is not stored: whoever needs it computes it.
@@ -213,6 +220,14 @@ bool Partition::drop_unread() {
   }
   unread_.clear();
   return !dirty_.empty();
+}
+
+/// A group computes what follows its reductions itself, so that cannot be two groups.
+bool Partition::one_home() const {
+  for (const auto& [k, entry] : saved_)
+    for (NodeId v : kernels_[k].after)
+      if (after_[v] > 1) return false;
+  return true;
 }
 
 // --- Order ----------------------------------------------------------------------------------------------------------

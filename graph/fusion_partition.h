@@ -61,6 +61,7 @@ class Partition {
     Kernel plan;
     KernelCost cost;
     std::vector<NodeId> repeated;  // what it computes though no kernel stores it
+    std::vector<NodeId> after;     // of those: what depends on its own reductions
   };
   [[nodiscard]] bool read(NodeId v) const { return readers_[2 * std::size_t{v}] != 0 || readers_[2 * std::size_t{v} + 1] != 0; }
   void touch(KernelId k);
@@ -70,6 +71,7 @@ class Partition {
   void link(KernelId k, int by);
   bool drop_unread();
   void reset();
+  bool one_home() const;
   bool in_order();
   bool put_before(KernelId first, KernelId second);
 
@@ -83,6 +85,7 @@ class Partition {
   std::vector<std::uint32_t> readers_;            // by node and output
   std::vector<std::vector<KernelId>> loaded_by_;  // by node
   std::vector<std::vector<KernelId>> repeated_by_;
+  std::vector<std::uint32_t> after_;  // by node: kernels on whose reductions it depends there
 
   std::vector<std::uint32_t> rank_;  // by kernel; each number once, a kernel's after those it loads from
 
