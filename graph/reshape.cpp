@@ -288,12 +288,19 @@ class Reshaper {
     return r.add(n);
   }
 
-  /// The base of an update that works on a copy of memory: a leaf whose elements lie apart is copied by a view.
+  /// The base of an update that works on a copy of memory. What lies apart is copied by a view, which stands below a
+  /// Reshape, because readers look through views for what they show.
   GraphEdge as_memory(Rewriter& r, const GraphNode& update) const {
-    const GraphEdge base = update.inputs[0];
-    const GraphNode& n = r.graph().nodes[base.node];
-    if (n.op != Op::Input || r.graph().leaves[n.payload].contiguous) return base;
-    return view(r, update, base, identity_map(r.graph().shapes[update.shape].size()), update.shape, Keep::Leaf);
+    Graph& g = r.graph();
+    GraphEdge base = update.inputs[0];
+    const GraphNode& n = g.nodes[base.node];
+    if (n.op == Op::Input && !g.leaves[n.payload].contiguous)
+      base = view(r, update, base, identity_map(g.shapes[update.shape].size()), update.shape, Keep::Leaf);
+    if (g.nodes[base.node].op != Op::View) return base;
+    GraphNode memory = node_like(update, Op::Reshape, update.dtype, update.shape);
+    memory.n_inputs = 1;
+    memory.inputs[0] = base;
+    return r.add(memory);
   }
 
   /// `edge`, read through `map` at coordinates of `from`, under another shape. New nodes stand for `like`.

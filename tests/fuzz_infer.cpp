@@ -361,7 +361,26 @@ std::optional<Dtype> compute_dtype(const Statement& s, std::span<const Type> val
   return dtype;
 }
 
+namespace {
+
+/// Whether every argument that C++ takes as an array is one.
+bool has_arrays(const Statement& s) {
+  const auto is_array = [](const Argument& a) { return a.value >= 0; };
+  switch (family(s.function)) {
+    case Family::Binary: return std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
+    case Family::Ternary:
+      return s.function == Function::Clip ? is_array(s.arguments[0]) : std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
+    case Family::Join: return std::all_of(s.arguments.begin(), s.arguments.end(), is_array);
+    case Family::Update: return is_array(s.arguments[0]) && (s.function != Function::SetMask || is_array(s.arguments[1]));
+    case Family::Create: return !is_among(s.function, Function::FullLike, Function::OnesLike) || is_array(s.arguments[0]);
+    default: return is_array(s.arguments[0]);
+  }
+}
+
+}  // namespace
+
 std::optional<Type> infer(const Statement& s, std::span<const Type> values) {
+  if (!has_arrays(s)) return std::nullopt;
   const auto x = [&]() -> const Type& { return values[static_cast<std::size_t>(s.arguments[0].value)]; };
   switch (family(s.function)) {
     case Family::Binary:

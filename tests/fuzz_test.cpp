@@ -89,6 +89,18 @@ TEST_CASE("fusion: a reduction of a reduction along extents of 1 reads finished 
   CHECK((failures.empty() ? std::string() : failures[0].what) == "");
 }
 
+TEST_CASE("reshape: memory that an update is written over is copied before, whatever else reads it", "[fuzz][graph]") {
+  Program p;  // the copy of v0 shares its reader with the casts, which read the update
+  p.inputs = {input(tarry::int16, {127, 13, 2}, Layout::Strided)};
+  Statement update{Function::AddTo, {{0, 0}, {-1, 1}}, {}, {}, {}, false, 0, {{{}, 7, -2, false}}};
+  Statement spread = unary(Function::Std, 1), whole = unary(Function::Var, 2);
+  spread.axes = {0, 1};
+  p.statements = {update, spread, whole, binary(Function::Maximum, 0, 3), binary(Function::Minimum, 4, 1)};
+  p.outputs = {5};
+  const std::vector<Failure> failures = check(std::span(&p, 1), tarry::cpu, Depth::All);
+  CHECK((failures.empty() ? std::string() : failures[0].what) == "");
+}
+
 TEST_CASE("prelude: a float that becomes an integer and a float again has no negative zero", "[fuzz][codegen]") {
   std::vector<Program> programs;
   for (const tarry::Dtype from : {tarry::float32, tarry::float64}) {
