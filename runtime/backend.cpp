@@ -3,6 +3,7 @@
 
 #include <array>
 #include <mutex>
+#include <utility>
 
 #include "runtime/engine.h"
 #include "support/check.h"
@@ -16,6 +17,7 @@ struct Registry {
   std::mutex mutex;
   std::unique_ptr<Backend> cpu;
   std::array<std::unique_ptr<Backend>, kMaxGpus> gpus;
+  std::unique_ptr<Backend>& slot(Device device) { return device.kind == DeviceKind::Cuda ? gpus[device.index] : cpu; }
 };
 Registry& registry() {
   static auto* r = new Registry;
@@ -27,13 +29,15 @@ Registry& registry() {
 Backend& backend(Device device) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
-  if (device.kind != DeviceKind::Cuda) {
-    if (!r.cpu) r.cpu = make_cpu_backend();
-    return *r.cpu;
-  }
-  std::unique_ptr<Backend>& slot = r.gpus[device.index];
-  if (!slot) slot = make_cuda_backend(device.index);
+  std::unique_ptr<Backend>& slot = r.slot(device);
+  if (!slot) slot = device.kind == DeviceKind::Cuda ? make_cuda_backend(device.index) : make_cpu_backend();
   return *slot;
+}
+
+std::unique_ptr<Backend> exchange_backend(Device device, std::unique_ptr<Backend> b) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  return std::exchange(r.slot(device), std::move(b));
 }
 
 void synchronize() {

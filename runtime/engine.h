@@ -23,6 +23,8 @@ void read(const graph::Edge& edge, void* destination, Where where);
 std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where);
 /// A host buffer from the CPU pool, for asarray.
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
+/// What ran last on the device e is about, for messages: "" unless e is a DeviceError or DeviceLost of a GPU.
+std::string describe_recent_work(const Error& e, Device device);
 /// Waits for all devices that have been used.
 void synchronize();
 /// What the engine's kernel cache has done so far.

@@ -13,6 +13,7 @@
 #include "runtime/backend.h"
 #include "runtime/engine.h"
 #include "runtime/plan_cache.h"
+#include "runtime/recent_work.h"
 #include "runtime/report.h"
 #include "runtime/rethrow.h"
 #include "runtime/stopwatch.h"
@@ -34,6 +35,7 @@ struct Engine {
   PlanCache plans;
   std::mutex kernels_mutex;
   std::map<const Backend*, std::unique_ptr<cache::KernelCache>> kernels;  ///< an executable belongs to its device
+  RecentWork recent;
   std::condition_variable resolved;  ///< with engine_mutex(): a claimed node became ready, failed or lazy again
 };
 Engine& engine() {
@@ -310,6 +312,11 @@ void publish(const CompiledPlan& plan, const graph::Snapshot& snapshot, Prepared
   });
 }
 
+/// Where a snapshot runs.
+Device device_of(const graph::Snapshot& s) {
+  return s.placed.kind == DeviceKind::Unplaced ? default_device() : s.placed;
+}
+
 /// Finds or makes the plan and its kernels.
 std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Report::Impl& report) {
   std::vector<bool> on_device, may_alias;
@@ -342,9 +349,10 @@ std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Repo
 }
 
 /// `started` is set before the first launch.
-void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, bool& started) {
+void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, Where where, bool& started) {
   Stopwatch watch;
-  Backend& b = backend(snapshot.placed.kind == DeviceKind::Unplaced ? default_device() : snapshot.placed);
+  snapshot.placed = device_of(snapshot);
+  Backend& b = backend(snapshot.placed);
   report.device = b.device().str();
   const MemoryStats before = b.memory();
   const std::shared_ptr<const CompiledPlan> plan = planned(snapshot, b, report);
@@ -354,6 +362,7 @@ void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, bool& st
   report.seconds.prepare = watch.lap();
   report.counters.launches = commit(*plan, prepared, b, started);
   publish(*plan, snapshot, prepared, b, claim);
+  if (b.target().is_cuda()) engine().recent.add(b.device(), where, plan);
   report.seconds.launch = watch.lap();
   report.counters.allocations = b.memory().allocations - before.allocations;
 }
@@ -364,10 +373,12 @@ void run_or_explain(graph::Snapshot& snapshot, Claim& claim, Report::Impl& repor
   std::exception_ptr error;
   try {
     try {
-      return run(snapshot, claim, report, started);
+      return run(snapshot, claim, report, where, started);
     } catch (const Error& e) {
       const std::string ops = describe_ops(snapshot);
-      rethrow(e, "evaluate", where, ops.empty() ? e.what() : fmt::format("{} (ops: {})", e.what(), ops));
+      rethrow(e, "evaluate", where,
+              fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
+                          describe_recent_work(e, snapshot.placed)));
     }
   } catch (...) {
     error = std::current_exception();
@@ -399,6 +410,11 @@ Report evaluate(std::span<const Edge> roots, Where where) {
     TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
   }
   return Report(std::move(report));
+}
+
+std::string describe_recent_work(const Error& e, Device device) {
+  const bool fault = e.code() == ErrorCode::DeviceError || e.code() == ErrorCode::DeviceLost;
+  return fault && device.kind != DeviceKind::Cpu ? engine().recent.describe(device) : std::string();
 }
 
 cache::CacheStats cache_stats() {
@@ -435,7 +451,7 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
     }
   }
   const graph::Target* target = nullptr;
-  Device device = snapshot.placed.kind == DeviceKind::Unplaced ? default_device() : snapshot.placed;
+  Device device = device_of(snapshot);
   if (target_name.empty()) {
     target = &backend(device).target();
   } else {

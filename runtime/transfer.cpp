@@ -105,8 +105,8 @@ void download(void* to, const graph::Buffer& from, std::size_t offset, std::size
     backend(from.device).download(to, from, offset, bytes);
   } catch (const Error& e) {
     rethrow(e, "read", where,
-            fmt::format("{} (reading {} {} {} at {})", e.what(), graph::name(n.op), name(n.dtype),
-                        graph::to_string(n.shape()), n.where().str()));
+            fmt::format("{} (reading {} {} {} at {}){}", e.what(), graph::name(n.op), name(n.dtype),
+                        graph::to_string(n.shape()), n.where().str(), describe_recent_work(e, from.device)));
   }
 }
 

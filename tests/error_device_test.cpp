@@ -1,0 +1,118 @@
+// Failures of a GPU while the engine runs on it. The driver is one of the test's, on host memory, whose kernels compute
+// nothing; what it can show is what is left behind and what is said.
+#include <memory>
+
+#include "runtime/backend.h"
+#include "runtime/cuda_backend.h"
+#include "support/fault.h"
+#include "tests/devices.h"
+#include "tests/fake_driver.h"
+
+namespace ta = tarry;
+using ta::test::FakeDriver;
+using ta::test::ramp;
+
+namespace {
+
+constexpr ta::Device kDevice = ta::cuda(250);
+
+/// The engine's cuda:250, with a driver that finds every kernel. Kernel caches know a backend by its address, so
+/// neither is ever freed.
+class FakeGpu {
+ public:
+  FakeGpu() : driver_(*new FakeDriver) {
+    driver_.kernels["any"] = [](const std::uint64_t*, unsigned, unsigned) {};
+    driver_.api.module_get_function = [](ta::runtime::cuda::Function* function, ta::runtime::cuda::Module module,
+                                         const char*) {
+      *function =
+          reinterpret_cast<ta::runtime::cuda::Function>(&reinterpret_cast<FakeDriver*>(module)->kernels.at("any"));
+      return FakeDriver::Result::Success;
+    };
+    ta::runtime::exchange_backend(kDevice, ta::runtime::make_cuda_backend(driver_.api, kDevice.index));
+  }
+  ~FakeGpu() {
+    static auto& kept = *new std::vector<std::unique_ptr<ta::runtime::Backend>>;
+    kept.push_back(ta::runtime::exchange_backend(kDevice, nullptr));
+  }
+  FakeGpu(const FakeGpu&) = delete;
+  FakeGpu& operator=(const FakeGpu&) = delete;
+  FakeDriver& driver() { return driver_; }
+
+ private:
+  FakeDriver& driver_;
+};
+
+/// Two kernels on one upload, with a temporary between them.
+ta::Array work(const ta::Array& x) { return x / ta::sum(x * 2.0f); }
+
+template <class E, class F>
+std::string thrown_by(F&& call) {
+  try {
+    (void)call();
+  } catch (const E& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    FAIL_CHECK("another exception: " << e.what());
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("error: after any failing driver call arrays are lazy or failed, and the driver can be used again",
+          "[errors][fault]") {
+  TARRY_REQUIRE_NVRTC();
+  FakeGpu gpu;
+  const ta::Scope placed(kDevice);
+  int lazy = 0, failed = 0;
+  for (std::uint64_t k = 1; k < 200; ++k) {
+    const ta::Array x = ta::asarray(ramp(64 * 48), {64, 48}), y = work(x);
+    ta::support::fault::arm(ta::support::fault::Site::Driver, k);
+    std::string message;
+    try {
+      ta::evaluate(y);
+    } catch (const ta::DeviceError& e) {
+      message = e.what();
+      CHECK(e.op() == "evaluate");
+    }
+    const std::uint64_t calls = ta::support::fault::disarm();
+    INFO("driver call " << k << " of " << calls << ": " << message);
+    CHECK(y.is_evaluated() == message.empty());
+    if (!message.empty()) {
+      CHECK_THAT(message, Catch::Contains("FAKE_ERROR") && Catch::Contains("divide float32 (64, 48) at ") &&
+                              Catch::Contains("error_device_test.cpp:"));
+      const bool is_lazy = y.repr().find("lazy") != std::string::npos;
+      CHECK((is_lazy || y.repr().find("failed") != std::string::npos));
+      ++(is_lazy ? lazy : failed);
+      if (is_lazy) {
+        ta::evaluate(y);
+        CHECK(y.is_evaluated());
+      } else {
+        CHECK(thrown_by<ta::DeviceError>([&] { return y.to_vector<float>(); }) == message);
+        CHECK(thrown_by<ta::DeviceError>([&] { return (y + 1).to_vector<float>(); }) == message);
+      }
+    }
+    CHECK(x.to_vector<float>() == ramp(64 * 48));
+    if (calls < k) break;
+  }
+  CHECK(lazy > 2);
+  CHECK(failed > 1);
+}
+
+TEST_CASE("error: a fault of the device names who reads, what ran and where; then the device is lost", "[errors]") {
+  TARRY_REQUIRE_NVRTC();
+  FakeGpu gpu;
+  const ta::Scope placed(kDevice);
+  const ta::Array x = ta::asarray(ramp(6), {2, 3}), y = work(x), late = x * 3.0f;
+  ta::evaluate(y);
+  gpu.driver().broken = FakeDriver::Result::IllegalAddress;
+  const std::string read = thrown_by<ta::DeviceError>([&] { return y.to_vector<float>(); });
+  CHECK_THAT(read, Catch::StartsWith("[read] cuda:250: ") && Catch::Contains("FAKE_ERROR (700)") &&
+                       Catch::Contains("(reading divide float32 (2, 3) at ") &&
+                       Catch::Contains("; latest work on cuda:250: evaluate at ") && Catch::Contains(", map_divide_"));
+  const std::string evaluated = thrown_by<ta::DeviceLost>([&] { return ta::evaluate(late); });
+  CHECK_THAT(evaluated, Catch::StartsWith("[evaluate] cuda:250 was lost earlier") &&
+                            Catch::Contains("multiply float32 (2, 3) at ") && Catch::Contains("; latest work on "));
+  CHECK_FALSE(late.is_evaluated());
+  CHECK(x.to_vector<float>() == ramp(6));
+}
