@@ -229,7 +229,7 @@ void Exact::apply() {
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (!(stored >> i & 1) && p_.kernel_of(nodes_[i]) != kNoId) p_.place(nodes_[i], kNoId);
   for (; used < kernels_.size(); ++used) p_.repeat(kernels_[used], {});
-  if (p_.settle() && p_.saved_seconds() > kLeast) {
+  if (p_.settle(static_cast<int>(nodes_.size())) && p_.saved_seconds() > kLeast) {
     changed_ = p_.changed_now();
     p_.keep();
   } else {

@@ -193,9 +193,10 @@ KernelCost Partition::probe(const std::vector<NodeId>& window, std::uint32_t mem
 }
 
 /// Readers first, so that a kernel knows what it must store when it is looked at. What is illegal while others are still
-/// to be looked at is looked at again after them.
-bool Partition::settle() {
+/// to be looked at is looked at again after them, `patience` times in all.
+bool Partition::settle(int patience) {
   int rounds = 0;
+  circle_.clear();
   do {
     while (!dirty_.empty()) {
       if (++rounds > 4096) return false;
@@ -204,7 +205,7 @@ bool Partition::settle() {
       dirty_flag_[k] = false;
       touch(k);
       if (evaluate(k)) continue;
-      if (dirty_.empty() || rounds > 64) return false;
+      if (dirty_.empty() || patience-- == 0) return false;
       dirty_flag_[k] = true;
       dirty_.insert(dirty_.begin(), k);
     }
@@ -251,16 +252,22 @@ bool Partition::put_before(KernelId first, KernelId second) {
   if (first == second) return false;
   const std::uint32_t low = rank_[second], high = rank_[first];
   std::vector<KernelId> after{second}, before{first};
+  std::vector<std::size_t> from{0};  // by `after`: which led to it
   seen_.resize(kernels_.size());
   ++epoch_;
   seen_[second] = epoch_;
   for (std::size_t at = 0; at < after.size(); ++at) {
     for (NodeId m : kernels_[after[at]].plan.members) {
       for (KernelId r : loaded_by_[m]) {
-        if (r == first) return false;
+        if (r == first) {
+          circle_ = {first, second};
+          for (std::size_t i = at; i != 0; i = from[i]) circle_.push_back(after[i]);
+          return false;
+        }
         if (seen_[r] == epoch_ || rank_[r] <= rank_[after[at]] || rank_[r] > high) continue;
         seen_[r] = epoch_;
         after.push_back(r);
+        from.push_back(at);
       }
     }
     if (after.size() > static_cast<std::size_t>(limits_->window)) return false;

@@ -30,9 +30,11 @@ class Partition {
   void place(NodeId v, KernelId k);  ///< kNoId: stored by none; kernel_count(): a new kernel
   void toggle_again(KernelId k, NodeId v);
   void repeat(KernelId k, std::vector<NodeId> again);
-  bool settle();
+  bool settle(int patience = 1);
   void keep();
   void undo();
+  /// Where settle() found that kernels wait for each other: those.
+  [[nodiscard]] const std::vector<KernelId>& circle() const { return circle_; }
   /// settle(), then keeps what saves more than `least` seconds.
   bool improve(double least);
 
@@ -108,6 +110,7 @@ class Partition {
   std::size_t group_kernels_ = 0;
   double group_seconds_ = 0;
   KernelId spare_ = kNoId;
+  std::vector<KernelId> circle_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t epoch_ = 0;
 };

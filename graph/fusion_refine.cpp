@@ -11,8 +11,10 @@ namespace tarry::graph {
 namespace {
 
 constexpr double kLeast = 1e-12;        // seconds a move must save
-constexpr std::size_t kAllPairs = 24;   // kernels up to which every pair is tried
+constexpr std::size_t kAllPairs = 64;   // kernels up to which every pair is tried
 constexpr std::size_t kNeighbours = 4;  // kernels next in number that are tried beyond
+constexpr std::size_t kWindow = 8;      // nodes of a window
+constexpr std::size_t kBetween = 6;     // kernels merged at once
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
 
 class Refiner {
@@ -24,6 +26,10 @@ class Refiner {
     for (KernelId k = 0; k < p_.kernel_count(); ++k) enqueue(k);
     descend();
     if (whole()) return;
+    for (double before = p_.seconds() + 1; p_.seconds() < before && !spent();) {
+      before = p_.seconds();
+      windows();
+    }
     const std::size_t patience = 8 * p_.kernel_count() + 64;
     for (std::size_t idle = 0; idle < patience && !spent();) idle = kick() ? 0 : idle + 1;
   }
@@ -57,14 +63,22 @@ class Refiner {
     queue_.push_back(k);
   }
 
+  /// Merges first: they are few, and they leave fewer kernels to look at.
   void descend() {
-    for (std::size_t at = 0; at < queue_.size(); ++at) {
-      const KernelId k = queue_[at];
-      waiting_[k] = false;
-      if (!empty(k) && !spent()) merges(k);
-      if (!empty(k) && !spent()) nodes(k);
+    std::vector<KernelId> merged;
+    while (!queue_.empty()) {
+      for (std::size_t at = 0; at < queue_.size(); ++at) {
+        const KernelId k = queue_[at];
+        waiting_[k] = false;
+        if (empty(k) || spent()) continue;
+        merges(k);
+        merged.push_back(k);
+      }
+      queue_.clear();
+      for (KernelId k : merged)
+        if (!empty(k) && !spent()) nodes(k);
+      merged.clear();
     }
-    queue_.clear();
   }
 
   bool improve(double least = kLeast) {
@@ -146,10 +160,43 @@ class Refiner {
   void merges(KernelId k) {
     for (KernelId o : neighbours(k)) {
       if (spent() || empty(k)) return;
-      if (empty(o)) continue;
-      p_.merge(k, o);
-      improve();
+      if (!empty(o)) merge(k, o);
     }
+  }
+
+  /// With what lies between the two, where they would wait for each other.
+  bool merge(KernelId k, KernelId o) {
+    std::vector<KernelId> others{o};
+    for (int rounds = 0; rounds < 4; ++rounds) {
+      for (KernelId x : others) p_.merge(k, x);
+      if (improve()) return true;
+      const std::size_t before = others.size();
+      for (KernelId x : p_.circle())
+        if (x != k && !empty(x) && std::find(others.begin(), others.end(), x) == others.end()) others.push_back(x);
+      if (others.size() == before || others.size() > kBetween) return false;
+    }
+    return false;
+  }
+
+  /// The best of what the kernels around each one store.
+  void windows() {
+    for (KernelId k = 0; k < p_.kernel_count() && !spent(); ++k) {
+      if (empty(k) || p_.kernel(k).members.size() > kWindow) continue;
+      std::vector<NodeId> nodes = p_.kernel(k).members;
+      const auto add = [&](const std::vector<NodeId>& more, bool all) {
+        if (all && nodes.size() + more.size() > kWindow) return;
+        for (NodeId v : more)
+          if (nodes.size() < kWindow && std::find(nodes.begin(), nodes.end(), v) == nodes.end()) nodes.push_back(v);
+      };
+      const std::vector<KernelId> near = neighbours(k);
+      for (KernelId o : near) add(p_.kernel(o).members, true);
+      add(p_.repeated(k), false);
+      std::sort(nodes.begin(), nodes.end());
+      if (nodes.size() < 2) continue;
+      exact_.improve(nodes);
+      for (KernelId c : exact_.changed()) enqueue(c);
+    }
+    descend();
   }
 
   void nodes(KernelId k) {

@@ -196,7 +196,7 @@ class Exhaustive {
       for (std::size_t i = 0; i < nodes_.size(); ++i)
         if ((stored & ~b.members & ~b.option.loads) >> i & 1) p.toggle_again(k, nodes_[i]);
     }
-    if (!p.settle()) throw InternalError("", {}, "the best partition is not legal");
+    if (!p.settle(100)) throw InternalError("", {}, "the best partition is not legal");
     p.keep();
     return p.emit({});
   }
