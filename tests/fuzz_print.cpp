@@ -93,10 +93,18 @@ std::string cuts_text(const Statement& s) {
   return all;
 }
 
+/// What reads signs is given 0 in place of a NaN.
+std::string number_text(const Argument& a) {
+  const std::string x = argument_text(a);
+  return a.value < 0 ? x : "ta::where(ta::isnan(" + x + "), ta::zeros_like(" + x + "), " + x + ")";
+}
+
 /// The call of a statement.
 std::string arguments_text(const Statement& s) {
   const std::string dtype = s.dtype ? ", " + dtype_text(*s.dtype) : "";
   switch (s.function) {
+    case Function::Signbit: return number_text(s.arguments[0]);
+    case Function::Copysign: return argument_text(s.arguments[0]) + ", " + number_text(s.arguments[1]);
     case Function::Astype: return joined(s.arguments) + dtype;
     case Function::BroadcastTo: return joined(s.arguments) + ", " + shape_text(s.shape);
     case Function::PermuteDims:

@@ -17,6 +17,13 @@ using Binary = Array (*)(const Operand&, const Operand&);
 using Unary = Array (*)(const Array&, std::source_location);
 
 /// One row per function, in the order of the enum.
+/// Arithmetic leaves a NaN's sign open; what reads signs is therefore given 0 in its place.
+Array number_of(const Array& x) { return where(isnan(x), zeros_like(x), x); }
+Array sign_of_number(const Array& x, std::source_location where) { return signbit(number_of(x), where); }
+Array with_sign_of_number(const Operand& a, const Operand& b) {
+  return b.array() == nullptr ? copysign(a, b) : copysign(a, number_of(*b.array()));
+}
+
 struct FunctionInfo {
   const char* name;
   Family family;
@@ -36,7 +43,7 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"atan2", Family::Binary, tarry::atan2},
     {"hypot", Family::Binary, tarry::hypot},
     {"logaddexp", Family::Binary, tarry::logaddexp},
-    {"copysign", Family::Binary, tarry::copysign},
+    {"copysign", Family::Binary, with_sign_of_number},
     {"nextafter", Family::Binary, tarry::nextafter},
     {"bitwise_and", Family::Binary, tarry::bitwise_and},
     {"bitwise_or", Family::Binary, tarry::bitwise_or},
@@ -88,7 +95,7 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"isfinite", Family::Unary, nullptr, tarry::isfinite},
     {"isinf", Family::Unary, nullptr, tarry::isinf},
     {"isnan", Family::Unary, nullptr, tarry::isnan},
-    {"signbit", Family::Unary, nullptr, tarry::signbit},
+    {"signbit", Family::Unary, nullptr, sign_of_number},
     {"logical_not", Family::Unary, nullptr, tarry::logical_not},
     {"where", Family::Ternary},
     {"fma", Family::Ternary},

@@ -59,7 +59,7 @@ T float_binary(Function f, T a, T b) {
       if (rest == 0) return std::copysign(T{0}, b);
       return (rest < 0) != (b < 0) ? static_cast<T>(Wide<T>(rest) + y) : rest;
     }
-    case Function::Copysign: return std::copysign(a, b);
+    case Function::Copysign: return std::copysign(a, std::isnan(b) ? T{0} : b);  // fuzz_program.cpp, number_of
     case Function::Minimum: return smaller(a, b);
     default: return larger(a, b);
   }
@@ -126,7 +126,7 @@ bool classify(Function f, T a) {
   if constexpr (kFloating<T>) {
     if (f == Function::Isfinite) return std::isfinite(a);
     if (f == Function::Isinf) return std::isinf(a);
-    return f == Function::Isnan ? std::isnan(a) : std::signbit(a);
+    return f == Function::Isnan ? std::isnan(a) : std::signbit(a) && !std::isnan(a);
   } else {
     if (f == Function::LogicalNot) return a == T{};
     return f == Function::Isfinite || (f == Function::Signbit && a < T{});
