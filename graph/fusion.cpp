@@ -42,7 +42,7 @@ CostModel cost_model(const Target& target) {
 
 namespace {
 
-constexpr std::uint64_t kWorkPerNode = 2000, kMostWork = 400'000;  // requests that the refinement may look at
+constexpr std::uint64_t kWorkPerNode = 2000, kMostWork = 800'000;  // requests that the refinement may look at
 
 }  // namespace
 

@@ -195,11 +195,11 @@ KernelCost Partition::probe(const std::vector<NodeId>& window, std::uint32_t mem
 /// Readers first, so that a kernel knows what it must store when it is looked at. What is illegal while others are still
 /// to be looked at is looked at again after them, `patience` times in all.
 bool Partition::settle(int patience) {
-  int rounds = 0;
+  std::size_t rounds = 0;
   circle_.clear();
   do {
     while (!dirty_.empty()) {
-      if (++rounds > 4096) return false;
+      if (++rounds > 32 + 4 * saved_.size()) return false;
       const KernelId k = dirty_.back();
       dirty_.pop_back();
       dirty_flag_[k] = false;

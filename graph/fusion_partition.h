@@ -20,6 +20,7 @@ class Partition {
   [[nodiscard]] const Kernel& kernel(KernelId k) const { return kernels_[k].plan; }
   [[nodiscard]] const std::vector<GraphEdge>& loads(KernelId k) const { return kernels_[k].cost.loads; }
   [[nodiscard]] const std::vector<NodeId>& repeated(KernelId k) const { return kernels_[k].repeated; }
+  [[nodiscard]] const std::vector<KernelId>& repeated_by(NodeId v) const { return repeated_by_[v]; }
   [[nodiscard]] const std::vector<KernelId>& loaded_by(NodeId v) const { return loaded_by_[v]; }
   [[nodiscard]] KernelId kernel_of(NodeId v) const { return kernel_of_[v]; }
   [[nodiscard]] bool can_repeat(NodeId v) const { return f_->repeatable(v) && !f_->root(v); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "graph/fusion_exact.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr double kLeast = 1e-12;        // seconds a move must save
 constexpr std::size_t kAllPairs = 64;   // kernels up to which every pair is tried
 constexpr std::size_t kNeighbours = 4;  // kernels next in number that are tried beyond
+constexpr std::uint64_t kPatience = 50'000;  // requests
 constexpr std::size_t kWindow = 8;      // nodes of a window
 constexpr std::size_t kBetween = 6;     // kernels merged at once
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
@@ -30,8 +32,10 @@ class Refiner {
       before = p_.seconds();
       windows();
     }
-    const std::size_t patience = 8 * p_.kernel_count() + 64;
-    for (std::size_t idle = 0; idle < patience && !spent();) idle = kick() ? 0 : idle + 1;
+    // As long as it pays: not much longer without success than it took to the last one.
+    const std::uint64_t start = model_.visits();
+    for (std::uint64_t last = start; !spent() && model_.visits() - last <= kPatience + 3 * (last - start);)
+      if (kick()) last = model_.visits();
   }
 
  private:
@@ -88,8 +92,17 @@ class Refiner {
     }
     const std::vector<KernelId> changed = p_.changed_now();
     p_.keep();
-    for (KernelId k : changed) enqueue(k);
+    note(changed);
     return true;
+  }
+
+  void note(const std::vector<KernelId>& changed) {
+    changed_.resize(std::max(changed_.size(), p_.kernel_count()));
+    ++moment_;
+    for (KernelId k : changed) {
+      if (k < changed_.size()) changed_[k] = moment_;
+      enqueue(k);
+    }
   }
 
   bool kick() {
@@ -160,8 +173,17 @@ class Refiner {
   void merges(KernelId k) {
     for (KernelId o : neighbours(k)) {
       if (spent() || empty(k)) return;
-      if (!empty(o)) merge(k, o);
+      if (!empty(o) && fresh(k, o)) merge(k, o);
     }
+  }
+
+  /// Whether one of the two has changed since this was asked.
+  bool fresh(KernelId a, KernelId b) {
+    changed_.resize(std::max(changed_.size(), p_.kernel_count()));
+    const auto [it, first] = tried_.try_emplace(std::uint64_t{std::min(a, b)} << 32 | std::max(a, b), moment_);
+    if (!first && it->second >= std::max(changed_[a], changed_[b])) return false;
+    it->second = moment_;
+    return true;
   }
 
   /// With what lies between the two, where they would wait for each other.
@@ -190,11 +212,12 @@ class Refiner {
       };
       const std::vector<KernelId> near = neighbours(k);
       for (KernelId o : near) add(p_.kernel(o).members, true);
-      add(p_.repeated(k), false);
+      add(worth_storing(k), false);
       std::sort(nodes.begin(), nodes.end());
       if (nodes.size() < 2) continue;
       exact_.improve(nodes);
-      for (KernelId c : exact_.changed()) enqueue(c);
+      if (exact_.changed().empty()) continue;
+      note(exact_.changed());
     }
     descend();
   }
@@ -204,13 +227,22 @@ class Refiner {
       if (spent()) return;
       stored_node(v, k);
     }
-    for (NodeId v : std::vector<NodeId>(p_.repeated(k))) {
+    for (NodeId v : worth_storing(k)) {
       if (spent()) return;
       if (p_.kernel_of(v) == kNoId && !try_place(v, k)) try_place(v, p_.spare());
     }
     for (const GraphEdge& l : std::vector<GraphEdge>(p_.loads(k)))
       if (f_.repeatable(l.node)) try_again(k, l.node);
     for (NodeId v : std::vector<NodeId>(p_.kernel(k).again)) try_again(k, v);
+  }
+
+  /// Of what the kernel computes and nobody stores: what others compute as well, or this one at other points than its own.
+  [[nodiscard]] std::vector<NodeId> worth_storing(KernelId k) const {
+    const SpaceId space = f_.space(p_.kernel(k).members.front());
+    std::vector<NodeId> found;
+    for (NodeId v : p_.repeated(k))
+      if (p_.repeated_by(v).size() > 1 || f_.space(v) != space) found.push_back(v);
+    return found;
   }
 
   void stored_node(NodeId v, KernelId k) {
@@ -241,6 +273,9 @@ class Refiner {
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<KernelId> queue_;
   std::vector<bool> waiting_;
+  std::uint64_t moment_ = 0;             // moves kept
+  std::vector<std::uint64_t> changed_;  // by kernel: when
+  std::unordered_map<std::uint64_t, std::uint64_t> tried_;  // by pair: when its merge was tried
 };
 
 }  // namespace
