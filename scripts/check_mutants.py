@@ -38,19 +38,22 @@ def compile_command(build, source):
     sys.exit(f"{source} is not compiled by {build}")
 
 
-def caught_after(executable, graphs, seed):
-    """Graphs run when the first failure was printed, or None."""
-    environment = dict(os.environ, TARRY_FUZZ_GRAPHS=str(graphs), TARRY_FUZZ_SEED=str(seed), TARRY_FUZZ_STOP="1")
-    with tempfile.TemporaryDirectory() as cache:
-        environment["TARRY_CACHE_DIR"] = cache
-        done = subprocess.run([executable, "fuzz: random graphs agree on the CPU"], env=environment, capture_output=True, text=True)
-    found = re.search(r"^seed (\d+):", done.stdout + done.stderr, flags=re.M)
+def fuzz(executable, options, cache):
+    """(graphs run when the first failure was printed, how it failed), or (None, "") where all graphs agree."""
+    environment = dict(os.environ, TARRY_FUZZ_GRAPHS=str(options.graphs), TARRY_FUZZ_SEED=str(options.seed), TARRY_FUZZ_STOP="1",
+                       TARRY_CACHE_DIR=cache)
+    try:
+        done = subprocess.run([executable, "fuzz: random graphs agree on the CPU"], env=environment, capture_output=True, text=True,
+                              errors="replace", timeout=options.timeout)
+    except subprocess.TimeoutExpired:
+        return options.graphs, "hangs"
+    found = re.search(r"^seed (\d+): (.*)", done.stdout + done.stderr, flags=re.M)
     if found:
-        return int(found.group(1)) - seed + 1
-    return graphs if done.returncode else None  # a crash counts, and has no seed
+        return int(found.group(1)) - options.seed + 1, found.group(2)[:100]
+    return (options.graphs, "crashes") if done.returncode else (None, "")
 
 
-def run(options, path):
+def run(options, path, cache):
     description, file, original, mutant = parse(path)
     source = options.root / file
     text = source.read_text(encoding="utf-8")
@@ -75,28 +78,34 @@ def run(options, path):
         command = link_command(options.build).replace(old, str(result)).replace("-o bin/tarry_tests", f"-o {executable}")
         subprocess.run(command, shell=True, cwd=options.build, check=True)
         start = time.monotonic()
-        graphs = caught_after(str(executable), options.graphs, options.seed)
-        return {"mutant": path.stem, "what": description, "graphs": graphs, "seconds": round(time.monotonic() - start, 1)}
+        graphs, how = fuzz(str(executable), options, cache)
+        return {"mutant": path.stem, "what": description, "graphs": graphs, "how": how, "seconds": round(time.monotonic() - start, 1)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--filter", default="")
+    parser.add_argument("--filter", default="", help="a part of the names to try")
+    parser.add_argument("--timeout", type=int, default=1200, help="seconds until a run counts as hanging")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("build", type=pathlib.Path)
     options = parser.parse_args()
     options.root, options.build = options.root.resolve(), options.build.resolve()
     results = []
-    for path in sorted((options.root / "tests/mutants").glob("*.mutant")):
-        if options.filter not in path.stem:
-            continue
-        results.append(run(options, path))
-        r = results[-1]
-        state = r.get("error") or (f"caught after {r['graphs']} graphs, {r['seconds']} s" if r["graphs"] else "NOT CAUGHT")
-        print(f"{r['mutant']}: {r['what']}: {state}", flush=True)
+    # One cache for all: keys are the text of kernels, so a mutant finds those that it does not change.
+    with tempfile.TemporaryDirectory() as cache:
+        graphs, how = fuzz(str(options.build / "bin/tarry_tests"), options, cache)
+        if graphs:
+            sys.exit(f"graph {graphs} fails without a mutant: {how}")
+        for path in sorted((options.root / "tests/mutants").glob("*.mutant")):
+            if options.filter not in path.stem:
+                continue
+            results.append(run(options, path, cache))
+            r = results[-1]
+            state = r.get("error") or (f"caught after {r['graphs']} graphs, {r['seconds']} s: {r['how']}" if r["graphs"] else "NOT CAUGHT")
+            print(f"{r['mutant']}: {r['what']}: {state}", flush=True)
     missed = [r for r in results if not r.get("graphs")]
     print(f"mutants: {len(results)}, {len(missed)} not caught")
     if options.json:

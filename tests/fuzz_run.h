@@ -30,12 +30,14 @@ struct Failure {
   std::string what;
 };
 
-/// What `check` does with a batch beyond fused = stepwise = oracle.
-enum class Depth : std::uint8_t { Basic, All };
+/// What of the C compiler takes part, which takes ten times as long as all the rest: nothing, whole programs, and every
+/// statement by itself.
+enum class Depth : std::uint8_t { Basic, Compiled, All };
 
 /// Stepwise results against the oracle, then every variant against the stepwise results; on a GPU also against the CPU
-/// where only functions of ulp bound 0 are upstream. One failure per program at most.
-std::vector<Failure> check(std::span<const Program> programs, Device device, Depth depth);
+/// where only functions of ulp bound 0 are upstream. One failure per program at most; with `stop` the variants after one
+/// that fails are left out.
+std::vector<Failure> check(std::span<const Program> programs, Device device, Depth depth, bool stop = false);
 
 /// The failure with its shrunk program as C++.
 std::string explain(const Program& program, const Failure& failure, Device device);
