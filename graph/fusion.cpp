@@ -1,8 +1,6 @@
 // fuse(): words, constants and the order of the parts; see fusion.h for the rules.
 #include "graph/fusion.h"
 
-#include <algorithm>
-
 #include "graph/fusion_graph.h"
 #include "graph/fusion_greedy.h"
 #include "graph/fusion_refine.h"
@@ -40,12 +38,6 @@ CostModel cost_model(const Target& target) {
   return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 64} : CostModel{4.0e10, 1.0e11, 2.5e-6, 16384};
 }
 
-namespace {
-
-constexpr std::uint64_t kWorkPerNode = 2000, kMostWork = 800'000;  // requests that the refinement may look at
-
-}  // namespace
-
 Fusion fuse(const Graph& g, const Target& target, bool enabled, const Limits& limits) {
   const CostModel cost = cost_model(target);
   const FusionGraph f(g, cost);
@@ -54,7 +46,7 @@ Fusion fuse(const Graph& g, const Target& target, bool enabled, const Limits& li
   KernelModel model(f, cost, limits);
   Partition p(f, model, greedy, limits);
   if (!p.usable()) return greedy;
-  refine(p, model, f, std::min(kWorkPerNode * g.nodes.size(), kMostWork));
+  refine(p, model, f, refinement_budget(g.nodes.size()));
   return p.emit(greedy.unfused);
 }
 

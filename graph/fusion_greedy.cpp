@@ -27,6 +27,8 @@ class Greedy {
   Greedy(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits)
       : f_(f), g_(f.g), enabled_(enabled), limits_(limits), cost_(cost) {}
 
+  [[nodiscard]] std::uint64_t visits() const { return visits_; }
+
   Fusion run() {
     const std::size_t n = g_.nodes.size();
     parent_.assign(n, kNoId);
@@ -85,6 +87,7 @@ class Greedy {
 
   void place(NodeId id) {
     const GraphNode& n = g_.nodes[id];
+    ++visits_;
     parent_[id] = id;
     Draft& d = drafts_[id];
     d.nodes = {id};
@@ -264,6 +267,7 @@ class Greedy {
     std::vector<std::uint32_t> queue, seen;
     const auto push = [&](std::uint32_t group, bool direct) {
       for (NodeId p : drafts_[group].producers) {
+        ++visits_;
         if (!f_.scheduled(p)) continue;
         const std::uint32_t next = find(p);
         if (next == from && !direct) return true;
@@ -383,6 +387,7 @@ class Greedy {
     cone = {top};
     for (std::size_t at = 0; at < cone.size(); ++at) {
       const NodeId w = cone[at];
+      ++visits_;
       const GraphNode& n = g_.nodes[w];
       if (n.mode != g_.nodes[top].mode) return false;
       instructions += info(n.op).cost;
@@ -460,12 +465,17 @@ class Greedy {
   std::vector<Draft> drafts_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> last_reader_;  // by value read and point space
   std::vector<ReduceKey> feeds_;
+  std::uint64_t visits_ = 0;
 };
 
 }  // namespace
 
-Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits) {
-  return Greedy(f, cost, enabled, limits).run();
+Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits,
+                     std::uint64_t* visits) {
+  Greedy greedy(f, cost, enabled, limits);
+  Fusion out = greedy.run();
+  if (visits) *visits += greedy.visits();
+  return out;
 }
 
 }  // namespace tarry::graph

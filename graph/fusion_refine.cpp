@@ -14,6 +14,7 @@ namespace {
 constexpr double kLeast = 1e-12;        // seconds a move must save
 constexpr std::size_t kAllPairs = 64;   // kernels up to which every pair is tried
 constexpr std::size_t kNeighbours = 4;  // kernels next in number that are tried beyond
+constexpr std::uint64_t kWorkPerNode = 2000, kMostWork = 800'000;  // requests
 constexpr std::uint64_t kPatience = 50'000;  // requests
 constexpr std::size_t kWindow = 8;      // nodes of a window
 constexpr std::size_t kBetween = 6;     // kernels merged at once
@@ -279,6 +280,8 @@ class Refiner {
 };
 
 }  // namespace
+
+std::uint64_t refinement_budget(std::size_t nodes) { return std::min<std::uint64_t>(kWorkPerNode * nodes, kMostWork); }
 
 void refine(Partition& p, KernelModel& model, const FusionGraph& f, std::uint64_t budget) {
   Refiner(p, model, f, budget).run();

@@ -216,6 +216,60 @@ Graph quality_graph(std::uint64_t seed, int nodes) {
   return g;
 }
 
+Graph grown_graph(Growth kind, int nodes) {
+  Graph g;
+  std::mt19937 random(1);
+  const auto add = [&](Op op, std::initializer_list<NodeId> inputs) {
+    GraphNode n;
+    n.op = op;
+    n.dtype = Dtype::Float32;
+    n.shape = g.intern({4096});
+    for (NodeId i : inputs) n.inputs[n.n_inputs++] = {i, 0};
+    n.origin = static_cast<NodeId>(g.nodes.size());
+    if (op == Op::Input) {
+      n.payload = static_cast<std::uint32_t>(g.leaves.size());
+      g.leaves.push_back({0, Dims{1}, true, false});
+    }
+    g.nodes.push_back(n);
+    return n.origin;
+  };
+  NodeId a = add(Op::Input, {}), b = add(Op::Input, {});
+  std::vector<NodeId> level;
+  switch (kind) {
+    case Growth::Chain:
+      for (int i = 0; i < nodes; ++i) a = add(Op::Sqrt, {a});
+      break;
+    case Growth::Tree:
+      for (int i = 0; i < nodes / 2; ++i) level.push_back(add(Op::Input, {}));
+      while (level.size() > 1) {
+        std::vector<NodeId> next;
+        for (std::size_t i = 0; i < level.size(); i += 2)
+          next.push_back(i + 1 < level.size() ? add(Op::Add, {level[i], level[i + 1]}) : level[i]);
+        level.swap(next);
+      }
+      a = level.front();
+      break;
+    case Growth::Ladder:
+      for (int i = 0; i < nodes / 2; ++i) {
+        const NodeId sum = add(Op::Add, {a, b});
+        b = add(Op::Multiply, {a, b});
+        a = sum;
+      }
+      break;
+    case Growth::Random:
+      level = {a, b};
+      for (int i = 0; i < nodes; ++i) {
+        const auto recent = [&] { return level[level.size() - 1 - random() % std::min<std::size_t>(level.size(), 50)]; };
+        const NodeId x = recent(), y = recent();
+        level.push_back(a = add(Op::Maximum, {x, y}));
+      }
+      break;
+  }
+  g.roots = {{a, 0}};
+  if (kind == Growth::Ladder) g.roots.push_back({b, 0});
+  return g;
+}
+
 Measured measure(const Graph& g, const Fusion& fusion, const Target& target) {
   const CostModel cost = cost_model(target);
   std::vector<std::vector<GraphEdge>> wanted(fusion.groups.size());

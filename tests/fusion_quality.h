@@ -18,6 +18,10 @@ namespace tarry::test {
 /// A graph of at most `nodes` nodes beside leaves and scalars; equal seeds give equal graphs.
 graph::Graph quality_graph(std::uint64_t seed, int nodes);
 
+enum class Growth { Chain, Tree, Ladder, Random };
+/// Pointwise ops over one space, as many as asked for.
+graph::Graph grown_graph(Growth kind, int nodes);
+
 struct Measured {
   double seconds = 0;  ///< the objective: traffic, launches and what is computed more than once
   std::int64_t launches = 0;

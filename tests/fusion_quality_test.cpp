@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "graph/fusion_greedy.h"
 #include "graph/passes.h"
 #include "tests/test.h"
 
@@ -53,6 +54,29 @@ void compare_with_annealing(int count, double seconds) {
 }
 
 }  // namespace
+
+TEST_CASE("fusion: a hundred times the nodes are at most a hundred and thirty times the work", "[graph][fusion][scale]") {
+  using test::Growth;
+  const graph::Target& target = *graph::find_target("sm_90");
+  for (Growth kind : {Growth::Chain, Growth::Tree, Growth::Ladder, Growth::Random}) {
+    const auto visits = [&](int nodes) {
+      const graph::Graph g = graph::dce(test::grown_graph(kind, nodes));
+      test::Search s(g, target);
+      std::uint64_t greedy = 0;
+      const graph::Fusion first = graph::greedy_fusion(s.f, s.cost, true, s.limits, &greedy);
+      graph::Partition p(s.f, s.model, first, s.limits);
+      graph::refine(p, s.model, s.f, graph::refinement_budget(g.nodes.size()));
+      return static_cast<double>(greedy + s.model.visits());
+    };
+    const double small = visits(1000), large = visits(100'000);
+    std::printf("visits per node: %.0f of 1,000, %.0f of 100,000\n", small / 1000, large / 100'000);
+    CHECK(large <= 1.3 * 100 * small);
+    const graph::Graph g = graph::dce(test::grown_graph(kind, 100'000));
+    const auto start = std::chrono::steady_clock::now();
+    (void)measure(g, graph::fuse(g, target), target);
+    std::printf("planned in %.2f s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+}
 
 TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusion][quality]") {
   const graph::Target& target = *graph::find_target("sm_90");
