@@ -96,7 +96,7 @@ std::string cuts_text(const Statement& s) {
 /// What reads signs is given 0 in place of a NaN.
 std::string number_text(const Argument& a) {
   const std::string x = argument_text(a);
-  return a.value < 0 ? x : "ta::where(ta::isnan(" + x + "), ta::zeros_like(" + x + "), " + x + ")";
+  return a.value < 0 ? x : "ta::where(ta::not_equal(" + x + ", " + x + "), ta::zeros_like(" + x + "), " + x + ")";
 }
 
 /// The call of a statement.

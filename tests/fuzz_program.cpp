@@ -16,14 +16,14 @@ namespace {
 using Binary = Array (*)(const Operand&, const Operand&);
 using Unary = Array (*)(const Array&, std::source_location);
 
-/// One row per function, in the order of the enum.
 /// Arithmetic leaves a NaN's sign open; what reads signs is therefore given 0 in its place.
-Array number_of(const Array& x) { return where(isnan(x), zeros_like(x), x); }
+Array number_of(const Array& x) { return where(not_equal(x, x), zeros_like(x), x); }
 Array sign_of_number(const Array& x, std::source_location where) { return signbit(number_of(x), where); }
 Array with_sign_of_number(const Operand& a, const Operand& b) {
   return b.array() == nullptr ? copysign(a, b) : copysign(a, number_of(*b.array()));
 }
 
+/// One row per function, in the order of the enum.
 struct FunctionInfo {
   const char* name;
   Family family;

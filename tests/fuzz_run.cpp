@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 
 #include "support/env.h"
 #include "tests/oracle.h"
@@ -170,11 +171,15 @@ std::vector<std::vector<Tensor>> run(std::span<const Program> programs, const Va
   const Scope scope(variant.device);
   std::vector<Arrays> arrays;
   for (const Program& p : programs) arrays.push_back(make_inputs(p));
+  std::vector<std::vector<std::vector<std::byte>>> lent;
+  for (const Arrays& a : arrays) lent.push_back(a.memory);
   if (variant.dropping) evaluate_dropping(programs, arrays);
   else if (variant.stepwise) evaluate_stepwise(programs, arrays);
   else evaluate_fused(programs, arrays);
   std::vector<std::vector<Tensor>> results;
   for (const Arrays& a : arrays) results.push_back(read(a.values));
+  for (std::size_t p = 0; p < programs.size(); ++p)
+    if (arrays[p].memory != lent[p]) throw std::runtime_error(std::string("written to borrowed memory, ") + variant.name);
   return results;
 }
 
