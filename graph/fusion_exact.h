@@ -15,8 +15,8 @@ class Exact {
 
   Exact(Partition& p, KernelModel& model, const FusionGraph& f) : p_(p), model_(model), f_(f), g_(f.g) {}
 
-  /// Makes the best of `window`: ascending; with a node that a kernel stores, all that it stores. False where that is too
-  /// much work. What has changed is in changed().
+  /// Makes the best of `window`: ascending; with a node that a kernel stores, all that it stores. False where that is
+  /// too much work. What has changed is in changed().
   bool improve(const std::vector<NodeId>& window);
   [[nodiscard]] const std::vector<KernelId>& changed() const { return changed_; }
 
@@ -53,8 +53,8 @@ class Exact {
   const Graph& g_;
   std::vector<NodeId> nodes_;
   std::vector<KernelId> kernels_, changed_;
-  std::vector<Set> above_, meets_;     // by node: what it needs; what may share a kernel with it
-  std::vector<bool> fits_;             // by set: whether all of it may
+  std::vector<Set> above_, meets_;                   // by node: what it needs; what may share a kernel with it
+  std::vector<bool> fits_;                           // by set: whether all of it may
   Set all_ = 0, hard_ = 0, must_ = 0, outside_ = 0;  // not repeatable; always stored; loaded by kernels of other nodes
   std::unordered_map<std::uint64_t, Option> options_, cheapest_;
   std::vector<double> bounds_;

@@ -15,7 +15,7 @@ struct Draft {  // a group while it grows
   std::vector<std::pair<NodeId, NodeId>> barriers;  // edges through memory: these two groups never merge
   Mode mode{};
   bool reduces = false;
-  bool scatter = false;  // closed: nothing joins it later
+  bool scatter = false;                            // closed: nothing joins it later
   std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
   ReduceKey key = kNoId;
   int statements = 0, reductions = 0;
@@ -115,7 +115,7 @@ class Greedy {
       if (reads_row(id, p)) p.access = Access::Row;
     std::stable_sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) {
       return std::max(a.access, Access::Moved) != std::max(b.access, Access::Moved) ? a.access < b.access
-                                                                                   : a.bytes > b.bytes;
+                                                                                    : a.bytes > b.bytes;
     });
     for (const Pending& p : pending) join_producer(id, p);
     if (!d.scatter) join_siblings(id);
@@ -127,9 +127,8 @@ class Greedy {
     const GraphNode& n = g_.nodes[id];
     for (int i = 0; i < n.n_inputs; ++i) {
       const NodeId direct = n.inputs[i].node;
-      const bool same_shape =
-          op_class(id) == OpClass::Map && op_class(direct) != OpClass::View && op_class(direct) != OpClass::Reshape &&
-          g_.nodes[direct].shape == n.shape;
+      const bool same_shape = op_class(id) == OpClass::Map && op_class(direct) != OpClass::View &&
+                              op_class(direct) != OpClass::Reshape && g_.nodes[direct].shape == n.shape;
       Source s;
       if (same_shape)
         s.edge = n.inputs[i];
@@ -317,8 +316,7 @@ class Greedy {
     std::vector<NodeId> cone, boundary;
     double instructions = 0;
     if (!cone_of(p.producer, cone, boundary, instructions)) return false;
-    const double points = static_cast<double>(
-        g_.counts[f_.read_shape(id, p.input)]);
+    const double points = static_cast<double>(g_.counts[f_.read_shape(id, p.input)]);
     const double repeats = row_invariant(id, p.input) ? std::max(points / cost_.points_per_row_value,
                                                                  static_cast<double>(g_.count(p.producer)))
                                                       : points;
@@ -329,8 +327,8 @@ class Greedy {
         extra_bytes += static_cast<double>(std::min(g_.bytes(b), static_cast<std::int64_t>(points) * 8));
     const double again = instructions * repeats / cost_.instructions_per_second + extra_bytes / cost_.bytes_per_second;
     const double writes = f_.root(p.producer) ? 1 : 2;
-    const double memory =
-        writes * static_cast<double>(p.bytes) / cost_.bytes_per_second + (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
+    const double memory = writes * static_cast<double>(p.bytes) / cost_.bytes_per_second +
+                          (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
     if (again >= memory) return false;
     Draft& d = draft(id);
     if (d.statements + static_cast<int>(cone.size()) > limits_.statements) return false;
@@ -394,8 +392,8 @@ class Greedy {
       for (int i = 0; i < n.n_inputs; ++i) {
         const NodeId z = f_.source(w, i).edge.node;
         if (f_.free(z)) continue;
-        const bool again = f_.repeatable(z) && !f_.from_memory(w, i) &&
-                           (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
+        const bool again =
+            f_.repeatable(z) && !f_.from_memory(w, i) && (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
         std::vector<NodeId>& into = again ? cone : boundary;
         if (std::find(into.begin(), into.end(), z) == into.end()) into.push_back(z);
         if (static_cast<int>(cone.size()) > limits_.cone) return false;
@@ -473,7 +471,15 @@ class Greedy {
 Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits,
                      std::uint64_t* visits) {
   Greedy greedy(f, cost, enabled, limits);
-  Fusion out = greedy.run();
+  Fusion out;
+  try {
+    out = greedy.run();
+  } catch (const InternalError&) {
+    // depends_through_others() leaves out groups that precede, and one of those may read a group that grew later: then
+    // groups can wait for each other. Every node alone is right, and the refinement goes on from there.
+    out = Greedy(f, cost, false, limits).run();
+    out.unfused.clear();
+  }
   if (visits) *visits += greedy.visits();
   return out;
 }

@@ -238,7 +238,8 @@ bool KernelModel::start(const Kernel& kernel) {
     axis_ = r.position;
     ambiguous_ = r.extent == 1;
   } else {
-    point_ = outer_ = scatter_ == kNoId ? f_.space(kernel.members.front()) : f_.space(g_.nodes[scatter_].inputs[1].node);
+    point_ = outer_ =
+        scatter_ == kNoId ? f_.space(kernel.members.front()) : f_.space(g_.nodes[scatter_].inputs[1].node);
     space_ = f_.extents(point_);
   }
   points_ = rows_ = 1;
@@ -264,7 +265,8 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
     for (std::uint32_t o = 0; o < static_cast<std::uint32_t>(output_count(n.op)); ++o) {
       if (!stored({m, o})) continue;
       any = true;
-      stored_bytes_ += m == scatter_ ? g_.count(n.inputs[1].node) * static_cast<std::int64_t>(itemsize(n.dtype)) : g_.bytes(m);
+      stored_bytes_ +=
+          m == scatter_ ? g_.count(n.inputs[1].node) * static_cast<std::int64_t>(itemsize(n.dtype)) : g_.bytes(m);
     }
     if (c == OpClass::Reduce) {
       if (any) reduce(m);
@@ -428,7 +430,8 @@ bool KernelModel::check_reductions() {
     }
     const Computed& c = requests_[v & ~kCopy];
     if (v & kCopy) {
-      if (c.depends && c.region == kOuter && f_.space(c.node) == point_ && !ambiguous_) return fail(Reason::WholeReduction);
+      if (c.depends && c.region == kOuter && f_.space(c.node) == point_ && !ambiguous_)
+        return fail(Reason::WholeReduction);
       continue;
     }
     if (!c.depends) continue;

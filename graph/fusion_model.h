@@ -27,7 +27,7 @@ struct Kernel {
 struct Computed {
   NodeId node;
   std::uint32_t place;
-  bool home = false;     ///< at the coordinates of the kernel's space
+  bool home = false;  ///< at the coordinates of the kernel's space
   bool decided = false;
   bool depends = false;  ///< on a reduction of the kernel
   bool early = false;    ///< wanted before the epilogue

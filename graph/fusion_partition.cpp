@@ -9,9 +9,13 @@
 namespace tarry::graph {
 namespace {
 
-template <class T> bool contains(const std::vector<T>& v, const T& x) { return std::find(v.begin(), v.end(), x) != v.end(); }
+template <class T>
+bool contains(const std::vector<T>& v, const T& x) {
+  return std::find(v.begin(), v.end(), x) != v.end();
+}
 
-template <class T> void remove_one(std::vector<T>& v, const T& x) {
+template <class T>
+void remove_one(std::vector<T>& v, const T& x) {
   const auto it = std::find(v.begin(), v.end(), x);
   if (it == v.end()) return;
   *it = v.back();
@@ -192,8 +196,8 @@ KernelCost Partition::probe(const std::vector<NodeId>& window, std::uint32_t mem
   return cost;
 }
 
-/// Readers first, so that a kernel knows what it must store when it is looked at. What is illegal while others are still
-/// to be looked at is looked at again after them, `patience` times in all.
+/// Readers first, so that a kernel knows what it must store when it is looked at. What is illegal while others are
+/// still to be looked at is looked at again after them, `patience` times in all.
 bool Partition::settle(int patience) {
   std::size_t rounds = 0;
   circle_.clear();
@@ -234,8 +238,8 @@ bool Partition::one_home() const {
 // --- Order ----------------------------------------------------------------------------------------------------------
 
 /// Whether no kernel waits for itself. Ranks give an order, kept by the algorithm of Pearce and Kelly: where a kernel
-/// loads from one of a higher rank, what lies between them moves. Beyond the window the answer is no, which only costs a
-/// fusion.
+/// loads from one of a higher rank, what lies between them moves. Beyond the window the answer is no, which only costs
+/// a fusion.
 bool Partition::in_order() {
   for (const auto& [k, entry] : saved_) {
     for (const GraphEdge& l : loads(k))

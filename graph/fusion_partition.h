@@ -39,8 +39,8 @@ class Partition {
   /// settle(), then keeps what saves more than `least` seconds.
   bool improve(double least);
 
-  /// Of at most 16 nodes, numbered as bits: the kernel that stores `members`, with all outputs, loads what is in `loads`
-  /// and computes the rest.
+  /// Of at most 16 nodes, numbered as bits: the kernel that stores `members`, with all outputs, loads what is in
+  /// `loads` and computes the rest.
   KernelCost probe(const std::vector<NodeId>& window, std::uint32_t members, std::uint32_t loads);
 
   /// A kernel without members, or kernel_count(), for place().
@@ -66,7 +66,9 @@ class Partition {
     std::vector<NodeId> repeated;  // what it computes though no kernel stores it
     std::vector<NodeId> after;     // of those: what depends on its own reductions
   };
-  [[nodiscard]] bool read(NodeId v) const { return readers_[2 * std::size_t{v}] != 0 || readers_[2 * std::size_t{v} + 1] != 0; }
+  [[nodiscard]] bool read(NodeId v) const {
+    return readers_[2 * std::size_t{v}] != 0 || readers_[2 * std::size_t{v} + 1] != 0;
+  }
   void touch(KernelId k);
   void mark(KernelId k);
   void set_kernel(NodeId v, KernelId k);

@@ -1,5 +1,5 @@
-// Local search: merge kernels; store, compute again, move or share single nodes. Then kicks: a few random moves near each
-// other and the search from there, taken back unless that saves time. The sequence is the same for the same graph.
+// Local search: merge kernels; store, compute again, move or share single nodes. Then kicks: a few random moves near
+// each other and the search from there, taken back unless that saves time. The sequence is the same for the same graph.
 #include "graph/fusion_refine.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace tarry::graph {
 namespace {
 
-constexpr double kLeast = 1e-12;        // seconds a move must save
-constexpr std::size_t kAllPairs = 64;   // kernels up to which every pair is tried
-constexpr std::size_t kNeighbours = 4;  // kernels next in number that are tried beyond
+constexpr double kLeast = 1e-12;                                   // seconds a move must save
+constexpr std::size_t kAllPairs = 64;                              // kernels up to which every pair is tried
+constexpr std::size_t kNeighbours = 4;                             // kernels next in number that are tried beyond
 constexpr std::uint64_t kWorkPerNode = 2000, kMostWork = 800'000;  // requests
-constexpr std::uint64_t kPatience = 50'000;  // requests
-constexpr std::size_t kWindow = 8;      // nodes of a window
-constexpr std::size_t kBetween = 6;     // kernels merged at once
+constexpr std::uint64_t kPatience = 50'000;                        // requests
+constexpr std::size_t kWindow = 8;                                 // nodes of a window
+constexpr std::size_t kBetween = 6;                                // kernels merged at once
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
 
 class Refiner {
@@ -237,7 +237,8 @@ class Refiner {
     for (NodeId v : std::vector<NodeId>(p_.kernel(k).again)) try_again(k, v);
   }
 
-  /// Of what the kernel computes and nobody stores: what others compute as well, or this one at other points than its own.
+  /// Of what the kernel computes and nobody stores: what others compute as well, or this one at other points than its
+  /// own.
   [[nodiscard]] std::vector<NodeId> worth_storing(KernelId k) const {
     const SpaceId space = f_.space(p_.kernel(k).members.front());
     std::vector<NodeId> found;
@@ -274,8 +275,8 @@ class Refiner {
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<KernelId> queue_;
   std::vector<bool> waiting_;
-  std::uint64_t moment_ = 0;             // moves kept
-  std::vector<std::uint64_t> changed_;  // by kernel: when
+  std::uint64_t moment_ = 0;                                // moves kept
+  std::vector<std::uint64_t> changed_;                      // by kernel: when
   std::unordered_map<std::uint64_t, std::uint64_t> tried_;  // by pair: when its merge was tried
 };
 

@@ -196,7 +196,8 @@ class Generator {
 
 double instructions(const codegen::Lowered& l, double per_row) {
   const auto rows = static_cast<double>(l.args.outer_count());
-  const double points = l.ir.schedule == codegen::Schedule::Pointwise ? rows : rows * static_cast<double>(l.args.reduced);
+  const double points =
+      l.ir.schedule == codegen::Schedule::Pointwise ? rows : rows * static_cast<double>(l.args.reduced);
   double total = 0;
   for (const codegen::Instr& in : l.ir.instrs) {
     const double times = in.region == codegen::Region::Point ? points
@@ -259,7 +260,9 @@ Graph grown_graph(Growth kind, int nodes) {
     case Growth::Random:
       level = {a, b};
       for (int i = 0; i < nodes; ++i) {
-        const auto recent = [&] { return level[level.size() - 1 - random() % std::min<std::size_t>(level.size(), 50)]; };
+        const auto recent = [&] {
+          return level[level.size() - 1 - random() % std::min<std::size_t>(level.size(), 50)];
+        };
         const NodeId x = recent(), y = recent();
         level.push_back(a = add(Op::Maximum, {x, y}));
       }

@@ -2,11 +2,11 @@
 //
 // The generator: values over a space of one or two extents out of {1, 7, 4096, 10^6}, their rows and columns. Each node
 // is a pointwise op of up to two earlier values (with a bias towards recent ones, so that chains and diamonds occur), a
-// reduction (its result sometimes kept as a row, for normalisations), or a view: a slice, a flip, a transposition. Graphs
-// without a reduction, a broadcast or view, or a value with several readers are thrown away. Roots are the values that
-// nobody reads, sometimes one more. About a third of such graphs ask no question, because fusing everything legal or
-// nothing at all is best. Every tenth seed gives whatever comes; the others give the first graph of which that is not
-// true. What the scheduler does with a graph plays no part in the choice.
+// reduction (its result sometimes kept as a row, for normalisations), or a view: a slice, a flip, a transposition.
+// Graphs without a reduction, a broadcast or view, or a value with several readers are thrown away. Roots are the
+// values that nobody reads, sometimes one more. About a third of such graphs ask no question, because fusing everything
+// legal or nothing at all is best. Every tenth seed gives whatever comes; the others give the first graph of which that
+// is not true. What the scheduler does with a graph plays no part in the choice.
 #pragma once
 
 #include <cstdint>

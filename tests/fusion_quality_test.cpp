@@ -55,7 +55,8 @@ void compare_with_annealing(int count, double seconds) {
 
 }  // namespace
 
-TEST_CASE("fusion: a hundred times the nodes are at most a hundred and thirty times the work", "[graph][fusion][scale]") {
+TEST_CASE("fusion: a hundred times the nodes are at most a hundred and thirty times the work",
+          "[graph][fusion][scale]") {
   using test::Growth;
   const graph::Target& target = *graph::find_target("sm_90");
   for (Growth kind : {Growth::Chain, Growth::Tree, Growth::Ladder, Growth::Random}) {
@@ -98,7 +99,8 @@ TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusi
     CHECK(seconds >= best * (1 - 1e-9));
   }
   print(cases, "time over that of the best partition");
-  std::printf("%d of %d graphs at the best partition, %d solved by fusing everything legal or nothing\n", equal, kCases, easy);
+  std::printf("%d of %d graphs at the best partition, %d solved by fusing everything legal or nothing\n", equal, kCases,
+              easy);
   CHECK(equal * 100 >= 98 * kCases);
   CHECK(cases.front().ratio() <= 1.25);
   CHECK(easy * 10 <= kCases);

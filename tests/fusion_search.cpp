@@ -14,7 +14,11 @@ namespace tarry::test {
 using namespace graph;
 
 Search::Search(const Graph& graph, const Target& t)
-    : g(graph), target(t), cost(cost_model(t)), f(graph, cost), model(f, cost, limits),
+    : g(graph),
+      target(t),
+      cost(cost_model(t)),
+      f(graph, cost),
+      model(f, cost, limits),
       unfused(fuse(graph, t, false)) {}
 
 int Search::scheduled() const {
@@ -61,8 +65,8 @@ class Exhaustive {
 
  private:
   struct Option {
-    std::uint32_t loads = 0;    // what it may load
-    std::uint32_t loaded = 0;   // what it does load
+    std::uint32_t loads = 0;   // what it may load
+    std::uint32_t loaded = 0;  // what it does load
     double seconds = kIllegal;
   };
   struct Block {
@@ -75,7 +79,8 @@ class Exhaustive {
     return static_cast<double>(s_.g.bytes(nodes_[i])) / s_.cost.bytes_per_second;
   }
 
-  /// The kernel of `members` that loads what is in `loads` and computes everything else. Stores of reductions are counted by finish().
+  /// The kernel of `members` that loads what is in `loads` and computes everything else. Stores of reductions are
+  /// counted by finish().
   const Option& option(std::uint32_t members, std::uint32_t loads) {
     auto& table = known_[members];
     const auto [it, fresh] = table.try_emplace(loads);
@@ -218,7 +223,8 @@ class Exhaustive {
 Fusion exhaustive(Search& s) { return Exhaustive(s).run(); }
 
 bool is_easy(Search& s, double least) {
-  const double all = measure(s.g, fuse_all_legal(s), s.target).seconds, none = measure(s.g, s.unfused, s.target).seconds;
+  const double all = measure(s.g, fuse_all_legal(s), s.target).seconds,
+               none = measure(s.g, s.unfused, s.target).seconds;
   return std::min(all, none) <= least * (1 + 1e-9);
 }
 
@@ -243,8 +249,7 @@ Fusion anneal(Search& s, double seconds, std::uint64_t seed) {
   double heat = hot;
   for (std::uint64_t step = 0;; ++step) {
     if (step % 64 == 0) {
-      const double spent =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / seconds;
+      const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / seconds;
       if (spent >= 1) break;
       heat = hot * std::pow(cold / hot, spent);
     }
