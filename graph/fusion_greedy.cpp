@@ -85,11 +85,11 @@ class Greedy {
   }
   Draft& draft(NodeId id) { return drafts_[find(id)]; }
 
-  void place(NodeId id) {
+  /// A group of one node.
+  void begin(NodeId id) {
     const GraphNode& n = g_.nodes[id];
-    ++visits_;
     parent_[id] = id;
-    Draft& d = drafts_[id];
+    Draft& d = drafts_[id] = {};
     d.nodes = {id};
     d.mode = n.mode;
     d.statements = 1;
@@ -105,6 +105,12 @@ class Greedy {
       d.point_space = f_.space(n.inputs[0].node);
       d.key = f_.key(id);
     }
+  }
+
+  void place(NodeId id) {
+    ++visits_;
+    begin(id);
+    Draft& d = drafts_[id];
     std::vector<Pending> pending = read_inputs(id);
     if (!enabled_) {
       for (const Pending& p : pending) note(p.producer, id, Reason::FusionDisabled);
@@ -403,7 +409,47 @@ class Greedy {
     return true;
   }
 
+  /// depends_through_others() leaves out groups that precede, and one of those may read a group that grew later. Groups
+  /// that wait for each other after all become single nodes, which cannot; the refinement goes on from there.
+  void dissolve_circles() {
+    std::vector<NodeId> open;
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (parent_[id] == id) open.push_back(id);
+    std::vector<std::vector<NodeId>> edges[2];  // producers, consumers
+    for (auto& e : edges) e.resize(g_.nodes.size());
+    for (NodeId id : open) {
+      for (NodeId p : drafts_[id].producers) {
+        if (!f_.scheduled(p) || find(p) == id) continue;
+        edges[0][id].push_back(find(p));
+        edges[1][find(p)].push_back(id);
+      }
+    }
+    std::vector<bool> peeled(g_.nodes.size());
+    for (int side : {0, 1}) {  // what waits for none of the rest, then what none of the rest waits for
+      std::vector<std::size_t> waits(g_.nodes.size());
+      std::vector<NodeId> ready;
+      for (NodeId id : open) {
+        for (NodeId p : edges[side][id]) waits[id] += !peeled[p];
+        if (waits[id] == 0 && !peeled[id]) ready.push_back(id);
+      }
+      for (std::size_t at = 0; at < ready.size(); ++at) {
+        peeled[ready[at]] = true;
+        for (NodeId next : edges[1 - side][ready[at]])
+          if (!peeled[next] && --waits[next] == 0) ready.push_back(next);
+      }
+    }
+    for (NodeId id : open) {
+      if (peeled[id]) continue;
+      for (NodeId n : std::vector<NodeId>(std::move(drafts_[id].nodes))) {
+        begin(n);
+        for (int i = 0; i < g_.nodes[n].n_inputs; ++i) out_.cone_of[edge_slot(n, i)] = kNoId;
+        for (const Pending& p : read_inputs(n)) note(p.producer, n, Reason::Cycle);
+      }
+    }
+  }
+
   void collect() {
+    if (enabled_) dissolve_circles();
     std::vector<std::uint32_t> index(g_.nodes.size(), kNoId);
     std::vector<Group> groups;
     out_.group_of.assign(g_.nodes.size(), kNoId);
@@ -471,15 +517,7 @@ class Greedy {
 Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits,
                      std::uint64_t* visits) {
   Greedy greedy(f, cost, enabled, limits);
-  Fusion out;
-  try {
-    out = greedy.run();
-  } catch (const InternalError&) {
-    // depends_through_others() leaves out groups that precede, and one of those may read a group that grew later: then
-    // groups can wait for each other. Every node alone is right, and the refinement goes on from there.
-    out = Greedy(f, cost, false, limits).run();
-    out.unfused.clear();
-  }
+  Fusion out = greedy.run();
   if (visits) *visits += greedy.visits();
   return out;
 }
