@@ -97,7 +97,7 @@ Edge cut(const Edge& x, int axis, std::int64_t from, std::int64_t count, Where w
 Edge rolled(const Edge& x, std::int64_t shift, int axis, Where where) {
   const std::int64_t extent = x.node()->shape()[static_cast<std::size_t>(axis)];
   if (element_count(x.node()->shape()) == 0) return x;
-  const std::int64_t by = (shift % extent + extent) % extent;
+  const std::int64_t rest = shift % extent, by = rest < 0 ? rest + extent : rest;
   if (by == 0) return x;
   return join("roll", {cut(x, axis, extent - by, by, where), cut(x, axis, 0, extent - by, where)}, axis, where);
 }

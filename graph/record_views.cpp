@@ -43,6 +43,7 @@ Edge repeated(const char* op, const Edge& x, int at, std::int64_t times, const D
   }
   for (int d = 0; d < wide.size(); ++d) map.push_back({d < at ? d : d + 1, 0, 1});
   wide.insert(at, times);
+  graph::check_shape(op, wide.span(), where);  // where an extent is 0, `shape` may hold what this does not
   return graph::record_reshape(graph::record_view(x, map, wide.span(), where), shape.span(), where);
 }
 

@@ -13,7 +13,8 @@
 
 namespace tarry::runtime {
 
-/// Evaluates the roots and everything they need: prepares, commits, publishes (contract 1.8, 1.9).
+/// Evaluates the roots and everything they need. What fails before the first kernel runs leaves every array as it was;
+/// what fails later leaves the roots failed: they throw the same error at every use.
 Report evaluate(std::span<const graph::Edge> roots, Where where);
 /// What evaluate would do, without doing it, for the default device or another target.
 Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where where);  // target "": the default device

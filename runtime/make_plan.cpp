@@ -15,6 +15,22 @@ using graph::Graph;
 using graph::GraphEdge;
 using graph::NodeId;
 
+/// Bytes of what is computed or reduced stay within int64 everywhere below.
+void check_addressable(const Graph& g) {
+  const auto check = [&](NodeId id) {
+    if (g.bytes(id) < Graph::kUnaddressable) return;
+    const graph::GraphNode& n = g.nodes[id];
+    TARRY_THROW(OutOfMemory, std::string(graph::name(n.op)), n.where(),
+                std::string(name(n.dtype)) + " " + graph::to_string(g.shape(id)) + " is more than any memory holds");
+  };
+  for (NodeId id = 0; id < g.nodes.size(); ++id) {
+    const graph::OpClass c = graph::info(g.nodes[id].op).op_class;
+    if (c == graph::OpClass::Map || g.nodes[id].op == graph::Op::Update) check(id);
+    if (c == graph::OpClass::Reduce) check(g.nodes[id].inputs[0].node);
+  }
+  for (const GraphEdge& r : g.roots) check(r.node);
+}
+
 class PlanMaker {
  public:
   PlanMaker(const graph::Target& target, const PlanSwitches& switches, PlanObserver* observer)
@@ -26,6 +42,7 @@ class PlanMaker {
                    const std::vector<bool>& may_alias) {
     Stopwatch watch;
     if (observer_) observer_->graph("recorded", snapshot.graph);
+    check_addressable(snapshot.graph);
     g_ = graph::run_passes(snapshot.graph, switches_.disabled, &plan_.passes,
                            [this](std::string_view name, const Graph& g) {
                              if (observer_) observer_->graph(name, g);

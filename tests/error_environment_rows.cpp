@@ -120,11 +120,11 @@ void add_memory_rows(ErrorRows& rows) {
     fault::arm(Site::Allocation, 1);
     evaluate(y);
   });
-  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory", "add float64 (4611686018427387904,)"}, [] {
+  rows.at_evaluate(ErrorCode::OutOfMemory, {"[add] float64 (4611686018427387904,) is more than any memory holds"}, [] {
     const Scope on_cpu(cpu);
     evaluate(zeros({std::int64_t{1} << 62}, float64) + 1);
   });
-  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory", "add float64 (4611686018427387904,)"}, [] {
+  rows.at_evaluate(ErrorCode::OutOfMemory, {"[add] float64 (4611686018427387904,) is more than any memory holds"}, [] {
     const Scope on_cpu(cpu);
     save_npy("/no/such/x.npy", zeros({std::int64_t{1} << 62}, float64) + 1);
   });
