@@ -67,7 +67,7 @@ struct LeafLayout {
   std::int64_t offset = 0;
   Dims strides;
   bool contiguous = true;
-  bool donated = false;  ///< this evaluate is its last owner: its buffer may be overwritten (contract 5.4)
+  bool donated = false;  ///< this evaluate is its last owner: its buffer may be overwritten (docs/design.md)
 };
 
 class Graph {

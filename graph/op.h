@@ -44,7 +44,7 @@ constexpr int output_count(Op op) { return op == Op::Moments || op == Op::Moment
 
 constexpr bool is_arg_reduce(Op op) { return op == Op::ArgMin || op == Op::ArgMax; }
 
-/// Numerics mode of a node (contract 2.1); part of its hash and of the kernel's key.
+/// Numerics mode of a node (docs/numerics.md); part of its hash and of the kernel's key.
 enum class Mode : std::uint8_t { Strict, Relaxed };
 
 }  // namespace tarry::graph

@@ -25,7 +25,7 @@ constexpr std::uint64_t kPrograms = 60;
 constexpr std::size_t kUnitKernels = 8;
 /// Bytes. CUDA's sin, cos and tan keep a table there for arguments that need all of pi, and ptxas spills a few values to
 /// stay at 32 registers. An array of a kernel's own that missed the registers is larger.
-constexpr std::size_t kStack = 96;
+constexpr std::int64_t kStack = 96;
 
 struct Kernel {
   std::shared_ptr<const KernelSource> source;
