@@ -95,7 +95,8 @@ def main():
     options.root, options.build = options.root.resolve(), options.build.resolve()
     results = []
     # One cache for all: keys are the text of kernels, so a mutant finds those that it does not change.
-    with tempfile.TemporaryDirectory() as cache:
+    with tempfile.TemporaryDirectory() as folder:
+        cache = os.environ.get("TARRY_CACHE_DIR", folder)
         graphs, how = fuzz(str(options.build / "bin/tarry_tests"), options, cache)
         if graphs:
             sys.exit(f"graph {graphs} fails without a mutant: {how}")

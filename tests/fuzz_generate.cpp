@@ -103,6 +103,7 @@ Function draw_function(Random& r) {
   if (kind < 73) return among(Function::BroadcastTo, Function::Stack);
   if (kind < 79) return among(Function::Set, Function::SetMask);
   if (kind < 83) return among(Function::Full, Function::Eye);
+  if (kind < 85) return Function::Softmax;
   return among(Function::Sum, Function::Softmax);
 }
 
@@ -135,6 +136,12 @@ class Generator {
   int draw_value() {
     const auto n = static_cast<std::int64_t>(types_.size());
     return static_cast<int>(r_.chance(40) ? std::max(n - 1 - r_.below(3), std::int64_t{0}) : r_.below(n));
+  }
+  /// A bool, if there is one.
+  int draw_bool() {
+    for (int attempt = 0; attempt < 8; ++attempt)
+      if (const int v = draw_value(); types_[static_cast<std::size_t>(v)].dtype == bool_) return v;
+    return draw_value();
   }
   Argument draw_argument() {
     if (r_.chance(25)) return {-1, draw_scalar(r_)};
@@ -238,8 +245,13 @@ class Generator {
   void draw_update(Statement& s) {
     const int x = draw_value();
     s.arguments = {{x, 0}};
-    if (s.function == Function::SetMask) s.arguments.push_back({draw_value(), 0});
+    if (s.function == Function::SetMask) s.arguments.push_back({draw_bool(), 0});
     else s.cuts = draw_cuts(types_[static_cast<std::size_t>(x)].shape);
+    if (s.function != Function::SetMask && r_.chance(15)) {  // of itself, backwards: elements change places
+      s.cuts = {Cut{{}, {}, -1, false}};
+      s.arguments.push_back({x, 0});
+      return;
+    }
     s.arguments.push_back(r_.chance(40) ? Argument{-1, draw_scalar(r_)} : Argument{draw_value(), 0});
   }
 
@@ -274,7 +286,53 @@ class Generator {
     }
   }
 
+  /// What a kernel over rows is made of: a reduced axis that stays, and its operand beside it.
+  Statement draw_row() {
+    const Statement& reduction = program_.statements.back();
+    Statement s;
+    s.function = r_.pick({Function::Subtract, Function::Multiply, Function::Add, Function::Maximum});
+    s.arguments = {reduction.arguments[0], {static_cast<int>(types_.size()) - 1, 0}};
+    return s;
+  }
+
+  /// Numbers alone, in the shape of an array: a scalar by the time that kernels are made.
+  Statement draw_constant() {
+    const Argument last{static_cast<int>(types_.size()) - 1, 0}, number{-1, draw_scalar(r_)};
+    Statement s;
+    s.function = r_.pick({Function::Where, Function::Add, Function::Minimum, Function::Less});
+    s.arguments = {last, number};
+    if (s.function == Function::Where) s.arguments.insert(s.arguments.begin(), {-1, r_.chance(50)});
+    if (r_.chance(50)) std::swap(s.arguments.end()[-2], s.arguments.back());
+    return s;
+  }
+
+  Statement draw_reshaped() {
+    Statement s;
+    s.function = Function::Reshape;
+    s.arguments = {{static_cast<int>(types_.size()) - 1, 0}};
+    s.shape = draw_reshape(types_.back().shape);
+    return s;
+  }
+
+  /// The same update in another place.
+  Statement draw_moved(Statement s) {
+    const std::int64_t by = r_.between(1, 2);
+    for (Cut& cut : s.cuts) {
+      if (cut.at || (cut.start && cut.stop)) *cut.start += by;
+      if (!cut.at && cut.start && cut.stop) *cut.stop += by;
+    }
+    return s;
+  }
+
   Statement draw_statement() {
+    if (!program_.statements.empty()) {
+      const Statement& last = program_.statements.back();
+      if (family(last.function) == Family::Reduce && last.flag && r_.chance(35)) return draw_row();
+      const bool is_fill = last.function >= Function::Full && last.function <= Function::OnesLike;
+      if (is_fill && r_.chance(40)) return draw_constant();
+      if ((family(last.function) == Family::View || family(last.function) == Family::Create) && r_.chance(15)) return draw_reshaped();
+      if (family(last.function) == Family::Update && !last.cuts.empty() && r_.chance(12)) return draw_moved(last);
+    }
     Statement s;
     s.function = draw_function(r_);
     switch (family(s.function)) {
@@ -291,6 +349,8 @@ class Generator {
       case Family::Create: draw_create(s); break;
       default: s.arguments = {{draw_value(), 0}};
     }
+    if (s.function >= Function::LogicalAnd && s.function <= Function::LogicalXor) s.arguments = {{draw_bool(), 0}, {draw_bool(), 0}};
+    if (s.function == Function::LogicalNot) s.arguments = {{draw_bool(), 0}};
     const bool is_arithmetic = family(s.function) == Family::Binary || family(s.function) == Family::Unary;
     if (is_arithmetic && r_.chance(25)) draw_redundancy(s);
     if (s.function == Function::Astype) s.dtype = draw_dtype(r_);
@@ -301,7 +361,7 @@ class Generator {
       if ((s.function == Function::Sum || s.function == Function::Prod) && r_.chance(15)) s.dtype = draw_dtype(r_);
       const bool takes_one = s.function == Function::Argmin || s.function == Function::Argmax || s.function == Function::Softmax;
       if (takes_one && s.axes.size() > 1) s.axes = {s.axes.front()};
-      if (s.function == Function::Softmax && s.axes.empty()) s.axes = {-1};
+      if (s.function == Function::Softmax && (s.axes.empty() || r_.chance(50))) s.axes = {-1};
       if (s.function == Function::Softmax) s.flag = false;
       if (s.function == Function::Var || s.function == Function::Std) s.number = r_.pick({0.0, 0.0, 1.0, 0.5});
     }
