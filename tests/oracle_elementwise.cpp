@@ -169,12 +169,14 @@ T fused(T a, T b, T c) {
   if constexpr (std::is_same_v<T, bool>) {
     return a;
   } else if constexpr (kHalf<T>) {
-    // Exact in 113 bits, or so far from a tie that it does not matter; then to odd in float64, then once.
-    const Quad exact = Quad(static_cast<float>(a)) * Quad(static_cast<float>(b)) + Quad(static_cast<float>(c));
-    auto wide = static_cast<double>(exact);
-    if (std::isfinite(wide) && Quad(wide) != exact) {
+    // The exact sum is sum + error in 113 bits each; to odd in float64, then once.
+    const Quad product = Quad(static_cast<float>(a)) * Quad(static_cast<float>(b)), addend = Quad(static_cast<float>(c));
+    const Quad sum = product + addend, part = sum - product, error = (product - (sum - part)) + (addend - part);
+    auto wide = static_cast<double>(sum);
+    if (std::isfinite(wide) && (Quad(wide) != sum || error != 0)) {
       std::int64_t bits = std::bit_cast<std::int64_t>(wide);
-      if ((Quad(wide) > exact) == (wide > 0)) --bits;
+      const bool above = Quad(wide) > sum || (Quad(wide) == sum && error < 0);
+      if (above == (wide > 0)) --bits;
       wide = std::bit_cast<double>(bits | 1);
     }
     return T(wide);
