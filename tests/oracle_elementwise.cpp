@@ -207,6 +207,9 @@ T unary(Function f, C a) {
   else return integer_unary(f, a);
 }
 
+/// Every float64 beyond 2^63 is even. Said here because C libraries miss it for -infinity and -2^63.
+long double power(long double x, long double y) { return std::pow(std::fabs(y) >= 0x1p63L ? std::fabs(x) : x, y); }
+
 /// The functions of ulp bound above 0 in long double, correctly rounded for all that matters here.
 long double transcendental(Function f, long double x, long double y) {
   switch (f) {
@@ -231,7 +234,7 @@ long double transcendental(Function f, long double x, long double y) {
     case Function::Atanh: return std::atanh(x);
     case Function::Erf: return std::erf(x);
     case Function::Sigmoid: return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
-    case Function::Pow: return std::pow(x, y);
+    case Function::Pow: return power(x, y);
     case Function::Atan2: return std::atan2(x, y);
     case Function::Hypot: return std::hypot(x, y);
     case Function::Logaddexp:
