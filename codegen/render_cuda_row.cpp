@@ -122,20 +122,19 @@ constexpr std::string_view kPlaced = R"(  const $N_at t = $N_place(p, ($O)i);
   $N_kept h[16 * $U];
 )";
 
-/// Units pair up, then pairs: the aligned tree of up to four.
-constexpr std::string_view kReduces = R"(  $S_state s$Z = {};
+/// The aligned tree of up to four units: the left pair is s, the right one q.
+constexpr std::string_view kReduces = R"(  $S_state s$Z = {}, q$Z = {};
 #pragma unroll$ROLL
-  for (int u = 0; u < $U; u += 2) {
+  for (int u = 0; u < $U; ++u) {
     const int there = m - u * $V;
     if (there > 0) {
-      $S_state a = $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
-      if ($U > 1 && there > $V) {
-        const $S_state b = $S_unit(p, t, r, o, h + u * 16 + 16, first + u * $V + $V, there - $V, there >= 2 * $V);
-        a = $S_combine(a, b, $S_share(p, $V, there < 2 * $V ? there - $V : $V));
-      }
-      s$Z = u == 0 ? a : $S_combine(s$Z, a, $S_share(p, 2 * $V, there < 2 * $V ? there : 2 * $V));
+      const $S_state a = $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
+      const $S_split split = $S_share(p, $V, there < $V ? there : $V);
+      if (u < 2) s$Z = u & 1 ? $S_combine(s$Z, a, split) : a;
+      else q$Z = u & 1 ? $S_combine(q$Z, a, split) : a;
     }
   }
+  if ($U > 2 && m > 2 * $V) s$Z = $S_combine(s$Z, q$Z, $S_share(p, 2 * $V, m < 4 * $V ? m - 2 * $V : 2 * $V));
 )";
 
 constexpr std::string_view kReducesOnce = R"(  $S_state s$Z = $S_unit(p, t, r, o, h, first, m, whole);

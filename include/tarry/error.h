@@ -1,6 +1,7 @@
 // The exceptions Tarry throws. Every one carries a code, the op it concerns and the user's file:line.
 #pragma once
 
+#include <cstdint>
 #include <source_location>
 #include <stdexcept>
 #include <string>

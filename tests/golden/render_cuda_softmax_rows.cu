@@ -426,35 +426,33 @@ extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant
   const ENTRY_row r = ENTRY_begin(p, t, 0);
   ENTRY_outer o;
   ENTRY_kept h[16 * 1];
-  ENTRY_0_state s0 = {};
+  ENTRY_0_state s0 = {}, q0 = {};
 #pragma unroll
-  for (int u = 0; u < 1; u += 2) {
+  for (int u = 0; u < 1; ++u) {
     const int there = m - u * 512;
     if (there > 0) {
-      ENTRY_0_state a = ENTRY_0_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
-      if (1 > 1 && there > 512) {
-        const ENTRY_0_state b = ENTRY_0_unit(p, t, r, o, h + u * 16 + 16, first + u * 512 + 512, there - 512, there >= 2 * 512);
-        a = ENTRY_0_combine(a, b, ENTRY_0_share(p, 512, there < 2 * 512 ? there - 512 : 512));
-      }
-      s0 = u == 0 ? a : ENTRY_0_combine(s0, a, ENTRY_0_share(p, 2 * 512, there < 2 * 512 ? there : 2 * 512));
+      const ENTRY_0_state a = ENTRY_0_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
+      const ENTRY_0_split split = ENTRY_0_share(p, 512, there < 512 ? there : 512);
+      if (u < 2) s0 = u & 1 ? ENTRY_0_combine(s0, a, split) : a;
+      else q0 = u & 1 ? ENTRY_0_combine(q0, a, split) : a;
     }
   }
+  if (1 > 2 && m > 2 * 512) s0 = ENTRY_0_combine(s0, q0, ENTRY_0_share(p, 2 * 512, m < 4 * 512 ? m - 2 * 512 : 2 * 512));
   __shared__ ENTRY_0_state nodes0[256 / 32];
   s0 = ENTRY_0_join(p, nodes0, s0);
   ENTRY_0_finish(p, t, r, s0, leader, o);
-  ENTRY_1_state s1 = {};
+  ENTRY_1_state s1 = {}, q1 = {};
 #pragma unroll
-  for (int u = 0; u < 1; u += 2) {
+  for (int u = 0; u < 1; ++u) {
     const int there = m - u * 512;
     if (there > 0) {
-      ENTRY_1_state a = ENTRY_1_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
-      if (1 > 1 && there > 512) {
-        const ENTRY_1_state b = ENTRY_1_unit(p, t, r, o, h + u * 16 + 16, first + u * 512 + 512, there - 512, there >= 2 * 512);
-        a = ENTRY_1_combine(a, b, ENTRY_1_share(p, 512, there < 2 * 512 ? there - 512 : 512));
-      }
-      s1 = u == 0 ? a : ENTRY_1_combine(s1, a, ENTRY_1_share(p, 2 * 512, there < 2 * 512 ? there : 2 * 512));
+      const ENTRY_1_state a = ENTRY_1_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
+      const ENTRY_1_split split = ENTRY_1_share(p, 512, there < 512 ? there : 512);
+      if (u < 2) s1 = u & 1 ? ENTRY_1_combine(s1, a, split) : a;
+      else q1 = u & 1 ? ENTRY_1_combine(q1, a, split) : a;
     }
   }
+  if (1 > 2 && m > 2 * 512) s1 = ENTRY_1_combine(s1, q1, ENTRY_1_share(p, 2 * 512, m < 4 * 512 ? m - 2 * 512 : 2 * 512));
   __shared__ ENTRY_1_state nodes1[256 / 32];
   s1 = ENTRY_1_join(p, nodes1, s1);
   ENTRY_1_finish(p, t, r, s1, leader, o);
