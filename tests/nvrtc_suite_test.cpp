@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::uint64_t kPrograms = 60;
 constexpr std::size_t kUnitKernels = 8;
-/// Bytes. ptxas spills a few values to stay at 32 registers, and CUDA's sin, cos and tan keep a table on the stack for
-/// arguments that need all of pi. An array of a kernel's own that missed the registers would come on top of the two.
-constexpr std::int64_t kTable = 64, kSpilled = 256;
+/// Bytes. ptxas spills a few values to stay at 32 registers or around the calls that division makes for rare operands, and
+/// CUDA's sin, cos and tan keep a table there for arguments that need all of pi. Rows that missed the registers take more.
+constexpr std::int64_t kStack = 255;
 
 struct Kernel {
   std::shared_ptr<const KernelSource> source;
@@ -141,7 +141,7 @@ TEST_CASE("nvrtc suite: every generated kernel compiles, and float32 needs next 
         const auto& r = resources[k->source->entry];
         if (r.registers == 0) unit.problem += k->source->entry + " is missing\n";
         const bool narrow = k->widest <= 4;
-        if (narrow && (r.stack_bytes - r.spill_store_bytes > kTable || r.spill_store_bytes > kSpilled))
+        if (narrow && r.stack_bytes > kStack)
           unit.problem += k->source->entry + " uses " + std::to_string(r.stack_bytes) + " bytes of stack\n" + k->source->kernel + "\n";
       }
     } catch (const ta::Error& e) {
