@@ -5,9 +5,10 @@ A mutant is a text file: its first line says what is wrong, the second names a s
 `--- original` and `--- mutant`, and what replaces it after that. The mutated file is compiled alone, linked with the
 objects of the build, and random graphs run until one fails.
 
-usage: check_mutants.py [--graphs 1000] [--seed 1] [--filter NAME] [--json FILE] ROOT BUILD
+usage: check_mutants.py [--graphs 1000] [--seed 1] [--filter NAME] [--jobs N] [--json FILE] ROOT BUILD
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -87,6 +88,7 @@ def main():
     parser.add_argument("--graphs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--filter", default="", help="a part of the names to try")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time")
     parser.add_argument("--timeout", type=int, default=1200, help="seconds until a run counts as hanging")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("root", type=pathlib.Path)
@@ -100,13 +102,12 @@ def main():
         graphs, how = fuzz(str(options.build / "bin/tarry_tests"), options, cache)
         if graphs:
             sys.exit(f"graph {graphs} fails without a mutant: {how}")
-        for path in sorted((options.root / "tests/mutants").glob("*.mutant")):
-            if options.filter not in path.stem:
-                continue
-            results.append(run(options, path, cache))
-            r = results[-1]
-            state = r.get("error") or (f"caught after {r['graphs']} graphs, {r['seconds']} s: {r['how']}" if r["graphs"] else "NOT CAUGHT")
-            print(f"{r['mutant']}: {r['what']}: {state}", flush=True)
+        paths = [p for p in sorted((options.root / "tests/mutants").glob("*.mutant")) if options.filter in p.stem]
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for r in pool.map(lambda path: run(options, path, cache), paths):
+                results.append(r)
+                state = r.get("error") or (f"caught after {r['graphs']} graphs, {r['seconds']} s: {r['how']}" if r["graphs"] else "NOT CAUGHT")
+                print(f"{r['mutant']}: {r['what']}: {state}", flush=True)
     missed = [r for r in results if not r.get("graphs")]
     print(f"mutants: {len(results)}, {len(missed)} not caught")
     if options.json:

@@ -74,7 +74,7 @@ def hidden_tests(executable):
 def mutants(options):
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         script = pathlib.Path(__file__).with_name("check_mutants.py")
-        subprocess.run([sys.executable, script, "--json", file.name, options.root, options.build])
+        subprocess.run([sys.executable, script, "--jobs", str(options.jobs), "--json", file.name, options.root, options.build])
         return json.loads(pathlib.Path(file.name).read_text(encoding="utf-8") or "[]")
 
 
