@@ -100,9 +100,11 @@ Function draw_function(Random& r) {
   if (kind < 49) return among(Function::BitwiseInvert, Function::LogicalNot);
   if (kind < 56) return among(Function::Where, Function::Clip);
   if (kind < 60) return Function::Astype;
+  if (kind < 64) return Function::Slice;
   if (kind < 73) return among(Function::BroadcastTo, Function::Stack);
   if (kind < 79) return among(Function::Set, Function::SetMask);
-  if (kind < 83) return among(Function::Full, Function::Eye);
+  if (kind < 82) return among(Function::Full, Function::Eye);
+  if (kind < 83) return Function::Eye;
   if (kind < 85) return Function::Softmax;
   return among(Function::Sum, Function::Softmax);
 }
@@ -137,6 +139,7 @@ class Generator {
     const auto n = static_cast<std::int64_t>(types_.size());
     return static_cast<int>(r_.chance(40) ? std::max(n - 1 - r_.below(3), std::int64_t{0}) : r_.below(n));
   }
+  int draw_input() { return static_cast<int>(r_.below(static_cast<std::int64_t>(program_.inputs.size()))); }
   /// A bool, if there is one.
   int draw_bool() {
     for (int attempt = 0; attempt < 8; ++attempt)
@@ -147,6 +150,7 @@ class Generator {
     if (r_.chance(25)) return {-1, draw_scalar(r_)};
     return {draw_value(), 0};
   }
+  [[nodiscard]] Argument last_value() const { return {static_cast<int>(types_.size()) - 1, 0}; }
   const Type& type_of(const Argument& a) const { return types_[static_cast<std::size_t>(a.value)]; }
 
   /// What the optimiser has rules for: neutral numbers, equal operands, an inverse of the last statement.
@@ -158,7 +162,7 @@ class Generator {
       s.arguments[1] = {-1, r_.chance(50) ? Scalar(r_.pick({0.0, -0.0, 1.0})) : Scalar(r_.pick({0, 1, -1}))};
       if (r_.chance(60)) s.arguments[0].value = -1;  // an input: its zeros have both signs
     }
-    if (s.arguments[0].value < 0) s.arguments[0] = {static_cast<int>(r_.below(static_cast<std::int64_t>(program_.inputs.size()))), 0};
+    if (s.arguments[0].value < 0) s.arguments[0] = {draw_input(), 0};
     if (s.arguments.size() == 2 && r_.chance(30)) std::swap(s.arguments[0], s.arguments[1]);
   }
 
@@ -200,6 +204,12 @@ class Generator {
   std::vector<Cut> draw_cuts(const Extents& x) {
     std::vector<Cut> cuts;
     const auto most = static_cast<std::int64_t>(std::min<std::size_t>(x.size(), 4));
+    if (most > 0 && r_.chance(30)) {  // a part of one axis
+      cuts.resize(static_cast<std::size_t>(r_.between(1, most)));
+      const std::int64_t extent = x[cuts.size() - 1], from = r_.chance(50) ? 0 : r_.between(0, extent);
+      cuts.back() = {from, r_.between(from, extent), {}, false};
+      return cuts;
+    }
     for (std::int64_t d = 0, n = r_.between(1, std::max<std::int64_t>(most, 1)); d < n && d < most; ++d)
       cuts.push_back(r_.chance(15) ? Cut{} : draw_cut(x[static_cast<std::size_t>(d)]));
     return cuts;
@@ -207,6 +217,7 @@ class Generator {
 
   /// The same number of elements: axes joined, cut, dropped, added or left to be found.
   Extents draw_reshape(const Extents& x) {
+    if (r_.chance(20)) return {-1};
     Extents shape = x;
     for (std::int64_t i = r_.between(1, 3); i > 0; --i) {
       const auto rank = static_cast<std::int64_t>(shape.size());
@@ -252,7 +263,8 @@ class Generator {
       s.arguments.push_back({x, 0});
       return;
     }
-    s.arguments.push_back(r_.chance(40) ? Argument{-1, draw_scalar(r_)} : Argument{draw_value(), 0});
+    if (r_.chance(40)) s.arguments.push_back({-1, r_.chance(50) ? Scalar(r_.pick({0, 1})) : draw_scalar(r_)});
+    else s.arguments.push_back({draw_value(), 0});
   }
 
   void draw_create(Statement& s) {
@@ -291,13 +303,13 @@ class Generator {
     const Statement& reduction = program_.statements.back();
     Statement s;
     s.function = r_.pick({Function::Subtract, Function::Multiply, Function::Add, Function::Maximum});
-    s.arguments = {reduction.arguments[0], {static_cast<int>(types_.size()) - 1, 0}};
+    s.arguments = {reduction.arguments[0], last_value()};
     return s;
   }
 
   /// Numbers alone, in the shape of an array: a scalar by the time that kernels are made.
   Statement draw_constant() {
-    const Argument last{static_cast<int>(types_.size()) - 1, 0}, number{-1, draw_scalar(r_)};
+    const Argument last = last_value(), number{-1, draw_scalar(r_)};
     Statement s;
     s.function = r_.pick({Function::Where, Function::Add, Function::Minimum, Function::Less});
     s.arguments = {last, number};
@@ -306,33 +318,110 @@ class Generator {
     return s;
   }
 
-  Statement draw_reshaped() {
-    Statement s;
-    s.function = Function::Reshape;
-    s.arguments = {{static_cast<int>(types_.size()) - 1, 0}};
-    s.shape = draw_reshape(types_.back().shape);
+  /// As many positions as before, elsewhere along the axis where there is room; sometimes in the other order.
+  Cut moved(const Cut& cut, std::int64_t extent) {
+    std::int64_t by = r_.pick<std::int64_t>({1, 1, -1, 2});
+    if (cut.at) return {(*cut.start + extent + by) % extent, {}, {}, true};
+    Range range = *range_of(cut, extent);
+    if (range.count == 0) return cut;
+    if (r_.chance(25)) {
+      range.first += (range.count - 1) * range.step;
+      range.step = -range.step;
+    }
+    const std::int64_t last = range.first + (range.count - 1) * range.step;
+    const auto fits = [&](std::int64_t shift) {
+      return std::min(range.first, last) + shift >= 0 && std::max(range.first, last) + shift < extent;
+    };
+    if (!fits(by)) by = -by;
+    if (fits(by)) range.first += by;
+    const std::int64_t end = range.first + range.count * range.step;
+    return {range.first, end < 0 ? std::nullopt : std::optional(end), range.step, false};
+  }
+  void move_one(std::vector<Cut>& cuts, const Extents& shape) {
+    if (cuts.empty()) return;
+    const auto axis = static_cast<std::size_t>(r_.below(static_cast<std::int64_t>(cuts.size())));
+    cuts[axis] = moved(cuts[axis], shape[axis]);
+  }
+
+  /// The same update in another place, of the same array or of what the first one gave.
+  Statement draw_moved(Statement s) {
+    move_one(s.cuts, types_.back().shape);
+    if (r_.chance(50)) s.arguments[0] = last_value();
     return s;
   }
 
-  /// The same update in another place.
-  Statement draw_moved(Statement s) {
-    const std::int64_t by = r_.between(1, 2);
-    for (Cut& cut : s.cuts) {
-      if (cut.at || (cut.start && cut.stop)) *cut.start += by;
-      if (!cut.at && cut.start && cut.stop) *cut.stop += by;
-    }
+  /// Elements of an array written to other places of it.
+  Statement draw_shifted(const Statement& slice) {
+    Statement s;
+    s.function = r_.chance(70) ? Function::Set : Function::AddTo;
+    s.arguments = {slice.arguments[0], last_value()};
+    s.cuts = slice.cuts;
+    move_one(s.cuts, type_of(slice.arguments[0]).shape);
     return s;
+  }
+
+  /// Everything written over: what was there has no reader left.
+  Statement draw_covered() {
+    Statement s;
+    s.function = Function::Set;
+    s.arguments = {last_value(), r_.chance(50) ? Argument{-1, r_.pick({0, 1})} : Argument{draw_value(), 0}};
+    s.cuts = {Cut{}};
+    return s;
+  }
+
+  Statement draw_view_of_last(Function f) {
+    Statement s;
+    s.function = f;
+    s.arguments = {last_value()};
+    draw_view(s);
+    return s;
+  }
+
+  /// Something that reads the last value whatever its shape.
+  Statement draw_reader() {
+    Statement s;
+    s.function = r_.pick({Function::Add, Function::Multiply, Function::Square, Function::Sum, Function::Max});
+    s.arguments = {last_value()};
+    if (family(s.function) == Family::Binary) s.arguments.push_back({-1, draw_scalar(r_)});
+    if (family(s.function) == Family::Reduce) s.axes = draw_axes(r_, types_.back().shape.size());
+    return s;
+  }
+
+  /// What goes on from the last statement, in the ways that programs do.
+  std::optional<Statement> draw_continuation() {
+    const Statement& last = program_.statements.back();
+    switch (family(last.function)) {
+      case Family::Reduce:
+        if (last.flag && r_.chance(35)) return draw_row();
+        break;
+      case Family::Create: {
+        const bool is_fill = last.function >= Function::Full && last.function <= Function::OnesLike;
+        if (is_fill && r_.chance(40)) return draw_constant();
+        if (r_.chance(40)) return draw_view_of_last(last.function == Function::Eye || r_.chance(30) ? Function::Reshape : Function::BroadcastTo);
+        break;
+      }
+      case Family::View:
+        if (last.function == Function::Slice && r_.chance(20)) return draw_shifted(last);
+        if (last.function == Function::Reshape && r_.chance(60)) return draw_reader();
+        if (r_.chance(last.function == Function::Reshape ? 10 : 40)) return draw_view_of_last(Function::Reshape);
+        break;
+      case Family::Update:
+        if (!last.cuts.empty() && r_.chance(25)) return draw_moved(last);
+        if (r_.chance(15)) return draw_view_of_last(Function::Flip);
+        break;
+      case Family::Binary: {
+        const bool row = program_.statements.size() > 1 && family(program_.statements.end()[-2].function) == Family::Reduce;
+        if (row && r_.chance(15)) return draw_covered();
+        break;
+      }
+      default: break;
+    }
+    return {};
   }
 
   Statement draw_statement() {
-    if (!program_.statements.empty()) {
-      const Statement& last = program_.statements.back();
-      if (family(last.function) == Family::Reduce && last.flag && r_.chance(35)) return draw_row();
-      const bool is_fill = last.function >= Function::Full && last.function <= Function::OnesLike;
-      if (is_fill && r_.chance(40)) return draw_constant();
-      if ((family(last.function) == Family::View || family(last.function) == Family::Create) && r_.chance(15)) return draw_reshaped();
-      if (family(last.function) == Family::Update && !last.cuts.empty() && r_.chance(12)) return draw_moved(last);
-    }
+    if (!program_.statements.empty())
+      if (std::optional<Statement> next = draw_continuation()) return *std::move(next);
     Statement s;
     s.function = draw_function(r_);
     switch (family(s.function)) {
@@ -354,6 +443,7 @@ class Generator {
     const bool is_arithmetic = family(s.function) == Family::Binary || family(s.function) == Family::Unary;
     if (is_arithmetic && r_.chance(25)) draw_redundancy(s);
     if (s.function == Function::Astype) s.dtype = draw_dtype(r_);
+    if (s.function == Function::Slice && r_.chance(50)) s.arguments[0].value = draw_input();
     if (family(s.function) == Family::View) draw_view(s);
     if (family(s.function) == Family::Reduce) {
       s.axes = draw_axes(r_, type_of(s.arguments[0]).shape.size());
