@@ -408,7 +408,8 @@ bool KernelModel::find_regions() {
       c.depends |= in == kResult || (in < kLoad && requests_[in].depends);
     }
     const KernelId owner = (*kernel_of_)[c.node];
-    if (c.depends && (!c.home || (owner != id_ && owner != kNoId))) return fail(Reason::WholeReduction);
+    if (c.depends && c.home && owner != id_ && owner != kNoId) out_.obstacle = c.node;
+    if (c.depends && (!c.home || out_.obstacle != kNoId)) return fail(Reason::WholeReduction);
     row_kernel_ |= c.region == kPoint && outer;
   }
   for (std::uint32_t v : reduced_)

@@ -45,6 +45,7 @@ struct MemberInput {
 struct KernelCost {
   bool legal = false;
   Reason reason = Reason::Fused;  ///< why it is not legal
+  NodeId obstacle = kNoId;        ///< another kernel stores it; it would be legal if this one did
   double seconds = 0;
   std::vector<GraphEdge> loads;  ///< stored values that it reads, each once
 };

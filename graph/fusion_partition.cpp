@@ -90,7 +90,10 @@ void Partition::link(KernelId k, int by) {
 
 bool Partition::evaluate(KernelId k) {
   KernelCost cost = model_->evaluate(k, kernels_[k].plan, kernel_of_, readers_);
-  if (!cost.legal) return false;
+  if (!cost.legal) {
+    obstacle_ = cost.obstacle == kNoId ? Obstacle{} : Obstacle{cost.obstacle, k};
+    return false;
+  }
   link(k, -1);
   Entry& e = kernels_[k];
   e.cost = std::move(cost);
@@ -201,6 +204,7 @@ KernelCost Partition::probe(const std::vector<NodeId>& window, std::uint32_t mem
 bool Partition::settle(int patience) {
   std::size_t rounds = 0;
   circle_.clear();
+  obstacle_ = {};
   do {
     while (!dirty_.empty()) {
       if (++rounds > 32 + 4 * saved_.size()) return false;
@@ -214,6 +218,7 @@ bool Partition::settle(int patience) {
       dirty_.insert(dirty_.begin(), k);
     }
   } while (drop_unread());
+  obstacle_ = {};
   return one_home() && in_order();
 }
 
@@ -228,10 +233,14 @@ bool Partition::drop_unread() {
 }
 
 /// A group computes what follows its reductions itself, so that cannot be two groups.
-bool Partition::one_home() const {
-  for (const auto& [k, entry] : saved_)
-    for (NodeId v : kernels_[k].after)
-      if (after_[v] > 1) return false;
+bool Partition::one_home() {
+  for (const auto& [k, entry] : saved_) {
+    for (NodeId v : kernels_[k].after) {
+      if (after_[v] <= 1) continue;
+      obstacle_ = {v, k};
+      return false;
+    }
+  }
   return true;
 }
 
@@ -251,6 +260,11 @@ bool Partition::in_order() {
   return true;
 }
 
+void Partition::add_link(KernelId from, KernelId to) {
+  for (const GraphEdge& l : loads(to))
+    if (kernel_of_[l.node] == from) circle_.push_back({from, to, l.node});
+}
+
 bool Partition::put_before(KernelId first, KernelId second) {
   if (rank_[first] < rank_[second]) return true;
   if (first == second) return false;
@@ -264,8 +278,9 @@ bool Partition::put_before(KernelId first, KernelId second) {
     for (NodeId m : kernels_[after[at]].plan.members) {
       for (KernelId r : loaded_by_[m]) {
         if (r == first) {
-          circle_ = {first, second};
-          for (std::size_t i = at; i != 0; i = from[i]) circle_.push_back(after[i]);
+          add_link(after[at], first);
+          for (std::size_t i = at; i != 0; i = from[i]) add_link(after[from[i]], after[i]);
+          add_link(first, second);
           return false;
         }
         if (seen_[r] == epoch_ || rank_[r] <= rank_[after[at]] || rank_[r] > high) continue;

@@ -34,8 +34,18 @@ class Partition {
   bool settle(int patience = 1);
   void keep();
   void undo();
-  /// Where settle() found that kernels wait for each other: those.
-  [[nodiscard]] const std::vector<KernelId>& circle() const { return circle_; }
+  /// Where settle() found that kernels wait for each other: what each loads from the one before it.
+  struct Link {
+    KernelId from, to;
+    NodeId node;  ///< one that `to` loads from `from`
+  };
+  [[nodiscard]] const std::vector<Link>& circle() const { return circle_; }
+  /// Where settle() found that a kernel must store another value, or two kernels the same: that value and the kernel.
+  struct Obstacle {
+    NodeId node = kNoId;
+    KernelId kernel = kNoId;
+  };
+  [[nodiscard]] const Obstacle& obstacle() const { return obstacle_; }
   /// settle(), then keeps what saves more than `least` seconds.
   bool improve(double least);
 
@@ -76,9 +86,10 @@ class Partition {
   void link(KernelId k, int by);
   bool drop_unread();
   void reset();
-  bool one_home() const;
+  bool one_home();
   bool in_order();
   bool put_before(KernelId first, KernelId second);
+  void add_link(KernelId from, KernelId to);
 
   const FusionGraph* f_;
   KernelModel* model_;
@@ -113,7 +124,8 @@ class Partition {
   std::size_t group_kernels_ = 0;
   double group_seconds_ = 0;
   KernelId spare_ = kNoId;
-  std::vector<KernelId> circle_;
+  std::vector<Link> circle_;
+  Obstacle obstacle_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t epoch_ = 0;
 };

@@ -1,5 +1,6 @@
-// Local search: merge kernels; store, compute again, move or share single nodes. Then kicks: a few random moves near
-// each other and the search from there, taken back unless that saves time. The sequence is the same for the same graph.
+// Local search: merge kernels; store, compute again, move or share single nodes. Then kernels are taken apart, one at a
+// time and at random, and the search goes on from there; that is taken back unless it saves time. The sequence is the
+// same for the same graph.
 #include "graph/fusion_refine.h"
 
 #include <algorithm>
@@ -11,14 +12,24 @@
 namespace tarry::graph {
 namespace {
 
-constexpr double kLeast = 1e-12;                                   // seconds a move must save
-constexpr std::size_t kAllPairs = 64;                              // kernels up to which every pair is tried
-constexpr std::size_t kNeighbours = 4;                             // kernels next in number that are tried beyond
-constexpr std::uint64_t kWorkPerNode = 2000, kMostWork = 800'000;  // requests
-constexpr std::uint64_t kPatience = 50'000;                        // requests
-constexpr std::size_t kWindow = 8;                                 // nodes of a window
-constexpr std::size_t kBetween = 6;                                // kernels merged at once
+constexpr double kLeast = 1e-12;                                     // seconds a move must save
+constexpr double kLeastPart = 1e-4;                                  // of all seconds: what is worth looking for
+constexpr std::size_t kAllPairs = 64;                                // kernels up to which every pair is tried
+constexpr std::size_t kMostCounted = 1024;                           // numbers of kernels, to find how many there are
+constexpr std::size_t kNeighbours = 4;                               // kernels next in number that are tried beyond
+constexpr std::uint64_t kWorkPerNode = 8000, kMostWork = 1'600'000;  // requests
+constexpr std::size_t kWindow = 8;                                   // nodes of a window
+constexpr std::size_t kBetween = 6;                                  // kernels merged at once
+constexpr std::size_t kRounds = 12;                                  // times that a move is extended
+constexpr std::uint64_t kRebuild = 64;                               // requests that choosing a kernel counts for
+constexpr std::size_t kApart = 32;                                   // nodes taken apart at once
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
+
+bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
+  if (std::find(list.begin(), list.end(), x) != list.end()) return false;
+  list.push_back(x);
+  return true;
+}
 
 class Refiner {
  public:
@@ -33,10 +44,8 @@ class Refiner {
       before = p_.seconds();
       windows();
     }
-    // As long as it pays: not much longer without success than it took to the last one.
-    const std::uint64_t start = model_.visits();
-    for (std::uint64_t last = start; !spent() && model_.visits() - last <= kPatience + 3 * (last - start);)
-      if (kick()) last = model_.visits();
+    for (bool more = several(); more && !spent();)
+      if (rebuild(some_kernel())) more = several();
   }
 
  private:
@@ -48,6 +57,10 @@ class Refiner {
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
     return static_cast<std::size_t>(random_ % n);
+  }
+
+  void shuffle(std::vector<std::uint32_t>& v) {
+    for (std::size_t i = v.size(); i > 1; --i) std::swap(v[i - 1], v[pick(i)]);
   }
 
   /// The best of a small graph.
@@ -106,48 +119,43 @@ class Refiner {
     }
   }
 
-  bool kick() {
+  /// What a kernel takes beyond its launch: no more can be saved while it stays.
+  [[nodiscard]] double work(KernelId k) const { return empty(k) ? 0 : p_.seconds(k) - launch_; }
+
+  [[nodiscard]] bool several() const {
+    int found = 0;
+    for (KernelId k = 0; k < p_.kernel_count() && found < 2; ++k) found += !empty(k);
+    return found == 2;
+  }
+
+  [[nodiscard]] KernelId some_kernel() {
+    for (;;)
+      if (const auto k = static_cast<KernelId>(pick(p_.kernel_count())); !empty(k)) return k;
+  }
+
+  /// Takes a kernel apart, or two, and lets the nodes find others. That saves a launch where they go to several kernels
+  /// and none of them gains by going alone.
+  bool rebuild(KernelId k) {
+    model_.spend(kRebuild);
     const double before = p_.seconds();
     p_.begin_group();
-    KernelId k = static_cast<KernelId>(pick(p_.kernel_count()));
-    for (std::size_t moves = 1 + pick(3), tries = 0; moves > 0 && tries < 12; ++tries) {
-      while (empty(k)) k = static_cast<KernelId>(pick(p_.kernel_count()));
-      if (random_move(k)) --moves;
-      const std::vector<KernelId> near = neighbours(k);
-      if (!near.empty() && pick(2)) k = near[pick(near.size())];
+    std::vector<NodeId> members = p_.kernel(k).members;
+    if (const std::vector<KernelId> near = neighbours(k); pick(4) == 0 && !near.empty()) {
+      const auto& others = p_.kernel(near[pick(near.size())]).members;
+      members.insert(members.end(), others.begin(), others.end());
     }
+    shuffle(members);
+    if (members.size() > kApart) members.resize(kApart);
+    for (NodeId v : members) {
+      if (p_.kernel_of(v) == kNoId || p_.kernel(p_.kernel_of(v)).members.size() < 2) continue;
+      p_.place(v, p_.can_repeat(v) ? kNoId : p_.spare());
+      improve(kAlways);
+    }
+    shuffle(queue_);
     descend();
     const bool better = p_.seconds() < before - kLeast;
     p_.end_group(better);
     return better;
-  }
-
-  bool random_move(KernelId k) {
-    const std::vector<KernelId> near = neighbours(k);
-    const auto& members = p_.kernel(k).members;
-    const NodeId v = members[pick(members.size())];
-    switch (pick(5)) {
-      case 0:
-        if (near.empty()) return false;
-        p_.merge(k, near[pick(near.size())]);
-        break;
-      case 1:
-        if (!p_.can_repeat(v)) return false;
-        p_.place(v, kNoId);
-        break;
-      case 2:
-        if (near.empty()) return false;
-        p_.place(v, near[pick(near.size())]);
-        break;
-      case 3:
-        if (p_.repeated(k).empty()) return false;
-        p_.place(p_.repeated(k)[pick(p_.repeated(k).size())], pick(2) ? k : p_.spare());
-        break;
-      default:
-        if (members.size() < 2) return false;
-        p_.place(v, p_.spare());
-    }
-    return improve(kAlways);
   }
 
   [[nodiscard]] std::vector<KernelId> neighbours(KernelId k) const {
@@ -155,17 +163,18 @@ class Refiner {
     const auto add = [&](KernelId o) {
       if (o != k && !empty(o)) found.push_back(o);
     };
-    if (p_.kernel_count() <= kAllPairs) {
+    if (p_.kernel_count() <= kMostCounted) {
       for (KernelId o = 0; o < p_.kernel_count(); ++o) add(o);
-    } else {
-      for (const GraphEdge& l : p_.loads(k)) {
-        add(p_.kernel_of(l.node));
-        for (KernelId o : p_.loaded_by(l.node)) add(o);
-      }
-      for (NodeId m : p_.kernel(k).members)
-        for (KernelId o : p_.loaded_by(m)) add(o);
-      for (KernelId o = k + 1; o <= k + kNeighbours; ++o) add(o);
+      if (found.size() <= kAllPairs) return found;
+      found.clear();
     }
+    for (const GraphEdge& l : p_.loads(k)) {
+      add(p_.kernel_of(l.node));
+      for (KernelId o : p_.loaded_by(l.node)) add(o);
+    }
+    for (NodeId m : p_.kernel(k).members)
+      for (KernelId o : p_.loaded_by(m)) add(o);
+    for (KernelId o = k + 1; o <= k + kNeighbours; ++o) add(o);
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
@@ -187,16 +196,25 @@ class Refiner {
     return true;
   }
 
-  /// With what lies between the two, where they would wait for each other.
-  bool merge(KernelId k, KernelId o) {
+  /// With what lies between the two, where they would wait for each other: all of it, or what the one needs.
+  bool merge(KernelId k, KernelId o) { return merge(k, o, true) || (met_circle_ && merge(k, o, false)); }
+
+  bool merge(KernelId k, KernelId o, bool whole) {
     std::vector<KernelId> others{o};
-    for (int rounds = 0; rounds < 4; ++rounds) {
+    std::vector<NodeId> stored;
+    met_circle_ = false;
+    for (std::size_t round = 0; round < kRounds && others.size() <= kBetween; ++round) {
       for (KernelId x : others) p_.merge(k, x);
+      for (NodeId v : stored)
+        if (p_.kernel_of(v) != k) p_.place(v, k);
       if (improve()) return true;
-      const std::size_t before = others.size();
-      for (KernelId x : p_.circle())
-        if (x != k && !empty(x) && std::find(others.begin(), others.end(), x) == others.end()) others.push_back(x);
-      if (others.size() == before || others.size() > kBetween) return false;
+      bool more = p_.obstacle().kernel == k && add_new(stored, p_.obstacle().node);
+      for (const Partition::Link& l : p_.circle()) {
+        met_circle_ = true;
+        if (whole && l.from != k && !empty(l.from)) more |= add_new(others, l.from);
+        if (!whole && l.to == k) more |= add_new(stored, l.node);
+      }
+      if (!more) return false;
     }
     return false;
   }
@@ -230,10 +248,16 @@ class Refiner {
     }
     for (NodeId v : worth_storing(k)) {
       if (spent()) return;
-      if (p_.kernel_of(v) == kNoId && !try_place(v, k)) try_place(v, p_.spare());
+      double most = 0;
+      for (KernelId r : p_.repeated_by(v)) most += work(r);
+      if (p_.kernel_of(v) != kNoId || most <= least_ || try_place(v, k)) continue;
+      if (most > launch_) try_place(v, p_.spare());
     }
-    for (const GraphEdge& l : std::vector<GraphEdge>(p_.loads(k)))
-      if (f_.repeatable(l.node)) try_again(k, l.node);
+    for (const GraphEdge& l : std::vector<GraphEdge>(p_.loads(k))) {
+      const KernelId o = p_.kernel_of(l.node);
+      if (!f_.repeatable(l.node) || o == kNoId) continue;
+      if (p_.kernel(o).members.size() == 1 || work(k) + work(o) > least_) try_again(k, l.node);
+    }
     for (NodeId v : std::vector<NodeId>(p_.kernel(k).again)) try_again(k, v);
   }
 
@@ -250,15 +274,38 @@ class Refiner {
   void stored_node(NodeId v, KernelId k) {
     if (p_.kernel_of(v) != k) return;
     if (p_.can_repeat(v) && try_place(v, kNoId)) return;
-    if (p_.kernel(k).members.size() > 1 && try_place(v, p_.spare())) return;
-    for (KernelId o : neighbours(k))
-      if (!spent() && !empty(o) && try_place(v, o)) return;
+    if (p_.kernel(k).members.size() > 1 && work(k) > launch_ && try_place(v, p_.spare())) return;
+    double most = work(k);
+    for (KernelId r : p_.loaded_by(v)) most += work(r);
+    for (KernelId o : around(v))
+      if (!spent() && o != k && !empty(o) && most + work(o) > least_ && try_place(v, o)) return;
   }
 
+  /// Kernels that load it, or store or load what it reads.
+  [[nodiscard]] std::vector<KernelId> around(NodeId v) const {
+    std::vector<KernelId> found = p_.loaded_by(v);
+    for (int i = 0; i < f_.g.nodes[v].n_inputs; ++i) {
+      const NodeId source = f_.source(v, i).edge.node;
+      if (p_.kernel_of(source) != kNoId) found.push_back(p_.kernel_of(source));
+      const auto& readers = p_.loaded_by(source);
+      found.insert(found.end(), readers.begin(), readers.end());
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  /// With what the kernel must store then.
   bool try_place(NodeId v, KernelId k) {
     if (p_.kernel_of(v) == k) return false;
-    p_.place(v, k);
-    return improve();
+    std::vector<NodeId> stored{v};
+    while (stored.size() <= kRounds) {
+      for (NodeId x : stored)
+        if (p_.kernel_of(x) != k) p_.place(x, k);
+      if (improve()) return true;
+      if (k == kNoId || p_.obstacle().kernel != k || !add_new(stored, p_.obstacle().node)) return false;
+    }
+    return false;
   }
 
   bool try_again(KernelId k, NodeId v) {
@@ -272,9 +319,11 @@ class Refiner {
   const FusionGraph& f_;
   Exact exact_;
   std::uint64_t end_;
+  double launch_ = model_.cost().seconds_per_launch, least_ = kLeastPart * p_.seconds();
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<KernelId> queue_;
   std::vector<bool> waiting_;
+  bool met_circle_ = false;                                 // by the last merge
   std::uint64_t moment_ = 0;                                // moves kept
   std::vector<std::uint64_t> changed_;                      // by kernel: when
   std::unordered_map<std::uint64_t, std::uint64_t> tried_;  // by pair: when its merge was tried
