@@ -51,7 +51,8 @@ void compare_with_annealing(int first, int count, double seconds) {
   print(cases, "time over that of annealing");
   const auto within = std::count_if(cases.begin(), cases.end(), [](const Case& c) { return c.ratio() <= 1.10; });
   std::printf("%d of %d within a tenth\n", static_cast<int>(within), count);
-  CHECK(cases.front().ratio() <= 1.10);
+  CHECK(within * 100 >= 90 * count);
+  CHECK(cases.front().ratio() <= 1.3);
 }
 
 }  // namespace
