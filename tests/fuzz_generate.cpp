@@ -117,6 +117,7 @@ class Generator {
     base_ = draw_shape(r_);
     const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
     for (std::int64_t i = 0; i < inputs; ++i) add_input();
+    if (r_.chance(20)) add_opening();
     for (std::int64_t i = 0; i < statements; ++i) add_statement();
     choose_outputs();
     return std::move(program_);
@@ -134,12 +135,58 @@ class Generator {
     program_.inputs.push_back(std::move(input));
   }
 
+  /// What statements drawn one by one hardly ever come to.
+  void add_opening() {
+    Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}}, r_.pick({Layout::Copied, Layout::Contiguous}), Content::Plain, r_.bits()};
+    if (r_.chance(40)) grid.type.shape.push_back(r_.between(2, 4));
+    const std::int64_t kind = r_.below(4);
+    if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};  // several tiles
+    types_.push_back(grid.type);
+    program_.inputs.push_back(std::move(grid));
+    const Argument x = last_value();
+    Statement s;
+    s.arguments = {x};
+    switch (kind) {
+      case 0:  // a part of it, read as a sequence
+        s.function = Function::Slice;
+        s.cuts = draw_part(type_of(x).shape);
+        if (add(s) && add(draw_view_of_last(Function::Reshape))) add(draw_reader());
+        break;
+      case 1:  // coordinates, read as a sequence
+        s.function = Function::Eye;
+        s.arguments = {};
+        s.shape = {r_.between(2, 9), r_.between(2, 9)};
+        if (add(s) && add(draw_view_of_last(Function::Reshape))) add(draw_reader());
+        break;
+      case 2:  // elements that move within memory of our own
+        s.function = Function::Negative;
+        if (add(s)) s.arguments = {last_value()};
+        s.function = Function::Slice;
+        s.cuts = draw_part(type_of(x).shape);
+        if (add(s)) add(draw_shifted(s));
+        break;
+      default:  // a reduction that nobody reads, beside its operand
+        s.function = Function::Max;
+        s.axes = {r_.below(2)};
+        if (add(s) && add(draw_view_of_last(Function::Flip))) add(draw_covered());
+        s.function = Function::Square;
+        s.axes = {};
+        add(s);
+    }
+  }
+
   /// Recent values are likelier, so that chains grow; any value may be used again.
   int draw_value() {
     const auto n = static_cast<std::int64_t>(types_.size());
     return static_cast<int>(r_.chance(40) ? std::max(n - 1 - r_.below(3), std::int64_t{0}) : r_.below(n));
   }
   int draw_input() { return static_cast<int>(r_.below(static_cast<std::int64_t>(program_.inputs.size()))); }
+  /// An input of several axes, if there is one.
+  int draw_grid() {
+    for (int attempt = 0; attempt < 4; ++attempt)
+      if (const int v = draw_input(); types_[static_cast<std::size_t>(v)].shape.size() > 1) return v;
+    return draw_input();
+  }
   /// A bool, if there is one.
   int draw_bool() {
     for (int attempt = 0; attempt < 8; ++attempt)
@@ -201,15 +248,18 @@ class Generator {
     if (r_.chance(35)) cut.step = r_.pick<std::int64_t>({1, 2, 3, -1, -1, -2});
     return cut;
   }
+  /// A part of one axis.
+  std::vector<Cut> draw_part(const Extents& x) {
+    std::vector<Cut> cuts(static_cast<std::size_t>(x.empty() ? 0 : r_.between(1, std::min<std::int64_t>(std::ssize(x), 4))));
+    if (count_of(x) == 0 || cuts.empty()) return cuts;
+    const std::int64_t extent = x[cuts.size() - 1], from = r_.chance(40) ? 0 : r_.below(extent);
+    cuts.back() = {from, r_.between(from, extent - 1) + 1, {}, false};
+    return cuts;
+  }
   std::vector<Cut> draw_cuts(const Extents& x) {
     std::vector<Cut> cuts;
     const auto most = static_cast<std::int64_t>(std::min<std::size_t>(x.size(), 4));
-    if (most > 0 && r_.chance(30)) {  // a part of one axis
-      cuts.resize(static_cast<std::size_t>(r_.between(1, most)));
-      const std::int64_t extent = x[cuts.size() - 1], from = r_.chance(50) ? 0 : r_.between(0, extent);
-      cuts.back() = {from, r_.between(from, extent), {}, false};
-      return cuts;
-    }
+    if (most > 0 && r_.chance(40)) return draw_part(x);
     for (std::int64_t d = 0, n = r_.between(1, std::max<std::int64_t>(most, 1)); d < n && d < most; ++d)
       cuts.push_back(r_.chance(15) ? Cut{} : draw_cut(x[static_cast<std::size_t>(d)]));
     return cuts;
@@ -217,7 +267,7 @@ class Generator {
 
   /// The same number of elements: axes joined, cut, dropped, added or left to be found.
   Extents draw_reshape(const Extents& x) {
-    if (r_.chance(20)) return {-1};
+    if (r_.chance(30)) return {-1};
     Extents shape = x;
     for (std::int64_t i = r_.between(1, 3); i > 0; --i) {
       const auto rank = static_cast<std::int64_t>(shape.size());
@@ -292,7 +342,7 @@ class Generator {
         break;
       case Function::Eye:
         s.shape = {base_.size() > 1 ? base_[base_.size() - 2] : r_.between(1, 9), base_.empty() ? r_.between(1, 9) : base_.back()};
-        s.number = static_cast<double>(r_.between(-3, 3));
+        s.number = r_.chance(50) ? 0 : static_cast<double>(r_.between(-3, 3));
         break;
       default: break;
     }
@@ -403,7 +453,7 @@ class Generator {
       case Family::View:
         if (last.function == Function::Slice && r_.chance(20)) return draw_shifted(last);
         if (last.function == Function::Reshape && r_.chance(60)) return draw_reader();
-        if (r_.chance(last.function == Function::Reshape ? 10 : 40)) return draw_view_of_last(Function::Reshape);
+        if (r_.chance(last.function == Function::Reshape ? 10 : 50)) return draw_view_of_last(Function::Reshape);
         break;
       case Family::Update:
         if (!last.cuts.empty() && r_.chance(25)) return draw_moved(last);
@@ -443,7 +493,7 @@ class Generator {
     const bool is_arithmetic = family(s.function) == Family::Binary || family(s.function) == Family::Unary;
     if (is_arithmetic && r_.chance(25)) draw_redundancy(s);
     if (s.function == Function::Astype) s.dtype = draw_dtype(r_);
-    if (s.function == Function::Slice && r_.chance(50)) s.arguments[0].value = draw_input();
+    if (s.function == Function::Slice && r_.chance(60)) s.arguments[0].value = draw_grid();
     if (family(s.function) == Family::View) draw_view(s);
     if (family(s.function) == Family::Reduce) {
       s.axes = draw_axes(r_, type_of(s.arguments[0]).shape.size());
@@ -463,12 +513,17 @@ class Generator {
       const auto earlier = static_cast<std::int64_t>(program_.statements.size());
       const bool again = earlier > 0 && r_.chance(4);  // a common subexpression
       Statement s = again ? program_.statements[static_cast<std::size_t>(r_.below(earlier))] : draw_statement();
-      const std::optional<Type> type = infer(s, types_);
-      if (!type || count_of(type->shape) > kMaxElements || type->shape.size() > kMaxAxes) continue;
-      types_.push_back(*type);
-      program_.statements.push_back(std::move(s));
-      return;
+      if (add(std::move(s))) return;
     }
+  }
+
+  /// Whether the statement is valid; then it is part of the program.
+  bool add(Statement s) {
+    const std::optional<Type> type = infer(s, types_);
+    if (!type || count_of(type->shape) > kMaxElements || type->shape.size() > kMaxAxes) return false;
+    types_.push_back(*type);
+    program_.statements.push_back(std::move(s));
+    return true;
   }
 
   /// Values that nothing reads, and some that are read.
