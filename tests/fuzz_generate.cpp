@@ -139,7 +139,7 @@ class Generator {
   void add_opening() {
     Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}}, r_.pick({Layout::Copied, Layout::Contiguous}), Content::Plain, r_.bits()};
     if (r_.chance(40)) grid.type.shape.push_back(r_.between(2, 4));
-    const std::int64_t kind = r_.below(4);
+    const std::int64_t kind = r_.below(5);
     if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};  // several tiles
     types_.push_back(grid.type);
     program_.inputs.push_back(std::move(grid));
@@ -158,12 +158,25 @@ class Generator {
         s.shape = {r_.between(2, 9), r_.between(2, 9)};
         if (add(s) && add(draw_view_of_last(Function::Reshape))) add(draw_reader());
         break;
-      case 2:  // elements that move within memory of our own
+      case 2: {  // elements that move within memory of our own, onto others that are still to move
         s.function = Function::Negative;
         if (add(s)) s.arguments = {last_value()};
         s.function = Function::Slice;
-        s.cuts = draw_part(type_of(x).shape);
-        if (add(s)) add(draw_shifted(s));
+        s.cuts = {Cut{0, -2, 2, false}};
+        if (!add(s)) break;
+        s.function = Function::Set;
+        s.arguments.push_back(last_value());
+        s.cuts = {Cut{2, {}, 2, false}};
+        add(s);
+        break;
+      }
+      case 3:  // every second element, then those between
+        s.function = r_.pick({Function::Set, Function::AddTo});
+        s.arguments.push_back({-1, r_.pick({0, 1})});
+        for (const std::int64_t from : {1, 0}) {
+          s.cuts = {Cut{from, {}, 2, false}};
+          if (add(s)) s.arguments[0] = last_value();
+        }
         break;
       default:  // a reduction that nobody reads, beside its operand
         s.function = Function::Max;
