@@ -139,8 +139,9 @@ class Generator {
   void add_opening() {
     Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}}, r_.pick({Layout::Copied, Layout::Contiguous}), Content::Plain, r_.bits()};
     if (r_.chance(40)) grid.type.shape.push_back(r_.between(2, 4));
-    const std::int64_t kind = r_.below(5);
+    const std::int64_t kind = r_.below(6);
     if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};  // several tiles
+    if (kind == 5) grid.type.shape = {r_.between(66000, 90000)};                // several chunks
     types_.push_back(grid.type);
     program_.inputs.push_back(std::move(grid));
     const Argument x = last_value();
@@ -177,6 +178,12 @@ class Generator {
           s.cuts = {Cut{from, {}, 2, false}};
           if (add(s)) s.arguments[0] = last_value();
         }
+        break;
+      case 5:  // a reduction that several threads share
+        s.function = r_.pick({Function::Sum, Function::Max, Function::Argmax, Function::Mean, Function::Var});
+        s.flag = r_.chance(50);
+        s.axes = {0};
+        add(s);
         break;
       default:  // a reduction that nobody reads, beside its operand
         s.function = Function::Max;

@@ -137,7 +137,7 @@ struct Program {
   [[nodiscard]] int value_count() const { return static_cast<int>(inputs.size() + statements.size()); }
 };
 
-/// No value of a generated program has more elements or axes.
+/// No statement of a generated program gives more elements or axes.
 inline constexpr std::int64_t kMaxElements = 20000;
 inline constexpr int kMaxAxes = 6;
 
