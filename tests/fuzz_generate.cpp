@@ -117,7 +117,7 @@ class Generator {
     base_ = draw_shape(r_);
     const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
     for (std::int64_t i = 0; i < inputs; ++i) add_input();
-    if (r_.chance(20)) add_opening();
+    if (r_.chance(24)) add_opening();
     for (std::int64_t i = 0; i < statements; ++i) add_statement();
     choose_outputs();
     return std::move(program_);
@@ -139,9 +139,10 @@ class Generator {
   void add_opening() {
     Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}}, r_.pick({Layout::Copied, Layout::Contiguous}), Content::Plain, r_.bits()};
     if (r_.chance(40)) grid.type.shape.push_back(r_.between(2, 4));
-    const std::int64_t kind = r_.below(6);
-    if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};  // several tiles
-    if (kind == 5) grid.type.shape = {r_.between(66000, 90000)};                // several chunks
+    const std::int64_t kind = r_.below(7);
+    if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};   // several tiles
+    if (kind == 5) grid.type.shape = {r_.between(66000, 90000)};                 // several chunks
+    if (kind == 6) grid.type.shape = {r_.between(2, 5), r_.between(600, 3000)};  // long rows
     types_.push_back(grid.type);
     program_.inputs.push_back(std::move(grid));
     const Argument x = last_value();
@@ -184,6 +185,14 @@ class Generator {
         s.flag = r_.chance(50);
         s.axes = {0};
         add(s);
+        break;
+      case 6:  // points of a row that are read again once it is reduced
+        s.function = Function::Square;
+        if (add(s)) s.arguments = {last_value()};
+        s.function = r_.pick({Function::Max, Function::Sum});
+        s.flag = true;
+        s.axes = {-1};
+        if (add(s)) add(draw_row());
         break;
       default:  // a reduction that nobody reads, beside its operand
         s.function = Function::Max;
