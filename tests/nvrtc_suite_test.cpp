@@ -46,7 +46,9 @@ void add_kernels(std::span<const ta::Array> outputs, const char* target, Kernels
   const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
   const auto plan = ta::runtime::make_plan(s, *ta::graph::find_target(target), here, alias, ta::runtime::plan_switches(), nullptr);
   for (const auto& step : plan.steps) {
-    const auto& k = std::get<ta::runtime::KernelStep>(step);
+    const auto* found = std::get_if<ta::runtime::KernelStep>(&step);
+    if (found == nullptr) continue;  // a copy
+    const ta::runtime::KernelStep& k = *found;
     Kernel kernel{k.source, 1, k.lowered.ir.mode};
     for (const auto& i : k.lowered.ir.instrs) kernel.widest = std::max(kernel.widest, ta::itemsize(i.dtype));
     kernels.emplace(k.source->text, std::move(kernel));
