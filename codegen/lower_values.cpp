@@ -506,7 +506,7 @@ class Selector {
   }
 
   void store(const GraphEdge& e, Region where) {
-    if (group_.scatter && op_class(e.node) == OpClass::Update) return scatter(e);
+    if (e.node == group_.scatter) return scatter(e);
     const Dims& shape = g_.shape(e.node);
     const IndexMap home = home_map(shape, where == Region::Outer);
     const OpClass c = op_class(e.node);

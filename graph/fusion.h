@@ -6,8 +6,8 @@
 // extents of 1 dropped) and, where it reduces, one axis of it; all its reductions share both. Map nodes over the outer
 // space may follow the reductions (the epilogue). A row group goes back: Map nodes over the point space read results of
 // its own reductions, and may feed further reductions of the same key (softmax); its rows are kept or read again by one
-// thread block. A scatter group has one Update and the point space of that Update's value: it writes its box into memory
-// that holds the base already.
+// thread block. A scatter group has the point space of one Update's value: it writes that Update's box into memory that
+// holds the base already. Its other nodes are Map nodes and dense Updates over the same space.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct Group {
   bool reduces = false;
   Dims space;     ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
   int axis = -1;  ///< position of the reduced axis in `space`
-  bool scatter = false;
+  NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory
   Mode mode{};
 };
 

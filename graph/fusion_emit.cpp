@@ -66,7 +66,7 @@ class Emitter {
     group.space = squeeze(g_.shape(kernel.members.front()));
     for (NodeId m : kernel.members) {
       if (f_.scatter(m)) {
-        group.scatter = true;
+        group.scatter = m;
         group.space = squeeze(g_.shape(g_.nodes[m].inputs[1].node));
       }
       if (f_.op_class(m) != OpClass::Reduce) continue;

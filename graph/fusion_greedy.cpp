@@ -488,10 +488,9 @@ class Greedy {
       out.axis = f_.reduce_space(d.key).position;
       out.space = f_.reduce_space(d.key).space;
     }
-    out.scatter = d.scatter;
     if (d.scatter) {
-      const NodeId update = *std::find_if(d.nodes.begin(), d.nodes.end(), [&](NodeId id) { return f_.scatter(id); });
-      out.space = squeeze(g_.shape(g_.nodes[update].inputs[1].node));
+      out.scatter = *std::find_if(d.nodes.begin(), d.nodes.end(), [&](NodeId id) { return f_.scatter(id); });
+      out.space = squeeze(g_.shape(g_.nodes[out.scatter].inputs[1].node));
     } else if (!d.reduces) {
       out.space = squeeze(g_.shape(d.nodes.front()));
     }

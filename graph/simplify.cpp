@@ -165,7 +165,7 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
       break;
     case Op::Abs:
       if (made_by(a, Op::Abs)) return a;  // idempotent
-      if (made_by(a, Op::Negative)) {     // |-x| = |x|; INT_MIN wraps alike
+      if (made_by(a, Op::Negative) && info(n.dtype).kind != DtypeKind::UInt) {  // |-x| = |x|; INT_MIN wraps alike
         GraphNode m = n;
         m.inputs[0] = input_of(a);
         return r.add(m);

@@ -368,7 +368,7 @@ TEST_CASE("lower: a scatter stores its box of the update's memory", "[codegen][l
   const GraphEdge base = m.leaf({9, 10}), value = m.map(Op::Negative, {m.leaf({3, 4})});
   const GraphEdge u = m.update(base, value, {8, 0}, {-2, 3});
   Fusion f = one_group(m.g, {3, 4});
-  f.groups[0].scatter = true;
+  f.groups[0].scatter = u.node;
   const Lowered l = check_kernel(m, f, {u});
   REQUIRE(l.scatter);
   CHECK(l.scatter->update == u);
@@ -387,8 +387,8 @@ TEST_CASE("lower: the base of a scatter is asked for where another kernel makes 
   const GraphEdge base = m.map(Op::Negative, {m.leaf({9})});
   const GraphEdge u = m.update(base, m.leaf({3}), {1}, {2});
   Fusion f = one_group(m.g, {3});
-  f.groups.insert(f.groups.begin(), graph::Group{{base.node}, false, {9}, -1, false, {}});
-  f.groups[1].scatter = true;
+  f.groups.insert(f.groups.begin(), graph::Group{{base.node}, false, {9}, -1, graph::kNoId, {}});
+  f.groups[1].scatter = u.node;
   f.groups[1].nodes = {u.node};
   f.group_of[u.node] = 1;
   m.g.roots = {u};

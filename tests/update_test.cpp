@@ -218,6 +218,31 @@ TEST_CASE("with_set and with_add: give a new array and rebind nothing", "[update
   CHECK(values(x) == counting(4));
 }
 
+TEST_CASE("updates: a dense update beside one that writes its box into memory is computed, not scattered", "[update]") {
+  for (const char* disabled : {"", "compile", "reuse"}) {
+    const ta::test::Setting setting("TARRY_DISABLE", disabled);
+    const ta::Array x = ints({57, 1}), y = ints({28, 1}, 100) + 1, z = ints({28, 3}, 200);
+    const ta::Array odd = ta::with_set(x, {slice(2, none, 2)}, y), all = ta::with_add(y, {slice(none, none, -1)}, 1);
+    const ta::Array wide = ta::with_set(ints({56, 3}), {slice(none, none, 2)}, 1), part = ta::with_set(z, {slice(), slice(1, 2)}, 1);
+    ta::evaluate(odd, all, wide, part);
+    Ints expected_odd = counting(57), expected_all = counting(28, 102), expected_part = counting(84, 200);
+    for (std::size_t i = 0; i < 28; ++i) expected_odd[2 + 2 * i] = 101 + static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < 28; ++i) expected_part[3 * i + 1] = 1;
+    CHECK(values(odd) == expected_odd);
+    CHECK(values(all) == expected_all);
+    CHECK(values(part) == expected_part);
+    CHECK(values(wide)[3] == 3);
+    CHECK(values(wide)[6] == 1);
+  }
+}
+
+TEST_CASE("simplify: the absolute value of a negated unsigned integer is that of the negated one", "[simplify]") {
+  const ta::Array x = ta::asarray(std::vector<std::uint16_t>{0, 4, 65532});
+  CHECK(ta::abs(-x).to_vector<std::uint16_t>() == std::vector<std::uint16_t>{0, 65532, 4});
+  const ta::Array y = ta::asarray(std::vector<std::int16_t>{0, 4, -32768});
+  CHECK(ta::abs(-y).to_vector<std::int16_t>() == std::vector<std::int16_t>{0, 4, -32768});
+}
+
 TEST_CASE("updates: random programs of two handles agree with loops, fused or not, in place or not", "[update]") {
   std::mt19937 random(5);
   const auto draw = [&](std::int64_t low, std::int64_t high) {
