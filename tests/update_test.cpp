@@ -3,28 +3,18 @@
 #include <random>
 
 #include "tests/devices.h"
+#include "tests/integers.h"
 
 namespace ta = tarry;
 using ta::ellipsis;
 using ta::newaxis;
 using ta::none;
 using ta::slice;
+using ta::test::counting;
+using ta::test::ints;
+using ta::test::Ints;
 
 namespace {
-
-using Ints = std::vector<std::int64_t>;
-
-Ints counting(std::int64_t n, std::int64_t from = 0) {
-  Ints v(static_cast<std::size_t>(n));
-  std::iota(v.begin(), v.end(), from);
-  return v;
-}
-
-ta::Array ints(const ta::Shape& shape, std::int64_t from = 0) {
-  std::int64_t n = 1;
-  for (const std::int64_t e : shape) n *= e;
-  return ta::asarray(counting(n, from), shape);
-}
 
 Ints values(const ta::Array& x) { return x.to_vector<std::int64_t>(); }
 

@@ -6,6 +6,7 @@
 #include "graph/passes.h"
 #include "tests/devices.h"
 #include "tests/graph_values.h"
+#include "tests/integers.h"
 
 namespace ta = tarry;
 namespace tg = tarry::graph;
@@ -13,22 +14,11 @@ using ta::ellipsis;
 using ta::newaxis;
 using ta::none;
 using ta::slice;
+using ta::test::counting;
+using ta::test::ints;
+using ta::test::Ints;
 
 namespace {
-
-using Ints = std::vector<std::int64_t>;
-
-Ints counting(std::int64_t n, std::int64_t from = 0) {
-  Ints v(static_cast<std::size_t>(n));
-  std::iota(v.begin(), v.end(), from);
-  return v;
-}
-
-ta::Array ints(const ta::Shape& shape, std::int64_t from = 0) {
-  std::int64_t n = 1;
-  for (const std::int64_t e : shape) n *= e;
-  return ta::asarray(counting(n, from), shape);
-}
 
 /// The recorded meaning, after checking that every pass keeps it.
 Ints meaning(const ta::Array& x) {
