@@ -115,7 +115,7 @@ KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t
   Place p;
   p.box = from.box;
   if (input == 1 && f_.op_class(reader) == OpClass::Update && !f_.scatter(reader)) {
-    p.box = update_box(reader, from);
+    p.box = update_box(reader, from).value();
     bool whole = true;
     for (int a = 0; a < space_.size(); ++a) {
       const auto i = static_cast<std::size_t>(a) * 2;
@@ -136,8 +136,8 @@ KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t
   return {s.edge, intern(std::move(p)), memory};
 }
 
-/// Where a dense update gives its value: low and high along each axis of the space.
-std::vector<std::int64_t> KernelModel::update_box(NodeId update, const Place& place) const {
+/// Where a dense update gives its value, if anywhere: low and high along each axis of the space.
+std::optional<std::vector<std::int64_t>> KernelModel::update_box(NodeId update, const Place& place) const {
   const GraphNode& n = g_.nodes[update];
   const Dims& starts = g_.updates[n.payload].start;
   const Dims& extents = g_.shape(n.inputs[1].node);
@@ -148,9 +148,8 @@ std::vector<std::int64_t> KernelModel::update_box(NodeId update, const Place& pl
     const AxisMap& m = place.dims[static_cast<std::size_t>(d)];
     const std::int64_t from = m.start - starts[d];
     if (m.axis < 0) {
-      if (from >= 0 && from < extents[d]) continue;
-      for (std::size_t a = 0; a < box.size(); a += 2) box[a + 1] = box[a];
-      return box;
+      if (from < 0 || from >= extents[d]) return std::nullopt;
+      continue;
     }
     const std::int64_t size = m.step > 0 ? m.step : -m.step;
     const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
@@ -158,19 +157,19 @@ std::vector<std::int64_t> KernelModel::update_box(NodeId update, const Place& pl
     const auto i = static_cast<std::size_t>(m.axis) * 2;
     box[i] = std::max(box[i], low);
     box[i + 1] = std::min(box[i + 1], high);
+    if (box[i] >= box[i + 1]) return std::nullopt;
   }
   return box;
 }
 
 /// The input that an update is everywhere in the place's box, or -1.
 int KernelModel::decide(NodeId update, std::uint32_t place) {
-  const std::vector<std::int64_t> box = update_box(update, places_[place]);
-  for (std::size_t a = 0; a < box.size(); a += 2)
-    if (box[a] >= box[a + 1]) return 0;
-  if (!places_[place].box.empty()) return box == places_[place].box ? 1 : -1;
+  const std::optional<std::vector<std::int64_t>> box = update_box(update, places_[place]);
+  if (!box) return 0;
+  if (!places_[place].box.empty()) return *box == places_[place].box ? 1 : -1;
   for (int a = 0; a < space_.size(); ++a) {
     const auto i = static_cast<std::size_t>(a) * 2;
-    if (box[i] != 0 || box[i + 1] != space_[a]) return -1;
+    if ((*box)[i] != 0 || (*box)[i + 1] != space_[a]) return -1;
   }
   return 1;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -130,7 +131,7 @@ class KernelModel {
   std::uint32_t load(const Step& s);
   std::uint32_t request(NodeId node, std::uint32_t place);
   int decide(NodeId update, std::uint32_t place);
-  std::vector<std::int64_t> update_box(NodeId update, const Place& place) const;
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> update_box(NodeId update, const Place& place) const;
   bool fail(Reason reason);
 
   const FusionGraph& f_;

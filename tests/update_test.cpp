@@ -226,6 +226,16 @@ TEST_CASE("updates: a dense update beside one that writes its box into memory is
   }
 }
 
+TEST_CASE("updates: an update of all of a reduction over no elements is its value, whatever passes ran", "[update]") {
+  for (const char* disabled : {"", "simplify", "fusion", "simplify,compile"}) {
+    const ta::test::Setting setting("TARRY_DISABLE", disabled);
+    const ta::Array count = ta::count_nonzero(ta::zeros({0, 1, 0}), ta::Axes{0, 1, 2}, {.keepdims = true});
+    CHECK(values(ta::with_add(count, {slice(none, 1)}, 3)) == Ints{3});
+    const ta::Array rows = ta::sum(ta::zeros({2, 0}, ta::int64), ta::Axes{1});
+    CHECK(values(ta::with_set(rows, {slice()}, rows + ints({2}))) == Ints{0, 1});
+  }
+}
+
 TEST_CASE("simplify: the absolute value of a negated unsigned integer is that of the negated one", "[simplify]") {
   const ta::Array x = ta::asarray(std::vector<std::uint16_t>{0, 4, 65532});
   CHECK(ta::abs(-x).to_vector<std::uint16_t>() == std::vector<std::uint16_t>{0, 65532, 4});
