@@ -152,10 +152,7 @@ std::string function_name(graph::Op op, Dtype input, Dtype output) {
 
 std::string expression(graph::Op op, Dtype input, Dtype output, std::span<const std::string> operands) {
   TARRY_ASSERT(operands.size() == graph::info(op).arity);
-  if (is_infix(op, input)) {
-    const std::string symbol = graph::info(op).infix;
-    return operands.size() == 1 ? symbol + operands[0] : operands[0] + " " + symbol + " " + operands[1];
-  }
+  if (is_infix(op, input)) return operands[0] + " " + graph::info(op).infix + " " + operands[1];
   std::string call = function_name(op, input, output) + "(";
   for (std::size_t i = 0; i < operands.size(); ++i) call += (i ? ", " : "") + operands[i];
   return call + ")";

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-CHUNK = 1024  # graphs per process
+CHUNK = 256  # graphs per process
 TESTS = {"cpu": "fuzz: random graphs agree on the CPU", "cuda": "fuzz: random graphs agree on the GPU"}
 
 

@@ -148,6 +148,27 @@ TEST_CASE("evaluate: integers that compilers like to simplify keep their values"
   });
 }
 
+TEST_CASE("evaluate: the zero of a negated fma has the sign of a negation, not that of another fma", "[runtime]") {
+  on_every_device([](ta::Device) {
+    const auto check = []<class T>(T one) {
+      std::vector<T> v(37, one);
+      for (std::size_t i = 0; i < v.size(); i += 3) v[i] = -one;
+      const ta::Array x = ta::asarray(v), y = ta::asarray(v) * one;
+      const std::vector<T> left = (-ta::fma(x, one, 1)).template to_vector<T>(),
+                           right = (0 - ta::fma(x, y, -1)).template to_vector<T>();
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        INFO(i);
+        CHECK(left[i] == (i % 3 == 0 ? 0 : -2));
+        CHECK(std::signbit(left[i]));
+        CHECK(right[i] == 0);
+        CHECK_FALSE(std::signbit(right[i]));
+      }
+    };
+    check(1.0f);
+    check(1.0);
+  });
+}
+
 TEST_CASE("evaluate: empty, 0-d and one-element arrays work", "[runtime]") {
   on_every_device([](ta::Device) {
     const ta::Array none = ta::zeros({0, 3}) + 1.0f;

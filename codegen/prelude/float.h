@@ -2,7 +2,7 @@
 #pragma once
 
 // Equal operands of minimum and maximum differ at most in the sign of a zero: | keeps a minus, & drops it.
-//== float : core : add subtract multiply divide square reciprocal negative sign minimum maximum
+//== float : core : add subtract multiply divide square reciprocal sign minimum maximum
 #define TARRY_FLOAT(S, T) \
   TARRY_FN T tarry_add_##S(T a, T b) { return a + b; } \
   TARRY_FN T tarry_subtract_##S(T a, T b) { return a - b; } \
@@ -10,7 +10,6 @@
   TARRY_FN T tarry_divide_##S(T a, T b) { return a / b; } \
   TARRY_FN T tarry_square_##S(T a) { return a * a; } \
   TARRY_FN T tarry_reciprocal_##S(T a) { return 1 / a; } \
-  TARRY_FN T tarry_negative_##S(T a) { return -a; } \
   TARRY_FN T tarry_sign_##S(T a) { \
     T low = a < 0 ? -1 : a; \
     return a > 0 ? 1 : low; \
@@ -51,6 +50,19 @@ TARRY_FLOAT(f64, double)
 TARRY_FLOAT_BITS(f32, float, tarry_u32, 0x7f800000u)
 //== float_bits_f64 : float_bits
 TARRY_FLOAT_BITS(f64, double, tarry_u64, 0x7ff0000000000000ull)
+// gcc 12 and 13 make -fma(a, b, c) one instruction that computes -(a b) - c, which loses the sign of -0.
+//== negative_f32 : core
+#ifdef __CUDACC__
+TARRY_FN float tarry_negative_f32(float x) { return -x; }
+#else
+TARRY_FN float tarry_negative_f32(float x) { return tarry_from_bits_f32(tarry_bits_f32(x) ^ 0x80000000u); }
+#endif
+//== negative_f64 : core
+#ifdef __CUDACC__
+TARRY_FN double tarry_negative_f64(double x) { return -x; }
+#else
+TARRY_FN double tarry_negative_f64(double x) { return tarry_from_bits_f64(tarry_bits_f64(x) ^ 0x8000000000000000ull); }
+#endif
 //== sqrt_f32 : core
 #ifdef __CUDACC__
 TARRY_FN float tarry_sqrt_f32(float x) { return __fsqrt_rn(x); }
