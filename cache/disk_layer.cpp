@@ -2,13 +2,14 @@
 #include "cache/disk_layer.h"
 
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cache/walk.h"
 #include "support/file.h"
 
 namespace tarry::cache {
@@ -34,6 +35,11 @@ void touch(const fs::path& file) {
   ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // failing is harmless: the entry looks older than it is
 }
 
+std::int64_t seconds_since_epoch(fs::file_time_type time) {
+  const auto system = std::chrono::file_clock::to_sys(time);
+  return std::chrono::duration_cast<std::chrono::seconds>(system.time_since_epoch()).count();
+}
+
 }  // namespace
 
 DiskLayer::DiskLayer(fs::path root, Access access, std::uint64_t capacity)
@@ -42,7 +48,7 @@ DiskLayer::DiskLayer(fs::path root, Access access, std::uint64_t capacity)
       capacity_(capacity),
       unswept_bytes_(capacity) {}  // so that the first write sweeps: the directory may be over a new, lower limit
 
-fs::path DiskLayer::path(const support::Hash128& hash, int slot) const {
+fs::path DiskLayer::path_of(const support::Hash128& hash, int slot) const {
   const std::string hex = hash.hex();
   const std::string suffix = slot == 0 ? "" : "-" + std::to_string(slot);
   return root_ / hex.substr(0, 2) / (hex + suffix + ".kernel");
@@ -51,7 +57,7 @@ fs::path DiskLayer::path(const support::Hash128& hash, int slot) const {
 std::optional<Entry> DiskLayer::read(const std::string& material) {
   const support::Hash128 hash = support::hash_bytes(material);
   for (int slot = 0; slot < kSlots; ++slot) {
-    const fs::path file = path(hash, slot);
+    const fs::path file = path_of(hash, slot);
     const std::optional<std::string> bytes = support::read_file(file);
     if (!bytes) {
       if (!is_present(file)) return std::nullopt;
@@ -72,7 +78,7 @@ void DiskLayer::discard(const std::string& material) {
   if (access_ == Access::ReadOnly) return;
   const support::Hash128 hash = support::hash_bytes(material);
   for (int slot = 0; slot < kSlots; ++slot) {
-    const fs::path file = path(hash, slot);
+    const fs::path file = path_of(hash, slot);
     const std::optional<std::string> bytes = support::read_file(file);
     const std::optional<Entry> entry = bytes ? decode(*bytes) : std::nullopt;
     if (entry && entry->material == material) ::unlink(file.c_str());
@@ -86,14 +92,15 @@ std::error_code DiskLayer::write_file(const fs::path& file, const std::string& b
   return support::write_file_atomically(file, bytes);
 }
 
-DiskLayer::Written DiskLayer::write(const Entry& entry) {
+Written DiskLayer::write(const Entry& entry) {
   const support::Hash128 hash = support::hash_bytes(entry.material);
   const std::string bytes = encode(entry);
+  if (access_ == Access::ReadOnly) return {std::make_error_code(std::errc::read_only_file_system)};
   if (capacity_ != 0 && bytes.size() > capacity_) return {};  // would only push out everything else
   const std::lock_guard lock(write_mutex_);
   std::error_code error;
   for (int slot = 0; slot < kSlots; ++slot) {
-    const fs::path file = path(hash, slot);
+    const fs::path file = path_of(hash, slot);
     if (const std::optional<std::string> present = support::read_file(file)) {
       const std::optional<Entry> other = decode(*present);
       const bool taken = other && other->material != entry.material && slot + 1 < kSlots;
@@ -115,25 +122,40 @@ std::int64_t DiskLayer::evict_after(std::uint64_t bytes_written) {
   return sweep(root_, capacity_ - slack);
 }
 
+void DiskLayer::visit(const Visitor& visitor) {
+  walk(root_, [&](const CacheFile& file) {
+    if (file.kind != FileKind::Entry) return;
+    Found found{file.path, file.size, seconds_since_epoch(file.used), nullptr, ""};
+    std::error_code why;
+    const std::optional<std::string> bytes = support::read_file(file.path, &why);
+    if (!bytes && why == std::errc::no_such_file_or_directory) return;  // it vanished just now
+    const std::optional<Entry> entry = bytes ? decode(*bytes, &found.defect) : std::nullopt;
+    if (!bytes) found.defect = "it cannot be read: " + why.message();
+    if (entry && !file.path.filename().string().starts_with(support::hash_bytes(entry->material).hex())) {
+      found.defect = "it is the entry of another key";
+    } else if (entry) {
+      found.entry = &*entry;
+    }
+    visitor(found);
+  });
+}
+
+Layer::Contents DiskLayer::contents() const {
+  Contents held;
+  walk(root_, [&](const CacheFile& file) {
+    if (file.kind != FileKind::Entry) return;
+    ++held.kernels;
+    held.bytes += file.size;
+  });
+  return held;
+}
+
 std::error_code make_private_directory(const fs::path& directory) {
   std::error_code error;
   if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
   if (::mkdir(directory.c_str(), 0700) == 0) return {};
   const std::error_code failure = last_error();
   return fs::is_directory(directory, error) ? std::error_code{} : failure;  // it was there already
-}
-
-std::string reason_to_refuse(const fs::path& directory, Access access) {
-  struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return last_error().message();
-  if (!S_ISDIR(status.st_mode)) return "it is not a directory";
-  struct statvfs volume {};
-  const bool immutable = ::statvfs(directory.c_str(), &volume) == 0 && (volume.f_flag & ST_RDONLY) != 0;
-  if (access == Access::ReadOnly && immutable) return "";
-  const bool ours = status.st_uid == ::geteuid() || (access == Access::ReadOnly && status.st_uid == 0);
-  if (!ours) return "it belongs to another user";
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users can write to it";
-  return "";
 }
 
 }  // namespace tarry::cache

@@ -1,6 +1,9 @@
-// open_layers: from switches to directories.
+// open_layers: from switches to directories and bundles.
 #include "cache/disk_store.h"
 
+#include "cache/bundle.h"
+#include "cache/disk_layer.h"
+#include "cache/trust.h"
 #include "support/env.h"
 #include "support/log.h"
 
@@ -33,7 +36,7 @@ void warn_unwritable(const std::string& reason) {
                           "; results are unaffected. Set TARRY_CACHE_DIR to a directory of your own, or to off");
 }
 
-std::unique_ptr<DiskLayer> open_writable() {
+std::unique_ptr<Layer> open_writable() {
   const auto named = env::get("TARRY_CACHE_DIR");
   if (named == "off") return nullptr;
   const fs::path directory = named ? absolute(*named) : default_directory();
@@ -50,20 +53,26 @@ std::unique_ptr<DiskLayer> open_writable() {
   return std::make_unique<DiskLayer>(directory, Access::ReadWrite, env::bytes("TARRY_CACHE_SIZE", kDefaultCapacity));
 }
 
-std::unique_ptr<DiskLayer> open_read_only(const std::string& named) {
-  const fs::path directory = absolute(named);
-  if (const std::string reason = reason_to_refuse(directory, Access::ReadOnly); !reason.empty()) {
-    support::log::warn_once("the kernels in " + directory.string() + " (TARRY_CACHE_PATH) are not used: " + reason);
-    return nullptr;
-  }
-  return std::make_unique<DiskLayer>(directory, Access::ReadOnly);
+std::unique_ptr<Layer> open_read_only(const std::string& named) {
+  const fs::path path = absolute(named);
+  std::string reason;
+  std::unique_ptr<Layer> layer = open_layer(path, reason);
+  if (!layer) support::log::warn_once("the kernels in " + path.string() + " (TARRY_CACHE_PATH) are not used: " + reason);
+  return layer;
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<DiskLayer>> open_layers() {
-  std::vector<std::unique_ptr<DiskLayer>> layers;
-  const auto keep = [&](std::unique_ptr<DiskLayer> layer) {
+std::unique_ptr<Layer> open_layer(const fs::path& path, std::string& why) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return BundleLayer::open(path, why);
+  why = reason_to_refuse(path, Access::ReadOnly);
+  return why.empty() ? std::make_unique<DiskLayer>(path, Access::ReadOnly) : nullptr;
+}
+
+std::vector<std::unique_ptr<Layer>> open_layers() {
+  std::vector<std::unique_ptr<Layer>> layers;
+  const auto keep = [&](std::unique_ptr<Layer> layer) {
     if (layer) layers.push_back(std::move(layer));
   };
   keep(open_writable());

@@ -4,52 +4,28 @@
 #include <array>
 #include <cstdint>
 
+#include "cache/bytes.h"
 #include "cache/kernel_cache.h"
-#include "support/hash.h"
 
 namespace tarry::cache {
 
 namespace {
 
 constexpr std::string_view kMagic = "TARRYKRN";
-constexpr std::size_t kChecksumSize = 16;
 
 constexpr std::array<std::string Entry::*, 5> kParts{&Entry::material, &Entry::compiler, &Entry::name, &Entry::log,
                                                      &Entry::image};
 
-void append_integer(std::string& bytes, std::uint64_t value, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i) & 255);
+/// Why `bytes` are no entry, as far as its head and checksum tell; "" where they may be one.
+std::string defect_of(std::string_view bytes, Reader& reader) {
+  if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) return "it is no kernel of this library";
+  if (bytes.size() < kMagic.size() + 4 + kHashSize) return "it is cut off";
+  reader.take(kMagic.size());
+  const std::uint64_t version = reader.integer(4);
+  if (!has_checksum(bytes)) return "its checksum is wrong";
+  if (version == kFormatVersion) return "";
+  return "it has format version " + std::to_string(version) + ", not " + std::to_string(kFormatVersion);
 }
-
-std::string checksum(std::string_view bytes) {
-  const support::Hash128 sum = support::checksum_bytes(bytes);
-  std::string text;
-  append_integer(text, sum.lo, 8);
-  append_integer(text, sum.hi, 8);
-  return text;
-}
-
-/// Cuts pieces off the front; once a piece is missing, every later one is too.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  std::optional<std::string_view> take(std::uint64_t size) {
-    if (size > bytes_.size()) return std::nullopt;
-    const std::string_view piece = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return piece;
-  }
-  std::optional<std::uint64_t> integer(std::size_t size) {
-    const auto piece = take(size);
-    if (!piece) return std::nullopt;
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value |= std::uint64_t{static_cast<unsigned char>((*piece)[i])} << (8 * i);
-    return value;
-  }
-  [[nodiscard]] bool at_end() const { return bytes_.empty(); }
- private:
-  std::string_view bytes_;
-};
 
 }  // namespace
 
@@ -58,30 +34,23 @@ std::string encode(const Entry& entry) {
   append_integer(bytes, kFormatVersion, 4);
   for (const auto part : kParts) append_integer(bytes, (entry.*part).size(), 8);
   for (const auto part : kParts) bytes += entry.*part;
-  bytes += checksum(bytes);
+  append_checksum(bytes);
   return bytes;
 }
 
-std::optional<Entry> decode(std::string_view bytes) {
-  if (bytes.size() < kChecksumSize) return std::nullopt;
-  const std::string_view body = bytes.substr(0, bytes.size() - kChecksumSize);
-  Reader reader(body);
-  if (reader.take(kMagic.size()) != kMagic || reader.integer(4) != kFormatVersion) return std::nullopt;
-  if (checksum(body) != bytes.substr(body.size())) return std::nullopt;
-  std::array<std::uint64_t, kParts.size()> sizes{};
-  for (std::uint64_t& size : sizes) {
-    const auto value = reader.integer(8);
-    if (!value) return std::nullopt;
-    size = *value;
-  }
+std::optional<Entry> decode(std::string_view bytes, std::string* defect) {
+  Reader reader(bytes.substr(0, bytes.size() - std::min(bytes.size(), kHashSize)));
+  std::string found = defect_of(bytes, reader);
   Entry entry;
-  for (std::size_t i = 0; i < kParts.size(); ++i) {
-    const auto part = reader.take(sizes[i]);
-    if (!part) return std::nullopt;
-    entry.*kParts[i] = *part;
+  if (found.empty()) {
+    std::array<std::uint64_t, kParts.size()> sizes{};
+    for (std::uint64_t& size : sizes) size = reader.integer(8);
+    for (std::size_t i = 0; i < kParts.size(); ++i) entry.*kParts[i] = reader.take(sizes[i]).value_or(std::string_view{});
+    if (reader.at_end()) return entry;
+    found = "its sizes do not add up";
   }
-  if (!reader.at_end()) return std::nullopt;
-  return entry;
+  if (defect != nullptr) *defect = std::move(found);
+  return std::nullopt;
 }
 
 }  // namespace tarry::cache

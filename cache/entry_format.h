@@ -21,7 +21,7 @@ struct Entry {
 };
 
 std::string encode(const Entry& entry);
-/// nullopt for every file that encode did not make with this format version.
-std::optional<Entry> decode(std::string_view bytes);
+/// nullopt for every file that encode did not make with this format version; then `defect` says what is wrong with it.
+std::optional<Entry> decode(std::string_view bytes, std::string* defect = nullptr);
 
 }  // namespace tarry::cache

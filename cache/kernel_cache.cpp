@@ -45,7 +45,7 @@ using Jobs = std::span<Job* const>;
 
 /// The disk layers as the switches of one generation name them.
 struct Layers {
-  std::vector<std::unique_ptr<DiskLayer>> search_order;
+  std::vector<std::unique_ptr<Layer>> search_order;
   bool strict = false;
   bool require_cached = false;
 };
@@ -102,7 +102,7 @@ struct KernelCache::Impl {
   std::shared_ptr<const Layers> current_layers();
   void make(Jobs jobs, const Backend& backend);
   bool load_from_disk(Job& job, const Backend& backend, const Layers& layers);
-  bool acceptable(const Entry& entry, const DiskLayer& layer, const Backend& backend, const Layers& layers);
+  bool acceptable(const Entry& entry, const Layer& layer, const Backend& backend, const Layers& layers);
   void compile(Jobs batch, const Backend& backend, const Layers& layers);
   void store(const Job& job, const Binary& binary, const Layers& layers);
 };
@@ -189,7 +189,7 @@ void KernelCache::Impl::make(Jobs jobs, const Backend& backend) {
 }
 
 bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const Layers& now) {
-  for (const std::unique_ptr<DiskLayer>& layer : now.search_order) {
+  for (const std::unique_ptr<Layer>& layer : now.search_order) {
     const std::optional<Entry> entry = layer->read(job.material->bytes);
     if (!entry || entry->name != job.request->entry || !acceptable(*entry, *layer, backend, now)) continue;
     const Binary binary{std::make_shared<const std::string>(entry->image), entry->compiler, entry->log};
@@ -210,7 +210,7 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const L
 }
 
 /// Whether an entry may stand for what the present compiler would make. Without a compiler there is no choice.
-bool KernelCache::Impl::acceptable(const Entry& entry, const DiskLayer& layer, const Backend& backend,
+bool KernelCache::Impl::acceptable(const Entry& entry, const Layer& layer, const Backend& backend,
                                    const Layers& now) {
   const std::string present = backend.compiler ? backend.compiler() : "";
   if (entry.compiler == present) return true;
@@ -245,14 +245,14 @@ void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers
 }
 
 void KernelCache::Impl::store(const Job& job, const Binary& binary, const Layers& now) {
-  for (const std::unique_ptr<DiskLayer>& layer : now.search_order) {
+  for (const std::unique_ptr<Layer>& layer : now.search_order) {
     if (layer->access() == Access::ReadOnly) continue;
     const auto [error, evicted] = layer->write(
         {job.material->bytes, binary.compiler, job.request->entry, binary.log, *binary.image});
     if (evicted != 0) count(&CacheStats::evicted, evicted);
     if (!error) continue;
     count(&CacheStats::write_failures);
-    log::warn_once("cannot keep compiled kernels in " + layer->root().string() + " (" + error.message() +
+    log::warn_once("cannot keep compiled kernels in " + layer->path().string() + " (" + error.message() +
                    "); results are unaffected. Set TARRY_CACHE_DIR to a directory of your own, or to off");
   }
 }

@@ -1,7 +1,6 @@
 // The public face of devices: which there are, which one is the default, and what `tarry info` prints.
 #include <atomic>
 #include <charconv>
-#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -61,27 +60,9 @@ std::string describe_default_device() {
   }
 }
 
-/// How much a directory of kernels holds; files that come and go while it is read do no harm.
-std::string describe_contents(const std::filesystem::path& root) {
-  std::uint64_t files = 0, bytes = 0;
-  std::error_code error;
-  std::filesystem::recursive_directory_iterator at(root, error);
-  for (; !error && at != std::filesystem::recursive_directory_iterator(); at.increment(error)) {
-    std::error_code vanished;
-    if (at->path().extension() != ".kernel") continue;
-    const std::uint64_t size = at->file_size(vanished);
-    if (vanished) continue;
-    ++files;
-    bytes += size;
-  }
-  return fmt::format("{} kernel{}, {:.1f} MiB", files, files == 1 ? "" : "s", static_cast<double>(bytes) / (1 << 20));
-}
-
-std::string describe_cache_directory(const std::vector<std::unique_ptr<cache::DiskLayer>>& layers) {
+std::string describe_cache_directory(const std::vector<std::unique_ptr<cache::Layer>>& layers) {
   for (const auto& layer : layers) {
-    if (layer->access() == cache::Access::ReadWrite) {
-      return fmt::format("{} ({})", layer->root().string(), describe_contents(layer->root()));
-    }
+    if (layer->access() == cache::Access::ReadWrite) return layer->describe();
   }
   if (support::env::get("TARRY_CACHE_DIR") == "off") return "none: TARRY_CACHE_DIR is off";
   return "none: it cannot be used; set TARRY_CACHE_DIR to a directory of your own";
@@ -134,9 +115,7 @@ std::string describe_system() {
   for (const std::string& line : runtime::describe_cuda()) text += line + '\n';
   fact("cache", runtime::describe_cache_directory(layers));
   for (const auto& layer : layers) {
-    if (layer->access() == cache::Access::ReadOnly) {
-      fact("cache below", fmt::format("{} ({})", layer->root().string(), runtime::describe_contents(layer->root())));
-    }
+    if (layer->access() == cache::Access::ReadOnly) fact("cache below", layer->describe());
   }
   fact("cache counters", runtime::describe_cache_counters());
   return text;

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -28,9 +29,10 @@ class Descriptor {
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  Descriptor& operator=(Descriptor&&) = delete;
   [[nodiscard]] int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
   /// Network file systems report a full disk here.
   std::error_code close() {
@@ -61,25 +63,34 @@ std::error_code write_all(int fd, std::string_view content) {
   return {};
 }
 
+/// The regular file at `path` and its size, or no descriptor.
+Descriptor open_regular(const fs::path& path, std::uint64_t& size, std::error_code& error) {
+  error.clear();
+  if (fault::fails(fault::Site::File)) {
+    error = std::make_error_code(std::errc::io_error);
+    return Descriptor(-1);
+  }
+  // O_NONBLOCK: opening a pipe that somebody left here must not hang.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    error = last_error();
+    return Descriptor(-1);
+  }
+  if (!S_ISREG(status.st_mode)) return Descriptor(-1);
+  size = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
 }  // namespace
 
 std::optional<std::string> read_file(const fs::path& path, std::error_code* why) {
   std::error_code ignored;
   std::error_code& error = why != nullptr ? *why : ignored;
-  error.clear();
-  if (fault::fails(fault::Site::File)) {
-    error = std::make_error_code(std::errc::io_error);
-    return std::nullopt;
-  }
-  // O_NONBLOCK: opening a pipe that somebody left here must not hang.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) {
-    error = last_error();
-    return std::nullopt;
-  }
-  if (!S_ISREG(status.st_mode)) return std::nullopt;
-  std::string content(static_cast<std::size_t>(status.st_size) + 1, '\0');  // one more, to see the end in one call
+  std::uint64_t expected = 0;
+  const Descriptor file = open_regular(path, expected, error);
+  if (!file) return std::nullopt;
+  std::string content(static_cast<std::size_t>(expected) + 1, '\0');  // one more, to see the end in one call
   std::size_t size = 0;
   for (;;) {
     const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
@@ -93,6 +104,34 @@ std::optional<std::string> read_file(const fs::path& path, std::error_code* why)
     if (size == content.size()) content.resize(2 * size);  // files of /proc tell no size
   }
   content.resize(size);
+  return content;
+}
+
+std::optional<OpenFile> OpenFile::open(const fs::path& path, std::error_code* why) {
+  std::error_code ignored;
+  std::uint64_t size = 0;
+  Descriptor file = open_regular(path, size, why != nullptr ? *why : ignored);
+  if (!file) return std::nullopt;
+  return OpenFile(file.release(), size);
+}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+OpenFile::~OpenFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::optional<std::string> OpenFile::read(std::uint64_t offset, std::uint64_t size) const {
+  if (fault::fails(fault::Site::File) || offset > size_ || size > size_ - offset) return std::nullopt;
+  std::string content(static_cast<std::size_t>(size), '\0');
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t got = ::pread(descriptor_, content.data() + done, content.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;  // 0: somebody cut the file
+    done += static_cast<std::size_t>(got);
+  }
   return content;
 }
 

@@ -2,6 +2,7 @@
 // asks fault::fails(Site::File) first.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,6 +14,24 @@ namespace tarry::support {
 /// The content of a regular file, or nullopt where it cannot be read to its end (also for directories and pipes); then
 /// `why` says what the system says, nothing where it is no regular file.
 std::optional<std::string> read_file(const std::filesystem::path& path, std::error_code* why = nullptr);
+
+/// A regular file that stays open to read pieces of it: whatever takes its place at its path meanwhile, this one is read.
+class OpenFile {
+ public:
+  /// nullopt where it cannot be opened; then `why` says what the system says, nothing where it is no regular file.
+  static std::optional<OpenFile> open(const std::filesystem::path& path, std::error_code* why = nullptr);
+  ~OpenFile();
+  OpenFile(OpenFile&& other) noexcept;
+  OpenFile& operator=(OpenFile&&) = delete;
+  /// The `size` bytes from `offset` on, or nullopt where they are not there or cannot be read. Thread-safe.
+  [[nodiscard]] std::optional<std::string> read(std::uint64_t offset, std::uint64_t size) const;
+  [[nodiscard]] std::uint64_t size() const { return size_; }  ///< when it was opened
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+ private:
+  OpenFile(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+  int descriptor_;
+  std::uint64_t size_;
+};
 
 /// Writes a unique temporary beside `path` and renames it over `path`: readers see the old file, the new one or none,
 /// never a part. Leaves no temporary behind where it fails; the error says why.
