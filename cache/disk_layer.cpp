@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/flight_lock.h"
 #include "cache/walk.h"
 #include "support/file.h"
 
@@ -52,6 +53,13 @@ fs::path DiskLayer::path_of(const support::Hash128& hash, int slot) const {
   const std::string hex = hash.hex();
   const std::string suffix = slot == 0 ? "" : "-" + std::to_string(slot);
   return root_ / hex.substr(0, 2) / (hex + suffix + ".kernel");
+}
+
+fs::path DiskLayer::lock_file(const std::string& material) const {
+  if (access_ == Access::ReadOnly) return {};
+  // The checksum is whole where a build shortens hashes: two kernels never share a lock.
+  const std::string hex = support::checksum_bytes(material).hex();
+  return root_ / hex.substr(0, 2) / (hex + std::string(kLockSuffix));
 }
 
 std::optional<Entry> DiskLayer::read(const std::string& material) {

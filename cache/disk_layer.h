@@ -24,6 +24,7 @@ class DiskLayer final : public Layer {
   void discard(const std::string& material) override;
   Written write(const Entry& entry) override;
   void visit(const Visitor& visitor) override;
+  [[nodiscard]] std::filesystem::path lock_file(const std::string& material) const override;
   [[nodiscard]] Contents contents() const override;
   [[nodiscard]] Access access() const override { return access_; }
   [[nodiscard]] const std::filesystem::path& path() const override { return root_; }
@@ -43,8 +44,8 @@ class DiskLayer final : public Layer {
 /// Makes `directory` (mode 0700) and its parents.
 std::error_code make_private_directory(const std::filesystem::path& directory);
 
-/// Removes least recently used entries until the others fit into `capacity` bytes, and temporaries that a killed
-/// process left. Other files are not touched and not counted. Returns the number of entries removed.
+/// Removes least recently used entries until the others fit into `capacity` bytes, and temporaries and locks that a
+/// killed process left. Other files are not touched and not counted. Returns the number of entries removed.
 std::int64_t sweep(const std::filesystem::path& root, std::uint64_t capacity);
 
 }  // namespace tarry::cache

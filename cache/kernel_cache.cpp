@@ -1,5 +1,6 @@
 // KernelCache::get: claim what nobody is making yet, find it on disk, compile the rest, then wait for the others.
-// A caller finishes everything it claimed before it waits, so callers can wait for each other in any pattern.
+// A caller finishes everything it claimed before it waits, so callers can wait for each other in any pattern; and a
+// process holds no lock while it waits for another.
 #include "cache/kernel_cache.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "cache/disk_store.h"
+#include "cache/flight_lock.h"
 #include "cache/memory_layer.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -25,6 +27,8 @@ namespace log = support::log;
 namespace {
 
 constexpr std::size_t kBatch = 8;
+/// An owner that takes longer is stuck or stopped: what it compiles is then compiled here too.
+constexpr std::chrono::seconds kPatience{60};
 
 /// One kernel in the making. Its maker calls finish or fail exactly once.
 struct Flight {
@@ -38,6 +42,7 @@ struct Job {
   MaterialPtr material;
   std::shared_ptr<Flight> flight;  ///< null for a memory hit
   bool mine = false;               ///< this get() makes it and has not finished it yet
+  bool unlocked = false;           ///< another process was waited for in vain
   Loaded loaded{nullptr, Hit::Memory, 0};
 };
 
@@ -48,6 +53,14 @@ struct Layers {
   std::vector<std::unique_ptr<Layer>> search_order;
   bool strict = false;
   bool require_cached = false;
+
+  /// "" where nothing is written.
+  [[nodiscard]] std::filesystem::path lock_file(const Job& job) const {
+    for (const std::unique_ptr<Layer>& layer : search_order) {
+      if (layer->access() == Access::ReadWrite) return layer->lock_file(job.material->bytes);
+    }
+    return {};
+  }
 };
 
 std::string not_cached_message(Jobs missing) {
@@ -60,6 +73,51 @@ std::string not_cached_message(Jobs missing) {
   }
   if (missing.size() > kNamed) text += " and " + std::to_string(missing.size() - kNamed) + " more";
   return text;
+}
+
+/// Whether two kernels may share a translation unit: symbols are made of readable names and hashes, which may be equal.
+bool fit_together(const KernelRequest& a, const KernelRequest& b) {
+  return a.entry != b.entry && a.key.options == b.key.options && a.key.target == b.key.target && a.key.mode == b.key.mode;
+}
+
+/// False where another process is compiling the kernel; else its lock joins `locks`, where there can be one.
+bool may_compile(const Job& job, const Layers& layers, std::vector<FlightLock>& locks) {
+  const std::filesystem::path file = layers.lock_file(job);
+  if (file.empty() || job.unlocked) return true;
+  return locks.emplace_back(file).state() != FlightLock::State::Busy;
+}
+
+/// Waits for the first of `busy`. Where that was in vain, the kernel is compiled without a lock: waiting for one process
+/// after the other, each of which cannot write, would take longer than all compiling at once.
+void wait_for_another(Jobs busy, const Layers& layers) {
+  const std::filesystem::path file = layers.lock_file(*busy.front());
+  const Outcome outcome = wait_for_owner(file, kPatience);
+  if (outcome == Outcome::Ended) busy.front()->unlocked = true;
+  if (outcome != Outcome::TimedOut) return;
+  log::warn_once("compiling kernels that another process has not finished in " + std::to_string(kPatience.count()) +
+                 " seconds; its lock is " + file.string());
+  for (Job* job : busy) job->unlocked = true;
+}
+
+/// As few batches as the order of the jobs allows.
+std::vector<std::vector<Job*>> batches_of(Jobs jobs) {
+  std::vector<std::vector<Job*>> batches;
+  std::size_t first_open = 0;  // all before are full
+  for (Job* job : jobs) {
+    while (first_open < batches.size() && batches[first_open].size() == kBatch) ++first_open;
+    const auto takes = [&](const std::vector<Job*>& batch) {
+      return batch.size() < kBatch && std::ranges::all_of(batch, [&](const Job* other) {
+               return fit_together(*other->request, *job->request);
+             });
+    };
+    const auto place = std::find_if(batches.begin() + static_cast<std::ptrdiff_t>(first_open), batches.end(), takes);
+    if (place == batches.end()) {
+      batches.push_back({job});
+    } else {
+      place->push_back(job);
+    }
+  }
+  return batches;
 }
 
 /// Calls work(0) .. work(count - 1) on up to one thread per core; runs here what no thread can be had for.
@@ -101,6 +159,7 @@ struct KernelCache::Impl {
 
   std::shared_ptr<const Layers> current_layers();
   void make(Jobs jobs, const Backend& backend);
+  std::vector<Job*> compile_free(Jobs missing, const Backend& backend, const Layers& layers);
   bool load_from_disk(Job& job, const Backend& backend, const Layers& layers);
   bool acceptable(const Entry& entry, const Layer& layer, const Backend& backend, const Layers& layers);
   void compile(Jobs batch, const Backend& backend, const Layers& layers);
@@ -177,15 +236,37 @@ void KernelCache::Impl::make(Jobs jobs, const Backend& backend) {
   if (missing.empty()) return;
   if (now->require_cached) TARRY_THROW(NotCached, "", Where{}, not_cached_message(missing));
 
-  const Jobs all(missing);
-  in_parallel((missing.size() + kBatch - 1) / kBatch, [&](std::size_t i) {
-    const Jobs batch = all.subspan(i * kBatch, std::min(kBatch, missing.size() - i * kBatch));
+  while (!missing.empty()) {
+    missing = compile_free(missing, backend, *now);
+    if (missing.empty()) return;
+    wait_for_another(missing, *now);
+    std::erase_if(missing, [&](Job* job) { return load_from_disk(*job, backend, *now); });
+  }
+}
+
+/// Compiles in batches what no other process is compiling, and returns the rest. Errors go to the jobs of their batch.
+std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Backend& backend, const Layers& now) {
+  std::vector<std::vector<Job*>> batches = batches_of(missing);
+  std::mutex busy_mutex;
+  std::vector<Job*> busy;
+  in_parallel(batches.size(), [&](std::size_t i) {
+    std::vector<Job*>& batch = batches[i];
     try {
-      compile(batch, backend, *now);
+      std::vector<FlightLock> locks;  // held until the entries are written
+      std::erase_if(batch, [&](Job* job) {
+        if (may_compile(*job, now, locks)) return false;
+        const std::lock_guard guard(busy_mutex);
+        busy.push_back(job);
+        return true;
+      });
+      // Who held a lock before us may have written the entry since we looked.
+      std::erase_if(batch, [&](Job* job) { return load_from_disk(*job, backend, now); });
+      if (!batch.empty()) compile(batch, backend, now);
     } catch (...) {
       fail(batch, std::current_exception());
     }
   });
+  return busy;
 }
 
 bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const Layers& now) {

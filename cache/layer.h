@@ -45,6 +45,9 @@ class Layer {
   /// Adds or replaces an entry. ReadOnly: an error.
   virtual Written write(const Entry& entry) = 0;
 
+  /// The lock that whoever compiles this kernel holds meanwhile (FlightLock). ReadOnly: "".
+  [[nodiscard]] virtual std::filesystem::path lock_file(const std::string& /*material*/) const { return {}; }
+
   /// Calls `visitor` for every entry and for everything damaged, in no particular order. Changes nothing.
   virtual void visit(const Visitor& visitor) = 0;
 

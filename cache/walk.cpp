@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cache/flight_lock.h"
 #include "support/file.h"
 
 namespace tarry::cache {
@@ -12,15 +13,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// No write takes that long: the process that made an older temporary is gone.
-constexpr auto kStaleTemporary = std::chrono::hours(1);
+/// No write and no compile takes that long: the process that made an older temporary or lock is gone.
+constexpr auto kStale = std::chrono::hours(1);
 
 std::optional<FileKind> kind_of(const std::string& name) {
   constexpr std::string_view kSuffix = ".kernel";
   constexpr std::size_t kHexDigits = 32;
+  if (name.find_first_not_of("0123456789abcdef") < kHexDigits) return std::nullopt;
+  if (name.size() == kHexDigits + kLockSuffix.size() && name.ends_with(kLockSuffix)) return FileKind::Lock;
   const std::size_t suffix = name.find(kSuffix);
   if (suffix == std::string::npos || suffix < kHexDigits) return std::nullopt;
-  if (name.find_first_not_of("0123456789abcdef") < kHexDigits) return std::nullopt;
   const std::string_view rest = std::string_view(name).substr(suffix + kSuffix.size());
   if (rest.empty()) return FileKind::Entry;
   if (rest.starts_with(support::kTemporaryMark)) return FileKind::Temporary;
@@ -62,7 +64,8 @@ void walk(const fs::path& root, const std::function<void(const CacheFile&)>& vis
 }
 
 bool remove_stale(const CacheFile& file) {
-  if (file.kind != FileKind::Temporary || fs::file_time_type::clock::now() - file.used <= kStaleTemporary) return false;
+  if (file.kind == FileKind::Entry || fs::file_time_type::clock::now() - file.used <= kStale) return false;
+  if (file.kind == FileKind::Lock) return FlightLock(file.path).state() == FlightLock::State::Held;  // and removes it
   std::error_code error;
   return fs::remove(file.path, error);
 }

@@ -7,7 +7,7 @@
 
 namespace tarry::cache {
 
-enum class FileKind : std::uint8_t { Entry, Temporary };
+enum class FileKind : std::uint8_t { Entry, Temporary, Lock };
 
 struct CacheFile {
   std::filesystem::path path;
@@ -16,10 +16,10 @@ struct CacheFile {
   std::filesystem::file_time_type used;
 };
 
-/// Calls `visit` for the entries and temporaries below `root`, as far as they can be read; other files are not ours.
+/// Calls `visit` for the entries, temporaries and locks below `root`, as far as they can be read; other files are not ours.
 void walk(const std::filesystem::path& root, const std::function<void(const CacheFile&)>& visit);
 
-/// Removes temporaries that a killed process left; true where `file` was one.
+/// Removes temporaries and locks that a killed process left; true where `file` was one.
 bool remove_stale(const CacheFile& file);
 
 }  // namespace tarry::cache

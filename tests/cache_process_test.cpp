@@ -7,11 +7,11 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/file.h"
 #include "tests/fake_backend.h"
+#include "tests/processes.h"
 #include "tests/test.h"
 
 namespace fs = std::filesystem;
@@ -20,42 +20,9 @@ using namespace tarry::test;
 
 namespace {
 
-/// Runs body in a child, which leaves without running this process's exit handlers.
-template <class Body>
-pid_t start_child(const Body& body) {
-  const pid_t child = ::fork();
-  if (child != 0) return child;
-  bool good = false;
-  try {
-    good = body();
-  } catch (...) {
-    good = false;
-  }
-  ::_exit(good ? 0 : 1);
-}
-
-/// The status as the shell gives it: 128 + signal where killed.
-int wait_child(pid_t child) {
-  int status = 0;
-  REQUIRE(child > 0);
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 std::vector<KernelRequest> shuffled(std::vector<KernelRequest> asked, unsigned seed) {
   std::shuffle(asked.begin(), asked.end(), std::minstd_rand(seed));
   return asked;
-}
-
-/// Kernels whose hashes differ in a build with short hashes too: equal ones may overwrite each other between processes.
-std::vector<KernelRequest> distinct_requests(std::size_t wanted, std::size_t text_size) {
-  std::vector<KernelRequest> chosen;
-  for (int number = 0; chosen.size() < wanted; ++number) {
-    const KernelRequest next = request(number, text_size);
-    const auto clashes = [&](const KernelRequest& r) { return r.key.hash() == next.key.hash(); };
-    if (std::none_of(chosen.begin(), chosen.end(), clashes)) chosen.push_back(next);
-  }
-  return chosen;
 }
 
 constexpr int kProcesses = 8;

@@ -1,6 +1,7 @@
 // A compiler and loader for cache tests: its image lists what was compiled, so a wrong binary cannot go unnoticed.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -110,6 +111,17 @@ inline std::vector<cache::KernelRequest> requests(int first, int count, std::siz
   std::vector<cache::KernelRequest> all;
   for (int i = 0; i < count; ++i) all.push_back(request(first + i, text_size));
   return all;
+}
+
+/// Kernels whose hashes differ in a build with short hashes too: equal ones may overwrite each other between processes.
+inline std::vector<cache::KernelRequest> distinct_requests(std::size_t wanted, std::size_t text_size = 40) {
+  std::vector<cache::KernelRequest> chosen;
+  for (int number = 0; chosen.size() < wanted; ++number) {
+    const cache::KernelRequest next = request(number, text_size);
+    const auto clashes = [&](const cache::KernelRequest& r) { return r.key.hash() == next.key.hash(); };
+    if (std::none_of(chosen.begin(), chosen.end(), clashes)) chosen.push_back(next);
+  }
+  return chosen;
 }
 
 /// Whether each kernel is the one that was asked for.
