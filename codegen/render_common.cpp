@@ -163,16 +163,84 @@ std::string float_literal(Dtype dtype, double value) {
                      single ? "f" : "");
 }
 
-std::string readable_name(const KernelIr& ir) {
-  constexpr std::size_t kLongest = 48;
-  std::string name = ir.schedule == Schedule::Pointwise ? "map" : ir.is_row() ? "row" : "reduce";
-  auto add = [&](std::string_view word) {
-    if (name.size() + 1 + word.size() <= kLongest) name.append("_").append(word);
+namespace {
+
+/// A word of a kernel's name: what it does, how telling that is, and when it is done.
+struct Word {
+  std::string_view text;
+  int weight = 0;
+};
+
+/// What the kernel computes, each word once, in the order of a run: stage by stage, reductions after their points.
+std::vector<Word> words_of(const KernelIr& ir) {
+  constexpr int kReductionWeight = 1000;  // says more than any operation at a point
+  std::vector<Word> words;
+  const auto add = [&](Op op, int weight) {
+    const std::string_view text = graph::name(op);
+    if (std::none_of(words.begin(), words.end(), [&](const Word& w) { return w.text == text; }))
+      words.push_back({text, weight + graph::info(op).cost});
   };
-  for (const Reduction& r : ir.reductions) add(graph::name(r.op));
-  for (const Instr& instr : ir.instrs)
-    if (instr.kind == InstrKind::Compute) add(graph::name(instr.op));
-  return name;
+  const auto compute = [&](int stage, bool after) {
+    for (const Instr& in : ir.instrs)
+      if (in.kind == InstrKind::Compute && in.stage == stage && (in.region == Region::Outer) == after) add(in.op, 0);
+  };
+  for (int stage = 0; stage < ir.stages(); ++stage) {
+    compute(stage, false);
+    for (const Reduction& r : ir.reductions)
+      if (r.stage == stage) add(r.op, kReductionWeight);
+    compute(stage, true);
+  }
+  if (words.empty()) {
+    const bool copies = std::any_of(ir.instrs.begin(), ir.instrs.end(), [&](const Instr& in) {
+      return in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone;
+    });
+    words.push_back({copies ? "copy" : "fill"});
+  }
+  return words;
+}
+
+/// "f32", or "f32_i64" where what is stored is not what is loaded: the first access of either kind.
+std::string dtype_words(const KernelIr& ir) {
+  std::string_view loaded, stored;
+  for (const Access& a : ir.accesses) {
+    if (a.buffer == kNone) continue;
+    std::string_view& of_kind = a.store ? stored : loaded;
+    if (of_kind.empty()) of_kind = info(ir.buffers[a.buffer]).suffix;
+  }
+  if (loaded.empty() || loaded == stored) return std::string(stored);
+  return fmt::format("{}_{}", loaded, stored);
+}
+
+std::string_view schedule_word(Schedule s) {
+  switch (s) {
+    case Schedule::Pointwise: return "map";
+    case Schedule::ReduceSerial: return "serial";
+    case Schedule::ReduceInner: return "inner";
+    case Schedule::ReduceOuter: return "outer";
+    case Schedule::RowSerial: return "short_rows";
+    case Schedule::RowInner: return "rows";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string readable_name(const KernelIr& ir) {
+  constexpr std::size_t kLongest = 51;  // and 9 of the hash
+  const std::string tail = fmt::format("_{}_{}", dtype_words(ir), schedule_word(ir.schedule));
+  std::vector<Word> words = words_of(ir);
+  const auto length = [&] {
+    std::size_t sum = tail.size() + words.size() - 1;
+    for (const Word& w : words) sum += w.text.size();
+    return sum;
+  };
+  while (words.size() > 1 && length() > kLongest)  // of equally telling words the last one goes
+    words.erase(std::prev(std::min_element(words.rbegin(), words.rend(), [](const Word& a, const Word& b) {
+                            return a.weight < b.weight;
+                          }).base()));
+  std::string name;
+  for (const Word& w : words) name += fmt::format("{}{}", name.empty() ? "" : "_", w.text);
+  return name + tail;
 }
 
 KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
@@ -181,7 +249,7 @@ KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kern
   source.sections = prelude_sections(functions);
   source.prelude = prelude_text(source.sections, dialect);
   const std::string hash = support::hash_bytes(source.prelude + kernel).hex();
-  source.entry = fmt::format("{}_{}", readable_name(ir), hash.substr(0, 16));
+  source.entry = fmt::format("{}_{}", readable_name(ir), hash.substr(0, 8));
   replace_all(kernel, kEntryName, source.entry);
   source.kernel = std::move(kernel);
   source.text = source.prelude + source.kernel;

@@ -75,9 +75,10 @@ int arity(const Instr& instr);
 /// The constant `value` rounded to `dtype` (float32, float64) as a hexadecimal literal: exact, free of locale.
 std::string float_literal(Dtype dtype, double value);
 
-/// Readable head of the entry's name: "map_multiply_add", "reduce_sum_multiply", "row_max_sum_subtract_exp".
+/// Readable head of the entry's name, operations, dtype and schedule: "max_subtract_exp_sum_divide_f32_rows". At most 51
+/// characters, plain operations left out first.
 std::string readable_name(const KernelIr& ir);
-/// Assembles the source: prelude sections of `functions`, `kernel` with kEntryName replaced by readable name, "_" and 16
+/// Assembles the source: prelude sections of `functions`, `kernel` with kEntryName replaced by readable name, "_" and 8
 /// hex digits of the text's hash.
 KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
                            std::span<const std::string> functions);

@@ -17,7 +17,7 @@ namespace tarry::runtime {
 class RecentWork {
  public:
   void add(Device device, Where where, std::shared_ptr<const CompiledPlan> plan);
-  /// "; latest work on cuda:0: evaluate at main.cpp:9 (map_add_5d2f, sum_77a1), ...", newest first; "" where there is
+  /// "; latest work on cuda:0: evaluate at main.cpp:9 (add_f32_map_5d2f91c0), ...", newest first; "" where there is
   /// none.
   [[nodiscard]] std::string describe(Device device) const;
 
