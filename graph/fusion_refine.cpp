@@ -23,6 +23,7 @@ constexpr std::size_t kBetween = 6;                                  // kernels 
 constexpr std::size_t kRounds = 12;                                  // times that a move is extended
 constexpr std::uint64_t kRebuild = 64;                               // requests that choosing a kernel counts for
 constexpr std::size_t kApart = 32;                                   // nodes taken apart at once
+constexpr double kPlateau = 1e-3;                                    // of a launch: by how much the best may be exceeded
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
 
 bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
@@ -44,6 +45,7 @@ class Refiner {
       before = p_.seconds();
       windows();
     }
+    best_ = p_.seconds();
     for (bool more = several(); more && !spent();)
       if (rebuild(some_kernel())) more = several();
   }
@@ -153,8 +155,9 @@ class Refiner {
     }
     shuffle(queue_);
     descend();
-    const bool better = p_.seconds() < before - kLeast;
-    p_.end_group(better);
+    const bool better = p_.seconds() < best_ - kLeast;
+    p_.end_group(p_.seconds() < std::max(before, best_ + kPlateau * launch_));
+    best_ = std::min(best_, p_.seconds());
     return better;
   }
 
@@ -323,6 +326,7 @@ class Refiner {
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<KernelId> queue_;
   std::vector<bool> waiting_;
+  double best_ = 0;  // seconds of the best so far
   bool met_circle_ = false;                                 // by the last merge
   std::uint64_t moment_ = 0;                                // moves kept
   std::vector<std::uint64_t> changed_;                      // by kernel: when
