@@ -17,7 +17,7 @@ constexpr double kLeastPart = 1e-4;                                  // of all s
 constexpr std::size_t kAllPairs = 64;                                // kernels up to which every pair is tried
 constexpr std::size_t kMostCounted = 1024;                           // numbers of kernels, to find how many there are
 constexpr std::size_t kNeighbours = 4;                               // kernels next in number that are tried beyond
-constexpr std::uint64_t kWorkPerNode = 8000, kMostWork = 1'600'000;  // requests
+constexpr std::uint64_t kWorkPerNode = 8000, kMostWork = 3'200'000;  // requests
 constexpr std::size_t kWindow = 8;                                   // nodes of a window
 constexpr std::size_t kBetween = 6;                                  // kernels merged at once
 constexpr std::size_t kRounds = 12;                                  // times that a move is extended
