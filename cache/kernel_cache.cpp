@@ -15,6 +15,8 @@
 #include "cache/disk_store.h"
 #include "cache/flight_lock.h"
 #include "cache/memory_layer.h"
+#include "cache/misses.h"
+#include "cache/shared_images.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/log.h"
@@ -43,6 +45,8 @@ struct Job {
   std::shared_ptr<Flight> flight;  ///< null for a memory hit
   bool mine = false;               ///< this get() makes it and has not finished it yet
   bool unlocked = false;           ///< another process was waited for in vain
+  std::string refused = {};        ///< "compiler" or "image" where an entry was there and not used; `cause` says why
+  std::string cause = {};
   Loaded loaded{nullptr, Hit::Memory, 0};
 };
 
@@ -63,15 +67,28 @@ struct Layers {
   }
 };
 
-std::string not_cached_message(Jobs missing) {
+std::vector<Layer*> pointers(const Layers& layers) {
+  std::vector<Layer*> all;
+  for (const std::unique_ptr<Layer>& layer : layers.search_order) all.push_back(layer.get());
+  return all;
+}
+
+Miss miss_of(const Job& job) { return {job.material, job.request->entry, job.refused, job.cause}; }
+
+std::string not_cached_message(Jobs missing, const Layers& layers) {
   constexpr std::size_t kNamed = 8;
   std::string text = "TARRY_REQUIRE_CACHED is set and " + std::to_string(missing.size()) +
                      (missing.size() == 1 ? " kernel is" : " kernels are") + " in no cache layer:";
-  for (const Job* job : missing.first(std::min(missing.size(), kNamed))) {
-    const KernelKey& key = job->request->key;
-    text += " " + job->request->entry + " (" + key.target + ", " + key.mode + ", key " + job->material->hash.hex() + ")";
+  const Jobs named = missing.first(std::min(missing.size(), kNamed));
+  std::vector<Miss> misses;
+  for (const Job* job : named) misses.push_back(miss_of(*job));
+  const std::vector<CacheMiss> explained = explain(misses, pointers(layers));
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const KernelKey& key = named[i]->request->key;
+    text += "\n  " + explained[i].kernel + " (" + key.target + ", " + key.mode + ", key " + explained[i].key +
+            "): " + explained[i].explanation;
   }
-  if (missing.size() > kNamed) text += " and " + std::to_string(missing.size() - kNamed) + " more";
+  if (missing.size() > kNamed) text += "\n  and " + std::to_string(missing.size() - kNamed) + " more";
   return text;
 }
 
@@ -120,6 +137,13 @@ std::vector<std::vector<Job*>> batches_of(Jobs jobs) {
   return batches;
 }
 
+/// Why an entry made by `entry` may not stand for what `present` would make.
+std::string compiler_cause(const std::string& entry, const std::string& present) {
+  const std::string made = "there is an entry that \"" + entry + "\" made";
+  return made + (present.empty() ? ", no compiler is here to compare it with, and TARRY_CACHE_STRICT is set"
+                                 : "; the compiler here is \"" + present + "\"");
+}
+
 /// Calls work(0) .. work(count - 1) on up to one thread per core; runs here what no thread can be had for.
 /// work must not throw.
 template <class Work>
@@ -147,6 +171,8 @@ struct KernelCache::Impl {
   MemoryLayer memory;
   MaterialMap<std::shared_ptr<Flight>> flights;
   CacheStats stats;
+  MissLog misses;       // these two lock themselves
+  SharedImages images;
   std::shared_ptr<const Layers> layers;
   std::uint64_t layers_generation = 0;
 
@@ -161,7 +187,7 @@ struct KernelCache::Impl {
   void make(Jobs jobs, const Backend& backend);
   std::vector<Job*> compile_free(Jobs missing, const Backend& backend, const Layers& layers);
   bool load_from_disk(Job& job, const Backend& backend, const Layers& layers);
-  bool acceptable(const Entry& entry, const Layer& layer, const Backend& backend, const Layers& layers);
+  bool acceptable(const Entry& entry, const Layer& layer, const std::string& present, const Layers& layers);
   void compile(Jobs batch, const Backend& backend, const Layers& layers);
   void store(const Job& job, const Binary& binary, const Layers& layers);
 };
@@ -234,7 +260,10 @@ void KernelCache::Impl::make(Jobs jobs, const Backend& backend) {
     if (is_mine(job) && !load_from_disk(*job, backend, *now)) missing.push_back(job);
   }
   if (missing.empty()) return;
-  if (now->require_cached) TARRY_THROW(NotCached, "", Where{}, not_cached_message(missing));
+  if (now->require_cached) {
+    for (const Job* job : missing) misses.add(miss_of(*job));
+    TARRY_THROW(NotCached, "", Where{}, not_cached_message(missing, *now));
+  }
 
   while (!missing.empty()) {
     missing = compile_free(missing, backend, *now);
@@ -271,9 +300,15 @@ std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Backend& b
 
 bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const Layers& now) {
   for (const std::unique_ptr<Layer>& layer : now.search_order) {
-    const std::optional<Entry> entry = layer->read(job.material->bytes);
-    if (!entry || entry->name != job.request->entry || !acceptable(*entry, *layer, backend, now)) continue;
-    const Binary binary{std::make_shared<const std::string>(entry->image), entry->compiler, entry->log};
+    std::optional<Entry> entry = layer->read(job.material->bytes);
+    if (!entry || entry->name != job.request->entry) continue;
+    const std::string present = backend.compiler ? backend.compiler() : "";
+    if (!acceptable(*entry, *layer, present, now)) {
+      job.refused = "compiler";
+      job.cause = compiler_cause(entry->compiler, present);
+      continue;
+    }
+    const Binary binary{images.share(std::move(entry->image)), std::move(entry->compiler), std::move(entry->log)};
     try {
       finish(job, backend.load(*job.request, binary), Hit::Disk);
       return true;
@@ -284,6 +319,8 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const L
     } catch (const std::exception& error) {
       log::info("a cached kernel did not load, compiling it again: " + std::string(error.what()));
       count(&CacheStats::load_failures);
+      job.refused = "image";
+      job.cause = "there is an entry of this key, but it did not load: " + std::string(error.what());
       layer->discard(job.material->bytes);
     }
   }
@@ -291,9 +328,8 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const L
 }
 
 /// Whether an entry may stand for what the present compiler would make. Without a compiler there is no choice.
-bool KernelCache::Impl::acceptable(const Entry& entry, const Layer& layer, const Backend& backend,
+bool KernelCache::Impl::acceptable(const Entry& entry, const Layer& layer, const std::string& present,
                                    const Layers& now) {
-  const std::string present = backend.compiler ? backend.compiler() : "";
   if (entry.compiler == present) return true;
   if (now.strict) return false;
   if (present.empty()) return true;
@@ -304,7 +340,10 @@ bool KernelCache::Impl::acceptable(const Entry& entry, const Layer& layer, const
 
 void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers& now) {
   std::vector<const KernelRequest*> requests;
-  for (const Job* job : batch) requests.push_back(job->request);
+  for (const Job* job : batch) {
+    requests.push_back(job->request);
+    misses.add(miss_of(*job));
+  }
   const auto start = std::chrono::steady_clock::now();
   count(&CacheStats::compile_batches);
   const Binary binary = backend.compile(requests);
@@ -377,6 +416,10 @@ std::vector<Loaded> KernelCache::get(std::span<const KernelRequest> requests, co
 CacheStats KernelCache::stats() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->stats;
+}
+
+std::vector<CacheMiss> KernelCache::misses() const {
+  return explain(impl_->misses.latest(), pointers(*impl_->current_layers()));
 }
 
 void KernelCache::clear_memory() {

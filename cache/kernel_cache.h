@@ -5,9 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <tarry/cache.h>
 
 #include "support/hash.h"
 
@@ -24,6 +28,13 @@ struct KernelKey {
   [[nodiscard]] std::string material() const;  ///< canonical bytes of all of it and the format version
   [[nodiscard]] support::Hash128 hash() const;
 };
+
+/// What KernelKey::material() holds.
+struct KeyFields {
+  std::string_view format, target, mode, options, text;
+};
+/// Views into `material`; nullopt for bytes that no version of material() made.
+std::optional<KeyFields> parse_material(std::string_view material);
 
 /// One kernel that a plan needs.
 struct KernelRequest {
@@ -47,10 +58,7 @@ class Executable {
 
 enum class Hit : std::uint8_t { Memory, Disk, Compiled };
 
-struct CacheStats {
-  std::int64_t memory_hits = 0, disk_hits = 0, compiles = 0, compile_batches = 0;
-  std::int64_t load_failures = 0, write_failures = 0, evicted = 0, foreign_compiler = 0;
-};
+using CacheStats = CacheCounters;
 
 /// How the owner compiles and loads. Both may throw; a throw reaches every caller that waits for the same kernel.
 struct Backend {
@@ -74,6 +82,8 @@ class KernelCache {
   /// the same kernel asked for by many threads compiles once.
   std::vector<Loaded> get(std::span<const KernelRequest> requests, const Backend& backend);
   [[nodiscard]] CacheStats stats() const;
+  /// The latest kernels that no disk layer held, explained by what is in the layers now.
+  [[nodiscard]] std::vector<CacheMiss> misses() const;
   void clear_memory();  ///< forgets loaded kernels (tests)
  private:
   struct Impl;

@@ -1,5 +1,7 @@
-// KernelKey: the canonical bytes that identify a kernel.
+// KernelKey: the canonical bytes that identify a kernel, and back.
 #include "cache/kernel_cache.h"
+
+#include <charconv>
 
 namespace tarry::cache {
 
@@ -15,6 +17,23 @@ void append_field(std::string& bytes, const char* name, const std::string& value
   bytes += '\n';
 }
 
+/// The value of the field that `bytes` begin with, which is cut off; nullopt where it is another field or cut short.
+std::optional<std::string_view> take_field(std::string_view& bytes, std::string_view name) {
+  const std::size_t line = bytes.find('\n');
+  if (line == std::string_view::npos || !bytes.starts_with(name) || line <= name.size() || bytes[name.size()] != ' ') {
+    return std::nullopt;
+  }
+  const std::string_view digits = bytes.substr(name.size() + 1, line - name.size() - 1);
+  std::size_t size = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  const std::string_view rest = bytes.substr(line + 1);
+  if (error != std::errc{} || end != digits.data() + digits.size() || size >= rest.size() || rest[size] != '\n') {
+    return std::nullopt;
+  }
+  bytes = rest.substr(size + 1);
+  return rest.substr(0, size);
+}
+
 }  // namespace
 
 std::string KernelKey::material() const {
@@ -26,6 +45,14 @@ std::string KernelKey::material() const {
   append_field(bytes, "options", options);
   append_field(bytes, "text", text);
   return bytes;
+}
+
+std::optional<KeyFields> parse_material(std::string_view material) {
+  const auto format = take_field(material, "format"), target = take_field(material, "target");
+  const auto mode = take_field(material, "mode"), options = take_field(material, "options");
+  const auto text = take_field(material, "text");
+  if (!format || !target || !mode || !options || !text || !material.empty()) return std::nullopt;
+  return KeyFields{*format, *target, *mode, *options, *text};
 }
 
 support::Hash128 KernelKey::hash() const { return support::hash_bytes(material()); }

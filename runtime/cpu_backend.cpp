@@ -40,10 +40,10 @@ const graph::Target& host_target() {
   return *target;
 }
 
-/// A loaded shared object.
+/// A loaded shared object. Holds its image: that is how kernels that come with an equal one find this.
 class Library {
  public:
-  explicit Library(const std::string& image) : handle_(open(image)) {}
+  explicit Library(std::shared_ptr<const std::string> image) : image_(std::move(image)), handle_(open(*image_)) {}
   ~Library() { dlclose(handle_); }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -87,6 +87,7 @@ class Library {
     return handle;
   }
 
+  const std::shared_ptr<const std::string> image_;
   void* const handle_;
 };
 
@@ -171,14 +172,10 @@ class CpuBackend final : public Backend {
  private:
   std::shared_ptr<Library> library(const cache::Binary& binary);
 
-  struct Loaded {
-    std::weak_ptr<const std::string> image;
-    std::weak_ptr<Library> library;
-  };
   const graph::Target& target_;
   std::shared_ptr<HostPool> pool_;
   std::mutex libraries_mutex_;
-  std::map<const std::string*, Loaded> libraries_;  // kernels of one batch share an image: it is loaded once
+  std::map<const std::string*, std::weak_ptr<Library>> libraries_;  // kernels of one batch share an image: it is loaded once
 };
 
 cache::Binary CpuBackend::compile(std::span<const cache::KernelRequest* const> requests) {
@@ -190,12 +187,11 @@ cache::Binary CpuBackend::compile(std::span<const cache::KernelRequest* const> r
 
 std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
   const std::lock_guard lock(libraries_mutex_);
-  std::erase_if(libraries_, [](const auto& entry) { return entry.second.library.expired(); });
-  Loaded& loaded = libraries_[binary.image.get()];
-  // An address may come back with another image behind it.
-  if (auto known = loaded.library.lock(); known && loaded.image.lock() == binary.image) return known;
-  auto made = std::make_shared<Library>(*binary.image);
-  loaded = {binary.image, made};
+  std::erase_if(libraries_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<Library>& known = libraries_[binary.image.get()];
+  if (auto loaded = known.lock()) return loaded;
+  auto made = std::make_shared<Library>(binary.image);
+  known = made;
   return made;
 }
 

@@ -3,12 +3,12 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <tarry/plan.h>
 
-#include "cache/kernel_cache.h"
 #include "graph/node.h"
 
 namespace tarry::runtime {
@@ -28,7 +28,5 @@ std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
 std::string describe_recent_work(const Error& e, Device device);
 /// Waits for all devices that have been used.
 void synchronize();
-/// What the engine's kernel cache has done so far.
-cache::CacheStats cache_stats();
 
 }  // namespace tarry::runtime

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +11,7 @@
 #include "codegen/interpreter.h"
 #include "runtime/backend.h"
 #include "runtime/engine.h"
+#include "runtime/kernel_caches.h"
 #include "runtime/plan_cache.h"
 #include "runtime/recent_work.h"
 #include "runtime/report.h"
@@ -33,21 +33,12 @@ using graph::State;
 /// Process-wide and never destroyed: arrays in static storage may be evaluated and dropped at exit.
 struct Engine {
   PlanCache plans;
-  std::mutex kernels_mutex;
-  std::map<const Backend*, std::unique_ptr<cache::KernelCache>> kernels;  ///< an executable belongs to its device
   RecentWork recent;
   std::condition_variable resolved;  ///< with engine_mutex(): a claimed node became ready, failed or lazy again
 };
 Engine& engine() {
   static auto* e = new Engine;
   return *e;
-}
-
-cache::KernelCache& kernel_cache(const Backend& b) {
-  const std::lock_guard lock(engine().kernels_mutex);
-  std::unique_ptr<cache::KernelCache>& slot = engine().kernels[&b];
-  if (!slot) slot = std::make_unique<cache::KernelCache>();
-  return *slot;
 }
 
 /// The roots of one evaluate while it owns them: back to lazy unless they were published or failed.
@@ -415,23 +406,6 @@ Report evaluate(std::span<const Edge> roots, Where where) {
 std::string describe_recent_work(const Error& e, Device device) {
   const bool fault = e.code() == ErrorCode::DeviceError || e.code() == ErrorCode::DeviceLost;
   return fault && device.kind != DeviceKind::Cpu ? engine().recent.describe(device) : std::string();
-}
-
-cache::CacheStats cache_stats() {
-  const std::lock_guard lock(engine().kernels_mutex);
-  cache::CacheStats sum;
-  for (const auto& [device, kernels] : engine().kernels) {
-    const cache::CacheStats s = kernels->stats();
-    sum.memory_hits += s.memory_hits;
-    sum.disk_hits += s.disk_hits;
-    sum.compiles += s.compiles;
-    sum.compile_batches += s.compile_batches;
-    sum.load_failures += s.load_failures;
-    sum.write_failures += s.write_failures;
-    sum.evicted += s.evicted;
-    sum.foreign_compiler += s.foreign_compiler;
-  }
-  return sum;
 }
 
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {

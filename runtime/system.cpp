@@ -4,12 +4,14 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <tarry/cache.h>
 #include <tarry/device.h>
 
 #include "cache/disk_store.h"
 #include "runtime/backend.h"
 #include "runtime/c_compiler.h"
 #include "runtime/engine.h"
+#include "runtime/kernel_caches.h"
 #include "runtime/nvrtc.h"
 #include "runtime/parallel.h"
 #include "support/check.h"
@@ -68,15 +70,6 @@ std::string describe_cache_directory(const std::vector<std::unique_ptr<cache::La
   return "none: it cannot be used; set TARRY_CACHE_DIR to a directory of your own";
 }
 
-std::string describe_cache_counters() {
-  const cache::CacheStats stats = cache_stats();
-  return fmt::format(
-      "{} memory hits, {} disk hits, {} compiled in {} batches, {} load failures, {} write failures, {} evicted, "
-      "{} by a foreign compiler",
-      stats.memory_hits, stats.disk_hits, stats.compiles, stats.compile_batches, stats.load_failures,
-      stats.write_failures, stats.evicted, stats.foreign_compiler);
-}
-
 }  // namespace
 }  // namespace tarry::runtime
 
@@ -117,11 +110,15 @@ std::string describe_system() {
   for (const auto& layer : layers) {
     if (layer->access() == cache::Access::ReadOnly) fact("cache below", layer->describe());
   }
-  fact("cache counters", runtime::describe_cache_counters());
+  fact("cache counters", runtime::describe(runtime::cache_stats()));
   return text;
 }
 
 void synchronize() { runtime::synchronize(); }
+
+CacheCounters cache_counters() { return runtime::cache_stats(); }
+
+std::vector<CacheMiss> cache_misses() { return runtime::cache_misses(); }
 
 }  // namespace v0
 }  // namespace tarry

@@ -86,7 +86,7 @@ class OddFloatingPoint {
 TARRY_CHILD(records_only) {
   const std::vector<ta::Array> all = record_much();
   std::printf("%s %s", is_mapped("libcuda.so") ? "driver" : "no-driver", is_mapped("libnvrtc") ? "nvrtc" : "no-nvrtc");
-  const ta::cache::CacheStats s = ta::runtime::cache_stats();
+  const ta::CacheCounters s = ta::cache_counters();
   std::printf(" %lld", static_cast<long long>(s.compiles + s.disk_hits + s.memory_hits));
   return 0;
 }

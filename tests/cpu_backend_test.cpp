@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include <tarry/error.h>
@@ -40,6 +43,19 @@ const KernelArgs& two_vectors(std::int64_t n) {
   static KernelArgs args;
   args = {{n}, 1, {{0, {1}, 0}, {0, {1}, 0}}};
   return args;
+}
+
+/// How many different images of kernels this process has mapped: each has an inode of its own.
+std::size_t mapped_kernel_files() {
+  std::ifstream maps("/proc/self/maps");
+  std::set<std::string> inodes;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::string range, rights, offset, device, inode, name;
+    words >> range >> rights >> offset >> device >> inode >> name;
+    if (name.find("tarry_kernels") != std::string::npos) inodes.insert(inode);
+  }
+  return inodes.size();
 }
 
 }  // namespace
@@ -123,6 +139,25 @@ TEST_CASE("cpu: kernels of one batch share an image and each finds its entry", "
     device.launch({executable.get(), &sources[i], words, g});
     REQUIRE(y == expected[i]);
   }
+}
+
+TEST_CASE("cpu: kernels of one batch that come from files of their own are loaded as one library", "[runtime][cpu]") {
+  runtime::Backend& device = cpu_device();
+  const support::ScopedTemporaryDirectory directory;
+  const Switch cache_dir("TARRY_CACHE_DIR", directory.path().string()), cache_path("TARRY_CACHE_PATH", "");
+  std::vector<KernelSource> sources;
+  for (const Op op : {Op::Add, Op::Multiply, Op::Maximum}) sources.push_back(render(copy_times(op), device.target()));
+  std::vector<cache::KernelRequest> requests;
+  for (const KernelSource& s : sources) requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
+  cache::Backend calls;
+  calls.compile = [&](std::span<const cache::KernelRequest* const> batch) { return device.compile(batch); };
+  calls.load = [&](const cache::KernelRequest& r, const cache::Binary& binary) { return device.load(r, binary); };
+  calls.compiler = [&] { return device.compiler(); };
+  cache::KernelCache().get(requests, calls);
+  const std::size_t before = mapped_kernel_files();
+  cache::KernelCache cache;
+  for (const cache::Loaded& loaded : cache.get(requests, calls)) REQUIRE(loaded.hit == cache::Hit::Disk);
+  REQUIRE(mapped_kernel_files() == before + 1);
 }
 
 TEST_CASE("cpu: images that are loaded and dropped in turn stay apart", "[runtime][cpu]") {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <tarry/array.h>      // IWYU pragma: export
+#include <tarry/cache.h>      // IWYU pragma: export
 #include <tarry/constants.h>  // IWYU pragma: export
 #include <tarry/create.h>     // IWYU pragma: export
 #include <tarry/device.h>     // IWYU pragma: export

@@ -1,0 +1,142 @@
+// find_nearest: one pass over all entries, comparing sorted hashes of their lines.
+#include "cache/explain.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "cache/kernel_cache.h"
+#include "support/hash.h"
+
+namespace tarry::cache {
+
+namespace {
+
+using Lines = std::vector<std::uint64_t>;  // hashes, sorted
+
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
+}
+
+Lines lines_of(std::string_view text) {
+  Lines lines;
+  while (!text.empty()) lines.push_back(support::checksum_bytes(take_line(text)).lo);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+/// Part of the lines that both have: 1 where all do.
+double likeness(const Lines& a, const Lines& b) {
+  std::size_t shared = 0;
+  for (auto i = a.begin(), k = b.begin(); i != a.end() && k != b.end();) {
+    if (*i == *k) ++shared;
+    const bool step_a = *i <= *k, step_b = *k <= *i;
+    i += step_a ? 1 : 0;
+    k += step_b ? 1 : 0;
+  }
+  const std::size_t most = std::max(a.size(), b.size());
+  return most == 0 ? 1 : static_cast<double>(shared) / static_cast<double>(most);
+}
+
+/// What is left of `text` before a line gets too long to print.
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kMost = 100;
+  return std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
+}
+
+Difference first_line_that_differs(std::string_view wanted, std::string_view found) {
+  for (;;) {
+    const bool ended = wanted.empty() || found.empty();
+    const std::string_view a = take_line(wanted), b = take_line(found);
+    if (ended || a != b) return {"text", shortened(a), shortened(b)};
+  }
+}
+
+int differing_fields(const KeyFields& a, const KeyFields& b) {
+  return (a.format != b.format) + (a.target != b.target) + (a.mode != b.mode) + (a.options != b.options);
+}
+
+/// The symbol without the hash it ends in: operations, dtype and schedule.
+std::string_view base_name(std::string_view symbol) { return symbol.substr(0, symbol.rfind('_')); }
+
+/// What an entry is looked for, and the best one so far.
+struct Search {
+  const Wanted* wanted;
+  KeyFields fields;
+  Lines lines;
+  double distance = std::numeric_limits<double>::infinity();
+  std::string best_material = {}, best_name = {}, best_place = {};
+
+  void consider(const Entry& entry, const KeyFields& other, const Lines& other_lines, const std::string& place) {
+    constexpr double kFieldWeight = 1e-3;  // decides between equal texts
+    const double name = base_name(wanted->name) == base_name(entry.name) ? 0 : 1;
+    const double d = name + 1 - likeness(lines, other_lines) + kFieldWeight * differing_fields(fields, other);
+    if (d > distance || (d == distance && entry.material >= best_material)) return;
+    distance = d;
+    best_material = entry.material;
+    best_name = entry.name;
+    best_place = place;
+  }
+};
+
+}  // namespace
+
+std::vector<Difference> compare(const std::string& wanted, const std::string& found) {
+  const KeyFields a = parse_material(wanted).value_or(KeyFields{}), b = parse_material(found).value_or(KeyFields{});
+  std::vector<Difference> differences;
+  const auto check = [&](const char* component, std::string_view x, std::string_view y) {
+    if (x != y) differences.push_back({component, std::string(x), std::string(y)});
+  };
+  check("format", a.format, b.format);
+  check("target", a.target, b.target);
+  check("mode", a.mode, b.mode);
+  check("options", a.options, b.options);
+  if (a.text != b.text) differences.push_back(first_line_that_differs(a.text, b.text));
+  return differences;
+}
+
+std::vector<std::optional<Nearest>> find_nearest(std::span<const Wanted> wanted, std::span<Layer* const> layers) {
+  std::vector<Search> searches;
+  std::unordered_set<std::string_view> excluded;
+  for (const Wanted& w : wanted) {
+    const KeyFields fields = parse_material(w.material).value_or(KeyFields{});
+    searches.push_back({&w, fields, lines_of(fields.text)});
+    excluded.insert(w.material);
+  }
+  for (Layer* layer : layers) {
+    layer->visit([&](const Found& found) {
+      const auto fields = found.entry != nullptr ? parse_material(found.entry->material) : std::nullopt;
+      if (!fields || excluded.contains(found.entry->material)) return;
+      const Lines lines = lines_of(fields->text);
+      for (Search& s : searches) s.consider(*found.entry, *fields, lines, layer->path().string());
+    });
+  }
+  std::vector<std::optional<Nearest>> result;
+  for (const Search& s : searches) {
+    if (s.best_material.empty()) {
+      result.emplace_back();
+    } else {
+      result.push_back(Nearest{s.best_name, support::hash_bytes(s.best_material).hex(), s.best_place,
+                               compare(s.wanted->material, s.best_material)});
+    }
+  }
+  return result;
+}
+
+std::string describe(const std::optional<Nearest>& nearest) {
+  if (!nearest) return "there is no entry to compare it with";
+  std::string text = fmt::format("the nearest entry is {} (key {} in {})", nearest->name, nearest->key, nearest->place);
+  const char* separator = ", whose ";
+  for (const Difference& d : nearest->differences) {
+    text += d.component == "text" ? fmt::format("{}text has the line \"{}\", not \"{}\"", separator, d.found, d.wanted)
+                                  : fmt::format("{}{} is {}, not {}", separator, d.component, d.found, d.wanted);
+    separator = "; ";
+  }
+  return text;
+}
+
+}  // namespace tarry::cache
