@@ -1,46 +1,16 @@
 // Failures of a GPU while the engine runs on it. The driver is one of the test's, on host memory, whose kernels compute
 // nothing; what it can show is what is left behind and what is said.
-#include <memory>
-
-#include "runtime/backend.h"
-#include "runtime/cuda_backend.h"
 #include "support/fault.h"
 #include "tests/devices.h"
-#include "tests/fake_driver.h"
+#include "tests/fake_gpu.h"
 
 namespace ta = tarry;
 using ta::test::FakeDriver;
+using ta::test::FakeGpu;
+using ta::test::kFakeGpu;
 using ta::test::ramp;
 
 namespace {
-
-constexpr ta::Device kDevice = ta::cuda(250);
-
-/// The engine's cuda:250, with a driver that finds every kernel. Kernel caches know a backend by its address, so
-/// neither is ever freed.
-class FakeGpu {
- public:
-  FakeGpu() : driver_(*new FakeDriver) {
-    driver_.kernels["any"] = [](const std::uint64_t*, unsigned, unsigned) {};
-    driver_.api.module_get_function = [](ta::runtime::cuda::Function* function, ta::runtime::cuda::Module module,
-                                         const char*) {
-      *function =
-          reinterpret_cast<ta::runtime::cuda::Function>(&reinterpret_cast<FakeDriver*>(module)->kernels.at("any"));
-      return FakeDriver::Result::Success;
-    };
-    ta::runtime::exchange_backend(kDevice, ta::runtime::make_cuda_backend(driver_.api, kDevice.index));
-  }
-  ~FakeGpu() {
-    static auto& kept = *new std::vector<std::unique_ptr<ta::runtime::Backend>>;
-    kept.push_back(ta::runtime::exchange_backend(kDevice, nullptr));
-  }
-  FakeGpu(const FakeGpu&) = delete;
-  FakeGpu& operator=(const FakeGpu&) = delete;
-  FakeDriver& driver() { return driver_; }
-
- private:
-  FakeDriver& driver_;
-};
 
 /// Two kernels on one upload, with a temporary between them.
 ta::Array work(const ta::Array& x) { return x / ta::sum(x * 2.0f); }
@@ -63,7 +33,7 @@ TEST_CASE("error: after any failing driver call arrays are lazy or failed, and t
           "[errors][fault]") {
   TARRY_REQUIRE_NVRTC();
   FakeGpu gpu;
-  const ta::Scope placed(kDevice);
+  const ta::Scope placed(kFakeGpu);
   int lazy = 0, failed = 0;
   for (std::uint64_t k = 1; k < 200; ++k) {
     const ta::Array x = ta::asarray(ramp(64 * 48), {64, 48}), y = work(x);
@@ -102,7 +72,7 @@ TEST_CASE("error: after any failing driver call arrays are lazy or failed, and t
 TEST_CASE("error: a fault of the device names who reads, what ran and where; then the device is lost", "[errors]") {
   TARRY_REQUIRE_NVRTC();
   FakeGpu gpu;
-  const ta::Scope placed(kDevice);
+  const ta::Scope placed(kFakeGpu);
   const ta::Array x = ta::asarray(ramp(6), {2, 3}), y = work(x), late = x * 3.0f;
   ta::evaluate(y);
   gpu.driver().broken = FakeDriver::Result::IllegalAddress;

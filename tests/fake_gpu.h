@@ -1,0 +1,39 @@
+// The engine's cuda:250: plans, NVRTC and the kernel cache are real, the driver is the test's, on host memory, and its
+// kernels compute nothing.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "runtime/cuda_backend.h"
+#include "tests/fake_driver.h"
+
+namespace tarry::test {
+
+inline constexpr Device kFakeGpu = cuda(250);
+
+/// With a driver that finds every kernel. Kernel caches know a backend by its address, so neither is ever freed.
+class FakeGpu {
+ public:
+  FakeGpu() : driver_(*new FakeDriver) {
+    driver_.kernels["any"] = [](const std::uint64_t*, unsigned, unsigned) {};
+    driver_.api.module_get_function = [](runtime::cuda::Function* function, runtime::cuda::Module module, const char*) {
+      *function = reinterpret_cast<runtime::cuda::Function>(&reinterpret_cast<FakeDriver*>(module)->kernels.at("any"));
+      return FakeDriver::Result::Success;
+    };
+    runtime::exchange_backend(kFakeGpu, runtime::make_cuda_backend(driver_.api, kFakeGpu.index));
+  }
+  ~FakeGpu() {
+    static auto& kept = *new std::vector<std::unique_ptr<runtime::Backend>>;
+    kept.push_back(runtime::exchange_backend(kFakeGpu, nullptr));
+  }
+  FakeGpu(const FakeGpu&) = delete;
+  FakeGpu& operator=(const FakeGpu&) = delete;
+  FakeDriver& driver() { return driver_; }
+
+ private:
+  FakeDriver& driver_;
+};
+
+}  // namespace tarry::test
