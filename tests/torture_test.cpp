@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "cache/entry_format.h"
-#include "runtime/engine.h"
 #include "runtime/nvrtc.h"
 #include "support/hash.h"
 #include "support/process.h"
@@ -74,7 +73,7 @@ int number_of(const char* variable, int fallback) {
 }
 
 void print_summary(const std::string& values) {
-  const ta::cache::CacheStats s = ta::runtime::cache_stats();
+  const ta::CacheCounters s = ta::cache_counters();
   std::printf("%s compiles %lld disk_hits %lld write_failures %lld\n", values.c_str(), static_cast<long long>(s.compiles),
               static_cast<long long>(s.disk_hits), static_cast<long long>(s.write_failures));
 }
