@@ -117,6 +117,7 @@ struct Snapshot {
   Graph graph;
   std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
   std::vector<Device> leaf_devices;
+  std::vector<bool> leaf_computed;               ///< an evaluate made it; else it came from the user's memory
   std::vector<ScalarCell> cells;  ///< by cell number
   std::string key;                ///< canonical bytes: equal keys mean equal plans (for one target)
   Device placed{};                ///< explicit device of any node, or unplaced

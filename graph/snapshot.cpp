@@ -161,6 +161,7 @@ class Walker {
     s_.graph.leaves.push_back({storage->offset, storage->strides, storage->contiguous, whole && sole});
     s_.leaves.push_back(storage);
     s_.leaf_devices.push_back(storage->buffer->device);
+    s_.leaf_computed.push_back(n.op != Op::Input);
     return static_cast<std::uint32_t>(s_.leaves.size() - 1);
   }
 

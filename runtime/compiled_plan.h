@@ -98,6 +98,14 @@ class PlanObserver {
   virtual void kernel(const graph::Graph& g, const KernelStep& step, const graph::Target& target) = 0;
 };
 
+/// A leaf as a plan sees it: what crosses to another device arrives row-major. Returns whether a result may be that
+/// leaf's buffer itself; `pooled`: its memory is a pool's of ours.
+inline bool localise_leaf(graph::LeafLayout& layout, bool on_device, bool pooled) {
+  const bool may_alias = on_device && layout.contiguous && layout.offset == 0 && pooled;
+  if (!on_device) layout = {0, {}, true, false};
+  return may_alias;
+}
+
 /// snapshot -> passes -> fusion -> kernels -> memory plan. Pure: no device, no compiler. `on_device[leaf]`: already
 /// there.
 CompiledPlan make_plan(const graph::Snapshot& snapshot, const graph::Target& target, const std::vector<bool>& on_device,

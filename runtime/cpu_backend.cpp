@@ -16,6 +16,7 @@
 #include "runtime/c_compiler.h"
 #include "runtime/host_pool.h"
 #include "runtime/parallel.h"
+#include "runtime/toolchain.h"
 #include "support/check.h"
 #include "support/file.h"
 #include "support/floating_point.h"
@@ -138,8 +139,8 @@ class CpuBackend final : public Backend {
 
   [[nodiscard]] Device device() const override { return cpu; }
   [[nodiscard]] const graph::Target& target() const override { return target_; }
-  [[nodiscard]] std::string options(graph::Mode) const override { return c_flags(target_); }
-  [[nodiscard]] std::string compiler() const override { return c_compiler().version; }
+  [[nodiscard]] std::string options(graph::Mode mode) const override { return compile_options(target_, mode); }
+  [[nodiscard]] std::string compiler() const override { return compiler_of(target_); }
 
   std::shared_ptr<graph::Buffer> allocate(std::size_t bytes) override { return HostPool::allocate(pool_, bytes); }
   void* tickets(std::size_t) override { return nullptr; }
@@ -159,7 +160,9 @@ class CpuBackend final : public Backend {
     });
   }
 
-  cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override;
+  cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override {
+    return compile_kernels(requests, target_);
+  }
   std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override;
   void launch(const Launch& launch) override;
 
@@ -177,13 +180,6 @@ class CpuBackend final : public Backend {
   std::mutex libraries_mutex_;
   std::map<const std::string*, std::weak_ptr<Library>> libraries_;  // kernels of one batch share an image: it is loaded once
 };
-
-cache::Binary CpuBackend::compile(std::span<const cache::KernelRequest* const> requests) {
-  std::vector<const codegen::KernelSource*> kernels;
-  for (const cache::KernelRequest* request : requests) kernels.push_back(static_cast<const codegen::KernelSource*>(request->user));
-  CompiledC compiled = compile_c(codegen::join_unit(kernels, target_), requests[0]->key.options);
-  return {std::make_shared<const std::string>(std::move(compiled.image)), compiler(), std::move(compiled.log)};
-}
 
 std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
   const std::lock_guard lock(libraries_mutex_);

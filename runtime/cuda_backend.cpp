@@ -14,6 +14,7 @@
 #include "runtime/cuda_pool.h"
 #include "runtime/cuda_transfer.h"
 #include "runtime/nvrtc.h"
+#include "runtime/toolchain.h"
 #include "support/check.h"
 #include "support/env.h"
 
@@ -71,8 +72,8 @@ class CudaBackend final : public Backend {
 
   Device device() const override { return tarry::cuda(context_->index()); }
   const graph::Target& target() const override { return target_; }
-  std::string options(graph::Mode mode) const override { return nvrtc_options(mode); }
-  std::string compiler() const override { return nvrtc_compiler(); }
+  std::string options(graph::Mode mode) const override { return compile_options(target_, mode); }
+  std::string compiler() const override { return compiler_of(target_); }
 
   std::shared_ptr<graph::Buffer> allocate(std::size_t bytes) override {
     const CudaContext::Current current(*context_);
@@ -121,18 +122,9 @@ class CudaBackend final : public Backend {
   }
 
   cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override {
-    TARRY_ASSERT(!requests.empty());
-    std::vector<const codegen::KernelSource*> sources;
-    for (const cache::KernelRequest* request : requests) {
-      sources.push_back(static_cast<const codegen::KernelSource*>(request->user));
-    }
-    const graph::Mode mode = requests.front()->key.mode == "strict" ? graph::Mode::Strict : graph::Mode::Relaxed;
     // A cubin runs on its major version of compute capability only; PTX on every newer one.
     const bool same_major = context_->compute_capability() / 10 == target_.level / 10;
-    NvrtcImage image = nvrtc_compile(codegen::join_unit(sources, target_), target_, mode,
-                                     same_major ? ImageKind::Cubin : ImageKind::Ptx);
-    return {std::make_shared<const std::string>(std::move(image.bytes)), std::move(image.compiler),
-            std::move(image.log)};
+    return compile_kernels(requests, target_, same_major ? ImageKind::Cubin : ImageKind::Ptx);
   }
 
   std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override {

@@ -14,9 +14,11 @@
 #include "runtime/kernel_caches.h"
 #include "runtime/plan_cache.h"
 #include "runtime/recent_work.h"
+#include "runtime/recording.h"
 #include "runtime/report.h"
 #include "runtime/rethrow.h"
 #include "runtime/stopwatch.h"
+#include "runtime/toolchain.h"
 #include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -96,25 +98,6 @@ graph::Snapshot claim_and_snapshot(std::span<const Edge> roots, std::vector<Edge
   }
 }
 
-std::string mode_name(graph::Mode mode) { return mode == graph::Mode::Strict ? "strict" : "relaxed"; }
-
-/// "multiply, add at main.cpp:12": what the kernels of a plan do, for messages.
-std::string describe_ops(const graph::Snapshot& s) {
-  std::vector<std::string> parts;
-  for (const graph::GraphNode& n : s.graph.nodes) {
-    const graph::OpClass c = graph::info(n.op).op_class;
-    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce) continue;
-    std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
-                                   graph::to_string(s.graph.shapes[n.shape]), n.where().str());
-    if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
-    if (parts.size() == 6) {
-      parts.push_back("...");
-      break;
-    }
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 /// True where kernels run in the interpreter: asked for, or no C compiler is there.
 bool interpreted(Backend& b) {
   if (b.target().is_cuda()) return false;
@@ -137,8 +120,7 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
     auto* k = std::get_if<KernelStep>(&s);
     if (!k || k->empty() || !request_of.try_emplace(k->source.get(), requests.size()).second) continue;
     const graph::Mode mode = k->lowered.ir.mode;
-    requests.push_back(
-        {{k->source->text, b.options(mode), b.target().name, mode_name(mode)}, k->source->entry, k->source.get()});
+    requests.push_back(kernel_request(*k->source, mode, b.options(mode), b.target()));
   }
   if (requests.empty()) return counts;
   cache::Backend calls;
@@ -157,14 +139,11 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
   return counts;
 }
 
-/// Leaves as the plan will see them: what crosses to another device arrives row-major.
+/// Leaves as the plan will see them.
 void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias) {
   for (std::size_t i = 0; i < s.leaves.size(); ++i) {
     on_device.push_back(s.leaf_devices[i] == device);
-    graph::LeafLayout& layout = s.graph.leaves[i];
-    may_alias.push_back(on_device[i] && layout.contiguous && layout.offset == 0 &&
-                        s.leaves[i]->buffer->owner == graph::Owner::Pool);
-    if (!on_device[i]) layout = {0, {}, true, false};
+    may_alias.push_back(localise_leaf(s.graph.leaves[i], on_device[i], s.leaves[i]->buffer->owner == graph::Owner::Pool));
   }
 }
 
@@ -311,8 +290,9 @@ Device device_of(const graph::Snapshot& s) {
 /// Finds or makes the plan and its kernels.
 std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Report::Impl& report) {
   std::vector<bool> on_device, may_alias;
-  localise(s, b.device(), on_device, may_alias);
   const PlanSwitches switches = plan_switches();
+  record_evaluate(s, b.device(), switches);
+  localise(s, b.device(), on_device, may_alias);
   const bool interpret = interpreted(b);
   const std::unique_ptr<PlanObserver> observer = make_dump_observer();
   const bool cached = !observer && !switches.disabled("plan_cache");
@@ -366,7 +346,7 @@ void run_or_explain(graph::Snapshot& snapshot, Claim& claim, Report::Impl& repor
     try {
       return run(snapshot, claim, report, where, started);
     } catch (const Error& e) {
-      const std::string ops = describe_ops(snapshot);
+      const std::string ops = describe_ops(snapshot.graph);
       rethrow(e, "evaluate", where,
               fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
                           describe_recent_work(e, snapshot.placed)));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <ostream>
 #include <set>
 
@@ -79,6 +81,30 @@ std::ostream& operator<<(std::ostream& out, const Report& report) { return out <
 }  // namespace tarry
 
 namespace tarry::runtime {
+
+std::string describe_ops(const graph::Graph& g) {
+  std::vector<graph::NodeId> all(g.nodes.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return describe_ops(g, all);
+}
+
+std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> nodes) {
+  constexpr std::size_t kNamed = 6;
+  std::vector<std::string> parts;
+  for (graph::NodeId id : nodes) {
+    const graph::GraphNode& n = g.nodes[id];
+    const graph::OpClass c = graph::info(n.op).op_class;
+    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce) continue;
+    std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
+                                   graph::to_string(g.shapes[n.shape]), n.where().str());
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+    if (parts.size() == kNamed) {
+      parts.emplace_back("...");
+      break;
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
 
 std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   const auto describe = [&](graph::NodeId id) {

@@ -3,6 +3,7 @@
 
 #include <tarry/plan.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct Report::Impl {
 
 namespace tarry::runtime {
 
+/// "multiply float32 (4,) at main.cpp:12; ...": what the first nodes of a graph do, for messages.
+std::string describe_ops(const graph::Graph& g);
+std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> nodes);
 std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 std::shared_ptr<const Plan::Impl> describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 

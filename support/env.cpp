@@ -93,6 +93,8 @@ const std::vector<Switch>& switches() {
        "Most that TARRY_CACHE_DIR may hold, default 1g; least recently used kernels go first; 0 is no limit."},
       {"TARRY_CACHE_STRICT", "0, 1", "1: a kernel that another compiler version made is compiled again."},
       {"TARRY_REQUIRE_CACHED", "0, 1", "1: a kernel that would have to be compiled throws NotCached instead."},
+      {"TARRY_RECORD", "file",
+       "Manifest to which evaluations are added, for tarry warm: operations, dtypes and shapes, never values."},
       {"TARRY_DUMP", "words: graph, plan, ir, source", "Stages of each evaluation to write to files in TARRY_DUMP_DIR."},
       {"TARRY_DUMP_DIR", "directory",
        "Where TARRY_DUMP and failed compilations leave their files; default ./tarry-dump for the former."},

@@ -29,3 +29,4 @@
 #include <tarry/scope.h>      // IWYU pragma: export
 #include <tarry/shape.h>      // IWYU pragma: export
 #include <tarry/views.h>      // IWYU pragma: export
+#include <tarry/warm.h>       // IWYU pragma: export

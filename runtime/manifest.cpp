@@ -1,0 +1,352 @@
+// Snapshots to JSON lines and back. The one file of the library that knows nlohmann-json.
+#include "runtime/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <unordered_set>
+
+#include "support/check.h"
+#include "support/file.h"
+#include "support/hash.h"
+#include "support/log.h"
+
+namespace tarry::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using graph::Dims;
+using graph::Graph;
+using graph::GraphEdge;
+using graph::GraphNode;
+using graph::OpClass;
+
+constexpr const char* kVersionKey = "tarry_manifest";
+constexpr std::string_view kIdPrefix = R"({"id":")";
+constexpr std::size_t kIdDigits = 32;
+constexpr const char* kScalarClasses[] = {"other", "zero", "negative zero", "one"};  // by graph::ScalarClass
+
+// To JSON.
+
+Json as_json(const Dims& dims) { return dims.vector(); }
+
+Json as_json(const GraphEdge& e) {
+  if (e.output == 0) return e.node;
+  return Json::array({e.node, e.output});
+}
+
+std::string base_name(const char* file) { return std::filesystem::path(file).filename().string(); }
+
+Json as_json(const graph::IndexMap& map) {
+  Json dims = Json::array();
+  for (int d = 0; d < map.size; ++d) dims.push_back({map[d].axis, map[d].start, map[d].step});
+  return dims;
+}
+
+void put_payload(Json& json, const Graph& g, const GraphNode& n) {
+  switch (graph::info(n.op).op_class) {
+    case OpClass::Leaf:
+      json["leaf"] = n.payload;
+      break;
+    case OpClass::Scalar:
+      json["value"] = kScalarClasses[static_cast<int>(g.scalars[n.payload].known)];
+      break;
+    case OpClass::Iota:
+      json["axis"] = n.payload;
+      break;
+    case OpClass::View:
+      json["map"] = as_json(g.views[n.payload]);
+      break;
+    case OpClass::Update:
+      json["start"] = as_json(g.updates[n.payload].start);
+      json["step"] = as_json(g.updates[n.payload].step);
+      break;
+    case OpClass::Reduce:
+      json["axis"] = g.reduces[n.payload].axis;
+      if (n.op == graph::Op::MomentsMerge) json["weight"] = g.reduces[n.payload].weight;
+      break;
+    case OpClass::Reshape:
+    case OpClass::Map:
+    case OpClass::Composite:
+      break;
+  }
+}
+
+Json as_json(const Graph& g, const GraphNode& n) {
+  Json json = {{"op", graph::name(n.op)}, {"dtype", name(n.dtype)}, {"shape", as_json(g.shapes[n.shape])}};
+  if (n.n_inputs > 0) {
+    Json inputs = Json::array();
+    for (int i = 0; i < n.n_inputs; ++i) inputs.push_back(as_json(n.inputs[i]));
+    json["in"] = std::move(inputs);
+  }
+  put_payload(json, g, n);
+  if (n.mode == graph::Mode::Relaxed) json["mode"] = "relaxed";
+  if (n.file) json["at"] = fmt::format("{}:{}", base_name(n.file), n.line);
+  return json;
+}
+
+Json as_json(const graph::LeafLayout& layout, const LeafMemory& memory) {
+  Json json = {{"from", memory.computed ? "evaluate" : "user"}};
+  if (!memory.pooled) json["memory"] = "foreign";
+  if (!memory.on_device) json["elsewhere"] = true;
+  if (layout.offset != 0) json["offset"] = layout.offset;
+  if (!layout.contiguous) json["strides"] = as_json(layout.strides);
+  if (layout.donated) json["donated"] = true;
+  return json;
+}
+
+/// The id of a line whose other members are `content`.
+std::string id_of(const Json& content) { return support::checksum_bytes(content.dump()).hex(); }
+
+/// Words that leave the kernels as they are.
+bool shapes_plans(std::string_view word) { return word != "plan_cache" && word != "compile"; }
+
+// From JSON. Whatever is missing or of another kind throws Json::exception; what would break a rule of Graph, Broken.
+
+struct Broken : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+Dims dims_of(const Json& json) {
+  const auto values = json.get<std::vector<std::int64_t>>();
+  if (values.size() > graph::kMaxRank) throw Broken("more dimensions than an array has");
+  return Dims(values);
+}
+
+Dims shape_of(const Json& json) {
+  const Dims shape = dims_of(json);
+  std::int64_t count = 1;
+  for (std::int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(count, std::max<std::int64_t>(extent, 1), &count))
+      throw Broken("a shape that no array has");
+  return shape;
+}
+
+GraphEdge edge_of(const Json& json) {
+  if (json.is_array()) return {json.at(0).get<graph::NodeId>(), json.at(1).get<std::uint32_t>()};
+  return {json.get<graph::NodeId>(), 0};
+}
+
+graph::Op op_of(const std::string& op) {
+  for (const graph::OpInfo& row : graph::kOpTable)
+    if (op == row.name && row.op_class != OpClass::Composite) return row.op;
+  throw Broken("there is no op " + op);
+}
+
+Dtype dtype_of_name(const std::string& dtype) {
+  for (int d = 0; d < kDtypeCount; ++d)
+    if (dtype == kDtypeTable[d].name) return static_cast<Dtype>(d);
+  throw Broken("there is no dtype " + dtype);
+}
+
+graph::ScalarClass class_of(const std::string& text) {
+  const auto* const found = std::find(std::begin(kScalarClasses), std::end(kScalarClasses), text);
+  if (found == std::end(kScalarClasses)) throw Broken("there is no class of scalars " + text);
+  return static_cast<graph::ScalarClass>(found - std::begin(kScalarClasses));
+}
+
+template <class T>
+std::uint32_t add(std::vector<T>& table, T value) {
+  table.push_back(std::move(value));
+  return static_cast<std::uint32_t>(table.size() - 1);
+}
+
+graph::IndexMap map_of(const Json& json) {
+  graph::IndexMap map;
+  for (const Json& d : json) {
+    if (map.size == graph::kMaxRank) throw Broken("more dimensions than an array has");
+    map.push_back({d.at(0).get<std::int32_t>(), d.at(1).get<std::int64_t>(), d.at(2).get<std::int64_t>()});
+  }
+  return map;
+}
+
+class Reader {
+ public:
+  explicit Reader(Recorded& out) : out_(out), g_(out.graph) {}
+
+  void read(const Json& json) {
+    out_.device = json.at("device") == "cuda" ? DeviceKind::Cuda : DeviceKind::Cpu;
+    if (json.contains("disable")) out_.disabled = json["disable"].get<std::vector<std::string>>();
+    for (const Json& leaf : json.at("leaves")) add_leaf(leaf);
+    for (const Json& node : json.at("nodes")) add_node(node);
+    for (const Json& root : json.at("roots")) g_.roots.push_back(edge_of(root));
+    graph::verify(g_);
+  }
+
+ private:
+  void add_leaf(const Json& json) {
+    LeafMemory memory;
+    memory.computed = json.at("from") == "evaluate";
+    memory.pooled = json.value("memory", "") != "foreign";
+    memory.on_device = !json.value("elsewhere", false);
+    graph::LeafLayout layout;
+    layout.offset = json.value("offset", std::int64_t{0});
+    layout.contiguous = !json.contains("strides");
+    if (!layout.contiguous) layout.strides = dims_of(json["strides"]);
+    layout.donated = json.value("donated", false);
+    out_.leaves.push_back(memory);
+    g_.leaves.push_back(layout);
+  }
+
+  void add_node(const Json& json) {
+    const auto id = static_cast<graph::NodeId>(g_.nodes.size());
+    GraphNode n;
+    n.op = op_of(json.at("op"));
+    n.dtype = dtype_of_name(json.at("dtype"));
+    n.mode = json.value("mode", "") == "relaxed" ? graph::Mode::Relaxed : graph::Mode::Strict;
+    n.shape = g_.intern(shape_of(json.at("shape")));
+    n.origin = id;
+    for (const Json& input : json.value("in", Json::array())) {
+      if (n.n_inputs == graph::Node::kMaxInputs) throw Broken("more inputs than an op has");
+      n.inputs[n.n_inputs++] = edge_of(input);
+    }
+    if (n.n_inputs != graph::info(n.op).arity) throw Broken("an op with another number of inputs");
+    n.payload = payload(json, n);
+    if (json.contains("at")) set_place(n, json["at"]);
+    g_.nodes.push_back(n);
+  }
+
+  std::uint32_t payload(const Json& json, const GraphNode& n) {
+    switch (graph::info(n.op).op_class) {
+      case OpClass::Leaf: {
+        const auto leaf = json.at("leaf").get<std::uint32_t>();
+        const graph::LeafLayout& layout = g_.leaves.at(leaf);
+        if (!layout.contiguous && layout.strides.size() != g_.shapes[n.shape].size()) throw Broken("strides of another rank");
+        if (layout.contiguous) g_.leaves[leaf].strides = graph::row_major_strides(g_.shapes[n.shape].span());
+        return leaf;
+      }
+      case OpClass::Scalar: {
+        graph::ScalarSource source;
+        source.dtype = n.dtype;
+        source.known = class_of(json.at("value"));
+        source.cell = static_cast<std::uint32_t>(g_.scalars.size());
+        return add(g_.scalars, source);
+      }
+      case OpClass::Iota:
+        return json.at("axis").get<std::uint32_t>();
+      case OpClass::View:
+        return add(g_.views, map_of(json.at("map")));
+      case OpClass::Update:
+        return add(g_.updates, {dims_of(json.at("start")), dims_of(json.at("step"))});
+      case OpClass::Reduce:
+        return add(g_.reduces, {json.at("axis").get<std::int32_t>(), json.value("weight", std::int64_t{1})});
+      default:
+        return graph::kNoId;
+    }
+  }
+
+  void set_place(GraphNode& n, const std::string& at) {
+    const std::size_t colon = at.rfind(':');
+    if (colon == std::string::npos) throw Broken("a place without a line");
+    n.file = out_.files.insert(at.substr(0, colon)).first->c_str();
+    n.line = static_cast<std::uint32_t>(std::stoul(at.substr(colon + 1)));
+  }
+
+  Recorded& out_;
+  Graph& g_;
+};
+
+[[noreturn]] void refuse(const std::string& place, const std::string& why) {
+  TARRY_THROW(InvalidArgument, "warm", Where{}, fmt::format("{}: {}", place, why));
+}
+
+/// nullopt where the line is damaged.
+std::optional<Recorded> parse_line(std::string_view line, const std::string& place) {
+  Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("id")) return std::nullopt;
+  Recorded recorded;
+  recorded.id = json["id"].is_string() ? json["id"].get<std::string>() : "";
+  recorded.place = place;
+  json.erase("id");
+  if (recorded.id != id_of(json)) return std::nullopt;
+  try {
+    Reader(recorded).read(json);
+  } catch (const std::exception& e) {  // whole, but not of our making
+    refuse(place, e.what());
+  }
+  return recorded;
+}
+
+}  // namespace
+
+std::string manifest_header() { return Json{{kVersionKey, kManifestVersion}}.dump(); }
+
+bool is_manifest_header(std::string_view line, const std::string& place) {
+  if (line.find(kVersionKey) == std::string_view::npos) return false;
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains(kVersionKey)) return false;
+  if (json[kVersionKey] != kManifestVersion)
+    refuse(place, fmt::format("a manifest of version {}; this library reads version {}: record it again",
+                              json[kVersionKey].dump(), kManifestVersion));
+  return true;
+}
+
+std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
+  const Graph& g = s.graph;
+  Json json;
+  json["device"] = device.kind == DeviceKind::Cuda ? "cuda" : "cpu";
+  std::vector<std::string> disabled;
+  for (std::string_view rest = switches.words; !rest.empty(); rest.remove_prefix(rest.find(',') + 1))
+    if (const std::string_view word = rest.substr(0, rest.find(',')); shapes_plans(word)) disabled.emplace_back(word);
+  if (!disabled.empty()) json["disable"] = disabled;
+  json["leaves"] = Json::array();
+  for (std::size_t i = 0; i < g.leaves.size(); ++i) {
+    const LeafMemory memory{s.leaf_computed[i], s.leaves[i]->buffer->owner == graph::Owner::Pool, s.leaf_devices[i] == device};
+    json["leaves"].push_back(as_json(g.leaves[i], memory));
+  }
+  json["nodes"] = Json::array();
+  for (const GraphNode& n : g.nodes) json["nodes"].push_back(as_json(g, n));
+  json["roots"] = Json::array();
+  for (const GraphEdge& r : g.roots) json["roots"].push_back(as_json(r));
+  return fmt::format("{}{}\",{}", kIdPrefix, id_of(json), std::string_view(json.dump()).substr(1));
+}
+
+std::string_view manifest_line_id(std::string_view line) {
+  if (!line.starts_with(kIdPrefix) || line.size() < kIdPrefix.size() + kIdDigits) return {};
+  return line.substr(kIdPrefix.size(), kIdDigits);
+}
+
+std::vector<Recorded> read_manifest(const std::filesystem::path& file) {
+  std::error_code why;
+  const std::optional<std::string> content = support::read_file(file, &why);
+  if (!content) refuse(file.string(), why ? "cannot be read: " + why.message() : "is no file");
+  std::vector<Recorded> all;
+  std::unordered_set<std::string> seen;
+  std::string_view rest = *content;
+  bool header = false;
+  for (int number = 1; !rest.empty(); ++number) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::string place = fmt::format("{}:{}", file.string(), number);
+    if (line.empty()) continue;
+    if (is_manifest_header(line, place)) {
+      header = true;
+      continue;
+    }
+    if (!header) refuse(place, "is no manifest: the first line is not " + manifest_header());
+    std::optional<Recorded> recorded = parse_line(line, place);
+    if (!recorded) {
+      support::log::warn_once(fmt::format("{} is damaged and left out; record it again", place));
+    } else if (seen.insert(recorded->id).second) {
+      all.push_back(std::move(*recorded));
+    }
+  }
+  if (!header) refuse(file.string(), "is empty: nothing was recorded");
+  return all;
+}
+
+PlanSwitches switches_of(const Recorded& recorded) {
+  PlanSwitches s;
+  for (const std::string& word : recorded.disabled) s.words += word + ",";
+  const auto has = [words = recorded.disabled](std::string_view w) {
+    return std::find(words.begin(), words.end(), w) != words.end();
+  };
+  s.fusion = !has("fusion");
+  s.reuse = !has("reuse");
+  s.disabled = has;
+  return s;
+}
+
+}  // namespace tarry::runtime

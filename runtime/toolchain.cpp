@@ -1,0 +1,44 @@
+// Requests and compilers: NVRTC for GPUs, the system's C compiler for CPUs.
+#include "runtime/toolchain.h"
+
+#include <memory>
+#include <vector>
+
+#include "runtime/c_compiler.h"
+#include "support/check.h"
+
+namespace tarry::runtime {
+
+std::string compile_options(const graph::Target& target, graph::Mode mode) {
+  return target.is_cuda() ? nvrtc_options(mode) : c_flags(target);
+}
+
+std::string compiler_of(const graph::Target& target) {
+  return target.is_cuda() ? nvrtc_compiler() : c_compiler().version;
+}
+
+cache::KernelRequest kernel_request(const codegen::KernelSource& source, graph::Mode mode, std::string options,
+                                    const graph::Target& target) {
+  return {{source.text, std::move(options), target.name, mode == graph::Mode::Strict ? "strict" : "relaxed"},
+          source.entry,
+          &source};
+}
+
+cache::Binary compile_kernels(std::span<const cache::KernelRequest* const> requests, const graph::Target& target,
+                              ImageKind kind) {
+  TARRY_ASSERT(!requests.empty());
+  std::vector<const codegen::KernelSource*> sources;
+  for (const cache::KernelRequest* request : requests)
+    sources.push_back(static_cast<const codegen::KernelSource*>(request->user));
+  const std::string unit = codegen::join_unit(sources, target);
+  const cache::KernelKey& key = requests.front()->key;
+  if (!target.is_cuda()) {
+    CompiledC compiled = compile_c(unit, key.options);
+    return {std::make_shared<const std::string>(std::move(compiled.image)), compiler_of(target), std::move(compiled.log)};
+  }
+  const graph::Mode mode = key.mode == "strict" ? graph::Mode::Strict : graph::Mode::Relaxed;
+  NvrtcImage image = nvrtc_compile(unit, target, mode, kind);
+  return {std::make_shared<const std::string>(std::move(image.bytes)), std::move(image.compiler), std::move(image.log)};
+}
+
+}  // namespace tarry::runtime

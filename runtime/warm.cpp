@@ -1,0 +1,246 @@
+// warm(): read manifests, make plans, look up, compile what is missing, store. Needs compilers and no device.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tarry/warm.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+
+#include "runtime/backend.h"
+#include "runtime/report.h"
+#include "runtime/stopwatch.h"
+#include "runtime/toolchain.h"
+#include "runtime/warm_plan.h"
+#include "runtime/warm_store.h"
+#include "support/check.h"
+#include "support/floating_point.h"
+
+namespace tarry::runtime {
+namespace {
+
+constexpr std::size_t kBatch = 8;
+
+/// Calls work(0) .. work(count - 1) on up to `jobs` threads, here where no thread can be had.
+template <class Work>
+void in_parallel(std::size_t count, int jobs, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  const auto loop = [&] {
+    const support::DefaultFloatingPoint state;
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> helpers;
+  try {
+    while (helpers.size() + 1 < std::min(count, static_cast<std::size_t>(jobs))) helpers.emplace_back(loop);
+  } catch (const std::system_error&) {  // no further thread to be had
+  }
+  loop();
+}
+
+/// A kernel to be found or compiled.
+struct Job {
+  WarmKernel kernel;
+  cache::KernelRequest request;
+  std::string material;
+};
+
+class Warmer {
+ public:
+  Warmer(const WarmOptions& options, std::vector<const graph::Target*> targets, WarmStore& store)
+      : options_(options), targets_(std::move(targets)), store_(store) {
+    jobs_ = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+
+  WarmReport run(const std::vector<Recorded>& recorded) {
+    Stopwatch watch;
+    report_.evaluates = static_cast<std::int64_t>(recorded.size());
+    plan(recorded);
+    report_.kernels = static_cast<std::int64_t>(wanted_.size());
+    compile(look_up());
+    store_.finish();
+    std::ranges::sort(report_.failures, {}, [](const WarmFailure& f) { return std::tie(f.target, f.kernel, f.ops); });
+    report_.seconds = watch.lap();
+    return std::move(report_);
+  }
+
+ private:
+  void plan(const std::vector<Recorded>& recorded) {
+    in_parallel(recorded.size() * targets_.size(), jobs_, [&](std::size_t i) {
+      const Recorded& one = recorded[i / targets_.size()];
+      const graph::Target& target = *targets_[i % targets_.size()];
+      for (Residence residence : residences(one, target)) plan(one, one.graph, target, residence);
+    });
+  }
+
+  void plan(const Recorded& one, const graph::Graph& g, const graph::Target& target, Residence residence) {
+    try {
+      for (WarmKernel& kernel : kernels_of(one, g, target, residence)) want(std::move(kernel));
+    } catch (const std::exception& e) {
+      add_failure({"", target.name, describe_ops(g), fmt::format("{}: {}", one.place, e.what())});
+    }
+  }
+
+  void want(WarmKernel kernel) {
+    std::string options = compile_options(*kernel.target, kernel.mode);
+    Job job{std::move(kernel), {}, {}};
+    job.request = kernel_request(*job.kernel.source, job.kernel.mode, std::move(options), *job.kernel.target);
+    job.material = job.request.key.material();
+    const std::lock_guard lock(mutex_);
+    const auto [it, fresh] = wanted_.try_emplace(job.material);
+    // Of equal kernels the one with the first text stands in messages, whichever thread found it first.
+    if (fresh || job.kernel.ops < it->second.kernel.ops) it->second = std::move(job);
+  }
+
+  /// The kernels that the store lacks, in the order of their material: the same batches at every run.
+  std::vector<const Job*> look_up() {
+    for (const graph::Target* target : targets_) compilers_[target] = compiler_of(*target);
+    std::vector<const Job*> all, missing;
+    for (const auto& [material, job] : wanted_) all.push_back(&job);
+    std::vector<char> found(all.size());
+    in_parallel(all.size(), jobs_, [&](std::size_t i) {
+      const std::optional<cache::Entry> entry = store_.find(all[i]->material);
+      const std::string& present = compilers_.at(all[i]->kernel.target);
+      if (!entry || entry->name != all[i]->request.entry) return;
+      if (!present.empty() && entry->compiler != present) return;  // as the writable layer of the cache does
+      found[i] = 1;
+      done(1, &WarmReport::hits, store_.size_of(*entry));
+    });
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (!found[i]) missing.push_back(all[i]);
+    return missing;
+  }
+
+  void compile(std::vector<const Job*> missing) {
+    const std::vector<std::vector<const Job*>> batches = make_batches(std::move(missing));
+    in_parallel(batches.size(), jobs_, [&](std::size_t i) { compile_batch(batches[i]); });
+  }
+
+  /// Kernels of one target and mode; equal symbols never share an image.
+  static std::vector<std::vector<const Job*>> make_batches(std::vector<const Job*> jobs) {
+    std::vector<std::vector<const Job*>> batches;
+    std::map<std::pair<const graph::Target*, graph::Mode>, std::vector<std::size_t>> open;
+    for (const Job* job : jobs) {
+      std::vector<std::size_t>& candidates = open[{job->kernel.target, job->kernel.mode}];
+      const auto takes = [&](std::size_t b) {
+        return std::ranges::none_of(batches[b], [&](const Job* other) { return other->request.entry == job->request.entry; });
+      };
+      const auto place = std::ranges::find_if(candidates, takes);
+      if (place == candidates.end()) {
+        candidates.push_back(batches.size());
+        batches.push_back({job});
+        continue;
+      }
+      batches[*place].push_back(job);
+      if (batches[*place].size() == kBatch) candidates.erase(place);
+    }
+    return batches;
+  }
+
+  void compile_batch(const std::vector<const Job*>& batch) {
+    try {
+      keep(batch, compile_kernels(requests_of(batch), *batch.front()->kernel.target));
+    } catch (const std::exception& e) {
+      if (batch.size() == 1) return fail(*batch.front(), e.what());
+      for (const Job* job : batch) compile_batch({job});  // to tell which of them fail
+    }
+  }
+
+  static std::vector<const cache::KernelRequest*> requests_of(const std::vector<const Job*>& batch) {
+    std::vector<const cache::KernelRequest*> requests;
+    for (const Job* job : batch) requests.push_back(&job->request);
+    return requests;
+  }
+
+  void keep(const std::vector<const Job*>& batch, const cache::Binary& binary) {
+    for (const Job* job : batch) {
+      const cache::Entry entry{job->material, binary.compiler, job->request.entry, binary.log, *binary.image};
+      if (const std::error_code error = store_.add(entry)) {
+        fail(*job, fmt::format("cannot be written to {}: {}", store_.name(), error.message()));
+      } else {
+        done(1, &WarmReport::compiled, store_.size_of(entry));
+      }
+    }
+  }
+
+  void fail(const Job& job, const std::string& message) {
+    add_failure({job.request.entry, job.kernel.target->name, job.kernel.ops, message});
+    done(1, &WarmReport::failed, 0);
+  }
+
+  void add_failure(WarmFailure failure) {
+    const std::lock_guard lock(mutex_);
+    const auto same = [&](const WarmFailure& f) { return f.target == failure.target && f.kernel == failure.kernel && f.ops == failure.ops; };
+    if (std::ranges::none_of(report_.failures, same)) report_.failures.push_back(std::move(failure));
+  }
+
+  void done(std::int64_t kernels, std::int64_t WarmReport::*counter, std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    report_.*counter += kernels;
+    report_.bytes += bytes;
+    if (options_.progress) options_.progress({report_.kernels, report_.hits + report_.compiled + report_.failed, report_.failed});
+  }
+
+  const WarmOptions& options_;
+  const std::vector<const graph::Target*> targets_;
+  WarmStore& store_;
+  int jobs_ = 1;
+  std::map<const graph::Target*, std::string> compilers_;
+  std::mutex mutex_;                    // guards what follows while threads run
+  std::map<std::string, Job> wanted_;  // by key material
+  WarmReport report_;
+};
+
+std::vector<const graph::Target*> find_targets(const std::vector<std::string>& names, Where where) {
+  std::vector<const graph::Target*> found;
+  const auto add = [&](const graph::Target& t) {
+    if (std::ranges::find(found, &t) == found.end()) found.push_back(&t);
+  };
+  if (names.empty())
+    for (Device device : devices()) add(backend(device).target());
+  for (const std::string& name : names) {
+    const graph::Target* target = graph::find_target(name);
+    if (!target) {
+      std::vector<std::string_view> known;
+      for (const graph::Target& t : graph::targets()) known.emplace_back(t.name);
+      TARRY_THROW(InvalidArgument, "warm", where, fmt::format("no target is called {}; there are {}", name, fmt::join(known, ", ")));
+    }
+    add(*target);
+  }
+  return found;
+}
+
+std::vector<Recorded> read_all(std::span<const std::string> manifests) {
+  std::vector<Recorded> all;
+  std::set<std::string> seen;
+  for (const std::string& file : manifests)
+    for (Recorded& recorded : read_manifest(file))
+      if (seen.insert(recorded.id).second) all.push_back(std::move(recorded));
+  return all;
+}
+
+}  // namespace
+}  // namespace tarry::runtime
+
+namespace tarry {
+inline namespace v0 {
+
+WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options, std::source_location where) {
+  using namespace runtime;
+  try {
+    const std::vector<Recorded> recorded = read_all(manifests);
+    std::vector<const graph::Target*> targets = find_targets(options.targets, where);
+    const std::unique_ptr<WarmStore> store = open_warm_store(options.out, where);
+    return Warmer(options, std::move(targets), *store).run(recorded);
+  } catch (const std::bad_alloc&) {
+    TARRY_THROW(OutOfMemory, "warm", where, "the host is out of memory");
+  }
+}
+
+}  // namespace v0
+}  // namespace tarry
