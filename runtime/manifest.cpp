@@ -248,12 +248,12 @@ class Reader {
   Graph& g_;
 };
 
-[[noreturn]] void refuse(const std::string& place, const std::string& why) {
-  TARRY_THROW(InvalidArgument, "warm", Where{}, fmt::format("{}: {}", place, why));
+[[noreturn]] void refuse(const std::string& place, const std::string& why, Where where) {
+  TARRY_THROW(InvalidArgument, "warm", where, fmt::format("{}: {}", place, why));
 }
 
 /// nullopt where the line is damaged.
-std::optional<Recorded> parse_line(std::string_view line, const std::string& place) {
+std::optional<Recorded> parse_line(std::string_view line, const std::string& place, Where where) {
   Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("id")) return std::nullopt;
   Recorded recorded;
@@ -264,7 +264,7 @@ std::optional<Recorded> parse_line(std::string_view line, const std::string& pla
   try {
     Reader(recorded).read(json);
   } catch (const std::exception& e) {  // whole, but not of our making
-    refuse(place, e.what());
+    refuse(place, e.what(), where);
   }
   return recorded;
 }
@@ -273,14 +273,11 @@ std::optional<Recorded> parse_line(std::string_view line, const std::string& pla
 
 std::string manifest_header() { return Json{{kVersionKey, kManifestVersion}}.dump(); }
 
-bool is_manifest_header(std::string_view line, const std::string& place) {
-  if (line.find(kVersionKey) == std::string_view::npos) return false;
+std::optional<int> manifest_version(std::string_view line) {
+  if (line.find(kVersionKey) == std::string_view::npos) return std::nullopt;
   const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains(kVersionKey)) return false;
-  if (json[kVersionKey] != kManifestVersion)
-    refuse(place, fmt::format("a manifest of version {}; this library reads version {}: record it again",
-                              json[kVersionKey].dump(), kManifestVersion));
-  return true;
+  if (!json.is_object() || !json.contains(kVersionKey) || !json[kVersionKey].is_number_integer()) return std::nullopt;
+  return json[kVersionKey].get<int>();
 }
 
 std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
@@ -308,10 +305,10 @@ std::string_view manifest_line_id(std::string_view line) {
   return line.substr(kIdPrefix.size(), kIdDigits);
 }
 
-std::vector<Recorded> read_manifest(const std::filesystem::path& file) {
+std::vector<Recorded> read_manifest(const std::filesystem::path& file, Where where) {
   std::error_code why;
   const std::optional<std::string> content = support::read_file(file, &why);
-  if (!content) refuse(file.string(), why ? "cannot be read: " + why.message() : "is no file");
+  if (!content) refuse(file.string(), why ? "cannot be read: " + why.message() : "is no file", where);
   std::vector<Recorded> all;
   std::unordered_set<std::string> seen;
   std::string_view rest = *content;
@@ -321,19 +318,21 @@ std::vector<Recorded> read_manifest(const std::filesystem::path& file) {
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     const std::string place = fmt::format("{}:{}", file.string(), number);
     if (line.empty()) continue;
-    if (is_manifest_header(line, place)) {
+    if (const std::optional<int> version = manifest_version(line)) {
+      if (*version != kManifestVersion)
+        refuse(place, fmt::format("a manifest of version {}; this library reads version {}: record it again", *version, kManifestVersion), where);
       header = true;
       continue;
     }
-    if (!header) refuse(place, "is no manifest: the first line is not " + manifest_header());
-    std::optional<Recorded> recorded = parse_line(line, place);
+    if (!header) refuse(place, "is no manifest: the first line is not " + manifest_header(), where);
+    std::optional<Recorded> recorded = parse_line(line, place, where);
     if (!recorded) {
       support::log::warn_once(fmt::format("{} is damaged and left out; record it again", place));
     } else if (seen.insert(recorded->id).second) {
       all.push_back(std::move(*recorded));
     }
   }
-  if (!header) refuse(file.string(), "is empty: nothing was recorded");
+  if (!header) refuse(file.string(), "is empty: nothing was recorded", where);
   return all;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,9 +43,8 @@ struct Recorded {
 inline constexpr int kManifestVersion = 1;
 
 std::string manifest_header();
-/// Whether `line` is the header of a manifest that this library can read; throws InvalidArgument naming `place` where it
-/// is the header of another version.
-bool is_manifest_header(std::string_view line, const std::string& place);
+/// The version that a header states; nullopt for every other line.
+std::optional<int> manifest_version(std::string_view line);
 
 /// The line of a snapshot that ran on `device`, without the line break.
 std::string manifest_line(const graph::Snapshot& snapshot, Device device, const PlanSwitches& switches);
@@ -52,8 +52,8 @@ std::string manifest_line(const graph::Snapshot& snapshot, Device device, const 
 std::string_view manifest_line_id(std::string_view line);
 
 /// Every evaluate of the file, each once. A line that is not whole (its writer was killed) is left out with one warning.
-/// Throws InvalidArgument naming file and line where it cannot be read or is no manifest.
-std::vector<Recorded> read_manifest(const std::filesystem::path& file);
+/// Throws InvalidArgument naming file and line where it cannot be read or is no manifest of this version.
+std::vector<Recorded> read_manifest(const std::filesystem::path& file, Where where = {});
 
 /// The switches that an evaluate was recorded under.
 PlanSwitches switches_of(const Recorded& recorded);

@@ -103,7 +103,7 @@ std::error_code ManifestWriter::read_new_lines(int fd, std::uint64_t& size, bool
   if (const std::error_code error = read_range(fd, read_to_, size, content)) return error;
   std::string_view rest = content;
   whole = rest.empty() || rest.back() == '\n';
-  if (read_to_ == 0 && !rest.empty() && !is_manifest_header(rest.substr(0, rest.find('\n')), file_.string()))
+  if (read_to_ == 0 && !rest.empty() && manifest_version(rest.substr(0, rest.find('\n'))) != kManifestVersion)
     return std::make_error_code(std::errc::file_exists);  // not ours to append to
   for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
     if (const std::string_view id = manifest_line_id(rest.substr(0, end)); !id.empty()) ids_.emplace(id);
@@ -183,7 +183,7 @@ void read_switch(Recordings& all, std::uint64_t generation) {
 }
 
 std::string explain(const std::error_code& error) {
-  return error == std::errc::file_exists ? "it exists and is no manifest" : error.message();
+  return error == std::errc::file_exists ? "it exists and is no manifest of this version" : error.message();
 }
 
 /// What tells evaluates of different lines apart.
@@ -213,17 +213,10 @@ void record_evaluate(const graph::Snapshot& snapshot, Device device, const PlanS
   for (const auto& writer : writers) {
     if (!writer->is_new(key)) continue;
     if (line.empty()) line = manifest_line(snapshot, device, switches);
-    std::error_code error;
-    std::string reason;
-    try {
-      error = writer->append(line);
-      if (error) reason = explain(error);
-    } catch (const InvalidArgument& other_version) {
-      reason = other_version.what();
-    }
-    if (reason.empty()) continue;
+    const std::error_code error = writer->append(line);
+    if (!error) continue;
     writer->forget(key);
-    support::log::warn_once(fmt::format("cannot record to {} (TARRY_RECORD): {}; results are unaffected", writer->file().string(), reason));
+    support::log::warn_once(fmt::format("cannot record to {} (TARRY_RECORD): {}; results are unaffected", writer->file().string(), explain(error)));
   }
 }
 

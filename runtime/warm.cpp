@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
-#include <filesystem>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <set>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 #include "runtime/backend.h"
 #include "runtime/report.h"
@@ -27,20 +27,32 @@ namespace {
 
 constexpr std::size_t kBatch = 8;
 
-/// Calls work(0) .. work(count - 1) on up to `jobs` threads, here where no thread can be had.
+/// Calls work(0) .. work(count - 1) on up to `jobs` threads, here where no thread can be had. Throws what the first call
+/// that threw did; no further one is made then.
 template <class Work>
 void in_parallel(std::size_t count, int jobs, const Work& work) {
   std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
   const auto loop = [&] {
     const support::DefaultFloatingPoint state;
-    for (std::size_t i = next++; i < count; i = next++) work(i);
+    try {
+      for (std::size_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
   };
-  std::vector<std::jthread> helpers;
-  try {
-    while (helpers.size() + 1 < std::min(count, static_cast<std::size_t>(jobs))) helpers.emplace_back(loop);
-  } catch (const std::system_error&) {  // no further thread to be had
+  {
+    std::vector<std::jthread> helpers;
+    try {
+      while (helpers.size() + 1 < std::min(count, static_cast<std::size_t>(jobs))) helpers.emplace_back(loop);
+    } catch (const std::system_error&) {  // no further thread to be had
+    }
+    loop();
   }
-  loop();
+  if (error) std::rethrow_exception(error);
 }
 
 /// A kernel to be found or compiled.
@@ -81,7 +93,7 @@ class Warmer {
   void plan(const Recorded& one, const graph::Graph& g, const graph::Target& target, Residence residence) {
     try {
       for (WarmKernel& kernel : kernels_of(one, g, target, residence)) want(std::move(kernel));
-    } catch (const std::exception& e) {
+    } catch (const Error& e) {
       add_failure({"", target.name, describe_ops(g), fmt::format("{}: {}", one.place, e.what())});
     }
   }
@@ -109,7 +121,7 @@ class Warmer {
       if (!entry || entry->name != all[i]->request.entry) return;
       if (!present.empty() && entry->compiler != present) return;  // as the writable layer of the cache does
       found[i] = 1;
-      done(1, &WarmReport::hits, store_.size_of(*entry));
+      done(&WarmReport::hits, store_.size_of(*entry));
     });
     for (std::size_t i = 0; i < all.size(); ++i)
       if (!found[i]) missing.push_back(all[i]);
@@ -143,12 +155,16 @@ class Warmer {
   }
 
   void compile_batch(const std::vector<const Job*>& batch) {
+    std::string failure;
     try {
-      keep(batch, compile_kernels(requests_of(batch), *batch.front()->kernel.target));
-    } catch (const std::exception& e) {
-      if (batch.size() == 1) return fail(*batch.front(), e.what());
-      for (const Job* job : batch) compile_batch({job});  // to tell which of them fail
+      const cache::Binary binary = compile_kernels(requests_of(batch), *batch.front()->kernel.target);
+      for (const Job* job : batch) keep(*job, binary);
+      return;
+    } catch (const CompileError& e) {
+      failure = e.what();
     }
+    if (batch.size() == 1) return fail(*batch.front(), failure);
+    for (const Job* job : batch) compile_batch({job});  // to tell which of them fail
   }
 
   static std::vector<const cache::KernelRequest*> requests_of(const std::vector<const Job*>& batch) {
@@ -157,20 +173,16 @@ class Warmer {
     return requests;
   }
 
-  void keep(const std::vector<const Job*>& batch, const cache::Binary& binary) {
-    for (const Job* job : batch) {
-      const cache::Entry entry{job->material, binary.compiler, job->request.entry, binary.log, *binary.image};
-      if (const std::error_code error = store_.add(entry)) {
-        fail(*job, fmt::format("cannot be written to {}: {}", store_.name(), error.message()));
-      } else {
-        done(1, &WarmReport::compiled, store_.size_of(entry));
-      }
-    }
+  void keep(const Job& job, const cache::Binary& binary) {
+    const cache::Entry entry{job.material, binary.compiler, job.request.entry, binary.log, *binary.image};
+    if (const std::error_code error = store_.add(entry))
+      return fail(job, fmt::format("cannot be written to {}: {}", store_.name(), error.message()));
+    done(&WarmReport::compiled, store_.size_of(entry));
   }
 
   void fail(const Job& job, const std::string& message) {
     add_failure({job.request.entry, job.kernel.target->name, job.kernel.ops, message});
-    done(1, &WarmReport::failed, 0);
+    done(&WarmReport::failed, 0);
   }
 
   void add_failure(WarmFailure failure) {
@@ -179,11 +191,11 @@ class Warmer {
     if (std::ranges::none_of(report_.failures, same)) report_.failures.push_back(std::move(failure));
   }
 
-  void done(std::int64_t kernels, std::int64_t WarmReport::*counter, std::int64_t bytes) {
+  void done(std::int64_t WarmReport::*counter, std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
-    report_.*counter += kernels;
+    ++(report_.*counter);
     report_.bytes += bytes;
-    if (options_.progress) options_.progress({report_.kernels, report_.hits + report_.compiled + report_.failed, report_.failed});
+    if (options_.progress) options_.progress({report_.kernels, report_.hits, report_.compiled, report_.failed});
   }
 
   const WarmOptions& options_;
@@ -215,11 +227,11 @@ std::vector<const graph::Target*> find_targets(const std::vector<std::string>& n
   return found;
 }
 
-std::vector<Recorded> read_all(std::span<const std::string> manifests) {
+std::vector<Recorded> read_all(std::span<const std::string> manifests, Where where) {
   std::vector<Recorded> all;
   std::set<std::string> seen;
   for (const std::string& file : manifests)
-    for (Recorded& recorded : read_manifest(file))
+    for (Recorded& recorded : read_manifest(file, where))
       if (seen.insert(recorded.id).second) all.push_back(std::move(recorded));
   return all;
 }
@@ -233,7 +245,7 @@ inline namespace v0 {
 WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options, std::source_location where) {
   using namespace runtime;
   try {
-    const std::vector<Recorded> recorded = read_all(manifests);
+    const std::vector<Recorded> recorded = read_all(manifests, where);
     std::vector<const graph::Target*> targets = find_targets(options.targets, where);
     const std::unique_ptr<WarmStore> store = open_warm_store(options.out, where);
     return Warmer(options, std::move(targets), *store).run(recorded);

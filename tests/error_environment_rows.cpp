@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <new>
 
 #include "codegen/interpreter.h"
@@ -16,6 +17,7 @@
 #include "support/env.h"
 #include "support/fault.h"
 #include "support/file.h"
+#include "support/hash.h"
 #include "support/log.h"
 #include "tests/devices.h"
 #include "tests/error_rows.h"
@@ -143,6 +145,65 @@ void add_memory_rows(ErrorRows& rows) {
     const Setting cache("TARRY_CACHE_DIR", "/proc/none" + directory.path().string()), log("TARRY_LOG", "warning");
     support::log::set_sink(out_of_host_memory);
     evaluate(unheard_of());
+  });
+}
+
+WarmOptions into(const std::filesystem::path& out) {
+  WarmOptions options;
+  options.targets = {"x86-64-v2"};
+  options.out = out.string();
+  return options;
+}
+
+void add_warm_rows(ErrorRows& rows) {
+  using Files = std::vector<std::string>;
+  const auto with_manifest = [](const std::function<void(const std::filesystem::path&, const Files&)>& call) {
+    const Scope on_cpu(cpu);
+    const support::ScopedTemporaryDirectory directory;
+    const std::string file = (directory.path() / "run.manifest").string();
+    const Recording recording(file);
+    evaluate(asarray(ramp(3)) + 1.f);
+    call(directory.path(), {file});
+  };
+  rows.wrong("Recording", {"cannot record to /proc/none/a.manifest: No such file"}, [] { const Recording none("/proc/none/a.manifest"); });
+  rows.wrong("warm", {"/no/such.manifest: cannot be read: No such file"}, [] { (void)warm(Files{"/no/such.manifest"}); });
+  rows.wrong("warm", {"run.manifest:3: there is no op fold_protein"}, [=] {
+    with_manifest([](const std::filesystem::path&, const Files& files) {
+      // A line that is whole, from another library.
+      const std::string rest = R"("device":"cpu","leaves":[],"nodes":[{"op":"fold_protein","dtype":"float32","shape":[]}],"roots":[0]})";
+      std::ofstream(files[0], std::ios::app) << R"({"id":")" << support::checksum_bytes("{" + rest).hex() << "\"," << rest << "\n";
+      (void)warm(files, into("/tmp"));
+    });
+  });
+  rows.wrong("warm", {"no target is called sm_1", "sm_90", "x86-64-v3"}, [=] {
+    with_manifest([](const std::filesystem::path&, const Files& files) { (void)warm(files, {.targets = {"sm_1"}}); });
+  });
+  rows.wrong("warm", {"kernels cannot be written to /proc/none: No such file"}, [=] {
+    with_manifest([](const std::filesystem::path&, const Files& files) { (void)warm(files, into("/proc/none")); });
+  });
+  rows.wrong("warm", {"keeps no kernels on disk", "TARRY_CACHE_DIR"}, [=] {
+    const Setting cache("TARRY_CACHE_DIR", "off");
+    with_manifest([](const std::filesystem::path&, const Files& files) { (void)warm(files, into("")); });
+  });
+  rows.wrong("warm", {"old.bundle is not used: ", "remove it or name another"}, [=] {
+    with_manifest([](const std::filesystem::path& directory, const Files& files) {
+      (void)support::write_file_atomically(directory / "old.bundle", "no bundle");
+      (void)warm(files, into(directory / "old.bundle"));
+    });
+  });
+  rows.wrong("warm", {"cannot write ", "new.bundle: ", "the kernels are in ", "new.bundle.partial"}, [=] {
+    with_manifest([](const std::filesystem::path& directory, const Files& files) {
+      WarmOptions options = into(directory / "new.bundle");
+      options.progress = [&](const WarmProgress&) { std::filesystem::create_directory(options.out); };
+      (void)warm(files, options);
+    });
+  });
+  rows.failed(ErrorCode::OutOfMemory, "warm", {"the host is out of memory"}, [=] {
+    with_manifest([](const std::filesystem::path& directory, const Files& files) {
+      WarmOptions options = into(directory / "out");
+      options.progress = [](const WarmProgress&) { throw std::bad_alloc(); };
+      (void)warm(files, options);
+    });
   });
 }
 
@@ -316,6 +377,7 @@ void add_environment_rows(ErrorRows& rows) {
   add_compiler_rows(rows);
   add_loading_rows(rows);
   add_memory_rows(rows);
+  add_warm_rows(rows);
   add_device_rows(rows);
   add_nvrtc_rows(rows);
   add_bug_rows(rows);

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <tarry/tarry.h>
 
+#include "tools/warm.h"
+
 namespace {
 
 /// describe_system() has a line "fact: text" per fact; as JSON each is one member.
@@ -36,12 +38,16 @@ int main(int argc, char** argv) {
   CLI::App* info_command = app.add_subcommand("info", "Devices, compilers and kernel cache; why something is missing");
   bool json = false;
   info_command->add_flag("--json", json, "Print one JSON object");
-  CLI11_PARSE(app, argc, argv);
+  int status = EXIT_SUCCESS;
+  tarry::tools::add_warm(app, status);
   try {
+    app.parse(argc, argv);
     if (info_command->parsed()) info(json);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
   } catch (const std::exception& error) {
     fmt::print(stderr, "tarry: {}\n", error.what());
     return EXIT_FAILURE;
   }
-  return EXIT_SUCCESS;
+  return status;
 }

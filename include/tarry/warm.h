@@ -35,24 +35,22 @@ class TARRY_EXPORT Recording {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How far warm() is.
+/// How far warm() is: first all hits are found, then the rest is compiled.
 struct WarmProgress {
-  std::int64_t total = 0;   ///< kernels to look at; 0 while plans are made
-  std::int64_t done = 0;    ///< of them: found, compiled or failed
-  std::int64_t failed = 0;
+  std::int64_t kernels = 0, hits = 0, compiled = 0, failed = 0;  ///< as in WarmReport, so far; kernels is final
 };
 
 struct WarmOptions {
   /// "sm_90", "x86-64-v3": what to compile for. Empty: the devices of this machine. No device has to be present.
-  std::vector<std::string> targets;
+  std::vector<std::string> targets = {};
   /// Directory, or a file that ends in .bundle, for TARRY_CACHE_PATH of other machines. Empty: this machine's
   /// TARRY_CACHE_DIR. What it holds already is kept and not compiled again.
-  std::string out;
+  std::string out = {};
   /// False: the extents that were recorded. True: also the other classes of extents that get kernels of their own, along
   /// every dimension that the program leaves open.
   bool all_extents = false;
   int jobs = 0;  ///< threads; 0: one per core
-  std::function<void(const WarmProgress&)> progress;  ///< called after every step, by one thread at a time
+  std::function<void(const WarmProgress&)> progress = {};  ///< called after every kernel, by one thread at a time
 };
 
 /// A kernel that could not be made, or an evaluate that has no plan for a target.

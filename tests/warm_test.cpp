@@ -1,0 +1,172 @@
+// warm(): the kernels of recorded programs are compiled into a directory or a bundle, and what was built serves a run.
+#include <tarry/tarry.h>
+#include <tarry/warm.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cache/disk_store.h"
+#include "runtime/backend.h"
+#include "runtime/engine.h"
+#include "support/file.h"
+#include "tests/child.h"
+#include "tests/devices.h"
+#include "tests/fake_backend.h"
+#include "tests/test.h"
+
+namespace ta = tarry;
+namespace fs = std::filesystem;
+using ta::test::ramp;
+using ta::test::Setting;
+
+namespace {
+
+/// Formulas that no other test compiles, number by number.
+std::vector<ta::Array> formulas() {
+  const ta::Array x = ta::asarray(ramp(60), {6, 10});
+  return {ta::exp(ta::sin(x)) * 0.5f + ta::cosh(x), ta::softmax(ta::log1p(x), -1), ta::sum(ta::cosh(x) - x, 0),
+          ta::with_set(ta::tanh(x), {ta::slice(1, 3)}, 4.f)};
+}
+
+void run_formulas() {
+  for (const ta::Array& f : formulas()) ta::evaluate(f);
+}
+
+/// A recorded run of the formulas, and room for what is made of it.
+struct Workshop {
+  Workshop() {
+    const ta::Scope on_cpu(ta::cpu);
+    const Setting no_disk("TARRY_CACHE_DIR", "off");
+    const ta::Recording recording(manifest);
+    run_formulas();
+  }
+  ta::WarmReport warm(std::vector<std::string> targets, const std::string& out) const {
+    ta::WarmOptions options;
+    options.targets = std::move(targets);
+    options.out = out;
+    return ta::warm(std::vector{manifest}, options);
+  }
+  [[nodiscard]] std::string at(const char* name) const { return (directory.path() / name).string(); }
+
+  ta::support::ScopedTemporaryDirectory directory;
+  std::string manifest = at("run.manifest");
+};
+
+std::string host() { return ta::runtime::backend(ta::cpu).target().name; }
+
+}  // namespace
+
+TARRY_CHILD(warm_user) {
+  const ta::Scope on_cpu(ta::cpu);
+  run_formulas();
+  return ta::runtime::cache_stats().compiles == 0 && ta::runtime::cache_stats().disk_hits >= 4 ? 0 : 1;
+}
+
+TEST_CASE("warm: a process that must find its kernels finds them in what was warmed", "[warm]") {
+  const Workshop shop;
+  const std::string out = shop.at(GENERATE("shipped", "shipped.bundle"));
+  const ta::WarmReport report = shop.warm({host()}, out);
+  CHECK(report.kernels >= 4);
+  CHECK(report.compiled == report.kernels);
+  CHECK(report.failures.empty());
+  const std::string moved = shop.at(out.ends_with(".bundle") ? "elsewhere.bundle" : "elsewhere");
+  fs::rename(out, moved);
+  const auto run = ta::test::run_child("warm_user", {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + moved, "TARRY_REQUIRE_CACHED=1"});
+  INFO(run.error);
+  CHECK(run.succeeded());
+}
+
+TEST_CASE("warm: one run serves several targets, none of which is here", "[warm]") {
+  TARRY_REQUIRE_NVRTC();
+  const Workshop shop;
+  const ta::WarmReport report = shop.warm({"sm_80", "sm_90", "sm_100", "x86-64-v2"}, shop.at("shipped"));
+  CHECK(report.failures.empty());
+  CHECK(report.compiled == report.kernels);
+  std::string why;
+  const auto layer = ta::cache::open_layer(shop.at("shipped"), why);
+  REQUIRE(layer);
+  std::map<std::string, int> kernels;
+  layer->visit([&](const ta::cache::Found& found) {
+    REQUIRE(found.entry);
+    for (const char* target : {"sm_80", "sm_90", "sm_100", "x86-64-v2"})
+      if (found.entry->material.find("\n" + std::string(target) + "\n") != std::string::npos) ++kernels[target];
+  });
+  REQUIRE(kernels.size() == 4);
+  for (const auto& [target, count] : kernels) CHECK(count >= 4);
+}
+
+TEST_CASE("warm: what is there already is not compiled again", "[warm]") {
+  const Workshop shop;
+  const std::string out = shop.at(GENERATE("shipped", "shipped.bundle"));
+  const ta::WarmReport first = shop.warm({host()}, out);
+  const ta::WarmReport second = shop.warm({host()}, out);
+  CHECK(second.compiled == 0);
+  CHECK(second.hits == first.kernels);
+  CHECK(second.bytes == first.bytes);
+  const ta::WarmReport more = shop.warm({"x86-64-v2", host()}, out);
+  CHECK(more.hits == first.kernels);
+  CHECK(more.compiled == more.kernels - first.kernels);
+}
+
+TEST_CASE("warm: an interrupted run goes on where it stopped", "[warm]") {
+  const Workshop shop;
+  const std::string out = shop.at(GENERATE("shipped", "shipped.bundle"));
+  struct Interrupted {};
+  ta::WarmOptions options;
+  options.targets = {host(), "x86-64-v2"};
+  options.out = out;
+  options.jobs = 1;
+  options.progress = [](const ta::WarmProgress& p) {
+    if (p.compiled == 5) throw Interrupted();
+  };
+  CHECK_THROWS_AS(ta::warm(std::vector{shop.manifest}, options), Interrupted);
+  options.progress = nullptr;
+  const ta::WarmReport rest = ta::warm(std::vector{shop.manifest}, options);
+  CHECK(rest.hits == 5);
+  CHECK(rest.compiled == rest.kernels - 5);
+  CHECK(fs::exists(out));
+  CHECK_FALSE(fs::exists(out + ".partial"));
+}
+
+TEST_CASE("warm: equal manifests give equal bundles", "[warm]") {
+  const Workshop shop;
+  REQUIRE(shop.warm({host()}, shop.at("first.bundle")).compiled > 0);
+  REQUIRE(shop.warm({host()}, shop.at("second.bundle")).compiled > 0);
+  CHECK(ta::support::read_file(shop.at("first.bundle")) == ta::support::read_file(shop.at("second.bundle")));
+}
+
+TEST_CASE("warm: progress counts every kernel once", "[warm]") {
+  const Workshop shop;
+  ta::WarmOptions options;
+  options.targets = {host()};
+  options.out = shop.at("shipped");
+  std::vector<std::int64_t> done;
+  std::int64_t total = 0;
+  options.progress = [&](const ta::WarmProgress& p) {
+    done.push_back(p.hits + p.compiled + p.failed);
+    total = p.kernels;
+  };
+  const ta::WarmReport report = ta::warm(std::vector{shop.manifest}, options);
+  CHECK(total == report.kernels);
+  REQUIRE(static_cast<std::int64_t>(done.size()) == report.kernels);
+  for (std::size_t i = 0; i < done.size(); ++i) CHECK(done[i] == static_cast<std::int64_t>(i) + 1);
+}
+
+TEST_CASE("warm: a kernel that does not compile is named with the user's lines, and the others are built", "[warm]") {
+  const Workshop shop;
+  // A compiler that refuses what has the hyperbolic tangent in it.
+  const fs::path program = shop.directory.path() / "cc";
+  REQUIRE_FALSE(ta::support::write_file_atomically(
+      program, "#!/bin/sh\nfor f; do :; done\ngrep -q -e tarry_tanh_f32 -- \"$f\" 2>/dev/null && echo no hyperbolas >&2 && exit 1\nexec cc \"$@\"\n"));
+  fs::permissions(program, fs::perms::owner_all);
+  const Setting cc("TARRY_CC", program.string()), kept("TARRY_DUMP_DIR", shop.at("dump"));
+  const ta::WarmReport report = shop.warm({host()}, shop.at("shipped"));
+  CHECK(report.failed == 1);
+  CHECK(report.compiled == report.kernels - 1);
+  REQUIRE(report.failures.size() == 1);
+  CHECK(report.failures[0].target == host());
+  CHECK_THAT(report.failures[0].ops, Catch::Contains("tanh float32") && Catch::Contains("at warm_test.cpp:"));
+  CHECK_THAT(report.failures[0].message, Catch::Contains("no hyperbolas"));
+}
