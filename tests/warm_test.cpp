@@ -9,7 +9,6 @@
 
 #include "cache/disk_store.h"
 #include "runtime/backend.h"
-#include "runtime/engine.h"
 #include "support/file.h"
 #include "tests/child.h"
 #include "tests/devices.h"
@@ -61,7 +60,7 @@ std::string host() { return ta::runtime::backend(ta::cpu).target().name; }
 TARRY_CHILD(warm_user) {
   const ta::Scope on_cpu(ta::cpu);
   run_formulas();
-  return ta::runtime::cache_stats().compiles == 0 && ta::runtime::cache_stats().disk_hits >= 4 ? 0 : 1;
+  return ta::cache_counters().compiles == 0 && ta::cache_counters().disk_hits >= 4 ? 0 : 1;
 }
 
 TEST_CASE("warm: a process that must find its kernels finds them in what was warmed", "[warm]") {
