@@ -31,34 +31,29 @@ fs::path default_directory() {
   return {};
 }
 
-void warn_unwritable(const std::string& reason) {
-  support::log::warn_once("compiled kernels are not kept on disk: " + reason +
-                          "; results are unaffected. Set TARRY_CACHE_DIR to a directory of your own, or to off");
+NamedLayer writable(const std::optional<std::string>& named) {
+  NamedLayer result{named ? absolute(*named) : default_directory(), Access::ReadWrite, nullptr, ""};
+  if (result.path.empty()) {
+    result.why = "neither HOME nor XDG_CACHE_HOME is set";
+  } else {
+    result.layer = open_writable_layer(result.path, result.why);
+  }
+  return result;
 }
 
-std::unique_ptr<Layer> open_writable() {
-  const auto named = env::get("TARRY_CACHE_DIR");
-  if (named == "off") return nullptr;
-  const fs::path directory = named ? absolute(*named) : default_directory();
-  if (directory.empty()) {
-    warn_unwritable("neither HOME nor XDG_CACHE_HOME is set");
-    return nullptr;
-  }
-  const std::error_code error = make_private_directory(directory);
-  const std::string reason = error ? error.message() : reason_to_refuse(directory, Access::ReadWrite);
-  if (!reason.empty()) {
-    warn_unwritable(directory.string() + ": " + reason);
-    return nullptr;
-  }
-  return std::make_unique<DiskLayer>(directory, Access::ReadWrite, env::bytes("TARRY_CACHE_SIZE", kDefaultCapacity));
+NamedLayer read_only(const std::string& named) {
+  NamedLayer result{absolute(named), Access::ReadOnly, nullptr, ""};
+  result.layer = open_layer(result.path, result.why);
+  return result;
 }
 
-std::unique_ptr<Layer> open_read_only(const std::string& named) {
-  const fs::path path = absolute(named);
-  std::string reason;
-  std::unique_ptr<Layer> layer = open_layer(path, reason);
-  if (!layer) support::log::warn_once("the kernels in " + path.string() + " (TARRY_CACHE_PATH) are not used: " + reason);
-  return layer;
+void warn(const NamedLayer& named) {
+  const std::string path = named.path.string();
+  support::log::warn_once(
+      named.access == Access::ReadOnly
+          ? "the kernels in " + path + " (TARRY_CACHE_PATH) are not used: " + named.why
+          : "compiled kernels are not kept on disk: " + path + (path.empty() ? "" : ": ") + named.why +
+                "; results are unaffected. Set TARRY_CACHE_DIR to a directory of your own, or to off");
 }
 
 }  // namespace
@@ -70,17 +65,34 @@ std::unique_ptr<Layer> open_layer(const fs::path& path, std::string& why) {
   return why.empty() ? std::make_unique<DiskLayer>(path, Access::ReadOnly) : nullptr;
 }
 
-std::vector<std::unique_ptr<Layer>> open_layers() {
-  std::vector<std::unique_ptr<Layer>> layers;
-  const auto keep = [&](std::unique_ptr<Layer> layer) {
-    if (layer) layers.push_back(std::move(layer));
-  };
-  keep(open_writable());
+std::unique_ptr<Layer> open_writable_layer(const fs::path& directory, std::string& why) {
+  const std::error_code error = make_private_directory(directory);
+  why = error ? error.message() : reason_to_refuse(directory, Access::ReadWrite);
+  if (!why.empty()) return nullptr;
+  return std::make_unique<DiskLayer>(directory, Access::ReadWrite, env::bytes("TARRY_CACHE_SIZE", kDefaultCapacity));
+}
+
+std::vector<NamedLayer> named_layers() {
+  std::vector<NamedLayer> layers;
+  const auto directory = env::get("TARRY_CACHE_DIR");
+  if (directory != "off") layers.push_back(writable(directory));
   const std::string path = env::get("TARRY_CACHE_PATH").value_or("");
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
-    if (end > begin) keep(open_read_only(path.substr(begin, end - begin)));
+    if (end > begin) layers.push_back(read_only(path.substr(begin, end - begin)));
     begin = end + 1;
+  }
+  return layers;
+}
+
+std::vector<std::unique_ptr<Layer>> open_layers() {
+  std::vector<std::unique_ptr<Layer>> layers;
+  for (NamedLayer& named : named_layers()) {
+    if (named.layer) {
+      layers.push_back(std::move(named.layer));
+    } else {
+      warn(named);
+    }
   }
   return layers;
 }

@@ -60,12 +60,26 @@ int differing_fields(const KeyFields& a, const KeyFields& b) {
   return (a.format != b.format) + (a.target != b.target) + (a.mode != b.mode) + (a.options != b.options);
 }
 
+KeyFields fields_of(const Subject& subject) { return parse_material(subject.material).value_or(KeyFields{}); }
+
 /// The symbol without the hash it ends in: operations, dtype and schedule.
 std::string_view base_name(std::string_view symbol) { return symbol.substr(0, symbol.rfind('_')); }
 
+/// The text as it would be if its hash were not in its symbol.
+std::string plain_text(std::string_view text, const std::string& symbol) {
+  std::string plain;
+  for (;;) {
+    const std::size_t at = symbol.empty() ? std::string_view::npos : text.find(symbol);
+    plain += text.substr(0, at);
+    if (at == std::string_view::npos) return plain;
+    plain += base_name(symbol);
+    text.remove_prefix(at + symbol.size());
+  }
+}
+
 /// What an entry is looked for, and the best one so far.
 struct Search {
-  const Wanted* wanted;
+  const Subject* wanted;
   KeyFields fields;
   Lines lines;
   double distance = std::numeric_limits<double>::infinity();
@@ -85,8 +99,8 @@ struct Search {
 
 }  // namespace
 
-std::vector<Difference> compare(const std::string& wanted, const std::string& found) {
-  const KeyFields a = parse_material(wanted).value_or(KeyFields{}), b = parse_material(found).value_or(KeyFields{});
+std::vector<Difference> compare(const Subject& wanted, const Subject& found) {
+  const KeyFields a = fields_of(wanted), b = fields_of(found);
   std::vector<Difference> differences;
   const auto check = [&](const char* component, std::string_view x, std::string_view y) {
     if (x != y) differences.push_back({component, std::string(x), std::string(y)});
@@ -95,23 +109,25 @@ std::vector<Difference> compare(const std::string& wanted, const std::string& fo
   check("target", a.target, b.target);
   check("mode", a.mode, b.mode);
   check("options", a.options, b.options);
-  if (a.text != b.text) differences.push_back(first_line_that_differs(a.text, b.text));
+  if (a.text != b.text) {
+    differences.push_back(first_line_that_differs(plain_text(a.text, wanted.name), plain_text(b.text, found.name)));
+  }
   return differences;
 }
 
-std::vector<std::optional<Nearest>> find_nearest(std::span<const Wanted> wanted, std::span<Layer* const> layers) {
+std::vector<std::optional<Nearest>> find_nearest(std::span<const Subject> wanted, std::span<Layer* const> layers) {
   std::vector<Search> searches;
   std::unordered_set<std::string_view> excluded;
-  for (const Wanted& w : wanted) {
-    const KeyFields fields = parse_material(w.material).value_or(KeyFields{});
-    searches.push_back({&w, fields, lines_of(fields.text)});
+  for (const Subject& w : wanted) {
+    const KeyFields fields = fields_of(w);
+    searches.push_back({&w, fields, lines_of(plain_text(fields.text, w.name))});
     excluded.insert(w.material);
   }
   for (Layer* layer : layers) {
     layer->visit([&](const Found& found) {
       const auto fields = found.entry != nullptr ? parse_material(found.entry->material) : std::nullopt;
       if (!fields || excluded.contains(found.entry->material)) return;
-      const Lines lines = lines_of(fields->text);
+      const Lines lines = lines_of(plain_text(fields->text, found.entry->name));
       for (Search& s : searches) s.consider(*found.entry, *fields, lines, layer->path().string());
     });
   }
@@ -121,7 +137,7 @@ std::vector<std::optional<Nearest>> find_nearest(std::span<const Wanted> wanted,
       result.emplace_back();
     } else {
       result.push_back(Nearest{s.best_name, support::hash_bytes(s.best_material).hex(), s.best_place,
-                               compare(s.wanted->material, s.best_material)});
+                               compare(*s.wanted, {s.best_material, s.best_name})});
     }
   }
   return result;

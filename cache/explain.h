@@ -15,8 +15,14 @@ struct Difference {
   std::string component;  ///< "format", "target", "mode", "options" or "text"
   std::string wanted, found;
 };
+/// A kernel as it is compared: the symbol ends in a hash of the text, which is left out of the comparison.
+struct Subject {
+  std::string material;
+  std::string name;  ///< symbol of the kernel
+};
+
 /// In the order above: what comes first is the reason for what follows, since a target has options and text of its own.
-std::vector<Difference> compare(const std::string& wanted, const std::string& found);
+std::vector<Difference> compare(const Subject& wanted, const Subject& found);
 
 struct Nearest {
   std::string name;         ///< symbol of the kernel
@@ -25,13 +31,9 @@ struct Nearest {
   std::vector<Difference> differences;
 };
 
-struct Wanted {
-  std::string material;
-  std::string name;  ///< symbol of the kernel
-};
 /// For each the entry that is most like it: named after the same operations, then alike in the lines of its text, then in
-/// the other components. Entries of one of these materials do not count. nullopt where there is no other entry.
-std::vector<std::optional<Nearest>> find_nearest(std::span<const Wanted> wanted, std::span<Layer* const> layers);
+/// the other components. Entries of these very materials do not count. nullopt where there is no other entry.
+std::vector<std::optional<Nearest>> find_nearest(std::span<const Subject> wanted, std::span<Layer* const> layers);
 
 /// "the nearest entry is scale_1 (key ... in /cache), whose target is sm_80, not sm_90"
 std::string describe(const std::optional<Nearest>& nearest);

@@ -33,6 +33,8 @@ struct KernelKey {
 struct KeyFields {
   std::string_view format, target, mode, options, text;
 };
+/// The key as people write it: 32 hexadecimal digits, the hash of the material.
+std::string key_of(std::string_view material);
 /// Views into `material`; nullopt for bytes that no version of material() made.
 std::optional<KeyFields> parse_material(std::string_view material);
 

@@ -55,6 +55,8 @@ std::optional<KeyFields> parse_material(std::string_view material) {
   return KeyFields{*format, *target, *mode, *options, *text};
 }
 
+std::string key_of(std::string_view material) { return support::hash_bytes(material).hex(); }
+
 support::Hash128 KernelKey::hash() const { return support::hash_bytes(material()); }
 
 }  // namespace tarry::cache

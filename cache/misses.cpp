@@ -7,7 +7,7 @@
 namespace tarry::cache {
 
 std::vector<CacheMiss> explain(std::span<const Miss> misses, std::span<Layer* const> layers) {
-  std::vector<Wanted> wanted;
+  std::vector<Subject> wanted;
   for (const Miss& miss : misses) wanted.push_back({miss.material->bytes, miss.name});
   const std::vector<std::optional<Nearest>> nearest = find_nearest(wanted, layers);
   std::vector<CacheMiss> explained;

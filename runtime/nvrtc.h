@@ -6,20 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/resources.h"
 #include "graph/op.h"
 #include "graph/target.h"
 
 namespace tarry::runtime {
 
-/// What ptxas reports about one kernel.
-struct KernelResources {
-  std::string entry;
-  int registers = 0;
-  std::int64_t stack_bytes = 0;
-  std::int64_t spill_store_bytes = 0;
-  std::int64_t spill_load_bytes = 0;
-  std::int64_t shared_bytes = 0;
-};
+using cache::KernelResources;
 
 enum class ImageKind : std::uint8_t { Cubin, Ptx };
 
@@ -43,8 +36,5 @@ std::string nvrtc_options(graph::Mode mode);
 std::string nvrtc_compiler();            ///< "nvrtc 13.0", or "" where there is none
 std::string nvrtc_location();            ///< the library in use, or ""
 std::string nvrtc_unavailable_reason();  ///< "" where it can be used; else what was tried and what helps
-
-/// The registers, spills and memory in a log written under --ptxas-options=-v.
-std::vector<KernelResources> parse_ptxas_log(std::string_view log);
 
 }  // namespace tarry::runtime

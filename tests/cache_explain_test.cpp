@@ -84,23 +84,33 @@ TEST_CASE("cache explain: each component is named with both values", "[cache][ex
   rows[3].found.text = key_of("x + 2", "sm_90").text;
   for (const Row& row : rows) {
     DYNAMIC_SECTION(row.component) {
-      const auto differences = compare(key.material(), row.found.material());
+      const auto differences = compare({key.material(), "f"}, {row.found.material(), "f"});
       REQUIRE(differences.size() == 1);
       CHECK(differences[0].component == row.component);
       CHECK_THAT(describe(Nearest{"f", "ab12", "/cache", differences}),
                  Contains(row.text) && Contains("f (key ab12 in /cache)"));
     }
   }
-  CHECK(compare(key.material(), key.material()).empty());
+  CHECK(compare({key.material(), "f"}, {key.material(), "f"}).empty());
 }
 
 TEST_CASE("cache explain: a text that goes on where the other ends differs there", "[cache][explain]") {
   KernelKey longer = key_of("x", "sm_90");
   longer.text += "more\n";
-  const auto differences = compare(longer.material(), key_of("x", "sm_90").material());
+  const auto differences = compare({longer.material(), "f"}, {key_of("x", "sm_90").material(), "f"});
   REQUIRE(differences.size() == 1);
   CHECK(differences[0].wanted == "more");
   CHECK(differences[0].found.empty());
+}
+
+TEST_CASE("cache explain: the hash in a symbol is no difference", "[cache][explain]") {
+  KernelKey one = key_of("x", "sm_90"), two = one;
+  one.text += "struct add_01234567_params;\nvoid add_01234567(add_01234567_params p) { a; }\n";
+  two.text += "struct add_89abcdef_params;\nvoid add_89abcdef(add_89abcdef_params p) { b; }\n";
+  const auto differences = compare({one.material(), "add_01234567"}, {two.material(), "add_89abcdef"});
+  REQUIRE(differences.size() == 1);
+  CHECK(differences[0].wanted == "void add(add_params p) { a; }");
+  CHECK(differences[0].found == "void add(add_params p) { b; }");
 }
 
 TEST_CASE("cache explain: nearest is the same operations first, then the same text, then the rest", "[cache][explain]") {
@@ -118,7 +128,7 @@ TEST_CASE("cache explain: nearest is the same operations first, then the same te
   for (const Row& row : rows) {
     INFO(row.formula << " for " << row.target);
     const KernelRequest r = asked(row.formula, row.target);
-    const Wanted wanted[] = {{r.key.material(), r.entry}};
+    const Subject wanted[] = {{r.key.material(), r.entry}};
     const auto nearest = find_nearest(wanted, layers)[0];
     REQUIRE(nearest.has_value());
     REQUIRE_FALSE(nearest->differences.empty());

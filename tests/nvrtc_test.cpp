@@ -192,7 +192,7 @@ TEST_CASE("nvrtc: TARRY_NVRTC may name the library or its folder", "[runtime][nv
 }
 
 TEST_CASE("nvrtc: the log of ptxas is read per kernel", "[runtime][nvrtc]") {
-  const auto kernels = runtime::parse_ptxas_log(
+  const auto kernels = cache::parse_ptxas_log(
       "ptxas info    : 0 bytes gmem\n"
       "ptxas info    : Compiling entry function 'first' for 'sm_90'\n"
       "ptxas info    : Function properties for first\n"

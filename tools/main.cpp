@@ -1,53 +1,26 @@
-// `tarry`: what a user asks the installation, not a program. One function per subcommand.
+// `tarry`: what a user asks the installation, not a program. A file per subcommand; this one wires them.
 #include <cstdlib>
-#include <string>
-#include <string_view>
+#include <exception>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <tarry/tarry.h>
 
-#include "tools/warm.h"
-
-namespace {
-
-/// describe_system() has a line "fact: text" per fact; as JSON each is one member.
-nlohmann::ordered_json as_json(std::string_view facts) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  while (!facts.empty()) {
-    const std::string_view line = facts.substr(0, facts.find('\n'));
-    facts.remove_prefix(std::min(line.size() + 1, facts.size()));
-    if (const std::size_t colon = line.find(": "); colon != std::string_view::npos) {
-      json[std::string(line.substr(0, colon))] = line.substr(colon + 2);
-    }
-  }
-  return json;
-}
-
-void info(bool json) {
-  const std::string facts = tarry::describe_system();
-  fmt::print("{}", json ? as_json(facts).dump(2) + "\n" : facts);
-}
-
-}  // namespace
+#include "tools/commands.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Tarry's command line tool.", "tarry");
-  app.require_subcommand(1);
-  CLI::App* info_command = app.add_subcommand("info", "Devices, compilers and kernel cache; why something is missing");
-  bool json = false;
-  info_command->add_flag("--json", json, "Print one JSON object");
-  int status = EXIT_SUCCESS;
-  tarry::tools::add_warm(app, status);
+  CLI::App program("Lazy arrays that run as fused kernels: the tool for machines and kernel caches.", "tarry");
+  program.set_version_flag("--version", TARRY_VERSION);
+  program.require_subcommand(1);
+  tarry::tools::add_info(program);
+  tarry::tools::add_warm(program);
+  tarry::tools::add_cache(program);
+  tarry::tools::add_pages(program);
   try {
-    app.parse(argc, argv);
-    if (info_command->parsed()) info(json);
+    program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    return program.exit(error);
   } catch (const std::exception& error) {
     fmt::print(stderr, "tarry: {}\n", error.what());
     return EXIT_FAILURE;
   }
-  return status;
+  return EXIT_SUCCESS;
 }

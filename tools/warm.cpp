@@ -1,13 +1,10 @@
 // `tarry warm`: compiles the kernels of recorded programs, with a progress bar on a terminal and plain lines elsewhere.
-#include "tools/warm.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +13,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <tarry/warm.h>
+
+#include "tools/commands.h"
 
 namespace tarry::tools {
 namespace {
@@ -121,7 +120,7 @@ std::vector<std::string> words(std::string_view list) {
   return all;
 }
 
-int run(Arguments& arguments) {
+void run(Arguments& arguments) {
   WarmOptions& options = arguments.options;
   options.targets = words(arguments.archs);
   for (const std::string& cpu : words(arguments.cpus))  // "v3" is short for "x86-64-v3"
@@ -139,21 +138,21 @@ int run(Arguments& arguments) {
   view.clear();
   print_failures(report);
   arguments.json ? print_json(report) : print_table(report);
-  return report.failures.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (!report.failures.empty()) fail();
 }
 
 }  // namespace
 
-void add_warm(CLI::App& app, int& status) {
+void add_warm(CLI::App& program) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("warm", "Compile the kernels of recorded programs; needs no GPU");
+  CLI::App* command = program.add_subcommand("warm", "Compile the kernels of recorded programs; needs no GPU");
   command->footer(
       "A manifest is what TARRY_RECORD=file wrote. An interrupted run goes on where it stopped. Exit status 1 if any kernel\n"
       "failed.\n\n"
       "  TARRY_RECORD=app.manifest ./app\n"
       "  tarry warm app.manifest --arch sm_80,sm_90 --cpu v3 --out app.bundle\n"
       "  TARRY_CACHE_PATH=app.bundle TARRY_REQUIRE_CACHED=1 ./app");
-  command->add_option("manifest", arguments->manifests, "Manifests")->required()->check(CLI::ExistingFile);
+  command->add_option("MANIFEST", arguments->manifests, "Manifests")->required()->check(CLI::ExistingFile);
   command->add_option("--arch", arguments->archs, "GPUs: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; with commas between");
   command->add_option("--cpu", arguments->cpus, "CPUs: v2, v3, v4 (of x86-64), armv8-a; without --arch and --cpu: this machine");
   command->add_option("--out", arguments->options.out, "Directory, or FILE.bundle; default TARRY_CACHE_DIR");
@@ -162,7 +161,7 @@ void add_warm(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_option("--jobs", arguments->options.jobs, "Threads; default one per core")->check(CLI::PositiveNumber);
   command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->callback([arguments, &status] { status = run(*arguments); });
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace tarry::tools
