@@ -56,6 +56,8 @@ class Backend {
   virtual std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) = 0;
 
   virtual void launch(const Launch& launch) = 0;
+  /// Whether launch returns when the kernel is done, so that its time can be taken around it.
+  [[nodiscard]] virtual bool launch_waits() const { return false; }
   /// A ticket for everything enqueued so far; 0 where work is done when launch returns.
   virtual std::uint64_t record() = 0;
   /// The only blocking wait. Throws DeviceError; false where the deadline passed first.

@@ -17,6 +17,7 @@
 #include "graph/graph.h"
 #include "graph/passes.h"
 #include "graph/target.h"
+#include "runtime/history.h"
 
 namespace tarry::runtime {
 
@@ -37,12 +38,21 @@ struct CopyStep {
   std::size_t offset = 0, bytes = 0;  ///< offset: of `from`
 };
 
+/// How a kernel was had when its plan was made, and what that took.
+struct KernelMaking {
+  KernelHit hit = KernelHit::Interpreted;
+  double codegen_seconds = 0, compile_seconds = 0, load_seconds = 0;
+};
+
 struct KernelStep {
   codegen::Lowered lowered;
   std::shared_ptr<const codegen::KernelSource> source;  ///< shared by steps with the same text
   codegen::Geometry geometry;
   std::vector<Operand> operands;                  ///< by buffer of the kernel
   std::shared_ptr<cache::Executable> executable;  ///< null: the interpreter runs it
+  std::vector<graph::NodeId> origins;             ///< the snapshot's nodes that it computes, each once, ascending
+  KernelMaking making;
+  std::shared_ptr<KernelSums> sums;               ///< of kernel_history(); null in a plan that is not run
   [[nodiscard]] bool empty() const { return lowered.args.outer_count() == 0; }
 };
 
@@ -79,7 +89,17 @@ struct CompiledPlan {
   Seconds seconds;    ///< of making the plan
   std::vector<UnfusedOrigin> unfused;
   std::vector<graph::PassTrace> passes;
+  int dump_number = 0;  ///< of the plan's files in TARRY_DUMP_DIR
 };
+
+/// What identifies the kernel for the cache.
+cache::KernelKey kernel_key(const KernelStep& step, const graph::Target& target);
+/// What the user wrote of a kernel, without its inputs: "exp at main.cpp:9", each once.
+std::vector<std::string> user_lines(const KernelStep& step, const graph::Snapshot& snapshot);
+/// The plan's scalar arguments for the values of a snapshot.
+std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::Snapshot& snapshot);
+/// Those of one kernel.
+std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vector<std::uint64_t>& values);
 
 /// What plan making may be told. Part of the plan's key.
 struct PlanSwitches {
@@ -95,7 +115,8 @@ class PlanObserver {
   virtual ~PlanObserver() = default;
   virtual void graph(std::string_view stage, const graph::Graph& g) = 0;
   virtual void fusion(const graph::Graph& g, const graph::Fusion& f) = 0;
-  virtual void kernel(const graph::Graph& g, const KernelStep& step, const graph::Target& target) = 0;
+  /// The finished plan; `g` is the graph that was fused.
+  virtual void kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot& snapshot) = 0;
 };
 
 /// A leaf as a plan sees it: what crosses to another device arrives row-major. Returns whether a result may be that
@@ -110,11 +131,5 @@ inline bool localise_leaf(graph::LeafLayout& layout, bool on_device, bool pooled
 /// there.
 CompiledPlan make_plan(const graph::Snapshot& snapshot, const graph::Target& target, const std::vector<bool>& on_device,
                        const std::vector<bool>& may_alias, const PlanSwitches& switches, PlanObserver* observer);
-
-/// The observer that TARRY_DUMP asks for, or nullptr.
-std::unique_ptr<PlanObserver> make_dump_observer();
-
-/// The kernel's text with launch geometry, key and the user's file:line per statement as comments.
-std::string annotated_source(const graph::Graph& g, const KernelStep& step, const graph::Target& target);
 
 }  // namespace tarry::runtime

@@ -165,6 +165,7 @@ class CpuBackend final : public Backend {
   }
   std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override;
   void launch(const Launch& launch) override;
+  [[nodiscard]] bool launch_waits() const override { return true; }
 
   std::uint64_t record() override { return 0; }
   bool wait(std::uint64_t, std::chrono::nanoseconds) override { return true; }

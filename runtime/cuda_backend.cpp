@@ -161,6 +161,8 @@ class CudaBackend final : public Backend {
     }
   }
 
+  bool launch_waits() const override { return sync_wanted(); }
+
   std::uint64_t record() override {
     const CudaContext::Current current(*context_);
     return timeline_->record();

@@ -2,14 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "codegen/interpreter.h"
 #include "runtime/backend.h"
+#include "runtime/dump.h"
 #include "runtime/engine.h"
 #include "runtime/kernel_caches.h"
 #include "runtime/plan_cache.h"
@@ -108,6 +109,11 @@ bool interpreted(Backend& b) {
   return true;
 }
 
+KernelHit hit_of(cache::Hit hit) {
+  if (hit == cache::Hit::Compiled) return KernelHit::Compiled;
+  return hit == cache::Hit::Disk ? KernelHit::Disk : KernelHit::Memory;
+}
+
 struct CompileCounts {
   std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
 };
@@ -125,7 +131,13 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
   if (requests.empty()) return counts;
   cache::Backend calls;
   calls.compile = [&b](std::span<const cache::KernelRequest* const> batch) { return b.compile(batch); };
-  calls.load = [&b](const cache::KernelRequest& r, const cache::Binary& image) { return b.load(r, image); };
+  std::vector<double> load_seconds(requests.size());
+  calls.load = [&](const cache::KernelRequest& r, const cache::Binary& image) {
+    Stopwatch watch;
+    auto executable = b.load(r, image);
+    load_seconds[static_cast<std::size_t>(&r - requests.data())] = watch.lap();
+    return executable;
+  };
   calls.compiler = [&b] { return b.compiler(); };
   const std::vector<cache::Loaded> loaded = kernel_cache(b).get(requests, calls);
   for (const cache::Loaded& l : loaded) {
@@ -133,9 +145,15 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
     counts.memory_hits += l.hit == cache::Hit::Memory;
     counts.disk_hits += l.hit == cache::Hit::Disk;
   }
-  for (Step& s : plan.steps)
-    if (auto* k = std::get_if<KernelStep>(&s); k && !k->empty())
-      k->executable = loaded[request_of.at(k->source.get())].executable;
+  for (Step& s : plan.steps) {
+    auto* k = std::get_if<KernelStep>(&s);
+    if (!k || k->empty()) continue;
+    const std::size_t i = request_of.at(k->source.get());
+    k->executable = loaded[i].executable;
+    k->making.hit = hit_of(loaded[i].hit);
+    k->making.compile_seconds = loaded[i].compile_seconds;
+    k->making.load_seconds = load_seconds[i];
+  }
   return counts;
 }
 
@@ -173,27 +191,6 @@ struct Prepared {
   }
 };
 
-std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
-  std::vector<std::uint64_t> values(plan.scalars.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const graph::ScalarSource& s = plan.scalars[i];
-    switch (s.kind) {
-      case graph::ScalarSource::Kind::Cell:
-        std::memcpy(&values[i], snapshot.cells[s.cell].bytes, 8);
-        break;
-      case graph::ScalarSource::Kind::Constant:
-        std::memcpy(&values[i], s.constant.bytes, 8);
-        break;
-      case graph::ScalarSource::Kind::Compute: {
-        const auto arg = [&](int k) -> const void* { return s.args[k] == graph::kNoId ? nullptr : &values[s.args[k]]; };
-        codegen::scalar_function(s.op, s.input, s.dtype)(&values[i], arg(0), arg(1), arg(2));
-        break;
-      }
-    }
-  }
-  return values;
-}
-
 Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Backend& b, Counters& counters) {
   Prepared p;
   p.leaves.resize(snapshot.leaves.size());
@@ -216,9 +213,7 @@ Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Back
     if (!k) continue;
     std::vector<void*> addresses;
     for (const Operand& o : k->operands) addresses.push_back(p.buffer(o).data);
-    std::vector<std::uint64_t> scalars;
-    for (const codegen::ScalarRef& r : k->lowered.scalars)
-      scalars.push_back(r.source == graph::kNoId ? r.constant : values[r.source]);
+    std::vector<std::uint64_t> scalars = kernel_scalars(*k, values);
     std::vector<std::uint64_t> parameters;
     if (k->executable) {
       const codegen::Binding binding{addresses, scalars, p.scratch ? p.scratch->data : nullptr, tickets};
@@ -233,6 +228,7 @@ Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Back
 
 /// Runs the kernels; `started` is set before the first launch, from when on failures belong to the device.
 std::int64_t commit(const CompiledPlan& plan, const Prepared& p, Backend& b, bool& started) {
+  const bool timed = b.launch_waits();
   std::int64_t launches = 0;
   std::size_t at = 0;
   for (const Step& s : plan.steps) {
@@ -246,11 +242,14 @@ std::int64_t commit(const CompiledPlan& plan, const Prepared& p, Backend& b, boo
     const std::size_t i = at++;
     if (k->empty()) continue;
     started = true;
+    const auto start = std::chrono::steady_clock::now();
     if (k->executable) {
       b.launch({k->executable.get(), k->source.get(), p.parameters[i], k->geometry});
     } else {
       codegen::interpret(k->lowered.ir, k->lowered.args, p.addresses[i], p.scalars[i]);
     }
+    if (timed) k->sums->ran(std::chrono::steady_clock::now() - start);
+    k->sums->launched(k->lowered.bytes_read, k->lowered.bytes_written);
     ++launches;
   }
   return launches;
@@ -288,23 +287,25 @@ Device device_of(const graph::Snapshot& s) {
 }
 
 /// Finds or makes the plan and its kernels.
-std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Report::Impl& report) {
+std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Report::Impl& report, Where where) {
   std::vector<bool> on_device, may_alias;
   const PlanSwitches switches = plan_switches();
   record_evaluate(s, b.device(), switches);
   localise(s, b.device(), on_device, may_alias);
   const bool interpret = interpreted(b);
-  const std::unique_ptr<PlanObserver> observer = make_dump_observer();
-  const bool cached = !observer && !switches.disabled("plan_cache");
+  const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
+  const bool cached = !switches.disabled("plan_cache");
   std::string key = plan_key(s, b.target(), on_device, may_alias, switches, interpret);
+  if (dump) key += dump->key();
   if (cached) {
     if (auto hit = engine().plans.find(key)) {
       report.counters = hit->counters;
       report.counters.plan_hit = 1;
+      if (dump) dump->index(*hit, s, b.device(), Dump::Plan::Found);
       return hit;
     }
   }
-  auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, observer.get()));
+  auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, dump.get()));
   report.seconds = plan->seconds;
   report.counters = plan->counters;
   if (!interpret) {
@@ -314,6 +315,11 @@ std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Repo
     report.counters.compiles = counts.compiles;
     report.counters.memory_hits = counts.memory_hits;
     report.counters.disk_hits = counts.disk_hits;
+  }
+  enter_history(*plan, s, b.device());
+  if (dump) {
+    plan->dump_number = dump->number();
+    dump->index(*plan, s, b.device(), Dump::Plan::Made);
   }
   if (cached) engine().plans.insert(std::move(key), plan);
   return plan;
@@ -326,7 +332,7 @@ void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, Where wh
   Backend& b = backend(snapshot.placed);
   report.device = b.device().str();
   const MemoryStats before = b.memory();
-  const std::shared_ptr<const CompiledPlan> plan = planned(snapshot, b, report);
+  const std::shared_ptr<const CompiledPlan> plan = planned(snapshot, b, report, where);
   watch.lap();
   Prepared prepared = prepare(*plan, snapshot, b, report.counters);
   report.unfused = describe_unfused(*plan, snapshot);
@@ -420,9 +426,13 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   }
   std::vector<bool> on_device, may_alias;
   localise(snapshot, device, on_device, may_alias);
-  const std::unique_ptr<PlanObserver> observer = make_dump_observer();
-  return Plan(
-      describe_plan(make_plan(snapshot, *target, on_device, may_alias, plan_switches(), observer.get()), snapshot));
+  const std::unique_ptr<Dump> dump = Dump::start("plan", where);
+  CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, plan_switches(), dump.get());
+  if (dump) {
+    plan.dump_number = dump->number();
+    dump->index(plan, snapshot, device, Dump::Plan::Predicted);
+  }
+  return Plan(describe_plan(plan, snapshot));
 }
 
 }  // namespace tarry::runtime

@@ -58,12 +58,14 @@ class PlanMaker {
       limits.buffers = std::max(limits.buffers / 2, 4);
       fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
     }
-    if (observer_) show();
+    if (observer_) observer_->fusion(g_, fusion_);
     place_buffers(g_, outputs_, switches_.reuse, plan_);
     add_transfers(on_device);
     count(snapshot);
     plan_.scalars = std::move(g_.scalars);
+    find_origins();
     plan_.seconds.generate = watch.lap();
+    if (observer_) observer_->kernels(g_, plan_, snapshot);
     return std::move(plan_);
   }
 
@@ -82,9 +84,14 @@ class PlanMaker {
     }
   }
 
-  void show() {
-    observer_->fusion(g_, fusion_);
-    for (const Step& s : plan_.steps) observer_->kernel(g_, std::get<KernelStep>(s), target_);
+  void find_origins() {
+    for (Step& s : plan_.steps) {
+      auto* const k = std::get_if<KernelStep>(&s);
+      if (!k) continue;
+      for (const NodeId id : k->lowered.notes) k->origins.push_back(g_.nodes[id].origin);
+      std::sort(k->origins.begin(), k->origins.end());
+      k->origins.erase(std::unique(k->origins.begin(), k->origins.end()), k->origins.end());
+    }
   }
 
   /// Last group first: what a kernel loads from memory becomes an output of the group that makes it. False where a
@@ -99,6 +106,7 @@ class PlanMaker {
     for (auto group = static_cast<std::uint32_t>(fusion_.groups.size()); group-- > 0;) {
       if (wanted[group].empty()) continue;
       std::sort(wanted[group].begin(), wanted[group].end(), EdgeLess{});
+      Stopwatch watch;
       KernelStep step;
       step.lowered = codegen::lower(g_, fusion_, group, wanted[group], target_);
       for (const GraphEdge& load : step.lowered.loads) {
@@ -114,6 +122,7 @@ class PlanMaker {
       step.geometry = codegen::geometry(step.lowered.ir, target_, step.lowered.args);
       plan_.scratch_bytes = std::max(plan_.scratch_bytes, step.geometry.scratch_bytes);
       plan_.ticket_count = std::max(plan_.ticket_count, step.geometry.ticket_count);
+      step.making.codegen_seconds = watch.lap();
       reversed.push_back(std::move(step));
     }
     for (auto it = reversed.rbegin(); it != reversed.rend(); ++it) plan_.steps.emplace_back(std::move(*it));

@@ -34,7 +34,7 @@ OWNERS = {
     "spdlog/*": ["support/log.cpp"],
     "catch2/*": ["tests/test.h"],
     "CLI/*": ["tools/*", "examples/*", "bench/*"],
-    "nlohmann/*": ["runtime/manifest.cpp", "tools/*", "examples/*", "bench/*", "tests/*"],
+    "nlohmann/*": ["runtime/manifest.cpp", "runtime/dump_index.cpp", "tools/*", "examples/*", "bench/*", "tests/*"],
     "benchmark/*": ["bench/*"],
     "tbb/*": ["runtime/*"],
     "oneapi/tbb/*": ["runtime/*"],

@@ -147,6 +147,15 @@ std::error_code write_file_atomically(const fs::path& path, std::string_view con
   return error;
 }
 
+std::error_code append_to_file(const fs::path& path, std::string_view content) {
+  if (fault::fails(fault::Site::File)) return std::make_error_code(std::errc::no_space_on_device);
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file) return last_error();
+  const std::error_code error = write_all(file.get(), content);
+  const std::error_code closing = file.close();
+  return error ? error : closing;
+}
+
 fs::path unique_temporary_dir() {
   const std::string base = env::system("TMPDIR").value_or("/tmp");
   std::string pattern = base + "/tarry-XXXXXX";

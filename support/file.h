@@ -37,6 +37,10 @@ class OpenFile {
 /// never a part. Leaves no temporary behind where it fails; the error says why.
 std::error_code write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Adds `content` to the end of the file in one write, so that lines of several processes stay whole; makes the file where
+/// there is none.
+std::error_code append_to_file(const std::filesystem::path& path, std::string_view content);
+
 /// Part of the name of every temporary of write_file_atomically: "<file>.tmp-<16 hex digits>".
 inline constexpr std::string_view kTemporaryMark = ".tmp-";
 

@@ -1,10 +1,8 @@
 // evaluate: values, counters, plans that are reused, sharing between threads; on every device.
 #include <cmath>
-#include <filesystem>
 #include <thread>
 
 #include "runtime/engine.h"
-#include "support/file.h"
 #include "tests/devices.h"
 
 namespace ta = tarry;
@@ -252,25 +250,4 @@ TEST_CASE("plan: made for a GPU that is not here", "[runtime][plan]") {
   CHECK(plan.sources()[0].find("__global__") != std::string::npos);
   CHECK_FALSE(y.is_evaluated());
   CHECK_THROWS_AS(ta::plan_for("sm_1", y), ta::InvalidArgument);
-}
-
-TEST_CASE("dump: every stage is a file, and statements carry the user's lines", "[runtime][dump]") {
-  const ta::support::ScopedTemporaryDirectory directory;
-  const ta::test::Setting all("TARRY_DUMP", "all"), where("TARRY_DUMP_DIR", directory.path().string());
-  const ta::Array x = ta::asarray(ramp(1000)), y = ta::exp(x * -0.5f);
-  (void)ta::plan_for("sm_90", y);
-  (void)ta::plan_for("x86-64-v3", y);
-  std::string cuda, c, dot;
-  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
-    const std::string text = ta::support::read_file(entry.path()).value();
-    if (entry.path().extension() == ".cu") cuda = text;
-    if (entry.path().extension() == ".c") c = text;
-    if (entry.path().filename().string().ends_with("fused.dot")) dot = text;
-  }
-  for (const std::string& text : {cuda, c}) {
-    CHECK(text.find("// exp at ") != std::string::npos);
-    CHECK(text.find("evaluate_test.cpp:") != std::string::npos);
-    CHECK(text.find("// launch: grid ") != std::string::npos);
-  }
-  CHECK(dot.find("digraph") != std::string::npos);
 }

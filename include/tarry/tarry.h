@@ -21,6 +21,7 @@
 #include <tarry/error.h>      // IWYU pragma: export
 #include <tarry/evaluate.h>   // IWYU pragma: export
 #include <tarry/half.h>       // IWYU pragma: export
+#include <tarry/history.h>    // IWYU pragma: export
 #include <tarry/io.h>         // IWYU pragma: export
 #include <tarry/log.h>        // IWYU pragma: export
 #include <tarry/ops.h>        // IWYU pragma: export

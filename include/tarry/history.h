@@ -1,0 +1,48 @@
+// What each kernel of this process cost to make and has done since.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include <tarry/export.h>
+
+namespace tarry {
+inline namespace v0 {
+
+/// How a kernel first came to this process.
+enum class KernelHit : std::uint8_t {
+  Compiled,
+  Disk,         ///< from a cache directory or bundle
+  Memory,       ///< another thread was making it
+  Interpreted,  ///< no compiler, or TARRY_DISABLE=compile
+};
+
+/// One kernel on one device, summed over all its launches. Times are of this process.
+struct KernelRecord {
+  std::string name;    ///< its entry symbol: operations, dtype, schedule, hash
+  std::string key;     ///< of its cache entry, 32 hexadecimal digits: what `tarry cache show` takes
+  std::string target;  ///< "sm_90", "x86-64-v3"
+  std::string device;  ///< "cuda:0", "cpu"
+  KernelHit hit = KernelHit::Compiled;
+  double codegen_seconds = 0;  ///< from a group of operations to text
+  double compile_seconds = 0;  ///< its share of the batch it was compiled in; 0 unless Compiled
+  double load_seconds = 0;
+  std::int64_t launches = 0;
+  /// Launches that run_seconds covers: all on the CPU; on a GPU those under TARRY_SYNC=1, where evaluate waits for each.
+  std::int64_t measured_launches = 0;
+  double run_seconds = 0;
+  std::int64_t bytes_read = 0, bytes_written = 0;  ///< of device memory, by all launches
+  /// "exp at main.cpp:9": what the user wrote, for each evaluate that planned the kernel. An evaluate whose plan was
+  /// found in the plan cache adds none.
+  std::vector<std::string> lines;
+};
+
+/// Every kernel that was prepared for a launch, in order of first use; the oldest are forgotten beyond 4,096. Thread-safe.
+[[nodiscard]] TARRY_EXPORT std::vector<KernelRecord> kernel_history();
+/// One line: name, device, how it came, milliseconds, launches and bytes.
+TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const KernelRecord& record);
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,37 @@
+// KernelHistory: what stands behind kernel_history().
+#pragma once
+
+#include <tarry/device.h>
+#include <tarry/history.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace tarry::graph {
+struct Snapshot;
+}
+
+namespace tarry::runtime {
+
+struct CompiledPlan;
+
+/// Sums over the launches of one kernel. Plans share it with the history; a launch adds to it without a lock.
+class KernelSums {
+ public:
+  void launched(std::int64_t bytes_read, std::int64_t bytes_written) {
+    launches.fetch_add(1, std::memory_order_relaxed);
+    read.fetch_add(bytes_read, std::memory_order_relaxed);
+    written.fetch_add(bytes_written, std::memory_order_relaxed);
+  }
+  void ran(std::chrono::nanoseconds time) {
+    measured.fetch_add(1, std::memory_order_relaxed);
+    nanoseconds.fetch_add(time.count(), std::memory_order_relaxed);
+  }
+  std::atomic<std::int64_t> launches{0}, read{0}, written{0}, measured{0}, nanoseconds{0};
+};
+
+/// Enters the kernels of a new plan: each of its steps gets the sums to add to.
+void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device device);
+
+}  // namespace tarry::runtime
