@@ -10,10 +10,14 @@ class Collector final : public PlanObserver {
  public:
   void graph(std::string_view, const graph::Graph&) override {}
   void fusion(const graph::Graph&, const graph::Fusion&) override {}
-  void kernel(const graph::Graph& g, const KernelStep& step, const graph::Target& target) override {
-    if (!step.empty()) kernels.push_back({step.source, &target, step.lowered.ir.mode, describe_ops(g, step.lowered.notes)});
+  void kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot&) override {
+    for (const Step& s : plan.steps) {
+      const auto* const step = std::get_if<KernelStep>(&s);
+      if (step == nullptr || step->empty()) continue;
+      found.push_back({step->source, plan.target, step->lowered.ir.mode, describe_ops(g, step->lowered.notes)});
+    }
   }
-  std::vector<WarmKernel> kernels;
+  std::vector<WarmKernel> found;
 };
 
 bool on_device(const Recorded& recorded, const LeafMemory& leaf, const graph::Target& target, Residence residence) {
@@ -43,7 +47,7 @@ std::vector<WarmKernel> kernels_of(const Recorded& recorded, const graph::Graph&
   }
   Collector collector;
   (void)make_plan(s, target, present, may_alias, switches_of(recorded), &collector);
-  return std::move(collector.kernels);
+  return std::move(collector.found);
 }
 
 }  // namespace tarry::runtime
