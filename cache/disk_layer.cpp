@@ -163,7 +163,8 @@ std::error_code make_private_directory(const fs::path& directory) {
   if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
   if (::mkdir(directory.c_str(), 0700) == 0) return {};
   const std::error_code failure = last_error();
-  return fs::is_directory(directory, error) ? std::error_code{} : failure;  // it was there already
+  if (fs::is_directory(directory, error)) return {};  // it was there already
+  return failure == std::errc::file_exists ? std::make_error_code(std::errc::not_a_directory) : failure;
 }
 
 }  // namespace tarry::cache

@@ -63,7 +63,13 @@ int differing_fields(const KeyFields& a, const KeyFields& b) {
 KeyFields fields_of(const Subject& subject) { return parse_material(subject.material).value_or(KeyFields{}); }
 
 /// The symbol without the hash it ends in: operations, dtype and schedule.
-std::string_view base_name(std::string_view symbol) { return symbol.substr(0, symbol.rfind('_')); }
+std::string_view base_name(std::string_view symbol) {
+  constexpr std::size_t kDigits = 8;
+  const std::size_t at = symbol.rfind('_');
+  const bool is_hash = at != std::string_view::npos && symbol.size() == at + 1 + kDigits &&
+                       symbol.find_first_not_of("0123456789abcdef", at + 1) == std::string_view::npos;
+  return is_hash ? symbol.substr(0, at) : symbol;
+}
 
 /// The text as it would be if its hash were not in its symbol.
 std::string plain_text(std::string_view text, const std::string& symbol) {
@@ -109,9 +115,10 @@ std::vector<Difference> compare(const Subject& wanted, const Subject& found) {
   check("target", a.target, b.target);
   check("mode", a.mode, b.mode);
   check("options", a.options, b.options);
-  if (a.text != b.text) {
-    differences.push_back(first_line_that_differs(plain_text(a.text, wanted.name), plain_text(b.text, found.name)));
-  }
+  if (a.text == b.text) return differences;
+  const std::string plain_a = plain_text(a.text, wanted.name), plain_b = plain_text(b.text, found.name);
+  differences.push_back(plain_a == plain_b ? first_line_that_differs(a.text, b.text)
+                                           : first_line_that_differs(plain_a, plain_b));
   return differences;
 }
 

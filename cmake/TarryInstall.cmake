@@ -9,6 +9,11 @@ install(DIRECTORY include/tarry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(FILES LICENSE docs/licenses.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARRY_BUILD_TOOLS)
   install(TARGETS tarry_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET tarry_pages)
+    install(FILES ${PROJECT_BINARY_DIR}/tools/tarry.bash
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tarry)
+    install(FILES ${PROJECT_BINARY_DIR}/tools/tarry.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarry)
