@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "runtime/backend.h"
+#include "runtime/extents.h"
 #include "runtime/report.h"
 #include "runtime/stopwatch.h"
 #include "runtime/toolchain.h"
@@ -86,7 +87,11 @@ class Warmer {
     in_parallel(recorded.size() * targets_.size(), jobs_, [&](std::size_t i) {
       const Recorded& one = recorded[i / targets_.size()];
       const graph::Target& target = *targets_[i % targets_.size()];
-      for (Residence residence : residences(one, target)) plan(one, one.graph, target, residence);
+      const auto plan_for = [&](const graph::Graph& g) {
+        for (Residence residence : residences(one, target)) plan(one, g, target, residence);
+      };
+      plan_for(one.graph);
+      if (options_.all_extents) for_other_extents(one.graph, target, plan_for);
     });
   }
 
