@@ -184,19 +184,41 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
   if (wants("graph")) write(fmt::format("{:04}-graph-fused.txt", number_), graph::to_string(g));
   dot(fmt::format("{:04}-graph-fused", number_), g, f.group_of);
   if (!wants("plan")) return;
-  std::string text;
+  groups_.clear();
   for (std::size_t i = 0; i < f.groups.size(); ++i) {
-    text += fmt::format("group {} over {}{}:", i, graph::to_string(f.groups[i].space),
+    groups_ += fmt::format("group {} over {}{}:", i, graph::to_string(f.groups[i].space),
                         f.groups[i].reduces ? fmt::format(" reducing axis {}", f.groups[i].axis) : "");
-    for (graph::NodeId id : f.groups[i].nodes) text += fmt::format(" %{}", id);
-    text += "\n";
+    for (graph::NodeId id : f.groups[i].nodes) groups_ += fmt::format(" %{}", id);
+    groups_ += "\n";
   }
   for (const graph::UnfusedEdge& e : f.unfused)
-    text += fmt::format("memory %{} -> %{}: {}\n", e.producer, e.consumer, graph::to_string(e.reason));
+    groups_ += fmt::format("memory %{} -> %{}: {}\n", e.producer, e.consumer, graph::to_string(e.reason));
+  write(fmt::format("{:04}-plan.txt", number_), groups_);  // all there is, should lowering fail
+}
+
+void Dump::steps(const CompiledPlan& plan) {
+  constexpr std::array kKinds{"leaf", "output", "temporary"};
+  const auto place = [&](const Operand& o) { return fmt::format("{} {}", kKinds[static_cast<std::size_t>(o.kind)], o.index); };
+  std::string text = groups_;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (const auto* t = std::get_if<TransferStep>(&plan.steps[i])) {
+      text += fmt::format("step {}: transfer leaf {}\n", i, t->leaf);
+    } else if (const auto* copy = std::get_if<CopyStep>(&plan.steps[i])) {
+      text += fmt::format("step {}: copy {} bytes from {} to {}\n", i, copy->bytes, place(copy->from), place(copy->to));
+    } else {
+      const auto& k = std::get<KernelStep>(plan.steps[i]);
+      std::vector<std::string> buffers;
+      for (const Operand& o : k.operands) buffers.push_back(place(o));
+      text += fmt::format("step {}: {} over {}, grid {}, buffers {}, {} bytes read, {} written\n", i, k.source->entry,
+                          graph::to_string(k.lowered.args.extents), k.geometry.grid(), fmt::join(buffers, ", "),
+                          k.lowered.bytes_read, k.lowered.bytes_written);
+    }
+  }
   write(fmt::format("{:04}-plan.txt", number_), text);
 }
 
 void Dump::kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot& snapshot) {
+  if (wants("plan")) steps(plan);
   for (const Step& s : plan.steps)
     if (const auto* const step = std::get_if<KernelStep>(&s)) kernel(g, *step, plan, snapshot);
 }

@@ -40,6 +40,7 @@ class Dump final : public PlanObserver {
   void machine_code(const std::string& stem, const KernelStep& step, const graph::Target& target) const;
   /// The file of the kernel's source.
   [[nodiscard]] std::string file_name(const KernelStep& step, const graph::Target& target) const;
+  void steps(const CompiledPlan& plan);
   void write(const std::string& name, std::string_view text) const;
   void cannot_write() const;
 
@@ -48,6 +49,7 @@ class Dump final : public PlanObserver {
   std::string_view call_;
   Where where_;
   int number_, pass_ = 0;
+  std::string groups_;  ///< the first part of the plan's file
 };
 
 }  // namespace tarry::runtime

@@ -108,6 +108,7 @@ TEST_CASE("dump: every word is a file, and statements carry the user's lines", "
   CHECK(cuda.find("// build: nvcc -arch=sm_90 --fmad=false") != std::string::npos);
   CHECK(dump.text("fused.dot").find("digraph") != std::string::npos);
   CHECK(dump.text("-plan.txt").find("group 0") != std::string::npos);
+  CHECK(dump.text("-plan.txt").find("buffers leaf 0, output 0, 4000 bytes read, 4000 written") != std::string::npos);
   CHECK(dump.text(".ir").find("exp") != std::string::npos);
   CHECK(dump.files(".txt").size() > 4);
   CHECK(dump.files(".svg").empty());
