@@ -14,6 +14,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/c_compiler.h"
+#include "runtime/cpu_target.h"
 #include "runtime/host_pool.h"
 #include "runtime/parallel.h"
 #include "runtime/toolchain.h"
@@ -24,22 +25,6 @@
 namespace tarry::runtime {
 
 namespace {
-
-const graph::Target& host_target() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                  __builtin_cpu_supports("bmi2");
-  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  const char* const name = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
-#else
-  const char* const name = "armv8-a";
-#endif
-  const graph::Target* const target = graph::find_target(name);
-  TARRY_ASSERT(target != nullptr);
-  return *target;
-}
 
 /// A loaded shared object. Holds its image: that is how kernels that come with an equal one find this.
 class Library {
@@ -135,7 +120,7 @@ void run_items(Entry entry, const void* parameters, std::int64_t count, std::int
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend() : target_(host_target()), pool_(std::make_shared<HostPool>()) {}
+  CpuBackend() : target_(cpu_target()), pool_(std::make_shared<HostPool>()) {}
 
   [[nodiscard]] Device device() const override { return cpu; }
   [[nodiscard]] const graph::Target& target() const override { return target_; }

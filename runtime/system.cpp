@@ -10,6 +10,7 @@
 #include "cache/disk_store.h"
 #include "runtime/backend.h"
 #include "runtime/c_compiler.h"
+#include "runtime/cpu_target.h"
 #include "runtime/engine.h"
 #include "runtime/kernel_caches.h"
 #include "runtime/nvrtc.h"
@@ -45,6 +46,14 @@ Device choose_default_device() {
     return cpu;
   }
   return cuda();
+}
+
+std::string describe_cpu_target() {
+  try {
+    return cpu_target().name;
+  } catch (const InvalidArgument& error) {
+    return fmt::format("nothing: {}", error.what());
+  }
 }
 
 std::string describe_compiler() {
@@ -103,7 +112,7 @@ std::string describe_system() {
   fact("default device", runtime::describe_default_device());
   const int threads = runtime::thread_count();
   fact("cpu", fmt::format("{} thread{}, kernels for {}", threads, threads == 1 ? "" : "s",
-                          runtime::backend(cpu).target().name));
+                          runtime::describe_cpu_target()));
   fact("c compiler", runtime::describe_compiler());
   for (const std::string& line : runtime::describe_cuda()) text += line + '\n';
   fact("cache", runtime::describe_cache_directory(layers));

@@ -251,6 +251,10 @@ void add_device_rows(ErrorRows& rows) {
     const Setting device("TARRY_DEVICE", "gpu");
     (void)default_device();
   });
+  rows.inside(ErrorCode::InvalidArgument, {"TARRY_CPU is \"native\"; this CPU can run kernels for "}, [] {
+    const Setting level("TARRY_CPU", "native");
+    (void)runtime::make_cpu_backend();
+  });
   rows.at_evaluate(ErrorCode::InvalidArgument, {"TARRY_DEVICE is \"cuda:-1\"", kFormula}, [] {
     const Setting device("TARRY_DEVICE", "cuda:-1");
     evaluate(unheard_of());

@@ -1,0 +1,12 @@
+// What kernels of the CPU device are made for.
+#pragma once
+
+#include "graph/target.h"
+
+namespace tarry::runtime {
+
+/// The highest level that this CPU has, or the lower one that TARRY_CPU names. Throws InvalidArgument where it names none
+/// or a higher one.
+const graph::Target& cpu_target();
+
+}  // namespace tarry::runtime
