@@ -72,18 +72,24 @@ static void tarry_check(cudaError_t error, const char* what) {
 /// What tarry_element takes for the dtype: bits of the exponent, 1 for bool, 0 for integers.
 int exponent_bits(Dtype d) {
   switch (d) {
-    case Dtype::Float16: return 5;
+    case Dtype::Float16:
+      return 5;
     case Dtype::BFloat16:
-    case Dtype::Float32: return 8;
-    case Dtype::Float64: return 11;
-    case Dtype::Bool: return 1;
-    default: return 0;
+    case Dtype::Float32:
+      return 8;
+    case Dtype::Float64:
+      return 11;
+    case Dtype::Bool:
+      return 1;
+    default:
+      return 0;
   }
 }
 
 class MainWriter {
  public:
-  MainWriter(const KernelIr& ir, const KernelSource& source, const StandaloneLaunch& launch, const graph::Target& target)
+  MainWriter(const KernelIr& ir, const KernelSource& source, const StandaloneLaunch& launch,
+             const graph::Target& target)
       : ir_(ir), source_(source), launch_(launch), cuda_(target.is_cuda()) {
     TARRY_ASSERT(launch.buffer_bytes.size() == ir.buffers.size());
   }
@@ -155,7 +161,8 @@ class MainWriter {
     if (words.empty()) w_.line("0,  // unused");
     w_.close(";");
     w_.line(fmt::format("struct {}_params p;", source_.entry));
-    w_.line(fmt::format("{}(sizeof p == sizeof words, \"eight bytes a parameter\");", cuda_ ? "static_assert" : "_Static_assert"));
+    w_.line(fmt::format("{}(sizeof p == sizeof words, \"eight bytes a parameter\");",
+                        cuda_ ? "static_assert" : "_Static_assert"));
     w_.line("memcpy(&p, words, sizeof p);");
   }
 
@@ -166,11 +173,15 @@ class MainWriter {
         const std::string address = fmt::format("(tarry_u64)(size_t)buffers[{}].device", ir_.accesses[slot.a].buffer);
         return offset == 0 ? address : fmt::format("{} + (tarry_u64){}ll", address, offset);
       }
-      case SlotKind::Scratch: return "(tarry_u64)(size_t)scratch";
-      case SlotKind::Tickets: return "(tarry_u64)(size_t)tickets";
+      case SlotKind::Scratch:
+        return "(tarry_u64)(size_t)scratch";
+      case SlotKind::Tickets:
+        return "(tarry_u64)(size_t)tickets";
       case SlotKind::Scalar:
-      case SlotKind::Magic: return fmt::format("0x{:x}ull", value);
-      default: return fmt::format("(tarry_u64){}ll", static_cast<std::int64_t>(value));
+      case SlotKind::Magic:
+        return fmt::format("0x{:x}ull", value);
+      default:
+        return fmt::format("(tarry_u64){}ll", static_cast<std::int64_t>(value));
     }
   }
 

@@ -23,7 +23,8 @@ struct StandaloneLaunch {
 /// Element i of buffer b is a function of (dtype, b, i), exact in every dtype: with h = the hash below, floats are
 /// (8 + h mod 64) / 32, integers 1 + h mod 7, bools h mod 2. All arithmetic is modulo 2^32:
 ///   h = i * 2654435761 + b * 40503;  h ^= h >> 15;  h *= 0x85ebca6b;  h ^= h >> 13
-/// Each buffer that the kernel stores into becomes a line "b1 f32 4000 bytes fnv1a 0123456789abcdef": FNV-1a of 64 bits.
+/// Each buffer that the kernel stores into becomes a line "b1 f32 4000 bytes fnv1a 0123456789abcdef": FNV-1a of 64
+/// bits.
 std::string standalone_main(const KernelIr& ir, const KernelSource& source, const StandaloneLaunch& launch,
                             const graph::Target& target);
 

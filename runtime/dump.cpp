@@ -28,8 +28,7 @@ std::set<std::string> dump_words() {
     if (std::find(kWords.begin(), kWords.end(), word) != kWords.end()) {
       words.insert(std::move(word));
     } else {
-      support::log::warn_once(
-          fmt::format("TARRY_DUMP has no word {}; there are {}", word, fmt::join(kWords, ", ")));
+      support::log::warn_once(fmt::format("TARRY_DUMP has no word {}; there are {}", word, fmt::join(kWords, ", ")));
     }
   }
   return words;
@@ -112,13 +111,15 @@ std::string annotated_source(const graph::Graph& g, const KernelStep& step, cons
   const graph::Target& target = *plan.target;
   const codegen::KernelIr& ir = step.lowered.ir;
   std::string text = fmt::format("// {} for {}\n", step.source->entry, target.name);
-  text += fmt::format("// key {}, {} parameter bytes\n", kernel_key(step, target).hash().hex(), step.source->slots.size() * 8);
+  text += fmt::format("// key {}, {} parameter bytes\n", kernel_key(step, target).hash().hex(),
+                      step.source->slots.size() * 8);
   text += fmt::format("// launch: grid {}, block {}, over {}", step.geometry.grid(),
                       target.is_cuda() ? step.source->threads : 1, graph::to_string(step.lowered.args.extents));
   if (!ir.reductions.empty())
     text += fmt::format(" reducing {} in {} chunks", step.lowered.args.reduced, step.geometry.chunks);
   text += fmt::format("\n// build: {}\n", build_command(step, target, stem));
-  if (target.is_cuda()) text += "#pragma nv_diag_suppress 177  // functions of the prelude that this kernel does not call\n";
+  if (target.is_cuda())
+    text += "#pragma nv_diag_suppress 177  // functions of the prelude that this kernel does not call\n";
   const std::string& source = step.source->text;
   for (std::size_t at = 0; at < source.size();) {
     const std::size_t end = std::min(source.find('\n', at), source.size());
@@ -165,8 +166,9 @@ void Dump::dot(const std::string& name, const graph::Graph& g, const std::vector
   if (!wants("dot") && !wants("svg")) return;
   write(name + ".dot", graph::to_dot(g, group_of));
   if (!wants("svg")) return;
-  const ToolText svg = g.nodes.size() > kMostDrawn ? ToolText{"", fmt::format("a graph has more than {} nodes", kMostDrawn)}
-                                                   : svg_of(directory_ / (name + ".dot"));
+  const ToolText svg = g.nodes.size() > kMostDrawn
+                           ? ToolText{"", fmt::format("a graph has more than {} nodes", kMostDrawn)}
+                           : svg_of(directory_ / (name + ".dot"));
   if (svg.missing.empty()) return write(name + ".svg", svg.text);
   if (words_.contains("svg")) support::log::warn_once("TARRY_DUMP=svg: " + svg.missing);
 }
@@ -187,7 +189,7 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
   groups_.clear();
   for (std::size_t i = 0; i < f.groups.size(); ++i) {
     groups_ += fmt::format("group {} over {}{}:", i, graph::to_string(f.groups[i].space),
-                        f.groups[i].reduces ? fmt::format(" reducing axis {}", f.groups[i].axis) : "");
+                           f.groups[i].reduces ? fmt::format(" reducing axis {}", f.groups[i].axis) : "");
     for (graph::NodeId id : f.groups[i].nodes) groups_ += fmt::format(" %{}", id);
     groups_ += "\n";
   }
@@ -198,7 +200,9 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
 
 void Dump::steps(const CompiledPlan& plan) {
   constexpr std::array kKinds{"leaf", "output", "temporary"};
-  const auto place = [&](const Operand& o) { return fmt::format("{} {}", kKinds[static_cast<std::size_t>(o.kind)], o.index); };
+  const auto place = [&](const Operand& o) {
+    return fmt::format("{} {}", kKinds[static_cast<std::size_t>(o.kind)], o.index);
+  };
   std::string text = groups_;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (const auto* t = std::get_if<TransferStep>(&plan.steps[i])) {
@@ -228,7 +232,8 @@ void Dump::kernel(const graph::Graph& g, const KernelStep& step, const CompiledP
   const Dumped::Name name = dumped().name(key(), step.source);
   if (!name.fresh) return;
   if (wants("ir")) write(name.stem + ".ir", codegen::to_string(step.lowered.ir));
-  if (wants("source")) write(name.stem + (plan.target->is_cuda() ? ".cu" : ".c"), annotated_source(g, step, plan, snapshot, name.stem));
+  if (wants("source"))
+    write(name.stem + (plan.target->is_cuda() ? ".cu" : ".c"), annotated_source(g, step, plan, snapshot, name.stem));
   if (plan.target->is_cuda()) machine_code(name.stem, step, *plan.target);
 }
 

@@ -29,7 +29,8 @@ class Dump final : public PlanObserver {
   void kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot& snapshot) override;
 
   enum class Plan : std::uint8_t { Made, Found, Predicted };
-  /// A line of index.jsonl for each kernel of the plan: which call, which file, how it was had, which lines of the user.
+  /// A line of index.jsonl for each kernel of the plan: which call, which file, how it was had, which lines of the
+  /// user.
   void index(const CompiledPlan& plan, const graph::Snapshot& snapshot, Device device, Plan from) const;
 
  private:

@@ -12,10 +12,14 @@ namespace {
 
 std::string_view name(KernelHit hit) {
   switch (hit) {
-    case KernelHit::Compiled: return "compiled";
-    case KernelHit::Disk: return "disk";
-    case KernelHit::Memory: return "memory";
-    case KernelHit::Interpreted: return "interpreted";
+    case KernelHit::Compiled:
+      return "compiled";
+    case KernelHit::Disk:
+      return "disk";
+    case KernelHit::Memory:
+      return "memory";
+    case KernelHit::Interpreted:
+      return "interpreted";
   }
   return "";
 }

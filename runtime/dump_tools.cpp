@@ -1,9 +1,8 @@
 // Finds and runs nvcc, nvdisasm, cuobjdump and dot. NVRTC comes first where it can do the work.
 #include "runtime/dump_tools.h"
 
-#include <tarry/error.h>
-
 #include <fmt/format.h>
+#include <tarry/error.h>
 
 #include <initializer_list>
 #include <optional>
@@ -17,7 +16,8 @@
 namespace tarry::runtime {
 namespace {
 
-/// The CUDA tool of that name: on PATH, or in the toolkit that CUDA_HOME or CUDA_PATH names or that stands at the usual place.
+/// The CUDA tool of that name: on PATH, or in the toolkit that CUDA_HOME or CUDA_PATH names or that stands at the usual
+/// place.
 std::optional<std::string> find_tool(const std::string& name) {
   std::vector<std::string> candidates = {name};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
@@ -43,7 +43,8 @@ ToolText nvcc(const std::string& source, const graph::Target& target, graph::Mod
 }
 
 ToolText compiled(const std::string& source, const graph::Target& target, graph::Mode mode, ImageKind kind) {
-  if (!nvrtc_unavailable_reason().empty()) return nvcc(source, target, mode, kind == ImageKind::Ptx ? "-ptx" : "-cubin");
+  if (!nvrtc_unavailable_reason().empty())
+    return nvcc(source, target, mode, kind == ImageKind::Ptx ? "-ptx" : "-cubin");
   try {
     NvrtcImage image = nvrtc_compile(source, target, mode, kind);
     if (image.kind != kind) return {"", fmt::format("{} makes no machine code for {}", image.compiler, target.name)};

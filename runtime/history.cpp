@@ -35,7 +35,8 @@ class KernelHistory {
     Entry* entry = find(hash, step, target, device);
     if (entry == nullptr) entry = &add(hash, step, target, device);
     for (std::string& line : lines)
-      if (entry->record.lines.size() < kMostLines && std::ranges::find(entry->record.lines, line) == entry->record.lines.end())
+      if (entry->record.lines.size() < kMostLines &&
+          std::ranges::find(entry->record.lines, line) == entry->record.lines.end())
         entry->record.lines.push_back(std::move(line));
     return entry->sums;
   }
@@ -58,7 +59,8 @@ class KernelHistory {
  private:
   using Place = std::list<Entry>::iterator;
 
-  Entry* find(const support::Hash128& hash, const KernelStep& step, const graph::Target& target, std::string_view device) {
+  Entry* find(const support::Hash128& hash, const KernelStep& step, const graph::Target& target,
+              std::string_view device) {
     const auto [begin, end] = places_.equal_range(hash.lo);
     const auto same = std::find_if(begin, end, [&](const auto& place) {
       const Entry& e = *place.second;
@@ -68,7 +70,8 @@ class KernelHistory {
     return same == end ? nullptr : &*same->second;
   }
 
-  Entry& add(const support::Hash128& hash, const KernelStep& step, const graph::Target& target, std::string_view device) {
+  Entry& add(const support::Hash128& hash, const KernelStep& step, const graph::Target& target,
+             std::string_view device) {
     if (entries_.size() == kMostKernels) forget_oldest();
     KernelRecord record;
     record.name = step.source->entry;
@@ -106,10 +109,14 @@ KernelHistory& history() {
 
 std::string_view name(KernelHit hit) {
   switch (hit) {
-    case KernelHit::Compiled: return "compiled";
-    case KernelHit::Disk: return "from disk";
-    case KernelHit::Memory: return "from memory";
-    case KernelHit::Interpreted: return "interpreted";
+    case KernelHit::Compiled:
+      return "compiled";
+    case KernelHit::Disk:
+      return "from disk";
+    case KernelHit::Memory:
+      return "from memory";
+    case KernelHit::Interpreted:
+      return "interpreted";
   }
   return "";
 }
@@ -151,7 +158,8 @@ std::ostream& operator<<(std::ostream& out, const KernelRecord& r) {
                               ? std::string("not measured")
                               : fmt::format("{:.3f} in {} of them", r.run_seconds * 1e3, r.measured_launches);
   return out << fmt::format(
-             "{} on {} ({}), {}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches, run {}; {} bytes "
+             "{} on {} ({}), {}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches, run {}; {} "
+             "bytes "
              "read, {} written",
              r.name, r.device, r.target, runtime::name(r.hit), r.codegen_seconds * 1e3, r.compile_seconds * 1e3,
              r.load_seconds * 1e3, r.launches, run, r.bytes_read, r.bytes_written);

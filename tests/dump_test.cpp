@@ -1,4 +1,5 @@
-// TARRY_DUMP: which files appear, what they say, and that each kernel's file is a program that computes what the engine does.
+// TARRY_DUMP: which files appear, what they say, and that each kernel's file is a program that computes what the engine
+// does.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -190,14 +191,15 @@ TEST_CASE("dump: every C file is a program that computes what the engine does", 
 TEST_CASE("dump: every CUDA file of all ops, dtypes and schedules compiles", "[runtime][dump]") {
   TARRY_REQUIRE_NVRTC();
   const DumpDirectory dump("source");
-  const ta::support::ProcessResult child =
-      run_child("dump_everything", {"TARRY_DUMP=source", "TARRY_DUMP_DIR=" + dump.path().string(), "TARRY_TEST_TARGET=sm_90"});
+  const ta::support::ProcessResult child = run_child(
+      "dump_everything", {"TARRY_DUMP=source", "TARRY_DUMP_DIR=" + dump.path().string(), "TARRY_TEST_TARGET=sm_90"});
   INFO(child.error);
   REQUIRE(child.succeeded());
   const std::vector<std::string> files = dump.files(".cu");
   CHECK(files.size() > 40);
   for (const char* schedule : {"_map_", "_serial_", "_inner_", "_outer_", "_rows_", "_short_rows_"})
-    CHECK(std::any_of(files.begin(), files.end(), [&](const auto& f) { return f.find(schedule) != std::string::npos; }));
+    CHECK(
+        std::any_of(files.begin(), files.end(), [&](const auto& f) { return f.find(schedule) != std::string::npos; }));
   for (const std::string& file : files) {
     INFO(file);
     const auto text = ta::support::read_file(dump.path() / file).value();

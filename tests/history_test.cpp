@@ -1,6 +1,7 @@
 // kernel_history(): what is known of each kernel, and that knowing it costs a running program nothing.
 #include <algorithm>
 #include <sstream>
+#include <thread>
 
 #include "runtime/engine.h"
 #include "tests/devices.h"
@@ -86,6 +87,40 @@ TEST_CASE("history: a kernel of two formulas is one record with the lines of bot
   REQUIRE(found.size() == 1);
   CHECK(found[0].launches == 2);
   CHECK(found[0].lines.size() == 4);
+}
+
+TEST_CASE("history: a thousand evaluates of a known plan add to numbers, not to the list", "[runtime][history]") {
+  const ta::Scope placed(ta::cpu);
+  std::size_t records_before = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const ta::Array x = ta::asarray(ramp(8)), y = ta::log2(x) / 5.0f;
+    const ta::Report report = ta::evaluate(y);
+    if (i == 0) records_before = ta::kernel_history().size();
+    if (i == 999) CHECK(report.counters().plan_hit == 1);
+  }
+  CHECK(ta::kernel_history().size() == records_before);
+  const std::vector<ta::KernelRecord> found = records("log2_divide_f32_map_", ta::cpu);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].launches == 1000);
+  CHECK(found[0].measured_launches == 1000);
+  CHECK(found[0].lines.size() == 2);
+}
+
+TEST_CASE("history: threads that run one kernel lose no launch", "[runtime][history]") {
+  const auto work = [] {
+    const ta::Scope placed(ta::cpu);
+    for (int i = 0; i < 100; ++i) {
+      const ta::Array x = ta::asarray(ramp(8)), y = ta::log1p(x) / 6.0f;
+      ta::evaluate(y);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) threads.emplace_back(work);
+  for (std::thread& t : threads) t.join();
+  const std::vector<ta::KernelRecord> found = records("log1p_divide_f32_map_", ta::cpu);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].launches == 400);
+  CHECK(found[0].bytes_written == 400 * 32);
 }
 
 TEST_CASE("history: a record prints as one line", "[runtime][history]") {

@@ -48,7 +48,8 @@ TEST_CASE("kernel names: what computes nothing copies or fills", "[codegen][name
 
 TEST_CASE("kernel names: at most 60 characters, the costliest operations stay", "[codegen][names]") {
   const ta::Array x = ta::asarray(ramp(100));
-  const ta::Array y = ta::logaddexp(ta::atan2(ta::sin(x), ta::cos(x)) + 1.0f, ta::sqrt(x) * ta::tanh(x)) - ta::erf(x) / ta::sinh(x);
+  const ta::Array y =
+      ta::logaddexp(ta::atan2(ta::sin(x), ta::cos(x)) + 1.0f, ta::sqrt(x) * ta::tanh(x)) - ta::erf(x) / ta::sinh(x);
   const Names found = names(ta::plan(y));
   REQUIRE(found.size() == 1);
   CHECK(found[0].size() <= 51);

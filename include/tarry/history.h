@@ -1,12 +1,12 @@
 // What each kernel of this process cost to make and has done since.
 #pragma once
 
+#include <tarry/export.h>
+
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
-
-#include <tarry/export.h>
 
 namespace tarry {
 inline namespace v0 {
@@ -30,7 +30,8 @@ struct KernelRecord {
   double compile_seconds = 0;  ///< its share of the batch it was compiled in; 0 unless Compiled
   double load_seconds = 0;
   std::int64_t launches = 0;
-  /// Launches that run_seconds covers: all on the CPU; on a GPU those under TARRY_SYNC=1, where evaluate waits for each.
+  /// Launches that run_seconds covers: all on the CPU; on a GPU those under TARRY_SYNC=1, where evaluate waits for
+  /// each.
   std::int64_t measured_launches = 0;
   double run_seconds = 0;
   std::int64_t bytes_read = 0, bytes_written = 0;  ///< of device memory, by all launches
@@ -39,7 +40,8 @@ struct KernelRecord {
   std::vector<std::string> lines;
 };
 
-/// Every kernel that was prepared for a launch, in order of first use; the oldest are forgotten beyond 4,096. Thread-safe.
+/// Every kernel that was prepared for a launch, in order of first use; the oldest are forgotten beyond 4,096.
+/// Thread-safe.
 [[nodiscard]] TARRY_EXPORT std::vector<KernelRecord> kernel_history();
 /// One line: name, device, how it came, milliseconds, launches and bytes.
 TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const KernelRecord& record);
