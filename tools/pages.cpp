@@ -80,6 +80,7 @@ void print_command(const CLI::App& command, const std::string& path) {
   const std::vector<const CLI::App*> below = visible(command);
   fmt::print(".SS {}\n{}.\n", escaped(path), escaped(command.get_description()));
   print_options(command);
+  if (const std::string footer = command.get_footer(); !footer.empty()) fmt::print(".PP\n.nf\n{}\n.fi\n", escaped(footer));
   for (const CLI::App* next : below) print_command(*next, path + " " + next->get_name());
 }
 
