@@ -191,23 +191,26 @@ void BundleLayer::discard(const std::string&) {}
 Written BundleLayer::write(const Entry&) { return {std::make_error_code(std::errc::read_only_file_system)}; }
 
 void BundleLayer::visit(const Visitor& visitor) {
+  const std::int64_t made = modified(file_);
   std::vector<bool> counted(images_.size());
   for (const Row& row : index_) {
-    Found found{path_, row.size, modified(file_), nullptr, ""};
+    Found found{.file = path_, .bytes = row.size, .shared = 0, .used = made, .entry = nullptr, .defect = ""};
     std::optional<Entry> entry = record_at(row, &found.defect);
     if (entry && support::hash_bytes(entry->material) != row.hash) {
       found.defect = "it is the entry of another key";
     } else if (entry && attach_image(row, *entry, &found.defect)) {
       found.entry = &*entry;
       const auto number = static_cast<std::size_t>(row.image);
-      if (!counted[number]) found.bytes += entry->image.size();
+      found.bytes += entry->image.size();
+      if (counted[number]) found.shared = entry->image.size();
       counted[number] = true;
     }
     if (found.entry == nullptr) found.defect = "the entry of key " + row.hash.hex() + ": " + found.defect;
     visitor(found);
   }
   const std::optional<std::string> all = file_.read(0, file_.size());
-  if (!all || !has_checksum(*all)) visitor({path_, 0, modified(file_), nullptr, "the checksum of the file is wrong"});
+  if (all && has_checksum(*all)) return;
+  visitor({.file = path_, .bytes = 0, .shared = 0, .used = made, .entry = nullptr, .defect = "the checksum of the file is wrong"});
 }
 
 }  // namespace tarry::cache

@@ -133,7 +133,7 @@ std::int64_t DiskLayer::evict_after(std::uint64_t bytes_written) {
 void DiskLayer::visit(const Visitor& visitor) {
   walk(root_, [&](const CacheFile& file) {
     if (file.kind != FileKind::Entry) return;
-    Found found{file.path, file.size, seconds_since_epoch(file.used), nullptr, ""};
+    Found found{.file = file.path, .bytes = file.size, .shared = 0, .used = seconds_since_epoch(file.used), .entry = nullptr, .defect = ""};
     std::error_code why;
     const std::optional<std::string> bytes = support::read_file(file.path, &why);
     if (!bytes && why == std::errc::no_such_file_or_directory) return;  // it vanished just now

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -54,6 +55,37 @@ Difference first_line_that_differs(std::string_view wanted, std::string_view fou
     const std::string_view a = take_line(wanted), b = take_line(found);
     if (ended || a != b) return {"text", shortened(a), shortened(b)};
   }
+}
+
+/// The words of `text` that are not in `other`.
+std::string words_beyond(std::string_view text, std::string_view other) {
+  std::multiset<std::string_view> known;
+  const auto each_word = [](std::string_view rest, const auto& visit) {
+    while (!rest.empty()) {
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+      visit(word);
+    }
+  };
+  each_word(other, [&](std::string_view word) { known.insert(word); });
+  std::string beyond;
+  each_word(text, [&](std::string_view word) {
+    if (const auto found = known.find(word); found != known.end()) {
+      known.erase(found);
+    } else {
+      beyond += beyond.empty() ? "" : " ";
+      beyond += word;
+    }
+  });
+  return beyond;
+}
+
+/// "target is sm_80, not sm_90": the entry's side first.
+std::string clause(const Difference& d) {
+  if (d.component == "text") return fmt::format("text has the line \"{}\", not \"{}\"", d.found, d.wanted);
+  if (d.component != "options") return fmt::format("{} is {}, not {}", d.component, d.found, d.wanted);
+  if (d.found.empty()) return fmt::format("options lack {}", d.wanted);
+  return d.wanted.empty() ? fmt::format("options have {} too", d.found) : fmt::format("options have {}, not {}", d.found, d.wanted);
 }
 
 int differing_fields(const KeyFields& a, const KeyFields& b) {
@@ -114,7 +146,9 @@ std::vector<Difference> compare(const Subject& wanted, const Subject& found) {
   check("format", a.format, b.format);
   check("target", a.target, b.target);
   check("mode", a.mode, b.mode);
-  check("options", a.options, b.options);
+  if (a.options != b.options) {
+    differences.push_back({"options", words_beyond(a.options, b.options), words_beyond(b.options, a.options)});
+  }
   if (a.text == b.text) return differences;
   const std::string plain_a = plain_text(a.text, wanted.name), plain_b = plain_text(b.text, found.name);
   differences.push_back(plain_a == plain_b ? first_line_that_differs(a.text, b.text)
@@ -155,8 +189,7 @@ std::string describe(const std::optional<Nearest>& nearest) {
   std::string text = fmt::format("the nearest entry is {} (key {} in {})", nearest->name, nearest->key, nearest->place);
   const char* separator = ", whose ";
   for (const Difference& d : nearest->differences) {
-    text += d.component == "text" ? fmt::format("{}text has the line \"{}\", not \"{}\"", separator, d.found, d.wanted)
-                                  : fmt::format("{}{} is {}, not {}", separator, d.component, d.found, d.wanted);
+    text += separator + clause(d);
     separator = "; ";
   }
   return text;

@@ -10,7 +10,8 @@
 
 namespace tarry::cache {
 
-/// One component of the key, as it is asked for and as the entry has it; of the text the first line that differs.
+/// One component of the key, as it is asked for and as the entry has it; of the options the words that differ, of the text
+/// the first line that does.
 struct Difference {
   std::string component;  ///< "format", "target", "mode", "options" or "text"
   std::string wanted, found;

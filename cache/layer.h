@@ -23,7 +23,8 @@ struct Written {
 /// What visit() comes across: an entry, or the remains of one.
 struct Found {
   std::filesystem::path file;    ///< the file that holds it; every entry of a bundle is in the same
-  std::uint64_t bytes = 0;       ///< of that file that are its own
+  std::uint64_t bytes = 0;       ///< its size, with the image
+  std::uint64_t shared = 0;      ///< of these, what was visited before with another entry of the same bundle
   std::int64_t used = 0;         ///< seconds since 1970 of its last use, to the hour; of a bundle when it was made
   const Entry* entry = nullptr;  ///< for the time of the call; null where it is damaged
   std::string defect;            ///< what is wrong with it

@@ -76,7 +76,7 @@ TEST_CASE("cache explain: each component is named with both values", "[cache][ex
   };
   std::vector<Row> rows{{"target", key, "target is sm_80, not sm_90"},
                         {"mode", key, "mode is relaxed, not strict"},
-                        {"options", key, "options is -O1, not -march=sm_90"},
+                        {"options", key, "options have -O1, not -march=sm_90"},
                         {"text", key, "text has the line \"  return x + 2;\", not \"  return x + 1;\""}};
   rows[0].found.target = "sm_80";
   rows[1].found.mode = "relaxed";
@@ -101,6 +101,16 @@ TEST_CASE("cache explain: a text that goes on where the other ends differs there
   REQUIRE(differences.size() == 1);
   CHECK(differences[0].wanted == "more");
   CHECK(differences[0].found.empty());
+}
+
+TEST_CASE("cache explain: of options the words that differ are named", "[cache][explain]") {
+  const auto sentence = [](const char* wanted, const char* found) {
+    const KernelKey a{"text", wanted, "t", "strict"}, b{"text", found, "t", "strict"};
+    return describe(Nearest{"f", "ab12", "/cache", compare({a.material(), "f"}, {b.material(), "f"})});
+  };
+  CHECK_THAT(sentence("-O3 -march=v4 -wide -shared", "-O3 -march=v3 -shared"), Contains("options have -march=v3, not -march=v4 -wide"));
+  CHECK_THAT(sentence("-O3 -wide", "-O3"), Contains("options lack -wide"));
+  CHECK_THAT(sentence("-O3", "-a -O3 -a"), Contains("options have -a -a too"));
 }
 
 TEST_CASE("cache explain: the hash in a symbol is no difference", "[cache][explain]") {

@@ -27,7 +27,7 @@ struct Statistics {
   std::int64_t oldest = 0, newest = 0;
 
   void add(const cache::Found& found) {
-    bytes += found.bytes;
+    bytes += found.bytes - found.shared;
     if (found.entry == nullptr) {
       ++damaged;
       return;
