@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "codegen/render_common.h"
 #include "support/check.h"
@@ -205,7 +206,11 @@ class MainWriter {
       w_.line("            \"cudaMemcpy\");");
     }
     w_.line("tarry_print(buffers + b, b);");
+    if (cuda_) w_.line("cudaFree(buffers[b].device);");
+    w_.line("free(buffers[b].host);");
     w_.close();
+    for (const auto& [kind, name] : {std::pair(SlotKind::Scratch, "scratch"), std::pair(SlotKind::Tickets, "tickets")})
+      if (uses(kind)) w_.line(fmt::format("{}({});", cuda_ ? "cudaFree" : "free", name));
   }
 
   const KernelIr& ir_;

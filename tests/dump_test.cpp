@@ -130,6 +130,10 @@ TEST_CASE("dump: the index tells kernel, call, how it was had and which lines", 
   CHECK(line["launches"] == 1);
   CHECK(line["kernel"].get<std::string>().starts_with("cosh_multiply_f32_map_"));
   CHECK(fs::exists(dump.path() / line["file"].get<std::string>()));
+  const auto key = line["key"].get<std::string>();
+  const std::vector<fs::path> entries = cache.files();
+  CHECK(std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.filename().string().starts_with(key); }));
+  CHECK(ta::kernel_history().back().key == key);
   REQUIRE(line["lines"].size() == 2);
   CHECK(line["lines"][0].get<std::string>().starts_with("cosh at "));
 }
