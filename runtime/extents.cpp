@@ -201,10 +201,12 @@ constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an
 std::vector<std::int64_t> representatives(const graph::Target& target, bool reduced) {
   constexpr std::int64_t kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 20;
   std::vector<std::int64_t> tops{kSerial};
-  for (std::int64_t row = kBlock; row <= kLarge; row *= 2) tops.push_back(row);  // beyond rows: what fusion gains changes
+  for (std::int64_t row = kBlock; row <= kLarge; row *= 2)
+    tops.push_back(row);  // beyond rows: what fusion gains changes
   tops.push_back(kWide + kSerial);
   // A GPU's vectors need multiples of 2, 4, 8 or 16.
-  const std::vector<std::int64_t> below = target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0};
+  const std::vector<std::int64_t> below =
+      target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0};
   std::vector<std::int64_t> extents;
   if (!reduced) extents.push_back(1);
   for (std::int64_t top : tops)

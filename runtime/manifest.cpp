@@ -213,7 +213,8 @@ class Reader {
       case OpClass::Leaf: {
         const auto leaf = json.at("leaf").get<std::uint32_t>();
         const graph::LeafLayout& layout = g_.leaves.at(leaf);
-        if (!layout.contiguous && layout.strides.size() != g_.shapes[n.shape].size()) throw Broken("strides of another rank");
+        if (!layout.contiguous && layout.strides.size() != g_.shapes[n.shape].size())
+          throw Broken("strides of another rank");
         if (layout.contiguous) g_.leaves[leaf].strides = graph::row_major_strides(g_.shapes[n.shape].span());
         return leaf;
       }
@@ -290,7 +291,8 @@ std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwi
   if (!disabled.empty()) json["disable"] = disabled;
   json["leaves"] = Json::array();
   for (std::size_t i = 0; i < g.leaves.size(); ++i) {
-    const LeafMemory memory{s.leaf_computed[i], s.leaves[i]->buffer->owner == graph::Owner::Pool, s.leaf_devices[i] == device};
+    const LeafMemory memory{s.leaf_computed[i], s.leaves[i]->buffer->owner == graph::Owner::Pool,
+                            s.leaf_devices[i] == device};
     json["leaves"].push_back(as_json(g.leaves[i], memory));
   }
   json["nodes"] = Json::array();
@@ -320,7 +322,10 @@ std::vector<Recorded> read_manifest(const std::filesystem::path& file, Where whe
     if (line.empty()) continue;
     if (const std::optional<int> version = manifest_version(line)) {
       if (*version != kManifestVersion)
-        refuse(place, fmt::format("a manifest of version {}; this library reads version {}: record it again", *version, kManifestVersion), where);
+        refuse(place,
+               fmt::format("a manifest of version {}; this library reads version {}: record it again", *version,
+                           kManifestVersion),
+               where);
       header = true;
       continue;
     }

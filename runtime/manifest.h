@@ -1,5 +1,5 @@
 // The manifest: what evaluates needed, as JSON, one object per line: enough to make every kernel of a run again for any
-// Target, and nothing of the user's data (docs/cache.md, "Manifests").
+// Target, and nothing of the user's data (docs/warm.md).
 //
 // A line holds one snapshot: ops, dtypes, shapes, views, the layout of leaves, the class of scalars (never their
 // values), file names without directories. It is the same line on every machine.
@@ -51,8 +51,8 @@ std::string manifest_line(const graph::Snapshot& snapshot, Device device, const 
 /// The checksum that a line begins with, or "" where it is none of ours.
 std::string_view manifest_line_id(std::string_view line);
 
-/// Every evaluate of the file, each once. A line that is not whole (its writer was killed) is left out with one warning.
-/// Throws InvalidArgument naming file and line where it cannot be read or is no manifest of this version.
+/// Every evaluate of the file, each once. A line that is not whole (its writer was killed) is left out with one
+/// warning. Throws InvalidArgument naming file and line where it cannot be read or is no manifest of this version.
 std::vector<Recorded> read_manifest(const std::filesystem::path& file, Where where = {});
 
 /// The switches that an evaluate was recorded under.

@@ -130,7 +130,8 @@ std::error_code ManifestWriter::append(const std::string& line) {
   if (text.empty()) return {};
   if (!whole) text.insert(0, "\n");
   const std::error_code error = write_at_end(file.fd(), text);
-  // A part of a line stays where nobody is kept from writing meanwhile, or where cutting fails too; readers leave it out.
+  // A part of a line stays where nobody is kept from writing meanwhile, or where cutting fails too; readers leave it
+  // out.
   if (error && file.locked()) (void)!::ftruncate(file.fd(), static_cast<off_t>(size));
   return error;
 }
@@ -191,7 +192,8 @@ support::Hash128 key_of(const graph::Snapshot& s, Device device, const PlanSwitc
   std::string key = switches.words + device.str();
   for (std::size_t i = 0; i < s.leaves.size(); ++i) {
     const bool pooled = s.leaves[i]->buffer->owner == graph::Owner::Pool;
-    key += static_cast<char>('0' + s.leaf_computed[i] + 2 * pooled + 4 * s.graph.leaves[i].donated + 8 * (s.leaf_devices[i] == device));
+    key += static_cast<char>('0' + s.leaf_computed[i] + 2 * pooled + 4 * s.graph.leaves[i].donated +
+                             8 * (s.leaf_devices[i] == device));
   }
   return support::checksum_bytes(key + s.key);
 }
@@ -200,7 +202,8 @@ support::Hash128 key_of(const graph::Snapshot& s, Device device, const PlanSwitc
 
 void record_evaluate(const graph::Snapshot& snapshot, Device device, const PlanSwitches& switches) {
   Recordings& all = recordings();
-  if (const std::uint64_t now = env::generation() + 1; all.generation.load(std::memory_order_acquire) != now) read_switch(all, now);
+  if (const std::uint64_t now = env::generation() + 1; all.generation.load(std::memory_order_acquire) != now)
+    read_switch(all, now);
   if (all.count.load(std::memory_order_acquire) == 0) return;
   std::vector<std::shared_ptr<ManifestWriter>> writers;
   {
@@ -216,7 +219,8 @@ void record_evaluate(const graph::Snapshot& snapshot, Device device, const PlanS
     const std::error_code error = writer->append(line);
     if (!error) continue;
     writer->forget(key);
-    support::log::warn_once(fmt::format("cannot record to {} (TARRY_RECORD): {}; results are unaffected", writer->file().string(), explain(error)));
+    support::log::warn_once(fmt::format("cannot record to {} (TARRY_RECORD): {}; results are unaffected",
+                                        writer->file().string(), explain(error)));
   }
 }
 
@@ -246,7 +250,8 @@ struct Recording::Impl {
 Recording::Recording(const std::string& file, std::source_location where) : impl_(std::make_unique<Impl>()) {
   impl_->writer = std::make_shared<runtime::ManifestWriter>(runtime::absolute(file));
   if (const std::error_code error = impl_->writer->open())
-    TARRY_THROW(InvalidArgument, "Recording", where, fmt::format("cannot record to {}: {}", file, runtime::explain(error)));
+    TARRY_THROW(InvalidArgument, "Recording", where,
+                fmt::format("cannot record to {}: {}", file, runtime::explain(error)));
   runtime::add_recording(impl_->writer);
 }
 

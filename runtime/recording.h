@@ -21,7 +21,8 @@ namespace tarry::runtime {
 class ManifestWriter {
  public:
   explicit ManifestWriter(std::filesystem::path file) : file_(std::move(file)) {}
-  /// Makes the file with its header where it is missing. The error says why it cannot be written, or that it is another file.
+  /// Makes the file with its header where it is missing. The error says why it cannot be written, or that it is another
+  /// file.
   std::error_code open();
   /// Appends the line unless the file holds it.
   std::error_code append(const std::string& line);

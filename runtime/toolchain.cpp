@@ -34,7 +34,8 @@ cache::Binary compile_kernels(std::span<const cache::KernelRequest* const> reque
   const cache::KernelKey& key = requests.front()->key;
   if (!target.is_cuda()) {
     CompiledC compiled = compile_c(unit, key.options);
-    return {std::make_shared<const std::string>(std::move(compiled.image)), compiler_of(target), std::move(compiled.log)};
+    return {std::make_shared<const std::string>(std::move(compiled.image)), compiler_of(target),
+            std::move(compiled.log)};
   }
   const graph::Mode mode = key.mode == "strict" ? graph::Mode::Strict : graph::Mode::Relaxed;
   NvrtcImage image = nvrtc_compile(unit, target, mode, kind);

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::size_t kBatch = 8;
 
-/// Calls work(0) .. work(count - 1) on up to `jobs` threads, here where no thread can be had. Throws what the first call
-/// that threw did; no further one is made then.
+/// Calls work(0) .. work(count - 1) on up to `jobs` threads, here where no thread can be had. Throws what the first
+/// call that threw did; no further one is made then.
 template <class Work>
 void in_parallel(std::size_t count, int jobs, const Work& work) {
   std::atomic<std::size_t> next{0};
@@ -84,14 +84,16 @@ class Warmer {
 
  private:
   void plan(const std::vector<Recorded>& recorded) {
-    in_parallel(recorded.size() * targets_.size(), jobs_, [&](std::size_t i) {
+    const std::size_t to_plan = recorded.size() * targets_.size();
+    in_parallel(to_plan, jobs_, [&](std::size_t i) {
       const Recorded& one = recorded[i / targets_.size()];
       const graph::Target& target = *targets_[i % targets_.size()];
-      const auto plan_for = [&](const graph::Graph& g) {
-        for (Residence residence : residences(one, target)) plan(one, g, target, residence);
-      };
-      plan_for(one.graph);
-      if (options_.all_extents) for_other_extents(one.graph, target, plan_for);
+      for (Residence residence : residences(one, target)) plan(one, one.graph, target, residence);
+      if (options_.all_extents)
+        for_other_extents(one.graph, target, [&](const graph::Graph& g) { plan(one, g, target, Residence::AsRun); });
+      const std::lock_guard lock(mutex_);
+      ++planned_;
+      show_progress(to_plan);
     });
   }
 
@@ -145,7 +147,8 @@ class Warmer {
     for (const Job* job : jobs) {
       std::vector<std::size_t>& candidates = open[{job->kernel.target, job->kernel.mode}];
       const auto takes = [&](std::size_t b) {
-        return std::ranges::none_of(batches[b], [&](const Job* other) { return other->request.entry == job->request.entry; });
+        return std::ranges::none_of(batches[b],
+                                    [&](const Job* other) { return other->request.entry == job->request.entry; });
       };
       const auto place = std::ranges::find_if(candidates, takes);
       if (place == candidates.end()) {
@@ -192,7 +195,9 @@ class Warmer {
 
   void add_failure(WarmFailure failure) {
     const std::lock_guard lock(mutex_);
-    const auto same = [&](const WarmFailure& f) { return f.target == failure.target && f.kernel == failure.kernel && f.ops == failure.ops; };
+    const auto same = [&](const WarmFailure& f) {
+      return f.target == failure.target && f.kernel == failure.kernel && f.ops == failure.ops;
+    };
     if (std::ranges::none_of(report_.failures, same)) report_.failures.push_back(std::move(failure));
   }
 
@@ -200,7 +205,12 @@ class Warmer {
     const std::lock_guard lock(mutex_);
     ++(report_.*counter);
     report_.bytes += bytes;
-    if (options_.progress) options_.progress({report_.kernels, report_.hits, report_.compiled, report_.failed});
+    show_progress(0);
+  }
+
+  void show_progress(std::size_t to_plan) const {  // mutex_ held
+    const auto left = to_plan == 0 ? 0 : static_cast<std::int64_t>(to_plan) - planned_;
+    if (options_.progress) options_.progress({left, report_.kernels, report_.hits, report_.compiled, report_.failed});
   }
 
   const WarmOptions& options_;
@@ -208,8 +218,9 @@ class Warmer {
   WarmStore& store_;
   int jobs_ = 1;
   std::map<const graph::Target*, std::string> compilers_;
-  std::mutex mutex_;                    // guards what follows while threads run
+  std::mutex mutex_;                   // guards what follows while threads run
   std::map<std::string, Job> wanted_;  // by key material
+  std::int64_t planned_ = 0;
   WarmReport report_;
 };
 
@@ -225,7 +236,8 @@ std::vector<const graph::Target*> find_targets(const std::vector<std::string>& n
     if (!target) {
       std::vector<std::string_view> known;
       for (const graph::Target& t : graph::targets()) known.emplace_back(t.name);
-      TARRY_THROW(InvalidArgument, "warm", where, fmt::format("no target is called {}; there are {}", name, fmt::join(known, ", ")));
+      TARRY_THROW(InvalidArgument, "warm", where,
+                  fmt::format("no target is called {}; there are {}", name, fmt::join(known, ", ")));
     }
     add(*target);
   }

@@ -34,20 +34,23 @@ std::unique_ptr<cache::Layer> open_directory(const fs::path& directory, Where wh
   const std::error_code error = cache::make_private_directory(directory);
   const std::string reason = error ? error.message() : cache::reason_to_refuse(directory, cache::Access::ReadWrite);
   if (!reason.empty())
-    TARRY_THROW(InvalidArgument, "warm", where, fmt::format("kernels cannot be written to {}: {}", directory.string(), reason));
+    TARRY_THROW(InvalidArgument, "warm", where,
+                fmt::format("kernels cannot be written to {}: {}", directory.string(), reason));
   return std::make_unique<cache::DiskLayer>(directory, cache::Access::ReadWrite);
 }
 
 /// Kernels gather in a directory beside the bundle, where they survive an interruption, and become a bundle at the end.
 class BundleStore final : public WarmStore {
  public:
-  BundleStore(fs::path file, Where where) : file_(std::move(file)), gathered_(file_.string() + ".partial"), where_(where) {
+  BundleStore(fs::path file, Where where)
+      : file_(std::move(file)), gathered_(file_.string() + ".partial"), where_(where) {
     std::error_code error;
     if (fs::exists(file_, error)) {
       std::string why;
       bundle_ = cache::BundleLayer::open(file_, why);
       if (!bundle_)
-        TARRY_THROW(InvalidArgument, "warm", where_, fmt::format("{} is not used: {}; remove it or name another", file_.string(), why));
+        TARRY_THROW(InvalidArgument, "warm", where_,
+                    fmt::format("{} is not used: {}; remove it or name another", file_.string(), why));
     }
     directory_ = open_directory(gathered_, where_);
   }
@@ -69,7 +72,9 @@ class BundleStore final : public WarmStore {
     if (!entries.empty() || !bundle_) {
       if (bundle_) bundle_->visit(take);
       if (const std::error_code error = cache::write_bundle(file_, entries))
-        TARRY_THROW(InvalidArgument, "warm", where_, fmt::format("cannot write {}: {}; the kernels are in {}", file_.string(), error.message(), gathered_.string()));
+        TARRY_THROW(InvalidArgument, "warm", where_,
+                    fmt::format("cannot write {}: {}; the kernels are in {}", file_.string(), error.message(),
+                                gathered_.string()));
     }
     std::error_code ignored;
     fs::remove_all(gathered_, ignored);

@@ -113,26 +113,59 @@ TEST_CASE("extents: a program at any other extents finds its kernels", "[extents
   const ta::Scope on_cpu(ta::cpu);
   const char* const name = GENERATE("sm_80", "sm_90", "x86-64-v3", "x86-64-v4");
   const std::vector<std::pair<const char*, Formula>> formulas = {
-      {"elementwise", [](auto n, auto m) { return ta::exp(leaf({n, m})) * 2.5f + leaf({n, m}); }},
-      {"row broadcast", [](auto n, auto m) { return leaf({n, m}) * leaf({m}) + leaf({n, 1}); }},
-      {"half", [](auto n, auto m) { return leaf<ta::Half>({n, m}) * 2.5f; }},
-      {"mixed", [](auto n, auto m) { return ta::astype(leaf<std::int8_t>({n, m}), ta::float32) * leaf({n, m}); }},
-      {"transposed", [](auto n, auto m) { return ta::permute_dims(leaf({n, m}), {1, 0}) * 2.f; }},
-      {"sum of rows", [](auto n, auto m) { return ta::sum(leaf({n, m}), 1); }},
-      {"sum of columns", [](auto n, auto m) { return ta::sum(leaf({n, m}), 0); }},
-      {"sum of all", [](auto n, auto m) { return ta::sum(leaf({n, m}) * 2.f); }},
-      {"softmax", [](auto n, auto m) { return ta::softmax(leaf({n, m}), -1); }},
-      {"standard deviation", [](auto n, auto m) { return ta::std(leaf({n, m}), 1); }},
-      {"layer norm", [](auto n, auto m) {
+      {"elementwise",
+       [](auto n, auto m) {
+         return ta::exp(leaf({n, m})) * 2.5f + leaf({n, m});
+       }},
+      {"row broadcast",
+       [](auto n, auto m) {
+         return leaf({n, m}) * leaf({m}) + leaf({n, 1});
+       }},
+      {"half",
+       [](auto n, auto m) {
+         return leaf<ta::Half>({n, m}) * 2.5f;
+       }},
+      {"mixed",
+       [](auto n, auto m) {
+         return ta::astype(leaf<std::int8_t>({n, m}), ta::float32) * leaf({n, m});
+       }},
+      {"transposed",
+       [](auto n, auto m) {
+         return ta::permute_dims(leaf({n, m}), {1, 0}) * 2.f;
+       }},
+      {"sum of rows",
+       [](auto n, auto m) {
+         return ta::sum(leaf({n, m}), 1);
+       }},
+      {"sum of columns",
+       [](auto n, auto m) {
+         return ta::sum(leaf({n, m}), 0);
+       }},
+      {"sum of all",
+       [](auto n, auto m) {
+         return ta::sum(leaf({n, m}) * 2.f);
+       }},
+      {"softmax",
+       [](auto n, auto m) {
+         return ta::softmax(leaf({n, m}), -1);
+       }},
+      {"standard deviation",
+       [](auto n, auto m) {
+         return ta::std(leaf({n, m}), 1);
+       }},
+      {"layer norm",
+       [](auto n, auto m) {
          const ta::Array x = leaf({n, m});
-         return (x - ta::mean(x, 1, {.keepdims = true})) / ta::sqrt(ta::var(x, 1, {.keepdims = true}) + 1e-5f) * leaf({m});
+         return (x - ta::mean(x, 1, {.keepdims = true})) / ta::sqrt(ta::var(x, 1, {.keepdims = true}) + 1e-5f) *
+                leaf({m});
        }},
   };
   std::mt19937 random(7);
   const auto any_extent = [&]() -> std::int64_t {  // of every magnitude, of every alignment
     const std::int64_t e = std::int64_t{2} << random() % 20;
     const std::int64_t aligned = std::int64_t{1} << random() % 5;
-    return std::max<std::int64_t>(2, (e + static_cast<std::int64_t>(random() % static_cast<unsigned>(e))) / aligned * aligned);
+    return std::max<std::int64_t>(
+        2, (e + static_cast<std::int64_t>(random() % static_cast<unsigned>(e))) / aligned * aligned);
   };
   std::size_t asked = 0;
   for (const auto& [what, formula] : formulas) {
@@ -140,7 +173,8 @@ TEST_CASE("extents: a program at any other extents finds its kernels", "[extents
     const ta::Array recorded = formula(24, 48);
     const Graph g = ta::test::snapshot_of({&recorded}).graph;
     warmed.merge(kernels(g, target(name)));
-    ta::runtime::for_other_extents(g, target(name), [&](const Graph& other) { warmed.merge(kernels(other, target(name))); });
+    ta::runtime::for_other_extents(g, target(name),
+                                   [&](const Graph& other) { warmed.merge(kernels(other, target(name))); });
     for (int i = 0; i < 40; ++i) {
       // Past 2^31 elements one axis at a time: classes of wide indices are not crossed with all others.
       std::int64_t n = any_extent(), m = any_extent();

@@ -80,7 +80,8 @@ std::set<std::string> made_again(const fs::path& manifest, const ta::graph::Targ
   std::set<std::string> texts;
   for (const auto& recorded : ta::runtime::read_manifest(manifest))
     for (const auto residence : ta::runtime::residences(recorded, target))
-      for (const auto& kernel : ta::runtime::kernels_of(recorded, recorded.graph, target, residence)) texts.insert(kernel.source->text);
+      for (const auto& kernel : ta::runtime::kernels_of(recorded, recorded.graph, target, residence))
+        texts.insert(kernel.source->text);
   return texts;
 }
 
@@ -213,7 +214,8 @@ TEST_CASE("manifest: it holds no values, no directories and no addresses", "[man
   const std::vector<std::string> lines = lines_of(file);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == R"({"tarry_manifest":1})");
-  CHECK_THAT(lines[1], Catch::Contains(R"({"op":"multiply","dtype":"float32","shape":[2],"in":[0,1],"at":"manifest_test.cpp:)"));
+  CHECK_THAT(lines[1],
+             Catch::Contains(R"({"op":"multiply","dtype":"float32","shape":[2],"in":[0,1],"at":"manifest_test.cpp:)"));
   CHECK_THAT(lines[1], Catch::Contains(R"("value":"one")"));
   CHECK_THAT(lines[1], Catch::Contains(R"("value":"other")"));
   for (const char* secret : {"314159", "271828", "0x", "/"}) CHECK_THAT(lines[1], !Catch::Contains(secret));
@@ -326,4 +328,17 @@ TEST_CASE("manifest: a file that is something else is left alone", "[manifest]")
   REQUIRE(log.messages().size() == 1);
   CHECK_THAT(log.messages()[0], Catch::Contains("letter.txt (TARRY_RECORD): it exists and is no manifest"));
   CHECK(lines_of(file) == std::vector<std::string>{"Dear reader,"});
+}
+
+TEST_CASE("manifest: it is the same wherever and in whatever locale the program runs", "[manifest]") {
+  const ta::support::ScopedTemporaryDirectory directory;
+  const auto record = [&](const char* name, std::vector<std::string> settings) {
+    const fs::path file = directory.path() / name;
+    settings.push_back("TARRY_RECORD=" + file.string());
+    REQUIRE(ta::test::run_child("manifest_recorder", settings).succeeded());
+    return lines_of(file);
+  };
+  const auto here = record("here", {"LC_ALL=C"});
+  CHECK(here.size() == 41);
+  CHECK(record("there", {"-C", "/", "LC_ALL=de_DE.UTF-8", "TARRY_NUM_THREADS=3", "HOME=/nonexistent"}) == here);
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cache/disk_store.h"
@@ -23,8 +24,8 @@ using ta::test::Setting;
 namespace {
 
 /// Formulas that no other test compiles, number by number.
-std::vector<ta::Array> formulas() {
-  const ta::Array x = ta::asarray(ramp(60), {6, 10});
+std::vector<ta::Array> formulas(std::int64_t rows = 6, std::int64_t columns = 10) {
+  const ta::Array x = ta::asarray(ramp(static_cast<std::size_t>(rows * columns)), {rows, columns});
   return {ta::exp(ta::sin(x)) * 0.5f + ta::cosh(x), ta::softmax(ta::log1p(x), -1), ta::sum(ta::cosh(x) - x, 0),
           ta::with_set(ta::tanh(x), {ta::slice(1, 3)}, 4.f)};
 }
@@ -72,9 +73,35 @@ TEST_CASE("warm: a process that must find its kernels finds them in what was war
   CHECK(report.failures.empty());
   const std::string moved = shop.at(out.ends_with(".bundle") ? "elsewhere.bundle" : "elsewhere");
   fs::rename(out, moved);
-  const auto run = ta::test::run_child("warm_user", {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + moved, "TARRY_REQUIRE_CACHED=1"});
+  const auto run =
+      ta::test::run_child("warm_user", {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + moved, "TARRY_REQUIRE_CACHED=1"});
   INFO(run.error);
   CHECK(run.succeeded());
+}
+
+TARRY_CHILD(warm_user_of_other_extents) {
+  const ta::Scope on_cpu(ta::cpu);
+  for (auto [rows, columns] : {std::pair{5, 31}, {100, 32}, {4, 33}, {70, 1000}, {3, 20000}, {300, 10}})
+    for (const ta::Array& f : formulas(rows, columns)) ta::evaluate(f);
+  return ta::cache_counters().compiles == 0 && ta::cache_counters().disk_hits > 8 ? 0 : 1;
+}
+
+TEST_CASE("warm: with all extents, a process finds kernels for extents that were never recorded", "[warm]") {
+  const Workshop shop;
+  ta::WarmOptions options;
+  options.targets = {host()};
+  options.out = shop.at("shipped");
+  const auto run = [&] {
+    return ta::test::run_child("warm_user_of_other_extents",
+                               {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + options.out, "TARRY_REQUIRE_CACHED=1"});
+  };
+  REQUIRE(ta::warm(std::vector{shop.manifest}, options).failures.empty());
+  CHECK_THAT(run().error, Catch::Contains("TARRY_REQUIRE_CACHED"));
+  options.all_extents = true;
+  REQUIRE(ta::warm(std::vector{shop.manifest}, options).failures.empty());
+  const auto served = run();
+  INFO(served.error);
+  CHECK(served.succeeded());
 }
 
 TEST_CASE("warm: one run serves several targets, none of which is here", "[warm]") {
@@ -143,11 +170,17 @@ TEST_CASE("warm: progress counts every kernel once", "[warm]") {
   options.out = shop.at("shipped");
   std::vector<std::int64_t> done;
   std::int64_t total = 0;
+  std::int64_t plans = 0;
   options.progress = [&](const ta::WarmProgress& p) {
+    if (p.kernels == 0) {
+      ++plans;
+      return;
+    }
     done.push_back(p.hits + p.compiled + p.failed);
     total = p.kernels;
   };
   const ta::WarmReport report = ta::warm(std::vector{shop.manifest}, options);
+  CHECK(plans == report.evaluates);
   CHECK(total == report.kernels);
   REQUIRE(static_cast<std::int64_t>(done.size()) == report.kernels);
   for (std::size_t i = 0; i < done.size(); ++i) CHECK(done[i] == static_cast<std::int64_t>(i) + 1);
@@ -157,8 +190,10 @@ TEST_CASE("warm: a kernel that does not compile is named with the user's lines, 
   const Workshop shop;
   // A compiler that refuses what has the hyperbolic tangent in it.
   const fs::path program = shop.directory.path() / "cc";
-  REQUIRE_FALSE(ta::support::write_file_atomically(
-      program, "#!/bin/sh\nfor f; do :; done\ngrep -q -e tarry_tanh_f32 -- \"$f\" 2>/dev/null && echo no hyperbolas >&2 && exit 1\nexec cc \"$@\"\n"));
+  REQUIRE_FALSE(
+      ta::support::write_file_atomically(program,
+                                         "#!/bin/sh\nfor f; do :; done\ngrep -q -e tarry_tanh_f32 -- \"$f\" "
+                                         "2>/dev/null && echo no hyperbolas >&2 && exit 1\nexec cc \"$@\"\n"));
   fs::permissions(program, fs::perms::owner_all);
   const Setting cc("TARRY_CC", program.string()), kept("TARRY_DUMP_DIR", shop.at("dump"));
   const ta::WarmReport report = shop.warm({host()}, shop.at("shipped"));

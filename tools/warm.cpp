@@ -1,4 +1,6 @@
 // `tarry warm`: compiles the kernels of recorded programs, with a progress bar on a terminal and plain lines elsewhere.
+#include <fmt/format.h>
+#include <tarry/warm.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,13 +8,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <tarry/warm.h>
 
 #include "tools/commands.h"
 
@@ -39,21 +38,25 @@ class ProgressView {
  public:
   void show(const WarmProgress& p) {
     const Clock::time_point now = Clock::now();
-    if (p.compiled + p.failed == 0) start_ = now;  // looking up what is there says nothing about compiling
+    if (p.compiled + p.failed == 0) start_ = now;  // planning and looking up say nothing about compiling
     const std::int64_t done = p.hits + p.compiled + p.failed;
-    const bool last = done == p.kernels;
+    const bool last = p.kernels > 0 && done == p.kernels;
     if (!last && now - shown_ < (terminal_ ? kRedraw : kLine)) return;
     shown_ = now;
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const double rate = seconds > 0 ? static_cast<double>(p.compiled + p.failed) / seconds : 0;
     const std::string failed = p.failed ? fmt::format(", {} failed", p.failed) : "";
-    const std::string left = rate > 0 ? fmt::format(", {:.1f}/s, {} left", rate, duration(static_cast<double>(p.kernels - done) / rate)) : "";
+    const std::string left =
+        rate > 0 ? fmt::format(", {:.1f}/s, {} left", rate, duration(static_cast<double>(p.kernels - done) / rate))
+                 : "";
+    const std::string text = p.kernels == 0 ? fmt::format("planning, {} left", p.plans_left)
+                                            : fmt::format("{} of {} kernels{}{}", done, p.kernels, failed, left);
     if (terminal_) {
       const auto full = static_cast<std::size_t>(kBar * done / std::max<std::int64_t>(p.kernels, 1));
-      fmt::print(stderr, "\r\033[K[{:#>{}}{:->{}}] {}/{}{}{}", "", full, "", kBar - full, done, p.kernels, failed, left);
+      fmt::print(stderr, "\r\033[K[{:#>{}}{:->{}}] {}", "", full, "", kBar - full, text);
       drawn_ = true;
     } else {
-      fmt::print(stderr, "{} of {} kernels{}{}\n", done, p.kernels, failed, left);
+      fmt::print(stderr, "{}\n", text);
     }
     std::fflush(stderr);
   }
@@ -93,8 +96,9 @@ void print_table(const WarmReport& report) {
 }
 
 void print_json(const WarmReport& report) {
-  nlohmann::ordered_json json = {{"evaluates", report.evaluates}, {"kernels", report.kernels}, {"hits", report.hits},
-                                 {"compiled", report.compiled},   {"failed", report.failed},   {"seconds", report.seconds},
+  nlohmann::ordered_json json = {{"evaluates", report.evaluates}, {"kernels", report.kernels},
+                                 {"hits", report.hits},           {"compiled", report.compiled},
+                                 {"failed", report.failed},       {"seconds", report.seconds},
                                  {"bytes", report.bytes}};
   json["failures"] = nlohmann::ordered_json::array();
   for (const WarmFailure& f : report.failures)
@@ -147,14 +151,17 @@ void add_warm(CLI::App& program) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = program.add_subcommand("warm", "Compile the kernels of recorded programs; needs no GPU");
   command->footer(
-      "A manifest is what TARRY_RECORD=file wrote. An interrupted run goes on where it stopped. Exit status 1 if any kernel\n"
+      "A manifest is what TARRY_RECORD=file wrote. An interrupted run goes on where it stopped. Exit status 1 if any "
+      "kernel\n"
       "failed.\n\n"
       "  TARRY_RECORD=app.manifest ./app\n"
       "  tarry warm app.manifest --arch sm_80,sm_90 --cpu v3 --out app.bundle\n"
       "  TARRY_CACHE_PATH=app.bundle TARRY_REQUIRE_CACHED=1 ./app");
   command->add_option("MANIFEST", arguments->manifests, "Manifests")->required()->check(CLI::ExistingFile);
-  command->add_option("--arch", arguments->archs, "GPUs: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; with commas between");
-  command->add_option("--cpu", arguments->cpus, "CPUs: v2, v3, v4 (of x86-64), armv8-a; without --arch and --cpu: this machine");
+  command->add_option("--arch", arguments->archs,
+                      "GPUs: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; with commas between");
+  command->add_option("--cpu", arguments->cpus,
+                      "CPUs: v2, v3, v4 (of x86-64), armv8-a; without --arch and --cpu: this machine");
   command->add_option("--out", arguments->options.out, "Directory, or FILE.bundle; default TARRY_CACHE_DIR");
   command->add_option("--extents", arguments->extents, "Extents to build for: those seen, or all classes of them")
       ->check(CLI::IsMember({"seen", "all"}))

@@ -15,8 +15,8 @@ namespace tarry {
 inline namespace v0 {
 
 /// While it lives, what this process evaluates is added to a manifest, as TARRY_RECORD does for a whole program. The
-/// manifest holds operations, dtypes, shapes and memory layouts, never values. Any number of processes may append to one
-/// file; what it holds already is not added again (docs/cache.md).
+/// manifest holds operations, dtypes, shapes and memory layouts, never values. Any number of processes may append to
+/// one file; what it holds already is not added again (docs/warm.md).
 ///
 ///     ta::Recording recording("model.manifest");
 ///     serve_some_requests();
@@ -35,8 +35,9 @@ class TARRY_EXPORT Recording {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How far warm() is: first all hits are found, then the rest is compiled.
+/// How far warm() is: first plans are made, then hits are found, then the rest is compiled.
 struct WarmProgress {
+  std::int64_t plans_left = 0;  ///< evaluates times targets that have no plan yet; until then no kernel is known
   std::int64_t kernels = 0, hits = 0, compiled = 0, failed = 0;  ///< as in WarmReport, so far; kernels is final
 };
 
@@ -46,18 +47,19 @@ struct WarmOptions {
   /// Directory, or a file that ends in .bundle, for TARRY_CACHE_PATH of other machines. Empty: this machine's
   /// TARRY_CACHE_DIR. What it holds already is kept and not compiled again.
   std::string out = {};
-  /// False: the extents that were recorded. True: also the other classes of extents that get kernels of their own, along
-  /// every dimension that the program leaves open.
+  /// False: the extents that were recorded. True: also the other classes of extents that get kernels of their own,
+  /// along every dimension that the program leaves open.
   bool all_extents = false;
   int jobs = 0;  ///< threads; 0: one per core
-  std::function<void(const WarmProgress&)> progress = {};  ///< called after every kernel, by one thread at a time
+  std::function<void(const WarmProgress&)> progress =
+      {};  ///< called after every plan and kernel, by one thread at a time
 };
 
 /// A kernel that could not be made, or an evaluate that has no plan for a target.
 struct WarmFailure {
   std::string kernel;  ///< entry symbol; "" where there is none yet
   std::string target;
-  std::string ops;     ///< "exp float32 (100,) at main.cpp:12; ..."
+  std::string ops;  ///< "exp float32 (100,) at main.cpp:12; ..."
   std::string message;
 };
 
@@ -68,7 +70,7 @@ struct WarmReport {
   std::int64_t hits = 0;       ///< that `out` held
   std::int64_t compiled = 0;
   std::int64_t failed = 0;
-  std::int64_t bytes = 0;      ///< of all kernels, as stored
+  std::int64_t bytes = 0;  ///< of all kernels, as stored
   double seconds = 0;
   std::vector<WarmFailure> failures;
 };
