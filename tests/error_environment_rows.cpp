@@ -165,13 +165,17 @@ void add_warm_rows(ErrorRows& rows) {
     evaluate(asarray(ramp(3)) + 1.f);
     call(directory.path(), {file});
   };
-  rows.wrong("Recording", {"cannot record to /proc/none/a.manifest: No such file"}, [] { const Recording none("/proc/none/a.manifest"); });
-  rows.wrong("warm", {"/no/such.manifest: cannot be read: No such file"}, [] { (void)warm(Files{"/no/such.manifest"}); });
+  rows.wrong("Recording", {"cannot record to /proc/none/a.manifest: No such file"},
+             [] { const Recording none("/proc/none/a.manifest"); });
+  rows.wrong("warm", {"/no/such.manifest: cannot be read: No such file"},
+             [] { (void)warm(Files{"/no/such.manifest"}); });
   rows.wrong("warm", {"run.manifest:3: there is no op fold_protein"}, [=] {
     with_manifest([](const std::filesystem::path&, const Files& files) {
       // A line that is whole, from another library.
-      const std::string rest = R"("device":"cpu","leaves":[],"nodes":[{"op":"fold_protein","dtype":"float32","shape":[]}],"roots":[0]})";
-      std::ofstream(files[0], std::ios::app) << R"({"id":")" << support::checksum_bytes("{" + rest).hex() << "\"," << rest << "\n";
+      const std::string rest =
+          R"("device":"cpu","leaves":[],"nodes":[{"op":"fold_protein","dtype":"float32","shape":[]}],"roots":[0]})";
+      std::ofstream(files[0], std::ios::app)
+          << R"({"id":")" << support::checksum_bytes("{" + rest).hex() << "\"," << rest << "\n";
       (void)warm(files, into("/tmp"));
     });
   });
