@@ -525,7 +525,9 @@ TEST_CASE("cuda: TARRY_SYNC names the kernel that failed", "[runtime][cuda]") {
   bench.scale(*x, *x, 10, 2.0f);
   bench.backend->synchronize();
   bench.fake->kernels["scale"] = [&](const std::uint64_t*, unsigned, unsigned) {};
+  CHECK_FALSE(bench.backend->launch_waits());  // so its time cannot be taken
   const Override sync("TARRY_SYNC", "1");
+  CHECK(bench.backend->launch_waits());
   const int before = bench.fake->counts["stream_synchronize"];
   bench.scale(*x, *x, 10, 2.0f);
   CHECK(bench.fake->counts["stream_synchronize"] == before + 1);
