@@ -1,11 +1,11 @@
 // write_bundle and BundleLayer. Reading trusts no offset and no size before it has checked it.
 #include "cache/bundle.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
-
-#include <sys/stat.h>
 
 #include "cache/bytes.h"
 #include "cache/trust.h"
@@ -210,7 +210,12 @@ void BundleLayer::visit(const Visitor& visitor) {
   }
   const std::optional<std::string> all = file_.read(0, file_.size());
   if (all && has_checksum(*all)) return;
-  visitor({.file = path_, .bytes = 0, .shared = 0, .used = made, .entry = nullptr, .defect = "the checksum of the file is wrong"});
+  visitor({.file = path_,
+           .bytes = 0,
+           .shared = 0,
+           .used = made,
+           .entry = nullptr,
+           .defect = "the checksum of the file is wrong"});
 }
 
 }  // namespace tarry::cache

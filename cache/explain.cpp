@@ -1,12 +1,12 @@
 // find_nearest: one pass over all entries, comparing sorted hashes of their lines.
 #include "cache/explain.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "cache/kernel_cache.h"
 #include "support/hash.h"
@@ -85,7 +85,8 @@ std::string clause(const Difference& d) {
   if (d.component == "text") return fmt::format("text has the line \"{}\", not \"{}\"", d.found, d.wanted);
   if (d.component != "options") return fmt::format("{} is {}, not {}", d.component, d.found, d.wanted);
   if (d.found.empty()) return fmt::format("options lack {}", d.wanted);
-  return d.wanted.empty() ? fmt::format("options have {} too", d.found) : fmt::format("options have {}, not {}", d.found, d.wanted);
+  return d.wanted.empty() ? fmt::format("options have {} too", d.found)
+                          : fmt::format("options have {}, not {}", d.found, d.wanted);
 }
 
 int differing_fields(const KeyFields& a, const KeyFields& b) {

@@ -1,7 +1,7 @@
 // KernelKey: the canonical bytes that identify a kernel, and back.
-#include "cache/kernel_cache.h"
-
 #include <charconv>
+
+#include "cache/kernel_cache.h"
 
 namespace tarry::cache {
 

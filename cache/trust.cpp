@@ -1,11 +1,11 @@
 // reason_to_refuse: by owner, rights and volume.
 #include "cache/trust.h"
 
-#include <cerrno>
-
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 namespace tarry::cache {
 

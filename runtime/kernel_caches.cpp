@@ -1,11 +1,11 @@
 // The registry of kernel caches, what all of them did, and the log line that says so when the process ends.
 #include "runtime/kernel_caches.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
-
-#include <fmt/format.h>
 
 #include "support/log.h"
 
@@ -31,7 +31,8 @@ std::vector<const cache::KernelCache*> all_caches() {
 
 struct LogAtExit {
   ~LogAtExit() {
-    if (support::log::enabled(support::log::Level::Info)) support::log::info("kernel cache: " + describe(cache_stats()));
+    if (support::log::enabled(support::log::Level::Info))
+      support::log::info("kernel cache: " + describe(cache_stats()));
   }
 };
 

@@ -1,12 +1,12 @@
 // Bundles: one file of many kernels, as a layer, damaged, replaced, distrusted; files that stay open.
-#include "cache/bundle.h"
-
-#include <algorithm>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "cache/bundle.h"
 #include "cache/disk_store.h"
+#include "support/fault.h"
 #include "tests/fake_backend.h"
 #include "tests/test.h"
 
@@ -32,7 +32,8 @@ std::vector<Entry> batched_entries(int count) {
 }
 
 bool equal(const Entry& a, const Entry& b) {
-  return a.material == b.material && a.compiler == b.compiler && a.name == b.name && a.log == b.log && a.image == b.image;
+  return a.material == b.material && a.compiler == b.compiler && a.name == b.name && a.log == b.log &&
+         a.image == b.image;
 }
 
 std::unique_ptr<BundleLayer> open_bundle(const fs::path& file) {
@@ -209,6 +210,31 @@ TEST_CASE("cache bundle: a damaged entry is a miss of that kernel alone", "[cach
   CHECK(stats.disk_hits == 7);
   CHECK(stats.compiles == 1);
   CHECK(*read_file(file) == bytes);
+}
+
+TEST_CASE("cache bundle: whichever file call fails, the kernels are right", "[cache][bundle][fault]") {
+  namespace fault = tarry::support::fault;
+  CacheDirectory directory;
+  FakeBackend fake;
+  const fs::path file = directory.base() / "kernels.bundle";
+  REQUIRE_FALSE(write_bundle(file, batched_entries(4)));
+  directory.path.set(file.string());
+  directory.dir.set("off");
+  const CapturedLog captured;
+  fault::arm(fault::Site::File, 0);
+  CHECK(count(fake.get_fresh(requests(0, 4)), Hit::Disk) == 4);
+  const std::uint64_t calls = fault::disarm();
+  REQUIRE(calls >= 4);
+  std::size_t missed = 0;
+  for (std::uint64_t k = 1; k <= calls; ++k) {
+    fault::arm(fault::Site::File, k);
+    const auto got = fake.get_fresh(requests(0, 4));
+    fault::disarm();
+    INFO("call " << k);
+    CHECK(right(requests(0, 4), got));
+    missed += count(got, Hit::Compiled);
+  }
+  CHECK(missed >= calls);
 }
 
 TEST_CASE("cache bundle: replaced or removed while it is open, it goes on as it was", "[cache][bundle]") {

@@ -1,11 +1,10 @@
 // Why a kernel was compiled: the nearest entry, the component that differs, the API and the log line at exit.
-#include "cache/explain.h"
+#include <tarry/tarry.h>
 
 #include <set>
 
-#include <tarry/tarry.h>
-
 #include "cache/disk_layer.h"
+#include "cache/explain.h"
 #include "tests/child.h"
 #include "tests/fake_backend.h"
 #include "tests/test.h"
@@ -108,7 +107,8 @@ TEST_CASE("cache explain: of options the words that differ are named", "[cache][
     const KernelKey a{"text", wanted, "t", "strict"}, b{"text", found, "t", "strict"};
     return describe(Nearest{"f", "ab12", "/cache", compare({a.material(), "f"}, {b.material(), "f"})});
   };
-  CHECK_THAT(sentence("-O3 -march=v4 -wide -shared", "-O3 -march=v3 -shared"), Contains("options have -march=v3, not -march=v4 -wide"));
+  CHECK_THAT(sentence("-O3 -march=v4 -wide -shared", "-O3 -march=v3 -shared"),
+             Contains("options have -march=v3, not -march=v4 -wide"));
   CHECK_THAT(sentence("-O3 -wide", "-O3"), Contains("options lack -wide"));
   CHECK_THAT(sentence("-O3", "-a -O3 -a"), Contains("options have -a -a too"));
 }
@@ -123,7 +123,8 @@ TEST_CASE("cache explain: the hash in a symbol is no difference", "[cache][expla
   CHECK(differences[0].found == "void add(add_params p) { b; }");
 }
 
-TEST_CASE("cache explain: nearest is the same operations first, then the same text, then the rest", "[cache][explain]") {
+TEST_CASE("cache explain: nearest is the same operations first, then the same text, then the rest",
+          "[cache][explain]") {
   const CacheDirectory directory;
   FakeBackend fake;
   fake.get_fresh({asked("x * 1", "sm_90"), asked("x + 1", "sm_80"), asked("x + 2", "sm_80")});
@@ -222,7 +223,8 @@ TARRY_CHILD(cache_counted) {
   return 0;
 }
 
-TEST_CASE("cache: counters and misses are in the API, and in the log at exit where it is asked for", "[cache][process]") {
+TEST_CASE("cache: counters and misses are in the API, and in the log at exit where it is asked for",
+          "[cache][process]") {
   const CacheDirectory directory;
   const std::string at = "TARRY_CACHE_DIR=" + directory.root().string();
   const auto cold = run_child("cache_counted", {at, "TARRY_DEVICE=cpu", "TARRY_CACHE_PATH=", "TARRY_LOG=info"});

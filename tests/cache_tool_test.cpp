@@ -1,9 +1,8 @@
 // `tarry cache`: every command on directories and bundles made here, its JSON, its exit status; completion and manual.
 #include <algorithm>
 #include <chrono>
-#include <sstream>
-
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cache/bundle.h"
 #include "cache/disk_layer.h"
@@ -35,8 +34,13 @@ struct Bench {
   std::string path;  ///< TARRY_CACHE_PATH
 
   [[nodiscard]] ProcessResult run(const std::vector<std::string>& words) const {
-    std::vector<std::string> all{"env", "TARRY_CACHE_DIR=" + directory.root().string(), "TARRY_CACHE_PATH=" + path,
-                                 "TARRY_CACHE_SIZE=", "TARRY_LOG=", TARRY_TOOL, "cache"};
+    std::vector<std::string> all{"env",
+                                 "TARRY_CACHE_DIR=" + directory.root().string(),
+                                 "TARRY_CACHE_PATH=" + path,
+                                 "TARRY_CACHE_SIZE=",
+                                 "TARRY_LOG=",
+                                 TARRY_TOOL,
+                                 "cache"};
     all.insert(all.end(), words.begin(), words.end());
     return tarry::support::run_process(all);
   }
@@ -97,7 +101,8 @@ TEST_CASE("tarry cache stat: counts kernels, targets, compilers and damage of ev
   CHECK(stat[1]["access"] == "only read");
   CHECK(stat[2]["not_used"] == "No such file or directory");
   const std::string text = bench.output({"stat"});
-  CHECK_THAT(text, Contains("5 of fake_1; 1 of sm_90") && Contains("damaged    1") && Contains("not used   No such file"));
+  CHECK_THAT(text,
+             Contains("5 of fake_1; 1 of sm_90") && Contains("damaged    1") && Contains("not used   No such file"));
 }
 
 TEST_CASE("tarry cache list: has every kernel, or those for a target", "[cache][tool]") {
@@ -135,7 +140,8 @@ TEST_CASE("tarry cache show: by key or name, with source, binary, registers and 
   CHECK(shown["source"] == "__global__ void scale_f32_map_ab12cd34() {}\n");
   CHECK(shown["binary_bytes"] == 5);
   CHECK_FALSE(bench.json({"show", "kernel_7"}).contains("registers"));
-  CHECK_THAT(bench.output({"show", gpu.name}), Contains("registers  32\n") && Contains("8 bytes stored, 12 bytes loaded"));
+  CHECK_THAT(bench.output({"show", gpu.name}),
+             Contains("registers  32\n") && Contains("8 bytes stored, 12 bytes loaded"));
   bench.output({"show", gpu.name, "--binary", bench.at("image")});
   CHECK(read_file(bench.at("image")) == "cubin");
 }
@@ -190,7 +196,8 @@ TEST_CASE("tarry cache verify: finds damage anywhere in a bundle", "[cache][tool
   REQUIRE_FALSE(write_bundle(file, entries));
   CHECK(bench.run({"verify", "--at", file}).exit_status == 0);
   const std::string bytes = *read_file(file);
-  for (const std::size_t at : {std::size_t{3}, std::size_t{9}, std::size_t{40}, bytes.size() / 2, bytes.size() - 20, bytes.size() - 1}) {
+  for (const std::size_t at :
+       {std::size_t{3}, std::size_t{9}, std::size_t{40}, bytes.size() / 2, bytes.size() - 20, bytes.size() - 1}) {
     INFO("byte " << at << " of " << bytes.size());
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
@@ -244,7 +251,8 @@ TEST_CASE("tarry cache prune: a dry run only says what would go", "[cache][tool]
   bench.fill(0, 3);
   write(bench.directory.files()[0], "damaged");
   CHECK_THAT(bench.output({"prune", "--size", "0", "--dry-run"}), Contains("would remove 1 file, 7 B (damaged)") &&
-                                                                    Contains("would remove 2 files") && Contains("0 kernels left"));
+                                                                      Contains("would remove 2 files") &&
+                                                                      Contains("0 kernels left"));
   CHECK(bench.directory.files().size() == 3);
 }
 
@@ -319,9 +327,7 @@ TEST_CASE("tarry cache explain: says which component of the key differs", "[cach
     CHECK_THAT(bench.output({"explain", here}), Contains("whose target is fake_1, not fake_2"));
     CHECK_THAT(bench.output({"explain", key(2)}), Contains("it is in " + bench.path + ", made by fake 1.0"));
   }
-  SECTION("of two kernels") {
-    CHECK(bench.json({"explain", here, key(2)})[0]["differences"].size() == 2);
-  }
+  SECTION("of two kernels") { CHECK(bench.json({"explain", here, key(2)})[0]["differences"].size() == 2); }
   SECTION("there must be something to compare with") {
     const ProcessResult result = bench.run({"explain"});
     CHECK(result.exit_status == 1);
@@ -333,7 +339,8 @@ TEST_CASE("tarry cache: what cannot be used is an error that says why", "[cache]
   TARRY_REQUIRE_TOOL();
   Bench bench;
   for (const char* command : {"stat", "clear"}) {
-    const ProcessResult off = tarry::support::run_process({"env", "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=", TARRY_TOOL, "cache", command});
+    const ProcessResult off =
+        tarry::support::run_process({"env", "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=", TARRY_TOOL, "cache", command});
     CHECK(off.exit_status == 1);
     CHECK_THAT(off.error, Contains("TARRY_CACHE_DIR is off"));
   }
@@ -358,7 +365,8 @@ TEST_CASE("tarry: bash completes commands and options", "[cache][tool]") {
                       {"cache show x", ""}};
   for (const Row& row : rows) {
     INFO(row.words);
-    const std::string script = "source <(" TARRY_TOOL " completion); COMP_WORDS=(" TARRY_TOOL " " + std::string(row.words) +
+    const std::string script = "source <(" TARRY_TOOL " completion); COMP_WORDS=(" TARRY_TOOL " " +
+                               std::string(row.words) +
                                "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _tarry; echo ${COMPREPLY[@]}";
     const ProcessResult result = tarry::support::run_process({"bash", "-c", script});
     CHECK(result.error.empty());

@@ -1,20 +1,22 @@
 // Layers, keys and units of the `tarry cache` commands, and the command that holds them.
 #include "tools/cache_common.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ctime>
 #include <map>
 #include <stdexcept>
-
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 
 #include "tools/commands.h"
 
 namespace tarry::tools {
 
 void Common::add_to(CLI::App& command) {
-  command.add_option("--at", at, "Directory or bundle to work on, instead of those that TARRY_CACHE_DIR and TARRY_CACHE_PATH name")
+  command
+      .add_option("--at", at,
+                  "Directory or bundle to work on, instead of those that TARRY_CACHE_DIR and TARRY_CACHE_PATH name")
       ->allow_extra_args(false)
       ->type_name("PATH");
   command.add_flag("--json", json, "Print JSON");
@@ -23,7 +25,9 @@ void Common::add_to(CLI::App& command) {
 std::vector<cache::NamedLayer> layers_of(const Common& common) {
   if (common.at.empty()) {
     std::vector<cache::NamedLayer> layers = cache::named_layers();
-    if (layers.empty()) throw std::runtime_error("TARRY_CACHE_DIR is off and TARRY_CACHE_PATH is not set; name a directory or bundle by --at");
+    if (layers.empty())
+      throw std::runtime_error(
+          "TARRY_CACHE_DIR is off and TARRY_CACHE_PATH is not set; name a directory or bundle by --at");
     return layers;
   }
   std::vector<cache::NamedLayer> layers;
@@ -83,10 +87,12 @@ std::unique_ptr<Held> find_entry(const std::vector<cache::NamedLayer>& layers, c
       }
     });
   }
-  if (!held) throw std::runtime_error(fmt::format("no kernel has the key or the name {}; `tarry cache list` shows all", prefix));
+  if (!held)
+    throw std::runtime_error(fmt::format("no kernel has the key or the name {}; `tarry cache list` shows all", prefix));
   if (others.empty()) return held;
   constexpr std::size_t kShown = 5;
-  std::string text = fmt::format("{} fits {} kernels:\n  {} {}", prefix, others.size() + 1, held->key, held->entry.name);
+  std::string text =
+      fmt::format("{} fits {} kernels:\n  {} {}", prefix, others.size() + 1, held->key, held->entry.name);
   std::size_t shown = 1;
   for (const auto& [material, name] : others) {
     if (shown++ < kShown) text += "\n  " + name;
@@ -95,7 +101,9 @@ std::unique_ptr<Held> find_entry(const std::vector<cache::NamedLayer>& layers, c
   throw std::runtime_error(text);
 }
 
-std::string counted(std::uint64_t count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+std::string counted(std::uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::string size_text(std::uint64_t bytes) {
   const auto value = static_cast<double>(bytes);

@@ -1,10 +1,10 @@
 // `tarry cache verify`, `prune` and `clear`: what is damaged, and what may go.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ctime>
 #include <map>
 #include <stdexcept>
-
-#include <fmt/format.h>
 
 #include "cache/walk.h"
 #include "tools/cache_common.h"
@@ -67,7 +67,8 @@ struct Choice {
 std::string reason_to_leave(const cache::Found& found, const PruneOptions& options) {
   constexpr std::int64_t kSecondsPerDay = 86400;
   if (found.entry == nullptr) return "damaged";
-  if (options.unused_days >= 0 && std::time(nullptr) - found.used > options.unused_days * kSecondsPerDay) return "unused";
+  if (options.unused_days >= 0 && std::time(nullptr) - found.used > options.unused_days * kSecondsPerDay)
+    return "unused";
   if (options.targets.empty()) return "";
   const auto fields = cache::parse_material(found.entry->material);
   return fields && is_wanted(options.targets, fields->target) ? "target" : "";
@@ -116,16 +117,20 @@ void remove_remains(const std::filesystem::path& root) {
 void report(const std::filesystem::path& path, const Choice& choice, const PruneOptions& options) {
   if (options.common.json) {
     Json removed = Json::object();
-    for (const auto& [reason, files] : choice.leaving) removed[reason] = {{"files", files.size()}, {"bytes", bytes_of(files)}};
+    for (const auto& [reason, files] : choice.leaving)
+      removed[reason] = {{"files", files.size()}, {"bytes", bytes_of(files)}};
     const Json kept = {{"files", choice.staying.size()}, {"bytes", bytes_of(choice.staying)}};
-    return fmt::print("{}\n", Json{{"path", path.string()}, {"dry_run", options.dry_run}, {"removed", removed}, {"kept", kept}}.dump(2));
+    return fmt::print(
+        "{}\n",
+        Json{{"path", path.string()}, {"dry_run", options.dry_run}, {"removed", removed}, {"kept", kept}}.dump(2));
   }
   const char* const verb = options.dry_run ? "would remove" : "removed";
   for (const auto& [reason, files] : choice.leaving) {
     fmt::print("{} {}, {} ({})\n", verb, counted(files.size(), "file"), size_text(bytes_of(files)), reason);
   }
   if (choice.leaving.empty()) fmt::print("{} nothing\n", verb);
-  fmt::print("{} left in {}, {}\n", counted(choice.staying.size(), "kernel"), path.string(), size_text(bytes_of(choice.staying)));
+  fmt::print("{} left in {}, {}\n", counted(choice.staying.size(), "kernel"), path.string(),
+             size_text(bytes_of(choice.staying)));
 }
 
 void run_prune(const PruneOptions& options) {
@@ -149,18 +154,27 @@ void run_clear(const Common& common) {
 
 void add_cache_maintenance(CLI::App& group) {
   {
-    CLI::App* const command = group.add_subcommand("verify", "Read every file, report each damaged one; exit status 1 where there is any");
+    CLI::App* const command =
+        group.add_subcommand("verify", "Read every file, report each damaged one; exit status 1 where there is any");
     const auto common = std::make_shared<Common>();
     common->add_to(*command);
     command->callback([common] { run_verify(*common); });
   }
   {
-    CLI::App* const command = group.add_subcommand("prune", "Remove what is damaged or left over from TARRY_CACHE_DIR, and what the options name");
+    CLI::App* const command = group.add_subcommand(
+        "prune", "Remove what is damaged or left over from TARRY_CACHE_DIR, and what the options name");
     const auto options = std::make_shared<PruneOptions>();
-    command->add_option("--unused", options->unused_days, "Kernels not used for this many days")->type_name("DAYS")->check(CLI::NonNegativeNumber);
-    command->add_option("--target", options->targets, "Kernels for these targets")->delimiter(',')->allow_extra_args(false)->type_name("NAME");
-    CLI::Option* const size = command->add_option("--size", options->size, "The least recently used until the rest fits, as 100MB or 1GB")
-                                  ->transform(CLI::AsSizeValue(false))->type_name("BYTES");
+    command->add_option("--unused", options->unused_days, "Kernels not used for this many days")
+        ->type_name("DAYS")
+        ->check(CLI::NonNegativeNumber);
+    command->add_option("--target", options->targets, "Kernels for these targets")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("NAME");
+    CLI::Option* const size =
+        command->add_option("--size", options->size, "The least recently used until the rest fits, as 100MB or 1GB")
+            ->transform(CLI::AsSizeValue(false))
+            ->type_name("BYTES");
     command->add_flag("--dry-run", options->dry_run, "Only say what would be removed");
     options->common.add_to(*command);
     command->callback([options, size] {
@@ -169,7 +183,8 @@ void add_cache_maintenance(CLI::App& group) {
     });
   }
   {
-    CLI::App* const command = group.add_subcommand("clear", "Remove all kernels from TARRY_CACHE_DIR; other files stay");
+    CLI::App* const command =
+        group.add_subcommand("clear", "Remove all kernels from TARRY_CACHE_DIR; other files stay");
     const auto common = std::make_shared<Common>();
     common->add_to(*command);
     command->callback([common] { run_clear(*common); });

@@ -1,12 +1,12 @@
 // `tarry cache stat`, `list`, `show` and `explain`: what is there, and why something else was compiled.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
 #include <stdexcept>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "cache/explain.h"
 #include "cache/resources.h"
@@ -121,17 +121,26 @@ void run_list(const Common& common, const std::vector<std::string>& targets) {
                       std::string(fields->mode), found.entry->compiler, named.path.string(), found.bytes, found.used});
     });
   }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::tie(a.name, a.target, a.key) < std::tie(b.name, b.target, b.key); });
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tie(a.name, a.target, a.key) < std::tie(b.name, b.target, b.key);
+  });
   if (common.json) {
     Json all = Json::array();
     for (const Row& r : rows) {
-      all.push_back({{"key", r.key}, {"kernel", r.name}, {"target", r.target}, {"mode", r.mode}, {"compiler", r.compiler},
-                     {"bytes", r.bytes}, {"used", time_text(r.used)}, {"layer", r.layer}});
+      all.push_back({{"key", r.key},
+                     {"kernel", r.name},
+                     {"target", r.target},
+                     {"mode", r.mode},
+                     {"compiler", r.compiler},
+                     {"bytes", r.bytes},
+                     {"used", time_text(r.used)},
+                     {"layer", r.layer}});
     }
     return fmt::print("{}\n", all.dump(2));
   }
   for (const Row& r : rows) {
-    fmt::print("{:.12}  {:<10} {:<7} {:>10}  {:.10}  {}\n", r.key, r.target, r.mode, size_text(r.bytes), time_text(r.used), r.name);
+    fmt::print("{:.12}  {:<10} {:<7} {:>10}  {:.10}  {}\n", r.key, r.target, r.mode, size_text(r.bytes),
+               time_text(r.used), r.name);
   }
 }
 
@@ -167,10 +176,18 @@ void print(const Held& held, const std::optional<cache::KernelResources>& resour
 }
 
 Json as_json(const Held& held, const std::optional<cache::KernelResources>& resources) {
-  Json json = {{"kernel", held.entry.name}, {"key", held.key}, {"target", held.fields.target}, {"mode", held.fields.mode},
-               {"options", held.fields.options}, {"format", held.fields.format}, {"compiler", held.entry.compiler},
-               {"file", held.file.string()}, {"bytes", held.bytes}, {"binary_bytes", held.entry.image.size()},
-               {"binary_checksum", support::checksum_bytes(held.entry.image).hex()}, {"used", time_text(held.used)}};
+  Json json = {{"kernel", held.entry.name},
+               {"key", held.key},
+               {"target", held.fields.target},
+               {"mode", held.fields.mode},
+               {"options", held.fields.options},
+               {"format", held.fields.format},
+               {"compiler", held.entry.compiler},
+               {"file", held.file.string()},
+               {"bytes", held.bytes},
+               {"binary_bytes", held.entry.image.size()},
+               {"binary_checksum", support::checksum_bytes(held.entry.image).hex()},
+               {"used", time_text(held.used)}};
   if (resources) {
     json["registers"] = resources->registers;
     json["shared_bytes"] = resources->shared_bytes;
@@ -269,7 +286,8 @@ std::vector<cache::Layer*> shipped(const std::vector<cache::NamedLayer>& layers)
 /// Kernels of the written directory that no other layer holds: those that a program had to compile.
 std::vector<cache::Subject> compiled_here(const std::vector<cache::NamedLayer>& layers) {
   if (layers.size() < 2 || layers[0].access != cache::Access::ReadWrite || !layers[0].layer) {
-    throw std::runtime_error("name a kernel, or in TARRY_CACHE_PATH what the kernels of TARRY_CACHE_DIR should have been in");
+    throw std::runtime_error(
+        "name a kernel, or in TARRY_CACHE_PATH what the kernels of TARRY_CACHE_DIR should have been in");
   }
   std::set<std::string> elsewhere;
   for (cache::Layer* layer : shipped(layers)) {
@@ -282,7 +300,8 @@ std::vector<cache::Subject> compiled_here(const std::vector<cache::NamedLayer>& 
     if (found.entry == nullptr || elsewhere.contains(found.entry->material)) return;
     wanted.push_back({found.entry->material, found.entry->name});
   });
-  std::sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return std::tie(a.name, a.material) < std::tie(b.name, b.material); });
+  std::sort(wanted.begin(), wanted.end(),
+            [](const auto& a, const auto& b) { return std::tie(a.name, a.material) < std::tie(b.name, b.material); });
   return wanted;
 }
 
@@ -299,8 +318,9 @@ void run_explain(const Common& common, const std::string& key, const std::string
       all = explained({wanted}, shipped(layers));
     } else {
       const std::unique_ptr<Held> second = find_entry(layers, other);
-      all.push_back({wanted, held->key, cache::Nearest{second->entry.name, second->key, layers[second->layer].path.string(),
-                                                       cache::compare(wanted, {second->entry.material, second->entry.name})}});
+      all.push_back({wanted, held->key,
+                     cache::Nearest{second->entry.name, second->key, layers[second->layer].path.string(),
+                                    cache::compare(wanted, {second->entry.material, second->entry.name})}});
     }
   }
   print(all, common);
@@ -310,38 +330,47 @@ void run_explain(const Common& common, const std::string& key, const std::string
 
 void add_cache_queries(CLI::App& group) {
   {
-    CLI::App* const command = group.add_subcommand("stat", "How much each directory and bundle holds, for which targets, by which compilers");
+    CLI::App* const command =
+        group.add_subcommand("stat", "How much each directory and bundle holds, for which targets, by which compilers");
     const auto common = std::make_shared<Common>();
     common->add_to(*command);
     command->callback([common] { run_stat(*common); });
   }
   {
-    CLI::App* const command = group.add_subcommand("list", "All kernels: key, target, numerics, size, day of last use, name");
+    CLI::App* const command =
+        group.add_subcommand("list", "All kernels: key, target, numerics, size, day of last use, name");
     const auto common = std::make_shared<Common>();
     const auto targets = std::make_shared<std::vector<std::string>>();
-    command->add_option("--target", *targets, "Only kernels for these targets, as sm_90 or x86-64-v3")->delimiter(',')->allow_extra_args(false)->type_name("NAME");
+    command->add_option("--target", *targets, "Only kernels for these targets, as sm_90 or x86-64-v3")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("NAME");
     common->add_to(*command);
     command->callback([common, targets] { run_list(*common, *targets); });
   }
   {
-    CLI::App* const command = group.add_subcommand(
-        "show", "One kernel: the components of its key, its size and its source; of a GPU also registers, shared memory and spills");
+    CLI::App* const command = group.add_subcommand("show",
+                                                   "One kernel: the components of its key, its size and its source; of "
+                                                   "a GPU also registers, shared memory and spills");
     const auto options = std::make_shared<ShowOptions>();
     command->add_option("KEY", options->key, "First digits of its key, or its name")->required();
     command->add_flag("--source", options->source, "Print its source alone");
-    command->add_option("--binary", options->binary, "Write its cubin or shared object to this file")->type_name("FILE");
+    command->add_option("--binary", options->binary, "Write its cubin or shared object to this file")
+        ->type_name("FILE");
     options->common.add_to(*command);
     command->callback([options] { run_show(*options); });
   }
   {
-    CLI::App* const command = group.add_subcommand(
-        "explain", "Why kernels had to be compiled: for each the nearest entry of TARRY_CACHE_PATH, and the components of the key that differ");
+    CLI::App* const command = group.add_subcommand("explain",
+                                                   "Why kernels had to be compiled: for each the nearest entry of "
+                                                   "TARRY_CACHE_PATH, and the components of the key that differ");
     struct Keys {
       Common common;
       std::string key, other;
     };
     const auto keys = std::make_shared<Keys>();
-    command->add_option("KEY", keys->key, "A kernel by key or name; without it all of TARRY_CACHE_DIR that TARRY_CACHE_PATH lacks");
+    command->add_option("KEY", keys->key,
+                        "A kernel by key or name; without it all of TARRY_CACHE_DIR that TARRY_CACHE_PATH lacks");
     command->add_option("OTHER", keys->other, "Compare it with this one instead of the nearest");
     keys->common.add_to(*command);
     command->callback([keys] { run_explain(keys->common, keys->key, keys->other); });

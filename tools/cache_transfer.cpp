@@ -1,9 +1,9 @@
 // `tarry cache export` and `import`: between directories and bundles.
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "cache/bundle.h"
 #include "tools/cache_common.h"
@@ -43,7 +43,8 @@ void run_export(const Common& common, const std::string& file, const std::vector
   }
   const std::uint64_t bytes = std::filesystem::file_size(file);
   if (common.json) {
-    return fmt::print("{}\n", Json{{"file", file}, {"kernels", entries.size()}, {"bytes", bytes}, {"damaged", damaged}}.dump(2));
+    return fmt::print(
+        "{}\n", Json{{"file", file}, {"kernels", entries.size()}, {"bytes", bytes}, {"damaged", damaged}}.dump(2));
   }
   fmt::print("{}: {}, {}\n", file, counted(entries.size(), "kernel"), size_text(bytes));
   if (damaged != 0) fmt::print("{} left out: damaged\n", counted(damaged, "file"));
@@ -59,7 +60,8 @@ void add(cache::Layer& to, const cache::Entry& entry, Imported& imported) {
     return;
   }
   const cache::Written written = to.write(entry);
-  if (written.error) throw std::runtime_error(fmt::format("cannot write to {}: {}", to.path().string(), written.error.message()));
+  if (written.error)
+    throw std::runtime_error(fmt::format("cannot write to {}: {}", to.path().string(), written.error.message()));
   ++imported.added;
   imported.evicted += static_cast<std::uint64_t>(written.evicted);
 }
@@ -79,11 +81,17 @@ void run_import(const Common& common, const std::vector<std::string>& files) {
     });
   }
   if (common.json) {
-    fmt::print("{}\n", Json{{"path", named.path.string()}, {"added", imported.added}, {"present", imported.present},
-                            {"evicted", imported.evicted}, {"damaged", damaged}}.dump(2));
+    fmt::print("{}\n", Json{{"path", named.path.string()},
+                            {"added", imported.added},
+                            {"present", imported.present},
+                            {"evicted", imported.evicted},
+                            {"damaged", damaged}}
+                           .dump(2));
   } else {
-    fmt::print("{}: {} added, {} already there\n", named.path.string(), counted(imported.added, "kernel"), imported.present);
-    if (imported.evicted != 0) fmt::print("{} evicted: TARRY_CACHE_SIZE is too small\n", counted(imported.evicted, "kernel"));
+    fmt::print("{}: {} added, {} already there\n", named.path.string(), counted(imported.added, "kernel"),
+               imported.present);
+    if (imported.evicted != 0)
+      fmt::print("{} evicted: TARRY_CACHE_SIZE is too small\n", counted(imported.evicted, "kernel"));
   }
   if (damaged != 0) fail();
 }
@@ -92,7 +100,8 @@ void run_import(const Common& common, const std::vector<std::string>& files) {
 
 void add_cache_transfer(CLI::App& group) {
   {
-    CLI::App* const command = group.add_subcommand("export", "Write all kernels to a bundle: one file that TARRY_CACHE_PATH may name anywhere");
+    CLI::App* const command = group.add_subcommand(
+        "export", "Write all kernels to a bundle: one file that TARRY_CACHE_PATH may name anywhere");
     struct Options {
       Common common;
       std::string file;
@@ -100,12 +109,16 @@ void add_cache_transfer(CLI::App& group) {
     };
     const auto options = std::make_shared<Options>();
     command->add_option("FILE", options->file, "The bundle to write")->required();
-    command->add_option("--target", options->targets, "Only kernels for these targets")->delimiter(',')->allow_extra_args(false)->type_name("NAME");
+    command->add_option("--target", options->targets, "Only kernels for these targets")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("NAME");
     options->common.add_to(*command);
     command->callback([options] { run_export(options->common, options->file, options->targets); });
   }
   {
-    CLI::App* const command = group.add_subcommand("import", "Add the kernels of bundles or directories to TARRY_CACHE_DIR");
+    CLI::App* const command =
+        group.add_subcommand("import", "Add the kernels of bundles or directories to TARRY_CACHE_DIR");
     struct Options {
       Common common;
       std::vector<std::string> files;

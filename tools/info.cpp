@@ -1,9 +1,9 @@
 // `tarry info`: devices, compilers and kernel cache of this machine.
-#include <string_view>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tarry/tarry.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "tools/commands.h"
 
@@ -27,7 +27,8 @@ nlohmann::ordered_json as_json(std::string_view facts) {
 }  // namespace
 
 void add_info(CLI::App& program) {
-  CLI::App* const command = program.add_subcommand("info", "Devices, compilers and kernel cache; why something is missing");
+  CLI::App* const command =
+      program.add_subcommand("info", "Devices, compilers and kernel cache; why something is missing");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print one JSON object");
   command->callback([json] {

@@ -1,8 +1,8 @@
 // `tarry`: what a user asks the installation, not a program. A file per subcommand; this one wires them.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <exception>
-
-#include <fmt/format.h>
 
 #include "tools/commands.h"
 

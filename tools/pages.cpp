@@ -1,8 +1,8 @@
 // What the shell completes, and the manual page: both made from the program's own description of itself.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "tools/commands.h"
 
@@ -80,7 +80,8 @@ void print_command(const CLI::App& command, const std::string& path) {
   const std::vector<const CLI::App*> below = visible(command);
   fmt::print(".SS {}\n{}.\n", escaped(path), escaped(command.get_description()));
   print_options(command);
-  if (const std::string footer = command.get_footer(); !footer.empty()) fmt::print(".PP\n.nf\n{}\n.fi\n", escaped(footer));
+  if (const std::string footer = command.get_footer(); !footer.empty())
+    fmt::print(".PP\n.nf\n{}\n.fi\n", escaped(footer));
   for (const CLI::App* next : below) print_command(*next, path + " " + next->get_name());
 }
 
@@ -138,7 +139,9 @@ void add_pages(CLI::App& program) {
   const auto words = std::make_shared<std::vector<std::string>>();
   complete->add_option("words", *words);
   complete->callback([&program, words] { print_candidates(program, *words); });
-  program.add_subcommand("completion", "The completion script of bash")->group("")->callback([] { fmt::print("{}", kBash); });
+  program.add_subcommand("completion", "The completion script of bash")->group("")->callback([] {
+    fmt::print("{}", kBash);
+  });
   program.add_subcommand("manual", "The manual page")->group("")->callback([&program] { print_manual(program); });
 }
 
