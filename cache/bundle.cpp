@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "cache/bytes.h"
 #include "cache/trust.h"
@@ -127,24 +129,34 @@ std::string BundleLayer::read_index() {
     return "it is a bundle of format version " + std::to_string(version) + ", not " + std::to_string(kBundleVersion);
   }
   if (entries > file_.size() / kRowSize || images > file_.size() / kImageRowSize) return "it is cut off";
-  const std::optional<std::string> bytes =
-      file_.read(0, kHeadSize + kRowSize * entries + kImageRowSize * images + kHashSize);
+  const std::uint64_t size = kHeadSize + kRowSize * entries + kImageRowSize * images + kHashSize;
+  std::optional<std::string> bytes = file_.read(0, size);
   if (!bytes) return "it is cut off";
   if (!has_checksum(*bytes)) return "the checksum of its index is wrong";
-
-  Reader rows(std::string_view(*bytes).substr(kHeadSize));
-  for (std::uint64_t i = 0; i < entries; ++i) {
-    Row& row = index_.emplace_back(Row{rows.hash()});
-    row.offset = rows.integer(8);
-    row.size = rows.integer(8);
-    row.image = rows.integer(8);
-  }
-  for (std::uint64_t i = 0; i < images; ++i) {
-    Image& image = images_.emplace_back(Image{rows.hash()});
-    image.offset = rows.integer(8);
-    image.size = rows.integer(8);
-  }
+  index_ = std::move(*bytes);
+  entries_ = static_cast<std::size_t>(entries);
+  images_ = static_cast<std::size_t>(images);
   return "";
+}
+
+BundleLayer::Row BundleLayer::row_at(std::size_t number) const {
+  Reader reader(std::string_view(index_).substr(kHeadSize + kRowSize * number, kRowSize));
+  Row row;
+  row.hash = reader.hash();
+  row.offset = reader.integer(8);
+  row.size = reader.integer(8);
+  row.image = reader.integer(8);
+  return row;
+}
+
+BundleLayer::Image BundleLayer::image_at(std::size_t number) const {
+  Reader reader(
+      std::string_view(index_).substr(kHeadSize + kRowSize * entries_ + kImageRowSize * number, kImageRowSize));
+  Image image;
+  image.checksum = reader.hash();
+  image.offset = reader.integer(8);
+  image.size = reader.integer(8);
+  return image;
 }
 
 std::optional<Entry> BundleLayer::record_at(const Row& row, std::string* defect) const {
@@ -157,11 +169,11 @@ std::optional<Entry> BundleLayer::record_at(const Row& row, std::string* defect)
 }
 
 bool BundleLayer::attach_image(const Row& row, Entry& entry, std::string* defect) const {
-  if (row.image >= images_.size()) {
+  if (row.image >= images_) {
     report(defect, "its image is missing");
     return false;
   }
-  const Image& image = images_[static_cast<std::size_t>(row.image)];
+  const Image image = image_at(static_cast<std::size_t>(row.image));
   std::optional<std::string> bytes = file_.read(image.offset, image.size);
   if (!bytes) {
     report(defect, "its image cannot be read");
@@ -177,11 +189,14 @@ bool BundleLayer::attach_image(const Row& row, Entry& entry, std::string* defect
 
 std::optional<Entry> BundleLayer::read(const std::string& material) {
   const Hash128 hash = support::hash_bytes(material);
-  const auto by_hash = [](const Row& row, const Hash128& wanted) { return before(row.hash, wanted); };
-  for (auto row = std::lower_bound(index_.begin(), index_.end(), hash, by_hash);
-       row != index_.end() && row->hash == hash; ++row) {
-    std::optional<Entry> entry = record_at(*row, nullptr);
-    if (entry && entry->material == material && attach_image(*row, *entry, nullptr)) return entry;
+  const auto numbers = std::views::iota(std::size_t{0}, entries_);
+  const auto hash_at = [this](std::size_t number) { return row_at(number).hash; };
+  const auto first = std::ranges::lower_bound(numbers, hash, before, hash_at);
+  for (auto i = static_cast<std::size_t>(first - numbers.begin()); i < entries_; ++i) {
+    const Row row = row_at(i);
+    if (row.hash != hash) break;
+    std::optional<Entry> entry = record_at(row, nullptr);
+    if (entry && entry->material == material && attach_image(row, *entry, nullptr)) return entry;
   }
   return std::nullopt;
 }
@@ -192,8 +207,9 @@ Written BundleLayer::write(const Entry&) { return {std::make_error_code(std::err
 
 void BundleLayer::visit(const Visitor& visitor) {
   const std::int64_t made = modified(file_);
-  std::vector<bool> counted(images_.size());
-  for (const Row& row : index_) {
+  std::vector<bool> counted(images_);
+  for (std::size_t i = 0; i < entries_; ++i) {
+    const Row row = row_at(i);
     Found found{.file = path_, .bytes = row.size, .shared = 0, .used = made, .entry = nullptr, .defect = ""};
     std::optional<Entry> entry = record_at(row, &found.defect);
     if (entry && support::hash_bytes(entry->material) != row.hash) {

@@ -14,7 +14,6 @@
 #include <span>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "cache/layer.h"
 #include "support/file.h"
@@ -38,7 +37,7 @@ class BundleLayer final : public Layer {
   void discard(const std::string& material) override;
   Written write(const Entry& entry) override;
   void visit(const Visitor& visitor) override;
-  [[nodiscard]] Contents contents() const override { return {index_.size(), file_.size()}; }
+  [[nodiscard]] Contents contents() const override { return {entries_, file_.size()}; }
   [[nodiscard]] Access access() const override { return Access::ReadOnly; }
   [[nodiscard]] const std::filesystem::path& path() const override { return path_; }
 
@@ -53,13 +52,15 @@ class BundleLayer final : public Layer {
   };
   BundleLayer(std::filesystem::path path, support::OpenFile file) : path_(std::move(path)), file_(std::move(file)) {}
   std::string read_index();
+  [[nodiscard]] Row row_at(std::size_t number) const;
+  [[nodiscard]] Image image_at(std::size_t number) const;
   std::optional<Entry> record_at(const Row& row, std::string* defect) const;
   bool attach_image(const Row& row, Entry& entry, std::string* defect) const;
 
   const std::filesystem::path path_;
   const support::OpenFile file_;
-  std::vector<Row> index_;  // sorted by hash
-  std::vector<Image> images_;
+  std::string index_;  // as in the file, so that opening costs one read whatever the number of kernels
+  std::size_t entries_ = 0, images_ = 0;
 };
 
 }  // namespace tarry::cache
