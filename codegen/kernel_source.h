@@ -68,7 +68,8 @@ struct Binding {
 std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
                                            const Geometry& geometry, const Binding& binding);
 
-/// A translation unit of several kernels: the union of their prelude sections once, then each kernel.
+/// A translation unit of several kernels, no two of the same entry: the union of their prelude sections once, then each
+/// kernel.
 std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target);
 
 }  // namespace tarry::codegen

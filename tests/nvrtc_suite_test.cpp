@@ -127,7 +127,9 @@ TEST_CASE("nvrtc suite: every generated kernel compiles, and float32 needs next 
   for (const char* name : {"sm_80", "sm_90", "sm_100"}) {
     for (const auto& [text, kernel] : kernels[name] = kernels_for(name)) {
       const ta::graph::Target* target = ta::graph::find_target(name);
-      const bool fits = !units.empty() && units.back().target == target && units.back().mode == kernel.mode && units.back().kernels.size() < kUnitKernels;
+      const auto same_symbol = [&k = kernel](const Kernel* other) { return other->source->entry == k.source->entry; };
+      const bool fits = !units.empty() && units.back().target == target && units.back().mode == kernel.mode && units.back().kernels.size() < kUnitKernels &&
+                        std::ranges::none_of(units.back().kernels, same_symbol);
       if (!fits) units.push_back({target, kernel.mode, {}, {}});
       units.back().kernels.push_back(&kernel);
     }
