@@ -148,7 +148,7 @@ void measure_disk(Table& table, const fs::path& directory, const std::string& se
     totals.push_back(times[1]);
   }
   table.row("load_ms", "second process, first kernel of black_scholes: load, median", median(loads), 1);
-  table.row("second_process_ms", "  from request to loaded, compiler checked", median(totals), 1);
+  table.row("second_process_ms", "  from request to loaded, the compiler being known", median(totals), 1);
 }
 
 }  // namespace
