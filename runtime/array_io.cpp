@@ -10,6 +10,7 @@
 #include "runtime/engine.h"
 #include "runtime/rethrow.h"
 #include "support/check.h"
+#include "support/shared.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -166,8 +167,18 @@ std::vector<bool> Array::to_bools(Where where) const {
   return {bytes.begin(), bytes.end()};
 }
 
-std::shared_ptr<const void> Array::host_data(Where where) const {
-  return runtime::host_data(detail::ArrayAccess::edge(*this), where);
+namespace {
+
+struct Held final : detail::Shared::Object {
+  explicit Held(std::shared_ptr<const void> d) : data(std::move(d)) {}
+  std::shared_ptr<const void> data;
+};
+
+}  // namespace
+
+detail::HostData Array::host_data(Where where) const {
+  const auto* const held = new Held(runtime::host_data(detail::ArrayAccess::edge(*this), where));
+  return {detail::Shared(held), held->data.get()};
 }
 
 Array::operator bool() const {

@@ -374,7 +374,8 @@ void run_or_explain(graph::Snapshot& snapshot, Claim& claim, Report::Impl& repor
 Report evaluate(std::span<const Edge> roots, Where where) {
   if (std::all_of(roots.begin(), roots.end(), is_done)) return {};
   const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
-  auto report = std::make_shared<Report::Impl>();
+  auto* const report = new Report::Impl;
+  Report done{detail::Shared(report)};
   std::vector<Edge> lazy;
   Claim claim;
   Stopwatch watch;
@@ -386,7 +387,7 @@ Report evaluate(std::span<const Edge> roots, Where where) {
   } catch (const std::bad_alloc&) {
     TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
   }
-  return Report(std::move(report));
+  return done;
 }
 
 std::string describe_recent_work(const Error& e, Device device) {
@@ -432,7 +433,7 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
   }
-  return Plan(describe_plan(plan, snapshot));
+  return describe_plan(plan, snapshot);
 }
 
 }  // namespace tarry::runtime

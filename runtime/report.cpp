@@ -48,23 +48,26 @@ const Impl& empty() {
 
 }  // namespace
 
-const Counters& Plan::counters() const { return impl_ ? impl_->counters : empty<Impl>().counters; }
-const std::vector<Unfused>& Plan::unfused() const { return impl_ ? impl_->unfused : empty<Impl>().unfused; }
-std::vector<std::string> Plan::sources() const { return impl_ ? impl_->sources : std::vector<std::string>(); }
+const Plan::Impl* Plan::impl() const { return static_cast<const Impl*>(impl_.get()); }
+const Report::Impl* Report::impl() const { return static_cast<const Impl*>(impl_.get()); }
+
+const Counters& Plan::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
+const std::vector<Unfused>& Plan::unfused() const { return impl() ? impl()->unfused : empty<Impl>().unfused; }
+std::vector<std::string> Plan::sources() const { return impl() ? impl()->sources : std::vector<std::string>(); }
 std::string Plan::str() const {
-  if (!impl_) return "plan: moved from\n";
-  return impl_->text + counters_text(impl_->counters) + unfused_text(impl_->unfused);
+  if (!impl()) return "plan: moved from\n";
+  return impl()->text + counters_text(impl()->counters) + unfused_text(impl()->unfused);
 }
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.str(); }
 
-const Counters& Report::counters() const { return impl_ ? impl_->counters : empty<Impl>().counters; }
-const Seconds& Report::seconds() const { return impl_ ? impl_->seconds : empty<Impl>().seconds; }
-const std::vector<Unfused>& Report::unfused() const { return impl_ ? impl_->unfused : empty<Impl>().unfused; }
+const Counters& Report::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
+const Seconds& Report::seconds() const { return impl() ? impl()->seconds : empty<Impl>().seconds; }
+const std::vector<Unfused>& Report::unfused() const { return impl() ? impl()->unfused : empty<Impl>().unfused; }
 std::string Report::str() const {
-  if (!impl_) return "report: nothing was lazy\n";
-  const Counters& c = impl_->counters;
-  const Seconds& s = impl_->seconds;
-  std::string text = fmt::format("report on {}{}\n", impl_->device, c.plan_hit ? ", plan from the cache" : "");
+  if (!impl()) return "report: nothing was lazy\n";
+  const Counters& c = impl()->counters;
+  const Seconds& s = impl()->seconds;
+  std::string text = fmt::format("report on {}{}\n", impl()->device, c.plan_hit ? ", plan from the cache" : "");
   text += counters_text(c);
   text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
                       c.memory_hits);
@@ -73,7 +76,7 @@ std::string Report::str() const {
       "{:.3f}, launch {:.3f}\n",
       s.snapshot * 1e3, s.optimise * 1e3, s.schedule * 1e3, s.generate * 1e3, s.compile * 1e3, s.prepare * 1e3,
       s.launch * 1e3);
-  return text + unfused_text(impl_->unfused);
+  return text + unfused_text(impl()->unfused);
 }
 std::ostream& operator<<(std::ostream& out, const Report& report) { return out << report.str(); }
 
@@ -117,8 +120,9 @@ std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Sna
   return out;
 }
 
-std::shared_ptr<const Plan::Impl> describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
-  auto impl = std::make_shared<Plan::Impl>();
+Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
+  auto* const impl = new Plan::Impl;
+  Plan described{detail::Shared(impl)};
   impl->counters = plan.counters;
   impl->unfused = describe_unfused(plan, snapshot);
   impl->text = fmt::format("plan for {}\n", plan.target->name);
@@ -139,7 +143,7 @@ std::shared_ptr<const Plan::Impl> describe_plan(const CompiledPlan& plan, const 
         k.lowered.bytes_read, k.lowered.bytes_written);
     if (seen.insert(k.source->entry).second) impl->sources.push_back(k.source->text);
   }
-  return impl;
+  return described;
 }
 
 }  // namespace tarry::runtime

@@ -8,18 +8,19 @@
 #include <vector>
 
 #include "runtime/compiled_plan.h"
+#include "support/shared.h"
 
 namespace tarry {
 inline namespace v0 {
 
-struct Plan::Impl {
+struct Plan::Impl : detail::Shared::Object {
   Counters counters;
   std::vector<Unfused> unfused;
   std::vector<std::string> sources;
   std::string text;
 };
 
-struct Report::Impl {
+struct Report::Impl : detail::Shared::Object {
   Counters counters;
   Seconds seconds;
   std::vector<Unfused> unfused;
@@ -35,6 +36,6 @@ namespace tarry::runtime {
 std::string describe_ops(const graph::Graph& g);
 std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> nodes);
 std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Snapshot& snapshot);
-std::shared_ptr<const Plan::Impl> describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
+Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 
 }  // namespace tarry::runtime

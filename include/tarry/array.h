@@ -6,6 +6,7 @@
 #include <tarry/error.h>
 #include <tarry/export.h>
 #include <tarry/shape.h>
+#include <tarry/shared.h>
 #include <tarry/slice.h>
 
 #include <concepts>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <memory>
 #include <source_location>
 #include <span>
 #include <string>
@@ -55,6 +55,11 @@ TARRY_EXPORT Array greater_equal(const Operand& a, const Operand& b);
 
 namespace detail {
 struct ArrayAccess;
+/// Elements in host memory and what keeps them there.
+struct HostData {
+  Shared owner;
+  const void* data;
+};
 struct use_logical_and;  // named by the compiler's message where somebody writes x && y
 struct use_logical_or;
 TARRY_EXPORT void retain(graph::Node* node) noexcept;
@@ -233,7 +238,7 @@ class TARRY_EXPORT Array {
   void expect(const char* function, Dtype dtype, std::int64_t size, Where where) const;
   void read(void* destination, Where where) const;
   [[nodiscard]] std::vector<bool> to_bools(Where where) const;
-  [[nodiscard]] std::shared_ptr<const void> host_data(Where where) const;
+  [[nodiscard]] detail::HostData host_data(Where where) const;
 
   graph::Node* node_ = nullptr;
   std::uint32_t output_ = 0;
@@ -266,7 +271,7 @@ template <class T>
 class Host {
  public:
   [[nodiscard]] std::span<const T> span() const noexcept { return {data(), size_}; }
-  [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(data_.get()); }
+  [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(data_.data); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
   [[nodiscard]] const T* end() const noexcept { return data() + size_; }
@@ -274,8 +279,8 @@ class Host {
 
  private:
   friend class Array;
-  Host(std::shared_ptr<const void> data, std::size_t size) : data_(std::move(data)), size_(size) {}
-  std::shared_ptr<const void> data_;
+  Host(detail::HostData data, std::size_t size) : data_(std::move(data)), size_(size) {}
+  detail::HostData data_;
   std::size_t size_;
 };
 

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <tarry/export.h>
+#include <tarry/shared.h>
 
 namespace tarry {
 inline namespace v0 {
@@ -45,14 +45,15 @@ struct Unfused {
 class TARRY_EXPORT Plan {
  public:
   struct Impl;
-  explicit Plan(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  explicit Plan(detail::Shared impl) : impl_(std::move(impl)) {}
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] std::vector<std::string> sources() const;  ///< generated text of each distinct kernel
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
  private:
-  std::shared_ptr<const Impl> impl_;
+  [[nodiscard]] const Impl* impl() const;
+  detail::Shared impl_;
 };
 
 /// What evaluate() did. A handle: cheap to copy, text is rendered on demand.
@@ -60,14 +61,15 @@ class TARRY_EXPORT Report {
  public:
   struct Impl;
   Report() = default;
-  explicit Report(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  explicit Report(detail::Shared impl) : impl_(std::move(impl)) {}
   [[nodiscard]] const Counters& counters() const;  ///< zeros where nothing was evaluated
   [[nodiscard]] const Seconds& seconds() const;
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
  private:
-  std::shared_ptr<const Impl> impl_;
+  [[nodiscard]] const Impl* impl() const;
+  detail::Shared impl_;
 };
 
 }  // namespace v0

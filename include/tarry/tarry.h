@@ -9,6 +9,7 @@
 //     ta::evaluate(loss);                                      // one pass over x per reduction
 //     float value = loss.item<float>();
 //
+// <tarry/warm.h>, for deployment tools and recording, is included on its own.
 // `/` is true division (int / int gives float32) and `%` takes the sign of the divisor.
 #pragma once
 
@@ -30,4 +31,3 @@
 #include <tarry/scope.h>      // IWYU pragma: export
 #include <tarry/shape.h>      // IWYU pragma: export
 #include <tarry/views.h>      // IWYU pragma: export
-#include <tarry/warm.h>       // IWYU pragma: export
