@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tarry/warm.h>
+
 #include <fstream>
 #include <new>
 
