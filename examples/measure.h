@@ -44,8 +44,9 @@ inline double host_copy_rate(std::size_t bytes, int repeat) {
   return 2.0 * static_cast<double>(share * workers) / time;
 }
 
-/// The same for a GPU, by the plainest kernel there is: y = -x.
-inline double device_copy_rate(std::size_t bytes, int repeat) {
+/// Bytes per second that a copy of `bytes` reaches on `device`, where the caller's Scope has placed it: on a GPU by the
+/// plainest kernel there is, y = -x. The CPU evaluates that once as well: what is recorded there then serves a GPU too.
+inline double copy_rate(tarry::Device device, std::size_t bytes, int repeat) {
   const tarry::Array x = tarry::asarray(std::vector<float>(bytes / sizeof(float), 1.0F));
   const auto run = [&] {
     const tarry::Array y = -x;
@@ -53,12 +54,8 @@ inline double device_copy_rate(std::size_t bytes, int repeat) {
     tarry::synchronize();
   };
   run();  // uploads and compiles
+  if (device.kind == tarry::DeviceKind::Cpu) return host_copy_rate(bytes, repeat);
   return 2.0 * static_cast<double>(bytes) / best_seconds(repeat, run);
-}
-
-/// Bytes per second that a copy of `bytes` reaches on `device`, where the caller's Scope has placed it.
-inline double copy_rate(tarry::Device device, std::size_t bytes, int repeat) {
-  return device.kind == tarry::DeviceKind::Cuda ? device_copy_rate(bytes, repeat) : host_copy_rate(bytes, repeat);
 }
 
 /// The device of a --device option: "cpu", "cuda", or "" for the default.

@@ -145,13 +145,14 @@ TEST_CASE("dump: a kernel from memory and one from disk are dumped like a compil
     ta::evaluate(y);
   };
   run();  // compiles, and plans without dumping
+  const char* const suffix = ta::default_device().kind == ta::DeviceKind::Cuda ? ".cu" : ".c";
   const DumpDirectory memory("source");
   run();
-  CHECK(memory.files(".c").size() == 1);
+  CHECK(memory.files(suffix).size() == 1);
   REQUIRE(memory.index().size() == 1);
   CHECK(memory.index()[0]["hit"] == "memory");
   run();  // the plan is found now
-  CHECK(memory.files(".c").size() == 1);
+  CHECK(memory.files(suffix).size() == 1);
   REQUIRE(memory.index().size() == 2);
   CHECK(memory.index()[1]["plan"] == memory.index()[0]["plan"]);
   CHECK(memory.index()[1]["lines"] == memory.index()[0]["lines"]);
