@@ -1,6 +1,7 @@
 // What a first use costs: compiling a kernel of ten operations through NVRTC and through the C compiler, and loading the
 // first kernel of black_scholes in a process that finds it on disk.
 #include <tarry/tarry.h>
+#include <tarry/warm.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
