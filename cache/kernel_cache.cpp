@@ -4,14 +4,12 @@
 #include "cache/kernel_cache.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
 #include <future>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
+#include "cache/batches.h"
 #include "cache/disk_store.h"
 #include "cache/flight_lock.h"
 #include "cache/memory_layer.h"
@@ -19,6 +17,7 @@
 #include "cache/shared_images.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/in_parallel.h"
 #include "support/log.h"
 
 namespace tarry::cache {
@@ -28,7 +27,6 @@ namespace log = support::log;
 
 namespace {
 
-constexpr std::size_t kBatch = 8;
 /// An owner that takes longer is stuck or stopped: what it compiles is then compiled here too.
 constexpr std::chrono::seconds kPatience{60};
 
@@ -92,11 +90,6 @@ std::string not_cached_message(Jobs missing, const Layers& layers) {
   return text;
 }
 
-/// Whether two kernels may share a translation unit: symbols are made of readable names and hashes, which may be equal.
-bool fit_together(const KernelRequest& a, const KernelRequest& b) {
-  return a.entry != b.entry && a.key.options == b.key.options && a.key.target == b.key.target && a.key.mode == b.key.mode;
-}
-
 /// False where another process is compiling the kernel; else its lock joins `locks`, where there can be one.
 bool may_compile(const Job& job, const Layers& layers, std::vector<FlightLock>& locks) {
   const std::filesystem::path file = layers.lock_file(job);
@@ -116,50 +109,11 @@ void wait_for_another(Jobs busy, const Layers& layers) {
   for (Job* job : busy) job->unlocked = true;
 }
 
-/// As few batches as the order of the jobs allows.
-std::vector<std::vector<Job*>> batches_of(Jobs jobs) {
-  std::vector<std::vector<Job*>> batches;
-  std::size_t first_open = 0;  // all before are full
-  for (Job* job : jobs) {
-    while (first_open < batches.size() && batches[first_open].size() == kBatch) ++first_open;
-    const auto takes = [&](const std::vector<Job*>& batch) {
-      return batch.size() < kBatch && std::ranges::all_of(batch, [&](const Job* other) {
-               return fit_together(*other->request, *job->request);
-             });
-    };
-    const auto place = std::find_if(batches.begin() + static_cast<std::ptrdiff_t>(first_open), batches.end(), takes);
-    if (place == batches.end()) {
-      batches.push_back({job});
-    } else {
-      place->push_back(job);
-    }
-  }
-  return batches;
-}
-
 /// Why an entry made by `entry` may not stand for what `present` would make.
 std::string compiler_cause(const std::string& entry, const std::string& present) {
   const std::string made = "there is an entry that \"" + entry + "\" made";
   return made + (present.empty() ? ", no compiler is here to compare it with, and TARRY_CACHE_STRICT is set"
                                  : "; the compiler here is \"" + present + "\"");
-}
-
-/// Calls work(0) .. work(count - 1) on up to one thread per core; runs here what no thread can be had for.
-/// work must not throw.
-template <class Work>
-void in_parallel(std::size_t count, const Work& work) {
-  std::atomic<std::size_t> next{0};
-  const auto loop = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::jthread> helpers;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  try {
-    while (helpers.size() + 1 < std::min(count, cores)) helpers.emplace_back(loop);
-  } catch (const std::system_error&) {
-    log::debug("no further thread for compiling");
-  }
-  loop();
 }
 
 }  // namespace
@@ -275,10 +229,11 @@ void KernelCache::Impl::make(Jobs jobs, const Backend& backend) {
 
 /// Compiles in batches what no other process is compiling, and returns the rest. Errors go to the jobs of their batch.
 std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Backend& backend, const Layers& now) {
-  std::vector<std::vector<Job*>> batches = batches_of(missing);
+  std::vector<std::vector<Job*>> batches =
+      batches_of(missing, [](const Job* job) -> const KernelRequest& { return *job->request; });
   std::mutex busy_mutex;
   std::vector<Job*> busy;
-  in_parallel(batches.size(), [&](std::size_t i) {
+  support::in_parallel(batches.size(), support::all_cores(), [&](std::size_t i) {
     std::vector<Job*>& batch = batches[i];
     try {
       std::vector<FlightLock> locks;  // held until the entries are written

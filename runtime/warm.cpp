@@ -4,15 +4,13 @@
 #include <tarry/warm.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <set>
 #include <system_error>
-#include <thread>
 #include <tuple>
 
+#include "cache/batches.h"
 #include "runtime/backend.h"
 #include "runtime/extents.h"
 #include "runtime/report.h"
@@ -21,40 +19,10 @@
 #include "runtime/warm_plan.h"
 #include "runtime/warm_store.h"
 #include "support/check.h"
-#include "support/floating_point.h"
+#include "support/in_parallel.h"
 
 namespace tarry::runtime {
 namespace {
-
-constexpr std::size_t kBatch = 8;
-
-/// Calls work(0) .. work(count - 1) on up to `jobs` threads, here where no thread can be had. Throws what the first
-/// call that threw did; no further one is made then.
-template <class Work>
-void in_parallel(std::size_t count, int jobs, const Work& work) {
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
-  const auto loop = [&] {
-    const support::DefaultFloatingPoint state;
-    try {
-      for (std::size_t i = next++; i < count; i = next++) work(i);
-    } catch (...) {
-      next = count;
-      const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    try {
-      while (helpers.size() + 1 < std::min(count, static_cast<std::size_t>(jobs))) helpers.emplace_back(loop);
-    } catch (const std::system_error&) {  // no further thread to be had
-    }
-    loop();
-  }
-  if (error) std::rethrow_exception(error);
-}
 
 /// A kernel to be found or compiled.
 struct Job {
@@ -67,7 +35,7 @@ class Warmer {
  public:
   Warmer(const WarmOptions& options, std::vector<const graph::Target*> targets, WarmStore& store)
       : options_(options), targets_(std::move(targets)), store_(store) {
-    jobs_ = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    jobs_ = options.jobs > 0 ? static_cast<std::size_t>(options.jobs) : support::all_cores();
   }
 
   WarmReport run(const std::vector<Recorded>& recorded) {
@@ -85,7 +53,7 @@ class Warmer {
  private:
   void plan(const std::vector<Recorded>& recorded) {
     const std::size_t to_plan = recorded.size() * targets_.size();
-    in_parallel(to_plan, jobs_, [&](std::size_t i) {
+    support::in_parallel(to_plan, jobs_, [&](std::size_t i) {
       const Recorded& one = recorded[i / targets_.size()];
       const graph::Target& target = *targets_[i % targets_.size()];
       for (Residence residence : residences(one, target)) plan(one, one.graph, target, residence);
@@ -122,7 +90,7 @@ class Warmer {
     std::vector<const Job*> all, missing;
     for (const auto& [material, job] : wanted_) all.push_back(&job);
     std::vector<char> found(all.size());
-    in_parallel(all.size(), jobs_, [&](std::size_t i) {
+    support::in_parallel(all.size(), jobs_, [&](std::size_t i) {
       const std::optional<cache::Entry> entry = store_.find(all[i]->material);
       const std::string& present = compilers_.at(all[i]->kernel.target);
       if (!entry || entry->name != all[i]->request.entry) return;
@@ -136,30 +104,9 @@ class Warmer {
   }
 
   void compile(std::vector<const Job*> missing) {
-    const std::vector<std::vector<const Job*>> batches = make_batches(std::move(missing));
-    in_parallel(batches.size(), jobs_, [&](std::size_t i) { compile_batch(batches[i]); });
-  }
-
-  /// Kernels of one target and mode; equal symbols never share an image.
-  static std::vector<std::vector<const Job*>> make_batches(std::vector<const Job*> jobs) {
-    std::vector<std::vector<const Job*>> batches;
-    std::map<std::pair<const graph::Target*, graph::Mode>, std::vector<std::size_t>> open;
-    for (const Job* job : jobs) {
-      std::vector<std::size_t>& candidates = open[{job->kernel.target, job->kernel.mode}];
-      const auto takes = [&](std::size_t b) {
-        return std::ranges::none_of(batches[b],
-                                    [&](const Job* other) { return other->request.entry == job->request.entry; });
-      };
-      const auto place = std::ranges::find_if(candidates, takes);
-      if (place == candidates.end()) {
-        candidates.push_back(batches.size());
-        batches.push_back({job});
-        continue;
-      }
-      batches[*place].push_back(job);
-      if (batches[*place].size() == kBatch) candidates.erase(place);
-    }
-    return batches;
+    const std::vector<std::vector<const Job*>> batches = 
+        cache::batches_of<const Job*>(missing, [](const Job* job) -> const cache::KernelRequest& { return job->request; });
+    support::in_parallel(batches.size(), jobs_, [&](std::size_t i) { compile_batch(batches[i]); });
   }
 
   void compile_batch(const std::vector<const Job*>& batch) {
@@ -216,7 +163,7 @@ class Warmer {
   const WarmOptions& options_;
   const std::vector<const graph::Target*> targets_;
   WarmStore& store_;
-  int jobs_ = 1;
+  std::size_t jobs_ = 1;
   std::map<const graph::Target*, std::string> compilers_;
   std::mutex mutex_;                   // guards what follows while threads run
   std::map<std::string, Job> wanted_;  // by key material
