@@ -5,24 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/dump.h"
+#include "runtime/history.h"
 #include "support/file.h"
 
 namespace tarry::runtime {
 namespace {
-
-std::string_view name(KernelHit hit) {
-  switch (hit) {
-    case KernelHit::Compiled:
-      return "compiled";
-    case KernelHit::Disk:
-      return "disk";
-    case KernelHit::Memory:
-      return "memory";
-    case KernelHit::Interpreted:
-      return "interpreted";
-  }
-  return "";
-}
 
 /// How a kernel of this call was had: a plan that was found brings its kernels along, a predicted one has none.
 std::string_view origin_of(const KernelStep& step, Dump::Plan from) {

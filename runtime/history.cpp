@@ -107,21 +107,21 @@ KernelHistory& history() {
   return *h;
 }
 
+}  // namespace
+
 std::string_view name(KernelHit hit) {
   switch (hit) {
     case KernelHit::Compiled:
       return "compiled";
     case KernelHit::Disk:
-      return "from disk";
+      return "disk";
     case KernelHit::Memory:
-      return "from memory";
+      return "memory";
     case KernelHit::Interpreted:
       return "interpreted";
   }
   return "";
 }
-
-}  // namespace
 
 void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device device) {
   // Long chains repeat one kernel thousands of times: it is entered once, with the lines of all.
@@ -157,11 +157,12 @@ std::ostream& operator<<(std::ostream& out, const KernelRecord& r) {
   const std::string run = r.measured_launches == 0
                               ? std::string("not measured")
                               : fmt::format("{:.3f} in {} of them", r.run_seconds * 1e3, r.measured_launches);
+  const bool held = r.hit == KernelHit::Disk || r.hit == KernelHit::Memory;
   return out << fmt::format(
-             "{} on {} ({}), {}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches, run {}; {} "
+             "{} on {} ({}), {}{}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches, run {}; {} "
              "bytes "
              "read, {} written",
-             r.name, r.device, r.target, runtime::name(r.hit), r.codegen_seconds * 1e3, r.compile_seconds * 1e3,
+             r.name, r.device, r.target, held ? "from " : "", runtime::name(r.hit), r.codegen_seconds * 1e3, r.compile_seconds * 1e3,
              r.load_seconds * 1e3, r.launches, run, r.bytes_read, r.bytes_written);
 }
 

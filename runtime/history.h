@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 namespace tarry::graph {
 struct Snapshot;
@@ -30,6 +31,9 @@ class KernelSums {
   }
   std::atomic<std::int64_t> launches{0}, read{0}, written{0}, measured{0}, nanoseconds{0};
 };
+
+/// "compiled", "disk", "memory", "interpreted".
+std::string_view name(KernelHit hit);
 
 /// Enters the kernels of a new plan: each of its steps gets the sums to add to.
 void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device device);
