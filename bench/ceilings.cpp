@@ -1,0 +1,115 @@
+#include "bench/ceilings.h"
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "bench/threads.h"
+#include "bench/timing.h"
+#include "runtime/backend.h"
+#include "runtime/nvrtc.h"
+
+namespace bench {
+namespace {
+
+namespace ta = tarry;
+
+constexpr const char* kKernels = R"(
+typedef unsigned long long u64;
+struct alignas(16) F4 { float v[4]; };
+struct P { const F4* from; F4* to; u64 vectors; u64 unused; };
+extern "C" __global__ void __launch_bounds__(256) ceiling_copy(const __grid_constant__ P p) {
+  const u64 i = (u64)blockIdx.x * 256 + threadIdx.x;
+  if (i < p.vectors) p.to[i] = p.from[i];
+}
+extern "C" __global__ void __launch_bounds__(256) ceiling_write(const __grid_constant__ P p) {
+  const u64 base = (u64)blockIdx.x * 1024 + threadIdx.x;
+  const float value = (float)blockIdx.x;
+  const F4 x = {{value, value, value, value}};
+#pragma unroll
+  for (int u = 0; u < 4; ++u) p.to[base + u * 256] = x;
+}
+// Eight 16-byte loads in flight per thread; the sum only keeps the loads alive.
+extern "C" __global__ void __launch_bounds__(512) ceiling_read(const __grid_constant__ P p) {
+  const u64 base = (u64)blockIdx.x * 512 * 32 + threadIdx.x;
+  float s = 0;
+  for (int r = 0; r < 4; ++r) {
+    F4 x[8];
+#pragma unroll
+    for (int u = 0; u < 8; ++u) x[u] = p.from[base + (r * 8 + u) * 512];
+#pragma unroll
+    for (int u = 0; u < 8; ++u) s += (x[u].v[0] + x[u].v[1]) + (x[u].v[2] + x[u].v[3]);
+  }
+  if (s == 12345.678f) p.to[0].v[0] = s;
+}
+)";
+
+Ceilings of_gpu() {
+  ta::runtime::Backend& b = ta::runtime::backend(ta::cuda(0));
+  const std::size_t bytes = std::size_t{1} << 30;
+  const auto from = b.allocate(bytes), to = b.allocate(bytes);
+  const std::vector<float> ones(bytes / 4, 1.0F);
+  b.upload(*from, ones.data(), bytes);
+  const auto image = std::make_shared<const std::string>(
+      ta::runtime::nvrtc_compile(kKernels, b.target(), ta::graph::Mode::Strict).bytes);
+  const auto rate = [&](const char* entry, int threads, std::int64_t vectors_per_block, double moved) {
+    ta::cache::KernelRequest request;
+    request.entry = entry;
+    const auto executable = b.load(request, {image, "bench", ""});
+    ta::codegen::KernelSource source;
+    source.entry = entry;
+    source.threads = threads;
+    ta::codegen::Geometry geometry;
+    geometry.outer_tiles = static_cast<std::int64_t>(bytes / 16) / vectors_per_block;
+    const std::vector<std::uint64_t> words{reinterpret_cast<std::uint64_t>(from->data),
+                                           reinterpret_cast<std::uint64_t>(to->data), bytes / 16, 0};
+    const auto launch = [&] { b.launch({executable.get(), &source, words, geometry}); };
+    return moved / measure(launch, [&] { b.synchronize(); }).back_to_back;
+  };
+  const auto once = static_cast<double>(bytes);
+  return {rate("ceiling_copy", 256, 256, 2 * once), rate("ceiling_read", 512, 512 * 32, once),
+          rate("ceiling_write", 256, 1024, once)};
+}
+
+Ceilings of_cpu() {
+  const std::size_t bytes = std::size_t{1} << 28, words = bytes / sizeof(std::uint64_t);
+  std::vector<std::uint64_t> from(words, 1), to(words, 2);
+  const auto rate = [](double moved, const auto& call) { return moved / measure(call, [] {}).back_to_back; };
+  const auto once = static_cast<double>(bytes);
+  Ceilings c;
+  c.copy = rate(2 * once, [&] {
+    for_ranges(words, [&](std::size_t first, std::size_t last) {
+      std::memcpy(&to[first], &from[first], (last - first) * sizeof(std::uint64_t));
+    });
+  });
+  c.write = rate(once, [&] {
+    for_ranges(words, [&](std::size_t first, std::size_t last) {
+      std::memset(&to[first], 3, (last - first) * sizeof(std::uint64_t));
+    });
+  });
+  std::uint64_t total = 0;
+  c.read = rate(once, [&] {
+    const auto of_range = [&](std::size_t first, std::size_t last) {
+      std::uint64_t s[32] = {};
+      for (; first + 32 <= last; first += 32)
+        for (std::size_t k = 0; k < 32; ++k) s[k] += from[first + k];
+      return std::accumulate(s, s + 32, std::uint64_t{0});
+    };
+    total += fold_ranges(words, std::uint64_t{0}, of_range, std::plus<>());
+  });
+  return total == 0 ? Ceilings{} : c;  // the sum is needed, so the loads are
+}
+
+}  // namespace
+
+Ceilings measure_ceilings(bool gpu) {
+  const Ceilings c = gpu ? of_gpu() : of_cpu();
+  if (gpu) ta::runtime::backend(ta::cuda(0)).trim();
+  return c;
+}
+
+}  // namespace bench
