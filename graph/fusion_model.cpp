@@ -2,7 +2,6 @@
 #include "graph/fusion_model.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace tarry::graph {
 namespace {
@@ -43,6 +42,8 @@ KernelModel::KernelModel(const FusionGraph& f, const CostModel& cost, const Limi
     : f_(f), g_(f.g), cost_(cost), limits_(limits) {
   root_.assign(g_.nodes.size() * 2, false);
   for (const GraphEdge& r : g_.roots) root_[slot(r)] = true;
+  home_.resize(g_.shapes.size() * 2);
+  home_kernel_.resize(home_.size());
   same_place_.assign(g_.nodes.size() * Node::kMaxInputs, false);
   for (NodeId id = 0; id < g_.nodes.size(); ++id) {
     const GraphNode& n = g_.nodes[id];
@@ -71,6 +72,13 @@ std::uint32_t KernelModel::intern(Place place) {
 
 /// The coordinates of the kernel's space, but the reduced one if `outer`, as those of a value that lives there.
 std::uint32_t KernelModel::home(ShapeId shape, bool outer) {
+  const std::size_t at = std::size_t{shape} * 2 + outer;
+  if (home_kernel_[at] == kernel_number_) return home_[at];
+  home_kernel_[at] = kernel_number_;
+  return home_[at] = find_home(shape, outer);
+}
+
+std::uint32_t KernelModel::find_home(ShapeId shape, bool outer) {
   const std::uint64_t space = key_ == kNoId ? std::uint64_t{point_} * 2 : std::uint64_t{key_} * 2 + 1;
   const std::uint64_t id = (space << 33) | std::uint64_t{outer} << 32 | shape;
   const auto [it, fresh] = homes_.try_emplace(id, 0);
@@ -101,12 +109,9 @@ KernelModel::Step KernelModel::step(NodeId reader, int input, std::uint32_t plac
     return {e, place, false};
   }
   if (f_.op_class(reader) == OpClass::Update) return make_step(reader, input, place);  // depends on the space
-  const auto [it, fresh] = steps_.try_emplace(slot << 32 | place);
-  if (fresh) {
-    const Step s = make_step(reader, input, place);
-    return steps_[slot << 32 | place] = s;
-  }
-  return it->second;
+  const auto [number, fresh] = step_numbers_.insert(slot << 32 | place, static_cast<std::uint32_t>(steps_.size()));
+  if (fresh) steps_.push_back(make_step(reader, input, place));
+  return steps_[number];
 }
 
 KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t place) {
@@ -184,6 +189,7 @@ bool KernelModel::fail(Reason reason) {
 KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::vector<KernelId>& kernel_of,
                                  const std::vector<std::uint32_t>& readers) {
   ++visits_;
+  ++kernel_number_;
   id_ = id;
   kernel_of_ = &kernel_of;
   readers_ = &readers;
@@ -391,11 +397,11 @@ bool KernelModel::want_inputs() {
 /// How often each request is computed; inputs have smaller nodes.
 bool KernelModel::find_regions() {
   if (key_ == kNoId) return true;
-  order_.resize(requests_.size());
-  std::iota(order_.begin(), order_.end(), 0u);
-  std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return requests_[a].node < requests_[b].node; });
-  for (std::uint32_t at : order_) {
-    Computed& c = requests_[at];
+  order_.clear();
+  for (std::size_t at = 0; at < requests_.size(); ++at) order_.push_back(std::uint64_t{requests_[at].node} << 32 | at);
+  std::sort(order_.begin(), order_.end());
+  for (const std::uint64_t at : order_) {
+    Computed& c = requests_[static_cast<std::uint32_t>(at)];
     bool outer = false;
     for (std::uint32_t in : c.inputs) {
       std::uint8_t region = kRow;
@@ -414,8 +420,8 @@ bool KernelModel::find_regions() {
   for (std::uint32_t v : reduced_)
     if (v < kLoad && !(v & kCopy)) requests_[v].early = true;
   for (auto at = order_.rbegin(); at != order_.rend(); ++at)
-    for (std::uint32_t in : requests_[*at].inputs)
-      if (in < kLoad) requests_[in].early |= requests_[*at].early;
+    for (const Computed& c = requests_[static_cast<std::uint32_t>(*at)]; std::uint32_t in : c.inputs)
+      if (in < kLoad) requests_[in].early |= c.early;
   for (Computed& c : requests_)
     if (c.region == kRow && !c.early) c.region = kOuter;
   return true;

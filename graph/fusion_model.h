@@ -120,6 +120,7 @@ class KernelModel {
   void count();
   double scatter_seconds();
   std::uint32_t home(ShapeId shape, bool outer);
+  std::uint32_t find_home(ShapeId shape, bool outer);
   std::uint32_t home_of(NodeId id);
   std::uint32_t intern(Place place);
   Step step(NodeId reader, int input, std::uint32_t place);
@@ -142,7 +143,8 @@ class KernelModel {
   std::vector<Place> places_;
   std::unordered_map<std::string, std::uint32_t> place_ids_;
   std::unordered_map<std::uint64_t, std::uint32_t> homes_;
-  std::unordered_map<std::uint64_t, Step> steps_;
+  NumberTable step_numbers_;
+  std::vector<Step> steps_;
   std::uint64_t visits_ = 0;
 
   // The kernel at hand.
@@ -164,7 +166,10 @@ class KernelModel {
   std::vector<Buffer> buffers_;
   std::vector<MemberInput> member_inputs_;
   std::vector<NodeId> live_;
-  std::vector<std::uint32_t> reduced_, order_;  // what reductions take; requests by node
+  std::vector<std::uint32_t> reduced_;  // what reductions take
+  std::vector<std::uint64_t> order_;    // requests by node: both numbers
+  std::vector<std::uint32_t> home_, home_kernel_;  // by shape and `outer`: place, and the kernel it was found for
+  std::uint32_t kernel_number_ = 0;
   NumberTable seen_, seen_loads_, seen_buffers_;
   std::int64_t stored_bytes_ = 0;
 };

@@ -32,6 +32,7 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
   repeated_by_.resize(n);
   after_.resize(n);
   dead_.resize(n);
+  listed_.resize(n);
   rank_.resize(kernels_.size());
   std::iota(rank_.begin(), rank_.end(), 0u);
   for (NodeId id = 0; id < n; ++id) {
@@ -99,9 +100,11 @@ bool Partition::evaluate(KernelId k) {
   e.cost = std::move(cost);
   e.repeated.clear();
   e.after.clear();
+  ++listing_;
   if (!e.plan.members.empty()) {
     for (const Computed& c : model_->computed()) {
-      if (kernel_of_[c.node] != kNoId || contains(e.repeated, c.node)) continue;
+      if (kernel_of_[c.node] != kNoId || listed_[c.node] == listing_) continue;
+      listed_[c.node] = listing_;
       e.repeated.push_back(c.node);
       if (c.depends) e.after.push_back(c.node);
     }

@@ -110,6 +110,8 @@ class Partition {
   std::vector<std::pair<KernelId, std::uint32_t>> ranked_;
   std::vector<KernelId> dirty_;
   std::vector<bool> dirty_flag_, dead_;
+  std::vector<std::uint32_t> listed_;  // by node: the evaluation that listed it as repeated
+  std::uint32_t listing_ = 0;
   std::vector<std::uint32_t> touched_;
   std::uint32_t trial_ = 1;
   std::vector<NodeId> unread_;

@@ -17,7 +17,9 @@ constexpr double kLeastPart = 1e-4;                                  // of all s
 constexpr std::size_t kAllPairs = 64;                                // kernels up to which every pair is tried
 constexpr std::size_t kMostCounted = 1024;                           // numbers of kernels, to find how many there are
 constexpr std::size_t kNeighbours = 4;                               // kernels next in number that are tried beyond
-constexpr std::uint64_t kWorkPerNode = 8000, kMostWork = 3'200'000;  // requests
+constexpr std::uint64_t kWorkPerNode = 8000, kWorkPerPair = 60;      // requests
+constexpr std::uint64_t kMostWork = 9'600'000, kLargeWork = 3'200'000;
+constexpr std::size_t kLarge = 2000;                                 // nodes from which planning counts more
 constexpr std::size_t kWindow = 8;                                   // nodes of a window
 constexpr std::size_t kBetween = 6;                                  // kernels merged at once
 constexpr std::size_t kRounds = 12;                                  // times that a move is extended
@@ -335,7 +337,10 @@ class Refiner {
 
 }  // namespace
 
-std::uint64_t refinement_budget(std::size_t nodes) { return std::min<std::uint64_t>(kWorkPerNode * nodes, kMostWork); }
+std::uint64_t refinement_budget(std::size_t nodes) {
+  if (nodes > kLarge) return kLargeWork;
+  return std::min<std::uint64_t>(std::max(kWorkPerNode, kWorkPerPair * nodes) * nodes, kMostWork);
+}
 
 void refine(Partition& p, KernelModel& model, const FusionGraph& f, std::uint64_t budget) {
   Refiner(p, model, f, budget).run();
