@@ -463,6 +463,13 @@ void KernelModel::count() {
   if (scatter_ != kNoId) out_.seconds += scatter_seconds();
 }
 
+bool KernelModel::computes_once() {
+  seen_.clear();
+  return scatter_ == kNoId && std::all_of(requests_.begin(), requests_.end(), [&](const Computed& c) {
+    return c.home && !c.decided && (key_ == kNoId || c.region != kRow) && seen_.insert(c.node, 0).second;
+  });
+}
+
 /// The copy of a base that lives on.
 double KernelModel::scatter_seconds() {
   GraphEdge base = g_.nodes[scatter_].inputs[0];

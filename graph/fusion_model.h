@@ -80,6 +80,8 @@ class KernelModel {
   [[nodiscard]] const std::vector<Computed>& computed() const { return requests_; }
   /// Whether the last evaluated kernel needs a reduction of its members.
   [[nodiscard]] bool live(NodeId reduce) const { return std::find(live_.begin(), live_.end(), reduce) != live_.end(); }
+  /// Whether the last evaluated kernel computes each of its nodes once, as often as it has elements.
+  [[nodiscard]] bool computes_once();
   [[nodiscard]] const std::vector<MemberInput>& member_inputs() const { return member_inputs_; }
   /// Inputs of a Computed that are no requests.
   static constexpr std::uint32_t kLoad = ~std::uint32_t{0} - 3, kVaryingLoad = kLoad + 1, kResult = kLoad + 2,

@@ -118,6 +118,16 @@ bool Partition::evaluate(KernelId k) {
   return true;
 }
 
+bool Partition::ideal() {
+  KernelId only = kNoId;
+  for (KernelId k = 0; k < kernels_.size(); ++k) {
+    if (kernels_[k].plan.members.empty()) continue;
+    if (only != kNoId) return false;
+    only = k;
+  }
+  return only != kNoId && evaluate(only) && model_->computes_once();
+}
+
 void Partition::touch(KernelId k) {
   touched_.resize(kernels_.size());
   if (touched_[k] == trial_) return;

@@ -25,6 +25,9 @@ class Partition {
   [[nodiscard]] KernelId kernel_of(NodeId v) const { return kernel_of_[v]; }
   [[nodiscard]] bool can_repeat(NodeId v) const { return f_->repeatable(v) && !f_->root(v); }
 
+  /// Whether one kernel does everything and computes each node once: no partition takes less.
+  [[nodiscard]] bool ideal();
+
   /// Moves. Each begins a trial; settle() works out the consequences and says whether the result is legal; then keep()
   /// or undo().
   void merge(KernelId a, KernelId b);

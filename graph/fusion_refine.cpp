@@ -42,7 +42,7 @@ class Refiner {
   void run() {
     for (KernelId k = 0; k < p_.kernel_count(); ++k) enqueue(k);
     descend();
-    if (whole()) return;
+    if (p_.ideal() || whole()) return;
     for (double before = p_.seconds() + 1; p_.seconds() < before && !spent();) {
       before = p_.seconds();
       windows();
