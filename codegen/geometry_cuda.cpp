@@ -24,10 +24,14 @@ OuterTile outer_tile(const KernelIr& ir) {
   return tile;
 }
 
+int fold_width(const KernelIr& ir) {
+  const std::size_t state = state_bytes(ir);
+  return state <= 8 && ir.schedule == Schedule::ReduceInner ? 16 : state <= 16 ? 8 : 4;
+}
+
 namespace {
 
 constexpr std::int64_t kFill = 1024;         ///< thread blocks that keep every GPU of today busy
-constexpr std::int64_t kRowChunks = 8192;    ///< what the last thread block of a row folds in a few microseconds
 constexpr std::int64_t kColumnChunks = 256;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -38,12 +42,12 @@ void cut(Geometry& g, std::int64_t blocks, std::int64_t chunk_blocks) {
 }
 
 /// Chunks of a row: small ones where that is what fills the GPU, then 1024 tree blocks, more only for the longest rows.
-void cut_row(Geometry& g, std::int64_t blocks) {
+void cut_row(Geometry& g, std::int64_t blocks, std::int64_t most_chunks) {
   constexpr std::int64_t kSmallest = kWarps * kInnerStepBlocks, kUsual = 1024;
   constexpr std::int64_t kLargest = kSmallest << (kInnerLevels - 1);
   cut(g, blocks, kSmallest);
   auto too_many = [&] {
-    return g.chunks > kRowChunks || (g.chunk_blocks < kUsual && g.outer_tiles * g.chunks > kFill);
+    return g.chunks > most_chunks || (g.chunk_blocks < kUsual && g.outer_tiles * g.chunks > kFill);
   };
   while (g.chunks > 1 && g.chunk_blocks < kLargest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }
@@ -76,7 +80,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       TARRY_ASSERT(args.reduced > 32);  // shorter rows are summed from left to right
       g.outer_tiles = ir.rows_class == 1 ? divide_up(outer, kWarps) : outer;
       if (ir.rows_class == 1) cut(g, blocks, std::max<std::int64_t>(1, blocks));
-      else cut_row(g, blocks);
+      else cut_row(g, blocks, std::int64_t{kThreads} * fold_width(ir));
       break;
     case Schedule::ReduceOuter:
       TARRY_ASSERT(args.reduced > 32);

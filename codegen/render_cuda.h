@@ -40,6 +40,9 @@ struct OuterTile {
 };
 OuterTile outer_tile(const KernelIr& ir);
 
+/// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
+int fold_width(const KernelIr& ir);
+
 /// Items per thread of a kernel.
 int items(const KernelIr& ir);
 

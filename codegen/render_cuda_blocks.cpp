@@ -1,4 +1,6 @@
 // CUDA C of tree blocks: eight threads hold a block of tree R, four neighbouring lanes each.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "codegen/render_cuda.h"
@@ -16,10 +18,53 @@ __device__ __forceinline__ $S_split $S_lane_pair(const $N_params& p, int m, int 
 __device__ __forceinline__ $S_split $S_uneven(const $N_params& p, int m, int d) { return $S_share(p, m / (2 * d) + 1, m / (2 * d)); }
 )";
 
+/// The lanes of a block, then the blocks of a warp.
+constexpr std::string_view kTreeOrder = R"(#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) c[j] = $S_combine(c[j], $S_across(c[j], d), $S_even(p, 1));
+  }
+  const $S_split h = $S_even(p, 1);
+  $S_state s = $S_combine($S_combine(c[0], c[2], h), $S_combine(c[1], c[3], h), h);
+#pragma unroll
+  for (int d = 1; d < $D; d *= 2) s = $S_combine(s, $S_across(s, 8 * d), h);
+  return s;)";
+
+/// The same where combining is long. Lanes l and l + 16, then + 8, + 4: of the lanes that two threads hold, each takes over half. So the eight threads of a
+/// block exchange one lane seven times, not twelve. Then lanes + 2 and + 1, then the blocks of the warp.
+constexpr std::string_view kExchange = R"(  const int lane = threadIdx.x & 31;
+  const bool upper = lane & 4, odd = lane & 2;
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    const $S_state mine = upper ? c[j + 2] : c[j], given = upper ? c[j] : c[j + 2];
+    c[j] = $S_meet(mine, $S_across(given, 4), $S_even(p, 4), !upper);
+  }
+  const $S_state mine = odd ? c[1] : c[0], given = odd ? c[0] : c[1];
+  $S_state s = $S_meet(mine, $S_across(given, 2), $S_even(p, 8), !odd);
+  s = $S_meet(s, $S_across(s, 1), $S_even(p, 16), !(lane & 1));
+  s = $S_meet(s, $S_across(s, 4), $S_even(p, 32), !upper);
+  s = $S_meet(s, $S_across(s, 2), $S_even(p, 64), !odd);
+#pragma unroll
+  for (int d = 1; d < $D; d *= 2) s = $S_meet(s, $S_across(s, 8 * d), $S_even(p, 128 * d), !(lane & 8 * d));
+  return s;)";
+
+/// A thread's own lanes first.
+constexpr std::string_view kAnyOrder = R"(  const $S_split h = $S_even(p, 1);
+  $S_state s = $S_combine($S_combine(c[0], c[1], h), $S_combine(c[2], c[3], h), h);
+#pragma unroll
+  for (int d = 1; d < $D * 8; d *= 2) s = $S_combine(s, $S_across(s, d), h);
+  return s;)";
+
+/// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or arithmetic
+/// that wraps.
+bool in_any_order(const Reduction& r) {
+  if (r.op == Op::Min || r.op == Op::Max || graph::is_arg_reduce(r.op)) return true;
+  return (r.op == Op::Sum || r.op == Op::Prod) && !is_floating(r.dtype);
+}
+
 constexpr std::string_view kBlocks = R"(
-// $D whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in the first lane.
-__device__ __forceinline__ $S_state $S_four(const $N_params& p, const $N_at& t, const $N_row& r$P, const $S_loads* x, $K k) {
-  $S_state c[4];
+// The lanes of $D whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+__device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, const $N_row& r$P, const $S_loads* x, $K k, $S_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
 @S    $S_stores y;
@@ -30,15 +75,11 @@ __device__ __forceinline__ $S_state $S_four(const $N_params& p, const $N_at& t, 
     }
 @S    $S_store(p, t, k + s * 32, 4, y);
   }
-#pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = $S_combine(c[j], $S_down(c[j], d), $S_even(p, 16 / d));
-  }
-  c[0] = $S_combine($S_combine(c[0], c[2], $S_even(p, 32)), $S_combine(c[1], c[3], $S_even(p, 32)), $S_even(p, 64));
-#pragma unroll
-  for (int d = 1; d < $D; d *= 2) c[0] = $S_combine(c[0], $S_down(c[0], 8 * d), $S_even(p, 128 * d));
-  return c[0];
+}
+
+// The node of those blocks, in all their threads.
+__device__ __forceinline__ $S_state $S_node(const $N_params& p, $S_state* c) {
+$LANES
 }
 
 // Up to $D blocks with m elements in all: lanes and blocks that are missing take no part.
@@ -96,7 +137,10 @@ std::string_view block_functions() { return kBlocks; }
 
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks) {
   const bool row = ir.is_row();
+  const bool moments = std::any_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
+  const bool free = std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return in_any_order(ir.reductions[r]); });
   return {
+      {"$LANES", std::string(free ? kAnyOrder : moments ? kExchange : kTreeOrder)},
       {"$D", std::to_string(blocks)},
       {"$Q", blocks == 4 ? "(lane >> 3)" : fmt::format("(lane >> 3 & {})", blocks - 1)},
       {"$Y", stage.stores ? ", y" : ""},

@@ -2,6 +2,8 @@
 //
 // Aligned runs of tree blocks are subtrees of R, so a warp, a thread block and the last thread block to arrive each
 // combine a run of their own. A node's elements are counted from positions, never stored.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "codegen/render_cuda.h"
@@ -14,7 +16,7 @@ namespace {
 std::size_t point_bytes(const KernelIr& ir) {
   std::size_t bytes = 0;
   for (const Access& a : ir.accesses)
-    if (!a.store && !a.outer_only && a.buffer != kNone) bytes += itemsize(ir.buffers[a.buffer]);
+    if (!a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero) bytes += itemsize(ir.buffers[a.buffer]);
   return bytes;
 }
 
@@ -24,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
   if (i >= p.count) return;
   const $N_at t = $N_place(p, ($O)i);
   const $N_row r = $N_begin(p, t, 0);
-  $S_state s = {};$X
+  $S_state s = {};$NOTHING
 #pragma unroll 4
   for (int k = 0; k < (int)p.n; ++k) {
     $S_loads x;
@@ -84,7 +86,10 @@ __device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
   asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");
   return before;
 }
+)";
 
+/// What the last thread block of a tile of columns does.
+constexpr std::string_view kFoldColumns = R"(
 // Folds chunk states of `unit` elements in place, $R at a time: part[0, $C) of chunk 0 become the results.
 __device__ __forceinline__ void $N_fold(const $N_params& p, $S_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
   for (; chunks > 1; unit *= $R) {
@@ -111,54 +116,53 @@ __device__ __forceinline__ void $N_fold(const $N_params& p, $S_state* part, tarr
 }
 )";
 
-/// A warp has four blocks at a time.
+/// A warp has four blocks at a time, and $X sets of loads: as soon as the lanes have taken a set, the loads of the next
+/// one go out, before the tree above the lanes.
 constexpr std::string_view kInner = R"(
-// Eight whole blocks.
-__device__ __forceinline__ $S_state $N_eight(const $N_params& p, const $N_at& t, const $N_row& r, $K base) {
-  const int lane = threadIdx.x & 31;
-  const $K k = base + (lane >> 3) * 128 + (lane & 7) * 4;
-$EIGHT
-  return $S_combine(a, b, $S_even(p, 512));
-}
-
 // The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
 __device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, tarry_i64 m, $S_state* pending) {
   const bool leader = (threadIdx.x & 31) == 0;
   int step = 0;
-  for (tarry_i64 at = 0; at < m; at += 1024, ++step) {
-    const tarry_i64 left = m - at;
-    $S_state s;
-    if (left >= 1024) {
-      s = $N_eight(p, t, r, first + ($K)at);
-    } else {
+  tarry_i64 left = m;
+  if (left >= 1024) {
+    $K k = first + (threadIdx.x >> 3 & 3) * 128 + (threadIdx.x & 7) * 4;
+    $S_loads x[4 * $X];
+#pragma unroll
+    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
 #pragma unroll 1
-      for (int half = 0; half < (int)left; half += 512) {
-        const int some = (int)left - half < 512 ? (int)left - half : 512;
-        const $S_state h = $S_some(p, t, r, first + ($K)at + half, some);
-        s = half == 0 ? h : $S_combine(s, h, $S_share(p, 512, some));
+    for (; left >= 1024; left -= 1024, ++step) {
+      $S_state node;
+#pragma unroll
+      for (int half = 0; half < 2; ++half, k += 512) {
+        $S_state c[4];
+        $S_take(p, t, r, x + half % $X * 4, k, c);
+        if (half + $X < 2 || left >= 2048) {
+#pragma unroll
+          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * 512 + s * 32, 4, x[half % $X * 4 + s]);
+        }
+        const $S_state h = $S_node(p, c);
+        node = half == 0 ? h : $S_combine(node, h, $S_even(p, 512));
       }
+      if (leader) $N_push(p, pending, 1, step, node, 1024, 1024);
     }
-    if (leader) $N_push(p, pending, 1, step, s, 1024, left < 1024 ? left : 1024);
+    first += ($K)(m - left);
+  }
+  if (left > 0) {
+    $S_state node;
+#pragma unroll 1
+    for (int half = 0; half < (int)left; half += 512) {
+      const int some = (int)left - half < 512 ? (int)left - half : 512;
+      const $S_state h = $S_some(p, t, r, first + half, some);
+      node = half == 0 ? h : $S_combine(node, h, $S_share(p, 512, some));
+    }
+    if (leader) $N_push(p, pending, 1, step, node, 1024, left);
+    ++step;
   }
   $S_state s = {};
   if (leader) s = $N_collect(p, pending, 1, step, 1024, m);
   return s;
 }
 )";
-
-constexpr std::string_view kInnerInFlight8 = R"(  $S_loads x[8];
-#pragma unroll
-  for (int s = 0; s < 8; ++s) $S_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
-  const $S_state a = $S_four(p, t, r, x, k);
-  const $S_state b = $S_four(p, t, r, x + 4, k + 512);)";
-
-constexpr std::string_view kInnerInFlight4 = R"(  $S_loads x[4];
-#pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, 4, x[s]);
-  const $S_state a = $S_four(p, t, r, x, k);
-#pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + 512 + s * 32, 4, x[s]);
-  const $S_state b = $S_four(p, t, r, x, k + 512);)";
 
 /// A warp per row.
 constexpr std::string_view kInnerWarp = R"(
@@ -174,8 +178,45 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 }
 )";
 
-/// A thread block per chunk of a row; the last one of a row folds the chunks.
+/// A thread block per chunk of a row; the last one of a row folds the chunks, all at once.
 constexpr std::string_view kInnerBlock = R"(
+// The node of the thread block's warps, `unit` elements each, `left` in all.
+__device__ __forceinline__ $S_state $N_warps(const $N_params& p, const $S_state* nodes, tarry_i64 unit, tarry_i64 left) {
+  $S_state v[8];
+#pragma unroll
+  for (int w = 0; w < 8; ++w) v[w] = nodes[w];
+  int there = 8;
+  while (left <= (there - 1) * unit) --there;
+  return $N_tree(p, v, there, unit, left < there * unit ? left - (there - 1) * unit : unit);
+}
+
+// The node of all chunks of `unit` elements, $R or fewer for each thread; it is in thread 0.
+__device__ __forceinline__ $S_state $N_fold(const $N_params& p, const $S_state* part, $S_state* nodes, int chunks, tarry_i64 unit) {
+  int run = 1;
+  while (run * 256 < chunks) run *= 2;
+  const int first = threadIdx.x * run, there = chunks - first < run ? chunks - first : run;
+  const tarry_i64 left = p.n - first * unit;
+  $S_state s = {};
+  if (there > 0) {
+    $S_state v[$R];
+#pragma unroll
+    for (int i = 0; i < $R; ++i)
+      if (i < there) v[i] = part[first + i];
+    s = $N_tree(p, v, there, unit, left < there * unit ? left - (there - 1) * unit : unit);
+  }
+  unit *= run;
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const $S_state b = $S_down(s, d);
+    const tarry_i64 rest = left - d * unit;
+    if (rest > 0) s = $S_combine(s, b, $S_share(p, d * unit, rest < d * unit ? rest : d * unit));
+  }
+  if ((threadIdx.x & 31) == 0) nodes[threadIdx.x >> 5] = s;
+  __syncthreads();
+  if (threadIdx.x == 0) s = $N_warps(p, nodes, unit * 32, p.n);
+  return s;
+}
+
 extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
   __shared__ $S_state pending[8][$L];
   __shared__ $S_state nodes[8];
@@ -193,12 +234,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   __syncthreads();
   $S_state* part = ($S_state*)p.scratch + (tarry_i64)row * chunks;
   if (threadIdx.x == 0) {
-    $S_state v[8];
-#pragma unroll
-    for (int w = 0; w < 8; ++w) v[w] = nodes[w];
-    int there = 8;
-    while (left <= (there - 1) * unit) --there;
-    const $S_state s = $N_tree(p, v, there, unit, there < 8 || left < 8 * unit ? left - (there - 1) * unit : unit);
+    const $S_state s = $N_warps(p, nodes, unit, left < 8 * unit ? left : 8 * unit);
     if (chunks == 1) {
       $S_finish(p, t, s);
       last = false;
@@ -209,10 +245,10 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   }
   __syncthreads();
   if (!last) return;
-  $N_fold(p, part, 1, 1, (int)chunks, unit * 8);
+  const $S_state s = $N_fold(p, part, nodes, (int)chunks, unit * 8);
   if (threadIdx.x == 0) {
     p.tickets[row] = 0;
-    $S_finish(p, t, part[0]);
+    $S_finish(p, t, s);
   }
 }
 )";
@@ -350,7 +386,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 
 std::string skeleton(const KernelIr& ir) {
   if (ir.schedule == Schedule::ReduceSerial) return std::string(kSerial);
-  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}", lane_functions(), kTree, kOuter);
+  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}", lane_functions(), kTree, kFoldColumns, kOuter);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
   return fmt::format("{}{}{}{}{}", lane_functions(), kTree, block_functions(), kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
 }
@@ -365,18 +401,20 @@ std::string identities(const KernelIr& ir) {
 
 /// Numbers and pieces that the skeletons leave open.
 std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, const Stage& stage) {
-  const std::size_t state = state_bytes(ir), loaded = point_bytes(ir) * static_cast<std::size_t>(items(ir));
+  const std::size_t loaded = point_bytes(ir) * static_cast<std::size_t>(items(ir));
   const bool inner = ir.schedule == Schedule::ReduceInner;
   const std::vector<StateField> fields = state_fields(ir);
+  const bool moments = std::any_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
+  const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 && std::all_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
   const bool slim = fields.size() == 1 && itemsize(fields[0].dtype) <= 4;
   std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage, 4);
   auto choose = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
-  all.insert(all.begin(), {"$EIGHT", std::string(loaded <= 16 ? kInnerInFlight8 : kInnerInFlight4)});
-  choose("$X", identities(ir));
-  choose("$R", state <= 8 && inner ? "16" : state <= 16 ? "8" : "4");
+  choose("$NOTHING", identities(ir));
+  choose("$X", loaded <= 16 && !moments ? "2" : "1");
+  choose("$R", std::to_string(fold_width(ir)));
   // Thread blocks per multiprocessor. Left alone, ptxas spills a few registers for the sake of occupancy, which loads in
-  // flight make up for.
-  choose("$M", !slim ? "1" : inner ? "4" : "2");
+  // flight make up for. Moments are long to combine: more warps with fewer loads each hide that best.
+  choose("$M", moments && tight ? "4" : slim ? "2" : "1");
   choose("$F", loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);

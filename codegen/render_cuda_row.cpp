@@ -45,7 +45,9 @@ __device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, 
   $S_loads x[4];
 #pragma unroll
   for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, 4, x[s]);
-  return $S_four(p, t, r$A, x, k);
+  $S_state c[4];
+  $S_take(p, t, r$A, x, k, c);
+  return $S_node(p, c);
 }
 )";
 

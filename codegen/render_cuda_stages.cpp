@@ -10,6 +10,7 @@ namespace {
 constexpr int kRegisters = 65536;    // of a multiprocessor
 constexpr int kMostRegisters = 160;  // of a thread: more of them leave too few threads to hide the way to memory
 constexpr int kMostWarps = 16;       // of a row
+constexpr int kMostThreads = 1280;   // to ask for: with more, registers are few and loads in flight no more
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
 
@@ -77,7 +78,7 @@ int held_registers(const KernelIr& ir, const StagePlan& plan, int s) {
 /// Registers of a thread in a stage: what is held, what is on its way from memory, four lanes' states, and the rest, of
 /// which 64-bit arithmetic has more. Found by compiling.
 int stage_registers(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
-  int loaded = 0, states = 0, rest = 24;
+  int loaded = 0, states = 0, rest = 16;
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     const Instr& in = ir.instrs[v];
     if (!stage.runs[v]) continue;
@@ -181,7 +182,7 @@ StagePlan plan_stages(const KernelIr& ir) {
 int StagePlan::resident() const {
   // Rows within a warp: left alone, ptxas does better.
   if (tile.warps == 1) return 1;
-  return std::max(1, std::min(kRegisters / registers, 1024) / tile.threads());  // no target has fewer than 1024 threads
+  return std::max(1, std::min(kRegisters / registers, kMostThreads) / tile.threads());
 }
 
 RowTile row_tile(const KernelIr& ir, int most_warps) {

@@ -37,6 +37,8 @@ class States {
     first();
     step();
     combine();
+    meet();
+    lane("across", "int d", "__shfl_xor_sync(0xffffffffu, s.{}, d)");
     lane("down", "int d", "__shfl_down_sync(0xffffffffu, s.{}, d)");
     if (ir_.schedule == Schedule::RowInner) lane("from", "int lane", "__shfl_sync(0xffffffffu, s.{}, lane)");
     return out_.take();
@@ -107,7 +109,7 @@ class States {
       } else if (r.op == Op::MomentsMerge) {
         merge(i, fmt::format("in.x{}", i), fmt::format("in.x{}_m2", i));
       } else if (graph::is_arg_reduce(r.op)) {
-        choose(i, fmt::format("in.x{}", i), "in.at");
+        choose_later(i);
       } else {
         out_.line(fmt::format("a.r{0} = {1};", i, expressions_.combine(r, fmt::format("a.r{}", i), fmt::format("in.x{}", i))));
       }
@@ -119,13 +121,37 @@ class States {
   /// Node a on the left, node b on the right.
   void combine() {
     out_.open("__device__ __forceinline__ $S_state $S_combine($S_state a, $S_state b, $S_split h)");
-    for (const std::uint32_t i : stage_.reductions) {
+    for (const std::uint32_t i : stage_.reductions)
       if (moments(i)) merge(i, fmt::format("b.r{}_mean", i), fmt::format("b.r{}_m2", i));
-      else if (graph::is_arg_reduce(ir_.reductions[i].op)) choose(i, fmt::format("b.r{}", i), fmt::format("b.r{}_index", i));
-      else
-        out_.line(fmt::format("a.r{0} = {1};", i,
-                              expressions_.combine(ir_.reductions[i], fmt::format("a.r{}", i), fmt::format("b.r{}", i))));
+    combine_others();
+    out_.line("return a;");
+    out_.close();
+  }
+
+  /// All but moments: which node is on the left makes no difference.
+  void combine_others() {
+    for (const std::uint32_t i : stage_.reductions) {
+      if (moments(i)) continue;
+      const Reduction& r = ir_.reductions[i];
+      const std::string a = fmt::format("a.r{}", i), b = fmt::format("b.r{}", i);
+      if (graph::is_arg_reduce(r.op)) choose(i, b, b + "_index");
+      else out_.line(fmt::format("{} = {};", a, expressions_.combine(r, a, b)));
     }
+  }
+
+  /// Two threads combine a, one's own node, with b, the other's, of as many elements; `left`: a is on the left. Only the
+  /// means tell left from right: d is exact but for its sign, and sums and products commute.
+  void meet() {
+    out_.open("__device__ __forceinline__ $S_state $S_meet($S_state a, $S_state b, $S_split h, bool left)");
+    for (const std::uint32_t i : stage_.reductions) {
+      if (!moments(i)) continue;
+      out_.open("");
+      out_.line(fmt::format("const {0} d = b.r{1}_mean - a.r{1}_mean, from = left ? a.r{1}_mean : b.r{1}_mean;", c_type(ir_.reductions[i].dtype), i));
+      out_.line(fmt::format("a.r{0}_mean = from + (left ? d : -d) * h.w{0};", i));
+      out_.line(fmt::format("a.r{0}_m2 = (a.r{0}_m2 + b.r{0}_m2) + (d * d) * (h.n{0} * h.w{0});", i));
+      out_.close();
+    }
+    combine_others();
     out_.line("return a;");
     out_.close();
   }
@@ -147,6 +173,17 @@ class States {
     if (is_floating(r.dtype))
       wins = fmt::format("{0} != {0} ? {1} == {1} || {2} < {1}_index : {3}", x, a, at, wins);
     out_.line(fmt::format("if ({}) {{ {} = {}; {}_index = {}; }}", wins, a, x, a, at));
+  }
+
+  /// The same for a lane's next element, whose index is higher.
+  void choose_later(std::uint32_t i) {
+    const Reduction& r = ir_.reductions[i];
+    const std::string a = fmt::format("a.r{}", i), x = fmt::format("in.x{}", i);
+    const bool least = r.op == Op::ArgMin;
+    // !(x <= a): x is larger, or one of them is NaN.
+    const std::string wins = is_floating(r.dtype) ? fmt::format("{1} == {1} && !({0} {2} {1})", x, a, least ? ">=" : "<=")
+                                                  : fmt::format("{} {} {}", x, least ? "<" : ">", a);
+    out_.line(fmt::format("if ({0}) {{ {1} = {2}; {1}_index = in.at; }}", wins, a, x));
   }
 
   /// The state of another thread of the warp.

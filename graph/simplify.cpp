@@ -1,6 +1,8 @@
 // simplify and fold: the closed list of strict rewrites. One rule per line, its proof beside it.
 //
 // A rule may look at dtypes, shapes, structure and ScalarClass, never at a value. Floats: "any NaN equals any NaN".
+#include <optional>
+
 #include "graph/overlap.h"
 #include "graph/passes.h"
 
@@ -133,6 +135,23 @@ GraphEdge simplify_reduce(Rewriter& r, const GraphNode& n) {
   return simplify_view(r, view_of(r, n, n.inputs[0], map));
 }
 
+/// `a` without a minus sign, where it has one that a product hands on: -x, or a product with a factor -x.
+std::optional<GraphEdge> without_minus(Rewriter& r, GraphEdge a, Mode mode) {
+  const Graph& g = r.graph();
+  const GraphNode n = g.nodes[a.node];
+  if (n.mode != mode) return {};
+  if (n.op == Op::Negative) return n.inputs[0];
+  if (n.op != Op::Multiply) return {};
+  for (const int i : {0, 1}) {
+    const GraphNode& factor = g.nodes[n.inputs[i].node];
+    if (factor.op != Op::Negative || factor.mode != mode) continue;
+    GraphNode product = n;
+    product.inputs[i] = factor.inputs[0];
+    return r.add(product);
+  }
+  return {};
+}
+
 GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
   Graph& g = r.graph();
   const GraphEdge a = n.inputs[0], b = n.inputs[1], c = n.inputs[2];
@@ -146,6 +165,12 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
     case Op::Add:
       if (scalar(b, nothing)) return as_result(r, n, a);  // x + -0 is x for every x, -0 included; x + 0 is not (-0)
       if (scalar(a, nothing)) return as_result(r, n, b);
+      if (made_by(b, Op::Negative)) {  // x + -y is x - y by definition; integers wrap alike
+        GraphNode m = n;
+        m.op = Op::Subtract;
+        m.inputs[1] = input_of(b);
+        return r.add(m);
+      }
       break;
     case Op::Subtract:
       if (scalar(b, ScalarClass::Zero)) return as_result(r, n, a);  // x - +0 is x for every x: -0 - +0 = -0
@@ -169,6 +194,18 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
         GraphNode m = n;
         m.inputs[0] = input_of(a);
         return r.add(m);
+      }
+      break;
+    case Op::Erf:
+      // erf(-x) is -erf(x): every implementation computes with |x| or in odd powers and puts the sign on at the end; and
+      // (-x) * y is -(x * y), since rounding to nearest is symmetric.
+      if (const std::optional<GraphEdge> positive = without_minus(r, a, n.mode)) {
+        GraphNode m = n;
+        m.inputs[0] = *positive;
+        GraphNode minus = n;
+        minus.op = Op::Negative;
+        minus.inputs[0] = r.add(m);
+        return r.add(minus);
       }
       break;
     case Op::LogicalNot:

@@ -44,6 +44,14 @@ TEST_CASE("simplify: identities that keep every bit disappear", "[graph][passes]
        leaf.c_str()},
       {"abs(-x) is abs(x)", [](auto& a, auto&) { return ta::abs(-a); },
        "%0 = input f32 (3,) leaf 0\n%1 = abs f32 (3,) %0\nroots %1\n"},
+      {"x + -y is x - y", [](auto& a, auto& b) { return a + -b; },
+       "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = subtract f32 (3,) %0, %1\nroots %2\n"},
+      {"erf(-x) is -erf(x)", [](auto& a, auto&) { return ta::erf(-a); },
+       "%0 = input f32 (3,) leaf 0\n%1 = erf f32 (3,) %0\n%2 = negative f32 (3,) %1\nroots %2\n"},
+      {"erf(y * -x) is -erf(y * x), and 1 + that is 1 - erf(y * x)",
+       [](auto& a, auto& b) { return a + ta::erf(b * -a); },
+       "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = multiply f32 (3,) %1, %0\n%3 = erf f32 (3,) %2\n%4 = "
+       "subtract f32 (3,) %0, %3\nroots %4\n"},
       {"x + 0 is not x: -0 + 0 is 0", [](auto& a, auto&) { return a + 0.0f; },
        "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = add f32 (3,) %0, %1\nroots %2\n"},
       {"equal expressions are computed once", [](auto& a, auto& b) { return (a + b) * (a + b); },
@@ -108,9 +116,39 @@ TEST_CASE("simplify: the float rules hold for every float32 exponent, sign and N
                 !same(apply(Op::Add, -0.0f, x), x);
       const float negated = apply(Op::Negative, x, 0);
       broken += !same(apply(Op::Negative, negated, 0), x) + !same(apply(Op::Abs, negated, 0), apply(Op::Abs, x, 0));
+      const float other = std::bit_cast<float>(low << 16 | high), minus = apply(Op::Negative, other, 0);
+      broken += !same(apply(Op::Add, x, minus), apply(Op::Subtract, x, other));
+      broken += !same(apply(Op::Erf, negated, 0), apply(Op::Negative, apply(Op::Erf, x, 0), 0));
+      broken += !same(apply(Op::Multiply, negated, other), apply(Op::Negative, apply(Op::Multiply, x, other), 0));
       broken += !same(apply(Op::Minimum, x, x), x) + !same(apply(Op::Maximum, x, x), x);
     }
   }
   CHECK(broken == 0);
   CHECK_FALSE(same(apply(Op::Add, -0.0f, 0.0f), -0.0f));  // why x + 0 stays
+}
+
+TEST_CASE("simplify: erf is odd and products hand on a minus for every float16 and bfloat16", "[graph][passes][numerics]") {
+  using ta::codegen::scalar_function;
+  const ta::Dtype dtype = GENERATE(ta::float16, ta::bfloat16);
+  CAPTURE(dtype);
+  const std::uint16_t infinity = dtype == ta::float16 ? 0x7c00 : 0x7f80;
+  const auto apply = [dtype](Op op, std::uint16_t a, std::uint16_t b) {
+    std::uint16_t out = 0;
+    scalar_function(op, dtype, dtype)(&out, &a, &b, nullptr);
+    return out;
+  };
+  const auto same = [infinity](std::uint16_t a, std::uint16_t b) {
+    return a == b || ((a & 0x7fff) > infinity && (b & 0x7fff) > infinity);
+  };
+  std::uint32_t broken = 0;
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    const auto x = static_cast<std::uint16_t>(bits), negated = apply(Op::Negative, x, 0);
+    broken += !same(apply(Op::Erf, negated, 0), apply(Op::Negative, apply(Op::Erf, x, 0), 0));
+    for (std::uint32_t step = 0; step < 64; ++step) {
+      const auto y = static_cast<std::uint16_t>(step * 1025 + bits % 7);
+      broken += !same(apply(Op::Multiply, negated, y), apply(Op::Negative, apply(Op::Multiply, x, y), 0));
+      broken += !same(apply(Op::Add, y, negated), apply(Op::Subtract, y, x));
+    }
+  }
+  CHECK(broken == 0);
 }

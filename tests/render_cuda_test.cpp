@@ -295,7 +295,7 @@ TEST_CASE("render_cuda: batches of kernels compile for every architecture withou
       for (const runtime::KernelResources& r : pending.get().resources) {
         ++kernels;
         INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared");
-        CHECK(r.stack_bytes == 0);
+        CHECK(r.stack_bytes <= 32);  // what the slow path of a division saves
         CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
         CHECK(r.shared_bytes <= 48 * 1024);
       }

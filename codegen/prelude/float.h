@@ -1,8 +1,7 @@
 // Float arithmetic that is correctly rounded or exact: the same bits everywhere.
 #pragma once
 
-// Equal operands of minimum and maximum differ at most in the sign of a zero: | keeps a minus, & drops it.
-//== float : core : add subtract multiply divide square reciprocal sign minimum maximum
+//== float : core : add subtract multiply divide square reciprocal sign
 #define TARRY_FLOAT(S, T) \
   TARRY_FN T tarry_add_##S(T a, T b) { return a + b; } \
   TARRY_FN T tarry_subtract_##S(T a, T b) { return a - b; } \
@@ -13,7 +12,14 @@
   TARRY_FN T tarry_sign_##S(T a) { \
     T low = a < 0 ? -1 : a; \
     return a > 0 ? 1 : low; \
-  } \
+  }
+//== float_f32 : float
+TARRY_FLOAT(f32, float)
+//== float_f64 : float
+TARRY_FLOAT(f64, double)
+// Equal operands differ at most in the sign of a zero: | keeps a minus, & drops it. From sm_80 on one instruction does it.
+//== extremes : core : minimum maximum
+#define TARRY_EXTREMES(S, T) \
   TARRY_FN T tarry_minimum_##S(T a, T b) { \
     T least = a < b ? a : b; \
     least = a == b ? tarry_from_bits_##S(tarry_bits_##S(a) | tarry_bits_##S(b)) : least; \
@@ -24,10 +30,27 @@
     most = a == b ? tarry_from_bits_##S(tarry_bits_##S(a) & tarry_bits_##S(b)) : most; \
     return a != a ? a : most; \
   }
-//== float_f32 : float
-TARRY_FLOAT(f32, float)
-//== float_f64 : float
-TARRY_FLOAT(f64, double)
+//== extremes_f32 : extremes
+#ifdef __CUDACC__
+#if __CUDA_ARCH__ >= 800
+TARRY_FN float tarry_minimum_f32(float a, float b) {
+  float least;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+  return least;
+}
+TARRY_FN float tarry_maximum_f32(float a, float b) {
+  float most;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+  return most;
+}
+#else
+TARRY_EXTREMES(f32, float)
+#endif
+#else
+TARRY_EXTREMES(f32, float)
+#endif
+//== extremes_f64 : extremes
+TARRY_EXTREMES(f64, double)
 // By bits. A step away from zero is the next larger number without its sign, from one binade to the next as well.
 //== float_bits : core : abs copysign signbit isfinite isinf isnan nextafter
 #define TARRY_FLOAT_BITS(S, T, U, INF) \

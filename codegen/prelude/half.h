@@ -54,7 +54,7 @@ TARRY_FN tarry_bf16 tarry_narrow_bf16(float x) {
   return (tarry_bf16)((x != x ? bits | 0x00400000u : r) >> 16);
 }
 #endif
-//== half : core : equal not_equal less less_equal greater greater_equal minimum maximum add subtract multiply divide square reciprocal
+//== half : core : equal not_equal less less_equal greater greater_equal add subtract multiply divide square reciprocal
 #define TARRY_HALF_COMPARE(OP, SYMBOL, S) \
   TARRY_FN tarry_u8 tarry_##OP##_##S(tarry_##S a, tarry_##S b) { \
     return (tarry_u8)(tarry_widen_##S(a) SYMBOL tarry_widen_##S(b)); \
@@ -75,7 +75,14 @@ TARRY_FN tarry_bf16 tarry_narrow_bf16(float x) {
   TARRY_HALF_ARITHMETIC(multiply, *, S) \
   TARRY_HALF_ARITHMETIC(divide, /, S) \
   TARRY_FN tarry_##S tarry_square_##S(tarry_##S a) { return tarry_multiply_##S(a, a); } \
-  TARRY_FN tarry_##S tarry_reciprocal_##S(tarry_##S a) { return tarry_narrow_##S(1 / tarry_widen_##S(a)); } \
+  TARRY_FN tarry_##S tarry_reciprocal_##S(tarry_##S a) { return tarry_narrow_##S(1 / tarry_widen_##S(a)); }
+//== half_f16 : half convert_f16
+TARRY_HALF(f16)
+//== half_bf16 : half convert_bf16
+TARRY_HALF(bf16)
+// From sm_80 on one instruction, as for float32.
+//== half_extremes : core : minimum maximum
+#define TARRY_HALF_EXTREMES(S) \
   TARRY_FN tarry_##S tarry_minimum_##S(tarry_##S a, tarry_##S b) { \
     float x = tarry_widen_##S(a), y = tarry_widen_##S(b); \
     tarry_u32 least = x < y ? a : b; \
@@ -88,10 +95,26 @@ TARRY_FN tarry_bf16 tarry_narrow_bf16(float x) {
     most = x == y ? a & b : most; \
     return (tarry_##S)(x != x ? a : most); \
   }
-//== half_f16 : half convert_f16
-TARRY_HALF(f16)
-//== half_bf16 : half convert_bf16
-TARRY_HALF(bf16)
+#ifdef __CUDACC__
+#if __CUDA_ARCH__ >= 800
+#undef TARRY_HALF_EXTREMES
+#define TARRY_HALF_EXTREMES(S) \
+  TARRY_FN tarry_##S tarry_minimum_##S(tarry_##S a, tarry_##S b) { \
+    tarry_##S least; \
+    asm("min.NaN." #S " %0, %1, %2;" : "=h"(least) : "h"(a), "h"(b)); \
+    return least; \
+  } \
+  TARRY_FN tarry_##S tarry_maximum_##S(tarry_##S a, tarry_##S b) { \
+    tarry_##S most; \
+    asm("max.NaN." #S " %0, %1, %2;" : "=h"(most) : "h"(a), "h"(b)); \
+    return most; \
+  }
+#endif
+#endif
+//== half_extremes_f16 : half_extremes convert_f16
+TARRY_HALF_EXTREMES(f16)
+//== half_extremes_bf16 : half_extremes convert_bf16
+TARRY_HALF_EXTREMES(bf16)
 // By bits; INF and ONE are those of infinity and 1.
 //== half_bits : core : negative abs sign copysign signbit isfinite isinf isnan nextafter
 #define TARRY_HALF_BITS(S, INF, ONE) \

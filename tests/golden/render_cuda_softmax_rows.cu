@@ -76,6 +76,14 @@ __device__ __forceinline__ ENTRY_0_state ENTRY_0_combine(ENTRY_0_state a, ENTRY_
   a.r0 = tarry_maximum_f32(a.r0, b.r0);
   return a;
 }
+__device__ __forceinline__ ENTRY_0_state ENTRY_0_meet(ENTRY_0_state a, ENTRY_0_state b, ENTRY_0_split h, bool left) {
+  a.r0 = tarry_maximum_f32(a.r0, b.r0);
+  return a;
+}
+__device__ __forceinline__ ENTRY_0_state ENTRY_0_across(ENTRY_0_state s, int d) {
+  s.r0 = (float)__shfl_xor_sync(0xffffffffu, s.r0, d);
+  return s;
+}
 __device__ __forceinline__ ENTRY_0_state ENTRY_0_down(ENTRY_0_state s, int d) {
   s.r0 = (float)__shfl_down_sync(0xffffffffu, s.r0, d);
   return s;
@@ -93,9 +101,8 @@ __device__ __forceinline__ ENTRY_0_split ENTRY_0_lane_pair(const ENTRY_params& p
 }
 __device__ __forceinline__ ENTRY_0_split ENTRY_0_uneven(const ENTRY_params& p, int m, int d) { return ENTRY_0_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// 4 whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in the first lane.
-__device__ __forceinline__ ENTRY_0_state ENTRY_0_four(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, const ENTRY_0_loads* x, int k) {
-  ENTRY_0_state c[4];
+// The lanes of 4 whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+__device__ __forceinline__ void ENTRY_0_take(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, const ENTRY_0_loads* x, int k, ENTRY_0_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
 #pragma unroll
@@ -104,15 +111,15 @@ __device__ __forceinline__ ENTRY_0_state ENTRY_0_four(const ENTRY_params& p, con
       c[j] = s == 0 ? ENTRY_0_first(in) : ENTRY_0_step(p, c[j], in, s + 1);
     }
   }
+}
+
+// The node of those blocks, in all their threads.
+__device__ __forceinline__ ENTRY_0_state ENTRY_0_node(const ENTRY_params& p, ENTRY_0_state* c) {
+  const ENTRY_0_split h = ENTRY_0_even(p, 1);
+  ENTRY_0_state s = ENTRY_0_combine(ENTRY_0_combine(c[0], c[1], h), ENTRY_0_combine(c[2], c[3], h), h);
 #pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = ENTRY_0_combine(c[j], ENTRY_0_down(c[j], d), ENTRY_0_even(p, 16 / d));
-  }
-  c[0] = ENTRY_0_combine(ENTRY_0_combine(c[0], c[2], ENTRY_0_even(p, 32)), ENTRY_0_combine(c[1], c[3], ENTRY_0_even(p, 32)), ENTRY_0_even(p, 64));
-#pragma unroll
-  for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_0_combine(c[0], ENTRY_0_down(c[0], 8 * d), ENTRY_0_even(p, 128 * d));
-  return c[0];
+  for (int d = 1; d < 4 * 8; d *= 2) s = ENTRY_0_combine(s, ENTRY_0_across(s, d), h);
+  return s;
 }
 
 // Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part.
@@ -169,7 +176,9 @@ __device__ __forceinline__ ENTRY_0_state ENTRY_0_unit(const ENTRY_params& p, con
   ENTRY_0_loads x[4];
 #pragma unroll
   for (int s = 0; s < 4; ++s) ENTRY_0_load(p, t, k + s * 32, 4, x[s]);
-  return ENTRY_0_four(p, t, r, o, h, x, k);
+  ENTRY_0_state c[4];
+  ENTRY_0_take(p, t, r, o, h, x, k, c);
+  return ENTRY_0_node(p, c);
 }
 
 // Every warp combines the nodes of all of them, so that one barrier is enough.
@@ -228,6 +237,14 @@ __device__ __forceinline__ ENTRY_1_state ENTRY_1_combine(ENTRY_1_state a, ENTRY_
   a.r1 = a.r1 + b.r1;
   return a;
 }
+__device__ __forceinline__ ENTRY_1_state ENTRY_1_meet(ENTRY_1_state a, ENTRY_1_state b, ENTRY_1_split h, bool left) {
+  a.r1 = a.r1 + b.r1;
+  return a;
+}
+__device__ __forceinline__ ENTRY_1_state ENTRY_1_across(ENTRY_1_state s, int d) {
+  s.r1 = (float)__shfl_xor_sync(0xffffffffu, s.r1, d);
+  return s;
+}
 __device__ __forceinline__ ENTRY_1_state ENTRY_1_down(ENTRY_1_state s, int d) {
   s.r1 = (float)__shfl_down_sync(0xffffffffu, s.r1, d);
   return s;
@@ -245,9 +262,8 @@ __device__ __forceinline__ ENTRY_1_split ENTRY_1_lane_pair(const ENTRY_params& p
 }
 __device__ __forceinline__ ENTRY_1_split ENTRY_1_uneven(const ENTRY_params& p, int m, int d) { return ENTRY_1_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// 4 whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in the first lane.
-__device__ __forceinline__ ENTRY_1_state ENTRY_1_four(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, const ENTRY_1_loads* x, int k) {
-  ENTRY_1_state c[4];
+// The lanes of 4 whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+__device__ __forceinline__ void ENTRY_1_take(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, const ENTRY_1_loads* x, int k, ENTRY_1_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
 #pragma unroll
@@ -256,15 +272,20 @@ __device__ __forceinline__ ENTRY_1_state ENTRY_1_four(const ENTRY_params& p, con
       c[j] = s == 0 ? ENTRY_1_first(in) : ENTRY_1_step(p, c[j], in, s + 1);
     }
   }
+}
+
+// The node of those blocks, in all their threads.
+__device__ __forceinline__ ENTRY_1_state ENTRY_1_node(const ENTRY_params& p, ENTRY_1_state* c) {
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = ENTRY_1_combine(c[j], ENTRY_1_down(c[j], d), ENTRY_1_even(p, 16 / d));
+    for (int j = 0; j < 4; ++j) c[j] = ENTRY_1_combine(c[j], ENTRY_1_across(c[j], d), ENTRY_1_even(p, 1));
   }
-  c[0] = ENTRY_1_combine(ENTRY_1_combine(c[0], c[2], ENTRY_1_even(p, 32)), ENTRY_1_combine(c[1], c[3], ENTRY_1_even(p, 32)), ENTRY_1_even(p, 64));
+  const ENTRY_1_split h = ENTRY_1_even(p, 1);
+  ENTRY_1_state s = ENTRY_1_combine(ENTRY_1_combine(c[0], c[2], h), ENTRY_1_combine(c[1], c[3], h), h);
 #pragma unroll
-  for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_1_combine(c[0], ENTRY_1_down(c[0], 8 * d), ENTRY_1_even(p, 128 * d));
-  return c[0];
+  for (int d = 1; d < 4; d *= 2) s = ENTRY_1_combine(s, ENTRY_1_across(s, 8 * d), h);
+  return s;
 }
 
 // Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part.
@@ -321,7 +342,9 @@ __device__ __forceinline__ ENTRY_1_state ENTRY_1_unit(const ENTRY_params& p, con
   ENTRY_1_loads x[4];
 #pragma unroll
   for (int s = 0; s < 4; ++s) ENTRY_1_load(p, t, k + s * 32, 4, x[s]);
-  return ENTRY_1_four(p, t, r, o, h, x, k);
+  ENTRY_1_state c[4];
+  ENTRY_1_take(p, t, r, o, h, x, k, c);
+  return ENTRY_1_node(p, c);
 }
 
 // Every warp combines the nodes of all of them, so that one barrier is enough.
@@ -387,6 +410,12 @@ __device__ __forceinline__ ENTRY_2_state ENTRY_2_step(const ENTRY_params& p, ENT
 __device__ __forceinline__ ENTRY_2_state ENTRY_2_combine(ENTRY_2_state a, ENTRY_2_state b, ENTRY_2_split h) {
   return a;
 }
+__device__ __forceinline__ ENTRY_2_state ENTRY_2_meet(ENTRY_2_state a, ENTRY_2_state b, ENTRY_2_split h, bool left) {
+  return a;
+}
+__device__ __forceinline__ ENTRY_2_state ENTRY_2_across(ENTRY_2_state s, int d) {
+  return s;
+}
 __device__ __forceinline__ ENTRY_2_state ENTRY_2_down(ENTRY_2_state s, int d) {
   return s;
 }
@@ -417,7 +446,7 @@ __device__ __forceinline__ void ENTRY_2_unit(const ENTRY_params& p, const ENTRY_
   else ENTRY_2_each<false>(p, t, r, o, h, base, m);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+extern "C" __global__ void __launch_bounds__(256, 5) ENTRY(const __grid_constant__ struct ENTRY_params p) {
   const tarry_i64 i = blockIdx.x;
   const int first = (threadIdx.x >> 5) * (1 * 512);
   const int m = (int)p.n - (int)first;

@@ -76,6 +76,14 @@ __device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state 
   a.r0 = a.r0 + b.r0;
   return a;
 }
+__device__ __forceinline__ ENTRY_state ENTRY_meet(ENTRY_state a, ENTRY_state b, ENTRY_split h, bool left) {
+  a.r0 = a.r0 + b.r0;
+  return a;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_across(ENTRY_state s, int d) {
+  s.r0 = (float)__shfl_xor_sync(0xffffffffu, s.r0, d);
+  return s;
+}
 __device__ __forceinline__ ENTRY_state ENTRY_down(ENTRY_state s, int d) {
   s.r0 = (float)__shfl_down_sync(0xffffffffu, s.r0, d);
   return s;
@@ -134,34 +142,8 @@ __device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
   return before;
 }
 
-// Folds chunk states of `unit` elements in place, 16 at a time: part[0, 1) of chunk 0 become the results.
-__device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
-  for (; chunks > 1; unit *= 16) {
-    const int nodes = (chunks + 16 - 1) / 16;
-    const tarry_i64 tail = p.n - (chunks - 1) * unit;
-    for (int base = 0; base < nodes * 1; base += 256) {
-      const int node = (base + (int)threadIdx.x) / 1, column = threadIdx.x % 1;
-      const bool mine = node < nodes && column < columns;
-      ENTRY_state v[16];
-      if (mine) {
-        const int there = chunks - node * 16 < 16 ? chunks - node * 16 : 16;
-        const ENTRY_state* from = part + (tarry_i64)node * 16 * pitch + column;
-#pragma unroll
-        for (int i = 0; i < 16; ++i)
-          if (i < there) v[i] = from[i * pitch];
-        v[0] = ENTRY_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
-      }
-      __syncthreads();
-      if (mine) part[node * pitch + column] = v[0];
-      __syncthreads();
-    }
-    chunks = nodes;
-  }
-}
-
-// 4 whole blocks; x[s] holds elements k + 32 s ... k + 32 s + 3. The node is in the first lane.
-__device__ __forceinline__ ENTRY_state ENTRY_four(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads* x, int k) {
-  ENTRY_state c[4];
+// The lanes of 4 whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+__device__ __forceinline__ void ENTRY_take(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads* x, int k, ENTRY_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
 #pragma unroll
@@ -170,15 +152,20 @@ __device__ __forceinline__ ENTRY_state ENTRY_four(const ENTRY_params& p, const E
       c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(p, c[j], in, s + 1);
     }
   }
+}
+
+// The node of those blocks, in all their threads.
+__device__ __forceinline__ ENTRY_state ENTRY_node(const ENTRY_params& p, ENTRY_state* c) {
 #pragma unroll
   for (int d = 4; d > 0; d /= 2) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = ENTRY_combine(c[j], ENTRY_down(c[j], d), ENTRY_even(p, 16 / d));
+    for (int j = 0; j < 4; ++j) c[j] = ENTRY_combine(c[j], ENTRY_across(c[j], d), ENTRY_even(p, 1));
   }
-  c[0] = ENTRY_combine(ENTRY_combine(c[0], c[2], ENTRY_even(p, 32)), ENTRY_combine(c[1], c[3], ENTRY_even(p, 32)), ENTRY_even(p, 64));
+  const ENTRY_split h = ENTRY_even(p, 1);
+  ENTRY_state s = ENTRY_combine(ENTRY_combine(c[0], c[2], h), ENTRY_combine(c[1], c[3], h), h);
 #pragma unroll
-  for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_combine(c[0], ENTRY_down(c[0], 8 * d), ENTRY_even(p, 128 * d));
-  return c[0];
+  for (int d = 1; d < 4; d *= 2) s = ENTRY_combine(s, ENTRY_across(s, 8 * d), h);
+  return s;
 }
 
 // Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part.
@@ -226,43 +213,88 @@ __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const E
   return c[0];
 }
 
-// Eight whole blocks.
-__device__ __forceinline__ ENTRY_state ENTRY_eight(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base) {
-  const int lane = threadIdx.x & 31;
-  const int k = base + (lane >> 3) * 128 + (lane & 7) * 4;
-  ENTRY_loads x[8];
-#pragma unroll
-  for (int s = 0; s < 8; ++s) ENTRY_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
-  const ENTRY_state a = ENTRY_four(p, t, r, x, k);
-  const ENTRY_state b = ENTRY_four(p, t, r, x + 4, k + 512);
-  return ENTRY_combine(a, b, ENTRY_even(p, 512));
-}
-
 // The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
 __device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int first, tarry_i64 m, ENTRY_state* pending) {
   const bool leader = (threadIdx.x & 31) == 0;
   int step = 0;
-  for (tarry_i64 at = 0; at < m; at += 1024, ++step) {
-    const tarry_i64 left = m - at;
-    ENTRY_state s;
-    if (left >= 1024) {
-      s = ENTRY_eight(p, t, r, first + (int)at);
-    } else {
+  tarry_i64 left = m;
+  if (left >= 1024) {
+    int k = first + (threadIdx.x >> 3 & 3) * 128 + (threadIdx.x & 7) * 4;
+    ENTRY_loads x[4 * 2];
+#pragma unroll
+    for (int s = 0; s < 4 * 2; ++s) ENTRY_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
 #pragma unroll 1
-      for (int half = 0; half < (int)left; half += 512) {
-        const int some = (int)left - half < 512 ? (int)left - half : 512;
-        const ENTRY_state h = ENTRY_some(p, t, r, first + (int)at + half, some);
-        s = half == 0 ? h : ENTRY_combine(s, h, ENTRY_share(p, 512, some));
+    for (; left >= 1024; left -= 1024, ++step) {
+      ENTRY_state node;
+#pragma unroll
+      for (int half = 0; half < 2; ++half, k += 512) {
+        ENTRY_state c[4];
+        ENTRY_take(p, t, r, x + half % 2 * 4, k, c);
+        if (half + 2 < 2 || left >= 2048) {
+#pragma unroll
+          for (int s = 0; s < 4; ++s) ENTRY_load(p, t, k + 2 * 512 + s * 32, 4, x[half % 2 * 4 + s]);
+        }
+        const ENTRY_state h = ENTRY_node(p, c);
+        node = half == 0 ? h : ENTRY_combine(node, h, ENTRY_even(p, 512));
       }
+      if (leader) ENTRY_push(p, pending, 1, step, node, 1024, 1024);
     }
-    if (leader) ENTRY_push(p, pending, 1, step, s, 1024, left < 1024 ? left : 1024);
+    first += (int)(m - left);
+  }
+  if (left > 0) {
+    ENTRY_state node;
+#pragma unroll 1
+    for (int half = 0; half < (int)left; half += 512) {
+      const int some = (int)left - half < 512 ? (int)left - half : 512;
+      const ENTRY_state h = ENTRY_some(p, t, r, first + half, some);
+      node = half == 0 ? h : ENTRY_combine(node, h, ENTRY_share(p, 512, some));
+    }
+    if (leader) ENTRY_push(p, pending, 1, step, node, 1024, left);
+    ++step;
   }
   ENTRY_state s = {};
   if (leader) s = ENTRY_collect(p, pending, 1, step, 1024, m);
   return s;
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+// The node of the thread block's warps, `unit` elements each, `left` in all.
+__device__ __forceinline__ ENTRY_state ENTRY_warps(const ENTRY_params& p, const ENTRY_state* nodes, tarry_i64 unit, tarry_i64 left) {
+  ENTRY_state v[8];
+#pragma unroll
+  for (int w = 0; w < 8; ++w) v[w] = nodes[w];
+  int there = 8;
+  while (left <= (there - 1) * unit) --there;
+  return ENTRY_tree(p, v, there, unit, left < there * unit ? left - (there - 1) * unit : unit);
+}
+
+// The node of all chunks of `unit` elements, 16 or fewer for each thread; it is in thread 0.
+__device__ __forceinline__ ENTRY_state ENTRY_fold(const ENTRY_params& p, const ENTRY_state* part, ENTRY_state* nodes, int chunks, tarry_i64 unit) {
+  int run = 1;
+  while (run * 256 < chunks) run *= 2;
+  const int first = threadIdx.x * run, there = chunks - first < run ? chunks - first : run;
+  const tarry_i64 left = p.n - first * unit;
+  ENTRY_state s = {};
+  if (there > 0) {
+    ENTRY_state v[16];
+#pragma unroll
+    for (int i = 0; i < 16; ++i)
+      if (i < there) v[i] = part[first + i];
+    s = ENTRY_tree(p, v, there, unit, left < there * unit ? left - (there - 1) * unit : unit);
+  }
+  unit *= run;
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const ENTRY_state b = ENTRY_down(s, d);
+    const tarry_i64 rest = left - d * unit;
+    if (rest > 0) s = ENTRY_combine(s, b, ENTRY_share(p, d * unit, rest < d * unit ? rest : d * unit));
+  }
+  if ((threadIdx.x & 31) == 0) nodes[threadIdx.x >> 5] = s;
+  __syncthreads();
+  if (threadIdx.x == 0) s = ENTRY_warps(p, nodes, unit * 32, p.n);
+  return s;
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
   __shared__ ENTRY_state pending[8][16];
   __shared__ ENTRY_state nodes[8];
   __shared__ bool last;
@@ -279,12 +311,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant
   __syncthreads();
   ENTRY_state* part = (ENTRY_state*)p.scratch + (tarry_i64)row * chunks;
   if (threadIdx.x == 0) {
-    ENTRY_state v[8];
-#pragma unroll
-    for (int w = 0; w < 8; ++w) v[w] = nodes[w];
-    int there = 8;
-    while (left <= (there - 1) * unit) --there;
-    const ENTRY_state s = ENTRY_tree(p, v, there, unit, there < 8 || left < 8 * unit ? left - (there - 1) * unit : unit);
+    const ENTRY_state s = ENTRY_warps(p, nodes, unit, left < 8 * unit ? left : 8 * unit);
     if (chunks == 1) {
       ENTRY_finish(p, t, s);
       last = false;
@@ -295,9 +322,9 @@ extern "C" __global__ void __launch_bounds__(256, 4) ENTRY(const __grid_constant
   }
   __syncthreads();
   if (!last) return;
-  ENTRY_fold(p, part, 1, 1, (int)chunks, unit * 8);
+  const ENTRY_state s = ENTRY_fold(p, part, nodes, (int)chunks, unit * 8);
   if (threadIdx.x == 0) {
     p.tickets[row] = 0;
-    ENTRY_finish(p, t, part[0]);
+    ENTRY_finish(p, t, s);
   }
 }

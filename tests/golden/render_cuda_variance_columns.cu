@@ -88,6 +88,19 @@ __device__ __forceinline__ ENTRY_state ENTRY_combine(ENTRY_state a, ENTRY_state 
   }
   return a;
 }
+__device__ __forceinline__ ENTRY_state ENTRY_meet(ENTRY_state a, ENTRY_state b, ENTRY_split h, bool left) {
+  {
+    const float d = b.r0_mean - a.r0_mean, from = left ? a.r0_mean : b.r0_mean;
+    a.r0_mean = from + (left ? d : -d) * h.w0;
+    a.r0_m2 = (a.r0_m2 + b.r0_m2) + (d * d) * (h.n0 * h.w0);
+  }
+  return a;
+}
+__device__ __forceinline__ ENTRY_state ENTRY_across(ENTRY_state s, int d) {
+  s.r0_mean = (float)__shfl_xor_sync(0xffffffffu, s.r0_mean, d);
+  s.r0_m2 = (float)__shfl_xor_sync(0xffffffffu, s.r0_m2, d);
+  return s;
+}
 __device__ __forceinline__ ENTRY_state ENTRY_down(ENTRY_state s, int d) {
   s.r0_mean = (float)__shfl_down_sync(0xffffffffu, s.r0_mean, d);
   s.r0_m2 = (float)__shfl_down_sync(0xffffffffu, s.r0_m2, d);
