@@ -29,6 +29,8 @@ std::string_view to_string(Reason r) {
       return "limit";
     case Reason::Mode:
       return "mode";
+    case Reason::Library:
+      return "library";
   }
   return "?";
 }

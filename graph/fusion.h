@@ -1,13 +1,14 @@
 // The fusion scheduler: which nodes become one kernel, what is recomputed, what goes through memory and why.
 //
 // Objective: bytes to and from memory + seconds per launch + recomputation (CostModel), under limits. Scheduled nodes
-// are Map, Update and Reduce nodes, roots of any other class (they are copies) and views whose memory a Reshape reads.
+// are Map, Update, Reduce and Library nodes, roots of any other class (they are copies) and views whose memory a Reshape reads.
 // Other views, reshapes, scalars and iotas belong to their readers. A group has one point space (a squeezed shape:
 // extents of 1 dropped) and, where it reduces, one axis of it; all its reductions share both. Map nodes over the outer
 // space may follow the reductions (the epilogue). A row group goes back: Map nodes over the point space read results of
 // its own reductions, and may feed further reductions of the same key (softmax); its rows are kept or read again by one
 // thread block. A scatter group has the point space of one Update's value: it writes that Update's box into memory that
-// holds the base already. Its other nodes are Map nodes and dense Updates over the same space.
+// holds the base already. Its other nodes are Map nodes and dense Updates over the same space. A library group is a call:
+// one node, whose operands and result are memory.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ enum class Reason : std::uint8_t {
   Cycle,           ///< one kernel would wait for itself
   Limit,           ///< statements, buffers or reductions per kernel
   Mode,            ///< strict and relaxed nodes do not share a kernel
+  Library,         ///< a library reads or writes it
 };
 std::string_view to_string(Reason r);
 
@@ -58,6 +60,7 @@ struct Group {
   Dims space;     ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
   int axis = -1;  ///< position of the reduced axis in `space`
   NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory
+  NodeId library = kNoId;  ///< of a library group: its only node
   Mode mode{};
 };
 

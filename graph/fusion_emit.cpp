@@ -65,6 +65,7 @@ class Emitter {
     group.mode = g_.nodes[kernel.members.front()].mode;
     group.space = squeeze(g_.shape(kernel.members.front()));
     for (NodeId m : kernel.members) {
+      if (f_.library(m)) group.library = m;
       if (f_.scatter(m)) {
         group.scatter = m;
         group.space = squeeze(g_.shape(g_.nodes[m].inputs[1].node));
@@ -133,6 +134,7 @@ class Emitter {
 
   [[nodiscard]] Reason why(const Source& s, NodeId reader, int input) const {
     const NodeId producer = s.edge.node;
+    if (f_.library(reader) || f_.library(producer)) return Reason::Library;
     if (f_.from_memory(reader, input)) return Reason::OtherSpace;
     if (g_.nodes[producer].mode != g_.nodes[reader].mode) return Reason::Mode;
     if (!is_elementwise(s.map, s.shape, g_.shapes[f_.read_shape(reader, input)])) {

@@ -77,7 +77,7 @@ bool Exact::in_space(NodeId id, SpaceId a, SpaceId b) const { return f_.space(id
 
 /// Whether some kernel could store both: a quick no.
 bool Exact::may_meet(NodeId a, NodeId b) const {
-  if (g_.nodes[a].mode != g_.nodes[b].mode) return false;
+  if (g_.nodes[a].mode != g_.nodes[b].mode || f_.library(a) || f_.library(b)) return false;
   const bool reduces = f_.op_class(a) == OpClass::Reduce, other = f_.op_class(b) == OpClass::Reduce;
   if (reduces && other) return f_.key(a) == f_.key(b);
   if (f_.scatter(a) || f_.scatter(b)) return !reduces && !other && !(f_.scatter(a) && f_.scatter(b));

@@ -104,7 +104,7 @@ ShapeId FusionGraph::read_shape(NodeId id, int input) const {
 }
 
 bool FusionGraph::from_memory(NodeId id, int input) const {
-  if (scatter_[id] && input == 0) return true;
+  if ((scatter_[id] && input == 0) || library(id)) return true;
   NodeId at = id;
   if (g.nodes[id].op != Op::Reshape) at = g.nodes[id].inputs[input].node;
   while (g.nodes[at].op == Op::View) at = g.nodes[at].inputs[0].node;

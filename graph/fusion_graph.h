@@ -32,6 +32,8 @@ class FusionGraph {
 
   [[nodiscard]] OpClass op_class(NodeId id) const { return info(g.nodes[id].op).op_class; }
   [[nodiscard]] bool root(NodeId id) const { return root_[id]; }
+  /// A call of a library: a step of its own, between memory and memory.
+  [[nodiscard]] bool library(NodeId id) const { return op_class(id) == OpClass::Library; }
   /// Stores into memory that holds its base.
   [[nodiscard]] bool scatter(NodeId id) const { return scatter_[id]; }
   /// A view whose memory is read.
@@ -39,7 +41,8 @@ class FusionGraph {
   /// Has a result that a kernel computes or stores.
   [[nodiscard]] bool computed(NodeId id) const {
     const OpClass c = op_class(id);
-    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Reduce || materialised_[id];
+    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Reduce || c == OpClass::Library ||
+           materialised_[id];
   }
   [[nodiscard]] bool scheduled(NodeId id) const { return computed(id) || root_[id]; }
   /// Whether a reader may compute it again, at any coordinates.
@@ -54,7 +57,8 @@ class FusionGraph {
   [[nodiscard]] Source source(NodeId id, int input) const;
   /// The shape whose coordinates input `input` of `id` is read at.
   [[nodiscard]] ShapeId read_shape(NodeId id, int input) const;
-  /// Whether input `input` reads memory that no kernel can hold in registers: below a reshape, the base of a scatter.
+  /// Whether input `input` reads memory that no kernel can hold in registers: below a reshape, the base of a scatter, an
+  /// operand of a library.
   [[nodiscard]] bool from_memory(NodeId id, int input) const;
 
   [[nodiscard]] SpaceId space(NodeId id) const { return squeezed_[g.nodes[id].shape]; }

@@ -16,6 +16,7 @@ struct Draft {  // a group while it grows
   Mode mode{};
   bool reduces = false;
   bool scatter = false;                            // closed: nothing joins it later
+  bool library = false;                            // alone
   std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
   ReduceKey key = kNoId;
   int statements = 0, reductions = 0;
@@ -95,6 +96,7 @@ class Greedy {
     d.statements = 1;
     d.first = d.last = id;
     d.point_space = d.outer_space = f_.space(id);
+    d.library = f_.library(id);
     if (f_.scatter(id)) {
       d.scatter = true;
       d.point_space = d.outer_space = f_.space(n.inputs[1].node);
@@ -124,7 +126,7 @@ class Greedy {
                                                                                     : a.bytes > b.bytes;
     });
     for (const Pending& p : pending) join_producer(id, p);
-    if (!d.scatter) join_siblings(id);
+    if (!d.scatter && !d.library) join_siblings(id);
   }
 
   /// Adds what node `id` reads to its draft; returns its computed producers, once each.
@@ -174,6 +176,7 @@ class Greedy {
   }
 
   [[nodiscard]] Reason why_moved(NodeId id, const Pending& p) const {
+    if (f_.library(id) || f_.library(p.producer)) return Reason::Library;
     if (p.access == Access::Memory) return Reason::OtherSpace;
     if (op_class(p.producer) == OpClass::Reduce) return Reason::WholeReduction;
     return g_.nodes[g_.nodes[id].inputs[p.input].node].op == Op::View ? Reason::ThroughView : Reason::BroadcastCost;
@@ -227,6 +230,7 @@ class Greedy {
   }
 
   [[nodiscard]] Reason compatible(const Draft& a, const Draft& b, NodeId producer, Via via) const {
+    if (a.library || b.library) return Reason::Library;
     if (a.mode != b.mode) return Reason::Mode;
     if (a.scatter || b.scatter) {  // `b` is the scatter alone, joined by what makes its value
       const bool value = via == Via::Edge && !a.scatter && b.nodes.size() == 1 && !a.reduces;
@@ -494,6 +498,7 @@ class Greedy {
     } else if (!d.reduces) {
       out.space = squeeze(g_.shape(d.nodes.front()));
     }
+    if (d.library) out.library = d.nodes.front();
     out.nodes = std::move(d.nodes);
     return out;
   }

@@ -224,6 +224,7 @@ bool KernelModel::start(const Kernel& kernel) {
   reductions_ = 0;
   mode_ = g_.nodes[kernel.members.front()].mode;
   for (NodeId m : kernel.members) {
+    if (f_.library(m) && kernel.members.size() > 1) return fail(Reason::Library);
     if (g_.nodes[m].mode != mode_) return fail(Reason::Mode);
     if (f_.scatter(m)) {
       if (scatter_ != kNoId) return fail(Reason::OtherSpace);
@@ -275,6 +276,8 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
     }
     if (c == OpClass::Reduce) {
       if (any) reduce(m);
+    } else if (c == OpClass::Library) {
+      load_operands(m);
     } else if (m == scatter_) {
       want_for(m, 1, home(g_.nodes[n.inputs[1].node].shape, false));
       GraphEdge base = n.inputs[0];
@@ -298,6 +301,22 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
     if (out_.reason != Reason::Fused) return false;
   }
   return true;
+}
+
+/// All of what a library call takes.
+void KernelModel::load_operands(NodeId id) {
+  for (int i = 0; i < g_.nodes[id].n_inputs; ++i) {
+    const GraphEdge operand = f_.source(id, i).edge;
+    const bool leaf = f_.op_class(operand.node) == OpClass::Leaf;
+    const KernelId owner = (*kernel_of_)[operand.node];
+    if (!leaf && (owner == id_ || owner == kNoId)) fail(Reason::Library);
+    const auto slot_of = static_cast<std::uint64_t>(slot(operand));
+    if (seen_buffers_.insert(slot_of, static_cast<std::uint32_t>(buffers_.size())).second) {
+      buffers_.push_back({operand, leaf, g_.bytes(operand.node)});
+      if (!leaf) out_.loads.push_back(operand);
+    }
+    member_inputs_.push_back({id, i, kLoad});
+  }
 }
 
 /// A reduction of the kernel that something needs.

@@ -111,6 +111,13 @@ void check_node(const Graph& g, NodeId id) {
     case OpClass::Map:
       for (int i = 0; i < n.n_inputs; ++i) TARRY_ASSERT(g.shape(n.inputs[i].node).size() <= g.shape(id).size());
       break;
+    case OpClass::Library: {
+      const Dims &a = g.shape(n.inputs[0].node), &b = g.shape(n.inputs[1].node), &c = g.shape(id);
+      TARRY_ASSERT(is_floating(n.dtype) && a.size() == 3 && b.size() == 3 && a[2] == b[1]);
+      TARRY_ASSERT((a[0] == b[0] || a[0] == 1 || b[0] == 1) && c == (Dims{std::max(a[0], b[0]), a[1], b[2]}));
+      for (int i = 0; i < 2; ++i) TARRY_ASSERT(g.nodes[n.inputs[i].node].dtype == n.dtype);
+      break;
+    }
     case OpClass::Reduce: {
       TARRY_ASSERT(n.payload < g.reduces.size());
       Dims expected = g.shape(n.inputs[0].node);

@@ -5,7 +5,8 @@
 // defined (docs/numerics.md). A Reduce works along one axis, which it removes; several axes are a chain, highest first.
 // ArgMin and ArgMax take any number and give int64. A View is an index map and never a copy. A Reshape keeps the
 // row-major sequence of elements. Update(base, value) is base with value in a box (start, step per axis; value's extents
-// are the counts). A Scalar is a 0-d value that becomes a kernel argument, never source text.
+// are the counts). Matmul((p, m, k), (q, k, n)) is (max(p, q), m, n), matrix by matrix, of one floating dtype; p == q, or
+// one of them is 1 and that matrix serves all. A Scalar is a 0-d value that becomes a kernel argument, never source text.
 // An edge is (node, output index). An evaluated node is a leaf.
 //
 // Threads. op, dtype, shape, attributes, hash never change. state, inputs and extra->result change only under

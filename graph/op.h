@@ -14,7 +14,7 @@ enum class Op : std::uint8_t {
 #undef TARRY_OP
 };
 
-enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Composite };
+enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Library, Composite };
 enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Special };
 
 struct OpInfo {

@@ -22,12 +22,21 @@ Graph simplify(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
 /// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp); so
-/// does every Update that is not dense.
+/// does every Update that is not dense; so do the operands of a library.
 /// Nodes that are read under one other shape only are computed under it. Roots are what they reshape: a root may have
 /// another shape than was recorded, with the same row-major sequence of elements.
 Graph canonical_reshapes(const Graph& g);
 /// Nodes that no root needs disappear.
 Graph dce(const Graph& g);
+
+/// What becomes of Library nodes before all other passes.
+enum class LibraryUse : std::uint8_t {
+  Call,    ///< they stay
+  Wide,    ///< those of 16-bit floats compute in float32, others stay
+  Expand,  ///< they become products and sums: there is no library
+};
+/// Matrices with an extent beyond int32, which is what libraries count in, are expanded in any case.
+Graph prepare_library(const Graph& g, LibraryUse use);
 
 struct Pass {
   const char* name;

@@ -359,6 +359,15 @@ Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attribu
   return make_node(spec, inputs);
 }
 
+Edge record_matmul(const Edge& a, const Edge& b, Where where) {
+  const Node &x = *a.node(), &y = *b.node();
+  TARRY_ASSERT(x.rank == 3 && y.rank == 3 && x.dtype == y.dtype);
+  const Dims shape{std::max(x.shape()[0], y.shape()[0]), x.shape()[1], y.shape()[2]};
+  const Device device = combine(x.device, y.device, name(Op::Matmul), where);
+  const Edge inputs[] = {a, b};
+  return make_node(spec_of(Op::Matmul, x.dtype, device, shape.span(), where), inputs);
+}
+
 Edge output_of(const Edge& e, std::uint32_t output) {
   retain(e.node());
   return {e.node(), output};

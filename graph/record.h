@@ -59,6 +59,8 @@ Edge record_update(std::string_view op, const Edge& base, const Edge& value, con
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where);
 /// One reduction along one axis; ArgMin and ArgMax give int64. Moments and MomentsMerge have outputs 0 (mean) and 1 (m2): see output_of.
 Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attributes, Where where);
+/// a times b: see Op::Matmul in node.h. Throws where the two are placed on different devices.
+Edge record_matmul(const Edge& a, const Edge& b, Where where);
 /// Another output of the same node.
 Edge output_of(const Edge& e, std::uint32_t output);
 

@@ -4,7 +4,8 @@
 // rule here changes a bit. Backwards, a node that is read under one other shape only takes that shape itself (chains of
 // elementwise ops are reshaped at their inputs in one sweep). Forwards, reshapings of views become views of reshapings
 // where axes split and merge in memory as they do in the view; those of coordinates become arithmetic. A view that can
-// do neither stays below its Reshape, to be copied. So does a leaf whose elements lie apart below an update of memory.
+// do neither stays below its Reshape, to be copied. So does a leaf whose elements lie apart below an update of memory or a
+// call of a library.
 #include <algorithm>
 #include <optional>
 
@@ -276,7 +277,9 @@ class Reshaper {
       const Dims from = r.graph().shape(n.inputs[0].node);
       return reshaped(r, n, n.inputs[0], identity_map(from.size()), from, shape);
     }
-    if (n.op == Op::Update && !r.graph().updates[n.payload].dense()) n.inputs[0] = as_memory(r, n);
+    if (n.op == Op::Update && !r.graph().updates[n.payload].dense()) n.inputs[0] = as_memory(r, n, n.inputs[0]);
+    if (n.op == Op::Matmul)
+      for (int i = 0; i < n.n_inputs; ++i) n.inputs[i] = as_memory(r, n, n.inputs[i], true);
     if (shape == n.shape) return r.add(n);
     const Dims from = g_.shapes[n.shape];
     for (int i = 0; i < n.n_inputs; ++i) {
@@ -288,18 +291,27 @@ class Reshaper {
     return r.add(n);
   }
 
-  /// The base of an update that works on a copy of memory. What lies apart is copied by a view, which stands below a
-  /// Reshape, because readers look through views for what they show.
-  GraphEdge as_memory(Rewriter& r, const GraphNode& update) const {
+  /// The base of an update that works on a copy of memory, or an operand of a library. What lies apart is copied by a
+  /// view, which stands below a Reshape, because readers look through views for what they show. `aligned`: so is what
+  /// does not start where its memory does.
+  static GraphEdge as_memory(Rewriter& r, const GraphNode& reader, GraphEdge edge, bool aligned = false) {
     Graph& g = r.graph();
-    GraphEdge base = update.inputs[0];
-    const GraphNode& n = g.nodes[base.node];
-    if (n.op == Op::Input && !g.leaves[n.payload].contiguous)
-      base = view(r, update, base, identity_map(g.shapes[update.shape].size()), update.shape, Keep::Leaf);
-    if (g.nodes[base.node].op != Op::View) return base;
-    GraphNode memory = node_like(update, Op::Reshape, update.dtype, update.shape);
+    const ShapeId shape = g.nodes[edge.node].shape;
+    if (const Source s = below_views(g, edge, identity_map(g.shapes[shape].size()));
+        s.edge.node != edge.node && is_elementwise(s.map, s.shape, g.shapes[shape]))
+      edge = sequence(r, reader, s.edge, shape);  // the same elements in the same order
+    GraphEdge source = edge;
+    while (g.nodes[source.node].op == Op::Reshape) source = g.nodes[source.node].inputs[0];
+    const GraphNode n = g.nodes[source.node];
+    if (n.op == Op::Input) {
+      const LeafLayout& leaf = g.leaves[n.payload];
+      if (leaf.contiguous && !(aligned && leaf.offset != 0)) return edge;
+      edge = view(r, reader, source, identity_map(g.shapes[n.shape].size()), n.shape, Keep::Leaf);
+    }
+    if (g.nodes[edge.node].op != Op::View) return edge;
+    GraphNode memory = node_like(reader, Op::Reshape, n.dtype, shape);
     memory.n_inputs = 1;
-    memory.inputs[0] = base;
+    memory.inputs[0] = edge;
     return r.add(memory);
   }
 

@@ -15,6 +15,7 @@
 #include "codegen/kernel_source.h"
 #include "graph/storage.h"
 #include "graph/target.h"
+#include "runtime/library_call.h"
 
 namespace tarry::runtime {
 
@@ -54,6 +55,17 @@ class Backend {
 
   virtual cache::Binary compile(std::span<const cache::KernelRequest* const> requests) = 0;
   virtual std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) = 0;
+
+  /// Why the device has no library of linear algebra, or "".
+  [[nodiscard]] virtual std::string library_missing() { return "the device has no library"; }
+  /// A product that can be run many times. Asked for only where nothing is missing.
+  virtual std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) {
+    (void)spec;
+    return nullptr;
+  }
+  virtual void run(const LibraryCall& call, const void* a, const void* b, void* result, void* workspace) {
+    call.run(a, b, result, workspace);
+  }
 
   virtual void launch(const Launch& launch) = 0;
   /// Whether launch returns when the kernel is done, so that its time can be taken around it.

@@ -18,6 +18,7 @@
 #include "graph/passes.h"
 #include "graph/target.h"
 #include "runtime/history.h"
+#include "runtime/library_call.h"
 
 namespace tarry::runtime {
 
@@ -56,8 +57,16 @@ struct KernelStep {
   [[nodiscard]] bool empty() const { return lowered.args.outer_count() == 0; }
 };
 
-/// Library, Download, HostCall and Loop steps join this list with the work that needs them.
-using Step = std::variant<TransferStep, CopyStep, KernelStep>;
+struct LibraryStep {
+  MatmulSpec spec;
+  std::vector<codegen::BufferRef> buffers;  ///< both operands, then the result
+  std::vector<Operand> operands;            ///< of each
+  std::int64_t bytes_read = 0, bytes_written = 0;
+  std::shared_ptr<const LibraryCall> call;  ///< null in a plan that is not run
+};
+
+/// Download, HostCall and Loop steps join this list with the work that needs them.
+using Step = std::variant<TransferStep, CopyStep, KernelStep, LibraryStep>;
 
 struct RootPlan {
   bool aliases_leaf = false;  ///< the value is a leaf that is already in place
@@ -103,7 +112,7 @@ std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vec
 
 /// What plan making may be told. Part of the plan's key.
 struct PlanSwitches {
-  bool fusion = true, reuse = true;
+  bool fusion = true, reuse = true, library = true;
   std::function<bool(std::string_view)> disabled;  ///< passes
   std::string words;                               ///< canonical form for the key
 };

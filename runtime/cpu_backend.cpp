@@ -14,6 +14,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/c_compiler.h"
+#include "runtime/cpu_blas.h"
 #include "runtime/cpu_target.h"
 #include "runtime/host_pool.h"
 #include "runtime/parallel.h"
@@ -149,6 +150,8 @@ class CpuBackend final : public Backend {
     return compile_kernels(requests, target_);
   }
   std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override;
+  [[nodiscard]] std::string library_missing() override { return cpu_blas_missing(); }
+  std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) override { return make_cpu_matmul(spec); }
   void launch(const Launch& launch) override;
   [[nodiscard]] bool launch_waits() const override { return true; }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "runtime/cuda_blas.h"
 #include "runtime/cuda_context.h"
 #include "runtime/cuda_pool.h"
 #include "runtime/cuda_transfer.h"
@@ -57,12 +58,13 @@ const graph::Target& target_of(const CudaContext& context) {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(const cuda::DriverApi& api, int index)
+  CudaBackend(const cuda::DriverApi& api, int index, const cuda::BlasApi* blas)
       : context_(std::make_shared<const CudaContext>(api, index)),
         target_(target_of(*context_)),
         timeline_(std::make_shared<CudaTimeline>(context_)),
         pool_(std::make_shared<CudaPool>(timeline_)),
-        transfers_(timeline_) {}
+        transfers_(timeline_),
+        blas_api_(blas) {}
 
   ~CudaBackend() override {
     // Work in flight may use memory and modules that go now.
@@ -136,6 +138,16 @@ class CudaBackend final : public Backend {
     return executable;
   }
 
+  std::string library_missing() override { return blas()->missing(); }
+  std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) override { return CudaBlas::make(blas(), spec); }
+  void run(const LibraryCall& call, const void* a, const void* b, void* result, void* workspace) override {
+    const CudaContext::Current current(*context_);
+    call.run(a, b, result, workspace);
+    timeline_->touched();
+    if (sync_wanted())
+      context_->check(cuda::call(context_->api().stream_synchronize, context_->compute()), "a product by cuBLASLt");
+  }
+
   void launch(const Launch& launch) override {
     const std::int64_t grid = launch.geometry.grid();
     if (grid == 0) return;
@@ -195,6 +207,11 @@ class CudaBackend final : public Backend {
     return reinterpret_cast<std::uintptr_t>(buffer.data);
   }
 
+  std::shared_ptr<const CudaBlas> blas() {
+    std::call_once(blas_opened_, [this] { blas_ = std::make_shared<const CudaBlas>(context_, blas_api_); });
+    return blas_;
+  }
+
   std::shared_ptr<const LoadedModule> module_of(const cache::Binary& binary) {
     TARRY_ASSERT(binary.image != nullptr);
     const std::lock_guard lock(modules_mutex_);
@@ -240,6 +257,10 @@ class CudaBackend final : public Backend {
   const std::shared_ptr<CudaTimeline> timeline_;
   const std::shared_ptr<CudaPool> pool_;
   CudaTransfers transfers_;
+
+  const cuda::BlasApi* const blas_api_;
+  std::once_flag blas_opened_;
+  std::shared_ptr<const CudaBlas> blas_;
 
   std::mutex tickets_mutex_;
   std::vector<std::shared_ptr<CudaBuffer>> ticket_counts_;
@@ -312,8 +333,8 @@ std::string describe_device(const cuda::DriverApi& api, int index) {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cuda_backend(const cuda::DriverApi& api, int index) {
-  return std::make_unique<CudaBackend>(api, index);
+std::unique_ptr<Backend> make_cuda_backend(const cuda::DriverApi& api, int index, const cuda::BlasApi* blas) {
+  return std::make_unique<CudaBackend>(api, index, blas);
 }
 
 std::unique_ptr<Backend> make_cuda_backend(int index) {

@@ -209,6 +209,10 @@ void Dump::steps(const CompiledPlan& plan) {
       text += fmt::format("step {}: transfer leaf {}\n", i, t->leaf);
     } else if (const auto* copy = std::get_if<CopyStep>(&plan.steps[i])) {
       text += fmt::format("step {}: copy {} bytes from {} to {}\n", i, copy->bytes, place(copy->from), place(copy->to));
+    } else if (const auto* call = std::get_if<LibraryStep>(&plan.steps[i])) {
+      text += fmt::format("step {}: {}, buffers {}, {}, {}, {} bytes read, {} written\n", i, call->spec.str(),
+                          place(call->operands[0]), place(call->operands[1]), place(call->operands[2]), call->bytes_read,
+                          call->bytes_written);
     } else {
       const auto& k = std::get<KernelStep>(plan.steps[i]);
       std::vector<std::string> buffers;

@@ -157,6 +157,26 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
   return counts;
 }
 
+/// Chooses how each product is computed; the largest workspace joins the plan's scratch memory.
+void prepare_calls(CompiledPlan& plan, Backend& b) {
+  for (Step& s : plan.steps) {
+    auto* const call = std::get_if<LibraryStep>(&s);
+    if (!call) continue;
+    call->call = b.prepare(call->spec);
+    plan.scratch_bytes = std::max(plan.scratch_bytes, call->call->workspace());
+  }
+}
+
+/// False where the graph has a product and the device no library for it: it is a sum then.
+bool library_there(const graph::Graph& g, Backend& b) {
+  const bool wanted = std::any_of(g.nodes.begin(), g.nodes.end(), [](const graph::GraphNode& n) { return n.op == graph::Op::Matmul; });
+  if (!wanted) return true;
+  const std::string missing = b.library_missing();
+  if (missing.empty()) return true;
+  support::log::warn_once(fmt::format("matmul on {} runs as a plain kernel, which is slow: {}", b.device().str(), missing));
+  return false;
+}
+
 /// Leaves as the plan will see them.
 void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias) {
   for (std::size_t i = 0; i < s.leaves.size(); ++i) {
@@ -237,6 +257,13 @@ std::int64_t commit(const CompiledPlan& plan, const Prepared& p, Backend& b, boo
       b.copy(p.buffer(copy->to), p.buffer(copy->from), copy->offset, copy->bytes);
       continue;
     }
+    if (const auto* call = std::get_if<LibraryStep>(&s)) {
+      started = true;
+      b.run(*call->call, p.buffer(call->operands[0]).data, p.buffer(call->operands[1]).data,
+            p.buffer(call->operands[2]).data, p.scratch ? p.scratch->data : nullptr);
+      ++launches;
+      continue;
+    }
     const auto* k = std::get_if<KernelStep>(&s);
     if (!k) continue;
     const std::size_t i = at++;
@@ -289,7 +316,7 @@ Device device_of(const graph::Snapshot& s) {
 /// Finds or makes the plan and its kernels.
 std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Report::Impl& report, Where where) {
   std::vector<bool> on_device, may_alias;
-  const PlanSwitches switches = plan_switches();
+  PlanSwitches switches = plan_switches();
   record_evaluate(s, b.device(), switches);
   localise(s, b.device(), on_device, may_alias);
   const bool interpret = interpreted(b);
@@ -305,7 +332,9 @@ std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Repo
       return hit;
     }
   }
+  switches.library = switches.library && library_there(s.graph, b);
   auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, dump.get()));
+  prepare_calls(*plan, b);
   report.seconds = plan->seconds;
   report.counters = plan->counters;
   if (!interpret) {
@@ -428,7 +457,9 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   std::vector<bool> on_device, may_alias;
   localise(snapshot, device, on_device, may_alias);
   const std::unique_ptr<Dump> dump = Dump::start("plan", where);
-  CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, plan_switches(), dump.get());
+  PlanSwitches switches = plan_switches();
+  if (target_name.empty()) switches.library = switches.library && library_there(snapshot.graph, backend(device));
+  CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, switches, dump.get());
   if (dump) {
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);

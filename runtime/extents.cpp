@@ -97,6 +97,9 @@ class Symbols {
       case OpClass::Reduce:
         for (int i = 0; i < n.n_inputs; ++i) reduce(id, n.inputs[i].node, g_.reduces[n.payload].axis);
         break;
+      case OpClass::Library:
+        multiply(id, n.inputs[0].node, n.inputs[1].node);
+        break;
       case OpClass::Scalar:
       case OpClass::Iota:
       case OpClass::Composite:
@@ -157,6 +160,20 @@ class Symbols {
   void reduce(NodeId to, NodeId from, int axis) {
     reduced_[first_[from] + static_cast<Dimension>(axis)] = true;
     for (int d = 0; d < g_.shape(to).size(); ++d) unite(from, d < axis ? d : d + 1, to, d);
+  }
+
+  /// Where an extent of a product is 1, a program records something else.
+  void multiply(NodeId to, NodeId a, NodeId b) {
+    unite(a, 1, to, 1);
+    unite(a, 2, b, 1);
+    unite(b, 2, to, 2);
+    for (const NodeId factor : {a, b}) {
+      if (g_.shape(factor)[0] == g_.shape(to)[0])
+        unite(factor, 0, to, 0);
+      else
+        pin(factor, 0);  // 1
+      for (int d = 0; d < 3; ++d) reduced_[first_[factor] + static_cast<Dimension>(d)] = true;
+    }
   }
 
   const Graph& g_;

@@ -1,5 +1,6 @@
 // make_plan(): from a snapshot to a CompiledPlan, stage by stage. Everything here is pure and deterministic.
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "runtime/compiled_plan.h"
@@ -25,7 +26,7 @@ void check_addressable(const Graph& g) {
   };
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const graph::OpClass c = graph::info(g.nodes[id].op).op_class;
-    if (c == graph::OpClass::Map || g.nodes[id].op == graph::Op::Update) check(id);
+    if (c == graph::OpClass::Map || c == graph::OpClass::Library || g.nodes[id].op == graph::Op::Update) check(id);
     if (c == graph::OpClass::Reduce) check(g.nodes[id].inputs[0].node);
   }
   for (const GraphEdge& r : g.roots) check(r.node);
@@ -43,7 +44,7 @@ class PlanMaker {
     Stopwatch watch;
     if (observer_) observer_->graph("recorded", snapshot.graph);
     check_addressable(snapshot.graph);
-    g_ = graph::run_passes(snapshot.graph, switches_.disabled, &plan_.passes,
+    g_ = graph::run_passes(graph::prepare_library(snapshot.graph, library_use()), switches_.disabled, &plan_.passes,
                            [this](std::string_view name, const Graph& g) {
                              if (observer_) observer_->graph(name, g);
                            });
@@ -70,6 +71,11 @@ class PlanMaker {
   }
 
  private:
+  [[nodiscard]] graph::LibraryUse library_use() const {
+    if (!switches_.library) return graph::LibraryUse::Expand;
+    return target_.is_cuda() ? graph::LibraryUse::Call : graph::LibraryUse::Wide;
+  }
+
   void place_roots(const std::vector<bool>& may_alias) {
     for (const GraphEdge& r : g_.roots) {
       const graph::GraphNode& n = g_.nodes[r.node];
@@ -102,19 +108,27 @@ class PlanMaker {
     plan_.scratch_bytes = plan_.ticket_count = 0;
     std::vector<std::vector<GraphEdge>> wanted(fusion_.groups.size());
     for (const auto& [edge, index] : outputs_) wanted[fusion_.group_of[edge.node]].push_back(edge);
-    std::vector<KernelStep> reversed;
+    std::vector<Step> reversed;
     for (auto group = static_cast<std::uint32_t>(fusion_.groups.size()); group-- > 0;) {
       if (wanted[group].empty()) continue;
       std::sort(wanted[group].begin(), wanted[group].end(), EdgeLess{});
-      Stopwatch watch;
-      KernelStep step;
-      step.lowered = codegen::lower(g_, fusion_, group, wanted[group], target_);
-      for (const GraphEdge& load : step.lowered.loads) {
+      const auto want = [&](const GraphEdge& load) {
         const std::uint32_t producer = fusion_.group_of[load.node];
         TARRY_ASSERT(producer < group);
         if (std::find(wanted[producer].begin(), wanted[producer].end(), load) == wanted[producer].end())
           wanted[producer].push_back(load);
+      };
+      if (fusion_.groups[group].library != graph::kNoId) {
+        LibraryStep step = library_step(fusion_.groups[group].library);
+        for (int i = 0; i < 2; ++i)
+          if (!step.buffers[static_cast<std::size_t>(i)].is_leaf) want(step.buffers[static_cast<std::size_t>(i)].value);
+        reversed.emplace_back(std::move(step));
+        continue;
       }
+      Stopwatch watch;
+      KernelStep step;
+      step.lowered = codegen::lower(g_, fusion_, group, wanted[group], target_);
+      std::for_each(step.lowered.loads.begin(), step.lowered.loads.end(), want);
       step.source = shared_source(step.lowered.ir);
       if (step.source->slots.size() * 8 > static_cast<std::size_t>(target_.parameter_bytes) &&
           fusion_.groups[group].nodes.size() > 1)
@@ -123,10 +137,30 @@ class PlanMaker {
       plan_.scratch_bytes = std::max(plan_.scratch_bytes, step.geometry.scratch_bytes);
       plan_.ticket_count = std::max(plan_.ticket_count, step.geometry.ticket_count);
       step.making.codegen_seconds = watch.lap();
-      reversed.push_back(std::move(step));
+      reversed.emplace_back(std::move(step));
     }
-    for (auto it = reversed.rbegin(); it != reversed.rend(); ++it) plan_.steps.emplace_back(std::move(*it));
+    plan_.steps.assign(std::make_move_iterator(reversed.rbegin()), std::make_move_iterator(reversed.rend()));
     return true;
+  }
+
+  /// canonical_reshapes has put the operands in memory, from the start of a buffer and row-major.
+  [[nodiscard]] LibraryStep library_step(NodeId id) const {
+    const graph::GraphNode& n = g_.nodes[id];
+    const graph::Dims &a = g_.shape(n.inputs[0].node), &b = g_.shape(n.inputs[1].node);
+    LibraryStep step;
+    step.spec = {n.dtype, n.mode, a[0], b[0], a[1], a[2], b[2]};
+    for (int i = 0; i < 2; ++i) {
+      const graph::Source s = graph::input_source(g_, id, i);
+      const graph::GraphNode& from = g_.nodes[s.edge.node];
+      const bool leaf = from.op == graph::Op::Input;
+      TARRY_ASSERT(g_.count(s.edge.node) == g_.count(n.inputs[i].node));
+      TARRY_ASSERT(!leaf || (g_.leaves[from.payload].contiguous && g_.leaves[from.payload].offset == 0));
+      step.buffers.push_back(leaf ? codegen::BufferRef{true, from.payload, {}} : codegen::BufferRef{false, graph::kNoId, s.edge});
+      if (i == 0 || !(step.buffers[0] == step.buffers[1])) step.bytes_read += g_.bytes(s.edge.node);
+    }
+    step.buffers.push_back({false, graph::kNoId, {id, 0}});
+    step.bytes_written = g_.bytes(id);
+    return step;
   }
 
   /// Long chains repeat one kernel thousands of times; equal IR is rendered once.
@@ -144,6 +178,7 @@ class PlanMaker {
     for (const Step& s : plan_.steps) {
       if (const auto* copy = std::get_if<CopyStep>(&s)) use(copy->from);
       if (const auto* kernel = std::get_if<KernelStep>(&s)) std::for_each(kernel->operands.begin(), kernel->operands.end(), use);
+      if (const auto* call = std::get_if<LibraryStep>(&s)) std::for_each(call->operands.begin(), call->operands.end(), use);
     }
     std::vector<Step> transfers;
     for (std::uint32_t leaf = 0; leaf < used.size(); ++leaf)
@@ -171,12 +206,22 @@ class PlanMaker {
         if (copy->from.kind == Operand::Kind::Leaf) leaf_reads[copy->from.index] = leaf_bytes[copy->from.index];
         continue;
       }
+      const auto read = [&](const std::vector<Operand>& operands) {
+        for (const Operand& o : operands)
+          if (o.kind == Operand::Kind::Leaf) leaf_reads[o.index] = leaf_bytes[o.index];
+      };
+      if (const auto* call = std::get_if<LibraryStep>(&s)) {
+        ++c.launches;
+        c.bytes_read += call->bytes_read;
+        c.bytes_written += call->bytes_written;
+        read(call->operands);
+        continue;
+      }
       const auto& k = std::get<KernelStep>(s);
       if (!k.empty()) ++c.launches;
       c.bytes_read += k.lowered.bytes_read;
       c.bytes_written += k.lowered.bytes_written;
-      for (const Operand& o : k.operands)
-        if (o.kind == Operand::Kind::Leaf) leaf_reads[o.index] = leaf_bytes[o.index];
+      read(k.operands);
     }
     c.kernels = static_cast<std::int64_t>(sources_.size());
     for (std::int64_t b : leaf_reads) c.bytes_lower_bound += b;
@@ -210,6 +255,7 @@ PlanSwitches plan_switches() {
   const auto has = [words](std::string_view w) { return std::find(words.begin(), words.end(), w) != words.end(); };
   s.fusion = !has("fusion");
   s.reuse = !has("reuse");
+  s.library = !has("library");
   s.disabled = has;
   return s;
 }

@@ -69,6 +69,7 @@ void put_payload(Json& json, const Graph& g, const GraphNode& n) {
       break;
     case OpClass::Reshape:
     case OpClass::Map:
+    case OpClass::Library:
     case OpClass::Composite:
       break;
   }

@@ -43,6 +43,7 @@ class Placer {
 
  private:
   [[nodiscard]] KernelStep& step(std::size_t s) { return std::get<KernelStep>(plan_.steps[s]); }
+  [[nodiscard]] LibraryStep* library(std::size_t s) { return std::get_if<LibraryStep>(&plan_.steps[s]); }
 
   // --- Lifetimes ---------------------------------------------------------------------------------------------------
 
@@ -78,15 +79,20 @@ class Placer {
     for (std::uint32_t leaf = 0; leaf < g_.leaves.size(); ++leaf)
       if (reuse_ && g_.leaves[leaf].donated) donated_.push_back(id_of({true, leaf, {}}));
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      const codegen::Lowered& k = step(s).lowered;
       ids_.emplace_back();
-      for (std::size_t b = 0; b < k.buffers.size(); ++b) {
-        const std::uint32_t id = id_of(k.buffers[b]);
+      const auto use = [&](const BufferRef& buffer, bool stored) {
+        const std::uint32_t id = id_of(buffer);
         ids_[s].push_back(id);
         places_[id].last = s;
-        if (stores(k, b) && places_[id].from == kNever) places_[id].from = s;
-      }
+        if (stored && places_[id].from == kNever) places_[id].from = s;
+      };
       base_.push_back(kNoId);
+      if (const LibraryStep* call = library(s)) {
+        for (std::size_t b = 0; b < call->buffers.size(); ++b) use(call->buffers[b], b == 2);
+        continue;
+      }
+      const codegen::Lowered& k = step(s).lowered;
+      for (std::size_t b = 0; b < k.buffers.size(); ++b) use(k.buffers[b], stores(k, b));
       if (!k.scatter) continue;
       base_[s] = id_of(base_ref(k.scatter->base));
       places_[base_[s]].last = s;
@@ -107,6 +113,7 @@ class Placer {
   // --- In place ----------------------------------------------------------------------------------------------------
 
   void take_over(std::size_t s) {
+    if (library(s)) return;
     const codegen::Lowered& k = step(s).lowered;
     for (std::size_t b = 0; b < k.buffers.size(); ++b) {
       if (!stores(k, b)) continue;
@@ -267,8 +274,8 @@ class Placer {
   void write() {
     std::vector<Step> steps;
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      KernelStep& k = step(s);
-      for (const std::uint32_t id : ids_[s]) k.operands.push_back(places_[id].operand);
+      std::vector<Operand>& operands = library(s) ? library(s)->operands : step(s).operands;
+      for (const std::uint32_t id : ids_[s]) operands.push_back(places_[id].operand);
       if (base_[s] != kNoId) copy_base(s, steps);
       steps.push_back(std::move(plan_.steps[s]));
     }

@@ -19,7 +19,7 @@ struct EdgeLess {
 /// Values that are results of the evaluation, and which output each is.
 using OutputIndex = std::map<graph::GraphEdge, std::uint32_t, EdgeLess>;
 
-/// Fills the operands of the plan's kernel steps, its temporaries and the leaves that outputs take over, and inserts the
+/// Fills the operands of the plan's kernel and library steps, its temporaries and the leaves that outputs take over, and inserts the
 /// copies that updates need. Without `reuse` every value has memory of its own.
 ///
 /// A value takes over the buffer of another where that one is not needed afterwards and is no result (a temporary, or a

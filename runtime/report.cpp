@@ -97,7 +97,7 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
   for (graph::NodeId id : nodes) {
     const graph::GraphNode& n = g.nodes[id];
     const graph::OpClass c = graph::info(n.op).op_class;
-    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce) continue;
+    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Library) continue;
     std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
                                    graph::to_string(g.shapes[n.shape]), n.where().str());
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
@@ -134,6 +134,10 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
     }
     if (const auto* copy = std::get_if<CopyStep>(&plan.steps[i])) {
       impl->text += fmt::format("  step {}: copy {} bytes\n", i, copy->bytes);
+      continue;
+    }
+    if (const auto* call = std::get_if<LibraryStep>(&plan.steps[i])) {
+      impl->text += fmt::format("  step {}: {}, {} read, {} written\n", i, call->spec.str(), call->bytes_read, call->bytes_written);
       continue;
     }
     const auto& k = std::get<KernelStep>(plan.steps[i]);

@@ -43,6 +43,7 @@ OWNERS = {
     # Only a test looks at the real headers, where they are installed.
     "cuda*.h": ["tests/cuda_*"],
     "nvrtc*.h": ["tests/cuda_*", "tests/nvrtc_*"],
+    "cublas*.h": ["tests/cuda_*"],
 }
 
 # our own headers that declare the driver's types stay among the files that talk to the driver

@@ -44,6 +44,8 @@ def docstrings(root):
 def error(op_class, ulp32, ulp64):
     if op_class == "Composite":
         return "composed"
+    if op_class == "Library":
+        return "the library's"
     if float(ulp32) == 0 and float(ulp64) == 0:
         return "exact"
     return f"{ulp32}, {ulp64}"

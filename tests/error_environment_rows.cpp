@@ -23,6 +23,7 @@
 #include "support/log.h"
 #include "tests/devices.h"
 #include "tests/error_rows.h"
+#include "tests/fake_blas.h"
 #include "tests/fake_driver.h"
 
 namespace tarry::test {
@@ -381,6 +382,23 @@ void add_bug_rows(ErrorRows& rows) {
               [] { (void)codegen::prelude_sections(std::vector<std::string>{"tarry_nothing"}); });
 }
 
+void add_product_rows(ErrorRows& rows) {
+  const auto prepare = [](FakeBlas& blas) {
+    FakeDriver driver;
+    (void)runtime::make_cuda_backend(driver.api, 0, &blas.api)->prepare({float32, graph::Mode::Strict, 1, 1, 2, 3, 4});
+  };
+  rows.inside(ErrorCode::DeviceError, {"cuBLASLt has no algorithm for matmul f32 (1, 2, 3) (1, 3, 4)"}, [prepare] {
+    FakeBlas blas;
+    blas.proposals = 0;
+    prepare(blas);
+  });
+  rows.inside(ErrorCode::DeviceError, {"cublasLtMatmulAlgoGetHeuristic of matmul f32 (1, 2, 3) (1, 3, 4)", "status 14"}, [prepare] {
+    FakeBlas blas;
+    blas.on_heuristic = BlasStatus::InternalError;
+    prepare(blas);
+  });
+}
+
 }  // namespace
 
 void add_environment_rows(ErrorRows& rows) {
@@ -391,6 +409,7 @@ void add_environment_rows(ErrorRows& rows) {
   add_device_rows(rows);
   add_nvrtc_rows(rows);
   add_bug_rows(rows);
+  add_product_rows(rows);
 }
 
 }  // namespace tarry::test

@@ -168,6 +168,18 @@ void add_update_rows(ErrorRows& rows) {
   rows.wrong("with_add", {"step 0"}, [] { (void)with_add(matrix(), {slice(none, none, 0)}, 1); });
 }
 
+void add_product_rows(ErrorRows& rows) {
+  rows.wrong("matmul", {"(3, 4) and (5, 6)", "rows of 4 meet columns of 5"}, [] { (void)matmul(f32({3, 4}), f32({5, 6})); });
+  rows.wrong("matmul", {"(3,) and (4,)", "do not multiply"}, [] { (void)matmul(f32({3}), f32({4})); });
+  rows.wrong("matmul", {"(2, 3) and ()", "no dimensions"}, [] { (void)matmul(matrix(), f32({})); });
+  rows.wrong("matmul", {"(2, 3, 4) and (5, 4, 6)", "do not broadcast"}, [] { (void)matmul(f32({2, 3, 4}), f32({5, 4, 6})); });
+  rows.wrong("matmul", {"not bool", "astype"}, [] { (void)matmul(zeros({2, 2}, bool_), zeros({2, 2}, bool_)); });
+  rows.wrong("matmul", {"undefined"}, [] { (void)matmul(Array(), matrix()); });
+  rows.wrong("matmul", {"uint64", "int64"}, [] { (void)matmul(zeros({2, 2}, uint64), zeros({2, 2}, int64)); });
+  rows.wrong("matmul", {"different devices"}, [] { (void)matmul(on(cpu, {2, 2}), on(cuda(), {2, 2})); });
+  rows.wrong("matmul", {"more than 2^63 - 1"}, [] { (void)matmul(f32({kLarge, 1}), f32({1, kLarge})); });
+}
+
 }  // namespace
 
 void add_shape_rows(ErrorRows& rows) {
@@ -175,6 +187,7 @@ void add_shape_rows(ErrorRows& rows) {
   add_joining_rows(rows);
   add_index_rows(rows);
   add_update_rows(rows);
+  add_product_rows(rows);
 }
 
 }  // namespace tarry::test

@@ -104,6 +104,13 @@ class GraphValues {
         });
         break;
       }
+      case graph::OpClass::Library:
+        each(shape, [&](const Dims& at, std::size_t i) {
+          for (std::int64_t k = 0; k < input_shape(0)[2]; ++k)
+            out[i] += input(0)[flat(input_shape(0), {input_shape(0)[0] == 1 ? 0 : at[0], at[1], k})] *
+                      input(1)[flat(input_shape(1), {input_shape(1)[0] == 1 ? 0 : at[0], k, at[2]})];
+        });
+        break;
       case graph::OpClass::Composite:
         TARRY_ASSERT(false);
     }

@@ -66,6 +66,7 @@ bool elsewhere(const graph::OpInfo& row) {
     case OpClass::Reshape:
     case OpClass::Update:
     case OpClass::Reduce:
+    case OpClass::Library:
       return true;
     case OpClass::Composite:
       return row.op >= Op::Mean;  // reductions
