@@ -71,6 +71,10 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
     case Schedule::Pointwise:
       g.outer_tiles = divide_up(outer, std::int64_t{kThreads} * ir.vector * pointwise_groups(ir));
       break;
+    case Schedule::Stencil:
+      for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= divide_up(args.extents[d], ir.tile(d));
+      g.outer_tiles = divide_up(g.outer_tiles, kThreads);
+      break;
     case Schedule::ReduceSerial:
     case Schedule::RowSerial:
       TARRY_ASSERT(args.reduced <= 32);

@@ -200,7 +200,7 @@ class Machine {
 
   void run() {
     const std::int64_t total = args_.outer_count();
-    if (ir_.schedule == Schedule::Pointwise) {
+    if (ir_.is_map()) {
       for (std::int64_t at = 0; at < total; at += tile_) {
         const std::int64_t count = std::min(tile_, total - at);
         place_outer(at, count);

@@ -24,6 +24,8 @@ const char* text(Schedule s) {
       return "row_serial";
     case Schedule::RowInner:
       return "row_inner";
+    case Schedule::Stencil:
+      return "stencil";
   }
   return "?";
 }
@@ -132,7 +134,7 @@ void verify_result(const KernelIr& ir, const Instr& in, const std::string& here)
 void verify_instr(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
   const auto here = fmt::format("instruction {}", i);
-  if (ir.schedule == Schedule::Pointwise && in.region != Region::Point)
+  if (ir.is_map() && in.region != Region::Point)
     broken(ir, here + ": a pointwise kernel has point instructions only");
   if (in.region == Region::Row && in.stage != 0) broken(ir, here + ": a row value has no stage");
   int arity = 0;
@@ -184,6 +186,37 @@ void verify_reduction(const KernelIr& ir, const Reduction& r) {
     broken(ir, "a weight");
 }
 
+bool varies(const Access& a, int rank, int from_last) {
+  return rank >= from_last && a.strides[static_cast<std::size_t>(rank - from_last)] != StrideClass::Zero;
+}
+
+/// Windows of a Stencil kernel, and guards that a tile tests by rows and by columns.
+void verify_windows(const KernelIr& ir) {
+  if (ir.schedule != Schedule::Stencil) {
+    for (const Access& a : ir.accesses)
+      if (a.window != kNone) broken(ir, "windows belong to stencils");
+    return;
+  }
+  if (ir.rank < 1 || ir.tile_rows < 1 || ir.tile_rows > 8 || ir.vector > 8 || (ir.rank == 1 && ir.tile_rows > 1))
+    broken(ir, "a tile of up to 8 rows and 8 columns");
+  for (std::size_t i = 0; i < ir.accesses.size(); ++i) {
+    const Access& a = ir.accesses[i];
+    if ((a.window != kNone) != (a.buffer != kNone && !a.store)) broken(ir, "every load of a buffer has a window");
+    if (a.window == kNone) continue;
+    const Access& anchor = ir.accesses.at(a.window);
+    const bool shifted = a.row != 0 || a.column != 0;
+    if (anchor.window != a.window || a.window > i || (a.window == i && shifted)) broken(ir, "an anchor");
+    if (anchor.buffer != a.buffer || anchor.strides != a.strides) broken(ir, "a window has one buffer and one walk");
+    if ((a.row != 0 && !varies(a, ir.rank, 2)) || (a.column != 0 && !varies(a, ir.rank, 1)))
+      broken(ir, "a shift along a dimension that does not move");
+    if (a.phase >= ir.vector) broken(ir, "a phase");
+  }
+  for (const Guard& g : ir.guards)
+    for (const GuardTerm& term : g.terms)
+      if (varies(ir.accesses[term.access], ir.rank, 1) && varies(ir.accesses[term.access], ir.rank, 2))
+        broken(ir, "a guard's term varies along rows or along columns");
+}
+
 }  // namespace
 
 int KernelIr::stages() const {
@@ -196,11 +229,12 @@ int KernelIr::stages() const {
 void verify(const KernelIr& ir) {
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);
   verify_one_guard(ir);
+  verify_windows(ir);
   for (const Access& a : ir.accesses) {
     if (static_cast<int>(a.strides.size()) != ir.rank) broken(ir, "an access has one stride per outer dimension");
     if (a.buffer != kNone && a.buffer >= ir.buffers.size()) broken(ir, "an access names no buffer");
   }
-  if ((ir.schedule == Schedule::Pointwise) != ir.reductions.empty())
+  if (ir.is_map() != ir.reductions.empty())
     broken(ir, "reductions belong to reduce schedules");
   if (ir.is_row() != (ir.stages() > 1)) broken(ir, "several stages belong to row schedules");
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
@@ -211,6 +245,7 @@ std::string to_string(const KernelIr& ir) {
       fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
   if (ir.rows_class) s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : "warps_per_row", ir.rows_class);
+  if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   s += "\n";
   for (std::size_t i = 0; i < ir.buffers.size(); ++i)
     s += fmt::format("  buffer b{}: {}\n", i, info(ir.buffers[i]).suffix);
@@ -222,8 +257,11 @@ std::string to_string(const KernelIr& ir) {
     s += a.buffer == kNone ? "iota" : fmt::format("b{}", a.buffer);
     s += "[";
     for (StrideClass c : a.strides) s += text(c);
-    if (ir.schedule != Schedule::Pointwise) s += a.outer_only ? "|" : std::string("|") + text(a.reduced);
-    s += a.aligned ? "] aligned\n" : "]\n";
+    if (!ir.is_map()) s += a.outer_only ? "|" : std::string("|") + text(a.reduced);
+    s += a.aligned ? "] aligned" : "]";
+    if (a.phase > 0) s += fmt::format(" past {}", a.phase);
+    if (a.window != kNone && a.window != i) s += fmt::format(" = a{} {:+},{:+}", a.window, a.row, a.column);
+    s += "\n";
   }
   for (std::size_t i = 0; i < ir.guards.size(); ++i) s += fmt::format("  guard g{}:{}\n", i, line(ir.guards[i]));
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) s += line(ir, i);

@@ -7,7 +7,7 @@
 //   Row    once per outer index (values that do not vary along the reduced axis)
 //   Point  once per point (outer index, k)
 //   Outer  once per outer index, after the reductions; may use Row values and Result
-// A pointwise kernel has Point instructions only. An access addresses element  base + sum_d index_d * stride_d
+// A pointwise kernel (also Stencil) has Point instructions only. An access addresses element  base + sum_d index_d * stride_d
 // (+ k * reduced_stride); strides and base are launch arguments, their class (0, 1, any) is part of the text. An access
 // without a buffer is an iota: its value is that sum itself, as int64.
 // Reductions follow tree R of docs/numerics.md over k; all reductions of a kernel share the space. Order of stores
@@ -17,6 +17,8 @@
 // then the reductions of stage s, then Outer instructions of stage s. A Point instruction may use Point values of its
 // own and earlier stages and Outer values of earlier stages; what it uses of an earlier stage is kept or computed again,
 // with the same bits. Every other schedule has stage 0 only.
+//
+// Windows. A Stencil kernel loads each element of a tile once, whichever of the window's accesses it belongs to.
 //
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
 // holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads of
@@ -46,6 +48,7 @@ enum class Schedule : std::uint8_t {
   ReduceOuter,   ///< loads are contiguous along the last outer dimension
   RowSerial,     ///< several stages, n <= 32: one thread per outer index
   RowInner,      ///< several stages: a thread block per outer index (on a CPU a thread)
+  Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
 };
 
 enum class Region : std::uint8_t { Row, Point, Outer };
@@ -73,6 +76,11 @@ struct Access {
   bool aligned = false;                ///< base and strides keep vector-wide alignment along the vector dimension
   std::vector<StrideClass> strides;    ///< one per outer dimension
   StrideClass reduced = StrideClass::Zero;
+  // Stencil. Loads of one buffer with equal strides are a window; each lies a few rows (of the last dimension but one)
+  // and columns (of the last) from the window's first access, its anchor, whose base alone is an argument.
+  std::uint32_t window = kNone;        ///< of a load of a buffer: its anchor
+  std::int8_t row = 0, column = 0;     ///< from the anchor
+  std::uint8_t phase = 0;              ///< of an aligned anchor: elements past the last vector boundary
 };
 
 struct GuardTerm {
@@ -102,6 +110,7 @@ struct KernelIr {
   bool wide_index = false;              ///< offsets need 64 bits
   int rank = 0;                         ///< outer dimensions
   int vector = 1;                       ///< elements per memory access along the vector dimension
+  int tile_rows = 1;                    ///< Stencil: a thread computes tile_rows rows of `vector` columns
   int rows_class = 0;                   ///< on a GPU; ReduceInner: warps per row, 1 or 8; RowInner: row_class(n)
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
@@ -110,6 +119,12 @@ struct KernelIr {
   std::vector<Instr> instrs;
   std::vector<Reduction> reductions;
   [[nodiscard]] int stages() const;     ///< 1 + the highest stage of an instruction or reduction
+  /// No reduction: every instruction runs once per point.
+  [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || schedule == Schedule::Stencil; }
+  /// Points of a tile along an outer dimension, where the schedule has tiles.
+  [[nodiscard]] int tile(int dimension) const {
+    return dimension == rank - 1 ? vector : dimension == rank - 2 ? tile_rows : 1;
+  }
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 };
 

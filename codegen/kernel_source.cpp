@@ -28,6 +28,10 @@ std::uint64_t pointer_word(const KernelIr& ir, std::uint32_t access, const Kerne
   return word(binding.buffers[buffer]) + word(bytes);
 }
 
+std::int64_t tiles(const KernelIr& ir, const KernelArgs& args, int dimension) {
+  return (args.extents[dimension] + ir.tile(dimension) - 1) / ir.tile(dimension);
+}
+
 std::uint64_t slot_word(const KernelIr& ir, const Slot& slot, const KernelArgs& args, const Geometry& geometry,
                         const Binding& binding) {
   switch (slot.kind) {
@@ -36,6 +40,13 @@ std::uint64_t slot_word(const KernelIr& ir, const Slot& slot, const KernelArgs& 
     case SlotKind::Scalar: return binding.scalars[slot.a];
     case SlotKind::Extent: return word(args.extents[static_cast<int>(slot.a)]);
     case SlotKind::Magic: return division_magic(args.extents[static_cast<int>(slot.a)]);
+    case SlotKind::Tiles: return word(tiles(ir, args, static_cast<int>(slot.a)));
+    case SlotKind::TileMagic: return division_magic(tiles(ir, args, static_cast<int>(slot.a)));
+    case SlotKind::TileCount: {
+      std::int64_t count = 1;
+      for (int d = 0; d < ir.rank; ++d) count *= tiles(ir, args, d);
+      return word(count);
+    }
     case SlotKind::Stride: return word(args.accesses[slot.a].strides[static_cast<int>(slot.b)]);
     case SlotKind::ReducedStride: return word(args.accesses[slot.a].reduced_stride);
     case SlotKind::OuterCount: return word(args.outer_count());

@@ -17,6 +17,9 @@ enum class SlotKind : std::uint8_t {
   Scalar,         ///< a: scalar; the cell's first 8 bytes
   Extent,         ///< a: outer dimension (int64)
   Magic,          ///< a: outer dimension; multiplier | shift << 32 of division by its extent (indices below 2^31)
+  Tiles,          ///< a: outer dimension; tiles along it (int64)
+  TileMagic,      ///< a: outer dimension; as Magic, of the number of tiles
+  TileCount,      ///< product of the numbers of tiles
   Stride,         ///< a: access, b: outer dimension (int64, elements)
   ReducedStride,  ///< a: access
   OuterCount,     ///< product of the extents

@@ -32,7 +32,8 @@ std::string field(const KernelIr& ir, const Slot& slot) {
       return fmt::format("{}{}* {};", access.store ? "" : "const ", c_type(ir.buffers[access.buffer]), name);
     }
     case SlotKind::Scalar: return scalar_field(ir.scalars[slot.a], name);
-    case SlotKind::Magic: return fmt::format("tarry_u64 {};", name);
+    case SlotKind::Magic:
+    case SlotKind::TileMagic: return fmt::format("tarry_u64 {};", name);
     case SlotKind::Scratch: return fmt::format("void* {};", name);
     case SlotKind::Tickets: return fmt::format("tarry_u32* {};", name);
     default: return fmt::format("tarry_i64 {};", name);
@@ -63,6 +64,9 @@ std::string slot_name(const Slot& slot) {
     case SlotKind::Scalar: return fmt::format("s{}", slot.a);
     case SlotKind::Extent: return fmt::format("e{}", slot.a);
     case SlotKind::Magic: return fmt::format("m{}", slot.a);
+    case SlotKind::Tiles: return fmt::format("n{}", slot.a);
+    case SlotKind::TileMagic: return fmt::format("w{}", slot.a);
+    case SlotKind::TileCount: return "tiles";
     case SlotKind::Stride: return fmt::format("t{}_{}", slot.a, slot.b);
     case SlotKind::ReducedStride: return fmt::format("r{}", slot.a);
     case SlotKind::OuterCount: return "count";
@@ -81,6 +85,7 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
   const auto rank = static_cast<std::uint32_t>(ir.rank);
   for (std::uint32_t a = 0; a < ir.accesses.size(); ++a) {
     const Access& access = ir.accesses[a];
+    if (access.window != kNone && access.window != a) continue;
     add(access.buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer, a);
     for (std::uint32_t d = 0; d < rank; ++d)
       if (access.strides[d] == StrideClass::Any) add(SlotKind::Stride, a, d);
@@ -88,7 +93,9 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
   }
   for (std::uint32_t s = 0; s < ir.scalars.size(); ++s) add(SlotKind::Scalar, s);
   for (const SlotKind kind : more) {
-    if (kind == SlotKind::Extent || kind == SlotKind::Magic)
+    if (kind == SlotKind::Extent && ir.schedule == Schedule::Stencil)
+      for (std::uint32_t d = rank > 1 ? rank - 2 : 0; d < rank; ++d) add(kind, d);
+    else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles || kind == SlotKind::TileMagic)
       for (std::uint32_t d = 1; d < rank; ++d) add(kind, d);
     else
       add(kind);
@@ -219,6 +226,7 @@ std::string_view schedule_word(Schedule s) {
     case Schedule::ReduceOuter: return "outer";
     case Schedule::RowSerial: return "short_rows";
     case Schedule::RowInner: return "rows";
+    case Schedule::Stencil: return "stencil";
   }
   return "";
 }

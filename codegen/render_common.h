@@ -33,7 +33,7 @@ class CodeWriter {
 };
 
 std::string value_name(Value v);      ///< "v12"
-/// Member of the parameter struct: a0 (Pointer), o0 (IotaOffset), s0 (Scalar), e1 (Extent), m1 (Magic), t0_1 (Stride),
+/// Member of the parameter struct: a0 (Pointer), o0 (IotaOffset), s0 (Scalar), e1 (Extent), m1 (Magic), n1 (Tiles), w1 (TileMagic), t0_1 (Stride),
 /// r0 (ReducedStride), count, n, chunks, chunk_blocks, scratch, tickets.
 std::string slot_name(const Slot& slot);
 
@@ -42,7 +42,8 @@ struct Parameters {
   std::string fields;                 ///< members of the struct, one per line, each slot exactly 8 bytes
 };
 /// Pointers and iota offsets, scalars, and the strides of class Any are always there; `more` names the other kinds
-/// wanted. Extent and Magic stand for dimensions 1 to rank - 1: the first one needs no division.
+/// wanted. Extent, Magic, Tiles and TileMagic stand for dimensions 1 to rank - 1: the first one needs no division. Of a
+/// Stencil kernel Extent stands for rows and columns.
 Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more);
 /// "struct TARRY_ENTRY_params {...};"
 std::string parameter_struct(const Parameters& parameters);

@@ -12,6 +12,7 @@ namespace tarry::codegen {
 KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   TARRY_ASSERT(target.is_cuda());
   if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
+  if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
   return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
 }
 
@@ -31,7 +32,8 @@ bool along_row(const KernelIr& ir) { return ir.schedule == Schedule::ReduceInner
 
 int items(const KernelIr& ir) {
   switch (ir.schedule) {
-    case Schedule::Pointwise: return ir.vector;
+    case Schedule::Pointwise:
+    case Schedule::Stencil: return ir.vector;
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner:
     case Schedule::RowInner: return kInnerItems;

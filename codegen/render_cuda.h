@@ -152,6 +152,7 @@ std::string_view block_functions();
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 
 KernelSource render_pointwise(const KernelIr& ir);
+KernelSource render_stencil(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
 KernelSource render_rows(const KernelIr& ir);
 

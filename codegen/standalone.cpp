@@ -180,6 +180,7 @@ class MainWriter {
         return "(tarry_u64)(size_t)tickets";
       case SlotKind::Scalar:
       case SlotKind::Magic:
+      case SlotKind::TileMagic:
         return fmt::format("0x{:x}ull", value);
       default:
         return fmt::format("(tarry_u64){}ll", static_cast<std::int64_t>(value));

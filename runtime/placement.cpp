@@ -144,7 +144,7 @@ class Placer {
   /// Whether buffer `from` is read only at the element that the same point writes to buffer `to`, and before it.
   static bool same_elements(const codegen::Lowered& k, std::size_t from, std::size_t to) {
     const codegen::KernelIr& ir = k.ir;
-    if (ir.schedule != codegen::Schedule::Pointwise && !ir.is_row()) return false;
+    if (!ir.is_map() && !ir.is_row()) return false;
     if (itemsize(ir.buffers[from]) != itemsize(ir.buffers[to])) return false;
     const codegen::AccessArgs* written = nullptr;
     bool stored = false;
@@ -174,7 +174,7 @@ class Placer {
     const codegen::AccessArgs* written = nullptr;
     for (std::size_t a = 0; a < k.ir.accesses.size(); ++a)
       if (k.ir.accesses[a].buffer == to && k.ir.accesses[a].store) written = &k.args.accesses[a];
-    if (!written || k.ir.schedule != codegen::Schedule::Pointwise) return false;
+    if (!written || !k.ir.is_map()) return false;
     const auto box = [&](const codegen::AccessArgs& a) { return graph::StridedBox{a.offset, k.args.extents, a.strides}; };
     for (std::size_t a = 0; a < k.ir.accesses.size(); ++a) {
       const codegen::Access& access = k.ir.accesses[a];

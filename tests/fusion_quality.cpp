@@ -197,7 +197,7 @@ class Generator {
 double instructions(const codegen::Lowered& l, double per_row) {
   const auto rows = static_cast<double>(l.args.outer_count());
   const double points =
-      l.ir.schedule == codegen::Schedule::Pointwise ? rows : rows * static_cast<double>(l.args.reduced);
+      l.ir.is_map() ? rows : rows * static_cast<double>(l.args.reduced);
   double total = 0;
   for (const codegen::Instr& in : l.ir.instrs) {
     const double times = in.region == codegen::Region::Point ? points
