@@ -156,14 +156,15 @@ def markdown(figures):
     lines = [
         f"# {facts.get('gpu', facts['processor'])}, {facts['date']}",
         "",
-        "Written by `bench/compare.py`; times in ms, ratio: best peer over Tarry. `*`: the target is not met.",
+        "Written by `bench/compare.py`; times in ms, ratio: best peer over Tarry. `*`: the target is not met. Floor: the",
+        "least bytes that the workload has to move at the ceiling named beside it; share: how near strict comes to that.",
         "",
         "- " + ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items() if v and k != "date"),
         f"- {versions}",
         f"- ceilings of the same run [GB/s]: {ceilings}",
         "",
-        "| workload | best peer | ms | strict | ratio | target | share of ceiling | relaxed | ratio | target |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| workload | best peer | ms | strict | ratio | target | floor | share | relaxed | ratio | target |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for line in summarise(figures):
         cells = [line["w"], line["peer"] or "", milliseconds(line["peer_ms"])]
@@ -173,6 +174,7 @@ def markdown(figures):
             cells.append((f"{m['ratio']:.2f}" if "ratio" in m else "") + ("" if m.get("met", True) else " *"))
             cells.append(target_text(m))
             if mode == "strict":
+                cells.append(milliseconds(m["ms"] * m["share"]) if m["share"] else "")
                 cells.append(f"{100 * m['share']:.1f} % {m['ceiling']}" if m["share"] else "")
         lines.append("| " + " | ".join(cells) + " |")
     peers = sorted({r["peer"] for r in figures["rows"]} - {"tarry"})

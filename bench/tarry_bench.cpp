@@ -7,8 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,27 +28,49 @@ namespace ta = tarry;
 using bench::Ceiling;
 using Json = nlohmann::ordered_json;
 
-/// Uniform in [0.1, 1) on a grid of 2^-24; element i of input k depends on k and i alone.
-std::vector<float> uniform(const ta::Shape& shape, std::uint64_t input) {
-  std::size_t count = 1;
-  for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
-  std::vector<float> values(count);
-  bench::for_ranges(count, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {  // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
-      std::uint64_t z = (i + (input << 40)) * 0x9e3779b97f4a7c15ULL;
-      z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-      z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-      values[i] = static_cast<float>((z ^ z >> 31) >> 40) * 0x1p-24F * 0.9F + 0.1F;
-    }
-  });
-  return values;
-}
+/// Numbers uniform in [0.1, 1) on a grid of 2^-24; element i of input k depends on k and i alone, so that workloads share
+/// them.
+class Numbers {
+ public:
+  /// The first `count` of input k.
+  std::span<const float> get(std::size_t k, std::size_t count) {
+    if (k >= pools_.size()) pools_.resize(k + 1);
+    Pool& pool = pools_[k];
+    if (pool.count < count) pool = make(k, count);
+    return {pool.values.get(), count};
+  }
+
+ private:
+  struct Pool {
+    std::unique_ptr<float[]> values;
+    std::size_t count = 0;
+  };
+
+  static Pool make(std::size_t k, std::size_t count) {
+    Pool pool{std::make_unique_for_overwrite<float[]>(count), count};
+    bench::for_ranges(count, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {  // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
+        std::uint64_t z = (i + (k << 40)) * 0x9e3779b97f4a7c15ULL;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+        pool.values[i] = static_cast<float>((z ^ z >> 31) >> 40) * 0x1p-24F * 0.9F + 0.1F;
+      }
+    });
+    return pool;
+  }
+
+  std::vector<Pool> pools_;
+};
 
 /// The values in the device's own memory, as after an evaluation there.
-ta::Array on_device(const std::vector<float>& values, const ta::Shape& shape) {
-  ta::Array x = ta::asarray(values, shape) + 0.0F;
+ta::Array on_device(std::span<const float> values, const ta::Shape& shape) {
+  ta::Array x = ta::borrow(values.data(), shape) + 0.0F;
   ta::evaluate(x);
   return x;
+}
+
+std::size_t count_of(const ta::Shape& shape) {
+  return static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
 }
 
 const char* name(Ceiling c) {
@@ -143,15 +170,17 @@ int run_all(const Options& options) {
                               1e-9 * machine.copy, 1e-9 * machine.read, 1e-9 * machine.write);
   }
   bool good = true;
-  for (const bench::Workload& w : bench::workloads(options.extents())) {
-    if (!options.wants(w.name)) continue;
+  std::vector<bench::Workload> workloads = bench::workloads(options.extents());
+  std::erase_if(workloads, [&](const bench::Workload& w) { return !options.wants(w.name); });
+  Numbers numbers;
+  for (const bench::Workload& w : workloads) {
     bench::HostInputs host;
     bench::Arrays inputs;
     for (const std::string& mode : options.modes) {
       Json row{{"peer", "tarry"}, {"w", w.name}, {"mode", mode}};
       try {
         for (std::size_t i = inputs.size(); i < w.inputs.size(); ++i) {
-          host.push_back(uniform(w.inputs[i], i));
+          host.push_back(numbers.get(i, count_of(w.inputs[i])));
           inputs.push_back(on_device(host[i], w.inputs[i]));
         }
         const ta::Scope numerics(mode == "relaxed" ? ta::relaxed : ta::strict);

@@ -105,7 +105,7 @@ double sum_of_exponentials(const float* x, std::size_t n, double most) {
   return std::accumulate(x, x + n, 0.0, [&](double s, float v) { return s + std::exp(v - most); });
 }
 
-std::vector<double> heat_reference(const std::vector<float>& start, std::size_t n) {
+std::vector<double> heat_reference(std::span<const float> start, std::size_t n) {
   std::vector<double> u(start.begin(), start.end()), next = u;
   for (int step = 0; step < kSteps; ++step, u.swap(next)) {
     for_ranges(n - 2, [&](std::size_t first, std::size_t last) {
@@ -122,7 +122,7 @@ double squared_distance(const float* a, const float* b) {
 }
 
 /// The first of the largest elements of each row: one number wrong is an error of 1.
-Accuracy check_argmax(const std::vector<float>& x, const Array& result, std::int64_t rows, std::int64_t columns) {
+Accuracy check_argmax(std::span<const float> x, const Array& result, std::int64_t rows, std::int64_t columns) {
   const auto got = result.host<std::int64_t>();
   const auto n = static_cast<std::size_t>(rows);
   if (got.size() != n) return {HUGE_VAL, 0};
@@ -145,14 +145,14 @@ std::int64_t elements(const std::vector<Shape>& shapes) {
 
 Sizes gpu_sizes() {
   const std::int64_t n = 1 << 26;
-  return {n, 2 * n, 4 * n, 32768, 4096, 16384, 8192, 16384, 1024, 256, 8192};
+  return {n, 2 * n, 4 * n, 32768, 4096, 16384, 8192, 16384, 1024, 256, 8192, 1 << 28, 4096, 2048, 256};
 }
 Sizes cpu_sizes() {
   const std::int64_t n = 1 << 23;
-  return {n, 2 * n, 4 * n, 4096, 4096, 4096, 2048, 4096, 1024, 256, 2048};
+  return {n, 2 * n, 4 * n, 4096, 4096, 4096, 2048, 4096, 1024, 256, 2048, n, 4096, 2048, 256};
 }
-Sizes odd_sizes() { return {10'007, 20'011, 100'003, 101, 331, 127, 97, 61, 1021, 37, 67}; }
-Sizes least_sizes() { return {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3}; }
+Sizes odd_sizes() { return {10'007, 20'011, 100'003, 101, 331, 127, 97, 61, 1021, 37, 67, 10'007, 53, 31, 17}; }
+Sizes least_sizes() { return {1, 1, 1, 1, 1, 3, 1, 1, 1, 3, 3, 1, 1, 1, 1}; }
 
 std::vector<Workload> workloads(const Sizes& s) {
   const std::int64_t n = s.vector, cells = s.square * s.square, inner = (s.square - 2) * (s.square - 2);

@@ -20,6 +20,8 @@ struct Sizes {
   std::int64_t points, centres;     ///< of rbf and of rbf_sum
   std::int64_t small, small_grid;   ///< where dispatch is all
   std::int64_t grid;                ///< of heat_big
+  std::int64_t draws;               ///< of mcpi
+  std::int64_t units, features, samples;  ///< of dahl: a layer
 };
 [[nodiscard]] Sizes gpu_sizes();
 [[nodiscard]] Sizes cpu_sizes();
@@ -31,7 +33,7 @@ struct Sizes {
 enum class Ceiling : std::uint8_t { None, Copy, Read, Write };
 
 using Arrays = std::vector<tarry::Array>;
-using HostInputs = std::vector<std::vector<float>>;
+using HostInputs = std::vector<std::span<const float>>;
 
 /// The largest error of a result, and what it may be.
 struct Accuracy {
