@@ -72,8 +72,9 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       g.outer_tiles = divide_up(outer, std::int64_t{kThreads} * ir.vector * pointwise_groups(ir));
       break;
     case Schedule::Stencil:
+    case Schedule::Transpose:
       for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= divide_up(args.extents[d], ir.tile(d));
-      g.outer_tiles = divide_up(g.outer_tiles, kThreads);
+      if (ir.schedule == Schedule::Stencil) g.outer_tiles = divide_up(g.outer_tiles, kThreads);
       break;
     case Schedule::ReduceSerial:
     case Schedule::RowSerial:

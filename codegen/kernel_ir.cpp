@@ -26,6 +26,8 @@ const char* text(Schedule s) {
       return "row_inner";
     case Schedule::Stencil:
       return "stencil";
+    case Schedule::Transpose:
+      return "transpose";
   }
   return "?";
 }
@@ -186,34 +188,42 @@ void verify_reduction(const KernelIr& ir, const Reduction& r) {
     broken(ir, "a weight");
 }
 
-bool varies(const Access& a, int rank, int from_last) {
-  return rank >= from_last && a.strides[static_cast<std::size_t>(rank - from_last)] != StrideClass::Zero;
+bool varies(const Access& a, int dimension) {
+  return dimension >= 0 && a.strides[static_cast<std::size_t>(dimension)] != StrideClass::Zero;
 }
 
-/// Windows of a Stencil kernel, and guards that a tile tests by rows and by columns.
+/// Loads of a Stencil kernel belong to windows, those of others do not.
 void verify_windows(const KernelIr& ir) {
-  if (ir.schedule != Schedule::Stencil) {
-    for (const Access& a : ir.accesses)
-      if (a.window != kNone) broken(ir, "windows belong to stencils");
-    return;
-  }
-  if (ir.rank < 1 || ir.tile_rows < 1 || ir.tile_rows > 8 || ir.vector > 8 || (ir.rank == 1 && ir.tile_rows > 1))
-    broken(ir, "a tile of up to 8 rows and 8 columns");
+  const bool stencil = ir.schedule == Schedule::Stencil;
   for (std::size_t i = 0; i < ir.accesses.size(); ++i) {
     const Access& a = ir.accesses[i];
-    if ((a.window != kNone) != (a.buffer != kNone && !a.store)) broken(ir, "every load of a buffer has a window");
+    if ((a.window != kNone) != (stencil && a.buffer != kNone && !a.store)) broken(ir, "loads of a stencil have windows");
     if (a.window == kNone) continue;
     const Access& anchor = ir.accesses.at(a.window);
     const bool shifted = a.row != 0 || a.column != 0;
     if (anchor.window != a.window || a.window > i || (a.window == i && shifted)) broken(ir, "an anchor");
     if (anchor.buffer != a.buffer || anchor.strides != a.strides) broken(ir, "a window has one buffer and one walk");
-    if ((a.row != 0 && !varies(a, ir.rank, 2)) || (a.column != 0 && !varies(a, ir.rank, 1)))
+    if ((a.row != 0 && !varies(a, ir.rank - 2)) || (a.column != 0 && !varies(a, ir.rank - 1)))
       broken(ir, "a shift along a dimension that does not move");
     if (a.phase >= ir.vector) broken(ir, "a phase");
   }
+}
+
+/// Sizes of tiles, and guards that a tile tests by rows and by columns.
+void verify_tiles(const KernelIr& ir) {
+  if (!ir.has_tiles()) return;
+  if (ir.schedule == Schedule::Stencil) {
+    if (ir.rank < 1 || ir.tile_rows < 1 || ir.tile_rows > 8 || ir.vector > 8 || (ir.rank == 1 && ir.tile_rows > 1))
+      broken(ir, "a tile of up to 8 rows and 8 columns");
+  } else {
+    if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
+    if (ir.tile_rows % 8 != 0 || ir.vector > 4) broken(ir, "an edge of a tile");
+    for (const Access& a : ir.accesses)
+      if (a.store && a.strides.back() != StrideClass::One) broken(ir, "stores go along the last dimension");
+  }
   for (const Guard& g : ir.guards)
     for (const GuardTerm& term : g.terms)
-      if (varies(ir.accesses[term.access], ir.rank, 1) && varies(ir.accesses[term.access], ir.rank, 2))
+      if (varies(ir.accesses[term.access], ir.rank - 1) && varies(ir.accesses[term.access], ir.row_dimension()))
         broken(ir, "a guard's term varies along rows or along columns");
 }
 
@@ -230,6 +240,7 @@ void verify(const KernelIr& ir) {
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);
   verify_one_guard(ir);
   verify_windows(ir);
+  verify_tiles(ir);
   for (const Access& a : ir.accesses) {
     if (static_cast<int>(a.strides.size()) != ir.rank) broken(ir, "an access has one stride per outer dimension");
     if (a.buffer != kNone && a.buffer >= ir.buffers.size()) broken(ir, "an access names no buffer");
@@ -246,6 +257,7 @@ std::string to_string(const KernelIr& ir) {
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
   if (ir.rows_class) s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : "warps_per_row", ir.rows_class);
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
+  if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);
   s += "\n";
   for (std::size_t i = 0; i < ir.buffers.size(); ++i)
     s += fmt::format("  buffer b{}: {}\n", i, info(ir.buffers[i]).suffix);

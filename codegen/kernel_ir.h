@@ -7,7 +7,7 @@
 //   Row    once per outer index (values that do not vary along the reduced axis)
 //   Point  once per point (outer index, k)
 //   Outer  once per outer index, after the reductions; may use Row values and Result
-// A pointwise kernel (also Stencil) has Point instructions only. An access addresses element  base + sum_d index_d * stride_d
+// A pointwise kernel (also Stencil and Transpose) has Point instructions only. An access addresses element  base + sum_d index_d * stride_d
 // (+ k * reduced_stride); strides and base are launch arguments, their class (0, 1, any) is part of the text. An access
 // without a buffer is an iota: its value is that sum itself, as int64.
 // Reductions follow tree R of docs/numerics.md over k; all reductions of a kernel share the space. Order of stores
@@ -49,6 +49,7 @@ enum class Schedule : std::uint8_t {
   RowSerial,     ///< several stages, n <= 32: one thread per outer index
   RowInner,      ///< several stages: a thread block per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
+  Transpose,     ///< pointwise, on a GPU: some loads cross the stores, a thread block computes a square tile
 };
 
 enum class Region : std::uint8_t { Row, Point, Outer };
@@ -104,13 +105,20 @@ struct Reduction {
   std::uint32_t weight = kNone;         ///< MomentsMerge: scalar parameter (int64): elements per input
 };
 
+/// Whether a load is contiguous along dimension `dimension`, but moves otherwise along the last one.
+inline bool crosses(const Access& a, int dimension) {
+  return !a.store && a.buffer != kNone && dimension >= 0 && a.strides.back() == StrideClass::Any &&
+         a.strides[static_cast<std::size_t>(dimension)] == StrideClass::One;
+}
+
 struct KernelIr {
   Schedule schedule{};
   Mode mode{};
   bool wide_index = false;              ///< offsets need 64 bits
   int rank = 0;                         ///< outer dimensions
   int vector = 1;                       ///< elements per memory access along the vector dimension
-  int tile_rows = 1;                    ///< Stencil: a thread computes tile_rows rows of `vector` columns
+  int tile_rows = 1;                    ///< Stencil: a thread computes tile_rows rows of `vector` columns; Transpose: edge
+  int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
   int rows_class = 0;                   ///< on a GPU; ReduceInner: warps per row, 1 or 8; RowInner: row_class(n)
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
@@ -120,11 +128,17 @@ struct KernelIr {
   std::vector<Reduction> reductions;
   [[nodiscard]] int stages() const;     ///< 1 + the highest stage of an instruction or reduction
   /// No reduction: every instruction runs once per point.
-  [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || schedule == Schedule::Stencil; }
+  [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || has_tiles(); }
+  [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Transpose; }
+  /// The dimension of a tile's rows, -1 where there is none; its columns are the last dimension.
+  [[nodiscard]] int row_dimension() const { return schedule == Schedule::Transpose ? cross : rank - 2; }
   /// Points of a tile along an outer dimension, where the schedule has tiles.
   [[nodiscard]] int tile(int dimension) const {
-    return dimension == rank - 1 ? vector : dimension == rank - 2 ? tile_rows : 1;
+    if (dimension == rank - 1) return schedule == Schedule::Transpose ? tile_rows : vector;
+    return dimension >= 0 && dimension == row_dimension() ? tile_rows : 1;
   }
+  /// Transpose: whether an access is contiguous along `cross` and not along the last dimension.
+  [[nodiscard]] bool crosses(std::uint32_t access) const { return codegen::crosses(accesses[access], cross); }
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 };
 

@@ -94,7 +94,8 @@ class Scheduler {
   void choose_schedule() {
     if (!group_.reduces) {
       ir_.schedule = Schedule::Pointwise;
-      if (target_.is_cuda() && !choose_stencil(ir_, args_, target_)) choose_pointwise_vector();
+      if (target_.is_cuda() && !choose_transpose(ir_, args_, target_) && !choose_stencil(ir_, args_, target_))
+        choose_pointwise_vector();
       return;
     }
     const bool serial = args_.reduced <= kSerialExtent;

@@ -93,9 +93,10 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
   }
   for (std::uint32_t s = 0; s < ir.scalars.size(); ++s) add(SlotKind::Scalar, s);
   for (const SlotKind kind : more) {
-    if (kind == SlotKind::Extent && ir.schedule == Schedule::Stencil)
-      for (std::uint32_t d = rank > 1 ? rank - 2 : 0; d < rank; ++d) add(kind, d);
-    else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles || kind == SlotKind::TileMagic)
+    if (kind == SlotKind::Extent && ir.has_tiles()) {
+      for (std::uint32_t d = 0; d < rank; ++d)
+        if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
+    } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles || kind == SlotKind::TileMagic)
       for (std::uint32_t d = 1; d < rank; ++d) add(kind, d);
     else
       add(kind);
@@ -227,6 +228,7 @@ std::string_view schedule_word(Schedule s) {
     case Schedule::RowSerial: return "short_rows";
     case Schedule::RowInner: return "rows";
     case Schedule::Stencil: return "stencil";
+    case Schedule::Transpose: return "transpose";
   }
   return "";
 }

@@ -42,8 +42,8 @@ struct Parameters {
   std::string fields;                 ///< members of the struct, one per line, each slot exactly 8 bytes
 };
 /// Pointers and iota offsets, scalars, and the strides of class Any are always there; `more` names the other kinds
-/// wanted. Extent, Magic, Tiles and TileMagic stand for dimensions 1 to rank - 1: the first one needs no division. Of a
-/// Stencil kernel Extent stands for rows and columns.
+/// wanted. Extent, Magic, Tiles and TileMagic stand for dimensions 1 to rank - 1: the first one needs no division. Where
+/// there are tiles Extent stands for rows and columns.
 Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more);
 /// "struct TARRY_ENTRY_params {...};"
 std::string parameter_struct(const Parameters& parameters);

@@ -13,6 +13,7 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   TARRY_ASSERT(target.is_cuda());
   if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
   if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
+  if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
   return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
 }
 
@@ -33,7 +34,8 @@ bool along_row(const KernelIr& ir) { return ir.schedule == Schedule::ReduceInner
 int items(const KernelIr& ir) {
   switch (ir.schedule) {
     case Schedule::Pointwise:
-    case Schedule::Stencil: return ir.vector;
+    case Schedule::Stencil:
+    case Schedule::Transpose: return ir.vector;
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner:
     case Schedule::RowInner: return kInnerItems;

@@ -153,6 +153,7 @@ std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& i
 
 KernelSource render_pointwise(const KernelIr& ir);
 KernelSource render_stencil(const KernelIr& ir);
+KernelSource render_transpose(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
 KernelSource render_rows(const KernelIr& ir);
 

@@ -3,12 +3,14 @@
 // A thread computes a tile of tile_rows rows of `vector` columns. All of the tile's elements are loaded first, each
 // once, in the widest runs that alignment allows; then row after row is computed and stored. The text exists twice, by a
 // template: for tiles where every point is there and every guard holds, and for the others, where bits say which rows
-// and columns of the tile a guard holds for.
+// and columns of the tile a guard holds for. Of a chain (stencil_chain.h) the first text is one of passes: what is needed
+// at several shifts is computed once for the tile and what lies around it, into registers; and the second goes row by row.
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "codegen/render_cuda.h"
+#include "codegen/render_cuda_tile.h"
+#include "codegen/stencil_chain.h"
 #include "support/check.h"
 
 namespace tarry::codegen::cuda {
@@ -22,67 +24,41 @@ struct Window {
   int top = 0, left = 0, rows = 1, columns = 1;
 };
 
-constexpr std::string_view kRuns = R"(template <class T, int N> struct alignas(N * sizeof(T)) $N_run { T v[N]; };
-template <class T, int N> __device__ __forceinline__ void $N_get(const T* from, tarry_u32 wanted, T* x) {
-  if (wanted == (1u << N) - 1) {
-    const $N_run<T, N> run = *(const $N_run<T, N>*)from;
-#pragma unroll
-    for (int j = 0; j < N; ++j) x[j] = run.v[j];
-  } else {
-#pragma unroll
-    for (int j = 0; j < N; ++j) if (wanted >> j & 1u) x[j] = from[j];
-  }
-}
-template <class T, int N> __device__ __forceinline__ void $N_put(T* to, tarry_u32 wanted, const T* y) {
-  if (wanted == (1u << N) - 1) {
-    $N_run<T, N> run;
-#pragma unroll
-    for (int j = 0; j < N; ++j) run.v[j] = y[j];
-    *($N_run<T, N>*)to = run;
-  } else {
-#pragma unroll
-    for (int j = 0; j < N; ++j) if (wanted >> j & 1u) to[j] = y[j];
-  }
-}
-)";
-
-class Writer {
+class Writer final : public TileWriter {
  public:
-  explicit Writer(const KernelIr& ir) : ir_(ir), expressions_(ir), guard_of_(ir.accesses.size(), kNone) {
+  explicit Writer(const KernelIr& ir) : TileWriter(ir), chain_(find_chain(ir)), guard_of_(ir.accesses.size(), kNone) {
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Load) guard_of_[in.index] = in.guard;
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-      if (ir_.accesses[a].window == a) windows_.push_back(window(a));
   }
 
   KernelSource run() {
-    const Parameters parameters =
-        ir_.wide_index ? make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileCount})
-                       : make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileMagic, SlotKind::TileCount});
     place();
+    if (chain_.worthwhile()) {
+      set_rows(ir_.tile_rows);
+      passes();
+      set_rows(1);
+    } else {
+      set_rows(ir_.tile_rows);
+    }
     tile();
     entry();
-    const Stage none;
-    std::string kernel = parameter_struct(parameters);
-    kernel += Template(ir_, none).fill(std::string(kRuns) + out_.take());
-    return finish_kernel(ir_, Dialect::Cuda, std::move(kernel), parameters, expressions_.functions());
+    return finish(kThreads);
   }
 
  private:
-  [[nodiscard]] const Access& access(std::uint32_t a) const { return ir_.accesses[a]; }
-  [[nodiscard]] std::string type(std::uint32_t a) const { return c_type(ir_.buffers[access(a).buffer]); }
-  [[nodiscard]] bool varies(std::uint32_t a, int from_last) const {
-    return ir_.rank >= from_last && access(a).strides[static_cast<std::size_t>(ir_.rank - from_last)] != StrideClass::Zero;
+  /// Rows of the tile that the text is written for.
+  void set_rows(int rows) {
+    rows_ = rows;
+    windows_.clear();
+    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
+      if (access(a).window == a) windows_.push_back(window(a));
   }
-  /// Accesses with an address or an offset of their own.
-  [[nodiscard]] bool is_placed(std::uint32_t a) const { return access(a).window == kNone || access(a).window == a; }
-  static const char* letter(const Access& a) { return a.buffer == kNone ? "o" : "a"; }
 
   [[nodiscard]] Window window(std::uint32_t anchor) const {
     Window w;
     w.anchor = anchor;
-    w.along_rows = varies(anchor, 2);
-    w.along_columns = varies(anchor, 1);
+    w.along_rows = along_rows(anchor);
+    w.along_columns = along_columns(anchor);
     int bottom = 0, right = 0;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
       if (access(a).window != anchor) continue;
@@ -92,17 +68,9 @@ class Writer {
       bottom = std::max<int>(bottom, access(a).row);
       right = std::max<int>(right, access(a).column);
     }
-    if (w.along_rows) w.rows = ir_.tile_rows + bottom - w.top;
+    if (w.along_rows) w.rows = rows_ + bottom - w.top;
     if (w.along_columns) w.columns = ir_.vector + right - w.left;
     return w;
-  }
-
-  /// What an access adds at a row and a column of the tile.
-  [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column) const {
-    std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
-    if (ir_.rank > 1) indices[static_cast<std::size_t>(ir_.rank) - 2] = row;
-    indices.back() = column;
-    return outer_offset(ir_, a, indices, "p.");
   }
 
   /// Bits of the tile's rows ('r') or columns ('c') where a guard holds; without a guard, that exist.
@@ -110,22 +78,87 @@ class Writer {
     return guard == kNone ? fmt::format("{}s", which) : fmt::format("{}s{}", which, guard);
   }
   /// Whether a guard holds at row r and column c.
-  static std::string holds(std::uint32_t guard) { return fmt::format("({} >> r & {} >> c & 1u)", bits('r', guard), bits('c', guard)); }
+  static std::string at_point(std::uint32_t guard) { return fmt::format("({} >> r & {} >> c & 1u)", bits('r', guard), bits('c', guard)); }
 
-  [[nodiscard]] std::string holds(const GuardTerm& term, const std::string& row, const std::string& column) const {
-    const char* word = ir_.wide_index ? "tarry_u64" : "tarry_u32";
-    const std::string at = sum_text(fmt::format("t.o{}", term.access), offset(term.access, row, column));
-    return fmt::format("({})({}) < ({})p.{}", word, at, word, slot_name({SlotKind::Scalar, term.extent}));
+  [[nodiscard]] std::string inside(std::uint32_t guard) const override { return at_point(guard); }
+  [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "c"); }
+  [[nodiscard]] const char* result_index() const override { return "c"; }
+  [[nodiscard]] std::string loaded(const Instr& in) const override {
+    const Access& a = access(in.index);
+    const std::string element = window_element(a.window, a.row, a.column);
+    return in.guard == kNone ? element : fmt::format("{} ? {} : ({})0", at_point(in.guard), element, type(in.index));
   }
 
-  void place() {
-    out_.open("struct $N_at");
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
-      if (!is_placed(a)) continue;
-      if (access(a).buffer == kNone) out_.line(fmt::format("tarry_i64 o{};", a));
-      else out_.line(fmt::format("{}{}* a{};", access(a).store ? "" : "const ", type(a), a));
+  static std::string index(const char* at, int shift) { return shift == 0 ? std::string(at) : fmt::format("{} + {}", at, shift); }
+
+  /// The element of a window at a shift from row r, column c.
+  [[nodiscard]] std::string window_element(std::uint32_t anchor, int row, int column) const {
+    const Window& w = *std::find_if(windows_.begin(), windows_.end(), [&](const Window& x) { return x.anchor == anchor; });
+    return fmt::format("x{}[{}][{}]", anchor, w.along_rows ? index("r", row - w.top) : "0", w.along_columns ? index("c", column - w.left) : "0");
+  }
+
+  // --- A chain ------------------------------------------------------------------------------------------------------
+
+  void passes() {
+    out_.open("__device__ __forceinline__ void $N_passes(const $N_params& p, const $N_at& t)");
+    const unsigned rows = (1u << rows_) - 1, columns = (1u << ir_.vector) - 1;
+    out_.line(fmt::format("const tarry_u32 rs = {}u, cs = {}u;", rows, columns));
+    for (std::uint32_t g = 0; g < ir_.guards.size(); ++g) out_.line(fmt::format("const tarry_u32 rs{0} = rs, cs{0} = cs;", g));
+    load_tile();
+    for (const ChainPass& pass : chain_.passes) run_pass(pass);
+    results([&] {
+      for (const Instr& in : ir_.instrs)
+        if (in.kind == InstrKind::Store) out_.line(fmt::format("y{}[c] = {};", in.index, chain_operand(in.args[0], {0, 0}, {0, 0}, -1)));
+    });
+    out_.close();
+  }
+
+  void run_pass(const ChainPass& pass) {
+    const ChainValue& first = chain_.values[pass.values.front()];
+    const int rows = rows_ + first.bottom - first.top, columns = ir_.vector + first.right - first.left;
+    for (const std::uint32_t i : pass.values)
+      if (is_kept(i)) out_.line(fmt::format("{} q{}[{}][{}];", c_type(ir_.instrs[chain_.values[i].sample].dtype), i, rows, columns));
+    out_.label("#pragma unroll");
+    out_.open(fmt::format("for (int r = 0; r < {}; ++r)", rows));
+    out_.label("#pragma unroll");
+    out_.open(fmt::format("for (int c = 0; c < {}; ++c)", columns));
+    for (const std::uint32_t i : pass.values) {
+      const ChainValue& value = chain_.values[i];
+      const Instr& in = ir_.instrs[value.sample];
+      std::vector<std::string> operands;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(arity(in)); ++k)
+        operands.push_back(chain_operand(in.args[k], value.at, {value.top, value.left}, value.pass));
+      out_.line(fmt::format("const {} {} = {};", c_type(in.dtype), value_name(value.sample), expressions_.compute(value.sample, operands)));
+      if (is_kept(i)) out_.line(fmt::format("q{}[r][c] = {};", i, value_name(value.sample)));
     }
-    out_.close(";");
+    out_.close();
+    out_.close();
+  }
+
+  /// Whether another pass, or a store, uses a value.
+  [[nodiscard]] bool is_kept(std::uint32_t value) const {
+    const auto uses = [&](const Instr& in) { return std::any_of(in.args.begin(), in.args.end(), [&](Value arg) { return arg != kNone && chain_.value_of[arg] == value; }); };
+    for (const Instr& in : ir_.instrs)
+      if (in.kind == InstrKind::Store && uses(in)) return true;
+    return std::any_of(chain_.values.begin(), chain_.values.end(), [&](const ChainValue& v) {
+      return v.pass >= 0 && v.pass != chain_.values[value].pass && uses(ir_.instrs[v.sample]);
+    });
+  }
+
+  /// An operand of an instruction at shift `user`, for the point that lies at r, c from `origin`, in a pass.
+  [[nodiscard]] std::string chain_operand(Value v, Shift user, Shift origin, int pass) const {
+    const Instr& in = ir_.instrs[v];
+    if (in.kind == InstrKind::Inside) return "1";
+    if (in.kind == InstrKind::Scalar) return operand(v);
+    const std::uint32_t number = chain_.value_of[v];
+    const ChainValue& value = chain_.values[number];
+    const int row = chain_.shift_of[v].first - user.first + origin.first, column = chain_.shift_of[v].second - user.second + origin.second;
+    const Instr& sample = ir_.instrs[value.sample];
+    if (sample.kind == InstrKind::Load && access(sample.index).buffer == kNone)
+      return fmt::format("({})", sum_text("t." + name(sample.index), offset(sample.index, "(" + index("r", row) + ")", "(" + index("c", column) + ")")));
+    if (sample.kind == InstrKind::Load) return window_element(access(sample.index).window, row, column);
+    if (value.pass == pass) return value_name(value.sample);
+    return fmt::format("q{}[{}][{}]", number, index("r", row - value.top), index("c", column - value.left));
   }
 
   // --- The tile -----------------------------------------------------------------------------------------------------
@@ -134,22 +167,32 @@ class Writer {
     out_.label("template <bool whole>");
     out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, int rows, int columns)");
     out_.line(fmt::format("const tarry_u32 rs = whole ? {}u : (1u << rows) - 1, cs = whole ? {}u : (1u << columns) - 1;",
-                          (1u << ir_.tile_rows) - 1, (1u << ir_.vector) - 1));
+                          (1u << rows_) - 1, (1u << ir_.vector) - 1));
     for (std::uint32_t g = 0; g < ir_.guards.size(); ++g) guard(g);
+    load_tile();
+    results([&] { point(); });
+    out_.close();
+  }
+
+  void load_tile() {
     for (const Window& w : windows_) out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(w.anchor), w.anchor, w.rows, w.columns));
     for (const Window& w : windows_)
       for (int row = 0; row < w.rows; ++row) load_row(w, row);
+  }
+
+  /// Row after row: what `compute` writes for a point at r, c, and the stores.
+  template <class F>
+  void results(const F& compute) {
     out_.label("#pragma unroll");
-    out_.open(fmt::format("for (int r = 0; r < {}; ++r)", ir_.tile_rows));
+    out_.open(fmt::format("for (int r = 0; r < {}; ++r)", rows_));
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store) out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, ir_.vector));
     out_.label("#pragma unroll");
     out_.open(fmt::format("for (int c = 0; c < {}; ++c)", ir_.vector));
-    for (Value v = 0; v < ir_.instrs.size(); ++v) instruction(v);
+    compute();
     out_.close();
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store) store_row(in.index);
-    out_.close();
     out_.close();
   }
 
@@ -157,7 +200,7 @@ class Writer {
     out_.line(fmt::format("tarry_u32 rs{0} = rs, cs{0} = cs;", g));
     std::string rows, columns;
     for (const GuardTerm& term : ir_.guards[g].terms) {
-      std::string& all = varies(term.access, 1) ? columns : rows;
+      std::string& all = along_columns(term.access) ? columns : rows;
       all += (all.empty() ? "" : " && ") + holds(term, "r", "c");
     }
     out_.open("if (!whole)");
@@ -166,7 +209,7 @@ class Writer {
       out_.label("#pragma unroll");
       out_.line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) if (!({2})) {0}s{3} &= ~(1u << {0});", which, count, all, g));
     };
-    test('r', ir_.tile_rows, rows);
+    test('r', rows_, rows);
     test('c', ir_.vector, columns);
     out_.close();
   }
@@ -177,7 +220,7 @@ class Writer {
     std::vector<bool> needed(static_cast<std::size_t>(w.columns));
     for (const std::uint32_t a : w.members) {
       const int at = row + w.top - access(a).row, from = access(a).column - w.left;
-      if (w.along_rows && (at < 0 || at >= ir_.tile_rows)) continue;
+      if (w.along_rows && (at < 0 || at >= rows_)) continue;
       const std::string rows = bits('r', guard_of_[a]), columns = bits('c', guard_of_[a]);
       const std::string wanted = w.along_columns ? from == 0 ? columns : fmt::format("{} << {}", columns, from) : fmt::format("({} ? 1u : 0u)", columns);
       const std::string want = fmt::format("({} ? {} : 0u)", w.along_rows ? fmt::format("{} >> {} & 1u", rows, at) : rows, wanted);
@@ -222,7 +265,7 @@ class Writer {
     out_.open("");
     out_.line(fmt::format("{}* to = {};", type(a), sum_text(fmt::format("t.a{}", a), offset(a, "r", "0"))));
     const std::string wanted = "(rs >> r & 1u ? cs : 0u)";
-    if (access(a).aligned && varies(a, 1)) {
+    if (access(a).aligned && along_columns(a)) {
       out_.line(fmt::format("$N_put<{}, {}>(to, {}, y{});", type(a), ir_.vector, wanted, a));
     } else {
       out_.label("#pragma unroll");
@@ -231,95 +274,31 @@ class Writer {
     out_.close();
   }
 
-  // --- A point ------------------------------------------------------------------------------------------------------
-
-  void instruction(Value v) {
-    const Instr& in = ir_.instrs[v];
-    const std::string head = fmt::format("const {} {} = ", c_type(in.dtype), value_name(v));
-    switch (in.kind) {
-      case InstrKind::Load: return out_.line(head + load(in) + ";");
-      case InstrKind::Inside: return out_.line(fmt::format("{}{};", head, holds(in.index)));
-      case InstrKind::Store: return out_.line(fmt::format("y{}[c] = {};", in.index, operand(in.args[0])));
-      case InstrKind::Compute: {
-        std::vector<std::string> operands;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i]));
-        return out_.line(fmt::format("{}{};", head, expressions_.compute(v, operands)));
-      }
-      case InstrKind::Scalar:
-      case InstrKind::Result: return;
-    }
-  }
-
-  [[nodiscard]] std::string operand(Value v) const {
-    const Instr& in = ir_.instrs[v];
-    return in.kind == InstrKind::Scalar ? "p." + slot_name({SlotKind::Scalar, in.index}) : value_name(v);
-  }
-
-  [[nodiscard]] std::string load(const Instr& in) const {
-    const Access& a = access(in.index);
-    if (a.buffer == kNone) return sum_text(fmt::format("t.o{}", in.index), offset(in.index, "r", "c"));
-    const Window& w = *std::find_if(windows_.begin(), windows_.end(), [&](const Window& x) { return x.anchor == a.window; });
-    const auto index = [](bool moves, const char* at, int shift) {
-      return !moves ? std::string("0") : shift == 0 ? std::string(at) : fmt::format("{} + {}", at, shift);
-    };
-    const std::string element = fmt::format("x{}[{}][{}]", w.anchor, index(w.along_rows, "r", a.row - w.top),
-                                            index(w.along_columns, "c", a.column - w.left));
-    return in.guard == kNone ? element : fmt::format("{} ? {} : ({})0", holds(in.guard), element, type(in.index));
-  }
-
-  // --- The kernel ---------------------------------------------------------------------------------------------------
-
-  /// A thread's number is that of its tile, in row-major order of tiles.
+  /// A thread's number is that of its tile.
   void entry() {
-    const int rank = ir_.rank;
     out_.open("extern \"C\" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p)");
     out_.line("const tarry_i64 number = (tarry_i64)blockIdx.x * 256 + threadIdx.x;");
     out_.line("if (number >= p.tiles) return;");
-    out_.line("$O i = ($O)number;");
-    std::vector<std::string> indices(static_cast<std::size_t>(rank), "i");
-    for (int d = rank; d-- > 1;) {
-      if (ir_.wide_index) out_.line(fmt::format("const $O q{0} = i / p.n{0};", d));
-      else out_.line(fmt::format("const $O q{0} = (__umulhi((tarry_u32)p.w{0}, i) + i) >> (tarry_u32)(p.w{0} >> 32);", d));
-      out_.line(fmt::format("const $O i{0} = i - q{0} * ($O)p.n{0};", d));
-      out_.line(fmt::format("i = q{};", d));
-      indices[static_cast<std::size_t>(d)] = fmt::format("i{}", d);
+    find();
+    if (!chain_.worthwhile()) {
+      out_.line(fmt::format("if ({}) $N_tile<true>(p, t, rows, columns);", whole()));
+      out_.line("else $N_tile<false>(p, t, rows, columns);");
+    } else {
+      out_.line(fmt::format("if ({}) return $N_passes(p, t);", whole()));
+      out_.label("#pragma unroll 1");
+      out_.open("for (int r = 0; r < rows; ++r)");
+      out_.line("$N_tile<false>(p, t, 1, columns);");
+      for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
+        if (is_placed(a) && along_rows(a)) out_.line(fmt::format("t.{} += {};", name(a), offset(a, "1", "0")));
+      out_.close();
     }
-    const std::string column = fmt::format("({} * {})", indices.back(), ir_.vector);
-    indices.back() = "column";
-    out_.line(fmt::format("const $O column = {};", column));
-    std::string rows = "1";
-    if (rank > 1) {
-      std::string& row = indices[static_cast<std::size_t>(rank) - 2];
-      out_.line(fmt::format("const $O row = {} * {};", row, ir_.tile_rows));
-      row = "row";
-      rows = fmt::format("(int)(p.e{0} - row < {1} ? p.e{0} - row : {1})", rank - 2, ir_.tile_rows);
-    }
-    out_.line(fmt::format("const int rows = {}, columns = (int)(p.e{} - column < {} ? p.e{} - column : {});", rows, rank - 1, ir_.vector,
-                          rank - 1, ir_.vector));
-    out_.line("$N_at t;");
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-      if (is_placed(a)) out_.line(fmt::format("t.{0}{1} = {2};", letter(access(a)), a, sum_text(fmt::format("p.{}{}", letter(access(a)), a), outer_offset(ir_, a, indices, "p."))));
-    std::string whole = fmt::format("rows == {} && columns == {}", ir_.tile_rows, ir_.vector);
-    for (const Guard& g : ir_.guards)
-      for (const GuardTerm& term : g.terms) whole += whole_term(term);
-    out_.line(fmt::format("if ({}) $N_tile<true>(p, t, rows, columns);", whole));
-    out_.line("else $N_tile<false>(p, t, rows, columns);");
     out_.close();
   }
 
-  /// A term is linear along rows or along columns: it holds in the tile where it holds at both ends.
-  [[nodiscard]] std::string whole_term(const GuardTerm& term) const {
-    std::string text = " && " + holds(term, "0", "0");
-    const int last = varies(term.access, 1) ? ir_.vector - 1 : varies(term.access, 2) ? ir_.tile_rows - 1 : 0;
-    if (last > 0) text += " && " + (varies(term.access, 1) ? holds(term, "0", std::to_string(last)) : holds(term, std::to_string(last), "0"));
-    return text;
-  }
-
-  const KernelIr& ir_;
-  Expressions expressions_;
-  std::vector<std::uint32_t> guard_of_;
+  const Chain chain_;
+  int rows_ = 1;
+  std::vector<std::uint32_t> guard_of_;  ///< per access
   std::vector<Window> windows_;
-  CodeWriter out_;
 };
 
 }  // namespace

@@ -42,6 +42,8 @@ void assign_stages(KernelIr& ir);
 /// lower_schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
 
+/// lower_transpose.cpp: makes a pointwise kernel a Transpose where loads cross its stores; false where they do not.
+bool choose_transpose(KernelIr& ir, const KernelArgs& args, const graph::Target& target);
 /// lower_stencil.cpp: makes a pointwise kernel a Stencil where it loads neighbours of one buffer; false where it does not.
 bool choose_stencil(KernelIr& ir, const KernelArgs& args, const graph::Target& target);
 

@@ -1,0 +1,60 @@
+// CUDA C: what the schedules of tiles share. A tile is `ir.tile(d)` points along each outer dimension; tiles are numbered
+// in row-major order. Its points are named by a row (of dimension ir.row_dimension()) and a column (of the last one).
+#pragma once
+
+#include <string>
+
+#include "codegen/render_cuda.h"
+
+namespace tarry::codegen::cuda {
+
+class TileWriter {
+ public:
+  TileWriter(const TileWriter&) = delete;
+  TileWriter& operator=(const TileWriter&) = delete;
+
+ protected:
+  explicit TileWriter(const KernelIr& ir) : ir_(ir), expressions_(ir) {}
+  ~TileWriter() = default;
+
+  /// How a point finds the value of a load of a buffer, and whether a guard holds there.
+  [[nodiscard]] virtual std::string loaded(const Instr& in) const = 0;
+  [[nodiscard]] virtual std::string inside(std::uint32_t guard) const = 0;
+  /// What an iota adds at the point.
+  [[nodiscard]] virtual std::string counted(std::uint32_t access) const = 0;
+  /// Index of the point among the results of its thread that one store takes.
+  [[nodiscard]] virtual const char* result_index() const = 0;
+
+  [[nodiscard]] const Access& access(std::uint32_t a) const { return ir_.accesses[a]; }
+  [[nodiscard]] std::string type(std::uint32_t a) const { return c_type(ir_.buffers[access(a).buffer]); }
+  [[nodiscard]] bool along_rows(std::uint32_t a) const { return moves(a, ir_.row_dimension()); }
+  [[nodiscard]] bool along_columns(std::uint32_t a) const { return moves(a, ir_.rank - 1); }
+  [[nodiscard]] std::string name(std::uint32_t a) const;
+  [[nodiscard]] std::string operand(Value v) const;
+  /// Whether an access has an address or an offset of its own.
+  [[nodiscard]] bool is_placed(std::uint32_t a) const { return access(a).window == kNone || access(a).window == a; }
+  /// What an access adds at a row and a column of the tile.
+  [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column) const;
+  /// Whether a term of a guard holds at a row and a column of the tile.
+  [[nodiscard]] std::string holds(const GuardTerm& term, const std::string& row, const std::string& column) const;
+  /// Whether all points of the tile are there and all guards hold at them.
+  [[nodiscard]] std::string whole() const;
+  /// Loads and stores of runs of elements: $N_get, $N_put.
+  static std::string_view runs();
+
+  void place();                 ///< the struct of addresses and offsets: $N_at
+  void find();                  ///< from `number`, a tile's: row, column, rows, columns and t
+  void point();                 ///< all instructions; a store of access A goes to yA[result_index()]
+  KernelSource finish(int threads);
+
+  const KernelIr& ir_;
+  Expressions expressions_;
+  CodeWriter out_;
+
+ private:
+  [[nodiscard]] bool moves(std::uint32_t a, int dimension) const {
+    return dimension >= 0 && access(a).strides[static_cast<std::size_t>(dimension)] != StrideClass::Zero;
+  }
+};
+
+}  // namespace tarry::codegen::cuda

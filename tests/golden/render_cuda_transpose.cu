@@ -1,0 +1,114 @@
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 t0_0;
+  const float* a1;
+  tarry_i64 t1_1;
+  float* a2;
+  tarry_i64 t2_0;
+  tarry_i64 e0;
+  tarry_i64 e1;
+  tarry_i64 n1;
+  tarry_u64 w1;
+  tarry_i64 tiles;
+};
+template <class T, int N> struct alignas(N * sizeof(T)) ENTRY_run { T v[N]; };
+template <class T, int N> __device__ __forceinline__ void ENTRY_get(const T* from, tarry_u32 wanted, T* x) {
+  if (wanted == (1u << N) - 1) {
+    const ENTRY_run<T, N> run = *(const ENTRY_run<T, N>*)from;
+#pragma unroll
+    for (int j = 0; j < N; ++j) x[j] = run.v[j];
+  } else {
+#pragma unroll
+    for (int j = 0; j < N; ++j) if (wanted >> j & 1u) x[j] = from[j];
+  }
+}
+template <class T, int N> __device__ __forceinline__ void ENTRY_put(T* to, tarry_u32 wanted, const T* y) {
+  if (wanted == (1u << N) - 1) {
+    ENTRY_run<T, N> run;
+#pragma unroll
+    for (int j = 0; j < N; ++j) run.v[j] = y[j];
+    *(ENTRY_run<T, N>*)to = run;
+  } else {
+#pragma unroll
+    for (int j = 0; j < N; ++j) if (wanted >> j & 1u) to[j] = y[j];
+  }
+}
+struct ENTRY_at {
+  const float* a0;
+  const float* a1;
+  float* a2;
+};
+struct alignas(16) ENTRY_shared {
+  float s1[64][65];
+};
+template <bool whole>
+__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int rows, int columns) {
+  const int lane = (int)(threadIdx.x % 64) * 1, first = (int)(threadIdx.x / 64);
+  float x1[8][1] = {};
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int r = first + i * 8;
+    tarry_u32 wanted = 1u;
+    if (!whole) {
+      wanted = 0;
+#pragma unroll
+      for (int j = 0; j < 1; ++j) if (lane + j < rows && r < columns) wanted |= 1u << j;
+    }
+    ENTRY_get<float, 1>(t.a1 + lane + r * p.t1_1, wanted, x1[i]);
+  }
+  float x0[8][1] = {};
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int r = first + i * 8;
+    tarry_u32 wanted = 1u;
+    if (!whole) {
+      wanted = 0;
+#pragma unroll
+      for (int j = 0; j < 1; ++j) if (r < rows && lane + j < columns) wanted |= 1u << j;
+    }
+    ENTRY_get<float, 1>(t.a0 + r * p.t0_0 + lane, wanted, x0[i]);
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int r = first + i * 8;
+    ENTRY_put<float, 1>(&s.s1[r][lane], 1u, x1[i]);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int r = first + i * 8;
+    float y2[1];
+#pragma unroll
+    for (int j = 0; j < 1; ++j) {
+      const float v0 = x0[i][0];
+      const float v1 = s.s1[lane + j][r];
+      const float v2 = v0 + v1;
+      y2[j] = v2;
+    }
+    tarry_u32 wanted = 1u;
+    if (!whole) {
+      wanted = 0;
+#pragma unroll
+      for (int j = 0; j < 1; ++j) if (r < rows && lane + j < columns) wanted |= 1u << j;
+    }
+    ENTRY_put<float, 1>(t.a2 + r * p.t2_0 + lane, wanted, y2);
+  }
+}
+extern "C" __global__ void __launch_bounds__(512) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+  __shared__ ENTRY_shared s;
+  const tarry_i64 number = blockIdx.x;
+  tarry_u32 i = (tarry_u32)number;
+  const tarry_u32 q1 = (__umulhi((tarry_u32)p.w1, i) + i) >> (tarry_u32)(p.w1 >> 32);
+  const tarry_u32 i1 = i - q1 * (tarry_u32)p.n1;
+  i = q1;
+  const tarry_u32 column = i1 * 64;
+  const int columns = (int)(p.e1 - column < 64 ? p.e1 - column : 64);
+  const tarry_u32 row = i * 64;
+  const int rows = (int)(p.e0 - row < 64 ? p.e0 - row : 64);
+  ENTRY_at t;
+  t.a0 = p.a0 + row * p.t0_0 + column;
+  t.a1 = p.a1 + row + column * p.t1_1;
+  t.a2 = p.a2 + row * p.t2_0 + column;
+  if (rows == 64 && columns == 64) ENTRY_tile<true>(p, t, s, rows, columns);
+  else ENTRY_tile<false>(p, t, s, rows, columns);
+}

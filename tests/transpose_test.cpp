@@ -1,0 +1,123 @@
+// Transposes: kernels of which some loads cross the stores.
+#include "tests/tile_kernels.h"
+
+using namespace tarry;
+using namespace tarry::test;
+
+namespace {
+
+/// Axis i of the result is axis axes[i] of x.
+GraphEdge permuted(Maker& m, GraphEdge x, const std::vector<int>& axes) {
+  Dims to;
+  IndexMap map;
+  map.size = static_cast<int>(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    to.push_back(m.shape(x)[axes[i]]);
+    map[axes[i]] = {static_cast<int>(i), 0, 1};
+  }
+  return m.view(x, map, to);
+}
+
+Maker transpose_add(std::int64_t rows, std::int64_t columns, Dtype d = float32) {
+  Maker m;
+  const GraphEdge a = m.leaf({rows, columns}, d), b = m.leaf({columns, rows}, d);
+  m.g.roots = {m.map(Op::Add, {a, permuted(m, b, {1, 0})})};
+  return m;
+}
+
+Maker permute(const Dims& shape, const std::vector<int>& axes, Dtype d = float32) {
+  Maker m;
+  const GraphEdge x = m.leaf(shape, d);
+  m.g.roots = {permuted(m, x, axes)};
+  return m;
+}
+
+/// Two crossed operands, a row, a column, an index, two results.
+Maker many(std::int64_t rows, std::int64_t columns) {
+  Maker m;
+  const GraphEdge a = m.leaf({columns, rows}, float32), b = m.leaf({columns, rows}, float64);
+  const GraphEdge row = m.leaf({1, columns}, float64), column = m.leaf({rows, 1}, float64);
+  const GraphEdge sum = m.map(Op::Add, {m.map(Op::Cast, {permuted(m, a, {1, 0})}, float64), permuted(m, b, {1, 0})});
+  const GraphEdge scaled = m.map(Op::Multiply, {sum, m.broadcast(row, {rows, columns})});
+  const GraphEdge shifted = m.map(Op::Add, {scaled, m.broadcast(column, {rows, columns})});
+  const GraphEdge counted = m.map(Op::Add, {shifted, m.map(Op::Cast, {m.iota({rows, columns}, 0)}, float64)});
+  m.g.roots = {shifted, counted};
+  return m;
+}
+
+/// A box of x replaced by a transposed array.
+Maker placed(std::int64_t rows, std::int64_t columns) {
+  Maker m;
+  const GraphEdge x = m.leaf({rows, columns}, float32), v = m.leaf({columns - 7, rows - 5}, float32);
+  m.g.roots = {m.update(m.map(Op::Add, {x, x}), permuted(m, v, {1, 0}), {2, 3})};
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("transpose: crossed operands have the interpreter's bits", "[transpose]") {
+  std::vector<Maker> graphs;
+  for (const auto& [rows, columns] : {std::pair{64, 64}, {128, 64}, {33, 65}, {100, 200}, {131, 67}, {64, 1000}}) {
+    graphs.push_back(transpose_add(rows, columns));
+    graphs.push_back(many(rows, columns));
+    graphs.push_back(permute({rows, columns}, {1, 0}));
+  }
+  for (const auto& [rows, columns] : {std::pair{64, 80}, {133, 140}}) graphs.push_back(placed(rows, columns));
+  check_bits(graphs, Schedule::Transpose);
+}
+
+TEST_CASE("transpose: permutations of several dimensions", "[transpose]") {
+  std::vector<Maker> graphs;
+  graphs.push_back(permute({2, 40, 3, 50}, {0, 3, 1, 2}));
+  graphs.push_back(permute({2, 50, 7, 10}, {0, 2, 3, 1}));
+  graphs.push_back(permute({40, 3, 70}, {2, 1, 0}));
+  graphs.push_back(permute({40, 5, 70}, {1, 2, 0}));
+  graphs.push_back(permute({3, 40, 2, 70}, {2, 3, 0, 1}));
+  check_bits(graphs, Schedule::Transpose);
+}
+
+TEST_CASE("transpose: elements of every width", "[transpose]") {
+  std::vector<Maker> graphs;
+  for (const Dtype d : {Dtype::Bool, Dtype::UInt8, Dtype::Float16, Dtype::Int32, Dtype::Int64, Dtype::Float64}) {
+    graphs.push_back(permute({128, 256}, {1, 0}, d));
+    graphs.push_back(permute({132, 140}, {1, 0}, d));
+    graphs.push_back(permute({67, 201}, {1, 0}, d));
+  }
+  check_bits(graphs, Schedule::Transpose);
+}
+
+TEST_CASE("transpose: small elements move in words where they are aligned", "[transpose]") {
+  CHECK(lowered(permute({128, 256}, {1, 0}, Dtype::UInt8)).ir.vector == 4);
+  CHECK(lowered(permute({130, 256}, {1, 0}, Dtype::UInt8)).ir.vector == 1);
+  CHECK(lowered(permute({130, 256}, {1, 0}, Dtype::Float16)).ir.vector == 2);
+  CHECK(lowered(permute({128, 256}, {1, 0})).ir.vector == 1);
+}
+
+TEST_CASE("transpose: short dimensions and rows that stay whole are pointwise", "[transpose]") {
+  CHECK(lowered(permute({3, 1000}, {1, 0})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({1000, 3}, {1, 0})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({32, 32}, {1, 0})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({4, 50, 60, 8}, {0, 2, 1, 3})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({100, 100}, {1, 0}), "x86-64-v4").ir.schedule == Schedule::Pointwise);
+}
+
+TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
+  TARRY_REQUIRE_NVRTC();
+  check_compiles({transpose_add(128, 256), many(128, 256), placed(128, 256), permute({128, 256}, {1, 0}, Dtype::UInt8),
+                  permute({129, 255}, {1, 0}, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64)});
+}
+
+TEST_CASE("transpose: golden text", "[transpose]") { check_golden("render_cuda_transpose", transpose_add(128, 256)); }
+
+TEST_CASE("transpose: the verifier refuses tiles that are none", "[transpose]") {
+  const KernelIr good = lowered(transpose_add(128, 256)).ir;
+  const auto refused = [&](auto change) {
+    KernelIr ir = good;
+    change(ir);
+    CHECK_THROWS_AS(codegen::verify(ir), InternalError);
+  };
+  refused([](KernelIr& ir) { ir.cross = -1; });
+  refused([](KernelIr& ir) { ir.cross = 1; });
+  refused([](KernelIr& ir) { ir.tile_rows = 12; });
+  refused([](KernelIr& ir) { ir.accesses.back().strides.back() = codegen::StrideClass::Any; });
+}
