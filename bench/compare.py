@@ -125,7 +125,7 @@ def summarise(figures):
         target = wanted.get(w, {})
         for mode in MODES:
             row = ours.get((w, mode), {"err": "did not run"})
-            of_mode = {"ms": row.get("ms"), "err": row.get("err"), "share": row.get("share"), "ceiling": row.get("ceiling")}
+            of_mode = {k: row.get(k) for k in ("ms", "err", "share", "ceiling", "launches", "registers", "spilled")}
             if row.get("ms") and line["peer_ms"]:
                 of_mode["ratio"] = line["peer_ms"] / row["ms"]
             if mode in target:
@@ -177,6 +177,13 @@ def markdown(figures):
                 cells.append(milliseconds(m["ms"] * m["share"]) if m["share"] else "")
                 cells.append(f"{100 * m['share']:.1f} % {m['ceiling']}" if m["share"] else "")
         lines.append("| " + " | ".join(cells) + " |")
+    if figures["device"] == "cuda":
+        lines += ["", "Kernels in strict mode: launches of an evaluation; registers of the kernel that has most, and bytes spilled, by the",
+                  "compiler's report.", "", "| workload | launches | registers | spilled |", "| --- | --- | --- | --- |"]
+        for line in summarise(figures):
+            m = line["strict"]
+            if not m["err"]:
+                lines.append(f"| {line['w']} | {m['launches']} | {m['registers']} | {m['spilled']} |")
     peers = sorted({r["peer"] for r in figures["rows"]} - {"tarry"})
     lines += ["", "All peers [ms]", "", "| workload | " + " | ".join(peers) + " |", "| --- |" + " --- |" * len(peers)]
     by = {(r["w"], r["peer"]): r for r in figures["rows"]}

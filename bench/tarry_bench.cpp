@@ -21,6 +21,8 @@
 #include "bench/threads.h"
 #include "bench/timing.h"
 #include "bench/workloads.h"
+#include "runtime/backend.h"
+#include "runtime/nvrtc.h"
 
 namespace {
 
@@ -111,8 +113,24 @@ struct Options {
   }
 };
 
+/// Registers per thread of the kernel that has most, and bytes that kernels spill, by the compiler's report on what is
+/// about to run.
+Json resources(const bench::Arrays& lazy, const std::string& mode) {
+  const ta::graph::Target& target = ta::runtime::backend(ta::cuda(0)).target();
+  int registers = 0;
+  std::int64_t spilled = 0;
+  for (const std::string& text : ta::plan(std::span<const ta::Array>(lazy)).sources()) {
+    const auto numerics = mode == "relaxed" ? ta::graph::Mode::Relaxed : ta::graph::Mode::Strict;
+    for (const ta::runtime::KernelResources& k : ta::runtime::nvrtc_compile(text, target, numerics).resources) {
+      registers = std::max(registers, k.registers);
+      spilled += k.spill_store_bytes + k.spill_load_bytes;
+    }
+  }
+  return {{"registers", registers}, {"spilled", spilled}};
+}
+
 /// One workload in one mode: {"err": ...} where it fails or its result is wrong.
-Json run(const bench::Workload& w, const bench::HostInputs& host, const bench::Arrays& inputs,
+Json run(const bench::Workload& w, const std::string& mode, const bench::HostInputs& host, const bench::Arrays& inputs,
          const bench::Ceilings& machine, const Options& options) {
   bench::Arrays results;
   ta::Report report;
@@ -142,6 +160,7 @@ Json run(const bench::Workload& w, const bench::HostInputs& host, const bench::A
                   {"launches", c.launches},
                   {"bytes", c.bytes_read + c.bytes_written},
                   {"error", accuracy.error}});
+  if (options.gpu() && !options.check_only) row.update(resources(w.record(inputs), mode));
   return row;
 }
 
@@ -184,7 +203,7 @@ int run_all(const Options& options) {
           inputs.push_back(on_device(host[i], w.inputs[i]));
         }
         const ta::Scope numerics(mode == "relaxed" ? ta::relaxed : ta::strict);
-        row.update(run(w, host, inputs, machine, options));
+        row.update(run(w, mode, host, inputs, machine, options));
       } catch (const std::exception& error) {
         row["err"] = error.what();
       }

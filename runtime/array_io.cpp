@@ -206,10 +206,23 @@ Report detail::evaluate(ArrayPointers arrays, Where where) {
   return runtime::evaluate(edges_of(arrays, "evaluate", where), where);
 }
 
-Report evaluate(std::span<const Array> arrays, std::source_location where) {
+namespace {
+
+std::vector<const Array*> pointers_to(std::span<const Array> arrays) {
   std::vector<const Array*> pointers;
+  pointers.reserve(arrays.size());
   for (const Array& x : arrays) pointers.push_back(&x);
-  return detail::evaluate(pointers, where);
+  return pointers;
+}
+
+}  // namespace
+
+Report evaluate(std::span<const Array> arrays, std::source_location where) {
+  return detail::evaluate(pointers_to(arrays), where);
+}
+
+Plan plan(std::span<const Array> arrays, std::source_location where) {
+  return detail::plan(pointers_to(arrays), {}, where);
 }
 
 Plan detail::plan(ArrayPointers arrays, std::string_view target, Where where) {

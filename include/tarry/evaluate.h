@@ -66,6 +66,8 @@ template <detail::IsArray... Arrays>
   const Array* arrays[] = {first.array(), &rest...};
   return detail::plan(arrays, {}, first.where());
 }
+[[nodiscard]] TARRY_EXPORT Plan plan(std::span<const Array> arrays,
+                                     std::source_location where = std::source_location::current());
 /// The same for a target that need not be in this machine. Throws InvalidArgument for a name that no target has.
 template <detail::IsArray... Arrays>
 [[nodiscard]] Plan plan_for(TargetName target, const Array& first, const Arrays&... rest) {
