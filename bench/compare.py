@@ -139,6 +139,15 @@ def summarise(figures):
     return result
 
 
+def unlike(figures):
+    """Workloads of which programs count other bytes: they do not run the same."""
+    counted = {}
+    for row in figures["rows"]:
+        if "ms" in row:
+            counted.setdefault(row["w"], []).append(row["gbps"] * row["ms"])
+    return [w for w, numbers in counted.items() if max(numbers) > 1.001 * min(numbers)]
+
+
 def milliseconds(ms):
     return "" if ms is None else f"{ms:.4f}" if ms < 1 else f"{ms:.3f}"
 
@@ -250,7 +259,10 @@ def main():
     write(figures, base)
     print(markdown(figures))
     failed = [r["w"] for r in figures["rows"] if r["peer"] == "tarry" and "err" in r]
-    return 1 if failed or not figures["rows"] else 0
+    for what, names in (("failed", failed), ("not the same work", unlike(figures))):
+        if names:
+            print(f"{what}: {', '.join(names)}", file=sys.stderr)
+    return 1 if failed or unlike(figures) or not figures["rows"] else 0
 
 
 if __name__ == "__main__":

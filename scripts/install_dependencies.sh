@@ -4,7 +4,7 @@ set -eu
 
 # Of alternatives (a|b) any will do, and the first is installed.
 packages="g++ cmake ninja-build ccache git pkg-config libboost-dev|libboost1.74-dev libxxhash-dev catch2 libfmt-dev
-libspdlog-dev libcli11-dev nlohmann-json3-dev libtbb-dev libpng-dev python3 python3-numpy"
+libspdlog-dev libcli11-dev nlohmann-json3-dev libtbb-dev libpng-dev libopenblas0 python3 python3-numpy"
 
 missing=""
 for package in $packages; do
