@@ -74,7 +74,8 @@ struct Access {
   std::uint32_t buffer = kNone;        ///< index into buffers; kNone: iota
   bool store = false;
   bool outer_only = false;             ///< used by Outer instructions: no reduced stride
-  bool aligned = false;                ///< base and strides keep vector-wide alignment along the vector dimension
+  bool aligned = false;                ///< base and strides keep vector-wide alignment along the vector dimension; of an
+                                       ///< iota, where it numbers a draw: that of a block of words
   std::vector<StrideClass> strides;    ///< one per outer dimension
   StrideClass reduced = StrideClass::Zero;
   // Stencil. Loads of one buffer with equal strides are a window; each lies a few rows (of the last dimension but one)
@@ -141,6 +142,11 @@ struct KernelIr {
   [[nodiscard]] bool crosses(std::uint32_t access) const { return codegen::crosses(accesses[access], cross); }
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 };
+
+/// Whether a value is that of an iota access.
+inline bool is_iota(const KernelIr& ir, Value v) {
+  return ir.instrs[v].kind == InstrKind::Load && ir.accesses[ir.instrs[v].index].buffer == kNone;
+}
 
 /// Class of rows of n elements: tree blocks of the longest row in it, a power of two.
 constexpr int row_class(std::int64_t n) {

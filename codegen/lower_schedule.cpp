@@ -14,6 +14,7 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr int kSerialExtent = 32;     // R is left to right up to here
 constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
 constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
+constexpr int kDrawBlock = 4;         // words of a block of Philox
 constexpr int kMixedVector = 8;       // elements of a pointwise vector where values are wider than memory
 
 StrideClass stride_class(std::int64_t s) {
@@ -126,14 +127,14 @@ class Scheduler {
     ir_.vector = kReduceVector;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
       ir_.accesses[i].aligned =
-          is_plain(i) && ir_.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+          (is_plain(i) || numbers_draw(i)) && ir_.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
   }
 
   void choose_outer_vector() {
     if (args_.extents.back() % kReduceVector != 0) return;
     ir_.vector = kReduceVector;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned = is_plain(i) && ir_.accesses[i].strides.back() == StrideClass::One &&
+      ir_.accesses[i].aligned = (is_plain(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One &&
                                 args_.accesses[i].reduced_stride % kReduceVector == 0 &&
                                 is_aligned(i, kReduceVector, ir_.rank - 1);
   }
@@ -154,7 +155,8 @@ class Scheduler {
     if (v == 1) return;
     ir_.vector = v;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned = is_plain(i) && ir_.accesses[i].strides.back() == StrideClass::One;
+      ir_.accesses[i].aligned = (is_plain(i) || (numbers_draw(i) && is_aligned(i, std::min(v, kDrawBlock), ir_.rank - 1))) &&
+                                ir_.accesses[i].strides.back() == StrideClass::One;
   }
 
   [[nodiscard]] bool fits_pointwise(int v) const {
@@ -168,6 +170,14 @@ class Scheduler {
   /// An access of memory without a guard; what a guard lets through is loaded element by element.
   [[nodiscard]] bool is_plain(std::size_t access) const {
     return ir_.accesses[access].buffer != kNone && raw_[access].guard == kNone;
+  }
+
+  /// An iota that numbers the elements of a draw: where it is aligned, neighbours share a block of words.
+  [[nodiscard]] bool numbers_draw(std::size_t access) const {
+    return std::any_of(ir_.instrs.begin(), ir_.instrs.end(), [&](const Instr& in) {
+      return in.kind == InstrKind::Compute && in.op == graph::Op::RandomBits && is_iota(ir_, in.args[0]) &&
+             ir_.instrs[in.args[0]].index == access;
+    });
   }
 
   /// Offset and strides (but that of dimension `skip`) are multiples of `elements`; buffers start at 256-byte

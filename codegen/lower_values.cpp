@@ -349,7 +349,10 @@ class Selector {
         break;
       case OpClass::Iota: {
         Dims strides = Dims::filled(s.map.size, 0);
-        strides[static_cast<int>(n.payload)] = 1;
+        if (n.payload == graph::kNumberPayload)
+          strides = graph::row_major_strides(s.shape.span());
+        else
+          strides[static_cast<int>(n.payload)] = 1;
         in = load(in, access(kNone, 0, strides, s.map), kNone);
         break;
       }

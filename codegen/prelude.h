@@ -28,3 +28,4 @@
 #include "codegen/prelude/pow_f64.h"
 #include "codegen/prelude/math_f32.h"
 #include "codegen/prelude/math_half.h"
+#include "codegen/prelude/random.h"

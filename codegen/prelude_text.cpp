@@ -147,7 +147,9 @@ bool is_infix(graph::Op op, Dtype input) {
 std::string function_name(graph::Op op, Dtype input, Dtype output) {
   const std::string base = std::string("tarry_") + graph::info(op).name;
   if (op == graph::Op::Cast) return base + suffix(input) + suffix(output);
-  return base + suffix(op == graph::Op::Where ? output : input);  // where's condition is always bool
+  // where's condition is always bool; draws are told apart by what they give
+  const bool by_output = op == graph::Op::Where || graph::info(op).rule == graph::DtypeRule::Draw;
+  return base + suffix(by_output ? output : input);
 }
 
 std::string expression(graph::Op op, Dtype input, Dtype output, std::span<const std::string> operands) {

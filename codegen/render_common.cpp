@@ -145,6 +145,11 @@ std::string Expressions::apply(Op op, Dtype input, Dtype output, std::span<const
   return text;
 }
 
+std::string Expressions::call(const std::string& function, const std::string& arguments) {
+  functions_.insert(function);
+  return fmt::format("{}({})", function, arguments);
+}
+
 std::string Expressions::compute(Value v, std::span<const std::string> operands) {
   const Instr& instr = ir_.instrs[v];
   // where(condition, a, b) is named after the dtype it moves.

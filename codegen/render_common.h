@@ -65,6 +65,8 @@ class Expressions {
   /// Sum, Prod, Min or Max of two accumulator texts, left operand first; of ArgMin and ArgMax the value.
   std::string combine(const Reduction& r, const std::string& left, const std::string& right);
   std::string apply(graph::Op op, Dtype input, Dtype output, std::span<const std::string> operands);
+  /// A call of a prelude function that is no op's.
+  std::string call(const std::string& function, const std::string& arguments);
   [[nodiscard]] std::vector<std::string> functions() const { return {functions_.begin(), functions_.end()}; }
  private:
   const KernelIr& ir_;

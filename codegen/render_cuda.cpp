@@ -115,6 +115,35 @@ std::string Functions::element(std::uint32_t access, Region region) const {
   return sum_text(item, along ? reduced_offset(ir_, access, "k", "p.") : "0");
 }
 
+/// Whether the items' words of a draw come from blocks that they share: `load` draws them.
+bool Functions::shares_block(Value v) const {
+  const Instr& in = ir_.instrs[v];
+  if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || items_ == 1) return false;
+  return is_iota(ir_, in.args[0]) && ir_.accesses[ir_.instrs[in.args[0]].index].aligned;
+}
+
+std::vector<Value> Functions::draws() const {
+  std::vector<Value> found;
+  for (Value v = 0; v < ir_.instrs.size(); ++v)
+    if (stage_->runs[v] && shares_block(v)) found.push_back(v);
+  return found;
+}
+
+/// The words of a draw for all items. The last thread block of a pointwise kernel has single points anywhere.
+void Functions::draw(Value v) {
+  const Instr& in = ir_.instrs[v];
+  const std::uint32_t access = ir_.instrs[in.args[0]].index;
+  const std::string along = pointwise(ir_) ? "0" : reduced_offset(ir_, access, "k", "p.");
+  // Where offsets are narrow, so are numbers: the upper word of a block's is zero.
+  const std::string number = fmt::format("({})({})", ir_.wide_index ? "tarry_u64" : "tarry_u32", sum_text(fmt::format("t.o{}", access), along));
+  const std::string stream = fmt::format("{}, {}", operand(in.args[1], Region::Point), operand(in.args[2], Region::Point));
+  const char* word = info(in.dtype).suffix;
+  const std::string whole = expressions_.call(fmt::format("tarry_words_{}", word), fmt::format("x.d{}, $W, {}, {}", v, number, stream));
+  if (!pointwise(ir_)) return out_.line(whole + ";");
+  out_.line(fmt::format("if (m >= $W) {};", whole));
+  out_.line(fmt::format("else x.d{}[0] = {};", v, expressions_.call(fmt::format("tarry_random_bits_{}", word), fmt::format("{}, {}", number, stream))));
+}
+
 /// Whether a guard holds at item j: one unsigned comparison per term. Where offsets are narrow, so are coordinates.
 std::string Functions::guard(std::uint32_t index, Region region) const {
   const char* word = ir_.wide_index ? "tarry_u64" : "tarry_u32";
@@ -243,6 +272,8 @@ void Functions::moved(bool store) {
     const Dtype dtype = element_type(m.access);
     fields += m.single ? fmt::format(" {} {};", c_type(dtype), m.name()) : fmt::format(" $N_{} {};", info(dtype).suffix, m.name());
   }
+  if (!store)
+    for (const Value v : draws()) fields += fmt::format(" {} d{}[$W];", c_type(ir_.instrs[v].dtype), v);
   out_.line(fmt::format("struct $S_{} {{{} }};", store ? "stores" : "loads", fields));
 }
 
@@ -276,6 +307,8 @@ void Functions::move(bool store) {
     out_.close();
   }
   if (!each.empty()) move_items(store, each);
+  if (!store)
+    for (const Value v : draws()) draw(v);
   out_.close();
 }
 
@@ -327,8 +360,13 @@ void Functions::instructions(Region region, bool alone) {
     switch (in.kind) {
       case InstrKind::Load: load(v, placed, at); break;
       case InstrKind::Compute: {
+        if (shares_block(v)) {
+          out_.line(fmt::format("{}x.d{}[j];", head, v));
+          break;
+        }
         std::vector<std::string> operands;
         for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i], region));
+        if (in.op == Op::RandomBits && is_iota(ir_, in.args[0]) && !ir_.wide_index) operands[0] = "(tarry_u32)" + operands[0];
         out_.line(fmt::format("{}{};", head, expressions_.compute(v, operands)));
         break;
       }

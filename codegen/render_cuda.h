@@ -117,6 +117,9 @@ class Functions {
   [[nodiscard]] bool vector_access(std::uint32_t access) const;
   [[nodiscard]] StrideClass item_class(std::uint32_t access) const;
   [[nodiscard]] std::string element(std::uint32_t access, Region region) const;
+  [[nodiscard]] bool shares_block(Value v) const;
+  [[nodiscard]] std::vector<Value> draws() const;
+  void draw(Value v);
   [[nodiscard]] std::string guard(std::uint32_t index, Region region) const;
   [[nodiscard]] std::string operand(Value v, Region user) const;
   [[nodiscard]] std::vector<Value> row_values() const;

@@ -62,6 +62,12 @@ template <class R, class A, class B, class C, R (*F)(A, B, C)> struct OnCells<F>
   X(asin, S) X(acos, S) X(atan, S) X(sinh, S) X(cosh, S) X(tanh, S) X(asinh, S) X(acosh, S) X(atanh, S)              \
   X(erf, S) X(sigmoid, S) X(pow, S) X(atan2, S) X(hypot, S) X(logaddexp, S)
 
+/// Draws, by the dtype they give.
+#define TARRY_FOR_DRAWS(X)                                                                                           \
+  X(random_bits, u32) X(random_bits, u64) X(multiply_high, u32) X(multiply_high, u64)                                \
+  X(uniform, f16) X(uniform, bf16) X(uniform, f32) X(uniform, f64)                                                   \
+  X(normal, f16) X(normal, bf16) X(normal, f32) X(normal, f64)
+
 using Table = std::unordered_map<std::string_view, ScalarFunction>;
 const Table& table() {
 #define TARRY_ON_CELLS(OP, S) {"tarry_" #OP "_" #S, &OnCells<&tarry_##OP##_##S>::call},
@@ -73,6 +79,7 @@ const Table& table() {
       TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i64) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u64)
       TARRY_FOR_FLOATS(TARRY_ON_CELLS, f16) TARRY_FOR_FLOATS(TARRY_ON_CELLS, bf16)
       TARRY_FOR_FLOATS(TARRY_ON_CELLS, f32) TARRY_FOR_FLOATS(TARRY_ON_CELLS, f64)
+      TARRY_FOR_DRAWS(TARRY_ON_CELLS)
   };
 #undef TARRY_ON_CELLS
   return rows;

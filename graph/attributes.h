@@ -17,10 +17,16 @@ std::string encode(const ReduceAttributes& a);
 ReduceAttributes decode_reduce(std::string_view bytes);
 
 struct IotaAttributes {
-  std::int32_t axis = 0;  ///< the value is the coordinate along this axis, as int64
+  static constexpr std::int32_t kNumber = -1;  ///< the value is the element's number in row-major order
+  std::int32_t axis = 0;                       ///< else the coordinate along this axis; int64
 };
+/// IotaAttributes::kNumber as the payload of a GraphNode.
+inline constexpr std::uint32_t kNumberPayload = static_cast<std::uint32_t>(IotaAttributes::kNumber);
 std::string encode(const IotaAttributes& a);
 IotaAttributes decode_iota(std::string_view bytes);
+
+/// The attributes of a Scalar that is of class Other whatever its value.
+inline constexpr std::string_view kOpaque = "opaque";
 
 /// Where an Update puts its value: element i of the value goes to start + i * step along each axis; steps are not 0 and
 /// no element leaves the base.

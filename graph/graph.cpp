@@ -86,7 +86,8 @@ void check_node(const Graph& g, NodeId id) {
       TARRY_ASSERT(n.payload < g.scalars.size() && g.shape(id).empty() && g.scalars[n.payload].dtype == n.dtype);
       break;
     case OpClass::Iota:
-      TARRY_ASSERT(n.payload < static_cast<std::uint32_t>(g.shape(id).size()) && n.dtype == Dtype::Int64);
+      TARRY_ASSERT(n.payload == kNumberPayload || n.payload < static_cast<std::uint32_t>(g.shape(id).size()));
+      TARRY_ASSERT(n.dtype == Dtype::Int64);
       break;
     case OpClass::View:
       TARRY_ASSERT(n.payload < g.views.size() && g.views[n.payload].size == g.shape(n.inputs[0].node).size());

@@ -15,7 +15,7 @@ enum class Op : std::uint8_t {
 };
 
 enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Library, Composite };
-enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Special };
+enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Draw, Special };
 
 struct OpInfo {
   Op op;

@@ -305,6 +305,12 @@ Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, s
   return record_map(op, std::span(arguments.begin(), arguments.size()), where, called);
 }
 
+Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where) {
+  TARRY_ASSERT(info(op).rule == DtypeRule::Draw && static_cast<int>(inputs.size()) == info(op).arity);
+  const Node& n = *inputs.front().node();
+  return make_node(spec_of(op, dtype, n.device, n.shape(), where), inputs);
+}
+
 Edge record_cast(const Edge& x, Dtype dtype, Where where) {
   const Node& n = *x.node();
   if (n.dtype == dtype) return x;
@@ -322,8 +328,15 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
   return make_node(spec, {});
 }
 
+Edge record_opaque(std::uint64_t value, Where where) {
+  NodeSpec spec = spec_of(Op::Scalar, uint64, Device{}, {}, where);
+  spec.cell = ScalarCell::of(value);
+  spec.attributes = kOpaque;
+  return make_node(spec, {});
+}
+
 Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where) {
-  TARRY_ASSERT(axis >= 0 && axis < static_cast<int>(shape.size()));
+  TARRY_ASSERT(axis >= IotaAttributes::kNumber && axis < static_cast<int>(shape.size()));
   NodeSpec spec = spec_of(Op::Iota, int64, context().device, shape, where);
   spec.attributes = encode(IotaAttributes{axis});
   return make_node(spec, {});

@@ -41,11 +41,15 @@ Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where);
 /// where that is composed of several ops, for messages.
 Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::string_view called = {});
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called = {});
+/// An op of the rule Draw, on inputs that have its dtypes and broadcast to the first.
+Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where);
 /// x itself where it has that dtype.
 Edge record_cast(const Edge& x, Dtype dtype, Where where);
 /// A 0-d node on `device`. `op` is what the message names where the value does not fit.
 Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device = {});
-/// The coordinate along `axis` as int64, on the context's device.
+/// A 0-d uint64 that no rewrite may look at, whatever its value: a random stream has one kernel for all seeds.
+Edge record_opaque(std::uint64_t value, Where where);
+/// The coordinate along `axis` (IotaAttributes::kNumber: the row-major number) as int64, on the context's device.
 Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where);
 /// x read through `map` at coordinates of `shape`; `device` places what has no device yet.
 Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where,

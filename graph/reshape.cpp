@@ -371,10 +371,31 @@ class Reshaper {
   /// An iota behind a map, under another shape: start + step * coordinate, the coordinate from the sequence number within
   /// its block. All in int64, exact.
   GraphEdge coordinate(Rewriter& r, const GraphNode& like, const Source& s, const Dims& from, ShapeId to) {
-    const AxisMap m = s.map[static_cast<int>(r.graph().nodes[s.edge.node].payload)];
+    const std::uint32_t iota_axis = r.graph().nodes[s.edge.node].payload;
+    if (iota_axis == kNumberPayload) return element_number(r, like, s, from, to);
+    const AxisMap m = s.map[static_cast<int>(iota_axis)];
     if (m.axis < 0 || m.step == 0 || from[m.axis] == 1) return broadcast(r, like, m.start, to);
     const GraphEdge c = block_coordinate(r, like, m.axis, from, to);
     return plus(r, like, times(r, like, c, m.step, to), m.start, to);
+  }
+
+  /// The same for row-major numbers: one where the whole is seen in order, else the sum over the axes that move.
+  GraphEdge element_number(Rewriter& r, const GraphNode& like, const Source& s, const Dims& from, ShapeId to) {
+    if (is_elementwise(s.map, s.shape, from)) return iota(r, like, IotaAttributes::kNumber, to);
+    const Dims strides = row_major_strides(s.shape.span());
+    std::int64_t start = 0;
+    Dims along = Dims::filled(from.size(), 0);  // by how much the number grows
+    for (int d = 0; d < s.map.size; ++d) {
+      start += s.map[d].start * strides[d];
+      if (s.map[d].axis >= 0) along[s.map[d].axis] += s.map[d].step * strides[d];
+    }
+    GraphEdge sum;
+    for (int axis = 0; axis < from.size(); ++axis) {
+      if (from[axis] == 1 || along[axis] == 0) continue;
+      const GraphEdge part = times(r, like, block_coordinate(r, like, axis, from, to), along[axis], to);
+      sum = sum.node == kNoId ? part : map(r, like, Op::Add, sum, part, to);
+    }
+    return sum.node == kNoId ? broadcast(r, like, start, to) : plus(r, like, sum, start, to);
   }
 
   GraphEdge block_coordinate(Rewriter& r, const GraphNode& like, int axis, const Dims& from, ShapeId to) {

@@ -172,7 +172,7 @@ class Walker {
         ScalarSource source;
         source.dtype = n.dtype;
         source.cell = static_cast<std::uint32_t>(s_.cells.size());
-        source.known = classify(n.dtype, n.cell());
+        source.known = n.attributes() == kOpaque ? ScalarClass::Other : classify(n.dtype, n.cell());
         s_.cells.push_back(n.cell());
         g.scalars.push_back(source);
         return static_cast<std::uint32_t>(g.scalars.size() - 1);

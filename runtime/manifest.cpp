@@ -54,7 +54,7 @@ void put_payload(Json& json, const Graph& g, const GraphNode& n) {
       json["value"] = kScalarClasses[static_cast<int>(g.scalars[n.payload].known)];
       break;
     case OpClass::Iota:
-      json["axis"] = n.payload;
+      json["axis"] = static_cast<std::int32_t>(n.payload);
       break;
     case OpClass::View:
       json["map"] = as_json(g.views[n.payload]);
@@ -227,7 +227,7 @@ class Reader {
         return add(g_.scalars, source);
       }
       case OpClass::Iota:
-        return json.at("axis").get<std::uint32_t>();
+        return static_cast<std::uint32_t>(json.at("axis").get<std::int32_t>());
       case OpClass::View:
         return add(g_.views, map_of(json.at("map")));
       case OpClass::Update:

@@ -19,6 +19,9 @@ Argument reductions:
   atan |x| <= tan(pi/8): x + x^3 Q(x^2), elsewhere by atan(x) = pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x)
   asin |x| <= 1/2: x + x^3 Q(x^2), elsewhere pi/2 - 2 asin(sqrt((1-x)/2))
   pow  log as for float64 above, its two leading terms 2 s + 2/3 s^3 in double-double, and s^5 Q(s^2) in double
+  normal quantile, float32: of c in (0, 1), sqrt(2) erfinv(c) = c Q(w), w = -log(1 - c^2), for w < 5 in w - 2.5, beyond in
+       sqrt(w) - 3 (Giles, "Approximating the erfinv function", GPU Computing Gems, 2011). An error of w hardly matters,
+       so the logarithm is a short one
   tanh float32, |x| <= 0.55: x + x^3 Q(x^2)
 """
 import argparse
@@ -168,6 +171,11 @@ def pow_log_tail(z):
     return ((2 * mp.atanh(s) / s - 2) / z - mp.mpf(2) / 3) / z
 
 
+def normal_factor(w):
+    c = mp.sqrt(-mp.expm1(-w))
+    return mp.sqrt(2) * mp.erfinv(c) / c
+
+
 def parts(name, value, bits, count):
     """value as a sum of count floats: all but the last have `bits` bits, so that a small integer times one is exact."""
     texts = []
@@ -217,6 +225,9 @@ def main():
     run("asin_f64", odd_tail(mp.asin), odd_weight(mp.asin), 0, "0.25001", 12, 53)
     run("pow_log_f64", pow_log_tail, lambda z: z * z / 2, 0, s_max, 6, 53)
     run("tanh_f32", odd_tail(mp.tanh), odd_weight(mp.tanh), 0, mp.mpf("0.551") ** 2, 4, 24)
+    run("normal_log_f32", log_tail, lambda f: abs(f ** 3), 1 / root - 1, root - 1, 5, 24)
+    run("normal_center_f32", lambda t: normal_factor(t + mp.mpf("2.5")), lambda t: 1 / normal_factor(t + mp.mpf("2.5")), "-2.5", "2.5", 9, 24)
+    run("normal_tail_f32", lambda t: normal_factor((t + 3) ** 2), lambda t: 1 / normal_factor((t + 3) ** 2), "-0.765", "1.638", 10, 24)
     parts("pi/2", mp.pi / 2, 33, 4)
     parts("pi/4", mp.pi / 4, 53, 2)
     parts("2/pi", 2 / mp.pi, 53, 1)

@@ -71,7 +71,7 @@ bool elsewhere(const graph::OpInfo& row) {
     case OpClass::Composite:
       return row.op >= Op::Mean;  // reductions
     case OpClass::Map:
-      return row.op == Op::Cast;  // below, to every dtype
+      return row.op == Op::Cast || row.rule == graph::DtypeRule::Draw;  // below, to every dtype; random_test
   }
   return false;
 }
@@ -89,6 +89,8 @@ bool takes(Op op, Dtype d) {
       return is_integral(d);
     case graph::DtypeRule::Bits:
       return is_integral(d) || d == bool_;
+    case graph::DtypeRule::Draw:
+      return false;
     case graph::DtypeRule::Special:
       return true;
   }

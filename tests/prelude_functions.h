@@ -36,6 +36,7 @@ inline bool takes(const graph::OpInfo& row, Dtype dtype) {
     case DtypeRule::Logical: return dtype == Dtype::Bool;
     case DtypeRule::Integer: return is_integral(dtype);
     case DtypeRule::Bits: return is_integral(dtype) || dtype == Dtype::Bool;
+    case DtypeRule::Draw: return false;  // random_test
     case DtypeRule::Bool:
     case DtypeRule::Special: return true;
   }

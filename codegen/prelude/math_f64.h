@@ -41,8 +41,7 @@ TARRY_FN double tarry_exp_f64(double x) {
 #endif
 // x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); with s = f / (2 + f),
 // log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + s^2 Q(s^2))).
-//== log_parts_f64 : core
-#ifndef __CUDACC__
+//== log_core_f64 : core
 struct tarry_log_parts_f64 { double k, f; };
 TARRY_FN struct tarry_log_parts_f64 tarry_log_split_f64(double x) {
   struct tarry_log_parts_f64 split;
@@ -65,6 +64,8 @@ TARRY_FN double tarry_log_tail_f64(double f, double half_square) {
   return s * (half_square + z * q);
 }
 // y for x > pole, else the limit at `pole` and NaN below.
+//== log_parts_f64 : log_core_f64
+#ifndef __CUDACC__
 TARRY_FN double tarry_log_edges_f64(double x, double pole, double y) {
   double edge = x == pole ? tarry_from_bits_f64(0xfff0000000000000ull) : tarry_from_bits_f64(0x7ff8000000000000ull);
   y = x > 0x1.fffffffffffffp1023 ? x : y;

@@ -28,6 +28,7 @@
 #include <tarry/log.h>        // IWYU pragma: export
 #include <tarry/ops.h>        // IWYU pragma: export
 #include <tarry/plan.h>       // IWYU pragma: export
+#include <tarry/random.h>     // IWYU pragma: export
 #include <tarry/reduce.h>     // IWYU pragma: export
 #include <tarry/scope.h>      // IWYU pragma: export
 #include <tarry/shape.h>      // IWYU pragma: export

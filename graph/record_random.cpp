@@ -1,0 +1,194 @@
+// Random arrays: Philox words of the row-major number, and what is made of them (docs/numerics.md, "Random numbers").
+#include <tarry/random.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "graph/record.h"
+#include "support/check.h"
+#include "support/floating_point.h"
+
+namespace tarry {
+inline namespace v0 {
+
+using graph::Edge;
+using graph::Op;
+
+/// What recording needs of a generator.
+struct detail::Draws {
+  static Edge key(const random::Generator& g) { return ArrayAccess::edge(g.argument_); }
+  static void take(random::Generator& g) { ++g.draws_; }
+};
+
+namespace random {
+
+Generator::Generator(std::uint64_t seed) : key_(seed), argument_(detail::wrap(graph::record_opaque(seed, {}))) {}
+
+namespace {
+
+std::span<const std::int64_t> extents(const Shape& shape) { return {shape.data(), shape.size()}; }
+std::string text(Dtype d) { return std::string(name(d)); }
+
+/// The next draw's words. Everything that can be wrong with the call was checked, or is here before the draw is taken.
+Edge words(Generator& g, const Shape& shape, Dtype dtype, const char* op, Where where) {
+  graph::check_shape(op, extents(shape), where);
+  const Edge number = graph::record_iota(extents(shape), graph::IotaAttributes::kNumber, where);
+  const std::array<Edge, 3> inputs{number, detail::Draws::key(g), graph::record_opaque(g.draws(), where)};
+  Edge drawn = graph::record_draw(Op::RandomBits, inputs, dtype, where);
+  detail::Draws::take(g);
+  return drawn;
+}
+
+/// A float of a word each.
+Edge floats(Generator& g, const Shape& shape, Op op, Dtype dtype, const char* called, Where where) {
+  const Edge word = words(g, shape, dtype == float64 ? uint64 : uint32, called, where);
+  return graph::record_draw(op, {&word, 1}, dtype, where);
+}
+
+void check_floating(const char* op, Dtype dtype, Where where) {
+  graph::check_available(op, dtype, where);
+  if (!is_floating(dtype)) TARRY_THROW(InvalidArgument, op, where, "dtype " + text(dtype) + " is not floating");
+}
+
+/// A parameter as the dtype holds it.
+double held(double value, Dtype dtype, const char* op, const char* what, Where where) {
+  graph::ScalarCell cell;
+  if (!std::isfinite(value) || !graph::to_cell(value, dtype, cell)) {
+    TARRY_THROW(InvalidArgument, op, where, std::string(what) + " " + std::to_string(value) + " is not a finite " + text(dtype));
+  }
+  switch (dtype) {
+    case Dtype::Float16: return static_cast<double>(cell.as<Half>());
+    case Dtype::BFloat16: return static_cast<double>(cell.as<BFloat16>());
+    case Dtype::Float32: return static_cast<double>(cell.as<float>());
+    default: return cell.as<double>();
+  }
+}
+
+Edge times(const Edge& x, double by, const char* op, Where where) {
+  return by == 1 ? x : graph::record_map(Op::Multiply, {{x, 0}, {Edge(), by}}, where, op);
+}
+Edge plus(const Edge& x, double by, const char* op, Where where) {
+  return by == 0 ? x : graph::record_map(Op::Add, {{x, 0}, {Edge(), by}}, where, op);
+}
+
+}  // namespace
+
+Array bits(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) {
+  if (dtype != uint32 && dtype != uint64) {
+    graph::check_available("bits", dtype, where);
+    TARRY_THROW(InvalidArgument, "bits", where, "gives uint32 or uint64, not " + text(dtype));
+  }
+  return detail::wrap(words(g, shape, dtype, "bits", where));
+}
+
+Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::source_location where) {
+  const support::DefaultFloatingPoint state;
+  const Dtype dtype = options.dtype;
+  check_floating("uniform", dtype, where);
+  const double low = held(options.low, dtype, "uniform", "low", where);
+  const double high = held(options.high, dtype, "uniform", "high", where);
+  if (low >= high) {
+    TARRY_THROW(InvalidArgument, "uniform", where,
+                "low " + std::to_string(low) + " is not less than high " + std::to_string(high) + " in " + text(dtype));
+  }
+  const double width = held(high - low, dtype, "uniform", "high - low", where);
+  Edge x = floats(g, shape, Op::Uniform, dtype, "uniform", where);
+  if (low == 0 && high == 1) return detail::wrap(std::move(x));
+  x = plus(times(x, width, "uniform", where), low, "uniform", where);
+  // The sum may round up to high.
+  const Edge end = graph::record_scalar(high, dtype, "uniform", where), start = graph::record_scalar(low, dtype, "uniform", where);
+  const Edge last = graph::record_map(Op::Nextafter, {{end, 0}, {start, 0}}, where, "uniform");
+  return detail::wrap(graph::record_map(Op::Minimum, {{x, 0}, {last, 0}}, where, "uniform"));
+}
+
+Array normal(Generator& g, const Shape& shape, NormalOptions options, std::source_location where) {
+  const support::DefaultFloatingPoint state;
+  check_floating("normal", options.dtype, where);
+  const double mean = held(options.mean, options.dtype, "normal", "mean", where);
+  const double deviation = held(options.deviation, options.dtype, "normal", "deviation", where);
+  if (deviation < 0) TARRY_THROW(InvalidArgument, "normal", where, "deviation " + std::to_string(deviation) + " is negative");
+  const Edge x = floats(g, shape, Op::Normal, options.dtype, "normal", where);
+  return detail::wrap(plus(times(x, deviation, "normal", where), mean, "normal", where));
+}
+
+Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, std::source_location where) {
+  const support::DefaultFloatingPoint state;
+  check_floating("exponential", options.dtype, where);
+  const double scale = held(options.scale, options.dtype, "exponential", "scale", where);
+  if (scale < 0) TARRY_THROW(InvalidArgument, "exponential", where, "scale " + std::to_string(scale) + " is negative");
+  const Edge u = floats(g, shape, Op::Uniform, options.dtype, "exponential", where);
+  const Edge minus = graph::record_map(Op::Negative, {{u, 0}}, where, "exponential");
+  const Edge log = graph::record_map(Op::Log1p, {{minus, 0}}, where, "exponential");
+  return detail::wrap(times(graph::record_map(Op::Negative, {{log, 0}}, where, "exponential"), scale, "exponential", where));
+}
+
+namespace {
+
+__extension__ typedef __int128 Wide;  // holds every int64 and uint64
+
+Wide whole(Scalar value, const char* what, Where where) {
+  if (!value.is_integer())
+    TARRY_THROW(InvalidArgument, "integers", where, std::string(what) + " is a " + (value.kind() == Scalar::Kind::Bool ? "bool" : "fraction") + ", not an integer");
+  return value.kind() == Scalar::Kind::UInt ? static_cast<Wide>(value.as_uint()) : static_cast<Wide>(value.as_int());
+}
+std::string text(Wide value) {
+  return value < 0 ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(static_cast<std::uint64_t>(value));
+}
+Scalar as_scalar(Wide value) {
+  return value < 0 ? Scalar(static_cast<std::int64_t>(value)) : Scalar(static_cast<std::uint64_t>(value));
+}
+
+}  // namespace
+
+Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, std::source_location where) {
+  constexpr Wide kOneWord = Wide{1} << 16;  // up to here a word of 32 bits tells the range well enough
+  graph::check_available("integers", dtype, where);
+  if (!is_integral(dtype)) TARRY_THROW(InvalidArgument, "integers", where, "dtype " + text(dtype) + " is no integer");
+  const Wide first = whole(low, "low", where), end = whole(high, "high", where);
+  graph::ScalarCell cell;
+  if (first >= end)
+    TARRY_THROW(InvalidArgument, "integers", where, "low " + text(first) + " is not less than high " + text(end));
+  if (!graph::to_cell(as_scalar(first), dtype, cell) || !graph::to_cell(as_scalar(end - 1), dtype, cell)) {
+    TARRY_THROW(InvalidArgument, "integers", where, text(first) + " to " + text(end - 1) + " does not fit " + text(dtype));
+  }
+  const Dtype word = end - first <= kOneWord ? uint32 : uint64;
+  const Edge drawn = words(g, shape, word, "integers", where);
+  const std::array<Edge, 2> factors{drawn, graph::record_scalar(as_scalar(end - first), word, "integers", where)};
+  const Edge number = graph::record_cast(graph::record_draw(Op::MultiplyHigh, factors, word, where), dtype, where);
+  if (first == 0) return detail::wrap(number);
+  return detail::wrap(graph::record_map(Op::Add, {{number, 0}, {Edge(), as_scalar(first)}}, where, "integers"));
+}
+
+Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_location where) {
+  const graph::Argument probability = detail::argument(p, "bernoulli", where);
+  Dtype dtype = float32;
+  if (probability.edge) {
+    const graph::Node& n = *probability.edge.node();
+    check_floating("bernoulli", n.dtype, where);
+    if (n.dtype == float64) dtype = float64;
+    const auto given = n.shape();
+    bool fits = given.size() <= shape.size();
+    for (std::size_t d = 0; fits && d < given.size(); ++d) {
+      const std::int64_t extent = shape[shape.size() - given.size() + d];
+      fits = given[d] == extent || given[d] == 1;
+    }
+    if (!fits)
+      TARRY_THROW(InvalidArgument, "bernoulli", where, "p of shape " + graph::to_string(given) + " does not broadcast to " + shape.str());
+  } else if (const double value = probability.scalar.to_double(); !(value >= 0 && value <= 1)) {
+    TARRY_THROW(InvalidArgument, "bernoulli", where, "p " + std::to_string(value) + " is not in [0, 1]");
+  }
+  const Edge u = floats(g, shape, Op::Uniform, dtype, "bernoulli", where);
+  if (!probability.edge) return detail::wrap(graph::record_map(Op::Less, {{u, 0}, {Edge(), probability.scalar.to_double()}}, where, "bernoulli"));
+  return detail::wrap(graph::record_map(Op::Less, {{u, 0}, probability}, where, "bernoulli"));
+}
+
+Array bernoulli(Generator& g, const Array& p, std::source_location where) {
+  const Edge e = detail::edge(p, "bernoulli", where);
+  const auto shape = e.node()->shape();
+  return bernoulli(g, Shape(std::vector<std::int64_t>(shape.begin(), shape.end())), p, where);
+}
+
+}  // namespace random
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,96 @@
+// Random arrays. A draw is lazy like everything else: it is computed inside the kernels that use it, and needs no memory.
+//
+// Element i, in row-major order, of draw number s of a generator depends on (seed, s, i) alone: not on the shape's other
+// extents, on views, fusion, device or threads. The words come from Philox4x32-10 (Salmon et al., SC 2011);
+// docs/numerics.md says which word makes which element, and how. CPU and GPU give the same numbers, bit for bit (exponential
+// to the error of log1p). There is no global generator.
+//
+//     ta::random::Generator g(42);
+//     ta::Array u = ta::random::uniform(g, {1000, 1000});
+//     ta::Array pi = 4 * ta::mean(ta::astype(u * u + ta::square(ta::random::uniform(g, {1000, 1000})) < 1, ta::float32));
+//
+// Every function throws InvalidArgument, with the caller's file and line, where a shape, a dtype or a parameter is wrong;
+// then no draw is taken.
+#pragma once
+
+#include <tarry/array.h>
+
+#include <cstdint>
+#include <source_location>
+
+namespace tarry {
+inline namespace v0 {
+namespace detail {
+struct Draws;
+}
+namespace random {
+
+/// A stream of draws: a key and how many draws were taken. A value: a copy goes on with the same numbers. One object must
+/// not be used by two threads at once; forks are for that.
+class Generator {
+ public:
+  TARRY_EXPORT explicit Generator(std::uint64_t seed);
+
+  /// An independent stream, by number: the same for the same key and number, however many draws were taken.
+  [[nodiscard]] TARRY_EXPORT Generator fork(std::uint64_t number) const;
+  /// An independent stream, another one at each call; takes a draw's number.
+  [[nodiscard]] TARRY_EXPORT Generator fork();
+
+  [[nodiscard]] std::uint64_t key() const noexcept { return key_; }      ///< the seed; of a fork what it was given
+  [[nodiscard]] std::uint64_t draws() const noexcept { return draws_; }  ///< how many were taken: the next one's number
+  friend bool operator==(const Generator& a, const Generator& b) noexcept {
+    return a.key_ == b.key_ && a.draws_ == b.draws_;
+  }
+
+ private:
+  friend struct detail::Draws;
+  std::uint64_t key_, draws_ = 0;
+  Array argument_;  // the key as kernels take it: one argument for all draws
+};
+
+/// The words of a draw.  Dtypes: uint32 or uint64.
+[[nodiscard]] TARRY_EXPORT Array bits(Generator& g, const Shape& shape, Dtype dtype = uint32,
+                                      std::source_location where = std::source_location::current());
+
+struct UniformOptions {
+  double low = 0, high = 1;
+  Dtype dtype = float32;
+};
+/// Uniform numbers, low <= x < high.  Dtypes: floating. On [0, 1) multiples of 2^-23, of 2^-52 in float64, of 2^-11 in float16,
+/// of 2^-8 in bfloat16; elsewhere low + (high - low) times that, rounded.
+[[nodiscard]] TARRY_EXPORT Array uniform(Generator& g, const Shape& shape, UniformOptions options = {},
+                                         std::source_location where = std::source_location::current());
+
+struct NormalOptions {
+  double mean = 0, deviation = 1;
+  Dtype dtype = float32;
+};
+/// Normal numbers.  Dtypes: floating. The quantile of a word: up to 6.3 deviations, 9.1 in float64. deviation may be 0.
+/// Algorithm: float32 after Giles (GPU Computing Gems, 2011), float64 Wichura's AS241 (Applied Statistics 37(3), 1988).
+[[nodiscard]] TARRY_EXPORT Array normal(Generator& g, const Shape& shape, NormalOptions options = {},
+                                        std::source_location where = std::source_location::current());
+
+struct ExponentialOptions {
+  double scale = 1;
+  Dtype dtype = float32;
+};
+/// Exponential numbers with mean `scale`: -log1p(-u) * scale of a uniform u.  Dtypes: floating.
+[[nodiscard]] TARRY_EXPORT Array exponential(Generator& g, const Shape& shape, ExponentialOptions options = {},
+                                             std::source_location where = std::source_location::current());
+
+/// Integers, low <= x < high, each as likely as any other to a part in 2^16 (of ranges beyond 2^16: to a part in 2^64 /
+/// (high - low)).  Dtypes: integers; low and high - 1 must fit.
+[[nodiscard]] TARRY_EXPORT Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype = int64,
+                                          std::source_location where = std::source_location::current());
+
+/// True with probability p: a uniform number, of float64 where p is a float64 array, else of float32, is less than p.
+/// Shapes: `shape`, to which p broadcasts; without it that of p.  Dtypes: p is a number in [0, 1] or a floating array (not
+/// checked: what is less than 0 is never true); gives bool.
+[[nodiscard]] TARRY_EXPORT Array bernoulli(Generator& g, const Shape& shape, const Operand& p,
+                                           std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array bernoulli(Generator& g, const Array& p,
+                                           std::source_location where = std::source_location::current());
+
+}  // namespace random
+}  // namespace v0
+}  // namespace tarry
