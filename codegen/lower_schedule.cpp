@@ -111,12 +111,13 @@ class Scheduler {
     if (ir_.schedule == Schedule::ReduceOuter) choose_outer_vector();
   }
 
-  /// Whether more bytes are contiguous along the last outer dimension than along the reduced axis.
+  /// Whether more bytes are contiguous along the last outer dimension than along the reduced axis. A draw counts as loaded.
   [[nodiscard]] bool outer_is_best() const {
     std::int64_t inner = 0, outer = 0;
     for (const Access& a : ir_.accesses) {
-      if (a.store || a.outer_only || a.buffer == kNone) continue;
-      const auto size = static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer]));
+      const bool drawn = numbers_draw(static_cast<std::size_t>(&a - ir_.accesses.data()));
+      if (a.store || a.outer_only || (a.buffer == kNone && !drawn)) continue;
+      const auto size = static_cast<std::int64_t>(drawn ? itemsize(Dtype::UInt32) : itemsize(ir_.buffers[a.buffer]));
       if (a.reduced == StrideClass::One) inner += size;
       if (ir_.rank > 0 && a.strides.back() == StrideClass::One && a.reduced != StrideClass::Zero) outer += size;
     }

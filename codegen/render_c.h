@@ -59,6 +59,8 @@ class CWriter : public CodeWriter {
   [[nodiscard]] bool is_invariant(const Instr& instr, Axis axis) const;
   [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
   [[nodiscard]] std::string condition(std::uint32_t guard) const;
+  [[nodiscard]] bool shares_blocks(Value v, Axis axis) const;
+  void draw(Value v, const Operand& operand);
   void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
   void run(const Loop& loop, std::string_view from, std::string_view to, const Tail& tail);
   void inside_function();

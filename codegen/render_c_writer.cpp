@@ -20,6 +20,8 @@ constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
 #endif
 )~";
 
+constexpr int kDrawn = 256;  // random words drawn at a time
+
 bool is_integer_parameter(SlotKind kind) {
   switch (kind) {
     case SlotKind::Pointer:
@@ -201,11 +203,40 @@ void CWriter::straight(const std::vector<Value>& values, const Operand& operand)
 void CWriter::run(const Loop& l, std::string_view from, std::string_view to, const Tail& tail) {
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
+  const bool draws = std::any_of(l.values.begin(), l.values.end(), [&](Value v) { return shares_blocks(v, l.axis); });
+  if (draws) {
+    open(fmt::format("for (tarry_i64 here = {0}, there; here < {1}; here = there)", from, to));
+    line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", to, kDrawn));
+    for (const Value v : l.values)
+      if (shares_blocks(v, l.axis)) draw(v, l.operand);
+    from = "here";
+    to = "there";
+  }
   open_loop(l.i, from, to);
-  for (const Value v : l.values)
-    if (!is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, l.i, l.operand);
+  for (const Value v : l.values) {
+    if (is_invariant(ir.instrs[v], l.axis)) continue;
+    if (shares_blocks(v, l.axis)) line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
+    else statement(v, l.axis, l.i, l.operand);
+  }
   if (tail) tail();
   close();
+  if (draws) close();
+}
+
+/// Whether neighbouring iterations take words of one block: then a loop of its own draws them before.
+bool CWriter::shares_blocks(Value v, Axis axis) const {
+  const Instr& in = ir.instrs[v];
+  return in.kind == InstrKind::Compute && in.op == Op::RandomBits && is_iota(ir, in.args[0]) &&
+         stride_class(ir.instrs[in.args[0]].index, axis) == StrideClass::One;
+}
+
+void CWriter::draw(Value v, const Operand& operand) {
+  const Instr& in = ir.instrs[v];
+  const std::string type = c_type(in.dtype), fill = fmt::format("tarry_fill_{}", info(in.dtype).suffix);
+  line(fmt::format("{} words{}[{} + 8];", type, v, kDrawn));
+  line(fmt::format("const {}* const drawn{} = {};", type, v,
+                   expressions.call(fill, fmt::format("words{}, a{} + here, there - here, {}, {}", v, ir.instrs[in.args[0]].index,
+                                                      operand(in.args[1]), operand(in.args[2])))));
 }
 
 void CWriter::loop(const Loop& l, const Tail& tail) {

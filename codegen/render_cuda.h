@@ -11,6 +11,7 @@
 // Lengths and positions that are not in the text are launch arguments; nothing depends on a device.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,8 +29,12 @@ inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per threa
 inline constexpr int kInnerStepBlocks = 8;  ///< tree blocks of one step of a warp
 inline constexpr int kInnerLevels = 16;     ///< a warp takes at most 2^(levels - 1) steps
 
-/// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points.
-constexpr int pointwise_groups(const KernelIr& ir) { return ir.vector > 1 ? 1 : 4; }
+/// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is loaded:
+/// the stores of one hide what the other computes.
+inline int pointwise_groups(const KernelIr& ir) {
+  const auto loads = [&](const Access& a) { return !a.store && a.buffer != kNone; };
+  return ir.vector == 1 ? 4 : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
+}
 
 /// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target.
 struct OuterTile {

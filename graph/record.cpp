@@ -328,9 +328,9 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
   return make_node(spec, {});
 }
 
-Edge record_opaque(std::uint64_t value, Where where) {
-  NodeSpec spec = spec_of(Op::Scalar, uint64, Device{}, {}, where);
-  spec.cell = ScalarCell::of(value);
+Edge record_opaque(std::uint64_t value, Dtype dtype, Where where) {
+  NodeSpec spec = spec_of(Op::Scalar, dtype, Device{}, {}, where);
+  spec.cell = dtype == uint32 ? ScalarCell::of(static_cast<std::uint32_t>(value)) : ScalarCell::of(value);
   spec.attributes = kOpaque;
   return make_node(spec, {});
 }

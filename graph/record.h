@@ -47,8 +47,8 @@ Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where);
 Edge record_cast(const Edge& x, Dtype dtype, Where where);
 /// A 0-d node on `device`. `op` is what the message names where the value does not fit.
 Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device = {});
-/// A 0-d uint64 that no rewrite may look at, whatever its value: a random stream has one kernel for all seeds.
-Edge record_opaque(std::uint64_t value, Where where);
+/// A 0-d uint64 or uint32 that no rewrite may look at, whatever its value: random streams have one kernel for all seeds.
+Edge record_opaque(std::uint64_t value, Dtype dtype, Where where);
 /// The coordinate along `axis` (IotaAttributes::kNumber: the row-major number) as int64, on the context's device.
 Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where);
 /// x read through `map` at coordinates of `shape`; `device` places what has no device yet.

@@ -15,15 +15,20 @@ inline namespace v0 {
 using graph::Edge;
 using graph::Op;
 
-/// What recording needs of a generator.
+/// What recording needs of a generator. A stream has 2^31 draws; the next ones have another key.
 struct detail::Draws {
+  static constexpr std::uint64_t kStream = std::uint64_t{1} << 31;
   static Edge key(const random::Generator& g) { return ArrayAccess::edge(g.argument_); }
-  static void take(random::Generator& g) { ++g.draws_; }
+  static Edge number(const random::Generator& g, Where where) { return graph::record_opaque(g.draws_ % kStream, uint32, where); }
+  static void take(random::Generator& g) {
+    if (++g.draws_ % kStream == 0) renew(g);
+  }
+  static void renew(random::Generator& g) { g.argument_ = wrap(graph::record_opaque(g.stream_key(), uint64, {})); }
 };
 
 namespace random {
 
-Generator::Generator(std::uint64_t seed) : key_(seed), argument_(detail::wrap(graph::record_opaque(seed, {}))) {}
+Generator::Generator(std::uint64_t seed, std::uint64_t draws) : key_(seed), draws_(draws) { detail::Draws::renew(*this); }
 
 namespace {
 
@@ -34,7 +39,7 @@ std::string text(Dtype d) { return std::string(name(d)); }
 Edge words(Generator& g, const Shape& shape, Dtype dtype, const char* op, Where where) {
   graph::check_shape(op, extents(shape), where);
   const Edge number = graph::record_iota(extents(shape), graph::IotaAttributes::kNumber, where);
-  const std::array<Edge, 3> inputs{number, detail::Draws::key(g), graph::record_opaque(g.draws(), where)};
+  const std::array<Edge, 3> inputs{number, detail::Draws::key(g), detail::Draws::number(g, where)};
   Edge drawn = graph::record_draw(Op::RandomBits, inputs, dtype, where);
   detail::Draws::take(g);
   return drawn;

@@ -9,19 +9,28 @@ namespace random {
 namespace {
 
 /// Element `number` of a 64-bit draw.
-std::uint64_t word(std::uint64_t key, std::uint64_t draw, std::uint64_t number) noexcept {
+std::uint64_t word(std::uint64_t key, std::uint32_t draw, std::uint64_t number) {
   static const codegen::ScalarFunction bits = codegen::scalar_function(graph::Op::RandomBits, int64, uint64);
   std::uint64_t value = 0;
   bits(&value, &number, &key, &draw);
   return value;
 }
 
-constexpr std::uint64_t kNumbered = ~std::uint64_t{0}, kNext = kNumbered - 1;  // draws that no program reaches
+// Draws beyond those of a stream: their elements are keys.
+constexpr std::uint32_t kFork = 1U << 31, kNextFork = kFork + 1, kStream = kFork + 2;
 
 }  // namespace
 
-Generator Generator::fork(std::uint64_t number) const { return Generator(word(key_, kNumbered, number)); }
-Generator Generator::fork() { return Generator(word(key_, kNext, draws_++)); }
+Generator Generator::fork(std::uint64_t number) const { return Generator(word(key_, kFork, number)); }
+Generator Generator::fork() {
+  Generator forked(word(key_, kNextFork, draws_));
+  *this = Generator(key_, draws_ + 1);
+  return forked;
+}
+std::uint64_t Generator::stream_key() const {
+  const std::uint64_t stream = draws_ >> 31;
+  return stream == 0 ? key_ : word(key_, kStream, stream);
+}
 
 }  // namespace random
 }  // namespace v0

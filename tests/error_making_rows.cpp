@@ -45,6 +45,29 @@ void add_rule_rows(ErrorRows& rows) {
   rows.wrong("cuda", {"no device cuda:256"}, [] { (void)cuda(256); });
 }
 
+void add_random_rows(ErrorRows& rows) {
+  static random::Generator g(1);
+  rows.wrong("bits", {"uint32 or uint64, not int64"}, [] { (void)random::bits(g, 3, int64); });
+  rows.wrong("bits", {"complex64 is not available"}, [] { (void)random::bits(g, 3, complex64); });
+  rows.wrong("uniform", {"(2, -1) has a negative extent"}, [] { (void)random::uniform(g, {2, -1}); });
+  rows.wrong("uniform", {"int32 is not floating"}, [] { (void)random::uniform(g, 3, {.dtype = int32}); });
+  rows.wrong("uniform", {"low 2.0", "not less than high 1.0"}, [] { (void)random::uniform(g, 3, {.low = 2, .high = 1}); });
+  rows.wrong("uniform", {"high inf is not a finite float32"}, [] { (void)random::uniform(g, 3, {.high = kInf}); });
+  rows.wrong("uniform", {"high - low", "not a finite float16"}, [] { (void)random::uniform(g, 3, {.low = -60000, .high = 60000, .dtype = float16}); });
+  rows.wrong("normal", {"bool is not floating"}, [] { (void)random::normal(g, 3, {.dtype = bool_}); });
+  rows.wrong("normal", {"deviation -1", "negative"}, [] { (void)random::normal(g, 3, {.deviation = -1}); });
+  rows.wrong("exponential", {"scale -1", "negative"}, [] { (void)random::exponential(g, 3, {.scale = -1}); });
+  rows.wrong("integers", {"float32 is no integer"}, [] { (void)random::integers(g, 3, 0, 2, float32); });
+  rows.wrong("integers", {"low is a fraction"}, [] { (void)random::integers(g, 3, 0.5, 2); });
+  rows.wrong("integers", {"high is a bool"}, [] { (void)random::integers(g, 3, 0, true); });
+  rows.wrong("integers", {"low 2 is not less than high 2"}, [] { (void)random::integers(g, 3, 2, 2); });
+  rows.wrong("integers", {"-1 to 299 does not fit uint8"}, [] { (void)random::integers(g, 3, -1, 300, uint8); });
+  rows.wrong("bernoulli", {"p 1.5", "[0, 1]"}, [] { (void)random::bernoulli(g, 3, 1.5); });
+  rows.wrong("bernoulli", {"int64 is not floating"}, [] { (void)random::bernoulli(g, zeros({3}, int64)); });
+  rows.wrong("bernoulli", {"p of shape (4,)", "(3,)"}, [] { (void)random::bernoulli(g, 3, zeros({4})); });
+  rows.wrong("bernoulli", {"undefined"}, [] { (void)random::bernoulli(g, Array()); });
+}
+
 void add_memory_rows(ErrorRows& rows) {
   rows.wrong("asarray", {"5 elements do not fill shape (2, 3)"}, [] { (void)asarray(kFive, {2, 3}); });
   rows.wrong("asarray", {"(5, -1)"}, [] { (void)asarray(kFive, {5, -1}); });
@@ -126,6 +149,7 @@ void add_file_rows(ErrorRows& rows) {
 
 void add_making_rows(ErrorRows& rows) {
   add_rule_rows(rows);
+  add_random_rows(rows);
   add_memory_rows(rows);
   add_placeless_rows(rows);
   add_file_rows(rows);

@@ -21,8 +21,7 @@ TARRY_FN tarry_u64 tarry_wide_product(tarry_u32 a, tarry_u32 b) { return (tarry_
     c = (tarry_u32)(p >> 32) ^ d ^ (high + I * 0xbb67ae85u); \
     d = (tarry_u32)p; \
   }
-TARRY_FN struct tarry_block tarry_philox(tarry_u64 number, tarry_u64 key, tarry_u64 draw) {
-  tarry_u32 a = (tarry_u32)number, b = (tarry_u32)(number >> 32), c = (tarry_u32)draw, d = (tarry_u32)(draw >> 32);
+TARRY_FN struct tarry_block tarry_philox(tarry_u32 a, tarry_u32 b, tarry_u32 c, tarry_u32 d, tarry_u64 key) {
   tarry_u32 low = (tarry_u32)key, high = (tarry_u32)(key >> 32);
   struct tarry_block block;
   TARRY_PHILOX_ROUND(0u)
@@ -41,27 +40,32 @@ TARRY_FN struct tarry_block tarry_philox(tarry_u64 number, tarry_u64 key, tarry_
   block.d = d;
   return block;
 }
+// Block `number` of a draw. The draw's number is in the second word: what becomes of the first and third in two rounds is
+// then the same for all draws of a key.
+TARRY_FN struct tarry_block tarry_draw(tarry_u64 number, tarry_u64 key, tarry_u32 draw) {
+  return tarry_philox((tarry_u32)number, draw, (tarry_u32)(number >> 32), 0, key);
+}
 // Element i of a draw has word i mod 4 of block i / 4, or the pair i mod 2 of block i / 2.
 //== random_bits_u32 : philox
-TARRY_FN tarry_u32 tarry_random_bits_u32(tarry_i64 i, tarry_u64 key, tarry_u64 draw) {
-  struct tarry_block block = tarry_philox((tarry_u64)i >> 2, key, draw);
+TARRY_FN tarry_u32 tarry_random_bits_u32(tarry_i64 i, tarry_u64 key, tarry_u32 draw) {
+  struct tarry_block block = tarry_draw((tarry_u64)i >> 2, key, draw);
   tarry_u32 first = (i & 1) != 0 ? block.b : block.a, second = (i & 1) != 0 ? block.d : block.c;
   return (i & 2) != 0 ? second : first;
 }
 //== random_bits_u64 : philox
-TARRY_FN tarry_u64 tarry_random_bits_u64(tarry_i64 i, tarry_u64 key, tarry_u64 draw) {
-  struct tarry_block block = tarry_philox((tarry_u64)i >> 1, key, draw);
+TARRY_FN tarry_u64 tarry_random_bits_u64(tarry_i64 i, tarry_u64 key, tarry_u32 draw) {
+  struct tarry_block block = tarry_draw((tarry_u64)i >> 1, key, draw);
   tarry_u64 first = block.a | (tarry_u64)block.b << 32, second = block.c | (tarry_u64)block.d << 32;
   return (i & 1) != 0 ? second : first;
 }
 // The words of `items` neighbours, from a number on that is a multiple of 4, or of `items` where they are fewer.
 //== words_u32 : philox
-TARRY_FN void tarry_words_u32(tarry_u32* words, int items, tarry_u64 number, tarry_u64 key, tarry_u64 draw) {
+TARRY_FN void tarry_words_u32(tarry_u32* words, int items, tarry_u64 number, tarry_u64 key, tarry_u32 draw) {
 #ifdef __CUDACC__
 #pragma unroll
 #endif
   for (int i = 0; i < items; i += 4) {
-    struct tarry_block block = tarry_philox((number >> 2) + (tarry_u64)(i >> 2), key, draw);
+    struct tarry_block block = tarry_draw((number >> 2) + (tarry_u64)(i >> 2), key, draw);
     int late = items < 4 && (number & 2) != 0;
     words[i] = late ? block.c : block.a;
     words[i + 1] = late ? block.d : block.b;
@@ -71,15 +75,38 @@ TARRY_FN void tarry_words_u32(tarry_u32* words, int items, tarry_u64 number, tar
   }
 }
 //== words_u64 : philox
-TARRY_FN void tarry_words_u64(tarry_u64* words, int items, tarry_u64 number, tarry_u64 key, tarry_u64 draw) {
+TARRY_FN void tarry_words_u64(tarry_u64* words, int items, tarry_u64 number, tarry_u64 key, tarry_u32 draw) {
 #ifdef __CUDACC__
 #pragma unroll
 #endif
   for (int i = 0; i < items; i += 2) {
-    struct tarry_block block = tarry_philox((number >> 1) + (tarry_u64)(i >> 1), key, draw);
+    struct tarry_block block = tarry_draw((number >> 1) + (tarry_u64)(i >> 1), key, draw);
     words[i] = block.a | (tarry_u64)block.b << 32;
     words[i + 1] = block.c | (tarry_u64)block.d << 32;
   }
+}
+// The words of `count` elements from `number` on; gives the first one's place. Up to 7 words more are drawn around them.
+//== fill_u32 : philox
+TARRY_FN const tarry_u32* tarry_fill_u32(tarry_u32* words, tarry_i64 number, tarry_i64 count, tarry_u64 key, tarry_u32 draw) {
+  tarry_i64 first = number >> 2, blocks = ((number + count + 3) >> 2) - first;
+  for (tarry_i64 i = 0; i < blocks; ++i) {
+    struct tarry_block block = tarry_draw((tarry_u64)(first + i), key, draw);
+    words[4 * i] = block.a;
+    words[4 * i + 1] = block.b;
+    words[4 * i + 2] = block.c;
+    words[4 * i + 3] = block.d;
+  }
+  return words + (number & 3);
+}
+//== fill_u64 : philox
+TARRY_FN const tarry_u64* tarry_fill_u64(tarry_u64* words, tarry_i64 number, tarry_i64 count, tarry_u64 key, tarry_u32 draw) {
+  tarry_i64 first = number >> 1, blocks = ((number + count + 1) >> 1) - first;
+  for (tarry_i64 i = 0; i < blocks; ++i) {
+    struct tarry_block block = tarry_draw((tarry_u64)(first + i), key, draw);
+    words[2 * i] = block.a | (tarry_u64)block.b << 32;
+    words[2 * i + 1] = block.c | (tarry_u64)block.d << 32;
+  }
+  return words + (number & 1);
 }
 // The upper half of a product.
 //== multiply_high_u32 : core

@@ -29,7 +29,8 @@ namespace random {
 /// not be used by two threads at once; forks are for that.
 class Generator {
  public:
-  TARRY_EXPORT explicit Generator(std::uint64_t seed);
+  /// Goes on after `draws` draws, as a generator of that seed that took them.
+  TARRY_EXPORT explicit Generator(std::uint64_t seed, std::uint64_t draws = 0);
 
   /// An independent stream, by number: the same for the same key and number, however many draws were taken.
   [[nodiscard]] TARRY_EXPORT Generator fork(std::uint64_t number) const;
@@ -44,8 +45,9 @@ class Generator {
 
  private:
   friend struct detail::Draws;
-  std::uint64_t key_, draws_ = 0;
-  Array argument_;  // the key as kernels take it: one argument for all draws
+  [[nodiscard]] std::uint64_t stream_key() const;  // what kernels take as the key of the next draw
+  std::uint64_t key_, draws_;
+  Array argument_;  // that, one argument for all draws
 };
 
 /// The words of a draw.  Dtypes: uint32 or uint64.
