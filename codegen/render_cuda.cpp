@@ -46,7 +46,7 @@ int items(const KernelIr& ir) {
 }
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
-    : stores_(stage.stores), replacements_(std::move(more)) {
+    : stores_(stage.stores), draws_(stage.draws), replacements_(std::move(more)) {
   replacements_.emplace_back("$S", ir.is_row() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
   replacements_.emplace_back("$N", std::string(kEntryName));
   replacements_.emplace_back("$K", ir.wide_index ? "tarry_i64" : "int");
@@ -60,8 +60,8 @@ std::string Template::fill(std::string_view text) const {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end);
-    if (line.starts_with("@S")) {
-      if (!stores_) continue;
+    if (line.starts_with("@S") || line.starts_with("@D")) {
+      if (!(line[1] == 'S' ? stores_ : draws_)) continue;
       line.remove_prefix(2);
     }
     filled += line;
@@ -86,6 +86,7 @@ std::string Functions::stage_text(const Stage& stage) {
     moved(store);
     move(store);
   }
+  if (stage.draws) draw();
   point();
   if (!pointwise(ir_)) finish();
   return Template(ir_, stage).fill(out_.take());
@@ -115,18 +116,23 @@ std::string Functions::element(std::uint32_t access, Region region) const {
   return sum_text(item, along ? reduced_offset(ir_, access, "k", "p.") : "0");
 }
 
-/// Whether the items' words of a draw come from blocks that they share: `load` draws them.
-bool Functions::shares_block(Value v) const {
-  const Instr& in = ir_.instrs[v];
-  if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || items_ == 1) return false;
-  return is_iota(ir_, in.args[0]) && ir_.accesses[ir_.instrs[in.args[0]].index].aligned;
+bool shares_block(const KernelIr& ir, Value v) {
+  const Instr& in = ir.instrs[v];
+  if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || items(ir) == 1) return false;
+  return is_iota(ir, in.args[0]) && ir.accesses[ir.instrs[in.args[0]].index].aligned;
 }
 
 std::vector<Value> Functions::draws() const {
   std::vector<Value> found;
   for (Value v = 0; v < ir_.instrs.size(); ++v)
-    if (stage_->runs[v] && shares_block(v)) found.push_back(v);
+    if (stage_->runs[v] && shares_block(ir_, v)) found.push_back(v);
   return found;
+}
+
+void Functions::draw() {
+  out_.open("__device__ __forceinline__ void $S_draw(const $N_params& p, const $N_at& t, $K k, $S_loads& x)");
+  for (const Value v : draws()) draw(v);
+  out_.close();
 }
 
 /// The words of a draw for all items. The last thread block of a pointwise kernel has single points anywhere.
@@ -307,7 +313,7 @@ void Functions::move(bool store) {
     out_.close();
   }
   if (!each.empty()) move_items(store, each);
-  if (!store)
+  if (!store && !draws_late(ir_))
     for (const Value v : draws()) draw(v);
   out_.close();
 }
@@ -360,7 +366,7 @@ void Functions::instructions(Region region, bool alone) {
     switch (in.kind) {
       case InstrKind::Load: load(v, placed, at); break;
       case InstrKind::Compute: {
-        if (shares_block(v)) {
+        if (shares_block(ir_, v)) {
           out_.line(fmt::format("{}x.d{}[j];", head, v));
           break;
         }

@@ -55,6 +55,7 @@ int items(const KernelIr& ir);
 struct Stage {
   int number = 0;
   bool stores = false;                    ///< runs Point stores
+  bool draws = false;                     ///< runs draws in a function of their own, see draws_late
   std::vector<bool> runs;                 ///< per instruction: a Point instruction that runs here, perhaps once more
   std::vector<Value> keeps;               ///< Point values computed here that a later stage finds held
   std::vector<Value> held;                ///< Point values found held
@@ -89,14 +90,21 @@ StagePlan plan_stages(const KernelIr& ir);
 /// The stage at whose end an Outer instruction runs; the result of a reduction is there when that is.
 int outer_stage(const KernelIr& ir, Value v);
 
+/// Whether the items' words of a draw come from blocks that they share.
+bool shares_block(const KernelIr& ir, Value v);
+/// Whether `draw` draws such words just before the points, so that nothing holds them while other loads are in flight;
+/// else `load` does.
+constexpr bool draws_late(const KernelIr& ir) { return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner; }
+
 /// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
-/// (items) and `more` put in. Lines that begin with @S are there for stages with Point stores only.
+/// (items) and `more` put in. Lines that begin with @S are there for stages with Point stores only, those with @D for
+/// stages that draw late.
 class Template {
  public:
   Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more = {});
   [[nodiscard]] std::string fill(std::string_view text) const;
  private:
-  bool stores_;
+  bool stores_, draws_;
   std::vector<std::pair<std::string, std::string>> replacements_;
 };
 
@@ -122,8 +130,8 @@ class Functions {
   [[nodiscard]] bool vector_access(std::uint32_t access) const;
   [[nodiscard]] StrideClass item_class(std::uint32_t access) const;
   [[nodiscard]] std::string element(std::uint32_t access, Region region) const;
-  [[nodiscard]] bool shares_block(Value v) const;
   [[nodiscard]] std::vector<Value> draws() const;
+  void draw();
   void draw(Value v);
   [[nodiscard]] std::string guard(std::uint32_t index, Region region) const;
   [[nodiscard]] std::string operand(Value v, Region user) const;

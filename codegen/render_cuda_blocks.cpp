@@ -64,9 +64,10 @@ bool in_any_order(const Reduction& r) {
 
 constexpr std::string_view kBlocks = R"(
 // The lanes of $D whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
-__device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, const $N_row& r$P, const $S_loads* x, $K k, $S_state* c) {
+__device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, const $N_row& r$P, $const$S_loads* x, $K k, $S_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
+@D    $S_draw(p, t, k + s * 32, x[s]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -96,6 +97,7 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
+@D    $S_draw(p, t, base + block + s * 32 + l, x[s]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -143,6 +145,7 @@ std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& i
       {"$LANES", std::string(free ? kAnyOrder : moments ? kExchange : kTreeOrder)},
       {"$D", std::to_string(blocks)},
       {"$Q", blocks == 4 ? "(lane >> 3)" : fmt::format("(lane >> 3 & {})", blocks - 1)},
+      {"$const", stage.draws ? "" : "const "},
       {"$Y", stage.stores ? ", y" : ""},
       {"$P", row ? ", const $N_outer& o, $N_kept* h" : ""},  // further parameters and arguments, and those of a point
       {"$A", row ? ", o, h" : ""},

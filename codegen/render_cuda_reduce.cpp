@@ -12,11 +12,9 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-/// Bytes a point loads or draws: decides how many loads a thread keeps in flight.
+/// Bytes a point loads: decides how many loads a thread keeps in flight.
 std::size_t point_bytes(const KernelIr& ir) {
   std::size_t bytes = 0;
-  for (const Instr& in : ir.instrs)
-    if (in.kind == InstrKind::Compute && in.op == Op::RandomBits && in.region == Region::Point) bytes += itemsize(in.dtype);
   for (const Access& a : ir.accesses)
     if (!a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero) bytes += itemsize(ir.buffers[a.buffer]);
   return bytes;

@@ -87,6 +87,7 @@ __device__ __forceinline__ void $S_each(const $N_params& p, const $N_at& t, cons
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = kWhole ? 4 : here - s * 32 - l;
+@D    $S_draw(p, t, k + s * 32, x[s]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < 4; ++j)

@@ -95,10 +95,17 @@ int stage_registers(const KernelIr& ir, const StagePlan& plan, const Stage& stag
   return rest + held + loaded * kInnerItems * 4 + states * kInnerItems;
 }
 
+bool draws(const KernelIr& ir, const Stage& stage) {
+  bool any = false;
+  for (Value v = 0; v < ir.instrs.size(); ++v) any |= stage.runs[v] && shares_block(ir, v);
+  return any && draws_late(ir);
+}
+
 void make_stages(const KernelIr& ir, StagePlan& plan) {
   const int count = ir.stages();
   plan.stages.clear();
   for (int s = 0; s < count; ++s) plan.stages.push_back(make_stage(ir, plan, s, s == count - 1));
+  for (Stage& stage : plan.stages) stage.draws = draws(ir, stage);
   plan.registers = 0;
   for (const Stage& stage : plan.stages) plan.registers = std::max(plan.registers, stage_registers(ir, plan, stage));
 }
@@ -151,6 +158,7 @@ StagePlan plan_stages(const KernelIr& ir) {
       all.runs.push_back(is_point(in));
       all.stores |= is_point(in) && in.kind == InstrKind::Store;
     }
+    all.draws = draws(ir, all);
     for (std::uint32_t r = 0; r < ir.reductions.size(); ++r) all.reductions.push_back(r);
     return plan;
   }

@@ -18,7 +18,7 @@ MAX_LINES = 600
 MAX_TEST_LINES = 1000  # rows of cases read well in one place
 # Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
 INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
-    "random_bits", "multiply_high", "uniform", "normal"}
+                "random_bits", "multiply_high", "uniform", "normal"}
 
 
 def read(root, name):

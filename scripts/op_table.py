@@ -11,7 +11,7 @@ import sys
 
 # Rows that are no functions: leaves, index arithmetic, parts of composite reductions.
 NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
-    "random_bits", "multiply_high", "uniform", "normal"}
+                 "random_bits", "multiply_high", "uniform", "normal"}
 DTYPES = {
     "Same": "numbers", "Float": "floats; integers become float32", "Bool": "any; gives bool", "Logical": "bool",
     "Integer": "integers", "Bits": "integers, bool", "Special": "any",
