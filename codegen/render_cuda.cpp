@@ -118,7 +118,8 @@ std::string Functions::element(std::uint32_t access, Region region) const {
 
 bool shares_block(const KernelIr& ir, Value v) {
   const Instr& in = ir.instrs[v];
-  if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || items(ir) == 1) return false;
+  const bool along = ir.schedule == Schedule::Pointwise || ir.schedule == Schedule::ReduceOuter || draws_late(ir);
+  if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || !along || items(ir) == 1) return false;
   return is_iota(ir, in.args[0]) && ir.accesses[ir.instrs[in.args[0]].index].aligned;
 }
 
