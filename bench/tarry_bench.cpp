@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,7 @@ int run_all(const Options& options) {
   bool good = true;
   std::vector<bench::Workload> workloads = bench::workloads(options.extents());
   std::erase_if(workloads, [&](const bench::Workload& w) { return !options.wants(w.name); });
+  if (workloads.empty()) throw std::invalid_argument(fmt::format("no workload is called {}", fmt::join(options.filter, " or ")));
   Numbers numbers;
   for (const bench::Workload& w : workloads) {
     bench::HostInputs host;
