@@ -121,6 +121,21 @@ double squared_distance(const float* a, const float* b) {
   return std::inner_product(a, a + kDimensions, b, 0.0, std::plus<>(), [](double p, double q) { return (p - q) * (p - q); });
 }
 
+/// How far the sum of `count` draws of probability 1 or 0 each, whose variances sum to `variance`, may be from its mean:
+/// six deviations, once in 10^9 runs.
+double deviations(double variance) { return 6 * std::sqrt(variance) + 0.5; }
+
+/// 1 or 0 with the probabilities of the other result: the number of ones, and that nothing else is there.
+Accuracy check_draws(const Array& draws, const Array& probabilities) {
+  const auto s = draws.host<float>(), p = probabilities.host<float>();
+  if (s.size() != p.size()) return {HUGE_VAL, 1};
+  const double others = total(s.size(), [&](std::size_t i) { return s[i] == 0 || s[i] == 1 ? 0.0 : 1.0; });
+  const double ones = total(s.size(), [&](std::size_t i) { return s[i]; });
+  const double expected = total(p.size(), [&](std::size_t i) { return p[i]; });
+  const double variance = total(p.size(), [&](std::size_t i) { return p[i] * (1 - double{p[i]}); });
+  return {others == 0 ? std::abs(ones - expected) : HUGE_VAL, deviations(variance)};
+}
+
 /// The first of the largest elements of each row: one number wrong is an error of 1.
 Accuracy check_argmax(std::span<const float> x, const Array& result, std::int64_t rows, std::int64_t columns) {
   const auto got = result.host<std::int64_t>();
@@ -272,6 +287,34 @@ std::vector<Workload> workloads(const Sizes& s) {
             row += std::exp(-0.5 * squared_distance(&in[0][i * kDimensions], &in[1][k]));
           return row;
         });
+      });
+  add("mcpi", Ceiling::None, {}, 1,
+      [s](const Arrays&) {
+        ta::random::Generator g(7);
+        const Array u = ta::random::uniform(g, s.draws), v = ta::random::uniform(g, s.draws);
+        return Arrays{4.0F * ta::mean(ta::astype(u * u + v * v < 1.0F, ta::float32))};
+      },
+      [s](const HostInputs&, Results out) {
+        const auto draws = static_cast<double>(s.draws);
+        const double inside = std::acos(-1.0) / 4, got = out[0].item<float>() / 4.0;
+        return Accuracy{std::abs(got - inside) * draws, deviations(draws * inside * (1 - inside)) + kRounding * draws};
+      });
+  add("dahl", Ceiling::None, {{s.units, s.features}, {s.features, s.samples}, {s.units, std::int64_t{1}}},
+      2 * s.units * s.samples,
+      [](const Arrays& a) {
+        ta::random::Generator g(7);
+        const Array p = ta::sigmoid(ta::matmul(a[0], a[1]) + a[2]);
+        return Arrays{p, ta::astype(ta::random::bernoulli(g, p), ta::float32)};
+      },
+      [s](const HostInputs& in, Results out) {
+        const auto features = static_cast<std::size_t>(s.features), samples = static_cast<std::size_t>(s.samples);
+        const Accuracy p = compare_rows(out[0], s.units, s.samples, {kFunction}, [&](std::size_t r, double* want) {
+          std::fill(want, want + samples, double{in[2][r]});
+          for (std::size_t k = 0; k < features; ++k)
+            for (std::size_t c = 0; c < samples; ++c) want[c] += double{in[0][r * features + k]} * in[1][k * samples + c];
+          for (std::size_t c = 0; c < samples; ++c) want[c] = 1 / (1 + std::exp(-want[c]));
+        });
+        return worse(p, check_draws(out[1], out[0]));
       });
   add("small10", Ceiling::None, {s.small, s.small}, s.small, [](const Arrays& a) { return Arrays{small10(a[0], a[1])}; },
       [s](const HostInputs& in, Results out) {
