@@ -59,6 +59,14 @@ void cut_columns(Geometry& g, std::int64_t blocks, const cuda::OuterTile& tile) 
     cut(g, blocks, 2 * g.chunk_blocks);
 }
 
+/// Tiles of a contraction share their rows' operands over a chunk's columns, so a chunk is not too short; short ones fill
+/// the GPU and end together.
+void cut_tiles(Geometry& g, std::int64_t blocks) {
+  constexpr std::int64_t kLeast = 8, kEnough = 2 * kFill, kLargest = std::int64_t{1} << (ContractTile::kLevels - 1);
+  cut(g, blocks, kLeast);
+  while (g.chunks > 1 && g.chunk_blocks < kLargest && g.outer_tiles * g.chunks > kEnough) cut(g, blocks, 2 * g.chunk_blocks);
+}
+
 }  // namespace
 }  // namespace cuda
 
@@ -92,6 +100,16 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       g.outer_tiles = divide_up(outer, outer_tile(ir).columns());
       cut_columns(g, blocks, outer_tile(ir));
       break;
+    case Schedule::Contract:
+    case Schedule::ContractReduce: {
+      const bool map = ir.is_map();
+      const auto row = static_cast<int>(args.extents.size()) - (map ? 2 : 1);
+      g.outer_tiles = divide_up(args.extents[row], contract_tile(ir).block_rows());
+      if (map) g.outer_tiles *= divide_up(args.extents[row + 1], ContractTile::kColumns);
+      for (int d = 0; d < row; ++d) g.outer_tiles *= args.extents[d];
+      if (!map) cut_tiles(g, blocks);
+      break;
+    }
     case Schedule::RowInner:
       TARRY_ASSERT(args.reduced > 32 && args.reduced <= std::int64_t{ir.rows_class} * kTreeBlock);
       g.outer_tiles = divide_up(outer, tile_rows(ir));

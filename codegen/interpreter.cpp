@@ -191,9 +191,12 @@ class Machine {
         const Value input = in.args[in.op == Op::Where ? 1 : 0];
         functions_[i] = scalar_function(in.op, ir.instrs[input].dtype, in.dtype);
       }
+      if (in.region == Region::Loop) users_.push_back(ir.home_region(in));
+      else users_.push_back(in.region);
       if (in.kind == InstrKind::Scalar)
         for (std::int64_t t = 0; t < tile_; ++t) std::memcpy(value(i, t).bytes, &scalars[in.index], 8);
     }
+    for (const Fold& f : ir.folds) folders_.emplace_back(Reduction{f.op, f.dtype, 0, {f.arg, kNone}, kNone}, 1);
     for (const Reduction& r : ir.reductions)
       reducers_.emplace_back(r, r.weight == kNone ? 1 : static_cast<std::int64_t>(scalars[r.weight]));
   }
@@ -260,18 +263,55 @@ class Machine {
         return store(in, count);
       case InstrKind::Inside:
         return inside(i, in, count);
+      case InstrKind::Fold:
+        if (ir_.first_fold(ir_.folds[in.index].loop) == i) run_loop(ir_.folds[in.index].loop, count);
+        return;
       case InstrKind::Compute:
         break;
     }
     const Value a = in.args[0], b = in.args[1], c = in.args[2];
     for (std::int64_t t = 0; t < count; ++t)
-      functions_[i](value(i, t).bytes, operand(a, in.region, t), operand(b, in.region, t), operand(c, in.region, t));
+      functions_[i](value(i, t).bytes, operand(a, users_[i], t), operand(b, users_[i], t), operand(c, users_[i], t));
+  }
+
+  /// A loop at `count` points: its steps from left to right, each at all of them.
+  void run_loop(std::uint32_t loop, std::int64_t count) {
+    const auto steps = static_cast<std::int64_t>(scalars_[ir_.loops[loop]]);
+    const Region region = ir_.instrs[ir_.first_fold(loop)].region;
+    std::vector<std::vector<Part>> parts(ir_.folds.size(), std::vector<Part>(static_cast<std::size_t>(count)));
+    for (std::int64_t step = 0; step < steps; ++step) {
+      for (std::size_t i = 0; i < ir_.instrs.size(); ++i)
+        if (ir_.instrs[i].loop == loop) execute(i, count);
+      for (std::size_t f = 0; f < ir_.folds.size(); ++f) {
+        if (ir_.folds[f].loop != loop) continue;
+        for (std::int64_t t = 0; t < count; ++t) {
+          Part& part = parts[f][static_cast<std::size_t>(t)];
+          const Cell& x = seen(ir_.folds[f].arg, region, t);
+          part = step == 0 ? folders_[f].first(x, x, 0) : folders_[f].step(part, x, x, step);
+        }
+      }
+      move_loop(loop, count, 1);
+    }
+    move_loop(loop, count, -steps);
+    for (std::size_t i = 0; i < ir_.instrs.size(); ++i) {
+      const Instr& in = ir_.instrs[i];
+      if (in.kind != InstrKind::Fold || ir_.folds[in.index].loop != loop) continue;
+      for (std::int64_t t = 0; t < count; ++t)
+        value(i, t) = folders_[in.index].result(parts[in.index][static_cast<std::size_t>(t)], 0);
+    }
+  }
+
+  void move_loop(std::uint32_t loop, std::int64_t count, std::int64_t steps) {
+    for (std::size_t a = 0; a < ir_.accesses.size(); ++a)
+      for (std::int64_t t = 0; ir_.accesses[a].loop == loop && t < count; ++t)
+        position(a, t) += steps * args_.accesses[a].loop_stride;
   }
 
   /// A Row or Outer value seen from a Point instruction has one element.
   Cell& seen(Value v, Region user, std::int64_t t) {
     const Instr& in = ir_.instrs[v];
-    const bool single = user == Region::Point && in.region != Region::Point && in.kind != InstrKind::Scalar;
+    const bool single = user == Region::Point && (in.region == Region::Row || in.region == Region::Outer) &&
+                        in.kind != InstrKind::Scalar;
     return value(v, single ? 0 : t);
   }
   const void* operand(Value v, Region user, std::int64_t t) { return v == kNone ? nullptr : seen(v, user, t).bytes; }
@@ -393,7 +433,8 @@ class Machine {
   std::vector<Cell> values_;
   std::vector<ScalarFunction> functions_;
   std::vector<std::int64_t> positions_;
-  std::vector<Reducer> reducers_;
+  std::vector<Reducer> reducers_, folders_;  // by reduction, by fold
+  std::vector<Region> users_;                // by instruction: the region it runs in
 };
 
 }  // namespace

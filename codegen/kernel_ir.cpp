@@ -28,11 +28,27 @@ const char* text(Schedule s) {
       return "stencil";
     case Schedule::Transpose:
       return "transpose";
+    case Schedule::Contract:
+      return "contract";
+    case Schedule::ContractReduce:
+      return "contract_reduce";
   }
   return "?";
 }
 
-const char* text(Region r) { return r == Region::Row ? "row" : r == Region::Point ? "point" : "outer"; }
+const char* text(Region r) {
+  switch (r) {
+    case Region::Row:
+      return "row";
+    case Region::Point:
+      return "point";
+    case Region::Outer:
+      return "outer";
+    case Region::Loop:
+      return "loop";
+  }
+  return "?";
+}
 
 char text(StrideClass c) { return c == StrideClass::Zero ? '0' : c == StrideClass::One ? '1' : '*'; }
 
@@ -40,7 +56,8 @@ std::string stage_text(int stage) { return stage > 0 ? fmt::format(".{}", stage)
 
 std::string line(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
-  std::string s = fmt::format("  {:5} ", text(in.region) + stage_text(in.stage));
+  const std::string number = in.region == Region::Loop ? std::to_string(in.loop) : stage_text(in.stage);
+  std::string s = fmt::format("  {:5} ", text(in.region) + number);
   if (in.kind != InstrKind::Store) s += fmt::format("%{}: {} = ", i, info(in.dtype).suffix);
   switch (in.kind) {
     case InstrKind::Load:
@@ -55,6 +72,9 @@ std::string line(const KernelIr& ir, std::size_t i) {
       break;
     case InstrKind::Inside:
       s += fmt::format("inside g{}", in.index);
+      break;
+    case InstrKind::Fold:
+      s += fmt::format("fold f{}", in.index);
       break;
     case InstrKind::Store:
       s += fmt::format("store a{}, %{}", in.index, in.args[0]);
@@ -87,15 +107,27 @@ bool visible(Region region, int stage, const Instr& used) {
     case Region::Point:
       return used.region == Region::Row || (used.region == Region::Point ? used.stage <= stage : used.stage < stage);
     case Region::Outer:
-      return used.region != Region::Point && used.stage <= stage;
+      return (used.region == Region::Row || used.region == Region::Outer) && used.stage <= stage;
+    case Region::Loop:
+      break;
   }
   return false;
 }
 
+/// The same of any instruction.
+bool visible(const KernelIr& ir, const Instr& user, const Instr& used) {
+  if (user.region != Region::Loop) return visible(user.region, user.stage, used);
+  if (used.region == Region::Loop) return used.loop == user.loop;
+  if (ir.is_tiled()) return used.kind == InstrKind::Scalar;
+  return visible(ir.home_region(user), 0, used);
+}
+
 /// An access that instructions of `region` may load or store, or whose value a guard of theirs tests.
-void verify_use(const KernelIr& ir, std::uint32_t access, Region region, const std::string& here) {
+void verify_use(const KernelIr& ir, std::uint32_t access, Region region, const std::string& here,
+                std::uint32_t loop = kNone) {
   if (access >= ir.accesses.size()) broken(ir, here + " names no access");
   const Access& a = ir.accesses[access];
+  if (a.loop != loop) broken(ir, here + ": the loop of an access");
   if (a.outer_only != (region == Region::Outer)) broken(ir, here + ": access region");
   if (region == Region::Row && a.reduced != StrideClass::Zero)
     broken(ir, here + ": a row value varies along the reduced axis");
@@ -113,7 +145,7 @@ void verify_guard(const KernelIr& ir, std::uint32_t guard, Region region, const 
 }
 
 void verify_memory(const KernelIr& ir, const Instr& in, const std::string& here) {
-  verify_use(ir, in.index, in.region, here);
+  verify_use(ir, in.index, ir.home_region(in), here, in.loop);
   const Access& a = ir.accesses[in.index];
   if (a.store != (in.kind == InstrKind::Store)) broken(ir, here + ": access direction");
   const Dtype element = a.buffer == kNone ? Dtype::Int64 : ir.buffers.at(a.buffer);
@@ -133,11 +165,48 @@ void verify_result(const KernelIr& ir, const Instr& in, const std::string& here)
   if (in.stage < r.stage) broken(ir, here + ": a result before its reduction");
 }
 
+bool folds(Op op) { return op == Op::Sum || op == Op::Prod || op == Op::Min || op == Op::Max; }
+
+/// A fold, where it is the first of its loop also that the loop has all it needs.
+void verify_fold(const KernelIr& ir, Value at, const std::string& here) {
+  const Instr& in = ir.instrs[at];
+  if (in.index >= ir.folds.size() || in.region == Region::Loop) broken(ir, here + " names no fold");
+  const Fold& f = ir.folds[in.index];
+  const Instr& first = ir.instrs[ir.first_fold(f.loop)];
+  if (in.region != first.region || in.stage != first.stage) broken(ir, here + ": the folds of a loop are in one region");
+  if (!folds(f.op) || in.dtype != f.dtype || ir.instrs.at(f.arg).dtype != f.dtype) broken(ir, here + ": fold");
+  for (Value v = 0; v < ir.instrs.size(); ++v)
+    if (ir.instrs[v].loop == f.loop && v > at) broken(ir, here + " comes before its loop");
+  Instr user = in;
+  user.region = Region::Loop;
+  user.loop = f.loop;
+  if (f.arg >= at || !visible(ir, user, ir.instrs[f.arg])) broken(ir, here + ": what a fold takes");
+}
+
+void verify_loops(const KernelIr& ir) {
+  for (std::uint32_t l = 0; l < ir.loops.size(); ++l) {
+    if (ir.loops[l] >= ir.scalars.size() || ir.scalars[ir.loops[l]] != Dtype::Int64) broken(ir, "an extent of a loop");
+    if (ir.first_fold(l) == kNone) broken(ir, "a loop without a result");
+    if (ir.is_tiled() && ir.instrs[ir.first_fold(l)].region != Region::Point) broken(ir, "loops of tiles are at points");
+  }
+  for (const Fold& f : ir.folds)
+    if (f.loop >= ir.loops.size()) broken(ir, "a fold names no loop");
+  if (ir.is_row() && !ir.loops.empty()) broken(ir, "row schedules have no loops");
+  if (ir.is_tiled() && (ir.loops.empty() || ir.rows_class < 4 || ir.rows_class > kLongestLoop))
+    broken(ir, "tiles share what loops read");
+  if (ir.is_tiled() && ir.rank < (ir.schedule == Schedule::Contract ? 2 : 1)) broken(ir, "tiles have two dimensions");
+}
+
 void verify_instr(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
   const auto here = fmt::format("instruction {}", i);
-  if (ir.is_map() && in.region != Region::Point)
+  if (ir.is_map() && in.region != Region::Point && in.region != Region::Loop)
     broken(ir, here + ": a pointwise kernel has point instructions only");
+  if ((in.region == Region::Loop) != (in.loop != kNone) || (in.loop != kNone && in.loop >= ir.loops.size()))
+    broken(ir, here + ": its loop");
+  if (in.loop != kNone && (in.stage != 0 || in.guard != kNone ||
+                           (in.kind != InstrKind::Load && in.kind != InstrKind::Compute)))
+    broken(ir, here + ": a loop loads and computes");
   if (in.region == Region::Row && in.stage != 0) broken(ir, here + ": a row value has no stage");
   int arity = 0;
   if (in.kind == InstrKind::Compute) arity = graph::info(in.op).arity;
@@ -146,7 +215,7 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     const Value v = in.args[static_cast<std::size_t>(k)];
     if (v >= i) broken(ir, here + " uses a later value");
     if (ir.instrs[v].kind == InstrKind::Store) broken(ir, here + " uses a store as a value");
-    if (!visible(in.region, in.stage, ir.instrs[v])) broken(ir, here + " uses a value that it cannot see");
+    if (!visible(ir, in, ir.instrs[v])) broken(ir, here + " uses a value that it cannot see");
   }
   switch (in.kind) {
     case InstrKind::Load:
@@ -160,6 +229,8 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     case InstrKind::Inside:
       if (in.dtype != Dtype::Bool) broken(ir, here + ": inside is a bool");
       return verify_guard(ir, in.index, in.region, here);
+    case InstrKind::Fold:
+      return verify_fold(ir, static_cast<Value>(i), here);
     case InstrKind::Compute:
       return;
   }
@@ -236,7 +307,15 @@ int KernelIr::stages() const {
   return last + 1;
 }
 
+Value KernelIr::first_fold(std::uint32_t loop) const {
+  for (Value v = 0; v < instrs.size(); ++v)
+    if (instrs[v].kind == InstrKind::Fold && instrs[v].index < folds.size() && folds[instrs[v].index].loop == loop)
+      return v;
+  return kNone;
+}
+
 void verify(const KernelIr& ir) {
+  verify_loops(ir);
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);
   verify_one_guard(ir);
   verify_windows(ir);
@@ -255,7 +334,9 @@ std::string to_string(const KernelIr& ir) {
   std::string s =
       fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
-  if (ir.rows_class) s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : "warps_per_row", ir.rows_class);
+  if (ir.rows_class)
+    s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : ir.is_tiled() ? "loop_class" : "warps_per_row",
+                     ir.rows_class);
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);
   s += "\n";
@@ -270,13 +351,19 @@ std::string to_string(const KernelIr& ir) {
     s += "[";
     for (StrideClass c : a.strides) s += text(c);
     if (!ir.is_map()) s += a.outer_only ? "|" : std::string("|") + text(a.reduced);
+    if (a.loop != kNone) s += fmt::format("~{}", text(a.step));
     s += a.aligned ? "] aligned" : "]";
     if (a.phase > 0) s += fmt::format(" past {}", a.phase);
     if (a.window != kNone && a.window != i) s += fmt::format(" = a{} {:+},{:+}", a.window, a.row, a.column);
     s += "\n";
   }
   for (std::size_t i = 0; i < ir.guards.size(); ++i) s += fmt::format("  guard g{}:{}\n", i, line(ir.guards[i]));
+  for (std::size_t l = 0; l < ir.loops.size(); ++l) s += fmt::format("  loop l{} < s{}\n", l, ir.loops[l]);
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) s += line(ir, i);
+  for (std::size_t i = 0; i < ir.folds.size(); ++i) {
+    const Fold& f = ir.folds[i];
+    s += fmt::format("  fold f{}: {} = {} %{} in l{}\n", i, info(f.dtype).suffix, graph::name(f.op), f.arg, f.loop);
+  }
   for (std::size_t i = 0; i < ir.reductions.size(); ++i) {
     const Reduction& r = ir.reductions[i];
     s += fmt::format("  reduce r{}: {} = {} %{}", i, info(r.dtype).suffix, graph::name(r.op), r.args[0]);

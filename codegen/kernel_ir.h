@@ -20,6 +20,14 @@
 //
 // Windows. A Stencil kernel loads each element of a tile once, whichever of the window's accesses it belongs to.
 //
+// Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
+// instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each take
+// a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are in one
+// region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what its folds'
+// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. Row schedules have no
+// loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of two dimensions share
+// what loops read: the Loop instructions use no values but those of their loop and scalars.
+//
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
 // holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads of
 // an access have the same guard or none.
@@ -50,11 +58,13 @@ enum class Schedule : std::uint8_t {
   RowInner,      ///< several stages: a thread block per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
   Transpose,     ///< pointwise, on a GPU: some loads cross the stores, a thread block computes a square tile
+  Contract,        ///< no reduction, but loops: tiles of the last two outer dimensions
+  ContractReduce,  ///< loops: tiles of the last outer dimension and the reduced axis
 };
 
-enum class Region : std::uint8_t { Row, Point, Outer };
+enum class Region : std::uint8_t { Row, Point, Outer, Loop };
 /// Inside: whether a guard holds, as bool.
-enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside };
+enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside, Fold };
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
 struct Instr {
@@ -63,11 +73,12 @@ struct Instr {
   Dtype dtype{};                 ///< of the value; of the stored value for Store
   Op op{};                       ///< Compute
   std::array<Value, 3> args{kNone, kNone, kNone};
-  std::uint32_t index = kNone;   ///< Load, Store: access; Scalar: scalar parameter; Result: reduction; Inside: guard
+  std::uint32_t index = kNone;   ///< Load, Store: access; Scalar: scalar; Result: reduction; Inside: guard; Fold: fold
   std::uint32_t guard = kNone;   ///< Load of a buffer
   std::uint8_t stage = 0;        ///< Point and Outer
   std::uint32_t output = 0;      ///< Result: which output of the reduction
   std::uint32_t note = kNone;    ///< index into the group's source lines, for dumps only; not printed in the text
+  std::uint32_t loop = kNone;    ///< of region Loop
 };
 
 struct Access {
@@ -78,6 +89,8 @@ struct Access {
                                        ///< iota, where it numbers a draw: that of a block of words
   std::vector<StrideClass> strides;    ///< one per outer dimension
   StrideClass reduced = StrideClass::Zero;
+  std::uint32_t loop = kNone;          ///< used by instructions of this loop
+  StrideClass step = StrideClass::Zero;  ///< of loop_stride
   // Stencil. Loads of one buffer with equal strides are a window; each lies a few rows (of the last dimension but one)
   // and columns (of the last) from the window's first access, its anchor, whose base alone is an argument.
   std::uint32_t window = kNone;        ///< of a load of a buffer: its anchor
@@ -112,6 +125,14 @@ inline bool crosses(const Access& a, int dimension) {
          a.strides[static_cast<std::size_t>(dimension)] == StrideClass::One;
 }
 
+/// Sum, Prod, Min or Max of a value along a loop.
+struct Fold {
+  Op op{};
+  Dtype dtype{};
+  Value arg = kNone;
+  std::uint32_t loop = kNone;
+};
+
 struct KernelIr {
   Schedule schedule{};
   Mode mode{};
@@ -120,16 +141,25 @@ struct KernelIr {
   int vector = 1;                       ///< elements per memory access along the vector dimension
   int tile_rows = 1;                    ///< Stencil: a thread computes tile_rows rows of `vector` columns; Transpose: edge
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
-  int rows_class = 0;                   ///< on a GPU; ReduceInner: warps per row, 1 or 8; RowInner: row_class(n)
+  int rows_class = 0;                   ///< on a GPU; ReduceInner: warps per row, 1 or 8; RowInner: row_class(n);
+                                        ///< Contract, ContractReduce: loop_class of the longest loop
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;
   std::vector<Guard> guards;
   std::vector<Instr> instrs;
   std::vector<Reduction> reductions;
+  std::vector<std::uint32_t> loops;     ///< scalar parameter (int64) of each: its extent, 2 to 32
+  std::vector<Fold> folds;
   [[nodiscard]] int stages() const;     ///< 1 + the highest stage of an instruction or reduction
+  [[nodiscard]] Value first_fold(std::uint32_t loop) const;  ///< the instruction where a loop runs
+  /// The region that an instruction runs in, or the loop that it belongs to.
+  [[nodiscard]] Region home_region(const Instr& in) const {
+    return in.region == Region::Loop ? instrs[first_fold(in.loop)].region : in.region;
+  }
+  [[nodiscard]] bool is_tiled() const { return schedule == Schedule::Contract || schedule == Schedule::ContractReduce; }
   /// No reduction: every instruction runs once per point.
-  [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || has_tiles(); }
+  [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || schedule == Schedule::Contract || has_tiles(); }
   [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Transpose; }
   /// The dimension of a tile's rows, -1 where there is none; its columns are the last dimension.
   [[nodiscard]] int row_dimension() const { return schedule == Schedule::Transpose ? cross : rank - 2; }
@@ -155,11 +185,20 @@ constexpr int row_class(std::int64_t n) {
   return blocks;
 }
 
+/// Class of loops of n steps: a power of two.
+constexpr int loop_class(std::int64_t n) {
+  int steps = 4;
+  while (steps < n) steps *= 2;
+  return steps;
+}
+inline constexpr std::int64_t kLongestLoop = 32;  ///< tree R is left to right up to here
+
 /// What varies between launches of one KernelIr without changing its text.
 struct AccessArgs {
   std::int64_t offset = 0;              ///< elements
   graph::Dims strides;                  ///< one per outer dimension, elements
   std::int64_t reduced_stride = 0;
+  std::int64_t loop_stride = 0;
 };
 struct KernelArgs {
   graph::Dims extents;                  ///< outer dimensions

@@ -49,6 +49,7 @@ std::uint64_t slot_word(const KernelIr& ir, const Slot& slot, const KernelArgs& 
     }
     case SlotKind::Stride: return word(args.accesses[slot.a].strides[static_cast<int>(slot.b)]);
     case SlotKind::ReducedStride: return word(args.accesses[slot.a].reduced_stride);
+    case SlotKind::LoopStride: return word(args.accesses[slot.a].loop_stride);
     case SlotKind::OuterCount: return word(args.outer_count());
     case SlotKind::Reduced: return word(args.reduced);
     case SlotKind::Chunks: return word(geometry.chunks);

@@ -22,6 +22,7 @@ enum class SlotKind : std::uint8_t {
   TileCount,      ///< product of the numbers of tiles
   Stride,         ///< a: access, b: outer dimension (int64, elements)
   ReducedStride,  ///< a: access
+  LoopStride,     ///< a: access
   OuterCount,     ///< product of the extents
   Reduced,        ///< n
   Chunks,         ///< partial states per outer index

@@ -27,6 +27,7 @@ class Scheduler {
       : raw_(std::move(s.accesses)),
         boxes_(std::move(s.boxes)),
         buffer_bytes_(std::move(s.buffer_bytes)),
+        loops_(std::move(s.loops)),
         group_(group),
         target_(target),
         out_(std::move(s.lowered)),
@@ -75,6 +76,9 @@ class Scheduler {
       a.outer_only = raw.outer_only;
       for (const auto& m : merged) aa.strides.push_back(raw.strides[m.back()]);
       if (group_.reduces && !raw.outer_only) aa.reduced_stride = raw.strides[group_.axis];
+      a.loop = raw.loop;
+      aa.loop_stride = raw.loop_stride;
+      a.step = stride_class(aa.loop_stride);
       for (std::int64_t s : aa.strides) a.strides.push_back(stride_class(s));
       a.reduced = stride_class(aa.reduced_stride);
       ir_.wide_index |= reach(aa) >= kNarrowLimit;
@@ -86,17 +90,22 @@ class Scheduler {
   }
 
   [[nodiscard]] std::int64_t reach(const AccessArgs& a) const {
-    std::int64_t r = std::abs(a.offset) + std::abs(a.reduced_stride) * std::max<std::int64_t>(args_.reduced - 1, 0);
+    std::int64_t r = std::abs(a.offset) + std::abs(a.reduced_stride) * std::max<std::int64_t>(args_.reduced - 1, 0) +
+                     std::abs(a.loop_stride) * (kLongestLoop - 1);
     for (int d = 0; d < a.strides.size(); ++d)
       r += std::abs(a.strides[d]) * std::max<std::int64_t>(args_.extents[d] - 1, 0);
     return r;
   }
 
   void choose_schedule() {
+    if (target_.is_cuda() && choose_contract(out_, loops_)) {
+      choose_tile_vector();
+      return;
+    }
     if (!group_.reduces) {
       ir_.schedule = Schedule::Pointwise;
-      if (target_.is_cuda() && !choose_transpose(ir_, args_, target_) && !choose_stencil(ir_, args_, target_))
-        choose_pointwise_vector();
+      if (!target_.is_cuda() || !ir_.loops.empty()) return;
+      if (!choose_transpose(ir_, args_, target_) && !choose_stencil(ir_, args_, target_)) choose_pointwise_vector();
       return;
     }
     const bool serial = args_.reduced <= kSerialExtent;
@@ -128,14 +137,31 @@ class Scheduler {
     ir_.vector = kReduceVector;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
       ir_.accesses[i].aligned =
-          (is_plain(i) || numbers_draw(i)) && ir_.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+          (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+  }
+
+  /// Columns, and steps of loops, four at a time.
+  void choose_tile_vector() {
+    const bool map = ir_.is_map();
+    ir_.vector = 4;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
+      Access& a = ir_.accesses[i];
+      const AccessArgs& args = args_.accesses[i];
+      if (!is_plain(i) || a.outer_only) continue;
+      if (a.loop != kNone)
+        a.aligned = a.step == StrideClass::One && loops_[a.loop] % 4 == 0 && is_aligned(i, 4, -1) && args.reduced_stride % 4 == 0;
+      else if (map)
+        a.aligned = a.strides.back() == StrideClass::One && is_aligned(i, 4, ir_.rank - 1);
+      else
+        a.aligned = a.reduced == StrideClass::One && is_aligned(i, 4, -1);
+    }
   }
 
   void choose_outer_vector() {
     if (args_.extents.back() % kReduceVector != 0) return;
     ir_.vector = kReduceVector;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned = (is_plain(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One &&
+      ir_.accesses[i].aligned = (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One &&
                                 args_.accesses[i].reduced_stride % kReduceVector == 0 &&
                                 is_aligned(i, kReduceVector, ir_.rank - 1);
   }
@@ -172,6 +198,7 @@ class Scheduler {
   [[nodiscard]] bool is_plain(std::size_t access) const {
     return ir_.accesses[access].buffer != kNone && raw_[access].guard == kNone;
   }
+  [[nodiscard]] bool is_vector(std::size_t access) const { return is_plain(access) && ir_.accesses[access].loop == kNone; }
 
   /// An iota that numbers the elements of a draw: where it is aligned, neighbours share a block of words.
   [[nodiscard]] bool numbers_draw(std::size_t access) const {
@@ -210,12 +237,13 @@ class Scheduler {
       if (a.strides[d] == 0 || (a.outer_only && d == group_.axis)) continue;
       count *= a.guard == kNone ? group_.space[d] : boxes_[a.guard].high[d] - boxes_[a.guard].low[d];
     }
+    if (a.loop_stride != 0) count *= loops_[a.loop];
     return count;
   }
 
   std::vector<RawAccess> raw_;
   std::vector<Box> boxes_;
-  std::vector<std::int64_t> buffer_bytes_;
+  std::vector<std::int64_t> buffer_bytes_, loops_;
   const Group& group_;
   const graph::Target& target_;
   Lowered out_;

@@ -135,7 +135,9 @@ class Selector {
     const GraphNode& n = g_.nodes[reader];
     IndexMap map = r.source.map;
     std::uint32_t box = r.box;
-    if (n.op == Op::Update) {
+    if (op_class(reader) == OpClass::Reduce) {
+      map = loop_map(r);
+    } else if (n.op == Op::Update) {
       if (i == 1) {
         const Dims& start = g_.updates[n.payload].start;
         for (int d = 0; d < map.size; ++d) map[d].start -= start[d];
@@ -182,6 +184,50 @@ class Selector {
   [[nodiscard]] bool is_computed(const Request& r) const {
     const OpClass c = op_class(r.source.edge.node);
     return r.compute && (c == OpClass::Map || c == OpClass::Update);
+  }
+
+  // --- Loops --------------------------------------------------------------------------------------------------------
+
+  /// A short reduction that the kernel computes at the request's points, as a loop.
+  [[nodiscard]] bool is_nested(const Request& r) const {
+    return r.compute && op_class(r.source.edge.node) == OpClass::Reduce && !reduction_of_.contains(r.source.edge.node);
+  }
+
+  /// Coordinates of a nested reduction's input: its axis is that of its loop, numbered after those of the space.
+  IndexMap loop_map(const Request& r) {
+    const GraphNode& n = g_.nodes[r.source.edge.node];
+    const int axis = g_.reduces[n.payload].axis;
+    const auto [it, fresh] = loop_of_.try_emplace(key(r.source, kNone, false), static_cast<std::uint32_t>(out_.loops.size()));
+    if (fresh) {
+      const std::int64_t extent = g_.shape(n.inputs[0].node)[axis];
+      out_.loops.push_back(extent);
+      ir_.loops.push_back(scalar({kNoId, static_cast<std::uint64_t>(extent)}, Dtype::Int64));
+    }
+    const AxisMap steps{group_.space.size() + static_cast<int>(it->second), 0, 1};
+    IndexMap m;
+    for (int d = 0, at = 0; d < g_.shape(n.inputs[0].node).size(); ++d) m.push_back(d == axis ? steps : r.source.map[at++]);
+    return m;
+  }
+
+  Instr fold(const Request& r, Instr in) {
+    const Request taken = input(r, 0);
+    in.kind = InstrKind::Fold;
+    in.index = static_cast<std::uint32_t>(ir_.folds.size());
+    const std::uint32_t loop = loop_of_.at(key(r.source, kNone, false));
+    ir_.folds.push_back({g_.nodes[r.source.edge.node].op, in.dtype, find(taken), loop});
+    // Where it does not vary along the space's axis, once per row; what its loop uses says.
+    in.region = outer_phase_ ? Region::Outer : Region::Row;
+    const auto use = [&](Value v) {
+      if (v == kNone || ir_.instrs[v].region == Region::Loop) return;
+      if (ir_.instrs[v].region == Region::Point || in.region == Region::Row) in.region = ir_.instrs[v].region;
+    };
+    use(ir_.folds.back().arg);
+    for (const Instr& i : ir_.instrs) {
+      if (i.loop != loop) continue;
+      for (Value v : i.args) use(v);
+      if (i.kind == InstrKind::Load && group_.reduces && out_.accesses[i.index].strides[group_.axis] != 0) in.region = Region::Point;
+    }
+    return in;
   }
 
   // --- Updates and guards -------------------------------------------------------------------------------------------
@@ -324,7 +370,7 @@ class Selector {
 
   /// Pushes the first input that has no value yet; true where all have one.
   bool have_inputs(const Request& r, std::vector<Request>& stack) {
-    if (!is_computed(r)) return true;
+    if (!is_computed(r) && !is_nested(r)) return true;
     for (int i = 0; i < g_.nodes[r.source.edge.node].n_inputs; ++i) {
       Request in = input(r, i);
       if (find(in) != kNone) continue;
@@ -365,6 +411,10 @@ class Selector {
         break;
       }
       case OpClass::Reduce:
+        if (is_nested(r)) {
+          in = fold(r, in);
+          break;
+        }
         if (!r.compute) {
           in = load_value(r, in);
           break;
@@ -403,7 +453,8 @@ class Selector {
     from.guard = guard(where);
     in.kind = InstrKind::Load;
     in.guard = from.guard;
-    in.region = region((group_.reduces && from.strides[group_.axis] != 0) || varies_along_axis(from.guard));
+    in.loop = from.loop;
+    in.region = in.loop != kNone ? Region::Loop : region((group_.reduces && from.strides[group_.axis] != 0) || varies_along_axis(from.guard));
     in.index = number(from);
     return in;
   }
@@ -419,8 +470,11 @@ class Selector {
       for (int i = 0; i < n.n_inputs; ++i) in.args[static_cast<std::size_t>(i)] = find(input(r, i));
     }
     in.region = outer_phase_ ? Region::Outer : Region::Row;
+    for (Value v : in.args)
+      if (v != kNone && ir_.instrs[v].loop != kNone) in.loop = ir_.instrs[v].loop;
+    if (in.loop != kNone) in.region = Region::Loop;
     for (Value v : in.args) {
-      if (v == kNone) continue;
+      if (v == kNone || in.loop != kNone) continue;
       const Region used = ir_.instrs[v].region;
       if (used == Region::Point || in.region == Region::Row) in.region = used;
     }
@@ -434,7 +488,7 @@ class Selector {
   }
 
   Value push(Instr in) {
-    if (!group_.reduces) in.region = Region::Point;
+    if (!group_.reduces && in.loop == kNone) in.region = Region::Point;
     ir_.instrs.push_back(in);
     return static_cast<Value>(ir_.instrs.size() - 1);
   }
@@ -481,7 +535,12 @@ class Selector {
     a.strides = Dims::filled(group_.space.size(), 0);
     for (int d = 0; d < map.size; ++d) {
       a.offset += map[d].start * strides[d];
-      if (map[d].axis >= 0) a.strides[map[d].axis] += map[d].step * strides[d];
+      if (map[d].axis >= group_.space.size()) {
+        a.loop_stride += map[d].step * strides[d];
+        if (a.loop_stride != 0) a.loop = static_cast<std::uint32_t>(map[d].axis - group_.space.size());
+      } else if (map[d].axis >= 0) {
+        a.strides[map[d].axis] += map[d].step * strides[d];
+      }
     }
     return a;
   }
@@ -569,6 +628,7 @@ class Selector {
   std::unordered_map<std::string, Value> memo_;
   std::unordered_map<std::uint32_t, Value> inside_;
   std::unordered_map<NodeId, std::uint32_t> reduction_of_;
+  std::unordered_map<std::string, std::uint32_t> loop_of_;  // by nested reduction and place
 };
 
 }  // namespace

@@ -11,13 +11,16 @@ namespace tarry::codegen {
 int point_cost(const KernelIr& ir) {
   // A quarter of a nanosecond is what a core needs for 4 bytes of memory traffic, or for a vector instruction's element
   // of cost 4 in the op table; a strided access costs about 4 of them.
+  constexpr int kLoopSteps = 8;  // of which the kernel knows only that there are 2 to 32
   int bytes = 0, work = 0;
   for (const Instr& instr : ir.instrs) {
-    if (instr.region != Region::Point) continue;
-    if (instr.kind == InstrKind::Compute) work += graph::info(instr.op).cost;
+    if (ir.home_region(instr) != Region::Point) continue;
+    const int times = instr.loop == kNone ? 1 : kLoopSteps;
+    if (instr.kind == InstrKind::Compute) work += times * graph::info(instr.op).cost;
+    if (instr.kind == InstrKind::Fold) work += kLoopSteps * graph::info(ir.folds[instr.index].op).cost;
     if (instr.kind != InstrKind::Load && instr.kind != InstrKind::Store) continue;
     const Access& a = ir.accesses[instr.index];
-    if (a.buffer != kNone) bytes += static_cast<int>(itemsize(ir.buffers[a.buffer]));
+    if (a.buffer != kNone) bytes += times * static_cast<int>(itemsize(ir.buffers[a.buffer]));
   }
   for (const Reduction& r : ir.reductions) work += graph::info(r.op).cost;
   return std::max(1, bytes / 4 + work / 4);
@@ -29,7 +32,8 @@ void pointwise_loop(CWriter& w, std::string from, std::string to) {
   constexpr std::array kPoint = {Region::Point};
   w.bases('a', kPoint, outer_indices(w.ir, "0"), "0");
   CWriter::Loop loop{{}, Axis::LastOuter, "i", std::move(from), std::move(to)};
-  for (Value v = 0; v < w.ir.instrs.size(); ++v) loop.values.push_back(v);
+  for (Value v = 0; v < w.ir.instrs.size(); ++v)
+    if (w.ir.instrs[v].region != Region::Loop) loop.values.push_back(v);
   w.loop(loop);
 }
 
@@ -64,13 +68,13 @@ KernelSource render_c_pointwise(const KernelIr& ir) {
 }  // namespace
 
 KernelSource render_c(const KernelIr& ir, const graph::Target&) {
-  if (ir.schedule == Schedule::Pointwise) return render_c_pointwise(ir);
+  if (ir.is_map()) return render_c_pointwise(ir);
   return ir.is_row() ? render_c_row(ir) : render_c_reduce(ir);
 }
 
 Geometry geometry_c(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   if (ir.is_row()) return geometry_c_row(ir, args);
-  if (ir.schedule != Schedule::Pointwise) return geometry_c_reduce(ir, args);
+  if (!ir.is_map()) return geometry_c_reduce(ir, args);
   Geometry g;
   g.outer_tiles = args.outer_count();
   return g;

@@ -20,7 +20,8 @@ class CWriter : public CodeWriter {
   using Operand = std::function<std::string(Value)>;
   using Tail = std::function<void()>;
 
-  /// Instructions computed at every `i` in from..to-1 of `axis`; `operand` names values, also those from elsewhere.
+  /// Instructions computed at every `i` in from..to-1 of `axis`; `operand` names values, also those from elsewhere. Those
+  /// of a loop come with its folds.
   struct Loop {
     std::vector<Value> values;
     Axis axis = Axis::LastOuter;
@@ -64,6 +65,7 @@ class CWriter : public CodeWriter {
   void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
   void run(const Loop& loop, std::string_view from, std::string_view to, const Tail& tail);
   void inside_function();
+  void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);
 
   const Parameters& parameters_;
   std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds

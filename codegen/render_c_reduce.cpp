@@ -263,7 +263,7 @@ void ReduceWriter::finish() {
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
   CWriter::Loop loop{{}, Axis::LastOuter, "j", "0", "m"};
   for (Value v = 0; v < ir_.instrs.size(); ++v)
-    if (ir_.instrs[v].region != Region::Point) loop.values.push_back(v);
+    if (ir_.instrs[v].region == Region::Row || ir_.instrs[v].region == Region::Outer) loop.values.push_back(v);
   loop.operand = [&](Value v) {
     const Instr& instr = ir_.instrs[v];
     if (instr.kind != InstrKind::Result) return value_name(v);

@@ -79,7 +79,7 @@ std::vector<Value> CWriter::stores(Region region) const {
 
 bool CWriter::uses(std::uint32_t access, Region region) const {
   return std::any_of(ir.instrs.begin(), ir.instrs.end(), [&](const Instr& instr) {
-    if (instr.region != region) return false;
+    if (ir.home_region(instr) != region) return false;
     if (is_memory(instr) && instr.index == access) return true;
     const std::uint32_t guard = guard_of(instr);
     return guard != kNone && std::any_of(ir.guards[guard].terms.begin(), ir.guards[guard].terms.end(),
@@ -122,6 +122,7 @@ std::string CWriter::element(std::uint32_t access, Axis axis, std::string_view i
   std::string offset(i);
   if (stride_class(access, axis) == StrideClass::Zero) offset = "0";
   else if (stride_class(access, axis) == StrideClass::Any && i != "0") offset = fmt::format("{} * {}", i, stride(access, axis));
+  offset = sum_text(offset, loop_offset(ir, access, ""));
   if (ir.accesses[access].buffer == kNone) return sum_text(fmt::format("a{}", access), offset);
   return fmt::format("a{}[{}]", access, offset);
 }
@@ -184,6 +185,9 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     case InstrKind::Store: line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0]))); return;
     case InstrKind::Inside: text = holds_.at(instr.index); break;
     case InstrKind::Result: text = operand(v); break;
+    case InstrKind::Fold:
+      if (const std::uint32_t l = ir.folds[instr.index].loop; ir.first_fold(l) == v) fold_loop(l, axis, i, operand);
+      return;
     case InstrKind::Compute: {
       std::vector<std::string> operands;
       for (int k = 0; k < arity(instr); ++k) operands.push_back(operand(instr.args[static_cast<std::size_t>(k)]));
@@ -192,6 +196,24 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     }
   }
   line(fmt::format("const {} {} = {};", c_type(instr.dtype), value_name(v), text));
+}
+
+/// The folds of a loop, as locals.
+void CWriter::fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand) {
+  const std::string step = fmt::format("u{}", loop);
+  std::vector<Value> results;
+  for (Value v = 0; v < ir.instrs.size(); ++v)
+    if (ir.instrs[v].kind == InstrKind::Fold && ir.folds[ir.instrs[v].index].loop == loop) results.push_back(v);
+  for (const Value v : results)
+    line(fmt::format("{} {} = {};", c_type(ir.instrs[v].dtype), value_name(v), fold_start(ir.folds[ir.instrs[v].index])));
+  open(fmt::format("for (tarry_i64 {0} = 0; {0} < p->{1}; ++{0})", step, slot_name({SlotKind::Scalar, ir.loops[loop]})));
+  for (Value v = 0; v < ir.instrs.size(); ++v)
+    if (ir.instrs[v].loop == loop) statement(v, axis, i, operand);
+  for (const Value v : results) {
+    const Fold& f = ir.folds[ir.instrs[v].index];
+    line(fmt::format("{} = {};", value_name(v), fold_step(expressions, f, step, value_name(v), operand(f.arg))));
+  }
+  close();
 }
 
 void CWriter::straight(const std::vector<Value>& values, const Operand& operand) {

@@ -69,6 +69,7 @@ std::string slot_name(const Slot& slot) {
     case SlotKind::TileCount: return "tiles";
     case SlotKind::Stride: return fmt::format("t{}_{}", slot.a, slot.b);
     case SlotKind::ReducedStride: return fmt::format("r{}", slot.a);
+    case SlotKind::LoopStride: return fmt::format("l{}", slot.a);
     case SlotKind::OuterCount: return "count";
     case SlotKind::Reduced: return "n";
     case SlotKind::Chunks: return "chunks";
@@ -90,6 +91,7 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
     for (std::uint32_t d = 0; d < rank; ++d)
       if (access.strides[d] == StrideClass::Any) add(SlotKind::Stride, a, d);
     if (access.reduced == StrideClass::Any && !access.outer_only) add(SlotKind::ReducedStride, a);
+    if (access.loop != kNone && access.step == StrideClass::Any) add(SlotKind::LoopStride, a);
   }
   for (std::uint32_t s = 0; s < ir.scalars.size(); ++s) add(SlotKind::Scalar, s);
   for (const SlotKind kind : more) {
@@ -97,7 +99,7 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
       for (std::uint32_t d = 0; d < rank; ++d)
         if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
     } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles || kind == SlotKind::TileMagic)
-      for (std::uint32_t d = 1; d < rank; ++d) add(kind, d);
+      for (std::uint32_t d = kind == SlotKind::Extent && ir.is_tiled() ? 0 : 1; d < rank; ++d) add(kind, d);
     else
       add(kind);
   }
@@ -135,6 +137,13 @@ std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string
   return fmt::format("{} * {}{}", k, p, slot_name({SlotKind::ReducedStride, access}));
 }
 
+std::string loop_offset(const KernelIr& ir, std::uint32_t access, std::string_view p) {
+  const Access& a = ir.accesses[access];
+  if (a.loop == kNone || a.step == StrideClass::Zero) return "0";
+  if (a.step == StrideClass::One) return fmt::format("u{}", a.loop);
+  return fmt::format("u{} * {}{}", a.loop, p, slot_name({SlotKind::LoopStride, access}));
+}
+
 int arity(const Instr& instr) { return instr.kind == InstrKind::Compute ? graph::info(instr.op).arity : 0; }
 
 std::string Expressions::apply(Op op, Dtype input, Dtype output, std::span<const std::string> operands) {
@@ -157,13 +166,25 @@ std::string Expressions::compute(Value v, std::span<const std::string> operands)
   return apply(instr.op, ir_.instrs[typed].dtype, instr.dtype, operands);
 }
 
-std::string Expressions::combine(const Reduction& r, const std::string& left, const std::string& right) {
-  const Op op = r.op == Op::Sum                              ? Op::Add
-                : r.op == Op::Prod                           ? Op::Multiply
-                : r.op == Op::Min || r.op == Op::ArgMin ? Op::Minimum
-                                                             : Op::Maximum;
+std::string Expressions::combine(Op reduction, Dtype dtype, const std::string& left, const std::string& right) {
+  const Op op = reduction == Op::Sum                                  ? Op::Add
+                : reduction == Op::Prod                               ? Op::Multiply
+                : reduction == Op::Min || reduction == Op::ArgMin ? Op::Minimum
+                                                                      : Op::Maximum;
   const std::string operands[] = {left, right};
-  return apply(op, r.dtype, r.dtype, operands);
+  return apply(op, dtype, dtype, operands);
+}
+
+std::string fold_start(const Fold& fold) {
+  if (fold.op == Op::Prod) return "1";
+  return fold.op == Op::Sum && is_floating(fold.dtype) ? "-0.0f" : "0";
+}
+
+std::string fold_step(Expressions& expressions, const Fold& fold, const std::string& step, const std::string& value,
+                      const std::string& taken) {
+  const std::string next = expressions.combine(fold.op, fold.dtype, value, taken);
+  if (fold.op == Op::Sum || fold.op == Op::Prod) return next;
+  return fmt::format("{} == 0 ? {} : {}", step, taken, next);
 }
 
 std::string float_literal(Dtype dtype, double value) {
@@ -195,7 +216,10 @@ std::vector<Word> words_of(const KernelIr& ir) {
   };
   const auto compute = [&](int stage, bool after) {
     for (const Instr& in : ir.instrs)
-      if (in.kind == InstrKind::Compute && in.stage == stage && (in.region == Region::Outer) == after) add(in.op, 0);
+      if (in.stage == stage && (ir.home_region(in) == Region::Outer) == after) {
+        if (in.kind == InstrKind::Compute) add(in.op, 0);
+        if (in.kind == InstrKind::Fold) add(ir.folds[in.index].op, kReductionWeight);
+      }
   };
   for (int stage = 0; stage < ir.stages(); ++stage) {
     compute(stage, false);
@@ -234,6 +258,8 @@ std::string_view schedule_word(Schedule s) {
     case Schedule::RowInner: return "rows";
     case Schedule::Stencil: return "stencil";
     case Schedule::Transpose: return "transpose";
+    case Schedule::Contract: return "tiles";
+    case Schedule::ContractReduce: return "tile_rows";
   }
   return "";
 }

@@ -53,6 +53,8 @@ std::string parameter_struct(const Parameters& parameters);
 std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<const std::string> indices, std::string_view p);
 /// k * reduced_stride as text: "0", k or "k * p->r0".
 std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string_view k, std::string_view p);
+/// What the step u0, u1, ... of its loop adds to the offset of an access: "0", u1 or "u1 * p->l7".
+std::string loop_offset(const KernelIr& ir, std::uint32_t access, std::string_view p);
 /// "a + b" without zeros.
 std::string sum_text(std::string_view a, std::string_view b);
 
@@ -63,7 +65,10 @@ class Expressions {
   /// The instruction `v` on operand texts (one per argument).
   std::string compute(Value v, std::span<const std::string> operands);
   /// Sum, Prod, Min or Max of two accumulator texts, left operand first; of ArgMin and ArgMax the value.
-  std::string combine(const Reduction& r, const std::string& left, const std::string& right);
+  std::string combine(const Reduction& r, const std::string& left, const std::string& right) {
+    return combine(r.op, r.dtype, left, right);
+  }
+  std::string combine(Op reduction, Dtype dtype, const std::string& left, const std::string& right);
   std::string apply(graph::Op op, Dtype input, Dtype output, std::span<const std::string> operands);
   /// A call of a prelude function that is no op's.
   std::string call(const std::string& function, const std::string& arguments);
@@ -72,6 +77,12 @@ class Expressions {
   const KernelIr& ir_;
   std::set<std::string> functions_;
 };
+
+/// Where a fold starts: what leaves the first value as it is, -0 for a sum of floats. Min and max have no such value.
+std::string fold_start(const Fold& fold);
+/// The fold after a step: of `value`, what it was, and `taken`.
+std::string fold_step(Expressions& expressions, const Fold& fold, const std::string& step, const std::string& value,
+                      const std::string& taken);
 
 /// Number of arguments of a Compute instruction.
 int arity(const Instr& instr);

@@ -11,6 +11,7 @@ namespace tarry::codegen {
 
 KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   TARRY_ASSERT(target.is_cuda());
+  if (ir.is_tiled()) return cuda::render_contract(ir);
   if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
   if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
   if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
@@ -24,10 +25,12 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
 }
 
-bool pointwise(const KernelIr& ir) { return ir.schedule == Schedule::Pointwise; }
+bool pointwise(const KernelIr& ir) { return ir.is_map(); }
 
 /// Whether neighbouring items lie along the reduced axis.
-bool along_row(const KernelIr& ir) { return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner; }
+bool along_row(const KernelIr& ir) {
+  return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner || ir.schedule == Schedule::ContractReduce;
+}
 
 }  // namespace
 
@@ -41,6 +44,8 @@ int items(const KernelIr& ir) {
     case Schedule::RowInner: return kInnerItems;
     case Schedule::ReduceOuter: return outer_tile(ir).items;
     case Schedule::RowSerial: return 1;
+    case Schedule::Contract: return kTileItems;
+    case Schedule::ContractReduce: return kTileLanes;
   }
   return 1;
 }
@@ -164,6 +169,7 @@ std::string Functions::guard(std::uint32_t index, Region region) const {
 
 std::string Functions::operand(Value v, Region user) const {
   const Instr& in = ir_.instrs[v];
+  if (in.region == Region::Loop) return value_name(v);
   if (in.kind == InstrKind::Scalar) return "p." + slot_name({SlotKind::Scalar, in.index});
   const bool row = ir_.is_row(), here = in.region == user && (!row || user != Region::Outer || outer_stage(ir_, v) == stage_->number);
   if (in.region == Region::Row && (user == Region::Point || (row && user == Region::Outer))) return "r." + value_name(v);
@@ -215,9 +221,17 @@ void Functions::place() {
     else out_.line(fmt::format("{}{}* a{};", access.store ? "" : "const ", c_type(ir_.buffers[access.buffer]), a));
   }
   out_.close(";");
-  out_.open("__device__ __forceinline__ $N_at $N_place(const $N_params& p, $O i)");
+  // A tile's dimensions come as they are, only what lies around them is one number.
   std::vector<std::string> indices(rank, "i");
-  for (std::size_t d = rank; d-- > 1;) {
+  std::size_t flat = rank;
+  std::string apart;
+  for (const char* index : {"x", "y"}) {
+    if (!ir_.is_tiled() || (ir_.schedule == Schedule::ContractReduce && *index == 'x')) continue;
+    indices[--flat] = index;
+    apart = fmt::format(", $K {}{}", index, apart);
+  }
+  out_.open(fmt::format("__device__ __forceinline__ $N_at $N_place(const $N_params& p, $O i{})", apart));
+  for (std::size_t d = flat; d-- > 1;) {
     if (ir_.wide_index) out_.line(fmt::format("const $O q{0} = i / p.e{0};", d));
     else out_.line(fmt::format("const $O q{0} = (__umulhi((tarry_u32)p.m{0}, i) + i) >> (tarry_u32)(p.m{0} >> 32);", d));
     out_.line(fmt::format("const $O i{0} = i - q{0} * ($O)p.e{0};", d));
@@ -249,9 +263,10 @@ std::vector<Value> Functions::row_values() const {
   };
   for (const Instr& in : ir_.instrs) {
     const bool reads = in.kind == InstrKind::Compute || in.kind == InstrKind::Store;
-    const bool outer = in.region == Region::Outer || in.kind == InstrKind::Store;
-    if (reads && (in.region == Region::Point || (ir_.is_row() && outer)))
+    const bool outer = in.region == Region::Outer || in.kind == InstrKind::Store, point = ir_.home_region(in) == Region::Point;
+    if (reads && (point || (ir_.is_row() && outer)))
       for (const Value v : in.args) use(v);
+    if (in.kind == InstrKind::Fold && point) use(ir_.folds[in.index].arg);
   }
   for (const Reduction& r : ir_.reductions)
     for (const Value v : r.args) use(v);
@@ -352,6 +367,48 @@ void Functions::store(Value v, Region region, const std::string& at) {
   out_.line(fmt::format("{}t.a{}[{}] = {};", ir_.is_row() ? "if (leader) " : "", in.index, at, operand(in.args[0], region)));
 }
 
+/// The folds of a loop, computed here. `region`: what the loop sees; `at`: the place of its accesses.
+void Functions::fold_loop(std::uint32_t loop, Region region, Region placed) {
+  const std::string step = fmt::format("u{}", loop);
+  for (Value v = 0; v < ir_.instrs.size(); ++v)
+    if (is_fold(v, loop))
+      out_.line(fmt::format("{} {} = {};", c_type(ir_.instrs[v].dtype), value_name(v), fold_start(ir_.folds[ir_.instrs[v].index])));
+  out_.label("#pragma unroll 4");
+  out_.open(fmt::format("for (int {0} = 0; {0} < (int)p.{1}; ++{0})", step, slot_name({SlotKind::Scalar, ir_.loops[loop]})));
+  loop_body(loop, region, placed, {});
+  for (Value v = 0; v < ir_.instrs.size(); ++v) {
+    if (!is_fold(v, loop)) continue;
+    const Fold& f = ir_.folds[ir_.instrs[v].index];
+    out_.line(fmt::format("{} = {};", value_name(v), fold_step(expressions_, f, step, value_name(v), operand(f.arg, region))));
+  }
+  out_.close();
+}
+
+bool Functions::is_fold(Value v, std::uint32_t loop) const {
+  return ir_.instrs[v].kind == InstrKind::Fold && ir_.folds[ir_.instrs[v].index].loop == loop;
+}
+
+/// One step of a loop, up to its folds. `staged` accesses are members of z.
+void Functions::loop_body(std::uint32_t loop, Region region, Region placed, const std::vector<std::uint32_t>& staged) {
+  for (Value v = 0; v < ir_.instrs.size(); ++v) {
+    const Instr& in = ir_.instrs[v];
+    if (in.loop != loop) continue;
+    std::string text;
+    if (in.kind == InstrKind::Compute) {
+      std::vector<std::string> operands;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i], region));
+      text = expressions_.compute(v, operands);
+    } else if (std::find(staged.begin(), staged.end(), in.index) != staged.end()) {
+      text = fmt::format("z.a{}", in.index);
+    } else {
+      const std::string at = sum_text(element(in.index, placed), loop_offset(ir_, in.index, "p."));
+      const bool iota = ir_.accesses[in.index].buffer == kNone;
+      text = iota ? sum_text(fmt::format("t.o{}", in.index), at) : fmt::format("t.a{}[{}]", in.index, at);
+    }
+    out_.line(fmt::format("const {} {} = {};", c_type(in.dtype), value_name(v), text));
+  }
+}
+
 /// Loads and computations of a region as statements. `alone`: one thread stands for the outer index and stores; it has
 /// placed the accesses at that index.
 void Functions::instructions(Region region, bool alone) {
@@ -388,6 +445,10 @@ void Functions::instructions(Region region, bool alone) {
         if (alone || region == Region::Point) store(v, region, at);
         break;
       case InstrKind::Inside: out_.line(fmt::format("{}{};", head, guard(in.index, placed))); break;
+      case InstrKind::Fold:
+        if (ir_.is_tiled()) out_.line(fmt::format("{}f.f{};", head, in.index));
+        else if (const std::uint32_t loop = ir_.folds[in.index].loop; ir_.first_fold(loop) == v) fold_loop(loop, region, placed);
+        break;
       case InstrKind::Scalar: break;
     }
   }
@@ -405,9 +466,10 @@ void Functions::point() {
   }
   if (indexed) fields += " $K at;";
   if (reduces) out_.line(fmt::format("struct $S_inputs {{{} }};", fields));
-  out_.open(fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, int j{}{}{})",
+  out_.open(fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, int j{}{}{}{})",
                         reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
-                        reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : ""));
+                        reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
+                        ir_.is_tiled() ? ", const $N_folds& f" : ""));
   instructions(Region::Point, false);
   for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
   if (reduces) {
@@ -421,6 +483,24 @@ void Functions::point() {
     out_.line("return in;");
   }
   out_.close();
+}
+
+std::string Functions::loop_text(std::uint32_t loop, const std::vector<std::uint32_t>& staged) {
+  std::string fields;
+  for (const std::uint32_t a : staged) fields += fmt::format(" {} a{};", c_type(element_type(a)), a);
+  out_.line(fmt::format("struct $N_staged{} {{{} }};", loop, fields));
+  out_.open(fmt::format("__device__ __forceinline__ void $N_step{0}(const $N_params& p, const $N_at& t, $K k, const $N_staged{0}& z, "
+                        "int u{0}, $N_folds& f)", loop));
+  out_.line("const int j = 0;");
+  loop_body(loop, Region::Point, Region::Point, staged);
+  for (std::uint32_t i = 0; i < ir_.folds.size(); ++i) {
+    const Fold& f = ir_.folds[i];
+    if (f.loop != loop) continue;
+    const std::string value = fmt::format("f.f{}", i);
+    out_.line(fmt::format("{} = {};", value, fold_step(expressions_, f, fmt::format("u{}", loop), value, operand(f.arg, Region::Point))));
+  }
+  out_.close();
+  return out_.take();
 }
 
 void Functions::finish() {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/contract.h"
 #include "codegen/kernel_ir.h"
 #include "codegen/render_common.h"
 
@@ -27,6 +28,8 @@ inline constexpr int kWarps = kThreads / 32;
 inline constexpr int kTreeBlock = 128;      ///< block of tree R
 inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per thread: eight threads hold a block
 inline constexpr int kInnerStepBlocks = 8;  ///< tree blocks of one step of a warp
+inline constexpr int kTileItems = 4;        ///< neighbouring columns of a thread of Contract; it has two such runs
+inline constexpr int kTileLanes = 2;        ///< lanes of a tree block of a thread of ContractReduce, four elements each
 inline constexpr int kInnerLevels = 16;     ///< a warp takes at most 2^(levels - 1) steps
 
 /// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is loaded:
@@ -114,6 +117,8 @@ class Functions {
   Functions(const KernelIr& ir, const StagePlan& plan);
   [[nodiscard]] std::string shared_text();                   ///< types and functions that all stages use
   [[nodiscard]] std::string stage_text(const Stage& stage);  ///< after the stage's state_type
+  /// A tiled schedule's step of a loop at an item of a point: takes `staged` operands from z, updates its folds.
+  [[nodiscard]] std::string loop_text(std::uint32_t loop, const std::vector<std::uint32_t>& staged);
   [[nodiscard]] Expressions& expressions() { return expressions_; }
 
  private:
@@ -146,6 +151,9 @@ class Functions {
   void point();
   void finish();
   void instructions(Region region, bool alone);
+  [[nodiscard]] bool is_fold(Value v, std::uint32_t loop) const;
+  void fold_loop(std::uint32_t loop, Region region, Region placed);
+  void loop_body(std::uint32_t loop, Region region, Region placed, const std::vector<std::uint32_t>& staged);
   void load(Value v, Region region, const std::string& at);
   void store(Value v, Region region, const std::string& at);
 
@@ -163,6 +171,8 @@ std::string state_type(const KernelIr& ir, const Stage& stage);
 std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
 /// Combines lanes of incomplete tree blocks: lane_pair, uneven.
 std::string_view lane_functions();
+/// The tree above whole nodes: tree, push, collect, arrive, fold.
+std::string_view tree_functions();
 /// Tree blocks by eight threads each: four, some; and the choices that they leave open.
 std::string_view block_functions();
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
@@ -172,5 +182,6 @@ KernelSource render_stencil(const KernelIr& ir);
 KernelSource render_transpose(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
 KernelSource render_rows(const KernelIr& ir);
+KernelSource render_contract(const KernelIr& ir);
 
 }  // namespace tarry::codegen::cuda

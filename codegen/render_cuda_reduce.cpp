@@ -439,6 +439,8 @@ Parameters parameters_of(const KernelIr& ir) {
 
 }  // namespace
 
+std::string_view tree_functions() { return kTree; }
+
 KernelSource render_reduction(const KernelIr& ir) {
   TARRY_ASSERT(!ir.reductions.empty());
   const StagePlan plan = plan_stages(ir);

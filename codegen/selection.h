@@ -14,7 +14,8 @@ struct RawAccess {
   std::uint32_t buffer = kNone;
   std::uint32_t guard = kNone;  ///< of the loads that use it
   bool store = false, outer_only = false;
-  std::int64_t offset = 0;
+  std::uint32_t loop = kNone;
+  std::int64_t offset = 0, loop_stride = 0;
   graph::Dims strides;
   friend bool operator==(const RawAccess&, const RawAccess&) = default;
 };
@@ -30,6 +31,7 @@ struct Selection {
   std::vector<RawAccess> accesses;         ///< by access number of the IR
   std::vector<Box> boxes;                  ///< by guard number of the IR: where it holds
   std::vector<std::int64_t> buffer_bytes;  ///< by buffer number: the size of the whole value
+  std::vector<std::int64_t> loops;         ///< by loop: its extent
 };
 
 /// lower_values.cpp: what the outputs need, from the last to the first, as instructions in order.
@@ -38,6 +40,10 @@ Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32
 
 /// lower_stages.cpp: the stage of every instruction and reduction, by dependence.
 void assign_stages(KernelIr& ir);
+
+/// lower_contract.cpp, after dimensions are collapsed: whether tiles of two dimensions would share what loops read, and
+/// then Contract or ContractReduce; a short reduction becomes a loop.
+bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops);
 
 /// lower_schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);

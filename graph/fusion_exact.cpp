@@ -38,7 +38,7 @@ bool Exact::improve(const std::vector<NodeId>& window) {
 void Exact::describe() {
   const std::size_t n = nodes_.size();
   all_ = (Set{1} << n) - 1;
-  hard_ = must_ = outside_ = 0;
+  hard_ = late_ = must_ = outside_ = 0;
   kernels_.clear();
   for (NodeId v : nodes_)
     if (p_.kernel_of(v) != kNoId) kernels_.push_back(p_.kernel_of(v));
@@ -48,7 +48,8 @@ void Exact::describe() {
   meets_.assign(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     const NodeId v = nodes_[i];
-    if (!f_.repeatable(v)) hard_ |= Set{1} << i;
+    if (!p_.again(v)) hard_ |= Set{1} << i;
+    if (!f_.repeatable(v)) late_ |= Set{1} << i;
     if (!p_.can_repeat(v)) must_ |= Set{1} << i;
     for (KernelId r : p_.loaded_by(v)) {
       if (std::binary_search(kernels_.begin(), kernels_.end(), r)) continue;
@@ -99,7 +100,7 @@ bool Exact::may_meet(NodeId a, NodeId b) const {
 double Exact::store_seconds(Set loaded) const {
   double seconds = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (!(hard_ >> i & 1)) continue;
+    if (!(late_ >> i & 1)) continue;
     for (std::uint32_t o = 0; o < 2; ++o)
       if (loaded >> (i + (o ? kSecond : 0)) & 1 && !model_.root({nodes_[i], o}))
         seconds += static_cast<double>(g_.bytes(nodes_[i])) / model_.cost().bytes_per_second;
@@ -107,8 +108,8 @@ double Exact::store_seconds(Set loaded) const {
   return seconds;
 }
 
-/// The kernel of `members` that loads what is in `loads` and computes everything else of the window. What cannot be
-/// repeated is stored only where others load it, so its stores are counted in the end.
+/// The kernel of `members` that loads what is in `loads` and computes everything else of the window. A reduction is stored
+/// only where others load it, so its stores are counted in the end.
 const Exact::Option& Exact::option(Set members, Set loads) {
   const auto [it, fresh] = options_.try_emplace(std::uint64_t{members} << 32 | loads);
   Option& o = it->second;

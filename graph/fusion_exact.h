@@ -55,7 +55,8 @@ class Exact {
   std::vector<KernelId> kernels_, changed_;
   std::vector<Set> above_, meets_;                   // by node: what it needs; what may share a kernel with it
   std::vector<bool> fits_;                           // by set: whether all of it may
-  Set all_ = 0, hard_ = 0, must_ = 0, outside_ = 0;  // not repeatable; always stored; loaded by kernels of other nodes
+  // Not repeatable; with stores that are counted in the end; always stored; loaded by kernels of other nodes.
+  Set all_ = 0, hard_ = 0, late_ = 0, must_ = 0, outside_ = 0;
   std::unordered_map<std::uint64_t, Option> options_, cheapest_;
   std::vector<double> bounds_;
   std::vector<Set> bound_of_;

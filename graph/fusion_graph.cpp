@@ -4,12 +4,6 @@
 #include <algorithm>
 
 namespace tarry::graph {
-namespace {
-
-constexpr std::int64_t kSerialRow = 32;  // one thread goes over a row of this length, wherever the axis is
-
-}  // namespace
-
 bool ReduceSpace::rows(const Limits& limits) const {
   return extent != 1 && (extent <= kSerialRow || (position + 1 == space.size() && extent <= limits.row));
 }

@@ -15,6 +15,8 @@ using SpaceId = std::uint32_t;
 /// Number of a ReduceSpace: reductions of equal keys may share a kernel.
 using ReduceKey = std::uint32_t;
 
+inline constexpr std::int64_t kSerialRow = 32;  ///< one thread goes over a row of this length, wherever the axis is
+
 struct ReduceSpace {
   SpaceId point, outer;
   int position;         ///< extents other than 1 before the reduced axis
@@ -48,6 +50,13 @@ class FusionGraph {
   /// Whether a reader may compute it again, at any coordinates.
   [[nodiscard]] bool repeatable(NodeId id) const {
     return op_class(id) == OpClass::Map || (op_class(id) == OpClass::Update && !scatter_[id]);
+  }
+  /// A reduction so short that a reader may compute it at each of its points, as a loop.
+  [[nodiscard]] bool nestable(NodeId id) const {
+    const Op op = g.nodes[id].op;
+    if (op != Op::Sum && op != Op::Prod && op != Op::Min && op != Op::Max) return false;
+    const std::int64_t extent = reduce_space(key(id)).extent;
+    return extent >= 2 && extent <= kSerialRow;
   }
   /// Neither read from memory nor computed: a scalar argument or a coordinate.
   [[nodiscard]] bool free(NodeId id) const {

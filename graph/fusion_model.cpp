@@ -7,6 +7,7 @@ namespace tarry::graph {
 namespace {
 
 enum Region : std::uint8_t { kRow, kOuter, kPoint };
+constexpr int kLoopAxis = 30;  // beyond those of a space
 
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 
@@ -60,6 +61,7 @@ KernelModel::KernelModel(const FusionGraph& f, const CostModel& cost, const Limi
 std::uint32_t KernelModel::intern(Place place) {
   std::string key(reinterpret_cast<const char*>(place.box.data()), place.box.size() * sizeof(std::int64_t));
   key.push_back('|');
+  if (place.loop != kNoId) key.append(reinterpret_cast<const char*>(&place.loop), sizeof place.loop);
   for (const AxisMap& m : place.dims) {
     const std::int64_t part[3] = {m.axis, m.start, m.step};
     key.append(reinterpret_cast<const char*>(part), sizeof part);
@@ -135,6 +137,7 @@ KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t
       m = {at.axis, m.start + m.step * at.start, at.axis < 0 ? 0 : m.step * at.step};
     }
     if (s.shape[d] == 1 || m.step == 0 || m.axis < 0) m = {-1, s.shape[d] == 1 ? 0 : m.start, 0};
+    if (m.axis == kLoopAxis) p.loop = from.loop;
     p.dims.push_back(m);
   }
   const bool memory = g_.nodes[reader].n_inputs > 0 && f_.from_memory(reader, input);
@@ -204,7 +207,7 @@ KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::v
   seen_loads_.clear();
   seen_buffers_.clear();
   stored_bytes_ = 0;
-  row_kernel_ = ambiguous_ = false;
+  row_kernel_ = ambiguous_ = nests_ = false;
   if (kernel.members.empty()) {
     out_.legal = true;
     return std::move(out_);
@@ -341,7 +344,9 @@ std::uint32_t KernelModel::request(NodeId node, std::uint32_t place) {
     ++visits_;
     Computed c{node, place};
     const SpaceId s = f_.space(node);
-    c.home = (s == point_ && place == home(g_.nodes[node].shape, false)) ||
+    if (places_[place].loop != kNoId) c.loop = loop_requests_[places_[place].loop];
+    c.home = f_.op_class(node) != OpClass::Reduce && c.loop == kNoId;
+    c.home &= (s == point_ && place == home(g_.nodes[node].shape, false)) ||
              (key_ != kNoId && s == outer_ && place == home(g_.nodes[node].shape, true));
     requests_.push_back(c);
   }
@@ -361,13 +366,39 @@ std::uint32_t KernelModel::want(const Step& s) {
   const bool repeat = owner == kNoId || owner == id_ || std::find(again_->begin(), again_->end(), z) != again_->end();
   if (!repeat) return load(s);
   if (f_.op_class(z) == OpClass::Reduce) {
-    if (s.place != home(g_.nodes[z].shape, true) || owner != id_) return fail(Reason::WholeReduction), kResult;
+    if (owner != id_) return nest(z, s.place);
+    if (s.place != home(g_.nodes[z].shape, true)) return fail(Reason::WholeReduction), kResult;
     reduce(z);
     return kResult;
   }
   if (!f_.repeatable(z)) fail(Reason::OtherSpace);
   if (g_.nodes[z].mode != mode_) fail(Reason::Mode);
   return request(z, s.place);
+}
+
+/// A reduction at every point of a place: short, in a loop of its own, which holds no other.
+std::uint32_t KernelModel::nest(NodeId reduce, std::uint32_t place) {
+  const bool chain = (*kernel_of_)[reduce] == kNoId;
+  if (!f_.nestable(reduce) || places_[place].loop != kNoId || !places_[place].box.empty() || scatter_ != kNoId)
+    return fail(chain ? Reason::ReductionChain : Reason::WholeReduction), kResult;
+  if (g_.nodes[reduce].mode != mode_) fail(Reason::Mode);
+  nests_ = true;
+  return request(reduce, place);
+}
+
+/// Where a nested reduction reads its input.
+std::uint32_t KernelModel::loop_place(const Computed& c) {
+  const auto [loop, fresh] =
+      loop_ids_.try_emplace(std::uint64_t{c.node} << 32 | c.place, static_cast<std::uint32_t>(loops_.size()));
+  if (fresh) loops_.emplace_back(c.node, c.place);
+  loop_requests_.resize(loops_.size());
+  loop_requests_[loop->second] = static_cast<std::uint32_t>(
+      seen_.insert(std::uint64_t{c.node} << 32 | c.place, 0).first);
+  Place p;
+  p.loop = loop->second;
+  p.dims = places_[c.place].dims;
+  p.dims.insert(p.dims.begin() + g_.reduces[g_.nodes[c.node].payload].axis, AxisMap{kLoopAxis, 0, 1});
+  return intern(std::move(p));
 }
 
 std::uint32_t KernelModel::load(const Step& s) {
@@ -389,6 +420,7 @@ std::uint32_t KernelModel::load(const Step& s) {
       const auto i = static_cast<std::size_t>(a) * 2;
       elements *= p.box.empty() ? space_[a] : p.box[i + 1] - p.box[i];
     }
+    if (p.loop != kNoId) elements *= static_cast<std::int64_t>(loop_extent(p.loop));
     buffers_[buffer].bytes += elements * static_cast<std::int64_t>(itemsize(g_.nodes[s.edge.node].dtype));
   }
   return varies ? kVaryingLoad : kLoad;
@@ -400,9 +432,11 @@ bool KernelModel::want_inputs() {
     const Computed c = requests_[at];
     const GraphNode& n = g_.nodes[c.node];
     std::uint32_t found[Node::kMaxInputs] = {kFree, kFree, kFree};
+    if (n.op == Op::Update && c.loop != kNoId) return fail(Reason::ReductionChain);
     const int only = n.op == Op::Update ? decide(c.node, c.place) : -1;
+    const std::uint32_t place = f_.op_class(c.node) == OpClass::Reduce ? loop_place(c) : c.place;
     for (int i = 0; i < n.n_inputs; ++i)
-      if (only < 0 || only == i) found[i] = want(step(c.node, i, c.place));
+      if (only < 0 || only == i) found[i] = want(step(c.node, i, place));
     if (out_.reason != Reason::Fused) return false;
     std::copy(found, found + Node::kMaxInputs, requests_[at].inputs);
     requests_[at].decided = only >= 0;
@@ -443,6 +477,8 @@ bool KernelModel::find_regions() {
       if (in < kLoad) requests_[in].early |= c.early;
   for (Computed& c : requests_)
     if (c.region == kRow && !c.early) c.region = kOuter;
+  for (Computed& c : requests_)
+    if (c.loop != kNoId) c.region = requests_[c.loop].region;
   return true;
 }
 
@@ -463,7 +499,7 @@ bool KernelModel::check_reductions() {
     if (c.region != kPoint) return fail(Reason::ReductionChain);
     row_kernel_ = true;
   }
-  return !row_kernel_ || f_.reduce_space(key_).rows(limits_) || fail(Reason::WholeReduction);
+  return !row_kernel_ || (!nests_ && f_.reduce_space(key_).rows(limits_)) || fail(Reason::WholeReduction);
 }
 
 void KernelModel::count() {
@@ -475,7 +511,10 @@ void KernelModel::count() {
   for (const Computed& c : requests_) {
     if (c.decided) continue;
     const double times = key_ == kNoId || c.region == kPoint ? points_ : c.region == kOuter ? rows_ : per_row;
-    instructions += times * info(g_.nodes[c.node].op).cost;
+    double steps = 1;
+    if (c.loop != kNoId) steps = loop_extent(places_[c.place].loop);
+    if (f_.op_class(c.node) == OpClass::Reduce) steps = static_cast<double>(f_.reduce_space(f_.key(c.node)).extent);
+    instructions += times * steps * info(g_.nodes[c.node].op).cost;
   }
   out_.seconds = (empty ? 0 : cost_.seconds_per_launch) + bytes / cost_.bytes_per_second +
                  instructions / cost_.instructions_per_second;

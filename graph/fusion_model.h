@@ -33,6 +33,7 @@ struct Computed {
   bool depends = false;  ///< on a reduction of the kernel
   bool early = false;    ///< wanted before the epilogue
   std::uint8_t region = 0;
+  std::uint32_t loop = kNoId;  ///< the request of the nested reduction that it is computed in
   std::uint32_t inputs[Node::kMaxInputs] = {};  ///< a request, or one of KernelModel's constants
 };
 
@@ -100,6 +101,7 @@ class KernelModel {
     std::vector<AxisMap> dims;
     std::vector<std::int64_t> box;  // low and high by axis; empty: everywhere
     std::uint32_t axes = 0;         // bits: axes that move it
+    std::uint32_t loop = kNoId;     // whose axis moves it
   };
   struct Step {
     GraphEdge edge;
@@ -135,6 +137,11 @@ class KernelModel {
   std::uint32_t load(const Step& s);
   std::uint32_t request(NodeId node, std::uint32_t place);
   int decide(NodeId update, std::uint32_t place);
+  std::uint32_t nest(NodeId reduce, std::uint32_t place);
+  std::uint32_t loop_place(const Computed& c);
+  [[nodiscard]] double loop_extent(std::uint32_t loop) const {
+    return static_cast<double>(f_.reduce_space(f_.key(loops_[loop].first)).extent);
+  }
   [[nodiscard]] std::optional<std::vector<std::int64_t>> update_box(NodeId update, const Place& place) const;
   bool fail(Reason reason);
 
@@ -148,6 +155,8 @@ class KernelModel {
   std::unordered_map<std::uint64_t, std::uint32_t> homes_;
   NumberTable step_numbers_;
   std::vector<Step> steps_;
+  std::vector<std::pair<NodeId, std::uint32_t>> loops_;  // nested reductions, and where they are wanted
+  std::unordered_map<std::uint64_t, std::uint32_t> loop_ids_;
   std::uint64_t visits_ = 0;
 
   // The kernel at hand.
@@ -163,7 +172,8 @@ class KernelModel {
   int axis_ = -1;
   NodeId scatter_ = kNoId;
   double points_ = 0, rows_ = 0;
-  bool row_kernel_ = false, ambiguous_ = false;
+  bool row_kernel_ = false, ambiguous_ = false, nests_ = false;
+  std::vector<std::uint32_t> loop_requests_;  // by loop
   int reductions_ = 0;
   std::vector<Computed> requests_;
   std::vector<Buffer> buffers_;

@@ -48,7 +48,7 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
   // Stored is what others load: readers come later in the order of the groups.
   for (auto k = static_cast<KernelId>(kernels_.size()); k-- > 0 && usable_;) {
     std::erase_if(kernels_[k].plan.members, [&](NodeId m) {
-      const bool drop = can_repeat(m) && !read(m);
+      const bool drop = droppable(m) && !read(m);
       if (drop) kernel_of_[m] = kNoId;
       return drop;
     });
@@ -238,7 +238,7 @@ bool Partition::settle(int patience) {
 /// What nobody loads is not stored: whoever needs it computes it.
 bool Partition::drop_unread() {
   for (NodeId v : unread_) {
-    if (kernel_of_[v] == kNoId || !(can_repeat(v) || dead_[v]) || read(v)) continue;
+    if (kernel_of_[v] == kNoId || !(droppable(v) || dead_[v]) || read(v)) continue;
     set_kernel(v, kNoId);
   }
   unread_.clear();

@@ -23,7 +23,9 @@ class Partition {
   [[nodiscard]] const std::vector<KernelId>& repeated_by(NodeId v) const { return repeated_by_[v]; }
   [[nodiscard]] const std::vector<KernelId>& loaded_by(NodeId v) const { return loaded_by_[v]; }
   [[nodiscard]] KernelId kernel_of(NodeId v) const { return kernel_of_[v]; }
-  [[nodiscard]] bool can_repeat(NodeId v) const { return f_->repeatable(v) && !f_->root(v); }
+  [[nodiscard]] bool can_repeat(NodeId v) const { return again(v) && !f_->root(v); }
+  /// Whether a kernel may compute what another stores.
+  [[nodiscard]] bool again(NodeId v) const { return f_->repeatable(v) || f_->nestable(v); }
 
   /// Whether one kernel does everything and computes each node once: no partition takes less.
   [[nodiscard]] bool ideal();
@@ -82,6 +84,8 @@ class Partition {
   [[nodiscard]] bool read(NodeId v) const {
     return readers_[2 * std::size_t{v}] != 0 || readers_[2 * std::size_t{v} + 1] != 0;
   }
+  /// Whether it is not stored where nobody loads it; a reduction stays a reduction of its kernel.
+  [[nodiscard]] bool droppable(NodeId v) const { return f_->repeatable(v) && !f_->root(v); }
   void touch(KernelId k);
   void mark(KernelId k);
   void set_kernel(NodeId v, KernelId k);

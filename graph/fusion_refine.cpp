@@ -260,7 +260,7 @@ class Refiner {
     }
     for (const GraphEdge& l : std::vector<GraphEdge>(p_.loads(k))) {
       const KernelId o = p_.kernel_of(l.node);
-      if (!f_.repeatable(l.node) || o == kNoId) continue;
+      if (!p_.again(l.node) || o == kNoId) continue;
       if (p_.kernel(o).members.size() == 1 || work(k) + work(o) > least_) try_again(k, l.node);
     }
     for (NodeId v : std::vector<NodeId>(p_.kernel(k).again)) try_again(k, v);

@@ -199,10 +199,17 @@ double instructions(const codegen::Lowered& l, double per_row) {
   const double points =
       l.ir.is_map() ? rows : rows * static_cast<double>(l.args.reduced);
   double total = 0;
+  const auto steps = [&](std::uint32_t loop) { return static_cast<double>(l.scalars[l.ir.loops[loop]].constant); };
   for (const codegen::Instr& in : l.ir.instrs) {
-    const double times = in.region == codegen::Region::Point ? points
-                         : in.region == codegen::Region::Row ? std::max(points / per_row, rows)
-                                                             : rows;
+    const codegen::Region region = l.ir.home_region(in);
+    double times = region == codegen::Region::Point ? points
+                   : region == codegen::Region::Row ? std::max(points / per_row, rows)
+                                                    : rows;
+    if (in.loop != codegen::kNone) times *= steps(in.loop);
+    if (in.kind == codegen::InstrKind::Fold) {
+      const codegen::Fold& f = l.ir.folds[in.index];
+      total += times * steps(f.loop) * info(f.op).cost;
+    }
     if (in.kind == codegen::InstrKind::Compute) total += times * info(in.op).cost;
     if (in.kind == codegen::InstrKind::Inside) total += times;
   }
