@@ -269,5 +269,27 @@ TEST_CASE("contraction: the kernels print what they are", "[contraction]") {
   m.g.roots = {m.reduce(Op::Sum, rbf(m, 64, 128, 16), 1)};
   const std::vector<Lowered> kernels = kernels_of(m, target("sm_90"));
   REQUIRE(kernels.size() == 1);
-  CHECK(to_string(kernels[0].ir) == R"()");
+  CHECK(to_string(kernels[0].ir) == R"(kernel contract_reduce strict rank 1 vector 4 index 32 loop_class 16
+  buffer b0: f32
+  buffer b1: f32
+  buffer b2: f32
+  scalar s0: i64
+  scalar s1: f32
+  access a0: load b0[*|0~1] aligned
+  access a1: load b1[0|*~1] aligned
+  access a2: store b2[1|]
+  loop l0 < s0
+  loop0 %0: f32 = load a0
+  loop0 %1: f32 = load a1
+  loop0 %2: f32 = subtract %0, %1
+  loop0 %3: f32 = multiply %2, %2
+  point %4: f32 = fold f0
+  row   %5: f32 = scalar s1
+  point %6: f32 = multiply %4, %5
+  point %7: f32 = exp %6
+  outer %8: f32 = result r0.0
+  outer store a2, %8
+  fold f0: f32 = sum %3 in l0
+  reduce r0: f32 = sum %7
+)");
 }

@@ -51,7 +51,7 @@ class Exhaustive {
       if (s.f.scheduled(id)) nodes_.push_back(id);
     all_ = (1u << nodes_.size()) - 1;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (s.f.root(nodes_[i]) || !s.f.repeatable(nodes_[i])) must_ |= 1u << i;
+      if (s.f.root(nodes_[i]) || !again(nodes_[i])) must_ |= 1u << i;
     kernel_of_.assign(s.g.nodes.size(), kNoId);
     readers_.assign(2 * s.g.nodes.size(), 0);
     known_.resize(std::size_t{all_} + 1);
@@ -98,7 +98,7 @@ class Exhaustive {
     if (!c.legal) return o;
     o.seconds = c.seconds;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if ((members & hard()) >> i & 1 && !s_.f.root(nodes_[i])) o.seconds -= store_seconds(i);
+      if (members >> i & 1 && late(i)) o.seconds -= store_seconds(i);
     for (const GraphEdge& l : c.loads)
       o.loaded |= 1u << (std::lower_bound(nodes_.begin(), nodes_.end(), l.node) - nodes_.begin());
     return o;
@@ -122,9 +122,12 @@ class Exhaustive {
   std::uint32_t hard() {
     if (hard_ == 0)
       for (std::size_t i = 0; i < nodes_.size(); ++i)
-        if (!s_.f.repeatable(nodes_[i])) hard_ |= 1u << i;
+        if (!again(nodes_[i])) hard_ |= 1u << i;
     return hard_;
   }
+  [[nodiscard]] bool again(NodeId v) const { return s_.f.repeatable(v) || s_.f.nestable(v); }
+  /// A reduction, which is stored only where others load it: its stores are counted in the end.
+  [[nodiscard]] bool late(std::size_t i) const { return !s_.f.repeatable(nodes_[i]) && !s_.f.root(nodes_[i]); }
 
   void try_stored(std::uint32_t stored) {
     bound_.clear();
@@ -167,7 +170,7 @@ class Exhaustive {
     std::uint32_t loaded = 0;
     for (const Block& b : blocks_) loaded |= b.option.loaded;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (!(loaded >> i & 1) || !(hard() >> i & 1) || s_.f.root(nodes_[i])) continue;
+      if (!(loaded >> i & 1) || !late(i)) continue;
       seconds += store_seconds(i);
     }
     if (seconds >= best_) return;
@@ -273,7 +276,7 @@ Fusion anneal(Search& s, double seconds, std::uint64_t seed) {
       default: {
         if (k == kNoId || p.loads(k).empty()) continue;
         const NodeId z = p.loads(k)[pick(p.loads(k).size())].node;
-        if (!s.f.repeatable(z)) continue;
+        if (!p.again(z)) continue;
         p.toggle_again(k, z);
       }
     }
