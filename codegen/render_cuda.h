@@ -171,8 +171,9 @@ std::string state_type(const KernelIr& ir, const Stage& stage);
 std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
 /// Combines lanes of incomplete tree blocks: lane_pair, uneven.
 std::string_view lane_functions();
-/// The tree above whole nodes: tree, push, collect, arrive, fold.
+/// The tree above whole nodes: tree, push, collect, arrive; fold, of the chunks of a tile of columns.
 std::string_view tree_functions();
+std::string_view column_fold();
 /// Tree blocks by eight threads each: four, some; and the choices that they leave open.
 std::string_view block_functions();
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);

@@ -122,12 +122,12 @@ $START$LOOPS    const bool whole = rows == $C && left == 128;
 }
 )";
 
-/// Where reductions commute, threads share the rows out while they combine lanes: at each level a thread gives away half
-/// of its rows and gets the other lanes of the rest.
+/// Threads share their rows out while they combine lanes: at each level a thread gives away half of its rows and gets the
+/// other lanes of the rest.
 constexpr std::string_view kShare = R"(
 __device__ __forceinline__ void $N_exchange($S_state& low, const $S_state& high, bool up, int d, $S_split split) {
   const $S_state give = up ? low : high, keep = up ? high : low;
-  low = $S_combine(keep, $S_across(give, d), split);
+  low = $S_meet(keep, $S_across(give, d), split, !up);
 }
 // The nodes of a whole block for the thread's rows: the lanes in c, to nodes of the tile.
 __device__ __forceinline__ void $N_block(const $N_params& p, $S_state (&c)[$TM][2], $S_state* nodes, int tx, int ty) {
@@ -146,26 +146,10 @@ __device__ __forceinline__ void $N_block(const $N_params& p, $S_state (&c)[$TM][
   const int lanes = d;
   $N_exchange(c[0][0], c[0][1], (tx & d) != 0, d, $S_even(p, 32 / d));
 #pragma unroll
-  for (d /= 2; d > 0; d /= 2) c[0][0] = $S_combine(c[0][0], $S_across(c[0][0], d), $S_even(p, 32 / d));
-  c[0][0] = $S_combine(c[0][0], $S_across(c[0][0], lanes), $S_even(p, 64));
+  for (d /= 2; d > 0; d /= 2) c[0][0] = $S_meet(c[0][0], $S_across(c[0][0], d), $S_even(p, 32 / d), (tx & d) == 0);
+  c[0][0] = $S_meet(c[0][0], $S_across(c[0][0], lanes), $S_even(p, 64), (tx & lanes) == 0);
   const int i = row;
   if ((tx & (2 * lanes - 1)) == 0) nodes[$ROW] = c[0][0];
-}
-)";
-
-constexpr std::string_view kCombine = R"(
-// The nodes of a whole block for the thread's rows: the lanes in c, to nodes of the tile.
-__device__ __forceinline__ void $N_block(const $N_params& p, $S_state (&c)[$TM][2], $S_state* nodes, int tx, int ty) {
-#pragma unroll
-  for (int i = 0; i < $TM; ++i) {
-#pragma unroll
-    for (int d = 8; d > 0; d /= 2) {
-      c[i][0] = $S_combine(c[i][0], $S_down(c[i][0], d), $S_even(p, 32 / d));
-      c[i][1] = $S_combine(c[i][1], $S_down(c[i][1], d), $S_even(p, 32 / d));
-    }
-    c[i][0] = $S_combine(c[i][0], c[i][1], $S_even(p, 64));
-    if (tx == 0) nodes[$ROW] = c[i][0];
-  }
 }
 )";
 
@@ -453,10 +437,6 @@ class Contraction {
   const std::vector<Staged> staged_;
 };
 
-bool commute(const KernelIr& ir) {
-  return std::none_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) > 1; });
-}
-
 }  // namespace
 
 KernelSource render_contract(const KernelIr& ir) {
@@ -480,7 +460,7 @@ KernelSource render_contract(const KernelIr& ir) {
   kernel += functions.stage_text(stage);
   if (!map) {
     kernel += state_functions(ir, stage, functions.expressions());
-    kernel += fill(fmt::format("{}{}{}{}", lane_functions(), tree_functions(), commute(ir) ? kShare : kCombine, kContractReduce));
+    kernel += fill(fmt::format("{}{}{}{}{}", lane_functions(), tree_functions(), column_fold(), kShare, kContractReduce));
   } else {
     kernel += fill(std::string(kContract));
   }

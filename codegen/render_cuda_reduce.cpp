@@ -440,6 +440,7 @@ Parameters parameters_of(const KernelIr& ir) {
 }  // namespace
 
 std::string_view tree_functions() { return kTree; }
+std::string_view column_fold() { return kFoldColumns; }
 
 KernelSource render_reduction(const KernelIr& ir) {
   TARRY_ASSERT(!ir.reductions.empty());

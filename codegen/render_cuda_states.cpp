@@ -40,7 +40,6 @@ class States {
     meet();
     lane("across", "int d", "__shfl_xor_sync(0xffffffffu, s.{}, d)");
     lane("down", "int d", "__shfl_down_sync(0xffffffffu, s.{}, d)");
-    if (ir_.schedule == Schedule::ContractReduce) lane("across", "int d", "__shfl_xor_sync(0xffffffffu, s.{}, d)");
     if (ir_.schedule == Schedule::RowInner) lane("from", "int lane", "__shfl_sync(0xffffffffu, s.{}, lane)");
     return out_.take();
   }

@@ -11,6 +11,7 @@
 #include "codegen/interpreter.h"
 #include "codegen/lower.h"
 #include "graph/passes.h"
+#include "runtime/nvrtc.h"
 #include "tests/cpu_kernel.h"
 #include "tests/cuda_emulation.h"
 #include "tests/graph_maker.h"
@@ -254,6 +255,43 @@ TEST_CASE("contraction: a short reduction is a loop in kernels of every kind", "
     CHECK(kernels[0].ir.loops.size() == 1);
   }
   check(m);
+}
+
+TEST_CASE("contraction: tiles compile for every architecture without spills", "[contraction]") {
+  TARRY_REQUIRE_NVRTC();
+  std::vector<Lowered> kernels;
+  const auto add = [&](const Maker& m) {
+    for (Lowered& l : kernels_of(m, target("sm_90")))
+      if (l.ir.is_tiled()) kernels.push_back(std::move(l));
+  };
+  for (const Dtype d : {float32, float64}) {
+    for (const bool again : {false, true}) {
+      Maker m;
+      const GraphEdge e = rbf(m, 8192, 8192, 16, d);
+      m.g.roots = {again ? m.reduce(Op::Sum, e, 1) : e};
+      add(m);
+    }
+  }
+  Maker m;
+  const GraphEdge e = distances(m, m.keep(numbers(m, {70, 6}), 1), m.keep(numbers(m, {1100, 6}), 0));
+  m.g.reduces.push_back({1, 1});
+  const GraphEdge spread = m.add(Op::Moments, float32, {70}, {e}, static_cast<std::uint32_t>(m.g.reduces.size() - 1));
+  m.g.roots = {m.reduce(Op::ArgMin, e, 1), spread, {spread.node, 1}};
+  add(m);
+  REQUIRE(kernels.size() == 5);
+  for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+    std::vector<KernelSource> sources;
+    for (const Lowered& l : kernels) sources.push_back(codegen::render_cuda(l.ir, target(arch)));
+    std::vector<const KernelSource*> unit;
+    for (const KernelSource& source : sources) unit.push_back(&source);
+    const auto image = runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict);
+    CHECK(image.resources.size() == kernels.size());
+    for (const runtime::KernelResources& r : image.resources) {
+      INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared");
+      CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
+      CHECK(r.shared_bytes <= 48 * 1024);
+    }
+  }
 }
 
 TEST_CASE("contraction: a long reduction is stored before another takes it", "[contraction]") {
