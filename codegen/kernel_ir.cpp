@@ -118,7 +118,7 @@ bool visible(Region region, int stage, const Instr& used) {
 bool visible(const KernelIr& ir, const Instr& user, const Instr& used) {
   if (user.region != Region::Loop) return visible(user.region, user.stage, used);
   if (used.region == Region::Loop) return used.loop == user.loop;
-  if (ir.is_tiled()) return used.kind == InstrKind::Scalar;
+  if (ir.is_contraction()) return used.kind == InstrKind::Scalar;
   return visible(ir.home_region(user), 0, used);
 }
 
@@ -187,14 +187,15 @@ void verify_loops(const KernelIr& ir) {
   for (std::uint32_t l = 0; l < ir.loops.size(); ++l) {
     if (ir.loops[l] >= ir.scalars.size() || ir.scalars[ir.loops[l]] != Dtype::Int64) broken(ir, "an extent of a loop");
     if (ir.first_fold(l) == kNone) broken(ir, "a loop without a result");
-    if (ir.is_tiled() && ir.instrs[ir.first_fold(l)].region != Region::Point) broken(ir, "loops of tiles are at points");
+    if (ir.is_contraction() && ir.instrs[ir.first_fold(l)].region != Region::Point) broken(ir, "loops of tiles are at points");
   }
   for (const Fold& f : ir.folds)
     if (f.loop >= ir.loops.size()) broken(ir, "a fold names no loop");
-  if (ir.is_row() && !ir.loops.empty()) broken(ir, "row schedules have no loops");
-  if (ir.is_tiled() && (ir.loops.empty() || ir.rows_class < 4 || ir.rows_class > kLongestLoop))
+  if ((ir.is_row() || ir.has_tiles()) && !ir.loops.empty())
+    broken(ir, "row, stencil and transpose schedules have no loops");
+  if (ir.is_contraction() && (ir.loops.empty() || ir.rows_class < 4 || ir.rows_class > kLongestLoop))
     broken(ir, "tiles share what loops read");
-  if (ir.is_tiled() && ir.rank < (ir.schedule == Schedule::Contract ? 2 : 1)) broken(ir, "tiles have two dimensions");
+  if (ir.is_contraction() && ir.rank < (ir.schedule == Schedule::Contract ? 2 : 1)) broken(ir, "tiles have two dimensions");
 }
 
 void verify_instr(const KernelIr& ir, std::size_t i) {
@@ -335,7 +336,7 @@ std::string to_string(const KernelIr& ir) {
       fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
   if (ir.rows_class)
-    s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : ir.is_tiled() ? "loop_class" : "warps_per_row",
+    s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : "warps_per_row",
                      ir.rows_class);
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);

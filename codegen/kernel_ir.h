@@ -24,9 +24,9 @@
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each take
 // a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are in one
 // region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what its folds'
-// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. Row schedules have no
-// loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of two dimensions share
-// what loops read: the Loop instructions use no values but those of their loop and scalars.
+// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. The Row schedules, Stencil
+// and Transpose have no loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of
+// two dimensions share what loops read: the Loop instructions use no values but those of their loop and scalars.
 //
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
 // holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads of
@@ -157,7 +157,7 @@ struct KernelIr {
   [[nodiscard]] Region home_region(const Instr& in) const {
     return in.region == Region::Loop ? instrs[first_fold(in.loop)].region : in.region;
   }
-  [[nodiscard]] bool is_tiled() const { return schedule == Schedule::Contract || schedule == Schedule::ContractReduce; }
+  [[nodiscard]] bool is_contraction() const { return schedule == Schedule::Contract || schedule == Schedule::ContractReduce; }
   /// No reduction: every instruction runs once per point.
   [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || schedule == Schedule::Contract || has_tiles(); }
   [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Transpose; }

@@ -22,8 +22,6 @@ using graph::kNoId;
 using graph::NodeId;
 using graph::OpClass;
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
-
 /// A value wanted at some coordinates. `cone`: the recomputation it belongs to; `compute`: not read from memory; `box`:
 /// it is wanted there only, kNone everywhere.
 struct Request {
@@ -90,35 +88,8 @@ class Selector {
     return {*std::find_if(group_.nodes.begin(), group_.nodes.end(), is_reduce)};
   }
 
-  /// Coordinates of the group's space -> dimensions of a shape that lives in it.
   [[nodiscard]] IndexMap home_map(const Dims& shape, bool outer) const {
-    IndexMap m;
-    int axis = -1;
-    const auto next = [&] {
-      do ++axis;
-      while (axis < group_.space.size() && ((outer && axis == group_.axis) || group_.space[axis] == 1));
-    };
-    for (std::int64_t extent : shape) {
-      if (extent == 1) {
-        m.push_back({-1, 0, 0});
-      } else {
-        next();
-        m.push_back({axis, 0, 1});
-      }
-    }
-    return m;
-  }
-
-  /// Coordinates of the space -> dimensions of a reduction's input: the reduced one is the space's axis even at
-  /// extent 1.
-  [[nodiscard]] IndexMap point_map(NodeId reduce) const {
-    const Dims& shape = g_.shape(g_.nodes[reduce].inputs[0].node);
-    const int axis = g_.reduces[g_.nodes[reduce].payload].axis;
-    Dims kept = shape;
-    kept.erase(axis);
-    IndexMap outer = home_map(kept, true), m;
-    for (int d = 0, at = 0; d < shape.size(); ++d) m.push_back(d == axis ? AxisMap{group_.axis, 0, 1} : outer[at++]);
-    return m;
+    return codegen::home_map(group_, shape, outer);
   }
 
   // --- Requests -----------------------------------------------------------------------------------------------------
@@ -262,29 +233,8 @@ class Selector {
     return static_cast<std::uint32_t>(boxes_.size() - 1);
   }
 
-  /// The points of the request's box where a dense update gives its value, if there are any: along each dimension
-  /// 0 <= start + step * coordinate - update's start < extent of the value.
   [[nodiscard]] std::optional<Box> update_box(const Request& r) const {
-    const GraphNode& n = g_.nodes[r.source.edge.node];
-    TARRY_ASSERT(g_.updates[n.payload].dense());
-    const Dims& start = g_.updates[n.payload].start;
-    const Dims& extents = g_.shape(n.inputs[1].node);
-    Box box = box_of(r.box);
-    for (int d = 0; d < extents.size(); ++d) {
-      const AxisMap& m = r.source.map[d];
-      const std::int64_t from = m.start - start[d];  // first coordinate inside the box
-      if (m.axis < 0) {
-        if (from < 0 || from >= extents[d]) return std::nullopt;
-        continue;
-      }
-      const std::int64_t size = m.step > 0 ? m.step : -m.step;
-      const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
-      const std::int64_t high = m.step > 0 ? -floor_divide(from - extents[d], size) : floor_divide(from, size) + 1;
-      box.low[m.axis] = std::max(box.low[m.axis], low);
-      box.high[m.axis] = std::min(box.high[m.axis], high);
-      if (box.low[m.axis] >= box.high[m.axis]) return std::nullopt;
-    }
-    return box;
+    return codegen::update_box(g_, r.source.edge.node, r.source.map, box_of(r.box));
   }
 
   /// The guard that holds in a box: a term for each axis that the box does not cover.
@@ -560,7 +510,7 @@ class Selector {
     r.op = n.op;
     r.dtype = g_.nodes[n.inputs[0].node].dtype;
     for (int i = 0; i < n.n_inputs; ++i)
-      r.args[static_cast<std::size_t>(i)] = solve(request(n.inputs[i], point_map(id), id, i, kNoId, kNone));
+      r.args[static_cast<std::size_t>(i)] = solve(request(n.inputs[i], point_map(g_, group_, id), id, i, kNoId, kNone));
     if (n.op == Op::MomentsMerge)
       r.weight = scalar({kNoId, static_cast<std::uint64_t>(g_.reduces[n.payload].weight)}, Dtype::Int64);
     reduction_of_[id] = static_cast<std::uint32_t>(ir_.reductions.size());

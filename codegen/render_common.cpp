@@ -99,7 +99,7 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
       for (std::uint32_t d = 0; d < rank; ++d)
         if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
     } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles || kind == SlotKind::TileMagic)
-      for (std::uint32_t d = kind == SlotKind::Extent && ir.is_tiled() ? 0 : 1; d < rank; ++d) add(kind, d);
+      for (std::uint32_t d = kind == SlotKind::Extent && ir.is_contraction() ? 0 : 1; d < rank; ++d) add(kind, d);
     else
       add(kind);
   }

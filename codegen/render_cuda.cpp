@@ -11,7 +11,7 @@ namespace tarry::codegen {
 
 KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   TARRY_ASSERT(target.is_cuda());
-  if (ir.is_tiled()) return cuda::render_contract(ir);
+  if (ir.is_contraction()) return cuda::render_contract(ir);
   if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
   if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
   if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
@@ -226,7 +226,7 @@ void Functions::place() {
   std::size_t flat = rank;
   std::string apart;
   for (const char* index : {"x", "y"}) {
-    if (!ir_.is_tiled() || (ir_.schedule == Schedule::ContractReduce && *index == 'x')) continue;
+    if (!ir_.is_contraction() || (ir_.schedule == Schedule::ContractReduce && *index == 'x')) continue;
     indices[--flat] = index;
     apart = fmt::format(", $K {}{}", index, apart);
   }
@@ -446,7 +446,7 @@ void Functions::instructions(Region region, bool alone) {
         break;
       case InstrKind::Inside: out_.line(fmt::format("{}{};", head, guard(in.index, placed))); break;
       case InstrKind::Fold:
-        if (ir_.is_tiled()) out_.line(fmt::format("{}f.f{};", head, in.index));
+        if (ir_.is_contraction()) out_.line(fmt::format("{}f.f{};", head, in.index));
         else if (const std::uint32_t loop = ir_.folds[in.index].loop; ir_.first_fold(loop) == v) fold_loop(loop, region, placed);
         break;
       case InstrKind::Scalar: break;
@@ -469,7 +469,7 @@ void Functions::point() {
   out_.open(fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, int j{}{}{}{})",
                         reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
                         reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
-                        ir_.is_tiled() ? ", const $N_folds& f" : ""));
+                        ir_.is_contraction() ? ", const $N_folds& f" : ""));
   instructions(Region::Point, false);
   for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
   if (reduces) {

@@ -120,7 +120,8 @@ void TileWriter::point() {
         break;
       }
       case InstrKind::Scalar:
-      case InstrKind::Result: break;
+      case InstrKind::Result:
+      case InstrKind::Fold: break;
     }
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "codegen/lower.h"
@@ -33,6 +34,14 @@ struct Selection {
   std::vector<std::int64_t> buffer_bytes;  ///< by buffer number: the size of the whole value
   std::vector<std::int64_t> loops;         ///< by loop: its extent
 };
+
+/// lower_maps.cpp: coordinates of the group's space, but the reduced one if `outer`, -> dimensions of a shape that lives
+/// in it; -> dimensions of a reduction's input, whose reduced one is the space's axis even at extent 1.
+graph::IndexMap home_map(const graph::Group& group, const graph::Dims& shape, bool outer);
+graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce);
+/// The points of a box where a dense update that is wanted at `map` gives its value, if there are any: along each
+/// dimension 0 <= start + step * coordinate - update's start < extent of the value.
+std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Box box);
 
 /// lower_values.cpp: what the outputs need, from the last to the first, as instructions in order.
 Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
