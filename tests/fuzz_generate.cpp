@@ -349,7 +349,9 @@ class Generator {
   void draw_create(Statement& s) {
     if (r_.chance(60)) s.dtype = draw_dtype(r_);
     s.shape = narrowed(r_, base_);
+    if (s.function == Function::Ones && r_.chance(60)) s.function = Function::Random;
     switch (s.function) {
+      case Function::Random: s.number = static_cast<double>(r_.between(0, 5)); break;
       case Function::Full: s.arguments = {{-1, draw_scalar(r_)}}; break;
       case Function::FullLike: s.arguments = {{draw_value(), 0}, {-1, draw_scalar(r_)}}; break;
       case Function::ZerosLike:

@@ -199,6 +199,7 @@ std::optional<Type> infer_create(const Statement& s, std::span<const Type> value
       return Type{dtype, s.shape};
     }
     case Function::Zeros:
+    case Function::Random:
     case Function::Ones: return Type{s.dtype.value_or(float32), s.shape};
     case Function::FullLike:
     case Function::ZerosLike:

@@ -142,6 +142,15 @@ std::string arguments_text(const Statement& s) {
   return joined(s.arguments);
 }
 
+/// A draw of a generator that lives as long as the call.
+std::string random_text(const Statement& s) {
+  const Dtype dtype = s.dtype.value_or(float32);
+  const std::string head = "[] { ta::random::Generator g(" + std::to_string(static_cast<std::int64_t>(s.number)) + "); return ta::random::";
+  const std::string shape = "(g, " + shape_text(s.shape), tail = "); }();\n";
+  if (is_floating(dtype)) return head + "uniform" + shape + ", {.dtype = " + dtype_text(dtype) + "}" + tail;
+  return head + (dtype == bool_ ? "bernoulli" + shape + ", 0.5" : "integers" + shape + ", 0, 100, " + dtype_text(dtype)) + tail;
+}
+
 /// The memory of an input as a C array, and the call that makes it an array.
 std::string input_text(const Input& input, const std::vector<std::byte>& memory, std::size_t number) {
   const std::string m = "m" + std::to_string(number), v = "v" + std::to_string(number);
@@ -173,7 +182,8 @@ std::string to_cpp(const Program& p) {
   for (std::size_t i = 0; i < p.statements.size(); ++i) {
     const Statement& statement = p.statements[i];
     s += "  ta::Array v" + std::to_string(p.inputs.size() + i) + " = ";
-    if (statement.function == Function::Slice) s += argument_text(statement.arguments[0]) + "(" + cuts_text(statement) + ");\n";
+    if (statement.function == Function::Random) s += random_text(statement);
+    else if (statement.function == Function::Slice) s += argument_text(statement.arguments[0]) + "(" + cuts_text(statement) + ");\n";
     else s += std::string("ta::") + name(statement.function) + "(" + arguments_text(statement) + ");\n";
   }
   std::string outputs;

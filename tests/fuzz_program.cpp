@@ -124,6 +124,7 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"arange", Family::Create},
     {"linspace", Family::Create},
     {"eye", Family::Create},
+    {"random", Family::Create},
     {"sum", Family::Reduce},
     {"prod", Family::Reduce},
     {"min", Family::Reduce},
@@ -262,6 +263,12 @@ Array record_create(const Statement& s, std::span<const Array> values) {
     case Function::Arange: return arange(scalar(0), scalar(1), scalar(2), s.dtype);
     case Function::Linspace:
       return linspace(scalar(0), scalar(1), s.shape[0], {.endpoint = s.flag, .dtype = s.dtype.value_or(float32)});
+    case Function::Random: {
+      random::Generator g(static_cast<std::uint64_t>(s.number));
+      const Dtype dtype = s.dtype.value_or(float32);
+      if (is_floating(dtype)) return random::uniform(g, s.shape, {.dtype = dtype});
+      return dtype == bool_ ? random::bernoulli(g, s.shape, 0.5) : random::integers(g, s.shape, 0, 100, dtype);
+    }
     default:
       return eye(s.shape[0], {.columns = s.shape[1], .k = static_cast<std::int64_t>(s.number), .dtype = s.dtype.value_or(float32)});
   }

@@ -94,7 +94,7 @@ enum class Function : std::uint8_t {
   Where, Fma, Clip, Astype,
   BroadcastTo, PermuteDims, MatrixTranspose, ExpandDims, Squeeze, Flip, Slice, Reshape, Roll, Concat, Stack,
   Set, AddTo, SetMask,
-  Full, Zeros, Ones, FullLike, ZerosLike, OnesLike, Arange, Linspace, Eye,
+  Full, Zeros, Ones, FullLike, ZerosLike, OnesLike, Arange, Linspace, Eye, Random,
   Sum, Prod, Min, Max, Argmin, Argmax, Any, All, CountNonzero, Mean, Var, Std, Logsumexp, Softmax,
 };
 inline constexpr int kFunctionCount = static_cast<int>(Function::Softmax) + 1;
@@ -125,7 +125,7 @@ struct Statement {
   Extents shape;                    ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns)
   std::optional<Dtype> dtype;
   bool flag = false;                ///< reductions: keepdims; linspace: endpoint
-  double number = 0;                ///< var, std: correction; eye: k; roll: shift
+  double number = 0;                ///< var, std: correction; eye: k; roll: shift; random: seed
   std::vector<Cut> cuts = {};       ///< slice, set, add: of the first axes
 };
 

@@ -3,6 +3,7 @@
 #include "tests/oracle.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <type_traits>
@@ -132,6 +133,31 @@ Tensor update(const Statement& s, std::span<const Tensor> values, Tensor result)
   return result;
 }
 
+/// A word of Philox4x32-10 as docs/numerics.md has it: of draw 0, number i.
+std::uint32_t random_word(std::uint64_t key, std::uint64_t i) {
+  std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(i / 4), 0, static_cast<std::uint32_t>(i / 4 >> 32), 0};
+  std::array<std::uint32_t, 2> k = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p = std::uint64_t{0xd2511f53} * c[0], q = std::uint64_t{0xcd9e8d57} * c[2];
+    c = {static_cast<std::uint32_t>(q >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(q),
+         static_cast<std::uint32_t>(p >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(p)};
+    k = {k[0] + 0x9e3779b9, k[1] + 0xbb67ae85};
+  }
+  return c[i % 4];
+}
+
+template <class T>
+T random_element(std::uint64_t key, std::uint64_t i) {
+  const std::uint32_t word = random_word(key, i);
+  if constexpr (std::is_same_v<T, double>)
+    return std::ldexp(static_cast<double>((random_word(key, 2 * i) | std::uint64_t{random_word(key, 2 * i + 1)} << 32) >> 12), -52);
+  else if constexpr (std::is_same_v<T, float>) return std::ldexp(static_cast<float>(word >> 9), -23);
+  else if constexpr (std::is_same_v<T, Half>) return Half(std::ldexp(static_cast<float>(word >> 21), -11));
+  else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(std::ldexp(static_cast<float>(word >> 24), -8));
+  else if constexpr (std::is_same_v<T, bool>) return word >> 9 < 1U << 22;
+  else return static_cast<T>(std::uint64_t{word} * 100 >> 32);
+}
+
 template <class T>
 T created(const Statement& s, std::int64_t k, const Extents& shape) {
   const auto scalar = [&](std::size_t i) { return s.arguments[i].scalar; };
@@ -152,6 +178,7 @@ T created(const Statement& s, std::int64_t k, const Extents& shape) {
       const double step = intervals > 0 ? (last - first) / static_cast<double>(intervals) : 0;
       return convert<T>(index * step + first);
     }
+    case Function::Random: return random_element<T>(static_cast<std::uint64_t>(s.number), static_cast<std::uint64_t>(k));
     case Function::Eye: return convert<T>(k % shape[1] == k / shape[1] + static_cast<std::int64_t>(s.number) ? 1 : 0);
     default: return T{};
   }
