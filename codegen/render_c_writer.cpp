@@ -248,7 +248,7 @@ void CWriter::run(const Loop& l, std::string_view from, std::string_view to, con
 /// Whether neighbouring iterations take words of one block: then a loop of its own draws them before.
 bool CWriter::shares_blocks(Value v, Axis axis) const {
   const Instr& in = ir.instrs[v];
-  return in.kind == InstrKind::Compute && in.op == Op::RandomBits && is_iota(ir, in.args[0]) &&
+  return in.kind == InstrKind::Compute && in.op == Op::RandomBits && in.region != Region::Loop && is_iota(ir, in.args[0]) &&
          stride_class(ir.instrs[in.args[0]].index, axis) == StrideClass::One;
 }
 
