@@ -270,6 +270,12 @@ std::vector<Workload> workloads(const Sizes& s) {
           return double{in[0][i]} + in[1][i % square * square + i / square];
         });
       });
+  add("cumsum", Ceiling::Copy, {s.pair}, s.pair, [](const Arrays& a) { return Arrays{ta::cumulative_sum(a[0])}; },
+      [s](const HostInputs& in, Results out) {
+        std::vector<double> sums(in[0].size());
+        std::inclusive_scan(in[0].begin(), in[0].end(), sums.begin(), std::plus<>(), 0.0);
+        return compare(out[0], s.pair, {kSum, 1}, [&](std::size_t i) { return sums[i]; });
+      });
   add("rbf", Ceiling::Write, {{s.points, kDimensions}, {s.points, kDimensions}}, s.points * s.points,
       [](const Arrays& a) { return Arrays{ta::exp(-0.5F * squared_distances(a[0], a[1]))}; },
       [s](const HostInputs& in, Results out) {

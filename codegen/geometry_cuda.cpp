@@ -114,6 +114,11 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       TARRY_ASSERT(args.reduced > 32 && args.reduced <= std::int64_t{ir.rows_class} * kTreeBlock);
       g.outer_tiles = divide_up(outer, tile_rows(ir));
       break;
+    case Schedule::ScanSerial:
+    case Schedule::ScanInner:
+    case Schedule::ScanTiles:
+      cut_scan(ir, args, g);
+      break;
   }
   if (g.chunks > 1) {
     g.scratch_bytes = state_bytes(ir) * static_cast<std::size_t>(outer * g.chunks);

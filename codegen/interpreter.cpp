@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "support/check.h"
@@ -92,8 +93,8 @@ Part better(Op op, Dtype dtype, const Part& a, const Part& b) {
 class Reducer {
  public:
   Reducer(const Reduction& r, std::int64_t weight) : op_(r.op), dtype_(r.dtype), weight_(weight) {
-    if (op_ == Op::Sum) combine_ = scalar_function(Op::Add, dtype_, dtype_);
-    if (op_ == Op::Prod) combine_ = scalar_function(Op::Multiply, dtype_, dtype_);
+    if (op_ == Op::Sum || op_ == Op::CumulativeSum) combine_ = scalar_function(Op::Add, dtype_, dtype_);
+    if (op_ == Op::Prod || op_ == Op::CumulativeProd) combine_ = scalar_function(Op::Multiply, dtype_, dtype_);
     if (op_ == Op::Min) combine_ = scalar_function(Op::Minimum, dtype_, dtype_);
     if (op_ == Op::Max) combine_ = scalar_function(Op::Maximum, dtype_, dtype_);
   }
@@ -160,6 +161,13 @@ class Tree {
     }
     stack_.push_back(block);
   }
+  /// What has come in, as the offset of a scan: the largest subtree first; nothing at the start.
+  [[nodiscard]] std::optional<Part> prefix() const {
+    if (stack_.empty()) return std::nullopt;
+    Part out = stack_.front();
+    for (std::size_t i = 1; i < stack_.size(); ++i) out = r_.combine(out, stack_[i]);
+    return out;
+  }
   [[nodiscard]] Part fold() const {
     Part out = stack_.back();
     for (std::size_t i = stack_.size() - 1; i-- > 0;) out = r_.combine(stack_[i], out);
@@ -211,7 +219,7 @@ class Machine {
       }
       return;
     }
-    for (std::int64_t o = 0; o < total; ++o) run_row(o);
+    for (std::int64_t o = 0; o < total; ++o) ir_.is_scan() ? scan_row(o) : run_row(o);
   }
 
  private:
@@ -397,6 +405,62 @@ class Machine {
     }
     for (std::size_t a = 0; a < row.size(); ++a) position(a, 0) = row[a];
     execute(Region::Outer, stage, 1);
+  }
+
+  // --- Scans --------------------------------------------------------------------------------------------------------
+
+  void scan_row(std::int64_t outer) {
+    std::vector<std::int64_t> row(ir_.accesses.size());
+    for (std::size_t a = 0; a < row.size(); ++a) row[a] = outer_offset(a, outer);
+    place_reduced(row, 0, 1);
+    execute(Region::Row, 0, 1);
+    std::vector<Tree> trees(reducers_.begin(), reducers_.end());
+    for (std::int64_t k = 0; k < args_.reduced; k += tile_) {
+      const std::int64_t count = std::min(tile_, args_.reduced - k);
+      place_reduced(row, k, count);
+      execute(Region::Point, 0, count);
+      for (std::size_t r = 0; r < reducers_.size(); ++r) {
+        std::vector<Cell> scanned;
+        for (std::int64_t b = 0; b < count; b += kBlock) {
+          const std::int64_t m = std::min<std::int64_t>(kBlock, count - b);
+          scan_block(r, b, m, trees[r].prefix(), scanned);
+          trees[r].push(block(r, k, b, m));
+        }
+        for (std::size_t i = 0; i < ir_.instrs.size(); ++i)
+          if (ir_.instrs[i].kind == InstrKind::Result && ir_.instrs[i].index == r)
+            std::copy(scanned.begin(), scanned.end(), &value(i, 0));
+      }
+      execute(Region::Point, 1, count);
+    }
+  }
+
+  [[nodiscard]] std::optional<Part> join(std::size_t r, const std::optional<Part>& a, const std::optional<Part>& b) const {
+    return a && b ? reducers_[r].combine(*a, *b) : a ? a : b;
+  }
+
+  /// Elements first..first + m - 1 of the tile as a block: rows of eight quads of four.
+  void scan_block(std::size_t r, std::int64_t first, std::int64_t m, const std::optional<Part>& before,
+                  std::vector<Cell>& out) {
+    constexpr std::int64_t kQuad = 4, kQuads = 8;
+    std::optional<Part> rows;
+    for (std::int64_t at = 0; at < m; at += kQuad * kQuads) {
+      std::optional<Part> single[kQuads], pair[kQuads / 2], four[kQuads / 4], through;  // through: the quads before
+      for (std::int64_t q = 0; q < kQuads && at + q * kQuad < m; ++q) {
+        const std::optional<Part> base = join(r, join(r, before, rows), through);
+        for (std::int64_t j = 0; j < kQuad && at + q * kQuad + j < m; ++j) {
+          const std::int64_t t = first + at + q * kQuad + j;
+          single[q] = join(r, single[q], reducers_[r].first(input(r, 0, t), input(r, 1, t), t));
+          out.push_back(join(r, base, single[q])->a);
+        }
+        if (q % 2 == 1) pair[q / 2] = join(r, single[q - 1], single[q]);
+        if (q % 4 == 3) four[q / 4] = join(r, pair[q / 2 - 1], pair[q / 2]);
+        through = single[q];
+        if (q & 1) through = join(r, single[q - 1], through);
+        if (q & 2) through = join(r, pair[q / 4 * 2], through);
+        if (q & 4) through = join(r, four[0], through);
+      }
+      rows = join(r, rows, through);
+    }
   }
 
   /// Elements first, first + step, ... of the tile below `end`, in increasing order; the tile begins at index k.

@@ -28,6 +28,12 @@ const char* text(Schedule s) {
       return "stencil";
     case Schedule::Transpose:
       return "transpose";
+    case Schedule::ScanSerial:
+      return "scan_serial";
+    case Schedule::ScanInner:
+      return "scan_inner";
+    case Schedule::ScanTiles:
+      return "scan_tiles";
     case Schedule::Contract:
       return "contract";
     case Schedule::ContractReduce:
@@ -158,8 +164,10 @@ void verify_memory(const KernelIr& ir, const Instr& in, const std::string& here)
 }
 
 void verify_result(const KernelIr& ir, const Instr& in, const std::string& here) {
-  if (in.index >= ir.reductions.size() || in.region != Region::Outer) broken(ir, here + ": result");
+  if (in.index >= ir.reductions.size() || in.region != (ir.is_scan() ? Region::Point : Region::Outer))
+    broken(ir, here + ": result");
   const Reduction& r = ir.reductions[in.index];
+  if (ir.is_scan() && in.stage <= r.stage) broken(ir, here + ": a result beside its scan");
   if (static_cast<int>(in.output) >= graph::output_count(r.op)) broken(ir, here + ": output of a reduction");
   if (in.dtype != (graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype)) broken(ir, here + ": dtype of a result");
   if (in.stage < r.stage) broken(ir, here + ": a result before its reduction");
@@ -201,6 +209,8 @@ void verify_loops(const KernelIr& ir) {
 void verify_instr(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
   const auto here = fmt::format("instruction {}", i);
+  if (ir.is_scan() && in.region == Region::Outer) broken(ir, here + ": a scan has no outer instructions");
+  if (ir.is_scan() && in.kind == InstrKind::Store && in.stage != 1) broken(ir, here + " stores before the scan is done");
   if (ir.is_map() && in.region != Region::Point && in.region != Region::Loop)
     broken(ir, here + ": a pointwise kernel has point instructions only");
   if ((in.region == Region::Loop) != (in.loop != kNone) || (in.loop != kNone && in.loop >= ir.loops.size()))
@@ -250,6 +260,7 @@ void verify_one_guard(const KernelIr& ir) {
 }
 
 void verify_reduction(const KernelIr& ir, const Reduction& r) {
+  if (graph::is_scan(r.op) != ir.is_scan() || (ir.is_scan() && r.stage != 0)) broken(ir, "scans belong to scan schedules");
   const int inputs = r.op == Op::MomentsMerge ? 2 : 1;
   for (int k = 0; k < inputs; ++k) {
     const Value v = r.args[static_cast<std::size_t>(k)];
@@ -327,7 +338,8 @@ void verify(const KernelIr& ir) {
   }
   if (ir.is_map() != ir.reductions.empty())
     broken(ir, "reductions belong to reduce schedules");
-  if (ir.is_row() != (ir.stages() > 1)) broken(ir, "several stages belong to row schedules");
+  if (ir.staged() != (ir.stages() > 1)) broken(ir, "several stages belong to row and scan schedules");
+  if (ir.is_scan() && ir.stages() != 2) broken(ir, "a scan has two stages");
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
 }
 

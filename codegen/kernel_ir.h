@@ -20,6 +20,11 @@
 //
 // Windows. A Stencil kernel loads each element of a tile once, whichever of the window's accesses it belongs to.
 //
+// Scans. The Scan schedules have two stages and no Outer instructions: stage 0 gives the inputs of the scans at every k;
+// a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/numerics.md; Point
+// instructions of stage 1 and all stores follow. No store comes before what is loaded at its place has been loaded for
+// both stages.
+//
 // Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each take
 // a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are in one
@@ -58,6 +63,9 @@ enum class Schedule : std::uint8_t {
   RowInner,      ///< several stages: a thread block per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
   Transpose,     ///< pointwise, on a GPU: some loads cross the stores, a thread block computes a square tile
+  ScanSerial,    ///< a thread per outer index
+  ScanInner,     ///< a warp per outer index (on a CPU threads by aligned chunks of the axis)
+  ScanTiles,     ///< tiles of the axis by thread blocks, in one pass
   Contract,        ///< no reduction, but loops: tiles of the last two outer dimensions
   ContractReduce,  ///< loops: tiles of the last outer dimension and the reduced axis
 };
@@ -110,7 +118,7 @@ struct Guard {
 
 /// Sum, Prod, Min, Max: one input, one output. ArgMin, ArgMax: one input; the state is the best value and its k, the
 /// output that k as int64: of equal values (also -0 and +0) the lowest k, of NaNs the first. Moments: one input, outputs
-/// mean and m2. MomentsMerge: inputs mean and m2.
+/// mean and m2. MomentsMerge: inputs mean and m2. CumulativeSum, CumulativeProd: scans, one input, one output.
 struct Reduction {
   Op op{};
   Dtype dtype{};                        ///< of the accumulator and, but for ArgMin and ArgMax, the result
@@ -170,6 +178,10 @@ struct KernelIr {
   }
   /// Transpose: whether an access is contiguous along `cross` and not along the last dimension.
   [[nodiscard]] bool crosses(std::uint32_t access) const { return codegen::crosses(accesses[access], cross); }
+  [[nodiscard]] bool is_scan() const {
+    return schedule == Schedule::ScanSerial || schedule == Schedule::ScanInner || schedule == Schedule::ScanTiles;
+  }
+  [[nodiscard]] bool staged() const { return is_row() || is_scan(); }  ///< goes over a row several times
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 };
 

@@ -36,6 +36,7 @@ IndexMap home_map(const graph::Group& group, const Dims& shape, bool outer) {
 
 IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce) {
   const Dims& shape = g.shape(g.nodes[reduce].inputs[0].node);
+  if (group.scans) return home_map(group, shape, false);
   const int axis = g.reduces[g.nodes[reduce].payload].axis;
   Dims kept = shape;
   kept.erase(axis);

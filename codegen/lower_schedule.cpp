@@ -13,6 +13,7 @@ using graph::Group;
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr int kSerialExtent = 32;     // R is left to right up to here
 constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
+constexpr int kManyColumns = 16384;   // enough for a thread each
 constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
 constexpr int kDrawBlock = 4;         // words of a block of Philox
 constexpr int kMixedVector = 8;       // elements of a pointwise vector where values are wider than memory
@@ -108,6 +109,7 @@ class Scheduler {
       if (!choose_transpose(ir_, args_, target_) && !choose_stencil(ir_, args_, target_)) choose_pointwise_vector();
       return;
     }
+    if (group_.scans) return choose_scan();
     const bool serial = args_.reduced <= kSerialExtent;
     if (ir_.stages() > 1)
       ir_.schedule = serial ? Schedule::RowSerial : Schedule::RowInner;
@@ -118,6 +120,19 @@ class Scheduler {
     if (ir_.schedule == Schedule::RowInner) ir_.rows_class = row_class(args_.reduced);
     if (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) choose_inner_vector();
     if (ir_.schedule == Schedule::ReduceOuter) choose_outer_vector();
+  }
+
+  /// A thread per row where rows are short, or lie side by side and are many; a warp per row of medium length.
+  void choose_scan() {
+    ir_.schedule = Schedule::ScanInner;
+    if (!target_.is_cuda()) return;
+    const bool columns = outer_is_best() && args_.outer_count() >= kManyColumns;
+    if (args_.reduced <= kSerialExtent || columns) {
+      ir_.schedule = Schedule::ScanSerial;
+      return;
+    }
+    if (args_.reduced > kWarpRowExtent) ir_.schedule = Schedule::ScanTiles;
+    choose_inner_vector();
   }
 
   /// Whether more bytes are contiguous along the last outer dimension than along the reduced axis. A draw counts as loaded.

@@ -23,13 +23,16 @@ int reduction_stage(const KernelIr& ir, const Reduction& r) {
   return stage;
 }
 
+/// The result of a scan is there a stage after its inputs, and only then anything is stored.
 void as_early_as_possible(KernelIr& ir) {
+  const bool scans = !ir.reductions.empty() && graph::is_scan(ir.reductions.front().op);
   for (Instr& in : ir.instrs) {
     if (in.region == Region::Row) continue;
     int stage = 0;
-    if (in.kind == InstrKind::Result) stage = reduction_stage(ir, ir.reductions[in.index]);
+    if (in.kind == InstrKind::Result) stage = reduction_stage(ir, ir.reductions[in.index]) + (scans ? 1 : 0);
     for (Value v : in.args)
       if (v != kNone) stage = std::max(stage, visible_from(ir.instrs[v], in.region));
+    if (scans && in.kind == InstrKind::Store) stage = 1;
     in.stage = static_cast<std::uint8_t>(stage);
   }
   for (Reduction& r : ir.reductions) r.stage = static_cast<std::uint8_t>(reduction_stage(ir, r));

@@ -51,17 +51,18 @@ class Selector {
 
  private:
   [[nodiscard]] OpClass op_class(NodeId id) const { return graph::info(g_.nodes[id].op).op_class; }
+  [[nodiscard]] bool walks(NodeId id) const { return op_class(id) == OpClass::Reduce || op_class(id) == OpClass::Scan; }
   [[nodiscard]] bool in_group(NodeId id) const { return fusion_.group_of[id] == group_id_; }
 
   /// Epilogue nodes: over the outer space. Where the reduced extent is 1 shapes cannot tell, dependence does.
   [[nodiscard]] bool is_outer(NodeId id) const {
-    if (!group_.reduces) return false;
+    if (!group_.reduces || group_.scans) return false;
     if (op_class(id) == OpClass::Reduce) return true;
     if (group_.space[group_.axis] != 1) return !(graph::squeeze(g_.shape(id)) == graph::squeeze(group_.space));
     return !needed_reductions({{id, 0}}).empty();
   }
 
-  /// Reductions of the group that the outputs need, in node order.
+  /// Reductions and scans of the group that the outputs need, in node order.
   [[nodiscard]] std::vector<NodeId> needed_reductions(const std::vector<GraphEdge>& outputs) const {
     if (!group_.reduces) return {};
     std::vector<NodeId> found, stack, seen;
@@ -71,7 +72,7 @@ class Selector {
       stack.pop_back();
       if (!in_group(id) || std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
       seen.push_back(id);
-      if (op_class(id) == OpClass::Reduce) found.push_back(id);
+      if (walks(id)) found.push_back(id);
       for (int i = 0; i < g_.nodes[id].n_inputs; ++i)
         if (fusion_.cone(id, i) == kNoId) stack.push_back(graph::input_source(g_, id, i).edge.node);
     }
@@ -84,10 +85,10 @@ class Selector {
   [[nodiscard]] std::vector<NodeId> reductions_for(const std::vector<GraphEdge>& outputs) const {
     std::vector<NodeId> found = needed_reductions(outputs);
     if (!group_.reduces || !found.empty()) return found;
-    const auto is_reduce = [&](NodeId id) { return op_class(id) == OpClass::Reduce; };
-    return {*std::find_if(group_.nodes.begin(), group_.nodes.end(), is_reduce)};
+    return {*std::find_if(group_.nodes.begin(), group_.nodes.end(), [&](NodeId id) { return walks(id); })};
   }
 
+  /// Coordinates of the group's space -> dimensions of a shape that lives in it.
   [[nodiscard]] IndexMap home_map(const Dims& shape, bool outer) const {
     return codegen::home_map(group_, shape, outer);
   }
@@ -136,7 +137,7 @@ class Selector {
       r.compute = in_group(z);
     }
     const OpClass c = op_class(z);
-    if (c == OpClass::Scalar || c == OpClass::Iota || (c == OpClass::Reduce && r.compute)) r.box = kNone;
+    if (c == OpClass::Scalar || c == OpClass::Iota || (walks(z) && r.compute)) r.box = kNone;
     return r;
   }
 
@@ -361,6 +362,7 @@ class Selector {
         break;
       }
       case OpClass::Reduce:
+      case OpClass::Scan:
         if (is_nested(r)) {
           in = fold(r, in);
           break;
@@ -370,7 +372,7 @@ class Selector {
           break;
         }
         in.kind = InstrKind::Result;
-        in.region = Region::Outer;
+        in.region = group_.scans ? Region::Point : Region::Outer;
         in.index = reduction_of_.at(s.edge.node);
         in.output = s.edge.output;
         break;

@@ -69,10 +69,12 @@ KernelSource render_c_pointwise(const KernelIr& ir) {
 
 KernelSource render_c(const KernelIr& ir, const graph::Target&) {
   if (ir.is_map()) return render_c_pointwise(ir);
+  if (ir.is_scan()) return render_c_scan(ir);
   return ir.is_row() ? render_c_row(ir) : render_c_reduce(ir);
 }
 
 Geometry geometry_c(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  if (ir.is_scan()) return geometry_c_scan(ir, args);
   if (ir.is_row()) return geometry_c_row(ir, args);
   if (!ir.is_map()) return geometry_c_reduce(ir, args);
   Geometry g;

@@ -92,6 +92,8 @@ int point_cost(const KernelIr& ir);
 inline constexpr int kReduceLevels = 36;
 KernelSource render_c_reduce(const KernelIr& ir);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_scan(const KernelIr& ir);
+Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_row(const KernelIr& ir);
 Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args);
 

@@ -167,10 +167,10 @@ std::string Expressions::compute(Value v, std::span<const std::string> operands)
 }
 
 std::string Expressions::combine(Op reduction, Dtype dtype, const std::string& left, const std::string& right) {
-  const Op op = reduction == Op::Sum                                  ? Op::Add
-                : reduction == Op::Prod                               ? Op::Multiply
-                : reduction == Op::Min || reduction == Op::ArgMin ? Op::Minimum
-                                                                      : Op::Maximum;
+  const Op op = reduction == Op::Sum || reduction == Op::CumulativeSum     ? Op::Add
+                : reduction == Op::Prod || reduction == Op::CumulativeProd ? Op::Multiply
+                : reduction == Op::Min || reduction == Op::ArgMin          ? Op::Minimum
+                                                                           : Op::Maximum;
   const std::string operands[] = {left, right};
   return apply(op, dtype, dtype, operands);
 }
@@ -185,6 +185,11 @@ std::string fold_step(Expressions& expressions, const Fold& fold, const std::str
   const std::string next = expressions.combine(fold.op, fold.dtype, value, taken);
   if (fold.op == Op::Sum || fold.op == Op::Prod) return next;
   return fmt::format("{} == 0 ? {} : {}", step, taken, next);
+}
+
+std::string neutral_literal(const Reduction& r) {
+  if (r.op == Op::CumulativeProd) return "1";
+  return !is_floating(r.dtype) ? "0" : r.dtype == Dtype::Float32 ? "-0.0f" : "-0.0";  // -0 + x is x for every x
 }
 
 std::string float_literal(Dtype dtype, double value) {
@@ -258,6 +263,9 @@ std::string_view schedule_word(Schedule s) {
     case Schedule::RowInner: return "rows";
     case Schedule::Stencil: return "stencil";
     case Schedule::Transpose: return "transpose";
+    case Schedule::ScanSerial: return "short_scan";
+    case Schedule::ScanInner: return "scan";
+    case Schedule::ScanTiles: return "scan_tiles";
     case Schedule::Contract: return "tiles";
     case Schedule::ContractReduce: return "tile_rows";
   }

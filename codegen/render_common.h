@@ -86,6 +86,8 @@ std::string fold_step(Expressions& expressions, const Fold& fold, const std::str
 
 /// Number of arguments of a Compute instruction.
 int arity(const Instr& instr);
+/// e of a scan such that e combined with x is x, bit for bit.
+std::string neutral_literal(const Reduction& r);
 /// The constant `value` rounded to `dtype` (float32, float64) as a hexadecimal literal: exact, free of locale.
 std::string float_literal(Dtype dtype, double value);
 

@@ -15,6 +15,7 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
   if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
   if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
+  if (ir.is_scan()) return cuda::render_scan(ir);
   return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
 }
 
@@ -29,7 +30,14 @@ bool pointwise(const KernelIr& ir) { return ir.is_map(); }
 
 /// Whether neighbouring items lie along the reduced axis.
 bool along_row(const KernelIr& ir) {
-  return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner || ir.schedule == Schedule::ContractReduce;
+  switch (ir.schedule) {
+    case Schedule::ReduceInner:
+    case Schedule::RowInner:
+    case Schedule::ScanInner:
+    case Schedule::ScanTiles:
+    case Schedule::ContractReduce: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -41,9 +49,12 @@ int items(const KernelIr& ir) {
     case Schedule::Transpose: return ir.vector;
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner:
-    case Schedule::RowInner: return kInnerItems;
+    case Schedule::RowInner:
+    case Schedule::ScanInner:
+    case Schedule::ScanTiles: return kInnerItems;
     case Schedule::ReduceOuter: return outer_tile(ir).items;
-    case Schedule::RowSerial: return 1;
+    case Schedule::RowSerial:
+    case Schedule::ScanSerial: return 1;
     case Schedule::Contract: return kTileItems;
     case Schedule::ContractReduce: return kTileLanes;
   }
@@ -52,7 +63,7 @@ int items(const KernelIr& ir) {
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
     : stores_(stage.stores), draws_(stage.draws), replacements_(std::move(more)) {
-  replacements_.emplace_back("$S", ir.is_row() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
+  replacements_.emplace_back("$S", ir.staged() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
   replacements_.emplace_back("$N", std::string(kEntryName));
   replacements_.emplace_back("$K", ir.wide_index ? "tarry_i64" : "int");
   replacements_.emplace_back("$O", ir.wide_index ? "tarry_i64" : "tarry_u32");
@@ -93,7 +104,7 @@ std::string Functions::stage_text(const Stage& stage) {
   }
   if (stage.draws) draw();
   point();
-  if (!pointwise(ir_)) finish();
+  if (!pointwise(ir_) && !ir_.is_scan()) finish();
   return Template(ir_, stage).fill(out_.take());
 }
 
@@ -171,7 +182,7 @@ std::string Functions::operand(Value v, Region user) const {
   const Instr& in = ir_.instrs[v];
   if (in.region == Region::Loop) return value_name(v);
   if (in.kind == InstrKind::Scalar) return "p." + slot_name({SlotKind::Scalar, in.index});
-  const bool row = ir_.is_row(), here = in.region == user && (!row || user != Region::Outer || outer_stage(ir_, v) == stage_->number);
+  const bool row = ir_.staged(), here = in.region == user && (!row || user != Region::Outer || outer_stage(ir_, v) == stage_->number);
   if (in.region == Region::Row && (user == Region::Point || (row && user == Region::Outer))) return "r." + value_name(v);
   if (in.region == Region::Outer && !here) return "o." + value_name(v);
   const bool held = row && user == Region::Point && std::find(stage_->held.begin(), stage_->held.end(), v) != stage_->held.end();
@@ -264,7 +275,7 @@ std::vector<Value> Functions::row_values() const {
   for (const Instr& in : ir_.instrs) {
     const bool reads = in.kind == InstrKind::Compute || in.kind == InstrKind::Store;
     const bool outer = in.region == Region::Outer || in.kind == InstrKind::Store, point = ir_.home_region(in) == Region::Point;
-    if (reads && (point || (ir_.is_row() && outer)))
+    if (reads && (point || (ir_.staged() && outer)))
       for (const Value v : in.args) use(v);
     if (in.kind == InstrKind::Fold && point) use(ir_.folds[in.index].arg);
   }
@@ -282,7 +293,7 @@ void Functions::begin() {
   for (const Value v : used) out_.line(fmt::format("r.{0} = {0};", value_name(v)));
   out_.line("return r;");
   out_.close();
-  if (!ir_.is_row()) return;
+  if (!ir_.staged()) return;
   values("$N_outer", plan_.carried);
   values("$N_kept", plan_.kept);
 }
@@ -364,7 +375,7 @@ void Functions::load(Value v, Region region, const std::string& at) {
 void Functions::store(Value v, Region region, const std::string& at) {
   const Instr& in = ir_.instrs[v];
   if (region == Region::Point) return out_.line(fmt::format("y.a{}.v[j] = {};", in.index, operand(in.args[0], region)));
-  out_.line(fmt::format("{}t.a{}[{}] = {};", ir_.is_row() ? "if (leader) " : "", in.index, at, operand(in.args[0], region)));
+  out_.line(fmt::format("{}t.a{}[{}] = {};", ir_.staged() ? "if (leader) " : "", in.index, at, operand(in.args[0], region)));
 }
 
 /// The folds of a loop, computed here. `region`: what the loop sees; `at`: the place of its accesses.
@@ -412,7 +423,7 @@ void Functions::loop_body(std::uint32_t loop, Region region, Region placed, cons
 /// Loads and computations of a region as statements. `alone`: one thread stands for the outer index and stores; it has
 /// placed the accesses at that index.
 void Functions::instructions(Region region, bool alone) {
-  const bool staged = ir_.is_row() && region == Region::Outer;
+  const bool staged = ir_.staged() && region == Region::Outer;
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
     const Instr& in = ir_.instrs[v];
     if (in.region != region || in.kind == InstrKind::Scalar || (region == Region::Point && !stage_->runs[v])) continue;
@@ -455,7 +466,7 @@ void Functions::instructions(Region region, bool alone) {
 }
 
 void Functions::point() {
-  const bool reduces = !pointwise(ir_), row = ir_.is_row();
+  const bool reduces = !pointwise(ir_), row = ir_.staged();
   bool indexed = false;
   std::string fields;
   for (const std::uint32_t i : stage_->reductions) {
@@ -469,7 +480,7 @@ void Functions::point() {
   out_.open(fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, int j{}{}{}{})",
                         reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
                         reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
-                        ir_.is_contraction() ? ", const $N_folds& f" : ""));
+                        ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s" : ir_.is_contraction() ? ", const $N_folds& f" : ""));
   instructions(Region::Point, false);
   for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
   if (reduces) {
@@ -504,7 +515,7 @@ std::string Functions::loop_text(std::uint32_t loop, const std::vector<std::uint
 }
 
 void Functions::finish() {
-  if (!ir_.is_row()) {
+  if (!ir_.staged()) {
     out_.open("__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t, const $S_state& s)");
     instructions(Region::Row, true);
     instructions(Region::Outer, true);

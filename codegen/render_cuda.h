@@ -2,11 +2,11 @@
 //
 // Every kernel is the same few device functions, written for its instructions, and one fixed skeleton per schedule that
 // calls them. A thread handles `items` neighbouring points at a time: along the last outer dimension (Pointwise,
-// ReduceOuter) or along the reduced axis (ReduceInner, RowInner).
+// ReduceOuter) or along the reduced axis (ReduceInner, RowInner, ScanInner, ScanTiles).
 //   place    addresses of every access at an outer index       load, store   the items' operands, the first m of them
 //   begin    Row values                                        point         one item: Point instructions
 //   finish   Outer instructions
-// A Row schedule has load, store, point and finish once per stage. A thread of RowInner has the same points in every
+// A Row or Scan schedule has load, store, point and finish once per stage. A thread of RowInner has the same points in every
 // stage; what later stages need of them it holds in registers or computes again (plan_stages).
 // Lengths and positions that are not in the text are launch arguments; nothing depends on a device.
 #pragma once
@@ -183,6 +183,9 @@ KernelSource render_stencil(const KernelIr& ir);
 KernelSource render_transpose(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
 KernelSource render_rows(const KernelIr& ir);
+KernelSource render_scan(const KernelIr& ir);
+/// Grid and counters of a scan.
+void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g);
 KernelSource render_contract(const KernelIr& ir);
 
 }  // namespace tarry::codegen::cuda

@@ -152,7 +152,7 @@ bool StagePlan::keeps(Value v) const { return std::binary_search(kept.begin(), k
 
 StagePlan plan_stages(const KernelIr& ir) {
   StagePlan plan;
-  if (!ir.is_row()) {
+  if (!ir.staged()) {
     Stage& all = plan.stages.emplace_back();
     for (const Instr& in : ir.instrs) {
       all.runs.push_back(is_point(in));

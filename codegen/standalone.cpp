@@ -191,13 +191,17 @@ class MainWriter {
     const Geometry& g = launch_.geometry;
     if (g.grid() == 0) return w_.line("/* nothing to launch: the kernel's space is empty */");
     if (cuda_) {
-      w_.line(fmt::format("{}<<<{}, {}>>>(p);", source_.entry, g.grid(), source_.threads));
+      if (source_.shared_bytes > 0)
+        w_.line(fmt::format("tarry_check(cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}), \"shared memory\");",
+                            source_.entry, source_.shared_bytes));
+      w_.line(fmt::format("{}<<<{}, {}, {}>>>(p);", source_.entry, g.grid(), source_.threads, source_.shared_bytes));
       w_.line("tarry_check(cudaGetLastError(), \"launch\");");
       w_.line("tarry_check(cudaDeviceSynchronize(), \"run\");");
       return;
     }
     w_.line(fmt::format("{}(&p, 0, {}ll);", source_.entry, g.grid()));
-    if (g.chunks != 1) w_.line(fmt::format("{}_fold(&p, 0, {}ll);", source_.entry, g.outer_tiles));
+    if (g.chunks != 1)
+      w_.line(fmt::format("{}_fold(&p, 0, {}ll);", source_.entry, source_.fold_per_chunk ? g.grid() : g.outer_tiles));
   }
 
   void results() {

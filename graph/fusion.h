@@ -1,14 +1,16 @@
 // The fusion scheduler: which nodes become one kernel, what is recomputed, what goes through memory and why.
 //
 // Objective: bytes to and from memory + seconds per launch + recomputation (CostModel), under limits. Scheduled nodes
-// are Map, Update, Reduce and Library nodes, roots of any other class (they are copies) and views whose memory a Reshape reads.
+// are Map, Update, Reduce, Scan and Library nodes, roots of any other class (they are copies) and views whose memory a
+// Reshape reads.
 // Other views, reshapes, scalars and iotas belong to their readers. A group has one point space (a squeezed shape:
 // extents of 1 dropped) and, where it reduces, one axis of it; all its reductions share both. Map nodes over the outer
 // space may follow the reductions (the epilogue). A row group goes back: Map nodes over the point space read results of
 // its own reductions, and may feed further reductions of the same key (softmax); its rows are kept or read again by one
-// thread block. A scatter group has the point space of one Update's value: it writes that Update's box into memory that
-// holds the base already. Its other nodes are Map nodes and dense Updates over the same space. A library group is a call:
-// one node, whose operands and result are memory.
+// thread block. A scan group walks one axis too: its scans share it, and Map nodes over the same space come before and
+// after them; no scan of a group depends on another. A scatter group has the point space of one Update's value: it writes
+// that Update's box into memory that holds the base already. Its other nodes are Map nodes and dense Updates over the same
+// space. A library group is a call: one node, whose operands and result are memory.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +51,7 @@ struct Limits {
   int statements = 256;
   int buffers = 32;
   int reductions = 8;
+  int scans = 2;
   int cone = 64;     ///< nodes recomputed for one edge
   int window = 256;  ///< groups a legality search may visit
   std::int64_t row = 16384;  ///< longest row of a row group
@@ -56,7 +59,8 @@ struct Limits {
 
 struct Group {
   std::vector<NodeId> nodes;  ///< ascending
-  bool reduces = false;
+  bool reduces = false;    ///< walks an axis: reductions, or scans
+  bool scans = false;
   Dims space;     ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
   int axis = -1;  ///< position of the reduced axis in `space`
   NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory

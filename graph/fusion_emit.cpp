@@ -70,8 +70,9 @@ class Emitter {
         group.scatter = m;
         group.space = squeeze(g_.shape(g_.nodes[m].inputs[1].node));
       }
-      if (f_.op_class(m) != OpClass::Reduce) continue;
+      if (!f_.walks(m)) continue;
       group.reduces = true;
+      group.scans = f_.scans(m);
       group.axis = f_.reduce_space(f_.key(m)).position;
       group.space = f_.reduce_space(f_.key(m)).space;
       return;
@@ -138,12 +139,12 @@ class Emitter {
     if (f_.from_memory(reader, input)) return Reason::OtherSpace;
     if (g_.nodes[producer].mode != g_.nodes[reader].mode) return Reason::Mode;
     if (!is_elementwise(s.map, s.shape, g_.shapes[f_.read_shape(reader, input)])) {
-      if (f_.op_class(producer) == OpClass::Reduce) return Reason::WholeReduction;
+      if (f_.walks(producer)) return Reason::WholeReduction;
       return g_.nodes[g_.nodes[reader].inputs[input].node].op == Op::View ? Reason::ThroughView : Reason::BroadcastCost;
     }
     const Group& a = out_.groups[out_.group_of[producer]];
     const Group& b = out_.groups[out_.group_of[reader]];
-    if (a.reduces && b.reduces && !(a.space == b.space && a.axis == b.axis)) return Reason::ReductionChain;
+    if (a.reduces && b.reduces && (a.scans || b.scans || !(a.space == b.space && a.axis == b.axis))) return Reason::ReductionChain;
     if (!(a.space == b.space)) return Reason::OtherSpace;
     return Reason::Cycle;
   }

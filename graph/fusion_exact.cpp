@@ -79,7 +79,7 @@ bool Exact::in_space(NodeId id, SpaceId a, SpaceId b) const { return f_.space(id
 /// Whether some kernel could store both: a quick no.
 bool Exact::may_meet(NodeId a, NodeId b) const {
   if (g_.nodes[a].mode != g_.nodes[b].mode || f_.library(a) || f_.library(b)) return false;
-  const bool reduces = f_.op_class(a) == OpClass::Reduce, other = f_.op_class(b) == OpClass::Reduce;
+  const bool reduces = f_.walks(a), other = f_.walks(b);
   if (reduces && other) return f_.key(a) == f_.key(b);
   if (f_.scatter(a) || f_.scatter(b)) return !reduces && !other && !(f_.scatter(a) && f_.scatter(b));
   if (reduces || other) {
@@ -88,7 +88,7 @@ bool Exact::may_meet(NodeId a, NodeId b) const {
   }
   if (f_.space(a) == f_.space(b)) return true;
   return std::any_of(nodes_.begin(), nodes_.end(), [&](NodeId v) {
-    if (f_.op_class(v) != OpClass::Reduce) return false;
+    if (!f_.walks(v)) return false;
     const ReduceSpace& r = f_.reduce_space(f_.key(v));
     return in_space(a, r.point, r.outer) && in_space(b, r.point, r.outer);
   });

@@ -5,7 +5,7 @@
 
 namespace tarry::graph {
 bool ReduceSpace::rows(const Limits& limits) const {
-  return extent != 1 && (extent <= kSerialRow || (position + 1 == space.size() && extent <= limits.row));
+  return !scans && extent != 1 && (extent <= kSerialRow || (position + 1 == space.size() && extent <= limits.row));
 }
 
 int dimension_at(const Dims& shape, int position) {
@@ -70,15 +70,15 @@ void FusionGraph::number_spaces() {
   key_of_.assign(g.nodes.size(), kNoId);
   std::map<std::vector<std::int64_t>, ReduceKey> ids;
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
-    if (op_class(id) != OpClass::Reduce) continue;
+    if (!walks(id)) continue;
     const GraphNode& n = g.nodes[id];
     const Dims& shape = g.shape(n.inputs[0].node);
     const int axis = g.reduces[n.payload].axis;
-    ReduceSpace r{space(n.inputs[0].node), space(id), 0, shape[axis], squeeze(g.shape(id))};
+    ReduceSpace r{space(n.inputs[0].node), space(id), 0, shape[axis], squeeze(g.shape(id)), scans(id)};
     r.position = static_cast<int>(std::count_if(shape.begin(), shape.begin() + axis, [](auto e) { return e != 1; }));
-    r.space.insert(r.position, r.extent);
+    if (!r.scans) r.space.insert(r.position, r.extent);
     const auto [it, fresh] =
-        ids.try_emplace({r.point, r.outer, r.position, r.extent}, static_cast<ReduceKey>(keys_.size()));
+        ids.try_emplace({r.point, r.outer, r.position, r.extent, r.scans}, static_cast<ReduceKey>(keys_.size()));
     if (fresh) keys_.push_back(r);
     key_of_[id] = it->second;
   }

@@ -12,16 +12,17 @@ namespace tarry::graph {
 
 /// Number of a squeezed shape.
 using SpaceId = std::uint32_t;
-/// Number of a ReduceSpace: reductions of equal keys may share a kernel.
+/// Number of a ReduceSpace: reductions of equal keys may share a kernel, and so may scans.
 using ReduceKey = std::uint32_t;
 
 inline constexpr std::int64_t kSerialRow = 32;  ///< one thread goes over a row of this length, wherever the axis is
 
 struct ReduceSpace {
-  SpaceId point, outer;
+  SpaceId point, outer;  ///< equal for scans
   int position;         ///< extents other than 1 before the reduced axis
   std::int64_t extent;  ///< of the reduced axis
   Dims space;           ///< the point space; a reduced extent of 1 stays
+  bool scans;
   /// Whether one thread block can go over a row of this length and place again.
   [[nodiscard]] bool rows(const Limits& limits) const;
 };
@@ -33,6 +34,9 @@ class FusionGraph {
   const Graph& g;
 
   [[nodiscard]] OpClass op_class(NodeId id) const { return info(g.nodes[id].op).op_class; }
+  [[nodiscard]] bool scans(NodeId id) const { return op_class(id) == OpClass::Scan; }
+  /// Goes over one axis as a whole: has a key.
+  [[nodiscard]] bool walks(NodeId id) const { return op_class(id) == OpClass::Reduce || scans(id); }
   [[nodiscard]] bool root(NodeId id) const { return root_[id]; }
   /// A call of a library: a step of its own, between memory and memory.
   [[nodiscard]] bool library(NodeId id) const { return op_class(id) == OpClass::Library; }
@@ -43,8 +47,7 @@ class FusionGraph {
   /// Has a result that a kernel computes or stores.
   [[nodiscard]] bool computed(NodeId id) const {
     const OpClass c = op_class(id);
-    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Reduce || c == OpClass::Library ||
-           materialised_[id];
+    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Library || walks(id) || materialised_[id];
   }
   [[nodiscard]] bool scheduled(NodeId id) const { return computed(id) || root_[id]; }
   /// Whether a reader may compute it again, at any coordinates.

@@ -14,7 +14,7 @@ struct Draft {  // a group while it grows
   std::vector<NodeId> producers;                    // nodes outside that it reads, once each
   std::vector<std::pair<NodeId, NodeId>> barriers;  // edges through memory: these two groups never merge
   Mode mode{};
-  bool reduces = false;
+  bool reduces = false, scans = false;
   bool scatter = false;                            // closed: nothing joins it later
   bool library = false;                            // alone
   std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
@@ -101,8 +101,9 @@ class Greedy {
       d.scatter = true;
       d.point_space = d.outer_space = f_.space(n.inputs[1].node);
     }
-    if (op_class(id) == OpClass::Reduce) {
+    if (f_.walks(id)) {
       d.reduces = true;
+      d.scans = f_.scans(id);
       d.reductions = 1;
       d.point_space = f_.space(n.inputs[0].node);
       d.key = f_.key(id);
@@ -178,7 +179,7 @@ class Greedy {
   [[nodiscard]] Reason why_moved(NodeId id, const Pending& p) const {
     if (f_.library(id) || f_.library(p.producer)) return Reason::Library;
     if (p.access == Access::Memory) return Reason::OtherSpace;
-    if (op_class(p.producer) == OpClass::Reduce) return Reason::WholeReduction;
+    if (f_.walks(p.producer)) return Reason::WholeReduction;
     return g_.nodes[g_.nodes[id].inputs[p.input].node].op == Op::View ? Reason::ThroughView : Reason::BroadcastCost;
   }
 
@@ -186,7 +187,7 @@ class Greedy {
   /// are of a length and place that one thread block can go over again.
   bool reads_row(NodeId id, const Pending& p) {
     const Draft& d = draft(p.producer);
-    if (p.access != Access::Moved || !d.reduces || op_class(id) == OpClass::Reduce || op_class(id) == OpClass::View ||
+    if (p.access != Access::Moved || !d.reduces || d.scans || f_.walks(id) || op_class(id) == OpClass::View ||
         f_.scatter(id))
       return false;
     if (d.point_space != f_.space(id) || d.outer_space != f_.space(p.producer)) return false;
@@ -236,6 +237,7 @@ class Greedy {
       const bool value = via == Via::Edge && !a.scatter && b.nodes.size() == 1 && !a.reduces;
       return value && a.point_space == b.point_space ? Reason::Fused : Reason::OtherSpace;
     }
+    if (a.scans && b.scans) return a.key != b.key || chained(a, b) ? Reason::ReductionChain : Reason::Fused;
     if (a.reduces && b.reduces) {
       // Along an extent of 1 a reduction of the other's result has the other's key.
       const bool chained = a.key != b.key || (a.point_space == a.outer_space && (reads(a, b) || reads(b, a)));
@@ -250,12 +252,35 @@ class Greedy {
                  ? Reason::WholeReduction
                  : Reason::Fused;
     }
-    const bool epilogue = via == Via::Edge && mapping.point_space == reducing.outer_space;
+    const bool epilogue = !reducing.scans && via == Via::Edge && mapping.point_space == reducing.outer_space;
     return epilogue ? Reason::Fused : Reason::OtherSpace;
   }
 
+  /// Whether a scan of the two groups depends on another within them.
+  [[nodiscard]] bool chained(const Draft& a, const Draft& b) const {
+    const auto inside = [&](NodeId id) {
+      return std::find(a.nodes.begin(), a.nodes.end(), id) != a.nodes.end() ||
+             std::find(b.nodes.begin(), b.nodes.end(), id) != b.nodes.end();
+    };
+    std::vector<NodeId> queue;
+    const auto push = [&](NodeId id) {
+      for (int i = 0; i < g_.nodes[id].n_inputs; ++i) {
+        const NodeId p = f_.source(id, i).edge.node;
+        if (inside(p) && std::find(queue.begin(), queue.end(), p) == queue.end()) queue.push_back(p);
+      }
+    };
+    for (const Draft* d : {&a, &b})
+      for (NodeId id : d->nodes)
+        if (f_.scans(id)) push(id);
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      if (f_.scans(queue[at])) return true;
+      push(queue[at]);
+    }
+    return false;
+  }
+
   [[nodiscard]] bool over_limit(const Draft& a, const Draft& b) const {
-    if (a.statements + b.statements > limits_.statements || a.reductions + b.reductions > limits_.reductions)
+    if (a.statements + b.statements > limits_.statements || a.reductions + b.reductions > (a.scans || b.scans ? limits_.scans : limits_.reductions))
       return true;
     std::size_t buffers = a.producers.size();
     for (NodeId p : b.producers) buffers += std::find(a.producers.begin(), a.producers.end(), p) == a.producers.end();
@@ -314,6 +339,7 @@ class Greedy {
     to.last = std::max(to.last, from.last);
     if (from.reduces && !to.reduces) {
       to.reduces = true;
+      to.scans = from.scans;
       to.point_space = from.point_space;
       to.outer_space = from.outer_space;
       to.key = from.key;
@@ -487,6 +513,7 @@ class Greedy {
     Group out;
     std::sort(d.nodes.begin(), d.nodes.end());
     out.reduces = d.reduces;
+    out.scans = d.scans;
     out.mode = d.mode;
     if (d.reduces) {
       out.axis = f_.reduce_space(d.key).position;

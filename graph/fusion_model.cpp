@@ -224,6 +224,7 @@ bool KernelModel::start(const Kernel& kernel) {
   key_ = kNoId;
   scatter_ = kNoId;
   axis_ = -1;
+  scans_ = false;
   reductions_ = 0;
   mode_ = g_.nodes[kernel.members.front()].mode;
   for (NodeId m : kernel.members) {
@@ -233,10 +234,10 @@ bool KernelModel::start(const Kernel& kernel) {
       if (scatter_ != kNoId) return fail(Reason::OtherSpace);
       scatter_ = m;
     }
-    if (f_.op_class(m) != OpClass::Reduce) continue;
+    if (!f_.walks(m)) continue;
     if (key_ != kNoId && f_.key(m) != key_) return fail(Reason::ReductionChain);
     key_ = f_.key(m);
-    if (++reductions_ > limits_.reductions) return fail(Reason::Limit);
+    if (++reductions_ > (f_.scans(m) ? limits_.scans : limits_.reductions)) return fail(Reason::Limit);
   }
   if (key_ != kNoId) {
     if (scatter_ != kNoId) return fail(Reason::OtherSpace);
@@ -245,7 +246,8 @@ bool KernelModel::start(const Kernel& kernel) {
     outer_ = r.outer;
     space_ = r.space;
     axis_ = r.position;
-    ambiguous_ = r.extent == 1;
+    scans_ = r.scans;
+    ambiguous_ = r.extent == 1 && !scans_;
   } else {
     point_ = outer_ =
         scatter_ == kNoId ? f_.space(kernel.members.front()) : f_.space(g_.nodes[scatter_].inputs[1].node);
@@ -262,7 +264,7 @@ bool KernelModel::start(const Kernel& kernel) {
 bool KernelModel::place_member(NodeId m) {
   if (m == scatter_) return true;
   const SpaceId s = f_.space(m);
-  if (f_.op_class(m) == OpClass::Reduce || s == point_ || (key_ != kNoId && s == outer_)) return true;
+  if (f_.walks(m) || s == point_ || (key_ != kNoId && s == outer_)) return true;
   return fail(Reason::OtherSpace);
 }
 
@@ -277,7 +279,7 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
       stored_bytes_ +=
           m == scatter_ ? g_.count(n.inputs[1].node) * static_cast<std::int64_t>(itemsize(n.dtype)) : g_.bytes(m);
     }
-    if (c == OpClass::Reduce) {
+    if (f_.walks(m)) {
       if (any) reduce(m);
     } else if (c == OpClass::Library) {
       load_operands(m);
@@ -365,9 +367,9 @@ std::uint32_t KernelModel::want(const Step& s) {
   }
   const bool repeat = owner == kNoId || owner == id_ || std::find(again_->begin(), again_->end(), z) != again_->end();
   if (!repeat) return load(s);
-  if (f_.op_class(z) == OpClass::Reduce) {
-    if (owner != id_) return nest(z, s.place);
-    if (s.place != home(g_.nodes[z].shape, true)) return fail(Reason::WholeReduction), kResult;
+  if (f_.walks(z)) {
+    if (owner != id_ && !f_.scans(z)) return nest(z, s.place);
+    if (s.place != home(g_.nodes[z].shape, !f_.scans(z)) || owner != id_) return fail(Reason::WholeReduction), kResult;
     reduce(z);
     return kResult;
   }
@@ -459,7 +461,7 @@ bool KernelModel::find_regions() {
     for (std::uint32_t in : c.inputs) {
       std::uint8_t region = kRow;
       if (in == kVaryingLoad) region = kPoint;
-      if (in == kResult) region = kOuter;
+      if (in == kResult) region = scans_ ? kPoint : kOuter;
       if (in < kLoad) region = requests_[in].region;
       c.region = std::max(c.region, region);
       outer |= region == kOuter;
@@ -496,6 +498,7 @@ bool KernelModel::check_reductions() {
       continue;
     }
     if (!c.depends) continue;
+    if (scans_) return fail(Reason::ReductionChain);
     if (c.region != kPoint) return fail(Reason::ReductionChain);
     row_kernel_ = true;
   }

@@ -172,7 +172,7 @@ class KernelModel {
   int axis_ = -1;
   NodeId scatter_ = kNoId;
   double points_ = 0, rows_ = 0;
-  bool row_kernel_ = false, ambiguous_ = false, nests_ = false;
+  bool row_kernel_ = false, ambiguous_ = false, scans_ = false, nests_ = false;
   std::vector<std::uint32_t> loop_requests_;  // by loop
   int reductions_ = 0;
   std::vector<Computed> requests_;

@@ -111,7 +111,7 @@ bool Partition::evaluate(KernelId k) {
   }
   link(k, +1);
   for (NodeId m : e.plan.members) {
-    if (f_->op_class(m) != OpClass::Reduce) continue;
+    if (!f_->walks(m)) continue;
     dead_[m] = !model_->live(m);
     if (dead_[m]) unread_.push_back(m);
   }

@@ -126,6 +126,10 @@ void check_node(const Graph& g, NodeId id) {
       TARRY_ASSERT(expected == g.shape(id));
       break;
     }
+    case OpClass::Scan:
+      TARRY_ASSERT(n.payload < g.reduces.size() && g.shape(n.inputs[0].node) == g.shape(id));
+      TARRY_ASSERT(g.shape(id)[g.reduces[n.payload].axis] > 1 && g.nodes[n.inputs[0].node].dtype == n.dtype);
+      break;
   }
 }
 
@@ -164,7 +168,7 @@ std::string to_string(const Graph& g) {
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const GraphNode& n = g.nodes[id];
     s += fmt::format("%{} = {} {} {}{}", id, name(n.op), info(n.dtype).suffix, to_string(g.shape(id)), operands(n));
-    if (info(n.op).op_class == OpClass::Reduce) s += fmt::format(" axis {}", g.reduces[n.payload].axis);
+    if (info(n.op).op_class == OpClass::Reduce || is_scan(n.op)) s += fmt::format(" axis {}", g.reduces[n.payload].axis);
     if (n.op == Op::Update)
       s += fmt::format(" at {} step {}", to_string(g.updates[n.payload].start), to_string(g.updates[n.payload].step));
     if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);

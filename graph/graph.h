@@ -54,7 +54,7 @@ struct GraphNode {
   Mode mode{};
   std::uint8_t n_inputs = 0;
   ShapeId shape = 0;
-  std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce: attributes; Iota: axis
+  std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce, Scan: attributes; Iota: axis
   GraphEdge inputs[Node::kMaxInputs];
   NodeId origin = kNoId;  ///< the snapshot's node it stands for: where errors, dumps and reports point
   const char* file = nullptr;

@@ -14,7 +14,7 @@ enum class Op : std::uint8_t {
 #undef TARRY_OP
 };
 
-enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Library, Composite };
+enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Scan, Library, Composite };
 enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Draw, Special };
 
 struct OpInfo {
@@ -41,6 +41,9 @@ constexpr std::string_view name(Op op) { return info(op).name; }
 
 /// Outputs of an op: Moments and MomentsMerge give (mean, m2), everything else one array.
 constexpr int output_count(Op op) { return op == Op::Moments || op == Op::MomentsMerge ? 2 : 1; }
+
+/// A Scan keeps the shape: element k of its axis is what the elements 0..k combine to.
+constexpr bool is_scan(Op op) { return info(op).op_class == OpClass::Scan; }
 
 constexpr bool is_arg_reduce(Op op) { return op == Op::ArgMin || op == Op::ArgMax; }
 

@@ -26,6 +26,7 @@ std::string identity(const Graph& g, const GraphNode& n) {
       key += encode(g.updates[n.payload]);
       break;
     case OpClass::Reduce:
+    case OpClass::Scan:
       key += encode(g.reduces[n.payload]);
       break;
     case OpClass::Scalar:

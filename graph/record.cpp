@@ -381,6 +381,14 @@ Edge record_matmul(const Edge& a, const Edge& b, Where where) {
   return make_node(spec_of(Op::Matmul, x.dtype, device, shape.span(), where), inputs);
 }
 
+Edge record_scan(Op op, const Edge& x, int axis, Where where) {
+  TARRY_ASSERT(is_scan(op));
+  const Node& n = *x.node();
+  NodeSpec spec = spec_of(op, n.dtype, n.device, n.shape(), where);
+  spec.attributes = encode(ReduceAttributes{axis, 1});
+  return make_node(spec, {&x, 1});
+}
+
 Edge output_of(const Edge& e, std::uint32_t output) {
   retain(e.node());
   return {e.node(), output};

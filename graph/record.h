@@ -65,6 +65,8 @@ Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where
 Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attributes, Where where);
 /// a times b: see Op::Matmul in node.h. Throws where the two are placed on different devices.
 Edge record_matmul(const Edge& a, const Edge& b, Where where);
+/// One scan along one axis.
+Edge record_scan(Op op, const Edge& x, int axis, Where where);
 /// Another output of the same node.
 Edge output_of(const Edge& e, std::uint32_t output);
 

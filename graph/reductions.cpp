@@ -6,11 +6,9 @@
 #include "support/check.h"
 
 namespace tarry::graph {
-namespace {
 
-/// The dtype that kernels reduce values of `dtype` in; it holds all of them.
 Dtype accumulator(Op op, Dtype dtype) {
-  const bool adds = op == Op::Sum || op == Op::Prod;
+  const bool adds = op == Op::Sum || op == Op::Prod || is_scan(op);
   switch (tarry::info(dtype).kind) {
     case DtypeKind::Int:
       return adds ? int64 : itemsize(dtype) < 4 ? int32 : dtype;
@@ -20,8 +18,6 @@ Dtype accumulator(Op op, Dtype dtype) {
       return float_for_computing(dtype);
   }
 }
-
-}  // namespace
 
 bool Reduced::reduces(int axis) const { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 

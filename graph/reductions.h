@@ -18,6 +18,8 @@ struct Reduced {
 };
 Reduced prepare_reduction(std::string_view op, Edge x, const Axes& axes, Where where);
 
+/// The dtype that kernels compute `op` over values of `dtype` in; it holds all of them.
+Dtype accumulator(Op op, Dtype dtype);
 /// Along all axes, highest first; the rest of the order is tree R.
 Edge reduce_chain(Op op, const Reduced& r, Where where);
 /// r with x in the dtype that kernels run `op` in, which holds every value of x.

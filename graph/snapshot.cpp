@@ -184,6 +184,7 @@ class Walker {
         g.updates.push_back(decode_update(n.attributes()));
         return static_cast<std::uint32_t>(g.updates.size() - 1);
       case OpClass::Reduce:
+      case OpClass::Scan:
         g.reduces.push_back(decode_reduce(n.attributes()));
         return static_cast<std::uint32_t>(g.reduces.size() - 1);
       case OpClass::Iota:

@@ -194,6 +194,8 @@ void CpuBackend::launch(const Launch& launch) {
   run_items(executable.run, launch.parameters.data(), geometry.grid(), grain_of(launch));
   if (geometry.chunks == 1) return;
   TARRY_ASSERT(executable.fold_chunks != nullptr);
+  if (launch.source->fold_per_chunk)
+    return run_items(executable.fold_chunks, launch.parameters.data(), geometry.grid(), grain_of(launch));
   const std::int64_t grain = std::max<std::int64_t>(1, 1024 / geometry.chunks / launch.source->tile);
   run_items(executable.fold_chunks, launch.parameters.data(), geometry.outer_tiles, grain);
 }

@@ -49,6 +49,7 @@ enum class Result : std::uint32_t {
 };
 
 enum class DeviceAttribute : std::uint32_t { ComputeCapabilityMajor = 75, ComputeCapabilityMinor = 76 };
+enum class FunctionAttribute : std::uint32_t { MaxDynamicSharedSizeBytes = 8 };
 enum class JitOption : std::uint32_t { ErrorLogBuffer = 5, ErrorLogBufferSizeBytes = 6 };
 
 inline constexpr unsigned kStreamNonBlocking = 1;     ///< CU_STREAM_NON_BLOCKING
@@ -104,6 +105,7 @@ using Function = struct FunctionObject*;
     (Module * module, const void* image, unsigned count, JitOption* options, void** values))                       \
   X(module_unload, cuModuleUnload, (Module module))                                                                \
   X(module_get_function, cuModuleGetFunction, (Function * function, Module module, const char* name))              \
+  X(func_set_attribute, cuFuncSetAttribute, (Function function, FunctionAttribute attribute, int value))             \
   X(launch_kernel, cuLaunchKernel,                                                                                 \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
      unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))

@@ -32,6 +32,7 @@ struct LoadedModule {
 struct CudaExecutable final : cache::Executable {
   std::shared_ptr<const LoadedModule> module;
   cuda::Function function = nullptr;
+  mutable std::atomic<int> shared_bytes{0};  ///< dynamic shared memory that it was allowed
 };
 
 /// TARRY_SYNC, read again only after an override.
@@ -155,13 +156,15 @@ class CudaBackend final : public Backend {
     TARRY_ASSERT(grid > 0 && grid <= kGridLimit);
     const CudaContext::Current current(*context_);
     const auto& executable = static_cast<const CudaExecutable&>(*launch.executable);
+    allow_shared(executable, launch.source->shared_bytes);
     std::size_t bytes = launch.parameters.size_bytes();
     void* extra[] = {
         reinterpret_cast<void*>(cuda::kLaunchParamBufferPointer), const_cast<std::uint64_t*>(launch.parameters.data()),
         reinterpret_cast<void*>(cuda::kLaunchParamBufferSize), &bytes, reinterpret_cast<void*>(cuda::kLaunchParamEnd)};
     const cuda::Result result =
         cuda::call(context_->api().launch_kernel, executable.function, static_cast<unsigned>(grid), 1U, 1U,
-                   static_cast<unsigned>(launch.source->threads), 1U, 1U, 0U, context_->compute(), nullptr, extra);
+                   static_cast<unsigned>(launch.source->threads), 1U, 1U,
+                   static_cast<unsigned>(launch.source->shared_bytes), context_->compute(), nullptr, extra);
     if (result != cuda::Result::Success) {
       context_->check(result, fmt::format("cuLaunchKernel({}, {} blocks of {} threads, {} bytes of parameters)",
                                           launch.source->entry, grid, launch.source->threads, bytes));
@@ -210,6 +213,14 @@ class CudaBackend final : public Backend {
   std::shared_ptr<const CudaBlas> blas() {
     std::call_once(blas_opened_, [this] { blas_ = std::make_shared<const CudaBlas>(context_, blas_api_); });
     return blas_;
+  }
+
+  /// Asked for once: with what the function declares itself it may be more than the usual 48 KiB.
+  void allow_shared(const CudaExecutable& executable, int bytes) {
+    if (bytes <= executable.shared_bytes.load(std::memory_order_relaxed)) return;
+    context_->call("cuFuncSetAttribute", context_->api().func_set_attribute, executable.function,
+                   cuda::FunctionAttribute::MaxDynamicSharedSizeBytes, bytes);
+    executable.shared_bytes.store(bytes, std::memory_order_relaxed);
   }
 
   std::shared_ptr<const LoadedModule> module_of(const cache::Binary& binary) {

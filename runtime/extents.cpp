@@ -54,7 +54,7 @@ class Symbols {
         if (const Dimension s = find(id, d); !pinned_[s] && g_.shape(id)[d] > 1) values[s] = g_.shape(id)[d];
     return values;
   }
-  /// Whether a reduction goes along it: then what the program records may change where it is 1.
+  /// Whether a reduction or a scan goes along it: then what the program records may change where it is 1.
   [[nodiscard]] bool reduced(Dimension symbol) const { return reduced_[symbol]; }
 
  private:
@@ -99,6 +99,9 @@ class Symbols {
         break;
       case OpClass::Library:
         multiply(id, n.inputs[0].node, n.inputs[1].node);
+        break;
+      case OpClass::Scan:
+        scan(id, n.inputs[0].node, g_.reduces[n.payload].axis);
         break;
       case OpClass::Scalar:
       case OpClass::Iota:
@@ -174,6 +177,11 @@ class Symbols {
         pin(factor, 0);  // 1
       for (int d = 0; d < 3; ++d) reduced_[first_[factor] + static_cast<Dimension>(d)] = true;
     }
+  }
+
+  void scan(NodeId to, NodeId from, int axis) {
+    reduced_[first_[from] + static_cast<Dimension>(axis)] = true;
+    for (int d = 0; d < g_.shape(to).size(); ++d) unite(from, d, to, d);
   }
 
   const Graph& g_;

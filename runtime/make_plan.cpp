@@ -26,7 +26,9 @@ void check_addressable(const Graph& g) {
   };
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const graph::OpClass c = graph::info(g.nodes[id].op).op_class;
-    if (c == graph::OpClass::Map || c == graph::OpClass::Library || g.nodes[id].op == graph::Op::Update) check(id);
+    if (c == graph::OpClass::Map || c == graph::OpClass::Scan || c == graph::OpClass::Library ||
+        g.nodes[id].op == graph::Op::Update)
+      check(id);
     if (c == graph::OpClass::Reduce) check(g.nodes[id].inputs[0].node);
   }
   for (const GraphEdge& r : g.roots) check(r.node);

@@ -64,6 +64,7 @@ void put_payload(Json& json, const Graph& g, const GraphNode& n) {
       json["step"] = as_json(g.updates[n.payload].step);
       break;
     case OpClass::Reduce:
+    case OpClass::Scan:
       json["axis"] = g.reduces[n.payload].axis;
       if (n.op == graph::Op::MomentsMerge) json["weight"] = g.reduces[n.payload].weight;
       break;
@@ -233,6 +234,7 @@ class Reader {
       case OpClass::Update:
         return add(g_.updates, {dims_of(json.at("start")), dims_of(json.at("step"))});
       case OpClass::Reduce:
+      case OpClass::Scan:
         return add(g_.reduces, {json.at("axis").get<std::int32_t>(), json.value("weight", std::int64_t{1})});
       default:
         return graph::kNoId;

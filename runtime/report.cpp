@@ -97,7 +97,7 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
   for (graph::NodeId id : nodes) {
     const graph::GraphNode& n = g.nodes[id];
     const graph::OpClass c = graph::info(n.op).op_class;
-    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Library) continue;
+    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Scan && c != graph::OpClass::Library) continue;
     std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
                                    graph::to_string(g.shapes[n.shape]), n.where().str());
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));

@@ -63,7 +63,7 @@ def page(root):
             if name in NOT_FUNCTIONS:
                 continue
             bound = "moves bits" if op_class in ("Reshape", "Update") else error(op_class, ulp32, ulp64)
-            if op_class == "Reduce":
+            if op_class in ("Reduce", "Scan"):
                 bound = "tree R"
             gives, dtypes = docs.get(name, ("", None))
             rows.append(f"| `{name}` | {dtypes or DTYPES[rule]} | {bound} | {gives.replace('|', chr(92) + '|')} |")

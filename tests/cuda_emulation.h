@@ -12,6 +12,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/kernel_source.h"
@@ -33,6 +34,7 @@ inline constexpr const char* kCudaShim = R"shim(
 #define __shared__ static
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __restrict__
 namespace {
 struct Index { unsigned x; } threadIdx, blockIdx, gridDim;
 constexpr int kMostThreads = 1024;
@@ -40,23 +42,43 @@ int threads;
 struct Barrier {
   int expected = 0;
   std::vector<int> waiting;
+  int left = 0;  // threads that have come and gone on
 };
 ucontext_t scheduler, fibers[kMostThreads];
 std::deque<int> runnable;
-Barrier block_barrier, warp_barriers[kMostThreads / 32];
+Barrier block_barrier, warp_barriers[kMostThreads / 32], named_barriers[16];
+bool yielded;
 unsigned long long slots[2][kMostThreads];
 unsigned char parity[kMostThreads];
 void (*body)(const void*);
 const void* arguments;
+bool complete(Barrier& b) {
+  if ((int)b.waiting.size() + b.left < b.expected) return false;
+  for (int other : b.waiting) if (other != (int)threadIdx.x) runnable.push_back(other);
+  b.waiting.clear();
+  b.left = 0;
+  return true;
+}
 void wait(Barrier& b) {
   const int self = (int)threadIdx.x;
   b.waiting.push_back(self);
-  if ((int)b.waiting.size() < b.expected) {
-    swapcontext(&fibers[self], &scheduler);
-    return;
-  }
-  for (int other : b.waiting) if (other != self) runnable.push_back(other);
-  b.waiting.clear();
+  if (!complete(b)) swapcontext(&fibers[self], &scheduler);
+}
+void meet(int id, int expected) {
+  named_barriers[id].expected = expected;
+  wait(named_barriers[id]);
+}
+void leave(int id, int expected) {
+  named_barriers[id].expected = expected;
+  ++named_barriers[id].left;
+  complete(named_barriers[id]);
+}
+// Lets the other threads go on: one that polls waits for them.
+void yield() {
+  const int self = (int)threadIdx.x;
+  runnable.push_back(self);
+  yielded = true;
+  swapcontext(&fibers[self], &scheduler);
 }
 void fiber_main() { body(arguments); }
 void emulate(unsigned blocks, unsigned width, void (*kernel)(const void*), const void* parameters) {
@@ -69,6 +91,7 @@ void emulate(unsigned blocks, unsigned width, void (*kernel)(const void*), const
   for (Barrier& b : warp_barriers) b.expected = 32;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
     int alive = threads;
+    for (Barrier& b : named_barriers) b = {};  // some leave that nobody waits for
     for (int i = 0; i < threads; ++i) {
       getcontext(&fibers[i]);
       fibers[i].uc_stack.ss_sp = stacks.data() + i * 65536;
@@ -82,15 +105,18 @@ void emulate(unsigned blocks, unsigned width, void (*kernel)(const void*), const
       runnable.pop_front();
       threadIdx.x = (unsigned)next;
       swapcontext(&scheduler, &fibers[next]);
-      bool waits = false;
+      bool waits = yielded;
+      yielded = false;
       for (int w : block_barrier.waiting) waits |= w == next;
       for (int w : warp_barriers[next / 32].waiting) waits |= w == next;
+      for (const Barrier& b : named_barriers) for (int w : b.waiting) waits |= w == next;
       if (!waits) --alive;
     }
     if (alive) { std::fprintf(stderr, "%d threads wait for ever\n", alive); std::abort(); }
   }
 }
 inline void __syncthreads() { wait(block_barrier); }
+inline void __syncwarp() { wait(warp_barriers[threadIdx.x / 32]); }
 template <class T> T exchange(T value, unsigned from) {
   const unsigned self = threadIdx.x;
   unsigned long long* slot = slots[parity[self] ^= 1];
@@ -108,9 +134,22 @@ template <class T> T __shfl_down_sync(unsigned, T value, int d) {
 template <class T> T __shfl_xor_sync(unsigned, T value, int d) { return exchange(value, threadIdx.x ^ (unsigned)d); }
 template <class T> T __shfl_sync(unsigned, T value, int lane) { return exchange(value, (threadIdx.x & ~31u) + ((unsigned)lane & 31)); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 }
 )shim";
+
+/// Instructions of PTX and what they do here.
+inline const std::pair<std::string, std::string> kInstructions[] = {
+    {R"(asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)", "before = (*ticket)++;"},
+    {R"(asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)", "before = (*ticket)++;"},
+    {R"(asm volatile("barrier.cta.sync %0, %1;" :: "r"(id), "r"(threads) : "memory");)", "meet(id, threads);"},
+    {R"(asm volatile("barrier.cta.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory");)", "leave(id, threads);"},
+    {R"(asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(to + i), "l"(word) : "memory");)", "to[i] = word;"},
+    {R"(asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");)", "yield(), word = *from;"},
+    {"__nanosleep(20);", ""},
+    {"extern __shared__ uint4 shared_memory[];", "alignas(16) static unsigned char shared_memory[1 << 18];"},
+};
 
 /// Kernels compiled for the host in one unit.
 class EmulatedKernels {
@@ -124,8 +163,8 @@ class EmulatedKernels {
       text += "extern \"C\" void run_" + k->entry + "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, [](const void* q) { " +
               k->entry + "(*(const struct " + k->entry + "_params*)q); }, p);\n}\n";
     }
-    const std::string atomic = R"(asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)";
-    for (std::size_t at; (at = text.find(atomic)) != std::string::npos;) text.replace(at, atomic.size(), "before = (*ticket)++;");
+    for (const auto& [instruction, statement] : kInstructions)
+      for (std::size_t at; (at = text.find(instruction)) != std::string::npos;) text.replace(at, instruction.size(), statement);
     char directory[] = "/tmp/tarry_emulation_XXXXXX";
     if (!mkdtemp(directory)) throw std::runtime_error("no temporary directory");
     const std::string source = std::string(directory) + "/unit.cpp", library = std::string(directory) + "/unit.so";

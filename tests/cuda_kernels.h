@@ -118,7 +118,7 @@ class KernelBuilder {
   }
   Value result(std::uint32_t reduction, std::uint32_t output = 0) {
     const Reduction& r = case_.ir.reductions[reduction];
-    Instr in{InstrKind::Result, Region::Outer, graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype};
+    Instr in{InstrKind::Result, graph::is_scan(r.op) ? Region::Point : Region::Outer, graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype};
     in.index = reduction;
     in.output = output;
     return instr(in);
@@ -181,7 +181,9 @@ class KernelBuilder {
     for (const std::int64_t s : strides) a.strides.push_back(class_of(s));
     a.reduced = class_of(reduced);
     // Every stride but that of the vector dimension must keep a vector's alignment.
-    const bool inner = case_.ir.schedule == Schedule::ReduceInner || case_.ir.schedule == Schedule::RowInner;
+    const Schedule schedule = case_.ir.schedule;
+    const bool inner = schedule == Schedule::ReduceInner || schedule == Schedule::RowInner || schedule == Schedule::ScanInner ||
+                       schedule == Schedule::ScanTiles;
     a.aligned = buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
     for (std::size_t d = 0; d < strides.size(); ++d)
       if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector == 0;

@@ -118,6 +118,12 @@ void add_reduction_rows(ErrorRows& rows) {
   rows.wrong("std", {"undefined"}, [] { (void)tarry::std(Array()); });
   rows.wrong("argmin", {"undefined"}, [] { (void)argmin(Array()); });
   rows.wrong("logsumexp", {"undefined"}, [] { (void)logsumexp(Array()); });
+  rows.wrong("cumulative_sum", {"without dimensions"}, [] { (void)cumulative_sum(f32({})); });
+  rows.wrong("cumulative_prod", {"which axis", "(2, 3)", ".axis"}, [] { (void)cumulative_prod(f32({2, 3})); });
+  rows.wrong("cumulative_sum", {"axis 2", "(2, 3)"}, [] { (void)cumulative_sum(f32({2, 3}), {.axis = 2}); });
+  rows.wrong("cumulative_sum", {"bool", "astype"}, [] { (void)cumulative_sum(f32({3}), {.dtype = bool_}); });
+  rows.wrong("cumulative_prod", {"complex64"}, [] { (void)cumulative_prod(f32({3}), {.dtype = complex64}); });
+  rows.wrong("cumulative_sum", {"undefined"}, [] { (void)cumulative_sum(Array()); });
 }
 
 }  // namespace

@@ -302,6 +302,9 @@ inline FakeDriver::FakeDriver() {
       return *function = reinterpret_cast<c::Function>(&at->second), Result::Success;
     });
   };
+  api.func_set_attribute = [](c::Function, c::FunctionAttribute, int) {
+    return guarded("func_set_attribute", [](F&) { return Result::Success; });
+  };
   api.launch_kernel = [](c::Function function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                          unsigned, c::Stream stream, void**, void** extra) {
     return guarded("launch_kernel", [&](F&) {

@@ -111,6 +111,18 @@ class GraphValues {
                       input(1)[flat(input_shape(1), {input_shape(1)[0] == 1 ? 0 : at[0], k, at[2]})];
         });
         break;
+      case graph::OpClass::Scan: {
+        TARRY_ASSERT(n.op == graph::Op::CumulativeSum);
+        const int axis = g_.reduces[n.payload].axis;
+        each(shape, [&](const Dims& at, std::size_t i) {
+          out[i] = input(0)[i];
+          if (at[axis] == 0) return;
+          Dims before = at;
+          --before[axis];
+          out[i] += out[flat(shape, before)];
+        });
+        break;
+      }
       case graph::OpClass::Composite:
         TARRY_ASSERT(false);
     }

@@ -67,6 +67,7 @@ bool elsewhere(const graph::OpInfo& row) {
     case OpClass::Update:
     case OpClass::Reduce:
     case OpClass::Library:
+    case OpClass::Scan:
       return true;
     case OpClass::Composite:
       return row.op >= Op::Mean;  // reductions

@@ -30,6 +30,7 @@
 #include <tarry/plan.h>       // IWYU pragma: export
 #include <tarry/random.h>     // IWYU pragma: export
 #include <tarry/reduce.h>     // IWYU pragma: export
+#include <tarry/scan.h>       // IWYU pragma: export
 #include <tarry/scope.h>      // IWYU pragma: export
 #include <tarry/shape.h>      // IWYU pragma: export
 #include <tarry/views.h>      // IWYU pragma: export

@@ -1,0 +1,36 @@
+// Scans: running sums and products, by their names in the Python array API standard (2024.12). Calls record and check;
+// nothing is computed.
+//
+// Element k along the axis depends on the elements 0..k alone. The order of combination is fixed (docs/numerics.md), so
+// results have the same bits for every layout, schedule and device. float16 and bfloat16 accumulate in float32 and round
+// once at the end.
+// Every function throws InvalidArgument, with the caller's file and line, where the array has no dimension, the axis is
+// out of range, or is not given and the array has several, the dtype is bool, or the array is undefined.
+#pragma once
+
+#include <tarry/array.h>
+
+#include <optional>
+#include <source_location>
+
+namespace tarry {
+inline namespace v0 {
+
+struct ScanOptions {
+  std::optional<int> axis = {};     ///< needed where the array has several dimensions
+  std::optional<Dtype> dtype = {};  ///< convert to this first and compute in it
+  bool include_initial = false;     ///< begin with the value of no element: the axis becomes one longer
+};
+
+/// Running sums of x along an axis.  Dtypes: bool and signed integers sum in int64, unsigned ones in uint64, floats are
+/// kept.  Integers wrap; NaN propagates to all that follows.  The initial value is 0.
+/// Algorithm: down-sweep of a fixed tree (Blelloch, CMU-CS-90-190, 1990); error at most max(11, 2 log2 n) eps sum|x|.
+[[nodiscard]] TARRY_EXPORT Array cumulative_sum(const Array& x, ScanOptions options = {},
+                                                std::source_location where = std::source_location::current());
+/// Running products of x along an axis, in the order of cumulative_sum.  Dtypes: as cumulative_sum; integers wrap.  NaN
+/// propagates to all that follows.  The initial value is 1.
+[[nodiscard]] TARRY_EXPORT Array cumulative_prod(const Array& x, ScanOptions options = {},
+                                                 std::source_location where = std::source_location::current());
+
+}  // namespace v0
+}  // namespace tarry
