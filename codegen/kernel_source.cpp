@@ -21,23 +21,14 @@ namespace {
 std::uint64_t word(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 std::uint64_t word(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-std::uint64_t pointer_word(const KernelIr& ir, std::uint32_t access, const KernelArgs& args, const Binding& binding) {
-  const std::uint32_t buffer = ir.accesses[access].buffer;
-  const std::int64_t bytes = args.accesses[access].offset * static_cast<std::int64_t>(itemsize(ir.buffers[buffer]));
-  // Integer arithmetic: the address of an empty buffer may be null.
-  return word(binding.buffers[buffer]) + word(bytes);
-}
-
 std::int64_t tiles(const KernelIr& ir, const KernelArgs& args, int dimension) {
   return (args.extents[dimension] + ir.tile(dimension) - 1) / ir.tile(dimension);
 }
 
-std::uint64_t slot_word(const KernelIr& ir, const Slot& slot, const KernelArgs& args, const Geometry& geometry,
-                        const Binding& binding) {
+/// The word of a slot that is the same at every run.
+std::uint64_t constant_word(const KernelIr& ir, const Slot& slot, const KernelArgs& args, const Geometry& geometry) {
   switch (slot.kind) {
-    case SlotKind::Pointer: return pointer_word(ir, slot.a, args, binding);
     case SlotKind::IotaOffset: return word(args.accesses[slot.a].offset);
-    case SlotKind::Scalar: return binding.scalars[slot.a];
     case SlotKind::Extent: return word(args.extents[static_cast<int>(slot.a)]);
     case SlotKind::Magic: return division_magic(args.extents[static_cast<int>(slot.a)]);
     case SlotKind::Tiles: return word(tiles(ir, args, static_cast<int>(slot.a)));
@@ -54,22 +45,49 @@ std::uint64_t slot_word(const KernelIr& ir, const Slot& slot, const KernelArgs& 
     case SlotKind::Reduced: return word(args.reduced);
     case SlotKind::Chunks: return word(geometry.chunks);
     case SlotKind::ChunkBlocks: return word(geometry.chunk_blocks);
-    case SlotKind::Scratch: return word(binding.scratch);
-    case SlotKind::Tickets: return word(binding.tickets);
+    case SlotKind::Pointer:
+    case SlotKind::Scalar:
+    case SlotKind::Scratch:
+    case SlotKind::Tickets: return 0;
   }
   return 0;
 }
 
 }  // namespace
 
+ParameterBlock parameter_block(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
+                               const Geometry& geometry) {
+  TARRY_ASSERT(args.accesses.size() == ir.accesses.size());
+  ParameterBlock block;
+  block.words.reserve(source.slots.size());
+  for (const Slot& slot : source.slots) {
+    ParameterPatch patch{static_cast<std::uint32_t>(block.words.size()), slot.kind};
+    block.words.push_back(constant_word(ir, slot, args, geometry));
+    if (slot.kind == SlotKind::Pointer) {
+      patch.index = ir.accesses[slot.a].buffer;
+      // Integer arithmetic: the address of an empty buffer may be null.
+      patch.addend = word(args.accesses[slot.a].offset * static_cast<std::int64_t>(itemsize(ir.buffers[patch.index])));
+    } else if (slot.kind == SlotKind::Scalar) {
+      patch.index = slot.a;
+    } else if (slot.kind != SlotKind::Scratch && slot.kind != SlotKind::Tickets) {
+      continue;
+    }
+    block.patches.push_back(patch);
+  }
+  return block;
+}
+
 std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
                                            const Geometry& geometry, const Binding& binding) {
-  TARRY_ASSERT(args.accesses.size() == ir.accesses.size());
   TARRY_ASSERT(binding.buffers.size() == ir.buffers.size() && binding.scalars.size() >= ir.scalars.size());
-  std::vector<std::uint64_t> words;
-  words.reserve(source.slots.size());
-  for (const Slot& slot : source.slots) words.push_back(slot_word(ir, slot, args, geometry, binding));
-  return words;
+  ParameterBlock block = parameter_block(ir, source, args, geometry);
+  for (const ParameterPatch& p : block.patches) {
+    std::uint64_t value = word(p.kind == SlotKind::Scratch ? binding.scratch : binding.tickets);
+    if (p.kind == SlotKind::Pointer) value = word(binding.buffers[p.index]) + p.addend;
+    if (p.kind == SlotKind::Scalar) value = binding.scalars[p.index];
+    block.words[p.word] = value;
+  }
+  return std::move(block.words);
 }
 
 std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target) {

@@ -64,7 +64,23 @@ Geometry geometry(const KernelIr& ir, const graph::Target& target, const KernelA
 Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
 Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
 
-/// Fills the parameter words. `pointers[i]` is the base address of buffer i.
+/// A parameter word that differs from run to run: `addend` plus the address of buffer `index` (Pointer), scalar `index`
+/// (Scalar), or the address of Scratch or Tickets.
+struct ParameterPatch {
+  std::uint32_t word;
+  SlotKind kind;
+  std::uint32_t index = 0;
+  std::uint64_t addend = 0;
+};
+/// The parameter words of a launch, those that patches name being 0.
+struct ParameterBlock {
+  std::vector<std::uint64_t> words;
+  std::vector<ParameterPatch> patches;
+};
+ParameterBlock parameter_block(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
+                               const Geometry& geometry);
+
+/// Fills the parameter words. `buffers[i]` is the base address of buffer i.
 struct Binding {
   std::span<void* const> buffers;
   std::span<const std::uint64_t> scalars;

@@ -12,13 +12,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the canonical form is the memory form of these hosts");
 
-template <class T>
-void put(std::string& bytes, T value) {
-  char raw[sizeof value];
-  std::memcpy(raw, &value, sizeof value);
-  bytes.append(raw, sizeof value);
-}
-
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -38,10 +31,10 @@ class Reader {
 
 }  // namespace
 
-std::string encode(const ReduceAttributes& a) {
-  std::string bytes;
-  put(bytes, a.axis);
-  put(bytes, a.weight);
+AttributeBytes encode(const ReduceAttributes& a) {
+  AttributeBytes bytes;
+  bytes.put(a.axis);
+  bytes.put(a.weight);
   return bytes;
 }
 
@@ -54,9 +47,9 @@ ReduceAttributes decode_reduce(std::string_view bytes) {
   return a;
 }
 
-std::string encode(const IotaAttributes& a) {
-  std::string bytes;
-  put(bytes, a.axis);
+AttributeBytes encode(const IotaAttributes& a) {
+  AttributeBytes bytes;
+  bytes.put(a.axis);
   return bytes;
 }
 
@@ -71,13 +64,13 @@ bool UpdateAttributes::dense() const {
   return std::all_of(step.begin(), step.end(), [](std::int64_t s) { return s == 1; });
 }
 
-std::string encode(const UpdateAttributes& a) {
+AttributeBytes encode(const UpdateAttributes& a) {
   TARRY_ASSERT(a.start.size() == a.step.size());
-  std::string bytes;
-  put(bytes, static_cast<std::int32_t>(a.start.size()));
+  AttributeBytes bytes;
+  bytes.put(static_cast<std::int32_t>(a.start.size()));
   for (int d = 0; d < a.start.size(); ++d) {
-    put(bytes, a.start[d]);
-    put(bytes, a.step[d]);
+    bytes.put(a.start[d]);
+    bytes.put(a.step[d]);
   }
   return bytes;
 }
@@ -95,13 +88,13 @@ UpdateAttributes decode_update(std::string_view bytes) {
   return a;
 }
 
-std::string encode(const IndexMap& m) {
-  std::string bytes;
-  put(bytes, static_cast<std::int32_t>(m.size));
+AttributeBytes encode(const IndexMap& m) {
+  AttributeBytes bytes;
+  bytes.put(static_cast<std::int32_t>(m.size));
   for (int d = 0; d < m.size; ++d) {
-    put(bytes, m[d].axis);
-    put(bytes, m[d].start);
-    put(bytes, m[d].step);
+    bytes.put(m[d].axis);
+    bytes.put(m[d].start);
+    bytes.put(m[d].step);
   }
   return bytes;
 }

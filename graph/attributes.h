@@ -2,18 +2,47 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <cstring>
 #include <string_view>
 
 #include "graph/shape.h"
 
 namespace tarry::graph {
 
+/// The canonical form. A value that never allocates.
+class AttributeBytes {
+ public:
+  AttributeBytes() noexcept {}  // NOLINT: the bytes beyond the end stay unset
+  AttributeBytes(std::string_view bytes) noexcept { append(bytes.data(), bytes.size()); }  // NOLINT: conversion wanted
+  AttributeBytes(const AttributeBytes& other) noexcept { append(other.bytes_, other.size_); }
+  AttributeBytes& operator=(const AttributeBytes& other) noexcept {
+    std::memmove(bytes_, other.bytes_, other.size_);
+    size_ = other.size_;
+    return *this;
+  }
+  template <class T>
+  void put(T value) {
+    append(&value, sizeof value);
+  }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] const char* begin() const { return bytes_; }
+  [[nodiscard]] const char* end() const { return bytes_ + size_; }
+  operator std::string_view() const { return {bytes_, size_}; }  // NOLINT: conversion wanted
+
+ private:
+  void append(const void* from, std::size_t count) {
+    std::memcpy(bytes_ + size_, from, count);
+    size_ += count;
+  }
+  std::size_t size_ = 0;
+  char bytes_[8 + 24 * static_cast<std::size_t>(kMaxRank)];  // a view's or an update's
+};
+
 struct ReduceAttributes {
   std::int32_t axis = 0;
   std::int64_t weight = 1;  ///< MomentsMerge: elements that each input (mean, m2) stands for
 };
-std::string encode(const ReduceAttributes& a);
+AttributeBytes encode(const ReduceAttributes& a);
 ReduceAttributes decode_reduce(std::string_view bytes);
 
 struct IotaAttributes {
@@ -22,7 +51,7 @@ struct IotaAttributes {
 };
 /// IotaAttributes::kNumber as the payload of a GraphNode.
 inline constexpr std::uint32_t kNumberPayload = static_cast<std::uint32_t>(IotaAttributes::kNumber);
-std::string encode(const IotaAttributes& a);
+AttributeBytes encode(const IotaAttributes& a);
 IotaAttributes decode_iota(std::string_view bytes);
 
 /// The attributes of a Scalar that is of class Other whatever its value.
@@ -34,10 +63,10 @@ struct UpdateAttributes {
   Dims start, step;
   [[nodiscard]] bool dense() const;  ///< every step is 1
 };
-std::string encode(const UpdateAttributes& a);
+AttributeBytes encode(const UpdateAttributes& a);
 UpdateAttributes decode_update(std::string_view bytes);
 
-std::string encode(const IndexMap& m);
+AttributeBytes encode(const IndexMap& m);
 IndexMap decode_view(std::string_view bytes);
 
 }  // namespace tarry::graph

@@ -125,7 +125,7 @@ struct Snapshot {
 };
 
 /// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another
-/// evaluate has claimed and returns early, or rethrows the error of a failed node.
+/// evaluate has claimed and returns early, or rethrows the error of a failed node. In two steps: outline.h.
 Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked);
 
 }  // namespace tarry::graph

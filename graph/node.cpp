@@ -1,4 +1,4 @@
-// Nodes: pool, structural hash, reference counts and iterative destruction.
+// Nodes: pool, reference counts and iterative destruction.
 #include "graph/node.h"
 
 #include <cstddef>
@@ -11,7 +11,52 @@
 namespace tarry::graph {
 namespace {
 
-std::atomic<std::int64_t> live{0};
+/// How many nodes a thread made more than it destroyed. Only that thread writes, so counting costs no read-modify-write.
+struct LiveCount {
+  std::atomic<std::int64_t> value{0};
+  LiveCount* next = nullptr;  // in the list of all; guarded by its mutex
+  bool listed = false;
+};
+struct LiveCounts {
+  std::mutex mutex;
+  LiveCount* first = nullptr;
+  std::atomic<std::int64_t> ended{0};  // of threads that have ended, and of what they do while they end
+};
+constinit LiveCounts live_counts;
+constinit thread_local LiveCount live_here;
+constinit thread_local bool live_closed = false;
+
+struct LiveEnd {
+  bool armed = true;
+  ~LiveEnd() {
+    const std::lock_guard lock(live_counts.mutex);
+    for (LiveCount** at = &live_counts.first; *at != nullptr; at = &(*at)->next) {
+      if (*at != &live_here) continue;
+      *at = live_here.next;
+      break;
+    }
+    live_counts.ended.fetch_add(live_here.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    live_closed = true;
+  }
+};
+thread_local LiveEnd live_end;
+
+void list_live_count() {
+  live_end.armed = true;
+  const std::lock_guard lock(live_counts.mutex);
+  live_here.next = live_counts.first;
+  live_counts.first = &live_here;
+  live_here.listed = true;
+}
+
+void count_live(std::int64_t change) {
+  if (!live_here.listed) list_live_count();
+  if (live_closed) {
+    live_counts.ended.fetch_add(change, std::memory_order_relaxed);
+  } else {
+    live_here.value.store(live_here.value.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+  }
+}
 
 #if defined(__has_feature)  // clang's way to say __SANITIZE_ADDRESS__
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
@@ -120,55 +165,18 @@ void give_cell(void* memory) noexcept {
 }
 #endif
 
-/// What a node's hash sees of one input, and what an array without inputs hashes as.
-struct HashedInput {
-  support::Hash128 hash;
-  std::uint64_t output;
-};
-struct HashedNode {
-  std::uint8_t op, dtype, rank, mode;
-  std::uint32_t n_inputs;
-  HashedInput inputs[Node::kMaxInputs];
-  support::Hash128 attributes;
-};
-static_assert(sizeof(HashedNode) == 96 && std::has_unique_object_representations_v<HashedNode>);
-
-support::Hash128 leaf_hash(const Node& n) {
-  HashedNode h{};
-  h.op = static_cast<std::uint8_t>(Op::Input);
-  h.dtype = static_cast<std::uint8_t>(n.dtype);
-  h.rank = n.rank;
-  return support::hash_bytes(&h, sizeof h);
-}
-
-support::Hash128 structural_hash(const Node& n) {
-  HashedNode h{};
-  h.op = static_cast<std::uint8_t>(n.op);
-  h.dtype = static_cast<std::uint8_t>(n.dtype);
-  h.rank = n.rank;
-  h.mode = static_cast<std::uint8_t>(n.mode);
-  h.n_inputs = n.n_inputs;
-  for (int i = 0; i < n.n_inputs; ++i) {
-    const Node& input = *n.input(i);
-    const bool leaf = input.state.load(std::memory_order_acquire) == State::Ready;
-    h.inputs[i] = leaf ? HashedInput{leaf_hash(input), 0} : HashedInput{input.hash, n.input_output(i)};
-  }
-  if (const std::string_view bytes = n.attributes(); !bytes.empty()) h.attributes = support::hash_bytes(bytes);
-  return support::hash_bytes(&h, sizeof h);
-}
-
-/// A node with everything but inputs, hash and result.
+/// A node with everything but inputs and result.
 Node* new_node(const NodeSpec& spec) {
   const int rank = static_cast<int>(spec.shape.size());
   TARRY_ASSERT(rank <= kMaxRank);
   std::unique_ptr<Extra> extra;
   if (!spec.attributes.empty() || rank > Node::kInlineRank) {
     extra = std::make_unique<Extra>();
-    extra->attributes = spec.attributes;
+    extra->attributes.assign(spec.attributes.begin(), spec.attributes.end());
     if (rank > Node::kInlineRank) extra->dims.assign(spec.shape.begin(), spec.shape.end());
   }
   Node* n = new (take_cell()) Node;
-  live.fetch_add(1, std::memory_order_relaxed);
+  count_live(1);
   n->op = spec.op;
   n->dtype = spec.dtype;
   n->rank = static_cast<std::uint8_t>(rank);
@@ -186,8 +194,9 @@ Node* new_node(const NodeSpec& spec) {
 
 /// Drops one reference that a node held; a node nobody else holds joins the list of the dying.
 void drop(Node* n, Node*& dying) noexcept {
-  if (n->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  n->hash.lo = reinterpret_cast<std::uintptr_t>(dying);  // a dying node's hash has no reader: it links the list
+  // The last owner needs no read-modify-write: whoever could raise the count holds a reference, and nobody else does.
+  if (n->refs.load(std::memory_order_acquire) != 1 && n->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  n->next = dying;
   dying = n;
 }
 
@@ -202,7 +211,16 @@ Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
     retain(input.node());
     n->inputs[n->n_inputs++] = reinterpret_cast<std::uintptr_t>(input.node()) | input.output();
   }
-  n->hash = structural_hash(*n);
+  return {n, 0};
+}
+
+Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs) {
+  TARRY_ASSERT(inputs.size() <= Node::kMaxInputs);
+  Node* n = new_node(spec);
+  for (Edge& input : inputs) {
+    const std::uint32_t output = input.output();
+    n->inputs[n->n_inputs++] = reinterpret_cast<std::uintptr_t>(input.release()) | output;
+  }
   return {n, 0};
 }
 
@@ -221,15 +239,16 @@ void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed);
 void release(Node* n) noexcept {
   Node* dying = nullptr;
   drop(n, dying);
-  while (dying != nullptr) {
+  std::int64_t count = 0;
+  for (; dying != nullptr; ++count) {
     Node* dead = dying;
-    dying = reinterpret_cast<Node*>(dead->hash.lo);
+    dying = dead->next;
     for (int i = 0; i < dead->n_inputs; ++i) drop(dead->input(i), dying);
     delete dead->extra;
     dead->~Node();
     give_cell(dead);
-    live.fetch_sub(1, std::memory_order_relaxed);
   }
+  if (count != 0) count_live(-count);
 }
 
 void take_inputs(Node* n, std::vector<Edge>& out) {
@@ -246,6 +265,11 @@ std::mutex& engine_mutex() {
   return mutex;
 }
 
-std::int64_t live_nodes() noexcept { return live.load(std::memory_order_relaxed); }
+std::int64_t live_nodes() noexcept {
+  const std::lock_guard lock(live_counts.mutex);
+  std::int64_t total = live_counts.ended.load(std::memory_order_relaxed);
+  for (const LiveCount* c = live_counts.first; c != nullptr; c = c->next) total += c->value.load(std::memory_order_relaxed);
+  return total;
+}
 
 }  // namespace tarry::graph

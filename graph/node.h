@@ -9,7 +9,7 @@
 // one of them is 1 and that matrix serves all. A Scalar is a 0-d value that becomes a kernel argument, never source text.
 // An edge is (node, output index). An evaluated node is a leaf.
 //
-// Threads. op, dtype, shape, attributes, hash never change. state, inputs and extra->result change only under
+// Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;
 // destruction is iterative.
 #pragma once
@@ -26,10 +26,11 @@
 
 #include <tarry/error.h>
 
+#include "graph/attributes.h"
 #include "graph/op.h"
 #include "graph/shape.h"
 #include "graph/storage.h"
-#include "support/hash.h"
+#include "support/recycle.h"
 
 namespace tarry::graph {
 
@@ -64,10 +65,12 @@ class Edge {
 };
 
 /// What few nodes need: attributes, results, an error, shapes beyond six dimensions.
-struct Extra {
-  std::string attributes;                           ///< canonical bytes, see attributes.h
-  std::vector<std::int64_t> dims;                   ///< the shape where rank > Node::kInlineRank
-  std::vector<std::shared_ptr<Storage>> results;    ///< one per output once Ready
+struct Extra : support::Recycled {
+  template <class T>
+  using List = std::vector<T, support::Recycler<T>>;
+  List<char> attributes;                  ///< canonical bytes, see attributes.h
+  List<std::int64_t> dims;                ///< the shape where rank > Node::kInlineRank
+  List<std::shared_ptr<Storage>> results; ///< one per output once Ready
   std::exception_ptr error;                         ///< once Failed
 };
 
@@ -84,18 +87,19 @@ struct alignas(128) Node {
   Mode mode{};
   Device device{};            ///< explicitly placed, or unplaced
   std::uint32_t line = 0;     ///< user's line; file below
-  support::Hash128 hash{};    ///< structural: op, dtype, rank, attributes, mode, input hashes
+  Node* next = nullptr;       ///< of a list of nodes that die together
   const char* file = nullptr;
   std::uintptr_t inputs[kMaxInputs] = {};  ///< Node* with the output index in the low bits (alignment is 128)
   std::int64_t dims[kInlineRank] = {};     ///< the shape; a Scalar (rank 0) keeps its cell here
   Extra* extra = nullptr;
+  std::uint32_t mark = 0;     ///< its id in the latest walk (outline.h); guarded by engine_mutex()
 
   [[nodiscard]] Node* input(int i) const { return reinterpret_cast<Node*>(inputs[i] & ~std::uintptr_t{127}); }
   [[nodiscard]] std::uint32_t input_output(int i) const { return static_cast<std::uint32_t>(inputs[i] & 127); }
   [[nodiscard]] std::span<const std::int64_t> shape() const;
   [[nodiscard]] Where where() const { return {file, line}; }
   [[nodiscard]] ScalarCell cell() const { ScalarCell c; __builtin_memcpy(c.bytes, dims, 16); return c; }
-  [[nodiscard]] std::string_view attributes() const { return extra ? std::string_view(extra->attributes) : std::string_view(); }
+  [[nodiscard]] std::string_view attributes() const { return extra ? std::string_view(extra->attributes.data(), extra->attributes.size()) : std::string_view(); }
   Extra& need_extra() { if (!extra) extra = new Extra; return *extra; }
 };
 static_assert(sizeof(Node) == 128);
@@ -107,13 +111,15 @@ struct NodeSpec {
   Mode mode = Mode::Strict;
   Device device{};
   std::span<const std::int64_t> shape;
-  std::string attributes;
+  AttributeBytes attributes;
   ScalarCell cell;  ///< Op::Scalar only
   Where where;
 };
 
-/// A new lazy node over `inputs` (each gains a reference). Pooled. Computes the structural hash.
+/// A new lazy node over `inputs` (each gains a reference). Pooled.
 Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs);
+/// The same, but the node takes over the references.
+Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs);
 /// A Ready Input node that holds `storage`.
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
 

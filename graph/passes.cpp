@@ -20,14 +20,14 @@ std::string identity(const Graph& g, const GraphNode& n) {
   for (int i = 0; i < n.n_inputs; ++i) append(n.inputs[i]);
   switch (info(n.op).op_class) {
     case OpClass::View:
-      key += encode(g.views[n.payload]);
+      key += std::string_view(encode(g.views[n.payload]));
       break;
     case OpClass::Update:
-      key += encode(g.updates[n.payload]);
+      key += std::string_view(encode(g.updates[n.payload]));
       break;
     case OpClass::Reduce:
     case OpClass::Scan:
-      key += encode(g.reduces[n.payload]);
+      key += std::string_view(encode(g.reduces[n.payload]));
       break;
     case OpClass::Scalar:
       // Scalars whose class tells the value (0, -0, 1) are equal by it; others only where they are one recorded scalar.

@@ -71,19 +71,24 @@ void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where) {
 }
 
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where) {
-  std::optional<Dtype> arrays;
-  const auto fold = [&](bool floating) {  // floats first: what they hold never meets an integer that it clashes with
-    for (const Argument& v : values) {
-      if (!v.edge || is_floating(v.edge.node()->dtype) != floating) continue;
-      const Dtype next = v.edge.node()->dtype;
-      const Dtype so_far = arrays.value_or(next);
-      arrays = promote(so_far, next);
-      if (!arrays) throw_not_promoted(op, so_far, next, where);
-    }
-  };
-  fold(true);
-  fold(false);
-  Dtype dtype = arrays.value_or(bool_);
+  const auto dtype_of = [](const Argument& v) { return v.edge.node()->dtype; };
+  const auto first = std::find_if(values.begin(), values.end(), [](const Argument& v) { return static_cast<bool>(v.edge); });
+  Dtype dtype = first == values.end() ? bool_ : dtype_of(*first);
+  const bool mixed = std::any_of(values.begin(), values.end(), [&](const Argument& v) { return v.edge && dtype_of(v) != dtype; });
+  if (mixed) {
+    std::optional<Dtype> arrays;
+    const auto fold = [&](bool floating) {  // floats first: what they hold never meets an integer that it clashes with
+      for (const Argument& v : values) {
+        if (!v.edge || is_floating(dtype_of(v)) != floating) continue;
+        const Dtype so_far = arrays.value_or(dtype_of(v));
+        arrays = promote(so_far, dtype_of(v));
+        if (!arrays) throw_not_promoted(op, so_far, dtype_of(v), where);
+      }
+    };
+    fold(true);
+    fold(false);
+    dtype = arrays.value_or(bool_);
+  }
   for (const Argument& v : values) {
     if (!v.edge) dtype = with_scalar(dtype, v.scalar);
   }

@@ -277,6 +277,13 @@ Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where) 
 }
 
 Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::string_view called) {
+  std::array<Argument, Node::kMaxInputs> copies;
+  TARRY_ASSERT(arguments.size() <= copies.size());
+  std::copy(arguments.begin(), arguments.end(), copies.begin());
+  return record_map_from(op, {copies.data(), arguments.size()}, where, called);
+}
+
+Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
   if (called.empty()) called = name(op);
   TARRY_ASSERT(info(op).op_class == OpClass::Map && static_cast<int>(arguments.size()) == info(op).arity);
   std::span<const Argument> values = arguments;
@@ -288,17 +295,29 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::st
     values = arguments.subspan(1);
   }
   const Dtype dtype = compute_dtype(op, common_dtype(called, values, where), called, where);
-  const Dims shape = broadcast_shape(called, arguments, where);
+  const auto first = std::find_if(arguments.begin(), arguments.end(), [](const Argument& a) { return bool(a.edge); });
+  std::span<const std::int64_t> shape;  // of the arrays where it is one
+  if (first != arguments.end()) shape = first->edge.node()->shape();
+  const bool same = std::all_of(arguments.begin(), arguments.end(), [&](const Argument& a) {
+    return !a.edge || std::ranges::equal(a.edge.node()->shape(), shape);
+  });
+  Dims broadcast;
+  if (!same) {
+    broadcast = broadcast_shape(called, arguments, where);
+    shape = broadcast.span();
+  }
   Device device;
   for (const Argument& a : arguments) {
     if (a.edge) device = combine(device, a.edge.node()->device, called, where);
   }
+  const NodeSpec spec = spec_of(op, output_dtype(op, dtype), device, shape, where);
   std::array<Edge, Node::kMaxInputs> inputs;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    inputs[i] = bring_to(arguments[i], op == Op::Where && i == 0 ? bool_ : dtype, called, where);
+    Argument& a = arguments[i];
+    const Dtype wanted = op == Op::Where && i == 0 ? bool_ : dtype;
+    inputs[i] = a.edge && a.edge.node()->dtype == wanted ? std::move(a.edge) : bring_to(a, wanted, called, where);
   }
-  return make_node(spec_of(op, output_dtype(op, dtype), device, shape.span(), where),
-                   {inputs.data(), arguments.size()});
+  return make_node_from(spec, {inputs.data(), arguments.size()});
 }
 
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called) {

@@ -40,6 +40,8 @@ Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where);
 /// An elementwise op; inserts the casts and scalars that bring all values to one dtype. `called` is the user's function
 /// where that is composed of several ops, for messages.
 Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::string_view called = {});
+/// The same, but the node takes over the references of the arguments.
+Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called = {});
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called = {});
 /// An op of the rule Draw, on inputs that have its dtypes and broadcast to the first.
 Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where);

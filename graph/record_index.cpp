@@ -62,9 +62,9 @@ Range slice_range(const Call& call, const Slice& s, int axis) {
 
 class PartBuilder {
  public:
-  explicit PartBuilder(const Call& call) : call_(call) {}
+  PartBuilder(const Call& call, Part& part) : call_(call), part_(part) {}
 
-  Part run(std::span<const Index> indices) {
+  void run(std::span<const Index> indices) {
     const auto named = std::count_if(indices.begin(), indices.end(), [](const Index& i) {
       return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice;
     });
@@ -83,7 +83,6 @@ class PartBuilder {
       for (auto left = rank - named; left > 0; --left) keep(whole());
     }
     while (part_.map.size < rank) keep(whole());
-    return part_;
   }
 
  private:
@@ -123,12 +122,14 @@ class PartBuilder {
   }
 
   const Call& call_;
-  Part part_;
+  Part& part_;
 };
 
 Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
   const Call call{op, x.node()->shape(), where};
-  return PartBuilder(call).run(indices);
+  Part part;
+  PartBuilder(call, part).run(indices);
+  return part;
 }
 
 bool broadcasts(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
@@ -159,8 +160,8 @@ Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const 
 Edge put(const char* op, const Edge& x, const Edge& value, const Part& part, Where where) {
   if (element_count(part.shape.span()) == 0) return x;
   UpdateAttributes at = part.at;
-  IndexMap box_of;  // coordinates of the part at coordinates of the box
-  box_of.size = part.shape.size();
+  IndexMap box_of(part.shape.size());  // coordinates of the part at coordinates of the box
+  int backwards = 0;
   for (int d = 0; d < part.map.size; ++d) {
     if (part.map[d].axis < 0) continue;
     AxisMap& m = box_of[part.map[d].axis];
@@ -169,8 +170,11 @@ Edge put(const char* op, const Edge& x, const Edge& value, const Part& part, Whe
       at.start[d] += (part.box[d] - 1) * at.step[d];
       at.step[d] = -at.step[d];
       m = {d, part.box[d] - 1, -1};
+      ++backwards;
     }
   }
+  const bool as_is = std::ranges::equal(value.node()->shape(), part.box.span()) && backwards == 0;
+  if (as_is && part.shape.size() == part.map.size) return record_update(op, x, value, at, where);
   const IndexMap map = compose(broadcast_map(value.node()->shape(), part.shape.span()), box_of);
   return record_update(op, x, record_view(value, map, part.box.span(), where), at, where);
 }

@@ -13,23 +13,26 @@ using graph::Op;
 
 graph::Argument argument(const Operand& x, Op op, Where where) { return detail::argument(x, name(op), where); }
 
-Array map(Op op, const Array& x, Where where) {
-  return detail::wrap(graph::record_map(op, {{detail::edge(x, name(op), where), 0}}, where));
+template <class... A>
+Array map_of(Op op, Where where, A&&... of) {
+  graph::Argument arguments[] = {std::forward<A>(of)...};
+  return detail::wrap(graph::record_map_from(op, arguments, where));
 }
 
-Array map(Op op, const Operand& x) {
-  return detail::wrap(graph::record_map(op, {argument(x, op, x.where())}, x.where()));
+Array map(Op op, const Array& x, Where where) {
+  return map_of(op, where, graph::Argument{detail::edge(x, name(op), where), 0});
 }
+
+Array map(Op op, const Operand& x) { return map_of(op, x.where(), argument(x, op, x.where())); }
 
 Array map(Op op, const Operand& a, const Operand& b) {
   const Where where = a.where();
-  return detail::wrap(graph::record_map(op, {argument(a, op, where), argument(b, op, where)}, where));
+  return map_of(op, where, argument(a, op, where), argument(b, op, where));
 }
 
 Array map(Op op, const Operand& a, const Operand& b, const Operand& c) {
   const Where where = a.where();
-  return detail::wrap(
-      graph::record_map(op, {argument(a, op, where), argument(b, op, where), argument(c, op, where)}, where));
+  return map_of(op, where, argument(a, op, where), argument(b, op, where), argument(c, op, where));
 }
 
 /// Integers are whole already.

@@ -72,8 +72,7 @@ Array permute_dims(const Array& x, const Axes& axes, std::source_location where)
                 std::to_string(axes.vector().size()) + " axes do not permute shape " + graph::to_string(source));
   }
   (void)graph::checked_axes("permute_dims", axes, source, where);  // in range, none twice
-  IndexMap map;
-  map.size = static_cast<int>(source.size());
+  IndexMap map(static_cast<int>(source.size()));
   Dims shape;
   for (int d = 0; d < map.size; ++d) {
     const int from = graph::checked_axis("permute_dims", axes.vector()[static_cast<std::size_t>(d)], source, where);

@@ -10,6 +10,7 @@
 #include "runtime/engine.h"
 #include "runtime/rethrow.h"
 #include "support/check.h"
+#include "support/recycle.h"
 #include "support/shared.h"
 
 namespace tarry {
@@ -83,8 +84,10 @@ Dims normalised(const Shape& shape, const std::vector<std::int64_t>& strides, Wh
   return result;
 }
 
-std::vector<Edge> edges_of(detail::ArrayPointers arrays, const char* function, Where where) {
-  std::vector<Edge> edges;
+using Edges = std::vector<Edge, support::Recycler<Edge>>;
+
+Edges edges_of(detail::ArrayPointers arrays, const char* function, Where where) {
+  Edges edges;
   edges.reserve(arrays.size());
   for (const Array* x : arrays) edges.push_back(detail::edge(*x, function, where));
   return edges;

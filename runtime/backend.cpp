@@ -2,6 +2,7 @@
 #include "runtime/backend.h"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -25,6 +26,11 @@ Registry& registry() {
 }
 
 }  // namespace
+
+std::uint64_t Backend::next_serial() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 Backend& backend(Device device) {
   Registry& r = registry();

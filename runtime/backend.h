@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,9 +36,20 @@ struct Launch {
   codegen::Geometry geometry;
 };
 
+/// Launches that repeat, made ready once (a CUDA graph).
+class Sequence {
+ public:
+  virtual ~Sequence() = default;
+  /// Enqueues all of them with these parameter words, those of one launch after another. False where the device refuses;
+  /// then nothing was enqueued. Throws DeviceError. Not thread-safe.
+  virtual bool replay(std::span<const std::uint64_t> words) = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
+  /// Tells backends of one process apart, also those of one device: kernels of one do not run on another.
+  [[nodiscard]] std::uint64_t serial() const { return serial_; }
   [[nodiscard]] virtual Device device() const = 0;
   [[nodiscard]] virtual const graph::Target& target() const = 0;
   [[nodiscard]] virtual std::string options(graph::Mode mode) const = 0;  ///< compiler options: part of the cache key
@@ -50,8 +62,8 @@ class Backend {
   virtual void upload(graph::Buffer& to, const void* from, std::size_t bytes) = 0;    ///< enqueued in stream order
   virtual void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) = 0;  ///< waits
 
-  /// Bytes from one buffer of the device to another; enqueued in stream order.
-  virtual void copy(graph::Buffer& to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) = 0;
+  /// Bytes from one address of the device to another; enqueued in stream order.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   virtual cache::Binary compile(std::span<const cache::KernelRequest* const> requests) = 0;
   virtual std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) = 0;
@@ -67,17 +79,36 @@ class Backend {
     call.run(a, b, result, workspace);
   }
 
+  /// Calls `body`; what it asks of this backend costs less than outside.
+  virtual void within(const std::function<void()>& body) { body(); }
   virtual void launch(const Launch& launch) = 0;
+  /// The launches as one, or nullptr where the device has no such thing, refuses, or waits for each launch.
+  virtual std::unique_ptr<Sequence> sequence(std::span<const Launch> launches) {
+    (void)launches;
+    return nullptr;
+  }
   /// Whether launch returns when the kernel is done, so that its time can be taken around it.
   [[nodiscard]] virtual bool launch_waits() const { return false; }
   /// A ticket for everything enqueued so far; 0 where work is done when launch returns.
   virtual std::uint64_t record() = 0;
+  /// The same for an evaluate whose kernels moved that many bytes, at less cost: a wait for it may wait for what follows
+  /// too.
+  virtual std::uint64_t mark(std::int64_t bytes) {
+    (void)bytes;
+    return record();
+  }
   /// The only blocking wait. Throws DeviceError; false where the deadline passed first.
   virtual bool wait(std::uint64_t ticket, std::chrono::nanoseconds deadline) = 0;
   virtual void synchronize() = 0;
 
   virtual MemoryStats memory() const = 0;
+  /// Of memory(), without a lock.
+  virtual std::int64_t allocations() const { return memory().allocations; }
   virtual void trim() = 0;  ///< returns cached memory
+
+ private:
+  static std::uint64_t next_serial() noexcept;
+  const std::uint64_t serial_ = next_serial();
 };
 
 /// The backend of `device`; made on first use. Throws DeviceError saying why a GPU cannot be used.

@@ -28,13 +28,13 @@ std::vector<std::string> user_lines(const KernelStep& step, const graph::Snapsho
   return lines;
 }
 
-std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
-  std::vector<std::uint64_t> values(plan.scalars.size());
+void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> cells, std::vector<std::uint64_t>& values) {
+  values.assign(plan.scalars.size(), 0);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const graph::ScalarSource& s = plan.scalars[i];
     switch (s.kind) {
       case graph::ScalarSource::Kind::Cell:
-        std::memcpy(&values[i], snapshot.cells[s.cell].bytes, 8);
+        std::memcpy(&values[i], cells[s.cell].bytes, 8);
         break;
       case graph::ScalarSource::Kind::Constant:
         std::memcpy(&values[i], s.constant.bytes, 8);
@@ -46,7 +46,6 @@ std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::
       }
     }
   }
-  return values;
 }
 
 std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vector<std::uint64_t>& values) {

@@ -22,6 +22,8 @@
 
 namespace tarry::runtime {
 
+class Dispatch;  // dispatch.h
+
 /// Where an operand of a kernel lives when the plan runs.
 struct Operand {
   enum class Kind : std::uint8_t { Leaf, Output, Temporary } kind{};
@@ -31,6 +33,8 @@ struct Operand {
 /// Brings a leaf to the plan's device.
 struct TransferStep {
   std::uint32_t leaf;
+  graph::Dims shape;
+  Dtype dtype{};
 };
 
 /// Copies the whole of a value to where an update goes on with it. Within the device.
@@ -99,14 +103,17 @@ struct CompiledPlan {
   std::vector<UnfusedOrigin> unfused;
   std::vector<graph::PassTrace> passes;
   int dump_number = 0;  ///< of the plan's files in TARRY_DUMP_DIR
+  // Of a plan that is run:
+  std::shared_ptr<const graph::Graph> recorded;  ///< what it was made from
+  std::shared_ptr<Dispatch> dispatch;
 };
 
 /// What identifies the kernel for the cache.
 cache::KernelKey kernel_key(const KernelStep& step, const graph::Target& target);
 /// What the user wrote of a kernel, without its inputs: "exp at main.cpp:9", each once.
 std::vector<std::string> user_lines(const KernelStep& step, const graph::Snapshot& snapshot);
-/// The plan's scalar arguments for the values of a snapshot.
-std::vector<std::uint64_t> scalar_values(const CompiledPlan& plan, const graph::Snapshot& snapshot);
+/// The plan's scalar arguments for the values that were recorded.
+void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> cells, std::vector<std::uint64_t>& values);
 /// Those of one kernel.
 std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vector<std::uint64_t>& values);
 

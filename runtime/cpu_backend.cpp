@@ -137,12 +137,10 @@ class CpuBackend final : public Backend {
     if (bytes) std::memcpy(to, static_cast<const char*>(from.data) + offset, bytes);
   }
 
-  void copy(graph::Buffer& to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) override {
-    TARRY_ASSERT(bytes <= to.bytes && offset <= from.bytes && bytes <= from.bytes - offset);
+  void copy(void* to, const void* from, std::size_t bytes) override {
     constexpr std::int64_t kGrain = std::int64_t{1} << 18;  // about 20 us
     parallel_for(static_cast<std::int64_t>(bytes), kGrain, [&](std::int64_t lo, std::int64_t hi) {
-      std::memcpy(static_cast<char*>(to.data) + lo, static_cast<const char*>(from.data) + offset + lo,
-                  static_cast<std::size_t>(hi - lo));
+      std::memcpy(static_cast<char*>(to) + lo, static_cast<const char*>(from) + lo, static_cast<std::size_t>(hi - lo));
     });
   }
 
@@ -159,6 +157,7 @@ class CpuBackend final : public Backend {
   bool wait(std::uint64_t, std::chrono::nanoseconds) override { return true; }
   void synchronize() override {}
   [[nodiscard]] MemoryStats memory() const override { return pool_->stats(); }
+  [[nodiscard]] std::int64_t allocations() const override { return pool_->allocations(); }
   void trim() override { pool_->trim(); }
 
  private:

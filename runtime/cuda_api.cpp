@@ -26,6 +26,10 @@ std::string resolve(void* library, DriverApi& api) {
   if (!resolve_entry(library, #symbol, api.member)) return #symbol;
   TARRY_CUDA_DRIVER_ENTRIES(TARRY_RESOLVE)
 #undef TARRY_RESOLVE
+  api.has_graphs = true;
+#define TARRY_RESOLVE(member, symbol, parameters) api.has_graphs &= resolve_entry(library, #symbol, api.member);
+  TARRY_CUDA_GRAPH_ENTRIES(TARRY_RESOLVE)
+#undef TARRY_RESOLVE
   return {};
 }
 

@@ -65,6 +65,19 @@ using Stream = struct StreamObject*;
 using Event = struct EventObject*;
 using Module = struct ModuleObject*;
 using Function = struct FunctionObject*;
+using Graph = struct GraphObject*;
+using GraphExec = struct GraphExecObject*;
+using GraphNode = struct GraphNodeObject*;
+
+/// CUDA_KERNEL_NODE_PARAMS_v2
+struct KernelNodeParams {
+  Function function;
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  void** parameters;
+  void** extra;
+  void* kernel;     ///< CUkernel, where `function` is null
+  Context context;  ///< of `kernel`
+};
 
 // X(member, exported symbol, parameters). All return Result and exist since CUDA 11.0.
 #define TARRY_CUDA_DRIVER_ENTRIES(X)                                                                               \
@@ -110,11 +123,25 @@ using Function = struct FunctionObject*;
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
      unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))
 
-/// The entry points, all resolved. A test may fill one with functions of its own.
+// The same for entries since CUDA 12.0. An older driver has none of them; then there are no CUDA graphs.
+#define TARRY_CUDA_GRAPH_ENTRIES(X)                                                                              \
+  X(graph_create, cuGraphCreate, (Graph * graph, unsigned flags))                                                \
+  X(graph_destroy, cuGraphDestroy, (Graph graph))                                                                \
+  X(graph_add_kernel_node, cuGraphAddKernelNode_v2,                                                              \
+    (GraphNode * node, Graph graph, const GraphNode* dependencies, std::size_t count, const KernelNodeParams* parameters)) \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, (GraphExec * exec, Graph graph, unsigned long long flags))   \
+  X(graph_exec_destroy, cuGraphExecDestroy, (GraphExec exec))                                                    \
+  X(graph_exec_set_parameters, cuGraphExecKernelNodeSetParams_v2,                                                \
+    (GraphExec exec, GraphNode node, const KernelNodeParams* parameters))                                        \
+  X(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))
+
+/// The entry points, all resolved but perhaps those of graphs. A test may fill one with functions of its own.
 struct DriverApi {
 #define TARRY_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;
   TARRY_CUDA_DRIVER_ENTRIES(TARRY_MEMBER)
+  TARRY_CUDA_GRAPH_ENTRIES(TARRY_MEMBER)
 #undef TARRY_MEMBER
+  bool has_graphs = false;
 };
 
 /// The driver of this machine, initialised, or why there is none. The first call opens libcuda.so.1 and calls cuInit.

@@ -13,6 +13,7 @@
 #include "runtime/cuda_blas.h"
 #include "runtime/cuda_context.h"
 #include "runtime/cuda_pool.h"
+#include "runtime/cuda_sequence.h"
 #include "runtime/cuda_transfer.h"
 #include "runtime/nvrtc.h"
 #include "runtime/toolchain.h"
@@ -112,15 +113,14 @@ class CudaBackend final : public Backend {
     if (bytes == 0) return;
     const CudaContext::Current current(*context_);
     const std::uint64_t ticket = from.last_write != 0 ? from.last_write : timeline_->position();
-    transfers_.download(to, address_of(from) + offset, bytes, ticket);
+    transfers_.download(to, address_of(from.data) + offset, bytes, ticket);
   }
 
-  void copy(graph::Buffer& to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) override {
-    TARRY_ASSERT(bytes <= to.bytes && offset <= from.bytes && bytes <= from.bytes - offset);
+  void copy(void* to, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
     const CudaContext::Current current(*context_);
-    context_->call("cuMemcpyDtoDAsync", context_->api().memcpy_dtod_async, address_of(to), address_of(from) + offset,
-                   bytes, context_->compute());
+    context_->call("cuMemcpyDtoDAsync", context_->api().memcpy_dtod_async, address_of(to), address_of(from), bytes,
+                   context_->compute());
     timeline_->touched();
   }
 
@@ -177,10 +177,29 @@ class CudaBackend final : public Backend {
   }
 
   bool launch_waits() const override { return sync_wanted(); }
+  void within(const std::function<void()>& body) override {
+    const CudaContext::Current current(*context_);
+    body();
+  }
+
+  std::unique_ptr<Sequence> sequence(std::span<const Launch> launches) override {
+    const CudaContext::Current current(*context_);
+    std::vector<CudaSequence::Kernel> kernels;
+    for (const Launch& l : launches) {
+      const auto& executable = static_cast<const CudaExecutable&>(*l.executable);
+      kernels.push_back({executable.function, static_cast<unsigned>(l.geometry.grid()),
+                         static_cast<unsigned>(l.source->threads), l.parameters});
+    }
+    return CudaSequence::make(timeline_, kernels);
+  }
 
   std::uint64_t record() override {
     const CudaContext::Current current(*context_);
     return timeline_->record();
+  }
+  std::uint64_t mark(std::int64_t bytes) override {
+    const CudaContext::Current current(*context_);
+    return timeline_->mark(bytes);
   }
 
   bool wait(std::uint64_t ticket, std::chrono::nanoseconds deadline) override {
@@ -194,6 +213,7 @@ class CudaBackend final : public Backend {
   }
 
   MemoryStats memory() const override { return pool_->stats(); }
+  std::int64_t allocations() const override { return pool_->allocations(); }
 
   void trim() override {
     const CudaContext::Current current(*context_);
@@ -206,9 +226,7 @@ class CudaBackend final : public Backend {
     TARRY_ASSERT(own != nullptr);
     return *own;
   }
-  static cuda::DevicePointer address_of(const graph::Buffer& buffer) {
-    return reinterpret_cast<std::uintptr_t>(buffer.data);
-  }
+  static cuda::DevicePointer address_of(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
 
   std::shared_ptr<const CudaBlas> blas() {
     std::call_once(blas_opened_, [this] { blas_ = std::make_shared<const CudaBlas>(context_, blas_api_); });

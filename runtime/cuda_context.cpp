@@ -15,11 +15,24 @@ namespace tarry::runtime {
 
 using cuda::Result;
 
+namespace {
+
+/// The context that the innermost Current of this thread made current.
+constinit thread_local const CudaContext* innermost = nullptr;
+
+}  // namespace
+
 void destroy_stream(Owned<cuda::Stream> s) noexcept {
   s.context->release("cuStreamDestroy", s.context->api().stream_destroy, s.object);
 }
 void destroy_event(Owned<cuda::Event> e) noexcept {
   e.context->release("cuEventDestroy", e.context->api().event_destroy, e.object);
+}
+void destroy_graph(Owned<cuda::Graph> g) noexcept {
+  g.context->release("cuGraphDestroy", g.context->api().graph_destroy, g.object);
+}
+void destroy_graph_exec(Owned<cuda::GraphExec> g) noexcept {
+  g.context->release("cuGraphExecDestroy", g.context->api().graph_exec_destroy, g.object);
 }
 void destroy_module(Owned<cuda::Module> m) noexcept {
   m.context->release("cuModuleUnload", m.context->api().module_unload, m.object);
@@ -55,11 +68,19 @@ CudaContext::CudaContext(const cuda::DriverApi& api, int index) : api_(api), ind
   out_ = make_stream();
 }
 
-CudaContext::Current::Current(const CudaContext& context) : context_(context) {
+CudaContext::Current::Current(const CudaContext& context) : context_(context), outer_(innermost) {
   context.require_usable();
+  if (outer_ == &context) return;
   context.call("cuCtxPushCurrent", context.api_.ctx_push_current, context.primary_.get().context);
+  innermost = &context;
 }
-CudaContext::Current::~Current() { context_.leave(); }
+CudaContext::Current::~Current() {
+  if (outer_ == &context_) return;
+  innermost = outer_;
+  context_.leave();
+}
+
+bool CudaContext::entered() const noexcept { return innermost == this && !cuda::forked(); }
 
 bool CudaContext::enter_quietly() const noexcept {
   if (cuda::forked()) return false;
@@ -123,31 +144,38 @@ void CudaContext::synchronize() const {
   }
 }
 
-std::uint64_t CudaTimeline::position() {
-  const std::lock_guard lock(mutex_);
-  return last_ + (dirty_.load(std::memory_order_acquire) ? 1 : 0);
-}
-
 std::uint64_t CudaTimeline::record() {
   const std::lock_guard lock(mutex_);
   return record_locked();
 }
 
+std::uint64_t CudaTimeline::mark(std::int64_t bytes) {
+  constexpr std::int64_t kWorthAnEvent = std::int64_t{16} << 20;  // microseconds of work; an event takes 0.3
+  constexpr std::int64_t kLeast = kWorthAnEvent / 64;             // of an evaluate, however small its arrays
+  const std::int64_t work = std::max(bytes, kLeast);
+  if (work_.fetch_add(work, std::memory_order_relaxed) + work >= kWorthAnEvent) return record();
+  return position();
+}
+
 std::uint64_t CudaTimeline::record_locked() {
-  // Cleared before the event is recorded: work enqueued in between is covered and marks the timeline once more.
-  if (!dirty_.exchange(false, std::memory_order_acq_rel)) return last_;
+  const std::uint64_t state = state_.load(std::memory_order_acquire);
+  if ((state & 1U) == 0 && recorded_ == state >> 1U) return recorded_;
+  retire();
+  if (spare_.empty()) spare_.push_back(std::make_shared<const EventHandle>(context_->make_event()));
+  pending_.push_back({(state >> 1U) + (state & 1U), spare_.back()});
+  // Counted before the event is recorded: work enqueued in between is covered and marks the timeline once more. Should
+  // recording fail, a later event stands for this ticket.
+  state_.exchange(pending_.back().ticket << 1U, std::memory_order_acq_rel);
   try {
-    retire();
-    if (spare_.empty()) spare_.push_back(std::make_shared<const EventHandle>(context_->make_event()));
-    SharedEvent event = spare_.back();
-    context_->call("cuEventRecord", context_->api().event_record, event->get().object, context_->compute());
-    pending_.push_back({last_ + 1, std::move(event)});
-    spare_.pop_back();
+    context_->call("cuEventRecord", context_->api().event_record, pending_.back().event->get().object,
+                   context_->compute());
   } catch (...) {
-    dirty_.store(true, std::memory_order_release);
+    pending_.pop_back();
     throw;
   }
-  return ++last_;
+  spare_.pop_back();
+  work_.store(0, std::memory_order_relaxed);
+  return recorded_ = pending_.back().ticket;
 }
 
 void CudaTimeline::retire() {
@@ -158,20 +186,19 @@ void CudaTimeline::retire() {
     context_->check(result, "cuEventQuery");
     // An event that a thread still waits for must not be recorded anew: that thread drops it.
     if (event.use_count() == 1) spare_.push_back(std::move(event));
+    retired_ = pending_.front().ticket;
     pending_.pop_front();
   }
 }
 
 CudaTimeline::SharedEvent CudaTimeline::event_of(std::uint64_t ticket) {
   const std::lock_guard lock(mutex_);
-  while (ticket > last_) {
-    TARRY_ASSERT(ticket == last_ + 1 && dirty_.load(std::memory_order_acquire));
-    record_locked();
-  }
+  TARRY_ASSERT(ticket <= position());
+  while (ticket > recorded_) record_locked();
+  if (ticket <= retired_) return nullptr;
   const auto at = std::lower_bound(pending_.begin(), pending_.end(), ticket,
                                    [](const Point& point, std::uint64_t t) { return point.ticket < t; });
-  // A point that was retired is complete; a later one may stand for it at the cost of waiting longer, never needed.
-  return at != pending_.end() && at->ticket == ticket ? at->event : nullptr;
+  return at->event;
 }
 
 bool CudaTimeline::wait(std::uint64_t ticket, std::chrono::nanoseconds deadline) {

@@ -30,6 +30,10 @@ void destroy_event(Owned<cuda::Event> e) noexcept;
 void destroy_module(Owned<cuda::Module> m) noexcept;
 void destroy_pinned(Owned<void*> p) noexcept;
 void destroy_block(Owned<cuda::DevicePointer> p) noexcept;
+void destroy_graph(Owned<cuda::Graph> g) noexcept;
+void destroy_graph_exec(Owned<cuda::GraphExec> g) noexcept;
+using GraphHandle = Handle<Owned<cuda::Graph>, destroy_graph>;
+using GraphExecHandle = Handle<Owned<cuda::GraphExec>, destroy_graph_exec>;
 using StreamHandle = Handle<Owned<cuda::Stream>, destroy_stream>;
 using EventHandle = Handle<Owned<cuda::Event>, destroy_event>;
 using ModuleHandle = Handle<Owned<cuda::Module>, destroy_module>;
@@ -51,7 +55,8 @@ class CudaContext {
   [[nodiscard]] cuda::Stream out() const noexcept { return out_.get().object; }
 
   /// Makes the context current for a scope; the caller's current context is left as found. Every public entry point
-  /// holds one. Throws DeviceLost after a sticky error and DeviceError in a forked child, before any driver call.
+  /// holds one; within another of the same context it costs no driver call. Throws DeviceLost after a sticky error and
+  /// DeviceError in a forked child, before any driver call.
   class [[nodiscard]] Current {
    public:
     explicit Current(const CudaContext& context);
@@ -60,7 +65,16 @@ class CudaContext {
     ~Current();
    private:
     const CudaContext& context_;
+    const CudaContext* const outer_;  // of the scope around this one
   };
+
+  /// What a call that may be refused answered; throws DeviceError where the context is lost by it.
+  template <class... P, class... A>
+  bool accepts(const char* what, cuda::Result (*entry)(P...), A... arguments) const {
+    const cuda::Result result = cuda::call(entry, arguments...);
+    if (cuda::is_sticky(result)) check(result, what);
+    return result == cuda::Result::Success;
+  }
 
   /// Throws DeviceError (or OutOfMemory) unless `result` is a success. A sticky error marks the context lost.
   void check(cuda::Result result, const std::string& what) const;
@@ -74,9 +88,10 @@ class CudaContext {
   /// For destructors: makes the context current, calls, logs what fails. Silent once the driver is gone.
   template <class... P, class... A>
   void release(const char* what, cuda::Result (*entry)(P...), A... arguments) const noexcept {
-    if (!enter_quietly()) return;
+    const bool inside = entered();
+    if (!inside && !enter_quietly()) return;
     const cuda::Result result = cuda::call(entry, arguments...);
-    leave();
+    if (!inside) leave();
     if (result != cuda::Result::Success) log_failed_release(what, result);
   }
 
@@ -97,6 +112,7 @@ class CudaContext {
   static void destroy_primary(Primary p) noexcept;
 
   void require_usable() const;
+  bool entered() const noexcept;  // within a Current of this thread, in a process that may use the driver
   bool enter_quietly() const noexcept;
   void leave() const noexcept;
   void log_failed_release(const char* what, cuda::Result result) const noexcept;
@@ -113,18 +129,24 @@ class CudaContext {
   StreamHandle compute_, in_, out_;
 };
 
-/// Ticket t is complete when everything enqueued on the compute stream before t was recorded is. Thread-safe.
+/// Ticket t is complete when everything enqueued on the compute stream before t was recorded is. A ticket is given out at
+/// no cost; its event is recorded when somebody waits for it, or once the work that it covers is worth one. Thread-safe.
 class CudaTimeline {
  public:
   explicit CudaTimeline(std::shared_ptr<const CudaContext> context) : context_(std::move(context)) {}
   [[nodiscard]] const CudaContext& context() const noexcept { return *context_; }
 
   /// Something was enqueued on the compute stream; called after the enqueueing.
-  void touched() noexcept { dirty_.store(true, std::memory_order_release); }
+  void touched() noexcept { state_.fetch_or(1, std::memory_order_acq_rel); }
   /// The ticket that covers everything enqueued so far; perhaps not recorded yet.
-  std::uint64_t position();
+  [[nodiscard]] std::uint64_t position() const noexcept {
+    const std::uint64_t state = state_.load(std::memory_order_acquire);
+    return (state >> 1U) + (state & 1U);
+  }
   /// The same, recorded. No driver call where nothing was enqueued since the last one.
   std::uint64_t record();
+  /// position(), recorded where the kernels enqueued since the last record have moved some megabytes.
+  std::uint64_t mark(std::int64_t bytes);
   /// Blocks until `ticket` is complete, or until the deadline passed: then false.
   bool wait(std::uint64_t ticket, std::chrono::nanoseconds deadline);
   /// Lets `stream` go on only after `ticket`; does not block.
@@ -141,10 +163,11 @@ class CudaTimeline {
   void retire();
 
   const std::shared_ptr<const CudaContext> context_;
-  std::atomic<bool> dirty_{false};
+  std::atomic<std::uint64_t> state_{0};       // twice the newest ticket whose event was asked for, + 1 after later work
+  std::atomic<std::int64_t> work_{0};         // bytes moved since the last record
   std::mutex mutex_;
-  std::uint64_t last_ = 0;     // newest ticket recorded
-  std::deque<Point> pending_;  // in order of tickets; those not known to be complete
+  std::uint64_t recorded_ = 0, retired_ = 0;  // newest ticket with an event; newest known to be complete
+  std::deque<Point> pending_;                 // in order of tickets; those not known to be complete
   std::vector<SharedEvent> spare_;
 };
 

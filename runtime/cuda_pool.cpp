@@ -10,6 +10,7 @@
 #include "support/check.h"
 #include "support/env.h"
 #include "support/fault.h"
+#include "support/recycle.h"
 
 namespace tarry::runtime {
 namespace {
@@ -62,23 +63,27 @@ std::size_t CudaPool::block_size(std::size_t bytes) {
   return (wanted + step - 1) / step * step;
 }
 
+std::size_t CudaPool::bin_of(std::size_t block_bytes) {
+  const auto power = static_cast<std::size_t>(std::bit_width(block_bytes)) - 1;
+  if (power < 11) return block_bytes / kAlignment;  // 1 to 7; from 2 KiB on eight sizes for each power of two
+  return std::min(kBins - 1, 8 * (power - 10) + (block_bytes >> (power - 3)) - 8);
+}
+
 std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
   const std::size_t needed = block_size(bytes);
   Block block;
-  if (!take_cached(needed, block) && !ask_driver(needed, block)) {
-    trim();
-    if (!ask_driver(needed, block)) throw_out_of_memory(bytes);
-  }
-  {
+  if (!take_cached(needed, block)) {
+    if (!ask_driver(needed, block)) {
+      trim();
+      if (!ask_driver(needed, block)) throw_out_of_memory(bytes);
+    }
     const std::lock_guard lock(mutex_);
-    ++stats_.requests;
-    stats_.live += block.bytes;
-    stats_.peak = std::max(stats_.peak, stats_.live);
+    hand_out(block.bytes);
   }
   const std::size_t block_bytes = block.bytes;
   try {
-    return std::make_shared<CudaBuffer>(shared_from_this(), std::move(block.handle), block_bytes, bytes,
-                                        block.free_after);
+    return std::allocate_shared<CudaBuffer>(support::Recycler<CudaBuffer>(), shared_from_this(), std::move(block.handle),
+                                            block_bytes, bytes, block.free_after);
   } catch (...) {  // no host memory for the owner; the block went back to the driver with its handle
     const std::lock_guard lock(mutex_);
     stats_.live -= block_bytes;
@@ -86,15 +91,27 @@ std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
   }
 }
 
+void CudaPool::hand_out(std::size_t block_bytes) {
+  ++stats_.requests;
+  stats_.live += block_bytes;
+  stats_.peak = std::max(stats_.peak, stats_.live);
+}
+
 bool CudaPool::take_cached(std::size_t bytes, Block& block) {
   const std::lock_guard lock(mutex_);
-  const auto at = cache_.lower_bound(bytes);
-  if (at == cache_.end() || at->first > bytes + bytes / 4) return false;  // a larger block is worth more elsewhere
-  block = std::move(at->second.back());
-  at->second.pop_back();
-  if (at->second.empty()) cache_.erase(at);
-  stats_.cached -= block.bytes;
-  return true;
+  if (stats_.cached == 0) return false;
+  for (std::size_t bin = bin_of(bytes); bin < kBins; ++bin) {
+    std::vector<Block>& blocks = cache_[bin];
+    if (blocks.empty()) continue;
+    if (blocks.back().bytes < bytes) return false;  // of the last bin, which holds every larger size
+    if (blocks.back().bytes > bytes + bytes / 4) return false;  // a larger block is worth more elsewhere
+    block = std::move(blocks.back());
+    blocks.pop_back();
+    stats_.cached -= block.bytes;
+    hand_out(block.bytes);
+    return true;
+  }
+  return false;
 }
 
 bool CudaPool::ask_driver(std::size_t bytes, Block& block) {
@@ -111,8 +128,7 @@ bool CudaPool::ask_driver(std::size_t bytes, Block& block) {
   if (result == cuda::Result::OutOfMemory) return false;
   context.check(result, "cuMemAlloc");
   block = Block{BlockHandle({&context, address}), bytes, 0};
-  const std::lock_guard lock(mutex_);
-  ++stats_.allocations;
+  allocations_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -120,7 +136,7 @@ void CudaPool::give_back(Block block) noexcept {
   const std::lock_guard lock(mutex_);
   stats_.live -= block.bytes;
   try {
-    std::vector<Block>& blocks = cache_[block.bytes];
+    std::vector<Block>& blocks = cache_[bin_of(block.bytes)];
     const std::size_t bytes = block.bytes;
     blocks.push_back(std::move(block));
     stats_.cached += bytes;
@@ -129,10 +145,10 @@ void CudaPool::give_back(Block block) noexcept {
 }
 
 void CudaPool::trim() {
-  std::map<std::size_t, std::vector<Block>> dropped;
+  std::array<std::vector<Block>, kBins> dropped;
   {
     const std::lock_guard lock(mutex_);
-    if (cache_.empty()) return;
+    if (stats_.cached == 0) return;
   }
   timeline_->context().synchronize();  // a block may still be in use by work enqueued before it came back
   {
@@ -144,7 +160,9 @@ void CudaPool::trim() {
 
 MemoryStats CudaPool::stats() const {
   const std::lock_guard lock(mutex_);
-  return stats_;
+  MemoryStats now = stats_;
+  now.allocations = allocations();
+  return now;
 }
 
 void CudaPool::throw_out_of_memory(std::size_t bytes) const {

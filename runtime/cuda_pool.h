@@ -1,9 +1,10 @@
 // CudaPool: device memory that is kept for reuse, in the order of the compute stream.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -48,6 +49,7 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   /// Waits for the device and returns every cached block. The context must be current.
   void trim();
   [[nodiscard]] MemoryStats stats() const;
+  [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
   [[nodiscard]] CudaTimeline& timeline() const noexcept { return *timeline_; }
 
   /// Size of the block that serves a request: of a geometric series, so that equal needs meet equal blocks. At most
@@ -63,14 +65,18 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   };
 
   bool take_cached(std::size_t bytes, Block& block);
+  void hand_out(std::size_t block_bytes);  // mutex_ held
   bool ask_driver(std::size_t bytes, Block& block);
   void give_back(Block block) noexcept;
   [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
   const std::shared_ptr<CudaTimeline> timeline_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, std::vector<Block>> cache_;  // by size
-  MemoryStats stats_;
+  static constexpr std::size_t kBins = 8 * 55;  // sizes that block_size() gives
+  static std::size_t bin_of(std::size_t block_bytes);
+  std::array<std::vector<Block>, kBins> cache_;  // by size
+  MemoryStats stats_;  // but for allocations
+  std::atomic<std::int64_t> allocations_{0};
 };
 
 }  // namespace tarry::runtime

@@ -75,7 +75,9 @@ std::size_t operand_bytes(const Operand& o, const CompiledPlan& plan, const grap
 }
 
 std::string launched_alone(const KernelStep& step, const CompiledPlan& plan, const graph::Snapshot& snapshot) {
-  const std::vector<std::uint64_t> scalars = kernel_scalars(step, scalar_values(plan, snapshot));
+  std::vector<std::uint64_t> values;
+  scalar_values(plan, snapshot.cells, values);
+  const std::vector<std::uint64_t> scalars = kernel_scalars(step, values);
   std::vector<std::size_t> bytes;
   for (const Operand& o : step.operands) bytes.push_back(operand_bytes(o, plan, snapshot));
   return codegen::standalone_main(step.lowered.ir, *step.source, {&step.lowered.args, step.geometry, scalars, bytes},

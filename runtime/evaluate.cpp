@@ -2,14 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "codegen/interpreter.h"
 #include "runtime/backend.h"
+#include "runtime/dispatch.h"
 #include "runtime/dump.h"
 #include "runtime/engine.h"
 #include "runtime/kernel_caches.h"
@@ -20,11 +22,11 @@
 #include "runtime/rethrow.h"
 #include "runtime/stopwatch.h"
 #include "runtime/toolchain.h"
-#include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/floating_point.h"
 #include "support/log.h"
+#include "support/recycle.h"
 
 namespace tarry::runtime {
 namespace {
@@ -38,16 +40,42 @@ struct Engine {
   PlanCache plans;
   RecentWork recent;
   std::condition_variable resolved;  ///< with engine_mutex(): a claimed node became ready, failed or lazy again
+  std::array<std::atomic<Run*>, 8> idle_runs{};
 };
 Engine& engine() {
   static auto* e = new Engine;
   return *e;
 }
 
+/// A Run for one evaluate; its memory serves the next.
+class RunLease {
+ public:
+  RunLease() {
+    for (auto& idle : engine().idle_runs)
+      if ((run_ = idle.exchange(nullptr, std::memory_order_acquire)) != nullptr) return;
+    run_ = new Run;
+  }
+  ~RunLease() {
+    run_->clear();
+    for (auto& idle : engine().idle_runs) {
+      Run* none = nullptr;
+      if (idle.compare_exchange_strong(none, run_, std::memory_order_release, std::memory_order_relaxed)) return;
+    }
+    delete run_;
+  }
+  RunLease(const RunLease&) = delete;
+  RunLease& operator=(const RunLease&) = delete;
+  Run& operator*() const { return *run_; }
+  Run* operator->() const { return run_; }
+
+ private:
+  Run* run_ = nullptr;
+};
+
 /// The roots of one evaluate while it owns them: back to lazy unless they were published or failed.
 class Claim {
  public:
-  Claim() = default;
+  explicit Claim(std::vector<Node*>& nodes) : nodes_(nodes) {}
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
@@ -58,7 +86,6 @@ class Claim {
     n->state.store(State::Claimed, std::memory_order_release);
     nodes_.push_back(n);
   }
-  [[nodiscard]] const std::vector<Node*>& nodes() const { return nodes_; }
   /// Applies `change` to every claimed node under the lock, wakes waiters and gives the nodes up.
   template <class Change>
   void settle(Change&& change) {
@@ -71,32 +98,20 @@ class Claim {
   }
 
  private:
-  std::vector<Node*> nodes_;
+  std::vector<Node*>& nodes_;
 };
 
 bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Ready; }
 
-/// The lazy roots, each once, claimed together with the snapshot in one critical section.
-graph::Snapshot claim_and_snapshot(std::span<const Edge> roots, std::vector<Edge>& lazy, Claim& claim) {
-  std::unique_lock lock(graph::engine_mutex());
-  for (;;) {
-    lazy.clear();
-    std::unordered_set<const Node*> seen;
-    for (const Edge& e : roots)
-      if (!is_done(e) && seen.insert(e.node()).second) lazy.push_back(e);
-    Node* blocked = nullptr;
-    graph::Snapshot s = graph::take_snapshot(lazy, &blocked);
-    if (!blocked) {
-      for (const Edge& e : lazy) claim.take(e.node());
-      return s;
-    }
-    graph::retain(blocked);
-    Edge keep(blocked, 0);
-    engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
-    lock.unlock();  // `keep` may be the last owner: never dropped under the lock
-    keep = Edge();
-    lock.lock();
-  }
+/// A number for each text, at most kMost of them.
+std::uint32_t number_of(const std::string& text, std::uint32_t most) {
+  static auto& mutex = *new std::mutex;
+  static auto& texts = *new std::vector<std::string>;
+  const std::lock_guard lock(mutex);
+  const auto at = std::find(texts.begin(), texts.end(), text);
+  const auto number = static_cast<std::uint32_t>(at - texts.begin());
+  if (at == texts.end() && texts.size() < most) texts.push_back(text);
+  return std::min(number, most);
 }
 
 /// True where kernels run in the interpreter: asked for, or no C compiler is there.
@@ -107,6 +122,54 @@ bool interpreted(Backend& b) {
   support::log::warn_once(
       "no C compiler was found: kernels run in the interpreter; install gcc or clang, or set TARRY_CC");
   return true;
+}
+
+/// What the plan's key says of the switches, and whether a plan may be looked up before there is a graph: where nothing is
+/// dumped or recorded and the plan cache is on. Worked out once per change of the switches.
+struct Settings {
+  std::uint32_t words = 0;
+  bool quick = false;
+};
+constexpr std::uint32_t kMostWords = 4095;
+
+Settings settings() {
+  static std::atomic<std::uint64_t> known{0};  // generation + 1, number of the words, quick
+  const std::uint64_t generation = support::env::generation() + 1;
+  std::uint64_t word = known.load(std::memory_order_acquire);
+  if (word >> 16U != generation) {
+    const PlanSwitches switches = plan_switches();
+    const std::uint32_t number = number_of(switches.words, kMostWords);
+    const bool quick = number < kMostWords && !switches.disabled("plan_cache") && !support::env::get("TARRY_DUMP");
+    word = generation << 16U | number << 1U | (quick ? 1U : 0U);
+    known.store(word, std::memory_order_release);
+  }
+  return {static_cast<std::uint32_t>(word & 0xFFFFU) >> 1U, (word & 1U) != 0};
+}
+
+/// False where it is known that kernels of `b` are compiled.
+bool may_interpret(Backend& b) {
+  static std::atomic<std::uint64_t> compiles{0};  // generation + 1 in which a C compiler was found and not disabled
+  const std::uint64_t generation = support::env::generation() + 1;
+  if (b.target().is_cuda() || compiles.load(std::memory_order_acquire) == generation) return false;
+  if (interpreted(b)) return true;
+  compiles.store(generation, std::memory_order_release);
+  return false;
+}
+
+/// Completes the key of a walk by what the plan depends on besides.
+void finish_key(graph::Outline& o, std::uint32_t words, bool interpret, const Backend& b) {
+  o.drop_appended();
+  o.head(0) = words | static_cast<std::uint64_t>(interpret) << 32U;
+  o.head(1) = b.serial();
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < o.leaves.size(); ++i) {
+    const graph::Storage& leaf = *o.leaves[i];
+    const bool on_device = leaf.buffer->device == b.device();
+    const bool pooled = leaf.buffer->owner == graph::Owner::Pool;
+    const auto of_leaf = static_cast<std::uint64_t>(on_device + 2 * pooled + 4 * o.donated[i]);
+    bits |= of_leaf << (i % 16 * 4);
+    if (i % 16 == 15 || i + 1 == o.leaves.size()) o.append(std::exchange(bits, 0));
+  }
 }
 
 KernelHit hit_of(cache::Hit hit) {
@@ -185,155 +248,43 @@ void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, s
   }
 }
 
-std::string plan_key(const graph::Snapshot& s, const graph::Target& target, const std::vector<bool>& on_device,
-                     const std::vector<bool>& may_alias, const PlanSwitches& switches, bool interpret) {
-  std::string key = fmt::format("{}|{}|{}|", target.name, switches.words, interpret ? "interpreter" : "compiled");
-  for (std::size_t i = 0; i < on_device.size(); ++i) {
-    const bool donated = s.graph.leaves[i].donated;
-    key += static_cast<char>('0' + on_device[i] + 2 * may_alias[i] + 4 * donated);
-  }
-  return key + s.key;
-}
-
-/// Everything the launches need, allocated and bound before the first of them.
-struct Prepared {
-  std::vector<std::shared_ptr<graph::Buffer>> leaves, outputs, temporaries;
-  std::shared_ptr<graph::Buffer> scratch;
-  std::vector<std::vector<void*>> addresses;           ///< per kernel step
-  std::vector<std::vector<std::uint64_t>> scalars;     ///< per kernel step
-  std::vector<std::vector<std::uint64_t>> parameters;  ///< per kernel step, compiled ones
-
-  [[nodiscard]] graph::Buffer& buffer(const Operand& o) const {
-    const auto& of_kind = o.kind == Operand::Kind::Leaf     ? leaves
-                          : o.kind == Operand::Kind::Output ? outputs
-                                                            : temporaries;
-    return *of_kind[o.index];
-  }
-};
-
-Prepared prepare(const CompiledPlan& plan, const graph::Snapshot& snapshot, Backend& b, Counters& counters) {
-  Prepared p;
-  p.leaves.resize(snapshot.leaves.size());
-  for (std::size_t i = 0; i < p.leaves.size(); ++i) p.leaves[i] = snapshot.leaves[i]->buffer;
-  counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded = 0;
-  for (const Step& s : plan.steps) {
-    const auto* transfer = std::get_if<TransferStep>(&s);
-    if (transfer)
-      p.leaves[transfer->leaf] = bring(*snapshot.leaves[transfer->leaf], snapshot, transfer->leaf, b, counters);
-  }
-  // A donated buffer changes owner at publication: until then its old value holds it too.
-  for (const OutputPlan& o : plan.outputs)
-    p.outputs.push_back(o.leaf == graph::kNoId ? b.allocate(o.bytes) : p.leaves[o.leaf]);
-  for (std::size_t bytes : plan.temporaries) p.temporaries.push_back(b.allocate(bytes));
-  if (plan.scratch_bytes) p.scratch = b.allocate(plan.scratch_bytes);
-  void* tickets = plan.ticket_count ? b.tickets(plan.ticket_count) : nullptr;
-  const std::vector<std::uint64_t> values = scalar_values(plan, snapshot);
-  for (const Step& s : plan.steps) {
-    const auto* k = std::get_if<KernelStep>(&s);
-    if (!k) continue;
-    std::vector<void*> addresses;
-    for (const Operand& o : k->operands) addresses.push_back(p.buffer(o).data);
-    std::vector<std::uint64_t> scalars = kernel_scalars(*k, values);
-    std::vector<std::uint64_t> parameters;
-    if (k->executable) {
-      const codegen::Binding binding{addresses, scalars, p.scratch ? p.scratch->data : nullptr, tickets};
-      parameters = codegen::pack_parameters(k->lowered.ir, *k->source, k->lowered.args, k->geometry, binding);
-    }
-    p.addresses.push_back(std::move(addresses));
-    p.scalars.push_back(std::move(scalars));
-    p.parameters.push_back(std::move(parameters));
-  }
-  return p;
-}
-
-/// Runs the kernels; `started` is set before the first launch, from when on failures belong to the device.
-std::int64_t commit(const CompiledPlan& plan, const Prepared& p, Backend& b, bool& started) {
-  const bool timed = b.launch_waits();
-  std::int64_t launches = 0;
-  std::size_t at = 0;
-  for (const Step& s : plan.steps) {
-    if (const auto* copy = std::get_if<CopyStep>(&s)) {
-      started = true;
-      b.copy(p.buffer(copy->to), p.buffer(copy->from), copy->offset, copy->bytes);
-      continue;
-    }
-    if (const auto* call = std::get_if<LibraryStep>(&s)) {
-      started = true;
-      b.run(*call->call, p.buffer(call->operands[0]).data, p.buffer(call->operands[1]).data,
-            p.buffer(call->operands[2]).data, p.scratch ? p.scratch->data : nullptr);
-      ++launches;
-      continue;
-    }
-    const auto* k = std::get_if<KernelStep>(&s);
-    if (!k) continue;
-    const std::size_t i = at++;
-    if (k->empty()) continue;
-    started = true;
-    const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    if (k->executable) {
-      b.launch({k->executable.get(), k->source.get(), p.parameters[i], k->geometry});
-    } else {
-      codegen::interpret(k->lowered.ir, k->lowered.args, p.addresses[i], p.scalars[i]);
-    }
-    if (timed) k->sums->ran(std::chrono::steady_clock::now() - start);
-    k->sums->launched(k->lowered.bytes_read, k->lowered.bytes_written);
-    ++launches;
-  }
-  return launches;
-}
-
-std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, std::span<const std::int64_t> shape) {
-  auto s = std::make_shared<graph::Storage>();
+std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, const graph::Dims& strides) {
+  auto s = std::allocate_shared<graph::Storage>(support::Recycler<graph::Storage>());
   s->buffer = std::move(buffer);
-  s->strides = graph::row_major_strides(shape);
+  s->strides = strides;
   return s;
 }
 
-void publish(const CompiledPlan& plan, const graph::Snapshot& snapshot, Prepared& p, Backend& b, Claim& claim) {
-  const std::uint64_t ticket = b.record();
-  for (auto& o : p.outputs) o->last_write = ticket;
-  std::vector<std::shared_ptr<graph::Storage>> storages;
-  for (std::size_t i = 0; i < p.outputs.size(); ++i)
-    storages.push_back(storage_of(p.outputs[i], plan.outputs[i].shape.span()));
-  std::vector<Edge> dropped;
+void publish(Run& run, Backend& b, Claim& claim) {
+  const CompiledPlan& plan = *run.plan;
+  const std::uint64_t ticket = b.mark(plan.counters.bytes_read + plan.counters.bytes_written);
+  for (auto& o : run.outputs) o->last_write = ticket;
+  for (std::size_t i = 0; i < run.outputs.size(); ++i)
+    run.storages.push_back(storage_of(run.outputs[i], graph::row_major_strides(plan.outputs[i].shape.span())));
   std::size_t at = 0;
   claim.settle([&](Node* n) {
     const RootPlan& r = plan.roots[at++];
-    const auto& value = r.aliases_leaf ? snapshot.leaves[r.index] : storages[r.index];
+    const auto& value = r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index];
     // A reshaping of the same elements is a value of its own: strides belong to the node's shape.
-    const bool same_shape = value->strides == graph::row_major_strides(n->shape());
-    n->need_extra().results = {same_shape ? value : storage_of(value->buffer, n->shape())};
-    graph::take_inputs(n, dropped);
+    const graph::Dims strides = graph::row_major_strides(n->shape());
+    auto& results = n->need_extra().results;
+    results.clear();
+    results.push_back(value->strides == strides ? value : storage_of(value->buffer, strides));
+    graph::take_inputs(n, run.dropped);
     n->state.store(State::Ready, std::memory_order_release);
   });
 }
 
-/// Where a snapshot runs.
-Device device_of(const graph::Snapshot& s) {
-  return s.placed.kind == DeviceKind::Unplaced ? default_device() : s.placed;
-}
+/// Where work of explicit device `placed`, or of none, runs.
+Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? default_device() : placed; }
 
-/// Finds or makes the plan and its kernels.
-std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Report::Impl& report, Where where) {
+/// Makes the plan and its kernels.
+std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool interpret,
+                                   Dump* dump, Report::Impl& report) {
   std::vector<bool> on_device, may_alias;
-  PlanSwitches switches = plan_switches();
-  record_evaluate(s, b.device(), switches);
   localise(s, b.device(), on_device, may_alias);
-  const bool interpret = interpreted(b);
-  const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
-  const bool cached = !switches.disabled("plan_cache");
-  std::string key = plan_key(s, b.target(), on_device, may_alias, switches, interpret);
-  if (dump) key += dump->key();
-  if (cached) {
-    if (auto hit = engine().plans.find(key)) {
-      report.counters = hit->counters;
-      report.counters.plan_hit = 1;
-      if (dump) dump->index(*hit, s, b.device(), Dump::Plan::Found);
-      return hit;
-    }
-  }
   switches.library = switches.library && library_there(s.graph, b);
-  auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, dump.get()));
+  auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, dump));
   prepare_calls(*plan, b);
   report.seconds = plan->seconds;
   report.counters = plan->counters;
@@ -350,41 +301,88 @@ std::shared_ptr<const CompiledPlan> planned(graph::Snapshot& s, Backend& b, Repo
     plan->dump_number = dump->number();
     dump->index(*plan, s, b.device(), Dump::Plan::Made);
   }
-  if (cached) engine().plans.insert(std::move(key), plan);
+  plan->dispatch = std::make_shared<Dispatch>(*plan, b, !switches.disabled("graphs"));
+  plan->recorded = std::make_shared<const graph::Graph>(s.graph);
   return plan;
 }
 
-/// `started` is set before the first launch.
-void run(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, Where where, bool& started) {
-  Stopwatch watch;
-  snapshot.placed = device_of(snapshot);
-  Backend& b = backend(snapshot.placed);
-  report.device = b.device().str();
-  const MemoryStats before = b.memory();
-  const std::shared_ptr<const CompiledPlan> plan = planned(snapshot, b, report, where);
-  watch.lap();
-  Prepared prepared = prepare(*plan, snapshot, b, report.counters);
-  report.unfused = describe_unfused(*plan, snapshot);
-  report.seconds.prepare = watch.lap();
-  report.counters.launches = commit(*plan, prepared, b, started);
-  publish(*plan, snapshot, prepared, b, claim);
-  if (b.target().is_cuda()) engine().recent.add(b.device(), where, plan);
-  report.seconds.launch = watch.lap();
-  report.counters.allocations = b.memory().allocations - before.allocations;
+/// Finds or makes the plan of a graph.
+void plan_for_graph(Run& run, Backend& b, Report::Impl& report, Where where) {
+  const PlanSwitches switches = plan_switches();
+  record_evaluate(run.snapshot, b.device(), switches);
+  const bool interpret = interpreted(b);
+  const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
+  const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
+  const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
+  finish_key(run.outline, words, interpret, b);
+  if (cached) run.plan = engine().plans.find(run.outline.key());
+  if (run.plan) {
+    report.counters = run.plan->counters;
+    report.counters.plan_hit = 1;
+    if (dump) dump->index(*run.plan, run.snapshot, b.device(), Dump::Plan::Found);
+    return;
+  }
+  run.plan = made(run.snapshot, b, switches, interpret, dump.get(), report);
+  if (cached) engine().plans.insert(run.outline.key(), run.plan);
 }
 
-/// run(), with the ops and the place of the evaluate in its errors. Where a kernel had started, arrays keep the error.
-void run_or_explain(graph::Snapshot& snapshot, Claim& claim, Report::Impl& report, Where where) {
+/// What the report will say about edges that went through memory.
+void note_edges(const Run& run, Report::Impl& report) {
+  const std::vector<graph::GraphNode>& nodes = run.plan->recorded->nodes;
+  for (const UnfusedOrigin& u : run.plan->unfused)
+    report.edges.push_back({nodes[u.producer].op, nodes[u.consumer].op, run.outline.lines[u.producer],
+                            run.outline.lines[u.consumer], u.reason});
+}
+
+/// `started` is set before the first launch.
+void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool& started) {
+  Backend& b = run.backend ? *run.backend : backend(device_of(run.outline.placed));
+  report.device = b.device();
+  const std::int64_t allocations = b.allocations();
+  if (run.plan) {
+    report.counters = run.plan->counters;
+    report.counters.plan_hit = 1;
+  } else {
+    plan_for_graph(run, b, report, where);
+    watch.lap();
+  }
+  const auto body = [&] {
+    Dispatch& dispatch = *run.plan->dispatch;
+    dispatch.prepare(run, b, report.counters);
+    note_edges(run, report);
+    report.seconds.prepare = watch.lap();
+    dispatch.commit(run, b, report.counters, started);
+    publish(run, b, claim);
+  };
+  b.within(std::ref(body));
+  if (b.target().is_cuda()) engine().recent.add(b.device(), where, run.plan);
+  report.seconds.launch = watch.lap();
+  report.counters.allocations = b.allocations() - allocations;
+}
+
+/// The ops of the evaluation, for messages.
+std::string ops_of(const Run& run) {
+  if (!run.plan || !run.plan->recorded) return describe_ops(run.snapshot.graph);
+  graph::Graph g = *run.plan->recorded;
+  for (std::size_t id = 0; id < run.outline.lines.size(); ++id) {
+    g.nodes[id].file = run.outline.lines[id].file;
+    g.nodes[id].line = run.outline.lines[id].line;
+  }
+  return describe_ops(g);
+}
+
+/// Adds the user's view to a failure: which ops, where evaluate was called. After the first launch the arrays fail.
+void run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where) {
   bool started = false;
   std::exception_ptr error;
   try {
     try {
-      return run(snapshot, claim, report, where, started);
+      return run_plan(run, claim, report, watch, where, started);
     } catch (const Error& e) {
-      const std::string ops = describe_ops(snapshot.graph);
+      const std::string ops = ops_of(run);
       rethrow(e, "evaluate", where,
               fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
-                          describe_recent_work(e, snapshot.placed)));
+                          describe_recent_work(e, device_of(run.outline.placed))));
     }
   } catch (...) {
     error = std::current_exception();
@@ -398,6 +396,60 @@ void run_or_explain(graph::Snapshot& snapshot, Claim& claim, Report::Impl& repor
   std::rethrow_exception(error);
 }
 
+/// The backend that the roots will run on, or nullptr where it cannot be had: then the evaluate itself will say why.
+Backend* expected_backend(std::span<const Edge> roots) {
+  Device placed;
+  for (const Edge& e : roots)
+    if (e.node()->device.kind != DeviceKind::Unplaced) placed = e.node()->device;
+  try {
+    return &backend(device_of(placed));
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
+  constexpr std::size_t kFew = 16;
+  lazy.clear();
+  std::unordered_set<const Node*> seen;
+  for (const Edge& e : roots) {
+    if (is_done(e)) continue;
+    const bool fresh = roots.size() <= kFew
+                           ? std::none_of(lazy.begin(), lazy.end(), [&](const Edge& l) { return l.node() == e.node(); })
+                           : seen.insert(e.node()).second;
+    if (fresh) lazy.push_back(e);
+  }
+}
+
+/// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
+/// found, or the graph is made that it will be made from.
+void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
+  const Settings now = settings();
+  Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
+  const bool quick = b && !may_interpret(*b);
+  std::unique_lock lock(graph::engine_mutex());
+  for (;;) {
+    list_lazy(roots, run.lazy);
+    Node* const blocked = graph::walk(run.lazy, run.outline);
+    if (!blocked) break;
+    graph::retain(blocked);
+    Edge keep(blocked, 0);
+    engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
+    lock.unlock();  // `keep` may be the last owner: never dropped under the lock
+    keep = Edge();
+    lock.lock();
+  }
+  if (run.lazy.empty()) return;
+  if (quick && device_of(run.outline.placed) == b->device()) {
+    finish_key(run.outline, now.words, false, *b);
+    run.plan = engine().plans.find(run.outline.key());
+    run.backend = b;
+  }
+  graph::note_lines(run.outline);
+  if (!run.plan) run.snapshot = graph::expand(run.outline);
+  for (const Edge& e : run.lazy) claim.take(e.node());
+}
+
 }  // namespace
 
 Report evaluate(std::span<const Edge> roots, Where where) {
@@ -405,13 +457,13 @@ Report evaluate(std::span<const Edge> roots, Where where) {
   const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
   auto* const report = new Report::Impl;
   Report done{detail::Shared(report)};
-  std::vector<Edge> lazy;
-  Claim claim;
+  RunLease run;
+  Claim claim(run->claimed);
   Stopwatch watch;
   try {
-    graph::Snapshot snapshot = claim_and_snapshot(roots, lazy, claim);
+    claim_and_walk(roots, *run, claim);
     const double took = watch.lap();
-    if (!lazy.empty()) run_or_explain(snapshot, claim, *report, where);
+    if (!run->lazy.empty()) run_or_explain(*run, claim, *report, watch, where);
     report->seconds.snapshot = took;
   } catch (const std::bad_alloc&) {
     TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
@@ -441,7 +493,7 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
     }
   }
   const graph::Target* target = nullptr;
-  Device device = device_of(snapshot);
+  Device device = device_of(snapshot.placed);
   if (target_name.empty()) {
     target = &backend(device).target();
   } else {

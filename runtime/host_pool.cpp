@@ -11,6 +11,7 @@
 
 #include "support/check.h"
 #include "support/fault.h"
+#include "support/recycle.h"
 
 namespace tarry::runtime {
 
@@ -69,7 +70,7 @@ void* HostPool::take(std::size_t bytes, std::size_t size) {
     data = system_allocate(size);
   }
   const std::lock_guard lock(mutex_);
-  ++stats_.allocations;
+  allocations_.fetch_add(1, std::memory_order_relaxed);
   if (!data)
     TARRY_THROW(OutOfMemory, "", Where{},
                 fmt::format("no host memory\n  requested {:>16}\n  live      {:>16}\n  cached    {:>16}\n  peak      {:>16}", bytes,
@@ -83,7 +84,7 @@ std::shared_ptr<graph::Buffer> HostPool::allocate(const std::shared_ptr<HostPool
   const std::size_t size = bytes > kLargest ? bytes : size_class(bytes);
   void* const data = pool->take(bytes, size);
   try {
-    return std::make_shared<PoolBuffer>(pool, data, bytes, size);
+    return std::allocate_shared<PoolBuffer>(support::Recycler<PoolBuffer>(), pool, data, bytes, size);
   } catch (...) {
     pool->give(data, size);
     throw;
@@ -103,7 +104,9 @@ void HostPool::give(void* data, std::size_t size) noexcept {
 
 MemoryStats HostPool::stats() const {
   const std::lock_guard lock(mutex_);
-  return stats_;
+  MemoryStats now = stats_;
+  now.allocations = allocations();
+  return now;
 }
 
 void HostPool::trim() noexcept {

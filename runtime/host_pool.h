@@ -1,6 +1,7 @@
 // A caching pool of host memory: fresh pages cost more than the kernels that fill them.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@ class HostPool {
   /// At least `bytes`, 256-byte aligned; large ones on huge pages. The buffer keeps the pool alive. Throws OutOfMemory.
   static std::shared_ptr<graph::Buffer> allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes);
   [[nodiscard]] MemoryStats stats() const;
+  [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
   void trim() noexcept;  ///< returns cached memory to the system
 
  private:
@@ -30,7 +32,8 @@ class HostPool {
 
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> free_;  // by size class
-  MemoryStats stats_;
+  MemoryStats stats_;  // but for allocations
+  std::atomic<std::int64_t> allocations_{0};
 };
 
 }  // namespace tarry::runtime

@@ -63,7 +63,7 @@ class PlanMaker {
     }
     if (observer_) observer_->fusion(g_, fusion_);
     place_buffers(g_, outputs_, switches_.reuse, plan_);
-    add_transfers(on_device);
+    add_transfers(snapshot, on_device);
     count(snapshot);
     plan_.scalars = std::move(g_.scalars);
     find_origins();
@@ -172,7 +172,7 @@ class PlanMaker {
     return entry;
   }
 
-  void add_transfers(const std::vector<bool>& on_device) {
+  void add_transfers(const graph::Snapshot& snapshot, const std::vector<bool>& on_device) {
     std::vector<bool> used(on_device.size());
     const auto use = [&](const Operand& o) {
       if (o.kind == Operand::Kind::Leaf) used[o.index] = true;
@@ -183,8 +183,9 @@ class PlanMaker {
       if (const auto* call = std::get_if<LibraryStep>(&s)) std::for_each(call->operands.begin(), call->operands.end(), use);
     }
     std::vector<Step> transfers;
-    for (std::uint32_t leaf = 0; leaf < used.size(); ++leaf)
-      if (used[leaf] && !on_device[leaf]) transfers.emplace_back(TransferStep{leaf});
+    for (const graph::GraphNode& n : snapshot.graph.nodes)
+      if (n.op == graph::Op::Input && used[n.payload] && !on_device[n.payload])
+        transfers.emplace_back(TransferStep{n.payload, snapshot.graph.shapes[n.shape], n.dtype});
     plan_.steps.insert(plan_.steps.begin(), transfers.begin(), transfers.end());
   }
 

@@ -2,29 +2,41 @@
 #include "runtime/plan_cache.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tarry::runtime {
+namespace {
 
-std::shared_ptr<const CompiledPlan> PlanCache::find(const std::string& key) {
-  const std::uint64_t hash = support::hash_bytes(key).lo;
+std::uint64_t hash_of(PlanCache::Key key) {
+  return support::hash_bytes(key.data(), key.size() * sizeof(std::uint64_t)).lo;
+}
+
+bool equal(PlanCache::Key a, PlanCache::Key b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+}  // namespace
+
+std::shared_ptr<const CompiledPlan> PlanCache::find(Key key) {
+  const std::uint64_t hash = hash_of(key);
   const std::lock_guard lock(mutex_);
   const auto [begin, end] = places_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
-    if (it->second->key != key) continue;
+    if (!equal(it->second->key, key)) continue;
     entries_.splice(entries_.begin(), entries_, it->second);
     return it->second->plan;
   }
   return nullptr;
 }
 
-void PlanCache::insert(std::string key, std::shared_ptr<const CompiledPlan> plan) {
+void PlanCache::insert(Key key, std::shared_ptr<const CompiledPlan> plan) {
   if (plan->steps.size() > max_steps_ / 4) return;
-  const std::uint64_t hash = support::hash_bytes(key).lo;
+  const std::uint64_t hash = hash_of(key);
   const std::lock_guard lock(mutex_);
   const auto [begin, end] = places_.equal_range(hash);
-  if (std::any_of(begin, end, [&](const auto& p) { return p.second->key == key; })) return;
+  if (std::any_of(begin, end, [&](const auto& p) { return equal(p.second->key, key); })) return;
   steps_ += plan->steps.size();
-  entries_.push_front({std::move(key), std::move(plan)});
+  entries_.push_front({{key.begin(), key.end()}, hash, std::move(plan)});
   places_.emplace(hash, entries_.begin());
   evict();
 }
@@ -39,7 +51,7 @@ void PlanCache::clear() {
 void PlanCache::evict() {
   while (entries_.size() > max_plans_ || steps_ > max_steps_) {
     const Place last = std::prev(entries_.end());
-    const auto [begin, end] = places_.equal_range(support::hash_bytes(last->key).lo);
+    const auto [begin, end] = places_.equal_range(last->hash);
     places_.erase(std::find_if(begin, end, [&](const auto& p) { return p.second == last; }));
     steps_ -= last->plan->steps.size();
     entries_.pop_back();

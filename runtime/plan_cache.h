@@ -4,8 +4,9 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/compiled_plan.h"
 #include "support/hash.h"
@@ -16,13 +17,15 @@ class PlanCache {
  public:
   /// Bounded by plans and by their steps, since a plan of a very long chain is large.
   explicit PlanCache(std::size_t plans = 4096, std::size_t steps = 65536) : max_plans_(plans), max_steps_(steps) {}
-  std::shared_ptr<const CompiledPlan> find(const std::string& key);
-  void insert(std::string key, std::shared_ptr<const CompiledPlan> plan);
+  using Key = std::span<const std::uint64_t>;
+  std::shared_ptr<const CompiledPlan> find(Key key);
+  void insert(Key key, std::shared_ptr<const CompiledPlan> plan);
   void clear();
 
  private:
   struct Entry {
-    std::string key;
+    std::vector<std::uint64_t> key;
+    std::uint64_t hash;
     std::shared_ptr<const CompiledPlan> plan;
   };
   using Place = std::list<Entry>::iterator;

@@ -200,11 +200,16 @@ support::Hash128 key_of(const graph::Snapshot& s, Device device, const PlanSwitc
 
 }  // namespace
 
-void record_evaluate(const graph::Snapshot& snapshot, Device device, const PlanSwitches& switches) {
+bool recording_active() {
   Recordings& all = recordings();
   if (const std::uint64_t now = env::generation() + 1; all.generation.load(std::memory_order_acquire) != now)
     read_switch(all, now);
-  if (all.count.load(std::memory_order_acquire) == 0) return;
+  return all.count.load(std::memory_order_acquire) != 0;
+}
+
+void record_evaluate(const graph::Snapshot& snapshot, Device device, const PlanSwitches& switches) {
+  if (!recording_active()) return;
+  Recordings& all = recordings();
   std::vector<std::shared_ptr<ManifestWriter>> writers;
   {
     const std::lock_guard lock(all.mutex);

@@ -40,6 +40,8 @@ std::string unfused_text(const std::vector<Unfused>& unfused) {
   return s;
 }
 
+std::string place(graph::Op op, Where where) { return fmt::format("{} at {}", graph::name(op), where.str()); }
+
 template <class Impl>
 const Impl& empty() {
   static const Impl none{};
@@ -62,12 +64,23 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << pl
 
 const Counters& Report::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const Seconds& Report::seconds() const { return impl() ? impl()->seconds : empty<Impl>().seconds; }
-const std::vector<Unfused>& Report::unfused() const { return impl() ? impl()->unfused : empty<Impl>().unfused; }
+const std::vector<Unfused>& Report::unfused() const { return impl() ? impl()->unfused() : empty<Impl>().unfused(); }
+const std::vector<Unfused>& Report::Impl::unfused() const {
+  const std::lock_guard lock(mutex_);
+  if (!rendered_) {
+    std::vector<Unfused> all;
+    for (const Edge& e : edges)
+      all.push_back({place(e.producer, e.produced), place(e.consumer, e.consumed), std::string(graph::to_string(e.reason))});
+    rendered_ = std::make_unique<const std::vector<Unfused>>(std::move(all));
+  }
+  return *rendered_;
+}
 std::string Report::str() const {
   if (!impl()) return "report: nothing was lazy\n";
   const Counters& c = impl()->counters;
   const Seconds& s = impl()->seconds;
-  std::string text = fmt::format("report on {}{}\n", impl()->device, c.plan_hit ? ", plan from the cache" : "");
+  std::string text = fmt::format("report on {}{}{}\n", impl()->device.str(), c.plan_hit ? ", plan from the cache" : "",
+                                 c.replays ? ", launched as one CUDA graph" : "");
   text += counters_text(c);
   text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
                       c.memory_hits);
@@ -76,7 +89,7 @@ std::string Report::str() const {
       "{:.3f}, launch {:.3f}\n",
       s.snapshot * 1e3, s.optimise * 1e3, s.schedule * 1e3, s.generate * 1e3, s.compile * 1e3, s.prepare * 1e3,
       s.launch * 1e3);
-  return text + unfused_text(impl()->unfused);
+  return text + unfused_text(impl()->unfused());
 }
 std::ostream& operator<<(std::ostream& out, const Report& report) { return out << report.str(); }
 
@@ -109,22 +122,15 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
-  const auto describe = [&](graph::NodeId id) {
-    const graph::GraphNode& n = snapshot.graph.nodes[id];
-    return fmt::format("{} at {}", graph::name(n.op), n.where().str());
-  };
-  std::vector<Unfused> out;
-  for (const UnfusedOrigin& u : plan.unfused)
-    out.push_back({describe(u.producer), describe(u.consumer), std::string(graph::to_string(u.reason))});
-  return out;
-}
-
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   auto* const impl = new Plan::Impl;
-  Plan described{detail::Shared(impl)};
+  Plan made{detail::Shared(impl)};
   impl->counters = plan.counters;
-  impl->unfused = describe_unfused(plan, snapshot);
+  const auto described = [&](graph::NodeId id) {
+    return fmt::format("{} at {}", graph::name(snapshot.graph.nodes[id].op), snapshot.graph.nodes[id].where().str());
+  };
+  for (const UnfusedOrigin& u : plan.unfused)
+    impl->unfused.push_back({described(u.producer), described(u.consumer), std::string(graph::to_string(u.reason))});
   impl->text = fmt::format("plan for {}\n", plan.target->name);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
@@ -147,7 +153,7 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
         k.lowered.bytes_read, k.lowered.bytes_written);
     if (seen.insert(k.source->entry).second) impl->sources.push_back(k.source->text);
   }
-  return described;
+  return made;
 }
 
 }  // namespace tarry::runtime

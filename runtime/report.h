@@ -3,11 +3,14 @@
 
 #include <tarry/plan.h>
 
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/compiled_plan.h"
+#include "support/recycle.h"
 #include "support/shared.h"
 
 namespace tarry {
@@ -20,11 +23,24 @@ struct Plan::Impl : detail::Shared::Object {
   std::string text;
 };
 
-struct Report::Impl : detail::Shared::Object {
+/// Numbers, and what texts are made from when somebody asks.
+struct Report::Impl : detail::Shared::Object, support::Recycled {
+  using support::Recycled::operator new;
+  using support::Recycled::operator delete;
+  struct Edge {
+    graph::Op producer, consumer;
+    Where produced, consumed;
+    graph::Reason reason;
+  };
   Counters counters;
   Seconds seconds;
-  std::vector<Unfused> unfused;
-  std::string device;
+  Device device;
+  std::vector<Edge, support::Recycler<Edge>> edges;  ///< that went through memory
+  const std::vector<Unfused>& unfused() const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<const std::vector<Unfused>> rendered_;  ///< once asked for; guarded by mutex_
 };
 
 }  // namespace v0
@@ -35,7 +51,6 @@ namespace tarry::runtime {
 /// "multiply float32 (4,) at main.cpp:12; ...": what the first nodes of a graph do, for messages.
 std::string describe_ops(const graph::Graph& g);
 std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> nodes);
-std::vector<Unfused> describe_unfused(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 
 }  // namespace tarry::runtime

@@ -49,18 +49,14 @@ void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& st
   }
 }
 
-std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snapshot& snapshot, std::uint32_t leaf,
-                                     Backend& to, Counters& counters) {
+std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Dims& shape, Dtype dtype, Backend& to,
+                                     Counters& counters) {
   const std::lock_guard lock(storage.replica_mutex);
   if (storage.replica && storage.replica->device == to.device()) return storage.replica;
-  const graph::GraphNode* node = nullptr;
-  for (const graph::GraphNode& n : snapshot.graph.nodes)
-    if (n.op == graph::Op::Input && n.payload == leaf) node = &n;
-  TARRY_ASSERT(node != nullptr);
-  const graph::Dims& shape = snapshot.graph.shapes[node->shape];
-  const std::size_t size = itemsize(node->dtype);
-  const auto bytes =
-      static_cast<std::size_t>(snapshot.graph.bytes(static_cast<graph::NodeId>(node - snapshot.graph.nodes.data())));
+  const std::size_t size = itemsize(dtype);
+  const auto count = static_cast<std::size_t>(graph::element_count(shape.span()));
+  constexpr std::size_t kMost = graph::Graph::kUnaddressable;  // more overflows, and no device has it
+  const std::size_t bytes = count < kMost / size ? count * size : kMost;
   std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
   if (storage.buffer->device.kind == DeviceKind::Cuda) {
     wait_for(*storage.buffer);

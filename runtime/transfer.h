@@ -11,9 +11,9 @@
 
 namespace tarry::runtime {
 
-/// Leaf number `leaf` of the snapshot as a row-major buffer on `to`; crosses once and stays as the storage's replica.
-std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Snapshot& snapshot, std::uint32_t leaf,
-                                     Backend& to, Counters& counters);
+/// A value of that shape and dtype as a row-major buffer on `to`; crosses once and stays as the storage's replica.
+std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Dims& shape, Dtype dtype, Backend& to,
+                                     Counters& counters);
 
 /// Copies elements of `size` bytes from strided to row-major memory. `from` is the address of element offset 0.
 void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides,

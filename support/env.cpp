@@ -99,8 +99,9 @@ const std::vector<Switch>& switches() {
        "Stages of each evaluation to write to files in TARRY_DUMP_DIR."},
       {"TARRY_DUMP_DIR", "directory",
        "Where TARRY_DUMP and failed compilations leave their files; default ./tarry-dump for the former."},
-      {"TARRY_DISABLE", "words: names of passes, fusion, reuse, plan_cache, compile",
-       "Stages to leave out; without fusion every operation is a kernel of its own, without compile the interpreter runs."},
+      {"TARRY_DISABLE", "words: names of passes, fusion, reuse, library, plan_cache, graphs, compile",
+       "Stages to leave out; without fusion every operation is a kernel of its own, without library `matmul` is a sum, "
+       "without graphs every kernel is launched by itself, without compile the interpreter runs."},
       {"TARRY_LOG", "debug, info, warning, error, off", "Least severe message to print; default warning."},
       {"TARRY_SYNC", "0, 1", "1: wait after every kernel and name the operation that failed."},
       {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g", "Most device memory a CUDA device may take; default all there is."},

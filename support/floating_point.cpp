@@ -4,11 +4,14 @@
 namespace tarry::support {
 
 #if defined(__x86_64__)
+// Reading the state costs far less than writing it.
 DefaultFloatingPoint::DefaultFloatingPoint() noexcept : saved_(__builtin_ia32_stmxcsr()) {
   constexpr unsigned kReset = 0x1f80;  // all exceptions masked, round to nearest, no FTZ, no DAZ
-  __builtin_ia32_ldmxcsr(kReset);
+  if (saved_ != kReset) __builtin_ia32_ldmxcsr(kReset);
 }
-DefaultFloatingPoint::~DefaultFloatingPoint() { __builtin_ia32_ldmxcsr(static_cast<unsigned>(saved_)); }
+DefaultFloatingPoint::~DefaultFloatingPoint() {
+  if (__builtin_ia32_stmxcsr() != saved_) __builtin_ia32_ldmxcsr(static_cast<unsigned>(saved_));
+}
 #elif defined(__aarch64__)
 DefaultFloatingPoint::DefaultFloatingPoint() noexcept {
   asm volatile("mrs %0, fpcr" : "=r"(saved_));

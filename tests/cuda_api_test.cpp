@@ -56,6 +56,13 @@ struct SameFunction<R (*)(P...), S (*)(Q...)> {
 #define TARRY_COMPARE(member, symbol, parameters) \
   static_assert(SameFunction<decltype(ours::DriverApi::member), decltype(&::symbol)>::value, #symbol);
 TARRY_CUDA_DRIVER_ENTRIES(TARRY_COMPARE)
+#if CUDA_VERSION >= 12000
+TARRY_CUDA_GRAPH_ENTRIES(TARRY_COMPARE)
+static_assert(sizeof(ours::KernelNodeParams) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2));
+static_assert(offsetof(ours::KernelNodeParams, parameters) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, kernelParams));
+static_assert(offsetof(ours::KernelNodeParams, shared_bytes) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes));
+static_assert(offsetof(ours::KernelNodeParams, context) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, ctx));
+#endif
 #undef TARRY_COMPARE
 #define TARRY_COMPARE(member, symbol, parameters) \
   static_assert(SameFunction<decltype(ours::NvrtcApi::member), decltype(&::symbol)>::value, #symbol);

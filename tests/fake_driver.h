@@ -41,11 +41,11 @@ class FakeDriver {
   Result broken = Result::Success;    ///< what every call answers, if not Success
   std::map<std::string, int> counts;  ///< calls by entry point
 
-  int streams = 0, events = 0, modules = 0, pinned = 0, retained = 0;
+  int streams = 0, events = 0, modules = 0, pinned = 0, retained = 0, graphs = 0;
   std::size_t bytes = 0;
   [[nodiscard]] int total_calls() const;
   [[nodiscard]] bool nothing_left() const {
-    return streams == 0 && events == 0 && modules == 0 && pinned == 0 && retained == 0 && bytes == 0;
+    return streams == 0 && events == 0 && modules == 0 && pinned == 0 && retained == 0 && graphs == 0 && bytes == 0;
   }
 
  private:
@@ -55,6 +55,17 @@ class FakeDriver {
   using SharedEvent = std::shared_ptr<FakeEvent>;
   struct FakeStream {
     std::deque<std::function<bool()>> work;  // false: not ready yet
+  };
+
+  /// A graph and an instance of one alike: kernels in order.
+  struct FakeNode {
+    const Kernel* kernel;
+    unsigned blocks, threads;
+    std::vector<std::uint64_t> words;
+  };
+  struct FakeGraph {
+    std::deque<FakeNode> nodes;
+    std::map<const FakeNode*, std::size_t> places;  // of the graph's nodes, in an instance
   };
 
   template <class T, class H>
@@ -84,7 +95,19 @@ class FakeDriver {
     return current_->broken != Result::Success ? current_->broken : body(*current_);
   }
 
+  /// A node of these parameters. A driver knows from the module how many bytes a kernel takes; this one, once it was
+  /// launched.
+  Result make_node(const runtime::cuda::KernelNodeParams& p, FakeNode& node) const {
+    const auto* kernel = reinterpret_cast<const Kernel*>(p.function);
+    const auto size = sizes_.find(kernel);
+    if (size == sizes_.end()) return Result::InvalidValue;
+    const auto* words = static_cast<const std::uint64_t*>(p.parameters[0]);
+    node = {kernel, p.grid_x, p.block_x, {words, words + size->second / 8}};
+    return Result::Success;
+  }
+
   inline static FakeDriver* current_ = nullptr;
+  std::map<const Kernel*, std::size_t> sizes_;  // bytes of parameters
   std::recursive_mutex mutex_;
   std::set<FakeStream*> all_streams_;
   std::set<SharedEvent*> all_events_;
@@ -307,13 +330,64 @@ inline FakeDriver::FakeDriver() {
   };
   api.launch_kernel = [](c::Function function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                          unsigned, c::Stream stream, void**, void** extra) {
-    return guarded("launch_kernel", [&](F&) {
+    return guarded("launch_kernel", [&](F& f) {
       const auto* words = static_cast<const std::uint64_t*>(extra[1]);
       const std::size_t size = *static_cast<const std::size_t*>(extra[3]);
+      f.sizes_[&as<Kernel>(function)] = size;
       as<FakeStream>(stream).work.emplace_back(
           [=, kernel = as<Kernel>(function), copy = std::vector<std::uint64_t>(words, words + size / 8)] {
             return kernel(copy.data(), grid, block), true;
           });
+      return Result::Success;
+    });
+  };
+  api.has_graphs = true;
+  api.graph_create = [](c::Graph* graph, unsigned) {
+    return guarded("graph_create", [&](F& f) {
+      *graph = reinterpret_cast<c::Graph>(new FakeGraph);
+      return ++f.graphs, Result::Success;
+    });
+  };
+  api.graph_destroy = [](c::Graph graph) {
+    return guarded("graph_destroy", [&](F& f) { return delete &as<FakeGraph>(graph), --f.graphs, Result::Success; });
+  };
+  api.graph_add_kernel_node = [](c::GraphNode* node, c::Graph graph, const c::GraphNode* dependencies, std::size_t count,
+                                 const c::KernelNodeParams* parameters) {
+    return guarded("graph_add_kernel_node", [&](F& f) {
+      auto& nodes = as<FakeGraph>(graph).nodes;
+      const bool in_line = nodes.empty() ? count == 0 : count == 1 && &as<FakeNode>(*dependencies) == &nodes.back();
+      FakeNode made{};
+      if (!in_line || f.make_node(*parameters, made) != Result::Success) return Result::InvalidValue;
+      nodes.push_back(std::move(made));
+      return *node = reinterpret_cast<c::GraphNode>(&nodes.back()), Result::Success;
+    });
+  };
+  api.graph_instantiate = [](c::GraphExec* exec, c::Graph graph, unsigned long long) {
+    return guarded("graph_instantiate", [&](F& f) {
+      auto* instance = new FakeGraph;
+      for (const FakeNode& n : as<FakeGraph>(graph).nodes) {
+        instance->places[&n] = instance->nodes.size();
+        instance->nodes.push_back(n);
+      }
+      *exec = reinterpret_cast<c::GraphExec>(instance);
+      return ++f.graphs, Result::Success;
+    });
+  };
+  api.graph_exec_destroy = [](c::GraphExec exec) {
+    return guarded("graph_exec_destroy", [&](F& f) { return delete &as<FakeGraph>(exec), --f.graphs, Result::Success; });
+  };
+  api.graph_exec_set_parameters = [](c::GraphExec exec, c::GraphNode node, const c::KernelNodeParams* parameters) {
+    return guarded("graph_exec_set_parameters", [&](F& f) {
+      auto& instance = as<FakeGraph>(exec);
+      return f.make_node(*parameters, instance.nodes[instance.places.at(&as<FakeNode>(node))]);
+    });
+  };
+  api.graph_launch = [](c::GraphExec exec, c::Stream stream) {
+    return guarded("graph_launch", [&](F&) {
+      as<FakeStream>(stream).work.emplace_back([nodes = as<FakeGraph>(exec).nodes] {
+        for (const FakeNode& n : nodes) (*n.kernel)(n.words.data(), n.blocks, n.threads);
+        return true;
+      });
       return Result::Success;
     });
   };

@@ -17,9 +17,10 @@ inline constexpr Device kFakeGpu = cuda(250);
 class FakeGpu {
  public:
   FakeGpu() : driver_(*new FakeDriver) {
-    driver_.kernels["any"] = [](const std::uint64_t*, unsigned, unsigned) {};
-    driver_.api.module_get_function = [](runtime::cuda::Function* function, runtime::cuda::Module module, const char*) {
-      *function = reinterpret_cast<runtime::cuda::Function>(&reinterpret_cast<FakeDriver*>(module)->kernels.at("any"));
+    driver_.api.module_get_function = [](runtime::cuda::Function* function, runtime::cuda::Module module, const char* name) {
+      const FakeDriver::Kernel nothing = [](const std::uint64_t*, unsigned, unsigned) {};
+      const auto at = reinterpret_cast<FakeDriver*>(module)->kernels.try_emplace(name, nothing).first;
+      *function = reinterpret_cast<runtime::cuda::Function>(&at->second);
       return FakeDriver::Result::Success;
     };
     runtime::exchange_backend(kFakeGpu, runtime::make_cuda_backend(driver_.api, kFakeGpu.index));

@@ -1,0 +1,129 @@
+// What a repeated evaluate costs besides its kernels: small10 (10 operations on 1,024 elements) and heat_small (10 steps of
+// the heat equation on 256 x 256, recorded as one graph), back to back, recording included.
+#include <tarry/tarry.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace ta = tarry;
+
+namespace {
+
+ta::Array ramp(const ta::Shape& shape) {
+  std::size_t count = 1;
+  for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
+  std::vector<float> v(count);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0.25f + static_cast<float>(i % 97) / 97.0f;
+  ta::Array x = ta::reshape(ta::asarray(v), shape) * 1.0f;
+  ta::evaluate(x);  // on the device from here on
+  return x;
+}
+
+ta::Array small10(const ta::Array& x, const ta::Array& y) {
+  ta::Array a = x * y + 1.0f;
+  a = ta::exp(-a) + x;
+  a = ta::sqrt(a * a + 1.0f);
+  return a * 0.5f - y;
+}
+
+ta::Array heat(ta::Array u) {
+  using ta::Slice;
+  const Slice in{1, -1}, low{0, -2}, high{2, ta::none};
+  for (int step = 0; step < 10; ++step) {
+    const ta::Array c = u(in, in);
+    const ta::Array v = c + 0.1f * (u(low, in) + u(high, in) + u(in, low) + u(in, high) - 4.0f * c);
+    u.set({in, in}, v);
+  }
+  return u;
+}
+
+/// Microseconds per call, back to back: the best of several runs, the device having caught up after each.
+double period(int calls, const std::function<void()>& call) {
+  constexpr int kRuns = 7;
+  for (int i = 0; i < calls / 4 + 8; ++i) call();
+  double best = 1e30;
+  for (int run = 0; run < kRuns; ++run) {
+    ta::synchronize();
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) call();
+    ta::synchronize();
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count() / calls);
+  }
+  return best;
+}
+
+struct Workload {
+  const char* name;
+  std::function<ta::Array()> record;
+  double target_cuda, target_cpu;  // microseconds; 0: none
+};
+
+nlohmann::ordered_json measure(const Workload& w, const std::string& device, int calls, bool quiet) {
+  ta::Report report = ta::evaluate(w.record());
+  report = ta::evaluate(w.record());
+  const double record = period(calls, [&] { (void)w.record(); });
+  ta::Seconds sums;
+  std::int64_t timed = 0;
+  const double total = period(calls, [&] {
+    const ta::Array a = w.record();
+    report = ta::evaluate(a);
+    const ta::Seconds& s = report.seconds();
+    sums.snapshot += s.snapshot;
+    sums.prepare += s.prepare;
+    sums.launch += s.launch;
+    ++timed;
+  });
+  const ta::Counters& c = report.counters();
+  const double scale = 1e6 / static_cast<double>(timed);
+  const double target = device == "cpu" ? w.target_cpu : w.target_cuda;
+  if (!quiet) {
+    std::printf("%-11s %-7s total %8.3f us = record %6.3f + evaluate %8.3f (snapshot %6.3f, prepare %6.3f, launch %8.3f)", w.name, device.c_str(), total,
+                record, total - record, sums.snapshot * scale, sums.prepare * scale, sums.launch * scale);
+    std::printf("; %lld launches, plan hit %lld", static_cast<long long>(c.launches), static_cast<long long>(c.plan_hit));
+    if (target > 0) std::printf(" (target %g us)", target);
+    std::printf("\n");
+  }
+  return {{"workload", w.name},   {"device", device},
+          {"total_us", total},    {"record_us", record},
+          {"evaluate_us", total - record}, {"snapshot_us", sums.snapshot * scale},
+          {"prepare_us", sums.prepare * scale}, {"launch_us", sums.launch * scale},
+          {"launches", c.launches}, {"plan_hit", c.plan_hit}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"What a repeated evaluate costs"};
+  std::vector<std::string> devices;
+  std::string only;
+  int calls = 20000;
+  bool json = false;
+  app.add_option("--device", devices, "cpu or cuda; default both where they are")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--workload", only, "small10 or heat_small");
+  app.add_option("--calls", calls, "evaluations per run")->check(CLI::Range(1, 10'000'000));
+  app.add_flag("--json", json, "figures as JSON");
+  CLI11_PARSE(app, argc, argv);
+  if (devices.empty()) {
+    devices = {"cpu"};
+    if (ta::devices().size() > 1) devices.emplace_back("cuda");
+  }
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& device : devices) {
+    const ta::Scope placed(device == "cpu" ? ta::cpu : ta::cuda());
+    const ta::Array x = ramp({1024}), y = ramp({1024}), u = ramp({256, 256});
+    const Workload workloads[] = {{"small10", [&] { return small10(x, y); }, 4, 3}, {"heat_small", [&] { return heat(u); }, 12, 0}};
+    for (const Workload& w : workloads) {
+      if (!only.empty() && only != w.name) continue;
+      all.push_back(measure(w, device, std::string(w.name) == "small10" ? calls : calls / 10 + 1, json));
+    }
+  }
+  if (json) std::printf("%s\n", all.dump(2).c_str());
+  return 0;
+}

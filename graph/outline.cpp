@@ -1,0 +1,298 @@
+// The walk: depth first, without recursion, and the words of the key as it goes.
+#include "graph/outline.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/check.h"
+
+namespace tarry::graph {
+namespace {
+
+/// Evaluated: its value is what the graph sees of it. A Scalar stays one, since its value is a launch argument.
+bool is_leaf(const Node& n, bool ready) { return ready && n.op != Op::Scalar; }
+
+/// What a plan may know of a Scalar's value.
+ScalarClass known_of(const Node& n) {
+  return n.attributes() == kOpaque ? ScalarClass::Other : classify(n.dtype, n.cell());
+}
+
+/// Its shape follows from those of its inputs and its attributes, which the key has.
+bool shape_follows(Op op) {
+  const OpClass c = info(op).op_class;
+  return c == OpClass::Map || c == OpClass::Reduce || c == OpClass::Update;
+}
+
+class Walker {
+ public:
+  explicit Walker(Outline& o) : o_(o) {}
+
+  Node* run(std::span<const Edge> roots) {
+    for (const Edge& root : roots) {
+      if (Node* blocked = visit(root.node())) return blocked;
+      o_.roots.push_back({root.node()->mark, root.output()});
+      o_.append(word(o_.roots.back()) | kRootTag);
+    }
+    find_donations();
+    return nullptr;
+  }
+
+ private:
+  /// A node's mark is its id where the walk has been there: what an earlier walk left there names another node, or none.
+  [[nodiscard]] bool seen(const Node* n) const { return n->mark < o_.visits.size() && o_.visits[n->mark].node == n; }
+
+  Node* visit(Node* root) {
+    if (seen(root)) return nullptr;
+    o_.stack.push_back({root, 0});
+    while (!o_.stack.empty()) {
+      Outline::Frame& f = o_.stack.back();
+      Node* const n = f.node;
+      const State state = n->state.load(std::memory_order_acquire);
+      if (state == State::Lazy) {
+        Node* below = nullptr;
+        while (f.next < n->n_inputs && below == nullptr) {
+          Node* const input = n->input(f.next++);
+          if (!seen(input)) below = input;
+        }
+        if (below != nullptr) {
+          o_.stack.push_back({below, 0});
+          continue;
+        }
+      } else if (state == State::Claimed) {
+        return n;
+      } else if (state == State::Failed) {
+        std::rethrow_exception(n->extra->error);
+      }
+      o_.stack.pop_back();
+      if (!seen(n)) add(n, state == State::Ready);
+    }
+    return nullptr;
+  }
+
+  void add(Node* n, bool ready) {
+    if (n->device.kind != DeviceKind::Unplaced) o_.placed = n->device;
+    const bool leaf = is_leaf(*n, ready);
+    const bool scalar = n->op == Op::Scalar;
+    const auto known = static_cast<std::uint64_t>(scalar ? known_of(*n) : ScalarClass{});
+    if (scalar) o_.cells.push_back(n->cell());
+    const int inputs = leaf ? 0 : n->n_inputs;
+    GraphEdge resolved[Node::kMaxInputs];
+    for (int i = 0; i < inputs; ++i) resolved[i] = resolve(n->input(i), n->input_output(i));
+    n->mark = static_cast<std::uint32_t>(o_.visits.size());
+    o_.visits.push_back({n, 0});
+    const auto op = static_cast<std::uint64_t>(leaf ? Op::Input : n->op);
+    const std::uint64_t packed = pack(resolved, inputs);
+    std::uint64_t* const start = o_.room(2 + Node::kMaxInputs + static_cast<std::size_t>(n->rank));
+    std::uint64_t* at = start;
+    *at++ = op | static_cast<std::uint64_t>(n->dtype) << 8 | static_cast<std::uint64_t>(n->mode) << 16 |
+            static_cast<std::uint64_t>(n->rank) << 24 | static_cast<std::uint64_t>(inputs) << 32 |
+            static_cast<std::uint64_t>(ready) << 40 | static_cast<std::uint64_t>(packed != 0) << 41 | known << 48;
+    if (packed != 0) {
+      *at++ = packed;
+    } else {
+      for (int i = 0; i < inputs; ++i) *at++ = word(resolved[i]);
+    }
+    if (leaf || !shape_follows(n->op))
+      for (const std::int64_t extent : n->shape()) *at++ = static_cast<std::uint64_t>(extent);
+    o_.length += static_cast<std::size_t>(at - start);
+    if (leaf) {
+      add_leaf(*n, 0);
+    } else if (!ready) {
+      bytes(n->attributes());
+    }
+  }
+
+  /// The inputs in one word, or 0 where there are none or one does not fit: an id below 2^20 and an output of 0 or 1 each.
+  static std::uint64_t pack(const GraphEdge* inputs, int count) {
+    std::uint64_t packed = 0;
+    for (int i = 0; i < count; ++i) {
+      if (inputs[i].node >> 20 != 0 || inputs[i].output > 1) return 0;
+      packed = packed << 21 | std::uint64_t{inputs[i].node} << 1 | inputs[i].output;
+    }
+    return packed;
+  }
+
+  /// The edge (node, output); a second output of an evaluated node becomes a leaf of its own.
+  GraphEdge resolve(Node* n, std::uint32_t output) {
+    const NodeId id = n->mark;
+    if (output == 0 || n->state.load(std::memory_order_acquire) != State::Ready) return {id, output};
+    for (const auto& [from, to] : o_.second_outputs)
+      if (from == id) return {to, 0};
+    const auto leaf = static_cast<NodeId>(o_.visits.size());
+    o_.visits.push_back({n, output});
+    o_.second_outputs.emplace_back(id, leaf);
+    o_.append(word({id, output}) | kOutputTag);
+    add_leaf(*n, output);
+    return {leaf, 0};
+  }
+
+  void add_leaf(const Node& n, std::uint32_t output) {
+    const std::shared_ptr<Storage>& storage = n.extra->results.at(output);
+    const Buffer& buffer = *storage->buffer;
+    const std::size_t size = static_cast<std::size_t>(element_count(n.shape())) * itemsize(n.dtype);
+    const bool whole = storage->contiguous && storage->offset == 0 && buffer.bytes >= size;
+    // Counted before the storage is copied: the copy, a read-modify-write of the same counter, orders this thread after
+    // the last use by whoever gave up a share.
+    const bool sole = buffer.owner == Owner::Pool && storage.use_count() == 1 && storage->buffer.use_count() == 1;
+    o_.donated.push_back(whole && sole);
+    o_.leaves.push_back(storage);
+    o_.append(storage->contiguous);
+    o_.append(static_cast<std::uint64_t>(storage->offset));
+    if (storage->contiguous) return;
+    for (const std::int64_t stride : storage->strides) o_.append(static_cast<std::uint64_t>(stride));
+  }
+
+  /// Consumers before producers: counts the references to each node from nodes that let go of it.
+  void find_donations() {
+    if (std::find(o_.donated.begin(), o_.donated.end(), 1) == o_.donated.end()) return;
+    constexpr std::uint32_t kRoot = std::uint32_t{1} << 31;  // with the count, which stays far below
+    o_.released.assign(o_.visits.size(), 0);
+    for (const GraphEdge& r : o_.roots) o_.released[r.node] |= kRoot;
+    std::size_t leaf = o_.leaves.size();
+    for (std::size_t id = o_.visits.size(); id-- > 0;) {
+      const Node& n = *o_.visits[id].node;
+      const std::uint32_t of_node = o_.released[n.mark];
+      const bool dies = n.refs.load(std::memory_order_acquire) == (of_node & ~kRoot);
+      if (is_leaf(n, n.state.load(std::memory_order_acquire) == State::Ready)) {
+        --leaf;
+        if (!dies || (of_node & kRoot) != 0) o_.donated[leaf] = 0;
+      } else if (dies || (of_node & kRoot) != 0) {
+        for (int i = 0; i < n.n_inputs; ++i) ++o_.released[n.input(i)->mark];
+      }
+    }
+  }
+
+  // Words that may stand where a node could begin say what they are; a node's first word has neither bit.
+  static constexpr std::uint64_t kRootTag = std::uint64_t{1} << 63, kOutputTag = std::uint64_t{1} << 62;
+  static std::uint64_t word(GraphEdge e) { return static_cast<std::uint64_t>(e.node) << 32 | e.output; }
+  void bytes(std::string_view b) {
+    const std::size_t count = 1 + (b.size() + 7) / 8;
+    std::uint64_t* const at = o_.room(count);
+    at[count - 1] = 0;  // beyond the end
+    at[0] = b.size();
+    if (!b.empty()) std::memcpy(at + 1, b.data(), b.size());
+    o_.length += count;
+  }
+
+  Outline& o_;
+};
+
+}  // namespace
+
+void Outline::clear() {
+  constexpr std::size_t kKept = 16384;  // nodes
+  if (visits.capacity() > kKept) {
+    *this = Outline();
+    return;
+  }
+  visits.clear();
+  roots.clear();
+  leaves.clear();
+  donated.clear();
+  cells.clear();
+  length = walked = 0;
+  lines.clear();
+  placed = {};
+  stack.clear();
+  second_outputs.clear();
+}
+
+Node* walk(std::span<const Edge> roots, Outline& outline) {
+  outline.clear();
+  outline.room(Outline::kHead);
+  outline.length = Outline::kHead;
+  Node* const blocked = Walker(outline).run(roots);
+  outline.walked = outline.length;
+  return blocked;
+}
+
+void note_lines(Outline& outline) {
+  outline.lines.clear();
+  for (const Outline::Visit& v : outline.visits) outline.lines.push_back(v.node->where());
+}
+
+namespace {
+
+std::uint32_t add_payload(const Node& n, std::uint32_t& cell, Graph& g) {
+  switch (info(n.op).op_class) {
+    case OpClass::Scalar: {
+      ScalarSource source;
+      source.dtype = n.dtype;
+      source.cell = cell++;
+      source.known = known_of(n);
+      g.scalars.push_back(source);
+      return static_cast<std::uint32_t>(g.scalars.size() - 1);
+    }
+    case OpClass::View:
+      g.views.push_back(decode_view(n.attributes()));
+      return static_cast<std::uint32_t>(g.views.size() - 1);
+    case OpClass::Update:
+      g.updates.push_back(decode_update(n.attributes()));
+      return static_cast<std::uint32_t>(g.updates.size() - 1);
+    case OpClass::Reduce:
+    case OpClass::Scan:
+      g.reduces.push_back(decode_reduce(n.attributes()));
+      return static_cast<std::uint32_t>(g.reduces.size() - 1);
+    case OpClass::Iota:
+      return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
+    default:
+      return kNoId;
+  }
+}
+
+}  // namespace
+
+Snapshot expand(const Outline& o) {
+  Snapshot s;
+  Graph& g = s.graph;
+  g.nodes.reserve(o.visits.size());
+  std::uint32_t cell = 0, leaf = 0;
+  for (const auto& [node, output] : o.visits) {
+    const Node& n = *node;
+    const bool ready = n.state.load(std::memory_order_acquire) == State::Ready;
+    GraphNode out;
+    out.dtype = n.dtype;
+    out.mode = n.mode;
+    out.shape = g.intern(Dims(n.shape()));
+    out.file = n.file;
+    out.line = n.line;
+    out.origin = static_cast<NodeId>(g.nodes.size());
+    if (output == 0) ++s.recorded_nodes;
+    if (is_leaf(n, ready)) {
+      out.op = Op::Input;
+      out.payload = leaf++;
+      const Storage& storage = *o.leaves[out.payload];
+      g.leaves.push_back({storage.offset, storage.strides, storage.contiguous, o.donated[out.payload] != 0});
+      s.leaf_devices.push_back(storage.buffer->device);
+      s.leaf_computed.push_back(n.op != Op::Input);
+    } else {
+      out.op = n.op;
+      out.n_inputs = n.n_inputs;
+      for (int i = 0; i < n.n_inputs; ++i) {
+        const NodeId id = n.input(i)->mark;
+        out.inputs[i] = {id, n.input_output(i)};
+        if (out.inputs[i].output == 0 || g.nodes[id].op != Op::Input) continue;
+        const auto second = std::find_if(o.second_outputs.begin(), o.second_outputs.end(), [&](const auto& p) { return p.first == id; });
+        TARRY_ASSERT(second != o.second_outputs.end());
+        out.inputs[i] = {second->second, 0};
+      }
+      out.payload = add_payload(n, cell, g);
+    }
+    g.nodes.push_back(out);
+  }
+  g.roots = o.roots;
+  s.leaves = o.leaves;
+  s.cells = o.cells;
+  s.placed = o.placed;
+  s.key.assign(reinterpret_cast<const char*>(o.words.data() + Outline::kHead),
+               (o.walked - Outline::kHead) * sizeof(std::uint64_t));
+  return s;
+}
+
+Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked) {
+  Outline outline;
+  *blocked = walk(roots, outline);
+  return *blocked ? Snapshot() : expand(outline);
+}
+
+}  // namespace tarry::graph

@@ -1,0 +1,71 @@
+// Outline: what one walk over recorded nodes finds: the canonical key of the evaluation and the leaves and scalars that
+// it runs on. Enough to find a plan and run it again; expand() makes the graph where there is no plan yet.
+//
+// Donation. A leaf may be overwritten where this evaluate is all that keeps it: its memory is a whole buffer of our pool
+// that nothing else holds, and every reference to its node comes from a root, which drops its inputs when it is
+// published, or from a node that only such nodes refer to. Reference counts are read under the engine's mutex. Who could
+// raise one afterwards would have to hold a reference now, and it would have been counted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tarry::graph {
+
+/// Kept and filled anew by each walk, so that its memory is.
+struct Outline {
+  /// A node, or another output of an evaluated node, which is a leaf of its own.
+  struct Visit {
+    Node* node;
+    std::uint32_t output;
+  };
+  /// Words at the front of the key that are the caller's: what else the plan depends on.
+  static constexpr std::size_t kHead = 2;
+
+  std::vector<Visit> visits;  ///< by graph id: inputs before their readers
+  std::vector<GraphEdge> roots;
+  std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
+  std::vector<std::uint8_t> donated;             ///< by leaf number
+  std::vector<ScalarCell> cells;                 ///< by cell number
+  std::vector<Where> lines;                      ///< by graph id, from note_lines()
+  Device placed{};                               ///< explicit device of any node, or unplaced
+
+  /// Canonical: equal words mean equal plans. The first kHead and those after the walk's own are the caller's.
+  [[nodiscard]] std::span<const std::uint64_t> key() const { return {words.data(), length}; }
+  [[nodiscard]] std::uint64_t& head(std::size_t i) { return words[i]; }
+  void append(std::uint64_t word) { *room(1) = word, ++length; }
+  void drop_appended() { length = walked; }
+
+  /// Forgets a walk; a very large one's memory too.
+  void clear();
+
+  // Of the walk itself. Words beyond `length` are of an earlier one.
+  std::vector<std::uint64_t> words;
+  std::size_t length = 0, walked = 0;
+  std::uint64_t* room(std::size_t count) {
+    if (words.size() - length < count) words.resize(2 * (length + count));
+    return words.data() + length;
+  }
+  struct Frame {
+    Node* node;
+    int next;
+  };
+  std::vector<Frame> stack;
+  std::vector<std::pair<NodeId, NodeId>> second_outputs;  ///< a node's id and that of its second output
+  std::vector<std::uint32_t> released;
+};
+
+/// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate has
+/// claimed, or nullptr; rethrows the error of a failed node.
+[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline);
+/// The user's line of every node. In the critical section of the walk.
+void note_lines(Outline& outline);
+/// The graph that was walked over. In the critical section of the walk.
+[[nodiscard]] Snapshot expand(const Outline& outline);
+
+}  // namespace tarry::graph
