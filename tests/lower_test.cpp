@@ -387,7 +387,7 @@ TEST_CASE("lower: the base of a scatter is asked for where another kernel makes 
   const GraphEdge base = m.map(Op::Negative, {m.leaf({9})});
   const GraphEdge u = m.update(base, m.leaf({3}), {1}, {2});
   Fusion f = one_group(m.g, {3});
-  f.groups.insert(f.groups.begin(), graph::Group{{base.node}, false, {9}, -1, graph::kNoId, {}});
+  f.groups.insert(f.groups.begin(), graph::Group{.nodes = {base.node}, .space = {9}});
   f.groups[1].scatter = u.node;
   f.groups[1].nodes = {u.node};
   f.group_of[u.node] = 1;
@@ -414,7 +414,7 @@ TEST_CASE("lower: below a reshape memory is read with the strides of the new sha
     const GraphEdge y = m.map(Op::Negative, {m.view(m.reshape(v, {3, 8}), transpose, {8, 3})});
     Fusion f = one_group(m.g, {4, 6});
     f.groups[0].nodes = {v.node};
-    f.groups.push_back({{y.node}, false, {8, 3}, -1, false, {}});
+    f.groups.push_back({.nodes = {y.node}, .space = {8, 3}});
     f.group_of[y.node] = 1;
     m.g.roots = {y};
     check_plan(m, f, target());
@@ -429,7 +429,7 @@ TEST_CASE("lower: below a reshape memory is read with the strides of the new sha
     Fusion f = one_group(m.g, {6, 4});
     f.groups[0].nodes = {v.node};
     f.group_of[v.node] = 0;
-    f.groups.push_back({{y.node}, false, {24}, -1, false, {}});
+    f.groups.push_back({.nodes = {y.node}, .space = {24}});
     f.group_of[y.node] = 1;
     m.g.roots = {y};
     check_plan(m, f, target());

@@ -103,7 +103,8 @@ struct Planned {
     for (const std::size_t bytes : plan.temporaries) temporaries.emplace_back(bytes / 8 + 2);
     std::vector<std::uint64_t> scratch(plan.scratch_bytes / 8 + 2);
     std::vector<std::uint32_t> tickets(plan.ticket_count + 1);
-    const auto scalars = ta::runtime::scalar_values(plan, snapshot);
+    std::vector<std::uint64_t> scalars;
+    ta::runtime::scalar_values(plan, snapshot.cells, scalars);
     for (const auto* k : kernels()) {
       std::vector<void*> buffers;
       for (const ta::runtime::Operand& o : k->operands)
