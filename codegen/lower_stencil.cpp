@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codegen/selection.h"
+#include "codegen/stencil_chain.h"
 
 namespace tarry::codegen {
 namespace {
@@ -27,7 +28,8 @@ class Stencil {
   bool choose() {
     if (ir_.rank == 0 || args_.outer_count() == 0 || !fits_tiles() || !find_windows()) return forget();
     choose_columns();
-    const int most = ir_.guards.empty() ? kElementRegisters : kGuardedRegisters;
+    const bool guarded = !ir_.guards.empty() && !find_chain(ir_).worthwhile();  // a chain's border has a text of its own
+    const int most = guarded ? kGuardedRegisters : kElementRegisters;
     ir_.tile_rows = ir_.rank > 1 && args_.outer_count() / args_.extents.back() > kFewRows ? kMostRows : 1;
     while (registers() > most && ir_.tile_rows > 1) ir_.tile_rows /= 2;
     while (registers() > most && ir_.vector > 1) ir_.vector /= 2;

@@ -27,6 +27,10 @@ struct ReduceSpace {
   [[nodiscard]] bool rows(const Limits& limits) const;
 };
 
+/// Places at which a kernel computes one node: two steps of a simulation share a kernel, three would compute the first
+/// one for 13 neighbours, and their loads take longer than memory.
+inline constexpr int kMostPlaces = 12;
+
 class FusionGraph {
  public:
   FusionGraph(const Graph& g, const CostModel& cost);

@@ -368,6 +368,7 @@ class Greedy {
     if (again >= memory) return false;
     Draft& d = draft(id);
     if (d.statements + static_cast<int>(cone.size()) > limits_.statements) return false;
+    if (repeated_reads(d, p.producer) >= kMostPlaces) return false;
     if (would_cycle(id, boundary)) return false;
     d.statements += static_cast<int>(cone.size());
     std::erase(d.producers, p.producer);
@@ -385,6 +386,15 @@ class Greedy {
     out_.cone_of[edge_slot(id, p.input)] = static_cast<std::uint32_t>(out_.cones.size());
     out_.cones.push_back(std::move(cone));
     return true;
+  }
+
+  /// Edges into a group that compute `producer` again.
+  [[nodiscard]] int repeated_reads(const Draft& d, NodeId producer) const {
+    int count = 0;
+    for (NodeId v : d.nodes)
+      for (int i = 0; i < g_.nodes[v].n_inputs; ++i)
+        count += out_.cone_of[edge_slot(v, i)] != kNoId && f_.source(v, i).edge.node == producer;
+    return count;
   }
 
   /// A boundary inside the reader's own group, or one that depends on it, could never be read from memory.
@@ -418,6 +428,8 @@ class Greedy {
   /// What must be computed again to have `top`: Map nodes of its own kernel or already recomputed for it. The boundary
   /// is read from memory.
   bool cone_of(NodeId top, std::vector<NodeId>& cone, std::vector<NodeId>& boundary, double& instructions) {
+    constexpr int kMostNested = 2;
+    std::vector<NodeId> moved;
     cone = {top};
     for (std::size_t at = 0; at < cone.size(); ++at) {
       const NodeId w = cone[at];
@@ -430,6 +442,9 @@ class Greedy {
         if (f_.free(z)) continue;
         const bool again =
             f_.repeatable(z) && !f_.from_memory(w, i) && (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
+        const bool nested = again && out_.cone_of[edge_slot(w, i)] != kNoId;
+        if (nested && std::count(moved.begin(), moved.end(), z) == kMostNested) return false;  // at places of places
+        if (nested) moved.push_back(z);
         std::vector<NodeId>& into = again ? cone : boundary;
         if (std::find(into.begin(), into.end(), z) == into.end()) into.push_back(z);
         if (static_cast<int>(cone.size()) > limits_.cone) return false;

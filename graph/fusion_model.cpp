@@ -43,6 +43,7 @@ KernelModel::KernelModel(const FusionGraph& f, const CostModel& cost, const Limi
     : f_(f), g_(f.g), cost_(cost), limits_(limits) {
   root_.assign(g_.nodes.size() * 2, false);
   for (const GraphEdge& r : g_.roots) root_[slot(r)] = true;
+  places_of_.resize(g_.nodes.size());
   home_.resize(g_.shapes.size() * 2);
   home_kernel_.resize(home_.size());
   same_place_.assign(g_.nodes.size() * Node::kMaxInputs, false);
@@ -344,6 +345,9 @@ std::uint32_t KernelModel::request(NodeId node, std::uint32_t place) {
       seen_.insert(std::uint64_t{node} << 32 | place, static_cast<std::uint32_t>(requests_.size()));
   if (fresh) {
     ++visits_;
+    Places& places = places_of_[node];
+    if (places.kernel != kernel_number_) places = {kernel_number_, 0};
+    if (++places.count > kMostPlaces) fail(Reason::Limit);
     Computed c{node, place};
     const SpaceId s = f_.space(node);
     if (places_[place].loop != kNoId) c.loop = loop_requests_[places_[place].loop];

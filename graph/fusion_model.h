@@ -183,6 +183,11 @@ class KernelModel {
   std::vector<std::uint64_t> order_;    // requests by node: both numbers
   std::vector<std::uint32_t> home_, home_kernel_;  // by shape and `outer`: place, and the kernel it was found for
   std::uint32_t kernel_number_ = 0;
+  struct Places {
+    std::uint32_t kernel = 0;
+    int count = 0;
+  };
+  std::vector<Places> places_of_;  // by node: requests of the kernel at hand
   NumberTable seen_, seen_loads_, seen_buffers_;
   std::int64_t stored_bytes_ = 0;
 };
