@@ -199,8 +199,8 @@ void verify_loops(const KernelIr& ir) {
   }
   for (const Fold& f : ir.folds)
     if (f.loop >= ir.loops.size()) broken(ir, "a fold names no loop");
-  if ((ir.is_row() || ir.has_tiles()) && !ir.loops.empty())
-    broken(ir, "row, stencil and transpose schedules have no loops");
+  if ((ir.staged() || ir.has_tiles()) && !ir.loops.empty())
+    broken(ir, "row, scan, stencil and transpose schedules have no loops");
   if (ir.is_contraction() && (ir.loops.empty() || ir.rows_class < 4 || ir.rows_class > kLongestLoop))
     broken(ir, "tiles share what loops read");
   if (ir.is_contraction() && ir.rank < (ir.schedule == Schedule::Contract ? 2 : 1)) broken(ir, "tiles have two dimensions");

@@ -29,7 +29,7 @@
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each take
 // a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are in one
 // region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what its folds'
-// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. The Row schedules, Stencil
+// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. The Row and Scan schedules, Stencil
 // and Transpose have no loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of
 // two dimensions share what loops read: the Loop instructions use no values but those of their loop and scalars.
 //

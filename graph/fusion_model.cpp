@@ -385,7 +385,7 @@ std::uint32_t KernelModel::want(const Step& s) {
 /// A reduction at every point of a place: short, in a loop of its own, which holds no other.
 std::uint32_t KernelModel::nest(NodeId reduce, std::uint32_t place) {
   const bool chain = (*kernel_of_)[reduce] == kNoId;
-  if (!f_.nestable(reduce) || places_[place].loop != kNoId || !places_[place].box.empty() || scatter_ != kNoId)
+  if (scans_ || !f_.nestable(reduce) || places_[place].loop != kNoId || !places_[place].box.empty() || scatter_ != kNoId)
     return fail(chain ? Reason::ReductionChain : Reason::WholeReduction), kResult;
   if (g_.nodes[reduce].mode != mode_) fail(Reason::Mode);
   nests_ = true;

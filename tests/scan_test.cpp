@@ -177,6 +177,16 @@ TEST_CASE("scan: two scans along one axis share a kernel, a scan of a scan does 
   });
 }
 
+TEST_CASE("scan: short sums before a scan are no loop of its kernel", "[scan]") {
+  on_every_device([](Device) {
+    const std::vector<float> x = numbers<float>(5000 * 4);
+    std::vector<float> sums;
+    for (std::size_t i = 0; i < x.size(); i += 4) sums.push_back(((x[i] + x[i + 1]) + x[i + 2]) + x[i + 3]);
+    const Array rows = sum(reshape(asarray(x), {5000, 4}), 1);
+    check_same(cumulative_sum(rows).to_vector<float>(), tests::scanned(sums, plus<float>));
+  });
+}
+
 TEST_CASE("scan: integers wrap, in the dtype of sum", "[scan]") {
   on_every_device([](Device) {
     const Array small = asarray(std::vector<std::int8_t>{100, 100, 100});
