@@ -82,9 +82,7 @@ constexpr int kBatchCount = 5, kBatchStride = 6;                               /
 constexpr int kMaxWorkspace = 1, kReductionSchemes = 3, kFirstAlignment = 5;  // of a preference; one for each matrix
 constexpr std::uint32_t kComputeTypeReduction = 2;
 constexpr int kCompute32 = 68, kCompute32Tf32 = 77, kCompute64 = 70;
-// With more, the first proposal cuts sums into parts whose traffic costs more than it saves: float32 (4096, 2048) times
-// (2048, 256) takes 110 us on an H200 with 32 MiB and 104 with this.
-constexpr std::size_t kWorkspace = std::size_t{12} << 20;
+constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 constexpr std::uint32_t kAlignment = 256;  // of every buffer, so that the choice does not depend on addresses
 
 template <class... P, class... A>
