@@ -1,7 +1,6 @@
 // Extents and index maps: the small value types that describe where elements are.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -16,14 +15,7 @@ inline constexpr int kMaxRank = 16;
 /// Up to kMaxRank signed 64-bit numbers: extents, strides or coordinates. A value; never allocates.
 class Dims {
  public:
-  Dims() noexcept {}  // NOLINT: what lies beyond the end stays unset
-  Dims(const Dims& other) noexcept : size_(other.size_) { std::copy(other.begin(), other.end(), begin()); }
-  Dims& operator=(const Dims& other) noexcept {
-    size_ = other.size_;
-    std::copy(other.begin(), other.end(), begin());  // onto itself too: the same values
-    return *this;
-  }
-  ~Dims() = default;
+  Dims() = default;
   Dims(std::initializer_list<std::int64_t> v) { for (auto x : v) push_back(x); }
   explicit Dims(std::span<const std::int64_t> v) { for (auto x : v) push_back(x); }
   static Dims filled(int rank, std::int64_t value) { Dims d; for (int i = 0; i < rank; ++i) d.push_back(value); return d; }
@@ -44,7 +36,7 @@ class Dims {
   friend bool operator==(const Dims& a, const Dims& b);
  private:
   int size_ = 0;
-  std::array<std::int64_t, kMaxRank> v_;
+  std::array<std::int64_t, kMaxRank> v_{};
 };
 
 /// Product of the extents; 1 for rank 0. Shapes are checked against overflow when they are made.
@@ -64,23 +56,14 @@ struct AxisMap {
 };
 
 /// One AxisMap per source dimension: slices, permutations, flips, new and dropped axes, broadcasts.
-class IndexMap {
- public:
-  IndexMap() noexcept {}  // NOLINT: what lies beyond the end stays unset
-  explicit IndexMap(int count) { while (size < count) push_back({}); }
-  IndexMap(const IndexMap& other) noexcept : size(other.size) { std::copy_n(other.dims_.begin(), size, dims_.begin()); }
-  IndexMap& operator=(const IndexMap& other) noexcept {
-    size = other.size;
-    std::copy_n(other.dims_.begin(), size, dims_.begin());
-    return *this;
-  }
-  ~IndexMap() = default;
-  void push_back(AxisMap m) { dims_[static_cast<std::size_t>(size++)] = m; }
-  AxisMap& operator[](int i) { return dims_[static_cast<std::size_t>(i)]; }
-  const AxisMap& operator[](int i) const { return dims_[static_cast<std::size_t>(i)]; }
+struct IndexMap {
+  IndexMap() = default;
+  explicit IndexMap(int count) : size(count) {}
   int size = 0;
- private:
-  union { std::array<AxisMap, kMaxRank> dims_; };
+  std::array<AxisMap, kMaxRank> dims{};
+  void push_back(AxisMap m) { dims[static_cast<std::size_t>(size++)] = m; }
+  AxisMap& operator[](int i) { return dims[static_cast<std::size_t>(i)]; }
+  const AxisMap& operator[](int i) const { return dims[static_cast<std::size_t>(i)]; }
 };
 
 /// Numpy broadcasting as an index map: a source of `source` shape read at coordinates of `target` shape.
