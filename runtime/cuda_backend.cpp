@@ -187,8 +187,10 @@ class CudaBackend final : public Backend {
     std::vector<CudaSequence::Kernel> kernels;
     for (const Launch& l : launches) {
       const auto& executable = static_cast<const CudaExecutable&>(*l.executable);
+      allow_shared(executable, l.source->shared_bytes);
       kernels.push_back({executable.function, static_cast<unsigned>(l.geometry.grid()),
-                         static_cast<unsigned>(l.source->threads), l.parameters});
+                         static_cast<unsigned>(l.source->threads), static_cast<unsigned>(l.source->shared_bytes),
+                         l.parameters});
     }
     return CudaSequence::make(timeline_, kernels);
   }

@@ -12,7 +12,7 @@ std::unique_ptr<CudaSequence> CudaSequence::make(std::shared_ptr<CudaTimeline> t
   if (!timeline->context().api().has_graphs) return nullptr;
   std::unique_ptr<CudaSequence> made(new CudaSequence(std::move(timeline)));
   for (const Kernel& k : kernels) {
-    made->nodes_.push_back({nullptr, k.function, k.blocks, k.threads, made->words_.size(), k.words.size()});
+    made->nodes_.push_back({nullptr, k.function, k.blocks, k.threads, k.shared_bytes, made->words_.size(), k.words.size()});
     made->words_.insert(made->words_.end(), k.words.begin(), k.words.end());
   }
   return made->build() ? std::move(made) : nullptr;
@@ -20,7 +20,7 @@ std::unique_ptr<CudaSequence> CudaSequence::make(std::shared_ptr<CudaTimeline> t
 
 cuda::KernelNodeParams CudaSequence::parameters_of(const Node& n, void** pointer) const {
   *pointer = const_cast<std::uint64_t*>(words_.data() + n.first);  // the driver copies
-  return {n.function, n.blocks, 1, 1, n.threads, 1, 1, 0, pointer, nullptr, nullptr, nullptr};
+  return {n.function, n.blocks, 1, 1, n.threads, 1, 1, n.shared_bytes, pointer, nullptr, nullptr, nullptr};
 }
 
 bool CudaSequence::build() {

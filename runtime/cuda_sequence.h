@@ -18,7 +18,7 @@ class CudaSequence final : public Sequence {
  public:
   struct Kernel {
     cuda::Function function;
-    unsigned blocks, threads;
+    unsigned blocks, threads, shared_bytes;
     std::span<const std::uint64_t> words;
   };
   /// nullptr where the driver has no graphs or refuses this one. The context must be current.
@@ -30,7 +30,7 @@ class CudaSequence final : public Sequence {
   struct Node {
     cuda::GraphNode node = nullptr;
     cuda::Function function;
-    unsigned blocks, threads;
+    unsigned blocks, threads, shared_bytes;
     std::size_t first, count;  // words
   };
   explicit CudaSequence(std::shared_ptr<CudaTimeline> timeline) : timeline_(std::move(timeline)) {}

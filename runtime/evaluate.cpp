@@ -371,6 +371,15 @@ std::string ops_of(const Run& run) {
   return describe_ops(g);
 }
 
+/// What the device did last, where `e` concerns it; nothing where `placed` cannot be had at all.
+std::string recent_work_of(const Error& e, Device placed) {
+  try {
+    return describe_recent_work(e, device_of(placed));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 /// Adds the user's view to a failure: which ops, where evaluate was called. After the first launch the arrays fail.
 void run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where) {
   bool started = false;
@@ -382,7 +391,7 @@ void run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& wat
       const std::string ops = ops_of(run);
       rethrow(e, "evaluate", where,
               fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
-                          describe_recent_work(e, device_of(run.outline.placed))));
+                          recent_work_of(e, run.outline.placed)));
     }
   } catch (...) {
     error = std::current_exception();
