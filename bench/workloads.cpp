@@ -322,14 +322,6 @@ std::vector<Workload> workloads(const Sizes& s) {
         });
         return worse(p, check_draws(out[1], out[0]));
       });
-  add("cumsum", Ceiling::Copy, {s.pair}, s.pair, [](const Arrays& a) { return Arrays{ta::cumulative_sum(a[0])}; },
-      [](const HostInputs& in, Results out) {
-        const auto got = out[0].host<float>();
-        Worst worst;
-        double sum = 0;
-        for (std::size_t i = 0; i < std::min(got.size(), in[0].size()); ++i) worst.see(got[i], sum += in[0][i], 0);
-        return worst.accuracy(got.size(), in[0].size(), kSum);
-      });
   add("small10", Ceiling::None, {s.small, s.small}, s.small, [](const Arrays& a) { return Arrays{small10(a[0], a[1])}; },
       [s](const HostInputs& in, Results out) {
         return compare(out[0], s.small, {kFunction, 1}, [&](std::size_t i) {
