@@ -42,14 +42,15 @@ void cut(Geometry& g, std::int64_t blocks, std::int64_t chunk_blocks) {
 }
 
 /// Chunks of a row: small ones where that is what fills the GPU, then 1024 tree blocks, more only for the longest rows.
-void cut_row(Geometry& g, std::int64_t blocks, std::int64_t most_chunks) {
-  constexpr std::int64_t kSmallest = kWarps * kInnerStepBlocks, kUsual = 1024;
-  constexpr std::int64_t kLargest = kSmallest << (kInnerLevels - 1);
-  cut(g, blocks, kSmallest);
+void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
+  const std::int64_t smallest = std::int64_t{kWarps} * 2 * items(ir), largest = smallest << (kInnerLevels - 1);
+  const std::int64_t most_chunks = std::int64_t{kThreads} * fold_width(ir);
+  constexpr std::int64_t kUsual = 1024;
+  cut(g, blocks, smallest);
   auto too_many = [&] {
     return g.chunks > most_chunks || (g.chunk_blocks < kUsual && g.outer_tiles * g.chunks > kFill);
   };
-  while (g.chunks > 1 && g.chunk_blocks < kLargest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
+  while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }
 
 void cut_columns(Geometry& g, std::int64_t blocks, const cuda::OuterTile& tile) {
@@ -87,13 +88,13 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
     case Schedule::ReduceSerial:
     case Schedule::RowSerial:
       TARRY_ASSERT(args.reduced <= 32);
-      g.outer_tiles = divide_up(outer, kThreads);
+      g.outer_tiles = divide_up(outer, serial_rows(ir));
       break;
     case Schedule::ReduceInner:
       TARRY_ASSERT(args.reduced > 32);  // shorter rows are summed from left to right
       g.outer_tiles = ir.rows_class == 1 ? divide_up(outer, kWarps) : outer;
       if (ir.rows_class == 1) cut(g, blocks, std::max<std::int64_t>(1, blocks));
-      else cut_row(g, blocks, std::int64_t{kThreads} * fold_width(ir));
+      else cut_row(g, blocks, ir);
       break;
     case Schedule::ReduceOuter:
       TARRY_ASSERT(args.reduced > 32);

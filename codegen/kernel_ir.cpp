@@ -338,7 +338,9 @@ void verify(const KernelIr& ir) {
   }
   if (ir.is_map() != ir.reductions.empty())
     broken(ir, "reductions belong to reduce schedules");
-  if (ir.staged() != (ir.stages() > 1)) broken(ir, "several stages belong to row and scan schedules");
+  // RowInner has one stage where a short row is reduced by part of a warp.
+  if (ir.stages() > 1 ? !ir.staged() : ir.staged() && ir.schedule != Schedule::RowInner)
+    broken(ir, "several stages belong to row and scan schedules");
   if (ir.is_scan() && ir.stages() != 2) broken(ir, "a scan has two stages");
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
 }
@@ -347,8 +349,9 @@ std::string to_string(const KernelIr& ir) {
   std::string s =
       fmt::format("kernel {} {} rank {} vector {} index {}", text(ir.schedule),
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
+  const bool serial = ir.schedule == Schedule::ReduceSerial || ir.schedule == Schedule::RowSerial;
   if (ir.rows_class)
-    s += fmt::format(" {} {}", ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : "warps_per_row",
+    s += fmt::format(" {} {}", serial ? "elements_per_row" : ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : "warps_per_row",
                      ir.rows_class);
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);

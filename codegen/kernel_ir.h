@@ -60,7 +60,7 @@ enum class Schedule : std::uint8_t {
   ReduceInner,   ///< loads are contiguous along the reduced axis
   ReduceOuter,   ///< loads are contiguous along the last outer dimension
   RowSerial,     ///< several stages, n <= 32: one thread per outer index
-  RowInner,      ///< several stages: a thread block per outer index (on a CPU a thread)
+  RowInner,      ///< several stages, or on a GPU a short row: part of a thread block or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
   Transpose,     ///< pointwise, on a GPU: some loads cross the stores, a thread block computes a square tile
   ScanSerial,    ///< a thread per outer index
@@ -149,8 +149,9 @@ struct KernelIr {
   int vector = 1;                       ///< elements per memory access along the vector dimension
   int tile_rows = 1;                    ///< Stencil: a thread computes tile_rows rows of `vector` columns; Transpose: edge
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
-  int rows_class = 0;                   ///< on a GPU; ReduceInner: warps per row, 1 or 8; RowInner: row_class(n);
-                                        ///< Contract, ContractReduce: loop_class of the longest loop
+  /// On a GPU. ReduceInner: warps per row, 1 or 8; RowInner: row_class(n); the Serial schedules: a power of two >= n;
+  /// Contract, ContractReduce: loop_class of the longest loop.
+  int rows_class = 0;
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;

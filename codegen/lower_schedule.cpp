@@ -1,5 +1,6 @@
 // schedule(): collapsing of dimensions, choice of schedule and vector width, bytes.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "codegen/selection.h"
@@ -12,10 +13,12 @@ using graph::Group;
 
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr int kSerialExtent = 32;     // R is left to right up to here
+constexpr int kPartRowExtent = 512;   // a part of a warp per row up to here
 constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
 constexpr int kManyColumns = 16384;   // enough for a thread each
 constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
 constexpr int kDrawBlock = 4;         // words of a block of Philox
+constexpr int kNarrowVector = 8;      // the same of narrow elements, where the thread does not hold them
 constexpr int kMixedVector = 8;       // elements of a pointwise vector where values are wider than memory
 
 StrideClass stride_class(std::int64_t s) {
@@ -116,6 +119,8 @@ class Scheduler {
     else
       ir_.schedule = serial ? Schedule::ReduceSerial : outer_is_best() ? Schedule::ReduceOuter : Schedule::ReduceInner;
     if (!target_.is_cuda()) return;
+    if (ir_.schedule == Schedule::ReduceInner && args_.reduced <= kPartRowExtent && ir_.loops.empty()) ir_.schedule = Schedule::RowInner;
+    if (serial) ir_.rows_class = static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max<std::int64_t>(args_.reduced, 4))));
     if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
     if (ir_.schedule == Schedule::RowInner) ir_.rows_class = row_class(args_.reduced);
     if (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) choose_inner_vector();
@@ -142,17 +147,33 @@ class Scheduler {
       const bool drawn = numbers_draw(static_cast<std::size_t>(&a - ir_.accesses.data()));
       if (a.store || a.outer_only || (a.buffer == kNone && !drawn)) continue;
       const auto size = static_cast<std::int64_t>(drawn ? itemsize(Dtype::UInt32) : itemsize(ir_.buffers[a.buffer]));
-      if (a.reduced == StrideClass::One) inner += size;
+      const bool varies = std::any_of(a.strides.begin(), a.strides.end(), [](StrideClass s) { return s != StrideClass::Zero; });
+      if (a.reduced == StrideClass::One && (varies || ir_.rank == 0)) inner += size;
       if (ir_.rank > 0 && a.strides.back() == StrideClass::One && a.reduced != StrideClass::Zero) outer += size;
     }
     return outer > inner;
   }
 
+  /// Streams of narrow elements are loaded 16 bytes at a time too; rows that are held keep to few lanes per thread.
   void choose_inner_vector() {
-    ir_.vector = kReduceVector;
+    std::size_t widest = 0;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned =
-          (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].reduced == StrideClass::One && is_aligned(i, kReduceVector, -1);
+      if (runs_along(i) && is_vector(i)) widest = std::max(widest, itemsize(ir_.buffers[ir_.accesses[i].buffer]));
+    ir_.vector = kReduceVector;
+    if (widest > 0 && ir_.stages() == 1) ir_.vector = std::clamp(target_.vector_bytes / static_cast<int>(widest), kReduceVector, kNarrowVector);
+    const auto fits = [&](int v) {
+      for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+        if (runs_along(i) && !is_aligned(i, v, -1)) return false;
+      return true;
+    };
+    while (ir_.vector > kReduceVector && !fits(ir_.vector)) ir_.vector /= 2;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      ir_.accesses[i].aligned = runs_along(i) && is_aligned(i, ir_.vector, -1);
+  }
+
+  /// Whether an access of memory, or the numbers of draws, go from element to element along the reduced axis.
+  [[nodiscard]] bool runs_along(std::size_t access) const {
+    return (is_vector(access) || numbers_draw(access)) && ir_.accesses[access].reduced == StrideClass::One;
   }
 
   /// Columns, and steps of loops, four at a time.

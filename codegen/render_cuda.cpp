@@ -16,6 +16,7 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
   if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
   if (ir.is_scan()) return cuda::render_scan(ir);
+  if (ir.schedule == Schedule::ReduceSerial || ir.schedule == Schedule::RowSerial) return cuda::render_serial(ir);
   return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
 }
 
@@ -49,7 +50,7 @@ int items(const KernelIr& ir) {
     case Schedule::Transpose: return ir.vector;
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner:
-    case Schedule::RowInner:
+    case Schedule::RowInner: return std::max(ir.vector, kInnerItems);
     case Schedule::ScanInner:
     case Schedule::ScanTiles: return kInnerItems;
     case Schedule::ReduceOuter: return outer_tile(ir).items;
@@ -314,13 +315,15 @@ void Functions::moved(bool store) {
 void Functions::move(bool store) {
   out_.open(fmt::format("__device__ __forceinline__ void $S_{}(const $N_params& p, const $N_at& t{}, int m, {}$S_{}& x)",
                         store ? "store" : "load", pointwise(ir_) ? "" : ", $K k", store ? "const " : "", store ? "stores" : "loads"));
-  std::vector<Member> whole, each;
+  std::vector<Member> whole, each, lines;
   for (const Member& m : members(store)) {
     if (m.single) {
       const std::string at = along_row(ir_) || pointwise(ir_) ? "0" : reduced_offset(ir_, m.access, "k", "p.");
       out_.line(fmt::format("if (m > 0) x.{0} = t.a{1}[{2}];", m.name(), m.access, at));
     } else {
-      (m.guard == kNone && vector_access(m.access) ? whole : each).push_back(m);
+      const bool lanes = ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner;
+      const bool runs = store && lanes && item_class(m.access) == StrideClass::One;
+      (m.guard == kNone && vector_access(m.access) ? whole : runs ? lines : each).push_back(m);
     }
   }
   if (!whole.empty()) {
@@ -340,8 +343,29 @@ void Functions::move(bool store) {
     out_.close();
   }
   if (!each.empty()) move_items(store, each);
+  for (const Member& m : lines) store_lines(m);
   if (!store && !draws_late(ir_))
     for (const Value v : draws()) draw(v);
+  out_.close();
+}
+
+/// What is not aligned goes through shared memory, so that a warp writes 32 neighbours at once: a tree block's share of
+/// what its $W blocks have. All threads of the warp are here.
+void Functions::store_lines(const Member& m) {
+  const std::string vector = fmt::format("$N_{}", info(element_type(m.access)).suffix), type = c_type(element_type(m.access));
+  out_.open("");
+  out_.line(fmt::format("__shared__ {} lines[{}][32];", vector, std::max(kThreads, plan_.tile.threads()) / 32));
+  out_.line("const int lane = threadIdx.x & 31;");
+  out_.line(fmt::format("{}* own = lines[threadIdx.x >> 5];", vector));
+  out_.line("__syncwarp();");
+  out_.line(fmt::format("own[lane] = x.{};", m.name()));
+  out_.line("__syncwarp();");
+  out_.label("#pragma unroll");
+  out_.open("for (int b = 0; b < $W; ++b)");
+  out_.line("const int owner = b * (32 / $W) + lane / $W;");
+  out_.line(fmt::format("{0}* to = ({0}*)__shfl_sync(0xffffffffu, (tarry_u64)(t.a{1} + k), b * (32 / $W));", type, m.access));
+  out_.line("if (lane % $W < __shfl_sync(0xffffffffu, m, owner)) to[lane] = own[owner].v[lane % $W];");
+  out_.close();
   out_.close();
 }
 

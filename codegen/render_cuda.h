@@ -26,7 +26,7 @@ namespace tarry::codegen::cuda {
 inline constexpr int kThreads = 256;
 inline constexpr int kWarps = kThreads / 32;
 inline constexpr int kTreeBlock = 128;      ///< block of tree R
-inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per thread: eight threads hold a block
+inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per thread, or more where elements are narrow
 inline constexpr int kInnerStepBlocks = 8;  ///< tree blocks of one step of a warp
 inline constexpr int kTileItems = 4;        ///< neighbouring columns of a thread of Contract; it has two such runs
 inline constexpr int kTileLanes = 2;        ///< lanes of a tree block of a thread of ContractReduce, four elements each
@@ -65,14 +65,15 @@ struct Stage {
   std::vector<std::uint32_t> reductions;
 };
 
-/// How RowInner lays a row of up to rows_class tree blocks on threads: within a warp eight threads hold a block; longer
-/// rows have a thread block for themselves, of which each warp holds `units` times four blocks.
+/// How RowInner lays a row of up to rows_class tree blocks on threads: longer rows have a thread block for themselves, of
+/// which each warp holds `units` times as many blocks as fit side by side.
 struct RowTile {
-  int blocks = 1;  ///< tree blocks of the row in a warp: 1, 2 or 4
+  int blocks = 1;  ///< tree blocks of the row in a warp, a power of two
+  int width = 32;  ///< threads of a block
   int warps = 1;   ///< per row
   int units = 1;   ///< per warp: 1, 2 or 4
   int rows = 1;    ///< per thread block
-  [[nodiscard]] int threads() const { return rows * warps * blocks * 8; }
+  [[nodiscard]] int threads() const { return rows * warps * blocks * width; }
   [[nodiscard]] int unit() const { return kTreeBlock * blocks; }  ///< elements
 };
 RowTile row_tile(const KernelIr& ir, int most_warps);
@@ -148,6 +149,7 @@ class Functions {
   void moved(bool store);
   void move(bool store);
   void move_items(bool store, const std::vector<Member>& some);
+  void store_lines(const Member& m);
   void point();
   void finish();
   void instructions(Region region, bool alone);
@@ -178,9 +180,13 @@ std::string_view column_fold();
 std::string_view block_functions();
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 
+/// Rows per thread block of ReduceSerial and RowSerial, one for each thread.
+int serial_rows(const KernelIr& ir);
+
 KernelSource render_pointwise(const KernelIr& ir);
 KernelSource render_stencil(const KernelIr& ir);
 KernelSource render_transpose(const KernelIr& ir);
+KernelSource render_serial(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
 KernelSource render_rows(const KernelIr& ir);
 KernelSource render_scan(const KernelIr& ir);

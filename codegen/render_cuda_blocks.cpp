@@ -1,4 +1,4 @@
-// CUDA C of tree blocks: eight threads hold a block of tree R, four neighbouring lanes each.
+// CUDA C of tree blocks: $E threads hold a block of tree R, $W neighbouring lanes each; $E * $W is 32.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,19 +19,23 @@ __device__ __forceinline__ $S_split $S_uneven(const $N_params& p, int m, int d) 
 )";
 
 /// The lanes of a block, then the blocks of a warp.
-constexpr std::string_view kTreeOrder = R"(#pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
+constexpr std::string_view kTreeOrder = R"(  const int lane = threadIdx.x & 31;
 #pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = $S_combine(c[j], $S_across(c[j], d), $S_even(p, 1));
+  for (int d = 16; d >= $W; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < $W; ++j) c[j] = $S_meet(c[j], $S_across(c[j], d / $W), $S_even(p, 64 / d), !(lane & d / $W));
   }
-  const $S_split h = $S_even(p, 1);
-  $S_state s = $S_combine($S_combine(c[0], c[2], h), $S_combine(c[1], c[3], h), h);
 #pragma unroll
-  for (int d = 1; d < $D; d *= 2) s = $S_combine(s, $S_across(s, 8 * d), h);
-  return s;)";
+  for (int d = $W / 2; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < d; ++j) c[j] = $S_combine(c[j], c[j + d], $S_even(p, 64 / d));
+  }
+#pragma unroll
+  for (int d = 1; d < $D; d *= 2) c[0] = $S_meet(c[0], $S_across(c[0], $E * d), $S_even(p, 128 * d), !(lane & $E * d));
+  return c[0];)";
 
-/// The same where combining is long. Lanes l and l + 16, then + 8, + 4: of the lanes that two threads hold, each takes over half. So the eight threads of a
-/// block exchange one lane seven times, not twelve. Then lanes + 2 and + 1, then the blocks of the warp.
+/// The same for four lanes and where combining is long. Lanes l and l + 16, then + 8, + 4: of the lanes that two threads
+/// hold, each takes over half, so that the eight threads of a block exchange seven lanes, not twelve.
 constexpr std::string_view kExchange = R"(  const int lane = threadIdx.x & 31;
   const bool upper = lane & 4, odd = lane & 2;
 #pragma unroll
@@ -50,10 +54,14 @@ constexpr std::string_view kExchange = R"(  const int lane = threadIdx.x & 31;
 
 /// A thread's own lanes first.
 constexpr std::string_view kAnyOrder = R"(  const $S_split h = $S_even(p, 1);
-  $S_state s = $S_combine($S_combine(c[0], c[1], h), $S_combine(c[2], c[3], h), h);
 #pragma unroll
-  for (int d = 1; d < $D * 8; d *= 2) s = $S_combine(s, $S_across(s, d), h);
-  return s;)";
+  for (int d = $W / 2; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < d; ++j) c[j] = $S_combine(c[j], c[j + d], h);
+  }
+#pragma unroll
+  for (int d = 1; d < $D * $E; d *= 2) c[0] = $S_combine(c[0], $S_across(c[0], d), h);
+  return c[0];)";
 
 /// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or arithmetic
 /// that wraps.
@@ -63,18 +71,18 @@ bool in_any_order(const Reduction& r) {
 }
 
 constexpr std::string_view kBlocks = R"(
-// The lanes of $D whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+// The lanes of $D whole blocks, $W in each thread; x[s] holds elements k + 32 s ... of them.
 __device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, const $N_row& r$P, $const$S_loads* x, $K k, $S_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
 @D    $S_draw(p, t, k + s * 32, x[s]);
 @S    $S_stores y;
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < $W; ++j) {
       const $S_inputs in = $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
       c[j] = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
     }
-@S    $S_store(p, t, k + s * 32, 4, y);
+@S    $S_store(p, t, k + s * 32, $W, y);
   }
 }
 
@@ -83,48 +91,53 @@ __device__ __forceinline__ $S_state $S_node(const $N_params& p, $S_state* c) {
 $LANES
 }
 
-// Up to $D blocks with m elements in all: lanes and blocks that are missing take no part.
+// Up to $D blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
+// computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
 __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
-  const int lane = threadIdx.x & 31, block = $Q * 128, l = (lane & 7) * 4;
+  const int lane = threadIdx.x & 31, block = $Q * 128, l = lane % $E * $W;
   const int here = m - block < 128 ? m - block : 128;
-  $S_loads x[4];
+  $S_loads x[4] = {};
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
     $S_load(p, t, base + block + s * 32 + l, left, x[s]);
   }
-  $S_state c[4] = {};
+  $S_state c[$W] = {};
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
 @D    $S_draw(p, t, base + block + s * 32 + l, x[s]);
 @S    $S_stores y;
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (j < left) {
+    for (int j = 0; j < $W; ++j) {
+      if (!$LOOPS || j < left) {
         const $S_inputs in = $S_point(p, t, r$I, x[s], j, base + block + s * 32 + l$Y$H);
-        c[j] = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
+        const $S_state next = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
+        if (j < left) c[j] = next;
       }
     }
 @S    $S_store(p, t, base + block + s * 32 + l, left, y);
   }
 #pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-    const $S_split uneven = $S_uneven(p, here, 4 * d);
+  for (int d = 16; d >= $W; d /= 2) {
+    const $S_split uneven = $S_uneven(p, here, d);
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const $S_state b = $S_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = $S_combine(c[j], b, $S_lane_pair(p, here, l + j, 4 * d, uneven));
+    for (int j = 0; j < $W; ++j) {
+      const $S_state b = $S_down(c[j], d / $W);
+      if (l + j + d < here) c[j] = $S_combine(c[j], b, $S_lane_pair(p, here, l + j, d, uneven));
     }
   }
-  // The four lanes of the block's first thread.
-  const $S_split uneven = $S_uneven(p, here, 2);
-  if (2 < here) c[0] = $S_combine(c[0], c[2], $S_lane_pair(p, here, 0, 2, uneven));
-  if (3 < here) c[1] = $S_combine(c[1], c[3], $S_lane_pair(p, here, 1, 2, uneven));
-  if (1 < here) c[0] = $S_combine(c[0], c[1], $S_share(p, (here + 1) / 2, here / 2));
+  // The lanes of the block's first thread.
+#pragma unroll
+  for (int d = $W / 2; d > 0; d /= 2) {
+    const $S_split uneven = $S_uneven(p, here, d);
+#pragma unroll
+    for (int j = 0; j < d; ++j)
+      if (j + d < here) c[j] = $S_combine(c[j], c[j + d], $S_lane_pair(p, here, j, d, uneven));
+  }
 #pragma unroll
   for (int d = 1; d < $D; d *= 2) {
-    const $S_state b = $S_down(c[0], 8 * d);
+    const $S_state b = $S_down(c[0], $E * d);
     const int left = m - block - d * 128;
     if (left > 0) c[0] = $S_combine(c[0], b, $S_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
@@ -140,17 +153,20 @@ std::string_view block_functions() { return kBlocks; }
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks) {
   const bool row = ir.is_row();
   const bool moments = std::any_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
+  const bool loops = std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) { return in.region == Region::Loop; });
   const bool free = std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return in_any_order(ir.reductions[r]); });
   return {
-      {"$LANES", std::string(free ? kAnyOrder : moments ? kExchange : kTreeOrder)},
+      {"$LANES", std::string(free ? kAnyOrder : moments && items(ir) == 4 ? kExchange : kTreeOrder)},
+      {"$LOOPS", loops ? "true" : "false"},
       {"$D", std::to_string(blocks)},
-      {"$Q", blocks == 4 ? "(lane >> 3)" : fmt::format("(lane >> 3 & {})", blocks - 1)},
+      {"$Q", blocks == items(ir) ? "(lane / $E)" : fmt::format("(lane / $E & {})", blocks - 1)},
+      {"$E", std::to_string(32 / items(ir))},
       {"$const", stage.draws ? "" : "const "},
       {"$Y", stage.stores ? ", y" : ""},
       {"$P", row ? ", const $N_outer& o, $N_kept* h" : ""},  // further parameters and arguments, and those of a point
       {"$A", row ? ", o, h" : ""},
       {"$I", row ? ", o" : ""},
-      {"$H", row ? ", h[s * 4 + j]" : ""},
+      {"$H", row ? ", h[s * $W + j]" : ""},
   };
 }
 

@@ -20,26 +20,6 @@ std::size_t point_bytes(const KernelIr& ir) {
   return bytes;
 }
 
-constexpr std::string_view kSerial = R"(
-extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
-  const tarry_i64 i = (tarry_i64)blockIdx.x * 256 + threadIdx.x;
-  if (i >= p.count) return;
-  const $N_at t = $N_place(p, ($O)i);
-  const $N_row r = $N_begin(p, t, 0);
-  $S_state s = {};$NOTHING
-#pragma unroll 4
-  for (int k = 0; k < (int)p.n; ++k) {
-    $S_loads x;
-@S    $S_stores y;
-    $S_load(p, t, k, 1, x);
-    const $S_inputs in = $S_point(p, t, r, x, 0, k$Y);
-@S    $S_store(p, t, k, 1, y);
-    s = k == 0 ? $S_first(in) : $S_step(p, s, in, k + 1);
-  }
-  $S_finish(p, t, s);
-}
-)";
-
 /// The tree above whole nodes.
 constexpr std::string_view kTree = R"(
 // Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
@@ -116,50 +96,50 @@ __device__ __forceinline__ void $N_fold(const $N_params& p, $S_state* part, tarr
 }
 )";
 
-/// A warp has four blocks at a time, and $X sets of loads: as soon as the lanes have taken a set, the loads of the next
-/// one go out, before the tree above the lanes.
+/// A warp has $D blocks at a time, of $V elements, and $X sets of loads: as soon as the lanes have taken a set, the loads of
+/// the next one go out, before the tree above the lanes.
 constexpr std::string_view kInner = R"(
 // The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
 __device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, tarry_i64 m, $S_state* pending) {
-  const bool leader = (threadIdx.x & 31) == 0;
+  const int lane = threadIdx.x & 31;
   int step = 0;
   tarry_i64 left = m;
-  if (left >= 1024) {
-    $K k = first + (threadIdx.x >> 3 & 3) * 128 + (threadIdx.x & 7) * 4;
+  if (left >= 2 * $V) {
+    $K k = first + $Q * 128 + lane % $E * $W;
     $S_loads x[4 * $X];
 #pragma unroll
-    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
+    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * $V + (s % 4) * 32, $W, x[s]);
 #pragma unroll 1
-    for (; left >= 1024; left -= 1024, ++step) {
+    for (; left >= 2 * $V; left -= 2 * $V, ++step) {
       $S_state node;
 #pragma unroll
-      for (int half = 0; half < 2; ++half, k += 512) {
-        $S_state c[4];
+      for (int half = 0; half < 2; ++half, k += $V) {
+        $S_state c[$W];
         $S_take(p, t, r, x + half % $X * 4, k, c);
-        if (half + $X < 2 || left >= 2048) {
+        if (half + $X < 2 || left >= 4 * $V) {
 #pragma unroll
-          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * 512 + s * 32, 4, x[half % $X * 4 + s]);
+          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * $V + s * 32, $W, x[half % $X * 4 + s]);
         }
         const $S_state h = $S_node(p, c);
-        node = half == 0 ? h : $S_combine(node, h, $S_even(p, 512));
+        node = half == 0 ? h : $S_combine(node, h, $S_even(p, $V));
       }
-      if (leader) $N_push(p, pending, 1, step, node, 1024, 1024);
+      if (lane == 0) $N_push(p, pending, 1, step, node, 2 * $V, 2 * $V);
     }
     first += ($K)(m - left);
   }
   if (left > 0) {
     $S_state node;
 #pragma unroll 1
-    for (int half = 0; half < (int)left; half += 512) {
-      const int some = (int)left - half < 512 ? (int)left - half : 512;
+    for (int half = 0; half < (int)left; half += $V) {
+      const int some = (int)left - half < $V ? (int)left - half : $V;
       const $S_state h = $S_some(p, t, r, first + half, some);
-      node = half == 0 ? h : $S_combine(node, h, $S_share(p, 512, some));
+      node = half == 0 ? h : $S_combine(node, h, $S_share(p, $V, some));
     }
-    if (leader) $N_push(p, pending, 1, step, node, 1024, left);
+    if (lane == 0) $N_push(p, pending, 1, step, node, 2 * $V, left);
     ++step;
   }
   $S_state s = {};
-  if (leader) s = $N_collect(p, pending, 1, step, 1024, m);
+  if (lane == 0) s = $N_collect(p, pending, 1, step, 2 * $V, m);
   return s;
 }
 )";
@@ -385,18 +365,9 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 )";
 
 std::string skeleton(const KernelIr& ir) {
-  if (ir.schedule == Schedule::ReduceSerial) return std::string(kSerial);
   if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}", lane_functions(), kTree, kFoldColumns, kOuter);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
   return fmt::format("{}{}{}{}{}", lane_functions(), kTree, block_functions(), kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
-}
-
-/// What reductions of nothing give where that is not zero.
-std::string identities(const KernelIr& ir) {
-  std::string text;
-  for (std::size_t i = 0; i < ir.reductions.size(); ++i)
-    if (ir.reductions[i].op == Op::Prod) text += fmt::format("\n  s.r{} = 1;", i);
-  return text;
 }
 
 /// Numbers and pieces that the skeletons leave open.
@@ -407,9 +378,8 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   const bool moments = std::any_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
   const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 && std::all_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
   const bool slim = fields.size() == 1 && itemsize(fields[0].dtype) <= 4;
-  std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage, 4);
+  std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage, items(ir));
   auto choose = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
-  choose("$NOTHING", identities(ir));
   choose("$X", loaded <= 16 && !moments ? "2" : "1");
   choose("$R", std::to_string(fold_width(ir)));
   // Thread blocks per multiprocessor. Left alone, ptxas spills a few registers for the sake of occupancy, which loads in
@@ -422,6 +392,7 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
     choose("$B", std::to_string(tile.step_blocks));
     choose("$L", std::to_string(tile.levels));
   } else {
+    choose("$V", std::to_string(kTreeBlock * items(ir)));
     choose("$C", "1");
     choose("$L", std::to_string(kInnerLevels));
   }
@@ -430,8 +401,6 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
 
 Parameters parameters_of(const KernelIr& ir) {
   using enum SlotKind;
-  if (ir.schedule == Schedule::ReduceSerial)
-    return ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent}) : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
   return ir.wide_index
              ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets})
              : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets});

@@ -1,4 +1,4 @@
-// CUDA C of the Row schedules: several stages over a row in one launch, tree R in each of them.
+// CUDA C of RowInner: several stages over a row in one launch, tree R in each of them.
 #include <fmt/format.h>
 
 #include "codegen/render_cuda.h"
@@ -7,33 +7,6 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-/// A thread per row goes over it once per stage, from left to right.
-constexpr std::string_view kSerialHead = R"(
-extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
-  const tarry_i64 i = (tarry_i64)blockIdx.x * 256 + threadIdx.x;
-  if (i >= p.count) return;
-  const $N_at t = $N_place(p, ($O)i);
-  const $N_row r = $N_begin(p, t, 0);
-  const int n = (int)p.n;
-  $N_outer o;
-  $N_kept h;
-)";
-
-constexpr std::string_view kSerialStage = R"(  {
-    $S_state s = {};
-#pragma unroll 4
-    for (int k = 0; k < n; ++k) {
-      $S_loads x;
-@S      $S_stores y;
-      $S_load(p, t, k, 1, x);
-      const $S_inputs in = $S_point(p, t, r, o, x, 0, k$Y, h);
-@S      $S_store(p, t, k, 1, y);
-      s = k == 0 ? $S_first(in) : $S_step(p, s, in, k + 1);
-    }
-    $S_finish(p, t, r, s, true, o);
-  }
-)";
-
 /// A warp's part of a row: `units` units of $V elements.
 constexpr std::string_view kUnit = R"(
 // The node of the unit at `base`, m of whose elements are there; it is in the first lane. `whole`, the same for the warp:
@@ -41,11 +14,11 @@ constexpr std::string_view kUnit = R"(
 __device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
   if (!whole) return $S_some(p, t, r$A, base, m);
   const int lane = threadIdx.x & 31;
-  const $K k = base + $Q * 128 + (lane & 7) * 4;
+  const $K k = base + $Q * 128 + lane % $E * $W;
   $S_loads x[4];
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, 4, x[s]);
-  $S_state c[4];
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, $W, x[s]);
+  $S_state c[$W];
   $S_take(p, t, r$A, x, k, c);
   return $S_node(p, c);
 }
@@ -53,7 +26,7 @@ __device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, 
 
 /// The row's node in every thread of the row, where that is less than a warp or one.
 constexpr std::string_view kSpread = R"(
-__device__ __forceinline__ $S_state $S_spread($S_state s) { return $S_from(s, threadIdx.x & 31 & -($D * 8)); }
+__device__ __forceinline__ $S_state $S_spread($S_state s) { return $S_from(s, threadIdx.x & 31 & -($D * $E)); }
 )";
 
 /// The row's node in every thread, through the nodes of its warps.
@@ -78,21 +51,20 @@ __device__ __forceinline__ $S_state $S_join(const $N_params& p, $S_state* nodes,
 constexpr std::string_view kEach = R"(
 template <bool kWhole>
 __device__ __forceinline__ void $S_each(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
-  const int lane = threadIdx.x & 31, block = $Q * 128, l = (lane & 7) * 4;
+  const int lane = threadIdx.x & 31, block = $Q * 128, l = lane % $E * $W;
   const int here = m - block < 128 ? m - block : 128;
   const $K k = base + block + l;
-  $S_loads x[4];
+  $S_loads x[4] = {};
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, kWhole ? 4 : here - s * 32 - l, x[s]);
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, kWhole ? $W : here - s * 32 - l, x[s]);
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
-    const int left = kWhole ? 4 : here - s * 32 - l;
 @D    $S_draw(p, t, k + s * 32, x[s]);
 @S    $S_stores y;
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
-      if (j < left) $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
-@S    $S_store(p, t, k + s * 32, left, y);
+    for (int j = 0; j < $W; ++j)
+      if (!$LOOPS || kWhole || j < here - s * 32 - l) $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
+@S    $S_store(p, t, k + s * 32, kWhole ? $W : here - s * 32 - l, y);
   }
 }
 __device__ __forceinline__ void $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
@@ -104,11 +76,11 @@ __device__ __forceinline__ void $S_unit(const $N_params& p, const $N_at& t, cons
 /// Several rows per thread block: threads of rows that are not there go along with nothing to do, for the shuffles.
 constexpr std::string_view kRowsHead = R"(
 extern "C" __global__ void __launch_bounds__($T, $M) $N(const __grid_constant__ struct $N_params p) {
-  const tarry_i64 row = (tarry_i64)blockIdx.x * $ROWS + threadIdx.x / ($D * 8), i = row < p.count ? row : p.count - 1;
+  const tarry_i64 row = (tarry_i64)blockIdx.x * $ROWS + threadIdx.x / ($D * $E), i = row < p.count ? row : p.count - 1;
   const $K first = 0;
   const int m = row < p.count ? (int)p.n : 0;
-  const bool leader = m > 0 && threadIdx.x % ($D * 8) == 0;
-  const bool whole = p.n == $V && (tarry_i64)blockIdx.x * $ROWS + (threadIdx.x | 31) / ($D * 8) < p.count;
+  const bool leader = m > 0 && threadIdx.x % ($D * $E) == 0;
+  const bool whole = p.n == $V && (tarry_i64)blockIdx.x * $ROWS + (threadIdx.x | 31) / ($D * $E) < p.count;
 )";
 
 constexpr std::string_view kRowHead = R"(
@@ -122,7 +94,7 @@ extern "C" __global__ void __launch_bounds__($T, $M) $N(const __grid_constant__ 
 constexpr std::string_view kPlaced = R"(  const $N_at t = $N_place(p, ($O)i);
   const $N_row r = $N_begin(p, t, 0);
   $N_outer o;
-  $N_kept h[16 * $U];
+  $N_kept h[4 * $W * $U];
 )";
 
 /// The aligned tree of up to four units: the left pair is s, the right one q.
@@ -131,7 +103,7 @@ constexpr std::string_view kReduces = R"(  $S_state s$Z = {}, q$Z = {};
   for (int u = 0; u < $U; ++u) {
     const int there = m - u * $V;
     if (there > 0) {
-      const $S_state a = $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
+      const $S_state a = $S_unit(p, t, r, o, h + u * (4 * $W), first + u * $V, there, there >= $V);
       const $S_split split = $S_share(p, $V, there < $V ? there : $V);
       if (u < 2) s$Z = u & 1 ? $S_combine(s$Z, a, split) : a;
       else q$Z = u & 1 ? $S_combine(q$Z, a, split) : a;
@@ -146,7 +118,7 @@ constexpr std::string_view kReducesOnce = R"(  $S_state s$Z = $S_unit(p, t, r, o
 constexpr std::string_view kMaps = R"(#pragma unroll$ROLL
   for (int u = 0; u < $U; ++u) {
     const int there = m - u * $V;
-    if (there > 0) $S_unit(p, t, r, o, h + u * 16, first + u * $V, there, there >= $V);
+    if (there > 0) $S_unit(p, t, r, o, h + u * (4 * $W), first + u * $V, there, there >= $V);
   }
   const $S_state s$Z = {};
 )";
@@ -192,24 +164,21 @@ std::string row_stage(const RowTile& tile, const Stage& stage) {
 KernelSource render_rows(const KernelIr& ir) {
   using enum SlotKind;
   const StagePlan plan = plan_stages(ir);
-  const bool serial = ir.schedule == Schedule::RowSerial;
   const RowTile& tile = plan.tile;
   Functions functions(ir, plan);
   const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
                                               : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
   auto fill = [&](const Stage& stage, const std::string& text) { return Template(ir, stage, choices(ir, plan, stage)).fill(text); };
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text());
-  std::string body(serial ? kSerialHead : tile.warps == 1 ? kRowsHead : kRowHead);
-  if (!serial) body += kPlaced;
-  body = fill(plan.stages[0], body);
+  std::string body = fill(plan.stages[0], fmt::format("{}{}", tile.warps == 1 ? kRowsHead : kRowHead, kPlaced));
   for (const Stage& stage : plan.stages) {
     kernel += state_type(ir, stage) + functions.stage_text(stage) + state_functions(ir, stage, functions.expressions());
-    if (!serial) kernel += fill(stage, row_functions(tile, stage));
-    body += fill(stage, serial ? std::string(kSerialStage) : row_stage(tile, stage));
+    kernel += fill(stage, row_functions(tile, stage));
+    body += fill(stage, row_stage(tile, stage));
   }
   kernel += body + "}\n";
   KernelSource source = finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
-  if (!serial) source.threads = tile.threads();
+  source.threads = tile.threads();
   return source;
 }
 

@@ -72,7 +72,7 @@ int held_registers(const KernelIr& ir, const StagePlan& plan, int s) {
     });
     if (ir.instrs[v].stage < s && later) held += registers(ir.instrs[v].dtype);
   }
-  return held * kInnerItems * 4 * plan.tile.units;
+  return held * items(ir) * 4 * plan.tile.units;
 }
 
 /// Registers of a thread in a stage: what is held, what is on its way from memory, four lanes' states, and the rest, of
@@ -92,7 +92,7 @@ int stage_registers(const KernelIr& ir, const StagePlan& plan, const Stage& stag
     if (graph::is_arg_reduce(reduction.op)) states += ir.wide_index ? 2 : 1;
   }
   const int held = std::max(held_registers(ir, plan, stage.number), held_registers(ir, plan, stage.number + 1));
-  return rest + held + loaded * kInnerItems * 4 + states * kInnerItems;
+  return rest + held + (loaded * 4 + states) * items(ir);
 }
 
 bool draws(const KernelIr& ir, const Stage& stage) {
@@ -194,14 +194,14 @@ int StagePlan::resident() const {
 }
 
 RowTile row_tile(const KernelIr& ir, int most_warps) {
-  constexpr int kWarpBlocks = 4;
   RowTile tile;
   if (ir.schedule != Schedule::RowInner) return tile;
   TARRY_ASSERT(ir.rows_class >= 1 && ir.rows_class <= 128 && (ir.rows_class & (ir.rows_class - 1)) == 0);
-  tile.blocks = std::min(ir.rows_class, kWarpBlocks);
+  tile.width = 32 / items(ir);
+  tile.blocks = std::min(ir.rows_class, items(ir));
   tile.warps = std::min(ir.rows_class / tile.blocks, most_warps);
   tile.units = ir.rows_class / (tile.blocks * tile.warps);
-  if (tile.warps == 1) tile.rows = kThreads / (8 * tile.blocks);
+  if (tile.warps == 1) tile.rows = kThreads / (tile.width * tile.blocks);
   return tile;
 }
 

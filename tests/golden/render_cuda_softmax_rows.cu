@@ -101,7 +101,7 @@ __device__ __forceinline__ ENTRY_0_split ENTRY_0_lane_pair(const ENTRY_params& p
 }
 __device__ __forceinline__ ENTRY_0_split ENTRY_0_uneven(const ENTRY_params& p, int m, int d) { return ENTRY_0_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// The lanes of 4 whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+// The lanes of 4 whole blocks, 4 in each thread; x[s] holds elements k + 32 s ... of them.
 __device__ __forceinline__ void ENTRY_0_take(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, const ENTRY_0_loads* x, int k, ENTRY_0_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
@@ -116,17 +116,22 @@ __device__ __forceinline__ void ENTRY_0_take(const ENTRY_params& p, const ENTRY_
 // The node of those blocks, in all their threads.
 __device__ __forceinline__ ENTRY_0_state ENTRY_0_node(const ENTRY_params& p, ENTRY_0_state* c) {
   const ENTRY_0_split h = ENTRY_0_even(p, 1);
-  ENTRY_0_state s = ENTRY_0_combine(ENTRY_0_combine(c[0], c[1], h), ENTRY_0_combine(c[2], c[3], h), h);
 #pragma unroll
-  for (int d = 1; d < 4 * 8; d *= 2) s = ENTRY_0_combine(s, ENTRY_0_across(s, d), h);
-  return s;
+  for (int d = 4 / 2; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < d; ++j) c[j] = ENTRY_0_combine(c[j], c[j + d], h);
+  }
+#pragma unroll
+  for (int d = 1; d < 4 * 8; d *= 2) c[0] = ENTRY_0_combine(c[0], ENTRY_0_across(c[0], d), h);
+  return c[0];
 }
 
-// Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part.
+// Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
+// computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
 __device__ __forceinline__ ENTRY_0_state ENTRY_0_some(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m) {
-  const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
+  const int lane = threadIdx.x & 31, block = (lane / 8) * 128, l = lane % 8 * 4;
   const int here = m - block < 128 ? m - block : 128;
-  ENTRY_0_loads x[4];
+  ENTRY_0_loads x[4] = {};
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
@@ -138,26 +143,30 @@ __device__ __forceinline__ ENTRY_0_state ENTRY_0_some(const ENTRY_params& p, con
     const int left = here - s * 32 - l;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      if (j < left) {
+      if (!false || j < left) {
         const ENTRY_0_inputs in = ENTRY_0_point(p, t, r, o, x[s], j, base + block + s * 32 + l, h[s * 4 + j]);
-        c[j] = s == 0 ? ENTRY_0_first(in) : ENTRY_0_step(p, c[j], in, s + 1);
+        const ENTRY_0_state next = s == 0 ? ENTRY_0_first(in) : ENTRY_0_step(p, c[j], in, s + 1);
+        if (j < left) c[j] = next;
       }
     }
   }
 #pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-    const ENTRY_0_split uneven = ENTRY_0_uneven(p, here, 4 * d);
+  for (int d = 16; d >= 4; d /= 2) {
+    const ENTRY_0_split uneven = ENTRY_0_uneven(p, here, d);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      const ENTRY_0_state b = ENTRY_0_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = ENTRY_0_combine(c[j], b, ENTRY_0_lane_pair(p, here, l + j, 4 * d, uneven));
+      const ENTRY_0_state b = ENTRY_0_down(c[j], d / 4);
+      if (l + j + d < here) c[j] = ENTRY_0_combine(c[j], b, ENTRY_0_lane_pair(p, here, l + j, d, uneven));
     }
   }
-  // The four lanes of the block's first thread.
-  const ENTRY_0_split uneven = ENTRY_0_uneven(p, here, 2);
-  if (2 < here) c[0] = ENTRY_0_combine(c[0], c[2], ENTRY_0_lane_pair(p, here, 0, 2, uneven));
-  if (3 < here) c[1] = ENTRY_0_combine(c[1], c[3], ENTRY_0_lane_pair(p, here, 1, 2, uneven));
-  if (1 < here) c[0] = ENTRY_0_combine(c[0], c[1], ENTRY_0_share(p, (here + 1) / 2, here / 2));
+  // The lanes of the block's first thread.
+#pragma unroll
+  for (int d = 4 / 2; d > 0; d /= 2) {
+    const ENTRY_0_split uneven = ENTRY_0_uneven(p, here, d);
+#pragma unroll
+    for (int j = 0; j < d; ++j)
+      if (j + d < here) c[j] = ENTRY_0_combine(c[j], c[j + d], ENTRY_0_lane_pair(p, here, j, d, uneven));
+  }
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) {
     const ENTRY_0_state b = ENTRY_0_down(c[0], 8 * d);
@@ -172,7 +181,7 @@ __device__ __forceinline__ ENTRY_0_state ENTRY_0_some(const ENTRY_params& p, con
 __device__ __forceinline__ ENTRY_0_state ENTRY_0_unit(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m, bool whole) {
   if (!whole) return ENTRY_0_some(p, t, r, o, h, base, m);
   const int lane = threadIdx.x & 31;
-  const int k = base + (lane >> 3) * 128 + (lane & 7) * 4;
+  const int k = base + (lane / 8) * 128 + lane % 8 * 4;
   ENTRY_0_loads x[4];
 #pragma unroll
   for (int s = 0; s < 4; ++s) ENTRY_0_load(p, t, k + s * 32, 4, x[s]);
@@ -262,7 +271,7 @@ __device__ __forceinline__ ENTRY_1_split ENTRY_1_lane_pair(const ENTRY_params& p
 }
 __device__ __forceinline__ ENTRY_1_split ENTRY_1_uneven(const ENTRY_params& p, int m, int d) { return ENTRY_1_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// The lanes of 4 whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+// The lanes of 4 whole blocks, 4 in each thread; x[s] holds elements k + 32 s ... of them.
 __device__ __forceinline__ void ENTRY_1_take(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, const ENTRY_1_loads* x, int k, ENTRY_1_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
@@ -276,23 +285,28 @@ __device__ __forceinline__ void ENTRY_1_take(const ENTRY_params& p, const ENTRY_
 
 // The node of those blocks, in all their threads.
 __device__ __forceinline__ ENTRY_1_state ENTRY_1_node(const ENTRY_params& p, ENTRY_1_state* c) {
+  const int lane = threadIdx.x & 31;
 #pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
+  for (int d = 16; d >= 4; d /= 2) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = ENTRY_1_combine(c[j], ENTRY_1_across(c[j], d), ENTRY_1_even(p, 1));
+    for (int j = 0; j < 4; ++j) c[j] = ENTRY_1_meet(c[j], ENTRY_1_across(c[j], d / 4), ENTRY_1_even(p, 64 / d), !(lane & d / 4));
   }
-  const ENTRY_1_split h = ENTRY_1_even(p, 1);
-  ENTRY_1_state s = ENTRY_1_combine(ENTRY_1_combine(c[0], c[2], h), ENTRY_1_combine(c[1], c[3], h), h);
 #pragma unroll
-  for (int d = 1; d < 4; d *= 2) s = ENTRY_1_combine(s, ENTRY_1_across(s, 8 * d), h);
-  return s;
+  for (int d = 4 / 2; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < d; ++j) c[j] = ENTRY_1_combine(c[j], c[j + d], ENTRY_1_even(p, 64 / d));
+  }
+#pragma unroll
+  for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_1_meet(c[0], ENTRY_1_across(c[0], 8 * d), ENTRY_1_even(p, 128 * d), !(lane & 8 * d));
+  return c[0];
 }
 
-// Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part.
+// Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
+// computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
 __device__ __forceinline__ ENTRY_1_state ENTRY_1_some(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m) {
-  const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
+  const int lane = threadIdx.x & 31, block = (lane / 8) * 128, l = lane % 8 * 4;
   const int here = m - block < 128 ? m - block : 128;
-  ENTRY_1_loads x[4];
+  ENTRY_1_loads x[4] = {};
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
@@ -304,26 +318,30 @@ __device__ __forceinline__ ENTRY_1_state ENTRY_1_some(const ENTRY_params& p, con
     const int left = here - s * 32 - l;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      if (j < left) {
+      if (!false || j < left) {
         const ENTRY_1_inputs in = ENTRY_1_point(p, t, r, o, x[s], j, base + block + s * 32 + l, h[s * 4 + j]);
-        c[j] = s == 0 ? ENTRY_1_first(in) : ENTRY_1_step(p, c[j], in, s + 1);
+        const ENTRY_1_state next = s == 0 ? ENTRY_1_first(in) : ENTRY_1_step(p, c[j], in, s + 1);
+        if (j < left) c[j] = next;
       }
     }
   }
 #pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-    const ENTRY_1_split uneven = ENTRY_1_uneven(p, here, 4 * d);
+  for (int d = 16; d >= 4; d /= 2) {
+    const ENTRY_1_split uneven = ENTRY_1_uneven(p, here, d);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      const ENTRY_1_state b = ENTRY_1_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = ENTRY_1_combine(c[j], b, ENTRY_1_lane_pair(p, here, l + j, 4 * d, uneven));
+      const ENTRY_1_state b = ENTRY_1_down(c[j], d / 4);
+      if (l + j + d < here) c[j] = ENTRY_1_combine(c[j], b, ENTRY_1_lane_pair(p, here, l + j, d, uneven));
     }
   }
-  // The four lanes of the block's first thread.
-  const ENTRY_1_split uneven = ENTRY_1_uneven(p, here, 2);
-  if (2 < here) c[0] = ENTRY_1_combine(c[0], c[2], ENTRY_1_lane_pair(p, here, 0, 2, uneven));
-  if (3 < here) c[1] = ENTRY_1_combine(c[1], c[3], ENTRY_1_lane_pair(p, here, 1, 2, uneven));
-  if (1 < here) c[0] = ENTRY_1_combine(c[0], c[1], ENTRY_1_share(p, (here + 1) / 2, here / 2));
+  // The lanes of the block's first thread.
+#pragma unroll
+  for (int d = 4 / 2; d > 0; d /= 2) {
+    const ENTRY_1_split uneven = ENTRY_1_uneven(p, here, d);
+#pragma unroll
+    for (int j = 0; j < d; ++j)
+      if (j + d < here) c[j] = ENTRY_1_combine(c[j], c[j + d], ENTRY_1_lane_pair(p, here, j, d, uneven));
+  }
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) {
     const ENTRY_1_state b = ENTRY_1_down(c[0], 8 * d);
@@ -338,7 +356,7 @@ __device__ __forceinline__ ENTRY_1_state ENTRY_1_some(const ENTRY_params& p, con
 __device__ __forceinline__ ENTRY_1_state ENTRY_1_unit(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m, bool whole) {
   if (!whole) return ENTRY_1_some(p, t, r, o, h, base, m);
   const int lane = threadIdx.x & 31;
-  const int k = base + (lane >> 3) * 128 + (lane & 7) * 4;
+  const int k = base + (lane / 8) * 128 + lane % 8 * 4;
   ENTRY_1_loads x[4];
 #pragma unroll
   for (int s = 0; s < 4; ++s) ENTRY_1_load(p, t, k + s * 32, 4, x[s]);
@@ -425,20 +443,19 @@ __device__ __forceinline__ ENTRY_2_state ENTRY_2_from(ENTRY_2_state s, int lane)
 
 template <bool kWhole>
 __device__ __forceinline__ void ENTRY_2_each(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m) {
-  const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
+  const int lane = threadIdx.x & 31, block = (lane / 8) * 128, l = lane % 8 * 4;
   const int here = m - block < 128 ? m - block : 128;
   const int k = base + block + l;
-  ENTRY_2_loads x[4];
+  ENTRY_2_loads x[4] = {};
 #pragma unroll
   for (int s = 0; s < 4; ++s) ENTRY_2_load(p, t, k + s * 32, kWhole ? 4 : here - s * 32 - l, x[s]);
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
-    const int left = kWhole ? 4 : here - s * 32 - l;
     ENTRY_2_stores y;
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      if (j < left) ENTRY_2_point(p, t, r, o, x[s], j, k + s * 32, y, h[s * 4 + j]);
-    ENTRY_2_store(p, t, k + s * 32, left, y);
+      if (!false || kWhole || j < here - s * 32 - l) ENTRY_2_point(p, t, r, o, x[s], j, k + s * 32, y, h[s * 4 + j]);
+    ENTRY_2_store(p, t, k + s * 32, kWhole ? 4 : here - s * 32 - l, y);
   }
 }
 __device__ __forceinline__ void ENTRY_2_unit(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m, bool whole) {
@@ -454,13 +471,13 @@ extern "C" __global__ void __launch_bounds__(256, 5) ENTRY(const __grid_constant
   const ENTRY_at t = ENTRY_place(p, (tarry_u32)i);
   const ENTRY_row r = ENTRY_begin(p, t, 0);
   ENTRY_outer o;
-  ENTRY_kept h[16 * 1];
+  ENTRY_kept h[4 * 4 * 1];
   ENTRY_0_state s0 = {}, q0 = {};
 #pragma unroll
   for (int u = 0; u < 1; ++u) {
     const int there = m - u * 512;
     if (there > 0) {
-      const ENTRY_0_state a = ENTRY_0_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
+      const ENTRY_0_state a = ENTRY_0_unit(p, t, r, o, h + u * (4 * 4), first + u * 512, there, there >= 512);
       const ENTRY_0_split split = ENTRY_0_share(p, 512, there < 512 ? there : 512);
       if (u < 2) s0 = u & 1 ? ENTRY_0_combine(s0, a, split) : a;
       else q0 = u & 1 ? ENTRY_0_combine(q0, a, split) : a;
@@ -475,7 +492,7 @@ extern "C" __global__ void __launch_bounds__(256, 5) ENTRY(const __grid_constant
   for (int u = 0; u < 1; ++u) {
     const int there = m - u * 512;
     if (there > 0) {
-      const ENTRY_1_state a = ENTRY_1_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
+      const ENTRY_1_state a = ENTRY_1_unit(p, t, r, o, h + u * (4 * 4), first + u * 512, there, there >= 512);
       const ENTRY_1_split split = ENTRY_1_share(p, 512, there < 512 ? there : 512);
       if (u < 2) s1 = u & 1 ? ENTRY_1_combine(s1, a, split) : a;
       else q1 = u & 1 ? ENTRY_1_combine(q1, a, split) : a;
@@ -488,7 +505,7 @@ extern "C" __global__ void __launch_bounds__(256, 5) ENTRY(const __grid_constant
 #pragma unroll
   for (int u = 0; u < 1; ++u) {
     const int there = m - u * 512;
-    if (there > 0) ENTRY_2_unit(p, t, r, o, h + u * 16, first + u * 512, there, there >= 512);
+    if (there > 0) ENTRY_2_unit(p, t, r, o, h + u * (4 * 4), first + u * 512, there, there >= 512);
   }
   const ENTRY_2_state s2 = {};
   ENTRY_2_finish(p, t, r, s2, leader, o);

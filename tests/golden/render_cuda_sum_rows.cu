@@ -142,7 +142,7 @@ __device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
   return before;
 }
 
-// The lanes of 4 whole blocks, four in each thread; x[s] holds elements k + 32 s ... k + 32 s + 3.
+// The lanes of 4 whole blocks, 4 in each thread; x[s] holds elements k + 32 s ... of them.
 __device__ __forceinline__ void ENTRY_take(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads* x, int k, ENTRY_state* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
@@ -156,23 +156,28 @@ __device__ __forceinline__ void ENTRY_take(const ENTRY_params& p, const ENTRY_at
 
 // The node of those blocks, in all their threads.
 __device__ __forceinline__ ENTRY_state ENTRY_node(const ENTRY_params& p, ENTRY_state* c) {
+  const int lane = threadIdx.x & 31;
 #pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
+  for (int d = 16; d >= 4; d /= 2) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j) c[j] = ENTRY_combine(c[j], ENTRY_across(c[j], d), ENTRY_even(p, 1));
+    for (int j = 0; j < 4; ++j) c[j] = ENTRY_meet(c[j], ENTRY_across(c[j], d / 4), ENTRY_even(p, 64 / d), !(lane & d / 4));
   }
-  const ENTRY_split h = ENTRY_even(p, 1);
-  ENTRY_state s = ENTRY_combine(ENTRY_combine(c[0], c[2], h), ENTRY_combine(c[1], c[3], h), h);
 #pragma unroll
-  for (int d = 1; d < 4; d *= 2) s = ENTRY_combine(s, ENTRY_across(s, 8 * d), h);
-  return s;
+  for (int d = 4 / 2; d > 0; d /= 2) {
+#pragma unroll
+    for (int j = 0; j < d; ++j) c[j] = ENTRY_combine(c[j], c[j + d], ENTRY_even(p, 64 / d));
+  }
+#pragma unroll
+  for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_meet(c[0], ENTRY_across(c[0], 8 * d), ENTRY_even(p, 128 * d), !(lane & 8 * d));
+  return c[0];
 }
 
-// Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part.
+// Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
+// computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
 __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int base, int m) {
-  const int lane = threadIdx.x & 31, block = (lane >> 3) * 128, l = (lane & 7) * 4;
+  const int lane = threadIdx.x & 31, block = (lane / 8) * 128, l = lane % 8 * 4;
   const int here = m - block < 128 ? m - block : 128;
-  ENTRY_loads x[4];
+  ENTRY_loads x[4] = {};
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
@@ -184,26 +189,30 @@ __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const E
     const int left = here - s * 32 - l;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      if (j < left) {
+      if (!false || j < left) {
         const ENTRY_inputs in = ENTRY_point(p, t, r, x[s], j, base + block + s * 32 + l);
-        c[j] = s == 0 ? ENTRY_first(in) : ENTRY_step(p, c[j], in, s + 1);
+        const ENTRY_state next = s == 0 ? ENTRY_first(in) : ENTRY_step(p, c[j], in, s + 1);
+        if (j < left) c[j] = next;
       }
     }
   }
 #pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-    const ENTRY_split uneven = ENTRY_uneven(p, here, 4 * d);
+  for (int d = 16; d >= 4; d /= 2) {
+    const ENTRY_split uneven = ENTRY_uneven(p, here, d);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      const ENTRY_state b = ENTRY_down(c[j], d);
-      if (l + j + 4 * d < here) c[j] = ENTRY_combine(c[j], b, ENTRY_lane_pair(p, here, l + j, 4 * d, uneven));
+      const ENTRY_state b = ENTRY_down(c[j], d / 4);
+      if (l + j + d < here) c[j] = ENTRY_combine(c[j], b, ENTRY_lane_pair(p, here, l + j, d, uneven));
     }
   }
-  // The four lanes of the block's first thread.
-  const ENTRY_split uneven = ENTRY_uneven(p, here, 2);
-  if (2 < here) c[0] = ENTRY_combine(c[0], c[2], ENTRY_lane_pair(p, here, 0, 2, uneven));
-  if (3 < here) c[1] = ENTRY_combine(c[1], c[3], ENTRY_lane_pair(p, here, 1, 2, uneven));
-  if (1 < here) c[0] = ENTRY_combine(c[0], c[1], ENTRY_share(p, (here + 1) / 2, here / 2));
+  // The lanes of the block's first thread.
+#pragma unroll
+  for (int d = 4 / 2; d > 0; d /= 2) {
+    const ENTRY_split uneven = ENTRY_uneven(p, here, d);
+#pragma unroll
+    for (int j = 0; j < d; ++j)
+      if (j + d < here) c[j] = ENTRY_combine(c[j], c[j + d], ENTRY_lane_pair(p, here, j, d, uneven));
+  }
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) {
     const ENTRY_state b = ENTRY_down(c[0], 8 * d);
@@ -215,29 +224,29 @@ __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const E
 
 // The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
 __device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int first, tarry_i64 m, ENTRY_state* pending) {
-  const bool leader = (threadIdx.x & 31) == 0;
+  const int lane = threadIdx.x & 31;
   int step = 0;
   tarry_i64 left = m;
-  if (left >= 1024) {
-    int k = first + (threadIdx.x >> 3 & 3) * 128 + (threadIdx.x & 7) * 4;
+  if (left >= 2 * 512) {
+    int k = first + (lane / 8) * 128 + lane % 8 * 4;
     ENTRY_loads x[4 * 2];
 #pragma unroll
     for (int s = 0; s < 4 * 2; ++s) ENTRY_load(p, t, k + (s / 4) * 512 + (s % 4) * 32, 4, x[s]);
 #pragma unroll 1
-    for (; left >= 1024; left -= 1024, ++step) {
+    for (; left >= 2 * 512; left -= 2 * 512, ++step) {
       ENTRY_state node;
 #pragma unroll
       for (int half = 0; half < 2; ++half, k += 512) {
         ENTRY_state c[4];
         ENTRY_take(p, t, r, x + half % 2 * 4, k, c);
-        if (half + 2 < 2 || left >= 2048) {
+        if (half + 2 < 2 || left >= 4 * 512) {
 #pragma unroll
           for (int s = 0; s < 4; ++s) ENTRY_load(p, t, k + 2 * 512 + s * 32, 4, x[half % 2 * 4 + s]);
         }
         const ENTRY_state h = ENTRY_node(p, c);
         node = half == 0 ? h : ENTRY_combine(node, h, ENTRY_even(p, 512));
       }
-      if (leader) ENTRY_push(p, pending, 1, step, node, 1024, 1024);
+      if (lane == 0) ENTRY_push(p, pending, 1, step, node, 2 * 512, 2 * 512);
     }
     first += (int)(m - left);
   }
@@ -249,11 +258,11 @@ __device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const EN
       const ENTRY_state h = ENTRY_some(p, t, r, first + half, some);
       node = half == 0 ? h : ENTRY_combine(node, h, ENTRY_share(p, 512, some));
     }
-    if (leader) ENTRY_push(p, pending, 1, step, node, 1024, left);
+    if (lane == 0) ENTRY_push(p, pending, 1, step, node, 2 * 512, left);
     ++step;
   }
   ENTRY_state s = {};
-  if (leader) s = ENTRY_collect(p, pending, 1, step, 1024, m);
+  if (lane == 0) s = ENTRY_collect(p, pending, 1, step, 2 * 512, m);
   return s;
 }
 
