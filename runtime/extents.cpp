@@ -240,6 +240,19 @@ std::vector<std::int64_t> representatives(const graph::Target& target, bool redu
   return extents;
 }
 
+/// Extents of an axis that may be a loop at every point of a longer reduction, and of that one.
+std::vector<std::int64_t> short_extents(const graph::Target& target) {
+  if (!target.is_cuda()) return {2, 32};
+  return {2, 3, 4, 7, 8, 15, 16, 24, 28, 30, 31, 32};
+}
+std::vector<std::int64_t> long_extents(const graph::Target& target) {
+  std::vector<std::int64_t> extents;
+  for (std::int64_t top : {std::int64_t{128}, std::int64_t{4096}, std::int64_t{1} << 20})
+    for (std::int64_t less : target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0})
+      extents.push_back(top - less);
+  return extents;
+}
+
 }  // namespace
 
 void for_other_extents(const Graph& g, const graph::Target& target, const std::function<void(const Graph&)>& visit) {
@@ -261,6 +274,19 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       for (std::int64_t large : {below, below + 32}) {
         other->second = large;
         if (large > 1) visit_with(values);
+      }
+    }
+  }
+  for (const auto& [inner, a] : free) {
+    for (const auto& [outer, b] : free) {
+      if (inner == outer || !symbols.reduced(inner) || !symbols.reduced(outer)) continue;
+      for (std::int64_t loop : short_extents(target)) {
+        for (std::int64_t extent : long_extents(target)) {
+          Values values = free;
+          values[inner] = loop;
+          values[outer] = extent;
+          visit_with(values);
+        }
       }
     }
   }

@@ -2,7 +2,8 @@
 """Checks that the documents agree with the sources.
 
 Links lead somewhere; the README's example is examples/quickstart.cpp; every op has a docstring, a changelog line and a
-test and stands on its page; every reason for an unfused edge and every public header is explained; files say what they are and stay short.
+test and stands on its page; every reason for an unfused edge and every public header is explained; files say what they are and stay short;
+the text that a mutant replaces is there.
 
 usage: check_docs.py ROOT | --self-test
 """
@@ -11,6 +12,7 @@ import re
 import sys
 import tempfile
 
+import check_mutants as mutants
 import op_table
 
 SOURCE_FOLDERS = ["include", "support", "graph", "codegen", "cache", "runtime", "tools", "examples", "tests"]
@@ -93,7 +95,14 @@ def check_files(root):
                 yield f"{path.relative_to(root)}: {len(lines)} lines, more than {limit}"
 
 
-CHECKS = [check_links, check_example, check_ops, check_tables, check_op_page, check_files]
+def check_mutants(root):
+    for path in sorted((root / "tests/mutants").glob("*.mutant")):
+        _, file, original, _ = mutants.parse(path)
+        if (count := read(root, file).count(original)) != 1:
+            yield f"{path.relative_to(root)}: its original text stands {count} times in {file}"
+
+
+CHECKS = [check_links, check_example, check_ops, check_tables, check_op_page, check_files, check_mutants]
 
 
 def problems(root):
@@ -108,6 +117,7 @@ GOOD = {
     "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
     "graph/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
     "include/README.md": "`ops.h`\n",
+    "tests/mutants/log.mutant": "logs differ\ngraph/fusion.cpp\n--- original\n// fuse\n--- mutant\n// keep\n",
     "include/tarry/ops.h": "// ops\n/// Logarithm.\n[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
     "tests/ops_test.cpp": "// tests\nlog(x)\n",
 }
@@ -122,6 +132,7 @@ SELF_TEST = [
     ("docs/design.md", "cycle\n", "reason cycle is not explained"),
     ("include/README.md", "none\n", "ops.h is not mentioned"),
     ("docs/ops.md", "# Operations\n", "not what the sources give"),
+    ("tests/mutants/log.mutant", "logs differ\ngraph/fusion.cpp\n--- original\n// gone\n--- mutant\n// keep\n", "stands 0 times"),
     ("graph/graph.cpp", "#include <vector>\n", "does not say what the file is"),
     ("graph/graph.cpp", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
 ]
