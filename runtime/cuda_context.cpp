@@ -179,16 +179,20 @@ std::uint64_t CudaTimeline::record_locked() {
 }
 
 void CudaTimeline::retire() {
-  while (!pending_.empty()) {
-    SharedEvent& event = pending_.front().event;
+  std::size_t done = 0;
+  for (; done < pending_.size(); ++done) {
+    SharedEvent& event = pending_[done].event;
     const Result result = cuda::call(context_->api().event_query, event->get().object);
-    if (result == Result::NotReady) return;
-    context_->check(result, "cuEventQuery");
+    if (result != Result::Success) {
+      pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(done));
+      if (result == Result::NotReady) return;
+      context_->check(result, "cuEventQuery");
+    }
     // An event that a thread still waits for must not be recorded anew: that thread drops it.
     if (event.use_count() == 1) spare_.push_back(std::move(event));
-    retired_ = pending_.front().ticket;
-    pending_.pop_front();
+    retired_ = pending_[done].ticket;
   }
+  pending_.clear();
 }
 
 CudaTimeline::SharedEvent CudaTimeline::event_of(std::uint64_t ticket) {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -167,7 +166,7 @@ class CudaTimeline {
   std::atomic<std::int64_t> work_{0};         // bytes moved since the last record
   std::mutex mutex_;
   std::uint64_t recorded_ = 0, retired_ = 0;  // newest ticket with an event; newest known to be complete
-  std::deque<Point> pending_;                 // in order of tickets; those not known to be complete
+  std::vector<Point> pending_;                // in order of tickets; those not known to be complete
   std::vector<SharedEvent> spare_;
 };
 

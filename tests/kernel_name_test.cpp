@@ -24,6 +24,7 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("kernel names: operations in the order of a run, dtype, schedule", "[codegen][names]") {
+  const ta::Scope placed(ta::cpu);  // a GPU has schedules of its own
   const ta::Array x = ta::asarray(ramp(600), {6, 100}), i = ta::arange(600);
   CHECK(names(ta::plan(ta::exp(x))) == Names{"exp_f32_map"});
   CHECK(names(ta::plan(ta::exp(x) + ta::exp(x + 1.0f))) == Names{"exp_add_f32_map"});
@@ -35,6 +36,7 @@ TEST_CASE("kernel names: operations in the order of a run, dtype, schedule", "[c
 }
 
 TEST_CASE("kernel names: both dtypes where a kernel changes it", "[codegen][names]") {
+  const ta::Scope placed(ta::cpu);  // a GPU has schedules of its own
   const ta::Array x = ta::asarray(ramp(600), {6, 100});
   CHECK(names(ta::plan(x < 3.0f)) == Names{"less_f32_bool_map"});
   CHECK(names(ta::plan(ta::argmax(x, 1))) == Names{"argmax_f32_i64_inner"});
