@@ -35,8 +35,9 @@ double setting(const char* name, double otherwise) {
   return text ? std::atof(text) : otherwise;
 }
 
-/// Graphs of 50 to 500 nodes beside simulated annealing: `count` of them from number `first`.
-void compare_with_annealing(int first, int count, double seconds) {
+/// Graphs of 50 to 500 nodes beside simulated annealing: `count` of them from number `first`, of which `misses` may take
+/// more than a tenth longer.
+void compare_with_annealing(int first, int count, double seconds, int misses) {
   const graph::Target& target = *graph::find_target("sm_90");
   std::vector<Case> cases;
   for (int i = first; i < first + count; ++i) {
@@ -51,7 +52,7 @@ void compare_with_annealing(int first, int count, double seconds) {
   print(cases, "time over that of annealing");
   const auto within = std::count_if(cases.begin(), cases.end(), [](const Case& c) { return c.ratio() <= 1.10; });
   std::printf("%d of %d within a tenth\n", static_cast<int>(within), count);
-  CHECK(within * 100 >= 90 * count);
+  CHECK(count - within <= misses);
   CHECK(cases.front().ratio() <= 1.3);
 }
 
@@ -110,10 +111,11 @@ TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusi
 }
 
 TEST_CASE("fusion: large graphs come close to simulated annealing", "[graph][fusion][quality]") {
-  compare_with_annealing(0, 5, 2);
+  compare_with_annealing(0, 5, 2, 1);
 }
 
 TEST_CASE("fusion: a hundred large graphs beside a minute of annealing each", "[.slow][fusion-annealing]") {
-  compare_with_annealing(static_cast<int>(setting("TARRY_TEST_FIRST", 0)),
-                         static_cast<int>(setting("TARRY_TEST_GRAPHS", 100)), setting("TARRY_TEST_SECONDS", 60));
+  const int count = static_cast<int>(setting("TARRY_TEST_GRAPHS", 100));
+  compare_with_annealing(static_cast<int>(setting("TARRY_TEST_FIRST", 0)), count, setting("TARRY_TEST_SECONDS", 60),
+                         count / 10);
 }
