@@ -52,7 +52,8 @@ graph::Fusion fuse_all_legal(Search& s);
 graph::Fusion exhaustive(Search& s);
 /// Whether the better of everything legal and nothing takes no longer than `least`.
 bool is_easy(Search& s, double least);
-/// Simulated annealing over the moves of a Partition, from no fusion at all.
-graph::Fusion anneal(Search& s, double seconds, std::uint64_t seed);
+/// Simulated annealing over the moves of a Partition, from no fusion at all: for so many moves, which give the same on
+/// every machine, or for so many seconds where `moves` is 0.
+graph::Fusion anneal(Search& s, std::uint64_t moves, double seconds, std::uint64_t seed);
 
 }  // namespace tarry::test

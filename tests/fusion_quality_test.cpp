@@ -35,9 +35,9 @@ double setting(const char* name, double otherwise) {
   return text ? std::atof(text) : otherwise;
 }
 
-/// Graphs of 50 to 500 nodes beside simulated annealing: `count` of them from number `first`, of which `misses` may take
-/// more than a tenth longer.
-void compare_with_annealing(int first, int count, double seconds, int misses) {
+/// Graphs of 50 to 500 nodes beside simulated annealing: `count` of them from number `first`, nine of ten
+/// within a tenth of what it finds.
+void compare_with_annealing(int first, int count, std::uint64_t moves, double seconds) {
   const graph::Target& target = *graph::find_target("sm_90");
   std::vector<Case> cases;
   for (int i = first; i < first + count; ++i) {
@@ -45,14 +45,14 @@ void compare_with_annealing(int first, int count, double seconds, int misses) {
     const graph::Graph g = graph::dce(test::quality_graph(seed, 50 + i * 97 % 451));
     test::Search s(g, target);
     cases.push_back({seed, measure(g, graph::fuse(g, target), target).seconds,
-                     measure(g, test::anneal(s, seconds, seed), target).seconds});
+                     measure(g, test::anneal(s, moves, seconds, seed), target).seconds});
     std::printf("graph %d of %zu nodes: %.4f\n", i, g.nodes.size(), cases.back().ratio());
     std::fflush(stdout);
   }
   print(cases, "time over that of annealing");
   const auto within = std::count_if(cases.begin(), cases.end(), [](const Case& c) { return c.ratio() <= 1.10; });
   std::printf("%d of %d within a tenth\n", static_cast<int>(within), count);
-  CHECK(count - within <= misses);
+  CHECK(within * 100 >= 90 * count);
   CHECK(cases.front().ratio() <= 1.3);
 }
 
@@ -111,11 +111,11 @@ TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusi
 }
 
 TEST_CASE("fusion: large graphs come close to simulated annealing", "[graph][fusion][quality]") {
-  compare_with_annealing(0, 5, 2, 1);
+  compare_with_annealing(0, 5, 100'000, 0);
 }
 
 TEST_CASE("fusion: a hundred large graphs beside a minute of annealing each", "[.slow][fusion-annealing]") {
   const int count = static_cast<int>(setting("TARRY_TEST_GRAPHS", 100));
-  compare_with_annealing(static_cast<int>(setting("TARRY_TEST_FIRST", 0)), count, setting("TARRY_TEST_SECONDS", 60),
-                         count / 10);
+  compare_with_annealing(static_cast<int>(setting("TARRY_TEST_FIRST", 0)), count, 0,
+                         setting("TARRY_TEST_SECONDS", 60));
 }

@@ -240,7 +240,7 @@ Graph quality_case(std::uint64_t seed, int nodes, const Target& target) {
   }
 }
 
-Fusion anneal(Search& s, double seconds, std::uint64_t seed) {
+Fusion anneal(Search& s, std::uint64_t moves, double seconds, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const auto start = std::chrono::steady_clock::now();
@@ -252,7 +252,9 @@ Fusion anneal(Search& s, double seconds, std::uint64_t seed) {
   double heat = hot;
   for (std::uint64_t step = 0;; ++step) {
     if (step % 64 == 0) {
-      const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / seconds;
+      const double spent =
+          moves != 0 ? static_cast<double>(step) / static_cast<double>(moves)
+                     : std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / seconds;
       if (spent >= 1) break;
       heat = hot * std::pow(cold / hot, spent);
     }
