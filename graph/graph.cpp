@@ -89,9 +89,17 @@ void check_node(const Graph& g, NodeId id) {
       TARRY_ASSERT(n.payload == kNumberPayload || n.payload < static_cast<std::uint32_t>(g.shape(id).size()));
       TARRY_ASSERT(n.dtype == Dtype::Int64);
       break;
-    case OpClass::View:
-      TARRY_ASSERT(n.payload < g.views.size() && g.views[n.payload].size == g.shape(n.inputs[0].node).size());
+    case OpClass::View: {
+      const Dims& source = g.shape(n.inputs[0].node);
+      TARRY_ASSERT(n.payload < g.views.size() && g.views[n.payload].size == source.size());
+      for (int d = 0; g.count(id) > 0 && d < source.size(); ++d) {
+        const AxisMap& a = g.views[n.payload][d];
+        TARRY_ASSERT(a.axis < g.shape(id).size());
+        const std::int64_t last = a.axis < 0 ? a.start : a.start + (g.shape(id)[a.axis] - 1) * a.step;
+        TARRY_ASSERT(a.start >= 0 && a.start < source[d] && last >= 0 && last < source[d]);
+      }
       break;
+    }
     case OpClass::Reshape:
       TARRY_ASSERT(g.count(n.inputs[0].node) == g.count(id));
       break;
