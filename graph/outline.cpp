@@ -43,6 +43,7 @@ class Walker {
 
   Node* visit(Node* root) {
     if (seen(root)) return nullptr;
+    root_ = root;
     o_.stack.push_back({root, 0});
     while (!o_.stack.empty()) {
       Outline::Frame& f = o_.stack.back();
@@ -69,11 +70,31 @@ class Walker {
     return nullptr;
   }
 
+  /// The scalar that stands for `n`, or nullptr. Looks back over a fixed number of them: the answer depends on the program
+  /// alone, and a walk stays linear.
+  [[nodiscard]] const Node* equal_scalar(const Node& n) const {
+    constexpr std::size_t kLookBack = 16;
+    const ScalarCell cell = n.cell();
+    for (std::size_t i = o_.scalars.size(); i > 0 && i + kLookBack > o_.scalars.size(); --i) {
+      const Node& s = *o_.scalars[i - 1];
+      if (s.line == n.line && s.dtype == n.dtype && s.file == n.file && s.device == n.device && s.cell() == cell)
+        return &s;
+    }
+    return nullptr;
+  }
+
   void add(Node* n, bool ready) {
     if (n->device.kind != DeviceKind::Unplaced) o_.placed = n->device;
     const bool leaf = is_leaf(*n, ready);
     const bool scalar = n->op == Op::Scalar;
     const auto known = static_cast<std::uint64_t>(scalar ? known_of(*n) : ScalarClass{});
+    if (scalar && n != root_ && n->extra == nullptr && n->file != nullptr) {
+      if (const Node* const same = equal_scalar(*n)) {
+        n->mark = same->mark;
+        return;
+      }
+      o_.scalars.push_back(n);
+    }
     if (scalar) o_.cells.push_back(n->cell());
     const int inputs = leaf ? 0 : n->n_inputs;
     GraphEdge resolved[Node::kMaxInputs];
@@ -175,6 +196,7 @@ class Walker {
   }
 
   Outline& o_;
+  const Node* root_ = nullptr;  ///< of which the walk is in progress: it gets an id of its own, under which it is published
 };
 
 }  // namespace
@@ -195,6 +217,7 @@ void Outline::clear() {
   placed = {};
   stack.clear();
   second_outputs.clear();
+  scalars.clear();
 }
 
 Node* walk(std::span<const Edge> roots, Outline& outline) {

@@ -1,6 +1,10 @@
 // Outline: what one walk over recorded nodes finds: the canonical key of the evaluation and the leaves and scalars that
 // it runs on. Enough to find a plan and run it again; expand() makes the graph where there is no plan yet.
 //
+// Scalars. Equal numbers that one line recorded not long before are one scalar, so that `cdf(x)` and `cdf(-x)` share what they
+// compute, though each call records constants of its own. Equal numbers of different lines stay apart: kernels take scalars
+// as arguments, and their text should not depend on which values happen to be equal.
+//
 // Donation. A leaf may be overwritten where this evaluate is all that keeps it: its memory is a whole buffer of our pool
 // that nothing else holds, and every reference to its node comes from a root, which drops its inputs when it is
 // published, or from a node that only such nodes refer to. Reference counts are read under the engine's mutex. Who could
@@ -58,6 +62,7 @@ struct Outline {
   std::vector<Frame> stack;
   std::vector<std::pair<NodeId, NodeId>> second_outputs;  ///< a node's id and that of its second output
   std::vector<std::uint32_t> released;
+  std::vector<const Node*> scalars;
 };
 
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate has

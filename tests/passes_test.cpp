@@ -77,6 +77,37 @@ TEST_CASE("fold: scalars meet before the kernel, but only by exact ops", "[graph
       "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = exp f32 () %1\n%3 = multiply f32 (3,) %0, %2\nroots %3\n");
 }
 
+TEST_CASE("scalars: equal numbers of one line are one, and what that makes equal is computed once", "[graph][passes]") {
+  const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
+  const auto occurrences = [](const std::string& graph, std::string_view what) {
+    int count = 0;
+    for (std::size_t at = 0; (at = graph.find(what, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  const auto cdf = [](const ta::Array& d, float scale = 0.7f) { return 0.5f * (1.0f + ta::erf(d * scale)); };
+  const std::string shared = optimised(cdf(x) * cdf(-x));
+  CHECK(occurrences(shared, "= scalar") == 3);
+  CHECK(occurrences(shared, "= erf") == 1);
+  const std::string other_value = optimised(cdf(x) * cdf(-x, 0.8f));
+  CHECK(occurrences(other_value, "= scalar") == 4);
+  CHECK(occurrences(other_value, "= erf") == 2);
+  const ta::Array one = x * 3.0f;
+  const ta::Array two = x * 3.0f;
+  CHECK(occurrences(optimised(one - two), "= scalar") == 2);
+  const ta::Array of_two_dtypes = (x * 3.0f) * (ta::astype(x, ta::int32) * 3);
+  CHECK(occurrences(optimised(of_two_dtypes), "= scalar") == 2);
+}
+
+TEST_CASE("scalars: equal numbers that are results themselves are each evaluated", "[runtime]") {
+  std::vector<ta::Array> both;
+  for (int i = 0; i < 2; ++i) both.push_back(ta::full({}, 2.5f));
+  const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3}), product = x * both[0] * both[1];
+  ta::evaluate(both[0], product, both[1]);
+  CHECK(both[0].item<float>() == 2.5f);
+  CHECK(both[1].item<float>() == 2.5f);
+  CHECK(product.to_vector<float>() == std::vector<float>{6.25f, 12.5f, 18.75f});
+}
+
 TEST_CASE("passes: each can be switched off by name", "[graph][passes]") {
   const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
   CHECK(optimised(-(-x), "simplify").find("negative") != std::string::npos);
