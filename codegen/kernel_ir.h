@@ -62,7 +62,7 @@ enum class Schedule : std::uint8_t {
   RowSerial,     ///< several stages, n <= 32: one thread per outer index
   RowInner,      ///< several stages, or on a GPU a short row: part of a thread block or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
-  Transpose,     ///< pointwise, on a GPU: some loads cross the stores, a thread block computes a square tile
+  Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a square tile
   ScanSerial,    ///< a thread per outer index
   ScanInner,     ///< a warp per outer index (on a CPU threads by aligned chunks of the axis)
   ScanTiles,     ///< tiles of the axis by thread blocks, in one pass

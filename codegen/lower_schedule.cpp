@@ -108,8 +108,8 @@ class Scheduler {
     }
     if (!group_.reduces) {
       ir_.schedule = Schedule::Pointwise;
-      if (!target_.is_cuda() || !ir_.loops.empty()) return;
-      if (!choose_transpose(ir_, args_, target_) && !choose_stencil(ir_, args_, target_)) choose_pointwise_vector();
+      if (!ir_.loops.empty() || choose_transpose(ir_, args_, target_) || !target_.is_cuda()) return;
+      if (!choose_stencil(ir_, args_, target_)) choose_pointwise_vector();
       return;
     }
     if (group_.scans) return choose_scan();

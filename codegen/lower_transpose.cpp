@@ -1,4 +1,5 @@
-// choose_transpose(): loads that are contiguous along another dimension than the stores go through shared memory.
+// choose_transpose(): loads that are contiguous along another dimension than the stores go through shared memory, or on a
+// CPU through an array that the first cache holds.
 #include <algorithm>
 
 #include "codegen/selection.h"
@@ -6,10 +7,12 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::int64_t kShort = 32;  // along either dimension: caches hold what a tile would
-constexpr int kMostRegisters = 80;   // for the elements that a thread loads
+constexpr std::int64_t kShort = 32;     // along either dimension: caches hold what a tile would
+constexpr std::int64_t kShortOnCpu = 7;  // less than a vector
+constexpr int kMostRegisters = 80;      // for the elements that a thread loads
+constexpr std::int64_t kMostOnStack = 1 << 16;
 
-/// Measured on an H200: a tile's edge, whose rows are 128 to 256 bytes, by the size of an element.
+/// Measured on an H200 and on a Zen 4: a tile's edge, whose rows are 128 to 256 bytes, by the size of an element.
 int edge_of(std::size_t itemsize) { return itemsize == 1 ? 128 : itemsize == 8 ? 32 : 64; }
 
 class Transpose {
@@ -17,18 +20,19 @@ class Transpose {
   Transpose(KernelIr& ir, const KernelArgs& args, const graph::Target& target) : ir_(ir), args_(args), target_(target) {}
 
   bool choose() {
-    if (ir_.rank < 2 || args_.outer_count() == 0 || args_.extents.back() <= kShort) return false;
+    const std::int64_t shortest = target_.is_cuda() ? kShort : kShortOnCpu;
+    if (ir_.rank < 2 || args_.outer_count() == 0 || args_.extents.back() <= shortest) return false;
     std::int64_t most = 0;
     for (int d = 0; d + 1 < ir_.rank; ++d) {
       const std::int64_t bytes = crossed_bytes(d);
-      if (args_.extents[d] <= kShort || bytes <= most) continue;
+      if (args_.extents[d] <= shortest || bytes <= most) continue;
       most = bytes;
       ir_.cross = d;
     }
     if (ir_.cross < 0) return false;
     if (!fits()) return forget();
     ir_.schedule = Schedule::Transpose;
-    choose_vector();
+    if (target_.is_cuda()) choose_vector();
     return true;
   }
 
@@ -50,7 +54,7 @@ class Transpose {
     return sum;
   }
 
-  /// Stores go along columns, guards can be tested by rows and by columns, and a tile fits a thread block.
+  /// Stores go along columns, guards can be tested by rows and by columns, and a tile fits a thread block or a thread's stack.
   bool fits() {
     std::int64_t widest = 1, shared = 0, loads = 0;
     const auto row = static_cast<std::size_t>(ir_.cross);
@@ -68,8 +72,9 @@ class Transpose {
       }
     ir_.tile_rows = edge_of(static_cast<std::size_t>(widest));
     const auto bytes = [&] { return shared * ir_.tile_rows * (ir_.tile_rows + 4); };
-    while (bytes() > target_.shared_bytes && ir_.tile_rows > 32) ir_.tile_rows /= 2;
-    return bytes() <= target_.shared_bytes && loads * ir_.tile_rows / 8 <= kMostRegisters;
+    const std::int64_t most = target_.is_cuda() ? target_.shared_bytes : kMostOnStack;
+    while (bytes() > most && ir_.tile_rows > 32) ir_.tile_rows /= 2;
+    return bytes() <= most && (!target_.is_cuda() || loads * ir_.tile_rows / 8 <= kMostRegisters);
   }
 
   /// Elements of less than four bytes move four bytes at a time, where all of them are aligned.

@@ -68,6 +68,7 @@ KernelSource render_c_pointwise(const KernelIr& ir) {
 }  // namespace
 
 KernelSource render_c(const KernelIr& ir, const graph::Target&) {
+  if (ir.schedule == Schedule::Transpose) return render_c_transpose(ir);
   if (ir.is_map()) return render_c_pointwise(ir);
   if (ir.is_scan()) return render_c_scan(ir);
   return ir.is_row() ? render_c_row(ir) : render_c_reduce(ir);
@@ -76,6 +77,7 @@ KernelSource render_c(const KernelIr& ir, const graph::Target&) {
 Geometry geometry_c(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   if (ir.is_scan()) return geometry_c_scan(ir, args);
   if (ir.is_row()) return geometry_c_row(ir, args);
+  if (ir.schedule == Schedule::Transpose) return geometry_c_transpose(ir, args);
   if (!ir.is_map()) return geometry_c_reduce(ir, args);
   Geometry g;
   g.outer_tiles = args.outer_count();

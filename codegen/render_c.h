@@ -50,6 +50,8 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::vector<Value> instructions(Region region, int stage = 0) const;
   [[nodiscard]] std::vector<Value> stores(Region region) const;
   [[nodiscard]] bool uses(std::uint32_t access, Region region) const;
+  /// Narrows *from..*to, a range of steps of `stride` from `at` on, to those where a guard's term holds.
+  void inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from, const std::string& to);
 
  private:
   [[nodiscard]] std::string address_type(std::uint32_t access) const;
@@ -94,6 +96,8 @@ KernelSource render_c_reduce(const KernelIr& ir);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_scan(const KernelIr& ir);
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_transpose(const KernelIr& ir);
+Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_row(const KernelIr& ir);
 Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args);
 

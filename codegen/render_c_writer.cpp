@@ -108,6 +108,7 @@ void CWriter::bases(char name, std::span<const Region> regions, std::span<const 
 StrideClass CWriter::stride_class(std::uint32_t access, Axis axis) const {
   const Access& a = ir.accesses[access];
   if (axis == Axis::Reduced) return a.outer_only ? StrideClass::Zero : a.reduced;
+  if (ir.crosses(access)) return StrideClass::One;  // in a tile's array
   return ir.rank == 0 ? StrideClass::Zero : a.strides.back();
 }
 
@@ -167,6 +168,10 @@ void CWriter::inside_function() {
   line("if (first > *from) *from = first;");
   line("if (end < *to) *to = end;");
   close();
+}
+
+void CWriter::inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from, const std::string& to) {
+  line(fmt::format("{}_inside({}, {}, p->{}, &{}, &{});", kEntryName, at, stride, slot_name({SlotKind::Scalar, term.extent}), from, to));
 }
 
 // ---------------------------------------------------------------- loops
@@ -273,8 +278,7 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
   for (const std::uint32_t g : guards) {
     line(fmt::format("tarry_i64 from{0} = {1}, to{0} = {2};", g, l.from, l.to));
     for (const GuardTerm& term : ir.guards[g].terms)
-      line(fmt::format("{}_inside(a{}, {}, p->{}, &from{}, &to{});", kEntryName, term.access, stride(term.access, l.axis),
-                       slot_name({SlotKind::Scalar, term.extent}), g, g));
+      inside(term, fmt::format("a{}", term.access), stride(term.access, l.axis), fmt::format("from{}", g), fmt::format("to{}", g));
     all += fmt::format("{}g{}", all.empty() ? "" : " & ", g);
   }
   open(fmt::format("for (tarry_i64 at = {}, end; at < {}; at = end)", l.from, l.to));

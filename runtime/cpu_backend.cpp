@@ -99,7 +99,7 @@ std::int64_t points_per_item(const Launch& launch) {
     n = static_cast<std::int64_t>(launch.parameters[i]);
     reduces = true;
   }
-  if (!reduces) return 1;
+  if (!reduces) return launch.source->tile;
   constexpr std::int64_t kMany = std::int64_t{1} << 40;  // no overflow below
   const std::int64_t along = chunk_blocks < kMany ? std::min(n, chunk_blocks * 128) : n;
   return std::max<std::int64_t>(1, std::min(along, kMany)) * launch.source->tile;

@@ -11,6 +11,7 @@
 #include "codegen/kernel_source.h"
 #include "codegen/lower.h"
 #include "runtime/nvrtc.h"
+#include "tests/cpu_kernel.h"
 #include "tests/cuda_emulation.h"
 #include "tests/graph_maker.h"
 
@@ -87,7 +88,7 @@ inline void check_bits(const std::vector<Maker>& graphs, Schedule schedule) {
     const codegen::Geometry g = codegen::geometry_cuda(l.ir, target(), l.args);
     emulated.run(sources[i], g.grid(), codegen::pack_parameters(l.ir, sources[i], l.args, g, {b.at, b.scalars}));
     const Lowered on_cpu = lowered(graphs[i], "x86-64-v3");
-    REQUIRE(on_cpu.ir.schedule == Schedule::Pointwise);
+    REQUIRE(on_cpu.ir.is_map());
     Buffers expected(graphs[i], on_cpu);
     codegen::interpret(on_cpu.ir, on_cpu.args, expected.at, expected.scalars);
     const auto values = stored(graphs[i], on_cpu, expected);
@@ -105,6 +106,19 @@ inline void check_bits(const std::vector<Maker>& graphs, Schedule schedule) {
     Buffers same(graphs[i], l);
     codegen::interpret(l.ir, l.args, same.at, same.scalars);
     CHECK(stored(graphs[i], l, same) == values);
+  }
+}
+
+/// Runs every graph as C, at every instruction set level, beside the interpreter.
+inline void check_c_bits(const std::vector<Maker>& graphs, Schedule schedule) {
+  for (const Maker& m : graphs) {
+    const Lowered l = lowered(m, "x86-64-v2");
+    INFO(to_string(m.g));
+    REQUIRE(l.ir.schedule == schedule);
+    std::vector<Memory> memory;
+    for (const codegen::BufferRef& b : l.buffers)
+      memory.push_back(b.is_leaf ? m.leaves[b.leaf] : Memory(static_cast<std::size_t>(m.g.bytes(b.value.node)), 0x5b));
+    tests::CpuKernels(l.ir).require_as_interpreted(l.args, memory, Buffers(m, l).scalars);
   }
 }
 
@@ -136,11 +150,11 @@ inline void check_compiles(const std::vector<Maker>& graphs) {
 }
 
 /// The kernel part alone, free of the hash.
-inline void check_golden(const std::string& name, const Maker& m) {
-  const KernelSource source = codegen::render_cuda(lowered(m).ir, target());
+inline void check_golden(const std::string& name, const Maker& m, const char* target_name = "sm_90") {
+  const KernelSource source = codegen::render(lowered(m, target_name).ir, target(target_name));
   std::string text = source.kernel;
   for (std::size_t at; (at = text.find(source.entry)) != std::string::npos;) text.replace(at, source.entry.size(), "ENTRY");
-  const std::string path = std::string(TARRY_SOURCE_DIR) + "/tests/golden/" + name + ".cu";
+  const std::string path = std::string(TARRY_SOURCE_DIR) + "/tests/golden/" + name + (target(target_name).is_cuda() ? ".cu" : ".c");
   if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
   std::ifstream in(path);
   std::ostringstream expected;

@@ -53,6 +53,17 @@ Maker placed(std::int64_t rows, std::int64_t columns) {
   return m;
 }
 
+/// Sums of a transposed array's neighbours, of which those past its end are 0: two guards of one tile.
+Maker neighbours(std::int64_t rows, std::int64_t columns) {
+  Maker m;
+  const GraphEdge x = m.leaf({columns, rows}, float32), zero = m.map(Op::Multiply, {m.leaf({rows, columns}, float32), m.broadcast(m.leaf({1, 1}, float32), {rows, columns})});
+  const GraphEdge t = permuted(m, x, {1, 0});
+  const GraphEdge left = m.update(zero, slice(m, t, {0, 1}, {rows, columns - 1}), {0, 0});
+  const GraphEdge below = m.update(zero, slice(m, t, {0, 0}, {rows - 3, columns}), {3, 0});
+  m.g.roots = {m.map(Op::Add, {left, below})};
+  return m;
+}
+
 }  // namespace
 
 TEST_CASE("transpose: crossed operands have the interpreter's bits", "[transpose]") {
@@ -64,6 +75,10 @@ TEST_CASE("transpose: crossed operands have the interpreter's bits", "[transpose
   }
   for (const auto& [rows, columns] : {std::pair{64, 80}, {133, 140}}) graphs.push_back(placed(rows, columns));
   check_bits(graphs, Schedule::Transpose);
+  graphs.push_back(neighbours(64, 64));
+  graphs.push_back(neighbours(70, 131));
+  for (const auto& [rows, columns] : {std::pair{8, 9}, {8, 300}, {300, 8}, {17, 15}}) graphs.push_back(many(rows, columns));
+  check_c_bits(graphs, Schedule::Transpose);
 }
 
 TEST_CASE("transpose: permutations of several dimensions", "[transpose]") {
@@ -74,6 +89,7 @@ TEST_CASE("transpose: permutations of several dimensions", "[transpose]") {
   graphs.push_back(permute({40, 5, 70}, {1, 2, 0}));
   graphs.push_back(permute({3, 40, 2, 70}, {2, 3, 0, 1}));
   check_bits(graphs, Schedule::Transpose);
+  check_c_bits(graphs, Schedule::Transpose);
 }
 
 TEST_CASE("transpose: elements of every width", "[transpose]") {
@@ -84,6 +100,7 @@ TEST_CASE("transpose: elements of every width", "[transpose]") {
     graphs.push_back(permute({67, 201}, {1, 0}, d));
   }
   check_bits(graphs, Schedule::Transpose);
+  check_c_bits(graphs, Schedule::Transpose);
 }
 
 TEST_CASE("transpose: small elements move in words where they are aligned", "[transpose]") {
@@ -98,7 +115,24 @@ TEST_CASE("transpose: short dimensions and rows that stay whole are pointwise", 
   CHECK(lowered(permute({1000, 3}, {1, 0})).ir.schedule == Schedule::Pointwise);
   CHECK(lowered(permute({32, 32}, {1, 0})).ir.schedule == Schedule::Pointwise);
   CHECK(lowered(permute({4, 50, 60, 8}, {0, 2, 1, 3})).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({100, 100}, {1, 0}), "x86-64-v4").ir.schedule == Schedule::Pointwise);
+  const char* const cpu = "x86-64-v4";
+  CHECK(lowered(permute({1000, 7}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({7, 1000}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({4, 50, 60, 8}, {0, 2, 1, 3}), cpu).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({8, 8}, {1, 0}), cpu).ir.schedule == Schedule::Transpose);
+}
+
+TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
+  const auto sums = [](int count) {
+    Maker m;
+    GraphEdge sum = m.leaf({100, 90}, float64);
+    for (int i = 0; i < count; ++i) sum = m.map(Op::Add, {sum, permuted(m, m.leaf({90, 100}, float64), {1, 0})});
+    m.g.roots = {sum};
+    return lowered(m, "x86-64-v3").ir;
+  };
+  CHECK(sums(4).schedule == Schedule::Transpose);
+  CHECK(sums(4).tile_rows == 32);
+  CHECK(sums(9).schedule == Schedule::Pointwise);
 }
 
 TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
@@ -107,7 +141,10 @@ TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
                   permute({129, 255}, {1, 0}, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64)});
 }
 
-TEST_CASE("transpose: golden text", "[transpose]") { check_golden("render_cuda_transpose", transpose_add(128, 256)); }
+TEST_CASE("transpose: golden text", "[transpose]") {
+  check_golden("render_cuda_transpose", transpose_add(128, 256));
+  check_golden("render_c_transpose", transpose_add(128, 256), "x86-64-v3");
+}
 
 TEST_CASE("transpose: the verifier refuses tiles that are none", "[transpose]") {
   const KernelIr good = lowered(transpose_add(128, 256)).ir;

@@ -1,0 +1,91 @@
+#ifndef TARRY_INDEPENDENT
+#if defined(__clang__)
+#define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#endif
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 t0_0;
+  const float* a1;
+  tarry_i64 t1_1;
+  float* a2;
+  tarry_i64 t2_0;
+  tarry_i64 e0;
+  tarry_i64 e1;
+  tarry_i64 n1;
+};
+#ifndef TARRY_SHUFFLE
+#if defined(__clang__)
+#define TARRY_SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define TARRY_SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
+#endif
+#endif
+typedef tarry_u32 ENTRY_v4 __attribute__((vector_size(16)));
+static inline ENTRY_v4 ENTRY_low4(ENTRY_v4 a, ENTRY_v4 b) {
+  return TARRY_SHUFFLE(ENTRY_v4, a, b, 0, 4, 1, 5);
+}
+static inline ENTRY_v4 ENTRY_high4(ENTRY_v4 a, ENTRY_v4 b) {
+  return TARRY_SHUFFLE(ENTRY_v4, a, b, 2, 6, 3, 7);
+}
+static void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 rows, tarry_i64 columns) {
+  tarry_i64 c = 0;
+  for (; c + 4 <= columns; c += 4, from += 4 * pitch) {
+    tarry_i64 r = 0;
+    for (; r + 4 <= rows; r += 4) {
+      if (r % 16 == 0) for (int k = 0; k < 4; ++k) __builtin_prefetch(from + r + (16 + k) * pitch, 0, 2);
+      ENTRY_v4 x0_0, x0_1, x0_2, x0_3;
+      __builtin_memcpy(&x0_0, from + r + 0 * pitch, 16);
+      __builtin_memcpy(&x0_1, from + r + 1 * pitch, 16);
+      __builtin_memcpy(&x0_2, from + r + 2 * pitch, 16);
+      __builtin_memcpy(&x0_3, from + r + 3 * pitch, 16);
+      const ENTRY_v4 x1_0 = ENTRY_low4(x0_0, x0_2), x1_1 = ENTRY_high4(x0_0, x0_2);
+      const ENTRY_v4 x1_2 = ENTRY_low4(x0_1, x0_3), x1_3 = ENTRY_high4(x0_1, x0_3);
+      const ENTRY_v4 x2_0 = ENTRY_low4(x1_0, x1_2), x2_1 = ENTRY_high4(x1_0, x1_2);
+      const ENTRY_v4 x2_2 = ENTRY_low4(x1_1, x1_3), x2_3 = ENTRY_high4(x1_1, x1_3);
+      __builtin_memcpy(to + (r + 0) * 64 + c, &x2_0, 16);
+      __builtin_memcpy(to + (r + 1) * 64 + c, &x2_1, 16);
+      __builtin_memcpy(to + (r + 2) * 64 + c, &x2_2, 16);
+      __builtin_memcpy(to + (r + 3) * 64 + c, &x2_3, 16);
+    }
+    for (; r < rows; ++r) for (int k = 0; k < 4; ++k) to[r * 64 + c + k] = from[r + k * pitch];
+  }
+  for (; c < columns; ++c, from += pitch) for (tarry_i64 r = 0; r < rows; ++r) to[r * 64 + c] = from[r];
+}
+void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t1_1 = p->t1_1;
+  const tarry_i64 t2_0 = p->t2_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const tarry_i64 n1 = p->n1;
+  tarry_u32 t1[4096] __attribute__((aligned(64)));
+  for (tarry_i64 item = lo; item < hi; ++item) {
+    tarry_i64 at = item;
+    const tarry_i64 i1 = (at % n1) * 64;
+    at /= n1;
+    const tarry_i64 i0 = (at) * 64;
+    const tarry_i64 rows = e0 - i0 < 64 ? e0 - i0 : 64;
+    const tarry_i64 columns = e1 - i1 < 64 ? e1 - i1 : 64;
+    const float* const b0 = p->a0 + i0 * t0_0 + i1;
+    const float* const b1 = p->a1 + i0 + i1 * t1_1;
+    float* const b2 = p->a2 + i0 * t2_0 + i1;
+    ENTRY_turn4((const tarry_u32*)b1, t1_1, t1, rows, columns);
+    for (tarry_i64 r = 0; r < rows; ++r) {
+      const float* const a0 = b0 + r * t0_0;
+      const float* const a1 = (const float*)t1 + r * 64;
+      float* const a2 = b2 + r * t2_0;
+      {
+        TARRY_INDEPENDENT
+        for (tarry_i64 i = 0; i < columns; ++i) {
+          const float v0 = a0[i];
+          const float v1 = a1[i];
+          const float v2 = v0 + v1;
+          a2[i] = v2;
+        }
+      }
+    }
+  }
+}
