@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,7 +117,8 @@ struct CpuKernel {
   }
 };
 
-/// Whether two arrays of `dtype` have the same bits, any NaN being like any other.
+/// The first element in which two arrays of `dtype` differ in bits, any NaN being like any other.
+std::optional<std::size_t> first_difference(Dtype dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b);
 bool same_elements(Dtype dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b);
 
 /// The kernels of one IR at every instruction set level.

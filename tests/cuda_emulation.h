@@ -22,12 +22,10 @@ namespace tarry::test {
 
 /// What CUDA provides, for one thread block at a time. A barrier that some thread never reaches aborts.
 inline constexpr const char* kCudaShim = R"shim(
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <deque>
-#include <vector>
 #define __device__ static
 #define __forceinline__ inline
 #define __global__
@@ -37,94 +35,106 @@ inline constexpr const char* kCudaShim = R"shim(
 #define __restrict__
 namespace {
 struct Index { unsigned x; } threadIdx, blockIdx, gridDim;
-constexpr int kMostThreads = 1024;
-int threads;
-struct Barrier {
-  int expected = 0;
-  std::vector<int> waiting;
-  int left = 0;  // threads that have come and gone on
-};
-ucontext_t scheduler, fibers[kMostThreads];
-std::deque<int> runnable;
-Barrier block_barrier, warp_barriers[kMostThreads / 32], named_barriers[16];
-bool yielded;
-unsigned long long slots[2][kMostThreads];
-unsigned char parity[kMostThreads];
+constexpr unsigned kMostThreads = 1024;
 void (*body)(const void*);
 const void* arguments;
+unsigned finished;
+// A thread stands in one place at a time: it runs, is ready to, or waits for others.
+struct Queue {
+  unsigned first = 0, count = 0, threads[kMostThreads];
+  void push(unsigned thread) { threads[(first + count++) % kMostThreads] = thread; }
+  unsigned pop() {
+    const unsigned thread = threads[first++ % kMostThreads];
+    --count;
+    return thread;
+  }
+} ready;
+struct Barrier {
+  unsigned expected = 0, left = 0;  // left: threads that have come and gone on
+  Queue waiting;
+} block_barrier, warp_barriers[kMostThreads / 32], named_barriers[16];
+// Fibers: what swapcontext does, without its system calls.
+void* scheduler[5];
+void* resumed[kMostThreads][5];
+bool started[kMostThreads];
+char stacks[kMostThreads][65536];
+__attribute__((noinline)) void jump(void** to) { __builtin_longjmp(to, 1); }
+__attribute__((noinline)) void suspend() {
+  if (__builtin_setjmp(resumed[threadIdx.x]) == 0) jump(scheduler);
+}
+void fiber_main() {
+  for (;;) {  // a thread block after the other
+    body(arguments);
+    ++finished;
+    suspend();
+  }
+}
+__attribute__((noinline)) void start(unsigned thread) {
+  started[thread] = true;
+  ucontext_t fiber;
+  getcontext(&fiber);
+  fiber.uc_stack.ss_sp = stacks[thread];
+  fiber.uc_stack.ss_size = sizeof stacks[thread];
+  makecontext(&fiber, fiber_main, 0);
+  setcontext(&fiber);
+}
+__attribute__((noinline)) void resume(unsigned thread) {
+  threadIdx.x = thread;
+  if (__builtin_setjmp(scheduler) != 0) return;
+  if (started[threadIdx.x]) jump(resumed[threadIdx.x]);
+  else start(threadIdx.x);
+}
 bool complete(Barrier& b) {
-  if ((int)b.waiting.size() + b.left < b.expected) return false;
-  for (int other : b.waiting) if (other != (int)threadIdx.x) runnable.push_back(other);
-  b.waiting.clear();
+  if (b.waiting.count + b.left < b.expected) return false;
+  while (b.waiting.count != 0) ready.push(b.waiting.pop());
   b.left = 0;
   return true;
 }
 void wait(Barrier& b) {
-  const int self = (int)threadIdx.x;
-  b.waiting.push_back(self);
-  if (!complete(b)) swapcontext(&fibers[self], &scheduler);
+  b.waiting.push(threadIdx.x);
+  complete(b);
+  suspend();
 }
 void meet(int id, int expected) {
-  named_barriers[id].expected = expected;
+  named_barriers[id].expected = (unsigned)expected;
   wait(named_barriers[id]);
 }
 void leave(int id, int expected) {
-  named_barriers[id].expected = expected;
+  named_barriers[id].expected = (unsigned)expected;
   ++named_barriers[id].left;
   complete(named_barriers[id]);
 }
 // Lets the other threads go on: one that polls waits for them.
 void yield() {
-  const int self = (int)threadIdx.x;
-  runnable.push_back(self);
-  yielded = true;
-  swapcontext(&fibers[self], &scheduler);
+  ready.push(threadIdx.x);
+  suspend();
 }
-void fiber_main() { body(arguments); }
-void emulate(unsigned blocks, unsigned width, void (*kernel)(const void*), const void* parameters) {
-  static std::vector<char> stacks(kMostThreads * 65536);
-  threads = (int)width;
+void emulate(unsigned blocks, unsigned threads, void (*kernel)(const void*), const void* parameters) {
   body = kernel;
   arguments = parameters;
   gridDim.x = blocks;
   block_barrier.expected = threads;
   for (Barrier& b : warp_barriers) b.expected = 32;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
-    int alive = threads;
-    for (Barrier& b : named_barriers) b = {};  // some leave that nobody waits for
-    for (int i = 0; i < threads; ++i) {
-      getcontext(&fibers[i]);
-      fibers[i].uc_stack.ss_sp = stacks.data() + i * 65536;
-      fibers[i].uc_stack.ss_size = 65536;
-      fibers[i].uc_link = &scheduler;
-      makecontext(&fibers[i], fiber_main, 0);
-      runnable.push_back(i);
-    }
-    while (!runnable.empty()) {
-      const int next = runnable.front();
-      runnable.pop_front();
-      threadIdx.x = (unsigned)next;
-      swapcontext(&scheduler, &fibers[next]);
-      bool waits = yielded;
-      yielded = false;
-      for (int w : block_barrier.waiting) waits |= w == next;
-      for (int w : warp_barriers[next / 32].waiting) waits |= w == next;
-      for (const Barrier& b : named_barriers) for (int w : b.waiting) waits |= w == next;
-      if (!waits) --alive;
-    }
-    if (alive) { std::fprintf(stderr, "%d threads wait for ever\n", alive); std::abort(); }
+    for (Barrier& b : named_barriers) b.left = 0;  // some leave that nobody waits for
+    finished = 0;
+    for (unsigned i = 0; i < threads; ++i) ready.push(i);
+    while (ready.count != 0) resume(ready.pop());
+    if (finished != threads) { fprintf(stderr, "%u threads wait for ever\n", threads - finished); abort(); }
   }
 }
 inline void __syncthreads() { wait(block_barrier); }
 inline void __syncwarp() { wait(warp_barriers[threadIdx.x / 32]); }
+unsigned long long slots[2][kMostThreads];
+unsigned char parity[kMostThreads];
 template <class T> T exchange(T value, unsigned from) {
   const unsigned self = threadIdx.x;
   unsigned long long* slot = slots[parity[self] ^= 1];
   slot[self] = 0;
-  std::memcpy(&slot[self], &value, sizeof value);
+  memcpy(&slot[self], &value, sizeof value);
   wait(warp_barriers[self / 32]);
   T result;
-  std::memcpy(&result, &slot[from], sizeof result);
+  memcpy(&result, &slot[from], sizeof result);
   return result;
 }
 template <class T> T __shfl_down_sync(unsigned, T value, int d) {
@@ -169,7 +179,8 @@ class EmulatedKernels {
     if (!mkdtemp(directory)) throw std::runtime_error("no temporary directory");
     const std::string source = std::string(directory) + "/unit.cpp", library = std::string(directory) + "/unit.so";
     std::ofstream(source) << text;
-    const std::string command = "c++ -std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno " +
+    // A unit takes far longer to compile than to run: no optimisation.
+    const std::string command = "c++ -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno " +
                                 source + " -o " + library;
     const int status = std::system(command.c_str());
     if (status == 0) handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);

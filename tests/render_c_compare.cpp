@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "codegen/interpreter.h"
@@ -69,12 +70,16 @@ std::vector<void*> addresses(const Enclosure& buffers) {
 
 }  // namespace
 
+std::optional<std::size_t> first_difference(Dtype dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b) {
+  const std::size_t size = itemsize(dtype), common = std::min(a.size(), b.size());
+  for (std::size_t i = 0; i + size <= common; i += size)
+    if (std::memcmp(&a[i], &b[i], size) != 0 && !(is_nan(dtype, &a[i]) && is_nan(dtype, &b[i]))) return i / size;
+  if (a.size() != b.size()) return common / size;
+  return std::nullopt;
+}
+
 bool same_elements(Dtype dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b) {
-  if (a.size() != b.size()) return false;
-  const std::size_t size = itemsize(dtype);
-  for (std::size_t i = 0; i + size <= a.size(); i += size)
-    if (std::memcmp(&a[i], &b[i], size) != 0 && !(is_nan(dtype, &a[i]) && is_nan(dtype, &b[i]))) return false;
-  return true;
+  return !first_difference(dtype, a, b);
 }
 
 CpuKernels::CpuKernels(const codegen::KernelIr& ir) : ir_(ir) {

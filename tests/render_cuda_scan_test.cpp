@@ -1,14 +1,11 @@
 // CUDA C of scans on the emulation of thread blocks: every schedule has the interpreter's bits, and every kernel compiles
 // for every architecture.
-#include <algorithm>
 #include <map>
 
-#include "codegen/interpreter.h"
+#include "codegen/kernel_source.h"
 #include "graph/target.h"
 #include "runtime/nvrtc.h"
-#include "tests/cuda_emulation.h"
-#include "tests/cuda_kernels.h"
-#include "tests/same_bits.h"
+#include "tests/cuda_compare.h"
 #include "tests/test.h"
 
 using namespace tarry;
@@ -77,42 +74,6 @@ std::vector<KernelCase> cases_of(const ScanShape& s) {
   return {simple(s, Op::CumulativeSum, Dtype::Float32), simple(s, Op::CumulativeSum, Dtype::Float64),
           simple(s, Op::CumulativeSum, Dtype::Int64),   simple(s, Op::CumulativeProd, Dtype::Float32),
           everything(s),                                guarded(s)};
-}
-
-void check_bits(const std::vector<KernelCase>& cases) {
-  std::map<std::string, KernelSource> sources;
-  std::vector<std::string> entries;
-  for (const KernelCase& k : cases) {
-    KernelSource source = codegen::render_cuda(k.ir, target());
-    entries.push_back(source.entry);
-    sources.emplace(source.entry, std::move(source));
-  }
-  std::vector<const KernelSource*> unit;
-  for (const auto& [entry, source] : sources) unit.push_back(&source);
-  const EmulatedKernels kernels(unit);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const KernelCase& k = cases[i];
-    auto expected = k.buffers, actual = k.buffers;
-    std::vector<void*> expected_at, actual_at;
-    for (auto& b : expected) expected_at.push_back(b.data());
-    for (auto& b : actual) actual_at.push_back(b.data());
-    codegen::interpret(k.ir, k.args, expected_at, k.scalars);
-    const KernelSource& source = sources.at(entries[i]);
-    const codegen::Geometry g = codegen::geometry_cuda(k.ir, target(), k.args);
-    std::vector<std::uint32_t> tickets(g.ticket_count);
-    const codegen::Binding binding{actual_at, k.scalars, nullptr, tickets.data()};
-    kernels.run(source, g.grid(), codegen::pack_parameters(k.ir, source, k.args, g, binding));
-    INFO(k.name << " " << graph::to_string(k.args.extents) << " n " << k.args.reduced << "\n" << codegen::to_string(k.ir));
-    for (std::size_t b = 0; b < actual.size(); ++b) {
-      const auto [found, wanted] = std::mismatch(actual[b].begin(), actual[b].end(), expected[b].begin());
-      INFO("buffer " << b << " differs from element "
-                     << static_cast<std::size_t>(found - actual[b].begin()) / itemsize(k.ir.buffers[b]) << " on");
-      CHECK(found == actual[b].end());
-      CHECK(wanted == expected[b].end());
-    }
-    const bool zeroed = std::all_of(tickets.begin(), tickets.end(), [](std::uint32_t word) { return word == 0; });
-    CHECK(zeroed);
-  }
 }
 
 }  // namespace

@@ -1,18 +1,16 @@
 // Tests of the CUDA C renderer: it compiles for every architecture without spills, its text is stable, and a host
 // emulation of thread blocks computes the bits of the interpreter.
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <future>
 #include <map>
 #include <span>
 #include <sstream>
 
-#include "codegen/interpreter.h"
 #include "codegen/kernel_source.h"
 #include "graph/target.h"
 #include "runtime/nvrtc.h"
-#include "tests/cuda_emulation.h"
+#include "tests/cuda_compare.h"
 #include "tests/cuda_row_kernels.h"
 #include "tests/test.h"
 
@@ -78,63 +76,6 @@ std::vector<KernelCase> all_kernels() {
   return all;
 }
 
-bool same_bytes(const KernelCase& k, const std::vector<std::vector<unsigned char>>& a, const std::vector<std::vector<unsigned char>>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i]) continue;
-    const std::size_t size = itemsize(k.ir.buffers[i]);
-    for (std::size_t at = 0; at < a[i].size(); at += size) {
-      double x = 0, y = 0;
-      if (k.ir.buffers[i] == Dtype::Float32) {
-        float f = 0, g = 0;
-        std::memcpy(&f, &a[i][at], 4);
-        std::memcpy(&g, &b[i][at], 4);
-        x = f;
-        y = g;
-      } else if (k.ir.buffers[i] == Dtype::Float64) {
-        std::memcpy(&x, &a[i][at], 8);
-        std::memcpy(&y, &b[i][at], 8);
-      }
-      if (std::memcmp(&a[i][at], &b[i][at], size) != 0 && !(x != x && y != y)) {
-        UNSCOPED_INFO("buffer " << i << ", element " << at / size << ": " << x << " is not " << y);
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-/// Compiles each text once, in one unit, and runs every case on the emulation and on the interpreter.
-void check_bits(const std::vector<KernelCase>& cases) {
-  std::map<std::string, KernelSource> sources;
-  std::vector<std::string> entries;
-  for (const KernelCase& k : cases) {
-    KernelSource source = codegen::render_cuda(k.ir, target());
-    entries.push_back(source.entry);
-    sources.emplace(source.entry, std::move(source));
-  }
-  std::vector<const KernelSource*> unit;
-  for (const auto& [entry, source] : sources) unit.push_back(&source);
-  const EmulatedKernels kernels(unit);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const KernelCase& k = cases[i];
-    auto expected = k.buffers, actual = k.buffers;
-    std::vector<void*> expected_at, actual_at;
-    for (auto& b : expected) expected_at.push_back(b.data());
-    for (auto& b : actual) actual_at.push_back(b.data());
-    codegen::interpret(k.ir, k.args, expected_at, k.scalars);
-    const KernelSource& source = sources.at(entries[i]);
-    const Geometry g = codegen::geometry_cuda(k.ir, target(), k.args);
-    std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
-    std::vector<std::uint32_t> tickets(g.ticket_count);
-    const codegen::Binding binding{actual_at, k.scalars, scratch.data(), tickets.data()};
-    kernels.run(source, g.grid(), codegen::pack_parameters(k.ir, source, k.args, g, binding));
-    INFO(k.name << " " << graph::to_string(k.args.extents) << " n " << k.args.reduced << " grid " << g.outer_tiles << " x "
-                << g.chunks << "\n" << codegen::to_string(k.ir));
-    CHECK(same_bytes(k, expected, actual));
-    CHECK(tickets == std::vector<std::uint32_t>(g.ticket_count));
-  }
-}
-
 std::string read_text(const std::string& path) {
   std::ifstream in(path);
   std::ostringstream text;
@@ -147,8 +88,7 @@ void check_golden(const std::string& name, const KernelIr& ir) {
   const KernelSource source = codegen::render_cuda(ir, target());
   std::string text = source.kernel;
   for (std::size_t at; (at = text.find(source.entry)) != std::string::npos;) text.replace(at, source.entry.size(), "ENTRY");
-  const std::string file = __FILE__;
-  const std::string path = file.substr(0, file.rfind('/')) + "/golden/" + name + ".cu";
+  const std::string path = std::string(TARRY_SOURCE_DIR) + "/tests/golden/" + name + ".cu";
   if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
   INFO("set TARRY_UPDATE_GOLDEN=1 to write " << path);
   CHECK(text == read_text(path));

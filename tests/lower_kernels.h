@@ -1,0 +1,49 @@
+// For the tests of lower(): kernels of hand-made groups and of whole plans run in the interpreter, and what they store is
+// compared with loops over nodes.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "codegen/interpreter.h"
+#include "codegen/lower.h"
+#include "graph/passes.h"
+#include "tests/graph_maker.h"
+
+namespace tarry::tests {
+
+using namespace test;  // the maker of graphs
+
+using codegen::InstrKind;
+using codegen::kNone;
+using codegen::Lowered;
+using codegen::Region;
+using codegen::Schedule;
+using codegen::StrideClass;
+using graph::AxisMap;
+using graph::Fusion;
+
+inline const graph::Target& target(const char* name = "x86-64-v3") { return *graph::find_target(name); }
+
+/// One group of all Map, Update and Reduce nodes.
+Fusion one_group(const Graph& g, const Dims& space, int axis = -1);
+
+/// The one kernel of a hand-made group, run and compared.
+Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdge>& outputs,
+                     const char* target_name = "x86-64-v3");
+
+/// Every kernel of a schedule, last group first to know what is stored, then run in order and compared.
+std::vector<Lowered> check_plan(const Maker& m, const Fusion& f, const graph::Target& t);
+
+inline int count(const codegen::KernelIr& ir, InstrKind kind) {
+  return static_cast<int>(
+      std::count_if(ir.instrs.begin(), ir.instrs.end(), [&](const auto& in) { return in.kind == kind; }));
+}
+
+inline int loads_of_memory(const codegen::KernelIr& ir) {
+  return static_cast<int>(std::count_if(ir.instrs.begin(), ir.instrs.end(), [&](const codegen::Instr& in) {
+    return in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone;
+  }));
+}
+
+}  // namespace tarry::tests
