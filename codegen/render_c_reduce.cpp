@@ -239,12 +239,12 @@ void ReduceWriter::reduce_segments() {
   w_.line_functions();
   open_reduce();
   w_.line("const tarry_i64 end = n < last * 128 ? n : last * 128;");
-  w_.line("tarry_i64 depth = 0, leaf = 0;");
-  w_.open(fmt::format("for (tarry_i64 k = first * 128; k < end; k += {})", kReduceSegment));
-  w_.line(fmt::format("const tarry_i64 length = end - k < {0} ? end - k : {0};", kReduceSegment));
+  w_.line("tarry_i64 depth = 0;");
+  w_.open(fmt::format("for (tarry_i64 k = first * 128; k < end; k += {})", w_.segment_length()));
+  w_.line(fmt::format("const tarry_i64 length = end - k < {0} ? end - k : {0};", w_.segment_length()));
   point_bases();
-  inputs_of_points(Axis::Reduced, "length", kReduceSegment);
-  w_.segment();
+  inputs_of_points(Axis::Reduced, "length", w_.segment_length());
+  w_.segment("first * 128");
   w_.close();
   w_.fold_stack();
   w_.open("if (n == 0)");

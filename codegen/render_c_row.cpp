@@ -269,12 +269,12 @@ void RowWriter::segments(int stage) {
     return;
   }
   w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
-  w_.line("tarry_i64 depth = 0, leaf = 0;");
-  w_.open(fmt::format("for (tarry_i64 k = 0; k < n; k += {})", kReduceSegment));
-  w_.line(fmt::format("const tarry_i64 length = n - k < {0} ? n - k : {0};", kReduceSegment));
+  w_.line("tarry_i64 depth = 0;");
+  w_.open(fmt::format("for (tarry_i64 k = 0; k < n; k += {})", w_.segment_length()));
+  w_.line(fmt::format("const tarry_i64 length = n - k < {0} ? n - k : {0};", w_.segment_length()));
   bases(Region::Point, "k");
-  points(stage, "length", kReduceSegment, "k");
-  w_.segment();
+  points(stage, "length", w_.segment_length(), "k");
+  w_.segment("");
   w_.close();
   w_.fold_stack();
   w_.open("if (n == 0)");

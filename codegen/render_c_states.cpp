@@ -1,6 +1,8 @@
 // C kernels: the states of a kernel's reductions, how they take elements and merge.
 #include "codegen/render_c_states.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace tarry::codegen {
@@ -21,6 +23,26 @@ void StateWriter::reciprocals(std::uint32_t r) {
 std::string_view output_field(const Reduction& r, std::uint32_t output) {
   if (is_moments(r)) return output == 0 ? "mean" : "m2";
   return graph::is_arg_reduce(r.op) ? "index" : "value";
+}
+
+/// Sixteen blocks, or eight where the values of that many points would take much of a small stack.
+int StateWriter::segment_blocks() const {
+  constexpr std::size_t kBytes = 16;  // of the inputs of a point
+  std::size_t bytes = 0;
+  for (const Reduction& r : ir.reductions) bytes += input_count(r) * itemsize(r.dtype);
+  return bytes <= kBytes ? 16 : 8;
+}
+
+/// Min, max and their places of float32 and float64.
+bool StateWriter::is_extreme(std::uint32_t r) const {
+  const Reduction& reduction = ir.reductions[r];
+  return (reduction.op == Op::Min || reduction.op == Op::Max || is_arg(r)) &&
+         (reduction.dtype == Dtype::Float32 || reduction.dtype == Dtype::Float64);
+}
+
+std::vector<std::string_view> StateWriter::block_fields(std::uint32_t r) const {
+  if (is_moments(ir.reductions[r])) return {"mean", "m2"};
+  return {"value"};
 }
 
 std::vector<std::uint32_t> StateWriter::reductions() const {
@@ -133,29 +155,83 @@ void StateWriter::fold_stack() {
                    tile_ > 1 ? "m, " : ""));
 }
 
-void StateWriter::segment() {
-  const auto call = [&](std::string_view function, std::string_view m) {
-    for (const std::uint32_t r : reductions()) {
-      std::string text = fmt::format("{}_{}{}(p, {}, k + i, top", kEntryName, function, r, m);
-      for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) text += fmt::format(", {} + i", input(r, x));
-      line(text + ");");
-    }
+void StateWriter::segment(std::string_view start) {
+  const int blocks = segment_blocks();
+  line("const tarry_i64 whole = length / 128;");
+  const auto inputs = [&](std::uint32_t r, std::string_view offset) {
+    std::string text;
+    for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) text += ", " + sum_text(input(r, x), std::string(offset));
+    return text;
   };
-  open("for (tarry_i64 i = 0; i < length; i += 128, ++leaf)");
-  line("const tarry_i64 m = length - i < 128 ? length - i : 128;");
+  for (const std::uint32_t r : reductions()) {
+    std::string fields;
+    for (const std::string_view field : block_fields(r)) {
+      line(fmt::format("{} {}[{}];", accumulator(r), block(r, field), blocks));
+      fields += ", " + block(r, field);
+    }
+    line(fmt::format("if (whole > 0) {}_blocks{}(p, whole{}{});", kEntryName, r, inputs(r, "0"), fields));
+  }
+  const auto put = [&](std::uint32_t r, std::string_view leaf, std::string_view length) {
+    for (const std::string_view field : block_fields(r))
+      line(fmt::format("top->{}[0] = {}[{}];", part(r, field), block(r, field), leaf));
+    if (!is_arg(r)) return;
+    const std::string offset = leaf == "0" ? "0" : fmt::format("{} * 128", leaf);
+    line(fmt::format("top->{}[0] = {} + {}_find{}({}, {}, {}[{}]);", part(r, "index"), sum_text("k", offset), kEntryName, r,
+                     sum_text(input(r, 0), offset), length, block(r, "value"), leaf));
+  };
+  open(fmt::format("if (whole == {})", blocks));
   line(fmt::format("{}* const top = stack + depth;", state_type()));
-  line("top->count = m;");
-  open("if (m == 128)");
-  call("block", "128");
-  close();
-  open(fmt::format("else if (n > {})", kSerial));
-  call("short_block", "m");
+  line(fmt::format("top->count = {};", blocks * 128));
+  for (const std::uint32_t r : reductions()) {
+    for (int nodes = blocks / 2; nodes > 0; nodes /= 2) combine_blocks(r, nodes, 128 * blocks / (2 * nodes));
+    put(r, "0", std::to_string(blocks * 128));
+  }
+  push(fmt::format("{} / {}", start.empty() ? std::string("k") : fmt::format("(k - {})", start), blocks * 128));
   close();
   open("else");
-  call("serial", "m");
-  close();
+  line("tarry_i64 leaf = 0;");
+  open("for (; leaf < whole; ++leaf)");
+  line(fmt::format("{}* const top = stack + depth;", state_type()));
+  line("top->count = 128;");
+  for (const std::uint32_t r : reductions()) put(r, "leaf", "128");
   push("leaf");
   close();
+  open("if (length > whole * 128)");
+  line(fmt::format("{}* const top = stack + depth;", state_type()));
+  line("top->count = length - whole * 128;");
+  for (const auto& [condition, function] : {std::pair(fmt::format("if (n > {})", kSerial), "rest"), std::pair(std::string("else"), "serial")}) {
+    open(condition);
+    for (const std::uint32_t r : reductions())
+      line(fmt::format("{}_{}{}(p, length - whole * 128, k + whole * 128, top{});", kEntryName, function, r, inputs(r, "whole * 128")));
+    close();
+  }
+  push("leaf");
+  close();
+  close();
+}
+
+/// Neighbouring nodes of `size` elements each: 2 * nodes become `nodes`.
+void StateWriter::combine_blocks(std::uint32_t r, int nodes, int size) {
+  open("");
+  if (is_moments(ir.reductions[r])) even_weights(r, size);
+  open(fmt::format("for (int i = 0; i < {}; ++i)", nodes));
+  if (is_moments(ir.reductions[r])) {
+    const std::string mean = block(r, "mean"), m2 = block(r, "m2");
+    line(fmt::format("const {0} e = {1}[2 * i + 1] - {1}[2 * i];", accumulator(r), mean));
+    line(fmt::format("{0}[i] = {0}[2 * i] + e * w;", mean));
+    line(fmt::format("{0}[i] = ({0}[2 * i] + {0}[2 * i + 1]) + (e * e) * aw;", m2));
+  } else {
+    const std::string value = block(r, "value");
+    line(fmt::format("{}[i] = {};", value, expressions.combine(ir.reductions[r], value + "[2 * i]", value + "[2 * i + 1]")));
+  }
+  close();
+  close();
+}
+
+/// The weights of Chan's rule where both sides stand for `count` elements.
+void StateWriter::even_weights(std::uint32_t r, int count) {
+  line(fmt::format("const {0} w = ({0})({1}) / ({0})({2}), aw = ({0})({1}) * w;", accumulator(r),
+                   weighted(r, fmt::format("(tarry_i64){}", count)), weighted(r, fmt::format("(tarry_i64){}", 2 * count))));
 }
 
 /// Constants of a lane's k-th step (k >= 2): the reciprocal, or the weights of Chan's rule.
@@ -210,20 +286,28 @@ void StateWriter::leaf_step(std::uint32_t r) {
 void StateWriter::line_functions() {
   for (const std::uint32_t r : reductions()) {
     const Reduction& reduction = ir.reductions[r];
-    std::string types = fmt::format("const struct {}_params* p, tarry_i64 m, tarry_i64 k0, {}* top", kEntryName, state_type());
-    std::string names = "p, m, k0, top";
-    for (std::size_t x = 0; x < input_count(reduction); ++x) {
-      types += fmt::format(", const {}* {}", accumulator(r), input(r, x));
-      names += ", " + input(r, x);
-    }
-    serial_function(r, types);
-    // With m the constant 128 every loop below has a constant trip count and becomes vector code; a short block is rare.
-    open(fmt::format("static inline __attribute__((always_inline)) void {}_block{}({})", kEntryName, r, types));
+    std::string inputs;
+    for (std::size_t x = 0; x < input_count(reduction); ++x) inputs += fmt::format(", const {}* {}", accumulator(r), input(r, x));
+    if (is_arg(r)) find_function(r);
+    const std::string arguments =
+        fmt::format("const struct {}_params* p, tarry_i64 m, tarry_i64 k0, {}* top{}", kEntryName, state_type(), inputs);
+    serial_function(r, arguments);
+    open(fmt::format("static __attribute__((noinline)) void {}_rest{}({})", kEntryName, r, arguments));
     line("(void)p, (void)k0;");
     if (is_moments(reduction)) moments_tree_function(r);
     else tree_function(r);
     close();
-    line(fmt::format("static __attribute__((noinline)) void {0}_short_block{1}({2}) {{ {0}_block{1}({3}); }}", kEntryName, r, types, names));
+    std::string outputs;
+    for (const std::string_view field : block_fields(r)) outputs += fmt::format(", {}* {}", accumulator(r), block(r, field));
+    const std::string many = fmt::format("const struct {}_params* p, tarry_i64 count{}{}", kEntryName, inputs, outputs);
+    if (is_moments(reduction)) {
+      moments_blocks_function(r, many);
+    } else if (is_extreme(r)) {
+      blocks_function(r, "exact", many);
+      extreme_blocks_function(r, many);
+    } else {
+      blocks_function(r, "blocks", many);
+    }
   }
 }
 
@@ -244,19 +328,128 @@ void StateWriter::serial_function(std::uint32_t r, const std::string& arguments)
     line(fmt::format("{} value = {}[0];", type, input(r, 0)));
     line(fmt::format("for (tarry_i64 k = 1; k < m; ++k) value = {};", expressions.combine(reduction, "value", input(r, 0) + "[k]")));
     line(fmt::format("top->{}[0] = value;", part(r, "value")));
-    if (is_arg(r)) find_index(r, "value");
+    if (is_arg(r)) line(fmt::format("top->{}[0] = k0 + {}_find{}({}, m, value);", part(r, "index"), kEntryName, r, input(r, 0)));
   }
   close();
 }
 
-/// The first of m inputs that is `value`, which is the best of them.
-void StateWriter::find_index(std::uint32_t r, std::string_view value) {
-  line("int found = 128;");
-  open("for (int l = 0; l < (int)m; ++l)");
-  line(fmt::format("const int place = {} ? l : 128;", ties(r, input(r, 0) + "[l]", std::string(value))));
-  line("found = place < found ? place : found;");
+/// The place of the first of m elements that is `value`, which is the best of them.
+void StateWriter::find_function(std::uint32_t r) {
+  const std::string found = ties(r, "x[k + l]", "value");
+  open(fmt::format("static __attribute__((noinline)) tarry_i64 {0}_find{1}(const {2}* x, tarry_i64 m, {2} value)", kEntryName, r, accumulator(r)));
+  open("for (tarry_i64 k = 0; k < m; k += 128)");
+  open("if (m - k > 128)");
+  line("int any = 0;");
+  line(fmt::format("for (int l = 0; l < 128; ++l) any |= {};", found));
+  line("if (!any) continue;");
   close();
-  line(fmt::format("top->{}[0] = k0 + found;", part(r, "index")));
+  line(fmt::format("for (tarry_i64 l = 0; l < m - k; ++l) if ({}) return k + l;", found));
+  close();
+  line("return 0;");
+  close();
+}
+
+/// The levels of tree R inside blocks, of all blocks at once: flat loops, so that lanes of several blocks share a vector.
+/// `meet` writes element `to` of a level from elements `low` and `high` of the level before; the last level is `out`.
+void StateWriter::levels(const std::function<void(int d, const std::string& from, const std::string& to)>& meet) {
+  std::string from = "a", to = "b";
+  for (int d = 16; d > 0; d /= 2) {
+    open("");
+    meet(d, from, d == 1 ? "out" : to);
+    close();
+    std::swap(from, to);
+  }
+}
+
+/// The nodes of `count` whole blocks that lie one behind the other.
+void StateWriter::blocks_function(std::uint32_t r, std::string_view name, const std::string& arguments) {
+  const Reduction& reduction = ir.reductions[r];
+  const int blocks = segment_blocks();
+  const std::string type = accumulator(r);
+  open(fmt::format("static __attribute__((noinline)) void {}_{}{}({})", kEntryName, name, r, arguments));
+  line("(void)p;");
+  line(fmt::format("{} a[{}], b[{}], * const out = {};", type, 32 * blocks, 16 * blocks, block(r, "value")));
+  open("for (tarry_i64 q = 0; q < count; ++q)");
+  line(fmt::format("const {}* const y = {} + q * 128;", type, input(r, 0)));
+  open("for (int l = 0; l < 32; ++l)");
+  line(fmt::format("{} s = y[l];", type));
+  for (int k = 32; k < 128; k += 32) line(fmt::format("s = {};", expressions.combine(reduction, "s", fmt::format("y[l + {}]", k))));
+  line("a[q * 32 + l] = s;");
+  close();
+  close();
+  line(fmt::format("for (tarry_i64 l = count * 32; l < {}; ++l) a[l] = 0;", 32 * blocks));
+  levels([&](int d, const std::string& from, const std::string& to) {
+    line(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l) {}[i * {} + l] = {};", blocks, d, to, d,
+                     expressions.combine(reduction, fmt::format("{}[i * {} + l]", from, 2 * d), fmt::format("{}[i * {} + {} + l]", from, 2 * d, d))));
+  });
+  close();
+}
+
+/// The same for extremes of floats. These are in any order the same but for NaNs and the signs of zeros: a plain comparison
+/// finds them, and the exact rule runs where a NaN was there or an extreme is zero.
+void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& arguments) {
+  const Reduction& reduction = ir.reductions[r];
+  const int blocks = segment_blocks();
+  const std::string type = accumulator(r), x = input(r, 0), flag = reduction.dtype == Dtype::Float64 ? "tarry_i64" : "int";
+  const char* const order = reduction.op == Op::Min || reduction.op == Op::ArgMin ? "<" : ">";
+  const auto better = [&](const std::string& a, const std::string& b) { return fmt::format("{1} {2} {0} ? {1} : {0}", a, b, order); };
+  open(fmt::format("static __attribute__((noinline)) void {}_blocks{}({})", kEntryName, r, arguments));
+  line(fmt::format("{} a[{}], b[{}], * const out = {};", type, 32 * blocks, 16 * blocks, block(r, "value")));
+  line(fmt::format("{} unordered[32];", flag));
+  line("for (int l = 0; l < 32; ++l) unordered[l] = 0;");
+  open("for (tarry_i64 q = 0; q < count; ++q)");
+  line(fmt::format("const {}* const y = {} + q * 128;", type, x));
+  open("for (int l = 0; l < 32; ++l)");
+  line(fmt::format("const {0} x0 = y[l], x1 = y[l + 32], x2 = y[l + 64], x3 = y[l + 96];", type));
+  line(fmt::format("const {} u = {}, v = {};", type, better("x0", "x1"), better("x2", "x3")));
+  line(fmt::format("a[q * 32 + l] = {};", better("u", "v")));
+  line("unordered[l] |= __builtin_isunordered(x0, x1) | __builtin_isunordered(x2, x3);");
+  close();
+  close();
+  line(fmt::format("for (tarry_i64 l = count * 32; l < {}; ++l) a[l] = 0;", 32 * blocks));
+  levels([&](int d, const std::string& from, const std::string& to) {
+    line(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l) {}[i * {} + l] = {};", blocks, d, to, d,
+                     better(fmt::format("{}[i * {} + l]", from, 2 * d), fmt::format("{}[i * {} + {} + l]", from, 2 * d, d))));
+  });
+  line("int exact = 0;");
+  line("for (int l = 0; l < 32; ++l) exact |= unordered[l] != 0;");
+  if (!is_arg(r)) line("for (tarry_i64 i = 0; i < count; ++i) exact |= out[i] == 0;");
+  line(fmt::format("if (exact) {}_exact{}(p, count, {}, out);", kEntryName, r, x));
+  close();
+}
+
+void StateWriter::moments_blocks_function(std::uint32_t r, const std::string& arguments) {
+  const int blocks = segment_blocks();
+  const std::string type = accumulator(r);
+  open(fmt::format("static __attribute__((noinline)) void {}_blocks{}({})", kEntryName, r, arguments));
+  line("(void)p;");
+  line(fmt::format("{0} a[{1}], b[{2}], a2[{1}], b2[{2}], * const out = {3}, * const out2 = {4};", type, 32 * blocks, 16 * blocks,
+                   block(r, "mean"), block(r, "m2")));
+  open("for (tarry_i64 q = 0; q < count; ++q)");
+  line(fmt::format("{0} *const mean = a + q * 32, *const m2 = a2 + q * 32;", type));
+  line(fmt::format("for (int l = 0; l < 32; ++l) mean[l] = {}[q * 128 + l], m2[l] = {};", input(r, 0),
+                   ir.reductions[r].op == Op::MomentsMerge ? input(r, 1) + "[q * 128 + l]" : "0"));
+  for (int step = 2; step <= 4; ++step) {
+    open("");
+    moments_step_constants(r, fmt::format("(tarry_i64){}", step));
+    open("for (int l = 0; l < 32; ++l)");
+    moments_step(r, "mean[l]", "m2[l]", fmt::format("q * 128 + {} + l", 32 * (step - 1)));
+    close();
+    close();
+  }
+  close();
+  line(fmt::format("for (tarry_i64 l = count * 32; l < {}; ++l) a[l] = 0, a2[l] = 0;", 32 * blocks));
+  levels([&](int d, const std::string& from, const std::string& to) {
+    even_weights(r, 64 / d);
+    open(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l)", blocks, d));
+    const std::string low = fmt::format("[i * {} + l]", 2 * d), high = fmt::format("[i * {} + {} + l]", 2 * d, d);
+    const std::string at = fmt::format("[i * {} + l]", d);
+    line(fmt::format("const {0} e = {1}{2} - {1}{3};", type, from, high, low));
+    line(fmt::format("{}{} = {}{} + e * w;", to, at, from, low));
+    line(fmt::format("{0}2{1} = ({2}2{3} + {2}2{4}) + (e * e) * aw;", to, at, from, low, high));
+    close();
+  });
+  close();
 }
 
 void StateWriter::tree_function(std::uint32_t r) {
@@ -281,7 +474,7 @@ void StateWriter::tree_function(std::uint32_t r) {
   close();
   close();
   line(fmt::format("top->{}[0] = lane[0];", part(r, "value")));
-  if (is_arg(r)) find_index(r, "lane[0]");
+  if (is_arg(r)) line(fmt::format("top->{}[0] = k0 + {}_find{}({}, m, lane[0]);", part(r, "index"), kEntryName, r, x));
 }
 
 void StateWriter::moments_tree_function(std::uint32_t r) {

@@ -6,7 +6,9 @@
 // aligned tree. What is left is folded from the right.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,8 +18,6 @@
 namespace tarry::codegen {
 
 inline constexpr int kSerial = 32;  ///< longest axis that is folded left to right
-
-inline constexpr int kReduceSegment = 1024;  ///< elements of the reduced axis that are evaluated before they are reduced
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
@@ -40,16 +40,20 @@ class StateWriter : public CWriter {
   [[nodiscard]] static std::string input(std::uint32_t r, std::size_t k) { return fmt::format("x{}_{}", r, k); }
   [[nodiscard]] std::string accumulator(std::uint32_t r) const { return c_type(ir.reductions[r].dtype); }
 
+  /// Elements of the reduced axis that are evaluated before they are reduced: a subtree of whole blocks.
+  [[nodiscard]] int segment_length() const { return 128 * segment_blocks(); }
+
   // Functions of the kernel.
   void declare_states();                ///< the struct, its merge and tables of constants
-  void line_functions();                ///< reduce a run of contiguous inputs: left to right (n <= 32), one block of the tree
+  void line_functions();                ///< reduce a run of contiguous inputs: left to right (n <= 32), whole blocks, a part of one
 
   // Pieces of others.
   void clear(std::string_view state);
   void push(std::string_view leaf);
   void fold_stack();
-  /// Blocks of the `length` inputs from k on become states on the stack; `leaf` counts them.
-  void segment();
+  /// The `length` inputs from k on become states on the stack. `start` is where the stack was empty; k is a multiple of
+  /// segment_length() from there.
+  void segment(std::string_view start);
   /// One more element into every lane of the tile's top state; `step` is its number in the lane, from 1.
   void leaf_step(std::uint32_t r);
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
@@ -71,7 +75,18 @@ class StateWriter : public CWriter {
   void serial_function(std::uint32_t r, const std::string& arguments);
   void tree_function(std::uint32_t r);
   void moments_tree_function(std::uint32_t r);
-  void find_index(std::uint32_t r, std::string_view value);
+  // Whole blocks. Arrays hold a node of each: {field}s{r}.
+  [[nodiscard]] int segment_blocks() const;
+  [[nodiscard]] bool is_extreme(std::uint32_t r) const;
+  [[nodiscard]] std::vector<std::string_view> block_fields(std::uint32_t r) const;
+  [[nodiscard]] static std::string block(std::uint32_t r, std::string_view field) { return fmt::format("{}s{}", field, r); }
+  void combine_blocks(std::uint32_t r, int nodes, int size);
+  void even_weights(std::uint32_t r, int count);
+  void levels(const std::function<void(int d, const std::string& from, const std::string& to)>& meet);
+  void blocks_function(std::uint32_t r, std::string_view name, const std::string& arguments);
+  void extreme_blocks_function(std::uint32_t r, const std::string& arguments);
+  void moments_blocks_function(std::uint32_t r, const std::string& arguments);
+  void find_function(std::uint32_t r);
 
   const int tile_;
   int stage_ = 0;

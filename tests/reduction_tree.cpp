@@ -374,18 +374,22 @@ TEST_CASE("tree R: broadcast elements count as often as they are read", "[runtim
 
 TEST_CASE("tree R: infinities, NaN, denormals and zeros of both signs", "[runtime][reduction]") {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> rare(2000);  // of which one is NaN, and the largest is zero
+  for (std::size_t i = 0; i < rare.size(); ++i) rare[i] = -0.001f * static_cast<float>(i % 1000);
+  rare.back() = nan;
   const std::vector<std::vector<float>> palettes = {
       {0.0f, -0.0f}, {-0.0f}, {1e-45f, -1e-45f, 1e-39f, -0.0f}, {inf, 1, 2, 3}, {1, 2, 3, -inf, inf}, {1, nan, 2, -0.0f}, {3e38f, 2e38f, 1e38f}};
   std::vector<Case<float>> cases;
-  for (const std::vector<float>& palette : palettes) {
-    for (const std::int64_t n : {5, 40, 130, 1100}) {
-      Tensor<float> x{{2, n}, {}};
-      std::mt19937 pick(static_cast<unsigned>(n));
-      for (std::int64_t i = 0; i < 2 * n; ++i) x.values.push_back(palette[pick() % palette.size()]);
-      cases.emplace_back(Tensor<float>{{n, 2}, x.values}, Extents{0});
-      cases.emplace_back(std::move(x), Extents{1});
-    }
-  }
+  const auto add = [&](const std::vector<float>& palette, std::int64_t n) {
+    Tensor<float> x{{2, n}, {}};
+    std::mt19937 pick(static_cast<unsigned>(n));
+    for (std::int64_t i = 0; i < 2 * n; ++i) x.values.push_back(palette[pick() % palette.size()]);
+    cases.emplace_back(Tensor<float>{{n, 2}, x.values}, Extents{0});
+    cases.emplace_back(std::move(x), Extents{1});
+  };
+  for (const std::vector<float>& palette : palettes)
+    for (const std::int64_t n : {5, 40, 130, 1100}) add(palette, n);
+  add(rare, 4500);
   with_every_thread_count([&] { check_layouts(cases); });
 }
 

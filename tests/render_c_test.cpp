@@ -48,7 +48,7 @@ struct ThreadCount {
 };
 
 const std::vector<std::int64_t> kLengths = {0,   1,   2,   31,  32,  33,   96,   100,  127,  128,  129,   255,
-                                            256, 257, 511, 512, 513, 1000, 1023, 1025, 4095, 4096, 4097, 65536 * 3 + 17};
+                                            256, 257, 511, 512, 513, 1000, 1023, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 65536 * 3 + 17};
 
 template <class T> T smaller(T a, T b) {
   if (std::isnan(static_cast<double>(a))) return a;
