@@ -7,6 +7,8 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::size_t kSharedBytes = 44 * 1024;
+constexpr std::size_t kRunBytes = 64 * 1024;     // what operands of a run of columns should fit
+constexpr std::size_t kCoreBytes = 128 * 1024;   // what all arrays of a work item must fit
 
 int registers(Dtype d) { return itemsize(d) > 4 ? 2 : 1; }
 
@@ -52,7 +54,43 @@ int loop_cost(const KernelIr& ir, std::uint32_t loop) {
   return cost;
 }
 
-bool contract_fits(const KernelIr& ir) {
+namespace {
+
+/// Bytes of the operands of a run of columns.
+std::size_t run_bytes(const KernelIr& ir, int columns) {
+  std::size_t bytes = 0;
+  for (const Staged& s : staged(ir))
+    if (!s.rows) bytes += static_cast<std::size_t>(kLongestLoop * columns) * itemsize(ir.buffers[ir.accesses[s.access].buffer]);
+  return bytes;
+}
+
+bool fits_core(const KernelIr& ir, const ContractRun& run) {
+  std::size_t bytes = run_bytes(ir, run.columns);
+  for (const Fold& f : ir.folds) bytes += static_cast<std::size_t>(run.rows * run.columns) * itemsize(f.dtype);
+  for (const Reduction& r : ir.reductions) bytes += 2 * static_cast<std::size_t>(run.columns) * itemsize(r.dtype);
+  if (!ir.is_map()) bytes += (state_bytes(ir) + 8) * std::size_t{ContractRun::kItemRows * ContractRun::kLevels};
+  return bytes <= kCoreBytes;
+}
+
+}  // namespace
+
+ContractRun contract_run(const KernelIr& ir, const graph::Target& target) {
+  // Compilers unroll loops of up to 8 before they vectorise; two vectors a row hide the latency of an addition.
+  constexpr int kShortest = 16, kMostCost = 24, kPartials = 4;
+  ContractRun run;
+  std::size_t widest = 1;
+  for (const Instr& in : ir.instrs)
+    if (in.loop != kNone) widest = std::max(widest, itemsize(in.dtype));
+  run.vector = std::max(kShortest, 2 * target.vector_bytes / static_cast<int>(widest));
+  while (run.rows > 1 && run.rows * static_cast<int>(ir.folds.size()) > kPartials) run.rows /= 2;
+  for (std::uint32_t l = 0; l < ir.loops.size(); ++l)
+    if (loop_cost(ir, l) > kMostCost) run.rows = 1;  // a row's text is long, and hides latencies alone
+  while (run.columns > 128 && run_bytes(ir, run.columns) > kRunBytes) run.columns /= 2;
+  return run;
+}
+
+bool contract_fits(const KernelIr& ir, const graph::Target& target) {
+  if (!target.is_cuda()) return fits_core(ir, contract_run(ir, target));
   const auto rows = static_cast<std::size_t>(contract_tile(ir).block_rows());
   std::size_t bytes = 0;
   for (const Staged& s : staged(ir))

@@ -1,5 +1,5 @@
-// Contract and ContractReduce on a GPU: how they cut their space, and what a thread block shares. The schedule is chosen
-// by what fits, the text follows.
+// Contract and ContractReduce: how they cut their space, and what the points of a tile share. The schedule is chosen by
+// what fits, the text follows.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,16 @@ struct ContractTile {
 };
 ContractTile contract_tile(const KernelIr& ir);
 
-/// An operand of a loop that lies in shared memory: it moves along one dimension of the tile and not along the other.
+/// On a CPU `rows` by `vector` points are folded in registers. A work item is kItemRows rows of a run of `columns` columns,
+/// whose operands lie in an array near the core.
+struct ContractRun {
+  int rows = 4, vector = 16, columns = 512;
+  static constexpr int kItemRows = 32;
+  static constexpr int kLevels = 12;   ///< ContractReduce: a chunk has at most 2^(levels - 1) tree blocks
+};
+ContractRun contract_run(const KernelIr& ir, const graph::Target& target);
+
+/// An operand of a loop that lies in shared memory, or of a CPU's columns in the array: it moves along one dimension of the tile and not along the other.
 struct Staged {
   std::uint32_t access;
   bool rows;                           ///< moves along the rows
@@ -32,7 +41,8 @@ std::vector<Staged> staged(const KernelIr& ir);
 /// Instructions of a step of a loop.
 int loop_cost(const KernelIr& ir, std::uint32_t loop);
 
-/// Whether the tile's operands and states fit the shared memory that every target grants a thread block.
-bool contract_fits(const KernelIr& ir);
+/// Whether the tile's operands and states fit the shared memory that every GPU grants a thread block, a CPU's the cache of
+/// a core and the small stacks that evaluate() must run on.
+bool contract_fits(const KernelIr& ir, const graph::Target& target);
 
 }  // namespace tarry::codegen

@@ -150,7 +150,7 @@ struct KernelIr {
   int tile_rows = 1;                    ///< Stencil: a thread computes tile_rows rows of `vector` columns; Transpose: edge
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
   /// On a GPU. ReduceInner: warps per row, 1 or 8; RowInner: row_class(n); the Serial schedules: a power of two >= n;
-  /// Contract, ContractReduce: loop_class of the longest loop.
+  /// Contract, ContractReduce: loop_class of the longest loop. On a CPU that of any loop, and 0 elsewhere.
   int rows_class = 0;
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;

@@ -47,12 +47,12 @@ void make_loop(Lowered& l, std::int64_t& extent) {
   for (const Reduction& r : std::exchange(ir.reductions, {})) ir.folds.push_back({r.op, r.dtype, r.args[0], 0});
 }
 
-/// Whether every loop is at points and takes nothing from them but scalars. One that computes much gains nothing from
-/// operands at hand, and a tile would hold 32 copies of it.
-bool stand_alone(const KernelIr& ir) {
+/// Whether every loop is at points and takes nothing from them but scalars. On a GPU one that computes much gains nothing
+/// from operands at hand, and a tile would hold 32 copies of it.
+bool stand_alone(const KernelIr& ir, const graph::Target& target) {
   constexpr int kMostCost = 24;
   for (std::uint32_t l = 0; l < ir.loops.size(); ++l)
-    if (loop_cost(ir, l) > kMostCost) return false;
+    if (target.is_cuda() && loop_cost(ir, l) > kMostCost) return false;
   const auto own = [&](Value v, std::uint32_t loop) {
     return v == kNone || ir.instrs[v].loop == loop || ir.instrs[v].kind == InstrKind::Scalar;
   };
@@ -64,29 +64,32 @@ bool stand_alone(const KernelIr& ir) {
   return true;
 }
 
-/// Whether a tile shares operands of both its sides, and what it does not share comes in runs of columns.
-bool shares(const KernelIr& ir) {
+/// Whether a tile shares operands of both its sides, and what it does not share comes in runs of columns; on a CPU, where
+/// blocks of columns are whole, that it shares all that moves along columns.
+bool shares(const KernelIr& ir, const graph::Target& target) {
   bool rows = false, columns = false;
   for (const Staged& s : staged(ir)) (s.rows ? rows : columns) = true;
   return rows && columns && std::none_of(ir.accesses.begin(), ir.accesses.end(), [&](const Access& a) {
     if (a.loop == kNone || a.buffer == kNone) return false;
     const auto back = a.strides.size();
     const StrideClass row = a.strides[back - (ir.is_map() ? 2 : 1)], column = ir.is_map() ? a.strides[back - 1] : a.reduced;
-    return row != StrideClass::Zero && column == StrideClass::Any;
+    return row != StrideClass::Zero && (target.is_cuda() ? column == StrideClass::Any : column != StrideClass::Zero);
   });
 }
 
-/// Whether at least a third of the points of the tiles is there: one thread per point takes about three times as long.
-bool fills(const KernelIr& ir, const KernelArgs& args) {
+/// Whether at least a third of the points of the tiles is there: without them a point takes about three times as long.
+bool fills(const KernelIr& ir, const KernelArgs& args, const graph::Target& target) {
   const int row = ir.rank - (ir.is_map() ? 2 : 1);
   const std::int64_t rows = args.extents[row], columns = ir.is_map() ? args.extents[row + 1] : args.reduced;
-  const std::int64_t tile = contract_tile(ir).block_rows();
-  return 3 * rows * columns >= divide_up(rows, tile) * tile * divide_up(columns, ContractTile::kColumns) * ContractTile::kColumns;
+  const ContractRun run = contract_run(ir, target);
+  const std::int64_t down = target.is_cuda() ? contract_tile(ir).block_rows() : run.rows;
+  const std::int64_t across = target.is_cuda() ? ContractTile::kColumns : run.vector;
+  return 3 * rows * columns >= divide_up(rows, down) * down * divide_up(columns, across) * across;
 }
 
 }  // namespace
 
-bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops) {
+bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops, const graph::Target& target) {
   Lowered l = lowered;
   std::vector<std::int64_t> extents = loops;
   if (!l.ir.reductions.empty() && l.args.reduced <= kLongestLoop) {
@@ -96,8 +99,8 @@ bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops) {
   KernelIr& ir = l.ir;
   ir.schedule = ir.reductions.empty() ? Schedule::Contract : Schedule::ContractReduce;
   if (ir.loops.empty() || ir.stages() > 1 || ir.rank < (ir.is_map() ? 2 : 1) || l.args.outer_count() == 0) return false;
-  ir.rows_class = loop_class(*std::max_element(extents.begin(), extents.end()));
-  if (!stand_alone(ir) || !shares(ir) || !contract_fits(ir) || !fills(ir, l.args)) return false;
+  ir.rows_class = loop_class(target.is_cuda() ? *std::max_element(extents.begin(), extents.end()) : kLongestLoop);
+  if (!stand_alone(ir, target) || !shares(ir, target) || !contract_fits(ir, target) || !fills(ir, l.args, target)) return false;
   lowered = std::move(l);
   loops = std::move(extents);
   return true;

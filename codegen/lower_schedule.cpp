@@ -102,8 +102,8 @@ class Scheduler {
   }
 
   void choose_schedule() {
-    if (target_.is_cuda() && choose_contract(out_, loops_)) {
-      choose_tile_vector();
+    if (choose_contract(out_, loops_, target_)) {
+      if (target_.is_cuda()) choose_tile_vector();
       return;
     }
     if (!group_.reduces) {

@@ -20,7 +20,8 @@ int point_cost(const KernelIr& ir) {
     if (instr.kind == InstrKind::Fold) work += kLoopSteps * graph::info(ir.folds[instr.index].op).cost;
     if (instr.kind != InstrKind::Load && instr.kind != InstrKind::Store) continue;
     const Access& a = ir.accesses[instr.index];
-    if (a.buffer != kNone) bytes += times * static_cast<int>(itemsize(ir.buffers[a.buffer]));
+    const bool shared = ir.is_contraction() && a.loop != kNone;
+    if (a.buffer != kNone && !shared) bytes += times * static_cast<int>(itemsize(ir.buffers[a.buffer]));
   }
   for (const Reduction& r : ir.reductions) work += graph::info(r.op).cost;
   return std::max(1, bytes / 4 + work / 4);
@@ -67,14 +68,16 @@ KernelSource render_c_pointwise(const KernelIr& ir) {
 
 }  // namespace
 
-KernelSource render_c(const KernelIr& ir, const graph::Target&) {
+KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
+  if (ir.is_contraction()) return render_c_contract(ir, target);
   if (ir.schedule == Schedule::Transpose) return render_c_transpose(ir);
   if (ir.is_map()) return render_c_pointwise(ir);
   if (ir.is_scan()) return render_c_scan(ir);
   return ir.is_row() ? render_c_row(ir) : render_c_reduce(ir);
 }
 
-Geometry geometry_c(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
+  if (ir.is_contraction()) return geometry_c_contract(ir, target, args);
   if (ir.is_scan()) return geometry_c_scan(ir, args);
   if (ir.is_row()) return geometry_c_row(ir, args);
   if (ir.schedule == Schedule::Transpose) return geometry_c_transpose(ir, args);

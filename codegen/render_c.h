@@ -98,6 +98,8 @@ KernelSource render_c_scan(const KernelIr& ir);
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_transpose(const KernelIr& ir);
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_contract(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_contract(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
 KernelSource render_c_row(const KernelIr& ir);
 Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args);
 

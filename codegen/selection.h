@@ -52,7 +52,7 @@ void assign_stages(KernelIr& ir);
 
 /// lower_contract.cpp, after dimensions are collapsed: whether tiles of two dimensions would share what loops read, and
 /// then Contract or ContractReduce; a short reduction becomes a loop.
-bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops);
+bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops, const graph::Target& target);
 
 /// lower_schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
