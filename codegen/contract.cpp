@@ -75,8 +75,8 @@ bool fits_core(const KernelIr& ir, const ContractRun& run) {
 }  // namespace
 
 ContractRun contract_run(const KernelIr& ir, const graph::Target& target) {
-  // Compilers unroll loops of up to 8 before they vectorise; two vectors a row hide the latency of an addition.
-  constexpr int kShortest = 16, kMostCost = 24, kPartials = 4;
+  // gcc unrolls loops of up to 16 before it vectorises; two vectors a row hide the latency of an addition.
+  constexpr int kShortest = 32, kMostCost = 24, kPartials = 4;
   ContractRun run;
   std::size_t widest = 1;
   for (const Instr& in : ir.instrs)

@@ -24,7 +24,7 @@ ContractTile contract_tile(const KernelIr& ir);
 /// On a CPU `rows` by `vector` points are folded in registers. A work item is kItemRows rows of a run of `columns` columns,
 /// whose operands lie in an array near the core.
 struct ContractRun {
-  int rows = 4, vector = 16, columns = 512;
+  int rows = 4, vector = 32, columns = 512;
   static constexpr int kItemRows = 32;
   static constexpr int kLevels = 12;   ///< ContractReduce: a chunk has at most 2^(levels - 1) tree blocks
 };
