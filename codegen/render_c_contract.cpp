@@ -39,7 +39,7 @@ class ContractWriter {
         parameters_(map_ ? make_parameters(ir, {SlotKind::Extent})
                          : make_parameters(ir, {SlotKind::Extent, SlotKind::OuterCount, SlotKind::Reduced, SlotKind::Chunks,
                                                 SlotKind::ChunkBlocks, SlotKind::Scratch})),
-        w_(ir, parameters_, 1) {
+        w_(ir, parameters_, 1, run_.columns / 128) {
     find_varying();
   }
 
@@ -269,11 +269,12 @@ void ContractWriter::bases(std::initializer_list<Region> regions) {
       w_.base('a', a, start(a, "y"), "0");
 }
 
-/// What comes after the folds in a row of the run; ContractReduce makes the blocks from number `leaf` on states of the stack.
+/// What comes after the folds in a row of the run; ContractReduce makes its blocks states of the stack, which was empty at
+/// column `first`.
 void ContractWriter::points() {
   w_.open(fmt::format("static __attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 y, tarry_i64 k, tarry_i64 m, "
                       "const struct {0}_folds* f, tarry_i64 row{2})",
-                      kEntryName, plane(true), map_ ? "" : fmt::format(", {}* stack, tarry_i64 leaf", w_.state_type())));
+                      kEntryName, plane(true), map_ ? "" : fmt::format(", {}* stack, tarry_i64 first", w_.state_type())));
   w_.locals();
   bases({Region::Row, Region::Point});
   for (std::size_t f = 0; f < ir_.folds.size(); ++f) w_.line(fmt::format("const {0}* const f{1} = f->f{1}[row];", c_type(ir_.folds[f].dtype), f));
@@ -298,8 +299,8 @@ void ContractWriter::points() {
         w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, k), from));
       }
     w_.line("const tarry_i64 length = m;");
-    w_.line("tarry_i64 depth = __builtin_popcountll(leaf);");
-    w_.segment();
+    w_.line("tarry_i64 depth = __builtin_popcountll((k - first) / 128);");
+    w_.segment("first");
   }
   w_.close();
 }
@@ -360,7 +361,7 @@ void ContractWriter::entry() {
   w_.line(fmt::format("const tarry_i64 rows = end - y < {0} ? end - y : {0};", run_.rows));
   w_.line(fmt::format("{}_accumulate(p{}, y, rows, k, m, &s, &f);", kEntryName, plane(false)));
   w_.line(fmt::format("for (tarry_i64 row = 0; row < rows; ++row) {}_points(p{}, y + row, k, m, &f, row{});", kEntryName, plane(false),
-                      map_ ? "" : ", stacks[y + row - top], (k - first) / 128"));
+                      map_ ? "" : ", stacks[y + row - top], first"));
   w_.close();
   w_.close();
   if (!map_) {

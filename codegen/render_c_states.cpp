@@ -1,6 +1,7 @@
 // C kernels: the states of a kernel's reductions, how they take elements and merge.
 #include "codegen/render_c_states.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,12 +26,12 @@ std::string_view output_field(const Reduction& r, std::uint32_t output) {
   return graph::is_arg_reduce(r.op) ? "index" : "value";
 }
 
-/// Sixteen blocks, or eight where the values of that many points would take much of a small stack.
+/// At most sixteen blocks, or eight where the values of that many points would take much of a small stack.
 int StateWriter::segment_blocks() const {
   constexpr std::size_t kBytes = 16;  // of the inputs of a point
   std::size_t bytes = 0;
   for (const Reduction& r : ir.reductions) bytes += input_count(r) * itemsize(r.dtype);
-  return bytes <= kBytes ? 16 : 8;
+  return std::min(most_blocks_, bytes <= kBytes ? 16 : 8);
 }
 
 /// Min, max and their places of float32 and float64.

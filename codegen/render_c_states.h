@@ -29,7 +29,9 @@ std::string_view output_field(const Reduction& r, std::uint32_t output);
 /// first of them on the reduced axis.
 class StateWriter : public CWriter {
  public:
-  StateWriter(const KernelIr& kernel, const Parameters& parameters, int tile) : CWriter(kernel, parameters), tile_(tile) {}
+  /// A segment has at most `blocks` blocks, a power of two.
+  StateWriter(const KernelIr& kernel, const Parameters& parameters, int tile, int blocks = 16)
+      : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks) {}
 
   void select_stage(int stage) { stage_ = stage; }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
@@ -88,7 +90,7 @@ class StateWriter : public CWriter {
   void moments_blocks_function(std::uint32_t r, const std::string& arguments);
   void find_function(std::uint32_t r);
 
-  const int tile_;
+  const int tile_, most_blocks_;
   int stage_ = 0;
 };
 
