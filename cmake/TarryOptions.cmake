@@ -15,6 +15,12 @@ if(TARRY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TARRY_CCACHE})
 endif()
 
+# Programs around the library, the tests among them: libraries of templates that run once, quick to compile at -O1.
+function(tarry_program_options target)
+  tarry_target_options(${target})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 function(tarry_target_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off)
