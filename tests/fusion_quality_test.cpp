@@ -99,7 +99,6 @@ TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusi
     graph::Partition p(s.f, s.model, ours, s.limits);
     REQUIRE(p.usable());  // and the model takes for it what its kernels take
     CHECK(std::abs(p.seconds() / seconds - 1) <= 1e-9);
-    // Of a short reduction's load and its loop the search takes the cheaper, its store left aside: not always the best.
     CHECK(seconds >= best * (1 - 1e-9));
   }
   print(cases, "time over that of the best partition");

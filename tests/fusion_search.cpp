@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 
 #include "graph/passes.h"
@@ -125,6 +126,15 @@ class Exhaustive {
         if (!again(nodes_[i])) hard_ |= 1u << i;
     return hard_;
   }
+  /// What is stored only where it is loaded, and need not be loaded: the choice decides whether a store is paid for.
+  std::uint32_t optional() {
+    if (!optional_) {
+      optional_ = 0;
+      for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (late(i) && again(nodes_[i])) *optional_ |= 1u << i;
+    }
+    return *optional_;
+  }
   [[nodiscard]] bool again(NodeId v) const { return s_.f.repeatable(v) || s_.f.nestable(v); }
   /// A reduction, which is stored only where others load it: its stores are counted in the end.
   [[nodiscard]] bool late(std::size_t i) const { return !s_.f.repeatable(nodes_[i]) && !s_.f.root(nodes_[i]); }
@@ -154,11 +164,19 @@ class Exhaustive {
     if (left == 0) return finish(so_far);
     const std::uint32_t first = left & -left, rest = left & ~first;
     for (std::uint32_t sub = rest;; sub = (sub - 1) & rest) {
-      const Option chosen[] = {cheapest(first | sub, stored), option(first | sub, stored & ~(first | sub))};
-      for (int i = 0; i < (chosen[0].loads == chosen[1].loads ? 1 : 2); ++i) {
-        const double seconds = so_far + chosen[i].seconds;
+      const std::uint32_t members = first | sub, others = stored & ~members, choice = others & optional();
+      std::vector<Option> chosen = {option(members, others)};
+      for (std::uint32_t without = choice;; without = (without - 1) & choice) {
+        chosen.push_back(cheapest(members, stored & ~without));
+        if (without == 0) break;
+      }
+      std::sort(chosen.begin(), chosen.end(), [](const Option& a, const Option& b) { return a.loads < b.loads; });
+      const auto same = [](const Option& a, const Option& b) { return a.loads == b.loads; };
+      chosen.erase(std::unique(chosen.begin(), chosen.end(), same), chosen.end());
+      for (const Option& o : chosen) {
+        const double seconds = so_far + o.seconds;
         if (seconds + bound(rest & ~sub, stored) >= best_) continue;
-        blocks_.push_back({first | sub, chosen[i]});
+        blocks_.push_back({members, o});
         descend(rest & ~sub, stored, seconds);
         blocks_.pop_back();
       }
@@ -212,6 +230,7 @@ class Exhaustive {
   Search& s_;
   std::vector<NodeId> nodes_;
   std::uint32_t all_ = 0, must_ = 0, hard_ = 0;
+  std::optional<std::uint32_t> optional_;
   std::vector<KernelId> kernel_of_;
   std::vector<std::uint32_t> readers_;
   std::vector<std::unordered_map<std::uint32_t, Option>> known_;
