@@ -1,0 +1,148 @@
+#ifndef TARRY_INDEPENDENT
+#if defined(__clang__)
+#define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#endif
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 t0_0;
+  const float* a1;
+  tarry_i64 t1_1;
+  float* a2;
+  tarry_i64 t2_0;
+  float s0, s0_pad[1];
+  tarry_i64 s1;
+  tarry_i64 e0;
+  tarry_i64 e1;
+};
+struct ENTRY_columns {
+  float x1[16][32][32];
+};
+struct ENTRY_folds {
+  float f0[4][512];
+};
+static __attribute__((noinline)) void ENTRY_stage(const struct ENTRY_params* p, tarry_i64 k, tarry_i64 m, struct ENTRY_columns* s) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t1_1 = p->t1_1;
+  const tarry_i64 t2_0 = p->t2_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const float v5 = p->s0;
+  for (tarry_i64 j = 0, b = 0; j < m; j += 32, ++b) {
+    const tarry_i64 there = m - j < 32 ? m - j : 32;
+    {
+      for (tarry_i64 l = 0; l < 32; ++l) {
+        const tarry_i64 c = j + (l < there ? l : there - 1);
+        const float* const at = p->a1 + k * t1_1 + c * t1_1;
+        for (tarry_i64 u0 = 0; u0 < p->s1; ++u0) s->x1[b][u0][l] = at[u0];
+      }
+    }
+  }
+}
+static __attribute__((noinline)) void ENTRY_accumulate(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 rows, tarry_i64 k, tarry_i64 m, const struct ENTRY_columns* s, struct ENTRY_folds* f) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t1_1 = p->t1_1;
+  const tarry_i64 t2_0 = p->t2_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const float v5 = p->s0;
+  const tarry_i64 y0 = y;
+  const tarry_i64 y1 = y + (1 < rows ? 1 : rows - 1);
+  const tarry_i64 y2 = y + (2 < rows ? 2 : rows - 1);
+  const tarry_i64 y3 = y + (3 < rows ? 3 : rows - 1);
+  {
+    const float* const a0_0 = p->a0 + y0 * t0_0;
+    const float* const a0_1 = p->a0 + y1 * t0_0;
+    const float* const a0_2 = p->a0 + y2 * t0_0;
+    const float* const a0_3 = p->a0 + y3 * t0_0;
+    for (tarry_i64 j = 0, b = 0; j < m; j += 32, ++b) {
+      float f0_0[32];
+      float f0_1[32];
+      float f0_2[32];
+      float f0_3[32];
+      for (int l = 0; l < 32; ++l) {
+        f0_0[l] = -0.0f;
+        f0_1[l] = -0.0f;
+        f0_2[l] = -0.0f;
+        f0_3[l] = -0.0f;
+      }
+      for (tarry_i64 u0 = 0; u0 < p->s1; ++u0) {
+        const float* const c1 = s->x1[b][u0];
+        const float v0_0 = a0_0[u0];
+        const float v0_1 = a0_1[u0];
+        const float v0_2 = a0_2[u0];
+        const float v0_3 = a0_3[u0];
+        for (int l = 0; l < 32; ++l) {
+          const float v1 = c1[l];
+          const float v2_0 = v0_0 - v1;
+          const float v2_1 = v0_1 - v1;
+          const float v2_2 = v0_2 - v1;
+          const float v2_3 = v0_3 - v1;
+          const float v3_0 = v2_0 * v2_0;
+          const float v3_1 = v2_1 * v2_1;
+          const float v3_2 = v2_2 * v2_2;
+          const float v3_3 = v2_3 * v2_3;
+          f0_0[l] = f0_0[l] + v3_0;
+          f0_1[l] = f0_1[l] + v3_1;
+          f0_2[l] = f0_2[l] + v3_2;
+          f0_3[l] = f0_3[l] + v3_3;
+        }
+      }
+      for (int l = 0; l < 32; ++l) {
+        f->f0[0][j + l] = f0_0[l];
+        f->f0[1][j + l] = f0_1[l];
+        f->f0[2][j + l] = f0_2[l];
+        f->f0[3][j + l] = f0_3[l];
+      }
+    }
+  }
+}
+static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 k, tarry_i64 m, const struct ENTRY_folds* f, tarry_i64 row) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t1_1 = p->t1_1;
+  const tarry_i64 t2_0 = p->t2_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const float v5 = p->s0;
+  float* const a2 = p->a2 + y * t2_0 + k;
+  const float* const f0 = f->f0[row];
+  {
+    TARRY_INDEPENDENT
+    for (tarry_i64 i = 0; i < m; ++i) {
+      const float v6 = f0[i] * v5;
+      const float v7 = tarry_exp_f32(v6);
+      a2[i] = v7;
+    }
+  }
+}
+void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t1_1 = p->t1_1;
+  const tarry_i64 t2_0 = p->t2_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const float v5 = p->s0;
+  const tarry_i64 down = (e0 + 31) / 32;
+  const tarry_i64 across = (e1 + 511) / 512;
+  struct ENTRY_columns s;
+  struct ENTRY_folds f;
+  tarry_i64 staged_line = -1, staged_k = -1;
+  for (tarry_i64 at = lo; at < hi; ++at) {
+    const tarry_i64 line = at / down, top = (at - line * down) * 32;
+    const tarry_i64 end = e0 - top < 32 ? e0 : top + 32;
+    const tarry_i64 plane = line / across, part = line - plane * across;
+    const tarry_i64 first = part * 512, last = first + 512;
+    for (tarry_i64 k = first; k < last && k < e1; k += 512) {
+      const tarry_i64 m = e1 - k < 512 ? e1 - k : 512;
+      if (line != staged_line || k != staged_k) ENTRY_stage(p, k, m, &s);
+      staged_line = line, staged_k = k;
+      for (tarry_i64 y = top; y < end; y += 4) {
+        const tarry_i64 rows = end - y < 4 ? end - y : 4;
+        ENTRY_accumulate(p, y, rows, k, m, &s, &f);
+        for (tarry_i64 row = 0; row < rows; ++row) ENTRY_points(p, y + row, k, m, &f, row);
+      }
+    }
+  }
+}

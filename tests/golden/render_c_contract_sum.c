@@ -1,0 +1,335 @@
+#ifndef TARRY_INDEPENDENT
+#if defined(__clang__)
+#define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#endif
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 t0_0;
+  const float* a1;
+  tarry_i64 r1;
+  float* a2;
+  tarry_i64 s0;
+  float s1, s1_pad[1];
+  tarry_i64 e0;
+  tarry_i64 count;
+  tarry_i64 n;
+  tarry_i64 chunks;
+  tarry_i64 chunk_blocks;
+  void* scratch;
+};
+struct ENTRY_state {
+  tarry_i64 count;
+  float value0[1];
+};
+static void ENTRY_merge0(const struct ENTRY_params* p, struct ENTRY_state* a, const struct ENTRY_state* b) {
+  (void)p;
+  if (b->count == 0) return;
+  {
+    enum { j = 0 };
+    a->value0[j] = a->value0[j] + b->value0[j];
+  }
+  a->count += b->count;
+}
+static __attribute__((cold, noinline)) void ENTRY_serial0(const struct ENTRY_params* p, tarry_i64 m, tarry_i64 k0, struct ENTRY_state* top, const float* x0_0) {
+  (void)p, (void)k0;
+  float value = x0_0[0];
+  for (tarry_i64 k = 1; k < m; ++k) value = value + x0_0[k];
+  top->value0[0] = value;
+}
+static __attribute__((noinline)) void ENTRY_rest0(const struct ENTRY_params* p, tarry_i64 m, tarry_i64 k0, struct ENTRY_state* top, const float* x0_0) {
+  (void)p, (void)k0;
+  float lane[32];
+  if (m >= 32) {
+    for (int l = 0; l < 32; ++l) lane[l] = x0_0[l];
+    tarry_i64 k = 32;
+    for (; k + 32 <= m; k += 32) {
+      for (int l = 0; l < 32; ++l) lane[l] = lane[l] + x0_0[k + l];
+    }
+    for (tarry_i64 l = 0; l < m - k; ++l) lane[l] = lane[l] + x0_0[k + l];
+    for (int l = 0; l < 16; ++l) lane[l] = lane[l] + lane[l + 16];
+    for (int l = 0; l < 8; ++l) lane[l] = lane[l] + lane[l + 8];
+    for (int l = 0; l < 4; ++l) lane[l] = lane[l] + lane[l + 4];
+    for (int l = 0; l < 2; ++l) lane[l] = lane[l] + lane[l + 2];
+    for (int l = 0; l < 1; ++l) lane[l] = lane[l] + lane[l + 1];
+  }
+  else {
+    for (tarry_i64 l = 0; l < m; ++l) lane[l] = x0_0[l];
+    for (tarry_i64 d = 16; d; d >>= 1) {
+      for (tarry_i64 l = 0; l < d && l + d < m; ++l) lane[l] = lane[l] + lane[l + d];
+    }
+  }
+  top->value0[0] = lane[0];
+}
+static __attribute__((noinline)) void ENTRY_blocks0(const struct ENTRY_params* p, tarry_i64 count, const float* x0_0, float* values0) {
+  (void)p;
+  float a[128], b[64], * const out = values0;
+  for (tarry_i64 q = 0; q < count; ++q) {
+    const float* const y = x0_0 + q * 128;
+    for (int l = 0; l < 32; ++l) {
+      float s = y[l];
+      s = s + y[l + 32];
+      s = s + y[l + 64];
+      s = s + y[l + 96];
+      a[q * 32 + l] = s;
+    }
+  }
+  for (tarry_i64 l = count * 32; l < 128; ++l) a[l] = 0;
+  {
+    for (int i = 0; i < 4; ++i) for (int l = 0; l < 16; ++l) b[i * 16 + l] = a[i * 32 + l] + a[i * 32 + 16 + l];
+  }
+  {
+    for (int i = 0; i < 4; ++i) for (int l = 0; l < 8; ++l) a[i * 8 + l] = b[i * 16 + l] + b[i * 16 + 8 + l];
+  }
+  {
+    for (int i = 0; i < 4; ++i) for (int l = 0; l < 4; ++l) b[i * 4 + l] = a[i * 8 + l] + a[i * 8 + 4 + l];
+  }
+  {
+    for (int i = 0; i < 4; ++i) for (int l = 0; l < 2; ++l) a[i * 2 + l] = b[i * 4 + l] + b[i * 4 + 2 + l];
+  }
+  {
+    for (int i = 0; i < 4; ++i) for (int l = 0; l < 1; ++l) out[i * 1 + l] = a[i * 2 + l] + a[i * 2 + 1 + l];
+  }
+}
+struct ENTRY_columns {
+  float x1[16][32][32];
+};
+struct ENTRY_folds {
+  float f0[4][512];
+};
+static __attribute__((noinline)) void ENTRY_stage(const struct ENTRY_params* p, tarry_i64 k, tarry_i64 m, struct ENTRY_columns* s) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 r1 = p->r1;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 count = p->count;
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
+  const float v5 = p->s1;
+  for (tarry_i64 j = 0, b = 0; j < m; j += 32, ++b) {
+    const tarry_i64 there = m - j < 32 ? m - j : 32;
+    {
+      for (tarry_i64 l = 0; l < 32; ++l) {
+        const tarry_i64 c = j + (l < there ? l : there - 1);
+        const float* const at = p->a1 + k * r1 + c * r1;
+        for (tarry_i64 u0 = 0; u0 < p->s0; ++u0) s->x1[b][u0][l] = at[u0];
+      }
+    }
+  }
+}
+static __attribute__((noinline)) void ENTRY_accumulate(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 rows, tarry_i64 k, tarry_i64 m, const struct ENTRY_columns* s, struct ENTRY_folds* f) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 r1 = p->r1;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 count = p->count;
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
+  const float v5 = p->s1;
+  const tarry_i64 y0 = y;
+  const tarry_i64 y1 = y + (1 < rows ? 1 : rows - 1);
+  const tarry_i64 y2 = y + (2 < rows ? 2 : rows - 1);
+  const tarry_i64 y3 = y + (3 < rows ? 3 : rows - 1);
+  {
+    const float* const a0_0 = p->a0 + y0 * t0_0;
+    const float* const a0_1 = p->a0 + y1 * t0_0;
+    const float* const a0_2 = p->a0 + y2 * t0_0;
+    const float* const a0_3 = p->a0 + y3 * t0_0;
+    for (tarry_i64 j = 0, b = 0; j < m; j += 32, ++b) {
+      float f0_0[32];
+      float f0_1[32];
+      float f0_2[32];
+      float f0_3[32];
+      for (int l = 0; l < 32; ++l) {
+        f0_0[l] = -0.0f;
+        f0_1[l] = -0.0f;
+        f0_2[l] = -0.0f;
+        f0_3[l] = -0.0f;
+      }
+      for (tarry_i64 u0 = 0; u0 < p->s0; ++u0) {
+        const float* const c1 = s->x1[b][u0];
+        const float v0_0 = a0_0[u0];
+        const float v0_1 = a0_1[u0];
+        const float v0_2 = a0_2[u0];
+        const float v0_3 = a0_3[u0];
+        for (int l = 0; l < 32; ++l) {
+          const float v1 = c1[l];
+          const float v2_0 = v0_0 - v1;
+          const float v2_1 = v0_1 - v1;
+          const float v2_2 = v0_2 - v1;
+          const float v2_3 = v0_3 - v1;
+          const float v3_0 = v2_0 * v2_0;
+          const float v3_1 = v2_1 * v2_1;
+          const float v3_2 = v2_2 * v2_2;
+          const float v3_3 = v2_3 * v2_3;
+          f0_0[l] = f0_0[l] + v3_0;
+          f0_1[l] = f0_1[l] + v3_1;
+          f0_2[l] = f0_2[l] + v3_2;
+          f0_3[l] = f0_3[l] + v3_3;
+        }
+      }
+      for (int l = 0; l < 32; ++l) {
+        f->f0[0][j + l] = f0_0[l];
+        f->f0[1][j + l] = f0_1[l];
+        f->f0[2][j + l] = f0_2[l];
+        f->f0[3][j + l] = f0_3[l];
+      }
+    }
+  }
+}
+static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 k, tarry_i64 m, const struct ENTRY_folds* f, tarry_i64 row, struct ENTRY_state* stack, tarry_i64 first) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 r1 = p->r1;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 count = p->count;
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
+  const float v5 = p->s1;
+  const float* const f0 = f->f0[row];
+  float x7[512];
+  {
+    TARRY_INDEPENDENT
+    for (tarry_i64 i = 0; i < m; ++i) {
+      const float v6 = f0[i] * v5;
+      const float v7 = tarry_exp_f32(v6);
+      x7[i] = v7;
+    }
+  }
+  const float* const x0_0 = x7;
+  const tarry_i64 length = m;
+  tarry_i64 depth = __builtin_popcountll((k - first) / 128);
+  const tarry_i64 whole = length / 128;
+  float values0[4];
+  if (whole > 0) ENTRY_blocks0(p, whole, x0_0, values0);
+  if (whole == 4) {
+    struct ENTRY_state* const top = stack + depth;
+    top->count = 512;
+    {
+      for (int i = 0; i < 2; ++i) {
+        values0[i] = values0[2 * i] + values0[2 * i + 1];
+      }
+    }
+    {
+      for (int i = 0; i < 1; ++i) {
+        values0[i] = values0[2 * i] + values0[2 * i + 1];
+      }
+    }
+    top->value0[0] = values0[0];
+    ++depth;
+    for (tarry_i64 t = (k - first) / 512; t & 1; t >>= 1, --depth) {
+      ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+    }
+  }
+  else {
+    tarry_i64 leaf = 0;
+    for (; leaf < whole; ++leaf) {
+      struct ENTRY_state* const top = stack + depth;
+      top->count = 128;
+      top->value0[0] = values0[leaf];
+      ++depth;
+      for (tarry_i64 t = leaf; t & 1; t >>= 1, --depth) {
+        ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+      }
+    }
+    if (length > whole * 128) {
+      struct ENTRY_state* const top = stack + depth;
+      top->count = length - whole * 128;
+      if (n > 32) {
+        ENTRY_rest0(p, length - whole * 128, k + whole * 128, top, x0_0 + whole * 128);
+      }
+      else {
+        ENTRY_serial0(p, length - whole * 128, k + whole * 128, top, x0_0 + whole * 128);
+      }
+      ++depth;
+      for (tarry_i64 t = leaf; t & 1; t >>= 1, --depth) {
+        ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+      }
+    }
+  }
+}
+static void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct ENTRY_state* s) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 r1 = p->r1;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 count = p->count;
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
+  const float v5 = p->s1;
+  const tarry_i64 k = 0;
+  float* const a2 = p->a2 + y;
+  const float v8 = s->value0[0];
+  a2[0] = s->value0[0];
+}
+void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 r1 = p->r1;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 count = p->count;
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
+  const float v5 = p->s1;
+  const tarry_i64 down = (e0 + 31) / 32;
+  struct ENTRY_state stacks[32][12];
+  struct ENTRY_columns s;
+  struct ENTRY_folds f;
+  tarry_i64 staged_line = -1, staged_k = -1;
+  for (tarry_i64 at = lo; at < hi; ++at) {
+    const tarry_i64 line = at / down, top = (at - line * down) * 32;
+    const tarry_i64 end = e0 - top < 32 ? e0 : top + 32;
+    const tarry_i64 plane = line / chunks, part = line - plane * chunks;
+    const tarry_i64 first = part * chunk_blocks * 128, last = first + chunk_blocks * 128;
+    for (tarry_i64 k = first; k < last && k < n; k += 512) {
+      const tarry_i64 m = n - k < 512 ? n - k : 512;
+      if (line != staged_line || k != staged_k) ENTRY_stage(p, k, m, &s);
+      staged_line = line, staged_k = k;
+      for (tarry_i64 y = top; y < end; y += 4) {
+        const tarry_i64 rows = end - y < 4 ? end - y : 4;
+        ENTRY_accumulate(p, y, rows, k, m, &s, &f);
+        for (tarry_i64 row = 0; row < rows; ++row) ENTRY_points(p, y + row, k, m, &f, row, stacks[y + row - top], first);
+      }
+    }
+    const tarry_i64 blocks = ((last < n ? last : n) - first + 127) / 128;
+    for (tarry_i64 y = top; y < end; ++y) {
+      struct ENTRY_state* const stack = stacks[y - top];
+      tarry_i64 depth = __builtin_popcountll(blocks);
+      for (; depth > 1; --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+      if (chunks == 1) ENTRY_finish(p, y, stack);
+      else ((struct ENTRY_state*)p->scratch)[part * count + plane * e0 + y] = stack[0];
+    }
+  }
+}
+void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 r1 = p->r1;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 count = p->count;
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
+  const float v5 = p->s1;
+  const tarry_i64 down = (e0 + 31) / 32;
+  const struct ENTRY_state* const scratch = (const struct ENTRY_state*)p->scratch;
+  struct ENTRY_state stack[36];
+  for (tarry_i64 at = lo; at < hi; ++at) {
+    const tarry_i64 line = at / down, top = (at - line * down) * 32;
+    const tarry_i64 end = e0 - top < 32 ? e0 : top + 32;
+    const tarry_i64 plane = line / 1, part = line - plane * 1;
+    for (tarry_i64 y = top; y < end; ++y) {
+      tarry_i64 depth = 0;
+      for (tarry_i64 chunk = 0; chunk < chunks; ++chunk) {
+        stack[depth] = scratch[chunk * count + plane * e0 + y];
+        ++depth;
+        for (tarry_i64 t = chunk; t & 1; t >>= 1, --depth) {
+          ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+        }
+      }
+      for (; depth > 1; --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+      ENTRY_finish(p, y, stack);
+    }
+  }
+}
