@@ -139,10 +139,11 @@ class Generator {
   void add_opening() {
     Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}}, r_.pick({Layout::Copied, Layout::Contiguous}), Content::Plain, r_.bits()};
     if (r_.chance(40)) grid.type.shape.push_back(r_.between(2, 4));
-    const std::int64_t kind = r_.below(7);
+    const std::int64_t kind = r_.below(8);
     if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};   // several tiles
     if (kind == 5) grid.type.shape = {r_.between(66000, 90000)};                 // several chunks
     if (kind == 6) grid.type.shape = {r_.between(2, 5), r_.between(600, 3000)};  // long rows
+    if (kind == 7) grid.type.shape = {r_.between(3, 12), 1, r_.between(2, 20)};  // points
     types_.push_back(grid.type);
     program_.inputs.push_back(std::move(grid));
     const Argument x = last_value();
@@ -194,6 +195,22 @@ class Generator {
         s.axes = {-1};
         if (add(s)) add(draw_row());
         break;
+      case 7: {  // every point of one set beside every point of another
+        Input others{{type_of(x).dtype, {r_.between(20, 70), type_of(x).shape.back()}}, r_.pick({Layout::Copied, Layout::Transposed}), Content::Plain, r_.bits()};
+        types_.push_back(others.type);
+        program_.inputs.push_back(std::move(others));
+        s.function = r_.pick({Function::Subtract, Function::Multiply, Function::Maximum});
+        s.arguments.push_back(last_value());
+        if (!add(s)) break;
+        s.axes = {-1};
+        s.arguments = {last_value()};
+        s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Min, Function::Max});
+        if (!add(s) || r_.chance(50)) break;
+        s.arguments = {last_value()};
+        s.function = r_.pick({Function::Sum, Function::Max, Function::Argmin, Function::Var});
+        add(s);
+        break;
+      }
       default:  // a reduction that nobody reads, beside its operand
         s.function = Function::Max;
         s.axes = {r_.below(2)};
