@@ -15,6 +15,8 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr int kSerialExtent = 32;     // R is left to right up to here
 constexpr int kPartRowExtent = 512;   // a part of a warp per row up to here
 constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
+constexpr int kFewestLines = 4;       // of a scan that go side by side on a CPU
+constexpr int kShortScan = 2048;      // rows of a scan go side by side up to here
 constexpr int kManyColumns = 16384;   // enough for a thread each
 constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
 constexpr int kDrawBlock = 4;         // words of a block of Philox
@@ -130,7 +132,7 @@ class Scheduler {
   /// A thread per row where rows are short, or lie side by side and are many; a warp per row of medium length.
   void choose_scan() {
     ir_.schedule = Schedule::ScanInner;
-    if (!target_.is_cuda()) return;
+    if (!target_.is_cuda()) return choose_scan_lines();
     const bool columns = outer_is_best() && args_.outer_count() >= kManyColumns;
     if (args_.reduced <= kSerialExtent || columns) {
       ir_.schedule = Schedule::ScanSerial;
@@ -138,6 +140,19 @@ class Scheduler {
     }
     if (args_.reduced > kWarpRowExtent) ir_.schedule = Schedule::ScanTiles;
     choose_inner_vector();
+  }
+
+  /// Columns, or rows that have less than sixteen blocks, side by side: as many as fit 256 bytes.
+  void choose_scan_lines() {
+    if (ir_.rank == 0 || args_.extents.back() < kFewestLines) return;
+    const bool columns = outer_is_best();
+    if (!columns && args_.reduced > kShortScan) return;
+    ir_.schedule = Schedule::ScanSerial;
+    std::size_t bytes = 0;
+    for (const Reduction& r : ir_.reductions) bytes += itemsize(r.dtype);
+    const std::int64_t most = columns ? std::max<std::int64_t>(16, static_cast<std::int64_t>(std::bit_floor(256 / std::min<std::size_t>(bytes, 256)))) : 16;
+    const auto extent = static_cast<std::uint64_t>(std::min(args_.extents.back(), most));
+    ir_.rows_class = std::max(16, static_cast<int>(std::bit_ceil(extent)));
   }
 
   /// Whether more bytes are contiguous along the last outer dimension than along the reduced axis. A draw counts as loaded.

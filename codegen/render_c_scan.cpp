@@ -1,32 +1,65 @@
-// C kernels of scans (docs/numerics.md, "Scans"). A work item is a row, or a chunk of one: an aligned run of tree blocks.
+// C kernels of scans (docs/numerics.md, "Scans"): many lines side by side, so that every step of the definition is a loop
+// over vectors.
 //
-// Rows in chunks go in two passes: the entry sums every chunk but the last, the fold starts each chunk from the chunks
+//   ScanSerial  the lines are `width` outer elements: columns, or short rows. A work item is a chunk of such a tile.
+//   ScanInner   the lines are sixteen blocks of one row. A work item is a chunk of a row.
+// A chunk is an aligned run of tree blocks. Where the inputs are contiguous along the reduced axis, they are evaluated line by
+// line and turned (render_c_turn.h) into an array x whose element [k][line] is element k of a block; columns go there directly.
+//
+// Axes in chunks go in two passes: the entry sums every chunk but the last, the fold starts each chunk from the chunks
 // before it and scans. In both passes blocks come in from left to right; what is pending is a binary counter of aligned
 // subtrees, and beside each the fold of it and all larger ones, which is the offset of the next block.
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <set>
 
 #include <fmt/format.h>
 
-#include "codegen/render_c.h"
+#include "codegen/render_c_turn.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
 namespace {
 
 constexpr int kBlock = 128;
+constexpr int kLines = 16;  // blocks of a row, or rows
+
+bool has_tiles(const KernelIr& ir) { return ir.schedule == Schedule::ScanSerial; }
+int width_of(const KernelIr& ir) { return has_tiles(ir) && ir.rows_class > 0 ? ir.rows_class : kLines; }
+int tile_of(const KernelIr& ir) { return has_tiles(ir) ? width_of(ir) : 1; }
+
+/// Whether more bytes of the points are contiguous along the last outer dimension than along the reduced axis.
+bool in_columns(const KernelIr& ir) {
+  if (!has_tiles(ir) || ir.rank == 0) return false;
+  std::size_t inner = 0, outer = 0;
+  for (const Access& a : ir.accesses) {
+    if (a.buffer == kNone) continue;
+    if (a.reduced == StrideClass::One) inner += itemsize(ir.buffers[a.buffer]);
+    if (a.strides.back() == StrideClass::One) outer += itemsize(ir.buffers[a.buffer]);
+  }
+  return outer > inner;
+}
 
 class ScanWriter {
  public:
   explicit ScanWriter(const KernelIr& ir)
       : ir_(ir),
+        columns_(in_columns(ir)),
+        width_(width_of(ir)),
+        tile_(tile_of(ir)),
         parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced,
                                          SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch})),
         w_(ir, parameters_) {}
 
   KernelSource render() {
     w_.preamble();
+    if (!columns_) {
+      turn_macros(w_);
+      std::set<std::size_t> sizes;
+      for (const Reduction& r : ir_.reductions) sizes.insert(itemsize(r.dtype));
+      for (const std::size_t s : sizes) turn_function(w_, s, 0);
+    }
     state();
     for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) {
       node_function(r);
@@ -40,6 +73,7 @@ class ScanWriter {
     const std::vector<std::string> functions = w_.expressions.functions();
     KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
     source.point_cost = point_cost(ir_);
+    source.tile = tile_;
     source.fold_per_chunk = true;
     return source;
   }
@@ -49,84 +83,111 @@ class ScanWriter {
   [[nodiscard]] std::string combine(std::uint32_t r, const std::string& a, const std::string& b) {
     return w_.expressions.combine(ir_.reductions[r], a, b);
   }
-  [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, 1, declare); }
+  [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
+  [[nodiscard]] std::string state_type() const { return fmt::format("struct {}_state", kEntryName); }
+  template <class F>
+  void each_scan(F&& f) {
+    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) f(r);
+  }
+  void fill(const std::string& array, std::uint32_t r, const std::string& from, const std::string& to) {
+    w_.line(fmt::format("for (tarry_i64 i = {}; i < {}; ++i) {}[i] = {};", from, to, array, neutral_literal(ir_.reductions[r])));
+  }
 
+  /// One value per line of a tile, or one of the row.
   void state() {
-    w_.open(fmt::format("struct {}_state", kEntryName));
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.line(fmt::format("{} r{};", type(r), r));
+    w_.open(state_type());
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} r{}[{}];", type(r), r, tile_)); });
     w_.close(";");
-    w_.line(fmt::format("static const struct {0}_state {0}_nothing = {{{1}}};", kEntryName, neutral()));
-  }
-  [[nodiscard]] std::string neutral() const {
-    std::string all;
-    for (const Reduction& r : ir_.reductions) all += fmt::format("{}{}", all.empty() ? "" : ", ", neutral_literal(r));
-    return all;
+    w_.open(fmt::format("static void {0}_clear({1}* s)", kEntryName, state_type()));
+    each_scan([&](std::uint32_t r) { fill(fmt::format("s->r{}", r), r, "0", std::to_string(tile_)); });
+    w_.close();
   }
 
-  /// The node of a whole block of tree R.
+  /// The nodes of a block of every line: of rows 0..quarters * 32 - 1 of x, what is missing being neutral.
   void node_function(std::uint32_t r) {
-    w_.open(fmt::format("static inline {0} {1}_node{2}(const {0}* x)", type(r), kEntryName, r));
-    w_.line(fmt::format("{} lane[32];", type(r)));
-    w_.open_loop("l", "0", "32");
-    w_.line(fmt::format("{} s = x[l];", type(r)));
-    for (int k = 32; k < kBlock; k += 32) w_.line(fmt::format("s = {};", combine(r, "s", fmt::format("x[l + {}]", k))));
-    w_.line("lane[l] = s;");
+    w_.open(fmt::format("static void {1}_node{2}(const {0}* x, int quarters, {0}* node)", type(r), kEntryName, r));
+    w_.line(fmt::format("{} lane[{}];", type(r), 32 * width_));
+    const std::string all = std::to_string(32 * width_);
+    w_.open_loop("l", "0", all);
+    w_.line("lane[l] = x[l];");
+    w_.close();
+    w_.open("for (int k = 1; k < quarters; ++k)");
+    w_.open_loop("l", "0", all);
+    w_.line(fmt::format("lane[l] = {};", combine(r, "lane[l]", fmt::format("x[l + k * {}]", all))));
+    w_.close();
     w_.close();
     for (int d = 16; d > 0; d /= 2) {
-      w_.open_loop("l", "0", std::to_string(d));
-      w_.line(fmt::format("lane[l] = {};", combine(r, "lane[l]", fmt::format("lane[l + {}]", d))));
+      w_.open_loop("l", "0", std::to_string(d * width_));
+      w_.line(fmt::format("{} = {};", d > 1 ? "lane[l]" : "node[l]", combine(r, "lane[l]", fmt::format("lane[l + {}]", d * width_))));
       w_.close();
     }
-    w_.line("return lane[0];");
     w_.close();
   }
 
-  /// Scans a block in place: rows of eight quads of four.
+  /// Scans a block of every line in place: rows of eight quads of four.
   void block_function(std::uint32_t r) {
-    w_.open(fmt::format("static inline void {1}_block{2}({0}* x, {0} offset)", type(r), kEntryName, r));
-    w_.line(fmt::format("{} quad[32];", type(r)));
-    w_.open_loop("q", "0", "32");
-    for (int j = 1; j < 4; ++j)
-      w_.line(fmt::format("x[4 * q + {0}] = {1};", j, combine(r, fmt::format("x[4 * q + {}]", j - 1), fmt::format("x[4 * q + {}]", j))));
-    w_.line("quad[q] = x[4 * q + 3];");
+    const int w = width_;
+    w_.open(fmt::format("static void {1}_block{2}({0}* x, int quarters, const {0}* offset)", type(r), kEntryName, r));
+    w_.line(fmt::format("{} rows[{}], through[{}];", type(r), w, 8 * w));
+    fill("rows", r, "0", std::to_string(w));
+    w_.open(fmt::format("for (int k = 0; k < quarters; ++k, x += {})", 32 * w));
+    w_.open("for (int q = 0; q < 8; ++q)");
+    w_.line(fmt::format("{}* const own = x + q * {};", type(r), 4 * w));
+    w_.open_loop("j", "0", std::to_string(w));
+    for (int i = 1; i < 4; ++i)
+      w_.line(fmt::format("own[j + {0}] = {1};", i * w, combine(r, fmt::format("own[j + {}]", (i - 1) * w), fmt::format("own[j + {}]", i * w))));
+    w_.line(fmt::format("through[q * {} + j] = own[j + {}];", w, 3 * w));
     w_.close();
-    for (int d = 1; d < 8; d *= 2) {
-      w_.open(fmt::format("for (int q = 0; q < 32; q += {})", 2 * d));
-      w_.line(fmt::format("for (int i = 0; i < {0}; ++i) quad[q + {0} + i] = {1};", d,
-                          combine(r, fmt::format("quad[q + {}]", d - 1), fmt::format("quad[q + {} + i]", d))));
-      w_.close();
-    }
-    w_.line(fmt::format("{} rows = {};", type(r), neutral_literal(ir_.reductions[r])));
-    w_.open("for (int q = 0; q < 32; q += 8)");
-    w_.line(fmt::format("const {} base = {};", type(r), combine(r, "offset", "rows")));
-    w_.open("for (int i = 0; i < 8; ++i)");
-    w_.line(fmt::format("const {} before = i == 0 ? base : {};", type(r), combine(r, "base", "quad[q + i - (i > 0)]")));
-    w_.line(fmt::format("for (int j = 4 * (q + i); j < 4 * (q + i) + 4; ++j) x[j] = {};", combine(r, "before", "x[j]")));
     w_.close();
-    w_.line(fmt::format("rows = {};", combine(r, "rows", "quad[q + 7]")));
+    for (int d = 1; d < 8; d *= 2)
+      for (int q = d; q < 8; q += 2 * d)
+        for (int i = 0; i < d; ++i) {
+          w_.open_loop("j", "0", std::to_string(w));
+          w_.line(fmt::format("through[j + {0}] = {1};", (q + i) * w,
+                              combine(r, fmt::format("through[j + {}]", (q - 1) * w), fmt::format("through[j + {}]", (q + i) * w))));
+          w_.close();
+        }
+    w_.open("for (int q = 0; q < 8; ++q)");
+    w_.line(fmt::format("{}* const own = x + q * {};", type(r), 4 * w));
+    w_.open_loop("j", "0", std::to_string(w));
+    w_.line(fmt::format("{} before = {};", type(r), combine(r, "offset[j]", "rows[j]")));
+    w_.line(fmt::format("if (q > 0) before = {};", combine(r, "before", fmt::format("through[q * {0} - {0} + j]", w))));
+    for (int i = 0; i < 4; ++i) w_.line(fmt::format("own[j + {0}] = {1};", i * w, combine(r, "before", fmt::format("own[j + {}]", i * w))));
+    w_.close();
+    w_.close();
+    w_.open_loop("j", "0", std::to_string(w));
+    w_.line(fmt::format("rows[j] = {};", combine(r, "rows[j]", fmt::format("through[j + {}]", 7 * w))));
+    w_.close();
     w_.close();
     w_.close();
   }
 
-  /// Node number `at` of a run comes in: fold[*depth - 1] is the offset of the next one.
+  /// Node number `at` of a run comes in, which begins at `start`: fold[*depth - 1] is the offset of the next one.
   void push_function() {
-    w_.open(fmt::format("static inline void {0}_push(struct {0}_state* node, struct {0}_state* fold, int* depth, tarry_i64 at, "
-                        "struct {0}_state start, struct {0}_state s)", kEntryName));
+    w_.open(fmt::format("static void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", kEntryName,
+                        state_type()));
+    w_.line("int d = *depth;");
+    w_.line(fmt::format("{} sum = *s;", state_type()));
+    const auto lines = [&](auto&& text) {
+      each_scan([&](std::uint32_t r) {
+        w_.open_loop("j", "0", std::to_string(tile_));
+        w_.line(text(r));
+        w_.close();
+      });
+    };
     w_.open("for (; at & 1; at >>= 1)");
-    w_.line("--*depth;");
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
-      w_.line(fmt::format("s.r{0} = {1};", r, combine(r, fmt::format("node[*depth].r{}", r), fmt::format("s.r{}", r))));
+    w_.line("--d;");
+    lines([&](std::uint32_t r) { return fmt::format("sum.r{0}[j] = {1};", r, combine(r, fmt::format("node[d].r{}[j]", r), fmt::format("sum.r{}[j]", r))); });
     w_.close();
-    w_.line(fmt::format("const struct {}_state before = *depth == 0 ? start : fold[*depth - 1];", kEntryName));
-    w_.line("node[*depth] = s;");
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
-      w_.line(fmt::format("fold[*depth].r{0} = {1};", r, combine(r, fmt::format("before.r{}", r), fmt::format("s.r{}", r))));
-    w_.line("++*depth;");
+    w_.line(fmt::format("const {}* const before = d == 0 ? start : &fold[d - 1];", state_type()));
+    w_.line("node[d] = sum;");
+    lines([&](std::uint32_t r) { return fmt::format("fold[d].r{0}[j] = {1};", r, combine(r, fmt::format("before->r{}[j]", r), fmt::format("sum.r{}[j]", r))); });
+    w_.line("*depth = d + 1;");
     w_.close();
   }
 
   void stack() {
-    w_.line(fmt::format("struct {0}_state node[{1}], fold[{1}];", kEntryName, kReduceLevels));
+    w_.line(fmt::format("{0} node[{1}], fold[{1}];", state_type(), kReduceLevels));
     w_.line("int depth = 0;");
   }
 
@@ -148,81 +209,232 @@ class ScanWriter {
     return found;
   }
 
-  /// Blocks first..last of a row: their node, or their scan from `start` on.
+  // ---------------------------------------------------------------- values
+
+  void addresses(Region region, const std::string& line, const std::string& k) {
+    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+      if (!w_.uses(a, region) || (region == Region::Row && ir_.accesses[a].store)) continue;
+      std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
+      if (ir_.rank > 0) indices.back() = line;
+      w_.base('a', a, fmt::format("b{}", a), sum_text(outer_offset(ir_, a, indices, ""), k == "0" ? k : reduced_offset(ir_, a, k, "")));
+    }
+  }
+
+  /// Row values of columns, as arrays over the tile.
+  void row_arrays() {
+    CWriter::Loop loop{w_.instructions(Region::Row), Axis::LastOuter, "j", "0", "m"};
+    if (loop.values.empty()) return;
+    for (const Value v : loop.values) w_.line(fmt::format("{} row{}[{}];", c_type(ir_.instrs[v].dtype), v, width_));
+    w_.open("");
+    addresses(Region::Row, "0", "0");
+    w_.loop(loop, [&] {
+      for (const Value v : loop.values) w_.line(fmt::format("row{0}[j] = v{0};", v));
+    });
+    w_.close();
+  }
+
+  [[nodiscard]] std::string operand(Value v, const std::string& results) const {
+    const Instr& in = ir_.instrs[v];
+    if (in.kind == InstrKind::Result) return fmt::format(fmt::runtime(results), in.index);
+    if (columns_ && in.region == Region::Row && in.kind != InstrKind::Scalar) return fmt::format("row{}[i]", v);
+    return value_name(v);
+  }
+
+  /// Stage 0 of a row of columns or of a line into x or y, or stage 1 from there.
+  void evaluate(bool last, const std::string& place) {
+    CWriter::Loop loop{points(last), columns_ ? Axis::LastOuter : Axis::Reduced, "i", "0", columns_ ? "m" : "length"};
+    loop.operand = [&](Value v) { return operand(v, place); };
+    if (last) return w_.loop(loop);
+    w_.loop(loop, [&] {
+      each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} = {};", fmt::format(fmt::runtime(place), r), loop.operand(ir_.reductions[r].args[0]))); });
+    });
+  }
+
+  /// Asks for what the sixteenth line from here takes and leaves: in between the core is busy with the lines before.
+  void look_ahead() {
+    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+      const Access& access = ir_.accesses[a];
+      if (access.buffer == kNone || !w_.uses(a, Region::Point)) continue;
+      const auto last = static_cast<std::uint32_t>(ir_.rank - 1);
+      std::string step = std::to_string(kBlock);
+      StrideClass along = access.reduced, across = StrideClass::Any;
+      if (has_tiles(ir_)) {
+        across = columns_ ? access.reduced : access.strides.back();
+        along = columns_ ? access.strides.back() : access.reduced;
+        step = slot_name(columns_ ? Slot{SlotKind::ReducedStride, a} : Slot{SlotKind::Stride, a, last});
+      }
+      if (along != StrideClass::One || across != StrideClass::Any) continue;
+      w_.line(fmt::format("for (tarry_i64 i = 0; i < {}; i += {}) __builtin_prefetch(a{} + {} * {} + i, {}, 2);", columns_ ? "m" : "length",
+                          64 / itemsize(ir_.buffers[access.buffer]), a, kLines, step, access.store ? 1 : 0));
+    }
+  }
+
+  /// Columns: element k of a block of every line is a row of x.
+  void column_inputs() {
+    w_.open("for (tarry_i64 k = 0; k < length; ++k)");
+    addresses(Region::Point, "0", "(block * 128 + k)");
+    look_ahead();
+    evaluate(false, fmt::format("x{{}}[k * {} + i]", width_));
+    w_.close();
+    each_scan([&](std::uint32_t r) { fill(fmt::format("x{}", r), r, fmt::format("length * {}", width_), fmt::format("quarters * {}", 32 * width_)); });
+  }
+  void column_results() {
+    w_.open("for (tarry_i64 k = 0; k < length; ++k)");
+    addresses(Region::Point, "0", "(block * 128 + k)");
+    evaluate(true, fmt::format("x{{}}[k * {} + i]", width_));
+    w_.close();
+  }
+
+  /// Lines: rows of the tile, or blocks of the row from `block` on; a line of y is 128 elements.
+  void open_line() {
+    w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
+    if (has_tiles(ir_)) {
+      w_.line("const tarry_i64 k = block * 128;");
+    } else {
+      w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
+    }
+    if (has_tiles(ir_)) {
+      addresses(Region::Row, "line", "0");
+      w_.straight(w_.instructions(Region::Row));
+      w_.open("");
+    }
+    addresses(Region::Point, has_tiles(ir_) ? "line" : "0", "k");
+  }
+  void close_line() {
+    if (has_tiles(ir_)) w_.close();
+    w_.close();
+  }
+  void line_inputs() {
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("if (lines < {0}) for (tarry_i64 i = lines * {1}; i < {2}; ++i) y{3}[i] = {4};", width_, kBlock, width_ * kBlock, r,
+                          neutral_literal(ir_.reductions[r])));
+    });
+    open_line();
+    look_ahead();
+    evaluate(false, fmt::format("y{{}}[line * {} + i]", kBlock));
+    each_scan([&](std::uint32_t r) { fill(fmt::format("y{}", r), r, fmt::format("line * {} + length", kBlock), fmt::format("line * {} + quarters * 32", kBlock)); });
+    close_line();
+    each_scan([&](std::uint32_t r) { turn(r, "y", kBlock, "x", width_, "quarters * 32", std::to_string(width_)); });
+  }
+  void line_results() {
+    each_scan([&](std::uint32_t r) { turn(r, "x", width_, "y", kBlock, std::to_string(width_), "quarters * 32"); });
+    open_line();
+    evaluate(true, fmt::format("y{{}}[line * {} + i]", kBlock));
+    close_line();
+  }
+  void turn(std::uint32_t r, const char* from, int pitch, const char* to, int to_width, const std::string& rows, const std::string& columns) {
+    const std::size_t size = itemsize(ir_.reductions[r].dtype);
+    w_.line(fmt::format("{0}_turn{1}((const {2}*){3}{4}, {5}, ({2}*){6}{4}, {7}, {8}, {9});", kEntryName, size, word_type(size), from, r, pitch, to,
+                        to_width, rows, columns));
+  }
+
+  // ---------------------------------------------------------------- blocks
+
+  /// Blocks first..last of a tile or a row: the state of their node, or their scan from `start` on.
   void blocks(bool scans) {
-    w_.open(fmt::format("static {1} {0}_{2}(const struct {0}_params* p{3}, tarry_i64 first, tarry_i64 last{4})", kEntryName,
-                        scans ? std::string("void") : fmt::format("struct {}_state", kEntryName), scans ? "scan" : "sum",
-                        place(true), scans ? fmt::format(", struct {}_state start", kEntryName) : std::string()));
+    w_.open(fmt::format("static void {0}_{1}(const struct {0}_params* p{2}, tarry_i64 first, tarry_i64 last, {3})", kEntryName,
+                        scans ? "scan" : "sum", place(true), fmt::format(fmt::runtime(scans ? "const {}* start" : "{}* whole"), state_type())));
     w_.locals();
     constexpr std::array kRegions = {Region::Row, Region::Point};
     w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-      if (w_.uses(a, Region::Row) && !ir_.accesses[a].store) w_.base('a', a, fmt::format("b{}", a), "0");
-    w_.straight(w_.instructions(Region::Row));
-    stack();
-    w_.open("for (tarry_i64 b = first; b < last; ++b)");
-    w_.line(fmt::format("const tarry_i64 k = b * {0}, m = n - k < {0} ? n - k : {0};", kBlock));
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-      if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.line(fmt::format("{} x{}[{}];", type(r), r, kBlock));
-    CWriter::Loop inputs{points(false), Axis::Reduced, "i", "0", "m"};
-    w_.loop(inputs, [&] {
-      for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
-        w_.line(fmt::format("x{}[i] = {};", r, value_name(ir_.reductions[r].args[0])));
-    });
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
-      w_.line(fmt::format("for (tarry_i64 i = m; i < {}; ++i) x{}[i] = {};", kBlock, r, neutral_literal(ir_.reductions[r])));
-    w_.line(fmt::format("struct {}_state s;", kEntryName));
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.line(fmt::format("s.r{0} = {1}_node{0}(x{0});", r, kEntryName));
-    if (scans) {
-      w_.line(fmt::format("const struct {}_state offset = depth == 0 ? start : fold[depth - 1];", kEntryName));
-      for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
-        w_.line(fmt::format("{1}_block{0}(x{0}, offset.r{0});", r, kEntryName));
-      CWriter::Loop results{points(true), Axis::Reduced, "i", "0", "m"};
-      results.operand = [&](Value v) {
-        return ir_.instrs[v].kind == InstrKind::Result ? fmt::format("x{}[i]", ir_.instrs[v].index) : value_name(v);
-      };
-      w_.loop(results);
+    if (columns_) {
+      row_arrays();
+    } else if (!has_tiles(ir_)) {
+      addresses(Region::Row, "0", "0");
+      w_.straight(w_.instructions(Region::Row));
     }
-    w_.line(fmt::format("{0}_push(node, fold, &depth, b - first, {1}, s);", kEntryName,
-                        scans ? std::string("start") : fmt::format("{}_nothing", kEntryName)));
+    if (!scans) {
+      w_.line(fmt::format("{0} nothing, * const start = &nothing;", state_type()));
+      w_.line(fmt::format("{}_clear(start);", kEntryName));
+    }
+    stack();
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("{} x{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
+      if (!columns_) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
+      if (columns_) w_.line(fmt::format("if (m < {0}) for (int i = 0; i < {1}; ++i) x{2}[i] = {3};", width_, kBlock * width_, r, neutral_literal(ir_.reductions[r])));
+      w_.line(fmt::format("{} node{}[{}], offset{}[{}];", type(r), r, width_, r, width_));
+    });
+    w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_tiles(ir_) ? 1 : width_));
+    if (!columns_) w_.line(has_tiles(ir_) ? "const tarry_i64 lines = m;" : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
+    if (has_tiles(ir_)) w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kBlock));
+    w_.line(has_tiles(ir_) ? "const int quarters = (int)((length + 31) / 32);" : "const int quarters = 4;");
+    if (columns_) column_inputs();
+    else line_inputs();
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}_node{1}(x{1}, quarters, node{1});", kEntryName, r)); });
+    if (has_tiles(ir_)) tile_offsets();
+    else row_offsets();
+    if (scans) {
+      each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}_block{1}(x{1}, quarters, offset{1});", kEntryName, r)); });
+      if (columns_) column_results();
+      else line_results();
+    }
     w_.close();
-    if (!scans) w_.line("return node[0];");
+    if (!scans) w_.line("*whole = node[0];");
     w_.close();
   }
+
+  /// The offsets of every line, whose blocks then come in.
+  void tile_offsets() {
+    w_.line(fmt::format("const {}* const before = depth == 0 ? start : &fold[depth - 1];", state_type()));
+    w_.line(fmt::format("{} sum;", state_type()));
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("for (int j = 0; j < {0}; ++j) offset{1}[j] = before->r{1}[j], sum.r{1}[j] = node{1}[j];", width_, r));
+    });
+    w_.line(fmt::format("{0}_push(node, fold, &depth, block - first, start, &sum);", kEntryName));
+  }
+  void row_offsets() {
+    w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
+    w_.line(fmt::format("const {}* const before = depth == 0 ? start : &fold[depth - 1];", state_type()));
+    w_.line(fmt::format("{} sum;", state_type()));
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("offset{0}[line] = before->r{0}[0], sum.r{0}[0] = node{0}[line];", r)); });
+    w_.line(fmt::format("{0}_push(node, fold, &depth, block + line - first, start, &sum);", kEntryName));
+    w_.close();
+  }
+
+  // ---------------------------------------------------------------- entries
 
   void open_items(std::string_view name) {
     w_.open(fmt::format("void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, name));
     w_.locals();
-    count_tiles(w_, 1);
+    count_tiles(w_, tile_);
     w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");
-    w_.line(fmt::format("struct {0}_state* const scratch = (struct {0}_state*)p->scratch;", kEntryName));
+    w_.line(fmt::format("{0}* const scratch = ({0}*)p->scratch;", state_type()));
+    w_.line(fmt::format("{} nothing;", state_type()));
+    w_.line(fmt::format("{}_clear(&nothing);", kEntryName));
+  }
+  void open_item() {
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
     w_.line("const tarry_i64 at = item / chunks, chunk = item - at * chunks;");
     w_.line("const tarry_i64 first = chunk * chunk_blocks;");
     w_.line("const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;");
-    decode_tile(w_, 1);
+    decode_tile(w_, tile_);
   }
 
   void entry() {
     open_items("");
-    w_.line(fmt::format("if (chunks == 1) {0}_scan(p{1}, first, last, {0}_nothing);", kEntryName, place(false)));
-    w_.line(fmt::format("else if (chunk + 1 < chunks) scratch[item] = {}_sum(p{}, first, last);", kEntryName, place(false)));
+    open_item();
+    w_.line(fmt::format("if (chunks == 1) {0}_scan(p{1}, first, last, &nothing);", kEntryName, place(false)));
+    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_sum(p{}, first, last, scratch + item);", kEntryName, place(false)));
     w_.close();
     w_.close();
   }
 
+  /// Chunks of one tile that follow each other share what comes before them.
   void fold() {
     open_items("_fold");
     stack();
-    w_.line(fmt::format("for (tarry_i64 c = 0; c < chunk; ++c) {0}_push(node, fold, &depth, c, {0}_nothing, scratch[at * chunks + c]);",
-                        kEntryName));
-    w_.line(fmt::format("{0}_scan(p{1}, first, last, depth == 0 ? {0}_nothing : fold[depth - 1]);", kEntryName, place(false)));
+    w_.line("tarry_i64 next = 0;");
+    open_item();
+    w_.line("if (item == lo || chunk == 0) next = 0, depth = 0;");
+    w_.line(fmt::format("for (; next < chunk; ++next) {0}_push(node, fold, &depth, next, &nothing, scratch + at * chunks + next);", kEntryName));
+    w_.line(fmt::format("{0}_scan(p{1}, first, last, depth == 0 ? &nothing : &fold[depth - 1]);", kEntryName, place(false)));
     w_.close();
     w_.close();
   }
 
   const KernelIr& ir_;
+  const bool columns_;
+  const int width_, tile_;
   const Parameters parameters_;
   CWriter w_;
 };
@@ -232,22 +444,30 @@ class ScanWriter {
 KernelSource render_c_scan(const KernelIr& ir) { return ScanWriter(ir).render(); }
 
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args) {
-  constexpr std::int64_t kEnoughRows = 64;     // fills the threads of a large machine without chunks
-  constexpr std::int64_t kChunkBlocks = 512;   // large enough to hide the cost of an item, small enough to balance
-  constexpr std::int64_t kMostItems = 4096;
+  constexpr std::int64_t kEnoughTiles = 64;       // fills the threads of a large machine without chunks
+  constexpr std::int64_t kChunkPoints = 1 << 16;  // large enough to hide the cost of an item, small enough to balance
+  constexpr std::int64_t kMostItems = 1024;
   Geometry g;
-  g.outer_tiles = tile_count(args, 1);
+  const int tile = tile_of(ir);
+  g.outer_tiles = tile_count(args, tile);
   if (g.outer_tiles == 0) return g;
   TARRY_ASSERT(args.reduced < std::int64_t{1} << (kReduceLevels + 1));
   const std::int64_t blocks = std::max<std::int64_t>(1, args.reduced / kBlock + (args.reduced % kBlock != 0));
   g.chunk_blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(blocks)));
-  if (g.outer_tiles >= kEnoughRows) return g;
-  std::int64_t wanted = kChunkBlocks;
+  if (g.outer_tiles >= kEnoughTiles) return g;
+  std::int64_t wanted = std::max<std::int64_t>(1, kChunkPoints / kBlock / tile);
   while ((blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
   if (wanted >= blocks) return g;
   g.chunk_blocks = wanted;
   g.chunks = (blocks + wanted - 1) / wanted;
-  g.scratch_bytes = static_cast<std::size_t>(g.grid()) * state_bytes(ir);
+  std::size_t bytes = 0;  // of the struct: one array per scan
+  std::size_t widest = 1;
+  for (const Reduction& r : ir.reductions) {
+    const std::size_t size = itemsize(r.dtype);
+    bytes = (bytes + size - 1) / size * size + size * static_cast<std::size_t>(tile);
+    widest = std::max(widest, size);
+  }
+  g.scratch_bytes = static_cast<std::size_t>(g.grid()) * ((bytes + widest - 1) / widest * widest);
   return g;
 }
 

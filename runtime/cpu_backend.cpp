@@ -112,11 +112,21 @@ std::int64_t grain_of(const Launch& launch) {
   return std::max<std::int64_t>(1, kQuarterNanoseconds / cost);
 }
 
-void run_items(Entry entry, const void* parameters, std::int64_t count, std::int64_t grain) {
+void run_items(Entry entry, const void* parameters, std::int64_t count, std::int64_t grain, std::int64_t first = 0) {
   parallel_for(count, grain, [&](std::int64_t lo, std::int64_t hi) {
     const support::DefaultFloatingPoint state;
-    entry(parameters, lo, hi);
+    entry(parameters, first + lo, first + hi);
   });
+}
+
+/// Chunks of a scan are summed, then scanned, in waves that the caches still hold the second time.
+void run_waves(const CpuExecutable& executable, const void* parameters, std::int64_t count, std::int64_t grain) {
+  const std::int64_t wave = 8 * std::int64_t{thread_count()};
+  for (std::int64_t first = 0; first < count; first += wave) {
+    const std::int64_t items = std::min(wave, count - first);
+    run_items(executable.run, parameters, items, grain, first);
+    run_items(executable.fold_chunks, parameters, items, grain, first);
+  }
 }
 
 class CpuBackend final : public Backend {
@@ -190,11 +200,11 @@ std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& 
 void CpuBackend::launch(const Launch& launch) {
   const auto& executable = static_cast<const CpuExecutable&>(*launch.executable);
   const codegen::Geometry& geometry = launch.geometry;
+  TARRY_ASSERT(geometry.chunks == 1 || executable.fold_chunks != nullptr);
+  if (geometry.chunks > 1 && launch.source->fold_per_chunk)
+    return run_waves(executable, launch.parameters.data(), geometry.grid(), grain_of(launch));
   run_items(executable.run, launch.parameters.data(), geometry.grid(), grain_of(launch));
   if (geometry.chunks == 1) return;
-  TARRY_ASSERT(executable.fold_chunks != nullptr);
-  if (launch.source->fold_per_chunk)
-    return run_items(executable.fold_chunks, launch.parameters.data(), geometry.grid(), grain_of(launch));
   const std::int64_t grain = std::max<std::int64_t>(1, 1024 / geometry.chunks / launch.source->tile);
   run_items(executable.fold_chunks, launch.parameters.data(), geometry.outer_tiles, grain);
 }

@@ -30,7 +30,7 @@ static inline ENTRY_v4 ENTRY_low4(ENTRY_v4 a, ENTRY_v4 b) {
 static inline ENTRY_v4 ENTRY_high4(ENTRY_v4 a, ENTRY_v4 b) {
   return TARRY_SHUFFLE(ENTRY_v4, a, b, 2, 6, 3, 7);
 }
-static void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 rows, tarry_i64 columns) {
+static void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
   tarry_i64 c = 0;
   for (; c + 4 <= columns; c += 4, from += 4 * pitch) {
     tarry_i64 r = 0;
@@ -45,14 +45,14 @@ static void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, t
       const ENTRY_v4 x1_2 = ENTRY_low4(x0_1, x0_3), x1_3 = ENTRY_high4(x0_1, x0_3);
       const ENTRY_v4 x2_0 = ENTRY_low4(x1_0, x1_2), x2_1 = ENTRY_high4(x1_0, x1_2);
       const ENTRY_v4 x2_2 = ENTRY_low4(x1_1, x1_3), x2_3 = ENTRY_high4(x1_1, x1_3);
-      __builtin_memcpy(to + (r + 0) * 64 + c, &x2_0, 16);
-      __builtin_memcpy(to + (r + 1) * 64 + c, &x2_1, 16);
-      __builtin_memcpy(to + (r + 2) * 64 + c, &x2_2, 16);
-      __builtin_memcpy(to + (r + 3) * 64 + c, &x2_3, 16);
+      __builtin_memcpy(to + (r + 0) * width + c, &x2_0, 16);
+      __builtin_memcpy(to + (r + 1) * width + c, &x2_1, 16);
+      __builtin_memcpy(to + (r + 2) * width + c, &x2_2, 16);
+      __builtin_memcpy(to + (r + 3) * width + c, &x2_3, 16);
     }
-    for (; r < rows; ++r) for (int k = 0; k < 4; ++k) to[r * 64 + c + k] = from[r + k * pitch];
+    for (; r < rows; ++r) for (int k = 0; k < 4; ++k) to[r * width + c + k] = from[r + k * pitch];
   }
-  for (; c < columns; ++c, from += pitch) for (tarry_i64 r = 0; r < rows; ++r) to[r * 64 + c] = from[r];
+  for (; c < columns; ++c, from += pitch) for (tarry_i64 r = 0; r < rows; ++r) to[r * width + c] = from[r];
 }
 void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 t0_0 = p->t0_0;
@@ -72,7 +72,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
     const float* const b0 = p->a0 + i0 * t0_0 + i1;
     const float* const b1 = p->a1 + i0 + i1 * t1_1;
     float* const b2 = p->a2 + i0 * t2_0 + i1;
-    ENTRY_turn4((const tarry_u32*)b1, t1_1, t1, rows, columns);
+    ENTRY_turn4((const tarry_u32*)b1, t1_1, t1, 64, rows, columns);
     for (tarry_i64 r = 0; r < rows; ++r) {
       const float* const a0 = b0 + r * t0_0;
       const float* const a1 = (const float*)t1 + r * 64;
