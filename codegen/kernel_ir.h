@@ -63,8 +63,8 @@ enum class Schedule : std::uint8_t {
   RowInner,      ///< several stages, or on a GPU a short row: part of a thread block or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
   Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a square tile
-  ScanSerial,    ///< a thread per outer index
-  ScanInner,     ///< a warp per outer index (on a CPU threads by aligned chunks of the axis)
+  ScanSerial,    ///< a thread per outer index (on a CPU a thread for rows_class of them side by side)
+  ScanInner,     ///< a warp per outer index (on a CPU sixteen blocks of a row side by side, threads by aligned chunks)
   ScanTiles,     ///< tiles of the axis by thread blocks, in one pass
   Contract,        ///< no reduction, but loops: tiles of the last two outer dimensions
   ContractReduce,  ///< loops: tiles of the last outer dimension and the reduced axis

@@ -149,6 +149,10 @@ struct Maker {
     return add(op, graph::is_arg_reduce(op) ? int64 : dtype(x), to, {x},
                static_cast<std::uint32_t>(g.reduces.size() - 1));
   }
+  GraphEdge scan(Op op, GraphEdge x, int axis) {
+    g.reduces.push_back({axis, 1});
+    return add(op, dtype(x), shape(x), {x}, static_cast<std::uint32_t>(g.reduces.size() - 1));
+  }
   /// The reduced axis again, with extent 1.
   GraphEdge keep(GraphEdge x, int axis) {
     Dims to = shape(x);
