@@ -35,7 +35,7 @@ KernelIr scan(Schedule schedule, int lines, bool columns, Dtype dtype, bool two)
   return b.ir;
 }
 
-void compare(const KernelIr& ir, std::int64_t lines, std::int64_t n, bool columns) {
+void compare(const KernelIr& ir, const CpuKernels& kernels, std::int64_t lines, std::int64_t n, bool columns) {
   const Dtype dtype = ir.buffers[0];
   const std::int64_t pitch = columns ? lines + 3 : n + 3;
   KernelArgs args;
@@ -58,7 +58,7 @@ void compare(const KernelIr& ir, std::int64_t lines, std::int64_t n, bool column
     buffers.push_back(std::move(bytes));
   }
   INFO("lines " << lines << " n " << n << " columns " << columns);
-  CpuKernels(ir).require_as_interpreted(args, buffers);
+  kernels.require_as_interpreted(args, buffers);
 }
 
 }  // namespace
@@ -69,18 +69,21 @@ TEST_CASE("render c scan: columns and rows side by side have the bits of the int
   if (!columns && lines > 16) return;
   const Dtype dtype = GENERATE(Dtype::Float32, Dtype::Float64, Dtype::Int64, Dtype::Int8);
   const KernelIr ir = scan(Schedule::ScanSerial, lines, columns, dtype, dtype == Dtype::Float32);
+  const CpuKernels kernels(ir);
   for (const auto& [outer, n] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 31}, {16, 33}, {17, 100}, {70, 128}, {67, 129}, {33, 700}})
-    compare(ir, outer, n, columns);
+    compare(ir, kernels, outer, n, columns);
 }
 
 TEST_CASE("render c scan: chunks of many columns start from what comes before them", "[codegen][cpu][scan]") {
-  compare(scan(Schedule::ScanSerial, 64, true, Dtype::Float32, false), 65, 9000, true);
+  const KernelIr ir = scan(Schedule::ScanSerial, 64, true, Dtype::Float32, false);
+  compare(ir, CpuKernels(ir), 65, 9000, true);
 }
 
 TEST_CASE("render c scan: sixteen blocks of a row have the bits of the interpreter", "[codegen][cpu][scan]") {
   const Dtype dtype = GENERATE(Dtype::Float32, Dtype::Float64, Dtype::Int8);
   const KernelIr ir = scan(Schedule::ScanInner, 16, false, dtype, dtype == Dtype::Float64);
-  for (const std::int64_t n : {1, 127, 2048, 2049, 5000, 70'003}) compare(ir, 3, n, false);
+  const CpuKernels kernels(ir);
+  for (const std::int64_t n : {1, 127, 2048, 2049, 5000, 70'003}) compare(ir, kernels, 3, n, false);
 }
 
 TEST_CASE("render c scan: rows, columns and single rows have schedules of their own", "[codegen][cpu][scan]") {
