@@ -60,14 +60,14 @@ class ScanWriter {
       for (const Reduction& r : ir_.reductions) sizes.insert(itemsize(r.dtype));
       for (const std::size_t s : sizes) turn_function(w_, s, 0);
     }
+    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) fill_function(r);
     state();
     for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) {
       node_function(r);
       block_function(r);
     }
     push_function();
-    blocks(false);
-    blocks(true);
+    blocks();
     entry();
     fold();
     const std::vector<std::string> functions = w_.expressions.functions();
@@ -90,11 +90,19 @@ class ScanWriter {
     for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) f(r);
   }
   void fill(const std::string& array, std::uint32_t r, const std::string& from, const std::string& to) {
-    w_.line(fmt::format("for (tarry_i64 i = {}; i < {}; ++i) {}[i] = {};", from, to, array, neutral_literal(ir_.reductions[r])));
+    w_.line(fmt::format("{}_fill{}({}, {}, {});", kEntryName, r, array, from, to));
+  }
+  /// A function that stays one: every loop in line is compiled again.
+  void fill_function(std::uint32_t r) {
+    w_.open(fmt::format("static __attribute__((noinline)) void {}_fill{}({}* x, tarry_i64 from, tarry_i64 to)", kEntryName, r, type(r)));
+    w_.line(fmt::format("for (tarry_i64 i = from; i < to; ++i) x[i] = {};", neutral_literal(ir_.reductions[r])));
+    w_.close();
   }
 
-  /// One value per line of a tile, or one of the row.
+  /// One value per line of a tile, or one of the row. The steps of `through`: halves of two, four and eight quads, the last
+  /// quad of the left one and those of the right one.
   void state() {
+    w_.line(fmt::format("static const unsigned char {0}_left[12] = {{0, 2, 4, 6, 1, 1, 5, 5, 3, 3, 3, 3}}, {0}_right[12] = {{1, 3, 5, 7, 2, 3, 6, 7, 4, 5, 6, 7}};", kEntryName));
     w_.open(state_type());
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} r{}[{}];", type(r), r, tile_)); });
     w_.close(";");
@@ -105,7 +113,7 @@ class ScanWriter {
 
   /// The nodes of a block of every line: of rows 0..quarters * 32 - 1 of x, what is missing being neutral.
   void node_function(std::uint32_t r) {
-    w_.open(fmt::format("static void {1}_node{2}(const {0}* x, int quarters, {0}* node)", type(r), kEntryName, r));
+    w_.open(fmt::format("static __attribute__((noinline)) void {1}_node{2}(const {0}* x, int quarters, {0}* node)", type(r), kEntryName, r));
     w_.line(fmt::format("{} lane[{}];", type(r), 32 * width_));
     const std::string all = std::to_string(32 * width_);
     w_.open_loop("l", "0", all);
@@ -127,7 +135,7 @@ class ScanWriter {
   /// Scans a block of every line in place: rows of eight quads of four.
   void block_function(std::uint32_t r) {
     const int w = width_;
-    w_.open(fmt::format("static void {1}_block{2}({0}* x, int quarters, const {0}* offset)", type(r), kEntryName, r));
+    w_.open(fmt::format("static __attribute__((noinline)) void {1}_block{2}({0}* x, int quarters, const {0}* offset)", type(r), kEntryName, r));
     w_.line(fmt::format("{} rows[{}], through[{}];", type(r), w, 8 * w));
     fill("rows", r, "0", std::to_string(w));
     w_.open(fmt::format("for (int k = 0; k < quarters; ++k, x += {})", 32 * w));
@@ -139,14 +147,13 @@ class ScanWriter {
     w_.line(fmt::format("through[q * {} + j] = own[j + {}];", w, 3 * w));
     w_.close();
     w_.close();
-    for (int d = 1; d < 8; d *= 2)
-      for (int q = d; q < 8; q += 2 * d)
-        for (int i = 0; i < d; ++i) {
-          w_.open_loop("j", "0", std::to_string(w));
-          w_.line(fmt::format("through[j + {0}] = {1};", (q + i) * w,
-                              combine(r, fmt::format("through[j + {}]", (q - 1) * w), fmt::format("through[j + {}]", (q + i) * w))));
-          w_.close();
-        }
+    w_.open("for (int s = 0; s < 12; ++s)");
+    w_.line(fmt::format("const {0}* const left = through + {1}_left[s] * {2};", type(r), kEntryName, w));
+    w_.line(fmt::format("{0}* const right = through + {1}_right[s] * {2};", type(r), kEntryName, w));
+    w_.open_loop("j", "0", std::to_string(w));
+    w_.line(fmt::format("right[j] = {};", combine(r, "left[j]", "right[j]")));
+    w_.close();
+    w_.close();
     w_.open("for (int q = 0; q < 8; ++q)");
     w_.line(fmt::format("{}* const own = x + q * {};", type(r), 4 * w));
     w_.open_loop("j", "0", std::to_string(w));
@@ -164,7 +171,7 @@ class ScanWriter {
 
   /// Node number `at` of a run comes in, which begins at `start`: fold[*depth - 1] is the offset of the next one.
   void push_function() {
-    w_.open(fmt::format("static void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", kEntryName,
+    w_.open(fmt::format("static __attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", kEntryName,
                         state_type()));
     w_.line("int d = *depth;");
     w_.line(fmt::format("{} sum = *s;", state_type()));
@@ -306,8 +313,7 @@ class ScanWriter {
   }
   void line_inputs() {
     each_scan([&](std::uint32_t r) {
-      w_.line(fmt::format("if (lines < {0}) for (tarry_i64 i = lines * {1}; i < {2}; ++i) y{3}[i] = {4};", width_, kBlock, width_ * kBlock, r,
-                          neutral_literal(ir_.reductions[r])));
+      fill(fmt::format("y{}", r), r, fmt::format("lines * {}", kBlock), std::to_string(width_ * kBlock));
     });
     open_line();
     look_ahead();
@@ -330,10 +336,10 @@ class ScanWriter {
 
   // ---------------------------------------------------------------- blocks
 
-  /// Blocks first..last of a tile or a row: the state of their node, or their scan from `start` on.
-  void blocks(bool scans) {
-    w_.open(fmt::format("static void {0}_{1}(const struct {0}_params* p{2}, tarry_i64 first, tarry_i64 last, {3})", kEntryName,
-                        scans ? "scan" : "sum", place(true), fmt::format(fmt::runtime(scans ? "const {}* start" : "{}* whole"), state_type())));
+  /// Blocks first..last of a tile or a row: their scan from `start` on, or their node, where `whole` wants it.
+  void blocks() {
+    w_.open(fmt::format("static __attribute__((noinline)) void {0}_blocks(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, "
+                        "const {2}* start, {2}* whole)", kEntryName, place(true), state_type()));
     w_.locals();
     constexpr std::array kRegions = {Region::Row, Region::Point};
     w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
@@ -343,15 +349,14 @@ class ScanWriter {
       addresses(Region::Row, "0", "0");
       w_.straight(w_.instructions(Region::Row));
     }
-    if (!scans) {
-      w_.line(fmt::format("{0} nothing, * const start = &nothing;", state_type()));
-      w_.line(fmt::format("{}_clear(start);", kEntryName));
-    }
     stack();
     each_scan([&](std::uint32_t r) {
       w_.line(fmt::format("{} x{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
       if (!columns_) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
-      if (columns_) w_.line(fmt::format("if (m < {0}) for (int i = 0; i < {1}; ++i) x{2}[i] = {3};", width_, kBlock * width_, r, neutral_literal(ir_.reductions[r])));
+      if (columns_) {
+        w_.line(fmt::format("if (m < {})", width_));
+        fill(fmt::format("x{}", r), r, "0", std::to_string(kBlock * width_));
+      }
       w_.line(fmt::format("{} node{}[{}], offset{}[{}];", type(r), r, width_, r, width_));
     });
     w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_tiles(ir_) ? 1 : width_));
@@ -363,13 +368,12 @@ class ScanWriter {
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}_node{1}(x{1}, quarters, node{1});", kEntryName, r)); });
     if (has_tiles(ir_)) tile_offsets();
     else row_offsets();
-    if (scans) {
-      each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}_block{1}(x{1}, quarters, offset{1});", kEntryName, r)); });
-      if (columns_) column_results();
-      else line_results();
-    }
+    w_.line("if (whole) continue;");
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}_block{1}(x{1}, quarters, offset{1});", kEntryName, r)); });
+    if (columns_) column_results();
+    else line_results();
     w_.close();
-    if (!scans) w_.line("*whole = node[0];");
+    w_.line("if (whole) *whole = node[0];");
     w_.close();
   }
 
@@ -413,8 +417,8 @@ class ScanWriter {
   void entry() {
     open_items("");
     open_item();
-    w_.line(fmt::format("if (chunks == 1) {0}_scan(p{1}, first, last, &nothing);", kEntryName, place(false)));
-    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_sum(p{}, first, last, scratch + item);", kEntryName, place(false)));
+    w_.line(fmt::format("if (chunks == 1) {0}_blocks(p{1}, first, last, &nothing, 0);", kEntryName, place(false)));
+    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_blocks(p{}, first, last, &nothing, scratch + item);", kEntryName, place(false)));
     w_.close();
     w_.close();
   }
@@ -427,7 +431,7 @@ class ScanWriter {
     open_item();
     w_.line("if (item == lo || chunk == 0) next = 0, depth = 0;");
     w_.line(fmt::format("for (; next < chunk; ++next) {0}_push(node, fold, &depth, next, &nothing, scratch + at * chunks + next);", kEntryName));
-    w_.line(fmt::format("{0}_scan(p{1}, first, last, depth == 0 ? &nothing : &fold[depth - 1]);", kEntryName, place(false)));
+    w_.line(fmt::format("{0}_blocks(p{1}, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);", kEntryName, place(false)));
     w_.close();
     w_.close();
   }

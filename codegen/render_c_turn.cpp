@@ -40,7 +40,7 @@ void turn_function(CWriter& w, std::size_t size, int ahead) {
   w.line(fmt::format("typedef {} {} __attribute__((vector_size({})));", word_type(size), vector_type(size), kVectorBytes));
   interleave(w, size, false);
   interleave(w, size, true);
-  w.open(fmt::format("static void {0}_turn{1}(const {2}* from, tarry_i64 pitch, {2}* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns)",
+  w.open(fmt::format("static __attribute__((noinline)) void {0}_turn{1}(const {2}* from, tarry_i64 pitch, {2}* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns)",
                      kEntryName, size, word_type(size)));
   w.line("tarry_i64 c = 0;");
   w.open(fmt::format("for (; c + {0} <= columns; c += {0}, from += {0} * pitch)", lanes));

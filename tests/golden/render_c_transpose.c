@@ -30,7 +30,7 @@ static inline ENTRY_v4 ENTRY_low4(ENTRY_v4 a, ENTRY_v4 b) {
 static inline ENTRY_v4 ENTRY_high4(ENTRY_v4 a, ENTRY_v4 b) {
   return TARRY_SHUFFLE(ENTRY_v4, a, b, 2, 6, 3, 7);
 }
-static void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
+static __attribute__((noinline)) void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
   tarry_i64 c = 0;
   for (; c + 4 <= columns; c += 4, from += 4 * pitch) {
     tarry_i64 r = 0;
