@@ -1,5 +1,7 @@
 #include "bench/ceilings.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -8,10 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "bench/threads.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "bench/timing.h"
 #include "runtime/backend.h"
 #include "runtime/nvrtc.h"
+#include "runtime/parallel.h"
 
 namespace bench {
 namespace {
@@ -75,31 +81,52 @@ Ceilings of_gpu() {
           rate("ceiling_write", 256, 1024, once)};
 }
 
+#if defined(__x86_64__)
+/// Lines of `from`, or of one value where it is null, stored past the caches: without it memory is read before it is written.
+__attribute__((target("avx"))) void store_lines(char* to, const char* from, std::size_t bytes) {
+  const __m256i value = _mm256_set1_epi32(3);
+  for (std::size_t at = 0; at < bytes; at += 32)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at),
+                        from == nullptr ? value : _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at)));
+  _mm_sfence();
+}
+bool has_lines() { return __builtin_cpu_supports("avx"); }
+#else
+void store_lines(char*, const char*, std::size_t) {}
+bool has_lines() { return false; }
+#endif
+
+/// The better of plain and streaming stores; all cores, on memory as arrays have it.
 Ceilings of_cpu() {
-  const std::size_t bytes = std::size_t{1} << 28, words = bytes / sizeof(std::uint64_t);
-  std::vector<std::uint64_t> from(words, 1), to(words, 2);
-  const auto rate = [](double moved, const auto& call) { return moved / measure(call, [] {}).back_to_back; };
+  ta::runtime::Backend& b = ta::runtime::backend(ta::cpu);
+  const std::size_t bytes = std::size_t{1} << 28;
+  const auto from_buffer = b.allocate(bytes), to_buffer = b.allocate(bytes);
+  char *const from = static_cast<char*>(from_buffer->data), *const to = static_cast<char*>(to_buffer->data);
+  std::memset(from, 1, bytes);
+  std::memset(to, 2, bytes);
+  const auto rate = [&](double moved, const std::function<void(std::size_t at, std::size_t size)>& piece) {
+    constexpr std::int64_t kPiece = std::int64_t{1} << 18;
+    const auto call = [&] {
+      ta::runtime::parallel_for(static_cast<std::int64_t>(bytes) / kPiece, 1, [&](std::int64_t lo, std::int64_t hi) {
+        piece(static_cast<std::size_t>(lo * kPiece), static_cast<std::size_t>((hi - lo) * kPiece));
+      });
+    };
+    return moved / measure(call, [] {}).back_to_back;
+  };
   const auto once = static_cast<double>(bytes);
   Ceilings c;
-  c.copy = rate(2 * once, [&] {
-    for_ranges(words, [&](std::size_t first, std::size_t last) {
-      std::memcpy(&to[first], &from[first], (last - first) * sizeof(std::uint64_t));
-    });
-  });
-  c.write = rate(once, [&] {
-    for_ranges(words, [&](std::size_t first, std::size_t last) {
-      std::memset(&to[first], 3, (last - first) * sizeof(std::uint64_t));
-    });
-  });
-  std::uint64_t total = 0;
-  c.read = rate(once, [&] {
-    const auto of_range = [&](std::size_t first, std::size_t last) {
-      std::uint64_t s[32] = {};
-      for (; first + 32 <= last; first += 32)
-        for (std::size_t k = 0; k < 32; ++k) s[k] += from[first + k];
-      return std::accumulate(s, s + 32, std::uint64_t{0});
-    };
-    total += fold_ranges(words, std::uint64_t{0}, of_range, std::plus<>());
+  c.copy = rate(2 * once, [&](std::size_t at, std::size_t size) { std::memcpy(to + at, from + at, size); });
+  c.write = rate(once, [&](std::size_t at, std::size_t size) { std::memset(to + at, 3, size); });
+  if (has_lines()) {
+    c.copy = std::max(c.copy, rate(2 * once, [&](std::size_t at, std::size_t size) { store_lines(to + at, from + at, size); }));
+    c.write = std::max(c.write, rate(once, [&](std::size_t at, std::size_t size) { store_lines(to + at, nullptr, size); }));
+  }
+  std::atomic<std::uint64_t> total{0};
+  c.read = rate(once, [&](std::size_t at, std::size_t size) {
+    std::uint64_t s[32] = {};
+    for (const auto *word = reinterpret_cast<const std::uint64_t*>(from + at), *const end = word + size / 8; word < end; word += 32)
+      for (std::size_t k = 0; k < 32; ++k) s[k] += word[k];
+    total += std::accumulate(s, s + 32, std::uint64_t{0});
   });
   return total == 0 ? Ceilings{} : c;  // the sum is needed, so the loads are
 }
@@ -108,7 +135,7 @@ Ceilings of_cpu() {
 
 Ceilings measure_ceilings(bool gpu) {
   const Ceilings c = gpu ? of_gpu() : of_cpu();
-  if (gpu) ta::runtime::backend(ta::cuda(0)).trim();
+  ta::runtime::backend(gpu ? ta::cuda(0) : ta::cpu).trim();
   return c;
 }
 

@@ -32,6 +32,12 @@ enum class SlotKind : std::uint8_t {
 };
 struct Slot { SlotKind kind; std::uint32_t a = 0, b = 0; };
 
+/// A store as the parameters name it.
+struct StoreSlot {
+  std::uint32_t access, word;
+  std::int64_t itemsize;
+};
+
 struct KernelSource {
   std::string text;                ///< complete translation unit body of this kernel: used prelude sections + kernel
   std::string prelude;             ///< the prelude part alone (a batch emits the union of its kernels' sections once)
@@ -39,11 +45,19 @@ struct KernelSource {
   std::string kernel;              ///< the kernel part alone
   std::string entry;               ///< global symbol; ends in the hash of the text
   std::vector<Slot> slots;
+  std::vector<StoreSlot> stores;
   int threads = 256;               ///< GPU block size
   int tile = 1;                    ///< CPU: outer elements of a work item
   int shared_bytes = 0;            ///< GPU: dynamic shared memory of a thread block
   bool fold_per_chunk = false;     ///< CPU: the fold runs once per chunk, not once per outer tile
   int point_cost = 1;              ///< CPU: estimated quarter-nanoseconds of one point, for the grain of parallel loops
+};
+
+/// Stores of a CPU kernel whose elements lie one behind the other in the order of its work items.
+struct DenseStores {
+  std::int64_t elements = 0;       ///< that one work item writes
+  std::uint64_t accesses = 0;      ///< a bit for each of the first 64
+  std::int64_t bytes = 0;          ///< that a launch writes through them
 };
 
 /// Launch geometry; a pure function of KernelIr, Target and KernelArgs (never of the SM count).
@@ -53,6 +67,7 @@ struct Geometry {
   std::int64_t chunk_blocks = 1;   ///< tree blocks per chunk
   std::size_t scratch_bytes = 0;   ///< chunk states; 0 where chunks == 1
   std::size_t ticket_count = 0;    ///< GPU: counters needed
+  DenseStores dense;
   [[nodiscard]] std::int64_t grid() const { return outer_tiles * chunks; }
 };
 

@@ -68,6 +68,24 @@ KernelSource render_c_pointwise(const KernelIr& ir) {
 
 }  // namespace
 
+DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_t elements) {
+  DenseStores dense;
+  const std::int64_t items = args.outer_count();
+  for (const Instr& instr : ir.instrs) {
+    if (instr.kind != InstrKind::Store || instr.region != Region::Point || instr.index >= 64) continue;
+    const AccessArgs& a = args.accesses[instr.index];
+    bool is_dense = elements == 1 || a.reduced_stride == 1;
+    std::int64_t expected = elements;
+    for (int d = args.extents.size(); d-- > 0; expected *= args.extents[d])
+      is_dense = is_dense && (args.extents[d] == 1 || a.strides[d] == expected);
+    if (!is_dense) continue;
+    dense.accesses |= std::uint64_t{1} << instr.index;
+    dense.bytes += items * elements * static_cast<std::int64_t>(itemsize(ir.buffers[ir.accesses[instr.index].buffer]));
+  }
+  if (dense.accesses != 0) dense.elements = elements;
+  return dense;
+}
+
 KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
   if (ir.is_contraction()) return render_c_contract(ir, target);
   if (ir.schedule == Schedule::Transpose) return render_c_transpose(ir);
@@ -84,6 +102,7 @@ Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const Kerne
   if (!ir.is_map()) return geometry_c_reduce(ir, args);
   Geometry g;
   g.outer_tiles = args.outer_count();
+  g.dense = dense_stores(ir, args, 1);
   return g;
 }
 

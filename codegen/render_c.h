@@ -89,6 +89,9 @@ std::int64_t tile_count(const KernelArgs& args, int tile);
 /// Rough cost of one point, see KernelSource::point_cost.
 int point_cost(const KernelIr& ir);
 
+/// The stores of points that are dense where a work item is one outer index, and `elements` points along the reduced axis.
+DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_t elements);
+
 /// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks, so n is below
 /// 2^37. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must run on.
 inline constexpr int kReduceLevels = 36;

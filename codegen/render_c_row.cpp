@@ -360,6 +360,7 @@ Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args) {
   Geometry g;
   g.outer_tiles = tile_count(args, row_tile(ir, Stages(ir)));
   g.chunk_blocks = kLongestRow / 128;  // a row is one piece
+  if (ir.schedule == Schedule::RowInner && args.reduced > 1) g.dense = dense_stores(ir, args, args.reduced);
   return g;
 }
 

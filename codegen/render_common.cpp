@@ -303,6 +303,11 @@ KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kern
   source.kernel = std::move(kernel);
   source.text = source.prelude + source.kernel;
   source.slots = parameters.slots;
+  for (std::uint32_t word = 0; word < source.slots.size(); ++word) {
+    const Slot& slot = source.slots[word];
+    if (slot.kind != SlotKind::Pointer || !ir.accesses[slot.a].store) continue;
+    source.stores.push_back({slot.a, word, static_cast<std::int64_t>(itemsize(ir.buffers[ir.accesses[slot.a].buffer]))});
+  }
   return source;
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/backend.h"
 #include "runtime/c_compiler.h"
 #include "runtime/cpu_blas.h"
+#include "runtime/cpu_stream.h"
 #include "runtime/cpu_target.h"
 #include "runtime/host_pool.h"
 #include "runtime/parallel.h"
@@ -78,13 +79,11 @@ class Library {
   void* const handle_;
 };
 
-using Entry = void (*)(const void* parameters, std::int64_t lo, std::int64_t hi);
-
 class CpuExecutable final : public cache::Executable {
  public:
-  CpuExecutable(std::shared_ptr<Library> from, Entry entry, Entry fold) : run(entry), fold_chunks(fold), library_(std::move(from)) {}
-  const Entry run;
-  const Entry fold_chunks;  ///< null for pointwise kernels
+  CpuExecutable(std::shared_ptr<Library> from, CpuEntry entry, CpuEntry fold) : run(entry), fold_chunks(fold), library_(std::move(from)) {}
+  const CpuEntry run;
+  const CpuEntry fold_chunks;  ///< null for pointwise kernels
 
  private:
   std::shared_ptr<Library> library_;
@@ -112,7 +111,7 @@ std::int64_t grain_of(const Launch& launch) {
   return std::max<std::int64_t>(1, kQuarterNanoseconds / cost);
 }
 
-void run_items(Entry entry, const void* parameters, std::int64_t count, std::int64_t grain, std::int64_t first = 0) {
+void run_items(CpuEntry entry, const void* parameters, std::int64_t count, std::int64_t grain, std::int64_t first = 0) {
   parallel_for(count, grain, [&](std::int64_t lo, std::int64_t hi) {
     const support::DefaultFloatingPoint state;
     entry(parameters, first + lo, first + hi);
@@ -194,7 +193,7 @@ std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& 
   void* const entry = from->find(request.entry);
   if (!entry) TARRY_THROW(CompileError, "", Where{}, "a compiled kernel lacks its entry " + request.entry);
   void* const fold = from->find(request.entry + "_fold");
-  return std::make_shared<CpuExecutable>(std::move(from), reinterpret_cast<Entry>(entry), reinterpret_cast<Entry>(fold));
+  return std::make_shared<CpuExecutable>(std::move(from), reinterpret_cast<CpuEntry>(entry), reinterpret_cast<CpuEntry>(fold));
 }
 
 void CpuBackend::launch(const Launch& launch) {
@@ -203,6 +202,13 @@ void CpuBackend::launch(const Launch& launch) {
   TARRY_ASSERT(geometry.chunks == 1 || executable.fold_chunks != nullptr);
   if (geometry.chunks > 1 && launch.source->fold_per_chunk)
     return run_waves(executable, launch.parameters.data(), geometry.grid(), grain_of(launch));
+  if (streams(launch)) {
+    parallel_for(geometry.grid(), grain_of(launch), [&](std::int64_t lo, std::int64_t hi) {
+      const support::DefaultFloatingPoint state;
+      run_streamed(executable.run, launch, lo, hi);
+    });
+    return;
+  }
   run_items(executable.run, launch.parameters.data(), geometry.grid(), grain_of(launch));
   if (geometry.chunks == 1) return;
   const std::int64_t grain = std::max<std::int64_t>(1, 1024 / geometry.chunks / launch.source->tile);

@@ -9,8 +9,10 @@
 #include <thread>
 
 #include <tarry/error.h>
+#include <tarry/tarry.h>
 
 #include "runtime/c_compiler.h"
+#include "runtime/cpu_stream.h"
 #include "runtime/parallel.h"
 #include "support/env.h"
 #include "support/fault.h"
@@ -188,6 +190,54 @@ TEST_CASE("cpu: kernels run in the default floating-point state and leave the ca
   REQUIRE(std::all_of(y.begin(), y.end(), [&](float v) { return v == twice; }));
 #endif
 }
+
+#if defined(__x86_64__)
+TEST_CASE("cpu: results larger than the caches are stored past them, with the same bits", "[runtime][cpu]") {
+  struct Pretend {
+    explicit Pretend(std::int64_t bytes) { runtime::set_last_level_cache(bytes); }
+    ~Pretend() { runtime::set_last_level_cache(-1); }
+  };
+  const Scope on(cpu);
+  // What runs, and how many of its launches write dense results of points.
+  const auto check = [](const std::function<std::vector<Array>()>& record, std::int64_t launches) {
+    const auto bytes_of = [](std::vector<Array> results) {
+      evaluate(std::span<const Array>(results));
+      std::vector<std::string> bytes;
+      const auto add = [&](const auto& values) {
+        bytes.emplace_back(reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]);
+      };
+      for (const Array& r : results) {
+        if (r.dtype() == float64) add(r.to_vector<double>());
+        else if (r.dtype() == float32) add(r.to_vector<float>());
+        else add(r.to_vector<std::uint8_t>());
+      }
+      return bytes;
+    };
+    const std::vector<std::string> plain = bytes_of(record());
+    const std::int64_t before = runtime::streamed_launches();
+    const Pretend small(1);
+    CHECK(bytes_of(record()) == plain);
+    CHECK(runtime::streamed_launches() - before == launches);
+  };
+  for (const std::int64_t n : {1, 63, 64, 511, 512, 513, 5000, 300'007}) {
+    const Array x = astype(arange(n), float32) * 0.37f - 40.0f, y = astype(arange(n) % 7, float64);
+    evaluate(x, y);
+    INFO("n " << n);
+    check([&] { return std::vector{x * 2.0f + 1.0f}; }, 1);
+    check([&] { return std::vector{x + x, astype(x > 0.0f, uint8), y * 3.0}; }, 1);
+  }
+  const Array m = reshape(astype(arange(123 * 457), float32), {123, 457});
+  evaluate(m);
+  check([&] { return std::vector{m(slice(1, -1), slice(2, none)) * 0.5f}; }, 1);
+  check([&] { return std::vector{m / sum(m, 1, {.keepdims = true}), sum(m, 1)}; }, 1);
+  check([&] { return std::vector{sum(m, 0)}; }, 0);
+  check([&] { Array a = m + 0.0f; a.set({slice(3, 100), slice(0, none, 2)}, 1.0f); return std::vector{a}; }, 1);
+  for (const char* threads : {"1", "2", "7"}) {
+    const Switch count("TARRY_NUM_THREADS", threads);
+    check([&] { Array a = m * 1.0f - 3.0f; evaluate(a); a = exp(-a) * 2.0f; return std::vector{a}; }, 2);
+  }
+}
+#endif
 
 TEST_CASE("cpu: a parallel loop covers every index once, also from several threads and nested", "[runtime][cpu]") {
   const Switch threads("TARRY_NUM_THREADS", "5");

@@ -1,0 +1,125 @@
+#include "runtime/cpu_stream.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "support/check.h"
+
+namespace tarry::runtime {
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::int64_t kPieceBytes = 2048;  // of one store; longer bursts of stores take longer
+
+std::int64_t cache_of_machine() {
+  constexpr std::int64_t kUnknown = std::int64_t{32} << 20;
+  std::int64_t bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : kUnknown;
+}
+
+std::atomic<std::int64_t> pretended{-1}, streamed{0};
+
+std::int64_t last_level_cache() {
+  static const std::int64_t bytes = cache_of_machine();
+  const std::int64_t other = pretended.load(std::memory_order_relaxed);
+  return other < 0 ? bytes : other;
+}
+
+#if defined(__x86_64__)
+constexpr bool kCanStream = true;
+
+void stream_lines(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+}
+__attribute__((target("avx"))) void stream_lines_avx(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 32)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at)));
+}
+
+/// Whole lines go past the caches.
+void stream_copy(char* to, const char* from, std::size_t bytes) {
+  static const auto lines = __builtin_cpu_supports("avx") ? stream_lines_avx : stream_lines;
+  const std::size_t head = std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
+  const std::size_t whole = (bytes - head) / kLine * kLine;
+  std::memcpy(to, from, head);
+  lines(to + head, from + head, whole);
+  std::memcpy(to + head + whole, from + head + whole, bytes - head - whole);
+}
+void stream_fence() { _mm_sfence(); }
+#else
+constexpr bool kCanStream = false;
+void stream_copy(char* to, const char* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+void stream_fence() {}
+#endif
+
+struct Piece {
+  std::uint32_t word;
+  std::int64_t item_bytes;
+  char* memory;  ///< of item 0
+  char* buffer;
+};
+
+/// What a thread keeps from launch to launch.
+struct Workspace {
+  std::vector<std::uint64_t> words;
+  std::vector<Piece> pieces;
+  std::vector<char> memory;
+};
+
+}  // namespace
+
+void set_last_level_cache(std::int64_t bytes) { pretended.store(bytes, std::memory_order_relaxed); }
+
+std::int64_t streamed_launches() { return streamed.load(std::memory_order_relaxed); }
+
+bool streams(const Launch& launch) {
+  const std::int64_t bytes = launch.geometry.dense.bytes;
+  if (!kCanStream || bytes == 0 || bytes < last_level_cache()) return false;
+  streamed.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int64_t hi) {
+  static thread_local Workspace workspace;
+  auto& [words, pieces, memory] = workspace;
+  const codegen::DenseStores& dense = launch.geometry.dense;
+  words.assign(launch.parameters.begin(), launch.parameters.end());
+  pieces.clear();
+  std::int64_t widest = 1;
+  for (const codegen::StoreSlot& s : launch.source->stores) {
+    if (s.access >= 64 || (dense.accesses >> s.access & 1) == 0) continue;
+    pieces.push_back({s.word, dense.elements * s.itemsize, reinterpret_cast<char*>(words[s.word]), nullptr});
+    widest = std::max(widest, pieces.back().item_bytes);
+  }
+  TARRY_ASSERT(!pieces.empty());
+  const std::int64_t items = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, kPieceBytes / widest))));
+  const std::size_t room = (static_cast<std::size_t>(items * widest) + 2 * kLine) / kLine * kLine + kLine;
+  if (memory.size() < room * pieces.size() + kLine) memory.resize(room * pieces.size() + kLine);
+  char* free = memory.data() + (kLine - reinterpret_cast<std::uintptr_t>(memory.data()) % kLine) % kLine;
+  for (Piece& p : pieces) {
+    p.buffer = free + reinterpret_cast<std::uintptr_t>(p.memory) % kLine;  // vectors of it lie as they do in memory
+    free += room;
+  }
+  for (std::int64_t at = lo, end; at < hi; at = end) {
+    end = std::min(hi, (at / items + 1) * items);
+    for (const Piece& p : pieces) words[p.word] = reinterpret_cast<std::uint64_t>(p.buffer) - static_cast<std::uint64_t>(at * p.item_bytes);
+    entry(words.data(), at, end);
+    for (const Piece& p : pieces) stream_copy(p.memory + at * p.item_bytes, p.buffer, static_cast<std::size_t>((end - at) * p.item_bytes));
+  }
+  stream_fence();
+}
+
+}  // namespace tarry::runtime
