@@ -304,10 +304,9 @@ void StateWriter::line_functions() {
     if (is_moments(reduction)) {
       moments_blocks_function(r, many);
     } else if (is_extreme(r)) {
-      blocks_function(r, "exact", many);
       extreme_blocks_function(r, many);
     } else {
-      blocks_function(r, "blocks", many);
+      blocks_function(r, many);
     }
   }
 }
@@ -363,11 +362,11 @@ void StateWriter::levels(const std::function<void(int d, const std::string& from
 }
 
 /// The nodes of `count` whole blocks that lie one behind the other.
-void StateWriter::blocks_function(std::uint32_t r, std::string_view name, const std::string& arguments) {
+void StateWriter::blocks_function(std::uint32_t r, const std::string& arguments) {
   const Reduction& reduction = ir.reductions[r];
   const int blocks = segment_blocks();
   const std::string type = accumulator(r);
-  open(fmt::format("static __attribute__((noinline)) void {}_{}{}({})", kEntryName, name, r, arguments));
+  open(fmt::format("static __attribute__((noinline)) void {}_blocks{}({})", kEntryName, r, arguments));
   line("(void)p;");
   line(fmt::format("{} a[{}], b[{}], * const out = {};", type, 32 * blocks, 16 * blocks, block(r, "value")));
   open("for (tarry_i64 q = 0; q < count; ++q)");
@@ -387,12 +386,14 @@ void StateWriter::blocks_function(std::uint32_t r, std::string_view name, const 
 }
 
 /// The same for extremes of floats. These are in any order the same but for NaNs and the signs of zeros: a plain comparison
-/// finds them, and the exact rule runs where a NaN was there or an extreme is zero.
+/// finds them, and a block is looked at again where a NaN was among them or its extreme is a zero.
 void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& arguments) {
   const Reduction& reduction = ir.reductions[r];
   const int blocks = segment_blocks();
   const std::string type = accumulator(r), x = input(r, 0), flag = reduction.dtype == Dtype::Float64 ? "tarry_i64" : "int";
-  const char* const order = reduction.op == Op::Min || reduction.op == Op::ArgMin ? "<" : ">";
+  const bool least = reduction.op == Op::Min || reduction.op == Op::ArgMin;
+  const char* const order = least ? "<" : ">";
+  const std::string suffix(info(reduction.dtype).suffix), sign = reduction.dtype == Dtype::Float64 ? "0x8000000000000000ull" : "0x80000000u";
   const auto better = [&](const std::string& a, const std::string& b) { return fmt::format("{1} {2} {0} ? {1} : {0}", a, b, order); };
   open(fmt::format("static __attribute__((noinline)) void {}_blocks{}({})", kEntryName, r, arguments));
   line(fmt::format("{} a[{}], b[{}], * const out = {};", type, 32 * blocks, 16 * blocks, block(r, "value")));
@@ -412,10 +413,17 @@ void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& ar
     line(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l) {}[i * {} + l] = {};", blocks, d, to, d,
                      better(fmt::format("{}[i * {} + l]", from, 2 * d), fmt::format("{}[i * {} + {} + l]", from, 2 * d, d))));
   });
-  line("int exact = 0;");
-  line("for (int l = 0; l < 32; ++l) exact |= unordered[l] != 0;");
-  if (!is_arg(r)) line("for (tarry_i64 i = 0; i < count; ++i) exact |= out[i] == 0;");
-  line(fmt::format("if (exact) {}_exact{}(p, count, {}, out);", kEntryName, r, x));
+  line("int nan = 0;");
+  line("for (int l = 0; l < 32; ++l) nan |= unordered[l] != 0;");
+  open("for (tarry_i64 q = 0; q < count; ++q)");
+  line("if (!nan && out[q] != 0) continue;");
+  line(fmt::format("const {}* const y = {} + q * 128;", type, x));
+  line(fmt::format("{} is_nan = 0, wins = 0;", flag));  // zeros of the sign that wins
+  line(fmt::format("for (int l = 0; l < 128; ++l) is_nan |= y[l] != y[l], wins |= tarry_bits_{}(y[l]) == {};", suffix,
+                   least ? sign : std::string("0")));
+  line(fmt::format("if (out[q] == 0) out[q] = tarry_from_bits_{}(wins {} 0 ? {} : 0);", suffix, least ? "!=" : "==", sign));
+  line("if (is_nan) out[q] = __builtin_nanf(\"\");");
+  close();
   close();
 }
 

@@ -85,7 +85,7 @@ class StateWriter : public CWriter {
   void combine_blocks(std::uint32_t r, int nodes, int size);
   void even_weights(std::uint32_t r, int count);
   void levels(const std::function<void(int d, const std::string& from, const std::string& to)>& meet);
-  void blocks_function(std::uint32_t r, std::string_view name, const std::string& arguments);
+  void blocks_function(std::uint32_t r, const std::string& arguments);
   void extreme_blocks_function(std::uint32_t r, const std::string& arguments);
   void moments_blocks_function(std::uint32_t r, const std::string& arguments);
   void find_function(std::uint32_t r);

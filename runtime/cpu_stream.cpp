@@ -1,3 +1,4 @@
+// Runs CPU kernels piece by piece and copies what they wrote past the caches.
 #include "runtime/cpu_stream.h"
 
 #include <unistd.h>

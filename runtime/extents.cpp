@@ -224,8 +224,9 @@ constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an
 
 /// One extent of every class that kernels for `target` distinguish, where the others are as recorded.
 std::vector<std::int64_t> representatives(const graph::Target& target, bool reduced) {
-  constexpr std::int64_t kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 20;
+  constexpr std::int64_t kFew = 7, kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 20;
   std::vector<std::int64_t> tops{kSerial};
+  if (!target.is_cuda()) tops.insert(tops.begin(), kFew);  // fewer than a vector: no tiles
   for (std::int64_t row = kBlock; row <= kLarge; row *= 2)
     tops.push_back(row);  // beyond rows: what fusion gains changes
   tops.push_back(kWide + kSerial);
