@@ -151,8 +151,11 @@ Json run(const bench::Workload& w, const std::string& mode, const bench::HostInp
     const bench::Timing t = bench::measure(call, ta::synchronize);
     row = {{"ms", 1e3 * t.back_to_back}, {"sync_ms", 1e3 * t.alone}, {"gbps", 1e-9 * w.bytes / t.back_to_back}};
     if (w.ceiling != Ceiling::None) {
+      // A processor's memory is shared with whatever else runs on it: its ceiling is that of the same second.
+      const double ceiling = rate(options.gpu() ? machine : bench::measure_ceilings(false), w.ceiling);
       row["ceiling"] = name(w.ceiling);
-      row["share"] = w.bytes / t.back_to_back / rate(machine, w.ceiling);
+      row["ceiling_gbps"] = 1e-9 * ceiling;
+      row["share"] = w.bytes / t.back_to_back / ceiling;
     }
   }
   const ta::Counters& c = report.counters();

@@ -413,10 +413,10 @@ void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& ar
     line(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l) {}[i * {} + l] = {};", blocks, d, to, d,
                      better(fmt::format("{}[i * {} + l]", from, 2 * d), fmt::format("{}[i * {} + {} + l]", from, 2 * d, d))));
   });
-  line("int nan = 0;");
-  line("for (int l = 0; l < 32; ++l) nan |= unordered[l] != 0;");
+  line("int odd = 0;");
+  line("for (int l = 0; l < 32; ++l) odd |= unordered[l] != 0;");
   open("for (tarry_i64 q = 0; q < count; ++q)");
-  line("if (!nan && out[q] != 0) continue;");
+  line("if (!odd && out[q] != 0) continue;");
   line(fmt::format("const {}* const y = {} + q * 128;", type, x));
   line(fmt::format("{} is_nan = 0, wins = 0;", flag));  // zeros of the sign that wins
   line(fmt::format("for (int l = 0; l < 128; ++l) is_nan |= y[l] != y[l], wins |= tarry_bits_{}(y[l]) == {};", suffix,

@@ -112,9 +112,10 @@ std::int64_t grain_of(const Launch& launch) {
 }
 
 void run_items(CpuEntry entry, const void* parameters, std::int64_t count, std::int64_t grain, std::int64_t first = 0) {
-  parallel_for(count, grain, [&](std::int64_t lo, std::int64_t hi) {
+  const struct { CpuEntry entry; const void* parameters; std::int64_t first; } call{entry, parameters, first};
+  parallel_for(count, grain, [&call](std::int64_t lo, std::int64_t hi) {  // one reference: std::function does not allocate
     const support::DefaultFloatingPoint state;
-    entry(parameters, first + lo, first + hi);
+    call.entry(call.parameters, call.first + lo, call.first + hi);
   });
 }
 
@@ -203,7 +204,7 @@ void CpuBackend::launch(const Launch& launch) {
   if (geometry.chunks > 1 && launch.source->fold_per_chunk)
     return run_waves(executable, launch.parameters.data(), geometry.grid(), grain_of(launch));
   if (streams(launch)) {
-    parallel_for(geometry.grid(), grain_of(launch), [&](std::int64_t lo, std::int64_t hi) {
+    parallel_for(geometry.grid(), grain_of(launch), [&executable, &launch](std::int64_t lo, std::int64_t hi) {
       const support::DefaultFloatingPoint state;
       run_streamed(executable.run, launch, lo, hi);
     });
