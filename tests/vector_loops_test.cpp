@@ -89,9 +89,16 @@ ta::Array leaf(std::vector<std::int64_t> shape) {
 
 }  // namespace
 
-#if defined(__x86_64__) && !defined(TARRY_SANITIZE_NAME)
 TEST_CASE("vector loops: the work of a kernel is done by packed instructions alone", "[codegen][cpu]") {
-  if (!ta::support::run_process({"objdump", "--version"}).succeeded()) return;
+#if !defined(__x86_64__) || defined(TARRY_SANITIZE_NAME)
+  const bool readable = false;  // instrumented code is not vectorised, and the names of instructions are those of x86
+#else
+  const bool readable = ta::support::run_process({"objdump", "--version"}).succeeded();
+#endif
+  if (!readable) {
+    SUCCEED("nothing to read");
+    return;
+  }
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array x = leaf({1 << 20}), y = leaf({1 << 20}), m = leaf({1024, 1024});
   const auto cdf = [](const ta::Array& d) { return 0.5f * (1.0f + ta::erf(d * 0.7f)); };
@@ -125,4 +132,3 @@ TEST_CASE("vector loops: the work of a kernel is done by packed instructions alo
     }
   }
 }
-#endif
