@@ -12,6 +12,8 @@ namespace {
 /// Evaluated: its value is what the graph sees of it. A Scalar stays one, since its value is a launch argument.
 bool is_leaf(const Node& n, bool ready) { return ready && n.op != Op::Scalar; }
 
+bool is_ready(const Node& n) { return n.state.load(std::memory_order_acquire) == State::Ready; }
+
 /// What a plan may know of a Scalar's value.
 ScalarClass known_of(const Node& n) {
   return n.attributes() == kOpaque ? ScalarClass::Other : classify(n.dtype, n.cell());
@@ -28,9 +30,12 @@ class Walker {
   explicit Walker(Outline& o) : o_(o) {}
 
   Node* run(std::span<const Edge> roots) {
+    // Scalars that are roots come first: what is published has an id of its own, below those of its readers.
+    for (const Edge& root : roots)
+      if (root.node()->op == Op::Scalar && !seen(root.node())) add(root.node(), is_ready(*root.node()), true);
     for (const Edge& root : roots) {
       if (Node* blocked = visit(root.node())) return blocked;
-      o_.roots.push_back({root.node()->mark, root.output()});
+      o_.roots.push_back({o_.id_of(*root.node()), root.output()});
       o_.append(word(o_.roots.back()) | kRootTag);
     }
     find_donations();
@@ -39,11 +44,14 @@ class Walker {
 
  private:
   /// A node's mark is its id where the walk has been there: what an earlier walk left there names another node, or none.
-  [[nodiscard]] bool seen(const Node* n) const { return n->mark < o_.visits.size() && o_.visits[n->mark].node == n; }
+  [[nodiscard]] bool seen(const Node* n) const {
+    const std::size_t alias = n->mark & ~Outline::kAlias;
+    if (n->mark & Outline::kAlias) return alias < o_.aliases.size() && o_.aliases[alias].node == n;
+    return n->mark < o_.visits.size() && o_.visits[n->mark].node == n;
+  }
 
   Node* visit(Node* root) {
     if (seen(root)) return nullptr;
-    root_ = root;
     o_.stack.push_back({root, 0});
     while (!o_.stack.empty()) {
       Outline::Frame& f = o_.stack.back();
@@ -83,14 +91,15 @@ class Walker {
     return nullptr;
   }
 
-  void add(Node* n, bool ready) {
+  void add(Node* n, bool ready, bool own_id = false) {
     if (n->device.kind != DeviceKind::Unplaced) o_.placed = n->device;
     const bool leaf = is_leaf(*n, ready);
     const bool scalar = n->op == Op::Scalar;
     const auto known = static_cast<std::uint64_t>(scalar ? known_of(*n) : ScalarClass{});
-    if (scalar && n != root_ && n->extra == nullptr && n->file != nullptr) {
-      if (const Node* const same = equal_scalar(*n)) {
-        n->mark = same->mark;
+    if (scalar && n->extra == nullptr && n->file != nullptr) {
+      if (const Node* const same = own_id ? nullptr : equal_scalar(*n)) {
+        n->mark = Outline::kAlias | static_cast<std::uint32_t>(o_.aliases.size());
+        o_.aliases.push_back({n, same->mark});
         return;
       }
       o_.scalars.push_back(n);
@@ -135,7 +144,7 @@ class Walker {
 
   /// The edge (node, output); a second output of an evaluated node becomes a leaf of its own.
   GraphEdge resolve(Node* n, std::uint32_t output) {
-    const NodeId id = n->mark;
+    const NodeId id = o_.id_of(*n);
     if (output == 0 || n->state.load(std::memory_order_acquire) != State::Ready) return {id, output};
     for (const auto& [from, to] : o_.second_outputs)
       if (from == id) return {to, 0};
@@ -178,7 +187,7 @@ class Walker {
         --leaf;
         if (!dies || (of_node & kRoot) != 0) o_.donated[leaf] = 0;
       } else if (dies || (of_node & kRoot) != 0) {
-        for (int i = 0; i < n.n_inputs; ++i) ++o_.released[n.input(i)->mark];
+        for (int i = 0; i < n.n_inputs; ++i) ++o_.released[o_.id_of(*n.input(i))];
       }
     }
   }
@@ -196,7 +205,6 @@ class Walker {
   }
 
   Outline& o_;
-  const Node* root_ = nullptr;  ///< of which the walk is in progress: it gets an id of its own, under which it is published
 };
 
 }  // namespace
@@ -218,6 +226,7 @@ void Outline::clear() {
   stack.clear();
   second_outputs.clear();
   scalars.clear();
+  aliases.clear();
 }
 
 Node* walk(std::span<const Edge> roots, Outline& outline) {
@@ -292,7 +301,7 @@ Snapshot expand(const Outline& o) {
       out.op = n.op;
       out.n_inputs = n.n_inputs;
       for (int i = 0; i < n.n_inputs; ++i) {
-        const NodeId id = n.input(i)->mark;
+        const NodeId id = o.id_of(*n.input(i));
         out.inputs[i] = {id, n.input_output(i)};
         if (out.inputs[i].output == 0 || g.nodes[id].op != Op::Input) continue;
         const auto second = std::find_if(o.second_outputs.begin(), o.second_outputs.end(), [&](const auto& p) { return p.first == id; });

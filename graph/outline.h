@@ -63,6 +63,15 @@ struct Outline {
   std::vector<std::pair<NodeId, NodeId>> second_outputs;  ///< a node's id and that of its second output
   std::vector<std::uint32_t> released;
   std::vector<const Node*> scalars;
+  /// A scalar for which an equal one stands, and the id of that. Its mark is kAlias and the place in this list.
+  struct Alias {
+    const Node* node;
+    NodeId id;
+  };
+  static constexpr std::uint32_t kAlias = std::uint32_t{1} << 31;
+  std::vector<Alias> aliases;
+  /// The graph id of a node that this walk has been at.
+  [[nodiscard]] NodeId id_of(const Node& n) const { return n.mark & kAlias ? aliases[n.mark & ~kAlias].id : n.mark; }
 };
 
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate has

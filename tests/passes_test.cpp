@@ -99,13 +99,27 @@ TEST_CASE("scalars: equal numbers of one line are one, and what that makes equal
 }
 
 TEST_CASE("scalars: equal numbers that are results themselves are each evaluated", "[runtime]") {
-  std::vector<ta::Array> both;
-  for (int i = 0; i < 2; ++i) both.push_back(ta::full({}, 2.5f));
-  const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3}), product = x * both[0] * both[1];
-  ta::evaluate(both[0], product, both[1]);
-  CHECK(both[0].item<float>() == 2.5f);
-  CHECK(both[1].item<float>() == 2.5f);
-  CHECK(product.to_vector<float>() == std::vector<float>{6.25f, 12.5f, 18.75f});
+  for (const int order : {0, 1, 2}) {
+    std::vector<ta::Array> both;
+    for (int i = 0; i < 2; ++i) both.emplace_back(2.5f);
+    const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3}), product = x * both[0] * both[1];
+    if (order == 0) ta::evaluate(both[0], product, both[1]);
+    if (order == 1) ta::evaluate(product, both[0], both[1]);
+    if (order == 2) ta::evaluate(product, both[1]);
+    CHECK(both[1].is_evaluated());
+    CHECK(both[0].item<float>() == 2.5f);
+    CHECK(both[1].item<float>() == 2.5f);
+    CHECK(product.to_vector<float>() == std::vector<float>{6.25f, 12.5f, 18.75f});
+  }
+}
+
+TEST_CASE("scalars: one for which another stands is the same for every reader, however far apart they are", "[runtime]") {
+  std::vector<ta::Array> equal;
+  for (int i = 0; i < 2; ++i) equal.emplace_back(2.0f);
+  ta::Array y = ta::asarray(std::vector<float>{1, 2, 3}) * equal[0] * equal[1];
+  for (int i = 0; i < 40; ++i) y = y + static_cast<float>(i);
+  y = y * equal[1] - equal[0];
+  CHECK(y.to_vector<float>() == std::vector<float>{1566, 1574, 1582});
 }
 
 TEST_CASE("passes: each can be switched off by name", "[graph][passes]") {
