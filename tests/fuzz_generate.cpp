@@ -139,7 +139,7 @@ class Generator {
   void add_opening() {
     Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}}, r_.pick({Layout::Copied, Layout::Contiguous}), Content::Plain, r_.bits()};
     if (r_.chance(40)) grid.type.shape.push_back(r_.between(2, 4));
-    const std::int64_t kind = r_.below(8);
+    const std::int64_t kind = r_.below(9);
     if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};   // several tiles
     if (kind == 5) grid.type.shape = {r_.between(66000, 90000)};                 // several chunks
     if (kind == 6) grid.type.shape = {r_.between(2, 5), r_.between(600, 3000)};  // long rows
@@ -209,6 +209,24 @@ class Generator {
         s.arguments = {last_value()};
         s.function = r_.pick({Function::Sum, Function::Max, Function::Argmin, Function::Var});
         add(s);
+        break;
+      }
+      case 8: {  // one number as two arrays, both read again behind other numbers
+        Statement number;
+        number.function = Function::Full;
+        number.arguments = {{-1, r_.chance(50) ? Scalar(static_cast<int>(r_.between(1, 3))) : Scalar(0.5)}};
+        Argument equal[2];
+        for (Argument& each : equal) {
+          if (!add(number)) return;
+          each = last_value();
+        }
+        const std::int64_t others = r_.pick({0, 3, 20});
+        for (std::int64_t i = -2; i < others + 2; ++i) {
+          s.function = r_.pick({Function::Add, Function::Multiply, Function::Maximum});
+          const bool outer = i < 0 || i >= others;
+          s.arguments = {s.arguments.front(), outer ? equal[i & 1] : Argument{-1, static_cast<int>(i)}};
+          if (add(s)) s.arguments.front() = last_value();
+        }
         break;
       }
       default:  // a reduction that nobody reads, beside its operand

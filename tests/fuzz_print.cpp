@@ -99,6 +99,12 @@ std::string number_text(const Argument& a) {
   return a.value < 0 ? x : "ta::where(ta::not_equal(" + x + ", " + x + "), ta::zeros_like(" + x + "), " + x + ")";
 }
 
+/// A number of the dtype that full() would give it.
+std::string number_value(Scalar s) {
+  if (s.kind() == Scalar::Kind::Bool) return text(s);
+  return s.is_integer() ? "std::int64_t{" + text(s.as_int()) + "}" : "static_cast<float>(" + text(s) + ")";
+}
+
 /// The call of a statement.
 std::string arguments_text(const Statement& s) {
   const std::string dtype = s.dtype ? ", " + dtype_text(*s.dtype) : "";
@@ -123,7 +129,9 @@ std::string arguments_text(const Statement& s) {
     case Function::Argmin:
     case Function::Argmax:
       return joined(s.arguments) + ", " + (s.axes.empty() ? "{}" : std::to_string(s.axes[0])) + (s.flag ? ", {.keepdims = true}" : "");
-    case Function::Full: return shape_text(s.shape) + ", " + joined(s.arguments) + dtype;
+    case Function::Full:
+      if (is_number(s)) return number_value(s.arguments[0].scalar);
+      return shape_text(s.shape) + ", " + joined(s.arguments) + dtype;
     case Function::Zeros:
     case Function::Ones: return shape_text(s.shape) + dtype;
     case Function::FullLike:
@@ -184,7 +192,7 @@ std::string to_cpp(const Program& p) {
     s += "  ta::Array v" + std::to_string(p.inputs.size() + i) + " = ";
     if (statement.function == Function::Random) s += random_text(statement);
     else if (statement.function == Function::Slice) s += argument_text(statement.arguments[0]) + "(" + cuts_text(statement) + ");\n";
-    else s += std::string("ta::") + name(statement.function) + "(" + arguments_text(statement) + ");\n";
+    else s += std::string("ta::") + (is_number(statement) ? "Array" : name(statement.function)) + "(" + arguments_text(statement) + ");\n";
   }
   std::string outputs;
   for (const int v : p.outputs) outputs += (outputs.empty() ? "v" : ", v") + std::to_string(v);

@@ -250,11 +250,18 @@ Array record_update(const Statement& s, std::span<const Array> values) {
   return with_indices(s.cuts, [&](auto... i) { return s.function == Function::Set ? with_set(x, {i...}, v) : with_add(x, {i...}, v); });
 }
 
+/// A number as an array: not a view of one, as what full() makes of a shape.
+Array number(const Scalar& value) {
+  if (value.kind() == Scalar::Kind::Bool) return Array(value.as_int() != 0);
+  if (value.is_integer()) return Array(value.as_int());
+  return Array(static_cast<float>(value.as_float()));
+}
+
 Array record_create(const Statement& s, std::span<const Array> values) {
   const auto like = [&]() -> const Array& { return values[static_cast<std::size_t>(s.arguments[0].value)]; };
   const auto scalar = [&](std::size_t i) { return s.arguments[i].scalar; };
   switch (s.function) {
-    case Function::Full: return full(s.shape, scalar(0), s.dtype);
+    case Function::Full: return is_number(s) ? number(scalar(0)) : full(s.shape, scalar(0), s.dtype);
     case Function::Zeros: return zeros(s.shape, s.dtype.value_or(float32));
     case Function::Ones: return ones(s.shape, s.dtype.value_or(float32));
     case Function::FullLike: return full_like(like(), scalar(1), s.dtype);

@@ -129,6 +129,9 @@ struct Statement {
   std::vector<Cut> cuts = {};       ///< slice, set, add: of the first axes
 };
 
+/// full() of no axes and no dtype: made as a number that is an array, not as a view of one.
+inline bool is_number(const Statement& s) { return s.function == Function::Full && s.shape.empty() && !s.dtype; }
+
 struct Program {
   std::uint64_t seed = 0;
   std::vector<Input> inputs;
