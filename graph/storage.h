@@ -12,7 +12,7 @@
 
 namespace tarry::graph {
 
-enum class Owner : std::uint8_t { Pool, Borrowed, Adopted };
+enum class Owner : std::uint8_t { Pool, Borrowed, Adopted, Mapped };  ///< Mapped: a file (runtime/file_buffer.h)
 
 /// One allocation on one device. Derived classes return it to their pool in stream order when destroyed.
 class Buffer {

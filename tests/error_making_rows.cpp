@@ -109,12 +109,18 @@ void add_placeless_rows(ErrorRows& rows) {
   rows.inside(ErrorCode::InvalidArgument, {"[print] an operand is undefined"}, [] { std::ostringstream() << Array(); });
 }
 
-/// Writes `bytes` to a file and loads that.
-void load(const std::string& bytes, std::source_location where = std::source_location::current()) {
+/// Writes `bytes` to a file and gives that to load_npy or open_npy. The k-th call of the file system fails where k is given.
+using Reader = Array (*)(const std::string& path, std::source_location where);
+void read_with(Reader reader, const std::string& bytes, int k = 0,
+               std::source_location where = std::source_location::current()) {
   const support::ScopedTemporaryDirectory directory;
   const std::string path = (directory.path() / "x.npy").string();
   if (support::write_file_atomically(path, bytes)) throw std::runtime_error("cannot write " + path);
-  (void)load_npy(path, where);
+  if (k > 0) fault::arm(fault::Site::File, static_cast<std::uint64_t>(k));
+  (void)reader(path, where);
+}
+void load(const std::string& bytes, std::source_location where = std::source_location::current()) {
+  read_with(load_npy, bytes, 0, where);
 }
 
 std::string npy(std::string header, const std::string& elements = {}, char version = '\1') {
@@ -136,6 +142,18 @@ void add_file_rows(ErrorRows& rows) {
   rows.wrong("load_npy", {"before its last element"}, [one] { load(npy(one, "abc")); });
   rows.wrong("load_npy", {"(9223372036854775807, 2)"},
              [] { load(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 2)}")); });
+  rows.wrong("load_npy", {"cannot read the elements of", "x.npy"}, [one] { read_with(load_npy, npy(one, "abcd"), 4); });
+  rows.wrong("open_npy", {"/no/such/file", "No such file"}, [] { (void)open_npy("/no/such/file"); });
+  rows.wrong("open_npy", {"x.npy", "before its last element"}, [one] { read_with(open_npy, npy(one, "abc")); });
+  rows.wrong("open_npy", {"x.npy", "big-endian", "load_npy"}, [] {
+    read_with(open_npy, npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "abcd"));
+  });
+  rows.wrong("open_npy", {"x.npy", "begin at byte 67", "4 bytes; load_npy"}, [] {
+    read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)  }", "abcd"));
+  });
+  rows.wrong("open_npy", {"cannot map ", "x.npy into memory", "Cannot allocate"}, [] {
+    read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}   ", "abcd"), 4);
+  });
   rows.wrong("save_npy", {"bfloat16", "astype"}, [] { save_npy("/tmp/x.npy", zeros({3}, bfloat16)); });
   rows.wrong("save_npy", {"/no/such/x.npy", "No such file"}, [] { save_npy("/no/such/x.npy", asarray(kFive)); });
   rows.wrong("save_npy", {"undefined"}, [] { save_npy("/tmp/x.npy", Array()); });

@@ -5,6 +5,7 @@
 
 #include <tarry/tarry.h>
 
+#include "runtime/backend.h"
 #include "support/file.h"
 #include "tests/test.h"
 
@@ -89,6 +90,49 @@ TEST_CASE("npy: other versions, byte orders and layouts are read", "[npy]") {
   CHECK(swapped.to_vector<std::int64_t>() == std::vector<std::int64_t>{258, -2});
   const Array scalar = load_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", raw<double>({7}))));
   CHECK(scalar.item<double>() == 7);
+}
+
+TEST_CASE("npy: an opened file is read where it lies", "[npy]") {
+  const Folder f;
+  std::vector<float> values(3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 8;
+  save_npy(f.file("a.npy"), asarray(values, {30, 100}));
+  const std::size_t live = runtime::backend(cpu).memory().live;
+  const Array x = open_npy(f.file("a.npy"));
+  CHECK(x.shape() == Shape{30, 100});
+  CHECK(x.dtype() == float32);
+  CHECK(x.host<float>().data() == x.host<float>().data());  // the mapping itself, not copies of it
+  CHECK(runtime::backend(cpu).memory().live == live);
+  CHECK(x.to_vector<float>() == values);
+  CHECK(sum(x(3) * 2).item<float>() == sum(asarray(values, {30, 100})(3) * 2).item<float>());
+  fs::remove(f.file("a.npy"));  // the mapping keeps the file
+  CHECK(x(29, 99).item<float>() == values.back());
+}
+
+TEST_CASE("npy: what is computed from an opened file does not change it", "[npy]") {
+  const Folder f;
+  save_npy(f.file("a.npy"), array({1, 2, 3, 4}));
+  const std::string before = support::read_file(f.file("a.npy")).value();
+  Array x = open_npy(f.file("a.npy"));
+  x.set({slice(1, 3)}, 7);
+  x += 1;
+  CHECK(x.to_vector<std::int32_t>() == std::vector<std::int32_t>{2, 8, 8, 5});
+  CHECK(support::read_file(f.file("a.npy")) == before);
+}
+
+TEST_CASE("npy: opened files may be column-major, 0-d, empty, and not aligned to pages or vectors", "[npy]") {
+  const Folder f;
+  const std::string fortran = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }";
+  const Array columns = open_npy(f.write(npy(2, fortran, raw<float>({1, 4, 2, 5, 3, 6}))));
+  CHECK(columns.shape() == Shape{2, 3});
+  CHECK((columns + 0.5F).to_vector<float>() == std::vector<float>{1.5F, 2.5F, 3.5F, 4.5F, 5.5F, 6.5F});
+  CHECK(open_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", raw<double>({7})))).item<double>() == 7);
+  CHECK(open_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4), }", ""))).size() == 0);
+  std::string odd = "{'descr': '<i2', 'fortran_order': False, 'shape': (40,), }";  // as other writers lay out
+  odd.append(odd.size() % 2, ' ');
+  std::string file = std::string("\x93NUMPY\1\0", 8) + static_cast<char>(odd.size()) + '\0' + odd;
+  for (char i = 0; i < 40; ++i) file += {i, '\0'};
+  CHECK(sum(open_npy(f.write(file))).item<std::int64_t>() == 780);
 }
 
 TEST_CASE("npy: a file that cannot be read says why and names the caller's line", "[npy][error]") {

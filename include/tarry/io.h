@@ -21,5 +21,13 @@ TARRY_EXPORT void save_npy(const std::string& path, const Array& x,
 [[nodiscard]] TARRY_EXPORT Array load_npy(const std::string& path,
                                           std::source_location where = std::source_location::current());
 
+/// The array of such a file without reading it: its elements are mapped into memory and read where kernels need them, never
+/// all at once, whatever the size. The file must keep its contents while the array or anything recorded from it lives.
+/// Files that load_npy reads but for big-endian ones and those whose elements do not begin at a multiple of their size;
+/// column-major ones are a transposed view.
+/// Throws InvalidArgument where load_npy does, for those two, and where the system maps no memory.
+[[nodiscard]] TARRY_EXPORT Array open_npy(const std::string& path,
+                                          std::source_location where = std::source_location::current());
+
 }  // namespace v0
 }  // namespace tarry
