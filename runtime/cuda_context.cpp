@@ -161,7 +161,7 @@ std::uint64_t CudaTimeline::record_locked() {
   const std::uint64_t state = state_.load(std::memory_order_acquire);
   if ((state & 1U) == 0 && recorded_ == state >> 1U) return recorded_;
   retire();
-  if (spare_.empty()) spare_.push_back(std::make_shared<const EventHandle>(context_->make_event()));
+  if (spare_.empty()) make_spare_events();
   pending_.push_back({(state >> 1U) + (state & 1U), spare_.back()});
   // Counted before the event is recorded: work enqueued in between is covered and marks the timeline once more. Should
   // recording fail, a later event stands for this ticket.
@@ -176,6 +176,13 @@ std::uint64_t CudaTimeline::record_locked() {
   spare_.pop_back();
   work_.store(0, std::memory_order_relaxed);
   return recorded_ = pending_.back().ticket;
+}
+
+void CudaTimeline::make_spare_events() {
+  constexpr std::size_t kAtOnce = 8;  // a device that lags behind the program for a while does not make it allocate
+  pending_.reserve(std::max(pending_.capacity(), pending_.size() + kAtOnce));
+  spare_.reserve(pending_.capacity());
+  for (std::size_t i = 0; i < kAtOnce; ++i) spare_.push_back(std::make_shared<const EventHandle>(context_->make_event()));
 }
 
 void CudaTimeline::retire() {

@@ -160,6 +160,7 @@ class CudaTimeline {
   std::uint64_t record_locked();
   SharedEvent event_of(std::uint64_t ticket);  // null where it is complete
   void retire();
+  void make_spare_events();
 
   const std::shared_ptr<const CudaContext> context_;
   std::atomic<std::uint64_t> state_{0};       // twice the newest ticket whose event was asked for, + 1 after later work
