@@ -25,6 +25,7 @@ MODES = ("strict", "relaxed")
 PACKAGES = {
     "numpy": "numpy",
     "numexpr": "numexpr",
+    "numba": "numba",
     "torch": "torch",
     "torch_compile": "torch",
     "jax": "jax",
@@ -32,7 +33,7 @@ PACKAGES = {
     "cupy_fuse": "cupy",
 }
 OF_DEVICE = {
-    "cpu": ("numpy", "numexpr", "torch", "torch_compile", "jax"),
+    "cpu": ("numpy", "numexpr", "numba", "torch", "torch_compile", "jax"),
     "cuda": ("torch", "torch_compile", "jax", "cupy", "cupy_fuse"),
 }
 

@@ -5,7 +5,7 @@ One JSON object per line: first the versions of what was used, then each workloa
 ms (back to back), sync_ms (one call and the wait for it), gbps over the least bytes there are to move, cold_s, or err.
 
 usage: peers.py PEER [--device cpu|cuda] [--filter WORKLOAD ...]
-Peers: numpy, numexpr (cpu); cupy, cupy_fuse (cuda); torch, torch_compile, jax (both).
+Peers: numpy, numexpr, numba (cpu); cupy, cupy_fuse (cuda); torch, torch_compile, jax (both).
 """
 import argparse
 import fnmatch
@@ -227,6 +227,15 @@ class NumExpr(Peer):
         }
 
 
+class Numba(Peer):
+    packages = ("numba", "numpy")
+
+    def workloads(self, s):
+        import numba_workloads
+
+        return numba_workloads.workloads(s.draws, HEAT_STEPS)
+
+
 class Torch(Peer):
     packages = ("torch",)
 
@@ -333,6 +342,7 @@ class Jax(Peer):
 PEERS = {
     "numpy": NumPy,
     "numexpr": NumExpr,
+    "numba": Numba,
     "torch": Torch,
     "torch_compile": TorchCompile,
     "cupy": CuPy,
