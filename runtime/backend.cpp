@@ -8,6 +8,7 @@
 
 #include "runtime/engine.h"
 #include "support/check.h"
+#include "support/env.h"
 
 namespace tarry::runtime {
 namespace {
@@ -30,6 +31,23 @@ Registry& registry() {
 std::uint64_t Backend::next_serial() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::size_t memory_limit() {
+  static std::atomic<std::uint64_t> known{0}, limit{0};  // generation + 1 in which the limit was read
+  const std::uint64_t generation = support::env::generation() + 1;
+  if (known.load(std::memory_order_acquire) != generation) {
+    limit.store(support::env::bytes("TARRY_MEMORY_LIMIT", SIZE_MAX), std::memory_order_relaxed);
+    known.store(generation, std::memory_order_release);
+  }
+  return limit.load(std::memory_order_relaxed);
+}
+
+std::size_t Backend::room() const {
+  const std::size_t limit = memory_limit();
+  if (limit == SIZE_MAX) return limit;
+  const std::size_t live = memory().live;
+  return limit > live ? limit - live : 0;
 }
 
 Backend& backend(Device device) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -102,6 +103,8 @@ class Backend {
   virtual void synchronize() = 0;
 
   virtual MemoryStats memory() const = 0;
+  /// Bytes of new memory that there is room for under memory_limit(), or else on the device; SIZE_MAX: who knows.
+  [[nodiscard]] virtual std::size_t room() const;
   /// Of memory(), without a lock.
   virtual std::int64_t allocations() const { return memory().allocations; }
   virtual void trim() = 0;  ///< returns cached memory
@@ -110,6 +113,9 @@ class Backend {
   static std::uint64_t next_serial() noexcept;
   const std::uint64_t serial_ = next_serial();
 };
+
+/// TARRY_MEMORY_LIMIT, of each device; SIZE_MAX where there is none. Costs no lock.
+std::size_t memory_limit();
 
 /// The backend of `device`; made on first use. Throws DeviceError saying why a GPU cannot be used.
 Backend& backend(Device device);

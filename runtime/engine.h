@@ -16,6 +16,11 @@ namespace tarry::runtime {
 /// Evaluates the roots and everything they need. What fails before the first kernel runs leaves every array as it was;
 /// what fails later leaves the roots failed: they throw the same error at every use.
 Report evaluate(std::span<const graph::Edge> roots, Where where);
+/// The same, in one piece: out of memory is an error.
+Report evaluate_whole(std::span<const graph::Edge> roots, Where where);
+/// Where a lazy array does not fit in memory, computes it in chunks and hands its elements to `sink`; it stays lazy. False
+/// where it fits: nothing was done.
+bool stream(const graph::Edge& root, class Sink& sink, Where where);
 /// What evaluate would do, without doing it, for the default device or another target.
 Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where where);  // target "": the default device
 /// Evaluates if lazy, waits, and copies the elements row-major to host memory.

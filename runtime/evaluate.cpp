@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "runtime/backend.h"
+#include "runtime/chunks.h"
 #include "runtime/dispatch.h"
 #include "runtime/dump.h"
 #include "runtime/engine.h"
@@ -255,16 +256,12 @@ std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer
   return s;
 }
 
-void publish(Run& run, Backend& b, Claim& claim) {
-  const CompiledPlan& plan = *run.plan;
-  const std::uint64_t ticket = b.mark(plan.counters.bytes_read + plan.counters.bytes_written);
-  for (auto& o : run.outputs) o->last_write = ticket;
-  for (std::size_t i = 0; i < run.outputs.size(); ++i)
-    run.storages.push_back(storage_of(run.outputs[i], graph::row_major_strides(plan.outputs[i].shape.span())));
+/// Roots get their values and let go of what they were computed from. `value_of(at)`: of root number `at`.
+template <class ValueOf>
+void settle_values(Run& run, Claim& claim, ValueOf&& value_of) {
   std::size_t at = 0;
   claim.settle([&](Node* n) {
-    const RootPlan& r = plan.roots[at++];
-    const auto& value = r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index];
+    const std::shared_ptr<graph::Storage>& value = value_of(at++);
     // A reshaping of the same elements is a value of its own: strides belong to the node's shape.
     const graph::Dims strides = graph::row_major_strides(n->shape());
     auto& results = n->need_extra().results;
@@ -275,19 +272,43 @@ void publish(Run& run, Backend& b, Claim& claim) {
   });
 }
 
+void publish(Run& run, Backend& b, Claim& claim) {
+  const CompiledPlan& plan = *run.plan;
+  const std::uint64_t ticket = b.mark(plan.counters.bytes_read + plan.counters.bytes_written);
+  for (auto& o : run.outputs) o->last_write = ticket;
+  for (std::size_t i = 0; i < run.outputs.size(); ++i)
+    run.storages.push_back(storage_of(run.outputs[i], graph::row_major_strides(plan.outputs[i].shape.span())));
+  settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& {
+    const RootPlan& r = plan.roots[at];
+    return r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index];
+  });
+}
+
 /// Where work of explicit device `placed`, or of none, runs.
 Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? default_device() : placed; }
 
-/// Makes the plan and its kernels.
-std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool interpret,
+/// Whether there is room for the plan in one piece; asks no driver about what is small beside any device.
+bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
+          const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed) {
+  constexpr std::size_t kSmall = std::size_t{256} << 20;
+  const bool limited = memory_limit() != SIZE_MAX;
+  if (!limited && !b.target().is_cuda()) return true;
+  needed = memory_needed(plan, recorded, leaves, b);
+  return (!limited && needed < kSmall) || needed <= b.room();
+}
+
+/// Makes the plan and, unless there is no room for it and `may_chunk`, its kernels.
+std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool interpret, bool may_chunk,
                                    Dump* dump, Report::Impl& report) {
   std::vector<bool> on_device, may_alias;
   localise(s, b.device(), on_device, may_alias);
   switches.library = switches.library && library_there(s.graph, b);
   auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, dump));
-  prepare_calls(*plan, b);
   report.seconds = plan->seconds;
   report.counters = plan->counters;
+  plan->recorded = std::make_shared<const graph::Graph>(s.graph);
+  if (may_chunk && !fits(*plan, s.graph, s.leaves, b, report.needed)) return plan;
+  prepare_calls(*plan, b);
   if (!interpret) {
     Stopwatch watch;
     const CompileCounts counts = compile(*plan, b);
@@ -302,12 +323,11 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
     dump->index(*plan, s, b.device(), Dump::Plan::Made);
   }
   plan->dispatch = std::make_shared<Dispatch>(*plan, b, !switches.disabled("graphs"));
-  plan->recorded = std::make_shared<const graph::Graph>(s.graph);
   return plan;
 }
 
 /// Finds or makes the plan of a graph.
-void plan_for_graph(Run& run, Backend& b, Report::Impl& report, Where where) {
+void plan_for_graph(Run& run, Backend& b, Report::Impl& report, Where where, bool may_chunk) {
   const PlanSwitches switches = plan_switches();
   record_evaluate(run.snapshot, b.device(), switches);
   const bool interpret = interpreted(b);
@@ -322,8 +342,8 @@ void plan_for_graph(Run& run, Backend& b, Report::Impl& report, Where where) {
     if (dump) dump->index(*run.plan, run.snapshot, b.device(), Dump::Plan::Found);
     return;
   }
-  run.plan = made(run.snapshot, b, switches, interpret, dump.get(), report);
-  if (cached) engine().plans.insert(run.outline.key(), run.plan);
+  run.plan = made(run.snapshot, b, switches, interpret, may_chunk, dump.get(), report);
+  if (cached && run.plan->dispatch) engine().plans.insert(run.outline.key(), run.plan);
 }
 
 /// What the report will say about edges that went through memory.
@@ -334,8 +354,30 @@ void note_edges(const Run& run, Report::Impl& report) {
                             run.outline.lines[u.consumer], u.reason});
 }
 
+/// What was recorded, with the lines of this evaluate.
+graph::Graph recorded_graph(const Run& run) {
+  graph::Graph g = *run.plan->recorded;
+  for (std::size_t id = 0; id < run.outline.lines.size(); ++id) {
+    g.nodes[id].file = run.outline.lines[id].file;
+    g.nodes[id].line = run.outline.lines[id].line;
+  }
+  return g;
+}
+
+/// Nothing is published before all chunks are done: a failure leaves the roots lazy.
+void run_chunks(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where where) {
+  const graph::Graph g = recorded_graph(run);
+  report.room = b.room();
+  const ChunkedValues values = evaluate_in_chunks({g, run.outline.leaves, run.outline.cells, b, where, report.needed});
+  const std::int64_t nodes = report.counters.nodes, bound = report.counters.bytes_lower_bound;
+  report.counters = values.counters;
+  report.counters.nodes = nodes;
+  report.counters.bytes_lower_bound = bound;
+  settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& { return values.roots[at]; });
+}
+
 /// `started` is set before the first launch.
-void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool& started) {
+void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk, bool& started) {
   Backend& b = run.backend ? *run.backend : backend(device_of(run.outline.placed));
   report.device = b.device();
   const std::int64_t allocations = b.allocations();
@@ -343,8 +385,13 @@ void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
     report.counters = run.plan->counters;
     report.counters.plan_hit = 1;
   } else {
-    plan_for_graph(run, b, report, where);
+    plan_for_graph(run, b, report, where, may_chunk);
     watch.lap();
+  }
+  if (may_chunk && !(run.plan->dispatch && fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed))) {
+    run_chunks(run, b, claim, report, where);
+    report.seconds.launch = watch.lap();
+    return;
   }
   const auto body = [&] {
     Dispatch& dispatch = *run.plan->dispatch;
@@ -363,12 +410,7 @@ void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
 /// The ops of the evaluation, for messages.
 std::string ops_of(const Run& run) {
   if (!run.plan || !run.plan->recorded) return describe_ops(run.snapshot.graph);
-  graph::Graph g = *run.plan->recorded;
-  for (std::size_t id = 0; id < run.outline.lines.size(); ++id) {
-    g.nodes[id].file = run.outline.lines[id].file;
-    g.nodes[id].line = run.outline.lines[id].line;
-  }
-  return describe_ops(g);
+  return describe_ops(recorded_graph(run));
 }
 
 /// What the device did last, where `e` concerns it; nothing where `placed` cannot be had at all.
@@ -381,12 +423,12 @@ std::string recent_work_of(const Error& e, Device placed) {
 }
 
 /// Adds the user's view to a failure: which ops, where evaluate was called. After the first launch the arrays fail.
-void run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where) {
+void run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk) {
   bool started = false;
   std::exception_ptr error;
   try {
     try {
-      return run_plan(run, claim, report, watch, where, started);
+      return run_plan(run, claim, report, watch, where, may_chunk, started);
     } catch (const Error& e) {
       const std::string ops = ops_of(run);
       rethrow(e, "evaluate", where,
@@ -459,9 +501,7 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
   for (const Edge& e : run.lazy) claim.take(e.node());
 }
 
-}  // namespace
-
-Report evaluate(std::span<const Edge> roots, Where where) {
+Report evaluate(std::span<const Edge> roots, Where where, bool may_chunk) {
   if (std::all_of(roots.begin(), roots.end(), is_done)) return {};
   const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
   auto* const report = new Report::Impl;
@@ -472,12 +512,55 @@ Report evaluate(std::span<const Edge> roots, Where where) {
   try {
     claim_and_walk(roots, *run, claim);
     const double took = watch.lap();
-    if (!run->lazy.empty()) run_or_explain(*run, claim, *report, watch, where);
+    if (!run->lazy.empty()) run_or_explain(*run, claim, *report, watch, where, may_chunk);
     report->seconds.snapshot = took;
   } catch (const std::bad_alloc&) {
     TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
   }
   return done;
+}
+
+/// A snapshot once nobody else computes any of it.
+graph::Snapshot settled_snapshot(std::span<const Edge> roots) {
+  std::unique_lock lock(graph::engine_mutex());
+  for (;;) {
+    Node* blocked = nullptr;
+    graph::Snapshot snapshot = graph::take_snapshot(roots, &blocked);
+    if (!blocked) return snapshot;
+    graph::retain(blocked);
+    Edge keep(blocked, 0);
+    engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
+    lock.unlock();
+    keep = Edge();
+    lock.lock();
+  }
+}
+
+}  // namespace
+
+Report evaluate(std::span<const Edge> roots, Where where) { return evaluate(roots, where, true); }
+Report evaluate_whole(std::span<const Edge> roots, Where where) { return evaluate(roots, where, false); }
+
+bool stream(const Edge& root, Sink& sink, Where where) {
+  if (is_done(root)) return false;
+  const support::DefaultFloatingPoint state;
+  graph::Snapshot s = settled_snapshot({&root, 1});
+  Backend& b = backend(device_of(s.placed));
+  if (memory_limit() == SIZE_MAX && !b.target().is_cuda()) return false;
+  try {
+    const graph::Graph recorded = s.graph;
+    std::vector<bool> on_device, may_alias;
+    localise(s, b.device(), on_device, may_alias);
+    PlanSwitches switches = plan_switches();
+    switches.library = switches.library && library_there(s.graph, b);
+    const CompiledPlan plan = make_plan(s, b.target(), on_device, may_alias, switches, nullptr);
+    std::size_t needed = 0;
+    if (fits(plan, recorded, s.leaves, b, needed)) return false;
+    (void)evaluate_in_chunks({recorded, s.leaves, s.cells, b, where, needed, &sink});
+    return true;
+  } catch (const OutOfMemory& e) {
+    rethrow(e, "evaluate", where, fmt::format("{} (ops: {})", e.what(), describe_ops(s.graph)));
+  }
 }
 
 std::string describe_recent_work(const Error& e, Device device) {
@@ -486,21 +569,7 @@ std::string describe_recent_work(const Error& e, Device device) {
 }
 
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
-  graph::Snapshot snapshot;
-  {
-    std::unique_lock lock(graph::engine_mutex());
-    for (;;) {
-      Node* blocked = nullptr;
-      snapshot = graph::take_snapshot(roots, &blocked);
-      if (!blocked) break;
-      graph::retain(blocked);
-      Edge keep(blocked, 0);
-      engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
-      lock.unlock();
-      keep = Edge();
-      lock.lock();
-    }
-  }
+  graph::Snapshot snapshot = settled_snapshot(roots);
   const graph::Target* target = nullptr;
   Device device = device_of(snapshot.placed);
   if (target_name.empty()) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "graph/record.h"
+#include "runtime/chunks.h"
 #include "runtime/engine.h"
 #include "runtime/file_buffer.h"
 #include "runtime/npy_header.h"
@@ -35,6 +36,34 @@ std::vector<std::int64_t> stored_shape(const runtime::NpyHeader& h) {
   return h.fortran_order ? std::vector<std::int64_t>(h.shape.rbegin(), h.shape.rend()) : h.shape;
 }
 
+/// A file that elements are written to as they come, made with the first of them. It appears when it is whole.
+class NpyWriter final : public runtime::Sink {
+ public:
+  NpyWriter(const std::string& path, Dtype dtype, std::span<const std::int64_t> shape, Where where)
+      : path_(path), where_(where), header_(runtime::npy_header(dtype, shape)) {}
+  void write(std::size_t offset, const void* data, std::size_t bytes) override {
+    if (!file_) create();
+    check(file_->write(header_.size() + offset, data, bytes));
+  }
+  void commit() { check(file_->commit()); }
+
+ private:
+  void create() {
+    std::error_code error;
+    std::optional<support::NewFile> made = support::NewFile::create(path_, error);
+    check(error);
+    file_.emplace(std::move(*made));
+    check(file_->write(0, header_.data(), header_.size()));
+  }
+  void check(std::error_code error) const {
+    if (error) TARRY_THROW(InvalidArgument, "save_npy", where_, "cannot write " + path_ + ": " + error.message());
+  }
+  const std::string& path_;
+  const Where where_;
+  const std::string header_;
+  std::optional<support::NewFile> file_;
+};
+
 }  // namespace
 
 void save_npy(const std::string& path, const Array& x, std::source_location location) {
@@ -45,13 +74,12 @@ void save_npy(const std::string& path, const Array& x, std::source_location loca
     TARRY_THROW(InvalidArgument, "save_npy", where,
                 "the format has no name for " + std::string(name(n.dtype)) + "; convert with astype(x, float32) first");
   }
-  const std::shared_ptr<const void> data = runtime::host_data(e, where);
-  std::string content = runtime::npy_header(n.dtype, n.shape());
-  const auto bytes = static_cast<std::size_t>(graph::element_count(n.shape())) * itemsize(n.dtype);
-  content.append(static_cast<const char*>(data.get()), bytes);
-  if (const std::error_code error = support::write_file_atomically(path, content)) {
-    TARRY_THROW(InvalidArgument, "save_npy", where, "cannot write " + path + ": " + error.message());
+  NpyWriter file(path, n.dtype, n.shape(), where);
+  if (!runtime::stream(e, file, where)) {
+    const std::shared_ptr<const void> data = runtime::host_data(e, where);
+    file.write(0, data.get(), static_cast<std::size_t>(graph::element_count(n.shape())) * itemsize(n.dtype));
   }
+  file.commit();
 }
 
 Array load_npy(const std::string& path, std::source_location location) {

@@ -81,6 +81,9 @@ std::string Report::str() const {
   const Seconds& s = impl()->seconds;
   std::string text = fmt::format("report on {}{}{}\n", impl()->device.str(), c.plan_hit ? ", plan from the cache" : "",
                                  c.replays ? ", launched as one CUDA graph" : "");
+  if (c.chunks)
+    text += fmt::format("  streamed       {} chunks: one piece needs {}, and there was room for {}\n", c.chunks,
+                        amount(static_cast<std::int64_t>(impl()->needed)), amount(static_cast<std::int64_t>(impl()->room)));
   text += counters_text(c);
   text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
                       c.memory_hits);

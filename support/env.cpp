@@ -104,7 +104,7 @@ const std::vector<Switch>& switches() {
        "without graphs every kernel is launched by itself, without compile the interpreter runs."},
       {"TARRY_LOG", "debug, info, warning, error, off", "Least severe message to print; default warning."},
       {"TARRY_SYNC", "0, 1", "1: wait after every kernel and name the operation that failed."},
-      {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g", "Most device memory a CUDA device may take; default all there is."},
+      {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g", "Most memory that arrays may take on a device, new host memory on the CPU; what needs more is worked off in chunks. Default all there is."},
       {"TARRY_NUM_THREADS", "count", "Threads of the CPU device; default one per core that the process may use."},
       {"TARRY_CPU", "x86-64-v2, x86-64-v3, x86-64-v4",
        "What CPU kernels are made for; default the highest level of this CPU, and none above it."},

@@ -135,16 +135,57 @@ std::optional<std::string> OpenFile::read(std::uint64_t offset, std::uint64_t si
   return content;
 }
 
-std::error_code write_file_atomically(const fs::path& path, std::string_view content) {
-  if (fault::fails(fault::Site::File)) return std::make_error_code(std::errc::no_space_on_device);
-  const fs::path temporary = path.string() + std::string(kTemporaryMark) + random_name();
+std::optional<NewFile> NewFile::create(const fs::path& path, std::error_code& why) {
+  if (fault::fails(fault::Site::File)) {
+    why = std::make_error_code(std::errc::no_space_on_device);
+    return std::nullopt;
+  }
+  fs::path temporary = path.string() + std::string(kTemporaryMark) + random_name();
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!file) return last_error();
-  std::error_code error = write_all(file.get(), content);
-  if (const std::error_code closing = file.close(); !error) error = closing;
-  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = last_error();
-  if (error) ::unlink(temporary.c_str());
+  if (!file) {
+    why = last_error();
+    return std::nullopt;
+  }
+  return NewFile(file.release(), path, std::move(temporary));
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)), temporary_(std::move(other.temporary_)) {}
+
+NewFile::~NewFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+std::error_code NewFile::write(std::uint64_t offset, const void* data, std::size_t bytes) {
+  if (fault::fails(fault::Site::File)) return std::make_error_code(std::errc::no_space_on_device);
+  for (const auto* from = static_cast<const char*>(data); bytes > 0;) {
+    const ssize_t written = ::pwrite(descriptor_, from, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return last_error();
+    if (written == 0) return std::make_error_code(std::errc::no_space_on_device);
+    from += written;
+    offset += static_cast<std::uint64_t>(written);
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return {};
+}
+
+std::error_code NewFile::commit() {
+  std::error_code error;
+  if (::close(std::exchange(descriptor_, -1)) != 0) error = last_error();  // network file systems report a full disk here
+  if (!error && ::rename(temporary_.c_str(), path_.c_str()) != 0) error = last_error();
+  if (error) ::unlink(temporary_.c_str());
   return error;
+}
+
+std::error_code write_file_atomically(const fs::path& path, std::string_view content) {
+  std::error_code error;
+  std::optional<NewFile> file = NewFile::create(path, error);
+  if (!file) return error;
+  error = file->write(0, content.data(), content.size());
+  return error ? error : file->commit();
 }
 
 std::error_code append_to_file(const fs::path& path, std::string_view content) {

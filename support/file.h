@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace tarry::support {
 
@@ -31,6 +32,25 @@ class OpenFile {
   OpenFile(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
   int descriptor_;
   std::uint64_t size_;
+};
+
+/// A file that is written in pieces and appears whole: a unique temporary beside `path` until it is committed.
+class NewFile {
+ public:
+  /// nullopt where it cannot be made; then `why` says why.
+  static std::optional<NewFile> create(const std::filesystem::path& path, std::error_code& why);
+  ~NewFile();  ///< removes what was not committed
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&&) = delete;
+  /// Thread-safe.
+  std::error_code write(std::uint64_t offset, const void* data, std::size_t bytes);
+  /// Renames it over `path`.
+  std::error_code commit();
+ private:
+  NewFile(int descriptor, std::filesystem::path path, std::filesystem::path temporary)
+      : descriptor_(descriptor), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  int descriptor_;
+  std::filesystem::path path_, temporary_;
 };
 
 /// Writes a unique temporary beside `path` and renames it over `path`: readers see the old file, the new one or none,

@@ -133,6 +133,15 @@ void add_memory_rows(ErrorRows& rows) {
     const Scope on_cpu(cpu);
     save_npy("/no/such/x.npy", zeros({std::int64_t{1} << 62}, float64) + 1);
   });
+  rows.at_evaluate(ErrorCode::OutOfMemory,
+                   {"cpu needs 3.8 MiB and has room for", "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
+                    "needs all of its operand at once"},
+                   [] {
+                     const Scope on_cpu(cpu);
+                     const Array x = cumulative_sum(asarray(ramp(1'000'000))) * 2;
+                     const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(backend(cpu).memory().live + 100'000));
+                     evaluate(x, sum(x));
+                   });
   rows.failed(ErrorCode::OutOfMemory, "to_vector", {"float64 (4611686018427387904,) takes more than 2^63 - 1 bytes"},
               [] { (void)zeros({std::int64_t{1} << 62}, float64).to_vector<double>(); });
   rows.failed(ErrorCode::OutOfMemory, "asarray", {"float32 (5, 1000)", "no host memory", "requested"}, [] {

@@ -26,6 +26,7 @@ struct Counters {
   std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
   std::int64_t plan_hit = 0;          ///< 1 where the plan came from the plan cache
   std::int64_t replays = 0;           ///< 1 where all launches were one CUDA graph
+  std::int64_t chunks = 0;            ///< pieces that what did not fit in memory was worked off in
   std::int64_t allocations = 0;       ///< calls that had to ask the driver or system for memory
   std::int64_t peak_bytes = 0;        ///< of new memory
   std::int64_t nodes = 0;             ///< recorded nodes that took part

@@ -1,0 +1,443 @@
+// How large chunks are, the passes over them, and where their results go.
+#include "runtime/chunks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "graph/chunking.h"
+#include "graph/fusion.h"
+#include "graph/slices.h"
+#include "runtime/engine.h"
+#include "runtime/file_buffer.h"
+#include "runtime/partial_states.h"
+#include "runtime/transfer.h"
+#include "support/check.h"
+
+namespace tarry::runtime {
+namespace {
+
+using graph::Box;
+using graph::Edge;
+using graph::GraphEdge;
+using graph::NodeId;
+using graph::SliceRequest;
+
+/// What a chunk reads and stores at most: enough to be worth its launches, and a part of what there is.
+constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+
+std::string amount(std::size_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < (std::size_t{1} << 20)) return fmt::format("{:.1f} KiB", value / 1024);
+  if (bytes < (std::size_t{1} << 30)) return fmt::format("{:.1f} MiB", value / 1024 / 1024);
+  return fmt::format("{:.2f} GiB", value / 1024 / 1024 / 1024);
+}
+
+/// Bytes of files among what is read.
+std::size_t pages_of(const std::vector<graph::LeafPart>& parts) {
+  std::size_t bytes = 0;
+  for (const graph::LeafPart& p : parts)
+    if (p.buffer->owner == graph::Owner::Mapped) bytes += p.touched;
+  return bytes;
+}
+
+void add(Counters& to, const Counters& c) {
+  to.launches += c.launches;
+  to.copies += c.copies;
+  to.bytes_read += c.bytes_read;
+  to.bytes_written += c.bytes_written;
+  to.bytes_uploaded += c.bytes_uploaded;
+  to.bytes_downloaded += c.bytes_downloaded;
+  to.uploads += c.uploads;
+  to.downloads += c.downloads;
+  to.compiles += c.compiles;
+  to.memory_hits += c.memory_hits;
+  to.disk_hits += c.disk_hits;
+  to.allocations += c.allocations;
+  to.kernels = std::max(to.kernels, c.kernels);
+  to.bytes_temporary = std::max(to.bytes_temporary, c.bytes_temporary);
+  to.peak_bytes = std::max(to.peak_bytes, c.peak_bytes);
+}
+
+/// A value that is computed in chunks: a result, or a reduction along the axis.
+struct Target {
+  GraphEdge edge;
+  bool cut = false;
+  int axis = 0;                    ///< of the result's shape, or of the reduction's inputs
+  std::int64_t n = 0;              ///< its extent
+  std::int64_t chunk = 0;
+  std::vector<std::int64_t> ends;  ///< of the pieces
+  [[nodiscard]] std::int64_t begin(std::size_t piece) const { return piece == 0 ? 0 : ends[piece - 1]; }
+};
+
+/// Row-major host memory that a result is collected in, or a sink.
+class Collector {
+ public:
+  Collector(const graph::Dims& shape, int axis, std::size_t size, Sink* sink) : shape_(shape), axis_(axis), sink_(sink) {
+    inner_ = size;
+    for (int d = axis + 1; d < shape.size(); ++d) inner_ *= static_cast<std::size_t>(shape[d]);
+    for (int d = 0; d < axis; ++d) outer_ *= static_cast<std::size_t>(shape[d]);
+    extent_ = static_cast<std::size_t>(shape[axis]);
+    if (!sink) memory_ = host_buffer(std::max<std::size_t>(outer_ * extent_ * inner_, 1));
+  }
+
+  /// Elements `from` <= index < `to` along the axis.
+  void take(const Edge& piece, std::int64_t from, std::int64_t to, Where where) {
+    const auto first = static_cast<std::size_t>(from), count = static_cast<std::size_t>(to - from);
+    if (!sink_ && outer_ == 1 && piece.node()->device.kind == DeviceKind::Cuda)
+      return read(piece, bytes() + first * inner_, where);
+    const std::shared_ptr<const void> data = host_data(piece, where);
+    const auto* source = static_cast<const std::byte*>(data.get());
+    for (std::size_t o = 0; o < outer_; ++o, source += count * inner_) {
+      const std::size_t at = (o * extent_ + first) * inner_;
+      if (sink_) {
+        sink_->write(at, source, count * inner_);
+      } else {
+        backend(cpu).copy(bytes() + at, source, count * inner_);
+      }
+    }
+  }
+
+  [[nodiscard]] std::shared_ptr<graph::Storage> storage() const {
+    auto s = std::make_shared<graph::Storage>();
+    s->buffer = memory_;
+    s->strides = graph::row_major_strides(shape_.span());
+    return s;
+  }
+
+ private:
+  [[nodiscard]] std::byte* bytes() const { return static_cast<std::byte*>(memory_->data); }
+
+  const graph::Dims shape_;
+  const int axis_;
+  Sink* const sink_;
+  std::size_t outer_ = 1, extent_ = 0, inner_ = 0;
+  std::shared_ptr<graph::Buffer> memory_;
+};
+
+/// The work in chunks along one axis of its leaves.
+class Chunks {
+ public:
+  Chunks(const ChunkedWork& work, int number)
+      : work_(work),
+        g_(work.graph),
+        b_(work.backend),
+        chunking_(graph::find_chunking(g_, number)),
+        slicer_(g_, work.leaves, work.cells, b_.device()) {
+    for (const NodeId cut : chunking_.cuts) {
+      const int axis = g_.reduces[g_.nodes[cut].payload].axis;
+      targets_of(cut).push_back({{cut, 0}, true, axis, g_.shape(g_.nodes[cut].inputs[0].node)[axis], 0, {}});
+    }
+    const std::size_t large = b_.room() / 4;  // what no leaf gives an axis may be too much all the same
+    for (const GraphEdge& r : g_.roots) {
+      const graph::Dims& shape = g_.shape(r.node);
+      int axis = chunking_.axis[r.node];
+      if (axis < 0 && static_cast<std::size_t>(g_.bytes(r.node)) > large) axis = graph::leading_axis(shape);
+      if (shape.empty() || g_.count(r.node) == 0) axis = -1;
+      auto& targets = targets_of(r.node);
+      const auto there = [&](const Target& t) { return t.edge == r; };
+      if (axis < 0) {
+        if (std::none_of(rest_.begin(), rest_.end(), [&](const SliceRequest& q) { return q.edge == r; }))
+          rest_.push_back({r, Box::whole(shape)});
+      } else if (std::none_of(targets.begin(), targets.end(), there)) {
+        targets.push_back({r, false, axis, shape[axis], 0, {}});
+      }
+    }
+  }
+
+  [[nodiscard]] const graph::Chunking& chunking() const { return chunking_; }
+
+  /// Chooses how long chunks are. False where there are none, or even the shortest do not fit.
+  bool fit() {
+    graph::Slicer pretending(g_, work_.leaves, work_.cells, b_.device());
+    std::size_t kept = 0;  // by results in host memory
+    if (b_.device().kind == DeviceKind::Cpu && !work_.sink)
+      for (const auto& targets : passes_)
+        for (const Target& t : targets) kept += t.cut ? 0 : static_cast<std::size_t>(g_.bytes(t.edge.node));
+    const std::size_t room = b_.room();
+    if (kept >= room) return false;
+    for (auto& targets : passes_) {
+      if (!fit(targets, pretending, room - kept)) return false;
+      for (const Target& t : targets)
+        if (t.cut) pretend(pretending, t.edge.node);
+    }
+    return rest_.empty() || bytes_of(pretending.slice(rest_)) <= room - kept;
+  }
+
+  ChunkedValues run() {
+    for (auto& targets : passes_) run(targets);
+    if (!rest_.empty()) run_rest();
+    ChunkedValues result;
+    for (const GraphEdge& r : g_.roots) {
+      const auto at = std::find_if(values_.begin(), values_.end(), [&](const auto& v) { return v.first == r; });
+      result.roots.push_back(at == values_.end() ? nullptr : at->second);
+    }
+    counters_.chunks = chunks_;
+    result.counters = counters_;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool on_cpu() const { return b_.device().kind == DeviceKind::Cpu; }
+
+  /// Of the pass that computes a node.
+  std::vector<Target>& targets_of(NodeId id) {
+    const std::size_t pass = chunking_.pass[id];
+    if (passes_.size() <= pass) passes_.resize(pass + 1);
+    return passes_[pass];
+  }
+
+  // --- How long a chunk is --------------------------------------------------------------------------------------------
+
+  /// A value that stands for that of a cut while sizes are worked out: it is never read.
+  void pretend(graph::Slicer& slicer, NodeId cut) const {
+    const graph::Dims& shape = g_.shape(cut);
+    auto storage = std::make_shared<graph::Storage>();
+    storage->buffer = std::make_shared<graph::Buffer>(b_.device(), graph::Owner::Borrowed, nullptr,
+                                                      static_cast<std::size_t>(g_.bytes(cut)));
+    storage->strides = graph::row_major_strides(shape.span());
+    for (int o = 0; o < graph::output_count(g_.nodes[cut].op); ++o)
+      slicer.know({cut, static_cast<std::uint32_t>(o)},
+                  graph::make_input(g_.nodes[cut].dtype, shape.span(), storage, b_.device(), {}));
+  }
+
+  /// Pieces of about as many rows as `rows` of the longest target.
+  void divide(std::vector<Target>& targets, std::int64_t rows) const {
+    const Target& main = main_of(targets);
+    const std::int64_t n = main.n, of_main = main.cut ? std::max(PartialStates::chunk_length(rows), shortest(main)) : rows;
+    for (Target& t : targets) {
+      const bool alike = t.n <= 2 * n && n <= 2 * t.n;
+      const double scaled = static_cast<double>(of_main) * static_cast<double>(t.n) / static_cast<double>(n);
+      t.chunk = std::max<std::int64_t>(1, alike ? of_main : static_cast<std::int64_t>(scaled));
+      if (t.cut) t.chunk = std::max(PartialStates::chunk_length(t.chunk), shortest(t));
+      t.ends.clear();
+      if (t.cut) {
+        t.ends = PartialStates::ends(t.n, t.chunk);
+      } else {
+        for (std::int64_t end = 0; end < t.n; t.ends.push_back(end)) end = std::min(t.n, end + t.chunk);
+      }
+    }
+  }
+  static std::int64_t shortest(const Target& t) { return t.cut ? PartialStates::chunk_length(128) : 1; }
+
+  /// The longest reduction, or the longest result.
+  static const Target& main_of(const std::vector<Target>& targets) {
+    return *std::max_element(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
+      return a.cut != b.cut ? b.cut : a.n < b.n;
+    });
+  }
+
+  bool fit(std::vector<Target>& targets, graph::Slicer& slicer, std::size_t room) const {
+    if (targets.empty()) return true;
+    const Target& main = main_of(targets);
+    std::int64_t bytes = 0;  // of everything that has the axis
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (g_.nodes[id].op == graph::Op::Input && chunking_.axis[id] >= 0) bytes += g_.bytes(id);
+    for (const Target& t : targets) bytes += t.cut ? 0 : g_.bytes(t.edge.node);
+    const double part = std::min(1.0, static_cast<double>(kMostBytes) / static_cast<double>(std::max<std::int64_t>(bytes, 1)));
+    auto rows = std::max(shortest(main), static_cast<std::int64_t>(part * static_cast<double>(main.n)));
+    for (;;) {
+      divide(targets, rows);
+      const std::size_t needed = needed_by_piece(targets, slicer);
+      if (needed <= room) return true;
+      if (rows <= shortest(main)) return false;
+      const double ratio = std::min(0.75, 0.95 * static_cast<double>(room) / static_cast<double>(needed));
+      rows = std::max(shortest(main), static_cast<std::int64_t>(ratio * static_cast<double>(rows)));
+    }
+  }
+
+  /// New memory for a piece in the middle. On a GPU the next one arrives meanwhile, and the results of the last leave.
+  std::size_t needed_by_piece(const std::vector<Target>& targets, graph::Slicer& slicer) const {
+    std::size_t pieces = 0, states = 0;
+    for (const Target& t : targets) pieces = std::max(pieces, t.ends.size());
+    for (const Target& t : targets) {
+      const auto levels = static_cast<std::size_t>(std::bit_width(t.ends.size())) + 3;
+      if (t.cut) states += 2 * levels * static_cast<std::size_t>(g_.bytes(t.edge.node));
+    }
+    std::vector<SliceRequest> requests;
+    std::vector<PartialStates> partial;
+    for (const Target& t : targets) {
+      request(t, std::min((pieces - 1) / 2, t.ends.size() - 1), requests);
+      partial.emplace_back(slicer, t.edge.node, nullptr);
+    }
+    graph::Slicer::Slices slices = slicer.slice(requests);
+    slices.values = roots_of(targets, partial, slices.values, [&](const Target& t) { return std::min((pieces - 1) / 2, t.ends.size() - 1); });
+    const std::size_t bytes = bytes_of(slices);
+    return (on_cpu() ? bytes : 2 * bytes) + states;
+  }
+
+  /// New memory that evaluating slices takes.
+  std::size_t bytes_of(const graph::Slicer::Slices& slices) const {
+    const Counters c = plan(slices.values, {}, work_.where).counters();
+    std::size_t bytes = static_cast<std::size_t>(c.peak_bytes + c.bytes_uploaded);
+    return on_cpu() ? bytes + pages_of(slices.parts) : bytes;
+  }
+
+  // --- Pieces -----------------------------------------------------------------------------------------------------------
+
+  /// Asks for what piece number `piece` of a target is made of.
+  void request(const Target& t, std::size_t piece, std::vector<SliceRequest>& requests) const {
+    const graph::GraphNode& n = g_.nodes[t.edge.node];
+    if (!t.cut) {
+      requests.push_back({t.edge, Box::whole(g_.shape(t.edge.node)).along(t.axis, t.begin(piece), t.ends[piece])});
+      return;
+    }
+    for (int i = 0; i < n.n_inputs; ++i)
+      requests.push_back(
+          {n.inputs[i], Box::whole(g_.shape(n.inputs[i].node)).along(t.axis, t.begin(piece), t.ends[piece])});
+  }
+
+  /// What is to be evaluated of a piece's slices: results, and states of reductions. `piece_of` says which piece of each
+  /// target it is, past the end for none.
+  template <class PieceOf>
+  std::vector<Edge> roots_of(const std::vector<Target>& targets, const std::vector<PartialStates>& partial,
+                             const std::vector<Edge>& slices, PieceOf&& piece_of,
+                             std::vector<PartialState>* states = nullptr) const {
+    std::vector<Edge> roots;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Target& t = targets[i];
+      const std::size_t piece = piece_of(t);
+      if (states) states->emplace_back();
+      if (piece >= t.ends.size()) continue;
+      if (!t.cut) {
+        roots.push_back(slices[at++]);
+        continue;
+      }
+      const auto inputs = static_cast<std::size_t>(g_.nodes[t.edge.node].n_inputs);
+      const PartialState s = partial[i].reduce(std::span(slices).subspan(at, inputs), t.begin(piece), t.ends[piece] - t.begin(piece));
+      at += inputs;
+      roots.push_back(s.first);
+      if (s.second) roots.push_back(s.second);
+      if (states) states->back() = s;
+    }
+    return roots;
+  }
+
+  void evaluate(std::span<const Edge> roots) { add(counters_, evaluate_whole(roots, work_.where).counters()); }
+
+  /// Pages of files that were read are given back.
+  static void drop(const std::vector<graph::LeafPart>& parts) {
+    for (const graph::LeafPart& p : parts)
+      if (p.buffer->owner == graph::Owner::Mapped) static_cast<const FileBuffer&>(*p.buffer).drop(p.from, p.to);
+  }
+
+  void run(std::vector<Target>& targets) {
+    std::vector<PartialStates> partial;
+    std::vector<std::optional<Collector>> collectors(targets.size());
+    std::size_t pieces = 0;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Target& t = targets[i];
+      partial.emplace_back(slicer_, t.edge.node, [this](std::span<const Edge> roots) { evaluate(roots); });
+      if (!t.cut) collectors[i].emplace(g_.shape(t.edge.node), t.axis, itemsize(g_.nodes[t.edge.node].dtype), work_.sink);
+      pieces = std::max(pieces, t.ends.size());
+    }
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      std::vector<SliceRequest> requests;
+      for (const Target& t : targets)
+        if (piece < t.ends.size()) request(t, piece, requests);
+      const graph::Slicer::Slices slices = slicer_.slice(requests);
+      std::vector<PartialState> states;
+      const std::vector<Edge> roots = roots_of(targets, partial, slices.values, [&](const Target&) { return piece; }, &states);
+      evaluate(roots);
+      ++chunks_;
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < targets.size(); ++i) {
+        const Target& t = targets[i];
+        if (piece >= t.ends.size()) continue;
+        if (t.cut) {
+          at += states[i].second ? 2 : 1;
+          partial[i].push(std::move(states[i]), t.ends[piece] - t.begin(piece) == t.chunk);
+        } else {
+          collectors[i]->take(roots[at++], t.begin(piece), t.ends[piece], work_.where);
+        }
+      }
+      drop(slices.parts);
+    }
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Target& t = targets[i];
+      if (!t.cut) {
+        if (!work_.sink) values_.emplace_back(t.edge, collectors[i]->storage());
+        continue;
+      }
+      const PartialState total = partial[i].total();
+      slicer_.know(t.edge, total.first);
+      if (graph::output_count(g_.nodes[t.edge.node].op) == 2) slicer_.know({t.edge.node, 1}, total.second);
+    }
+  }
+
+  /// What has no axis, once everything along it is done.
+  void run_rest() {
+    graph::Slicer::Slices slices = slicer_.slice(rest_);
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      Edge& e = slices.values[i];
+      if (slicer_.knows(rest_[i].edge) || e.node()->state.load(std::memory_order_acquire) != graph::State::Ready) continue;
+      e = slicer_.node(g_.nodes[rest_[i].edge.node], graph::Op::View, e.node()->dtype, rest_[i].box.extent, {&e, 1},
+                       encode(graph::identity_map(e.node()->rank)));  // memory of somebody else is copied
+    }
+    evaluate(slices.values);
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      const Edge& e = slices.values[i];
+      values_.emplace_back(rest_[i].edge, e.node()->extra->results.at(e.output()));
+    }
+    drop(slices.parts);
+  }
+
+  const ChunkedWork& work_;
+  const graph::Graph& g_;
+  Backend& b_;
+  const graph::Chunking chunking_;
+  graph::Slicer slicer_;
+  std::vector<std::vector<Target>> passes_;
+  std::vector<SliceRequest> rest_;  ///< roots without the axis
+  std::vector<std::pair<GraphEdge, std::shared_ptr<graph::Storage>>> values_;
+  std::int64_t chunks_ = 0;
+  Counters counters_;
+};
+
+/// Why the work has no chunks that fit.
+std::string why_not(const ChunkedWork& work) {
+  const graph::Chunking c = graph::find_chunking(work.graph, 0);
+  if (c.whole == graph::kNoId) return "even its smallest chunks do not fit";
+  const graph::GraphNode& n = work.graph.nodes[c.whole];
+  return fmt::format("{} {} {} at {} needs all of its operand at once", graph::name(n.op), name(n.dtype),
+                     graph::to_string(work.graph.shape(c.whole)), n.where().str());
+}
+
+}  // namespace
+
+std::size_t memory_needed(const CompiledPlan& plan, const graph::Graph& recorded,
+                          const std::vector<std::shared_ptr<graph::Storage>>& leaves, const Backend& b) {
+  auto bytes = static_cast<std::size_t>(plan.counters.peak_bytes);
+  for (const Step& s : plan.steps) {
+    const auto* const transfer = std::get_if<TransferStep>(&s);
+    if (!transfer) break;  // they come first
+    graph::Storage& leaf = *leaves[transfer->leaf];
+    const std::lock_guard lock(leaf.replica_mutex);
+    if (leaf.replica && leaf.replica->device == b.device()) continue;
+    bytes += static_cast<std::size_t>(graph::element_count(transfer->shape.span())) * itemsize(transfer->dtype);
+  }
+  const auto mapped = [](const std::shared_ptr<graph::Storage>& l) { return l->buffer->owner == graph::Owner::Mapped; };
+  if (b.device().kind != DeviceKind::Cpu || std::none_of(leaves.begin(), leaves.end(), mapped)) return bytes;
+  graph::Slicer slicer(recorded, leaves, {}, b.device());
+  std::vector<SliceRequest> all;
+  for (const GraphEdge& r : recorded.roots) all.push_back({r, Box::whole(recorded.shape(r.node))});
+  return bytes + pages_of(slicer.read_by(all));
+}
+
+ChunkedValues evaluate_in_chunks(const ChunkedWork& work) {
+  int rank = 0;
+  for (const graph::Dims& shape : work.graph.shapes) rank = std::max(rank, shape.size());
+  for (int number = 0; number < rank; ++number) {
+    Chunks chunks(work, number);
+    if (chunks.fit()) return chunks.run();
+  }
+  TARRY_THROW(OutOfMemory, "", Where{},
+              fmt::format("{} needs {} and has room for {}; it could not be worked off in chunks: {}", work.backend.device().str(),
+                          amount(work.needed), amount(work.backend.room()), why_not(work)));
+}
+
+}  // namespace tarry::runtime
