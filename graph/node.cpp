@@ -6,6 +6,7 @@
 #include <new>
 #include <type_traits>
 
+#include "graph/pending.h"
 #include "support/check.h"
 
 namespace tarry::graph {
@@ -15,7 +16,7 @@ namespace {
 struct LiveCount {
   std::atomic<std::int64_t> value{0};
   LiveCount* next = nullptr;  // in the list of all; guarded by its mutex
-  bool listed = false;
+  enum class State : std::uint8_t { Unlisted, Listed, Closed } state = State::Unlisted;
 };
 struct LiveCounts {
   std::mutex mutex;
@@ -24,7 +25,6 @@ struct LiveCounts {
 };
 constinit LiveCounts live_counts;
 constinit thread_local LiveCount live_here;
-constinit thread_local bool live_closed = false;
 
 struct LiveEnd {
   bool armed = true;
@@ -36,7 +36,7 @@ struct LiveEnd {
       break;
     }
     live_counts.ended.fetch_add(live_here.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    live_closed = true;
+    live_here.state = LiveCount::State::Closed;
   }
 };
 thread_local LiveEnd live_end;
@@ -46,12 +46,12 @@ void list_live_count() {
   const std::lock_guard lock(live_counts.mutex);
   live_here.next = live_counts.first;
   live_counts.first = &live_here;
-  live_here.listed = true;
+  live_here.state = LiveCount::State::Listed;
 }
 
 void count_live(std::int64_t change) {
-  if (!live_here.listed) list_live_count();
-  if (live_closed) {
+  if (live_here.state == LiveCount::State::Unlisted) list_live_count();
+  if (live_here.state == LiveCount::State::Closed) {
     live_counts.ended.fetch_add(change, std::memory_order_relaxed);
   } else {
     live_here.value.store(live_here.value.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
@@ -194,9 +194,8 @@ Node* new_node(const NodeSpec& spec) {
 
 /// Drops one reference that a node held; a node nobody else holds joins the list of the dying.
 void drop(Node* n, Node*& dying) noexcept {
-  // The last owner needs no read-modify-write: whoever could raise the count holds a reference, and nobody else does.
-  if (n->refs.load(std::memory_order_acquire) != 1 && n->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  n->next = dying;
+  if (!pending::drop_last(n)) return;
+  n->dying = dying;
   dying = n;
 }
 
@@ -211,6 +210,7 @@ Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
     retain(input.node());
     n->inputs[n->n_inputs++] = reinterpret_cast<std::uintptr_t>(input.node()) | input.output();
   }
+  pending::recorded(n);
   return {n, 0};
 }
 
@@ -221,6 +221,7 @@ Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs) {
     const std::uint32_t output = input.output();
     n->inputs[n->n_inputs++] = reinterpret_cast<std::uintptr_t>(input.release()) | output;
   }
+  pending::recorded(n);
   return {n, 0};
 }
 
@@ -234,6 +235,11 @@ Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_pt
   return edge;
 }
 
+void free_cell(Node* dead) noexcept {
+  dead->~Node();
+  give_cell(dead);
+}
+
 void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
 
 void release(Node* n) noexcept {
@@ -242,11 +248,10 @@ void release(Node* n) noexcept {
   std::int64_t count = 0;
   for (; dying != nullptr; ++count) {
     Node* dead = dying;
-    dying = dead->next;
+    dying = dead->dying;
     for (int i = 0; i < dead->n_inputs; ++i) drop(dead->input(i), dying);
-    delete dead->extra;
-    dead->~Node();
-    give_cell(dead);
+    delete std::exchange(dead->extra, nullptr);
+    if (!pending::leave_to_recorder(dead)) free_cell(dead);
   }
   if (count != 0) count_live(-count);
 }

@@ -44,7 +44,7 @@ struct ScalarCell {
   friend bool operator==(const ScalarCell& a, const ScalarCell& b) { return __builtin_memcmp(a.bytes, b.bytes, 16) == 0; }
 };
 
-enum class State : std::uint8_t { Lazy, Claimed, Ready, Failed };
+enum class State : std::uint8_t { Lazy, Claimed, Ready, Failed, Dead };  // Dead: only its recorder's list knows it (pending.h)
 
 /// Shared owner of one output of a node.
 class Edge {
@@ -87,12 +87,17 @@ struct alignas(128) Node {
   Mode mode{};
   Device device{};            ///< explicitly placed, or unplaced
   std::uint32_t line = 0;     ///< user's line; file below
-  Node* next = nullptr;       ///< of a list of nodes that die together
-  const char* file = nullptr;
+  Node* newer = nullptr;      ///< in its recorder's list (pending.h)
+  union {
+    const char* file = nullptr;
+    Node* dying;              ///< the next of the nodes that die together
+  };
   std::uintptr_t inputs[kMaxInputs] = {};  ///< Node* with the output index in the low bits (alignment is 128)
   std::int64_t dims[kInlineRank] = {};     ///< the shape; a Scalar (rank 0) keeps its cell here
   Extra* extra = nullptr;
   std::uint32_t mark = 0;     ///< its id in the latest walk (outline.h); guarded by engine_mutex()
+  std::atomic<std::uint32_t> recorder{0};  ///< the thread in whose list it is (pending.h), or 0
+  Node* older = nullptr;
 
   [[nodiscard]] Node* input(int i) const { return reinterpret_cast<Node*>(inputs[i] & ~std::uintptr_t{127}); }
   [[nodiscard]] std::uint32_t input_output(int i) const { return static_cast<std::uint32_t>(inputs[i] & 127); }
@@ -124,6 +129,7 @@ Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs);
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
 
 void retain(Node* n) noexcept;
+void free_cell(Node* dead) noexcept;  ///< of a node that holds nothing any more
 void release(Node* n) noexcept;  ///< destroys iteratively; never call with engine_mutex() held
 /// Removes and returns the node's input references, to be dropped outside the lock. Caller holds engine_mutex().
 void take_inputs(Node* n, std::vector<Edge>& out);

@@ -419,6 +419,11 @@ namespace tarry {
 inline namespace v0 {
 
 graph::Edge detail::edge(const Array& x, std::string_view op, Where where) {
+  if (graph::pending::overdue()) graph::pending::evaluate_overdue(where);
+  return defined_edge(x, op, where);
+}
+
+graph::Edge detail::defined_edge(const Array& x, std::string_view op, Where where) {
   if (!x.is_defined()) {
     TARRY_THROW(InvalidArgument, std::string(op), where, "an operand is undefined: default-constructed or moved from");
   }
@@ -430,17 +435,27 @@ graph::Argument detail::argument(const Operand& x, std::string_view op, Where wh
   return {edge(*x.array(), op, where), 0};
 }
 
-Scope::Scope(Numerics numerics) noexcept
-    : numerics_(static_cast<Numerics>(graph::context().mode)), device_(graph::context().device) {
-  graph::context().mode = static_cast<graph::Mode>(numerics);
+Scope::Scope() noexcept
+    : numerics_(static_cast<Numerics>(graph::context().mode)),
+      device_(graph::context().device),
+      budget_{graph::context().budget.nodes, graph::context().budget.bytes} {}
+
+Scope::Scope(Numerics numerics) noexcept : Scope() { graph::context().mode = static_cast<graph::Mode>(numerics); }
+
+Scope::Scope(Device device) noexcept : Scope() { graph::context().device = device; }
+
+Scope::Scope(Budget budget) noexcept : Scope() {
+  graph::context().budget = {budget.operations, budget.bytes};
+  graph::pending::budget_changed();
 }
 
-Scope::Scope(Device device) noexcept
-    : numerics_(static_cast<Numerics>(graph::context().mode)), device_(graph::context().device) {
-  graph::context().device = device;
+Scope::~Scope() {
+  graph::context().mode = static_cast<graph::Mode>(numerics_);
+  graph::context().device = device_;
+  graph::Budget& budget = graph::context().budget;
+  const graph::Budget before{budget_.operations, budget_.bytes};
+  if (std::exchange(budget, before) != before) graph::pending::budget_changed();
 }
-
-Scope::~Scope() { graph::context() = {static_cast<graph::Mode>(numerics_), device_}; }
 
 static_assert(static_cast<int>(Numerics::Strict) == static_cast<int>(graph::Mode::Strict) &&
               static_cast<int>(Numerics::Relaxed) == static_cast<int>(graph::Mode::Relaxed));

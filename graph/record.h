@@ -12,6 +12,7 @@
 
 #include "graph/attributes.h"
 #include "graph/node.h"
+#include "graph/pending.h"
 
 namespace tarry {
 
@@ -21,6 +22,7 @@ namespace graph {
 struct Context {
   Mode mode = Mode::Strict;
   Device device{};  ///< for new arrays
+  Budget budget{};  ///< for what waits to be evaluated
 };
 Context& context() noexcept;
 
@@ -102,6 +104,8 @@ struct ArrayAccess {
 };
 
 /// The edge of a defined array; throws InvalidArgument for an undefined one.
+graph::Edge defined_edge(const Array& x, std::string_view op, Where where);
+/// The same for an operation that will record something: what waits beyond the budget is evaluated first.
 graph::Edge edge(const Array& x, std::string_view op, Where where);
 graph::Argument argument(const Operand& x, std::string_view op, Where where);
 inline Array wrap(graph::Edge e) noexcept { return ArrayAccess::array(std::move(e)); }

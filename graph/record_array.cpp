@@ -34,6 +34,7 @@ std::string status(const graph::Node& n) {
     case graph::State::Failed:
       return "failed: " + origin(n);
     case graph::State::Ready:
+    case graph::State::Dead:
       break;
   }
   return "evaluated";

@@ -38,7 +38,7 @@ Array host_array(Dtype dtype, const Shape& shape, std::shared_ptr<graph::Storage
 std::shared_ptr<graph::Storage> host_storage(std::size_t count, Dtype dtype, const Shape& shape, Where where) {
   auto storage = std::make_shared<graph::Storage>();
   try {
-    storage->buffer = runtime::host_buffer(std::max<std::size_t>(count * itemsize(dtype), 1));
+    storage->buffer = runtime::host_buffer(std::max<std::size_t>(count * itemsize(dtype), 1), where);
   } catch (const OutOfMemory& e) {
     runtime::rethrow(e, "asarray", where,
                      std::string(e.what()) + " (for " + std::string(name(dtype)) + " " + shape.str() + ")");
@@ -89,7 +89,7 @@ using Edges = std::vector<Edge, support::Recycler<Edge>>;
 Edges edges_of(detail::ArrayPointers arrays, const char* function, Where where) {
   Edges edges;
   edges.reserve(arrays.size());
-  for (const Array* x : arrays) edges.push_back(detail::edge(*x, function, where));
+  for (const Array* x : arrays) edges.push_back(detail::defined_edge(*x, function, where));
   return edges;
 }
 
@@ -137,7 +137,7 @@ void detail::throw_ragged(std::size_t expected, std::size_t found, Where where) 
 }
 
 std::size_t Array::expect(const char* function, Dtype dtype, Where where) const {
-  const Edge e = detail::edge(*this, function, where);
+  const Edge e = detail::defined_edge(*this, function, where);
   if (e.node()->dtype != dtype) {
     TARRY_THROW(InvalidArgument, function, where,
                 "the array is " + std::string(name(e.node()->dtype)) + ", not " + std::string(name(dtype)) +
@@ -185,7 +185,7 @@ detail::HostData Array::host_data(Where where) const {
 }
 
 Array::operator bool() const {
-  const Edge e = detail::edge(*this, "bool", Where{});
+  const Edge e = detail::defined_edge(*this, "bool", Where{});
   const Where where = e.node()->where();
   if (size() != 1) {
     TARRY_THROW(InvalidArgument, "bool", where, "an array of shape " + shape().str() + " has no single truth value");

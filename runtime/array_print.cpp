@@ -206,7 +206,7 @@ std::string render(std::span<const std::int64_t> shape, const void* data) {
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Array& x) {
-  const graph::Edge e = detail::edge(x, "print", Where{});
+  const graph::Edge e = detail::defined_edge(x, "print", Where{});
   const graph::Node& n = *e.node();
   const std::shared_ptr<const void> data = runtime::host_data(e, n.where());
   const auto text = [&]() -> std::string {

@@ -18,16 +18,9 @@
 #include "graph/storage.h"
 #include "graph/target.h"
 #include "runtime/library_call.h"
+#include "runtime/memory.h"
 
 namespace tarry::runtime {
-
-struct MemoryStats {
-  std::size_t live = 0;      ///< bytes in buffers that somebody holds
-  std::size_t cached = 0;    ///< bytes kept by the pool for reuse
-  std::size_t peak = 0;      ///< highest live
-  std::int64_t allocations = 0;  ///< calls that had to ask the driver or the system
-  std::int64_t requests = 0;     ///< allocate() calls
-};
 
 /// One kernel launch. `parameters` are the packed words of codegen::pack_parameters.
 struct Launch {
@@ -108,6 +101,8 @@ class Backend {
   /// Of memory(), without a lock.
   virtual std::int64_t allocations() const { return memory().allocations; }
   virtual void trim() = 0;  ///< returns cached memory
+  virtual void reset_peak() = 0;
+  virtual void limit_memory(std::size_t bytes) = 0;  ///< of live and cached; 0: TARRY_MEMORY_LIMIT
 
  private:
   static std::uint64_t next_serial() noexcept;

@@ -169,6 +169,8 @@ class CpuBackend final : public Backend {
   [[nodiscard]] MemoryStats memory() const override { return pool_->stats(); }
   [[nodiscard]] std::int64_t allocations() const override { return pool_->allocations(); }
   void trim() override { pool_->trim(); }
+  void reset_peak() override { pool_->reset_peak(); }
+  void limit_memory(std::size_t bytes) override { pool_->limit().set(bytes); }
 
  private:
   std::shared_ptr<Library> library(const cache::Binary& binary);

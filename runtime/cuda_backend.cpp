@@ -221,6 +221,8 @@ class CudaBackend final : public Backend {
     const CudaContext::Current current(*context_);
     pool_->trim();
   }
+  void reset_peak() override { pool_->reset_peak(); }
+  void limit_memory(std::size_t bytes) override { pool_->limit().set(bytes); }
 
  private:
   static CudaBuffer& cuda_buffer(graph::Buffer& buffer) {

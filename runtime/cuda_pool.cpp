@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "support/check.h"
-#include "support/env.h"
 #include "support/fault.h"
 #include "support/recycle.h"
 
@@ -16,18 +15,6 @@ namespace tarry::runtime {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
-
-std::string bytes_text(std::size_t bytes) {
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes);
-  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  while (value >= 1024.0 && unit + 1 < std::size(units)) {
-    value /= 1024.0;
-    ++unit;
-  }
-  return fmt::format("{:.2f} {}", value, units[unit]);
-}
 
 /// Integers become pointers here alone.
 void* as_pointer(cuda::DevicePointer address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
@@ -104,7 +91,9 @@ bool CudaPool::take_cached(std::size_t bytes, Block& block) {
     std::vector<Block>& blocks = cache_[bin];
     if (blocks.empty()) continue;
     if (blocks.back().bytes < bytes) return false;  // of the last bin, which holds every larger size
-    if (blocks.back().bytes > bytes + bytes / 4) return false;  // a larger block is worth more elsewhere
+    // A larger block is worth more elsewhere. Where memory is short what is lost in it would count.
+    const bool close = blocks.back().bytes <= bytes + bytes / 4 && stats_.live + blocks.back().bytes <= plenty_;
+    if (blocks.back().bytes != bytes && !close) return false;
     block = std::move(blocks.back());
     blocks.pop_back();
     stats_.cached -= block.bytes;
@@ -116,11 +105,9 @@ bool CudaPool::take_cached(std::size_t bytes, Block& block) {
 
 bool CudaPool::ask_driver(std::size_t bytes, Block& block) {
   const CudaContext& context = timeline_->context();
-  const std::uint64_t limit = support::env::bytes("TARRY_MEMORY_LIMIT", std::numeric_limits<std::uint64_t>::max());
   {
     const std::lock_guard lock(mutex_);
-    const std::size_t held = stats_.live + stats_.cached;
-    if (held > limit || bytes > limit - held) return false;
+    if (!limit_.allows(stats_.live + stats_.cached, bytes)) return false;
   }
   if (support::fault::fails(support::fault::Site::Allocation)) return false;
   cuda::DevicePointer address = 0;
@@ -129,7 +116,15 @@ bool CudaPool::ask_driver(std::size_t bytes, Block& block) {
   context.check(result, "cuMemAlloc");
   block = Block{BlockHandle({&context, address}), bytes, 0};
   allocations_.fetch_add(1, std::memory_order_relaxed);
+  note_plenty();
   return true;
+}
+
+void CudaPool::note_plenty() {
+  const CudaContext& context = timeline_->context();
+  std::size_t free = 0, total = total_.load(std::memory_order_relaxed);
+  if (total == 0 && cuda::call(context.api().mem_get_info, &free, &total) == cuda::Result::Success) total_ = total;
+  plenty_ = std::min(total, limit_.bytes()) / 2;
 }
 
 void CudaPool::give_back(Block block) noexcept {
@@ -162,7 +157,13 @@ MemoryStats CudaPool::stats() const {
   const std::lock_guard lock(mutex_);
   MemoryStats now = stats_;
   now.allocations = allocations();
+  now.limit = limit_.exists() ? limit_.bytes() : 0;
   return now;
+}
+
+void CudaPool::reset_peak() {
+  const std::lock_guard lock(mutex_);
+  stats_.peak = stats_.live;
 }
 
 void CudaPool::throw_out_of_memory(std::size_t bytes) const {
@@ -171,16 +172,9 @@ void CudaPool::throw_out_of_memory(std::size_t bytes) const {
   std::size_t total = 0;
   const bool known = cuda::call(context.api().mem_get_info, &free, &total) == cuda::Result::Success;
   const MemoryStats now = stats();
-  std::string text = fmt::format(
-      "cuda:{} has no room for {}\n"
-      "  live      {:>12}  in arrays that somebody holds\n"
-      "  cached    {:>12}  kept for reuse; returned to the driver before this error\n"
-      "  requested {:>12}\n",
-      context.index(), bytes_text(bytes), bytes_text(now.live), bytes_text(now.cached), bytes_text(bytes));
+  std::string text = fmt::format("cuda:{} has no room for {}\n{}", context.index(), bytes_text(bytes), memory_table(now, bytes, "driver"));
   if (known) text += fmt::format("  free      {:>12}  of {} on the device\n", bytes_text(free), bytes_text(total));
-  if (const std::uint64_t limit = support::env::bytes("TARRY_MEMORY_LIMIT", 0); limit != 0) {
-    text += fmt::format("  limit     {:>12}  TARRY_MEMORY_LIMIT\n", bytes_text(limit));
-  }
+  text += limit_.describe();
   TARRY_THROW(OutOfMemory, "", Where{}, text);
 }
 

@@ -48,6 +48,8 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   std::shared_ptr<CudaBuffer> allocate(std::size_t bytes);
   /// Waits for the device and returns every cached block. The context must be current.
   void trim();
+  void reset_peak();
+  [[nodiscard]] MemoryLimit& limit() { return limit_; }
   [[nodiscard]] MemoryStats stats() const;
   [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
   [[nodiscard]] CudaTimeline& timeline() const noexcept { return *timeline_; }
@@ -67,6 +69,7 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   bool take_cached(std::size_t bytes, Block& block);
   void hand_out(std::size_t block_bytes);  // mutex_ held
   bool ask_driver(std::size_t bytes, Block& block);
+  void note_plenty();
   void give_back(Block block) noexcept;
   [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
@@ -75,7 +78,10 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   static constexpr std::size_t kBins = 8 * 55;  // sizes that block_size() gives
   static std::size_t bin_of(std::size_t block_bytes);
   std::array<std::vector<Block>, kBins> cache_;  // by size
-  MemoryStats stats_;  // but for allocations
+  MemoryStats stats_;  // but for allocations and the limit
+  MemoryLimit limit_;
+  std::atomic<std::size_t> total_{0};   // of the device
+  std::atomic<std::size_t> plenty_{0};  // up to which blocks may be larger than asked for
   std::atomic<std::int64_t> allocations_{0};
 };
 

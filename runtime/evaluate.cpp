@@ -10,11 +10,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/pending.h"
 #include "runtime/backend.h"
 #include "runtime/chunks.h"
 #include "runtime/dispatch.h"
 #include "runtime/dump.h"
 #include "runtime/engine.h"
+#include "runtime/forgotten.h"
 #include "runtime/kernel_caches.h"
 #include "runtime/plan_cache.h"
 #include "runtime/recent_work.h"
@@ -268,6 +270,7 @@ void settle_values(Run& run, Claim& claim, ValueOf&& value_of) {
     results.clear();
     results.push_back(value->strides == strides ? value : storage_of(value->buffer, strides));
     graph::take_inputs(n, run.dropped);
+    graph::pending::settled(n);
     n->state.store(State::Ready, std::memory_order_release);
   });
 }
@@ -538,7 +541,15 @@ graph::Snapshot settled_snapshot(std::span<const Edge> roots) {
 
 }  // namespace
 
-Report evaluate(std::span<const Edge> roots, Where where) { return evaluate(roots, where, true); }
+Report evaluate(std::span<const Edge> roots, Where where) {
+  try {
+    return evaluate(roots, where, true);
+  } catch (const OutOfMemory&) {
+    const auto failed = [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; };
+    if (std::any_of(roots.begin(), roots.end(), failed) || !evaluate_pending(roots, where)) throw;
+  }
+  return evaluate(roots, where, true);
+}
 Report evaluate_whole(std::span<const Edge> roots, Where where) { return evaluate(roots, where, false); }
 
 bool stream(const Edge& root, Sink& sink, Where where) {

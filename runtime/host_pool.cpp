@@ -27,13 +27,13 @@ std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + 
 /// Eight classes per power of two: at most 1/8 is wasted, and sizes near each other share memory.
 std::size_t size_class(std::size_t bytes) {
   const std::size_t step = std::max(kAlignment, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
-  return round_up(std::max<std::size_t>(bytes, 1), bytes >= kHugeFrom ? std::max(step, kHugePage) : step);
+  return round_up(std::max<std::size_t>(bytes, 1), step);
 }
 
 void* system_allocate(std::size_t size) {
-  if (size < kHugeFrom) return std::aligned_alloc(kAlignment, size);
-  void* const data = std::aligned_alloc(kHugePage, size);
-  if (data) madvise(data, size, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower to touch
+  void* data = nullptr;
+  if (posix_memalign(&data, size < kHugeFrom ? kAlignment : kHugePage, size) != 0) return nullptr;
+  if (size >= kHugeFrom) madvise(data, size, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower to touch
   return data;
 }
 
@@ -63,21 +63,28 @@ void* HostPool::take(std::size_t bytes, std::size_t size) {
       return data;
     }
   }
-  const bool pretend = bytes > kLargest || support::fault::fails(support::fault::Site::Allocation);
-  void* data = pretend ? nullptr : system_allocate(size);
-  if (!data && !pretend) {
+  const bool refused = bytes > kLargest || support::fault::fails(support::fault::Site::Allocation);
+  void* data = refused ? nullptr : ask_system(size);
+  if (!data && !refused) {
     trim();
-    data = system_allocate(size);
+    data = ask_system(size);
   }
-  const std::lock_guard lock(mutex_);
-  allocations_.fetch_add(1, std::memory_order_relaxed);
   if (!data)
     TARRY_THROW(OutOfMemory, "", Where{},
-                fmt::format("no host memory\n  requested {:>16}\n  live      {:>16}\n  cached    {:>16}\n  peak      {:>16}", bytes,
-                            stats_.live, stats_.cached, stats_.peak));
+                fmt::format("no host memory for {}\n{}{}", bytes_text(bytes), memory_table(stats(), bytes, "system"), limit_.describe()));
+  const std::lock_guard lock(mutex_);
   stats_.live += size;
   stats_.peak = std::max(stats_.peak, stats_.live);
   return data;
+}
+
+void* HostPool::ask_system(std::size_t size) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!limit_.allows(stats_.live + stats_.cached, size)) return nullptr;
+  }
+  allocations_.fetch_add(1, std::memory_order_relaxed);
+  return system_allocate(size);
 }
 
 std::shared_ptr<graph::Buffer> HostPool::allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes) {
@@ -106,7 +113,13 @@ MemoryStats HostPool::stats() const {
   const std::lock_guard lock(mutex_);
   MemoryStats now = stats_;
   now.allocations = allocations();
+  now.limit = limit_.exists() ? limit_.bytes() : 0;
   return now;
+}
+
+void HostPool::reset_peak() {
+  const std::lock_guard lock(mutex_);
+  stats_.peak = stats_.live;
 }
 
 void HostPool::trim() noexcept {

@@ -24,15 +24,19 @@ class HostPool {
   [[nodiscard]] MemoryStats stats() const;
   [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
   void trim() noexcept;  ///< returns cached memory to the system
+  void reset_peak();
+  [[nodiscard]] MemoryLimit& limit() { return limit_; }
 
  private:
   class PoolBuffer;
   void* take(std::size_t bytes, std::size_t size);
+  void* ask_system(std::size_t size);
   void give(void* data, std::size_t size) noexcept;
 
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> free_;  // by size class
-  MemoryStats stats_;  // but for allocations
+  MemoryStats stats_;  // but for allocations and the limit
+  MemoryLimit limit_;
   std::atomic<std::int64_t> allocations_{0};
 };
 

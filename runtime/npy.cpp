@@ -68,7 +68,7 @@ class NpyWriter final : public runtime::Sink {
 
 void save_npy(const std::string& path, const Array& x, std::source_location location) {
   const Where where = location;
-  const graph::Edge e = detail::edge(x, "save_npy", where);
+  const graph::Edge e = detail::defined_edge(x, "save_npy", where);
   const graph::Node& n = *e.node();
   if (runtime::npy_type_code(n.dtype).empty()) {
     TARRY_THROW(InvalidArgument, "save_npy", where,

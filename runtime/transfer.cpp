@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "runtime/engine.h"
+#include "runtime/forgotten.h"
 #include "runtime/rethrow.h"
 #include "support/check.h"
 
@@ -133,11 +134,18 @@ std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
     return {s->buffer,
             static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size)};
   }
-  std::shared_ptr<graph::Buffer> copy = host_buffer(static_cast<std::size_t>(graph::element_count(n->shape())) * size);
+  std::shared_ptr<graph::Buffer> copy = host_buffer(static_cast<std::size_t>(graph::element_count(n->shape())) * size, where);
   read(edge, copy->data, where);
   return {copy, copy->data};
 }
 
-std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes) { return backend(cpu).allocate(bytes); }
+std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes, Where where) {
+  try {
+    return backend(cpu).allocate(bytes);
+  } catch (const OutOfMemory&) {
+    if (!evaluate_pending({}, where)) throw;
+  }
+  return backend(cpu).allocate(bytes);
+}
 
 }  // namespace tarry::runtime

@@ -115,9 +115,9 @@ void add_loading_rows(ErrorRows& rows) {
 void out_of_host_memory(support::log::Level, std::string_view) { throw std::bad_alloc(); }
 
 void add_memory_rows(ErrorRows& rows) {
-  rows.inside(ErrorCode::OutOfMemory, {"no host memory", "requested", "live", "cached", "peak"},
+  rows.inside(ErrorCode::OutOfMemory, {"no host memory", "requested", "live", "cached", "pinned"},
               [] { (void)backend(cpu).allocate(~std::size_t{0}); });
-  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory", "requested               28", "live", kFormula}, [] {
+  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory for 28 B", "requested", "live", kFormula}, [] {
     const Scope on_cpu(cpu);
     const Setting interpreter("TARRY_DISABLE", "compile");
     const Array x = asarray(ramp(7)), y = unheard_of(x);
@@ -302,6 +302,7 @@ void add_device_rows(ErrorRows& rows) {
         driver.capacity = std::size_t{1} << 20;
         (void)on_driver(driver)->allocate(std::size_t{2} << 20);
       });
+  rows.failed(ErrorCode::InvalidArgument, "set_memory_limit", {"the limit is -1 bytes"}, [] { set_memory_limit(cpu, -1); });
   rows.inside(ErrorCode::OutOfMemory, {"cuda:0 has no room for 2.00 MiB", "limit ", "TARRY_MEMORY_LIMIT"}, [] {
     FakeDriver driver;
     const Setting limit("TARRY_MEMORY_LIMIT", "1m");

@@ -15,7 +15,7 @@ TEST_CASE("scale: a million ops in a row record, evaluate and die on a 256 KiB s
   float result = 0;
   std::int64_t kernels = 0;
   on_small_stack(256 * 1024, [&] {
-    const ta::Scope on_cpu(ta::cpu);
+    const ta::Scope on_cpu(ta::cpu), whole(ta::Budget::unlimited());
     ta::Array y = ta::asarray(std::vector<float>{0.0f, 1.0f});
     const ta::Array one = ta::asarray(std::vector<float>{1.0f, 1.0f});
     for (int i = 0; i < 1'000'000; ++i) y = y + one;
@@ -30,6 +30,7 @@ TEST_CASE("scale: a million ops in a row record, evaluate and die on a 256 KiB s
 TEST_CASE("scale: a million ops print and plan without recursion", "[runtime][scale]") {
   std::size_t length = 0;
   on_small_stack(256 * 1024, [&] {
+    const ta::Scope whole(ta::Budget::unlimited());
     ta::Array y = ta::asarray(std::vector<float>{0.0f, 1.0f});
     for (int i = 0; i < 1'000'000; ++i) y = -y * y;
     const ta::graph::Snapshot s = ta::test::snapshot_of({&y});
@@ -40,6 +41,7 @@ TEST_CASE("scale: a million ops print and plan without recursion", "[runtime][sc
 
 TEST_CASE("scale: kernels and statements grow linearly with the graph", "[graph][scale]") {
   const auto work = [](int n) {
+    const ta::Scope whole(ta::Budget::unlimited());
     ta::Array x = ta::asarray(ramp(64)), y = x;
     std::vector<ta::Array> recent{x, x, x, x};
     for (int i = 0; i < n; ++i) {  // each op reads a recent value and one a few steps older

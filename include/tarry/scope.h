@@ -5,6 +5,7 @@
 #include <tarry/export.h>
 
 #include <cstdint>
+#include <limits>
 
 namespace tarry {
 inline namespace v0 {
@@ -16,8 +17,23 @@ enum class Numerics : std::uint8_t {
 };
 inline constexpr Numerics strict = Numerics::Strict, relaxed = Numerics::Relaxed;
 
+/// How much a thread may record without evaluating. An operation that finds it exceeded evaluates what waits first, in
+/// portions of whole rounds where a loop recorded it, so that they share one plan. It never throws for what that meets: the
+/// arrays stay lazy, and the error comes from the next evaluate() or read.
+struct Budget {
+  std::int64_t operations = 10'000;
+  /// Of evaluated arrays that nothing but waiting work keeps. 0: a quarter of TARRY_MEMORY_LIMIT or of the lowest limit set
+  /// by set_memory_limit(), and 2 GiB without a limit.
+  std::int64_t bytes = 0;
+  /// Nothing is evaluated but by evaluate() and by reading.
+  static constexpr Budget unlimited() {
+    return {std::numeric_limits<std::int64_t>::max() / 4, std::numeric_limits<std::int64_t>::max() / 4};
+  }
+};
+
 /// While it lives, operations that this thread records use the given numerics, or new arrays that this thread makes are
-/// placed on the given device. Scopes nest; destroy them in reverse order (locals do). Costs two words, no lock.
+/// placed on the given device, or it may record without evaluating what the given budget says. Scopes nest; destroy them in
+/// reverse order (locals do). Costs a few words, no lock.
 ///
 ///     ta::Scope s{ta::relaxed};
 ///     ta::Array y = ta::exp(x) * z + w;  // may use fma
@@ -26,13 +42,16 @@ class TARRY_EXPORT Scope {
   [[nodiscard]] explicit Scope(Numerics numerics) noexcept;
   /// Placement is explicit: arrays placed on different devices do not mix. `Device{}` ends an outer scope's placement.
   [[nodiscard]] explicit Scope(Device device) noexcept;
+  [[nodiscard]] explicit Scope(Budget budget) noexcept;
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
  private:
+  Scope() noexcept;
   Numerics numerics_;  // of the enclosing scope
   Device device_;
+  Budget budget_;
 };
 
 }  // namespace v0

@@ -26,6 +26,7 @@
 #include <tarry/io.h>         // IWYU pragma: export
 #include <tarry/linalg.h>     // IWYU pragma: export
 #include <tarry/log.h>        // IWYU pragma: export
+#include <tarry/memory.h>     // IWYU pragma: export
 #include <tarry/ops.h>        // IWYU pragma: export
 #include <tarry/plan.h>       // IWYU pragma: export
 #include <tarry/random.h>     // IWYU pragma: export
