@@ -115,7 +115,7 @@ inline void settled(Node* n) noexcept {
 
 /// Whether this thread seems to have recorded more than its budget.
 inline bool overdue() noexcept { return here != nullptr && here->over; }
-/// Evaluates pending work if the budget is exceeded indeed, and never throws; the runtime defines it. `where` is the user's
+/// Evaluates pending work if the budget is exceeded indeed, and never throws. The runtime defines it. `where` is the user's
 /// line that recorded more.
 void evaluate_overdue(Where where) noexcept;
 

@@ -44,7 +44,7 @@ std::size_t memory_limit() {
 }
 
 std::size_t Backend::room() const {
-  const std::size_t limit = memory_limit();
+  const std::size_t limit = this->limit();
   if (limit == SIZE_MAX) return limit;
   const std::size_t live = memory().live;
   return limit > live ? limit - live : 0;

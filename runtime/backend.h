@@ -96,13 +96,15 @@ class Backend {
   virtual void synchronize() = 0;
 
   virtual MemoryStats memory() const = 0;
-  /// Bytes of new memory that there is room for under memory_limit(), or else on the device; SIZE_MAX: who knows.
+  /// Most that may be live and cached together: what limit_memory() was told, else memory_limit().
+  [[nodiscard]] virtual std::size_t limit() const = 0;
+  virtual void limit_memory(std::size_t bytes) = 0;  ///< 0: memory_limit()
+  /// Bytes of new memory that there is room for under the limit, or else on the device; SIZE_MAX: who knows.
   [[nodiscard]] virtual std::size_t room() const;
   /// Of memory(), without a lock.
   virtual std::int64_t allocations() const { return memory().allocations; }
   virtual void trim() = 0;  ///< returns cached memory
   virtual void reset_peak() = 0;
-  virtual void limit_memory(std::size_t bytes) = 0;  ///< of live and cached; 0: TARRY_MEMORY_LIMIT
 
  private:
   static std::uint64_t next_serial() noexcept;

@@ -170,6 +170,7 @@ class CpuBackend final : public Backend {
   [[nodiscard]] std::int64_t allocations() const override { return pool_->allocations(); }
   void trim() override { pool_->trim(); }
   void reset_peak() override { pool_->reset_peak(); }
+  std::size_t limit() const override { return pool_->limit().bytes(); }
   void limit_memory(std::size_t bytes) override { pool_->limit().set(bytes); }
 
  private:

@@ -222,6 +222,7 @@ class CudaBackend final : public Backend {
     pool_->trim();
   }
   void reset_peak() override { pool_->reset_peak(); }
+  std::size_t limit() const override { return pool_->limit().bytes(); }
   void limit_memory(std::size_t bytes) override { pool_->limit().set(bytes); }
 
  private:

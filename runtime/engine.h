@@ -27,7 +27,9 @@ Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where whe
 void read(const graph::Edge& edge, void* destination, Where where);
 /// Evaluates if lazy, waits, and returns a contiguous host copy or the host buffer itself; stays valid while held.
 std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where);
-/// A host buffer from the CPU pool, for asarray. Where there is no room, pending work of this thread is evaluated first.
+/// A host buffer from the CPU pool.
+std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
+/// The same for a call of the user's, never within an evaluate. Where there is no room, pending work of this thread is evaluated first.
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes, Where where);
 /// What ran last on the device e is about, for messages: "" unless e is a DeviceError or DeviceLost of a GPU.
 std::string describe_recent_work(const Error& e, Device device);

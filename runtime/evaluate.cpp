@@ -23,6 +23,7 @@
 #include "runtime/recording.h"
 #include "runtime/report.h"
 #include "runtime/rethrow.h"
+#include "runtime/settings.h"
 #include "runtime/stopwatch.h"
 #include "runtime/toolchain.h"
 #include "support/check.h"
@@ -105,59 +106,6 @@ class Claim {
 };
 
 bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Ready; }
-
-/// A number for each text, at most kMost of them.
-std::uint32_t number_of(const std::string& text, std::uint32_t most) {
-  static auto& mutex = *new std::mutex;
-  static auto& texts = *new std::vector<std::string>;
-  const std::lock_guard lock(mutex);
-  const auto at = std::find(texts.begin(), texts.end(), text);
-  const auto number = static_cast<std::uint32_t>(at - texts.begin());
-  if (at == texts.end() && texts.size() < most) texts.push_back(text);
-  return std::min(number, most);
-}
-
-/// True where kernels run in the interpreter: asked for, or no C compiler is there.
-bool interpreted(Backend& b) {
-  if (b.target().is_cuda()) return false;
-  if (support::env::has_word("TARRY_DISABLE", "compile")) return true;
-  if (!b.compiler().empty()) return false;
-  support::log::warn_once(
-      "no C compiler was found: kernels run in the interpreter; install gcc or clang, or set TARRY_CC");
-  return true;
-}
-
-/// What the plan's key says of the switches, and whether a plan may be looked up before there is a graph: where nothing is
-/// dumped or recorded and the plan cache is on. Worked out once per change of the switches.
-struct Settings {
-  std::uint32_t words = 0;
-  bool quick = false;
-};
-constexpr std::uint32_t kMostWords = 4095;
-
-Settings settings() {
-  static std::atomic<std::uint64_t> known{0};  // generation + 1, number of the words, quick
-  const std::uint64_t generation = support::env::generation() + 1;
-  std::uint64_t word = known.load(std::memory_order_acquire);
-  if (word >> 16U != generation) {
-    const PlanSwitches switches = plan_switches();
-    const std::uint32_t number = number_of(switches.words, kMostWords);
-    const bool quick = number < kMostWords && !switches.disabled("plan_cache") && !support::env::get("TARRY_DUMP");
-    word = generation << 16U | number << 1U | (quick ? 1U : 0U);
-    known.store(word, std::memory_order_release);
-  }
-  return {static_cast<std::uint32_t>(word & 0xFFFFU) >> 1U, (word & 1U) != 0};
-}
-
-/// False where it is known that kernels of `b` are compiled.
-bool may_interpret(Backend& b) {
-  static std::atomic<std::uint64_t> compiles{0};  // generation + 1 in which a C compiler was found and not disabled
-  const std::uint64_t generation = support::env::generation() + 1;
-  if (b.target().is_cuda() || compiles.load(std::memory_order_acquire) == generation) return false;
-  if (interpreted(b)) return true;
-  compiles.store(generation, std::memory_order_release);
-  return false;
-}
 
 /// Completes the key of a walk by what the plan depends on besides.
 void finish_key(graph::Outline& o, std::uint32_t words, bool interpret, const Backend& b) {
@@ -294,7 +242,7 @@ Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? d
 bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
           const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed) {
   constexpr std::size_t kSmall = std::size_t{256} << 20;
-  const bool limited = memory_limit() != SIZE_MAX;
+  const bool limited = b.limit() != SIZE_MAX;
   if (!limited && !b.target().is_cuda()) return true;
   needed = memory_needed(plan, recorded, leaves, b);
   return (!limited && needed < kSmall) || needed <= b.room();
@@ -557,7 +505,7 @@ bool stream(const Edge& root, Sink& sink, Where where) {
   const support::DefaultFloatingPoint state;
   graph::Snapshot s = settled_snapshot({&root, 1});
   Backend& b = backend(device_of(s.placed));
-  if (memory_limit() == SIZE_MAX && !b.target().is_cuda()) return false;
+  if (b.limit() == SIZE_MAX && !b.target().is_cuda()) return false;
   try {
     const graph::Graph recorded = s.graph;
     std::vector<bool> on_device, may_alias;

@@ -43,7 +43,7 @@ class HostPool::PoolBuffer final : public graph::Buffer {
  public:
   PoolBuffer(std::shared_ptr<HostPool> pool, void* memory, std::size_t usable, std::size_t size)
       : Buffer(cpu, graph::Owner::Pool, memory, usable), pool_(std::move(pool)), size_(size) {}
-  ~PoolBuffer() override { pool_->give(data, size_); }
+  ~PoolBuffer() override { pool_->give(data, bytes, size_); }
 
  private:
   std::shared_ptr<HostPool> pool_;
@@ -58,30 +58,30 @@ void* HostPool::take(std::size_t bytes, std::size_t size) {
       void* const data = bin->second.back();
       bin->second.pop_back();
       stats_.cached -= size;
-      stats_.live += size;
+      stats_.live += bytes;
       stats_.peak = std::max(stats_.peak, stats_.live);
       return data;
     }
   }
   const bool refused = bytes > kLargest || support::fault::fails(support::fault::Site::Allocation);
-  void* data = refused ? nullptr : ask_system(size);
+  void* data = refused ? nullptr : ask_system(bytes, size);
   if (!data && !refused) {
     trim();
-    data = ask_system(size);
+    data = ask_system(bytes, size);
   }
   if (!data)
     TARRY_THROW(OutOfMemory, "", Where{},
                 fmt::format("no host memory for {}\n{}{}", bytes_text(bytes), memory_table(stats(), bytes, "system"), limit_.describe()));
   const std::lock_guard lock(mutex_);
-  stats_.live += size;
+  stats_.live += bytes;
   stats_.peak = std::max(stats_.peak, stats_.live);
   return data;
 }
 
-void* HostPool::ask_system(std::size_t size) {
+void* HostPool::ask_system(std::size_t bytes, std::size_t size) {
   {
     const std::lock_guard lock(mutex_);
-    if (!limit_.allows(stats_.live + stats_.cached, size)) return nullptr;
+    if (!limit_.allows(stats_.live + stats_.cached, bytes)) return nullptr;
   }
   allocations_.fetch_add(1, std::memory_order_relaxed);
   return system_allocate(size);
@@ -93,14 +93,14 @@ std::shared_ptr<graph::Buffer> HostPool::allocate(const std::shared_ptr<HostPool
   try {
     return std::allocate_shared<PoolBuffer>(support::Recycler<PoolBuffer>(), pool, data, bytes, size);
   } catch (...) {
-    pool->give(data, size);
+    pool->give(data, bytes, size);
     throw;
   }
 }
 
-void HostPool::give(void* data, std::size_t size) noexcept {
+void HostPool::give(void* data, std::size_t bytes, std::size_t size) noexcept {
   const std::lock_guard lock(mutex_);
-  stats_.live -= size;
+  stats_.live -= bytes;
   try {
     free_[size].push_back(data);
     stats_.cached += size;

@@ -19,7 +19,8 @@ class HostPool {
   HostPool(const HostPool&) = delete;
   HostPool& operator=(const HostPool&) = delete;
 
-  /// At least `bytes`, 256-byte aligned; large ones on huge pages. The buffer keeps the pool alive. Throws OutOfMemory.
+  /// At least `bytes`, 256-byte aligned; large ones on huge pages. Statistics and limit count what was asked for: pages that
+  /// nobody touches take no memory. The buffer keeps the pool alive. Throws OutOfMemory.
   static std::shared_ptr<graph::Buffer> allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes);
   [[nodiscard]] MemoryStats stats() const;
   [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
@@ -30,8 +31,8 @@ class HostPool {
  private:
   class PoolBuffer;
   void* take(std::size_t bytes, std::size_t size);
-  void* ask_system(std::size_t size);
-  void give(void* data, std::size_t size) noexcept;
+  void* ask_system(std::size_t bytes, std::size_t size);
+  void give(void* data, std::size_t bytes, std::size_t size) noexcept;
 
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> free_;  // by size class

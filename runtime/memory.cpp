@@ -12,7 +12,6 @@
 #include "runtime/backend.h"
 #include "runtime/forgotten.h"
 #include "support/check.h"
-#include "support/env.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -73,8 +72,7 @@ namespace tarry::runtime {
 
 std::size_t MemoryLimit::bytes() const {
   if (const std::size_t set = set_.load(std::memory_order_acquire); set != 0) return set;
-  const std::uint64_t limit = support::env::bytes("TARRY_MEMORY_LIMIT", 0);
-  return limit == 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(limit);
+  return memory_limit();
 }
 
 std::string MemoryLimit::describe() const {

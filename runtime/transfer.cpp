@@ -134,18 +134,20 @@ std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
     return {s->buffer,
             static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size)};
   }
-  std::shared_ptr<graph::Buffer> copy = host_buffer(static_cast<std::size_t>(graph::element_count(n->shape())) * size, where);
+  std::shared_ptr<graph::Buffer> copy = host_buffer(static_cast<std::size_t>(graph::element_count(n->shape())) * size);
   read(edge, copy->data, where);
   return {copy, copy->data};
 }
 
+std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes) { return backend(cpu).allocate(bytes); }
+
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes, Where where) {
   try {
-    return backend(cpu).allocate(bytes);
+    return host_buffer(bytes);
   } catch (const OutOfMemory&) {
     if (!evaluate_pending({}, where)) throw;
   }
-  return backend(cpu).allocate(bytes);
+  return host_buffer(bytes);
 }
 
 }  // namespace tarry::runtime

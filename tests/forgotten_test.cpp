@@ -1,12 +1,12 @@
 // The forgotten evaluate: what a thread records without evaluating is bounded, and is evaluated in portions that repeat.
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <thread>
 
-#include "graph/pending.h"
-#include "support/fault.h"
+#include "graph/node.h"
 #include "tests/devices.h"
 #include "tests/fake_backend.h"
-#include "tests/same_bits.h"
 
 namespace ta = tarry;
 using ta::test::CapturedLog;
@@ -95,9 +95,9 @@ TEST_CASE("forgotten: rounds of any length repeat a plan, wherever the budget en
       u = u + w - v * k;
       v = ta::maximum(v, u);
     }
-    const ta::Counters rest = ta::evaluate(u, v, w).counters();
+    ta::evaluate(u, v, w);
     CHECK(start.evaluates() >= 10);
-    CHECK(start.kernels() + 0 * rest.kernels <= 6);
+    CHECK(start.kernels() <= 6);
     CHECK(start.plan_hits() >= start.evaluates() - 3);
   }
 }
