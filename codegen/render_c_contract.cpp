@@ -403,7 +403,7 @@ KernelSource ContractWriter::render() {
   w_.preamble();
   if (!map_) {
     w_.declare_states();
-    w_.line_functions();
+    w_.line_functions([](Value) { return false; });
   }
   arrays();
   stage();

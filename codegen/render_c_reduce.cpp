@@ -236,7 +236,7 @@ void ReduceWriter::reduce_tiles() {
 // ---------------------------------------------------------------- ReduceInner
 
 void ReduceWriter::reduce_segments() {
-  w_.line_functions();
+  w_.line_functions([this](Value v) { return is_direct(v); });
   open_reduce();
   w_.line("const tarry_i64 end = n < last * 128 ? n : last * 128;");
   w_.line("tarry_i64 depth = 0;");

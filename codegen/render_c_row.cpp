@@ -23,6 +23,7 @@ constexpr int kLongestRow = 16384;    // graph::Limits::row
 constexpr int kKeptBytes = 8;         // of one point: 128 KiB of the longest row, on stacks of 256 KiB
 constexpr int kKeepCost = 4;          // of the op table: what storing and loading again amounts to
 constexpr int kSerialBytes = 32768;   // of the kept points of a tile
+constexpr int kPart = 256;            // points between which the next row is asked for
 
 /// What each stage computes at a point, and what it leaves for later ones.
 class Stages {
@@ -136,6 +137,7 @@ class RowWriter {
   void rows();
   void bases(Region region, std::string_view k);
   void row_values();
+  [[nodiscard]] std::vector<std::uint32_t> ahead(int stage) const;
   void points(int stage, std::string extent, int capacity, const std::string& k);
   void segments(int stage);
   void steps(int stage);
@@ -232,6 +234,19 @@ void RowWriter::outer_stores() {
 
 // ---------------------------------------------------------------- values of points
 
+/// Accesses that a stage asks for at the next row, of which the stage before reads the first bytes: that one waits for memory,
+/// this one computes from the cache.
+std::vector<std::uint32_t> RowWriter::ahead(int stage) const {
+  std::vector<std::uint32_t> found;
+  for (const Instr& instr : ir_.instrs) {
+    if (!inner() || instr.kind != InstrKind::Load || instr.region != Region::Point || instr.stage + 1 != stage) continue;
+    const Access& a = ir_.accesses[instr.index];
+    if (a.buffer == kNone || a.reduced != StrideClass::One || ir_.rank == 0 || a.strides.back() == StrideClass::Zero) continue;
+    if (std::find(found.begin(), found.end(), instr.index) == found.end()) found.push_back(instr.index);
+  }
+  return found;
+}
+
 /// Evaluates the points of one loop from place k on: `x{r}_{k}` then points at the inputs of reduction r of the stage.
 void RowWriter::points(int stage, std::string extent, int capacity, const std::string& k) {
   std::vector<Value> evaluated, stored;
@@ -243,12 +258,27 @@ void RowWriter::points(int stage, std::string extent, int capacity, const std::s
   for (const Value v : stored) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, capacity));
   CWriter::Loop loop{stages_.points(stage, evaluated), inner() ? Axis::Reduced : Axis::LastOuter, "i", "0", std::move(extent)};
   loop.operand = [&](Value v) { return operand(v, stage, "i", k); };
-  if (!loop.values.empty() || !stored.empty())
+  if (!loop.values.empty() || !stored.empty()) {
+    const std::vector<std::uint32_t> next = ahead(stage);
+    if (!next.empty()) {
+      // A few lines at a time: more than the core can have under way would hold up the loop behind them.
+      w_.open(fmt::format("for (tarry_i64 part = 0, stop; part < {}; part = stop)", loop.to));
+      w_.line(fmt::format("stop = {0} - part < {1} ? {0} : part + {1};", loop.to, kPart));
+      std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0");
+      one.back() = "1";
+      for (const std::uint32_t a : next)
+        w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + {} + i);",
+                            kLine / itemsize(ir_.buffers[ir_.accesses[a].buffer]), a, outer_offset(ir_, a, one, "")));
+      loop.from = "part";
+      loop.to = "stop";
+    }
     w_.loop(loop, [&] {
       for (const Value v : stored) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
       for (const Value v : loop.values)
         if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) w_.line(fmt::format("{} = v{};", operand(v, stage + 1, "i", k), v));
     });
+    if (!next.empty()) w_.close();
+  }
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x) {
       const Value v = ir_.reductions[r].args[x];
@@ -333,7 +363,7 @@ KernelSource RowWriter::render() {
     w_.select_stage(stage);
     if (w_.reductions().empty()) continue;
     w_.declare_states();
-    if (inner()) w_.line_functions();
+    if (inner()) w_.line_functions([&](Value v) { return is_direct(v, stage); });
   }
   rows();
   w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));

@@ -172,20 +172,29 @@ void StateWriter::segment(std::string_view start) {
     }
     line(fmt::format("if (whole > 0) {}_blocks{}(p, whole{}{});", kEntryName, r, inputs(r, "0"), fields));
   }
-  const auto put = [&](std::uint32_t r, std::string_view leaf, std::string_view length) {
+  const auto put = [&](std::uint32_t r, std::string_view node, std::string_view leaf) {
     for (const std::string_view field : block_fields(r))
-      line(fmt::format("top->{}[0] = {}[{}];", part(r, field), block(r, field), leaf));
-    if (!is_arg(r)) return;
-    const std::string offset = leaf == "0" ? "0" : fmt::format("{} * 128", leaf);
-    line(fmt::format("top->{}[0] = {} + {}_find{}({}, {}, {}[{}]);", part(r, "index"), sum_text("k", offset), kEntryName, r,
-                     sum_text(input(r, 0), offset), length, block(r, "value"), leaf));
+      line(fmt::format("top->{}[0] = {}[{}];", part(r, field), block(r, field), node));
+    if (is_arg(r))
+      line(fmt::format("top->{0}[0] = k + {1} * 128 + {2}_find{3}({4} + {1} * 128, 128, {5}[{6}]);", part(r, "index"), leaf, kEntryName,
+                       r, input(r, 0), block(r, "value"), node));
   };
   open(fmt::format("if (whole == {})", blocks));
   line(fmt::format("{}* const top = stack + depth;", state_type()));
   line(fmt::format("top->count = {};", blocks * 128));
   for (const std::uint32_t r : reductions()) {
+    open("");
+    if (is_arg(r)) {  // the place: the first block that holds the extreme, and there
+      line(fmt::format("{} all[{}];", accumulator(r), blocks));
+      line(fmt::format("for (int i = 0; i < {}; ++i) all[i] = {}[i];", blocks, block(r, "value")));
+    }
     for (int nodes = blocks / 2; nodes > 0; nodes /= 2) combine_blocks(r, nodes, 128 * blocks / (2 * nodes));
-    put(r, "0", std::to_string(blocks * 128));
+    if (is_arg(r)) {
+      line("tarry_i64 winner = 0;");
+      line(fmt::format("while (winner < {} && !{}) ++winner;", blocks - 1, ties(r, "all[winner]", block(r, "value") + "[0]")));
+    }
+    put(r, "0", "winner");
+    close();
   }
   push(fmt::format("{} / {}", start.empty() ? std::string("k") : fmt::format("(k - {})", start), blocks * 128));
   close();
@@ -194,7 +203,7 @@ void StateWriter::segment(std::string_view start) {
   open("for (; leaf < whole; ++leaf)");
   line(fmt::format("{}* const top = stack + depth;", state_type()));
   line("top->count = 128;");
-  for (const std::uint32_t r : reductions()) put(r, "leaf", "128");
+  for (const std::uint32_t r : reductions()) put(r, "leaf", "leaf");
   push("leaf");
   close();
   open("if (length > whole * 128)");
@@ -284,7 +293,7 @@ void StateWriter::leaf_step(std::uint32_t r) {
   close();
 }
 
-void StateWriter::line_functions() {
+void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
   for (const std::uint32_t r : reductions()) {
     const Reduction& reduction = ir.reductions[r];
     std::string inputs;
@@ -304,7 +313,7 @@ void StateWriter::line_functions() {
     if (is_moments(reduction)) {
       moments_blocks_function(r, many);
     } else if (is_extreme(r)) {
-      extreme_blocks_function(r, many);
+      extreme_blocks_function(r, many, in_place(reduction.args[0]));
     } else {
       blocks_function(r, many);
     }
@@ -337,10 +346,10 @@ void StateWriter::serial_function(std::uint32_t r, const std::string& arguments)
 void StateWriter::find_function(std::uint32_t r) {
   const std::string found = ties(r, "x[k + l]", "value");
   open(fmt::format("static __attribute__((noinline)) tarry_i64 {0}_find{1}(const {2}* x, tarry_i64 m, {2} value)", kEntryName, r, accumulator(r)));
-  open("for (tarry_i64 k = 0; k < m; k += 128)");
-  open("if (m - k > 128)");
+  open("for (tarry_i64 k = 0; k < m; k += 32)");
+  open("if (m - k > 32)");
   line("int any = 0;");
-  line(fmt::format("for (int l = 0; l < 128; ++l) any |= {};", found));
+  line(fmt::format("for (int l = 0; l < 32; ++l) any |= {};", found));
   line("if (!any) continue;");
   close();
   line(fmt::format("for (tarry_i64 l = 0; l < m - k; ++l) if ({}) return k + l;", found));
@@ -387,7 +396,7 @@ void StateWriter::blocks_function(std::uint32_t r, const std::string& arguments)
 
 /// The same for extremes of floats. These are in any order the same but for NaNs and the signs of zeros: a plain comparison
 /// finds them, and a block is looked at again where a NaN was among them or its extreme is a zero.
-void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& arguments) {
+void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& arguments, bool in_place) {
   const Reduction& reduction = ir.reductions[r];
   const int blocks = segment_blocks();
   const std::string type = accumulator(r), x = input(r, 0), flag = reduction.dtype == Dtype::Float64 ? "tarry_i64" : "int";
@@ -401,6 +410,8 @@ void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& ar
   line("for (int l = 0; l < 32; ++l) unordered[l] = 0;");
   open("for (tarry_i64 q = 0; q < count; ++q)");
   line(fmt::format("const {}* const y = {} + q * 128;", type, x));
+  if (in_place)  // more instructions a line than keep enough lines under way: the next run is asked for
+    line(fmt::format("for (int l = 0; l < 128; l += {}) __builtin_prefetch(y + {} + l);", kLine / itemsize(reduction.dtype), segment_length()));
   open("for (int l = 0; l < 32; ++l)");
   line(fmt::format("const {0} x0 = y[l], x1 = y[l + 32], x2 = y[l + 64], x3 = y[l + 96];", type));
   line(fmt::format("const {} u = {}, v = {};", type, better("x0", "x1"), better("x2", "x3")));

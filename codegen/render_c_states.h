@@ -17,7 +17,8 @@
 
 namespace tarry::codegen {
 
-inline constexpr int kSerial = 32;  ///< longest axis that is folded left to right
+inline constexpr int kSerial = 32;        ///< longest axis that is folded left to right
+inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at once
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
@@ -47,7 +48,9 @@ class StateWriter : public CWriter {
 
   // Functions of the kernel.
   void declare_states();                ///< the struct, its merge and tables of constants
-  void line_functions();                ///< reduce a run of contiguous inputs: left to right (n <= 32), whole blocks, a part of one
+  /// They reduce a run of contiguous inputs: left to right (n <= 32), whole blocks, a part of one. `in_place`: whether an
+  /// input is read where it lies in memory.
+  void line_functions(const std::function<bool(Value)>& in_place);
 
   // Pieces of others.
   void clear(std::string_view state);
@@ -86,7 +89,7 @@ class StateWriter : public CWriter {
   void even_weights(std::uint32_t r, int count);
   void levels(const std::function<void(int d, const std::string& from, const std::string& to)>& meet);
   void blocks_function(std::uint32_t r, const std::string& arguments);
-  void extreme_blocks_function(std::uint32_t r, const std::string& arguments);
+  void extreme_blocks_function(std::uint32_t r, const std::string& arguments, bool in_place);
   void moments_blocks_function(std::uint32_t r, const std::string& arguments);
   void find_function(std::uint32_t r);
 

@@ -1,13 +1,14 @@
 // Elementary functions in float32.
 #pragma once
 
-// exp(x) = 2^n exp(r), r = x - n ln2. Adding 1.5 * 2^p rounds x / ln2 to n and leaves n in the low bits of the sum, from
-// where a shift moves it into an exponent. ln2 has a high part whose product with n is exact.
+// exp(x) = 2^n exp(r), r = x - n ln2. Adding 1.5 * 2^23 + 254 rounds x / ln2 to n and leaves n + 254, two biases of an
+// exponent, in the low bits of the sum, from where a shift moves it into one. ln2 has a high part whose product with n is
+// exact.
 //== exp_parts_f32 : core
 #ifndef __CUDACC__
-TARRY_FN float tarry_exp_shifted_f32(float x) { return x * 0x1.715476p0f + 0x1.8p23f; }
+TARRY_FN float tarry_exp_shifted_f32(float x) { return x * 0x1.715476p0f + 0x1.8001fcp23f; }
 TARRY_FN float tarry_exp_fraction_f32(float x, float shifted) {
-  float n = shifted - 0x1.8p23f;
+  float n = shifted - 0x1.8001fcp23f;
   float r = (x - n * 0x1.62e400p-1f) - n * 0x1.7f7d1cp-20f;
   float q = 0x1.6a5190p-10f;
   q = q * r + 0x1.12397ep-7f;
@@ -17,18 +18,19 @@ TARRY_FN float tarry_exp_fraction_f32(float x, float shifted) {
   return 1.0f + (r + (r * r) * q);
 }
 #endif
-// Scaling in two halves lets the result be denormal (rounded once more, in the last product) or overflow to infinity.
+// Scaling in two halves lets the result be denormal (rounded once more, in the last product) or overflow to infinity. From
+// n = 129 on it always does, so there n stops, as an integer; NaNs pass through the fraction.
 //== exp_f32 : exp_parts_f32
 #ifdef __CUDACC__
 TARRY_FN float tarry_exp_f32(float x) { return expf(x); }
 #else
 TARRY_FN float tarry_exp_f32(float x) {
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -104.0f ? -104.0f : x;
-  float shifted = tarry_exp_shifted_f32(x);
-  tarry_u32 n = tarry_bits_f32(shifted), half = n >> 1;
-  float low = tarry_from_bits_f32((half + 127) << 23), high = tarry_from_bits_f32((n - half + 127) << 23);
-  return tarry_exp_fraction_f32(x, shifted) * low * high;
+  tarry_i32 sum = (tarry_i32)tarry_bits_f32(tarry_exp_shifted_f32(x));
+  sum = sum < 0x4b40017f ? sum : 0x4b40017f;  // 129 and the two biases
+  tarry_u32 n = (tarry_u32)sum, half = n >> 1;
+  float low = tarry_from_bits_f32(half << 23), high = tarry_from_bits_f32((n - half) << 23);
+  float result = tarry_exp_fraction_f32(x, tarry_from_bits_f32(n)) * low * high;
+  return x < -104.0f ? 0.0f : result;
 }
 #endif
 // log(x) = k ln2 + log(1 + f), sqrt(1/2) <= 1 + f < sqrt(2). Subtracting the bits of sqrt(1/2) leaves k in the exponent
@@ -85,7 +87,7 @@ TARRY_FN float tarry_erf_f32(float x) {
   q = q * u - 0x1.51c9a0p1f;
   q = q * u - 0x1.d97fc0p0f;
   float shifted = tarry_exp_shifted_f32(q);
-  float scale = tarry_from_bits_f32((tarry_bits_f32(shifted) + 127) << 23);
+  float scale = tarry_from_bits_f32((tarry_bits_f32(shifted) - 127) << 23);
   float large = 1.0f - tarry_exp_fraction_f32(q, shifted) * scale;
   large = tarry_from_bits_f32(tarry_bits_f32(large) | sign);
   return t <= 1.0f ? x + x * p : large;
@@ -300,7 +302,7 @@ TARRY_FN float tarry_tanh_f32(float x) {
   p = p * z + 0x1.110cfcp-3f;
   p = p * z - 0x1.55554ap-2f;
   float twice = t > 10.0f ? 20.0f : 2.0f * t, shifted = tarry_exp_shifted_f32(twice);
-  float e = tarry_exp_fraction_f32(twice, shifted) * tarry_from_bits_f32((tarry_bits_f32(shifted) + 127) << 23);
+  float e = tarry_exp_fraction_f32(twice, shifted) * tarry_from_bits_f32((tarry_bits_f32(shifted) - 127) << 23);
   float y = t <= 0.55f ? t + (t * z) * p : 1.0f - 2.0f / (e + 1.0f);
   return tarry_from_bits_f32(tarry_bits_f32(y) | sign);
 }

@@ -208,16 +208,18 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
     struct ENTRY_state* const top = stack + depth;
     top->count = 512;
     {
-      for (int i = 0; i < 2; ++i) {
-        values0[i] = values0[2 * i] + values0[2 * i + 1];
+      {
+        for (int i = 0; i < 2; ++i) {
+          values0[i] = values0[2 * i] + values0[2 * i + 1];
+        }
       }
-    }
-    {
-      for (int i = 0; i < 1; ++i) {
-        values0[i] = values0[2 * i] + values0[2 * i + 1];
+      {
+        for (int i = 0; i < 1; ++i) {
+          values0[i] = values0[2 * i] + values0[2 * i + 1];
+        }
       }
+      top->value0[0] = values0[0];
     }
-    top->value0[0] = values0[0];
     ++depth;
     for (tarry_i64 t = (k - first) / 512; t & 1; t >>= 1, --depth) {
       ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
