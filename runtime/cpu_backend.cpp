@@ -206,13 +206,7 @@ void CpuBackend::launch(const Launch& launch) {
   TARRY_ASSERT(geometry.chunks == 1 || executable.fold_chunks != nullptr);
   if (geometry.chunks > 1 && launch.source->fold_per_chunk)
     return run_waves(executable, launch.parameters.data(), geometry.grid(), grain_of(launch));
-  if (streams(launch)) {
-    parallel_for(geometry.grid(), grain_of(launch), [&executable, &launch](std::int64_t lo, std::int64_t hi) {
-      const support::DefaultFloatingPoint state;
-      run_streamed(executable.run, launch, lo, hi);
-    });
-    return;
-  }
+  if (streams(launch)) return run_streamed(executable.run, launch, grain_of(launch));
   run_items(executable.run, launch.parameters.data(), geometry.grid(), grain_of(launch));
   if (geometry.chunks == 1) return;
   const std::int64_t grain = std::max<std::int64_t>(1, 1024 / geometry.chunks / launch.source->tile);

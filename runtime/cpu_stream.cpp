@@ -7,14 +7,18 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <memory>
+#include <fstream>
 #include <vector>
+
+#include <fmt/format.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+#include "runtime/parallel.h"
 #include "support/check.h"
+#include "support/floating_point.h"
 
 namespace tarry::runtime {
 
@@ -23,8 +27,14 @@ namespace {
 constexpr std::size_t kLine = 64;
 constexpr std::int64_t kPieceBytes = 2048;  // of one store; longer bursts of stores take longer
 
+/// Of the cache that the first core shares with most others. What sysconf calls the third level is on some processors the sum
+/// of several, of which a core fills one.
 std::int64_t cache_of_machine() {
   constexpr std::int64_t kUnknown = std::int64_t{32} << 20;
+  for (int index = 4; index > 1; --index) {  // 0 and 1 are the first level
+    std::int64_t kibibytes = 0;
+    if (std::ifstream(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index)) >> kibibytes && kibibytes > 0) return kibibytes << 10;
+  }
   std::int64_t bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
   if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? bytes : kUnknown;
@@ -80,20 +90,8 @@ struct Workspace {
   std::vector<char> memory;
 };
 
-}  // namespace
-
-void set_last_level_cache(std::int64_t bytes) { pretended.store(bytes, std::memory_order_relaxed); }
-
-std::int64_t streamed_launches() { return streamed.load(std::memory_order_relaxed); }
-
-bool streams(const Launch& launch) {
-  const std::int64_t bytes = launch.geometry.dense.bytes;
-  if (!kCanStream || bytes == 0 || bytes < last_level_cache()) return false;
-  streamed.fetch_add(1, std::memory_order_relaxed);
-  return true;
-}
-
-void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int64_t hi) {
+/// Runs the work items lo..hi-1. The memory is as after `entry(parameters, lo, hi)`.
+void run_pieces(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int64_t hi) {
   static thread_local Workspace workspace;
   auto& [words, pieces, memory] = workspace;
   const codegen::DenseStores& dense = launch.geometry.dense;
@@ -121,6 +119,25 @@ void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t lo, std::in
     for (const Piece& p : pieces) stream_copy(p.memory + at * p.item_bytes, p.buffer, static_cast<std::size_t>((end - at) * p.item_bytes));
   }
   stream_fence();
+}
+
+}  // namespace
+
+void set_last_level_cache(std::int64_t bytes) { pretended.store(bytes, std::memory_order_relaxed); }
+
+std::int64_t streamed_launches() { return streamed.load(std::memory_order_relaxed); }
+
+bool streams(const Launch& launch) {
+  const std::int64_t bytes = launch.geometry.dense.bytes;
+  return kCanStream && bytes > 0 && bytes >= last_level_cache();
+}
+
+void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t grain) {
+  streamed.fetch_add(1, std::memory_order_relaxed);
+  parallel_for(launch.geometry.grid(), grain, [&entry, &launch](std::int64_t lo, std::int64_t hi) {  // std::function does not allocate
+    const support::DefaultFloatingPoint state;
+    run_pieces(entry, launch, lo, hi);
+  });
 }
 
 }  // namespace tarry::runtime

@@ -3,9 +3,7 @@
 // Kernels know nothing of it: they write a piece into a buffer that stays in the core's cache, from where it goes to memory.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "runtime/backend.h"
 
@@ -16,8 +14,8 @@ using CpuEntry = void (*)(const void* parameters, std::int64_t lo, std::int64_t 
 /// Whether the stores of a launch go past the caches: they are dense (codegen::DenseStores), and no smaller than the last level.
 bool streams(const Launch& launch);
 
-/// Runs the work items lo..hi-1. The memory is as after `entry(parameters, lo, hi)`.
-void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int64_t hi);
+/// Runs a launch so, on threads that take at least `grain` work items each. The memory is as after running `entry` plainly.
+void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t grain);
 
 /// Launches of this process so far whose stores went past the caches.
 std::int64_t streamed_launches();
