@@ -16,12 +16,14 @@ constexpr std::int64_t kPage = 4096;      // of memory, at least
 class PartBuffer final : public Buffer {
  public:
   PartBuffer(std::shared_ptr<Buffer> whole, std::size_t from, std::size_t size)
-      : Buffer(whole->device, Owner::Borrowed, static_cast<std::byte*>(whole->data) + from, size), whole_(std::move(whole)) {
+      : Buffer(whole->device, Owner::Borrowed, static_cast<std::byte*>(whole->data) + from, size), whole_(std::move(whole)), from_(from) {
     last_write = whole_->last_write;
   }
+  void read(std::size_t at, std::size_t count, void* to) const override { whole_->read(from_ + at, count, to); }
 
  private:
   const std::shared_ptr<Buffer> whole_;
+  const std::size_t from_;
 };
 
 double volume(const Box& b) {
@@ -119,6 +121,7 @@ struct Slicer::Pass {
   std::vector<std::vector<Box>> boxes;  ///< by node
   std::vector<std::vector<Made>> made;  ///< by node, in the order of its boxes
   std::vector<LeafPart> parts;
+  std::vector<Edge> inputs;
 };
 
 Slicer::Slicer(const Graph& g, std::vector<std::shared_ptr<Storage>> leaves, std::vector<ScalarCell> cells, Device device)
@@ -250,7 +253,8 @@ Edge Slicer::part(const GraphNode& n, const Dims& shape, const std::shared_ptr<S
                   Pass& pass) const {
   const LeafPart bytes = bytes_of(n, *storage, box);
   pass.parts.push_back(bytes);
-  if (box == Box::whole(shape)) return make_input(n.dtype, shape.span(), storage, device_, n.where());
+  if (box == Box::whole(shape))
+    return pass.inputs.emplace_back(make_input(n.dtype, shape.span(), storage, device_, n.where()));
   auto of_box = std::make_shared<Storage>();
   of_box->buffer = std::make_shared<PartBuffer>(storage->buffer, bytes.from, bytes.to - bytes.from);
   if (bytes.to > bytes.from) {
@@ -262,7 +266,7 @@ Edge Slicer::part(const GraphNode& n, const Dims& shape, const std::shared_ptr<S
   for (int d = 0; d < shape.size(); ++d)
     if (box.extent[d] == 1) of_box->strides[d] = row_major[d];
   of_box->contiguous = of_box->strides == row_major;
-  return make_input(n.dtype, box.extent.span(), std::move(of_box), device_, n.where());
+  return pass.inputs.emplace_back(make_input(n.dtype, box.extent.span(), std::move(of_box), device_, n.where()));
 }
 
 Edge Slicer::make_source(NodeId id, const Box& box, Pass& pass) {
@@ -403,6 +407,7 @@ Slicer::Slices Slicer::slice(std::span<const SliceRequest> requests) {
   Slices result;
   for (const SliceRequest& r : requests) result.values.push_back(find(r.edge, r.box, pass));
   result.parts = std::move(pass.parts);
+  result.inputs = std::move(pass.inputs);
   return result;
 }
 

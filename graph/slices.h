@@ -52,6 +52,7 @@ class Slicer {
   struct Slices {
     std::vector<Edge> values;
     std::vector<LeafPart> parts;
+    std::vector<Edge> inputs;  ///< nodes of those parts
   };
   [[nodiscard]] Slices slice(std::span<const SliceRequest> requests);
 

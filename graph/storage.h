@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
@@ -22,6 +23,11 @@ class Buffer {
   virtual ~Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
+
+  /// Copies bytes of host memory to `to`. Not for device memory.
+  virtual void read(std::size_t at, std::size_t count, void* to) const {
+    std::memcpy(to, static_cast<const std::byte*>(data) + at, count);
+  }
 
   const Device device;
   const Owner owner;

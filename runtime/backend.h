@@ -54,6 +54,9 @@ class Backend {
   /// Zeroed u32 counters for last-block-done reductions; kernels leave them zero. Null on the CPU.
   virtual void* tickets(std::size_t count) = 0;
   virtual void upload(graph::Buffer& to, const void* from, std::size_t bytes) = 0;    ///< enqueued in stream order
+  /// The same for bytes that `fill` puts where it is told, from `at` on; on several threads at once.
+  using Fill = std::function<void(void* to, std::size_t at, std::size_t bytes)>;
+  virtual void upload(graph::Buffer& to, const Fill& fill, std::size_t bytes) = 0;
   virtual void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) = 0;  ///< waits
 
   /// Bytes from one address of the device to another; enqueued in stream order.

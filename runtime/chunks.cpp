@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <deque>
+#include <future>
 #include <optional>
 
 #include <fmt/format.h>
+#include <tarry/progress.h>
 
 #include "graph/chunking.h"
 #include "graph/fusion.h"
@@ -35,6 +37,13 @@ std::string amount(std::size_t bytes) {
   if (bytes < (std::size_t{1} << 30)) return fmt::format("{:.1f} MiB", value / 1024 / 1024);
   return fmt::format("{:.2f} GiB", value / 1024 / 1024 / 1024);
 }
+
+/// Pools hand out blocks that are up to an eighth larger than what is asked for.
+std::size_t with_blocks(std::size_t bytes) { return bytes + bytes / 8; }
+
+/// Operands of so many pieces arrive on a GPU while one is computed: the memory of one may be written again only once the
+/// kernels that read it are done, and meanwhile another arrives.
+constexpr std::size_t kPiecesArriving = 2;
 
 /// Bytes of files among what is read.
 std::size_t pages_of(const std::vector<graph::LeafPart>& parts) {
@@ -156,7 +165,7 @@ class Chunks {
     std::size_t kept = 0;  // by results in host memory
     if (b_.device().kind == DeviceKind::Cpu && !work_.sink)
       for (const auto& targets : passes_)
-        for (const Target& t : targets) kept += t.cut ? 0 : static_cast<std::size_t>(g_.bytes(t.edge.node));
+        for (const Target& t : targets) kept += t.cut ? 0 : with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node)));
     const std::size_t room = b_.room();
     if (kept >= room) return false;
     for (auto& targets : passes_) {
@@ -168,6 +177,7 @@ class Chunks {
   }
 
   ChunkedValues run() {
+    for (const auto& targets : passes_) progress_.chunks += static_cast<std::int64_t>(pieces_of(targets));
     for (auto& targets : passes_) run(targets);
     if (!rest_.empty()) run_rest();
     ChunkedValues result;
@@ -175,7 +185,7 @@ class Chunks {
       const auto at = std::find_if(values_.begin(), values_.end(), [&](const auto& v) { return v.first == r; });
       result.roots.push_back(at == values_.end() ? nullptr : at->second);
     }
-    counters_.chunks = chunks_;
+    counters_.chunks = progress_.chunks_done;
     result.counters = counters_;
     return result;
   }
@@ -223,6 +233,12 @@ class Chunks {
   }
   static std::int64_t shortest(const Target& t) { return t.cut ? PartialStates::chunk_length(128) : 1; }
 
+  static std::size_t pieces_of(const std::vector<Target>& targets) {
+    std::size_t pieces = 0;
+    for (const Target& t : targets) pieces = std::max(pieces, t.ends.size());
+    return pieces;
+  }
+
   /// The longest reduction, or the longest result.
   static const Target& main_of(const std::vector<Target>& targets) {
     return *std::max_element(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
@@ -251,29 +267,24 @@ class Chunks {
 
   /// New memory for a piece in the middle. On a GPU the next one arrives meanwhile, and the results of the last leave.
   std::size_t needed_by_piece(const std::vector<Target>& targets, graph::Slicer& slicer) const {
-    std::size_t pieces = 0, states = 0;
-    for (const Target& t : targets) pieces = std::max(pieces, t.ends.size());
+    const std::size_t pieces = pieces_of(targets);
+    std::size_t states = 0;
     for (const Target& t : targets) {
       const auto levels = static_cast<std::size_t>(std::bit_width(t.ends.size())) + 3;
       if (t.cut) states += 2 * levels * static_cast<std::size_t>(g_.bytes(t.edge.node));
     }
-    std::vector<SliceRequest> requests;
     std::vector<PartialStates> partial;
-    for (const Target& t : targets) {
-      request(t, std::min((pieces - 1) / 2, t.ends.size() - 1), requests);
-      partial.emplace_back(slicer, t.edge.node, nullptr);
-    }
-    graph::Slicer::Slices slices = slicer.slice(requests);
-    slices.values = roots_of(targets, partial, slices.values, [&](const Target& t) { return std::min((pieces - 1) / 2, t.ends.size() - 1); });
-    const std::size_t bytes = bytes_of(slices);
-    return (on_cpu() ? bytes : 2 * bytes) + states;
+    for (const Target& t : targets) partial.emplace_back(slicer, t.edge.node, nullptr);
+    Piece piece = record(targets, partial, slicer, (pieces - 1) / 2);
+    piece.slices.values = piece.roots;
+    return bytes_of(piece.slices, on_cpu() ? 1 : kPiecesArriving + 1, on_cpu() ? 1 : 2) + states;
   }
 
-  /// New memory that evaluating slices takes.
-  std::size_t bytes_of(const graph::Slicer::Slices& slices) const {
+  /// New memory that evaluating slices takes, with as many sets of operands that arrive and of results.
+  std::size_t bytes_of(const graph::Slicer::Slices& slices, std::size_t arriving = 1, std::size_t leaving = 1) const {
     const Counters c = plan(slices.values, {}, work_.where).counters();
-    std::size_t bytes = static_cast<std::size_t>(c.peak_bytes + c.bytes_uploaded);
-    return on_cpu() ? bytes + pages_of(slices.parts) : bytes;
+    const std::size_t bytes = leaving * static_cast<std::size_t>(c.peak_bytes) + arriving * static_cast<std::size_t>(c.bytes_uploaded);
+    return with_blocks(bytes) + (on_cpu() ? pages_of(slices.parts) : 0);
   }
 
   // --- Pieces -----------------------------------------------------------------------------------------------------------
@@ -290,31 +301,53 @@ class Chunks {
           {n.inputs[i], Box::whole(g_.shape(n.inputs[i].node)).along(t.axis, t.begin(piece), t.ends[piece])});
   }
 
-  /// What is to be evaluated of a piece's slices: results, and states of reductions. `piece_of` says which piece of each
-  /// target it is, past the end for none.
-  template <class PieceOf>
-  std::vector<Edge> roots_of(const std::vector<Target>& targets, const std::vector<PartialStates>& partial,
-                             const std::vector<Edge>& slices, PieceOf&& piece_of,
-                             std::vector<PartialState>* states = nullptr) const {
-    std::vector<Edge> roots;
-    std::size_t at = 0;
+  /// Piece number `number` of every target that has one, recorded.
+  struct Piece {
+    graph::Slicer::Slices slices;
+    std::vector<Edge> roots;           ///< to be evaluated
+    std::vector<Edge> results;         ///< by target, where it is one
+    std::vector<PartialState> states;  ///< by target, where it is a cut
+    std::int64_t bytes = 0;            ///< of operands and results
+  };
+  Piece record(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, graph::Slicer& slicer,
+               std::size_t number) const {
+    Piece piece;
+    std::vector<SliceRequest> requests;
+    for (const Target& t : targets)
+      if (number < t.ends.size()) request(t, number, requests);
+    piece.slices = slicer.slice(requests);
+    piece.results.resize(targets.size());
+    piece.states.resize(targets.size());
+    std::span<const Edge> rest(piece.slices.values);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
-      const std::size_t piece = piece_of(t);
-      if (states) states->emplace_back();
-      if (piece >= t.ends.size()) continue;
-      if (!t.cut) {
-        roots.push_back(slices[at++]);
-        continue;
+      if (number >= t.ends.size()) continue;
+      const std::size_t taken = t.cut ? g_.nodes[t.edge.node].n_inputs : 1;
+      if (t.cut) {
+        PartialState& state = piece.states[i];
+        state = partial[i].reduce(rest.first(taken), t.begin(number), t.ends[number] - t.begin(number));
+        piece.roots.push_back(state.first);
+        if (state.second) piece.roots.push_back(state.second);
+      } else {
+        piece.results[i] = rest.front();
+        piece.roots.push_back(rest.front());
+        piece.bytes += g_.bytes(t.edge.node) / t.n * (t.ends[number] - t.begin(number));
       }
-      const auto inputs = static_cast<std::size_t>(g_.nodes[t.edge.node].n_inputs);
-      const PartialState s = partial[i].reduce(std::span(slices).subspan(at, inputs), t.begin(piece), t.ends[piece] - t.begin(piece));
-      at += inputs;
-      roots.push_back(s.first);
-      if (s.second) roots.push_back(s.second);
-      if (states) states->back() = s;
+      rest = rest.subspan(taken);
     }
-    return roots;
+    for (const graph::LeafPart& p : piece.slices.parts) piece.bytes += static_cast<std::int64_t>(p.touched);
+    return piece;
+  }
+
+  /// Recorded, and on a GPU what it reads sent on its way.
+  Piece prepare(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, std::size_t number) {
+    Piece piece = record(targets, partial, slicer_, number);
+    for (const Edge& input : piece.slices.inputs) {
+      graph::Storage& storage = *input.node()->extra->results.front();
+      if (storage.buffer->device != b_.device())
+        (void)bring(storage, graph::Dims(input.node()->shape()), input.node()->dtype, b_, counters_);
+    }
+    return piece;
   }
 
   void evaluate(std::span<const Edge> roots) { add(counters_, evaluate_whole(roots, work_.where).counters()); }
@@ -328,35 +361,47 @@ class Chunks {
   void run(std::vector<Target>& targets) {
     std::vector<PartialStates> partial;
     std::vector<std::optional<Collector>> collectors(targets.size());
-    std::size_t pieces = 0;
+    const std::size_t pieces = pieces_of(targets);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
       partial.emplace_back(slicer_, t.edge.node, [this](std::span<const Edge> roots) { evaluate(roots); });
       if (!t.cut) collectors[i].emplace(g_.shape(t.edge.node), t.axis, itemsize(g_.nodes[t.edge.node].dtype), work_.sink);
-      pieces = std::max(pieces, t.ends.size());
     }
-    for (std::size_t piece = 0; piece < pieces; ++piece) {
-      std::vector<SliceRequest> requests;
-      for (const Target& t : targets)
-        if (piece < t.ends.size()) request(t, piece, requests);
-      const graph::Slicer::Slices slices = slicer_.slice(requests);
-      std::vector<PartialState> states;
-      const std::vector<Edge> roots = roots_of(targets, partial, slices.values, [&](const Target&) { return piece; }, &states);
-      evaluate(roots);
-      ++chunks_;
-      std::size_t at = 0;
-      for (std::size_t i = 0; i < targets.size(); ++i) {
-        const Target& t = targets[i];
-        if (piece >= t.ends.size()) continue;
-        if (t.cut) {
-          at += states[i].second ? 2 : 1;
-          partial[i].push(std::move(states[i]), t.ends[piece] - t.begin(piece) == t.chunk);
-        } else {
-          collectors[i]->take(roots[at++], t.begin(piece), t.ends[piece], work_.where);
+    std::deque<Piece> ahead;  // the next to be evaluated; on a GPU two more whose operands are on their way
+    std::size_t prepared = 0;
+    const auto prepare_to = [&](std::size_t end) {
+      for (; prepared < std::min(end, pieces); ++prepared) ahead.push_back(prepare(targets, partial, prepared));
+    };
+    std::future<void> leaving;  // results of the last piece
+    for (std::size_t number = 0; number < pieces; ++number) {
+      prepare_to(number + (on_cpu() ? 1 : kPiecesArriving));
+      Piece piece = std::move(ahead.front());
+      ahead.pop_front();
+      evaluate(piece.roots);
+      piece.slices.values.clear();  // the memory of operands may be used again once what was enqueued is done
+      piece.slices.inputs.clear();
+      if (!on_cpu()) prepare_to(number + 1 + kPiecesArriving);
+      for (std::size_t i = 0; i < targets.size(); ++i)
+        if (targets[i].cut && number < targets[i].ends.size()) {
+          const bool whole = piece.states[i].count == targets[i].chunk;
+          partial[i].push(std::move(piece.states[i]), whole);
         }
+      const auto collect = [this, &targets, &collectors, number, results = std::move(piece.results)] {
+        for (std::size_t i = 0; i < targets.size(); ++i)
+          if (results[i]) collectors[i]->take(results[i], targets[i].begin(number), targets[i].ends[number], work_.where);
+      };
+      progress_.bytes += piece.bytes;
+      if (on_cpu()) {
+        collect();
+      } else {
+        if (leaving.valid()) leaving.get();
+        leaving = std::async(std::launch::async, collect);
       }
-      drop(slices.parts);
+      drop(piece.slices.parts);
+      ++progress_.chunks_done;
+      OnProgress::report(progress_);
     }
+    if (leaving.valid()) leaving.get();
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
       if (!t.cut) {
@@ -394,7 +439,7 @@ class Chunks {
   std::vector<std::vector<Target>> passes_;
   std::vector<SliceRequest> rest_;  ///< roots without the axis
   std::vector<std::pair<GraphEdge, std::shared_ptr<graph::Storage>>> values_;
-  std::int64_t chunks_ = 0;
+  Progress progress_;
   Counters counters_;
 };
 
@@ -420,6 +465,7 @@ std::size_t memory_needed(const CompiledPlan& plan, const graph::Graph& recorded
     if (leaf.replica && leaf.replica->device == b.device()) continue;
     bytes += static_cast<std::size_t>(graph::element_count(transfer->shape.span())) * itemsize(transfer->dtype);
   }
+  bytes = with_blocks(bytes);
   const auto mapped = [](const std::shared_ptr<graph::Storage>& l) { return l->buffer->owner == graph::Owner::Mapped; };
   if (b.device().kind != DeviceKind::Cpu || std::none_of(leaves.begin(), leaves.end(), mapped)) return bytes;
   graph::Slicer slicer(recorded, leaves, {}, b.device());

@@ -143,16 +143,12 @@ class CpuBackend final : public Backend {
   void upload(graph::Buffer& to, const void* from, std::size_t bytes) override {
     if (bytes) std::memcpy(to.data, from, bytes);
   }
+  void upload(graph::Buffer& to, const Fill& fill, std::size_t bytes) override { fill_in_parallel(fill, to.data, 0, bytes); }
   void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) override {
     if (bytes) std::memcpy(to, static_cast<const char*>(from.data) + offset, bytes);
   }
 
-  void copy(void* to, const void* from, std::size_t bytes) override {
-    constexpr std::int64_t kGrain = std::int64_t{1} << 18;  // about 20 us
-    parallel_for(static_cast<std::int64_t>(bytes), kGrain, [&](std::int64_t lo, std::int64_t hi) {
-      std::memcpy(static_cast<char*>(to) + lo, static_cast<const char*>(from) + lo, static_cast<std::size_t>(hi - lo));
-    });
-  }
+  void copy(void* to, const void* from, std::size_t bytes) override { copy_in_parallel(to, from, bytes); }
 
   cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override {
     return compile_kernels(requests, target_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <mutex>
 #include <unordered_map>
@@ -101,10 +102,15 @@ class CudaBackend final : public Backend {
   }
 
   void upload(graph::Buffer& to, const void* from, std::size_t bytes) override {
+    upload(to, [from](void* out, std::size_t at, std::size_t count) { std::memcpy(out, static_cast<const std::byte*>(from) + at, count); },
+           bytes);
+  }
+
+  void upload(graph::Buffer& to, const Fill& fill, std::size_t bytes) override {
     TARRY_ASSERT(bytes <= to.bytes);
     if (bytes == 0) return;
     const CudaContext::Current current(*context_);
-    transfers_.upload(cuda_buffer(to), from, bytes);
+    transfers_.upload(cuda_buffer(to), fill, bytes);
     to.last_write = timeline_->position();
   }
 
@@ -214,6 +220,14 @@ class CudaBackend final : public Backend {
     context_->synchronize();
   }
 
+  [[nodiscard]] std::size_t room() const override {
+    const std::size_t limited = Backend::room();
+    if (limited != SIZE_MAX) return limited;
+    const CudaContext::Current current(*context_);
+    std::size_t free = 0, total = 0;
+    const bool known = context_->accepts("cuMemGetInfo", context_->api().mem_get_info, &free, &total);
+    return known ? free + pool_->stats().cached : SIZE_MAX;
+  }
   MemoryStats memory() const override { return pool_->stats(); }
   std::int64_t allocations() const override { return pool_->allocations(); }
 

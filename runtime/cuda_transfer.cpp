@@ -2,8 +2,9 @@
 #include "runtime/cuda_transfer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
+
+#include "runtime/parallel.h"
 
 namespace tarry::runtime {
 namespace {
@@ -55,17 +56,16 @@ void CudaStaging::wait(std::size_t index) {
   slot.used = 0;
 }
 
-void CudaTransfers::upload(CudaBuffer& to, const void* from, std::size_t bytes) {
+void CudaTransfers::upload(CudaBuffer& to, const Backend::Fill& fill, std::size_t bytes) {
   const CudaContext& context = timeline_->context();
   const std::lock_guard lock(in_mutex_);
   if (!in_) in_ = std::make_unique<CudaStaging>(context, context.in(), kUploadSlots);
   if (!arrived_) arrived_ = context.make_event();
   timeline_->order_after(context.in(), to.order_before_write());
   try {
-    const auto* source = static_cast<const std::byte*>(from);
     for (std::size_t done = 0; done < bytes;) {
       const CudaStaging::Piece piece = in_->take(bytes - done);
-      std::memcpy(piece.memory, source + done, piece.bytes);
+      fill_in_parallel(fill, piece.memory, done, piece.bytes);
       context.call("cuMemcpyHtoDAsync", context.api().memcpy_htod_async, to.address() + done,
                    static_cast<const void*>(piece.memory), piece.bytes, context.in());
       in_->enqueued(piece);
@@ -95,7 +95,7 @@ void CudaTransfers::download(void* to, cuda::DevicePointer from, std::size_t byt
   const auto land = [&] {
     const Flight flight = flights.front();
     out_->wait(flight.piece.slot);
-    std::memcpy(flight.target, flight.piece.memory, flight.piece.bytes);
+    copy_in_parallel(flight.target, flight.piece.memory, flight.piece.bytes);
     flights.pop_front();
   };
   try {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/backend.h"
 #include "runtime/cuda_context.h"
 #include "runtime/cuda_pool.h"
 
@@ -49,9 +50,9 @@ class CudaTransfers {
  public:
   explicit CudaTransfers(std::shared_ptr<CudaTimeline> timeline) : timeline_(std::move(timeline)) {}
 
-  /// `from` may change as soon as this returns. Work enqueued on the compute stream from now on sees the new contents;
-  /// earlier work still sees the old ones.
-  void upload(CudaBuffer& to, const void* from, std::size_t bytes);
+  /// What `fill` reads may change as soon as this returns. Work enqueued on the compute stream from now on sees the new
+  /// contents; earlier work still sees the old ones.
+  void upload(CudaBuffer& to, const Backend::Fill& fill, std::size_t bytes);
   /// Blocks until the bytes that are valid after `ticket` are in `to`.
   void download(void* to, cuda::DevicePointer from, std::size_t bytes, std::uint64_t ticket);
 

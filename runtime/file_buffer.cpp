@@ -21,7 +21,7 @@ std::size_t page_bytes() {
 
 std::shared_ptr<FileBuffer> FileBuffer::map(support::OpenFile file, std::size_t offset, std::size_t bytes,
                                             std::error_code& why) {
-  if (bytes == 0) return std::shared_ptr<FileBuffer>(new FileBuffer(Mapping{}, 0, 0));
+  if (bytes == 0) return std::shared_ptr<FileBuffer>(new FileBuffer(std::move(file), offset, Mapping{}, 0, 0));
   const std::size_t first = offset % page_bytes();  // mappings begin at pages
   Mapping mapping{nullptr, first + bytes};
   const bool pretend = support::fault::fails(support::fault::Site::File);
@@ -32,11 +32,22 @@ std::shared_ptr<FileBuffer> FileBuffer::map(support::OpenFile file, std::size_t 
     return nullptr;
   }
   madvise(mapping.memory, mapping.bytes, MADV_SEQUENTIAL);  // advice: what is read next is asked for early
-  return std::shared_ptr<FileBuffer>(new FileBuffer(mapping, first, bytes));
+  return std::shared_ptr<FileBuffer>(new FileBuffer(std::move(file), offset, mapping, first, bytes));
 }
 
 FileBuffer::~FileBuffer() {
   if (mapping_.memory != nullptr) munmap(mapping_.memory, mapping_.bytes);
+}
+
+void FileBuffer::read(std::size_t at, std::size_t count, void* to) const {
+  for (auto* out = static_cast<std::byte*>(to); count > 0;) {
+    const ssize_t got = pread(file_.descriptor(), out, count, static_cast<off_t>(offset_ + at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return Buffer::read(at, count, out);  // the mapping says what is wrong
+    out += got;
+    at += static_cast<std::size_t>(got);
+    count -= static_cast<std::size_t>(got);
+  }
 }
 
 void FileBuffer::drop(std::size_t from, std::size_t to) const noexcept {

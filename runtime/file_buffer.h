@@ -18,6 +18,9 @@ class FileBuffer final : public graph::Buffer {
                                          std::error_code& why);
   ~FileBuffer() override;
 
+  /// From the file: copies of memory that nobody has touched would first map it page by page.
+  void read(std::size_t at, std::size_t count, void* to) const override;
+
   /// Lets go of the pages between two places of the buffer that lie wholly within. Their contents stay in the file, and
   /// mostly in the system's cache of it.
   void drop(std::size_t from, std::size_t to) const noexcept;
@@ -27,9 +30,14 @@ class FileBuffer final : public graph::Buffer {
     void* memory = nullptr;
     std::size_t bytes = 0;
   };
-  FileBuffer(Mapping mapping, std::size_t first, std::size_t size)
-      : Buffer(cpu, graph::Owner::Mapped, static_cast<std::byte*>(mapping.memory) + first, size), mapping_(mapping) {}
+  FileBuffer(support::OpenFile file, std::size_t offset, Mapping mapping, std::size_t first, std::size_t size)
+      : Buffer(cpu, graph::Owner::Mapped, static_cast<std::byte*>(mapping.memory) + first, size),
+        file_(std::move(file)),
+        offset_(offset),
+        mapping_(mapping) {}
 
+  const support::OpenFile file_;
+  const std::size_t offset_;  ///< of the first element in the file
   const Mapping mapping_;
 };
 

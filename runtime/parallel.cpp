@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -181,6 +182,20 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   if (threads == 1 || count < 2 * grain || workers_lost.load(std::memory_order_relaxed)) return body(0, count);
   watch_for_fork();
   run(count, grain, threads, body);
+}
+
+void fill_in_parallel(const std::function<void(void*, std::size_t, std::size_t)>& fill, void* to, std::size_t at,
+                      std::size_t bytes) {
+  constexpr std::int64_t kGrain = std::int64_t{1} << 18;  // about 20 us
+  parallel_for(static_cast<std::int64_t>(bytes), kGrain, [&](std::int64_t lo, std::int64_t hi) {
+    fill(static_cast<std::byte*>(to) + lo, at + static_cast<std::size_t>(lo), static_cast<std::size_t>(hi - lo));
+  });
+}
+
+void copy_in_parallel(void* to, const void* from, std::size_t bytes) {
+  fill_in_parallel(
+      [from](void* out, std::size_t at, std::size_t count) { std::memcpy(out, static_cast<const std::byte*>(from) + at, count); }, to,
+      0, bytes);
 }
 
 }  // namespace tarry::runtime

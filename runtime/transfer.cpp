@@ -67,15 +67,14 @@ std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Dims&
     ++counters.downloads;
     counters.bytes_downloaded += static_cast<std::int64_t>(bytes);
   } else {
-    const void* source =
-        static_cast<const unsigned char*>(storage.buffer->data) + storage.offset * static_cast<std::int64_t>(size);
-    std::vector<unsigned char> packed;
     if (!storage.contiguous) {
-      packed.resize(bytes);
+      std::vector<unsigned char> packed(bytes);
       pack(packed.data(), storage.buffer->data, storage.offset, storage.strides, shape.span(), size);
-      source = packed.data();
+      if (bytes) to.upload(*copy, packed.data(), bytes);
+    } else if (bytes) {
+      const std::size_t first = static_cast<std::size_t>(storage.offset) * size;
+      to.upload(*copy, [&](void* out, std::size_t at, std::size_t part) { storage.buffer->read(first + at, part, out); }, bytes);
     }
-    if (bytes) to.upload(*copy, source, bytes);
     ++counters.uploads;
     counters.bytes_uploaded += static_cast<std::int64_t>(bytes);
   }

@@ -85,7 +85,7 @@ std::int64_t chunks_of(const std::function<Arrays()>& make, std::size_t spare) {
   const Arrays expected = make();
   REQUIRE(evaluate(expected).counters().chunks == 0);
   const Arrays streamed = make();
-  const std::size_t live = runtime::backend(cpu).memory().live;
+  const std::size_t live = runtime::backend(default_device()).memory().live;
   const std::size_t limit = live + bytes_of(streamed) + spare;
   std::int64_t chunks = 0;
   {

@@ -134,7 +134,7 @@ void add_memory_rows(ErrorRows& rows) {
     save_npy("/no/such/x.npy", zeros({std::int64_t{1} << 62}, float64) + 1);
   });
   rows.at_evaluate(ErrorCode::OutOfMemory,
-                   {"cpu needs 3.8 MiB and has room for", "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
+                   {"cpu needs 4.3 MiB and has room for", "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
                     "needs all of its operand at once"},
                    [] {
                      const Scope on_cpu(cpu);

@@ -29,6 +29,7 @@
 #include <tarry/memory.h>     // IWYU pragma: export
 #include <tarry/ops.h>        // IWYU pragma: export
 #include <tarry/plan.h>       // IWYU pragma: export
+#include <tarry/progress.h>   // IWYU pragma: export
 #include <tarry/random.h>     // IWYU pragma: export
 #include <tarry/reduce.h>     // IWYU pragma: export
 #include <tarry/scan.h>       // IWYU pragma: export

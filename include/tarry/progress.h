@@ -1,0 +1,42 @@
+// How far an evaluate is that works its operands off in chunks.
+#pragma once
+
+#include <tarry/export.h>
+
+#include <cstdint>
+
+namespace tarry {
+inline namespace v0 {
+
+struct Progress {
+  std::int64_t chunks_done = 0, chunks = 0;
+  std::int64_t bytes = 0;  ///< of operands and results along the chunks so far
+};
+
+/// While it lives, every evaluate and save_npy of this thread that streams calls `call(progress)` after each chunk. What the
+/// call throws ends the evaluate: its arrays stay lazy. `call` is an object that outlives this one; the innermost counts.
+///
+///     auto bar = [](const ta::Progress& p) { std::cerr << '\r' << 100 * p.chunks_done / p.chunks << " %"; };
+///     ta::OnProgress shown(bar);
+class TARRY_EXPORT OnProgress {
+ public:
+  template <class Call>
+  [[nodiscard]] explicit OnProgress(Call& call) noexcept
+      : OnProgress([](void* c, const Progress& p) { (*static_cast<Call*>(c))(p); }, &call) {}
+  ~OnProgress();
+  OnProgress(const OnProgress&) = delete;
+  OnProgress& operator=(const OnProgress&) = delete;
+
+  /// Of this thread. For the library.
+  static void report(const Progress& progress);
+
+ private:
+  using Function = void (*)(void*, const Progress&);
+  OnProgress(Function function, void* call) noexcept;
+  const Function function_;
+  void* const call_;
+  const OnProgress* const outer_;
+};
+
+}  // namespace v0
+}  // namespace tarry
