@@ -13,28 +13,30 @@ constexpr std::size_t kAlignment = 256;
 // Three upload slots: one being filled by the host, one being copied, one waiting. Two are enough for a download.
 constexpr std::size_t kUploadSlots = 3;
 constexpr std::size_t kDownloadSlots = 2;
+constexpr std::size_t kSmallSlot = std::size_t{8} << 20, kLargeSlot = std::size_t{32} << 20;
+constexpr std::size_t kLargeFrom = 4 * kLargeSlot;  // bytes of a copy
 
 }  // namespace
 
-CudaStaging::CudaStaging(const CudaContext& context, cuda::Stream stream, std::size_t slots)
-    : context_(context), stream_(stream), slots_(slots) {
+CudaStaging::CudaStaging(const CudaContext& context, cuda::Stream stream, std::size_t slots, std::size_t slot_bytes)
+    : context_(context), stream_(stream), slot_bytes_(slot_bytes), slots_(slots) {
   for (Slot& slot : slots_) {
     void* memory = nullptr;
-    context.call("cuMemHostAlloc", context.api().mem_host_alloc, &memory, kSlotBytes, 0U);
+    context.call("cuMemHostAlloc", context.api().mem_host_alloc, &memory, slot_bytes_, 0U);
     slot.memory.reset({&context, memory});
     slot.done = context.make_event();
   }
 }
 
 CudaStaging::Piece CudaStaging::take(std::size_t bytes) {
-  if (const Slot& slot = slots_[current_]; kSlotBytes - slot.used < std::min(bytes, kSlotBytes)) {
+  if (const Slot& slot = slots_[current_]; slot_bytes_ - slot.used < std::min(bytes, slot_bytes_)) {
     current_ = (current_ + 1) % slots_.size();
     wait(current_);
   }
   Slot& slot = slots_[current_];
   const Piece piece{static_cast<std::byte*>(slot.memory.get().object) + slot.used,
-                    std::min(bytes, kSlotBytes - slot.used), current_};
-  slot.used = std::min(kSlotBytes, slot.used + (piece.bytes + kAlignment - 1) / kAlignment * kAlignment);
+                    std::min(bytes, slot_bytes_ - slot.used), current_};
+  slot.used = std::min(slot_bytes_, slot.used + (piece.bytes + kAlignment - 1) / kAlignment * kAlignment);
   slot.state = State::Unrecorded;
   return piece;
 }
@@ -56,19 +58,26 @@ void CudaStaging::wait(std::size_t index) {
   slot.used = 0;
 }
 
+CudaStaging& CudaTransfers::ring_of(Rings& rings, std::size_t bytes, cuda::Stream stream, std::size_t slots) const {
+  const bool large = bytes >= kLargeFrom;
+  std::unique_ptr<CudaStaging>& ring = large ? rings.large : rings.small;
+  if (!ring) ring = std::make_unique<CudaStaging>(timeline_->context(), stream, slots, large ? kLargeSlot : kSmallSlot);
+  return *ring;
+}
+
 void CudaTransfers::upload(CudaBuffer& to, const Backend::Fill& fill, std::size_t bytes) {
   const CudaContext& context = timeline_->context();
   const std::lock_guard lock(in_mutex_);
-  if (!in_) in_ = std::make_unique<CudaStaging>(context, context.in(), kUploadSlots);
+  CudaStaging& ring = ring_of(in_, bytes, context.in(), kUploadSlots);
   if (!arrived_) arrived_ = context.make_event();
   timeline_->order_after(context.in(), to.order_before_write());
   try {
     for (std::size_t done = 0; done < bytes;) {
-      const CudaStaging::Piece piece = in_->take(bytes - done);
+      const CudaStaging::Piece piece = ring.take(bytes - done);
       fill_in_parallel(fill, piece.memory, done, piece.bytes);
       context.call("cuMemcpyHtoDAsync", context.api().memcpy_htod_async, to.address() + done,
                    static_cast<const void*>(piece.memory), piece.bytes, context.in());
-      in_->enqueued(piece);
+      ring.enqueued(piece);
       done += piece.bytes;
     }
     context.call("cuEventRecord", context.api().event_record, arrived_.get().object, context.in());
@@ -85,7 +94,7 @@ void CudaTransfers::download(void* to, cuda::DevicePointer from, std::size_t byt
   // Before the lock: a thread whose values are ready must not wait for another's.
   timeline_->wait(ticket, std::chrono::nanoseconds::max());
   const std::lock_guard lock(out_mutex_);
-  if (!out_) out_ = std::make_unique<CudaStaging>(context, context.out(), kDownloadSlots);
+  CudaStaging& ring = ring_of(out_, bytes, context.out(), kDownloadSlots);
   auto* target = static_cast<std::byte*>(to);
   struct Flight {
     CudaStaging::Piece piece;
@@ -94,18 +103,18 @@ void CudaTransfers::download(void* to, cuda::DevicePointer from, std::size_t byt
   std::deque<Flight> flights;
   const auto land = [&] {
     const Flight flight = flights.front();
-    out_->wait(flight.piece.slot);
+    ring.wait(flight.piece.slot);
     copy_in_parallel(flight.target, flight.piece.memory, flight.piece.bytes);
     flights.pop_front();
   };
   try {
     for (std::size_t done = 0; done < bytes;) {
       if (flights.size() == kDownloadSlots) land();
-      const CudaStaging::Piece piece = out_->take(bytes - done);
+      const CudaStaging::Piece piece = ring.take(bytes - done);
       flights.push_back({piece, target + done});
       context.call("cuMemcpyDtoHAsync", context.api().memcpy_dtoh_async, static_cast<void*>(piece.memory), from + done,
                    piece.bytes, context.out());
-      out_->enqueued(piece);
+      ring.enqueued(piece);
       done += piece.bytes;
     }
     while (!flights.empty()) land();

@@ -15,9 +15,7 @@ namespace tarry::runtime {
 /// A ring of pinned buffers. A slot is written anew only after its last copy is done.
 class CudaStaging {
  public:
-  static constexpr std::size_t kSlotBytes = std::size_t{8} << 20;
-
-  CudaStaging(const CudaContext& context, cuda::Stream stream, std::size_t slots);
+  CudaStaging(const CudaContext& context, cuda::Stream stream, std::size_t slots, std::size_t slot_bytes);
 
   struct Piece {
     std::byte* memory;
@@ -41,6 +39,7 @@ class CudaStaging {
   };
   const CudaContext& context_;
   const cuda::Stream stream_;
+  const std::size_t slot_bytes_;
   std::vector<Slot> slots_;
   std::size_t current_ = 0;
 };
@@ -57,9 +56,16 @@ class CudaTransfers {
   void download(void* to, cuda::DevicePointer from, std::size_t bytes, std::uint64_t ticket);
 
  private:
+  /// One ring for copies of all sizes, and one for large ones: waking threads to fill a slot takes time that small slots
+  /// do not make up for, and large slots are not worth being made for small copies.
+  struct Rings {
+    std::unique_ptr<CudaStaging> small, large;
+  };
+  CudaStaging& ring_of(Rings& rings, std::size_t bytes, cuda::Stream stream, std::size_t slots) const;
+
   const std::shared_ptr<CudaTimeline> timeline_;
   std::mutex in_mutex_, out_mutex_;
-  std::unique_ptr<CudaStaging> in_, out_;
+  Rings in_, out_;
   EventHandle arrived_;
 };
 

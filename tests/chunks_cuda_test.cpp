@@ -13,7 +13,6 @@
 using namespace tarry;
 using test::FakeGpu;
 using test::kFakeGpu;
-using test::Setting;
 
 namespace {
 
@@ -77,7 +76,7 @@ TEST_CASE("chunks: on a GPU operands arrive and results leave in order, within t
     gpu.driver().eager_uploads = eager;
     const Scope placed(kFakeGpu);
     const Array x = open_npy(path), y = -x;
-    const Setting limit("TARRY_MEMORY_LIMIT", "2m");
+    set_memory_limit(kFakeGpu, std::int64_t{2} << 20);
     const Report report = evaluate(y);
     CHECK(report.counters().chunks > 10);
     CHECK(report.counters().bytes_uploaded == static_cast<std::int64_t>(values.size() * 4));
@@ -90,6 +89,7 @@ TEST_CASE("chunks: on a GPU operands arrive and results leave in order, within t
     const std::string copy = (directory.path() / "y.npy").string();
     save_npy(copy, -x);
     CHECK(load_npy(copy).host<float>()[values.size() - 1] == -values.back());
+    set_memory_limit(kFakeGpu, 0);
     CHECK_THAT(report.str(), Catch::Contains("report on cuda:250") && Catch::Contains("streamed"));
   }
 }
