@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,14 +22,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CCompiler find_compiler(const std::string& wanted) {
-  std::vector<std::string> programs = {"cc", "gcc", "clang"};
-  if (!wanted.empty()) programs = {wanted};
+#if defined(__x86_64__)
+constexpr std::string_view kOtherFamily = "armv8-", kCrossCompiler = "aarch64-linux-gnu-gcc";
+#else
+constexpr std::string_view kOtherFamily = "x86-64-", kCrossCompiler = "x86_64-linux-gnu-gcc";
+#endif
+
+CCompiler find_compiler(const std::vector<std::string>& programs) {
   for (const std::string& program : programs) {
     const support::ProcessResult result = support::run_process({program, "--version"});
-    if (result.succeeded() && !result.output.empty()) return {program, result.output.substr(0, result.output.find('\n'))};
+    if (result.succeeded() && !result.output.empty()) return {program, result.output.substr(0, result.output.find('\n')), {}};
   }
   return {};
+}
+
+CCompiler known_compiler(const std::vector<std::string>& programs) {
+  static std::mutex mutex;
+  static std::map<std::vector<std::string>, CCompiler> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(programs);
+  if (found != known.end()) return found->second;
+  CCompiler compiler = find_compiler(programs);
+  if (!compiler.program.empty()) known.emplace(programs, compiler);  // a compiler that is missing may be installed later
+  return compiler;
 }
 
 [[noreturn]] void fail(const std::string& text, const std::string& command, const support::ProcessResult& result) {
@@ -41,14 +57,16 @@ CCompiler find_compiler(const std::string& wanted) {
 }  // namespace
 
 CCompiler c_compiler() {
-  static std::mutex mutex;
-  static std::map<std::string, CCompiler> known;
   const std::string wanted = support::env::get("TARRY_CC").value_or("");
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(wanted);
-  if (found != known.end()) return found->second;
-  CCompiler compiler = find_compiler(wanted);
-  if (!compiler.program.empty()) known.emplace(wanted, compiler);  // a compiler that is missing may be installed later
+  CCompiler compiler = wanted.empty() ? known_compiler({"cc", "gcc", "clang"}) : known_compiler({wanted});
+  compiler.missing = "no C compiler works here; install one (cc, gcc or clang) or name it in TARRY_CC";
+  return compiler;
+}
+
+CCompiler c_compiler(const graph::Target& target) {
+  if (!std::string_view(target.name).starts_with(kOtherFamily)) return c_compiler();
+  CCompiler compiler = known_compiler({std::string(kCrossCompiler)});
+  compiler.missing = fmt::format("no C compiler for {} works here; install {}", target.name, kCrossCompiler);
   return compiler;
 }
 
@@ -65,10 +83,8 @@ std::string c_flags(const graph::Target& target) {
   return flags + " -shared -fPIC";
 }
 
-CompiledC compile_c(const std::string& text, const std::string& flags) {
-  const CCompiler compiler = c_compiler();
-  if (compiler.program.empty())
-    TARRY_THROW(CompileError, "", Where{}, "no C compiler works here; install one (cc, gcc or clang) or name it in TARRY_CC");
+CompiledC compile_c(const std::string& text, const std::string& flags, const CCompiler& compiler) {
+  if (compiler.program.empty()) TARRY_THROW(CompileError, "", Where{}, compiler.missing);
   const support::ScopedTemporaryDirectory directory;
   const fs::path source = directory.path() / "kernels.c", object = directory.path() / "kernels.so";
   if (const std::error_code error = support::write_file_atomically(source, text))

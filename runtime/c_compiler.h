@@ -10,9 +10,12 @@ namespace tarry::runtime {
 struct CCompiler {
   std::string program;  ///< "" where no compiler works
   std::string version;  ///< first line of --version: "cc (Debian 12.2.0-14) 12.2.0"
+  std::string missing;  ///< where none works: what to do about it
 };
 /// TARRY_CC, else the first of cc, gcc, clang that answers. Looked for once per value of the switch.
 CCompiler c_compiler();
+/// That, or the cross compiler where `target` is no level of this machine's kind of processor: aarch64-linux-gnu-gcc.
+CCompiler c_compiler(const graph::Target& target);
 
 /// Flags for `target`, separated by spaces; they do not depend on which compiler is present.
 std::string c_flags(const graph::Target& target);
@@ -22,6 +25,6 @@ struct CompiledC {
   std::string log;    ///< warnings
 };
 /// Throws CompileError with the compiler's messages and the path of the source, which is kept.
-CompiledC compile_c(const std::string& text, const std::string& flags);
+CompiledC compile_c(const std::string& text, const std::string& flags, const CCompiler& compiler = c_compiler());
 
 }  // namespace tarry::runtime

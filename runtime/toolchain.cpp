@@ -14,7 +14,7 @@ std::string compile_options(const graph::Target& target, graph::Mode mode) {
 }
 
 std::string compiler_of(const graph::Target& target) {
-  return target.is_cuda() ? nvrtc_compiler() : c_compiler().version;
+  return target.is_cuda() ? nvrtc_compiler() : c_compiler(target).version;
 }
 
 cache::KernelRequest kernel_request(const codegen::KernelSource& source, graph::Mode mode, std::string options,
@@ -33,7 +33,7 @@ cache::Binary compile_kernels(std::span<const cache::KernelRequest* const> reque
   const std::string unit = codegen::join_unit(sources, target);
   const cache::KernelKey& key = requests.front()->key;
   if (!target.is_cuda()) {
-    CompiledC compiled = compile_c(unit, key.options);
+    CompiledC compiled = compile_c(unit, key.options, c_compiler(target));
     return {std::make_shared<const std::string>(std::move(compiled.image)), compiler_of(target),
             std::move(compiled.log)};
   }

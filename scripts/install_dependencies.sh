@@ -6,6 +6,11 @@ set -eu
 packages="g++ cmake ninja-build ccache git pkg-config libboost-dev|libboost1.74-dev libxxhash-dev catch2 libfmt-dev
 libspdlog-dev libcli11-dev nlohmann-json3-dev libtbb-dev libpng-dev libopenblas0 python3 python3-numpy"
 
+# To compile kernels for ARM and to run them.
+if [ "$(uname -m)" = x86_64 ]; then
+  packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user|qemu-user-static"
+fi
+
 missing=""
 for package in $packages; do
   state=$(echo "$package" | tr '|' '\n' | xargs dpkg-query -W -f '${db:Status-Status}\n' 2>/dev/null || true)

@@ -60,21 +60,27 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// Builds and runs a dumped C file as its "// build:" line says; the checksums that it prints.
-std::vector<std::string> run_c(const fs::path& file) {
+/// Builds and runs a dumped C file as its "// build:" line says, but with `compiler` and for `level` where they are named,
+/// and the program as an argument of `runner`; the checksums that it prints.
+std::vector<std::string> run_c(const fs::path& file, const std::string& compiler = ta::runtime::c_compiler().program,
+                               const std::string& level = "", const std::string& runner = "") {
   const std::string text = ta::support::read_file(file).value();
   const std::size_t at = text.find("// build: ");
   REQUIRE(at != std::string::npos);
   std::vector<std::string> command = words(text.substr(at + 10, text.find('\n', at) - at - 10));
   REQUIRE(command.at(0) == "cc");
-  command[0] = ta::runtime::c_compiler().program;
+  command[0] = compiler;
+  for (std::string& word : command)
+    if (!level.empty() && word.starts_with("-march=")) word = "-march=" + level;
   const fs::path program = fs::path(file).replace_extension();
   command.back() = file.string();
   command.at(command.size() - 2) = program.string();
+  if (!runner.empty()) command.emplace_back("-static");
   const ta::support::ProcessResult built = ta::support::run_process(command);
   INFO(file.string() << "\n" << built.error);
   REQUIRE(built.succeeded());
-  const ta::support::ProcessResult ran = ta::support::run_process({program.string()});
+  const std::vector<std::string> run = runner.empty() ? std::vector{program.string()} : std::vector{runner, program.string()};
+  const ta::support::ProcessResult ran = ta::support::run_process(run);
   REQUIRE(ran.succeeded());
   std::vector<std::string> sums;
   const std::vector<std::string> printed = words(ran.output);
@@ -192,6 +198,28 @@ TEST_CASE("dump: every C file is a program that computes what the engine does", 
     CHECK(run_c(dump.path() / (kernel + ".c")) == std::vector<std::string>{sum});
   }
 }
+
+#if defined(__x86_64__)
+TEST_CASE("dump: kernels for armv8-a compute the bits of this processor, every op of float32 among them", "[runtime][dump]") {
+  const ta::runtime::CCompiler cross = ta::runtime::c_compiler(*ta::graph::find_target("armv8-a"));
+  if (cross.program.empty()) TARRY_SKIP(cross.missing);
+  const char* const emulator = "qemu-aarch64";
+  if (!ta::support::run_process({emulator, "--version"}).succeeded()) TARRY_SKIP("there is no qemu-aarch64 to run what is for another processor");
+  const DumpDirectory dump("source");
+  const ta::support::ProcessResult child =
+      run_child("dump_some", {"TARRY_DUMP=source", "TARRY_DUMP_DIR=" + dump.path().string(), "TARRY_TEST_TARGET=armv8-a"});
+  INFO(child.error);
+  REQUIRE(child.succeeded());
+  const std::vector<std::string> files = dump.files(".c");
+  CHECK(files.size() > ta::test::one_kernels().size());
+  for (const std::string& file : files) {
+    INFO(file);
+    const std::vector<std::string> sums = run_c(dump.path() / file, cross.program, "", emulator);
+    CHECK_FALSE(sums.empty());
+    CHECK(sums == run_c(dump.path() / file, ta::runtime::c_compiler().program, "x86-64-v2"));
+  }
+}
+#endif
 
 TEST_CASE("dump: every CUDA file of all ops, dtypes and schedules compiles", "[runtime][dump]") {
   TARRY_REQUIRE_NVRTC();
