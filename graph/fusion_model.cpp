@@ -302,6 +302,7 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
       if (v < kLoad) {
         reduced_.push_back(v | kCopy);
         requests_[v].early |= f_.space(m) == point_ && !ambiguous_;
+        requests_[v].spread |= f_.space(m) == point_ && !ambiguous_;
       }
     }
     if (out_.reason != Reason::Fused) return false;
@@ -499,6 +500,7 @@ bool KernelModel::check_reductions() {
     if (v & kCopy) {
       if (c.depends && c.region == kOuter && f_.space(c.node) == point_ && !ambiguous_)
         return fail(Reason::WholeReduction);
+      row_kernel_ |= c.depends && c.region == kOuter && c.spread;
       continue;
     }
     if (!c.depends) continue;

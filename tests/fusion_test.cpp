@@ -48,6 +48,21 @@ TEST_CASE("fusion: mean, variance and deviation of one array read it once", "[gr
   }
 }
 
+TEST_CASE("fusion: a reduced value that is spread over its own axis is stored row by row, or by a kernel of its own",
+          "[graph][fusion]") {
+  for (const std::int64_t n : {6, 100, 20'000, 300'000}) {
+    const ta::Array x = vector_of(static_cast<std::size_t>(n));
+    const ta::Array root = ta::broadcast_to(ta::sqrt(ta::sum(x)), {n});  // longer than a row kernel holds
+    const ta::Array spread = ta::broadcast_to(ta::std(ta::softmax(x, 0)), {n});  // short ones nest loops
+    const ta::Array sum = ta::sqrt(ta::sum(x)), deviation = ta::std(ta::softmax(x, 0));
+    CHECK(plan_of({&root, &spread}).counters.launches >= 1);
+    const ta::test::Setting interpreted("TARRY_DISABLE", "compile");
+    const ta::Scope placed(ta::cpu);
+    CHECK(root.to_vector<float>() == std::vector<float>(static_cast<std::size_t>(n), sum.item<float>()));
+    CHECK(spread.to_vector<float>() == std::vector<float>(static_cast<std::size_t>(n), deviation.item<float>()));
+  }
+}
+
 TEST_CASE("fusion: outputs that share inputs share a kernel", "[graph][fusion]") {
   const ta::Array x = vector_of(777), y = vector_of(777);
   const ta::Array a = x + y, b = x - y, c = x * y;
