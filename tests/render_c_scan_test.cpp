@@ -1,5 +1,6 @@
 // Scans in C, at every instruction set level, beside the interpreter: columns, rows side by side, one row.
 #include <cstring>
+#include <tuple>
 
 #include "tests/tile_kernels.h"
 
@@ -100,4 +101,13 @@ TEST_CASE("render c scan: rows, columns and single rows have schedules of their 
   CHECK(schedule({3, 500}, 1) == std::pair(Schedule::ScanInner, 0));
   CHECK(schedule({500, 20}, 0) == std::pair(Schedule::ScanSerial, 32));
   CHECK(schedule({500, 1000}, 0) == std::pair(Schedule::ScanSerial, 64));
+}
+
+TEST_CASE("render c scan: golden texts", "[codegen][cpu][scan]") {
+  using namespace tarry::test;
+  for (const auto& [name, shape, axis] : {std::tuple("render_c_scan_row", Dims{5000}, 0), {"render_c_scan_columns", {500, 20}, 0}}) {
+    Maker m;
+    m.g.roots = {m.scan(Op::CumulativeSum, m.leaf(shape, float32), axis)};
+    check_golden(name, m, "x86-64-v3");
+  }
 }
