@@ -82,6 +82,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       break;
     case Schedule::Stencil:
     case Schedule::Transpose:
+    case Schedule::Steps:
       for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= divide_up(args.extents[d], ir.tile(d));
       if (ir.schedule == Schedule::Stencil) g.outer_tiles = divide_up(g.outer_tiles, kThreads);
       break;

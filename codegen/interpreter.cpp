@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/steps.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
@@ -211,6 +212,7 @@ class Machine {
 
   void run() {
     const std::int64_t total = args_.outer_count();
+    if (ir_.schedule == Schedule::Steps) return run_steps();
     if (ir_.is_map()) {
       for (std::int64_t at = 0; at < total; at += tile_) {
         const std::int64_t count = std::min(tile_, total - at);
@@ -271,6 +273,9 @@ class Machine {
         return store(in, count);
       case InstrKind::Inside:
         return inside(i, in, count);
+      case InstrKind::Neighbour:
+        for (std::int64_t t = 0; t < count; ++t) value(i, t) = sheets_[in.args[0]].at(row_ + in.row, column_ + t + in.column);
+        return;
       case InstrKind::Fold:
         if (ir_.first_fold(ir_.folds[in.index].loop) == i) run_loop(ir_.folds[in.index].loop, count);
         return;
@@ -366,6 +371,54 @@ class Machine {
       std::memcpy(base + position(in.index, t) * static_cast<std::int64_t>(size), operand(in.args[0], in.region, t),
                   size);
     if (traffic_) traffic_->bytes_written += static_cast<std::int64_t>(size) * count;
+  }
+
+  // --- Steps --------------------------------------------------------------------------------------------------------
+
+  /// A kept value at the points of a plane and around them.
+  struct Sheet {
+    Halo around;
+    std::int64_t pitch = 0;
+    std::vector<Cell> cells;
+    Sheet() = default;
+    Sheet(const Halo& h, std::int64_t rows, std::int64_t columns)
+        : around(h), pitch(h.left + columns + h.right), cells(static_cast<std::size_t>((h.top + rows + h.bottom) * pitch)) {}
+    Cell& at(std::int64_t row, std::int64_t column) { return cells[static_cast<std::size_t>((row + around.top) * pitch + column + around.left)]; }
+  };
+
+  /// Plane after plane, of each stage after stage at all points that later ones ask for.
+  void run_steps() {
+    const std::vector<bool> kept = kept_values(ir_);
+    const std::int64_t columns = args_.extents.back(), rows = ir_.rank > 1 ? args_.extents[ir_.rank - 2] : 1;
+    const std::int64_t planes = ir_.rank > 2 ? args_.extents[0] : 1;
+    sheets_.resize(ir_.instrs.size());
+    for (std::int64_t plane = 0; plane < planes; ++plane) {
+      for (int stage = 0; stage < ir_.stages(); ++stage) {
+        const Halo h = halo_after(ir_, stage);
+        for (Value v = 0; v < ir_.instrs.size(); ++v)
+          if (kept[v] && ir_.instrs[v].stage == stage) sheets_[v] = Sheet(h, rows, columns);
+        for (row_ = -h.top; row_ < rows + h.bottom; ++row_)
+          for (column_ = -h.left; column_ < columns + h.right; column_ += tile_)
+            run_points(plane, stage, kept, std::min(tile_, columns + h.right - column_));
+      }
+    }
+  }
+
+  void run_points(std::int64_t plane, int stage, const std::vector<bool>& kept, std::int64_t count) {
+    for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
+      const AccessArgs& args = args_.accesses[a];
+      std::int64_t at = args.offset + column_ * args.strides.back();
+      if (ir_.rank > 1) at += row_ * args.strides[ir_.rank - 2];
+      if (ir_.rank > 2) at += plane * args.strides[0];
+      for (std::int64_t t = 0; t < count; ++t) position(a, t) = at + t * args.strides.back();
+    }
+    const auto each_kept = [&](auto wanted, auto f) {
+      for (Value v = 0; v < ir_.instrs.size(); ++v)
+        for (std::int64_t t = 0; kept[v] && wanted(ir_.instrs[v].stage) && t < count; ++t) f(value(v, t), sheets_[v].at(row_, column_ + t));
+    };
+    each_kept([&](int s) { return s < stage; }, [](Cell& now, Cell& held) { now = held; });
+    execute(Region::Point, stage, count);
+    each_kept([&](int s) { return s == stage; }, [](Cell& now, Cell& held) { held = now; });
   }
 
   // --- Reductions ---------------------------------------------------------------------------------------------------
@@ -499,6 +552,8 @@ class Machine {
   std::vector<std::int64_t> positions_;
   std::vector<Reducer> reducers_, folders_;  // by reduction, by fold
   std::vector<Region> users_;                // by instruction: the region it runs in
+  std::vector<Sheet> sheets_;                // by instruction, of a Steps kernel
+  std::int64_t row_ = 0, column_ = 0;        // of the first point at hand
 };
 
 }  // namespace

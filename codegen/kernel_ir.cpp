@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "codegen/steps.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
@@ -28,6 +29,8 @@ const char* text(Schedule s) {
       return "stencil";
     case Schedule::Transpose:
       return "transpose";
+    case Schedule::Steps:
+      return "steps";
     case Schedule::ScanSerial:
       return "scan_serial";
     case Schedule::ScanInner:
@@ -81,6 +84,9 @@ std::string line(const KernelIr& ir, std::size_t i) {
       break;
     case InstrKind::Fold:
       s += fmt::format("fold f{}", in.index);
+      break;
+    case InstrKind::Neighbour:
+      s += fmt::format("%{} at {:+},{:+}", in.args[0], in.row, in.column);
       break;
     case InstrKind::Store:
       s += fmt::format("store a{}, %{}", in.index, in.args[0]);
@@ -200,10 +206,31 @@ void verify_loops(const KernelIr& ir) {
   for (const Fold& f : ir.folds)
     if (f.loop >= ir.loops.size()) broken(ir, "a fold names no loop");
   if ((ir.staged() || ir.has_tiles()) && !ir.loops.empty())
-    broken(ir, "row, scan, stencil and transpose schedules have no loops");
+    broken(ir, "row, scan, stencil, transpose and steps schedules have no loops");
   if (ir.is_contraction() && (ir.loops.empty() || ir.rows_class < 4 || ir.rows_class > kLongestLoop))
     broken(ir, "tiles share what loops read");
   if (ir.is_contraction() && ir.rank < (ir.schedule == Schedule::Contract ? 2 : 1)) broken(ir, "tiles have two dimensions");
+}
+
+void verify_neighbour(const KernelIr& ir, const Instr& in, const std::string& here) {
+  const Instr& of = ir.instrs[in.args[0]];
+  if (ir.schedule != Schedule::Steps) broken(ir, here + ": only steps have neighbours");
+  if (of.stage >= in.stage) broken(ir, here + ": a neighbour's value is of an earlier stage");
+  if (of.dtype != in.dtype || of.kind == InstrKind::Scalar) broken(ir, here + ": what a neighbour has");
+  if ((in.row == 0 && in.column == 0) || (in.row != 0 && ir.rank < 2)) broken(ir, here + ": where a neighbour is");
+}
+
+/// What is loaded is loaded first, what is stored last; a thread reaches its neighbours' points, and a tile has some left.
+void verify_steps(const KernelIr& ir) {
+  for (const Instr& in : ir.instrs) {
+    if (in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone && in.stage != 0) broken(ir, "steps load before they begin");
+    if (in.kind == InstrKind::Store && in.stage + 1 != ir.stages()) broken(ir, "steps store when they are done");
+    if (in.kind != InstrKind::Neighbour || ir.rows_class == 0) continue;
+    if (std::abs(in.row) > ir.tile_rows || std::abs(in.column) > ir.vector) broken(ir, "a neighbour beyond the next thread");
+  }
+  if (ir.rank < 1 || ir.tile_rows < 1 || ir.tile_rows * std::max(ir.rows_class, 1) > 1024 || (ir.rank == 1 && ir.tile_rows > 1))
+    broken(ir, "rows of a tile of steps");
+  if (ir.tile(ir.rank - 1) < 1 || (ir.rank > 1 && ir.tile(ir.rank - 2) < 1)) broken(ir, "steps reach across the whole tile");
 }
 
 void verify_instr(const KernelIr& ir, std::size_t i) {
@@ -221,7 +248,7 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
   if (in.region == Region::Row && in.stage != 0) broken(ir, here + ": a row value has no stage");
   int arity = 0;
   if (in.kind == InstrKind::Compute) arity = graph::info(in.op).arity;
-  if (in.kind == InstrKind::Store) arity = 1;
+  if (in.kind == InstrKind::Store || in.kind == InstrKind::Neighbour) arity = 1;
   for (int k = 0; k < arity; ++k) {
     const Value v = in.args[static_cast<std::size_t>(k)];
     if (v >= i) broken(ir, here + " uses a later value");
@@ -242,6 +269,8 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
       return verify_guard(ir, in.index, in.region, here);
     case InstrKind::Fold:
       return verify_fold(ir, static_cast<Value>(i), here);
+    case InstrKind::Neighbour:
+      return verify_neighbour(ir, in, here);
     case InstrKind::Compute:
       return;
   }
@@ -295,7 +324,9 @@ void verify_windows(const KernelIr& ir) {
 /// Sizes of tiles, and guards that a tile tests by rows and by columns.
 void verify_tiles(const KernelIr& ir) {
   if (!ir.has_tiles()) return;
-  if (ir.schedule == Schedule::Stencil) {
+  if (ir.schedule == Schedule::Steps) {
+    verify_steps(ir);
+  } else if (ir.schedule == Schedule::Stencil) {
     if (ir.rank < 1 || ir.tile_rows < 1 || ir.tile_rows > 8 || ir.vector > 8 || (ir.rank == 1 && ir.tile_rows > 1))
       broken(ir, "a tile of up to 8 rows and 8 columns");
   } else {
@@ -339,8 +370,9 @@ void verify(const KernelIr& ir) {
   if (ir.is_map() != ir.reductions.empty())
     broken(ir, "reductions belong to reduce schedules");
   // RowInner has one stage where a short row is reduced by part of a warp.
-  if (ir.stages() > 1 ? !ir.staged() : ir.staged() && ir.schedule != Schedule::RowInner)
-    broken(ir, "several stages belong to row and scan schedules");
+  const bool staged = ir.staged() || ir.schedule == Schedule::Steps;
+  if (ir.stages() > 1 ? !staged : staged && ir.schedule != Schedule::RowInner)
+    broken(ir, "several stages belong to row, scan and steps schedules");
   if (ir.is_scan() && ir.stages() != 2) broken(ir, "a scan has two stages");
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
 }
@@ -351,7 +383,7 @@ std::string to_string(const KernelIr& ir) {
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
   const bool serial = ir.schedule == Schedule::ReduceSerial || ir.schedule == Schedule::RowSerial;
   if (ir.rows_class)
-    s += fmt::format(" {} {}", serial ? "elements_per_row" : ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : "warps_per_row",
+    s += fmt::format(" {} {}", serial ? "elements_per_row" : ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : ir.schedule == Schedule::Steps ? "warps" : "warps_per_row",
                      ir.rows_class);
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);

@@ -20,6 +20,10 @@
 //
 // Windows. A Stencil kernel loads each element of a tile once, whichever of the window's accesses it belongs to.
 //
+// Steps. A Steps kernel has stages too, of Point instructions, each at all points before the next one, also at those around
+// the space (along its last two dimensions) that later stages ask for: Neighbour is the value that another point has of an
+// earlier stage. Memory is loaded in stage 0, each buffer once; stores are in the last stage, at points of the space.
+//
 // Scans. The Scan schedules have two stages and no Outer instructions: stage 0 gives the inputs of the scans at every k;
 // a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/numerics.md; Point
 // instructions of stage 1 and all stores follow. No store comes before what is loaded at its place has been loaded for
@@ -29,8 +33,8 @@
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each take
 // a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are in one
 // region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what its folds'
-// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. The Row and Scan schedules, Stencil
-// and Transpose have no loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of
+// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. The Row and Scan schedules, Stencil,
+// Transpose and Steps have no loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of
 // two dimensions share what loops read: the Loop instructions use no values but those of their loop and scalars.
 //
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
@@ -63,6 +67,7 @@ enum class Schedule : std::uint8_t {
   RowInner,      ///< several stages, or on a GPU a short row: part of a thread block or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
   Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a square tile
+  Steps,         ///< several steps of shifted views: a thread block (on a CPU a thread) computes a tile and what is around it
   ScanSerial,    ///< a thread per outer index (on a CPU a thread for rows_class of them side by side)
   ScanInner,     ///< a warp per outer index (on a CPU sixteen blocks of a row side by side, threads by aligned chunks)
   ScanTiles,     ///< tiles of the axis by thread blocks, in one pass
@@ -71,8 +76,8 @@ enum class Schedule : std::uint8_t {
 };
 
 enum class Region : std::uint8_t { Row, Point, Outer, Loop };
-/// Inside: whether a guard holds, as bool.
-enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside, Fold };
+/// Inside: whether a guard holds, as bool. Neighbour: its first argument at the point `row` rows and `column` columns away.
+enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside, Fold, Neighbour };
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
 struct Instr {
@@ -84,6 +89,7 @@ struct Instr {
   std::uint32_t index = kNone;   ///< Load, Store: access; Scalar: scalar; Result: reduction; Inside: guard; Fold: fold
   std::uint32_t guard = kNone;   ///< Load of a buffer
   std::uint8_t stage = 0;        ///< Point and Outer
+  std::int8_t row = 0, column = 0;  ///< Neighbour
   std::uint32_t output = 0;      ///< Result: which output of the reduction
   std::uint32_t note = kNone;    ///< index into the group's source lines, for dumps only; not printed in the text
   std::uint32_t loop = kNone;    ///< of region Loop
@@ -147,10 +153,13 @@ struct KernelIr {
   bool wide_index = false;              ///< offsets need 64 bits
   int rank = 0;                         ///< outer dimensions
   int vector = 1;                       ///< elements per memory access along the vector dimension
-  int tile_rows = 1;                    ///< Stencil: a thread computes tile_rows rows of `vector` columns; Transpose: edge
+  /// Stencil: a thread computes tile_rows rows of `vector` columns; Transpose: edge; Steps: the same as Stencil, and the rows
+  /// and columns of a work item on a CPU.
+  int tile_rows = 1;
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
   /// On a GPU. ReduceInner: warps per row, 1 or 8; RowInner: row_class(n); the Serial schedules: a power of two >= n;
-  /// Contract, ContractReduce: loop_class of the longest loop. On a CPU that of any loop, and 0 elsewhere.
+  /// Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread block, one below the other. On a CPU
+  /// loop_class of any loop, and 0 elsewhere.
   int rows_class = 0;
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
@@ -169,11 +178,12 @@ struct KernelIr {
   [[nodiscard]] bool is_contraction() const { return schedule == Schedule::Contract || schedule == Schedule::ContractReduce; }
   /// No reduction: every instruction runs once per point.
   [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || schedule == Schedule::Contract || has_tiles(); }
-  [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Transpose; }
+  [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Transpose || schedule == Schedule::Steps; }
   /// The dimension of a tile's rows, -1 where there is none; its columns are the last dimension.
   [[nodiscard]] int row_dimension() const { return schedule == Schedule::Transpose ? cross : rank - 2; }
   /// Points of a tile along an outer dimension, where the schedule has tiles.
   [[nodiscard]] int tile(int dimension) const {
+    if (schedule == Schedule::Steps) return steps_tile(dimension);
     if (dimension == rank - 1) return schedule == Schedule::Transpose ? tile_rows : vector;
     return dimension >= 0 && dimension == row_dimension() ? tile_rows : 1;
   }
@@ -184,6 +194,9 @@ struct KernelIr {
   }
   [[nodiscard]] bool staged() const { return is_row() || is_scan(); }  ///< goes over a row several times
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
+
+ private:
+  [[nodiscard]] int steps_tile(int dimension) const;
 };
 
 /// Whether a value is that of an iota access.

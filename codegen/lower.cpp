@@ -7,6 +7,11 @@ namespace tarry::codegen {
 
 Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
               const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
+  if (fusion.groups[group].steps()) {
+    Lowered out = lower_steps(g, fusion.groups[group], target);
+    verify(out.ir);
+    return out;
+  }
   Selection selection = select(g, fusion, group, outputs);
   assign_stages(selection.lowered.ir);
   Lowered out = schedule(std::move(selection), fusion.groups[group], target);

@@ -56,19 +56,6 @@ class TransposeWriter {
     return known == StrideClass::Zero ? "0" : known == StrideClass::One ? "1" : slot_name({SlotKind::Stride, a, d});
   }
 
-  /// Where `item` lies: i0, i1, ... the first point of the tile, rows and columns those that are there.
-  void place() {
-    w_.line("tarry_i64 at = item;");
-    for (int d = ir_.rank - 1; d >= 0; --d) {
-      const std::string index = d > 0 ? fmt::format("at % n{}", d) : std::string("at");
-      const int tile = ir_.tile(d);
-      w_.line(fmt::format("const tarry_i64 i{} = {};", d, tile > 1 ? fmt::format("({}) * {}", index, tile) : index));
-      if (d > 0) w_.line(fmt::format("at /= n{};", d));
-    }
-    for (const auto& [name, d] : {std::pair("rows", ir_.cross), std::pair("columns", ir_.rank - 1)})
-      w_.line(fmt::format("const tarry_i64 {0} = e{1} - i{1} < {2} ? e{1} - i{1} : {2};", name, d, edge_));
-  }
-
   /// A guard holds in a box of the tile: only that is read.
   void copy(const Crossed& c) {
     const std::string call = fmt::format("{}_turn{}", kEntryName, size(c)), pitch = stride(c.access, ir_.rank - 1);
@@ -95,7 +82,7 @@ class TransposeWriter {
     w_.locals();
     for (const Crossed& c : crossed_) w_.line(fmt::format("{} t{}[{}] __attribute__((aligned({})));", word_type(size(c)), c.access, edge_ * edge_, kLineBytes));
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
-    place();
+    place_tile(w_);
     w_.bases('b', kPoint, outer_indices(ir_, fmt::format("i{}", ir_.rank - 1)), "0");
     for (const Crossed& c : crossed_) copy(c);
     w_.open("for (tarry_i64 r = 0; r < rows; ++r)");
@@ -124,11 +111,5 @@ class TransposeWriter {
 }  // namespace
 
 KernelSource render_c_transpose(const KernelIr& ir) { return TransposeWriter(ir).render(); }
-
-Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args) {
-  Geometry g;
-  for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= (args.extents[d] + ir.tile(d) - 1) / ir.tile(d);
-  return g;
-}
 
 }  // namespace tarry::codegen

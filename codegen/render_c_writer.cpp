@@ -189,6 +189,7 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     case InstrKind::Load: text = load(instr, axis, i); break;
     case InstrKind::Store: line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0]))); return;
     case InstrKind::Inside: text = holds_.at(instr.index); break;
+    case InstrKind::Neighbour:
     case InstrKind::Result: text = operand(v); break;
     case InstrKind::Fold:
       if (const std::uint32_t l = ir.folds[instr.index].loop; ir.first_fold(l) == v) fold_loop(l, axis, i, operand);
@@ -361,6 +362,27 @@ std::int64_t tile_count(const KernelArgs& args, int tile) {
   if (args.outer_count() == 0) return 0;
   const std::int64_t inner = args.extents.empty() ? 1 : args.extents.back();
   return args.outer_count() / inner * ((inner + tile - 1) / tile);
+}
+
+void place_tile(CWriter& w) {
+  const KernelIr& ir = w.ir;
+  w.line("tarry_i64 at = item;");
+  for (int d = ir.rank - 1; d >= 0; --d) {
+    const std::string index = d > 0 ? fmt::format("at % n{}", d) : std::string("at");
+    const int tile = ir.tile(d);
+    w.line(fmt::format("const tarry_i64 i{} = {};", d, tile > 1 ? fmt::format("({}) * {}", index, tile) : index));
+    if (d > 0) w.line(fmt::format("at /= n{};", d));
+  }
+  for (const auto& [name, d] : {std::pair("rows", ir.row_dimension()), std::pair("columns", ir.rank - 1)}) {
+    if (d >= 0) w.line(fmt::format("const tarry_i64 {0} = e{1} - i{1} < {2} ? e{1} - i{1} : {2};", name, d, ir.tile(d)));
+    else w.line(fmt::format("const tarry_i64 {} = 1;", name));
+  }
+}
+
+Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args) {
+  Geometry g;
+  for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= (args.extents[d] + ir.tile(d) - 1) / ir.tile(d);
+  return g;
 }
 
 }  // namespace tarry::codegen

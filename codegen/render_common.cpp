@@ -263,6 +263,7 @@ std::string_view schedule_word(Schedule s) {
     case Schedule::RowInner: return "rows";
     case Schedule::Stencil: return "stencil";
     case Schedule::Transpose: return "transpose";
+    case Schedule::Steps: return "steps";
     case Schedule::ScanSerial: return "short_scan";
     case Schedule::ScanInner: return "scan";
     case Schedule::ScanTiles: return "scan_tiles";

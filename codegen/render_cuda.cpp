@@ -15,6 +15,7 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
   if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
   if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
+  if (ir.schedule == Schedule::Steps) return cuda::render_steps(ir, target);
   if (ir.is_scan()) return cuda::render_scan(ir);
   if (ir.schedule == Schedule::ReduceSerial || ir.schedule == Schedule::RowSerial) return cuda::render_serial(ir);
   return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
@@ -47,6 +48,7 @@ int items(const KernelIr& ir) {
   switch (ir.schedule) {
     case Schedule::Pointwise:
     case Schedule::Stencil:
+    case Schedule::Steps:
     case Schedule::Transpose: return ir.vector;
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner:
@@ -442,6 +444,7 @@ void Functions::instructions(Region region, bool alone) {
         if (ir_.is_contraction()) out_.line(fmt::format("{}f.f{};", head, in.index));
         else if (const std::uint32_t loop = ir_.folds[in.index].loop; ir_.first_fold(loop) == v) fold_loop(loop, region, placed);
         break;
+      case InstrKind::Neighbour:
       case InstrKind::Scalar: break;
     }
   }

@@ -186,6 +186,7 @@ int serial_rows(const KernelIr& ir);
 KernelSource render_pointwise(const KernelIr& ir);
 KernelSource render_stencil(const KernelIr& ir);
 KernelSource render_transpose(const KernelIr& ir);
+KernelSource render_steps(const KernelIr& ir, const graph::Target& target);
 KernelSource render_serial(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
 KernelSource render_rows(const KernelIr& ir);

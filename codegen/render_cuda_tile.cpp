@@ -120,6 +120,7 @@ void TileWriter::point() {
         break;
       }
       case InstrKind::Scalar:
+      case InstrKind::Neighbour:
       case InstrKind::Result:
       case InstrKind::Fold: break;
     }

@@ -54,6 +54,9 @@ void assign_stages(KernelIr& ir);
 /// then Contract or ContractReduce; a short reduction becomes a loop.
 bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops, const graph::Target& target);
 
+/// lower_steps.cpp: all of lower() for a group of steps.
+Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const graph::Target& target);
+
 /// lower_schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
 

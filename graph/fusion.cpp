@@ -4,6 +4,7 @@
 #include "graph/fusion_graph.h"
 #include "graph/fusion_greedy.h"
 #include "graph/fusion_refine.h"
+#include "graph/fusion_steps.h"
 
 namespace tarry::graph {
 
@@ -31,6 +32,8 @@ std::string_view to_string(Reason r) {
       return "mode";
     case Reason::Library:
       return "library";
+    case Reason::Steps:
+      return "steps";
   }
   return "?";
 }
@@ -40,16 +43,28 @@ CostModel cost_model(const Target& target) {
   return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 64} : CostModel{4.0e10, 1.0e11, 2.5e-6, 16384};
 }
 
-Fusion fuse(const Graph& g, const Target& target, bool enabled, const Limits& limits) {
-  const CostModel cost = cost_model(target);
-  const FusionGraph f(g, cost);
+namespace {
+
+Fusion search(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits) {
   Fusion greedy = greedy_fusion(f, cost, enabled, limits);
   if (!enabled) return greedy;
   KernelModel model(f, cost, limits);
   Partition p(f, model, greedy, limits);
   if (!p.usable()) return greedy;
-  refine(p, model, f, refinement_budget(g.nodes.size()));
+  refine(p, model, f, refinement_budget(f.g.nodes.size()));
   return p.emit(greedy.unfused);
+}
+
+}  // namespace
+
+Fusion fuse(const Graph& g, const Target& target, bool enabled, const Limits& limits) {
+  const CostModel cost = cost_model(target);
+  const FusionGraph f(g, cost);
+  std::vector<StepKernel> steps;
+  if (enabled) steps = find_steps(f, target, cost, limits);
+  if (steps.empty()) return search(f, cost, enabled, limits);
+  const CollapsedSteps collapsed(g, std::move(steps));
+  return collapsed.expand(search(FusionGraph(collapsed.graph(), cost), cost, enabled, limits));
 }
 
 }  // namespace tarry::graph

@@ -10,7 +10,8 @@
 // thread block. A scan group walks one axis too: its scans share it, and Map nodes over the same space come before and
 // after them; no scan of a group depends on another. A scatter group has the point space of one Update's value: it writes
 // that Update's box into memory that holds the base already. Its other nodes are Map nodes and dense Updates over the same
-// space. A library group is a call: one node, whose operands and result are memory.
+// space. A library group is a call: one node, whose operands and result are memory. A group of steps is a chain of maps and
+// dense updates of shifted views (steps.h): one result, each node computed once for a tile and the points around it.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,7 @@ enum class Reason : std::uint8_t {
   Limit,           ///< statements, buffers or reductions per kernel
   Mode,            ///< strict and relaxed nodes do not share a kernel
   Library,         ///< a library reads or writes it
+  Steps,           ///< a kernel of several steps begins or ends there
 };
 std::string_view to_string(Reason r);
 
@@ -53,6 +55,7 @@ struct Limits {
   int reductions = 8;
   int scans = 2;
   int cone = 64;     ///< nodes recomputed for one edge
+  int steps = 16;    ///< of a chain in one kernel; none below three
   int window = 256;  ///< groups a legality search may visit
   std::int64_t row = 16384;  ///< longest row of a row group
 };
@@ -65,7 +68,9 @@ struct Group {
   int axis = -1;  ///< position of the reduced axis in `space`
   NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory
   NodeId library = kNoId;  ///< of a library group: its only node
+  GraphEdge base;          ///< of a group of steps: the stored value that they begin with
   Mode mode{};
+  [[nodiscard]] bool steps() const { return base.node != kNoId; }
 };
 
 struct UnfusedEdge {

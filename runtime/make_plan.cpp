@@ -54,6 +54,7 @@ class PlanMaker {
     for (graph::LeafLayout& leaf : g_.leaves) leaf.donated = leaf.donated && switches_.reuse;
     place_roots(may_alias);
     graph::Limits limits;
+    if (!switches_.steps) limits.steps = 0;
     fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
@@ -259,6 +260,7 @@ PlanSwitches plan_switches() {
   s.fusion = !has("fusion");
   s.reuse = !has("reuse");
   s.library = !has("library");
+  s.steps = !has("steps");
   s.disabled = has;
   return s;
 }

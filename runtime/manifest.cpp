@@ -352,6 +352,7 @@ PlanSwitches switches_of(const Recorded& recorded) {
   };
   s.fusion = !has("fusion");
   s.reuse = !has("reuse");
+  s.steps = !has("steps");
   s.disabled = has;
   return s;
 }

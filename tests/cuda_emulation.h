@@ -141,6 +141,10 @@ template <class T> T __shfl_down_sync(unsigned, T value, int d) {
   const unsigned self = threadIdx.x, lane = self & 31;
   return exchange(value, lane + (unsigned)d < 32 ? self + (unsigned)d : self);
 }
+template <class T> T __shfl_up_sync(unsigned, T value, int d) {
+  const unsigned self = threadIdx.x, lane = self & 31;
+  return exchange(value, lane >= (unsigned)d ? self - (unsigned)d : self);
+}
 template <class T> T __shfl_xor_sync(unsigned, T value, int d) { return exchange(value, threadIdx.x ^ (unsigned)d); }
 template <class T> T __shfl_sync(unsigned, T value, int lane) { return exchange(value, (threadIdx.x & ~31u) + ((unsigned)lane & 31)); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }

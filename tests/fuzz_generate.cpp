@@ -114,6 +114,7 @@ class Generator {
   explicit Generator(std::uint64_t seed) : r_(seed) { program_.seed = seed; }
 
   Program run() {
+    if (program_.seed % 12 == 5) return steps();
     base_ = draw_shape(r_);
     const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
     for (std::int64_t i = 0; i < inputs; ++i) add_input();
@@ -124,6 +125,72 @@ class Generator {
   }
 
  private:
+  /// Several steps of a simulation and little else: what is computed on the way has no other readers.
+  Program steps() {
+    const std::int64_t rank = r_.pick<std::int64_t>({1, 2, 2, 2, 3});
+    Input grid{{draw_dtype(r_), {}}, r_.pick({Layout::Copied, Layout::Contiguous, Layout::Transposed}), Content::Plain, r_.bits()};
+    for (std::int64_t d = 0; d < rank; ++d) grid.type.shape.push_back(rank == 3 && d == 0 ? r_.between(1, 3) : r_.chance(20) ? r_.between(120, 150) : r_.between(6, 40));
+    while (count_of(grid.type.shape) > kMaxElements / 2) *std::max_element(grid.type.shape.begin(), grid.type.shape.end()) = r_.between(5, 20);
+    types_.push_back(grid.type);
+    program_.inputs.push_back(std::move(grid));
+    if (r_.chance(40)) {  // for every point, at every step
+      base_ = types_[0].shape;
+      add_input();
+    }
+    const bool keeps_border = r_.chance(70);
+    const std::int64_t count = r_.between(3, 6), reach = r_.pick<std::int64_t>({1, 1, 1, 2});
+    const std::int64_t inputs = static_cast<std::int64_t>(types_.size());
+    Argument x{0, 0};
+    std::vector<std::pair<Function, std::vector<Cut>>> formula;
+    for (std::int64_t i = r_.between(2, 4); i > 0; --i) {
+      std::vector<Cut> cuts;
+      for (std::int64_t d = 0; d < rank; ++d) {
+        const std::int64_t by = rank == 3 && d == 0 ? 0 : r_.between(0, 2 * reach);
+        cuts.push_back(rank == 3 && d == 0 ? Cut{} : Cut{by, by == 2 * reach ? std::nullopt : std::optional(by - 2 * reach), {}, false});
+      }
+      formula.emplace_back(r_.pick({Function::Add, Function::Subtract, Function::Minimum, Function::Maximum, Function::Multiply}), std::move(cuts));
+    }
+    for (std::int64_t step = 0; step < count; ++step) {
+      Argument sum{-1, r_.chance(80) ? Scalar(2) : Scalar(static_cast<int>(step))};
+      for (const auto& [function, cuts] : formula) {
+        Statement part;
+        part.function = Function::Slice;
+        part.arguments = {x};
+        part.cuts = cuts;
+        if (!add(part)) return finished();
+        Statement join;
+        join.function = function;
+        join.arguments = {last_value(), sum};
+        if (!add(join)) return finished();
+        sum = last_value();
+      }
+      if (inputs > 1 && keeps_border && type_of({1, 0}).shape == type_of(x).shape) {
+        Statement part;
+        part.function = Function::Slice;
+        part.arguments = {Argument{1, 0}};
+        part.cuts = formula.front().second;
+        Statement join;
+        join.function = Function::Maximum;
+        if (add(part)) join.arguments = {last_value(), sum};
+        if (!join.arguments.empty() && add(join)) sum = last_value();
+      }
+      if (keeps_border) {
+        Statement set;
+        set.function = Function::Set;
+        set.arguments = {x, sum};
+        for (std::int64_t d = 0; d < rank; ++d) set.cuts.push_back(rank == 3 && d == 0 ? Cut{} : Cut{reach, -reach, {}, false});
+        if (!add(set)) return finished();
+      }
+      x = last_value();
+    }
+    return finished();
+  }
+  Program finished() {
+    if (program_.statements.empty()) add_statement();
+    program_.outputs.push_back(static_cast<int>(types_.size()) - 1);
+    return std::move(program_);
+  }
+
   void add_input() {
     Input input;
     input.type = {draw_dtype(r_), r_.chance(60) ? base_ : narrowed(r_, base_)};

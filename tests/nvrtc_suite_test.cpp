@@ -67,7 +67,13 @@ std::vector<std::vector<ta::Array>> formulas(float rate, float volatility) {
   ta::random::Generator g(7);
   const ta::Array u = ta::random::uniform(g, {64, 300}), n = ta::random::normal(g, {64, 300}, {.mean = rate});
   const ta::Array inside = ta::mean(ta::astype(u * u + ta::square(ta::random::uniform(g, {64, 300})) < 1, ta::float32));
-  return {{u, n}, {inside}, {ta::sum(u, 0), ta::var(n, 0)}, {ta::softmax(n, 1)}, {ta::random::integers(g, 1000, 0, 6)},
+  ta::Array heat = ta::asarray(ramp(64 * 300), {64, 300});
+  const ta::Slice low = ta::slice(-2), mid = ta::slice(1, -1), high = ta::slice(2, ta::none);
+  for (int step = 0; step < 6; ++step) {
+    const ta::Array c = heat(mid, mid);
+    heat.set({mid, mid}, c + rate * (heat(low, mid) + heat(high, mid) + heat(mid, low) + heat(mid, high) - 4.0f * c));
+  }
+  return {{heat}, {u, n}, {inside}, {ta::sum(u, 0), ta::var(n, 0)}, {ta::softmax(n, 1)}, {ta::random::integers(g, 1000, 0, 6)},
           {ta::random::normal(g, 1000, {.dtype = ta::float64})}, {ta::random::uniform(g, 1000, {.low = rate, .high = 2, .dtype = ta::bfloat16})},
           {call, call - s + discounted}, {ta::mean(s), ta::std(s)}, {ta::sum(y), ta::std(y)}, {e / ta::sum(e, 1, {.keepdims = true})},
           {(m - ta::mean(m, 0)) / (ta::std(m, 0) + rate)}};
