@@ -29,6 +29,7 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kMostAround = 2048;  // points around the space that a tile may cover
 constexpr int kColumns = 4;           // of a lane
 constexpr int kHeldWords = 48;        // of a thread, for the values of its points: with these 8 warps twice on a multiprocessor do not spill
+constexpr int kNarrowWords = 40;      // the same where elements are narrower than what they are computed in
 constexpr int kWarps = 8;             // of a thread block, one below the other
 constexpr double kMultiprocessors = 132;
 constexpr int kItemRows = 128, kItemColumns = 1024;  // of a work item on a CPU
@@ -316,7 +317,8 @@ class Lowering {
     ir_.rows_class = kWarps;
     ir_.vector = kColumns;
     if (rank_ == 1) return;
-    const int most_rows = std::max(1, kHeldWords / (kColumns * kept_words(ir_)));
+    const bool narrow = std::any_of(ir_.buffers.begin(), ir_.buffers.end(), [](Dtype d) { return is_floating(d) && itemsize(d) < 4; });
+    const int most_rows = std::max(1, (narrow ? kNarrowWords : kHeldWords) / (kColumns * kept_words(ir_)));
     int farthest_row = 1, farthest_column = 1;
     for (const Instr& in : ir_.instrs) {
       farthest_row = std::max(farthest_row, std::abs(in.row));
