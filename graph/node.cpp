@@ -230,6 +230,7 @@ Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_pt
   Edge edge = make_node(
       {.op = Op::Input, .dtype = dtype, .device = device, .shape = shape, .attributes = {}, .cell = {}, .where = where},
       {});
+  if (storage->buffer->owner != Owner::Pool && !storage->check) edge.node()->inputs[0] = pending::kUncounted;
   edge.node()->need_extra().results.push_back(std::move(storage));
   edge.node()->state.store(State::Ready, std::memory_order_release);
   return edge;

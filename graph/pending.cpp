@@ -91,6 +91,14 @@ bool ours(const Node& n) {
   return !results.empty() && results.front()->buffer->owner == Owner::Pool;
 }
 
+/// The next use says what is wrong with it.
+void remember_use(UseCheck& check) noexcept {
+  try {
+    check.remember();
+  } catch (...) {  // no host memory to look at it
+  }
+}
+
 }  // namespace
 
 constinit thread_local Recorder* here = nullptr;
@@ -116,6 +124,7 @@ Recorder* start() noexcept {
 }
 
 void pin(Recorder& r, Node* value) noexcept {
+  if (const auto& check = value->extra->results.front()->check) return remember_use(*check);
   std::atomic_ref(value->inputs[0]).store(r.period, std::memory_order_relaxed);
   if (!ours(*value)) return;
   if (r.generation != generation()) set_most(r);
@@ -302,6 +311,26 @@ std::vector<Edge> take_oldest(const Pace& pace) {
     roots.emplace_back(n, 0);
   }
   return roots;
+}
+
+std::vector<Edge> take_readers(const Node& value) {
+  std::vector<Edge> readers;
+  if (here == nullptr) return readers;
+  Recorder& r = *here;
+  const std::lock_guard engine(engine_mutex());
+  const std::lock_guard lock(r.mutex);
+  const Gathered g(r, [](const Node&) { return false; });
+  if (!g.has(value)) return readers;
+  std::vector<bool> reads(g.nodes.size());
+  reads[value.mark] = true;
+  for (std::size_t i = 0; i < g.lazy; ++i) {
+    Node* const n = g.nodes[i];
+    for (int k = 0; k < n->n_inputs; ++k) reads[i] = reads[i] || reads[n->input(k)->mark];
+    if (!reads[i] || g.inner(*n) || output_count(n->op) > 1) continue;
+    retain(n);
+    readers.emplace_back(n, 0);
+  }
+  return readers;
 }
 
 }  // namespace tarry::graph::pending

@@ -69,6 +69,9 @@ inline void unlink(Recorder& r, Node* n) noexcept {
   --r.now.nodes;
 }
 
+/// In the place of a period: memory of others, which is never counted.
+inline constexpr std::uintptr_t kUncounted = ~std::uintptr_t{0};
+
 /// Has a value that a kernel may read.
 inline bool is_value(const Node& n) {
   return n.state.load(std::memory_order_acquire) == State::Ready && n.op != Op::Scalar;
@@ -87,7 +90,9 @@ inline void recorded(Node* n) noexcept {
   for (int i = 0; i < n->n_inputs; ++i) {
     Node* const input = n->input(i);
     // Inputs of an evaluated node are gone; the first of their places says in which period it was counted.
-    if (is_value(*input) && std::atomic_ref(input->inputs[0]).load(std::memory_order_relaxed) != r->period) pin(*r, input);
+    if (!is_value(*input)) continue;
+    const std::uintptr_t counted = std::atomic_ref(input->inputs[0]).load(std::memory_order_relaxed);
+    if (counted != r->period && counted != kUncounted) pin(*r, input);
   }
   if (++r->now.nodes >= r->most.nodes) r->over = true;
 }
@@ -133,6 +138,8 @@ Pace find_pace();
 /// The roots of the oldest portion: what somebody outside of it holds. None where nothing is worth evaluating. Views of
 /// evaluated memory are not: they take none.
 std::vector<Edge> take_oldest(const Pace& pace);
+/// What this thread recorded from `value` and somebody holds.
+std::vector<Edge> take_readers(const Node& value);
 
 }  // namespace pending
 }  // namespace tarry::graph

@@ -1,6 +1,7 @@
 // Where evaluated values live: Buffer (one allocation) and Storage (a value's place in buffers).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,6 +37,14 @@ class Buffer {
   std::uint64_t last_write = 0;  ///< ticket of the device's timeline after which the contents are valid; 0: now
 };
 
+/// Looks whether borrowed memory is as it was (TARRY_CHECK=borrow).
+class UseCheck {
+ public:
+  virtual ~UseCheck() = default;
+  virtual void remember() = 0;  ///< something was recorded from it
+  virtual void use() = 0;       ///< it is read; throws InvalidArgument where it has changed
+};
+
 /// A value: elements of `buffer` at element offset + strides. Results of evaluate are row-major contiguous at offset 0.
 /// `replica` caches the same elements on another device (one upload per host array while it stays resident).
 struct Storage {
@@ -44,6 +53,8 @@ struct Storage {
   Dims strides;                ///< in elements; may be zero or negative for borrowed memory
   bool contiguous = true;      ///< strides are row-major
   std::uint64_t version = 0;   ///< grows when touch() announces a change
+  std::shared_ptr<UseCheck> check;           ///< of borrowed memory, where asked for
+  std::atomic<std::uint32_t> readers{0};     ///< evaluates and reads of borrowed memory under way; counted up under engine_mutex()
   std::mutex replica_mutex;
   std::shared_ptr<Buffer> replica;  ///< row-major copy on another device
 };

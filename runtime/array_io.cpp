@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "graph/record.h"
+#include "runtime/adopted.h"
+#include "runtime/borrowed.h"
 #include "runtime/engine.h"
 #include "runtime/rethrow.h"
 #include "support/check.h"
@@ -47,43 +49,6 @@ std::shared_ptr<graph::Storage> host_storage(std::size_t count, Dtype dtype, con
   return storage;
 }
 
-/// Lowest and highest element that strides reach from the first one.
-struct Reach {
-  std::int64_t low = 0, high = 0;
-};
-
-Reach reach(const Shape& shape, const Dims& strides, std::size_t size, Where where) {
-  Reach r;
-  bool overflow = false;
-  for (int d = 0; d < strides.size(); ++d) {
-    std::int64_t span = 0;
-    overflow |= __builtin_mul_overflow(strides[d], shape[static_cast<std::size_t>(d)] - 1, &span);
-    std::int64_t& end = span < 0 ? r.low : r.high;
-    overflow |= __builtin_add_overflow(end, span, &end);
-  }
-  std::int64_t elements = 0, bytes = 0;
-  overflow |= __builtin_sub_overflow(r.high, r.low, &elements) || __builtin_add_overflow(elements, 1, &elements) ||
-              __builtin_mul_overflow(elements, static_cast<std::int64_t>(size), &bytes);
-  if (overflow) {
-    TARRY_THROW(InvalidArgument, "borrow", where, "the strides of shape " + shape.str() + " reach past 2^63 - 1 bytes");
-  }
-  return r;
-}
-
-/// The user's strides, with those that no index uses made row-major.
-Dims normalised(const Shape& shape, const std::vector<std::int64_t>& strides, Where where) {
-  if (strides.size() != shape.size()) {
-    TARRY_THROW(InvalidArgument, "borrow", where, std::to_string(strides.size()) + " strides for shape " + shape.str());
-  }
-  const Dims row_major = graph::row_major_strides(extents(shape));
-  if (graph::element_count(extents(shape)) == 0) return row_major;
-  Dims result(strides);
-  for (int d = 0; d < result.size(); ++d) {
-    if (shape[static_cast<std::size_t>(d)] == 1) result[d] = row_major[d];
-  }
-  return result;
-}
-
 using Edges = std::vector<Edge, support::Recycler<Edge>>;
 
 Edges edges_of(detail::ArrayPointers arrays, const char* function, Where where) {
@@ -119,16 +84,21 @@ Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const st
   if (data == nullptr && !empty) TARRY_THROW(InvalidArgument, "borrow", where, "no memory for shape " + shape.str());
   const Dims row_major = graph::row_major_strides(extents(shape));
   auto storage = std::make_shared<graph::Storage>();
-  storage->strides = strides == nullptr ? row_major : normalised(shape, *strides, where);
+  storage->strides = strides == nullptr ? row_major : runtime::normalised_strides(extents(shape), *strides, "borrow", where);
   storage->contiguous = storage->strides == row_major;
-  const auto size = static_cast<std::int64_t>(itemsize(dtype));
-  const Reach r = empty ? Reach{0, -1} : reach(shape, storage->strides, itemsize(dtype), where);
-  storage->offset = -r.low;
+  const std::size_t size = itemsize(dtype);
+  const runtime::Extent extent =
+      empty ? runtime::Extent{} : runtime::extent_of(extents(shape), storage->strides, size, "borrow", where);
+  storage->offset = extent.first;
   // Buffers are typed for writers too; a borrowed one is never written.
-  char* lowest = static_cast<char*>(const_cast<void*>(data)) + r.low * size;
-  storage->buffer = std::make_shared<graph::Buffer>(cpu, graph::Owner::Borrowed, lowest,
-                                                    static_cast<std::size_t>((r.high - r.low + 1) * size));
+  char* lowest = static_cast<char*>(const_cast<void*>(data)) - extent.first * static_cast<std::int64_t>(size);
+  storage->buffer = std::make_shared<graph::Buffer>(cpu, graph::Owner::Borrowed, lowest, static_cast<std::size_t>(extent.elements) * size);
+  runtime::watch(*storage, dtype, extents(shape), where);
   return host_array(dtype, shape, std::move(storage), where);
+}
+
+Array& Array::touch(std::source_location where) & {
+  return *this = detail::wrap(runtime::touch(detail::defined_edge(*this, "touch", where), where));
 }
 
 void detail::throw_ragged(std::size_t expected, std::size_t found, Where where) {

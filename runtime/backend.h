@@ -98,6 +98,14 @@ class Backend {
   virtual bool wait(std::uint64_t ticket, std::chrono::nanoseconds deadline) = 0;
   virtual void synchronize() = 0;
 
+  /// Streams of other code, on a GPU. Work enqueued on the device from now on comes after what is enqueued on `stream`.
+  virtual void wait_for(void* stream) { (void)stream; }
+  /// What is enqueued on `stream` from now on comes after `ticket`.
+  virtual void let_wait(void* stream, std::uint64_t ticket) { (void)stream, (void)ticket; }
+  /// Kernels run on `stream` from now on, after what was enqueued before; null: on the device's own.
+  virtual void use_stream(void* stream) { (void)stream; }
+  [[nodiscard]] virtual void* stream() const { return nullptr; }
+
   virtual MemoryStats memory() const = 0;
   /// Most that may be live and cached together: what limit_memory() was told, else memory_limit().
   [[nodiscard]] virtual std::size_t limit() const = 0;

@@ -283,8 +283,8 @@ class Chunks {
   /// New memory that evaluating slices takes, with as many sets of operands that arrive and of results.
   std::size_t bytes_of(const graph::Slicer::Slices& slices, std::size_t arriving = 1, std::size_t leaving = 1) const {
     const Counters c = plan(slices.values, {}, work_.where).counters();
-    const std::size_t bytes = leaving * static_cast<std::size_t>(c.peak_bytes) + arriving * static_cast<std::size_t>(c.bytes_uploaded);
-    return with_blocks(bytes) + (on_cpu() ? pages_of(slices.parts) : 0);
+    const auto arrived = static_cast<std::size_t>(c.bytes_uploaded), made = static_cast<std::size_t>(c.peak_bytes) - arrived;
+    return with_blocks(leaving * made + arriving * arrived) + (on_cpu() ? pages_of(slices.parts) : 0);
   }
 
   // --- Pieces -----------------------------------------------------------------------------------------------------------

@@ -89,6 +89,9 @@ struct UnfusedOrigin {
   graph::Reason reason;
 };
 
+/// What a temporary takes in the arena that a run allocates: addresses that kernels rely on are aligned.
+constexpr std::size_t arena_bytes(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
 struct CompiledPlan {
   const graph::Target* target = nullptr;
   std::vector<Step> steps;

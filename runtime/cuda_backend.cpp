@@ -228,6 +228,25 @@ class CudaBackend final : public Backend {
     const bool known = context_->accepts("cuMemGetInfo", context_->api().mem_get_info, &free, &total);
     return known ? free + pool_->stats().cached : SIZE_MAX;
   }
+  void wait_for(void* stream) override {
+    const CudaContext::Current current(*context_);
+    const EventHandle reached = context_->make_event();
+    context_->call("cuEventRecord", context_->api().event_record, reached.get().object, static_cast<cuda::Stream>(stream));
+    context_->call("cuStreamWaitEvent", context_->api().stream_wait_event, context_->compute(), reached.get().object, 0U);
+    timeline_->touched();
+  }
+  void let_wait(void* stream, std::uint64_t ticket) override {
+    const CudaContext::Current current(*context_);
+    timeline_->order_after(static_cast<cuda::Stream>(stream), ticket);
+  }
+  void use_stream(void* stream) override {
+    const CudaContext::Current current(*context_);
+    const std::uint64_t before = timeline_->record();
+    context_->compute_on(static_cast<cuda::Stream>(stream));
+    timeline_->order_after(context_->compute(), before);
+  }
+  void* stream() const override { return context_->compute(); }
+
   MemoryStats memory() const override { return pool_->stats(); }
   std::int64_t allocations() const override { return pool_->allocations(); }
 

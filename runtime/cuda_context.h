@@ -49,7 +49,12 @@ class CudaContext {
   [[nodiscard]] const cuda::DriverApi& api() const noexcept { return api_; }
   [[nodiscard]] int index() const noexcept { return index_; }
   [[nodiscard]] int compute_capability() const noexcept { return compute_capability_; }
-  [[nodiscard]] cuda::Stream compute() const noexcept { return compute_.get().object; }
+  [[nodiscard]] cuda::Stream compute() const noexcept {
+    const cuda::Stream others = others_.load(std::memory_order_acquire);
+    return others != nullptr ? others : compute_.get().object;
+  }
+  /// A stream of other code for compute(), or null for its own. The caller keeps the order of work.
+  void compute_on(cuda::Stream others) const noexcept { others_.store(others, std::memory_order_release); }
   [[nodiscard]] cuda::Stream in() const noexcept { return in_.get().object; }
   [[nodiscard]] cuda::Stream out() const noexcept { return out_.get().object; }
 
@@ -122,6 +127,7 @@ class CudaContext {
   const int index_;
   int compute_capability_ = 0;
   mutable std::atomic<bool> lost_{false};
+  mutable std::atomic<cuda::Stream> others_{nullptr};
   mutable std::mutex lost_mutex_;
   mutable std::string lost_reason_;
   Handle<Primary, destroy_primary> primary_;  // released after the streams

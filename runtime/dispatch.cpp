@@ -11,14 +11,15 @@
 namespace tarry::runtime {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // of every address that kernels rely on
-
 std::uint64_t word(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 std::uint64_t arena(const Run& run) { return run.arena ? word(run.arena->data) : 0; }
 
 }  // namespace
 
 void Run::clear() {
+  for (graph::Storage* s : borrowed) s->readers.fetch_sub(1, std::memory_order_release);
+  borrowed.clear();
+  transfers.clear();
   lazy.clear();
   claimed.clear();
   outline.clear();
@@ -38,7 +39,7 @@ void Run::clear() {
 Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, bool may_replay) : plan_(plan) {
   const auto place = [this](std::size_t bytes) {
     const std::size_t at = arena_bytes_;
-    arena_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    arena_bytes_ += arena_bytes(bytes);
     return at;
   };
   for (const std::size_t bytes : plan.temporaries) slots_.push_back(place(bytes));
@@ -115,12 +116,16 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
   for (const Step& s : plan_.steps) {
     const auto* transfer = std::get_if<TransferStep>(&s);
     if (!transfer) break;  // they come first
-    run.brought.push_back(bring(*run.outline.leaves[transfer->leaf], transfer->shape, transfer->dtype, b, counters));
+    run.brought.push_back(bring(run.outline.leaves[transfer->leaf], transfer->shape, transfer->dtype, b, counters, run.transfers));
     run.leaves[transfer->leaf] = run.brought.back().get();
   }
+  counters.peak_bytes = static_cast<std::int64_t>(arena_bytes_);
+  for (const Transfer& t : run.transfers) counters.peak_bytes += t.bytes;
   // A donated buffer changes owner at publication: until then its old value holds it too.
-  for (const OutputPlan& o : plan_.outputs)
+  for (const OutputPlan& o : plan_.outputs) {
     run.outputs.push_back(o.leaf == graph::kNoId ? b.allocate(o.bytes) : run.outline.leaves[o.leaf]->buffer);
+    if (o.leaf == graph::kNoId) counters.peak_bytes += static_cast<std::int64_t>(o.bytes);
+  }
   if (arena_bytes_) run.arena = b.allocate(arena_bytes_);
   scalar_values(plan_, run.outline.cells, run.values);
   run.words = words_;

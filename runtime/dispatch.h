@@ -24,6 +24,8 @@ struct Run {
   Backend* backend = nullptr;            ///< where it was asked for the plan
 
   std::vector<graph::Buffer*> leaves;    ///< by leaf number, where the plan reads them
+  std::vector<graph::Storage*> borrowed; ///< leaves in borrowed memory, which are being read
+  std::vector<Transfer> transfers;       ///< of this run
   std::vector<std::shared_ptr<graph::Buffer>> brought;  ///< copies of leaves of other devices
   std::vector<std::shared_ptr<graph::Buffer>> outputs;
   std::shared_ptr<graph::Buffer> arena;  ///< temporaries and scratch

@@ -332,6 +332,8 @@ void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
   Backend& b = run.backend ? *run.backend : backend(device_of(run.outline.placed));
   report.device = b.device();
   const std::int64_t allocations = b.allocations();
+  for (graph::Storage* s : run.borrowed)
+    if (s->check) s->check->use();
   if (run.plan) {
     report.counters = run.plan->counters;
     report.counters.plan_hit = 1;
@@ -348,6 +350,7 @@ void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
     Dispatch& dispatch = *run.plan->dispatch;
     dispatch.prepare(run, b, report.counters);
     note_edges(run, report);
+    report.transfers = std::move(run.transfers);
     report.seconds.prepare = watch.lap();
     dispatch.commit(run, b, report.counters, started);
     publish(run, b, claim);
@@ -450,6 +453,11 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
   graph::note_lines(run.outline);
   if (!run.plan) run.snapshot = graph::expand(run.outline);
   for (const Edge& e : run.lazy) claim.take(e.node());
+  for (const std::shared_ptr<graph::Storage>& leaf : run.outline.leaves) {
+    if (leaf->buffer->owner != graph::Owner::Borrowed) continue;
+    leaf->readers.fetch_add(1, std::memory_order_relaxed);
+    run.borrowed.push_back(leaf.get());
+  }
 }
 
 Report evaluate(std::span<const Edge> roots, Where where, bool may_chunk) {
@@ -527,6 +535,28 @@ std::string describe_recent_work(const Error& e, Device device) {
   return fault && device.kind != DeviceKind::Cpu ? engine().recent.describe(device) : std::string();
 }
 
+namespace {
+
+/// Which leaves will cross: not those that are there from an earlier evaluate.
+void count_transfers(CompiledPlan& plan, const graph::Snapshot& s, Device to) {
+  Counters& c = plan.counters;
+  c.uploads = c.downloads = c.bytes_uploaded = c.bytes_downloaded = 0;
+  for (const Step& step : plan.steps) {
+    const auto* const t = std::get_if<TransferStep>(&step);
+    if (!t) break;  // they come first
+    graph::Storage& leaf = *s.leaves[t->leaf];
+    const std::lock_guard lock(leaf.replica_mutex);
+    if (leaf.replica && leaf.replica->device == to) continue;
+    const auto bytes = graph::element_count(t->shape.span()) * static_cast<std::int64_t>(itemsize(t->dtype));
+    const bool down = to.kind == DeviceKind::Cpu;
+    (down ? c.downloads : c.uploads) += 1;
+    (down ? c.bytes_downloaded : c.bytes_uploaded) += bytes;
+    c.peak_bytes += bytes;
+  }
+}
+
+}  // namespace
+
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
   graph::Snapshot snapshot = settled_snapshot(roots);
   const graph::Target* target = nullptr;
@@ -553,6 +583,7 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
   }
+  if (target_name.empty()) count_transfers(plan, snapshot, device);
   return describe_plan(plan, snapshot);
 }
 

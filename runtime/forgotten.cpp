@@ -30,20 +30,6 @@ struct Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-/// One evaluate per device: arrays of different ones may wait together.
-void evaluate_by_device(std::vector<Edge>& roots, Where where) {
-  const auto key = [](const Edge& e) { return std::pair(e.node()->device.kind, e.node()->device.index); };
-  std::stable_sort(roots.begin(), roots.end(), [&](const Edge& a, const Edge& b) { return key(a) < key(b); });
-  for (auto first = roots.begin(); first != roots.end();) {
-    const auto last = std::find_if(first, roots.end(), [&](const Edge& e) { return key(e) != key(*first); });
-    const Counters& c = evaluate(std::span<const Edge>(first, last), where).counters();
-    ++done.evaluates;
-    done.plan_hits += c.plan_hit;
-    done.launches += c.launches;
-    first = last;
-  }
-}
-
 /// Portion by portion. True where there was one.
 bool evaluate_portions(const pending::Pace& pace, std::span<const Edge> but, Where where) {
   bool some = false;
@@ -75,6 +61,22 @@ void say_failed(std::string_view what) {
 }
 
 }  // namespace
+
+void evaluate_by_device(std::vector<Edge>& roots, Where where) {
+  const auto key = [](const Edge& e) { return std::pair(e.node()->device.kind, e.node()->device.index); };
+  std::stable_sort(roots.begin(), roots.end(), [&](const Edge& a, const Edge& b) { return key(a) < key(b); });
+  for (auto first = roots.begin(); first != roots.end();) {
+    const auto last = std::find_if(first, roots.end(), [&](const Edge& e) { return key(e) != key(*first); });
+    const Report report = evaluate(std::span<const Edge>(first, last), where);
+    if (inside) {
+      ++done.evaluates;
+      done.plan_hits += report.counters().plan_hit;
+      done.launches += report.counters().launches;
+    }
+    first = last;
+  }
+  roots.clear();
+}
 
 const EvaluatedByItself& evaluated_by_itself() { return done; }
 

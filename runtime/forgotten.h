@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "graph/node.h"
 
@@ -15,6 +16,9 @@ namespace tarry::runtime {
 /// keeps comes free. True where something was evaluated. Never throws. Nothing of an evaluate of this thread may be claimed.
 /// `but` is left alone: what is being evaluated when memory runs out.
 bool evaluate_pending(std::span<const graph::Edge> but, Where where) noexcept;
+
+/// One evaluate per device: arrays of different ones may wait together. Empties the list.
+void evaluate_by_device(std::vector<graph::Edge>& roots, Where where);
 
 /// What the engine evaluated by itself in this thread.
 struct EvaluatedByItself {

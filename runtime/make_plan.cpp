@@ -233,8 +233,11 @@ class PlanMaker {
       c.bytes_lower_bound += static_cast<std::int64_t>(o.bytes);
       if (o.leaf == graph::kNoId) c.peak_bytes += static_cast<std::int64_t>(o.bytes);
     }
-    for (std::size_t t : plan_.temporaries) c.bytes_temporary += static_cast<std::int64_t>(t);
-    c.peak_bytes += c.bytes_temporary + static_cast<std::int64_t>(plan_.scratch_bytes);
+    for (std::size_t t : plan_.temporaries) {
+      c.bytes_temporary += static_cast<std::int64_t>(t);
+      c.peak_bytes += static_cast<std::int64_t>(arena_bytes(t));
+    }
+    c.peak_bytes += static_cast<std::int64_t>(arena_bytes(plan_.scratch_bytes));
     for (const graph::UnfusedEdge& e : fusion_.unfused)
       plan_.unfused.push_back({g_.nodes[e.producer].origin, g_.nodes[e.consumer].origin, e.reason});
   }

@@ -65,6 +65,7 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << pl
 const Counters& Report::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const Seconds& Report::seconds() const { return impl() ? impl()->seconds : empty<Impl>().seconds; }
 const std::vector<Unfused>& Report::unfused() const { return impl() ? impl()->unfused() : empty<Impl>().unfused(); }
+const std::vector<Transfer>& Report::transfers() const { return impl() ? impl()->transfers : empty<Impl>().transfers; }
 const std::vector<Unfused>& Report::Impl::unfused() const {
   const std::lock_guard lock(mutex_);
   if (!rendered_) {
@@ -85,6 +86,8 @@ std::string Report::str() const {
     text += fmt::format("  streamed       {} chunks: one piece needs {}, and there was room for {}\n", c.chunks,
                         amount(static_cast<std::int64_t>(impl()->needed)), amount(static_cast<std::int64_t>(impl()->room)));
   text += counters_text(c);
+  for (const Transfer& t : impl()->transfers)
+    text += fmt::format("  transfer       {} from {} to {}: {}\n", amount(t.bytes), t.from.str(), t.to.str(), t.reason);
   text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
                       c.memory_hits);
   text += fmt::format(

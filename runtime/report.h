@@ -36,6 +36,7 @@ struct Report::Impl : detail::Shared::Object, support::Recycled {
   Seconds seconds;
   Device device;
   std::size_t needed = 0, room = 0;  ///< bytes, where it was worked off in chunks: in one piece, and there were
+  std::vector<Transfer> transfers;
   std::vector<Edge, support::Recycler<Edge>> edges;  ///< that went through memory
   const std::vector<Unfused>& unfused() const;
 

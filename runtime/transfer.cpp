@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "graph/record.h"
 #include "runtime/engine.h"
 #include "runtime/forgotten.h"
 #include "runtime/rethrow.h"
@@ -50,8 +51,31 @@ void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& st
   }
 }
 
-std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Dims& shape, Dtype dtype, Backend& to,
-                                     Counters& counters) {
+namespace {
+
+/// The elements where they are, row-major. Strided memory of a GPU is packed there.
+std::shared_ptr<graph::Storage> row_major(const std::shared_ptr<graph::Storage>& s, std::span<const std::int64_t> shape, Dtype dtype) {
+  const Device device = s->buffer->device;
+  if (device.kind != DeviceKind::Cuda || s->contiguous) return s;
+  const graph::Edge value = graph::make_input(dtype, shape, s, device, Where{});
+  const graph::Edge packed = graph::record_view(value, graph::broadcast_map(shape, shape), shape, Where{});
+  evaluate({&packed, 1}, Where{});
+  const std::lock_guard lock(graph::engine_mutex());
+  return packed.node()->extra->results.front();
+}
+
+const char* reason_of(const graph::Storage& s) {
+  if (s.replica) return "on another device before";
+  return s.version > 0 ? "touched" : "first use";
+}
+
+}  // namespace
+
+std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
+                                     Backend& to, Counters& counters, std::vector<Transfer>& transfers) {
+  graph::Storage& storage = *value;
+  const std::shared_ptr<graph::Storage> source_value = row_major(value, shape.span(), dtype);
+  const graph::Buffer& there = *source_value->buffer;
   const std::lock_guard lock(storage.replica_mutex);
   if (storage.replica && storage.replica->device == to.device()) return storage.replica;
   const std::size_t size = itemsize(dtype);
@@ -59,11 +83,10 @@ std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Dims&
   constexpr std::size_t kMost = graph::Graph::kUnaddressable;  // more overflows, and no device has it
   const std::size_t bytes = count < kMost / size ? count * size : kMost;
   std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
-  if (storage.buffer->device.kind == DeviceKind::Cuda) {
-    wait_for(*storage.buffer);
-    if (bytes)
-      backend(storage.buffer->device)
-          .download(copy->data, *storage.buffer, static_cast<std::size_t>(storage.offset) * size, bytes);
+  transfers.push_back({there.device, to.device(), static_cast<std::int64_t>(bytes), reason_of(storage)});
+  if (there.device.kind == DeviceKind::Cuda) {
+    wait_for(there);
+    if (bytes) backend(there.device).download(copy->data, there, static_cast<std::size_t>(source_value->offset) * size, bytes);
     ++counters.downloads;
     counters.bytes_downloaded += static_cast<std::int64_t>(bytes);
   } else {
@@ -82,8 +105,6 @@ std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Dims&
   return copy;
 }
 
-namespace {
-
 std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where where) {
   evaluate({&edge, 1}, where);
   const std::lock_guard lock(graph::engine_mutex());
@@ -91,6 +112,32 @@ std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where whe
   if (n->state.load(std::memory_order_acquire) == graph::State::Failed) std::rethrow_exception(n->extra->error);
   return n->extra->results.at(edge.output());
 }
+
+namespace {
+
+/// Keeps touch() of other threads away from the memory while it is read.
+class Reading {
+ public:
+  explicit Reading(graph::Storage& s) : storage_(s) {
+    {
+      const std::lock_guard lock(graph::engine_mutex());
+      s.readers.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (!s.check) return;
+    try {
+      s.check->use();
+    } catch (...) {
+      s.readers.fetch_sub(1, std::memory_order_release);
+      throw;
+    }
+  }
+  ~Reading() { storage_.readers.fetch_sub(1, std::memory_order_release); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  graph::Storage& storage_;
+};
 
 /// Waits for the elements of `n` and copies them; what fails then is a kernel or the device, and the error says whose
 /// values were read.
@@ -109,8 +156,10 @@ void download(void* to, const graph::Buffer& from, std::size_t offset, std::size
 }  // namespace
 
 void read(const graph::Edge& edge, void* destination, Where where) {
-  const std::shared_ptr<graph::Storage> s = ready_storage(edge, where);
+  const std::shared_ptr<graph::Storage> value = ready_storage(edge, where);
+  const Reading reading(*value);
   const graph::Node* n = edge.node();
+  const std::shared_ptr<graph::Storage> s = row_major(value, n->shape(), n->dtype);
   const std::size_t size = itemsize(n->dtype);
   const std::size_t bytes = static_cast<std::size_t>(graph::element_count(n->shape())) * size;
   if (bytes == 0) return;
@@ -127,6 +176,7 @@ void read(const graph::Edge& edge, void* destination, Where where) {
 
 std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
   const std::shared_ptr<graph::Storage> s = ready_storage(edge, where);
+  const Reading reading(*s);
   const graph::Node* n = edge.node();
   const std::size_t size = itemsize(n->dtype);
   if (s->buffer->device.kind != DeviceKind::Cuda && s->contiguous) {

@@ -4,6 +4,8 @@
 #include <tarry/plan.h>
 
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "graph/graph.h"
 #include "graph/storage.h"
@@ -11,9 +13,10 @@
 
 namespace tarry::runtime {
 
-/// A value of that shape and dtype as a row-major buffer on `to`; crosses once and stays as the storage's replica.
-std::shared_ptr<graph::Buffer> bring(graph::Storage& storage, const graph::Dims& shape, Dtype dtype, Backend& to,
-                                     Counters& counters);
+/// A value of that shape and dtype as a row-major buffer on `to`; crosses once and stays as the storage's replica. What
+/// crosses is counted and noted.
+std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
+                                     Backend& to, Counters& counters, std::vector<Transfer>& transfers);
 
 /// Copies elements of `size` bytes from strided to row-major memory. `from` is the address of element offset 0.
 void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides,

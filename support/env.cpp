@@ -104,6 +104,7 @@ const std::vector<Switch>& switches() {
        "steps of a simulation, without library `matmul` is a sum, without graphs every kernel is launched by itself, without "
        "compile the interpreter runs."},
       {"TARRY_LOG", "debug, info, warning, error, off", "Least severe message to print; default warning."},
+      {"TARRY_CHECK", "words: borrow", "borrow: memory that changed while it was borrowed, and not by touch(), is an error at its next use."},
       {"TARRY_SYNC", "0, 1", "1: wait after every kernel and name the operation that failed."},
       {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g", "Most memory that arrays may take on a device, new host memory on the CPU; what needs more is worked off in chunks. Default all there is."},
       {"TARRY_NUM_THREADS", "count", "Threads of the CPU device; default one per core that the process may use."},

@@ -106,6 +106,7 @@ TEST_CASE("error: every place that throws is reached, and its message says what 
   ta::test::add_operation_rows(all);
   ta::test::add_shape_rows(all);
   ta::test::add_making_rows(all);
+  ta::test::add_interop_rows(all);
   ta::test::add_environment_rows(all);
   std::vector<Site> sites = sites_in_sources();
   REQUIRE(sites.size() > 80);

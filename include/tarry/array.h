@@ -170,6 +170,12 @@ class TARRY_EXPORT Array {
   Array& add(std::initializer_list<Index> box, const Operand& v) &;
   Array& add(std::initializer_list<Index> box, const Operand& v) && = delete;
 
+  /// Announces that the borrowed memory of x is about to change: what was recorded from it is evaluated first, others who hold
+  /// the array get a copy of the old elements, and from now on this handle reads the memory as it will be.
+  /// Throws InvalidArgument for an array that is not borrowed, and what evaluate() throws; then nothing has changed.
+  Array& touch(std::source_location where = std::source_location::current()) &;
+  Array& touch(std::source_location where = std::source_location::current()) && = delete;
+
   // Operators record the function of the same meaning in ops.h, with the user's file and line. `/` is true division
   // and `%` takes the sign of the divisor. `& | ^ ~ << >>` work on bits, and on bools as logic. Comparisons give arrays of
   // bool.

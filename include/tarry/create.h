@@ -141,7 +141,7 @@ template <detail::Number T>
 }
 
 /// An array that reads the caller's memory, without a copy. The memory must stay valid and unchanged until everything
-/// recorded from the array is evaluated; it is never written.
+/// recorded from the array is evaluated, or until x.touch() announces a change; it is never written.
 /// Shapes: `shape`; element (i, j, ...) is data[i * strides[0] + j * strides[1] + ...]. Strides count elements and may
 /// be zero or negative; without them the elements are row-major.
 /// Throws InvalidArgument where shape and strides differ in length or the reach of the strides passes int64.

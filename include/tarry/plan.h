@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <tarry/device.h>
 #include <tarry/export.h>
 #include <tarry/shared.h>
 
@@ -28,7 +29,7 @@ struct Counters {
   std::int64_t replays = 0;           ///< 1 where all launches were one CUDA graph
   std::int64_t chunks = 0;            ///< pieces that what did not fit in memory was worked off in
   std::int64_t allocations = 0;       ///< calls that had to ask the driver or system for memory
-  std::int64_t peak_bytes = 0;        ///< of new memory
+  std::int64_t peak_bytes = 0;        ///< of new memory: results, intermediates, copies of what came from elsewhere
   std::int64_t nodes = 0;             ///< recorded nodes that took part
 };
 
@@ -41,6 +42,13 @@ struct Seconds {
 struct Unfused {
   std::string producer, consumer;  ///< op names with file:line
   std::string reason;              ///< machine-readable word, see docs/design.md
+};
+
+/// A value that crossed to another device.
+struct Transfer {
+  Device from, to;
+  std::int64_t bytes = 0;
+  std::string reason;  ///< "first use", "touched", "on another device before"
 };
 
 /// Prediction by plan(): nothing has run.
@@ -67,6 +75,7 @@ class TARRY_EXPORT Report {
   [[nodiscard]] const Counters& counters() const;  ///< zeros where nothing was evaluated
   [[nodiscard]] const Seconds& seconds() const;
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
+  [[nodiscard]] const std::vector<Transfer>& transfers() const;  ///< a value that stays where it went crosses once
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
  private:

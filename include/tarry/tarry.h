@@ -9,7 +9,8 @@
 //     ta::evaluate(loss);                                      // one pass over x per reduction
 //     float value = loss.item<float>();
 //
-// <tarry/warm.h>, for deployment tools and recording, is included on its own.
+// <tarry/warm.h>, for deployment tools and recording, <tarry/dlpack.h> and <tarry/interop.h>, for memory of other code, are
+// included on their own.
 // `/` is true division (int / int gives float32) and `%` takes the sign of the divisor.
 #pragma once
 

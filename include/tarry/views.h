@@ -92,5 +92,11 @@ inline namespace v0 {
 /// x with v added to x(box...).
 [[nodiscard]] TARRY_EXPORT Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v);
 
+/// x on another device: the same values, placed there. Nothing is copied before an evaluate needs it, and then once; where x is
+/// lazy and placed on yet another device, it is evaluated there first.
+/// Shapes, Dtypes: those of x. Throws InvalidArgument for an unplaced device.
+[[nodiscard]] TARRY_EXPORT Array to_device(const Array& x, Device device,
+                                           std::source_location where = std::source_location::current());
+
 }  // namespace v0
 }  // namespace tarry
