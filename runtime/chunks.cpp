@@ -343,8 +343,8 @@ class Chunks {
   Piece prepare(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, std::size_t number) {
     Piece piece = record(targets, partial, slicer_, number);
     for (const Edge& input : piece.slices.inputs) {
-      graph::Storage& storage = *input.node()->extra->results.front();
-      if (storage.buffer->device != b_.device())
+      const std::shared_ptr<graph::Storage>& storage = input.node()->extra->results.front();
+      if (storage->buffer->device != b_.device())
         (void)bring(storage, graph::Dims(input.node()->shape()), input.node()->dtype, b_, counters_);
     }
     return piece;

@@ -116,7 +116,7 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
   for (const Step& s : plan_.steps) {
     const auto* transfer = std::get_if<TransferStep>(&s);
     if (!transfer) break;  // they come first
-    run.brought.push_back(bring(run.outline.leaves[transfer->leaf], transfer->shape, transfer->dtype, b, counters, run.transfers));
+    run.brought.push_back(bring(run.outline.leaves[transfer->leaf], transfer->shape, transfer->dtype, b, counters, &run.transfers));
     run.leaves[transfer->leaf] = run.brought.back().get();
   }
   counters.peak_bytes = static_cast<std::int64_t>(arena_bytes_);

@@ -72,18 +72,23 @@ const char* reason_of(const graph::Storage& s) {
 }  // namespace
 
 std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
-                                     Backend& to, Counters& counters, std::vector<Transfer>& transfers) {
+                                     Backend& to, Counters& counters, std::vector<Transfer>* transfers) {
   graph::Storage& storage = *value;
+  const auto is_there = [&] { return storage.replica && storage.replica->device == to.device(); };
+  {
+    const std::lock_guard lock(storage.replica_mutex);
+    if (is_there()) return storage.replica;
+  }
   const std::shared_ptr<graph::Storage> source_value = row_major(value, shape.span(), dtype);
   const graph::Buffer& there = *source_value->buffer;
   const std::lock_guard lock(storage.replica_mutex);
-  if (storage.replica && storage.replica->device == to.device()) return storage.replica;
+  if (is_there()) return storage.replica;
   const std::size_t size = itemsize(dtype);
   const auto count = static_cast<std::size_t>(graph::element_count(shape.span()));
   constexpr std::size_t kMost = graph::Graph::kUnaddressable;  // more overflows, and no device has it
   const std::size_t bytes = count < kMost / size ? count * size : kMost;
   std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
-  transfers.push_back({there.device, to.device(), static_cast<std::int64_t>(bytes), reason_of(storage)});
+  if (transfers) transfers->push_back({there.device, to.device(), static_cast<std::int64_t>(bytes), reason_of(storage)});
   if (there.device.kind == DeviceKind::Cuda) {
     wait_for(there);
     if (bytes) backend(there.device).download(copy->data, there, static_cast<std::size_t>(source_value->offset) * size, bytes);

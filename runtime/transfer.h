@@ -14,9 +14,9 @@
 namespace tarry::runtime {
 
 /// A value of that shape and dtype as a row-major buffer on `to`; crosses once and stays as the storage's replica. What
-/// crosses is counted and noted.
+/// crosses is counted and, where `transfers` is given, noted.
 std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
-                                     Backend& to, Counters& counters, std::vector<Transfer>& transfers);
+                                     Backend& to, Counters& counters, std::vector<Transfer>* transfers = nullptr);
 
 /// Copies elements of `size` bytes from strided to row-major memory. `from` is the address of element offset 0.
 void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides,
