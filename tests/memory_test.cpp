@@ -177,10 +177,13 @@ void require_same(std::uint64_t first, std::uint64_t count) {
     std::vector<ta::fuzz::Program> programs;
     for (; programs.size() < 64 && done < count; ++done) programs.push_back(ta::fuzz::generate(first + done));
     bool same = false;
+    std::string threw;
     try {
       same = differences(programs) == 0;
-    } catch (const ta::Error&) {  // which one, the next loop says
+    } catch (const ta::Error& e) {  // the loop says whether one of them does so alone
+      threw = e.what();
     }
+    CAPTURE(threw, programs.front().seed);
     for (std::size_t p = 0; !same && p < programs.size(); ++p) {
       CAPTURE(programs[p].seed);
       CHECK(differences({&programs[p], 1}) == 0);
