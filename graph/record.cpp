@@ -100,14 +100,14 @@ Device combine(Device a, Device b, std::string_view op, Where where) {
 }
 
 NodeSpec spec_of(Op op, Dtype dtype, Device device, std::span<const std::int64_t> shape, Where where) {
-  return {.op = op,
-          .dtype = dtype,
-          .mode = context().mode,
-          .device = device,
-          .shape = shape,
-          .attributes = {},
-          .cell = {},
-          .where = where};
+  NodeSpec spec;  // filled field by field: a braced list of this size is zeroed first
+  spec.op = op;
+  spec.dtype = dtype;
+  spec.mode = context().mode;
+  spec.device = device;
+  spec.shape = shape;
+  spec.where = where;
+  return spec;
 }
 
 template <class T>

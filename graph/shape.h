@@ -15,7 +15,7 @@ inline constexpr int kMaxRank = 16;
 /// Up to kMaxRank signed 64-bit numbers: extents, strides or coordinates. A value; never allocates.
 class Dims {
  public:
-  Dims() = default;
+  Dims() noexcept {}  // NOLINT: the numbers beyond the end stay unset
   Dims(std::initializer_list<std::int64_t> v) { for (auto x : v) push_back(x); }
   explicit Dims(std::span<const std::int64_t> v) { for (auto x : v) push_back(x); }
   static Dims filled(int rank, std::int64_t value) { Dims d; for (int i = 0; i < rank; ++i) d.push_back(value); return d; }
@@ -36,7 +36,7 @@ class Dims {
   friend bool operator==(const Dims& a, const Dims& b);
  private:
   int size_ = 0;
-  std::array<std::int64_t, kMaxRank> v_{};
+  std::array<std::int64_t, kMaxRank> v_;
 };
 
 /// Product of the extents; 1 for rank 0. Shapes are checked against overflow when they are made.
@@ -57,10 +57,14 @@ struct AxisMap {
 
 /// One AxisMap per source dimension: slices, permutations, flips, new and dropped axes, broadcasts.
 struct IndexMap {
-  IndexMap() = default;
-  explicit IndexMap(int count) : size(count) {}
+  IndexMap() noexcept {}  // NOLINT: the maps beyond the end stay unset
+  explicit IndexMap(int count) noexcept {
+    for (int i = 0; i < count; ++i) push_back({});
+  }
   int size = 0;
-  std::array<AxisMap, kMaxRank> dims{};
+  union {
+    std::array<AxisMap, kMaxRank> dims;
+  };
   void push_back(AxisMap m) { dims[static_cast<std::size_t>(size++)] = m; }
   AxisMap& operator[](int i) { return dims[static_cast<std::size_t>(i)]; }
   const AxisMap& operator[](int i) const { return dims[static_cast<std::size_t>(i)]; }
