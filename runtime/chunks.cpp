@@ -41,6 +41,9 @@ std::string amount(std::size_t bytes) {
 /// Pools hand out blocks that are up to an eighth larger than what is asked for.
 std::size_t with_blocks(std::size_t bytes) { return bytes + bytes / 8; }
 
+/// What the smallest value takes.
+constexpr std::size_t kLeastBlock = 256;
+
 /// Operands of so many pieces arrive on a GPU while one is computed: the memory of one may be written again only once the
 /// kernels that read it are done, and meanwhile another arrives.
 constexpr std::size_t kPiecesArriving = 2;
@@ -268,10 +271,11 @@ class Chunks {
   /// New memory for a piece in the middle. On a GPU the next one arrives meanwhile, and the results of the last leave.
   std::size_t needed_by_piece(const std::vector<Target>& targets, graph::Slicer& slicer) const {
     const std::size_t pieces = pieces_of(targets);
-    std::size_t states = 0;
+    std::size_t states = 0;  // subtrees of every size, and the elements of an end that is no block; each has a block of its own
     for (const Target& t : targets) {
-      const auto levels = static_cast<std::size_t>(std::bit_width(t.ends.size())) + 3;
-      if (t.cut) states += 2 * levels * static_cast<std::size_t>(g_.bytes(t.edge.node));
+      const std::int64_t rest = t.chunk > 0 && t.n > t.chunk ? t.n % t.chunk : 0;
+      const auto most = static_cast<std::size_t>(std::bit_width(t.ends.size()) + 3 + (rest <= graph::kUncut ? rest : 0));
+      if (t.cut) states += 2 * most * std::max(with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node))), kLeastBlock);
     }
     std::vector<PartialStates> partial;
     for (const Target& t : targets) partial.emplace_back(slicer, t.edge.node, nullptr);
