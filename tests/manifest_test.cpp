@@ -118,6 +118,7 @@ class IdleGpu final : public ta::runtime::Backend {
     return tickets_.data();
   }
   void upload(ta::graph::Buffer&, const void*, std::size_t) override {}
+  void upload(ta::graph::Buffer&, const Fill&, std::size_t) override {}
   void download(void*, const ta::graph::Buffer&, std::size_t, std::size_t) override {}
   void copy(void*, const void*, std::size_t) override {}
   ta::cache::Binary compile(std::span<const ta::cache::KernelRequest* const> requests) override {
@@ -132,7 +133,10 @@ class IdleGpu final : public ta::runtime::Backend {
   bool wait(std::uint64_t, std::chrono::nanoseconds) override { return true; }
   void synchronize() override {}
   [[nodiscard]] ta::runtime::MemoryStats memory() const override { return {}; }
+  [[nodiscard]] std::size_t limit() const override { return SIZE_MAX; }
+  void limit_memory(std::size_t) override {}
   void trim() override {}
+  void reset_peak() override {}
 
  private:
   struct Memory : ta::graph::Buffer {
