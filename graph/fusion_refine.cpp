@@ -20,7 +20,7 @@ constexpr std::uint64_t kEnd = 5;                                // the part of 
 constexpr std::size_t kAllPairs = 64;                            // kernels up to which every pair is tried
 constexpr std::size_t kMostCounted = 1024;                       // numbers of kernels, to find how many there are
 constexpr std::size_t kNeighbours = 4;                           // kernels next in number that are tried beyond
-constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 200; // requests
+constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 20;  // requests
 constexpr std::uint64_t kMostWork = 3'200'000;
 constexpr std::size_t kWindow = 8;                               // nodes of a window
 constexpr std::size_t kBetween = 6;                              // kernels merged at once
