@@ -68,7 +68,7 @@ struct Group {
   int axis = -1;  ///< position of the reduced axis in `space`
   NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory
   NodeId library = kNoId;  ///< of a library group: its only node
-  GraphEdge base;          ///< of a group of steps: the stored value that they begin with
+  GraphEdge base{};        ///< of a group of steps: the stored value that they begin with
   Mode mode{};
   [[nodiscard]] bool steps() const { return base.node != kNoId; }
 };

@@ -270,7 +270,8 @@ class Chunks {
 
   /// New memory for a piece in the middle. On a GPU the next one arrives meanwhile, and the results of the last leave.
   std::size_t needed_by_piece(const std::vector<Target>& targets, graph::Slicer& slicer) const {
-    const std::size_t pieces = pieces_of(targets);
+    const Target& main = main_of(targets);
+    const std::int64_t full = std::max<std::int64_t>(main.n / std::max<std::int64_t>(main.chunk, 1), 1);  // behind them may be single elements
     std::size_t states = 0;  // subtrees of every size, and the elements of an end that is no block; each has a block of its own
     for (const Target& t : targets) {
       const std::int64_t rest = t.chunk > 0 && t.n > t.chunk ? t.n % t.chunk : 0;
@@ -279,7 +280,7 @@ class Chunks {
     }
     std::vector<PartialStates> partial;
     for (const Target& t : targets) partial.emplace_back(slicer, t.edge.node, nullptr);
-    Piece piece = record(targets, partial, slicer, (pieces - 1) / 2);
+    Piece piece = record(targets, partial, slicer, static_cast<std::size_t>(full - 1) / 2);
     piece.slices.values = piece.roots;
     return bytes_of(piece.slices, on_cpu() ? 1 : kPiecesArriving + 1, on_cpu() ? 1 : 2) + states;
   }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -162,6 +163,7 @@ inline const std::pair<std::string, std::string> kInstructions[] = {
     {R"(asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(to + i), "l"(word) : "memory");)", "to[i] = word;"},
     {R"(asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");)", "yield(), word = *from;"},
     {"__nanosleep(20);", ""},
+    {"extern \"C\" __global__", "__global__"},
     {"extern __shared__ uint4 shared_memory[];", "alignas(16) static unsigned char shared_memory[1 << 18];"},
 };
 
@@ -173,9 +175,12 @@ class EmulatedKernels {
     for (const auto* k : kernels) sections.insert(sections.end(), k->sections.begin(), k->sections.end());
     std::string text = kCudaShim + codegen::prelude_text(sections, codegen::Dialect::C);
     for (const auto* k : kernels) {
-      text += k->kernel;
-      text += "extern \"C\" void run_" + k->entry + "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, [](const void* q) { " +
-              k->entry + "(*(const struct " + k->entry + "_params*)q); }, p);\n}\n";
+      // In a namespace of its own: names end in hashes, which a build may cut so short that they are equal.
+      const std::string number = std::to_string(texts_.size());
+      text += "namespace kernel_" + number + " {\n" + k->kernel + "}\nextern \"C\" void run_" + number +
+              "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, [](const void* q) { kernel_" + number + "::" + k->entry + "(*(const struct kernel_" + number +
+              "::" + k->entry + "_params*)q); }, p);\n}\n";
+      texts_.push_back(k->kernel);
     }
     for (const auto& [instruction, statement] : kInstructions)
       for (std::size_t at; (at = text.find(instruction)) != std::string::npos;) text.replace(at, instruction.size(), statement);
@@ -198,12 +203,14 @@ class EmulatedKernels {
   EmulatedKernels& operator=(const EmulatedKernels&) = delete;
 
   void run(const codegen::KernelSource& kernel, std::int64_t grid, const std::vector<std::uint64_t>& parameters) const {
-    auto* entry = reinterpret_cast<void (*)(unsigned, unsigned, const void*)>(dlsym(handle_, ("run_" + kernel.entry).c_str()));
+    const auto number = std::find(texts_.begin(), texts_.end(), kernel.kernel) - texts_.begin();
+    auto* entry = reinterpret_cast<void (*)(unsigned, unsigned, const void*)>(dlsym(handle_, ("run_" + std::to_string(number)).c_str()));
     if (!entry) throw std::runtime_error("no entry " + kernel.entry);
     entry(static_cast<unsigned>(grid), static_cast<unsigned>(kernel.threads), parameters.data());
   }
 
  private:
+  std::vector<std::string> texts_;
   void* handle_ = nullptr;
 };
 

@@ -312,10 +312,10 @@ TEST_CASE("kernel ir: stages see what is there before them", "[codegen][interpre
   SECTION("stages belong to row schedules") {
     KernelIr ir = good.ir;
     ir.schedule = Schedule::ReduceInner;
-    check_broken(ir, "several stages belong to row and scan schedules");
+    check_broken(ir, "several stages belong to row, scan and steps schedules");
     IrBuilder one(Schedule::RowSerial, 1);
     one.store(one.reduce(Op::Sum, one.load(float32, "*", '1')), "1", ' ', Region::Outer);
-    check_broken(one.ir, "several stages belong to row and scan schedules");
+    check_broken(one.ir, "several stages belong to row, scan and steps schedules");
   }
   SECTION("a row value has no stage") {
     IrBuilder b = two_stages();
