@@ -85,6 +85,7 @@ bool evaluate_pending(std::span<const Edge> but, Where where) noexcept {
   const Inside now;
   bool some = false;
   try {
+    if (pending::count().bytes == 0) return false;
     const pending::Pace pace = pending::find_pace();
     some = evaluate_portions(pace, but, where);
     if (pace.rounds != 0) some = evaluate_portions({}, but, where) || some;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "graph/node.h"
+#include "support/fault.h"
 #include "tests/devices.h"
 #include "tests/fake_backend.h"
 
@@ -164,6 +165,26 @@ TEST_CASE("forgotten: a failure never leaves an operator; the next read throws i
   CHECK(std::count_if(messages.begin(), messages.end(), [](const std::string& m) {
           return m.find("could not be evaluated yet") != std::string::npos;
         }) >= 1);
+}
+
+TEST_CASE("forgotten: where memory is out, what keeps none is not evaluated for it", "[forgotten][fault]") {
+  const ta::Scope on_cpu(ta::cpu);
+  const ta::Array held = ta::asarray(constant(1024, 1.0f));
+  const ta::Array waits = held + 1.0f, wanted = held * 3.0f;
+  for (const bool keeps : {false, true}) {
+    const ta::Array from_dropped = keeps ? ta::asarray(constant(1024, 2.0f)) * 2.0f : held;
+    ta::trim(ta::cpu);
+    ta::support::fault::arm(ta::support::fault::Site::Allocation, 1);
+    if (keeps) {
+      CHECK_NOTHROW(ta::evaluate(wanted));
+    } else {
+      CHECK_THROWS_AS(ta::evaluate(wanted), ta::OutOfMemory);
+    }
+    ta::support::fault::disarm();
+    CHECK(wanted.is_evaluated() == keeps);
+    CHECK(waits.is_evaluated() == keeps);
+  }
+  CHECK(wanted.to_vector<float>() == constant(1024, 3.0f));
 }
 
 TEST_CASE("forgotten: arrays that the program holds anyway are no reason to evaluate", "[forgotten]") {
