@@ -44,6 +44,7 @@ KernelModel::KernelModel(const FusionGraph& f, const CostModel& cost, const Limi
   root_.assign(g_.nodes.size() * 2, false);
   for (const GraphEdge& r : g_.roots) root_[slot(r)] = true;
   places_of_.resize(g_.nodes.size());
+  met_by_.resize(g_.nodes.size());
   home_.resize(g_.shapes.size() * 2);
   home_kernel_.resize(home_.size());
   same_place_.assign(g_.nodes.size() * Node::kMaxInputs, false);
@@ -204,6 +205,7 @@ KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::v
   reduced_.clear();
   member_inputs_.clear();
   live_.clear();
+  met_.clear();
   seen_.clear();
   seen_loads_.clear();
   seen_buffers_.clear();
@@ -289,7 +291,7 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
       GraphEdge base = n.inputs[0];
       if (!f_.computed(base.node)) base = f_.source(m, 0).edge;
       if (f_.computed(base.node)) {
-        const KernelId owner = (*kernel_of_)[base.node];
+        const KernelId owner = owner_of(base.node);
         if (owner == id_ || owner == kNoId) return fail(Reason::OtherSpace);
         out_.loads.push_back(base);
       }
@@ -315,7 +317,7 @@ void KernelModel::load_operands(NodeId id) {
   for (int i = 0; i < g_.nodes[id].n_inputs; ++i) {
     const GraphEdge operand = f_.source(id, i).edge;
     const bool leaf = f_.op_class(operand.node) == OpClass::Leaf;
-    const KernelId owner = (*kernel_of_)[operand.node];
+    const KernelId owner = owner_of(operand.node);
     if (!leaf && (owner == id_ || owner == kNoId)) fail(Reason::Library);
     const auto slot_of = static_cast<std::uint64_t>(slot(operand));
     if (seen_buffers_.insert(slot_of, static_cast<std::uint32_t>(buffers_.size())).second) {
@@ -365,7 +367,7 @@ std::uint32_t KernelModel::want(const Step& s) {
   if (f_.op_class(z) == OpClass::Scalar) return kFree;
   if (f_.free(z)) return axis_ >= 0 && (places_[s.place].axes >> axis_ & 1) ? kVaryingLoad : kLoad;
   if (f_.op_class(z) == OpClass::Leaf) return load(s);
-  const KernelId owner = (*kernel_of_)[z];
+  const KernelId owner = owner_of(z);
   if (s.memory) {
     if (owner == id_ || owner == kNoId) fail(Reason::OtherSpace);
     return load(s);
@@ -386,6 +388,8 @@ std::uint32_t KernelModel::want(const Step& s) {
 /// A reduction at every point of a place: short, in a loop of its own, which holds no other.
 std::uint32_t KernelModel::nest(NodeId reduce, std::uint32_t place) {
   const bool chain = (*kernel_of_)[reduce] == kNoId;
+  if (const std::uint32_t loop = places_[place].loop; loop != kNoId && f_.key(loops_[loop].first) == key_)
+    out_.obstacle = loops_[loop].first;  // as a reduction of the kernel it may hold one
   if (scans_ || !f_.nestable(reduce) || places_[place].loop != kNoId || !places_[place].box.empty() || scatter_ != kNoId)
     return fail(chain ? Reason::ReductionChain : Reason::WholeReduction), kResult;
   if (g_.nodes[reduce].mode != mode_) fail(Reason::Mode);

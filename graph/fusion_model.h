@@ -80,6 +80,8 @@ class KernelModel {
                       const std::vector<std::uint32_t>& readers);
   /// What the last evaluated kernel computes.
   [[nodiscard]] const std::vector<Computed>& computed() const { return requests_; }
+  /// Nodes of which it depends on where the last evaluated kernel finds them.
+  [[nodiscard]] const std::vector<NodeId>& met() const { return met_; }
   /// Whether the last evaluated kernel needs a reduction of its members.
   [[nodiscard]] bool live(NodeId reduce) const { return std::find(live_.begin(), live_.end(), reduce) != live_.end(); }
   /// Whether the last evaluated kernel computes each of its nodes once, as often as it has elements.
@@ -145,6 +147,12 @@ class KernelModel {
   }
   [[nodiscard]] std::optional<std::vector<std::int64_t>> update_box(NodeId update, const Place& place) const;
   bool fail(Reason reason);
+  /// The kernel that stores `node`, noted in met().
+  KernelId owner_of(NodeId node) {
+    if (met_by_[node] != kernel_number_) met_.push_back(node);
+    met_by_[node] = kernel_number_;
+    return (*kernel_of_)[node];
+  }
 
   const FusionGraph& f_;
   const Graph& g_;
@@ -189,6 +197,8 @@ class KernelModel {
     int count = 0;
   };
   std::vector<Places> places_of_;  // by node: requests of the kernel at hand
+  std::vector<NodeId> met_;
+  std::vector<std::uint32_t> met_by_;  // by node: the kernel that met it last
   NumberTable seen_, seen_loads_, seen_buffers_;
   std::int64_t stored_bytes_ = 0;
 };

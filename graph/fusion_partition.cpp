@@ -16,8 +16,8 @@ bool contains(const std::vector<T>& v, const T& x) {
 
 template <class T>
 void remove_one(std::vector<T>& v, const T& x) {
-  const auto it = std::find(v.begin(), v.end(), x);
-  if (it == v.end()) return;
+  const auto it = std::find(v.rbegin(), v.rend(), x);  // mostly what was added last
+  if (it == v.rend()) return;
   *it = v.back();
   v.pop_back();
 }
@@ -25,14 +25,19 @@ void remove_one(std::vector<T>& v, const T& x) {
 }  // namespace
 
 Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits)
-    : f_(&f), model_(&model), limits_(&limits), kernels_(start.groups.size()), kernel_of_(start.group_of) {
+    : f_(&f),
+      model_(&model),
+      memo_(std::make_shared<KernelMemo>(f, model)),
+      limits_(&limits),
+      kernels_(start.groups.size()), kernel_of_(start.group_of) {
   const std::size_t n = f.g.nodes.size();
   readers_.assign(2 * n, 0);
   loaded_by_.resize(n);
   repeated_by_.resize(n);
   after_.resize(n);
   dead_.resize(n);
-  listed_.resize(n);
+  noted_.resize(2 * n);
+  linked_.resize(2 * n);
   rank_.resize(kernels_.size());
   std::iota(rank_.begin(), rank_.end(), 0u);
   for (NodeId id = 0; id < n; ++id) {
@@ -64,56 +69,75 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
 
 // --- Links ----------------------------------------------------------------------------------------------------------
 
-void Partition::link(KernelId k, int by) {
-  const Entry& e = kernels_[k];
-  seconds_ += by * e.cost.seconds;
-  for (const GraphEdge& l : e.cost.loads) {
-    std::uint32_t& count = readers_[KernelModel::slot(l)];
-    const bool was = count != 0;
-    count = static_cast<std::uint32_t>(static_cast<int>(count) + by);
-    if (by > 0)
-      loaded_by_[l.node].push_back(k);
-    else
-      remove_one(loaded_by_[l.node], k);
-    if (was != (count != 0) && kernel_of_[l.node] != kNoId) {
-      if (by < 0) unread_.push_back(l.node);
-      mark(kernel_of_[l.node]);
+void Partition::add_load(KernelId k, const GraphEdge& l, int by) {
+  std::uint32_t& count = readers_[KernelModel::slot(l)];
+  const bool was = count != 0;
+  count = static_cast<std::uint32_t>(static_cast<int>(count) + by);
+  if (by > 0)
+    loaded_by_[l.node].push_back(k);
+  else
+    remove_one(loaded_by_[l.node], k);
+  if (was == (count != 0) || kernel_of_[l.node] == kNoId) return;
+  if (by < 0) unread_.push_back(l.node);
+  mark(kernel_of_[l.node], Dirty::Readers);
+}
+
+/// Gives a kernel another result; where the two agree nothing is touched.
+void Partition::link(KernelId k, std::shared_ptr<const Evaluation> next) {
+  const std::shared_ptr<const Evaluation> last = std::exchange(kernels_[k].known, std::move(next));
+  const Evaluation &from = *last, &to = *kernels_[k].known;
+  seconds_ += to.cost.seconds - from.cost.seconds;
+  const auto difference = [&](const auto& old, const auto& fresh, const auto& slot, const auto& add, const auto& remove) {
+    linking_ += 2;
+    for (const auto& x : fresh) linked_[slot(x)] = linking_;
+    for (const auto& x : old) {
+      if (linked_[slot(x)] == linking_)
+        linked_[slot(x)] = linking_ + 1;
+      else
+        remove(x);
     }
-  }
-  for (NodeId v : e.after) after_[v] = static_cast<std::uint32_t>(static_cast<int>(after_[v]) + by);
-  for (NodeId v : e.repeated) {
-    if (by > 0)
-      repeated_by_[v].push_back(k);
-    else
-      remove_one(repeated_by_[v], k);
-  }
+    for (const auto& x : fresh)
+      if (linked_[slot(x)] == linking_) add(x);
+  };
+  difference(
+      from.cost.loads, to.cost.loads, KernelModel::slot, [&](const GraphEdge& l) { add_load(k, l, +1); },
+      [&](const GraphEdge& l) { add_load(k, l, -1); });
+  difference(
+      from.repeated, to.repeated, [](NodeId v) { return std::size_t{v}; },
+      [&](NodeId v) { repeated_by_[v].push_back(k); }, [&](NodeId v) { remove_one(repeated_by_[v], k); });
+  for (NodeId v : from.after) --after_[v];
+  for (NodeId v : to.after) ++after_[v];
+}
+
+/// Remembers which outputs of a kernel others load.
+void Partition::note_readers(KernelId k) {
+  for (NodeId m : kernels_[k].plan.members)
+    for (std::size_t o = 0; o < 2; ++o) noted_[2 * std::size_t{m} + o] = readers_[2 * std::size_t{m} + o] != 0;
+}
+
+/// Whether a kernel must be looked at: its nodes have moved, or others load other outputs of it than when it was.
+bool Partition::stale(KernelId k) const {
+  if (dirty_flag_[k] >= Dirty::Nodes) return true;
+  const auto changed = [&](std::size_t slot) { return noted_[slot] != (readers_[slot] != 0); };
+  const auto& members = kernels_[k].plan.members;
+  return std::any_of(members.begin(), members.end(),
+                     [&](NodeId m) { return changed(2 * std::size_t{m}) || changed(2 * std::size_t{m} + 1); });
 }
 
 bool Partition::evaluate(KernelId k) {
-  KernelCost cost = model_->evaluate(k, kernels_[k].plan, kernel_of_, readers_);
-  if (!cost.legal) {
-    obstacle_ = cost.obstacle == kNoId ? Obstacle{} : Obstacle{cost.obstacle, k};
+  Entry& e = kernels_[k];
+  std::shared_ptr<const Evaluation> known = memo_->evaluate(k, e.plan, kernel_of_, readers_);
+  if (!known->cost.legal) {
+    obstacle_ = known->cost.obstacle == kNoId ? Obstacle{} : Obstacle{known->cost.obstacle, k};
     return false;
   }
-  link(k, -1);
-  Entry& e = kernels_[k];
-  e.cost = std::move(cost);
-  e.repeated.clear();
-  e.after.clear();
-  ++listing_;
-  if (!e.plan.members.empty()) {
-    for (const Computed& c : model_->computed()) {
-      if (kernel_of_[c.node] != kNoId || listed_[c.node] == listing_) continue;
-      listed_[c.node] = listing_;
-      e.repeated.push_back(c.node);
-      if (c.depends) e.after.push_back(c.node);
-    }
-  }
-  link(k, +1);
-  for (NodeId m : e.plan.members) {
-    if (!f_->walks(m)) continue;
-    dead_[m] = !model_->live(m);
-    if (dead_[m]) unread_.push_back(m);
+  note_readers(k);
+  link(k, std::move(known));
+  for (NodeId m : e.plan.members)
+    if (f_->walks(m)) dead_[m] = false;
+  for (NodeId m : e.known->dead) {
+    dead_[m] = true;
+    unread_.push_back(m);
   }
   return true;
 }
@@ -125,7 +149,7 @@ bool Partition::ideal() {
     if (only != kNoId) return false;
     only = k;
   }
-  return only != kNoId && evaluate(only) && model_->computes_once();
+  return only != kNoId && model_->evaluate(only, kernels_[only].plan, kernel_of_, readers_).legal && model_->computes_once();
 }
 
 void Partition::touch(KernelId k) {
@@ -135,11 +159,10 @@ void Partition::touch(KernelId k) {
   saved_.emplace_back(k, kernels_[k]);
 }
 
-void Partition::mark(KernelId k) {
+void Partition::mark(KernelId k, Dirty why) {
   dirty_flag_.resize(kernels_.size());
-  if (dirty_flag_[k]) return;
-  dirty_flag_[k] = true;
-  dirty_.push_back(k);
+  if (dirty_flag_[k] == Dirty::No) dirty_.push_back(k);
+  dirty_flag_[k] = std::max(dirty_flag_[k], why);
 }
 
 void Partition::set_kernel(NodeId v, KernelId k) {
@@ -147,24 +170,50 @@ void Partition::set_kernel(NodeId v, KernelId k) {
   if (const KernelId from = kernel_of_[v]; from != kNoId) {
     touch(from);
     std::erase(kernels_[from].plan.members, v);
-    mark(from);
+    mark(from, Dirty::Nodes);
   }
   kernel_of_[v] = k;
   if (k == kNoId) return;
   touch(k);
   kernels_[k].plan.members.push_back(v);
-  mark(k);
+  mark(k, Dirty::More);
 }
 
 // --- Moves ----------------------------------------------------------------------------------------------------------
 
+bool Partition::may_meet(NodeId a, NodeId b) const {
+  if (f_->scatter(a) || f_->scatter(b)) return true;
+  if (f_->walks(a) && f_->walks(b)) return f_->key(a) == f_->key(b);
+  if (!f_->walks(a) && !f_->walks(b)) return true;
+  const ReduceSpace& r = f_->reduce_space(f_->key(f_->walks(a) ? a : b));
+  const SpaceId s = f_->space(f_->walks(a) ? b : a);
+  return s == r.point || s == r.outer;
+}
+
+bool Partition::may_store(NodeId v, KernelId k) const { return may_meet(v, landmark(k)); }
+
+bool Partition::may_merge(KernelId a, KernelId b) const { return may_meet(landmark(a), landmark(b)); }
+
 void Partition::merge(KernelId a, KernelId b) {
   touch(a);
   touch(b);
-  for (NodeId v : kernels_[b].plan.again)
-    if (!contains(kernels_[a].plan.again, v)) kernels_[a].plan.again.push_back(v);
-  kernels_[b].plan.again.clear();
-  for (NodeId v : std::vector<NodeId>(kernels_[b].plan.members)) set_kernel(v, a);
+  Kernel &to = kernels_[a].plan, &from = kernels_[b].plan;
+  for (NodeId v : from.again)
+    if (!contains(to.again, v)) to.again.push_back(v);
+  for (NodeId v : from.members) {
+    moved_.emplace_back(v, b);
+    kernel_of_[v] = a;
+  }
+  to.members.insert(to.members.end(), from.members.begin(), from.members.end());
+  from = {};
+  mark(b, Dirty::Nodes);
+  mark(a, Dirty::More);
+}
+
+/// The member that tells most about the others: one that goes along an axis, if any.
+NodeId Partition::landmark(KernelId k) const {
+  const NodeId walks = kernels_[k].known->walks;
+  return walks != kNoId ? walks : kernels_[k].plan.members.front();
 }
 
 void Partition::place(NodeId v, KernelId k) {
@@ -172,9 +221,11 @@ void Partition::place(NodeId v, KernelId k) {
     rank_.push_back(k);
     kernels_.emplace_back();
   }
+  const bool elsewhere = kernel_of_[v] != kNoId && k != kNoId;  // for all others
   set_kernel(v, k);
-  for (KernelId reader : loaded_by_[v]) mark(reader);
-  for (KernelId reader : repeated_by_[v]) mark(reader);
+  if (elsewhere) return;
+  for (KernelId reader : loaded_by_[v]) mark(reader, Dirty::Nodes);
+  for (KernelId reader : repeated_by_[v]) mark(reader, Dirty::Nodes);
 }
 
 void Partition::toggle_again(KernelId k, NodeId v) {
@@ -184,13 +235,13 @@ void Partition::toggle_again(KernelId k, NodeId v) {
     std::erase(again, v);
   else
     again.push_back(v);
-  mark(k);
+  mark(k, Dirty::Nodes);
 }
 
 void Partition::repeat(KernelId k, std::vector<NodeId> again) {
   touch(k);
   kernels_[k].plan.again = std::move(again);
-  mark(k);
+  mark(k, Dirty::Nodes);
 }
 
 KernelCost Partition::probe(const std::vector<NodeId>& window, std::uint32_t members, std::uint32_t loads) {
@@ -212,24 +263,40 @@ KernelCost Partition::probe(const std::vector<NodeId>& window, std::uint32_t mem
   return cost;
 }
 
-/// Readers first, so that a kernel knows what it must store when it is looked at. What is illegal while others are
-/// still to be looked at is looked at again after them, `patience` times in all.
+/// The kernel to look at next. Readers first, so that a kernel knows what it must store; before them what is empty, and
+/// what has more to do than before, where the move is most likely to end.
+KernelId Partition::next_dirty() {
+  const auto late = [&](KernelId k) {
+    const std::uint64_t soon = kernels_[k].plan.members.empty() ? 2 : dirty_flag_[k] == Dirty::More ? 1 : 0;
+    return soon << 32 | rank_[k];
+  };
+  return *std::max_element(dirty_.begin(), dirty_.end(), [&](KernelId a, KernelId b) { return late(a) < late(b); });
+}
+
+/// What is illegal while others are still to be looked at is looked at again after them, `patience` times in all.
 bool Partition::settle(int patience) {
   std::size_t rounds = 0;
   circle_.clear();
   obstacle_ = {};
+  std::vector<KernelId> illegal;
   do {
     while (!dirty_.empty()) {
+      const KernelId k = next_dirty();
+      remove_one(dirty_, k);
+      const bool look = stale(k);
+      dirty_flag_[k] = Dirty::No;
+      if (!look) continue;
       if (++rounds > 32 + 4 * saved_.size()) return false;
-      const KernelId k = dirty_.back();
-      dirty_.pop_back();
-      dirty_flag_[k] = false;
       touch(k);
-      if (evaluate(k)) continue;
-      if (dirty_.empty() || patience-- == 0) return false;
-      dirty_flag_[k] = true;
-      dirty_.insert(dirty_.begin(), k);
+      if (!evaluate(k)) {
+        if (dirty_.empty() || patience-- == 0) return false;
+        illegal.push_back(k);
+      } else if (!kernels_[k].plan.members.empty()) {
+        for (KernelId again : illegal) mark(again, Dirty::Nodes);
+        illegal.clear();
+      }
     }
+    if (!illegal.empty()) return false;
   } while (drop_unread());
   obstacle_ = {};
   return one_home() && in_order();
@@ -248,7 +315,7 @@ bool Partition::drop_unread() {
 /// A group computes what follows its reductions itself, so that cannot be two groups.
 bool Partition::one_home() {
   for (const auto& [k, entry] : saved_) {
-    for (NodeId v : kernels_[k].after) {
+    for (NodeId v : kernels_[k].known->after) {
       if (after_[v] <= 1) continue;
       obstacle_ = {v, k};
       return false;
@@ -352,19 +419,19 @@ void Partition::reset() {
   moved_.clear();
   ranked_.clear();
   ++trial_;
-  for (KernelId k : dirty_) dirty_flag_[k] = false;
+  for (KernelId k : dirty_) dirty_flag_[k] = Dirty::No;
   dirty_.clear();
   unread_.clear();
 }
 
 void Partition::undo() {
-  for (const auto& [k, entry] : saved_) link(k, -1);
   for (auto it = moved_.rbegin(); it != moved_.rend(); ++it) kernel_of_[it->first] = it->second;
   for (auto it = ranked_.rbegin(); it != ranked_.rend(); ++it) rank_[it->first] = it->second;
   for (auto& [k, entry] : saved_) {
-    kernels_[k] = std::move(entry);
-    link(k, +1);
+    kernels_[k].plan = std::move(entry.plan);
+    link(k, std::move(entry.known));
   }
+  for (const auto& [k, entry] : saved_) note_readers(k);
   reset();
   kernels_.resize(kernels_before_);
   rank_.resize(kernels_before_);

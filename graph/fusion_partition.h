@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "graph/fusion_model.h"
+#include "graph/fusion_memo.h"
 
 namespace tarry::graph {
 
@@ -15,11 +17,11 @@ class Partition {
 
   [[nodiscard]] bool usable() const { return usable_; }
   [[nodiscard]] double seconds() const { return seconds_; }
-  [[nodiscard]] double seconds(KernelId k) const { return kernels_[k].cost.seconds; }
+  [[nodiscard]] double seconds(KernelId k) const { return kernels_[k].known->cost.seconds; }
   [[nodiscard]] std::size_t kernel_count() const { return kernels_.size(); }  ///< empty ones included
   [[nodiscard]] const Kernel& kernel(KernelId k) const { return kernels_[k].plan; }
-  [[nodiscard]] const std::vector<GraphEdge>& loads(KernelId k) const { return kernels_[k].cost.loads; }
-  [[nodiscard]] const std::vector<NodeId>& repeated(KernelId k) const { return kernels_[k].repeated; }
+  [[nodiscard]] const std::vector<GraphEdge>& loads(KernelId k) const { return kernels_[k].known->cost.loads; }
+  [[nodiscard]] const std::vector<NodeId>& repeated(KernelId k) const { return kernels_[k].known->repeated; }
   [[nodiscard]] const std::vector<KernelId>& repeated_by(NodeId v) const { return repeated_by_[v]; }
   [[nodiscard]] const std::vector<KernelId>& loaded_by(NodeId v) const { return loaded_by_[v]; }
   [[nodiscard]] KernelId kernel_of(NodeId v) const { return kernel_of_[v]; }
@@ -33,6 +35,9 @@ class Partition {
   /// Moves. Each begins a trial; settle() works out the consequences and says whether the result is legal; then keep()
   /// or undo().
   void merge(KernelId a, KernelId b);
+  /// Quick noes: whether one space has room for both.
+  [[nodiscard]] bool may_merge(KernelId a, KernelId b) const;
+  [[nodiscard]] bool may_store(NodeId v, KernelId k) const;
   void place(NodeId v, KernelId k);  ///< kNoId: stored by none; kernel_count(): a new kernel
   void toggle_again(KernelId k, NodeId v);
   void repeat(KernelId k, std::vector<NodeId> again);
@@ -77,20 +82,25 @@ class Partition {
  private:
   struct Entry {
     Kernel plan;
-    KernelCost cost;
-    std::vector<NodeId> repeated;  // what it computes though no kernel stores it
-    std::vector<NodeId> after;     // of those: what depends on its own reductions
+    std::shared_ptr<const Evaluation> known = std::make_shared<Evaluation>();
   };
   [[nodiscard]] bool read(NodeId v) const {
     return readers_[2 * std::size_t{v}] != 0 || readers_[2 * std::size_t{v} + 1] != 0;
   }
   /// Whether it is not stored where nobody loads it; a reduction stays a reduction of its kernel.
   [[nodiscard]] bool droppable(NodeId v) const { return f_->repeatable(v) && !f_->root(v); }
+  [[nodiscard]] bool may_meet(NodeId a, NodeId b) const;
+  [[nodiscard]] NodeId landmark(KernelId k) const;
   void touch(KernelId k);
-  void mark(KernelId k);
+  enum class Dirty : std::uint8_t { No, Readers, Nodes, More };  // what has changed since it was looked at
+  void mark(KernelId k, Dirty why);
   void set_kernel(NodeId v, KernelId k);
   bool evaluate(KernelId k);
-  void link(KernelId k, int by);
+  void add_load(KernelId k, const GraphEdge& l, int by);
+  void link(KernelId k, std::shared_ptr<const Evaluation> next);
+  void note_readers(KernelId k);
+  [[nodiscard]] bool stale(KernelId k) const;
+  [[nodiscard]] KernelId next_dirty();
   bool drop_unread();
   void reset();
   bool one_home();
@@ -100,6 +110,7 @@ class Partition {
 
   const FusionGraph* f_;
   KernelModel* model_;
+  std::shared_ptr<KernelMemo> memo_;
   const Limits* limits_;
   bool usable_ = true;
   double seconds_ = 0;
@@ -116,9 +127,11 @@ class Partition {
   std::vector<std::pair<NodeId, KernelId>> moved_;
   std::vector<std::pair<KernelId, std::uint32_t>> ranked_;
   std::vector<KernelId> dirty_;
-  std::vector<bool> dirty_flag_, dead_;
-  std::vector<std::uint32_t> listed_;  // by node: the evaluation that listed it as repeated
-  std::uint32_t listing_ = 0;
+  std::vector<Dirty> dirty_flag_;
+  std::vector<bool> dead_;
+  std::vector<std::uint32_t> linked_;  // by node and output: the list that it was last found on
+  std::uint32_t linking_ = 0;
+  std::vector<bool> noted_;  // by node and output: whether others loaded it when its kernel was looked at
   std::vector<std::uint32_t> touched_;
   std::uint32_t trial_ = 1;
   std::vector<NodeId> unread_;

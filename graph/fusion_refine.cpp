@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "graph/fusion_exact.h"
@@ -12,20 +13,27 @@
 namespace tarry::graph {
 namespace {
 
-constexpr double kLeast = 1e-12;                                     // seconds a move must save
-constexpr double kLeastPart = 1e-4;                                  // of all seconds: what is worth looking for
-constexpr std::size_t kAllPairs = 64;                                // kernels up to which every pair is tried
-constexpr std::size_t kMostCounted = 1024;                           // numbers of kernels, to find how many there are
-constexpr std::size_t kNeighbours = 4;                               // kernels next in number that are tried beyond
-constexpr std::uint64_t kWorkPerNode = 8000, kWorkPerPair = 60;      // requests
-constexpr std::uint64_t kMostWork = 9'600'000, kLargeWork = 3'200'000;
-constexpr std::size_t kLarge = 2000;                                 // nodes from which planning counts more
-constexpr std::size_t kWindow = 8;                                   // nodes of a window
-constexpr std::size_t kBetween = 6;                                  // kernels merged at once
-constexpr std::size_t kRounds = 12;                                  // times that a move is extended
-constexpr std::uint64_t kRebuild = 64;                               // requests that choosing a kernel counts for
-constexpr std::size_t kApart = 32;                                   // nodes taken apart at once
-constexpr double kPlateau = 1e-3;                                    // of a launch: by how much the best may be exceeded
+constexpr double kLeast = 1e-12;                                 // seconds a move must save
+constexpr double kWorthPart = 0.2;                               // of a kernel: what is worth looking for at first
+constexpr double kLeastPart = 1e-4;                              // of all seconds: and in the end
+constexpr std::uint64_t kEnd = 5;                                // the part of the work that is the end
+constexpr std::size_t kAllPairs = 64;                            // kernels up to which every pair is tried
+constexpr std::size_t kMostCounted = 1024;                       // numbers of kernels, to find how many there are
+constexpr std::size_t kNeighbours = 4;                           // kernels next in number that are tried beyond
+constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 20;  // requests
+constexpr std::uint64_t kMostWork = 3'200'000;
+constexpr std::size_t kWindow = 8;                               // nodes of a window
+constexpr std::size_t kBetween = 6;                              // kernels merged at once
+constexpr std::size_t kRounds = 12;                              // times that a move is extended
+constexpr std::uint64_t kRebuild = 64;                           // requests that choosing a kernel counts for
+constexpr std::uint64_t kTrial = 8;                              // and a move
+constexpr std::size_t kCountedPerVisit = 8;                      // kernels counted through for one
+constexpr std::size_t kApart = 32;                               // nodes taken apart at once
+constexpr std::size_t kMostTargets = 16;                         // kernels that one of them may be moved to
+constexpr std::size_t kSome = 2;                                 // nodes of a kernel that are tried after that
+constexpr std::size_t kLarge = 2000;                             // nodes
+constexpr double kSlack = 1.2;                                   // of a kernel: by how much the best may be exceeded
+constexpr double kPlateau = 1e-3;                                // of a launch: and in the end
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
 
 bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
@@ -37,22 +45,51 @@ bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
 class Refiner {
  public:
   Refiner(Partition& p, KernelModel& model, const FusionGraph& f, std::uint64_t budget)
-      : p_(p), model_(model), f_(f), exact_(p, model, f), end_(model.visits() + budget) {}
+      : p_(p), model_(model), f_(f), exact_(p, model, f), end_(model.visits() + budget), last_(end_ - budget / kEnd) {}
 
   void run() {
-    for (KernelId k = 0; k < p_.kernel_count(); ++k) enqueue(k);
-    descend();
+    least_ = kWorthPart * seconds_per_kernel();
+    descend_all();
     if (p_.ideal() || whole()) return;
     for (double before = p_.seconds() + 1; p_.seconds() < before && !spent();) {
       before = p_.seconds();
       windows();
     }
-    best_ = p_.seconds();
-    for (bool more = several(); more && !spent();)
-      if (rebuild(some_kernel())) more = several();
+    // A copy of the best is worth it where the graph is not large: there are hundreds of kernels to take apart.
+    const double slack = f_.g.nodes.size() <= kLarge ? kSlack * seconds_per_kernel() : 0;
+    rebuild_until(last_, slack);
+    least_ = kLeastPart * p_.seconds();
+    descend_all();
+    rebuild_until(end_, 0);
   }
 
  private:
+  [[nodiscard]] double seconds_per_kernel() const {
+    int kernels = 0;
+    for (KernelId k = 0; k < p_.kernel_count(); ++k) kernels += !empty(k);
+    return p_.seconds() / std::max(kernels, 1);
+  }
+
+  void descend_all() {
+    changed_.assign(p_.kernel_count(), ++moment_);
+    for (KernelId k = 0; k < p_.kernel_count(); ++k) enqueue(k);
+    descend();
+  }
+
+  void rebuild_until(std::uint64_t end, double slack) {
+    best_ = p_.seconds();
+    std::optional<Partition> best;
+    const std::uint64_t start = model_.visits();
+    for (bool more = several(); more && model_.visits() < end;) {
+      slack_ = slack * (1 - static_cast<double>(model_.visits() - start) / static_cast<double>(end - start));
+      if (slack > 0 && !best) best = p_;
+      if (!rebuild(some_kernel())) continue;
+      if (best) best = p_;
+      more = several();
+    }
+    if (best && best->seconds() < p_.seconds() - kLeast) p_ = *std::move(best);
+  }
+
   [[nodiscard]] bool spent() const { return model_.visits() >= end_; }
   [[nodiscard]] bool empty(KernelId k) const { return k >= p_.kernel_count() || p_.kernel(k).members.empty(); }
 
@@ -104,14 +141,19 @@ class Refiner {
   }
 
   bool improve(double least = kLeast) {
+    model_.spend(kTrial);
     if (!p_.settle() || p_.saved_seconds() <= least) {
       p_.undo();
       return false;
     }
+    accept();
+    return true;
+  }
+
+  void accept() {
     const std::vector<KernelId> changed = p_.changed_now();
     p_.keep();
     note(changed);
-    return true;
   }
 
   void note(const std::vector<KernelId>& changed) {
@@ -149,22 +191,41 @@ class Refiner {
       members.insert(members.end(), others.begin(), others.end());
     }
     shuffle(members);
+    const bool move_out = pick(2) == 0;
     if (members.size() > kApart) members.resize(kApart);
     for (NodeId v : members) {
       if (p_.kernel_of(v) == kNoId || p_.kernel(p_.kernel_of(v)).members.size() < 2) continue;
+      if (move_out && evict(v)) continue;
       p_.place(v, p_.can_repeat(v) ? kNoId : p_.spare());
       improve(kAlways);
     }
     shuffle(queue_);
+    thorough_ = false;
     descend();
+    thorough_ = true;
     const bool better = p_.seconds() < best_ - kLeast;
-    p_.end_group(p_.seconds() < std::max(before, best_ + kPlateau * launch_));
+    const double slack = std::max(slack_ * static_cast<double>(pick(1024)) / 1024, kPlateau * launch_);
+    p_.end_group(p_.seconds() < std::max(before, best_ + slack));
     best_ = std::min(best_, p_.seconds());
     return better;
   }
 
-  [[nodiscard]] std::vector<KernelId> neighbours(KernelId k) const {
+  /// Moves a node to some other kernel that can store it, at whatever cost.
+  bool evict(NodeId v) {
+    std::vector<KernelId> to = neighbours(p_.kernel_of(v));
+    std::erase_if(to, [&](KernelId o) { return !p_.may_store(v, o); });
+    shuffle(to);
+    if (to.size() > kMostTargets) to.resize(kMostTargets);
+    for (KernelId o : to) {
+      p_.place(v, o);
+      if (improve(kAlways)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::vector<KernelId> neighbours(KernelId k) {
     std::vector<KernelId> found;
+    model_.spend(1 + std::min(p_.kernel_count(), kMostCounted) / kCountedPerVisit);
     const auto add = [&](KernelId o) {
       if (o != k && !empty(o)) found.push_back(o);
     };
@@ -188,7 +249,7 @@ class Refiner {
   void merges(KernelId k) {
     for (KernelId o : neighbours(k)) {
       if (spent() || empty(k)) return;
-      if (!empty(o) && fresh(k, o)) merge(k, o);
+      if (!empty(o) && p_.may_merge(k, o) && launch_ + std::min(work(k), work(o)) > least_ && fresh(k, o)) merge(k, o);
     }
   }
 
@@ -247,23 +308,37 @@ class Refiner {
   }
 
   void nodes(KernelId k) {
-    for (NodeId v : std::vector<NodeId>(p_.kernel(k).members)) {
+    for (NodeId v : some(p_.kernel(k).members)) {
       if (spent()) return;
       stored_node(v, k);
     }
-    for (NodeId v : worth_storing(k)) {
+    for (NodeId v : some(worth_storing(k))) {
       if (spent()) return;
       double most = 0;
       for (KernelId r : p_.repeated_by(v)) most += work(r);
       if (p_.kernel_of(v) != kNoId || most <= least_ || try_place(v, k)) continue;
       if (most > launch_) try_place(v, p_.spare());
     }
-    for (const GraphEdge& l : std::vector<GraphEdge>(p_.loads(k))) {
-      const KernelId o = p_.kernel_of(l.node);
-      if (!p_.again(l.node) || o == kNoId) continue;
-      if (p_.kernel(o).members.size() == 1 || work(k) + work(o) > least_) try_again(k, l.node);
+    for (NodeId v : some(loaded(k))) {
+      if (!p_.again(v) || p_.kernel_of(v) == kNoId) continue;
+      if (most_by_repeating(v) > least_) try_again(k, v);
     }
-    for (NodeId v : std::vector<NodeId>(p_.kernel(k).again)) try_again(k, v);
+    if (work(k) <= least_) return;  // loading saves no more than computing takes
+    for (NodeId v : some(p_.kernel(k).again)) try_again(k, v);
+  }
+
+  [[nodiscard]] std::vector<NodeId> loaded(KernelId k) const {
+    std::vector<NodeId> found;
+    for (const GraphEdge& l : p_.loads(k)) found.push_back(l.node);
+    return found;
+  }
+
+  /// All of them, or a few at random.
+  std::vector<NodeId> some(std::vector<NodeId> nodes) {
+    if (thorough_ || nodes.size() <= kSome) return nodes;
+    shuffle(nodes);
+    nodes.resize(kSome);
+    return nodes;
   }
 
   /// Of what the kernel computes and nobody stores: what others compute as well, or this one at other points than its
@@ -278,12 +353,34 @@ class Refiner {
 
   void stored_node(NodeId v, KernelId k) {
     if (p_.kernel_of(v) != k) return;
-    if (p_.can_repeat(v) && try_place(v, kNoId)) return;
-    if (p_.kernel(k).members.size() > 1 && work(k) > launch_ && try_place(v, p_.spare())) return;
-    double most = work(k);
-    for (KernelId r : p_.loaded_by(v)) most += work(r);
-    for (KernelId o : around(v))
-      if (!spent() && o != k && !empty(o) && most + work(o) > least_ && try_place(v, o)) return;
+    const bool alone = p_.kernel(k).members.size() == 1;
+    const double most = work(k) + load_seconds(v) + (alone ? launch_ : 0);
+    const double loads = load_seconds(v) * static_cast<double>(p_.loaded_by(v).size());
+    if (p_.can_repeat(v) && most + loads > least_ && try_place(v, kNoId)) return;
+    if (alone || most <= least_) return;
+    const double without = seconds_without(v, k);
+    if (p_.kernel_of(v) != k) return;
+    for (KernelId o : around(v)) {
+      if (spent()) return;
+      const bool reads = std::find(p_.loaded_by(v).begin(), p_.loaded_by(v).end(), o) != p_.loaded_by(v).end();
+      if (o != k && !empty(o) && p_.may_store(v, o) && without + (reads ? load_seconds(v) : 0) > least_ && try_place(v, o)) return;
+    }
+  }
+
+  /// What kernel `k` saves if another stores `v`, which may then be one of its own: where that helps it is done.
+  double seconds_without(NodeId v, KernelId k) {
+    const double before = p_.seconds(k);
+    p_.place(v, p_.spare());
+    if (!p_.settle()) {
+      p_.undo();
+      return before;
+    }
+    const double without = before - p_.seconds(k);
+    if (p_.saved_seconds() > kLeast)
+      accept();
+    else
+      p_.undo();
+    return without;
   }
 
   /// Kernels that load it, or store or load what it reads.
@@ -300,17 +397,32 @@ class Refiner {
     return found;
   }
 
-  /// With what the kernel must store then.
+  /// With what kernels must store then.
   bool try_place(NodeId v, KernelId k) {
     if (p_.kernel_of(v) == k) return false;
-    std::vector<NodeId> stored{v};
+    std::vector<Partition::Obstacle> stored{{v, k}};
     while (stored.size() <= kRounds) {
-      for (NodeId x : stored)
-        if (p_.kernel_of(x) != k) p_.place(x, k);
+      for (const auto& s : stored)
+        if (p_.kernel_of(s.node) != s.kernel) p_.place(s.node, s.kernel);
       if (improve()) return true;
-      if (k == kNoId || p_.obstacle().kernel != k || !add_new(stored, p_.obstacle().node)) return false;
+      const Partition::Obstacle next = p_.obstacle();
+      const auto same = [&](const Partition::Obstacle& s) { return s.node == next.node; };
+      if (next.node == kNoId || std::any_of(stored.begin(), stored.end(), same)) return false;
+      stored.push_back(next);
     }
     return false;
+  }
+
+  [[nodiscard]] double load_seconds(NodeId v) const {
+    return static_cast<double>(f_.g.bytes(v)) / model_.cost().bytes_per_second;
+  }
+
+  /// A reader that computes `v` again saves its load; the last one also what only `v` needed.
+  [[nodiscard]] double most_by_repeating(NodeId v) const {
+    const double load = load_seconds(v);
+    if (p_.loaded_by(v).size() > 1) return load;
+    const KernelId owner = p_.kernel_of(v);
+    return load + work(owner) + (p_.kernel(owner).members.size() == 1 ? launch_ : 0);
   }
 
   bool try_again(KernelId k, NodeId v) {
@@ -323,11 +435,13 @@ class Refiner {
   KernelModel& model_;
   const FusionGraph& f_;
   Exact exact_;
-  std::uint64_t end_;
-  double launch_ = model_.cost().seconds_per_launch, least_ = kLeastPart * p_.seconds();
+  std::uint64_t end_, last_;  // of model_.visits(): when to stop, and when to look at what is small
+  double launch_ = model_.cost().seconds_per_launch, least_ = 0;
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<KernelId> queue_;
   std::vector<bool> waiting_;
+  bool thorough_ = true;
+  double slack_ = 0;  // seconds by which a kernel taken apart may leave more than the best at most
   double best_ = 0;  // seconds of the best so far
   bool met_circle_ = false;                                 // by the last merge
   std::uint64_t moment_ = 0;                                // moves kept
@@ -338,7 +452,6 @@ class Refiner {
 }  // namespace
 
 std::uint64_t refinement_budget(std::size_t nodes) {
-  if (nodes > kLarge) return kLargeWork;
   return std::min<std::uint64_t>(std::max(kWorkPerNode, kWorkPerPair * nodes) * nodes, kMostWork);
 }
 
