@@ -46,6 +46,11 @@ class FusionGraph {
   [[nodiscard]] bool library(NodeId id) const { return op_class(id) == OpClass::Library; }
   /// Stores into memory that holds its base.
   [[nodiscard]] bool scatter(NodeId id) const { return scatter_[id]; }
+  /// What a scatter writes over.
+  [[nodiscard]] GraphEdge base(NodeId scatter) const {
+    const GraphEdge e = g.nodes[scatter].inputs[0];
+    return computed(e.node) ? e : source(scatter, 0).edge;
+  }
   /// A view whose memory is read.
   [[nodiscard]] bool materialised(NodeId id) const { return materialised_[id]; }
   /// Has a result that a kernel computes or stores.

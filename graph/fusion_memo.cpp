@@ -82,7 +82,7 @@ std::shared_ptr<const Evaluation> KernelMemo::look(KernelId id, const Kernel& ke
   if (!e->cost.legal || kernel.members.empty()) return e;
   ++listing_;
   for (const Computed& c : model_.computed()) {
-    if (kernel_of[c.node] != kNoId || listed_[c.node] == listing_) continue;
+    if (kernel_of[c.node] == id || listed_[c.node] == listing_) continue;
     listed_[c.node] = listing_;
     e->repeated.push_back(c.node);
     if (c.depends) e->after.push_back(c.node);

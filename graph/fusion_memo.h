@@ -15,7 +15,7 @@ namespace tarry::graph {
 
 struct Evaluation {
   KernelCost cost;
-  std::vector<NodeId> repeated;  ///< what it computes though no kernel stores it
+  std::vector<NodeId> repeated;  ///< what it computes and does not store
   std::vector<NodeId> after;     ///< of those: what depends on its own reductions
   std::vector<NodeId> dead;      ///< reductions of its members that nothing needs
   NodeId walks = kNoId;          ///< a member that goes along an axis, if any

@@ -288,12 +288,14 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
       load_operands(m);
     } else if (m == scatter_) {
       want_for(m, 1, home(g_.nodes[n.inputs[1].node].shape, false));
-      GraphEdge base = n.inputs[0];
-      if (!f_.computed(base.node)) base = f_.source(m, 0).edge;
+      const GraphEdge base = f_.base(m);
       if (f_.computed(base.node)) {
         const KernelId owner = owner_of(base.node);
         if (owner == id_ || owner == kNoId) return fail(Reason::OtherSpace);
-        out_.loads.push_back(base);
+        if (seen_buffers_.insert(slot(base), static_cast<std::uint32_t>(buffers_.size())).second) {
+          buffers_.push_back({base, false, 0});
+          out_.loads.push_back(base);
+        }
       }
     } else if (any && (c == OpClass::Map || c == OpClass::Update)) {
       const std::uint32_t r = request(m, home_of(m));
@@ -543,8 +545,7 @@ bool KernelModel::computes_once() {
 
 /// The copy of a base that lives on.
 double KernelModel::scatter_seconds() {
-  GraphEdge base = g_.nodes[scatter_].inputs[0];
-  if (!f_.computed(base.node)) base = f_.source(scatter_, 0).edge;
+  const GraphEdge base = f_.base(scatter_);
   const bool leaf = f_.op_class(base.node) == OpClass::Leaf;
   const bool dies = leaf ? g_.leaves[g_.nodes[base.node].payload].donated : !root(base) && (*readers_)[slot(base)] <= 1;
   if (dies) return 0;

@@ -36,11 +36,13 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
   repeated_by_.resize(n);
   after_.resize(n);
   dead_.resize(n);
+  base_.resize(n);
   noted_.resize(2 * n);
   linked_.resize(2 * n);
   rank_.resize(kernels_.size());
   std::iota(rank_.begin(), rank_.end(), 0u);
   for (NodeId id = 0; id < n; ++id) {
+    if (f.scatter(id)) base_[f.base(id).node] = true;
     if (kernel_of_[id] == kNoId) continue;
     Kernel& k = kernels_[kernel_of_[id]].plan;
     k.members.push_back(id);
@@ -61,6 +63,8 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
     if (std::erase_if(kernels_[k].plan.members, [&](NodeId m) { return dead_[m] && (kernel_of_[m] = kNoId, true); }))
       usable_ = usable_ && evaluate(k);
   }
+  for (const KernelId k : std::vector<KernelId>(dirty_))  // scatters, now that all that others load is known
+    if (dirty_flag_[k] == Dirty::Nodes) usable_ = usable_ && evaluate(k);
   for (KernelId k = 0; k < kernels_.size() && usable_; ++k) {
     usable_ = std::all_of(loads(k).begin(), loads(k).end(), [&](const GraphEdge& l) { return kernel_of_[l.node] < k; });
   }
@@ -77,6 +81,8 @@ void Partition::add_load(KernelId k, const GraphEdge& l, int by) {
     loaded_by_[l.node].push_back(k);
   else
     remove_one(loaded_by_[l.node], k);
+  if (base_[l.node])  // a scatter copies what others load
+    for (KernelId reader : loaded_by_[l.node]) mark(reader, Dirty::Nodes);
   if (was == (count != 0) || kernel_of_[l.node] == kNoId) return;
   if (by < 0) unread_.push_back(l.node);
   mark(kernel_of_[l.node], Dirty::Readers);

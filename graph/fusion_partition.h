@@ -131,6 +131,7 @@ class Partition {
   std::vector<bool> dead_;
   std::vector<std::uint32_t> linked_;  // by node and output: the list that it was last found on
   std::uint32_t linking_ = 0;
+  std::vector<bool> base_;   // by node: some scatter writes over it
   std::vector<bool> noted_;  // by node and output: whether others loaded it when its kernel was looked at
   std::vector<std::uint32_t> touched_;
   std::uint32_t trial_ = 1;

@@ -312,6 +312,7 @@ class Refiner {
       if (spent()) return;
       stored_node(v, k);
     }
+    if (empty(k)) return;
     for (NodeId v : some(worth_storing(k))) {
       if (spent()) return;
       double most = 0;
@@ -347,7 +348,7 @@ class Refiner {
     const SpaceId space = f_.space(p_.kernel(k).members.front());
     std::vector<NodeId> found;
     for (NodeId v : p_.repeated(k))
-      if (p_.repeated_by(v).size() > 1 || f_.space(v) != space) found.push_back(v);
+      if (p_.kernel_of(v) == kNoId && (p_.repeated_by(v).size() > 1 || f_.space(v) != space)) found.push_back(v);
     return found;
   }
 

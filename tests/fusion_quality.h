@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
+#include <vector>
 
 #include "graph/fusion_refine.h"
 
@@ -43,7 +45,7 @@ struct Search {
   graph::KernelModel model;
   graph::Fusion unfused;
   graph::Partition fresh() { return {f, model, unfused, limits}; }
-  [[nodiscard]] int scheduled() const;
+  [[nodiscard]] std::vector<graph::NodeId> scheduled_nodes() const;
 };
 
 /// Every edge in order, wherever the kernels of its ends may merge.
@@ -52,6 +54,8 @@ graph::Fusion fuse_all_legal(Search& s);
 graph::Fusion exhaustive(Search& s);
 /// Whether the better of everything legal and nothing takes no longer than `least`.
 bool is_easy(Search& s, double least);
+/// A merge, a node moved, stored or not, a load or a computation instead of the other; settle() comes next. False: none.
+bool begin_random_move(Search& s, graph::Partition& p, const std::vector<graph::NodeId>& nodes, std::mt19937_64& random);
 /// Simulated annealing over the moves of a Partition, from no fusion at all: for so many moves, which give the same on
 /// every machine, or for so many seconds where `moves` is 0.
 graph::Fusion anneal(Search& s, std::uint64_t moves, double seconds, std::uint64_t seed);

@@ -22,10 +22,11 @@ Search::Search(const Graph& graph, const Target& t)
       model(f, cost, limits),
       unfused(fuse(graph, t, false)) {}
 
-int Search::scheduled() const {
-  int n = 0;
-  for (NodeId id = 0; id < g.nodes.size(); ++id) n += f.scheduled(id);
-  return n;
+std::vector<NodeId> Search::scheduled_nodes() const {
+  std::vector<NodeId> nodes;
+  for (NodeId id = 0; id < g.nodes.size(); ++id)
+    if (f.scheduled(id)) nodes.push_back(id);
+  return nodes;
 }
 
 Fusion fuse_all_legal(Search& s) {
@@ -48,8 +49,7 @@ namespace {
 class Exhaustive {
  public:
   explicit Exhaustive(Search& s) : s_(s) {
-    for (NodeId id = 0; id < s.g.nodes.size(); ++id)
-      if (s.f.scheduled(id)) nodes_.push_back(id);
+    nodes_ = s.scheduled_nodes();
     all_ = (1u << nodes_.size()) - 1;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       if (s.f.root(nodes_[i]) || !again(nodes_[i])) must_ |= 1u << i;
@@ -259,13 +259,39 @@ Graph quality_case(std::uint64_t seed, int nodes, const Target& target) {
   }
 }
 
+bool begin_random_move(Search& s, Partition& p, const std::vector<NodeId>& nodes, std::mt19937_64& random) {
+  const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const NodeId v = nodes[pick(nodes.size())];
+  const KernelId k = p.kernel_of(v);
+  const NodeId near = pick(2) && s.g.nodes[v].n_inputs ? s.f.source(v, 0).edge.node : nodes[pick(nodes.size())];
+  const KernelId other = s.f.scheduled(near) ? p.kernel_of(near) : kNoId;
+  switch (pick(4)) {
+    case 0:
+      if (k == kNoId || other == kNoId || k == other) return false;
+      p.merge(k, other);
+      break;
+    case 1:
+      if (k == kNoId ? !s.f.computed(v) : !p.can_repeat(v)) return false;
+      p.place(v, k == kNoId ? p.spare() : kNoId);
+      break;
+    case 2:
+      if (other == kNoId || k == other) return false;
+      p.place(v, other);
+      break;
+    default: {
+      if (k == kNoId || p.loads(k).empty()) return false;
+      const NodeId z = p.loads(k)[pick(p.loads(k).size())].node;
+      if (!p.again(z)) return false;
+      p.toggle_again(k, z);
+    }
+  }
+  return true;
+}
+
 Fusion anneal(Search& s, std::uint64_t moves, double seconds, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const auto start = std::chrono::steady_clock::now();
-  std::vector<NodeId> nodes;
-  for (NodeId id = 0; id < s.g.nodes.size(); ++id)
-    if (s.f.scheduled(id)) nodes.push_back(id);
+  const std::vector<NodeId> nodes = s.scheduled_nodes();
   Partition p = s.fresh(), best = p;
   const double hot = 2 * s.cost.seconds_per_launch, cold = 0.01 * s.cost.seconds_per_launch;
   double heat = hot;
@@ -277,30 +303,7 @@ Fusion anneal(Search& s, std::uint64_t moves, double seconds, std::uint64_t seed
       if (spent >= 1) break;
       heat = hot * std::pow(cold / hot, spent);
     }
-    const NodeId v = nodes[pick(nodes.size())];
-    const KernelId k = p.kernel_of(v);
-    const NodeId near = pick(2) && s.g.nodes[v].n_inputs ? s.f.source(v, 0).edge.node : nodes[pick(nodes.size())];
-    const KernelId other = s.f.scheduled(near) ? p.kernel_of(near) : kNoId;
-    switch (pick(4)) {
-      case 0:
-        if (k == kNoId || other == kNoId || k == other) continue;
-        p.merge(k, other);
-        break;
-      case 1:
-        if (k == kNoId ? !s.f.computed(v) : !p.can_repeat(v)) continue;
-        p.place(v, k == kNoId ? p.spare() : kNoId);
-        break;
-      case 2:
-        if (other == kNoId || k == other) continue;
-        p.place(v, other);
-        break;
-      default: {
-        if (k == kNoId || p.loads(k).empty()) continue;
-        const NodeId z = p.loads(k)[pick(p.loads(k).size())].node;
-        if (!p.again(z)) continue;
-        p.toggle_again(k, z);
-      }
-    }
+    if (!begin_random_move(s, p, nodes, random)) continue;
     const double chance = std::uniform_real_distribution<>(1e-9, 1)(random);
     p.improve(heat * std::log(chance));
     if (p.seconds() < best.seconds() - 1e-12) best = p;
