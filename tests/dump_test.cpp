@@ -75,7 +75,10 @@ std::vector<std::string> run_c(const fs::path& file, const std::string& compiler
   const fs::path program = fs::path(file).replace_extension();
   command.back() = file.string();
   command.at(command.size() - 2) = program.string();
-  if (!runner.empty()) command.emplace_back("-static");
+  if (!runner.empty()) {  // sanitizers have no static libraries
+    std::erase_if(command, [](const std::string& word) { return word.starts_with("-fsanitize"); });
+    command.emplace_back("-static");
+  }
   const ta::support::ProcessResult built = ta::support::run_process(command);
   INFO(file.string() << "\n" << built.error);
   REQUIRE(built.succeeded());
