@@ -22,15 +22,34 @@ void remove_one(std::vector<T>& v, const T& x) {
   v.pop_back();
 }
 
+std::vector<Kernel> kernels_of(const Graph& g, const Fusion& start) {
+  std::vector<Kernel> kernels(start.groups.size());
+  for (NodeId id = 0; id < g.nodes.size(); ++id) {
+    if (start.group_of[id] == kNoId) continue;
+    Kernel& k = kernels[start.group_of[id]];
+    k.members.push_back(id);
+    for (int i = 0; i < g.nodes[id].n_inputs; ++i) {
+      if (start.cone(id, i) == kNoId) continue;
+      for (NodeId v : start.cones[start.cone(id, i)])
+        if (start.group_of[v] != start.group_of[id] && !contains(k.again, v)) k.again.push_back(v);
+    }
+  }
+  return kernels;
+}
+
 }  // namespace
 
 Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits)
+    : Partition(f, model, kernels_of(f.g, start), limits) {}
+
+Partition::Partition(const FusionGraph& f, KernelModel& model, std::vector<Kernel> kernels, const Limits& limits)
     : f_(&f),
       model_(&model),
       memo_(std::make_shared<KernelMemo>(f, model)),
       limits_(&limits),
-      kernels_(start.groups.size()), kernel_of_(start.group_of) {
+      kernels_(kernels.size()) {
   const std::size_t n = f.g.nodes.size();
+  kernel_of_.assign(n, kNoId);
   readers_.assign(2 * n, 0);
   loaded_by_.resize(n);
   repeated_by_.resize(n);
@@ -41,16 +60,11 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
   linked_.resize(2 * n);
   rank_.resize(kernels_.size());
   std::iota(rank_.begin(), rank_.end(), 0u);
-  for (NodeId id = 0; id < n; ++id) {
+  for (NodeId id = 0; id < n; ++id)
     if (f.scatter(id)) base_[f.base(id).node] = true;
-    if (kernel_of_[id] == kNoId) continue;
-    Kernel& k = kernels_[kernel_of_[id]].plan;
-    k.members.push_back(id);
-    for (int i = 0; i < f.g.nodes[id].n_inputs; ++i) {
-      if (start.cone(id, i) == kNoId) continue;
-      for (NodeId v : start.cones[start.cone(id, i)])
-        if (kernel_of_[v] != kernel_of_[id] && !contains(k.again, v)) k.again.push_back(v);
-    }
+  for (KernelId k = 0; k < kernels_.size(); ++k) {
+    kernels_[k].plan = std::move(kernels[k]);
+    for (NodeId m : kernels_[k].plan.members) kernel_of_[m] = k;
   }
   // Stored is what others load: readers come later in the order of the groups.
   for (auto k = static_cast<KernelId>(kernels_.size()); k-- > 0 && usable_;) {
@@ -68,6 +82,7 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& sta
   for (KernelId k = 0; k < kernels_.size() && usable_; ++k) {
     usable_ = std::all_of(loads(k).begin(), loads(k).end(), [&](const GraphEdge& l) { return kernel_of_[l.node] < k; });
   }
+  usable_ = usable_ && std::all_of(after_.begin(), after_.end(), [](std::uint32_t many) { return many <= 1; });
   keep();
 }
 

@@ -14,6 +14,10 @@ class Partition {
  public:
   /// From the groups and cones of `start`. usable() is false where the model does not accept one of them.
   Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits);
+  /// From kernels that load only from those before them.
+  Partition(const FusionGraph& f, KernelModel& model, std::vector<Kernel> kernels, const Limits& limits);
+  /// Another one of the same graph.
+  [[nodiscard]] Partition with(std::vector<Kernel> kernels) const { return {*f_, *model_, std::move(kernels), *limits_}; }
 
   [[nodiscard]] bool usable() const { return usable_; }
   [[nodiscard]] double seconds() const { return seconds_; }

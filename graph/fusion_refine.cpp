@@ -1,6 +1,7 @@
-// Local search: merge kernels; store, compute again, move or share single nodes. Then kernels are taken apart, one at a
-// time and at random, and the search goes on from there; that is taken back unless it saves time. The sequence is the
-// same for the same graph.
+// Local search: merge kernels; store, compute again, move or share single nodes. Where launches are most of the time it
+// begins again from few kernels. Then kernels are taken apart, one at a time and at random, or several that come last are
+// found anew, and the search goes on from there; that is taken back unless it saves time. The sequence is the same for the
+// same graph.
 #include "graph/fusion_refine.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 
 #include "graph/fusion_exact.h"
+#include "graph/fusion_sequence.h"
 
 namespace tarry::graph {
 namespace {
@@ -34,6 +36,13 @@ constexpr std::size_t kSome = 2;                                 // nodes of a k
 constexpr std::size_t kLarge = 2000;                             // nodes
 constexpr double kSlack = 1.2;                                   // of a kernel: by how much the best may be exceeded
 constexpr double kPlateau = 1e-3;                                // of a launch: and in the end
+constexpr double kLaunches = 0.5;                                // of all seconds: what is most of them
+constexpr std::uint64_t kBegin = 10;                             // the part of the work that looks for few kernels
+constexpr std::size_t kWide = 256, kNarrow = 4;                  // sequences looked at side by side
+constexpr std::size_t kBeginnings = 16, kEndings = 2;            // sequences that the search goes on from
+constexpr std::size_t kLast = 6;                                 // kernels found anew, at most
+constexpr std::size_t kMore = 3;                                 // kernels than before, which small moves may save
+constexpr double kFindingPart = 0.3;                             // of the work
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
 
 bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
@@ -55,6 +64,7 @@ class Refiner {
       before = p_.seconds();
       windows();
     }
+    begin_again();
     // A copy of the best is worth it where the graph is not large: there are hundreds of kernels to take apart.
     const double slack = f_.g.nodes.size() <= kLarge ? kSlack * seconds_per_kernel() : 0;
     rebuild_until(last_, slack);
@@ -64,10 +74,73 @@ class Refiner {
   }
 
  private:
+  [[nodiscard]] std::vector<KernelId> kernels() const {
+    std::vector<KernelId> found;
+    for (KernelId k = 0; k < p_.kernel_count(); ++k)
+      if (!empty(k)) found.push_back(k);
+    return found;
+  }
+
   [[nodiscard]] double seconds_per_kernel() const {
-    int kernels = 0;
-    for (KernelId k = 0; k < p_.kernel_count(); ++k) kernels += !empty(k);
-    return p_.seconds() / std::max(kernels, 1);
+    return p_.seconds() / static_cast<double>(std::max<std::size_t>(kernels().size(), 1));
+  }
+
+  /// From few kernels, where launches are most of the time: what small moves reach from there is often better.
+  void begin_again() {
+    const std::size_t count = kernels().size();
+    find_ = f_.g.nodes.size() <= kLarge && count > 2 && launch_ * static_cast<double>(count) >= kLaunches * p_.seconds();
+    if (!find_) return;
+    const std::uint64_t part = left() / kBegin, stop = model_.visits() + part + part / 2;
+    Partition best = p_;
+    std::vector<std::vector<Kernel>> sequences = few_kernels(f_, model_, {}, kWide, f_.g.nodes.size(), part);
+    for (std::size_t i = 0; i < std::min(sequences.size(), kBeginnings) && model_.visits() < stop; ++i) {
+      if (!become(std::move(sequences[i]))) continue;
+      descend_all();
+      if (p_.seconds() < best.seconds() - kLeast) best = p_;
+    }
+    p_ = std::move(best);
+  }
+
+  bool become(std::vector<Kernel> kernels) {
+    Partition other = p_.with(std::move(kernels));
+    if (!other.usable()) return false;
+    p_ = std::move(other);
+    return true;
+  }
+
+  /// Finds the last kernels of some order anew.
+  bool find_last() {
+    const Partition before = p_;
+    const std::size_t most = kernels().size() + kMore;
+    std::vector<std::vector<Kernel>> sequences = few_kernels(f_, model_, some_first(), kNarrow, most, left());
+    for (std::size_t i = 0; i < std::min(sequences.size(), kEndings); ++i) {
+      if (!become(std::move(sequences[i]))) continue;
+      thorough_ = false;
+      descend_all();
+      thorough_ = true;
+      if (may_stay(before.seconds())) return better();
+    }
+    p_ = before;
+    return false;
+  }
+
+  /// All kernels but two to kLast, each after those it loads from.
+  std::vector<Kernel> some_first() {
+    const std::vector<KernelId> all = kernels();
+    const std::size_t count = all.size() - std::min(all.size(), 2 + pick(kLast - 1));
+    std::vector<Kernel> first;
+    std::vector<bool> done(p_.kernel_count());
+    while (first.size() < count) {
+      std::vector<KernelId> ready;
+      for (KernelId k : all) {
+        const auto stored = [&](const GraphEdge& l) { return done[p_.kernel_of(l.node)]; };
+        if (!done[k] && std::all_of(p_.loads(k).begin(), p_.loads(k).end(), stored)) ready.push_back(k);
+      }
+      const KernelId next = ready[pick(ready.size())];
+      done[next] = true;
+      first.push_back(p_.kernel(next));
+    }
+    return first;
   }
 
   void descend_all() {
@@ -80,10 +153,15 @@ class Refiner {
     best_ = p_.seconds();
     std::optional<Partition> best;
     const std::uint64_t start = model_.visits();
+    std::uint64_t finding = 0;
     for (bool more = several(); more && model_.visits() < end;) {
       slack_ = slack * (1 - static_cast<double>(model_.visits() - start) / static_cast<double>(end - start));
       if (slack > 0 && !best) best = p_;
-      if (!rebuild(some_kernel())) continue;
+      const std::uint64_t now = model_.visits();
+      const bool find = find_ && slack > 0 && static_cast<double>(finding) < kFindingPart * static_cast<double>(now - start);
+      const bool saved = find ? find_last() : rebuild(some_kernel());
+      if (find) finding += model_.visits() - now;
+      if (!saved) continue;
       if (best) best = p_;
       more = several();
     }
@@ -91,6 +169,7 @@ class Refiner {
   }
 
   [[nodiscard]] bool spent() const { return model_.visits() >= end_; }
+  [[nodiscard]] std::uint64_t left() const { return spent() ? 0 : end_ - model_.visits(); }
   [[nodiscard]] bool empty(KernelId k) const { return k >= p_.kernel_count() || p_.kernel(k).members.empty(); }
 
   std::size_t pick(std::size_t n) {
@@ -203,11 +282,20 @@ class Refiner {
     thorough_ = false;
     descend();
     thorough_ = true;
-    const bool better = p_.seconds() < best_ - kLeast;
+    p_.end_group(may_stay(before));
+    return better();
+  }
+
+  /// Whether the search may go on from what it has come to, where it took `before` seconds last.
+  bool may_stay(double before) {
     const double slack = std::max(slack_ * static_cast<double>(pick(1024)) / 1024, kPlateau * launch_);
-    p_.end_group(p_.seconds() < std::max(before, best_ + slack));
+    return p_.seconds() < std::max(before, best_ + slack);
+  }
+
+  bool better() {
+    const bool saved = p_.seconds() < best_ - kLeast;
     best_ = std::min(best_, p_.seconds());
-    return better;
+    return saved;
   }
 
   /// Moves a node to some other kernel that can store it, at whatever cost.
@@ -442,6 +530,7 @@ class Refiner {
   std::vector<KernelId> queue_;
   std::vector<bool> waiting_;
   bool thorough_ = true;
+  bool find_ = false;  // whether launches are most of the time
   double slack_ = 0;  // seconds by which a kernel taken apart may leave more than the best at most
   double best_ = 0;  // seconds of the best so far
   bool met_circle_ = false;                                 // by the last merge
