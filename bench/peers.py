@@ -380,7 +380,8 @@ class Inputs:
 
     def make(self, shape, number):
         start = number * 65536
-        return self.pool[start : start + math.prod(shape)].reshape(shape)
+        # A copy: inputs that share memory would be read once for all of them.
+        return self.pool[start : start + math.prod(shape)].reshape(shape).copy()
 
 
 def versions(packages):
