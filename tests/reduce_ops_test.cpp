@@ -298,8 +298,10 @@ TEST_CASE("reductions: every dtype, layout and length has the bits of the defini
     for_every_type([](auto zero) {
       for (const std::size_t n : {5, 300}) check_reductions<decltype(zero)>(n, Layouts::Main);
     });
-    for (const std::size_t n : {1, 33, 300}) check_reductions<float>(n, Layouts::All);
-    for (const std::size_t n : {1, 32}) check_reductions<Half>(n, Layouts::All);
+    for (const std::size_t n : {1, 5, 32, 33, 300}) {
+      check_reductions<Half>(n, Layouts::All);
+      check_reductions<float>(n, Layouts::All);
+    }
   });
 }
 
