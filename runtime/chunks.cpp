@@ -5,6 +5,7 @@
 #include <bit>
 #include <deque>
 #include <future>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -268,10 +269,11 @@ class Chunks {
     }
   }
 
-  /// New memory for a piece in the middle. On a GPU the next one arrives meanwhile, and the results of the last leave.
+  /// New memory for a piece that every target is part of, in the middle of the one that ends first. On a GPU the next one
+  /// arrives meanwhile, and the results of the last leave.
   std::size_t needed_by_piece(const std::vector<Target>& targets, graph::Slicer& slicer) const {
-    const Target& main = main_of(targets);
-    const std::int64_t full = std::max<std::int64_t>(main.n / std::max<std::int64_t>(main.chunk, 1), 1);  // behind them may be single elements
+    std::int64_t full = std::numeric_limits<std::int64_t>::max();  // pieces; behind them may be single elements
+    for (const Target& t : targets) full = std::min(full, std::max<std::int64_t>(t.n / std::max<std::int64_t>(t.chunk, 1), 1));
     std::size_t states = 0;  // subtrees of every size, and the elements of an end that is no block; each has a block of its own
     for (const Target& t : targets) {
       const std::int64_t rest = t.chunk > 0 && t.n > t.chunk ? t.n % t.chunk : 0;

@@ -15,15 +15,15 @@ using codegen::KernelSource;
 
 void check_bits(const std::vector<KernelCase>& cases) {
   const graph::Target& target = *graph::find_target("sm_90");
-  std::map<std::string, KernelSource> sources;
-  std::vector<std::string> entries;
+  std::map<std::string, KernelSource> sources;  // by text
+  std::vector<std::string> texts;
   for (const KernelCase& k : cases) {
     KernelSource source = codegen::render_cuda(k.ir, target);
-    entries.push_back(source.entry);
-    sources.emplace(source.entry, std::move(source));
+    texts.push_back(source.text);
+    sources.emplace(source.text, std::move(source));
   }
   std::vector<const KernelSource*> unit;
-  for (const auto& [entry, source] : sources) unit.push_back(&source);
+  for (const auto& [text, source] : sources) unit.push_back(&source);
   const EmulatedKernels kernels(unit);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const KernelCase& k = cases[i];
@@ -32,7 +32,7 @@ void check_bits(const std::vector<KernelCase>& cases) {
     for (auto& b : expected) expected_at.push_back(b.data());
     for (auto& b : actual) actual_at.push_back(b.data());
     codegen::interpret(k.ir, k.args, expected_at, k.scalars);
-    const KernelSource& source = sources.at(entries[i]);
+    const KernelSource& source = sources.at(texts[i]);
     const codegen::Geometry g = codegen::geometry_cuda(k.ir, target, k.args);
     std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
     std::vector<std::uint32_t> tickets(g.ticket_count);

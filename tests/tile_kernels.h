@@ -77,9 +77,9 @@ inline void check_bits(const std::vector<Maker>& graphs, Schedule schedule) {
     sources.push_back(codegen::render_cuda(kernels.back().ir, target()));
   }
   std::map<std::string, const KernelSource*> distinct;
-  for (const KernelSource& s : sources) distinct.emplace(s.entry, &s);
+  for (const KernelSource& s : sources) distinct.emplace(s.text, &s);
   std::vector<const KernelSource*> unit;
-  for (const auto& [entry, source] : distinct) unit.push_back(source);
+  for (const auto& [text, source] : distinct) unit.push_back(source);
   const EmulatedKernels emulated(unit);
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     const Lowered& l = kernels[i];

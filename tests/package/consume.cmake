@@ -16,15 +16,14 @@ if(KIND STREQUAL installed)
   if((want_shared AND BUILT_SHARED) OR (NOT want_shared AND NOT BUILT_SHARED))
     run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
   else()
-    # What is asked is whether it links and runs: nothing is optimised. The preset `shared` tests the optimised library.
+    # Same flags as the project's own build, so that a compiler cache can answer.
     run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/library ${common} -DBUILD_SHARED_LIBS=${want_shared}
-      -DCMAKE_BUILD_TYPE=None -DTARRY_BUILD_TESTS=OFF -DTARRY_BUILD_EXAMPLES=OFF -DTARRY_BUILD_TOOLS=OFF)
+      -DTARRY_BUILD_TESTS=OFF -DTARRY_BUILD_EXAMPLES=OFF -DTARRY_BUILD_TOOLS=OFF)
     run(${CMAKE_COMMAND} --build ${WORK}/library)
     run(${CMAKE_COMMAND} --install ${WORK}/library --prefix ${prefix})
   endif()
   set(where -DCMAKE_PREFIX_PATH=${prefix})
 else()
-  # Same flags as the project's own build, so that a compiler cache can answer.
   set(where -DTARRY_SOURCE=${SOURCE} -DTARRY_WERROR=ON)
 endif()
 
