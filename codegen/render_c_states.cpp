@@ -54,7 +54,7 @@ std::vector<std::uint32_t> StateWriter::reductions() const {
 }
 
 std::string StateWriter::state_type() const {
-  return fmt::format("struct {}_state{}", kEntryName, ir.is_row() ? std::to_string(stage_) : std::string());
+  return fmt::format("struct {}_state{}", kEntryName, ir.is_row() || ir.is_crossed() ? std::to_string(stage_) : std::string());
 }
 
 std::string StateWriter::at(std::string_view state, std::uint32_t r, std::string_view field) const {

@@ -35,6 +35,10 @@ class StateWriter : public CWriter {
       : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks) {}
 
   void select_stage(int stage) { stage_ = stage; }
+  void select_stage(int stage, int tile) {
+    stage_ = stage;
+    tile_ = tile;
+  }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
 
   // Names.
@@ -93,7 +97,8 @@ class StateWriter : public CWriter {
   void moments_blocks_function(std::uint32_t r, const std::string& arguments);
   void find_function(std::uint32_t r);
 
-  const int tile_, most_blocks_;
+  int tile_;
+  const int most_blocks_;
   int stage_ = 0;
 };
 
