@@ -69,12 +69,12 @@ struct Group {
   bool scans = false;
   Dims space;     ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
   int axis = -1;  ///< position of the reduced axis in `space`
-  int across = -1;               ///< of a crossed group: position of the other one
-  std::vector<NodeId> crossing;  ///< of those nodes the ones of the group that reduces `across`, ascending
   NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory
   NodeId library = kNoId;  ///< of a library group: its only node
   GraphEdge base{};        ///< of a group of steps: the stored value that they begin with
   Mode mode{};
+  int across = -1;                 ///< of a crossed group: position of the other reduced axis
+  std::vector<NodeId> crossing{};  ///< of the nodes those that belong to its reductions, ascending
   [[nodiscard]] bool steps() const { return base.node != kNoId; }
   [[nodiscard]] bool crossed() const { return across >= 0; }
 };

@@ -56,9 +56,8 @@ Maker several(const Dims& shape, Dtype d = float32) {
   const GraphEdge sums = m.reduce(Op::Sum, y, last), most = m.reduce(Op::Max, x, last), totals = m.reduce(Op::Sum, y, last - 1);
   const GraphEdge place = m.reduce(Op::ArgMin, y, last - 1);
   m.g.roots = {m.map(Op::Subtract, {most, m.map(Op::Multiply, {sums, m.scalar(0.25, d)})}), totals, place};
-  if (shape.size() == 2) {
+  if (shape.size() == 2 && d == float32)
     m.g.roots.push_back(m.map(Op::Multiply, {m.reduce(Op::Min, x, 0), m.reshape(w, {shape[1]})}));
-  }
   return m;
 }
 
