@@ -54,7 +54,7 @@ class CrossedWriter {
   void along_rows() { w_.select_stage(0, 1); }
   void along_columns() { w_.select_stage(1, columns_); }
   [[nodiscard]] bool is_direct(Value v) const;
-  [[nodiscard]] std::vector<Value> inputs() const;
+  [[nodiscard]] std::vector<Value> kept_inputs() const;
   [[nodiscard]] std::string place(bool declare, std::string_view more) const;
   [[nodiscard]] std::string rows_extent() const { return fmt::format("e{}", ir_.rank - 1); }
   [[nodiscard]] std::string parts() const { return fmt::format("struct {0}_part* const parts = (struct {0}_part*)p->scratch;", kEntryName); }
@@ -62,6 +62,8 @@ class CrossedWriter {
   void line_function();
   void tile_function();
   void points();
+  void ask_for_next();
+  void full_lane(std::uint32_t r);
   void finish(int stage);
   void band(std::string_view item);
   void entry();
@@ -81,12 +83,12 @@ bool CrossedWriter::is_direct(Value v) const {
   return w_.stores(Region::Point).empty() && ir_.accesses[instr.index].reduced == StrideClass::One;
 }
 
-/// What the reductions take, each value once.
-std::vector<Value> CrossedWriter::inputs() const {
+/// What the reductions take and is not read in place, each value once.
+std::vector<Value> CrossedWriter::kept_inputs() const {
   std::vector<Value> found;
   for (const Reduction& r : ir_.reductions)
     for (std::size_t k = 0; k < input_count(r); ++k)
-      if (std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
+      if (!is_direct(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
   return found;
 }
 
@@ -119,25 +121,55 @@ void CrossedWriter::line_function() {
   w_.close();
 }
 
-/// A row's points: `x{r}_{i}` then points at what reduction r takes.
+/// The points of the lane's row number `step` (from 1): `x{r}_{i}` then points at what reduction r takes. What is not read in
+/// place is kept for all rows of the lane.
 void CrossedWriter::points() {
   constexpr std::array kPoint = {Region::Point};
   w_.bases('a', kPoint, outer_indices(ir_, "k"), "k0");
-  std::vector<Value> stored = inputs();
-  std::erase_if(stored, [&](Value v) { return is_direct(v); });
-  for (const Value v : stored) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, columns_));
   CWriter::Loop loop{w_.instructions(Region::Point), Axis::Reduced, "i", "0", "m"};
-  const std::vector<Value> stores = w_.stores(Region::Point);
+  const std::vector<Value> stores = w_.stores(Region::Point), kept = kept_inputs();
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
-  if (!stored.empty() || !stores.empty())
+  for (const Value v : kept) w_.line(fmt::format("{0}* const y{1} = ys{1} + (step - 1) * {2};", c_type(ir_.instrs[v].dtype), v, columns_));
+  if (!kept.empty() || !stores.empty())
     w_.loop(loop, [&] {
-      for (const Value v : stored) w_.line(fmt::format("y{}[i] = {};", v, value_name(v)));
+      for (const Value v : kept) w_.line(fmt::format("y{}[i] = {};", v, value_name(v)));
     });
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t i = 0; i < input_count(ir_.reductions[r]); ++i) {
       const Value v = ir_.reductions[r].args[i];
       w_.line(fmt::format("const {}* const {} = {}{};", w_.accumulator(r), w_.input(r, i), is_direct(v) ? "a" : "y", is_direct(v) ? ir_.instrs[v].index : v));
     }
+}
+
+/// The next row's piece of each matrix: it begins on another page, where the core does not look ahead by itself.
+void CrossedWriter::ask_for_next() {
+  w_.line(fmt::format("const tarry_i64 next = k + 32 < end ? 32 : j0 + {}_lane[(q + 1) & 31] - k;", kEntryName));
+  std::vector<std::string> apart(static_cast<std::size_t>(ir_.rank), "0");
+  apart.back() = "next";
+  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+    const Access& access = ir_.accesses[a];
+    if (access.buffer == kNone || access.store || access.reduced != StrideClass::One || access.strides.back() == StrideClass::Zero || !w_.uses(a, Region::Point)) continue;
+    w_.line(fmt::format("for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(a{} + {} + i);", kLine / itemsize(ir_.buffers[access.buffer]), a,
+                        outer_offset(ir_, a, apart, "")));
+  }
+}
+
+/// The columns take all rows of a lane at once.
+void CrossedWriter::full_lane(std::uint32_t r) {
+  const Value v = ir_.reductions[r].args[0];
+  std::string x = fmt::format("ys{}", v), h = std::to_string(columns_);
+  if (is_direct(v)) {
+    const std::uint32_t access = ir_.instrs[v].index;
+    std::vector<std::string> apart(static_cast<std::size_t>(ir_.rank), "0");
+    apart.back() = "32";
+    h = outer_offset(ir_, access, apart, "");
+    x = sum_text(fmt::format("p->a{}", access), sum_text(outer_offset(ir_, access, outer_indices(ir_, "first"), ""), reduced_offset(ir_, access, "k0", "")));
+  }
+  w_.open("");
+  w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, 0), x));
+  w_.line(fmt::format("const tarry_i64 h = {};", h));
+  w_.full_lane(r);
+  w_.close();
 }
 
 /// The columns' states into stack[0], those of the rows into `rows`.
@@ -159,11 +191,24 @@ void CrossedWriter::tile_function() {
   w_.open("for (tarry_i64 q = 0; q < 32; ++q)");
   w_.line(fmt::format("{}* const top = stack + depth;", w_.state_type()));
   w_.line("tarry_i64 step = 0;");
-  w_.open(fmt::format("for (tarry_i64 k = j0 + {}_lane[q]; k < end; k += 32)", kEntryName));
+  w_.line(fmt::format("const tarry_i64 first = j0 + {}_lane[q];", kEntryName));
+  w_.line("const int full = first + 96 < end;");
+  for (const Value v : kept_inputs()) w_.line(fmt::format("{} ys{}[4 * {}];", c_type(ir_.instrs[v].dtype), v, columns_));
+  w_.open("for (tarry_i64 k = first; k < end; k += 32)");
   w_.line("++step;");
   points();
+  ask_for_next();
   w_.line(fmt::format("{}_line(p, k0, m{}, rows + (k - j0));", kEntryName, taken));
-  for (const std::uint32_t r : w_.reductions()) w_.leaf_step(r);
+  for (const bool alone : {true, false}) {
+    if (!alone) w_.open("if (!full)");
+    for (const std::uint32_t r : w_.reductions())
+      if (has_lanes_of_four(ir_.reductions[r]) != alone) w_.leaf_step(r);
+    if (!alone) w_.close();
+  }
+  w_.close();
+  w_.open("if (full)");
+  for (const std::uint32_t r : w_.reductions())
+    if (has_lanes_of_four(ir_.reductions[r])) full_lane(r);
   w_.close();
   w_.line("top->count = step;");
   w_.push("q");

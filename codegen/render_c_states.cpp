@@ -293,6 +293,30 @@ void StateWriter::leaf_step(std::uint32_t r) {
   close();
 }
 
+void StateWriter::full_lane(std::uint32_t r) {
+  constexpr int kSteps = 4;
+  const Reduction& reduction = ir.reductions[r];
+  const std::string x = input(r, 0), type = accumulator(r);
+  open_loop("j", "0", "m");
+  if (is_moments(reduction)) {
+    line(fmt::format("{} mean = {}[j], m2 = 0;", type, x));
+    for (int step = 2; step <= kSteps; ++step) {
+      open("");
+      line(fmt::format("const {} w = {};", type, float_literal(reduction.dtype, 1.0 / step)));
+      moments_step(r, "mean", "m2", fmt::format("j + {} * h", step - 1));
+      close();
+    }
+    line(fmt::format("top->{}[j] = mean;", part(r, "mean")));
+    line(fmt::format("top->{}[j] = m2;", part(r, "m2")));
+  } else {
+    line(fmt::format("{} value = {}[j];", type, x));
+    for (int step = 2; step <= kSteps; ++step)
+      line(fmt::format("value = {};", expressions.combine(reduction, "value", fmt::format("{}[j + {} * h]", x, step - 1))));
+    line(fmt::format("top->{}[j] = value;", part(r, "value")));
+  }
+  close();
+}
+
 void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
   for (const std::uint32_t r : reductions()) {
     const Reduction& reduction = ir.reductions[r];

@@ -22,6 +22,8 @@ inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at on
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
+/// Whether full_lane() is written for it.
+inline bool has_lanes_of_four(const Reduction& r) { return r.op != Op::MomentsMerge && !graph::is_arg_reduce(r.op); }
 /// The state's field that holds an output.
 std::string_view output_field(const Reduction& r, std::uint32_t output);
 
@@ -65,6 +67,9 @@ class StateWriter : public CWriter {
   void segment(std::string_view start);
   /// One more element into every lane of the tile's top state; `step` is its number in the lane, from 1.
   void leaf_step(std::uint32_t r);
+  /// All four elements of a lane into the tile's top state, those of element j being x{r}_0[j], [j + h], ...: partial results
+  /// stay in registers.
+  void full_lane(std::uint32_t r);
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 

@@ -167,6 +167,24 @@ TEST_CASE("crossed: several reductions each way, of an expression, before other 
   });
 }
 
+TEST_CASE("crossed: an expression that is stored, or dear to read, is computed once for both ways", "[crossed]") {
+  on_every_device([](ta::Device) {
+    const ta::Array x = matrix({256, 512}), y = matrix({256, 512}, ta::float64);
+    const auto stored = [&] {
+      const ta::Array z = x * x;
+      return std::vector{z, ta::sum(z, 0), ta::max(z, 1)};
+    };
+    std::vector<ta::Array> together = stored(), apart = stored();
+    const ta::Counters c = ta::evaluate(together[0], together[1], together[2]).counters();
+    CHECK((c.launches == 1 && c.bytes_read == 256 * 512 * 4 && c.bytes_written == (256 * 512 + 256 + 512) * 4));
+    const ta::Array difference = ta::astype(y - x, ta::float32) - 1.0f;  // four bytes instead of twelve
+    CHECK(check_pair([&] { return std::vector{ta::sum(difference, 0), ta::sum(difference, 1)}; }).bytes_read == 256 * 512 * 12);
+    const Setting off("TARRY_DISABLE", "fusion");
+    ta::evaluate(apart[0], apart[1], apart[2]);
+    for (std::size_t i = 0; i < together.size(); ++i) CHECK(same(together[i], apart[i]));
+  });
+}
+
 TEST_CASE("crossed: batches of matrices", "[crossed]") {
   on_every_device([](ta::Device) {
     const ta::Array x = matrix({5, 130, 140}), y = matrix({130, 3, 2, 260});
