@@ -300,7 +300,7 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
       }
     } else if (any && (c == OpClass::Map || c == OpClass::Update)) {
       const std::uint32_t r = request(m, home_of(m));
-      requests_[r].early = f_.space(m) == point_ && !ambiguous_;
+      requests_[r].early = requests_[r].spread = f_.space(m) == point_ && !ambiguous_;
     } else if (any && c != OpClass::Iota && c != OpClass::Scalar) {  // a copy
       const std::uint32_t v = want_for(m, 0, home_of(m));
       if (v == kResult && f_.space(m) == point_ && !ambiguous_) return fail(Reason::WholeReduction);
@@ -516,6 +516,7 @@ bool KernelModel::check_reductions() {
     if (c.region != kPoint) return fail(Reason::ReductionChain);
     row_kernel_ = true;
   }
+  for (const Computed& c : requests_) row_kernel_ |= c.depends && c.region == kOuter && c.spread;
   return !row_kernel_ || (!nests_ && f_.reduce_space(key_).rows(limits_)) || fail(Reason::WholeReduction);
 }
 

@@ -32,7 +32,7 @@ struct Computed {
   bool decided = false;
   bool depends = false;  ///< on a reduction of the kernel
   bool early = false;    ///< wanted before the epilogue
-  bool spread = false;   ///< copied to every point
+  bool spread = false;   ///< stored at every point
   std::uint8_t region = 0;
   std::uint32_t loop = kNoId;  ///< the request of the nested reduction that it is computed in
   std::uint32_t inputs[Node::kMaxInputs] = {};  ///< a request, or one of KernelModel's constants
