@@ -107,7 +107,8 @@ void CrossedWriter::line_function() {
   w_.line_functions([](Value) { return false; });
   std::string inputs;
   for (const std::uint32_t r : w_.reductions())
-    for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) inputs += fmt::format(", const {}* {}", w_.accumulator(r), w_.input(r, k));
+    for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k)
+      inputs += fmt::format(", const {}* {}", w_.accumulator(r), w_.input(r, k));
   w_.open(fmt::format("static void {0}_line(const struct {0}_params* p, tarry_i64 k, tarry_i64 length{1}, {2}* to)", kEntryName, inputs,
                       w_.state_type()));
   w_.line("const tarry_i64 n = p->n;");
@@ -137,7 +138,8 @@ void CrossedWriter::points() {
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t i = 0; i < input_count(ir_.reductions[r]); ++i) {
       const Value v = ir_.reductions[r].args[i];
-      w_.line(fmt::format("const {}* const {} = {}{};", w_.accumulator(r), w_.input(r, i), is_direct(v) ? "a" : "y", is_direct(v) ? ir_.instrs[v].index : v));
+      const std::string place = is_direct(v) ? fmt::format("a{}", ir_.instrs[v].index) : fmt::format("y{}", v);
+      w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, i), place));
     }
 }
 
@@ -148,9 +150,10 @@ void CrossedWriter::ask_for_next() {
   apart.back() = "next";
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     const Access& access = ir_.accesses[a];
-    if (access.buffer == kNone || access.store || access.reduced != StrideClass::One || access.strides.back() == StrideClass::Zero || !w_.uses(a, Region::Point)) continue;
-    w_.line(fmt::format("for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(a{} + {} + i);", kLine / itemsize(ir_.buffers[access.buffer]), a,
-                        outer_offset(ir_, a, apart, "")));
+    if (access.buffer == kNone || access.store || !w_.uses(a, Region::Point)) continue;
+    if (access.reduced != StrideClass::One || access.strides.back() == StrideClass::Zero) continue;
+    const std::size_t line = kLine / itemsize(ir_.buffers[access.buffer]);
+    w_.line(fmt::format("for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(a{} + {} + i);", line, a, outer_offset(ir_, a, apart, "")));
   }
 }
 
@@ -163,7 +166,8 @@ void CrossedWriter::full_lane(std::uint32_t r) {
     std::vector<std::string> apart(static_cast<std::size_t>(ir_.rank), "0");
     apart.back() = "32";
     h = outer_offset(ir_, access, apart, "");
-    x = sum_text(fmt::format("p->a{}", access), sum_text(outer_offset(ir_, access, outer_indices(ir_, "first"), ""), reduced_offset(ir_, access, "k0", "")));
+    const std::string row = outer_offset(ir_, access, outer_indices(ir_, "first"), "");
+    x = sum_text(fmt::format("p->a{}", access), sum_text(row, reduced_offset(ir_, access, "k0", "")));
   }
   w_.open("");
   w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, 0), x));

@@ -109,7 +109,8 @@ __device__ __forceinline__ void $N_fetch(const $N_params& p, $O b, $K top, int r
 
 // A tile of rows x columns: nodes of its rows, and of each column the lanes w, w + 8, w + 16, w + 24 combined, into c.
 template <bool kWhole>
-__device__ __forceinline__ void $N_tile(const $N_params& p, $O b, $K top, int rows, $K base, int columns, $N_kept (*lines)[$P], $N_0_state* nodes, $N_1_state* c) {
+__device__ __forceinline__ void $N_tile(const $N_params& p, $O b, $K top, int rows, $K base, int columns, $N_kept (*lines)[$P],
+                                        $N_0_state* nodes, $N_1_state* c) {
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, left = kWhole ? 4 : columns - lane * 4;
   const $K k = base + lane * 4;
   const $N_row r = {};
@@ -149,7 +150,8 @@ __device__ __forceinline__ void $N_tile(const $N_params& p, $O b, $K top, int ro
   if (kWhole) {
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      c[j] = $N_1_combine($N_1_combine(lanes[0][j], lanes[2][j], $N_1_even(p, 4)), $N_1_combine(lanes[1][j], lanes[3][j], $N_1_even(p, 4)), $N_1_even(p, 8));
+      c[j] = $N_1_combine($N_1_combine(lanes[0][j], lanes[2][j], $N_1_even(p, 4)),
+                          $N_1_combine(lanes[1][j], lanes[3][j], $N_1_even(p, 4)), $N_1_even(p, 8));
     return;
   }
   const $N_1_split uneven16 = $N_1_uneven(p, rows, 16), uneven8 = $N_1_uneven(p, rows, 8);
@@ -187,7 +189,8 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   __syncthreads();
   // States of rows: [b][chunk][row]; behind them those of columns: [b][band][column].
   $N_0_state* across = ($N_0_state*)p.scratch + (tarry_i64)b * chunks * p.$EY + top;
-  $N_1_state* down = ($N_1_state*)((unsigned char*)p.scratch + (p.count * chunks * (tarry_i64)sizeof($N_0_state) + 15) / 16 * 16) + (tarry_i64)b * bands * p.n + base;
+  const tarry_i64 before = (p.count * chunks * (tarry_i64)sizeof($N_0_state) + 15) / 16 * 16;
+  $N_1_state* down = ($N_1_state*)((unsigned char*)p.scratch + before) + (tarry_i64)b * bands * p.n + base;
   if (row) across[chunk * p.$EY + threadIdx.x] = nodes[threadIdx.x];
   if (column) down[band * p.n + threadIdx.x] = $N_1_lanes(p, &lanes[0][threadIdx.x], rows);
   __syncthreads();
@@ -253,7 +256,7 @@ KernelSource render_crossed(const KernelIr& ir) {
                      {"$H", std::to_string(group.rows())},
                      {"$P", std::to_string(group.pitch())},
                      {"$F", loaded_bytes(ir) <= 16 && state <= 8 ? "2" : "1"},
-                     {"$M", state <= 4 && kept <= 4 ? "2" : "1"},
+                     {"$M", state <= 8 ? "2" : "1"},
                      {"$Y", across.stores ? ", y" : ""}})
         .fill(text);
   };

@@ -131,7 +131,8 @@ class Crosser {
     double points = 1;
     for (const std::int64_t extent : space(a).space) points *= static_cast<double>(extent);
     const auto state = static_cast<double>(reduction_bytes(f_.g, x).state + reduction_bytes(f_.g, y).state);
-    const double saved = cost_.seconds_per_launch + (static_cast<double>(shared) - 2 * state * points / kTreeBlock) / cost_.bytes_per_second;
+    const double bytes = static_cast<double>(shared) - 2 * state * points / kTreeBlock;
+    const double saved = cost_.seconds_per_launch + bytes / cost_.bytes_per_second;
     return saved > kLeastSaved * (p_.seconds(a) + p_.seconds(b)) ? saved : 0;
   }
 
