@@ -265,8 +265,10 @@ void CrossedWriter::entry() {
   w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
   w_.line("const tarry_i64 number = item / chunks, chunk = item - number * chunks;");
   band("number");
-  w_.line(fmt::format("{}_tile(p{}, stack, parts[item].rows);", kEntryName, place(false, fmt::format(", j0, chunk * {}", columns_))));
-  w_.line("parts[item].columns = stack[0];");
+  w_.line(fmt::format("const tarry_i64 k0 = chunk * {0}, m = n - k0 < {0} ? n - k0 : {0};", columns_));
+  w_.line(fmt::format("{0} *const top = &parts[item].columns, *const found = stack;", w_.state_type()));
+  w_.line(fmt::format("{}_tile(p{}, stack, parts[item].rows);", kEntryName, place(false, ", j0, k0")));
+  w_.copy("top", "found");
   w_.close();
   w_.close();
 }
@@ -295,7 +297,9 @@ void CrossedWriter::fold() {
   w_.line(fmt::format("{} stack[{}];", w_.state_type(), kBandLevels));
   w_.line("tarry_i64 depth = 0;");
   w_.open("for (tarry_i64 b = 0; b < bands; ++b)");
-  w_.line("stack[depth] = parts[(number - at + b) * chunks + chunk].columns;");
+  w_.line(fmt::format("{} *const top = stack + depth;", w_.state_type()));
+  w_.line(fmt::format("const {} *const found = &parts[(number - at + b) * chunks + chunk].columns;", w_.state_type()));
+  w_.copy("top", "found");
   w_.push("b");
   w_.close();
   w_.fold_stack();

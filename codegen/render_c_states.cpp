@@ -144,6 +144,14 @@ void StateWriter::clear(std::string_view state) {
   close();
 }
 
+void StateWriter::copy(std::string_view to, std::string_view from) {
+  line(fmt::format("{}->count = {}->count;", to, from));
+  open_tile();
+  for (const StateField& f : state_fields(ir))
+    if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} = {};", at(to, f.reduction, f.part), at(from, f.reduction, f.part)));
+  close();
+}
+
 void StateWriter::push(std::string_view leaf) {
   line("++depth;");
   open(fmt::format("for (tarry_i64 t = {}; t & 1; t >>= 1, --depth)", leaf));

@@ -60,6 +60,7 @@ class StateWriter : public CWriter {
 
   // Pieces of others.
   void clear(std::string_view state);
+  void copy(std::string_view to, std::string_view from);  ///< the elements of the tile
   void push(std::string_view leaf);
   void fold_stack();
   /// The `length` inputs from k on become states on the stack. `start` is where the stack was empty; k is a multiple of
