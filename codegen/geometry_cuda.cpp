@@ -102,6 +102,9 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       g.outer_tiles = divide_up(outer, outer_tile(ir).columns());
       cut_columns(g, blocks, outer_tile(ir));
       break;
+    case Schedule::ReduceCrossed:
+      cut_crossed(ir, args, g);
+      break;
     case Schedule::Contract:
     case Schedule::ContractReduce: {
       const bool map = ir.is_map();
@@ -122,7 +125,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       cut_scan(ir, args, g);
       break;
   }
-  if (g.chunks > 1) {
+  if (g.chunks > 1 && !ir.is_crossed()) {
     g.scratch_bytes = state_bytes(ir) * static_cast<std::size_t>(outer * g.chunks);
     g.ticket_count = static_cast<std::size_t>(g.outer_tiles);
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/interpreter_tree.h"
 #include "codegen/steps.h"
 #include "support/check.h"
 
@@ -14,172 +15,6 @@ namespace tarry::codegen {
 namespace {
 
 constexpr int kTile = 256;
-constexpr int kLanes = 32, kBlock = 128;
-
-struct Cell {
-  alignas(8) unsigned char bytes[8];
-};
-
-/// A partial result of one reduction over `count` elements.
-struct Part {
-  Cell a{}, b{};  // value; mean and m2; best value and its index
-  std::int64_t count = 0;
-};
-
-template <class T>
-T get(const Cell& c) {
-  T v;
-  std::memcpy(&v, c.bytes, sizeof v);
-  return v;
-}
-template <class T>
-void put(Cell& c, T v) {
-  std::memcpy(c.bytes, &v, sizeof v);
-}
-
-/// Chan's merge, as docs/numerics.md writes it.
-template <class T>
-Part merge_moments(const Part& a, const Part& b) {
-  const T w = static_cast<T>(b.count) / static_cast<T>(a.count + b.count);
-  const T d = get<T>(b.a) - get<T>(a.a);
-  Part out;
-  put<T>(out.a, get<T>(a.a) + d * w);
-  put<T>(out.b, (get<T>(a.b) + get<T>(b.b)) + (d * d) * (static_cast<T>(a.count) * w));
-  out.count = a.count + b.count;
-  return out;
-}
-
-/// Welford's step: the k-th element of a lane, k = a.count + 1.
-template <class T>
-Part step_moments(const Part& a, const Cell& y) {
-  const T d = get<T>(y) - get<T>(a.a);
-  const T mean = get<T>(a.a) + d * (T{1} / static_cast<T>(a.count + 1));
-  Part out;
-  put<T>(out.a, mean);
-  put<T>(out.b, get<T>(a.b) + d * (get<T>(y) - mean));
-  out.count = a.count + 1;
-  return out;
-}
-
-/// Of equal values the lowest index, of NaNs the first: an order of all (value, index), so the tree cannot matter.
-template <class T>
-Part better(Op op, const Part& a, const Part& b) {
-  const T x = get<T>(a.a), y = get<T>(b.a);
-  bool left = get<std::int64_t>(a.b) < get<std::int64_t>(b.b);
-  if ((x != x) != (y != y))
-    left = x != x;
-  else if (x < y || y < x)
-    left = op == Op::ArgMin ? x < y : y < x;
-  return left ? a : b;
-}
-
-Part better(Op op, Dtype dtype, const Part& a, const Part& b) {
-  switch (dtype) {
-    case Dtype::Int32:
-      return better<std::int32_t>(op, a, b);
-    case Dtype::Int64:
-      return better<std::int64_t>(op, a, b);
-    case Dtype::UInt32:
-      return better<std::uint32_t>(op, a, b);
-    case Dtype::UInt64:
-      return better<std::uint64_t>(op, a, b);
-    case Dtype::Float32:
-      return better<float>(op, a, b);
-    default:
-      TARRY_ASSERT(dtype == Dtype::Float64);
-      return better<double>(op, a, b);
-  }
-}
-
-class Reducer {
- public:
-  Reducer(const Reduction& r, std::int64_t weight) : op_(r.op), dtype_(r.dtype), weight_(weight) {
-    if (op_ == Op::Sum || op_ == Op::CumulativeSum) combine_ = scalar_function(Op::Add, dtype_, dtype_);
-    if (op_ == Op::Prod || op_ == Op::CumulativeProd) combine_ = scalar_function(Op::Multiply, dtype_, dtype_);
-    if (op_ == Op::Min) combine_ = scalar_function(Op::Minimum, dtype_, dtype_);
-    if (op_ == Op::Max) combine_ = scalar_function(Op::Maximum, dtype_, dtype_);
-  }
-
-  /// The result of no element. Moments of nothing give 0 / 0 later; recording refuses the others.
-  [[nodiscard]] Part identity() const {
-    Part p;
-    if (op_ != Op::Prod) return p;
-    if (dtype_ == Dtype::Float32)
-      put(p.a, 1.0f);
-    else if (dtype_ == Dtype::Float64)
-      put(p.a, 1.0);
-    else
-      put<std::int64_t>(p.a, 1);
-    return p;
-  }
-
-  /// The lane state after its first element, k: y, or mean and m2.
-  [[nodiscard]] Part first(const Cell& y, const Cell& m2, std::int64_t k) const {
-    Part p;
-    p.a = y;
-    p.count = 1;
-    if (graph::is_arg_reduce(op_)) put<std::int64_t>(p.b, k);
-    if (op_ == Op::MomentsMerge) {
-      p.b = m2;
-      p.count = weight_;
-    }
-    return p;
-  }
-  [[nodiscard]] Part step(const Part& lane, const Cell& y, const Cell& m2, std::int64_t k) const {
-    if (op_ == Op::Moments)
-      return dtype_ == Dtype::Float32 ? step_moments<float>(lane, y) : step_moments<double>(lane, y);
-    return combine(lane, first(y, m2, k));
-  }
-  [[nodiscard]] Part combine(const Part& a, const Part& b) const {
-    if (graph::is_arg_reduce(op_)) return better(op_, dtype_, a, b);
-    if (!combine_) return dtype_ == Dtype::Float32 ? merge_moments<float>(a, b) : merge_moments<double>(a, b);
-    Part out;
-    combine_(out.a.bytes, a.a.bytes, b.a.bytes, nullptr);
-    out.count = a.count + b.count;
-    return out;
-  }
-  /// Output number `output` of the reduction.
-  [[nodiscard]] const Cell& result(const Part& p, std::uint32_t output) const {
-    return output == 1 || graph::is_arg_reduce(op_) ? p.b : p.a;
-  }
-
- private:
-  Op op_;
-  Dtype dtype_;
-  std::int64_t weight_;
-  ScalarFunction combine_ = nullptr;
-};
-
-/// The blocks of tree R as they arrive: a binary counter of aligned subtrees, folded from the right at the end.
-class Tree {
- public:
-  explicit Tree(const Reducer& r) : r_(r) {}
-  void push(Part block) {
-    std::int64_t n = ++blocks_;
-    for (; n % 2 == 0; n /= 2) {
-      block = r_.combine(stack_.back(), block);
-      stack_.pop_back();
-    }
-    stack_.push_back(block);
-  }
-  /// What has come in, as the offset of a scan: the largest subtree first; nothing at the start.
-  [[nodiscard]] std::optional<Part> prefix() const {
-    if (stack_.empty()) return std::nullopt;
-    Part out = stack_.front();
-    for (std::size_t i = 1; i < stack_.size(); ++i) out = r_.combine(out, stack_[i]);
-    return out;
-  }
-  [[nodiscard]] Part fold() const {
-    Part out = stack_.back();
-    for (std::size_t i = stack_.size() - 1; i-- > 0;) out = r_.combine(stack_[i], out);
-    return out;
-  }
-
- private:
-  const Reducer& r_;
-  std::int64_t blocks_ = 0;
-  std::vector<Part> stack_;
-};
 
 class Machine {
  public:
@@ -219,6 +54,10 @@ class Machine {
         place_outer(at, count);
         execute(Region::Point, 0, count);
       }
+      return;
+    }
+    if (ir_.is_crossed()) {
+      for (std::int64_t o = 0; o < total; o += args_.extents.back()) run_crossed(o);
       return;
     }
     for (std::int64_t o = 0; o < total; ++o) ir_.is_scan() ? scan_row(o) : run_row(o);
@@ -460,6 +299,58 @@ class Machine {
     execute(Region::Outer, stage, 1);
   }
 
+  // --- Crossed ------------------------------------------------------------------------------------------------------
+
+  /// The rows from outer index `first` on: tile after tile of columns, row after row in each.
+  void run_crossed(std::int64_t first) {
+    const std::int64_t rows = args_.extents.back(), n = args_.reduced;
+    std::vector<std::vector<Tree>> along;  // by reduction and row
+    for (const Reducer& r : reducers_) along.emplace_back(static_cast<std::size_t>(rows), Tree(r));
+    for (std::int64_t k = 0; k < n; k += tile_) {
+      const std::int64_t count = std::min(tile_, n - k);
+      std::vector<std::vector<Column>> across;  // by reduction and column
+      for (const Reducer& r : reducers_) across.emplace_back(static_cast<std::size_t>(count), Column(r));
+      for (std::int64_t row = 0; row < rows; ++row) {
+        place_reduced(places(first + row), k, count);
+        execute(Region::Point, 0, count);
+        for (std::size_t r = 0; r < reducers_.size(); ++r) {
+          if (ir_.reductions[r].stage == 0)
+            for (std::int64_t b = 0; b < count; b += kBlock)
+              along[r][static_cast<std::size_t>(row)].push(block(r, k, b, std::min<std::int64_t>(kBlock, count - b)));
+          else
+            for (std::int64_t t = 0; t < count; ++t) across[r][static_cast<std::size_t>(t)].take(input(r, 0, t), input(r, 1, t));
+        }
+      }
+      for_results(1, [&](std::size_t r, std::size_t i, std::uint32_t output) {
+        for (std::int64_t t = 0; t < count; ++t) value(i, t) = reducers_[r].result(across[r][static_cast<std::size_t>(t)].fold(), output);
+      });
+      place_reduced(places(first), k, count);
+      execute(Region::Outer, 1, count);
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for_results(0, [&](std::size_t r, std::size_t i, std::uint32_t output) {
+        value(i, 0) = reducers_[r].result(along[r][static_cast<std::size_t>(row)].fold(), output);
+      });
+      place_outer(first + row, 1);
+      execute(Region::Outer, 0, 1);
+    }
+  }
+
+  /// f(reduction, instruction, output) for the results of a stage.
+  template <class F>
+  void for_results(int stage, const F& f) {
+    for (std::size_t i = 0; i < ir_.instrs.size(); ++i) {
+      const Instr& in = ir_.instrs[i];
+      if (in.kind == InstrKind::Result && ir_.reductions[in.index].stage == stage) f(std::size_t{in.index}, i, in.output);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> places(std::int64_t outer) const {
+    std::vector<std::int64_t> at(ir_.accesses.size());
+    for (std::size_t a = 0; a < at.size(); ++a) at[a] = outer_offset(a, outer);
+    return at;
+  }
+
   // --- Scans --------------------------------------------------------------------------------------------------------
 
   void scan_row(std::int64_t outer) {
@@ -526,13 +417,9 @@ class Machine {
 
   Part block(std::size_t r, std::int64_t k, std::int64_t first, std::int64_t m) {
     Part lanes[kLanes];
-    std::int64_t present = std::min<std::int64_t>(m, kLanes);
+    const std::int64_t present = std::min<std::int64_t>(m, kLanes);
     for (std::int64_t l = 0; l < present; ++l) lanes[l] = lane(r, k, first + l, kLanes, first + m);
-    for (std::int64_t d = kLanes / 2; d > 0; d /= 2) {
-      for (std::int64_t l = 0; l < d && l + d < present; ++l) lanes[l] = reducers_[r].combine(lanes[l], lanes[l + d]);
-      present = std::min(present, d);
-    }
-    return lanes[0];
+    return combine_lanes(reducers_[r], lanes, present);
   }
 
   const Cell& input(std::size_t r, std::size_t which, std::int64_t t) {

@@ -21,6 +21,8 @@ const char* text(Schedule s) {
       return "reduce_inner";
     case Schedule::ReduceOuter:
       return "reduce_outer";
+    case Schedule::ReduceCrossed:
+      return "reduce_crossed";
     case Schedule::RowSerial:
       return "row_serial";
     case Schedule::RowInner:
@@ -134,22 +136,26 @@ bool visible(const KernelIr& ir, const Instr& user, const Instr& used) {
   return visible(ir.home_region(user), 0, used);
 }
 
+/// Whether an instruction of `region` and `stage` runs where the last outer dimension has been reduced.
+bool across(const KernelIr& ir, Region region, int stage) { return ir.is_crossed() && region == Region::Outer && stage == 1; }
+
 /// An access that instructions of `region` may load or store, or whose value a guard of theirs tests.
-void verify_use(const KernelIr& ir, std::uint32_t access, Region region, const std::string& here,
+void verify_use(const KernelIr& ir, std::uint32_t access, Region region, int stage, const std::string& here,
                 std::uint32_t loop = kNone) {
   if (access >= ir.accesses.size()) broken(ir, here + " names no access");
   const Access& a = ir.accesses[access];
   if (a.loop != loop) broken(ir, here + ": the loop of an access");
-  if (a.outer_only != (region == Region::Outer)) broken(ir, here + ": access region");
+  if (a.outer_only != (region == Region::Outer && !across(ir, region, stage))) broken(ir, here + ": access region");
+  if (across(ir, region, stage) && a.strides.back() != StrideClass::Zero) broken(ir, here + ": it moves along the dimension that is reduced");
   if (region == Region::Row && a.reduced != StrideClass::Zero)
     broken(ir, here + ": a row value varies along the reduced axis");
 }
 
-void verify_guard(const KernelIr& ir, std::uint32_t guard, Region region, const std::string& here) {
+void verify_guard(const KernelIr& ir, std::uint32_t guard, Region region, int stage, const std::string& here) {
   if (guard >= ir.guards.size()) broken(ir, here + " names no guard");
   if (ir.guards[guard].terms.empty()) broken(ir, here + ": a guard without a term");
   for (const GuardTerm& term : ir.guards[guard].terms) {
-    verify_use(ir, term.access, region, here);
+    verify_use(ir, term.access, region, stage, here);
     if (ir.accesses[term.access].buffer != kNone) broken(ir, here + ": a guard tests an iota");
     if (term.extent >= ir.scalars.size() || ir.scalars[term.extent] != Dtype::Int64)
       broken(ir, here + ": an extent of a guard");
@@ -157,7 +163,7 @@ void verify_guard(const KernelIr& ir, std::uint32_t guard, Region region, const 
 }
 
 void verify_memory(const KernelIr& ir, const Instr& in, const std::string& here) {
-  verify_use(ir, in.index, ir.home_region(in), here, in.loop);
+  verify_use(ir, in.index, ir.home_region(in), in.stage, here, in.loop);
   const Access& a = ir.accesses[in.index];
   if (a.store != (in.kind == InstrKind::Store)) broken(ir, here + ": access direction");
   const Dtype element = a.buffer == kNone ? Dtype::Int64 : ir.buffers.at(a.buffer);
@@ -166,7 +172,7 @@ void verify_memory(const KernelIr& ir, const Instr& in, const std::string& here)
   if (in.kind == InstrKind::Store && a.buffer == kNone) broken(ir, here + " stores to an iota");
   if (in.guard == kNone) return;
   if (in.kind == InstrKind::Store || a.buffer == kNone) broken(ir, here + ": only a load of a buffer has a guard");
-  verify_guard(ir, in.guard, in.region, here);
+  verify_guard(ir, in.guard, in.region, in.stage, here);
 }
 
 void verify_result(const KernelIr& ir, const Instr& in, const std::string& here) {
@@ -177,6 +183,25 @@ void verify_result(const KernelIr& ir, const Instr& in, const std::string& here)
   if (static_cast<int>(in.output) >= graph::output_count(r.op)) broken(ir, here + ": output of a reduction");
   if (in.dtype != (graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype)) broken(ir, here + ": dtype of a result");
   if (in.stage < r.stage) broken(ir, here + ": a result before its reduction");
+}
+
+/// Two dimensions, each by itself.
+void verify_crossed(const KernelIr& ir) {
+  if (ir.rank < 1 || ir.stages() != 2) broken(ir, "a crossed kernel reduces two dimensions");
+  bool any[2] = {};
+  for (const Reduction& r : ir.reductions) any[r.stage] = true;
+  if (!any[0] || !any[1]) broken(ir, "a crossed kernel reduces both ways");
+  for (const Instr& in : ir.instrs) {
+    if (in.region == Region::Row && in.kind != InstrKind::Scalar) broken(ir, "row values of a crossed kernel are scalars");
+    if (in.region == Region::Point && in.stage != 0) broken(ir, "points of a crossed kernel serve both ways");
+    if (in.region != Region::Outer) continue;
+    if (in.kind == InstrKind::Result && in.stage != ir.reductions[in.index].stage) broken(ir, "a result of the other way");
+    for (const Value v : in.args)
+      if (v != kNone && ir.instrs[v].region == Region::Outer && ir.instrs[v].stage != in.stage) broken(ir, "a value of the other way");
+  }
+  for (const Reduction& r : ir.reductions)
+    for (const Value v : r.args)
+      if (v != kNone && ir.instrs[v].region == Region::Outer) broken(ir, "a reduction of what the other way gives");
 }
 
 bool folds(Op op) { return op == Op::Sum || op == Op::Prod || op == Op::Min || op == Op::Max; }
@@ -205,8 +230,8 @@ void verify_loops(const KernelIr& ir) {
   }
   for (const Fold& f : ir.folds)
     if (f.loop >= ir.loops.size()) broken(ir, "a fold names no loop");
-  if ((ir.staged() || ir.has_tiles()) && !ir.loops.empty())
-    broken(ir, "row, scan, stencil, transpose and steps schedules have no loops");
+  if ((ir.staged() || ir.is_crossed() || ir.has_tiles()) && !ir.loops.empty())
+    broken(ir, "crossed, row, scan, stencil, transpose and steps schedules have no loops");
   if (ir.is_contraction() && (ir.loops.empty() || ir.rows_class < 4 || ir.rows_class > kLongestLoop))
     broken(ir, "tiles share what loops read");
   if (ir.is_contraction() && ir.rank < (ir.schedule == Schedule::Contract ? 2 : 1)) broken(ir, "tiles have two dimensions");
@@ -266,7 +291,7 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
       return verify_result(ir, in, here);
     case InstrKind::Inside:
       if (in.dtype != Dtype::Bool) broken(ir, here + ": inside is a bool");
-      return verify_guard(ir, in.index, in.region, here);
+      return verify_guard(ir, in.index, in.region, in.stage, here);
     case InstrKind::Fold:
       return verify_fold(ir, static_cast<Value>(i), here);
     case InstrKind::Neighbour:
@@ -370,10 +395,11 @@ void verify(const KernelIr& ir) {
   if (ir.is_map() != ir.reductions.empty())
     broken(ir, "reductions belong to reduce schedules");
   // RowInner has one stage where a short row is reduced by part of a warp.
-  const bool staged = ir.staged() || ir.schedule == Schedule::Steps;
+  const bool staged = ir.staged() || ir.is_crossed() || ir.schedule == Schedule::Steps;
   if (ir.stages() > 1 ? !staged : staged && ir.schedule != Schedule::RowInner)
-    broken(ir, "several stages belong to row, scan and steps schedules");
+    broken(ir, "several stages belong to crossed, row, scan and steps schedules");
   if (ir.is_scan() && ir.stages() != 2) broken(ir, "a scan has two stages");
+  if (ir.is_crossed()) verify_crossed(ir);
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
 }
 
@@ -437,13 +463,27 @@ std::vector<StateField> state_fields(const KernelIr& ir) {
   return fields;
 }
 
-std::size_t state_bytes(const KernelIr& ir) {
+namespace {
+
+template <class Wanted>
+std::size_t bytes_of(const KernelIr& ir, const Wanted& wanted) {
   std::size_t at = 0;
   for (const StateField& f : state_fields(ir)) {
+    if (!wanted(ir.reductions[f.reduction])) continue;
     const std::size_t size = itemsize(f.dtype);
     at = (at + size - 1) / size * size + size;
   }
   return (at + 7) / 8 * 8;
+}
+
+}  // namespace
+
+std::size_t state_bytes(const KernelIr& ir) {
+  return bytes_of(ir, [](const Reduction&) { return true; });
+}
+
+std::size_t state_bytes(const KernelIr& ir, int stage) {
+  return bytes_of(ir, [stage](const Reduction& r) { return r.stage == stage; });
 }
 
 }  // namespace tarry::codegen

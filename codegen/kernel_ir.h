@@ -18,6 +18,12 @@
 // own and earlier stages and Outer values of earlier stages; what it uses of an earlier stage is kept or computed again,
 // with the same bits. Every other schedule has stage 0 only.
 //
+// Crossed. A ReduceCrossed kernel reduces two dimensions, each by itself: the reduced axis in stage 0, the last outer dimension
+// in stage 1. A reduction's stage says which. An Outer instruction of stage 0 runs once per outer index, one of stage 1 once
+// per index of the other outer dimensions and k: its accesses move along k, and not along the last outer dimension. It uses
+// Outer values of its own stage. Point instructions have stage 0, for both; Row instructions are scalars. The reduced extents
+// are longer than 32.
+//
 // Windows. A Stencil kernel loads each element of a tile once, whichever of the window's accesses it belongs to.
 //
 // Steps. A Steps kernel has stages too, of Point instructions, each at all points before the next one, also at those around
@@ -33,8 +39,8 @@
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each take
 // a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are in one
 // region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what its folds'
-// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. The Row and Scan schedules, Stencil,
-// Transpose and Steps have no loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of
+// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. ReduceCrossed, the Row and Scan schedules,
+// Stencil, Transpose and Steps have no loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of
 // two dimensions share what loops read: the Loop instructions use no values but those of their loop and scalars.
 //
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
@@ -63,6 +69,7 @@ enum class Schedule : std::uint8_t {
   ReduceSerial,  ///< n <= 32: one thread per outer index, left to right
   ReduceInner,   ///< loads are contiguous along the reduced axis
   ReduceOuter,   ///< loads are contiguous along the last outer dimension
+  ReduceCrossed, ///< two dimensions, each by itself: tiles of 128 rows, of 128 columns on a GPU; loads go along the reduced axis
   RowSerial,     ///< several stages, n <= 32: one thread per outer index
   RowInner,      ///< several stages, or on a GPU a short row: part of a thread block or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
@@ -193,6 +200,7 @@ struct KernelIr {
     return schedule == Schedule::ScanSerial || schedule == Schedule::ScanInner || schedule == Schedule::ScanTiles;
   }
   [[nodiscard]] bool staged() const { return is_row() || is_scan(); }  ///< goes over a row several times
+  [[nodiscard]] bool is_crossed() const { return schedule == Schedule::ReduceCrossed; }
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 
  private:
@@ -242,5 +250,6 @@ std::string to_string(const KernelIr& ir);
 struct StateField { std::uint32_t reduction; const char* part; Dtype dtype; };
 std::vector<StateField> state_fields(const KernelIr& ir);
 std::size_t state_bytes(const KernelIr& ir);
+std::size_t state_bytes(const KernelIr& ir, int stage);  ///< of the reductions of a stage
 
 }  // namespace tarry::codegen

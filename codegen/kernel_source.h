@@ -65,10 +65,11 @@ struct Geometry {
   std::int64_t outer_tiles = 1;    ///< GPU blocks or CPU work items that cover the outer space
   std::int64_t chunks = 1;         ///< pieces of the reduced axis
   std::int64_t chunk_blocks = 1;   ///< tree blocks per chunk
-  std::size_t scratch_bytes = 0;   ///< chunk states; 0 where chunks == 1
+  std::size_t scratch_bytes = 0;   ///< chunk states; 0 where there is nothing to fold
   std::size_t ticket_count = 0;    ///< GPU: counters needed
   DenseStores dense;
   [[nodiscard]] std::int64_t grid() const { return outer_tiles * chunks; }
+  [[nodiscard]] bool folds() const { return scratch_bytes != 0; }
 };
 
 KernelSource render(const KernelIr& ir, const graph::Target& target);

@@ -12,9 +12,10 @@ Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t 
     verify(out.ir);
     return out;
   }
-  Selection selection = select(g, fusion, group, outputs);
-  assign_stages(selection.lowered.ir);
-  Lowered out = schedule(std::move(selection), fusion.groups[group], target);
+  graph::Group walk = fusion.groups[group];
+  Selection selection = walk.crossed() ? select_crossed(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
+  if (!walk.crossed()) assign_stages(selection.lowered.ir);
+  Lowered out = schedule(std::move(selection), walk, target);
   verify(out.ir);
   return out;
 }

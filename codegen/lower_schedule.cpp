@@ -52,7 +52,7 @@ class Scheduler {
   [[nodiscard]] std::vector<std::vector<int>> merged_axes() const {
     std::vector<std::vector<int>> merged;
     for (int d = 0; d < group_.space.size(); ++d) {
-      if (d == group_.axis) continue;
+      if (d == group_.axis || d == group_.across) continue;
       const bool joins = !merged.empty() && std::all_of(raw_.begin(), raw_.end(), [&](const RawAccess& a) {
         return a.strides[merged.back().back()] == a.strides[d] * group_.space[d];
       });
@@ -61,6 +61,7 @@ class Scheduler {
       else
         merged.push_back({d});
     }
+    if (group_.crossed()) merged.push_back({group_.across});
     return merged;
   }
 
@@ -115,6 +116,11 @@ class Scheduler {
       return;
     }
     if (group_.scans) return choose_scan();
+    if (group_.crossed()) {
+      ir_.schedule = Schedule::ReduceCrossed;
+      if (target_.is_cuda()) choose_crossed_vector();
+      return;
+    }
     const bool serial = args_.reduced <= kSerialExtent;
     if (ir_.stages() > 1)
       ir_.schedule = serial ? Schedule::RowSerial : Schedule::RowInner;
@@ -206,6 +212,13 @@ class Scheduler {
       else
         a.aligned = a.reduced == StrideClass::One && is_aligned(i, 4, -1);
     }
+  }
+
+  /// A thread has four neighbouring columns of a tile.
+  void choose_crossed_vector() {
+    ir_.vector = kReduceVector;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      ir_.accesses[i].aligned = is_vector(i) && runs_along(i) && is_aligned(i, kReduceVector, -1);
   }
 
   void choose_outer_vector() {

@@ -33,8 +33,8 @@ struct Request {
 
 class Selector {
  public:
-  Selector(const Graph& g, const Fusion& fusion, std::uint32_t group)
-      : g_(g), fusion_(fusion), group_id_(group), group_(fusion.groups[group]), ir_(out_.lowered.ir) {
+  Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk)
+      : g_(g), fusion_(fusion), group_id_(group), group_(walk), ir_(out_.lowered.ir) {
     ir_.mode = group_.mode;
     whole_ = {Dims::filled(group_.space.size(), 0), group_.space};
   }
@@ -585,8 +585,8 @@ class Selector {
 
 }  // namespace
 
-Selection select(const Graph& g, const Fusion& fusion, std::uint32_t group, const std::vector<GraphEdge>& outputs) {
-  return Selector(g, fusion, group).run(outputs);
+Selection select(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk, const std::vector<GraphEdge>& outputs) {
+  return Selector(g, fusion, group, walk).run(outputs);
 }
 
 }  // namespace tarry::codegen

@@ -92,6 +92,7 @@ KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
   if (ir.schedule == Schedule::Steps) return render_c_steps(ir);
   if (ir.is_map()) return render_c_pointwise(ir);
   if (ir.is_scan()) return render_c_scan(ir);
+  if (ir.is_crossed()) return render_c_crossed(ir);
   return ir.is_row() ? render_c_row(ir) : render_c_reduce(ir);
 }
 
@@ -99,6 +100,7 @@ Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const Kerne
   if (ir.is_contraction()) return geometry_c_contract(ir, target, args);
   if (ir.is_scan()) return geometry_c_scan(ir, args);
   if (ir.is_row()) return geometry_c_row(ir, args);
+  if (ir.is_crossed()) return geometry_c_crossed(ir, args);
   if (ir.has_tiles()) return geometry_c_tiles(ir, args);
   if (!ir.is_map()) return geometry_c_reduce(ir, args);
   Geometry g;

@@ -155,12 +155,11 @@ void ReduceWriter::open_reduce() {
 /// A lane of four elements is one loop where all inputs are read in place: partial results stay in registers.
 bool ReduceWriter::has_full_lane() const {
   return ir_.schedule == Schedule::ReduceOuter && std::all_of(ir_.reductions.begin(), ir_.reductions.end(), [&](const Reduction& r) {
-    return r.op != Op::MomentsMerge && !graph::is_arg_reduce(r.op) && is_direct(r.args[0]);
+    return has_lanes_of_four(r) && is_direct(r.args[0]);
   });
 }
 
 void ReduceWriter::full_lane() {
-  constexpr int kSteps = 4;
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) {
     const Reduction& reduction = ir_.reductions[r];
     const std::uint32_t access = ir_.instrs[reduction.args[0]].index;
@@ -168,27 +167,10 @@ void ReduceWriter::full_lane() {
     w_.open("");
     w_.line(fmt::format("const {}* const {} = {};", type, x, sum_text(fmt::format("b{}", access), reduced_offset(ir_, access, "from", ""))));
     w_.line(fmt::format("const tarry_i64 h = {};", reduced_offset(ir_, access, "32", "")));
-    w_.open_loop("j", "0", "m");
-    if (is_moments(reduction)) {
-      w_.line(fmt::format("{} mean = {}[j], m2 = 0;", type, x));
-      for (int step = 2; step <= kSteps; ++step) {
-        w_.open("");
-        w_.line(fmt::format("const {} w = {};", type, float_literal(reduction.dtype, 1.0 / step)));
-        w_.moments_step(r, "mean", "m2", fmt::format("j + {} * h", step - 1));
-        w_.close();
-      }
-      w_.line(fmt::format("top->{}[j] = mean;", w_.part(r, "mean")));
-      w_.line(fmt::format("top->{}[j] = m2;", w_.part(r, "m2")));
-    } else {
-      w_.line(fmt::format("{} value = {}[j];", type, x));
-      for (int step = 2; step <= kSteps; ++step)
-        w_.line(fmt::format("value = {};", w_.expressions.combine(reduction, "value", fmt::format("{}[j + {} * h]", x, step - 1))));
-      w_.line(fmt::format("top->{}[j] = value;", w_.part(r, "value")));
-    }
-    w_.close();
+    w_.full_lane(r);
     w_.close();
   }
-  w_.line(fmt::format("step = {};", kSteps));
+  w_.line("step = 4;");
 }
 
 void ReduceWriter::reduce_tiles() {

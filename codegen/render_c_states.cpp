@@ -54,7 +54,7 @@ std::vector<std::uint32_t> StateWriter::reductions() const {
 }
 
 std::string StateWriter::state_type() const {
-  return fmt::format("struct {}_state{}", kEntryName, ir.is_row() ? std::to_string(stage_) : std::string());
+  return fmt::format("struct {}_state{}", kEntryName, ir.is_row() || ir.is_crossed() ? std::to_string(stage_) : std::string());
 }
 
 std::string StateWriter::at(std::string_view state, std::uint32_t r, std::string_view field) const {
@@ -141,6 +141,14 @@ void StateWriter::clear(std::string_view state) {
   for (const StateField& f : state_fields(ir))
     if (ir.reductions[f.reduction].stage == stage_)
       line(fmt::format("{} = {};", at(state, f.reduction, f.part), ir.reductions[f.reduction].op == Op::Prod ? "1" : "0"));
+  close();
+}
+
+void StateWriter::copy(std::string_view to, std::string_view from) {
+  line(fmt::format("{}->count = {}->count;", to, from));
+  open_tile();
+  for (const StateField& f : state_fields(ir))
+    if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} = {};", at(to, f.reduction, f.part), at(from, f.reduction, f.part)));
   close();
 }
 
@@ -290,6 +298,30 @@ void StateWriter::leaf_step(std::uint32_t r) {
     line(fmt::format("{} = {};", top, expressions.combine(reduction, top, x)));
   }
   close();
+  close();
+}
+
+void StateWriter::full_lane(std::uint32_t r) {
+  constexpr int kSteps = 4;
+  const Reduction& reduction = ir.reductions[r];
+  const std::string x = input(r, 0), type = accumulator(r);
+  open_loop("j", "0", "m");
+  if (is_moments(reduction)) {
+    line(fmt::format("{} mean = {}[j], m2 = 0;", type, x));
+    for (int step = 2; step <= kSteps; ++step) {
+      open("");
+      line(fmt::format("const {} w = {};", type, float_literal(reduction.dtype, 1.0 / step)));
+      moments_step(r, "mean", "m2", fmt::format("j + {} * h", step - 1));
+      close();
+    }
+    line(fmt::format("top->{}[j] = mean;", part(r, "mean")));
+    line(fmt::format("top->{}[j] = m2;", part(r, "m2")));
+  } else {
+    line(fmt::format("{} value = {}[j];", type, x));
+    for (int step = 2; step <= kSteps; ++step)
+      line(fmt::format("value = {};", expressions.combine(reduction, "value", fmt::format("{}[j + {} * h]", x, step - 1))));
+    line(fmt::format("top->{}[j] = value;", part(r, "value")));
+  }
   close();
 }
 

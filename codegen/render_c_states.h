@@ -22,6 +22,8 @@ inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at on
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
+/// Whether full_lane() is written for it.
+inline bool has_lanes_of_four(const Reduction& r) { return r.op != Op::MomentsMerge && !graph::is_arg_reduce(r.op); }
 /// The state's field that holds an output.
 std::string_view output_field(const Reduction& r, std::uint32_t output);
 
@@ -35,6 +37,10 @@ class StateWriter : public CWriter {
       : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks) {}
 
   void select_stage(int stage) { stage_ = stage; }
+  void select_stage(int stage, int tile) {
+    stage_ = stage;
+    tile_ = tile;
+  }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
 
   // Names.
@@ -54,6 +60,7 @@ class StateWriter : public CWriter {
 
   // Pieces of others.
   void clear(std::string_view state);
+  void copy(std::string_view to, std::string_view from);  ///< the elements of the tile
   void push(std::string_view leaf);
   void fold_stack();
   /// The `length` inputs from k on become states on the stack. `start` is where the stack was empty; k is a multiple of
@@ -61,6 +68,9 @@ class StateWriter : public CWriter {
   void segment(std::string_view start);
   /// One more element into every lane of the tile's top state; `step` is its number in the lane, from 1.
   void leaf_step(std::uint32_t r);
+  /// All four elements of a lane into the tile's top state, those of element j being x{r}_0[j], [j + h], ...: partial results
+  /// stay in registers.
+  void full_lane(std::uint32_t r);
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 
@@ -93,7 +103,8 @@ class StateWriter : public CWriter {
   void moments_blocks_function(std::uint32_t r, const std::string& arguments);
   void find_function(std::uint32_t r);
 
-  const int tile_, most_blocks_;
+  int tile_;
+  const int most_blocks_;
   int stage_ = 0;
 };
 

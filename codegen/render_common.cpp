@@ -99,7 +99,7 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
       for (std::uint32_t d = 0; d < rank; ++d)
         if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
     } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles || kind == SlotKind::TileMagic)
-      for (std::uint32_t d = kind == SlotKind::Extent && ir.is_contraction() ? 0 : 1; d < rank; ++d) add(kind, d);
+      for (std::uint32_t d = kind == SlotKind::Extent && (ir.is_contraction() || ir.is_crossed()) ? 0 : 1; d < rank; ++d) add(kind, d);
     else
       add(kind);
   }
@@ -259,6 +259,7 @@ std::string_view schedule_word(Schedule s) {
     case Schedule::ReduceSerial: return "serial";
     case Schedule::ReduceInner: return "inner";
     case Schedule::ReduceOuter: return "outer";
+    case Schedule::ReduceCrossed: return "crossed";
     case Schedule::RowSerial: return "short_rows";
     case Schedule::RowInner: return "rows";
     case Schedule::Stencil: return "stencil";

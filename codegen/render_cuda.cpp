@@ -17,6 +17,7 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
   if (ir.schedule == Schedule::Steps) return cuda::render_steps(ir, target);
   if (ir.is_scan()) return cuda::render_scan(ir);
+  if (ir.is_crossed()) return cuda::render_crossed(ir);
   if (ir.schedule == Schedule::ReduceSerial || ir.schedule == Schedule::RowSerial) return cuda::render_serial(ir);
   return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
 }
@@ -34,6 +35,7 @@ bool pointwise(const KernelIr& ir) { return ir.is_map(); }
 bool along_row(const KernelIr& ir) {
   switch (ir.schedule) {
     case Schedule::ReduceInner:
+    case Schedule::ReduceCrossed:
     case Schedule::RowInner:
     case Schedule::ScanInner:
     case Schedule::ScanTiles:
@@ -53,6 +55,7 @@ int items(const KernelIr& ir) {
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner:
     case Schedule::RowInner: return std::max(ir.vector, kInnerItems);
+    case Schedule::ReduceCrossed:
     case Schedule::ScanInner:
     case Schedule::ScanTiles: return kInnerItems;
     case Schedule::ReduceOuter: return outer_tile(ir).items;
@@ -66,11 +69,12 @@ int items(const KernelIr& ir) {
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
     : stores_(stage.stores), draws_(stage.draws), replacements_(std::move(more)) {
-  replacements_.emplace_back("$S", ir.staged() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
+  replacements_.emplace_back("$S", ir.staged() || ir.is_crossed() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
   replacements_.emplace_back("$N", std::string(kEntryName));
   replacements_.emplace_back("$K", ir.wide_index ? "tarry_i64" : "int");
   replacements_.emplace_back("$O", ir.wide_index ? "tarry_i64" : "tarry_u32");
   replacements_.emplace_back("$W", std::to_string(items(ir)));
+  replacements_.emplace_back("$total", "p.n");
 }
 
 std::string Template::fill(std::string_view text) const {
@@ -124,7 +128,8 @@ bool Functions::vector_access(std::uint32_t access) const {
 
 /// Offset of item j at index k along the reduced axis, from where `place` put the access.
 std::string Functions::element(std::uint32_t access, Region region) const {
-  if (along_row(ir_)) return region == Region::Point ? reduced_offset(ir_, access, "(k + j)", "p.") : "0";
+  if (along_row(ir_) && region == Region::Point) return reduced_offset(ir_, access, "(k + j)", "p.");
+  if (along_row(ir_)) return ir_.is_crossed() && stage_->number == 1 ? reduced_offset(ir_, access, "k", "p.") : "0";
   std::string item = "0";
   if (items_ > 1 && region != Region::Outer && item_class(access) != StrideClass::Zero) {
     std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
@@ -240,7 +245,8 @@ void Functions::place() {
   std::size_t flat = rank;
   std::string apart;
   for (const char* index : {"x", "y"}) {
-    if (!ir_.is_contraction() || (ir_.schedule == Schedule::ContractReduce && *index == 'x')) continue;
+    const bool tiled = ir_.is_contraction() || ir_.is_crossed();
+    if (!tiled || (!ir_.is_map() && *index == 'x')) continue;
     indices[--flat] = index;
     apart = fmt::format(", $K {}{}", index, apart);
   }
@@ -296,9 +302,9 @@ void Functions::begin() {
   for (const Value v : used) out_.line(fmt::format("r.{0} = {0};", value_name(v)));
   out_.line("return r;");
   out_.close();
-  if (!ir_.staged()) return;
-  values("$N_outer", plan_.carried);
-  values("$N_kept", plan_.kept);
+  if (ir_.staged()) values("$N_outer", plan_.carried);
+  if (ir_.staged() || !plan_.kept.empty()) values("$N_kept", plan_.kept);
+  else if (ir_.is_crossed()) out_.line("struct $N_kept { int nothing; };");
 }
 
 /// The struct of the items' operands or results.
@@ -407,7 +413,7 @@ void Functions::store(Value v, Region region, const std::string& at) {
 /// Loads and computations of a region as statements. `alone`: one thread stands for the outer index and stores; it has
 /// placed the accesses at that index.
 void Functions::instructions(Region region, bool alone) {
-  const bool staged = ir_.staged() && region == Region::Outer;
+  const bool staged = (ir_.staged() || ir_.is_crossed()) && region == Region::Outer;
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
     const Instr& in = ir_.instrs[v];
     if (in.region != region || in.kind == InstrKind::Scalar || (region == Region::Point && !stage_->runs[v])) continue;
@@ -450,40 +456,51 @@ void Functions::instructions(Region region, bool alone) {
   }
 }
 
-void Functions::point() {
-  const bool reduces = !pointwise(ir_), row = ir_.staged();
-  bool indexed = false;
+bool Functions::indexed() const {
+  return std::any_of(stage_->reductions.begin(), stage_->reductions.end(), [&](std::uint32_t i) { return graph::is_arg_reduce(ir_.reductions[i].op); });
+}
+
+/// The struct of what the stage's reductions take.
+void Functions::taken() {
   std::string fields;
   for (const std::uint32_t i : stage_->reductions) {
     const Reduction& r = ir_.reductions[i];
     fields += fmt::format(" {} x{};", c_type(r.dtype), i);
     if (r.op == Op::MomentsMerge) fields += fmt::format(" {} x{}_m2;", c_type(r.dtype), i);
-    indexed |= graph::is_arg_reduce(r.op);
   }
-  if (indexed) fields += " $K at;";
-  if (reduces) out_.line(fmt::format("struct $S_inputs {{{} }};", fields));
+  if (indexed()) fields += " $K at;";
+  out_.line(fmt::format("struct $S_inputs {{{} }};", fields));
+}
+
+/// That struct's values; `name` says how one is called here.
+void Functions::take(const std::function<std::string(Value)>& name, std::string_view at) {
+  out_.line("$S_inputs in;");
+  for (const std::uint32_t i : stage_->reductions) {
+    const Reduction& r = ir_.reductions[i];
+    out_.line(fmt::format("in.x{} = {};", i, name(r.args[0])));
+    if (r.op == Op::MomentsMerge) out_.line(fmt::format("in.x{}_m2 = {};", i, name(r.args[1])));
+  }
+  if (indexed()) out_.line(fmt::format("in.at = {};", at));
+  out_.line("return in;");
+}
+
+void Functions::point() {
+  const bool reduces = !pointwise(ir_), row = ir_.staged();
+  if (reduces) taken();
   out_.open(fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, int j{}{}{}{})",
                         reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
                         reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
-                        ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s" : ir_.is_contraction() ? ", const $N_folds& f" : ""));
+                        ir_.is_crossed() ? ", $N_kept& h, $K row" : ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s" : ir_.is_contraction() ? ", const $N_folds& f" : ""));
   instructions(Region::Point, false);
   for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
-  if (reduces) {
-    out_.line("$S_inputs in;");
-    for (const std::uint32_t i : stage_->reductions) {
-      const Reduction& r = ir_.reductions[i];
-      out_.line(fmt::format("in.x{} = {};", i, operand(r.args[0], Region::Point)));
-      if (r.op == Op::MomentsMerge) out_.line(fmt::format("in.x{}_m2 = {};", i, operand(r.args[1], Region::Point)));
-    }
-    if (indexed) out_.line(along_row(ir_) ? "in.at = k + j;" : "in.at = k;");
-    out_.line("return in;");
-  }
+  if (reduces) take([&](Value v) { return operand(v, Region::Point); }, ir_.is_crossed() ? "row" : along_row(ir_) ? "k + j" : "k");
   out_.close();
 }
 
 void Functions::finish() {
   if (!ir_.staged()) {
-    out_.open("__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t, const $S_state& s)");
+    out_.open(fmt::format("__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t{}, const $S_state& s)",
+                          ir_.is_crossed() && stage_->number == 1 ? ", $K k" : ""));
     instructions(Region::Row, true);
     instructions(Region::Outer, true);
     out_.close();

@@ -6,12 +6,14 @@
 //   place    addresses of every access at an outer index       load, store   the items' operands, the first m of them
 //   begin    Row values                                        point         one item: Point instructions
 //   finish   Outer instructions
-// A Row or Scan schedule has load, store, point and finish once per stage. A thread of RowInner has the same points in every
+// A Row or Scan schedule has load, store, point and finish once per stage, ReduceCrossed finish only: its points, of the second
+// stage, keep what the reductions of the first one take. A thread of RowInner has the same points in every
 // stage; what later stages need of them it holds in registers or computes again (plan_stages).
 // Lengths and positions that are not in the text are launch arguments; nothing depends on a device.
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,7 +103,7 @@ bool shares_block(const KernelIr& ir, Value v);
 constexpr bool draws_late(const KernelIr& ir) { return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner; }
 
 /// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
-/// (items) and `more` put in. Lines that begin with @S are there for stages with Point stores only, those with @D for
+/// (items), $total (extent of the reduced axis) and `more` put in. Lines that begin with @S are there for stages with Point stores only, those with @D for
 /// stages that draw late.
 class Template {
  public:
@@ -118,6 +120,8 @@ class Functions {
   Functions(const KernelIr& ir, const StagePlan& plan);
   [[nodiscard]] std::string shared_text();                   ///< types and functions that all stages use
   [[nodiscard]] std::string stage_text(const Stage& stage);  ///< after the stage's state_type
+  /// The other way of a crossed kernel: what its reductions take, from what a point keeps for them, and `finish`.
+  [[nodiscard]] std::string along_text(const Stage& stage);
   /// A tiled schedule's step of a loop at an item of a point: takes `staged` operands from z, updates its folds.
   [[nodiscard]] std::string loop_text(std::uint32_t loop, const std::vector<std::uint32_t>& staged);
   [[nodiscard]] Expressions& expressions() { return expressions_; }
@@ -150,6 +154,9 @@ class Functions {
   void move(bool store);
   void move_items(bool store, const std::vector<Member>& some);
   void store_lines(const Member& m);
+  [[nodiscard]] bool indexed() const;
+  void taken();
+  void take(const std::function<std::string(Value)>& name, std::string_view at);
   void point();
   void finish();
   void instructions(Region region, bool alone);
@@ -173,8 +180,12 @@ std::string state_type(const KernelIr& ir, const Stage& stage);
 std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
 /// Combines lanes of incomplete tree blocks: lane_pair, uneven.
 std::string_view lane_functions();
-/// The tree above whole nodes: tree, push, collect, arrive; fold, of the chunks of a tile of columns.
-std::string_view tree_functions();
+/// The tree above whole nodes: tree, push, collect; arrive; both. lanes, of one column of a block; fold, of the chunks of a tile
+/// of columns that have $total elements each.
+std::string_view node_functions();
+std::string_view arrive_function();
+std::string tree_functions();
+std::string_view column_lanes();
 std::string_view column_fold();
 /// Tree blocks by eight threads each: four, some; and the choices that they leave open.
 std::string_view block_functions();
@@ -189,10 +200,13 @@ KernelSource render_transpose(const KernelIr& ir);
 KernelSource render_steps(const KernelIr& ir, const graph::Target& target);
 KernelSource render_serial(const KernelIr& ir);
 KernelSource render_reduction(const KernelIr& ir);
+KernelSource render_crossed(const KernelIr& ir);
 KernelSource render_rows(const KernelIr& ir);
 KernelSource render_scan(const KernelIr& ir);
 /// Grid and counters of a scan.
 void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g);
 KernelSource render_contract(const KernelIr& ir);
+/// Grid, scratch memory and counters of a crossed kernel: a thread block for 128 rows and 128 columns.
+void cut_crossed(const KernelIr& ir, const KernelArgs& args, Geometry& g);
 
 }  // namespace tarry::codegen::cuda

@@ -24,7 +24,7 @@ std::size_t point_bytes(const KernelIr& ir) {
 constexpr std::string_view kTree = R"(
 // Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
 template <int kNodes>
-__device__ __forceinline__ $S_state $N_tree(const $N_params& p, $S_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
+__device__ __forceinline__ $S_state $S_tree(const $N_params& p, $S_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
 #pragma unroll
   for (int d = 1; d < kNodes; d *= 2) {
     const int last = (there - 1) / d * d;
@@ -38,7 +38,7 @@ __device__ __forceinline__ $S_state $N_tree(const $N_params& p, $S_state (&v)[kN
 }
 
 // The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
-__device__ __forceinline__ void $N_push(const $N_params& p, $S_state* pending, int pitch, int step, $S_state s, tarry_i64 unit, tarry_i64 nb) {
+__device__ __forceinline__ void $S_push(const $N_params& p, $S_state* pending, int pitch, int step, $S_state s, tarry_i64 unit, tarry_i64 nb) {
   int level = 0;
   for (; step >> level & 1; ++level) {
     s = $S_combine(pending[level * pitch], s, $S_share(p, unit << level, nb));
@@ -48,7 +48,7 @@ __device__ __forceinline__ void $N_push(const $N_params& p, $S_state* pending, i
 }
 
 // The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
-__device__ __forceinline__ $S_state $N_collect(const $N_params& p, const $S_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
+__device__ __forceinline__ $S_state $S_collect(const $N_params& p, const $S_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
   int level = __ffs(steps) - 1;
   $S_state s = pending[level * pitch];
   tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
@@ -59,7 +59,9 @@ __device__ __forceinline__ $S_state $N_collect(const $N_params& p, const $S_stat
   }
   return s;
 }
+)";
 
+constexpr std::string_view kArrive = R"(
 // Counts a thread block in; what it and those counted before have written is visible to the last one.
 __device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
   tarry_u32 before;
@@ -71,10 +73,10 @@ __device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
 /// What the last thread block of a tile of columns does.
 constexpr std::string_view kFoldColumns = R"(
 // Folds chunk states of `unit` elements in place, $R at a time: part[0, $C) of chunk 0 become the results.
-__device__ __forceinline__ void $N_fold(const $N_params& p, $S_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
+__device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
   for (; chunks > 1; unit *= $R) {
     const int nodes = (chunks + $R - 1) / $R;
-    const tarry_i64 tail = p.n - (chunks - 1) * unit;
+    const tarry_i64 tail = $total - (chunks - 1) * unit;
     for (int base = 0; base < nodes * $C; base += 256) {
       const int node = (base + (int)threadIdx.x) / $C, column = threadIdx.x % $C;
       const bool mine = node < nodes && column < columns;
@@ -85,7 +87,7 @@ __device__ __forceinline__ void $N_fold(const $N_params& p, $S_state* part, tarr
 #pragma unroll
         for (int i = 0; i < $R; ++i)
           if (i < there) v[i] = from[i * pitch];
-        v[0] = $N_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
+        v[0] = $S_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
       }
       __syncthreads();
       if (mine) part[node * pitch + column] = v[0];
@@ -233,6 +235,24 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 }
 )";
 
+/// What warps give for the lanes 0 to 7 of a block, combined.
+constexpr std::string_view kColumnLanes = R"(// One column of a block of m <= 128 elements: its lanes 0 to 7.
+__device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $S_state* lanes, int m) {
+  $S_state v[8];
+#pragma unroll
+  for (int l = 0; l < 8; ++l) v[l] = lanes[l * $C];
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) {
+    const $S_split uneven = $S_uneven(p, m, d);
+#pragma unroll
+    for (int l = 0; l < 4; ++l)
+      if (l < d && l + d < m) v[l] = $S_combine(v[l], v[l + d], $S_lane_pair(p, m, l, d, uneven));
+  }
+  return v[0];
+}
+
+)";
+
 /// 32 threads side by side hold $W columns each; warp w of 8 holds lanes w, w + 8, w + 16, w + 24 of a tree block, so
 /// that two levels of the tree combine in registers and three through shared memory.
 constexpr std::string_view kOuter = R"(
@@ -293,22 +313,9 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
   }
 }
 
-// One column of a block of m <= 128 elements: its lanes 0 to 7.
-__device__ __forceinline__ $S_state $N_lanes(const $N_params& p, const $S_state* lanes, int m) {
-  $S_state v[8];
-#pragma unroll
-  for (int l = 0; l < 8; ++l) v[l] = lanes[l * $C];
-#pragma unroll
-  for (int d = 4; d > 0; d /= 2) {
-    const $S_split uneven = $S_uneven(p, m, d);
-#pragma unroll
-    for (int l = 0; l < 4; ++l)
-      if (l < d && l + d < m) v[l] = $S_combine(v[l], v[l + d], $S_lane_pair(p, m, l, d, uneven));
-  }
-  return v[0];
-}
+)";
 
-extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
+constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
   __shared__ $S_state lanes[$B][8][$C];
   __shared__ $S_state pending[$L][$C];
   __shared__ bool last;
@@ -342,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
       const int there = (left + 127) / 128;
 #pragma unroll
       for (int b = 0; b < $B; ++b)
-        if (b < there) v[b] = $N_lanes(p, &lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128);
+        if (b < there) v[b] = $S_lanes(p, &lanes[b][0][threadIdx.x], left - b * 128 < 128 ? left - b * 128 : 128);
       $N_push(p, &pending[0][threadIdx.x], $C, step, $N_tree(p, v, there, 128, left - (there - 1) * 128), $B * 128, left);
     }
     __syncthreads();
@@ -365,9 +372,9 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 )";
 
 std::string skeleton(const KernelIr& ir) {
-  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}", lane_functions(), kTree, kFoldColumns, kOuter);
+  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes, kOuterKernel);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
-  return fmt::format("{}{}{}{}{}", lane_functions(), kTree, block_functions(), kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
+  return fmt::format("{}{}{}{}{}", lane_functions(), tree_functions(), block_functions(), kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
 }
 
 /// Numbers and pieces that the skeletons leave open.
@@ -408,8 +415,11 @@ Parameters parameters_of(const KernelIr& ir) {
 
 }  // namespace
 
-std::string_view tree_functions() { return kTree; }
+std::string tree_functions() { return fmt::format("{}{}", node_functions(), kArrive); }
+std::string_view node_functions() { return kTree; }
+std::string_view arrive_function() { return kArrive; }
 std::string_view column_fold() { return kFoldColumns; }
+std::string_view column_lanes() { return kColumnLanes; }
 
 KernelSource render_reduction(const KernelIr& ir) {
   TARRY_ASSERT(!ir.reductions.empty());

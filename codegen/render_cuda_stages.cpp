@@ -141,6 +141,26 @@ std::vector<Value> carried_values(const KernelIr& ir) {
   return carried;
 }
 
+/// All points belong to the second stage, which keeps what the reductions of the first take.
+void cross(const KernelIr& ir, StagePlan& plan) {
+  const auto apart = [&](Stage& stage, int number) {
+    stage.number = number;
+    std::erase_if(stage.reductions, [&](std::uint32_t r) { return ir.reductions[r].stage != number; });
+  };
+  Stage along, across = std::move(plan.stages[0]);
+  along.runs.resize(ir.instrs.size());
+  along.reductions = across.reductions;
+  apart(along, 0);
+  apart(across, 1);
+  for (const std::uint32_t r : along.reductions)
+    for (const Value v : ir.reductions[r].args)
+      if (v != kNone && ir.instrs[v].region == Region::Point) plan.kept.push_back(v);
+  std::sort(plan.kept.begin(), plan.kept.end());
+  plan.kept.erase(std::unique(plan.kept.begin(), plan.kept.end()), plan.kept.end());
+  across.keeps = plan.kept;
+  plan.stages = {std::move(along), std::move(across)};
+}
+
 }  // namespace
 
 int outer_stage(const KernelIr& ir, Value v) {
@@ -160,6 +180,7 @@ StagePlan plan_stages(const KernelIr& ir) {
     }
     all.draws = draws(ir, all);
     for (std::uint32_t r = 0; r < ir.reductions.size(); ++r) all.reductions.push_back(r);
+    if (ir.is_crossed()) cross(ir, plan);
     return plan;
   }
   plan.carried = carried_values(ir);

@@ -43,9 +43,15 @@ graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, grap
 /// dimension 0 <= start + step * coordinate - update's start < extent of the value.
 std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Box box);
 
-/// lower_values.cpp: what the outputs need, from the last to the first, as instructions in order.
-Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
+/// lower_values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the group
+/// goes over: the group itself, or one way of a crossed one.
+Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
                  const std::vector<graph::GraphEdge>& outputs);
+
+/// lower_crossed.cpp: the same of a crossed group, both ways in one, with stages. `walk` becomes what the schedule is for:
+/// `axis` the one along which memory lies; not crossed where one way has no outputs.
+Selection select_crossed(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, graph::Group& walk,
+                         const std::vector<graph::GraphEdge>& outputs);
 
 /// lower_stages.cpp: the stage of every instruction and reduction, by dependence.
 void assign_stages(KernelIr& ir);

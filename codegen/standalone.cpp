@@ -200,7 +200,7 @@ class MainWriter {
       return;
     }
     w_.line(fmt::format("{}(&p, 0, {}ll);", source_.entry, g.grid()));
-    if (g.chunks != 1)
+    if (g.folds())
       w_.line(fmt::format("{}_fold(&p, 0, {}ll);", source_.entry, source_.fold_per_chunk ? g.grid() : g.outer_tiles));
   }
 

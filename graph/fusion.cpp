@@ -1,6 +1,7 @@
 // fuse(): words, constants and the order of the parts; see fusion.h for the rules.
 #include "graph/fusion.h"
 
+#include "graph/fusion_crossed.h"
 #include "graph/fusion_graph.h"
 #include "graph/fusion_greedy.h"
 #include "graph/fusion_refine.h"
@@ -40,7 +41,8 @@ std::string_view to_string(Reason r) {
 
 CostModel cost_model(const Target& target) {
   // An H200 moves 4.2 TB/s and issues 29.6 T instructions/s; a desktop core pair moves 40 GB/s and issues about 0.1 T.
-  return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 64} : CostModel{4.0e10, 1.0e11, 2.5e-6, 16384};
+  return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 64, 32768}
+                          : CostModel{4.0e10, 1.0e11, 2.5e-6, 16384, std::int64_t{1} << 32};
 }
 
 namespace {
@@ -52,7 +54,8 @@ Fusion search(const FusionGraph& f, const CostModel& cost, bool enabled, const L
   Partition p(f, model, greedy, limits);
   if (!p.usable()) return greedy;
   refine(p, model, f, refinement_budget(f.g.nodes.size()));
-  return p.emit(greedy.unfused);
+  const std::vector<Crossing> crossings = cross(f, p, cost, limits);
+  return p.emit(greedy.unfused, crossings);
 }
 
 }  // namespace

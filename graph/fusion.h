@@ -12,6 +12,7 @@
 // that Update's box into memory that holds the base already. Its other nodes are Map nodes and dense Updates over the same
 // space. A library group is a call: one node, whose operands and result are memory. A group of steps is a chain of maps and
 // dense updates of shifted views (steps.h): one result, each node computed once for a tile and the points around it.
+// A crossed group is two groups that reduce different axes of one space and read the same arrays (fusion_crossed.h).
 #pragma once
 
 #include <cstdint>
@@ -46,6 +47,7 @@ struct CostModel {
   double instructions_per_second;
   double seconds_per_launch;
   double points_per_row_value;  ///< points of a reduction that share one evaluation of what does not vary along it
+  std::int64_t longest_crossed;  ///< extent of the axes of a crossed group: one thread block folds a row's partial states
 };
 CostModel cost_model(const Target& target);
 
@@ -57,6 +59,7 @@ struct Limits {
   int cone = 64;     ///< nodes recomputed for one edge
   int steps = 16;    ///< of a chain in one kernel; none below three
   int window = 256;  ///< groups a legality search may visit
+  std::int64_t crossed = 128;  ///< shortest axes of a crossed group; 0: there are none
   std::int64_t row = 16384;  ///< longest row of a row group
 };
 
@@ -70,7 +73,10 @@ struct Group {
   NodeId library = kNoId;  ///< of a library group: its only node
   GraphEdge base{};        ///< of a group of steps: the stored value that they begin with
   Mode mode{};
+  int across = -1;                 ///< of a crossed group: position of the other reduced axis
+  std::vector<NodeId> crossing{};  ///< of the nodes those that belong to its reductions, ascending
   [[nodiscard]] bool steps() const { return base.node != kNoId; }
+  [[nodiscard]] bool crossed() const { return across >= 0; }
 };
 
 struct UnfusedEdge {

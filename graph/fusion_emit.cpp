@@ -15,7 +15,12 @@ struct Seen {
 
 class Emitter {
  public:
-  Emitter(const FusionGraph& f, const Partition& p, const std::vector<UnfusedEdge>& known) : f_(f), g_(f.g), p_(p) {
+  Emitter(const FusionGraph& f, const Partition& p, const std::vector<UnfusedEdge>& known, const std::vector<Crossing>& crossings)
+      : f_(f), g_(f.g), p_(p), joins_(p.kernel_count(), kNoId), joined_by_(p.kernel_count(), kNoId) {
+    for (const Crossing& c : crossings) {
+      joins_[c.across] = c.along;
+      joined_by_[c.along] = c.across;
+    }
     for (const UnfusedEdge& e : known) known_.try_emplace(pair(e.producer, e.consumer), e.reason);
     out_.group_of.assign(g_.nodes.size(), kNoId);
     out_.cone_of.assign(g_.nodes.size() * Node::kMaxInputs, kNoId);
@@ -32,7 +37,10 @@ class Emitter {
         for (const Computed& c : seen_[k].computed)
           if (c.home && c.depends == depends && out_.group_of[c.node] == kNoId && p_.kernel_of(c.node) == kNoId)
             claim(k, c.node);
-    for (Group& group : out_.groups) std::sort(group.nodes.begin(), group.nodes.end());
+    for (Group& group : out_.groups) {
+      std::sort(group.nodes.begin(), group.nodes.end());
+      std::sort(group.crossing.begin(), group.crossing.end());
+    }
     for (KernelId k = 0; k < seen_.size(); ++k) connect(k);
     return std::move(out_);
   }
@@ -45,20 +53,36 @@ class Emitter {
     std::vector<KernelId> full;
     index_.assign(seen_.size(), kNoId);
     for (KernelId k = 0; k < seen_.size(); ++k) {
-      if (p_.kernel(k).members.empty()) continue;
+      if (p_.kernel(k).members.empty() || joins_[k] != kNoId) continue;
       index_[k] = static_cast<std::uint32_t>(full.size());
       full.push_back(k);
     }
+    join();
     for (KernelId k : full) {
       before.emplace_back();
-      for (const GraphEdge& l : p_.loads(k)) before.back().push_back(index_[p_.kernel_of(l.node)]);
+      for (const KernelId part : {k, joined_by_[k]}) {
+        if (part == kNoId) continue;
+        for (const GraphEdge& l : p_.loads(part)) before.back().push_back(index_[p_.kernel_of(l.node)]);
+      }
     }
     const std::vector<std::uint32_t> sorted = topological_order(before);
     out_.groups.resize(full.size());
     for (std::uint32_t i = 0; i < sorted.size(); ++i) {
-      index_[full[sorted[i]]] = i;
-      describe(out_.groups[i], p_.kernel(full[sorted[i]]));
+      const KernelId k = full[sorted[i]];
+      index_[k] = i;
+      describe(out_.groups[i], p_.kernel(k));
+      if (joined_by_[k] == kNoId) continue;
+      Group crossing;
+      describe(crossing, p_.kernel(joined_by_[k]));
+      out_.groups[i].across = crossing.axis;
     }
+    join();
+  }
+
+  /// The second kernel of a pair has the group of the first.
+  void join() {
+    for (KernelId k = 0; k < joins_.size(); ++k)
+      if (joins_[k] != kNoId) index_[k] = index_[joins_[k]];
   }
 
   void describe(Group& group, const Kernel& kernel) const {
@@ -82,6 +106,7 @@ class Emitter {
   void claim(KernelId k, NodeId id) {
     out_.group_of[id] = index_[k];
     out_.groups[index_[k]].nodes.push_back(id);
+    if (joins_[k] != kNoId) out_.groups[index_[k]].crossing.push_back(id);
   }
 
   void connect(KernelId k) {
@@ -154,21 +179,22 @@ class Emitter {
   const Partition& p_;
   Fusion out_;
   std::vector<Seen> seen_;
-  std::vector<std::uint32_t> index_;  // by kernel: its group
+  std::vector<KernelId> joins_, joined_by_;  // by kernel: the other one of a crossed group, if it is the second or the first
+  std::vector<std::uint32_t> index_;         // by kernel: its group
   std::unordered_map<std::uint64_t, Reason> known_;
   std::unordered_map<std::uint32_t, std::uint32_t> cone_at_;  // by request of the kernel at hand
 };
 
 }  // namespace
 
-Fusion Partition::emit(const std::vector<UnfusedEdge>& known) {
+Fusion Partition::emit(const std::vector<UnfusedEdge>& known, const std::vector<Crossing>& crossings) {
   std::vector<Seen> seen(kernels_.size());
   for (KernelId k = 0; k < kernels_.size(); ++k) {
     if (kernels_[k].plan.members.empty()) continue;
     model_->evaluate(k, kernels_[k].plan, kernel_of_, readers_);
     seen[k] = {model_->computed(), model_->member_inputs()};
   }
-  return Emitter(*f_, *this, known).run(std::move(seen));
+  return Emitter(*f_, *this, known, crossings).run(std::move(seen));
 }
 
 }  // namespace tarry::graph

@@ -209,6 +209,7 @@ KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::v
   seen_.clear();
   seen_loads_.clear();
   seen_buffers_.clear();
+  loaded_.clear();
   stored_bytes_ = 0;
   row_kernel_ = ambiguous_ = nests_ = false;
   if (kernel.members.empty()) {
@@ -299,7 +300,7 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
       }
     } else if (any && (c == OpClass::Map || c == OpClass::Update)) {
       const std::uint32_t r = request(m, home_of(m));
-      requests_[r].early = f_.space(m) == point_ && !ambiguous_;
+      requests_[r].early = requests_[r].spread = f_.space(m) == point_ && !ambiguous_;
     } else if (any && c != OpClass::Iota && c != OpClass::Scalar) {  // a copy
       const std::uint32_t v = want_for(m, 0, home_of(m));
       if (v == kResult && f_.space(m) == point_ && !ambiguous_) return fail(Reason::WholeReduction);
@@ -427,6 +428,7 @@ std::uint32_t KernelModel::load(const Step& s) {
   bool varies = false;
   if (axis_ >= 0) varies = p.axes >> axis_ & 1;
   if (seen_loads_.insert(slot_of << 32 | s.place | std::uint64_t{s.memory} << 63, 0).second) {
+    loaded_.push_back({buffer, s});
     std::int64_t elements = 1;
     for (int a = 0; a < space_.size(); ++a) {
       if (!(p.axes >> a & 1)) continue;
@@ -514,6 +516,7 @@ bool KernelModel::check_reductions() {
     if (c.region != kPoint) return fail(Reason::ReductionChain);
     row_kernel_ = true;
   }
+  for (const Computed& c : requests_) row_kernel_ |= c.depends && c.region == kOuter && c.spread;
   return !row_kernel_ || (!nests_ && f_.reduce_space(key_).rows(limits_)) || fail(Reason::WholeReduction);
 }
 
@@ -534,6 +537,40 @@ void KernelModel::count() {
   out_.seconds = (empty ? 0 : cost_.seconds_per_launch) + bytes / cost_.bytes_per_second +
                  instructions / cost_.instructions_per_second;
   if (scatter_ != kNoId) out_.seconds += scatter_seconds();
+}
+
+Walk KernelModel::walk() const {
+  Walk w;
+  w.simple = key_ != kNoId && !scans_ && !row_kernel_ && !nests_ && !ambiguous_;
+  w.key = key_;
+  w.mode = mode_;
+  w.reductions = live_;
+  w.buffers = static_cast<int>(buffers_.size());
+  w.statements = static_cast<int>(requests_.size());
+  for (const Loaded& l : loaded_) {
+    const Buffer& b = buffers_[l.buffer];
+    w.streams.push_back({b.edge, std::min(b.bytes, g_.bytes(b.edge.node)), places_[l.step.place].axes, contiguous_axis(l.step)});
+  }
+  return w;
+}
+
+/// The axis of the space along which what is loaded lies side by side.
+int KernelModel::contiguous_axis(const Step& s) const {
+  const std::vector<AxisMap>& dims = places_[s.place].dims;
+  const Dims& shape = g_.shape(s.edge.node);
+  if (s.memory || static_cast<int>(dims.size()) != shape.size()) return -1;  // under another shape
+  Dims strides = row_major_strides(shape.span());
+  if (f_.op_class(s.edge.node) == OpClass::Leaf) {
+    const LeafLayout& layout = g_.leaves[g_.nodes[s.edge.node].payload];
+    if (!layout.contiguous) strides = layout.strides;
+  }
+  for (int axis = 0; axis < space_.size(); ++axis) {
+    std::int64_t stride = 0;
+    for (int d = 0; d < shape.size(); ++d)
+      if (dims[static_cast<std::size_t>(d)].axis == axis) stride += dims[static_cast<std::size_t>(d)].step * strides[d];
+    if (stride == 1) return axis;
+  }
+  return -1;
 }
 
 bool KernelModel::computes_once() {

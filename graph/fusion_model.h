@@ -32,7 +32,7 @@ struct Computed {
   bool decided = false;
   bool depends = false;  ///< on a reduction of the kernel
   bool early = false;    ///< wanted before the epilogue
-  bool spread = false;   ///< copied to every point
+  bool spread = false;   ///< stored at every point
   std::uint8_t region = 0;
   std::uint32_t loop = kNoId;  ///< the request of the nested reduction that it is computed in
   std::uint32_t inputs[Node::kMaxInputs] = {};  ///< a request, or one of KernelModel's constants
@@ -43,6 +43,24 @@ struct MemberInput {
   NodeId member;
   int input;
   std::uint32_t found;
+};
+
+/// A value that a kernel reads at one place of its space.
+struct Stream {
+  GraphEdge edge;
+  std::int64_t bytes = 0;  ///< of all that is read of the value
+  std::uint32_t axes = 0;  ///< bits: axes of the kernel's space that move it
+  int contiguous = -1;     ///< the axis along which neighbours lie side by side
+};
+
+/// What a kernel that reduces one axis is to one that reduces another.
+struct Walk {
+  bool simple = false;  ///< goes over its space once, without loops or scans
+  ReduceKey key = kNoId;
+  Mode mode{};
+  std::vector<NodeId> reductions;
+  std::vector<Stream> streams;
+  int buffers = 0, statements = 0;
 };
 
 struct KernelCost {
@@ -84,6 +102,7 @@ class KernelModel {
   [[nodiscard]] const std::vector<NodeId>& met() const { return met_; }
   /// Whether the last evaluated kernel needs a reduction of its members.
   [[nodiscard]] bool live(NodeId reduce) const { return std::find(live_.begin(), live_.end(), reduce) != live_.end(); }
+  [[nodiscard]] Walk walk() const;  ///< of the last evaluated kernel
   /// Whether the last evaluated kernel computes each of its nodes once, as often as it has elements.
   [[nodiscard]] bool computes_once();
   [[nodiscard]] const std::vector<MemberInput>& member_inputs() const { return member_inputs_; }
@@ -138,6 +157,7 @@ class KernelModel {
   void reduce(NodeId id);
   std::uint32_t want_for(NodeId member, int input, std::uint32_t place);
   std::uint32_t load(const Step& s);
+  [[nodiscard]] int contiguous_axis(const Step& s) const;
   std::uint32_t request(NodeId node, std::uint32_t place);
   int decide(NodeId update, std::uint32_t place);
   std::uint32_t nest(NodeId reduce, std::uint32_t place);
@@ -201,6 +221,11 @@ class KernelModel {
   std::vector<std::uint32_t> met_by_;  // by node: the kernel that met it last
   NumberTable seen_, seen_loads_, seen_buffers_;
   std::int64_t stored_bytes_ = 0;
+  struct Loaded {
+    std::uint32_t buffer;
+    Step step;
+  };
+  std::vector<Loaded> loaded_;  // each once
 };
 
 }  // namespace tarry::graph

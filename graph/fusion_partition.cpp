@@ -173,6 +173,12 @@ bool Partition::ideal() {
   return only != kNoId && model_->evaluate(only, kernels_[only].plan, kernel_of_, readers_).legal && model_->computes_once();
 }
 
+Walk Partition::walk(KernelId k) {
+  if (kernels_[k].plan.members.empty() || kernels_[k].known->walks == kNoId) return {};
+  (void)model_->evaluate(k, kernels_[k].plan, kernel_of_, readers_);
+  return model_->walk();
+}
+
 void Partition::touch(KernelId k) {
   touched_.resize(kernels_.size());
   if (touched_[k] == trial_) return;

@@ -10,6 +10,11 @@
 
 namespace tarry::graph {
 
+/// Two kernels that become one crossed group.
+struct Crossing {
+  KernelId along, across;
+};
+
 class Partition {
  public:
   /// From the groups and cones of `start`. usable() is false where the model does not accept one of them.
@@ -63,6 +68,8 @@ class Partition {
   /// settle(), then keeps what saves more than `least` seconds.
   bool improve(double least);
 
+  /// What a kernel is to one that reduces another axis.
+  [[nodiscard]] Walk walk(KernelId k);
   /// Of at most 16 nodes, numbered as bits: the kernel that stores `members`, with all outputs, loads what is in
   /// `loads` and computes the rest.
   KernelCost probe(const std::vector<NodeId>& window, std::uint32_t members, std::uint32_t loads);
@@ -81,7 +88,7 @@ class Partition {
   }
 
   /// The groups, cones and reasons of the present state.
-  Fusion emit(const std::vector<UnfusedEdge>& known);
+  Fusion emit(const std::vector<UnfusedEdge>& known, const std::vector<Crossing>& crossings = {});
 
  private:
   struct Entry {

@@ -122,7 +122,7 @@ std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vec
 
 /// What plan making may be told. Part of the plan's key.
 struct PlanSwitches {
-  bool fusion = true, reuse = true, library = true, steps = true;
+  bool fusion = true, reuse = true, library = true, steps = true, crossed = true;
   std::function<bool(std::string_view)> disabled;  ///< passes
   std::string words;                               ///< canonical form for the key
 };

@@ -199,12 +199,12 @@ std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& 
 void CpuBackend::launch(const Launch& launch) {
   const auto& executable = static_cast<const CpuExecutable&>(*launch.executable);
   const codegen::Geometry& geometry = launch.geometry;
-  TARRY_ASSERT(geometry.chunks == 1 || executable.fold_chunks != nullptr);
-  if (geometry.chunks > 1 && launch.source->fold_per_chunk)
+  TARRY_ASSERT(!geometry.folds() || executable.fold_chunks != nullptr);
+  if (geometry.folds() && launch.source->fold_per_chunk)
     return run_waves(executable, launch.parameters.data(), geometry.grid(), grain_of(launch));
   if (streams(launch)) return run_streamed(executable.run, launch, grain_of(launch));
   run_items(executable.run, launch.parameters.data(), geometry.grid(), grain_of(launch));
-  if (geometry.chunks == 1) return;
+  if (!geometry.folds()) return;
   const std::int64_t grain = std::max<std::int64_t>(1, 1024 / geometry.chunks / launch.source->tile);
   run_items(executable.fold_chunks, launch.parameters.data(), geometry.outer_tiles, grain);
 }

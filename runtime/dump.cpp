@@ -190,8 +190,9 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
   if (!wants("plan")) return;
   groups_.clear();
   for (std::size_t i = 0; i < f.groups.size(); ++i) {
-    groups_ += fmt::format("group {} over {}{}:", i, graph::to_string(f.groups[i].space),
-                           f.groups[i].reduces ? fmt::format(" reducing axis {}", f.groups[i].axis) : "");
+    const graph::Group& group = f.groups[i];
+    groups_ += fmt::format("group {} over {}{}{}:", i, graph::to_string(group.space), group.reduces ? fmt::format(" reducing axis {}", group.axis) : "",
+                           group.crossed() ? fmt::format(" and axis {}", group.across) : "");
     for (graph::NodeId id : f.groups[i].nodes) groups_ += fmt::format(" %{}", id);
     groups_ += "\n";
   }

@@ -55,6 +55,7 @@ class PlanMaker {
     place_roots(may_alias);
     graph::Limits limits;
     if (!switches_.steps) limits.steps = 0;
+    if (!switches_.crossed) limits.crossed = 0;
     fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
@@ -264,6 +265,7 @@ PlanSwitches plan_switches() {
   s.reuse = !has("reuse");
   s.library = !has("library");
   s.steps = !has("steps");
+  s.crossed = !has("crossed");
   s.disabled = has;
   return s;
 }

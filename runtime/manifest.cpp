@@ -353,6 +353,7 @@ PlanSwitches switches_of(const Recorded& recorded) {
   s.fusion = !has("fusion");
   s.reuse = !has("reuse");
   s.steps = !has("steps");
+  s.crossed = !has("crossed");
   s.disabled = has;
   return s;
 }

@@ -44,7 +44,7 @@ void compare_with_annealing(int first, int count, std::uint64_t moves, double se
     const std::uint64_t seed = 20'000 + static_cast<std::uint64_t>(i);
     const graph::Graph g = graph::dce(test::quality_graph(seed, 50 + i * 97 % 451));
     test::Search s(g, target);
-    const graph::Fusion ours = graph::fuse(g, target);
+    const graph::Fusion ours = graph::fuse(g, target, true, s.limits);
     const double seconds = measure(g, ours, target).seconds;
     graph::Partition p(s.f, s.model, ours, s.limits);
     REQUIRE(p.usable());
@@ -94,7 +94,7 @@ TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusi
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
     const graph::Graph g = test::quality_case(seed, 4 + static_cast<int>(seed % 7), target);
     test::Search s(g, target);
-    const graph::Fusion ours = graph::fuse(g, target);
+    const graph::Fusion ours = graph::fuse(g, target, true, s.limits);
     const double seconds = measure(g, ours, target).seconds, best = measure(g, test::exhaustive(s), target).seconds;
     cases.push_back({seed, seconds, best});
     equal += seconds <= best * (1 + 1e-9);

@@ -20,7 +20,9 @@ Search::Search(const Graph& graph, const Target& t)
       cost(cost_model(t)),
       f(graph, cost),
       model(f, cost, limits),
-      unfused(fuse(graph, t, false)) {}
+      unfused(fuse(graph, t, false)) {
+  limits.crossed = 0;  // pairs are made of the partition that is found
+}
 
 std::vector<NodeId> Search::scheduled_nodes() const {
   std::vector<NodeId> nodes;

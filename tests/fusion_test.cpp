@@ -221,3 +221,10 @@ TEST_CASE("plan: a chain of equal links is one kernel text", "[runtime][plan]") 
   for (int i = 0; i < 12800; ++i) y = y * 1.5f;
   CHECK(plan_of({&y}).counters.kernels <= 2);
 }
+
+TEST_CASE("fusion: a number that is spread over the row it was reduced from goes over that row again", "[graph][fusion]") {
+  const ta::Scope on_cpu(ta::cpu);
+  const ta::Array x = matrix_of(3, 4), most = ta::max(x, 0);  // a loop at each of its readers' points, which such rows cannot have
+  const ta::Array y = ta::with_set(most, {ta::slice()}, 1.0f) + ta::var(ta::argmax(most), ta::Axes{});
+  CHECK(y.to_vector<double>() == std::vector<double>(4, 1.0));
+}

@@ -115,6 +115,7 @@ class Generator {
 
   Program run() {
     if (program_.seed % 12 == 5) return steps();
+    if (program_.seed % 24 == 7) return both_ways();
     base_ = draw_shape(r_);
     const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
     for (std::int64_t i = 0; i < inputs; ++i) add_input();
@@ -184,6 +185,38 @@ class Generator {
       x = last_value();
     }
     return finished();
+  }
+  /// Reductions of a matrix along each of its axes, whose extents are blocks of the tree and a little more.
+  Program both_ways() {
+    base_ = {r_.between(128, 141), r_.between(128, 141)};
+    add_input();
+    program_.inputs[0].type.shape = types_[0].shape = base_;
+    if (r_.chance(80)) program_.inputs[0].layout = r_.pick({Layout::Copied, Layout::Contiguous, Layout::Transposed});
+    if (r_.chance(30)) add_input();
+    Statement s;
+    s.arguments = {Argument{0, 0}};
+    if (r_.chance(50)) {
+      s.function = types_.size() > 1 ? r_.pick({Function::Add, Function::Multiply, Function::Maximum}) : r_.pick({Function::Square, Function::Negative, Function::Abs});
+      if (types_.size() > 1) s.arguments.push_back({1, 0});
+      if (add(s)) s.arguments = {last_value()};
+      else s.arguments.resize(1);
+    }
+    const std::int64_t first = r_.below(2);
+    for (std::int64_t i = r_.between(2, 4); i-- > 0;) {
+      s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Min, Function::Max, Function::Argmin, Function::Argmax, Function::Mean, Function::Var,
+                            Function::Any, Function::CountNonzero});
+      s.axes = {(first + i) % 2};
+      s.flag = r_.chance(20);
+      if (!add(s)) continue;
+      const Argument result = last_value();
+      Statement after;
+      after.function = r_.pick({Function::Add, Function::Multiply, Function::Minimum});
+      after.arguments = {result, {-1, draw_scalar(r_)}};
+      if (r_.chance(30)) add(after);
+    }
+    if (program_.statements.empty()) add_statement();
+    choose_outputs();
+    return std::move(program_);
   }
   Program finished() {
     if (program_.statements.empty()) add_statement();

@@ -312,10 +312,10 @@ TEST_CASE("kernel ir: stages see what is there before them", "[codegen][interpre
   SECTION("stages belong to row schedules") {
     KernelIr ir = good.ir;
     ir.schedule = Schedule::ReduceInner;
-    check_broken(ir, "several stages belong to row, scan and steps schedules");
+    check_broken(ir, "several stages belong to crossed, row, scan and steps schedules");
     IrBuilder one(Schedule::RowSerial, 1);
     one.store(one.reduce(Op::Sum, one.load(float32, "*", '1')), "1", ' ', Region::Outer);
-    check_broken(one.ir, "several stages belong to row, scan and steps schedules");
+    check_broken(one.ir, "several stages belong to crossed, row, scan and steps schedules");
   }
   SECTION("a row value has no stage") {
     IrBuilder b = two_stages();
@@ -323,6 +323,44 @@ TEST_CASE("kernel ir: stages see what is there before them", "[codegen][interpre
     b.ir.accesses[0].reduced = StrideClass::Zero;
     b.ir.instrs[0].stage = 1;
     check_broken(b.ir, "a row value has no stage");
+  }
+}
+
+TEST_CASE("kernel ir: the two ways of a crossed kernel are apart", "[codegen][interpreter]") {
+  IrBuilder b(Schedule::ReduceCrossed, 1);
+  const Value x = b.load(float32, "*", '1');
+  const Value along = b.reduce(Op::Sum, x);
+  b.store(along, "1", ' ', Region::Outer);
+  b.stage = 1;
+  const Value across = b.reduce(Op::Max, x);
+  b.store(across, "0", '1', Region::Outer);
+  codegen::verify(b.ir);
+  SECTION("a value of the other way") {
+    b.ir.instrs.back().args[0] = along;
+    check_broken(b.ir, "a value of the other way");
+  }
+  SECTION("a store that moves along what is reduced") {
+    b.ir.accesses.back().strides[0] = StrideClass::One;
+    check_broken(b.ir, "it moves along the dimension that is reduced");
+  }
+  SECTION("a result of the other way") {
+    b.ir.instrs[across].index = b.ir.instrs[along].index;
+    check_broken(b.ir, "a result of the other way");
+  }
+  SECTION("one way only") {
+    b.ir.reductions[0].stage = 1;
+    b.ir.instrs[along].stage = b.ir.instrs[along + 1].stage = 1;
+    b.ir.accesses[b.ir.instrs[along + 1].index] = b.ir.accesses.back();
+    check_broken(b.ir, "a crossed kernel reduces both ways");
+  }
+  SECTION("values of a row") {
+    b.ir.instrs[x].region = Region::Row;
+    b.ir.accesses[b.ir.instrs[x].index].reduced = StrideClass::Zero;
+    check_broken(b.ir, "row values of a crossed kernel are scalars");
+  }
+  SECTION("points of the second way") {
+    b.ir.instrs[x].stage = 1;
+    check_broken(b.ir, "");
   }
 }
 
