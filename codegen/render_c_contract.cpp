@@ -365,10 +365,10 @@ void ContractWriter::entry() {
   w_.close();
   w_.close();
   if (!map_) {
-    w_.line("const tarry_i64 blocks = ((last < n ? last : n) - first + 127) / 128;");
+    w_.line(fmt::format("const tarry_i64 segments = ((last < n ? last : n) - first + {}) / {};", w_.segment_length() - 1, w_.segment_length()));
     w_.open("for (tarry_i64 y = top; y < end; ++y)");
     w_.line(fmt::format("{}* const stack = stacks[y - top];", w_.state_type()));
-    w_.line("tarry_i64 depth = __builtin_popcountll(blocks);");
+    w_.line("tarry_i64 depth = __builtin_popcountll(segments);");
     w_.fold_stack();
     w_.line(fmt::format("if (chunks == 1) {}_finish(p{}, y, stack);", kEntryName, plane(false)));
     w_.line(fmt::format("else (({}*)p->scratch)[part * count + plane * {} + y] = stack[0];", w_.state_type(), row_extent()));

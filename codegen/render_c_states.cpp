@@ -2,7 +2,7 @@
 #include "codegen/render_c_states.h"
 
 #include <algorithm>
-#include <utility>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -39,11 +39,6 @@ bool StateWriter::is_extreme(std::uint32_t r) const {
   const Reduction& reduction = ir.reductions[r];
   return (reduction.op == Op::Min || reduction.op == Op::Max || is_arg(r)) &&
          (reduction.dtype == Dtype::Float32 || reduction.dtype == Dtype::Float64);
-}
-
-std::vector<std::string_view> StateWriter::block_fields(std::uint32_t r) const {
-  if (is_moments(ir.reductions[r])) return {"mean", "m2"};
-  return {"value"};
 }
 
 std::vector<std::uint32_t> StateWriter::reductions() const {
@@ -138,6 +133,7 @@ void StateWriter::merge() {
 void StateWriter::clear(std::string_view state) {
   line(fmt::format("{}->count = 0;", state));
   open_tile();
+  if (tile_ > 1) line("TARRY_SCALAR;");
   for (const StateField& f : state_fields(ir))
     if (ir.reductions[f.reduction].stage == stage_)
       line(fmt::format("{} = {};", at(state, f.reduction, f.part), ir.reductions[f.reduction].op == Op::Prod ? "1" : "0"));
@@ -165,110 +161,42 @@ void StateWriter::fold_stack() {
 }
 
 void StateWriter::segment(std::string_view start) {
-  const int blocks = segment_blocks();
-  line("const tarry_i64 whole = length / 128;");
-  const auto inputs = [&](std::uint32_t r, std::string_view offset) {
-    std::string text;
-    for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) text += ", " + sum_text(input(r, x), std::string(offset));
-    return text;
-  };
+  line(fmt::format("{}* const top = stack + depth;", state_type()));
+  line("top->count = length;");
   for (const std::uint32_t r : reductions()) {
-    std::string fields;
-    for (const std::string_view field : block_fields(r)) {
-      line(fmt::format("{} {}[{}];", accumulator(r), block(r, field), blocks));
-      fields += ", " + block(r, field);
-    }
-    line(fmt::format("if (whole > 0) {}_blocks{}(p, whole{}{});", kEntryName, r, inputs(r, "0"), fields));
+    std::string inputs;
+    for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) inputs += ", " + input(r, x);
+    line(fmt::format("{}_node{}(p, n, length, k, top{});", kEntryName, r, inputs));
   }
-  const auto put = [&](std::uint32_t r, std::string_view node, std::string_view leaf) {
-    for (const std::string_view field : block_fields(r))
-      line(fmt::format("top->{}[0] = {}[{}];", part(r, field), block(r, field), node));
-    if (is_arg(r))
-      line(fmt::format("top->{0}[0] = k + {1} * 128 + {2}_find{3}({4} + {1} * 128, 128, {5}[{6}]);", part(r, "index"), leaf, kEntryName,
-                       r, input(r, 0), block(r, "value"), node));
-  };
-  open(fmt::format("if (whole == {})", blocks));
-  line(fmt::format("{}* const top = stack + depth;", state_type()));
-  line(fmt::format("top->count = {};", blocks * 128));
-  for (const std::uint32_t r : reductions()) {
-    open("");
-    if (is_arg(r)) {  // the place: the first block that holds the extreme, and there
-      line(fmt::format("{} all[{}];", accumulator(r), blocks));
-      line(fmt::format("for (int i = 0; i < {}; ++i) all[i] = {}[i];", blocks, block(r, "value")));
-    }
-    for (int nodes = blocks / 2; nodes > 0; nodes /= 2) combine_blocks(r, nodes, 128 * blocks / (2 * nodes));
-    if (is_arg(r)) {
-      line("tarry_i64 winner = 0;");
-      line(fmt::format("while (winner < {} && !{}) ++winner;", blocks - 1, ties(r, "all[winner]", block(r, "value") + "[0]")));
-    }
-    put(r, "0", "winner");
-    close();
-  }
-  push(fmt::format("{} / {}", start.empty() ? std::string("k") : fmt::format("(k - {})", start), blocks * 128));
-  close();
-  open("else");
-  line("tarry_i64 leaf = 0;");
-  open("for (; leaf < whole; ++leaf)");
-  line(fmt::format("{}* const top = stack + depth;", state_type()));
-  line("top->count = 128;");
-  for (const std::uint32_t r : reductions()) put(r, "leaf", "leaf");
-  push("leaf");
-  close();
-  open("if (length > whole * 128)");
-  line(fmt::format("{}* const top = stack + depth;", state_type()));
-  line("top->count = length - whole * 128;");
-  for (const auto& [condition, function] : {std::pair(fmt::format("if (n > {})", kSerial), "rest"), std::pair(std::string("else"), "serial")}) {
-    open(condition);
-    for (const std::uint32_t r : reductions())
-      line(fmt::format("{}_{}{}(p, length - whole * 128, k + whole * 128, top{});", kEntryName, function, r, inputs(r, "whole * 128")));
-    close();
-  }
-  push("leaf");
-  close();
-  close();
+  push(fmt::format("{} / {}", start.empty() ? std::string("k") : fmt::format("(k - {})", start), segment_length()));
 }
 
-/// Neighbouring nodes of `size` elements each: 2 * nodes become `nodes`.
-void StateWriter::combine_blocks(std::uint32_t r, int nodes, int size) {
-  open("");
-  if (is_moments(ir.reductions[r])) even_weights(r, size);
-  open(fmt::format("for (int i = 0; i < {}; ++i)", nodes));
-  if (is_moments(ir.reductions[r])) {
-    const std::string mean = block(r, "mean"), m2 = block(r, "m2");
-    line(fmt::format("const {0} e = {1}[2 * i + 1] - {1}[2 * i];", accumulator(r), mean));
-    line(fmt::format("{0}[i] = {0}[2 * i] + e * w;", mean));
-    line(fmt::format("{0}[i] = ({0}[2 * i] + {0}[2 * i + 1]) + (e * e) * aw;", m2));
-  } else {
-    const std::string value = block(r, "value");
-    line(fmt::format("{}[i] = {};", value, expressions.combine(ir.reductions[r], value + "[2 * i]", value + "[2 * i + 1]")));
-  }
-  close();
-  close();
+/// The weights of Chan's rule where the sides stand for `a` and `b` elements.
+void StateWriter::weights(std::uint32_t r, const std::string& a, const std::string& b) {
+  line(fmt::format("const {0} w = ({0})({1}) / ({0})({2}), aw = ({0})({3}) * w;", accumulator(r), weighted(r, b),
+                   weighted(r, fmt::format("({} + {})", a, b)), weighted(r, a)));
 }
 
-/// The weights of Chan's rule where both sides stand for `count` elements.
-void StateWriter::even_weights(std::uint32_t r, int count) {
-  line(fmt::format("const {0} w = ({0})({1}) / ({0})({2}), aw = ({0})({1}) * w;", accumulator(r),
-                   weighted(r, fmt::format("(tarry_i64){}", count)), weighted(r, fmt::format("(tarry_i64){}", 2 * count))));
-}
-
-/// Constants of a lane's k-th step (k >= 2): the reciprocal, or the weights of Chan's rule.
-void StateWriter::moments_step_constants(std::uint32_t r, std::string_view k) {
+/// Constants of a lane's k-th step (k >= 2): the reciprocal, or the weights of Chan's rule. Their names end in `suffix`.
+void StateWriter::moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix) {
   const std::string type = accumulator(r);
   if (ir.reductions[r].op == Op::Moments) {
-    line(fmt::format("const {} w = {}_reciprocal{}[{}];", type, kEntryName, r, k));
+    line(fmt::format("const {} w{} = {}_reciprocal{}[{}];", type, suffix, kEntryName, r, k));
     return;
   }
-  line(fmt::format("const {0} w = ({0})({1}) / ({0})({2});", type, weighted(r, "(tarry_i64)1"), weighted(r, k)));
-  line(fmt::format("const {0} aw = ({0})({1}) * w;", type, weighted(r, fmt::format("({} - 1)", k))));
+  line(fmt::format("const {0} w{3} = ({0})({1}) / ({0})({2});", type, weighted(r, "(tarry_i64)1"), weighted(r, k), suffix));
+  line(fmt::format("const {0} aw{2} = ({0})({1}) * w{2};", type, weighted(r, fmt::format("({} - 1)", k)), suffix));
 }
 
 void StateWriter::moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i) {
-  const std::string x = fmt::format("{}[{}]", input(r, 0), i);
+  moments_step(r, mean, m2, fmt::format("{}[{}]", input(r, 0), i), fmt::format("{}[{}]", input(r, 1), i));
+}
+
+void StateWriter::moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& x, const std::string& x2) {
   line(fmt::format("const {} d = {} - {};", accumulator(r), x, mean));
   line(fmt::format("{0} = {0} + d * w;", mean));
   if (ir.reductions[r].op == Op::Moments) line(fmt::format("{0} = {0} + d * ({1} - {2});", m2, x, mean));
-  else line(fmt::format("{0} = ({0} + {1}[{2}]) + (d * d) * aw;", m2, input(r, 1), i));
+  else line(fmt::format("{0} = ({0} + {1}) + (d * d) * aw;", m2, x2));
 }
 
 void StateWriter::leaf_step(std::uint32_t r) {
@@ -331,256 +259,280 @@ void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
     std::string inputs;
     for (std::size_t x = 0; x < input_count(reduction); ++x) inputs += fmt::format(", const {}* {}", accumulator(r), input(r, x));
     if (is_arg(r)) find_function(r);
-    const std::string arguments =
-        fmt::format("const struct {}_params* p, tarry_i64 m, tarry_i64 k0, {}* top{}", kEntryName, state_type(), inputs);
-    serial_function(r, arguments);
-    open(fmt::format("static __attribute__((noinline)) void {}_rest{}({})", kEntryName, r, arguments));
-    line("(void)p, (void)k0;");
-    if (is_moments(reduction)) moments_tree_function(r);
-    else tree_function(r);
-    close();
-    std::string outputs;
-    for (const std::string_view field : block_fields(r)) outputs += fmt::format(", {}* {}", accumulator(r), block(r, field));
-    const std::string many = fmt::format("const struct {}_params* p, tarry_i64 count{}{}", kEntryName, inputs, outputs);
+    if (is_moments(reduction)) moments_rest_function(r, inputs);
+    open(fmt::format("static __attribute__((noinline)) void {0}_node{1}(const struct {0}_params* p, tarry_i64 n, tarry_i64 length, "
+                     "tarry_i64 k0, {2}* top{3})", kEntryName, r, state_type(), inputs));
+    line("(void)p, (void)n, (void)k0;");
     if (is_moments(reduction)) {
-      moments_blocks_function(r, many);
+      moments_node(r);
     } else if (is_extreme(r)) {
-      extreme_blocks_function(r, many, in_place(reduction.args[0]));
+      extreme_node(r, in_place(reduction.args[0]));
     } else {
-      blocks_function(r, many);
+      plain_node(r);
     }
+    if (is_arg(r))
+      line(fmt::format("top->{}[0] = k0 + {}_find{}({}, length, top->{}[0]);", part(r, "index"), kEntryName, r, input(r, 0), part(r, "value")));
+    close();
   }
 }
 
-void StateWriter::serial_function(std::uint32_t r, const std::string& arguments) {
+/// Up to 32 elements, from left to right.
+void StateWriter::serial(std::uint32_t r) {
   const Reduction& reduction = ir.reductions[r];
   const std::string type = accumulator(r);
-  open(fmt::format("static __attribute__((cold, noinline)) void {}_serial{}({})", kEntryName, r, arguments));
-  line("(void)p, (void)k0;");
+  open(fmt::format("if (n <= {})", kSerial));
   if (is_moments(reduction)) {
     line(fmt::format("{} mean = {}[0], m2 = {};", type, input(r, 0), reduction.op == Op::Moments ? "0" : input(r, 1) + "[0]"));
-    open("for (tarry_i64 k = 1; k < m; ++k)");
+    open("for (tarry_i64 k = 1; k < length; ++k)");
+    line("TARRY_SCALAR;");
     moments_step_constants(r, "(k + 1)");
     moments_step(r, "mean", "m2", "k");
     close();
-    line(fmt::format("top->{}[0] = mean;", part(r, "mean")));
-    line(fmt::format("top->{}[0] = m2;", part(r, "m2")));
+    line(fmt::format("top->{}[0] = mean, top->{}[0] = m2;", part(r, "mean"), part(r, "m2")));
   } else {
     line(fmt::format("{} value = {}[0];", type, input(r, 0)));
-    line(fmt::format("for (tarry_i64 k = 1; k < m; ++k) value = {};", expressions.combine(reduction, "value", input(r, 0) + "[k]")));
+    open("for (tarry_i64 k = 1; k < length; ++k)");
+    line("TARRY_SCALAR;");
+    line(fmt::format("value = {};", expressions.combine(reduction, "value", input(r, 0) + "[k]")));
+    close();
     line(fmt::format("top->{}[0] = value;", part(r, "value")));
-    if (is_arg(r)) line(fmt::format("top->{}[0] = k0 + {}_find{}({}, m, value);", part(r, "index"), kEntryName, r, input(r, 0)));
   }
+  line("return;");
   close();
+}
+
+/// Arrays for what a short block of the `length` elements at `x` has: the elements of its last 32 that are there, and `none`
+/// for each that is missing.
+void StateWriter::padding(std::uint32_t r, char y, const std::string& x, const std::string& none) {
+  line(fmt::format("{0} none_{1}[32], rest_{1}[32];", accumulator(r), y));
+  open("if (length & 127)");
+  line(fmt::format("for (int l = 0; l < 32; ++l) none_{0}[l] = rest_{0}[l] = {1};", y, none));
+  line(fmt::format("__builtin_memcpy(rest_{0}, {1} + (length & -32), (length & 31) * sizeof *{1});", y, x));
+  close();
+}
+
+/// {y}0 to {y}3 point at 32 elements each of the block at `x`, which has m elements or more.
+void StateWriter::quarters(std::uint32_t r, char y, const std::string& x) {
+  line(fmt::format("const {0} *{1}0 = {2}, *{1}1 = {1}0 + 32, *{1}2 = {1}0 + 64, *{1}3 = {1}0 + 96;", accumulator(r), y, x));
+  open("if (m < 128)");
+  line(fmt::format("{0}0 = m < 32 ? rest_{0} : {0}0;", y));
+  line(fmt::format("{0}1 = m < 32 ? none_{0} : m < 64 ? rest_{0} : {0}1;", y));
+  line(fmt::format("{0}2 = m < 64 ? none_{0} : m < 96 ? rest_{0} : {0}2;", y));
+  line(fmt::format("{0}3 = m < 96 ? none_{0} : rest_{0};", y));
+  close();
+}
+
+void StateWriter::open_blocks(std::uint32_t r) {
+  open("for (tarry_i64 q = 0; q < blocks; ++q)");
+  line("const tarry_i64 m = length - q * 128;");
+  quarters(r, 'y', input(r, 0) + " + q * 128");
+}
+
+/// The first eight lanes (more, where these are less than 16 bytes) are the vector: each combines all that end in it. The
+/// few that are left combine one by one, as do blocks. What a short block misses is what changes no result: the neutral
+/// element, or one that is there.
+void StateWriter::plain_node(std::uint32_t r) {
+  const Reduction& reduction = ir.reductions[r];
+  const std::string type = accumulator(r);
+  const int lanes = std::max(8, 16 / static_cast<int>(itemsize(reduction.dtype)));
+  const auto combine = [&](const std::string& a, const std::string& b) { return fmt::format("({})", expressions.combine(reduction, a, b)); };
+  // Lane `l` of a level of `step` lanes, which has taken in those above it of all levels up to `count` lanes.
+  const std::function<std::string(int, int, int, const std::function<std::string(int)>&)> tree =
+      [&](int l, int step, int count, const std::function<std::string(int)>& leaf) {
+        return step == count ? leaf(l) : combine(tree(l, 2 * step, count, leaf), tree(l + step, 2 * step, count, leaf));
+      };
+  if (is_floating(reduction.dtype) && !graph::is_arg_reduce(reduction.op)) serial(r);
+  const bool arithmetic = reduction.op == Op::Sum || reduction.op == Op::Prod;
+  line(fmt::format("{} node[{}], s[{}];", type, segment_blocks(), lanes));
+  line("const tarry_i64 blocks = (length + 127) / 128;");
+  padding(r, 'y', input(r, 0), arithmetic ? neutral_literal(reduction) : input(r, 0) + "[0]");
+  open_blocks(r);
+  line(fmt::format("for (int l = 0; l < {}; ++l) s[l] = {};", lanes, tree(0, lanes, 32, [&](int l) {
+                     std::string lane = fmt::format("y0[l + {}]", l);
+                     for (int k = 1; k < 4; ++k) lane = combine(lane, fmt::format("y{}[l + {}]", k, l));
+                     return lane;
+                   })));
+  line(fmt::format("node[q] = {};", tree(0, 1, lanes, [](int l) { return fmt::format("s[{}]", l); })));
+  line(fmt::format("if (q & 1) node[q - 1] = {};", combine("node[q - 1]", "node[q]")));
+  close();
+  open("for (tarry_i64 step = 2; step < blocks; step *= 2)");
+  open("for (tarry_i64 at = 0; at + step < blocks; at += 2 * step)");
+  line("TARRY_SCALAR;");
+  line(fmt::format("node[at] = {};", combine("node[at]", "node[at + step]")));
+  close();
+  close();
+  line(fmt::format("top->{}[0] = node[0];", part(r, "value")));
+}
+
+/// Extremes of floats. These are in any order the same but for NaNs and the signs of zeros: a plain comparison finds them,
+/// and whether a NaN was among them; where the extreme is a zero, its sign is looked for.
+void StateWriter::extreme_node(std::uint32_t r, bool in_place) {
+  const Reduction& reduction = ir.reductions[r];
+  const std::string type = accumulator(r), flag = reduction.dtype == Dtype::Float64 ? "tarry_i64" : "int";
+  const bool least = reduction.op == Op::Min || reduction.op == Op::ArgMin;
+  const std::string suffix(info(reduction.dtype).suffix), sign = reduction.dtype == Dtype::Float64 ? "0x8000000000000000ull" : "0x80000000u";
+  const auto better = [&](const std::string& a, const std::string& b) { return fmt::format("{1} {2} {0} ? {1} : {0}", a, b, least ? "<" : ">"); };
+  line(fmt::format("{} s[8];", type));
+  line(fmt::format("{} unordered[8];", flag));
+  line("const tarry_i64 blocks = (length + 127) / 128;");
+  line(fmt::format("for (int l = 0; l < 8; ++l) s[l] = {}[0], unordered[l] = 0;", input(r, 0)));
+  padding(r, 'y', input(r, 0), input(r, 0) + "[0]");
+  open_blocks(r);
+  if (in_place)  // more instructions a line than keep enough lines under way: the next run is asked for
+    for (std::size_t l = 0; l < 128; l += kLine / itemsize(reduction.dtype))
+      line(fmt::format("__builtin_prefetch(y0 + {});", static_cast<std::size_t>(segment_length()) + l));
+  open("for (int l = 0; l < 8; ++l)");
+  std::string pairs;
+  for (int k = 0; k < 16; ++k) line(fmt::format("const {} x{} = y{}[l + {}];", type, k, k / 4, 8 * (k % 4)));
+  for (int k = 0; k < 8; ++k) {
+    line(fmt::format("const {} u{} = {};", type, k, better(fmt::format("x{}", 2 * k), fmt::format("x{}", 2 * k + 1))));
+    pairs += fmt::format("{}__builtin_isunordered(x{}, x{})", k ? " | " : "", 2 * k, 2 * k + 1);
+  }
+  for (int k = 0; k < 7; ++k)
+    line(fmt::format("const {} u{} = {};", type, k + 8, better(fmt::format("u{}", 2 * k), fmt::format("u{}", 2 * k + 1))));
+  line(fmt::format("s[l] = {};", better("s[l]", "u14")));
+  line(fmt::format("unordered[l] |= {};", pairs));
+  close();
+  close();
+  for (int d = 4; d > 0; d /= 2)
+    for (int l = 0; l < d; ++l)
+      line(fmt::format("s[{0}] = {2}, unordered[{0}] |= unordered[{1}];", l, l + d, better(fmt::format("s[{}]", l), fmt::format("s[{}]", l + d))));
+  line(fmt::format("{} value = s[0];", type));
+  line("if (unordered[0]) value = __builtin_nanf(\"\");");
+  if (!is_arg(r)) {
+    open("if (value == 0)");
+    line(fmt::format("{} wins = 0;", flag));  // zeros of the sign that wins
+    open_blocks(r);
+    std::string zeros;
+    for (int k = 0; k < 4; ++k)
+      zeros += fmt::format("{}(tarry_bits_{}(y{}[l]) == {})", k ? " | " : "", suffix, k, least ? sign : std::string("0"));
+    line(fmt::format("for (int l = 0; l < 32; ++l) wins |= {};", zeros));
+    close();
+    line(fmt::format("value = tarry_from_bits_{}(wins {} 0 ? {} : 0);", suffix, least ? "!=" : "==", sign));
+    close();
+  }
+  line(fmt::format("top->{}[0] = value;", part(r, "value")));
 }
 
 /// The place of the first of m elements that is `value`, which is the best of them.
 void StateWriter::find_function(std::uint32_t r) {
-  const std::string found = ties(r, "x[k + l]", "value");
-  open(fmt::format("static __attribute__((noinline)) tarry_i64 {0}_find{1}(const {2}* x, tarry_i64 m, {2} value)", kEntryName, r, accumulator(r)));
-  open("for (tarry_i64 k = 0; k < m; k += 32)");
-  open("if (m - k > 32)");
+  constexpr int kStep = 64;
+  open(fmt::format("static __attribute__((noinline)) tarry_i64 {0}_find{1}(const {2}* x, tarry_i64 m, {2} value)", kEntryName, r,
+                   accumulator(r)));
+  line("tarry_i64 k = 0;");
+  open(fmt::format("for (; value == value && k + {0} <= m; k += {0})", kStep));
   line("int any = 0;");
-  line(fmt::format("for (int l = 0; l < 32; ++l) any |= {};", found));
-  line("if (!any) continue;");
+  line(fmt::format("for (int l = 0; l < {}; ++l) any |= x[k + l] == value;", kStep));
+  line("if (any) break;");
   close();
-  line(fmt::format("for (tarry_i64 l = 0; l < m - k; ++l) if ({}) return k + l;", found));
+  open("for (; k + 1 < m; ++k)");
+  line("TARRY_SCALAR;");
+  line(fmt::format("if ({}) break;", ties(r, "x[k]", "value")));
   close();
-  line("return 0;");
+  line("return k;");
   close();
 }
 
-/// The levels of tree R inside blocks, of all blocks at once: flat loops, so that lanes of several blocks share a vector.
-/// `meet` writes element `to` of a level from elements `low` and `high` of the level before; the last level is `out`.
-void StateWriter::levels(const std::function<void(int d, const std::string& from, const std::string& to)>& meet) {
-  std::string from = "a", to = "b";
-  for (int d = 16; d > 0; d /= 2) {
-    open("");
-    meet(d, from, d == 1 ? "out" : to);
-    close();
-    std::swap(from, to);
-  }
-}
-
-/// The nodes of `count` whole blocks that lie one behind the other.
-void StateWriter::blocks_function(std::uint32_t r, const std::string& arguments) {
+/// Sixteen lanes of each whole block, then level after level of all of them: what one merge waits for, others fill. What a
+/// short block misses is nothing that moments would be left alone by, so it has a function of its own.
+void StateWriter::moments_node(std::uint32_t r) {
   const Reduction& reduction = ir.reductions[r];
-  const int blocks = segment_blocks();
   const std::string type = accumulator(r);
-  open(fmt::format("static __attribute__((noinline)) void {}_blocks{}({})", kEntryName, r, arguments));
-  line("(void)p;");
-  line(fmt::format("{} a[{}], b[{}], * const out = {};", type, 32 * blocks, 16 * blocks, block(r, "value")));
-  open("for (tarry_i64 q = 0; q < count; ++q)");
-  line(fmt::format("const {}* const y = {} + q * 128;", type, input(r, 0)));
-  open("for (int l = 0; l < 32; ++l)");
-  line(fmt::format("{} s = y[l];", type));
-  for (int k = 32; k < 128; k += 32) line(fmt::format("s = {};", expressions.combine(reduction, "s", fmt::format("y[l + {}]", k))));
-  line("a[q * 32 + l] = s;");
+  const auto merge = [&](const std::string& mean, const std::string& m2, const std::string& other_mean, const std::string& other_m2) {
+    line(fmt::format("const {} e = {} - {};", type, other_mean, mean));
+    line(fmt::format("{0} = {0} + e * w, {1} = ({1} + {2}) + (e * e) * aw;", mean, m2, other_m2));
+  };
+  serial(r);
+  line(fmt::format("{0} mean[{1}], m2[{1}];", type, 16 * segment_blocks()));
+  line("const tarry_i64 whole = length / 128;");
+  for (int step = 2; step <= 4; ++step) moments_step_constants(r, fmt::format("(tarry_i64){}", step), std::to_string(step));
+  open("for (tarry_i64 q = 0; q < whole; ++q)");
+  open("for (int l = 0; l < 16; ++l)");
+  for (int lane = 0; lane < 32; lane += 16) {
+    const std::string at = fmt::format("[q * 128 + {} + l]", lane);
+    line(fmt::format("{0} mean{1} = {2}{3}, m2_{1} = {4};", type, lane, input(r, 0), at, reduction.op == Op::Moments ? "0" : input(r, 1) + at));
+    for (int step = 2; step <= 4; ++step) {
+      open("");
+      line(fmt::format("const {0} w = w{1}{2};", type, step, reduction.op == Op::Moments ? "" : fmt::format(", aw = aw{}", step)));
+      moments_step(r, fmt::format("mean{}", lane), fmt::format("m2_{}", lane), fmt::format("q * 128 + {} + l", lane + 32 * (step - 1)));
+      close();
+    }
+  }
+  weights(r, "(tarry_i64)4", "(tarry_i64)4");
+  merge("mean0", "m2_0", "mean16", "m2_16");
+  line("mean[q * 16 + l] = mean0, m2[q * 16 + l] = m2_0;");
   close();
   close();
-  line(fmt::format("for (tarry_i64 l = count * 32; l < {}; ++l) a[l] = 0;", 32 * blocks));
-  levels([&](int d, const std::string& from, const std::string& to) {
-    line(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l) {}[i * {} + l] = {};", blocks, d, to, d,
-                     expressions.combine(reduction, fmt::format("{}[i * {} + l]", from, 2 * d), fmt::format("{}[i * {} + {} + l]", from, 2 * d, d))));
-  });
+  for (int h = 8, size = 8; h > 0; h /= 2, size *= 2) {
+    open("for (tarry_i64 q = 0; q < whole; ++q)");
+    line(fmt::format("{} *const a = mean + q * 16, *const b = m2 + q * 16;", type));
+    weights(r, fmt::format("(tarry_i64){}", size), fmt::format("(tarry_i64){}", size));
+    open(fmt::format("for (int l = 0; l < {}; ++l)", h));
+    merge("a[l]", "b[l]", fmt::format("a[l + {}]", h), fmt::format("b[l + {}]", h));
+    close();
+    close();
+  }
+  std::string rest;
+  for (std::size_t x = 0; x < input_count(reduction); ++x) rest += fmt::format(", {} + whole * 128", input(r, x));
+  line(fmt::format("if (length > whole * 128) {}_rest{}(p, (int)(length - whole * 128){}, mean + whole * 16, m2 + whole * 16);",
+                   kEntryName, r, rest));
+  // Neighbours, of which the first is whole.
+  open("for (tarry_i64 size = 128, step = 16; size < length; size *= 2, step *= 2)");
+  open("for (tarry_i64 at = 0, left = length; left > size; at += 2 * step, left -= 2 * size)");
+  line("TARRY_SCALAR;");
+  line("const tarry_i64 other = left - size < size ? left - size : size;");
+  weights(r, "size", "other");
+  merge("mean[at]", "m2[at]", "mean[at + step]", "m2[at + step]");
   close();
+  close();
+  line(fmt::format("top->{}[0] = mean[0], top->{}[0] = m2[0];", part(r, "mean"), part(r, "m2")));
 }
 
-/// The same for extremes of floats. These are in any order the same but for NaNs and the signs of zeros: a plain comparison
-/// finds them, and a block is looked at again where a NaN was among them or its extreme is a zero.
-void StateWriter::extreme_blocks_function(std::uint32_t r, const std::string& arguments, bool in_place) {
+/// The moments of a block of m < 128 elements: steps and merges of all lanes, of which those that are there count. Of `h`
+/// lanes lane l has (m - l + h - 1) / h elements.
+void StateWriter::moments_rest_function(std::uint32_t r, const std::string& inputs) {
   const Reduction& reduction = ir.reductions[r];
-  const int blocks = segment_blocks();
-  const std::string type = accumulator(r), x = input(r, 0), flag = reduction.dtype == Dtype::Float64 ? "tarry_i64" : "int";
-  const bool least = reduction.op == Op::Min || reduction.op == Op::ArgMin;
-  const char* const order = least ? "<" : ">";
-  const std::string suffix(info(reduction.dtype).suffix), sign = reduction.dtype == Dtype::Float64 ? "0x8000000000000000ull" : "0x80000000u";
-  const auto better = [&](const std::string& a, const std::string& b) { return fmt::format("{1} {2} {0} ? {1} : {0}", a, b, order); };
-  open(fmt::format("static __attribute__((noinline)) void {}_blocks{}({})", kEntryName, r, arguments));
-  line(fmt::format("{} a[{}], b[{}], * const out = {};", type, 32 * blocks, 16 * blocks, block(r, "value")));
-  line(fmt::format("{} unordered[32];", flag));
-  line("for (int l = 0; l < 32; ++l) unordered[l] = 0;");
-  open("for (tarry_i64 q = 0; q < count; ++q)");
-  line(fmt::format("const {}* const y = {} + q * 128;", type, x));
-  if (in_place)  // more instructions a line than keep enough lines under way: the next run is asked for
-    line(fmt::format("for (int l = 0; l < 128; l += {}) __builtin_prefetch(y + {} + l);", kLine / itemsize(reduction.dtype), segment_length()));
-  open("for (int l = 0; l < 32; ++l)");
-  line(fmt::format("const {0} x0 = y[l], x1 = y[l + 32], x2 = y[l + 64], x3 = y[l + 96];", type));
-  line(fmt::format("const {} u = {}, v = {};", type, better("x0", "x1"), better("x2", "x3")));
-  line(fmt::format("a[q * 32 + l] = {};", better("u", "v")));
-  line("unordered[l] |= __builtin_isunordered(x0, x1) | __builtin_isunordered(x2, x3);");
-  close();
-  close();
-  line(fmt::format("for (tarry_i64 l = count * 32; l < {}; ++l) a[l] = 0;", 32 * blocks));
-  levels([&](int d, const std::string& from, const std::string& to) {
-    line(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l) {}[i * {} + l] = {};", blocks, d, to, d,
-                     better(fmt::format("{}[i * {} + l]", from, 2 * d), fmt::format("{}[i * {} + {} + l]", from, 2 * d, d))));
-  });
-  line("int odd = 0;");
-  line("for (int l = 0; l < 32; ++l) odd |= unordered[l] != 0;");
-  open("for (tarry_i64 q = 0; q < count; ++q)");
-  line("if (!odd && out[q] != 0) continue;");
-  line(fmt::format("const {}* const y = {} + q * 128;", type, x));
-  line(fmt::format("{} is_nan = 0, wins = 0;", flag));  // zeros of the sign that wins
-  line(fmt::format("for (int l = 0; l < 128; ++l) is_nan |= y[l] != y[l], wins |= tarry_bits_{}(y[l]) == {};", suffix,
-                   least ? sign : std::string("0")));
-  line(fmt::format("if (out[q] == 0) out[q] = tarry_from_bits_{}(wins {} 0 ? {} : 0);", suffix, least ? "!=" : "==", sign));
-  line("if (is_nan) out[q] = __builtin_nanf(\"\");");
-  close();
-  close();
-}
-
-void StateWriter::moments_blocks_function(std::uint32_t r, const std::string& arguments) {
-  const int blocks = segment_blocks();
+  const bool merges = reduction.op == Op::MomentsMerge;
   const std::string type = accumulator(r);
-  open(fmt::format("static __attribute__((noinline)) void {}_blocks{}({})", kEntryName, r, arguments));
+  const auto meet = [&](const std::string& mean, const std::string& m2, const std::string& other_mean, const std::string& other_m2) {
+    weights(r, "ca", "cb");
+    line(fmt::format("const {} e = {} - {};", type, other_mean, mean));
+    line(fmt::format("const {} to = {} + e * w, to2 = ({} + {}) + (e * e) * aw;", type, mean, m2, other_m2));
+  };
+  open(fmt::format("static __attribute__((noinline)) void {0}_rest{1}(const struct {0}_params* p, int m{2}, {3}* mean, {3}* m2)",
+                   kEntryName, r, inputs, type));
   line("(void)p;");
-  line(fmt::format("{0} a[{1}], b[{2}], a2[{1}], b2[{2}], * const out = {3}, * const out2 = {4};", type, 32 * blocks, 16 * blocks,
-                   block(r, "mean"), block(r, "m2")));
-  open("for (tarry_i64 q = 0; q < count; ++q)");
-  line(fmt::format("{0} *const mean = a + q * 32, *const m2 = a2 + q * 32;", type));
-  line(fmt::format("for (int l = 0; l < 32; ++l) mean[l] = {}[q * 128 + l], m2[l] = {};", input(r, 0),
-                   ir.reductions[r].op == Op::MomentsMerge ? input(r, 1) + "[q * 128 + l]" : "0"));
-  for (int step = 2; step <= 4; ++step) {
-    open("");
-    moments_step_constants(r, fmt::format("(tarry_i64){}", step));
-    open("for (int l = 0; l < 32; ++l)");
-    moments_step(r, "mean[l]", "m2[l]", fmt::format("q * 128 + {} + l", 32 * (step - 1)));
-    close();
-    close();
+  line("const tarry_i64 length = m;");
+  for (std::size_t x = 0; x < input_count(reduction); ++x) {
+    padding(r, x == 0 ? 'y' : 'z', input(r, x), "0");
+    quarters(r, x == 0 ? 'y' : 'z', input(r, x));
   }
-  close();
-  line(fmt::format("for (tarry_i64 l = count * 32; l < {}; ++l) a[l] = 0, a2[l] = 0;", 32 * blocks));
-  levels([&](int d, const std::string& from, const std::string& to) {
-    even_weights(r, 64 / d);
-    open(fmt::format("for (int i = 0; i < {}; ++i) for (int l = 0; l < {}; ++l)", blocks, d));
-    const std::string low = fmt::format("[i * {} + l]", 2 * d), high = fmt::format("[i * {} + {} + l]", 2 * d, d);
-    const std::string at = fmt::format("[i * {} + l]", d);
-    line(fmt::format("const {0} e = {1}{2} - {1}{3};", type, from, high, low));
-    line(fmt::format("{}{} = {}{} + e * w;", to, at, from, low));
-    line(fmt::format("{0}2{1} = ({2}2{3} + {2}2{4}) + (e * e) * aw;", to, at, from, low, high));
-    close();
-  });
-  close();
-}
-
-void StateWriter::tree_function(std::uint32_t r) {
-  const Reduction& reduction = ir.reductions[r];
-  const std::string x = input(r, 0);
-  line(fmt::format("{} lane[32];", accumulator(r)));
-  open("if (m >= 32)");
-  line(fmt::format("for (int l = 0; l < 32; ++l) lane[l] = {}[l];", x));
-  line("tarry_i64 k = 32;");
-  open("for (; k + 32 <= m; k += 32)");
-  line(fmt::format("for (int l = 0; l < 32; ++l) lane[l] = {};", expressions.combine(reduction, "lane[l]", x + "[k + l]")));
-  close();
-  line(fmt::format("for (tarry_i64 l = 0; l < m - k; ++l) lane[l] = {};", expressions.combine(reduction, "lane[l]", x + "[k + l]")));
-  for (int d = 16; d >= 1; d /= 2)
-    line(fmt::format("for (int l = 0; l < {0}; ++l) lane[l] = {1};", d,
-                     expressions.combine(reduction, "lane[l]", fmt::format("lane[l + {}]", d))));
-  close();
-  open("else");
-  line(fmt::format("for (tarry_i64 l = 0; l < m; ++l) lane[l] = {}[l];", x));
-  open("for (tarry_i64 d = 16; d; d >>= 1)");
-  line(fmt::format("for (tarry_i64 l = 0; l < d && l + d < m; ++l) lane[l] = {};", expressions.combine(reduction, "lane[l]", "lane[l + d]")));
-  close();
-  close();
-  line(fmt::format("top->{}[0] = lane[0];", part(r, "value")));
-  if (is_arg(r)) line(fmt::format("top->{}[0] = k0 + {}_find{}({}, m, lane[0]);", part(r, "index"), kEntryName, r, x));
-}
-
-void StateWriter::moments_tree_function(std::uint32_t r) {
-  const Reduction& reduction = ir.reductions[r];
-  const std::string type = accumulator(r), x = input(r, 0);
-  const std::string m2 = reduction.op == Op::Moments ? "0" : input(r, 1) + "[l]";
-  line(fmt::format("{} mean[32], m2[32];", type));
-  line("const tarry_i64 lanes = m < 32 ? m : 32;");
-  line(fmt::format("for (tarry_i64 l = 0; l < lanes; ++l) mean[l] = {}[l], m2[l] = {};", x, m2));
-  line("tarry_i64 k = 32, steps = 1;");
-  const auto steps = [&](std::string_view extent) {
-    moments_step_constants(r, "(steps + 1)");
-    open(fmt::format("for (tarry_i64 l = 0; l < {}; ++l)", extent));
-    moments_step(r, "mean[l]", "m2[l]", "k + l");
-    close();
-  };
-  const auto merge_lanes = [&] {
-    line(fmt::format("const {} e = mean[l + d] - mean[l];", type));
-    line("mean[l] = mean[l] + e * w;");
-    line("m2[l] = (m2[l] + m2[l + d]) + (e * e) * aw;");
-  };
-  open("for (; k + 32 <= m; k += 32, ++steps)");
-  steps("32");
-  close();
-  open("if (k == m)");
-  line("tarry_i64 count = steps;");
-  for (int d = 16; d >= 1; d /= 2) {
-    open("");
-    line(fmt::format("const {0} w = ({0})({1}) / ({0})({2}), aw = ({0})({1}) * w;", type, weighted(r, "count"), weighted(r, "(2 * count)")));
-    line("count *= 2;");
-    line(fmt::format("enum {{ d = {} }};", d));
-    open("for (int l = 0; l < d; ++l)");
-    merge_lanes();
-    close();
-    close();
+  for (int step = 2; step <= 4; ++step) moments_step_constants(r, fmt::format("(tarry_i64){}", step), std::to_string(step));
+  open("for (int l = 0; l < 16; ++l)");
+  for (int lane = 0; lane < 32; lane += 16) {
+    line(fmt::format("{0} mean{1} = y0[l + {1}], m2_{1} = {2};", type, lane, merges ? fmt::format("z0[l + {}]", lane) : "0"));
+    for (int step = 2; step <= 4; ++step) {
+      open("");
+      line(fmt::format("const {0} w = w{1}{2};", type, step, merges ? fmt::format(", aw = aw{}", step) : ""));
+      line(fmt::format("{0} to = mean{1}, to2 = m2_{1};", type, lane));
+      moments_step(r, "to", "to2", fmt::format("y{}[l + {}]", step - 1, lane), fmt::format("z{}[l + {}]", step - 1, lane));
+      line(fmt::format("mean{0} = l + {1} < m ? to : mean{0}, m2_{0} = l + {1} < m ? to2 : m2_{0};", lane, lane + 32 * (step - 1)));
+      close();
+    }
   }
+  line("const int ca = (m - l + 31) >> 5, cb = (m - l + 15) >> 5;");
+  meet("mean0", "m2_0", "mean16", "m2_16");
+  line("mean[l] = cb > 0 ? to : mean0, m2[l] = cb > 0 ? to2 : m2_0;");
   close();
-  open("else");
-  line("tarry_i64 count[32];");
-  line("for (tarry_i64 l = 0; l < lanes; ++l) count[l] = steps + (l < m - k);");
-  open("if (k < m)");
-  steps("m - k");
-  close();
-  open("for (tarry_i64 d = 16; d; d >>= 1)");
-  open("for (tarry_i64 l = 0; l < d && l + d < lanes; ++l)");
-  line(fmt::format("const {0} w = ({0})({1}) / ({0})({2}), aw = ({0})({3}) * w;", type, weighted(r, "count[l + d]"),
-                   weighted(r, "(count[l] + count[l + d])"), weighted(r, "count[l]")));
-  merge_lanes();
-  line("count[l] += count[l + d];");
+  open("for (int h = 8, shift = 4; h > 0; h >>= 1, --shift)");
+  open("for (int l = 0; l < h && l + h < m; ++l)");
+  line("TARRY_SCALAR;");
+  line("const int ca = (m - l + 2 * h - 1) >> shift, cb = (m - l + h - 1) >> shift;");
+  meet("mean[l]", "m2[l]", "mean[l + h]", "m2[l + h]");
+  line("mean[l] = to, m2[l] = to2;");
   close();
   close();
   close();
-  line(fmt::format("top->{}[0] = mean[0];", part(r, "mean")));
-  line(fmt::format("top->{}[0] = m2[0];", part(r, "m2")));
 }
 
 }  // namespace tarry::codegen

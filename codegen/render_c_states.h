@@ -54,8 +54,8 @@ class StateWriter : public CWriter {
 
   // Functions of the kernel.
   void declare_states();                ///< the struct, its merge and tables of constants
-  /// They reduce a run of contiguous inputs: left to right (n <= 32), whole blocks, a part of one. `in_place`: whether an
-  /// input is read where it lies in memory.
+  /// A function for each reduction: a run of contiguous inputs, of segment_length() or what is left, becomes a state.
+  /// `in_place`: whether an input is read where it lies in memory.
   void line_functions(const std::function<bool(Value)>& in_place);
 
   // Pieces of others.
@@ -74,6 +74,9 @@ class StateWriter : public CWriter {
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 
+  /// The same with the inputs' elements as texts.
+  void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& x, const std::string& x2);
+
  private:
   /// Opens a loop over the elements of the tile, or a block where there is one only.
   void open_tile();
@@ -86,22 +89,20 @@ class StateWriter : public CWriter {
   void reciprocals(std::uint32_t r);
   void merge();
   void merge_part(std::uint32_t r);
-  void moments_step_constants(std::uint32_t r, std::string_view k);
-  void serial_function(std::uint32_t r, const std::string& arguments);
-  void tree_function(std::uint32_t r);
-  void moments_tree_function(std::uint32_t r);
-  // Whole blocks. Arrays hold a node of each: {field}s{r}.
+  void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {});
+  void weights(std::uint32_t r, const std::string& a, const std::string& b);
+  // A segment of contiguous elements.
   [[nodiscard]] int segment_blocks() const;
   [[nodiscard]] bool is_extreme(std::uint32_t r) const;
-  [[nodiscard]] std::vector<std::string_view> block_fields(std::uint32_t r) const;
-  [[nodiscard]] static std::string block(std::uint32_t r, std::string_view field) { return fmt::format("{}s{}", field, r); }
-  void combine_blocks(std::uint32_t r, int nodes, int size);
-  void even_weights(std::uint32_t r, int count);
-  void levels(const std::function<void(int d, const std::string& from, const std::string& to)>& meet);
-  void blocks_function(std::uint32_t r, const std::string& arguments);
-  void extreme_blocks_function(std::uint32_t r, const std::string& arguments, bool in_place);
-  void moments_blocks_function(std::uint32_t r, const std::string& arguments);
+  void serial(std::uint32_t r);
+  void padding(std::uint32_t r, char y, const std::string& x, const std::string& none);
+  void quarters(std::uint32_t r, char y, const std::string& x);
+  void open_blocks(std::uint32_t r);
+  void plain_node(std::uint32_t r);
+  void extreme_node(std::uint32_t r, bool in_place);
   void find_function(std::uint32_t r);
+  void moments_node(std::uint32_t r);
+  void moments_rest_function(std::uint32_t r, const std::string& inputs);
 
   int tile_;
   const int most_blocks_;

@@ -17,6 +17,7 @@ constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+#define TARRY_SCALAR __asm__("")
 #endif
 )~";
 

@@ -188,7 +188,7 @@ std::string fold_step(Expressions& expressions, const Fold& fold, const std::str
 }
 
 std::string neutral_literal(const Reduction& r) {
-  if (r.op == Op::CumulativeProd) return "1";
+  if (r.op == Op::CumulativeProd || r.op == Op::Prod) return "1";
   return !is_floating(r.dtype) ? "0" : r.dtype == Dtype::Float32 ? "-0.0f" : "-0.0";  // -0 + x is x for every x
 }
 

@@ -57,7 +57,7 @@ class BrokenCompiler {
 void add_compiler_rows(ErrorRows& rows) {
   rows.at_evaluate(
       ErrorCode::CompileError,
-      {"C compiler failed (exit status 3)", "it is broken", "-O3", "source kept in /", "failed_kernel.c", kFormula},
+      {"C compiler failed (exit status 3)", "it is broken", "-O1", "source kept in /", "failed_kernel.c", kFormula},
       [] {
         const Scope on_cpu(cpu);
         const BrokenCompiler broken;

@@ -4,6 +4,7 @@
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+#define TARRY_SCALAR __asm__("")
 #endif
 struct ENTRY_params {
   const float* a0;
@@ -33,65 +34,44 @@ static void ENTRY_merge0(const struct ENTRY_params* p, struct ENTRY_state* a, co
   }
   a->count += b->count;
 }
-static __attribute__((cold, noinline)) void ENTRY_serial0(const struct ENTRY_params* p, tarry_i64 m, tarry_i64 k0, struct ENTRY_state* top, const float* x0_0) {
-  (void)p, (void)k0;
-  float value = x0_0[0];
-  for (tarry_i64 k = 1; k < m; ++k) value = value + x0_0[k];
-  top->value0[0] = value;
-}
-static __attribute__((noinline)) void ENTRY_rest0(const struct ENTRY_params* p, tarry_i64 m, tarry_i64 k0, struct ENTRY_state* top, const float* x0_0) {
-  (void)p, (void)k0;
-  float lane[32];
-  if (m >= 32) {
-    for (int l = 0; l < 32; ++l) lane[l] = x0_0[l];
-    tarry_i64 k = 32;
-    for (; k + 32 <= m; k += 32) {
-      for (int l = 0; l < 32; ++l) lane[l] = lane[l] + x0_0[k + l];
+static __attribute__((noinline)) void ENTRY_node0(const struct ENTRY_params* p, tarry_i64 n, tarry_i64 length, tarry_i64 k0, struct ENTRY_state* top, const float* x0_0) {
+  (void)p, (void)n, (void)k0;
+  if (n <= 32) {
+    float value = x0_0[0];
+    for (tarry_i64 k = 1; k < length; ++k) {
+      TARRY_SCALAR;
+      value = value + x0_0[k];
     }
-    for (tarry_i64 l = 0; l < m - k; ++l) lane[l] = lane[l] + x0_0[k + l];
-    for (int l = 0; l < 16; ++l) lane[l] = lane[l] + lane[l + 16];
-    for (int l = 0; l < 8; ++l) lane[l] = lane[l] + lane[l + 8];
-    for (int l = 0; l < 4; ++l) lane[l] = lane[l] + lane[l + 4];
-    for (int l = 0; l < 2; ++l) lane[l] = lane[l] + lane[l + 2];
-    for (int l = 0; l < 1; ++l) lane[l] = lane[l] + lane[l + 1];
+    top->value0[0] = value;
+    return;
   }
-  else {
-    for (tarry_i64 l = 0; l < m; ++l) lane[l] = x0_0[l];
-    for (tarry_i64 d = 16; d; d >>= 1) {
-      for (tarry_i64 l = 0; l < d && l + d < m; ++l) lane[l] = lane[l] + lane[l + d];
+  float node[4], s[8];
+  const tarry_i64 blocks = (length + 127) / 128;
+  float none_y[32], rest_y[32];
+  if (length & 127) {
+    for (int l = 0; l < 32; ++l) none_y[l] = rest_y[l] = -0.0f;
+    __builtin_memcpy(rest_y, x0_0 + (length & -32), (length & 31) * sizeof *x0_0);
+  }
+  for (tarry_i64 q = 0; q < blocks; ++q) {
+    const tarry_i64 m = length - q * 128;
+    const float *y0 = x0_0 + q * 128, *y1 = y0 + 32, *y2 = y0 + 64, *y3 = y0 + 96;
+    if (m < 128) {
+      y0 = m < 32 ? rest_y : y0;
+      y1 = m < 32 ? none_y : m < 64 ? rest_y : y1;
+      y2 = m < 64 ? none_y : m < 96 ? rest_y : y2;
+      y3 = m < 96 ? none_y : rest_y;
     }
+    for (int l = 0; l < 8; ++l) s[l] = (((((y0[l + 0] + y1[l + 0]) + y2[l + 0]) + y3[l + 0]) + (((y0[l + 16] + y1[l + 16]) + y2[l + 16]) + y3[l + 16])) + ((((y0[l + 8] + y1[l + 8]) + y2[l + 8]) + y3[l + 8]) + (((y0[l + 24] + y1[l + 24]) + y2[l + 24]) + y3[l + 24])));
+    node[q] = (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
+    if (q & 1) node[q - 1] = (node[q - 1] + node[q]);
   }
-  top->value0[0] = lane[0];
-}
-static __attribute__((noinline)) void ENTRY_blocks0(const struct ENTRY_params* p, tarry_i64 count, const float* x0_0, float* values0) {
-  (void)p;
-  float a[128], b[64], * const out = values0;
-  for (tarry_i64 q = 0; q < count; ++q) {
-    const float* const y = x0_0 + q * 128;
-    for (int l = 0; l < 32; ++l) {
-      float s = y[l];
-      s = s + y[l + 32];
-      s = s + y[l + 64];
-      s = s + y[l + 96];
-      a[q * 32 + l] = s;
+  for (tarry_i64 step = 2; step < blocks; step *= 2) {
+    for (tarry_i64 at = 0; at + step < blocks; at += 2 * step) {
+      TARRY_SCALAR;
+      node[at] = (node[at] + node[at + step]);
     }
   }
-  for (tarry_i64 l = count * 32; l < 128; ++l) a[l] = 0;
-  {
-    for (int i = 0; i < 4; ++i) for (int l = 0; l < 16; ++l) b[i * 16 + l] = a[i * 32 + l] + a[i * 32 + 16 + l];
-  }
-  {
-    for (int i = 0; i < 4; ++i) for (int l = 0; l < 8; ++l) a[i * 8 + l] = b[i * 16 + l] + b[i * 16 + 8 + l];
-  }
-  {
-    for (int i = 0; i < 4; ++i) for (int l = 0; l < 4; ++l) b[i * 4 + l] = a[i * 8 + l] + a[i * 8 + 4 + l];
-  }
-  {
-    for (int i = 0; i < 4; ++i) for (int l = 0; l < 2; ++l) a[i * 2 + l] = b[i * 4 + l] + b[i * 4 + 2 + l];
-  }
-  {
-    for (int i = 0; i < 4; ++i) for (int l = 0; l < 1; ++l) out[i * 1 + l] = a[i * 2 + l] + a[i * 2 + 1 + l];
-  }
+  top->value0[0] = node[0];
 }
 struct ENTRY_columns {
   float x1[16][32][32];
@@ -201,55 +181,12 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
   const float* const x0_0 = x7;
   const tarry_i64 length = m;
   tarry_i64 depth = __builtin_popcountll((k - first) / 128);
-  const tarry_i64 whole = length / 128;
-  float values0[4];
-  if (whole > 0) ENTRY_blocks0(p, whole, x0_0, values0);
-  if (whole == 4) {
-    struct ENTRY_state* const top = stack + depth;
-    top->count = 512;
-    {
-      {
-        for (int i = 0; i < 2; ++i) {
-          values0[i] = values0[2 * i] + values0[2 * i + 1];
-        }
-      }
-      {
-        for (int i = 0; i < 1; ++i) {
-          values0[i] = values0[2 * i] + values0[2 * i + 1];
-        }
-      }
-      top->value0[0] = values0[0];
-    }
-    ++depth;
-    for (tarry_i64 t = (k - first) / 512; t & 1; t >>= 1, --depth) {
-      ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
-    }
-  }
-  else {
-    tarry_i64 leaf = 0;
-    for (; leaf < whole; ++leaf) {
-      struct ENTRY_state* const top = stack + depth;
-      top->count = 128;
-      top->value0[0] = values0[leaf];
-      ++depth;
-      for (tarry_i64 t = leaf; t & 1; t >>= 1, --depth) {
-        ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
-      }
-    }
-    if (length > whole * 128) {
-      struct ENTRY_state* const top = stack + depth;
-      top->count = length - whole * 128;
-      if (n > 32) {
-        ENTRY_rest0(p, length - whole * 128, k + whole * 128, top, x0_0 + whole * 128);
-      }
-      else {
-        ENTRY_serial0(p, length - whole * 128, k + whole * 128, top, x0_0 + whole * 128);
-      }
-      ++depth;
-      for (tarry_i64 t = leaf; t & 1; t >>= 1, --depth) {
-        ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
-      }
-    }
+  struct ENTRY_state* const top = stack + depth;
+  top->count = length;
+  ENTRY_node0(p, n, length, k, top, x0_0);
+  ++depth;
+  for (tarry_i64 t = (k - first) / 512; t & 1; t >>= 1, --depth) {
+    ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
   }
 }
 static void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct ENTRY_state* s) {
@@ -295,10 +232,10 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
         for (tarry_i64 row = 0; row < rows; ++row) ENTRY_points(p, y + row, k, m, &f, row, stacks[y + row - top], first);
       }
     }
-    const tarry_i64 blocks = ((last < n ? last : n) - first + 127) / 128;
+    const tarry_i64 segments = ((last < n ? last : n) - first + 511) / 512;
     for (tarry_i64 y = top; y < end; ++y) {
       struct ENTRY_state* const stack = stacks[y - top];
-      tarry_i64 depth = __builtin_popcountll(blocks);
+      tarry_i64 depth = __builtin_popcountll(segments);
       for (; depth > 1; --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
       if (chunks == 1) ENTRY_finish(p, y, stack);
       else ((struct ENTRY_state*)p->scratch)[part * count + plane * e0 + y] = stack[0];

@@ -4,6 +4,7 @@
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+#define TARRY_SCALAR __asm__("")
 #endif
 struct ENTRY_params {
   const float* a0;
