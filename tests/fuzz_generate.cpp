@@ -115,7 +115,7 @@ class Generator {
 
   Program run() {
     if (program_.seed % 12 == 5) return steps();
-    if (program_.seed % 24 == 7) return both_ways();
+    if (program_.seed % 24 == 11) return both_ways();
     base_ = draw_shape(r_);
     const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
     for (std::int64_t i = 0; i < inputs; ++i) add_input();
