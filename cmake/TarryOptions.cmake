@@ -15,10 +15,11 @@ if(TARRY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TARRY_CCACHE})
 endif()
 
-# Programs around the library, the tests among them: libraries of templates that run once, quick to compile at -O1.
+# Programs around the library, the tests among them: libraries of templates that run once, quick to compile at -O1, and
+# with a sanitizer, which lengthens all that is inlined, at -O0.
 function(tarry_program_options target)
   tarry_target_options(${target})
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${TARRY_SANITIZE}>:-O0>)
 endfunction()
 
 function(tarry_target_options target)

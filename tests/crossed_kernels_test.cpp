@@ -102,19 +102,19 @@ void require_roots(const Maker& m, const Lowered& l, const Buffers& b, const std
 /// The interpreter on either target's kernel, C at every level on several threads, CUDA C on the host.
 void check_everywhere(const std::vector<Maker>& graphs) {
   std::vector<Lowered> kernels;
-  std::map<std::string, KernelSource> sources;
-  std::vector<std::string> entries;
+  std::map<std::string, KernelSource> sources;  // by text
+  std::vector<std::string> texts;
   for (const Maker& m : graphs) {
     kernels.push_back(lowered(m));
     INFO(to_string(m.g) << codegen::to_string(kernels.back().ir));
     REQUIRE(kernels.back().ir.schedule == Schedule::ReduceCrossed);
     KernelSource s = codegen::render_cuda(kernels.back().ir, target());
     CHECK(s.text.find('$') == std::string::npos);
-    entries.push_back(s.entry);
-    sources.emplace(s.entry, std::move(s));
+    texts.push_back(s.text);
+    sources.emplace(s.text, std::move(s));
   }
   std::vector<const KernelSource*> unit;
-  for (const auto& [entry, source] : sources) unit.push_back(&source);
+  for (const auto& [text, source] : sources) unit.push_back(&source);
   const EmulatedKernels emulated(unit);
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     const Maker& m = graphs[i];
@@ -132,7 +132,7 @@ void check_everywhere(const std::vector<Maker>& graphs) {
     const codegen::Geometry g = codegen::geometry_cuda(l.ir, target(), l.args);
     Memory scratch(g.scratch_bytes, 0xa5);
     std::vector<std::uint32_t> tickets(g.ticket_count);
-    const KernelSource& source = sources.at(entries[i]);
+    const KernelSource& source = sources.at(texts[i]);
     emulated.run(source, g.grid(), codegen::pack_parameters(l.ir, source, l.args, g, {b.at, b.scalars, scratch.data(), tickets.data()}));
     INFO("on the GPU, " << g.outer_tiles << " x " << g.chunks << " thread blocks");
     require_roots(m, l, b, expected);
