@@ -72,9 +72,10 @@ CCompiler c_compiler(const graph::Target& target) {
 
 std::string c_flags(const graph::Target& target) {
   // No contraction and no libm: strict numerics. -fwrapv and -fno-strict-aliasing: generated code relies on them.
-  // Half of what -O3 costs gcc: of its passes those that show in a kernel. -fpeel-loops keeps small arrays in registers.
+  // Half of what -O3 costs gcc: of its passes those that show in a kernel. -fpeel-loops keeps small arrays in registers,
+  // -fschedule-insns brings independent operations of long expressions side by side.
   std::string flags = fmt::format(
-      "-std=gnu11 -O1 -fgcse -fschedule-insns2 -ftree-vectorize -fpeel-loops -march={} -ffp-contract=off -fno-math-errno "
+      "-std=gnu11 -O1 -fgcse -fschedule-insns -fschedule-insns2 -ftree-vectorize -fpeel-loops -march={} -ffp-contract=off -fno-math-errno "
       "-fno-trapping-math -fwrapv -fno-strict-aliasing -w", target.name);
   if (target.vector_bytes == 64) flags += " -mprefer-vector-width=512";
 #ifdef TARRY_SANITIZE_NAME
