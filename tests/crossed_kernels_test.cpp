@@ -200,15 +200,7 @@ TEST_CASE("crossed kernels: for every architecture they compile without spills",
   std::vector<Maker> graphs = {both({256, 256}, Op::Sum), both({256, 256}, Op::Moments), both({256, 256}, Op::ArgMax), both({256, 256}, Op::Sum, float64),
                                both({2, 3, 128, 131}, Op::Max), several({140, 144}), several({3, 130, 131})};
   for (const char* arch : {"sm_75", "sm_90"}) {
-    std::map<std::string, KernelSource> sources;
-    for (const Maker& m : graphs) {
-      KernelSource s = codegen::render_cuda(lowered(m, arch).ir, target(arch));
-      sources.emplace(s.entry, std::move(s));
-    }
-    std::vector<const KernelSource*> unit;
-    for (const auto& [entry, source] : sources) unit.push_back(&source);
-    for (const runtime::KernelResources& r :
-         runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources) {
+    for (const runtime::KernelResources& r : compiled(graphs, arch)) {
       INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared, " << r.stack_bytes << " stack");
       CHECK(r.stack_bytes <= 32);  // what the slow path of a division saves
       CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);

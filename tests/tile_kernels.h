@@ -129,18 +129,22 @@ inline GraphEdge slice(Maker& m, GraphEdge x, const Dims& start, const Dims& ext
   return m.view(x, map, extents);
 }
 
+/// What the compiler says of the kernels of `graphs`, each of another name, for an architecture.
+inline std::vector<runtime::KernelResources> compiled(const std::vector<Maker>& graphs, const char* arch) {
+  std::map<std::string, KernelSource> sources;
+  for (const Maker& m : graphs) {
+    KernelSource s = codegen::render_cuda(lowered(m, arch).ir, target(arch));
+    sources.emplace(s.entry, std::move(s));
+  }
+  std::vector<const KernelSource*> unit;
+  for (const auto& [entry, source] : sources) unit.push_back(&source);
+  return runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources;
+}
+
 /// Every kernel compiles for several architectures, without spills.
 inline void check_compiles(const std::vector<Maker>& graphs) {
   for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
-    std::map<std::string, KernelSource> sources;
-    for (const Maker& m : graphs) {
-      KernelSource s = codegen::render_cuda(lowered(m, arch).ir, target(arch));
-      sources.emplace(s.entry, std::move(s));
-    }
-    std::vector<const KernelSource*> unit;
-    for (const auto& [entry, source] : sources) unit.push_back(&source);
-    for (const runtime::KernelResources& r :
-         runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources) {
+    for (const runtime::KernelResources& r : compiled(graphs, arch)) {
       INFO(arch << " " << r.entry << ": " << r.registers << " registers");
       CHECK(r.stack_bytes == 0);
       CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
