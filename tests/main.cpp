@@ -6,6 +6,9 @@
 #include <map>
 #include <mutex>
 #include <set>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include "runtime/backend.h"
 #include "runtime/nvrtc.h"
@@ -54,5 +57,10 @@ int main(int argc, char** argv) {
   if (const auto status = tarry::test::child_main()) return *status;
   const int failures = Catch::Session().run(argc, argv);
   tarry::test::print_skips();
+#ifdef __SANITIZE_ADDRESS__
+  // Here all threads rest. At exit, where leaks would be looked for otherwise, oneTBB's end one by one, and the search
+  // crashes now and then on what one leaves behind.
+  __lsan_do_leak_check();
+#endif
   return failures;
 }
