@@ -330,11 +330,11 @@ Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where) 
   return make_node(spec_of(op, dtype, n.device, n.shape(), where), inputs);
 }
 
-Edge record_cast(const Edge& x, Dtype dtype, Where where) {
+Edge record_cast(Edge x, Dtype dtype, Where where) {
   const Node& n = *x.node();
   if (n.dtype == dtype) return x;
   check_available(name(Op::Cast), dtype, where);
-  return make_node(spec_of(Op::Cast, dtype, n.device, n.shape(), where), {&x, 1});
+  return make_node_from(spec_of(Op::Cast, dtype, n.device, n.shape(), where), {&x, 1});
 }
 
 Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device) {
@@ -361,20 +361,20 @@ Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where) {
   return make_node(spec, {});
 }
 
-Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where, Device device) {
+Edge record_view(Edge x, const IndexMap& map, std::span<const std::int64_t> shape, Where where, Device device) {
   const Node& n = *x.node();
   TARRY_ASSERT(map.size == n.rank);
   if (device == Device{}) device = n.device;
   NodeSpec spec = spec_of(Op::View, n.dtype, device, shape, where);
   spec.attributes = encode(map);
-  return make_node(spec, {&x, 1});
+  return make_node_from(spec, {&x, 1});
 }
 
-Edge record_reshape(const Edge& x, std::span<const std::int64_t> shape, Where where) {
+Edge record_reshape(Edge x, std::span<const std::int64_t> shape, Where where) {
   const Node& n = *x.node();
   TARRY_ASSERT(element_count(shape) == element_count(n.shape()));
   if (std::ranges::equal(shape, n.shape())) return x;
-  return make_node(spec_of(Op::Reshape, n.dtype, n.device, shape, where), {&x, 1});
+  return make_node_from(spec_of(Op::Reshape, n.dtype, n.device, shape, where), {&x, 1});
 }
 
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where) {

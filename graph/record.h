@@ -48,7 +48,7 @@ Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, s
 /// An op of the rule Draw, on inputs that have its dtypes and broadcast to the first.
 Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where);
 /// x itself where it has that dtype.
-Edge record_cast(const Edge& x, Dtype dtype, Where where);
+Edge record_cast(Edge x, Dtype dtype, Where where);
 /// A 0-d node on `device`. `op` is what the message names where the value does not fit.
 Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device = {});
 /// A 0-d uint64 or uint32 that no rewrite may look at, whatever its value: random streams have one kernel for all seeds.
@@ -56,13 +56,13 @@ Edge record_opaque(std::uint64_t value, Dtype dtype, Where where);
 /// The coordinate along `axis` (IotaAttributes::kNumber: the row-major number) as int64, on the context's device.
 Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where);
 /// x read through `map` at coordinates of `shape`; `device` places what has no device yet.
-Edge record_view(const Edge& x, const IndexMap& map, std::span<const std::int64_t> shape, Where where,
+Edge record_view(Edge x, const IndexMap& map, std::span<const std::int64_t> shape, Where where,
                  Device device = {});
 /// x's elements, in row-major order, under another shape of as many elements; x itself where it has that shape.
-Edge record_reshape(const Edge& x, std::span<const std::int64_t> shape, Where where);
+Edge record_reshape(Edge x, std::span<const std::int64_t> shape, Where where);
 /// base with `value` in the box that `place` names. The box is not empty and lies in the base; the dtypes are equal.
 /// Throws for `op` where the two are placed on different devices.
-Edge record_update(std::string_view op, const Edge& base, const Edge& value, const UpdateAttributes& place, Where where);
+Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttributes& place, Where where);
 /// Every element of `shape` is the 0-d `x`, on the context's device.
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where);
 /// One reduction along one axis; ArgMin and ArgMax give int64. Moments and MomentsMerge have outputs 0 (mean) and 1 (m2): see output_of.

@@ -142,7 +142,7 @@ Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const 
   const Where where = v.where();
   const Dtype dtype = x.node()->dtype;
   if (v.array() == nullptr) return record_scalar(v.scalar(), dtype, op, where);
-  const Edge value = detail::edge(*v.array(), op, where);
+  Edge value = detail::edge(*v.array(), op, where);
   const Node& n = *value.node();
   if (promote(dtype, n.dtype) != dtype) {
     TARRY_THROW(InvalidArgument, op, where,
@@ -153,11 +153,11 @@ Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const 
     TARRY_THROW(InvalidArgument, op, where,
                 "a value of shape " + to_string(n.shape()) + " does not broadcast to " + to_string(shape));
   }
-  return record_cast(value, dtype, where);
+  return record_cast(std::move(value), dtype, where);
 }
 
 /// x with `value` in `part`. Negative steps become positive ones: the value is read backwards instead.
-Edge put(const char* op, const Edge& x, const Edge& value, const Part& part, Where where) {
+Edge put(const char* op, Edge x, Edge value, const Part& part, Where where) {
   if (element_count(part.shape.span()) == 0) return x;
   UpdateAttributes at = part.at;
   IndexMap box_of(part.shape.size());  // coordinates of the part at coordinates of the box
@@ -174,9 +174,9 @@ Edge put(const char* op, const Edge& x, const Edge& value, const Part& part, Whe
     }
   }
   const bool as_is = std::ranges::equal(value.node()->shape(), part.box.span()) && backwards == 0;
-  if (as_is && part.shape.size() == part.map.size) return record_update(op, x, value, at, where);
+  if (as_is && part.shape.size() == part.map.size) return record_update(op, std::move(x), std::move(value), at, where);
   const IndexMap map = compose(broadcast_map(value.node()->shape(), part.shape.span()), box_of);
-  return record_update(op, x, record_view(value, map, part.box.span(), where), at, where);
+  return record_update(op, std::move(x), record_view(std::move(value), map, part.box.span(), where), at, where);
 }
 
 enum class Write : std::uint8_t { Replace, Add };
@@ -185,14 +185,14 @@ std::span<const Index> list(std::initializer_list<Index> box) { return {box.begi
 
 Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, const Operand& v, Write write) {
   const Where where = v.where();
-  const Edge base = detail::edge(x, op, where);
+  Edge base = detail::edge(x, op, where);
   const Part part = part_of(op, base, list(box), where);
   Edge value = value_for(op, base, v, part.shape.span());
   if (write == Write::Add) {
     const Edge old = record_view(base, part.map, part.shape.span(), where);
     value = record_map(Op::Add, {{old, 0}, {value, 0}}, where, op);
   }
-  return put(op, base, value, part, where);
+  return put(op, std::move(base), std::move(value), part, where);
 }
 
 Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand& v) {
@@ -211,7 +211,7 @@ Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand&
 
 }  // namespace
 
-Edge record_update(std::string_view op, const Edge& base, const Edge& value, const UpdateAttributes& place, Where where) {
+Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttributes& place, Where where) {
   const Node &b = *base.node(), &v = *value.node();
   TARRY_ASSERT(b.dtype == v.dtype && b.rank == v.rank && place.start.size() == b.rank);
   if (b.device != v.device && b.device != Device{} && v.device != Device{}) {
@@ -226,8 +226,8 @@ Edge record_update(std::string_view op, const Edge& base, const Edge& value, con
                       .attributes = encode(place),
                       .cell = {},
                       .where = where};
-  const Edge inputs[] = {base, value};
-  return make_node(spec, inputs);
+  Edge inputs[] = {std::move(base), std::move(value)};
+  return make_node_from(spec, inputs);
 }
 
 }  // namespace graph
@@ -236,9 +236,9 @@ inline namespace v0 {
 
 Array Array::at(const Index* indices, std::size_t count) const {
   const Where where = indices[0].where();
-  const graph::Edge e = detail::edge(*this, "index", where);
+  graph::Edge e = detail::edge(*this, "index", where);
   const graph::Part part = graph::part_of("index", e, {indices, count}, where);
-  return detail::wrap(graph::record_view(e, part.map, part.shape.span(), where));
+  return detail::wrap(graph::record_view(std::move(e), part.map, part.shape.span(), where));
 }
 
 RowIterator Array::begin(std::source_location where) const {
