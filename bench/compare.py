@@ -93,12 +93,12 @@ def take(options):
     programs = [("tarry", [options.bench, "--device", options.device, "--json", "--mode", *MODES, *pattern])]
     peers = present(options.device) if options.peers is None else options.peers
     programs += [(p, [sys.executable, str(HERE / "peers.py"), p, "--device", options.device, *pattern]) for p in peers]
-    rows = {}
+    rows = {}  # the best of each; what failed once has failed
     for name, command in programs * options.rounds:
         for row in run(name, command, deadline - time.monotonic()):
             if "w" in row:
                 key = row["w"], row["peer"], row.get("mode")
-                rows[key] = min(rows.get(key, row), row, key=lambda r: r.get("ms", float("inf")))
+                rows[key] = min(rows.get(key, row), row, key=lambda r: r.get("ms", -1))
             elif "versions" in row:
                 figures["versions"].update(row["versions"])
             else:

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   tarry::test::print_skips();
 #ifdef __SANITIZE_ADDRESS__
   // Here all threads rest. At exit, where leaks would be looked for otherwise, oneTBB's end one by one, and the search
-  // crashes now and then on what one leaves behind.
+  // can crash on what one leaves behind.
   __lsan_do_leak_check();
 #endif
   return failures;
