@@ -90,14 +90,13 @@ class Crosser {
     return saved;
   }
 
-  /// Begins a trial in which `to` computes the points that `from` has stored for it; false where there are none, or more
-  /// than points.
+  /// Begins a trial in which `to` computes again what `from` has stored for it; false where that is nothing, or reductions.
   bool separate(KernelId from, KernelId to) {
     std::vector<NodeId> again = p_.kernel(to).again;
     const std::size_t before = again.size();
     for (const GraphEdge& l : p_.loads(to)) {
       if (p_.kernel_of(l.node) != from) continue;
-      if (!f_.repeatable(l.node) || f_.space(l.node) != space(from).point) return false;
+      if (!f_.repeatable(l.node)) return false;
       again.push_back(l.node);
     }
     if (again.size() == before) return false;

@@ -3,7 +3,7 @@
 //
 // Legal are two kernels over one space, each going over it once, of which neither waits for the other, along axes that are
 // blocks of tree R and more. Memory must lie along one of the two, so that tiles are read in lines, and the state of a thread
-// block has to fit. Where one of them loads points that the other stores, it computes them again: they are the same points.
+// block has to fit. Where one of them loads maps that the other stores, it computes them again.
 // A pair is worth it where what both read takes longer than partial states, which each way writes and reads once for every
 // 128 points.
 #pragma once

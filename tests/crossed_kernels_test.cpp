@@ -195,6 +195,22 @@ TEST_CASE("crossed kernels: points that are stored, and those that an update cov
   check_everywhere(graphs);
 }
 
+TEST_CASE("crossed kernels: a row that one would store for the other is computed by both", "[crossed]") {
+  const auto shifted = [](std::int64_t n) {
+    Maker m;
+    const GraphEdge x = numbers(m, {n, n}), zero = m.scalar(0, float32);
+    IndexMap first = graph::identity_map(2);
+    first[0] = {-1, 0, 0};
+    const GraphEdge row = m.view(x, first, {1, n});
+    const GraphEdge shift = m.map(Op::Where, {m.map(Op::Equal, {m.map(Op::Subtract, {row, row}), zero}, bool_), row, zero});
+    const GraphEdge squares{moments(m, m.map(Op::Subtract, {x, shift}), 0).node, 1};
+    m.g.roots = {m.reduce(Op::Sum, x, 1), m.map(Op::Divide, {squares, m.scalar(150, float32)})};
+    return m;
+  };
+  check_everywhere({shifted(150)});
+  CHECK(lowered(shifted(1000)).ir.schedule == Schedule::ReduceCrossed);
+}
+
 TEST_CASE("crossed kernels: for every architecture they compile without spills", "[crossed]") {
   TARRY_REQUIRE_NVRTC();
   std::vector<Maker> graphs = {both({256, 256}, Op::Sum), both({256, 256}, Op::Moments), both({256, 256}, Op::ArgMax), both({256, 256}, Op::Sum, float64),
