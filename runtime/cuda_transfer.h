@@ -44,6 +44,27 @@ class CudaStaging {
   std::size_t current_ = 0;
 };
 
+/// Pinned slots for uploads of many bytes. Threads fill and enqueue slots side by side, none waits for another's.
+class CudaUploader {
+ public:
+  CudaUploader(const CudaContext& context, cuda::Stream stream, std::size_t slots);
+  /// Everything is enqueued on the stream when this returns, in any order. Throws what `fill` or the driver does.
+  void upload(cuda::DevicePointer to, const Backend::Fill& fill, std::size_t bytes);
+
+ private:
+  struct Slot {
+    std::mutex mutex;  ///< of the thread that fills it
+    PinnedHandle memory;
+    EventHandle done;
+    bool copied = false;  ///< by work that `done` follows
+  };
+  void upload_part(Slot& slot, cuda::DevicePointer to, const Backend::Fill& fill, std::size_t at, std::size_t bytes);
+
+  const CudaContext& context_;
+  const cuda::Stream stream_;
+  std::vector<Slot> slots_;
+};
+
 /// Thread-safe; the context must be current.
 class CudaTransfers {
  public:
@@ -56,16 +77,13 @@ class CudaTransfers {
   void download(void* to, cuda::DevicePointer from, std::size_t bytes, std::uint64_t ticket);
 
  private:
-  /// One ring for copies of all sizes, and one for large ones: waking threads to fill a slot takes time that small slots
-  /// do not make up for, and large slots are not worth being made for small copies.
-  struct Rings {
-    std::unique_ptr<CudaStaging> small, large;
-  };
-  CudaStaging& ring_of(Rings& rings, std::size_t bytes, cuda::Stream stream, std::size_t slots) const;
+  void upload_staged(CudaBuffer& to, const Backend::Fill& fill, std::size_t bytes);
 
   const std::shared_ptr<CudaTimeline> timeline_;
   std::mutex in_mutex_, out_mutex_;
-  Rings in_, out_;
+  // Memory for large copies is made when the first one comes.
+  std::unique_ptr<CudaStaging> in_, out_, large_out_;
+  std::unique_ptr<CudaUploader> large_in_;
   EventHandle arrived_;
 };
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -169,6 +171,64 @@ TEST_CASE("cuda: what was uploaded comes back, at every size", "[runtime][cuda]"
   bench.backend->download(part.data(), *buffer, 50 * sizeof(float), 10 * sizeof(float));
   CHECK(part.front() == 51.0f);
   CHECK(part.back() == 60.0f);
+}
+
+TEST_CASE("cuda: large uploads, which threads fill side by side, come back whole", "[runtime][cuda]") {
+  TARRY_ON_EACH_DRIVER(bench);
+  if (bench.fake) bench.fake->eager_uploads = GENERATE(false, true);
+  Values values(40'000'001);  // 39 slots, more than there are
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 16'777'213);
+  const Override threads("TARRY_NUM_THREADS", GENERATE("1", "7"));
+  for (int again = 0; again < 2; ++again) {
+    const auto buffer = bench.upload(values);
+    values.front() += 1;
+    std::rotate(values.begin(), values.begin() + 1, values.end());  // the host may change its array
+    const Values got = bench.download(*buffer, values.size());
+    std::rotate(values.rbegin(), values.rbegin() + 1, values.rend());
+    values.front() -= 1;
+    CHECK_VALUES(got, values);
+  }
+}
+
+TEST_CASE("cuda: a large upload that fails says why and leaves nothing in flight", "[runtime][cuda][fault]") {
+  Bench bench(On::Fake);
+  const Override threads("TARRY_NUM_THREADS", "7");
+  constexpr std::size_t kBytes = std::size_t{160} << 20;
+  const auto ones = [](void* to, std::size_t, std::size_t bytes) { std::memset(to, 1, bytes); };
+  const auto buffer = bench.backend->allocate(kBytes);
+  const auto first_bytes = [&] {
+    std::array<unsigned char, 2> found{};
+    bench.backend->download(&found[0], *buffer, 0, 1);
+    bench.backend->download(&found[1], *buffer, kBytes - 1, 1);
+    return found;
+  };
+  CHECK_THROWS_AS(bench.backend->upload(
+                      *buffer,
+                      [&](void* to, std::size_t at, std::size_t bytes) {
+                        if (at > kBytes / 2) throw std::runtime_error("cannot be read");
+                        std::memset(to, 2, bytes);
+                      },
+                      kBytes),
+                  std::runtime_error);
+  bench.backend->upload(*buffer, ones, kBytes);
+  CHECK(first_bytes() == std::array<unsigned char, 2>{1, 1});
+  support::fault::arm(Site::Driver, 1000000);
+  bench.backend->upload(*buffer, ones, kBytes);
+  const std::uint64_t calls = support::fault::disarm();
+  REQUIRE(calls >= 80);
+  int failed = 0, tried = 0;
+  for (std::uint64_t k = 1; k <= calls; k += 7, ++tried) {
+    support::fault::arm(Site::Driver, k);
+    try {
+      bench.backend->upload(*buffer, ones, kBytes);
+    } catch (const Error&) {
+      ++failed;
+    }
+    support::fault::disarm();
+  }
+  CHECK(failed > tried / 2);
+  bench.backend->upload(*buffer, ones, kBytes);
+  CHECK(first_bytes() == std::array<unsigned char, 2>{1, 1});
 }
 
 TEST_CASE("cuda: many small uploads keep their own values", "[runtime][cuda]") {
