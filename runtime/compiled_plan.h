@@ -13,6 +13,7 @@
 #include "cache/kernel_cache.h"
 #include "codegen/kernel_source.h"
 #include "codegen/lower.h"
+#include "codegen/matmul.h"
 #include "graph/fusion.h"
 #include "graph/graph.h"
 #include "graph/passes.h"
@@ -61,12 +62,16 @@ struct KernelStep {
   [[nodiscard]] bool empty() const { return lowered.args.outer_count() == 0; }
 };
 
+/// A product, by a library or, where `source` is there, by a kernel of our own.
 struct LibraryStep {
   MatmulSpec spec;
   std::vector<codegen::BufferRef> buffers;  ///< both operands, then the result
   std::vector<Operand> operands;            ///< of each
   std::int64_t bytes_read = 0, bytes_written = 0;
-  std::shared_ptr<const LibraryCall> call;  ///< null in a plan that is not run
+  std::shared_ptr<const codegen::KernelSource> source;
+  // Of a plan that is run, one of the two:
+  std::shared_ptr<const LibraryCall> call;
+  std::shared_ptr<cache::Executable> executable;
 };
 
 /// Download, HostCall and Loop steps join this list with the work that needs them.
@@ -122,7 +127,7 @@ std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vec
 
 /// What plan making may be told. Part of the plan's key.
 struct PlanSwitches {
-  bool fusion = true, reuse = true, library = true, steps = true, crossed = true;
+  bool fusion = true, reuse = true, library = true, matmul = true, steps = true, crossed = true;
   std::function<bool(std::string_view)> disabled;  ///< passes
   std::string words;                               ///< canonical form for the key
 };

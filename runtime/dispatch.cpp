@@ -5,6 +5,7 @@
 #include <new>
 
 #include "codegen/interpreter.h"
+#include "codegen/matmul.h"
 #include "runtime/transfer.h"
 #include "support/check.h"
 
@@ -195,6 +196,12 @@ void Dispatch::run_item(const Item& item, const Run& run, Backend& b) {
   }
   if (item.call) {
     const auto at = [&](std::size_t i) { return reinterpret_cast<void*>(address(item.call->operands[i], run)); };
+    if (item.call->executable) {
+      const codegen::MatmulShape shape = item.call->spec.shape();
+      const auto words = codegen::matmul_parameters(shape, at(0), at(1), at(2));
+      b.launch({item.call->executable.get(), item.call->source.get(), words, codegen::matmul_geometry(shape)});
+      return;
+    }
     b.run(*item.call->call, at(0), at(1), at(2), run.arena ? reinterpret_cast<void*>(arena(run) + scratch_) : nullptr);
     return;
   }

@@ -230,8 +230,12 @@ void Dump::steps(const CompiledPlan& plan) {
 
 void Dump::kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   if (wants("plan")) steps(plan);
-  for (const Step& s : plan.steps)
+  for (const Step& s : plan.steps) {
     if (const auto* const step = std::get_if<KernelStep>(&s)) kernel(g, *step, plan, snapshot);
+    const auto* const call = std::get_if<LibraryStep>(&s);
+    if (call == nullptr || !call->source || !wants("source")) continue;
+    if (const Dumped::Name name = dumped().name(key(), call->source); name.fresh) write(name.stem + ".cu", call->source->text);
+  }
 }
 
 void Dump::kernel(const graph::Graph& g, const KernelStep& step, const CompiledPlan& plan,

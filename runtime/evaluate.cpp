@@ -136,11 +136,13 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
   CompileCounts counts;
   std::vector<cache::KernelRequest> requests;
   std::unordered_map<const codegen::KernelSource*, std::size_t> request_of;
+  const auto request = [&](const codegen::KernelSource& source, graph::Mode mode) {
+    if (request_of.try_emplace(&source, requests.size()).second)
+      requests.push_back(kernel_request(source, mode, b.options(mode), b.target()));
+  };
   for (Step& s : plan.steps) {
-    auto* k = std::get_if<KernelStep>(&s);
-    if (!k || k->empty() || !request_of.try_emplace(k->source.get(), requests.size()).second) continue;
-    const graph::Mode mode = k->lowered.ir.mode;
-    requests.push_back(kernel_request(*k->source, mode, b.options(mode), b.target()));
+    if (auto* k = std::get_if<KernelStep>(&s); k && !k->empty()) request(*k->source, k->lowered.ir.mode);
+    if (auto* call = std::get_if<LibraryStep>(&s); call && call->source) request(*call->source, call->spec.mode);
   }
   if (requests.empty()) return counts;
   cache::Backend calls;
@@ -160,6 +162,7 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
     counts.disk_hits += l.hit == cache::Hit::Disk;
   }
   for (Step& s : plan.steps) {
+    if (auto* call = std::get_if<LibraryStep>(&s); call && call->source) call->executable = loaded[request_of.at(call->source.get())].executable;
     auto* k = std::get_if<KernelStep>(&s);
     if (!k || k->empty()) continue;
     const std::size_t i = request_of.at(k->source.get());
@@ -171,11 +174,11 @@ CompileCounts compile(CompiledPlan& plan, Backend& b) {
   return counts;
 }
 
-/// Chooses how each product is computed; the largest workspace joins the plan's scratch memory.
+/// Chooses how a library computes each product that has no kernel; the largest workspace joins the plan's scratch memory.
 void prepare_calls(CompiledPlan& plan, Backend& b) {
   for (Step& s : plan.steps) {
     auto* const call = std::get_if<LibraryStep>(&s);
-    if (!call) continue;
+    if (!call || call->executable) continue;
     call->call = b.prepare(call->spec);
     plan.scratch_bytes = std::max(plan.scratch_bytes, call->call->workspace());
   }
@@ -259,7 +262,6 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
   report.counters = plan->counters;
   plan->recorded = std::make_shared<const graph::Graph>(s.graph);
   if (may_chunk && !fits(*plan, s.graph, s.leaves, b, report.needed)) return plan;
-  prepare_calls(*plan, b);
   if (!interpret) {
     Stopwatch watch;
     const CompileCounts counts = compile(*plan, b);
@@ -268,6 +270,7 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
     report.counters.memory_hits = counts.memory_hits;
     report.counters.disk_hits = counts.disk_hits;
   }
+  prepare_calls(*plan, b);
   enter_history(*plan, s, b.device());
   if (dump) {
     plan->dump_number = dump->number();

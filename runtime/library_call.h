@@ -7,6 +7,7 @@
 
 #include <tarry/dtype.h>
 
+#include "codegen/matmul.h"
 #include "graph/op.h"
 
 namespace tarry::runtime {
@@ -17,6 +18,7 @@ struct MatmulSpec {
   graph::Mode mode{};
   std::int64_t a_count = 1, b_count = 1, m = 1, k = 1, n = 1;  ///< each within int32
   [[nodiscard]] std::int64_t count() const { return a_count > b_count ? a_count : b_count; }
+  [[nodiscard]] codegen::MatmulShape shape() const { return {a_count, b_count, m, k, n}; }
   [[nodiscard]] std::string str() const;  ///< "matmul f32 (1, 3, 4) (1, 4, 5)"
 };
 

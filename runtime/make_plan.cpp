@@ -124,6 +124,7 @@ class PlanMaker {
       };
       if (fusion_.groups[group].library != graph::kNoId) {
         LibraryStep step = library_step(fusion_.groups[group].library);
+        if (of_our_own(step.spec)) step.source = shared_source(codegen::render_matmul(step.spec.shape(), target_));
         for (int i = 0; i < 2; ++i)
           if (!step.buffers[static_cast<std::size_t>(i)].is_leaf) want(step.buffers[static_cast<std::size_t>(i)].value);
         reversed.emplace_back(std::move(step));
@@ -145,6 +146,12 @@ class PlanMaker {
     }
     plan_.steps.assign(std::make_move_iterator(reversed.rbegin()), std::make_move_iterator(reversed.rend()));
     return true;
+  }
+
+  /// In relaxed mode a library rounds operands to TF32, which is a third of the work.
+  [[nodiscard]] bool of_our_own(const MatmulSpec& spec) const {
+    return switches_.matmul && spec.dtype == float32 && spec.mode == graph::Mode::Strict &&
+           codegen::has_matmul_kernel(spec.shape(), target_);
   }
 
   /// canonical_reshapes has put the operands in memory, from the start of a buffer and row-major.
@@ -171,6 +178,11 @@ class PlanMaker {
   std::shared_ptr<const codegen::KernelSource> shared_source(const codegen::KernelIr& ir) {
     auto& entry = sources_[codegen::to_string(ir)];
     if (!entry) entry = std::make_shared<const codegen::KernelSource>(codegen::render(ir, target_));
+    return entry;
+  }
+  std::shared_ptr<const codegen::KernelSource> shared_source(codegen::KernelSource source) {
+    auto& entry = sources_[source.entry];
+    if (!entry) entry = std::make_shared<const codegen::KernelSource>(std::move(source));
     return entry;
   }
 
@@ -264,6 +276,7 @@ PlanSwitches plan_switches() {
   s.fusion = !has("fusion");
   s.reuse = !has("reuse");
   s.library = !has("library");
+  s.matmul = !has("matmul");
   s.steps = !has("steps");
   s.crossed = !has("crossed");
   s.disabled = has;

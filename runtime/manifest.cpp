@@ -353,6 +353,8 @@ PlanSwitches switches_of(const Recorded& recorded) {
   s.fusion = !has("fusion");
   s.reuse = !has("reuse");
   s.steps = !has("steps");
+  s.library = !has("library");
+  s.matmul = !has("matmul");
   s.crossed = !has("crossed");
   s.disabled = has;
   return s;

@@ -149,7 +149,9 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
       continue;
     }
     if (const auto* call = std::get_if<LibraryStep>(&plan.steps[i])) {
-      impl->text += fmt::format("  step {}: {}, {} read, {} written\n", i, call->spec.str(), call->bytes_read, call->bytes_written);
+      impl->text += fmt::format("  step {}: {}{}, {} read, {} written\n", i, call->spec.str(),
+                                call->source ? " by " + call->source->entry : "", call->bytes_read, call->bytes_written);
+      if (call->source && seen.insert(call->source->entry).second) impl->sources.push_back(call->source->text);
       continue;
     }
     const auto& k = std::get<KernelStep>(plan.steps[i]);

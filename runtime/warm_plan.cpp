@@ -12,6 +12,8 @@ class Collector final : public PlanObserver {
   void fusion(const graph::Graph&, const graph::Fusion&) override {}
   void kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot&) override {
     for (const Step& s : plan.steps) {
+      if (const auto* const call = std::get_if<LibraryStep>(&s); call && call->source)
+        found.push_back({call->source, plan.target, call->spec.mode, call->spec.str()});
       const auto* const step = std::get_if<KernelStep>(&s);
       if (step == nullptr || step->empty()) continue;
       found.push_back({step->source, plan.target, step->lowered.ir.mode, describe_ops(g, step->lowered.notes)});

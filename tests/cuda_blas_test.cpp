@@ -104,6 +104,24 @@ TEST_CASE("cublas: float32 keeps all its bits unless the scope is relaxed", "[cu
   }
 }
 
+TEST_CASE("cublas: large float32 products have a kernel instead, unless relaxed or switched off", "[cuda][matmul]") {
+  Gpu gpu;
+  const Scope placed(test::kFakeGpu);
+  const auto products = [&](Dtype dtype) {
+    gpu.blas.products.clear();
+    CHECK(evaluate(matmul(matrix(1000, 200, dtype), matrix(200, 1000, dtype))).counters().launches >= 1);
+    return gpu.blas.products.size();
+  };
+  CHECK(products(float32) == 0);
+  CHECK(products(float64) == 1);
+  {
+    const Scope numerics(relaxed);
+    CHECK(products(float32) == 1);
+  }
+  const test::ScopedSwitch off("TARRY_DISABLE", "matmul,plan_cache");
+  CHECK(products(float32) == 1);
+}
+
 TEST_CASE("cublas: only repeatable algorithms are asked for, whatever the addresses", "[cuda][matmul]") {
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
