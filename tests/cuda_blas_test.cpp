@@ -109,7 +109,7 @@ TEST_CASE("cublas: large float32 products have a kernel instead, unless relaxed 
   const Scope placed(test::kFakeGpu);
   const auto products = [&](Dtype dtype) {
     gpu.blas.products.clear();
-    CHECK(evaluate(matmul(matrix(1000, 200, dtype), matrix(200, 1000, dtype))).counters().launches >= 1);
+    CHECK(evaluate(matmul(matrix(1024, 1024, dtype), matrix(1024, 1024, dtype))).counters().launches >= 1);
     return gpu.blas.products.size();
   };
   CHECK(products(float32) == 0);

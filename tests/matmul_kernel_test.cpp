@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -81,35 +80,32 @@ Errors errors_of(const Product& p) {
 
 }  // namespace
 
-TEST_CASE("matmul kernel: products of many tiles have it, where tensor cores take TF32", "[matmul]") {
+TEST_CASE("matmul kernel: products whose tiles keep a GPU busy have it", "[matmul]") {
   const auto has = [](const MatmulShape& s, const char* target = "sm_90") { return ta::codegen::has_matmul_kernel(s, ta::test::target(target)); };
   CHECK(has({1, 1, 4096, 2048, 256}));
-  CHECK(has({1, 1, 1001, 333, 777}));
-  CHECK(has({50, 1, 100, 100, 100}));
-  CHECK_FALSE(has({1, 1, 4096, 2048, 256}, "sm_75"));
-  CHECK_FALSE(has({1, 1, 4096, 2048, 256}, "x86-64-v3"));
-  CHECK_FALSE(has({1, 1, 256, 4096, 256}));    // 16 tiles
-  CHECK_FALSE(has({1, 1, 4096, 16, 4096}));    // hardly a product
-  CHECK_FALSE(has({1, 1, 100'000, 512, 10}));  // most of a tile would be empty
-  CHECK(ta::codegen::matmul_geometry({3, 1, 65, 64, 128}).grid() == 3 * 2 * 2);
+  CHECK(has({1, 1, 1010, 4000, 1020}));
+  CHECK(has({1, 1, 8192, 8192, 8192}));
+  CHECK(has({8, 1, 512, 2000, 508}));
+  for (const char* target : {"sm_75", "sm_80", "x86-64-v3"}) CHECK_FALSE(has({1, 1, 4096, 2048, 256}, target));
+  CHECK_FALSE(has({1, 1, 1010, 4000, 1021}));   // rows that are no whole 16 bytes
+  CHECK_FALSE(has({1, 1, 768, 4096, 768}));     // 36 large tiles, 144 small ones
+  CHECK_FALSE(has({1, 1, 8192, 64, 8192}));     // hardly a sum
+  CHECK_FALSE(has({1, 1, 100'000, 2048, 12}));  // most of a tile would be empty
+  CHECK(ta::codegen::matmul_geometry({1, 1, 4096, 2048, 256}).grid() == 64 * 4);
+  CHECK(ta::codegen::matmul_geometry({8, 1, 512, 2000, 508}).grid() == 8 * 4 * 4);
 }
 
-TEST_CASE("matmul kernel: rows of whole 16 bytes and others have texts of their own, and all compile without spills", "[matmul]") {
+TEST_CASE("matmul kernel: both tiles compile without spills", "[matmul]") {
   TARRY_REQUIRE_NVRTC();
-  for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
-    std::set<std::string> entries;
-    for (const std::int64_t k : {128, 127})
-      for (const std::int64_t n : {1024, 1022, 1023}) {
-        const ta::codegen::KernelSource s = ta::codegen::render_matmul({1, 1, 1024, k, n}, ta::test::target(arch));
-        CHECK(s.text.find('$') == std::string::npos);
-        if (!entries.insert(s.entry).second) continue;
-        for (const ta::runtime::KernelResources& r : ta::runtime::nvrtc_compile(s.text, ta::test::target(arch), ta::graph::Mode::Strict).resources) {
-          INFO(arch << " " << r.entry << ": " << r.registers << " registers");
-          CHECK(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes == 0);
-          CHECK(r.registers <= 168);  // three thread blocks on a multiprocessor
-        }
-      }
-    CHECK(entries.size() == 4);
+  const ta::graph::Target& target = ta::test::target("sm_90");
+  for (const auto& [shape, registers] : {std::pair(MatmulShape{1, 1, 4096, 2048, 256}, 168), {MatmulShape{1, 1, 8192, 8192, 8192}, 255}}) {
+    const ta::codegen::KernelSource s = ta::codegen::render_matmul(shape, target);
+    CHECK(s.text.find('$') == std::string::npos);
+    for (const ta::runtime::KernelResources& r : ta::runtime::nvrtc_compile(s.text, target, ta::graph::Mode::Strict).resources) {
+      INFO(r.entry << ": " << r.registers << " registers");
+      CHECK(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes == 0);
+      CHECK(r.registers <= registers);
+    }
   }
 }
 
@@ -120,7 +116,7 @@ TEST_CASE("matmul kernel: what was recorded on a CPU is warmed for GPUs", "[matm
   {
     const ta::Scope on_cpu(ta::cpu);
     const ta::Recording recording(manifest);
-    ta::evaluate(ta::matmul(ta::asarray(noise(1024 * 128, -1, 1, 1), {1024, 128}), ta::asarray(noise(128 * 1024, -1, 1, 2), {128, 1024})));
+    ta::evaluate(ta::matmul(ta::asarray(noise(1024 * 1024, -1, 1, 1), {1024, 1024}), ta::asarray(noise(1024 * 1024, -1, 1, 2), {1024, 1024})));
   }
   ta::WarmOptions options;
   options.targets = {"sm_90"};
@@ -132,17 +128,17 @@ TEST_CASE("matmul kernel: what was recorded on a CPU is warmed for GPUs", "[matm
 
 TEST_CASE("matmul kernel: its errors are those of float32, at every shape", "[matmul][cuda]") {
   TARRY_REQUIRE_CUDA();
-  for (const MatmulShape& s : {MatmulShape{1, 1, 4096, 2048, 256}, {1, 1, 1024, 64, 1024}, {1, 1, 1001, 333, 777}, {1, 1, 640, 1025, 1022},
-                               {7, 7, 200, 131, 260}, {5, 1, 333, 128, 400}, {1, 1, 65, 64, 6500}}) {
+  for (const MatmulShape& s : {MatmulShape{1, 1, 4096, 2048, 256}, {1, 1, 1010, 4000, 1020}, {1, 1, 2040, 1000, 2044}, {8, 8, 512, 2000, 508},
+                               {8, 1, 509, 2004, 512}}) {
     INFO(s.a_count << " x (" << s.m << ", " << s.k << ") (" << s.k << ", " << s.n << ")");
     CHECK(ta::codegen::has_matmul_kernel(s, ta::test::target("sm_90")));
-    for (const auto& [low, high] : {std::pair(-1.0f, 1.0f), {0.1f, 1.0f}, {-3e-20f, 4e-20f}, {1e15f, 1e17f}}) {
+    for (const auto& [low, high] : {std::pair(-1.0f, 1.0f), {0.1f, 1.0f}, {-3e-18f, 4e-18f}, {1e15f, 1e17f}}) {
       INFO("from " << low << " to " << high);
       Product p(s, low, high);
       p.compute();
       const Errors e = errors_of(p);
       INFO("root mean square " << e.kernel << ", of a serial sum " << e.serial << ", largest " << e.largest);
-      CHECK(e.kernel <= 1.5 * e.serial + 1e-44);
+      CHECK(e.kernel <= 1.5 * e.serial);
       CHECK(e.largest <= 0x1p-20);
     }
   }
@@ -152,7 +148,7 @@ TEST_CASE("matmul kernel: infinities, NaN and the largest numbers are those of f
   TARRY_REQUIRE_CUDA();
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(),
               most = std::numeric_limits<float>::max();
-  Product p({1, 1, 1000, 100, 700}, -1, 1);
+  Product p({1, 1, 1010, 4000, 1020}, -1, 1);
   const auto set_left = [&](std::int64_t i, std::int64_t l, float x) { p.a[static_cast<std::size_t>(i * p.k + l)] = x; };
   set_left(3, 17, inf);
   set_left(4, 0, -inf);
@@ -186,7 +182,7 @@ TEST_CASE("matmul kernel: infinities, NaN and the largest numbers are those of f
 
 TEST_CASE("matmul kernel: one launch, the same bits at every run, and near the library's", "[matmul][cuda]") {
   TARRY_REQUIRE_CUDA();
-  Product p({1, 1, 1500, 700, 900}, -1, 1);
+  Product p({1, 1, 2040, 1000, 2044}, -1, 1);
   p.compute();
   const std::vector<float> first = p.c;
   for (int again = 0; again < 20; ++again) {
