@@ -393,6 +393,8 @@ std::uint32_t KernelModel::nest(NodeId reduce, std::uint32_t place) {
   const bool chain = (*kernel_of_)[reduce] == kNoId;
   if (const std::uint32_t loop = places_[place].loop; loop != kNoId && f_.key(loops_[loop].first) == key_)
     out_.obstacle = loops_[loop].first;  // as a reduction of the kernel it may hold one
+  else if (loop != kNoId && chain)
+    out_.inner = reduce;
   if (scans_ || !f_.nestable(reduce) || places_[place].loop != kNoId || !places_[place].box.empty() || scatter_ != kNoId)
     return fail(chain ? Reason::ReductionChain : Reason::WholeReduction), kResult;
   if (g_.nodes[reduce].mode != mode_) fail(Reason::Mode);

@@ -67,6 +67,7 @@ struct KernelCost {
   bool legal = false;
   Reason reason = Reason::Fused;  ///< why it is not legal
   NodeId obstacle = kNoId;        ///< another kernel stores it; it would be legal if this one did
+  NodeId inner = kNoId;           ///< a reduction within a loop, stored by none; it may be legal if another kernel did
   double seconds = 0;
   std::vector<GraphEdge> loads;  ///< stored values that it reads, each once
 };

@@ -149,7 +149,8 @@ bool Partition::evaluate(KernelId k) {
   Entry& e = kernels_[k];
   std::shared_ptr<const Evaluation> known = memo_->evaluate(k, e.plan, kernel_of_, readers_);
   if (!known->cost.legal) {
-    obstacle_ = known->cost.obstacle == kNoId ? Obstacle{} : Obstacle{known->cost.obstacle, k};
+    const KernelCost& c = known->cost;
+    obstacle_ = c.obstacle == kNoId ? Obstacle{c.inner, kNoId} : Obstacle{c.obstacle, k};
     return false;
   }
   note_readers(k);

@@ -30,6 +30,7 @@ class Partition {
   [[nodiscard]] std::size_t kernel_count() const { return kernels_.size(); }  ///< empty ones included
   [[nodiscard]] const Kernel& kernel(KernelId k) const { return kernels_[k].plan; }
   [[nodiscard]] const std::vector<GraphEdge>& loads(KernelId k) const { return kernels_[k].known->cost.loads; }
+  [[nodiscard]] NodeId walks(KernelId k) const { return kernels_[k].known->walks; }  ///< a member along an axis, if any
   [[nodiscard]] const std::vector<NodeId>& repeated(KernelId k) const { return kernels_[k].known->repeated; }
   [[nodiscard]] const std::vector<KernelId>& repeated_by(NodeId v) const { return repeated_by_[v]; }
   [[nodiscard]] const std::vector<KernelId>& loaded_by(NodeId v) const { return loaded_by_[v]; }
@@ -60,6 +61,7 @@ class Partition {
   };
   [[nodiscard]] const std::vector<Link>& circle() const { return circle_; }
   /// Where settle() found that a kernel must store another value, or two kernels the same: that value and the kernel.
+  /// Without a kernel: one that is a reduction within a loop, and may be stored by any other kernel along its axis.
   struct Obstacle {
     NodeId node = kNoId;
     KernelId kernel = kNoId;

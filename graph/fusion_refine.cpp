@@ -22,7 +22,7 @@ constexpr std::uint64_t kEnd = 5;                                // the part of 
 constexpr std::size_t kAllPairs = 64;                            // kernels up to which every pair is tried
 constexpr std::size_t kMostCounted = 1024;                       // numbers of kernels, to find how many there are
 constexpr std::size_t kNeighbours = 4;                           // kernels next in number that are tried beyond
-constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 20;  // requests
+constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 40;  // requests
 constexpr std::uint64_t kMostWork = 3'200'000;
 constexpr std::size_t kWindow = 8;                               // nodes of a window
 constexpr std::size_t kBetween = 6;                              // kernels merged at once
@@ -275,8 +275,7 @@ class Refiner {
     for (NodeId v : members) {
       if (p_.kernel_of(v) == kNoId || p_.kernel(p_.kernel_of(v)).members.size() < 2) continue;
       if (move_out && evict(v)) continue;
-      p_.place(v, p_.can_repeat(v) ? kNoId : p_.spare());
-      improve(kAlways);
+      try_place(v, p_.can_repeat(v) ? kNoId : p_.spare(), kAlways);
     }
     shuffle(queue_);
     thorough_ = false;
@@ -304,11 +303,7 @@ class Refiner {
     std::erase_if(to, [&](KernelId o) { return !p_.may_store(v, o); });
     shuffle(to);
     if (to.size() > kMostTargets) to.resize(kMostTargets);
-    for (KernelId o : to) {
-      p_.place(v, o);
-      if (improve(kAlways)) return true;
-    }
-    return false;
+    return std::any_of(to.begin(), to.end(), [&](KernelId o) { return try_place(v, o, kAlways); });
   }
 
   [[nodiscard]] std::vector<KernelId> neighbours(KernelId k) {
@@ -486,20 +481,31 @@ class Refiner {
     return found;
   }
 
-  /// With what kernels must store then.
-  bool try_place(NodeId v, KernelId k) {
+  /// With what kernels must store then; kept if it saves more than `least`.
+  bool try_place(NodeId v, KernelId k, double least = kLeast) {
     if (p_.kernel_of(v) == k) return false;
     std::vector<Partition::Obstacle> stored{{v, k}};
     while (stored.size() <= kRounds) {
       for (const auto& s : stored)
         if (p_.kernel_of(s.node) != s.kernel) p_.place(s.node, s.kernel);
-      if (improve()) return true;
-      const Partition::Obstacle next = p_.obstacle();
+      if (improve(least)) return true;
+      Partition::Obstacle next = p_.obstacle();
       const auto same = [&](const Partition::Obstacle& s) { return s.node == next.node; };
       if (next.node == kNoId || std::any_of(stored.begin(), stored.end(), same)) return false;
+      if (next.kernel == kNoId) next.kernel = reducer(next.node);
+      if (next.kernel == kNoId) return false;
       stored.push_back(next);
     }
     return false;
+  }
+
+  /// A kernel along the axis of a reduction.
+  [[nodiscard]] KernelId reducer(NodeId reduce) {
+    const std::size_t count = std::min(p_.kernel_count(), kMostCounted);
+    model_.spend(1 + count / kCountedPerVisit);
+    for (KernelId k = 0; k < count; ++k)
+      if (!empty(k) && p_.walks(k) != kNoId && f_.key(p_.walks(k)) == f_.key(reduce)) return k;
+    return kNoId;
   }
 
   [[nodiscard]] double load_seconds(NodeId v) const {
