@@ -347,7 +347,12 @@ void Functions::move(bool store) {
     }
     out_.close();
     out_.open("else");
-    move_items(store, whole);
+    if (ir_.schedule == Schedule::Pointwise) {  // the last thread block's points come one by one
+      out_.line("constexpr int j = 0;");
+      move_item(store, whole);
+    } else {
+      move_items(store, whole);
+    }
     out_.close();
   }
   if (!each.empty()) move_items(store, each);
@@ -381,14 +386,19 @@ void Functions::move_items(bool store, const std::vector<Member>& some) {
   out_.label("#pragma unroll");
   out_.open("for (int j = 0; j < $W; ++j)");
   out_.open("if (j < m)");
+  move_item(store, some);
+  out_.close();
+  out_.close();
+}
+
+/// Item j of each.
+void Functions::move_item(bool store, const std::vector<Member>& some) {
   for (const Member& m : some) {
     const std::string member = fmt::format("x.{}.v[j]", m.name()), memory = fmt::format("t.a{}[{}]", m.access, element(m.access, Region::Point));
     if (store) out_.line(fmt::format("{} = {};", memory, member));
     else if (m.guard == kNone) out_.line(fmt::format("{} = {};", member, memory));
     else out_.line(fmt::format("{} = {} ? {} : ({})0;", member, guard(m.guard, Region::Point), memory, c_type(element_type(m.access))));
   }
-  out_.close();
-  out_.close();
 }
 
 void Functions::load(Value v, Region region, const std::string& at) {

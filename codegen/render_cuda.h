@@ -153,6 +153,7 @@ class Functions {
   void moved(bool store);
   void move(bool store);
   void move_items(bool store, const std::vector<Member>& some);
+  void move_item(bool store, const std::vector<Member>& some);
   void store_lines(const Member& m);
   [[nodiscard]] bool indexed() const;
   void taken();

@@ -25,13 +25,9 @@ __device__ __forceinline__ void ENTRY_load(const ENTRY_params& p, const ENTRY_at
     x.a1 = *(const ENTRY_f32*)(t.a1);
   }
   else {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (j < m) {
-        x.a0.v[j] = t.a0[j];
-        x.a1.v[j] = t.a1[j];
-      }
-    }
+    constexpr int j = 0;
+    x.a0.v[j] = t.a0[j];
+    x.a1.v[j] = t.a1[j];
   }
 }
 struct ENTRY_stores { ENTRY_f32 a2; };
@@ -40,12 +36,8 @@ __device__ __forceinline__ void ENTRY_store(const ENTRY_params& p, const ENTRY_a
     *(ENTRY_f32*)(t.a2) = x.a2;
   }
   else {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (j < m) {
-        t.a2[j] = x.a2.v[j];
-      }
-    }
+    constexpr int j = 0;
+    t.a2[j] = x.a2.v[j];
   }
 }
 __device__ __forceinline__ void ENTRY_point(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_loads& x, int j, ENTRY_stores& y) {
