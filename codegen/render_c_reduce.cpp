@@ -51,6 +51,7 @@ class ReduceWriter {
  private:
   [[nodiscard]] bool inner() const { return ir_.schedule == Schedule::ReduceInner; }  ///< the tile is one element
   [[nodiscard]] bool is_direct(Value v) const;
+  [[nodiscard]] bool only_calls() const;
 
   // Functions of the kernel.
   void reduce_tiles();
@@ -82,6 +83,13 @@ bool ReduceWriter::is_direct(Value v) const {
   if (ir_.accesses[instr.index].buffer == kNone || !w_.stores(Region::Point).empty()) return false;
   const Access& a = ir_.accesses[instr.index];
   return inner() ? a.reduced == StrideClass::One : ir_.rank > 0 && a.strides.back() == StrideClass::One;
+}
+
+/// Whether the function that reduces has no arithmetic of its own: all inputs of a single line are read in place.
+bool ReduceWriter::only_calls() const {
+  return inner() && w_.instructions(Region::Row).empty() && std::all_of(ir_.reductions.begin(), ir_.reductions.end(), [&](const Reduction& r) {
+    return is_direct(r.args[0]) && (input_count(r) == 1 || is_direct(r.args[1]));
+  });
 }
 
 // ---------------------------------------------------------------- leaves
@@ -142,8 +150,8 @@ void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity)
 
 /// The function that reduces blocks first..last of a tile into stack[0], up to its row values.
 void ReduceWriter::open_reduce() {
-  w_.open(fmt::format("static void {0}_reduce(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, {2}* stack)",
-                      kEntryName, place(true), w_.state_type()));
+  w_.open(fmt::format("static {3}void {0}_reduce(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, {2}* stack)",
+                      kEntryName, place(true), w_.state_type(), only_calls() ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
@@ -257,7 +265,7 @@ void ReduceWriter::finish() {
 }
 
 void ReduceWriter::entry() {
-  w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  w_.open(fmt::format("TARRY_PLAIN void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
   count_tiles(w_, tile_);
   w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");
@@ -276,7 +284,7 @@ void ReduceWriter::entry() {
 }
 
 void ReduceWriter::fold() {
-  w_.open(fmt::format("void {0}_fold(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  w_.open(fmt::format("TARRY_PLAIN void {0}_fold(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
   count_tiles(w_, tile_);
   w_.line(fmt::format("const {0}* const scratch = (const {0}*)p->scratch;", w_.state_type()));

@@ -74,6 +74,7 @@ void StateWriter::declare_states() {
     if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), tile_));
   close(";");
   merge();
+  push_function();
 }
 
 /// That the value `a` goes before `b` whatever their places: smaller (larger), or the only NaN of the two.
@@ -148,16 +149,23 @@ void StateWriter::copy(std::string_view to, std::string_view from) {
   close();
 }
 
-void StateWriter::push(std::string_view leaf) {
-  line("++depth;");
-  open(fmt::format("for (tarry_i64 t = {}; t & 1; t >>= 1, --depth)", leaf));
-  line(fmt::format("{}_merge{}(p, {}stack + depth - 2, stack + depth - 1);", kEntryName, stage_, tile_ > 1 ? "m, " : ""));
+/// Merges the top states as often as `leaf` ends in ones, at most until one is left; returns the new depth.
+void StateWriter::push_function() {
+  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) tarry_i64 {0}_push{1}(const struct {0}_params* p, {2}{3}* stack, tarry_i64 depth, "
+                   "tarry_i64 leaf)", kEntryName, stage_, tile_ > 1 ? "tarry_i64 m, " : "", state_type()));
+  line(fmt::format("for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) {}_merge{}(p, {}stack + depth - 2, stack + depth - 1);", kEntryName,
+                   stage_, tile_ > 1 ? "m, " : ""));
+  line("return depth;");
   close();
 }
 
+void StateWriter::push(std::string_view leaf) {
+  line("++depth;");
+  line(fmt::format("if (({0}) & 1) depth = {1}_push{2}(p, {3}stack, depth, {0});", leaf, kEntryName, stage_, tile_ > 1 ? "m, " : ""));
+}
+
 void StateWriter::fold_stack() {
-  line(fmt::format("for (; depth > 1; --depth) {}_merge{}(p, {}stack + depth - 2, stack + depth - 1);", kEntryName, stage_,
-                   tile_ > 1 ? "m, " : ""));
+  line(fmt::format("if (depth > 1) depth = {}_push{}(p, {}stack, depth, -1);", kEntryName, stage_, tile_ > 1 ? "m, " : ""));
 }
 
 void StateWriter::segment(std::string_view start) {

@@ -53,7 +53,7 @@ class StateWriter : public CWriter {
   [[nodiscard]] int segment_length() const { return 128 * segment_blocks(); }
 
   // Functions of the kernel.
-  void declare_states();                ///< the struct, its merge and tables of constants
+  void declare_states();                ///< the struct, its merge, its stack's merges and tables of constants
   /// A function for each reduction: a run of contiguous inputs, of segment_length() or what is left, becomes a state.
   /// `in_place`: whether an input is read where it lies in memory.
   void line_functions(const std::function<bool(Value)>& in_place);
@@ -88,6 +88,7 @@ class StateWriter : public CWriter {
   [[nodiscard]] std::string ties(std::uint32_t r, const std::string& a, const std::string& b) const;
   void reciprocals(std::uint32_t r);
   void merge();
+  void push_function();
   void merge_part(std::uint32_t r);
   void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {});
   void weights(std::uint32_t r, const std::string& a, const std::string& b);

@@ -11,11 +11,14 @@ namespace {
 
 // "Independent" and not `restrict`: an output may take the memory of an input that is read at the same place, which
 // restrict forbids; that iterations do not depend on each other is exactly what holds.
+// Plain functions call others and compute nothing of a result: gcc need not spend time on them.
 constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_PLAIN
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_PLAIN __attribute__((optimize("Og")))
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif

@@ -1,8 +1,10 @@
 #ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_PLAIN
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_PLAIN __attribute__((optimize("Og")))
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
@@ -33,6 +35,10 @@ static void ENTRY_merge0(const struct ENTRY_params* p, struct ENTRY_state* a, co
     a->value0[j] = a->value0[j] + b->value0[j];
   }
   a->count += b->count;
+}
+static TARRY_PLAIN __attribute__((noinline)) tarry_i64 ENTRY_push0(const struct ENTRY_params* p, struct ENTRY_state* stack, tarry_i64 depth, tarry_i64 leaf) {
+  for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+  return depth;
 }
 static __attribute__((noinline)) void ENTRY_node0(const struct ENTRY_params* p, tarry_i64 n, tarry_i64 length, tarry_i64 k0, struct ENTRY_state* top, const float* x0_0) {
   (void)p, (void)n, (void)k0;
@@ -185,9 +191,7 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
   top->count = length;
   ENTRY_node0(p, n, length, k, top, x0_0);
   ++depth;
-  for (tarry_i64 t = (k - first) / 512; t & 1; t >>= 1, --depth) {
-    ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
-  }
+  if (((k - first) / 512) & 1) depth = ENTRY_push0(p, stack, depth, (k - first) / 512);
 }
 static void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct ENTRY_state* s) {
   const tarry_i64 t0_0 = p->t0_0;
@@ -236,7 +240,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
     for (tarry_i64 y = top; y < end; ++y) {
       struct ENTRY_state* const stack = stacks[y - top];
       tarry_i64 depth = __builtin_popcountll(segments);
-      for (; depth > 1; --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+      if (depth > 1) depth = ENTRY_push0(p, stack, depth, -1);
       if (chunks == 1) ENTRY_finish(p, y, stack);
       else ((struct ENTRY_state*)p->scratch)[part * count + plane * e0 + y] = stack[0];
     }
@@ -263,11 +267,9 @@ void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
       for (tarry_i64 chunk = 0; chunk < chunks; ++chunk) {
         stack[depth] = scratch[chunk * count + plane * e0 + y];
         ++depth;
-        for (tarry_i64 t = chunk; t & 1; t >>= 1, --depth) {
-          ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
-        }
+        if ((chunk) & 1) depth = ENTRY_push0(p, stack, depth, chunk);
       }
-      for (; depth > 1; --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+      if (depth > 1) depth = ENTRY_push0(p, stack, depth, -1);
       ENTRY_finish(p, y, stack);
     }
   }

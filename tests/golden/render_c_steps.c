@@ -1,8 +1,10 @@
 #ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_PLAIN
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_PLAIN __attribute__((optimize("Og")))
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
