@@ -4,8 +4,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -109,21 +112,36 @@ TEST_CASE("matmul kernel: both tiles compile without spills", "[matmul]") {
   }
 }
 
-TEST_CASE("matmul kernel: what was recorded on a CPU is warmed for GPUs", "[matmul][warm]") {
+TEST_CASE("matmul kernel: what was recorded on a CPU is warmed for GPUs, as it was switched", "[matmul][warm]") {
   TARRY_REQUIRE_NVRTC();
   const ta::support::ScopedTemporaryDirectory directory;
-  const std::string manifest = (directory.path() / "run.manifest").string();
+  const auto kernels_of_run = [&](const std::string& name) {
+    const std::string manifest = (directory.path() / name).string();
+    {
+      const ta::Scope on_cpu(ta::cpu);
+      const ta::Recording recording(manifest);
+      ta::evaluate(ta::matmul(ta::asarray(noise(1024 * 1024, -1, 1, 1), {1024, 1024}), ta::asarray(noise(1024 * 1024, -1, 1, 2), {1024, 1024})));
+    }
+    ta::WarmOptions options;
+    options.targets = {"sm_90"};
+    options.out = (directory.path() / (name + ".out")).string();
+    const ta::WarmReport report = ta::warm(std::vector{manifest}, options);
+    CHECK(report.failures.empty());
+    std::set<std::string> names;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(options.out)) {
+      const auto text = file.is_regular_file() ? ta::support::read_file(file.path()) : std::nullopt;
+      const auto has = [&](const char* entry) { return text->find(entry) != std::string::npos; };
+      if (text) names.insert(has("matmul_f32_tiles") ? "matmul" : has("multiply_sum_f32") ? "sum" : "other");
+    }
+    return names;
+  };
+  CHECK(kernels_of_run("as_it_is") == std::set<std::string>{"matmul"});
   {
-    const ta::Scope on_cpu(ta::cpu);
-    const ta::Recording recording(manifest);
-    ta::evaluate(ta::matmul(ta::asarray(noise(1024 * 1024, -1, 1, 1), {1024, 1024}), ta::asarray(noise(1024 * 1024, -1, 1, 2), {1024, 1024})));
+    const Setting off("TARRY_DISABLE", "matmul");
+    CHECK(kernels_of_run("by_library").empty());
   }
-  ta::WarmOptions options;
-  options.targets = {"sm_90"};
-  options.out = (directory.path() / "out").string();
-  const ta::WarmReport report = ta::warm(std::vector{manifest}, options);
-  CHECK(report.compiled == 1);
-  CHECK(report.failures.empty());
+  const Setting off("TARRY_DISABLE", "library");
+  CHECK(kernels_of_run("as_a_sum") == std::set<std::string>{"sum"});
 }
 
 TEST_CASE("matmul kernel: its errors are those of float32, at every shape", "[matmul][cuda]") {
