@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "support/check.h"
+#include "support/env.h"
 #include "support/fault.h"
 #include "support/recycle.h"
 
@@ -43,6 +44,9 @@ std::uint64_t CudaBuffer::order_before_write() const {
   return now == taken_at_ ? free_after_ : now;  // nothing was launched since: only the former owner's work counts
 }
 
+CudaPool::CudaPool(std::shared_ptr<CudaTimeline> timeline)
+    : timeline_(std::move(timeline)), keeps_(!support::env::has_word("TARRY_DISABLE", "pool")) {}
+
 std::size_t CudaPool::block_size(std::size_t bytes) {
   const std::size_t wanted = std::max(bytes, kAlignment);
   if (wanted > std::numeric_limits<std::size_t>::max() / 2) return wanted;  // no block is that large
@@ -57,7 +61,7 @@ std::size_t CudaPool::bin_of(std::size_t block_bytes) {
 }
 
 std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
-  const std::size_t needed = block_size(bytes);
+  const std::size_t needed = keeps_ ? block_size(bytes) : std::max<std::size_t>(bytes, 1);
   Block block;
   if (!take_cached(needed, block)) {
     if (!ask_driver(needed, block)) {
@@ -131,6 +135,11 @@ void CudaPool::give_back(Block block) noexcept {
   const std::lock_guard lock(mutex_);
   stats_.live -= block.bytes;
   try {
+    if (!keeps_) {  // then its handle frees it, after the work that uses it
+      const CudaContext::Current current(timeline_->context());
+      timeline_->context().synchronize();
+      return;
+    }
     std::vector<Block>& blocks = cache_[bin_of(block.bytes)];
     const std::size_t bytes = block.bytes;
     blocks.push_back(std::move(block));

@@ -41,7 +41,9 @@ class CudaBuffer final : public graph::Buffer {
 /// Thread-safe. Buffers keep their pool and its context alive, so they may outlive the backend.
 class CudaPool : public std::enable_shared_from_this<CudaPool> {
  public:
-  explicit CudaPool(std::shared_ptr<CudaTimeline> timeline) : timeline_(std::move(timeline)) {}
+  /// TARRY_DISABLE=pool, read here, keeps no block: each buffer is an allocation of just its size, for tools that look for
+  /// accesses past its end or after its life.
+  explicit CudaPool(std::shared_ptr<CudaTimeline> timeline);
 
   /// At least `bytes`, aligned to 256. A failing allocation returns the cache to the driver and tries once more.
   /// Throws OutOfMemory with a table of where the memory is. The context must be current.
@@ -74,6 +76,7 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
   const std::shared_ptr<CudaTimeline> timeline_;
+  const bool keeps_;  // blocks for reuse
   mutable std::mutex mutex_;
   static constexpr std::size_t kBins = 8 * 55;  // sizes that block_size() gives
   static std::size_t bin_of(std::size_t block_bytes);

@@ -341,6 +341,21 @@ TEST_CASE("cuda: trim frees no block that queued work still uses", "[runtime][cu
   CHECK_VALUES(bench.download(*y, 1000), times(sequence(1000), 2.0f));
 }
 
+TEST_CASE("cuda: without the pool each buffer is an allocation of its own and ends with it", "[runtime][cuda]") {
+  const Override no_pool("TARRY_DISABLE", "pool");
+  Bench bench(On::Fake);
+  const auto y = bench.backend->allocate(4000);
+  auto x = bench.upload(sequence(1000));
+  CHECK(bench.fake->bytes == 8000);
+  bench.scale(*y, *x, 1000, 2.0f);
+  x.reset();
+  CHECK(bench.fake->counts["mem_free"] == 1);
+  CHECK(bench.fake->frees_in_flight == 0);
+  CHECK(bench.backend->memory().cached == 0);
+  CHECK(bench.backend->memory().live == 4000);
+  CHECK_VALUES(bench.download(*y, 1000), times(sequence(1000), 2.0f));
+}
+
 TEST_CASE("cuda: the cache is given up before an allocation fails", "[runtime][cuda]") {
   TARRY_ON_EACH_DRIVER(bench);
   const Override limit("TARRY_MEMORY_LIMIT", "10m");
