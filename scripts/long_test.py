@@ -21,6 +21,8 @@ import tempfile
 import time
 
 CHUNK = 256  # graphs per process
+ANNEALING = "fusion: a hundred large graphs beside a minute of annealing each"
+ANNEALED = 100  # graphs of that
 TESTS = {"cpu": "fuzz: random graphs agree on the CPU", "cuda": "fuzz: random graphs agree on the GPU"}
 
 
@@ -59,16 +61,35 @@ def all_graphs(executable, options):
             "failures": sum(r[1] for r in results), "seconds": round(time.monotonic() - start)}
 
 
-def hidden_tests(executable):
+def hidden_test(executable, name, first=None, count=None):
+    """One hidden test, or its part of the graphs from number `first`."""
+    environment = dict(os.environ) if first is None else dict(os.environ, TARRY_TEST_FIRST=str(first), TARRY_TEST_GRAPHS=str(count))
+    start = time.monotonic()
+    done = subprocess.run([executable, name.replace(",", "\\,")], capture_output=True, text=True, env=environment)
+    counted = re.search(r"(\d+) assertions?", done.stdout)
+    if done.returncode:
+        print(done.stdout[-4000:], done.stderr[-4000:], flush=True)
+    return {"test": name, "passed": done.returncode == 0, "assertions": int(counted.group(1)) if counted else 0,
+            "seconds": round(time.monotonic() - start), "ratios": re.findall(r"^graph \d+ of .* nodes: ([\d.]+)$", done.stdout, flags=re.M)}
+
+
+def hidden_tests(executable, jobs):
+    """Every hidden test, side by side; the graphs of ANNEALING are dealt out, as each takes a minute."""
     names = subprocess.run([executable, "[.]", "--list-test-names-only"], capture_output=True, text=True).stdout.splitlines()
-    for name in filter(None, map(str.strip, names)):
-        start = time.monotonic()
-        done = subprocess.run([executable, name.replace(",", "\\,")], capture_output=True, text=True)
-        counted = re.search(r"(\d+) assertions?", done.stdout)
-        if done.returncode:
-            print(done.stdout[-4000:], done.stderr[-4000:])
-        yield {"test": name, "passed": done.returncode == 0, "assertions": int(counted.group(1)) if counted else 0,
-               "seconds": round(time.monotonic() - start)}
+    names = list(filter(None, map(str.strip, names)))
+    share = -(-ANNEALED // jobs)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        parts = [pool.submit(hidden_test, executable, ANNEALING, i, min(share, ANNEALED - i)) for i in range(0, ANNEALED, share)]
+        whole = [pool.submit(hidden_test, executable, name) for name in names if name != ANNEALING]
+        for part in whole:
+            result = part.result()
+            del result["ratios"]
+            yield result
+        done = [part.result() for part in parts]
+    ratios = sorted(float(r) for d in done for r in d["ratios"])
+    yield {"test": ANNEALING, "passed": all(d["passed"] for d in done) and len(ratios) == ANNEALED, "graphs": len(ratios),
+           "within a tenth": sum(r <= 1.1 for r in ratios), "median": ratios[len(ratios) // 2] if ratios else None,
+           "worst": ratios[-1] if ratios else None, "assertions": sum(d["assertions"] for d in done), "seconds": sum(d["seconds"] for d in done)}
 
 
 def mutants(options):
@@ -104,7 +125,7 @@ def main():
         failed |= graphs["failures"] > 0 or graphs["graphs"] < options.graphs
         result[f"graphs_{options.device}"] = head | graphs
     if "hidden" in parts:
-        tests = list(hidden_tests(executable))
+        tests = list(hidden_tests(executable, options.jobs))
         failed |= not all(t["passed"] for t in tests)
         result["hidden"] = head | {"tests": tests}
     if "mutants" in parts:

@@ -1,8 +1,10 @@
 // The error bounds of the elementary functions on all inputs of 16 bits, and of float32 with one argument: a stratified
 // sample always, all 2^32 on demand. logaddexp where it cancels, against numbers of 200 bits.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <iterator>
 #include <random>
 #include <string>
@@ -50,14 +52,17 @@ Outcome sweep(Op op, std::uint64_t first, std::uint64_t last, std::uint64_t step
   return outcome;
 }
 
-/// The upper half of the bit patterns is the negative numbers: one half per thread.
+/// Every `step`-th of all bit patterns, as many of them per thread as the machine has threads.
 Outcome sweep_all(Op op, std::uint64_t step) {
-  constexpr std::uint64_t half = std::uint64_t{1} << 31;
-  Outcome negative;
-  std::thread other([&] { negative = sweep(op, half, 2 * half, step); });
-  const Outcome positive = sweep(op, 0, half, step);
-  other.join();
-  return worse(positive, negative);
+  const std::uint64_t samples = ((std::uint64_t{1} << 32) - 1) / step + 1, parts = std::max(2U, std::thread::hardware_concurrency());
+  std::vector<std::future<Outcome>> running;
+  for (std::uint64_t k = 0; k < parts; ++k) {
+    const std::uint64_t first = samples * k / parts * step, last = samples * (k + 1) / parts * step;
+    running.push_back(std::async(std::launch::async, [=] { return sweep(op, first, last, step); }));
+  }
+  Outcome worst;
+  for (std::future<Outcome>& part : running) worst = worse(worst, part.get());
+  return worst;
 }
 
 void check_all_functions(std::uint64_t step) {
