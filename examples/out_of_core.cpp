@@ -108,7 +108,7 @@ double peak_resident() {
 struct Result {
   std::string device, limit;
   double gigabytes = 0;
-  Measured sum, moments, scaled;
+  Measured sum, again, moments, scaled;
   double peak = 0;
 };
 
@@ -127,7 +127,7 @@ Measured measured(const std::string& title, bool shown, double expected, Body&& 
   return m;
 }
 
-Result run(double gigabytes, double written, const std::string& directory, ta::Device device, bool shown) {
+Result run(double gigabytes, double written, int repeat, const std::string& directory, ta::Device device, bool shown) {
   const ta::Scope scope(device);
   const Folder folder(directory.empty() ? fs::temp_directory_path() : fs::path(directory));
   const std::string input = folder.file("x.npy"), output = folder.file("y.npy");
@@ -136,10 +136,15 @@ Result run(double gigabytes, double written, const std::string& directory, ta::D
   Result r;
   r.device = device.str();
   r.gigabytes = data.count() * 4e-9;
-  r.sum = measured("sum", shown, data.sum(), [&] {
+  const auto sum_of_file = [&] {
     const ta::Array x = ta::open_npy(input);
     return ta::sum(x, {}, {.dtype = ta::float64}).item<double>();
-  });
+  };
+  r.sum = measured("sum", shown, data.sum(), sum_of_file);
+  for (int i = 0; i < repeat; ++i) {  // compiled, and what fits is in memory
+    const Measured again = measured("sum again", shown, data.sum(), sum_of_file);
+    if (i == 0 || again.seconds < r.again.seconds) r.again = again;
+  }
   r.moments = measured("mean and deviation", shown, data.deviation(), [&] {
     const ta::Array x = ta::astype(ta::open_npy(input), ta::float64), deviation = ta::std(x), mean = ta::mean(x);
     ta::evaluate(mean, deviation);
@@ -168,10 +173,11 @@ void print_json(const Result& r) {
       {"gigabytes", r.gigabytes},
       {"limit", r.limit},
       {"sum", json_of(r.sum)},
+      {"again", json_of(r.again)},
       {"moments", json_of(r.moments)},
       {"scaled", json_of(r.scaled)},
-      {"right", r.sum.right() && r.moments.right() && r.scaled.right()},
-      {"chunks", r.sum.chunks + r.moments.chunks + r.scaled.chunks},
+      {"right", r.sum.right() && r.again.right() && r.moments.right() && r.scaled.right()},
+      {"chunks", r.sum.chunks + r.again.chunks + r.moments.chunks + r.scaled.chunks},
       {"peak_resident_bytes", r.peak},
   };
   fmt::print("{}\n", json.dump(2));
@@ -186,6 +192,7 @@ void print_table(const Result& r) {
                  m.right() ? "" : "  wrong");
   };
   row("sum", r.sum);
+  row("sum again", r.again);
   row("mean and deviation", r.moments);
   row("scaled, to a file", r.scaled);
   fmt::print("\npeak resident memory {:.2f} GB\n", 1e-9 * r.peak);
@@ -194,10 +201,12 @@ void print_table(const Result& r) {
 int run_main(int argc, char** argv) {
   CLI::App app("Reduces and maps a file that is larger than memory may be.");
   double gigabytes = 1, written = -1;
+  int repeat = 1;
   std::string device, limit = "256m", directory;
   bool json = false;
   app.add_option("--gb", gigabytes, "Size of the file in GB")->check(CLI::PositiveNumber);
   app.add_option("--write", written, "GB of the new file; half of --gb, at most 4, unless given");
+  app.add_option("--repeat", repeat, "How often the sum is done again; the fastest counts")->check(CLI::PositiveNumber);
   app.add_option("--limit", limit, "Memory that arrays may take, as TARRY_MEMORY_LIMIT has it");
   app.add_option("--directory", directory, "Where the files are; the system's temporary directory unless given");
   app.add_option("--device", device, "cpu or cuda; the default device unless given")->check(CLI::IsMember({"cpu", "cuda"}));
@@ -206,7 +215,7 @@ int run_main(int argc, char** argv) {
   setenv("TARRY_MEMORY_LIMIT", limit.c_str(), 1);
 
   if (written < 0) written = std::min(4.0, gigabytes / 2);
-  Result result = run(gigabytes, written, directory, measure::device(device), !json && isatty(STDERR_FILENO) == 1);
+  Result result = run(gigabytes, written, repeat, directory, measure::device(device), !json && isatty(STDERR_FILENO) == 1);
   result.limit = limit;
   json ? print_json(result) : print_table(result);
   return EXIT_SUCCESS;
