@@ -255,6 +255,12 @@ Edge Slicer::part(const GraphNode& n, const Dims& shape, const std::shared_ptr<S
   pass.parts.push_back(bytes);
   if (box == Box::whole(shape))
     return pass.inputs.emplace_back(make_input(n.dtype, shape.span(), storage, device_, n.where()));
+  const bool kept = !kept_.empty() && storage->buffer->device != device_;
+  if (kept) {
+    const std::lock_guard lock(storage->replica_mutex);
+    if (const std::shared_ptr<Storage> known = storage->part(n.dtype, box.lo, box.extent))
+      return pass.inputs.emplace_back(make_input(n.dtype, box.extent.span(), known, device_, n.where()));
+  }
   auto of_box = std::make_shared<Storage>();
   of_box->buffer = std::make_shared<PartBuffer>(storage->buffer, bytes.from, bytes.to - bytes.from);
   if (bytes.to > bytes.from) {
@@ -266,6 +272,10 @@ Edge Slicer::part(const GraphNode& n, const Dims& shape, const std::shared_ptr<S
   for (int d = 0; d < shape.size(); ++d)
     if (box.extent[d] == 1) of_box->strides[d] = row_major[d];
   of_box->contiguous = of_box->strides == row_major;
+  if (kept) {
+    const std::lock_guard lock(storage->replica_mutex);
+    storage->parts.push_back({n.dtype, box.lo, box.extent, of_box});
+  }
   return pass.inputs.emplace_back(make_input(n.dtype, box.extent.span(), std::move(of_box), device_, n.where()));
 }
 
@@ -374,33 +384,50 @@ Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
 Slicer::Pass Slicer::trace(std::span<const SliceRequest> requests) const {
   Pass pass;
   pass.boxes.resize(g_.nodes.size());
-  for (const SliceRequest& r : requests) add(pass.boxes[r.edge.node], normalised(r.edge.node, r.box));
+  const auto add = [&](NodeId id, const Box& box) {
+    const bool whole = !kept_.empty() && is_source(id) && std::find(kept_.begin(), kept_.end(), id) == kept_.end();
+    graph::add(pass.boxes[id], whole ? Box::whole(g_.shape(id)) : normalised(id, box));
+  };
+  for (const SliceRequest& r : requests) add(r.edge.node, r.box);
   for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
     if (is_source(id)) continue;
     const GraphNode& n = g_.nodes[id];
     for (const Box& box : pass.boxes[id]) {
       for (int i = 0; i < n.n_inputs; ++i) {
         Box needed;
-        if (needs(id, box, i, needed)) add(pass.boxes[n.inputs[i].node], normalised(n.inputs[i].node, needed));
+        if (needs(id, box, i, needed)) add(n.inputs[i].node, needed);
       }
     }
   }
   return pass;
 }
 
-std::vector<LeafPart> Slicer::read_by(std::span<const SliceRequest> requests) const {
+std::vector<SliceRequest> Slicer::boxes_read_by(std::span<const SliceRequest> requests) const {
   const Pass pass = trace(requests);
+  std::vector<SliceRequest> read;
+  for (NodeId id = 0; id < g_.nodes.size(); ++id)
+    if (g_.nodes[id].op == Op::Input)
+      for (const Box& box : pass.boxes[id]) read.push_back({{id, 0}, box});
+  return read;
+}
+
+std::vector<LeafPart> Slicer::read_by(std::span<const SliceRequest> requests) const {
   std::vector<LeafPart> parts;
-  for (NodeId id = 0; id < g_.nodes.size(); ++id) {
-    const GraphNode& n = g_.nodes[id];
-    if (n.op != Op::Input) continue;
-    for (const Box& box : pass.boxes[id]) parts.push_back(bytes_of(n, *leaves_[n.payload], box));
+  for (const SliceRequest& r : boxes_read_by(requests)) {
+    const GraphNode& n = g_.nodes[r.edge.node];
+    parts.push_back(bytes_of(n, *leaves_[n.payload], r.box));
   }
   return parts;
 }
 
-Slicer::Slices Slicer::slice(std::span<const SliceRequest> requests) {
-  Pass pass = trace(requests);
+Slicer::Slices Slicer::slice(std::span<const SliceRequest> requests) { return record(requests, trace(requests)); }
+
+Slicer::Slices Slicer::slice_leaves(std::span<const SliceRequest> requests, std::vector<NodeId> leaves) {
+  kept_ = std::move(leaves);
+  return record(requests, trace(requests));
+}
+
+Slicer::Slices Slicer::record(std::span<const SliceRequest> requests, Pass pass) {
   pass.made.resize(g_.nodes.size());
   for (NodeId id = 0; id < g_.nodes.size(); ++id)
     for (const Box& box : pass.boxes[id]) pass.made[id].emplace_back(box, make(id, box, pass));

@@ -55,8 +55,13 @@ class Slicer {
     std::vector<Edge> inputs;  ///< nodes of those parts
   };
   [[nodiscard]] Slices slice(std::span<const SliceRequest> requests);
+  /// The same, but only leaves of these nodes are read in part, and these remember the parts (Storage::parts): what was
+  /// copied of them is found again.
+  [[nodiscard]] Slices slice_leaves(std::span<const SliceRequest> requests, std::vector<NodeId> leaves);
 
-  /// What of leaves that would read, without recording anything.
+  /// The boxes of leaves that would be read, without recording anything.
+  [[nodiscard]] std::vector<SliceRequest> boxes_read_by(std::span<const SliceRequest> requests) const;
+  /// The bytes of those.
   [[nodiscard]] std::vector<LeafPart> read_by(std::span<const SliceRequest> requests) const;
 
   /// A new node like `like`, a node of the graph, but of this op, shape and inputs.
@@ -73,6 +78,7 @@ class Slicer {
   [[nodiscard]] Box normalised(NodeId id, Box box) const;
   [[nodiscard]] bool needs(NodeId id, const Box& box, int input, Box& needed) const;
   [[nodiscard]] Pass trace(std::span<const SliceRequest> requests) const;
+  [[nodiscard]] Slices record(std::span<const SliceRequest> requests, Pass pass);
   [[nodiscard]] static LeafPart bytes_of(const GraphNode& n, const Storage& storage, const Box& box);
   [[nodiscard]] Edge make(NodeId id, const Box& box, Pass& pass);
   [[nodiscard]] Edge make_source(NodeId id, const Box& box, Pass& pass);
@@ -88,6 +94,7 @@ class Slicer {
   const Device device_;
   std::map<std::pair<NodeId, std::uint32_t>, Edge> known_;
   std::vector<Edge> whole_;  ///< by node: leaves, scalars and iotas, made once
+  std::vector<NodeId> kept_;  ///< leaves that remember their parts; empty: all are read in part, and none does
 };
 
 /// The leading dimension of a shape that has more than one element, or 0.

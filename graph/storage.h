@@ -7,8 +7,10 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include <tarry/device.h>
+#include <tarry/dtype.h>
 
 #include "graph/shape.h"
 
@@ -57,6 +59,19 @@ struct Storage {
   std::atomic<std::uint32_t> readers{0};     ///< evaluates and reads of borrowed memory under way; counted up under engine_mutex()
   std::mutex replica_mutex;
   std::shared_ptr<Buffer> replica;  ///< row-major copy on another device
+
+  /// A box of the elements that went to another device alone, maybe as another dtype: `storage` or its replica is there.
+  struct Part {
+    Dtype dtype;
+    Dims lo, extent;
+    std::shared_ptr<Storage> storage;
+  };
+  std::vector<Part> parts;  ///< guarded by replica_mutex; empty once there is a replica of everything
+  [[nodiscard]] std::shared_ptr<Storage> part(Dtype dtype, const Dims& lo, const Dims& extent) const {
+    for (const Part& p : parts)
+      if (p.dtype == dtype && p.lo == lo && p.extent == extent) return p.storage;
+    return nullptr;
+  }
 };
 
 }  // namespace tarry::graph

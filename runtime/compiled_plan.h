@@ -19,6 +19,7 @@
 #include "graph/passes.h"
 #include "graph/target.h"
 #include "runtime/history.h"
+#include "runtime/hoisting.h"
 #include "runtime/library_call.h"
 
 namespace tarry::runtime {
@@ -111,6 +112,7 @@ struct CompiledPlan {
   std::vector<UnfusedOrigin> unfused;
   std::vector<graph::PassTrace> passes;
   int dump_number = 0;  ///< of the plan's files in TARRY_DUMP_DIR
+  Hoisting hoisting;  ///< what is done before operands cross, where that saves bytes
   // Of a plan that is run:
   std::shared_ptr<const graph::Graph> recorded;  ///< what it was made from
   std::shared_ptr<Dispatch> dispatch;

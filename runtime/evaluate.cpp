@@ -17,6 +17,7 @@
 #include "runtime/dump.h"
 #include "runtime/engine.h"
 #include "runtime/forgotten.h"
+#include "runtime/hoisting.h"
 #include "runtime/kernel_caches.h"
 #include "runtime/plan_cache.h"
 #include "runtime/recent_work.h"
@@ -272,6 +273,7 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
   }
   prepare_calls(*plan, b);
   enter_history(*plan, s, b.device());
+  if (may_chunk && !switches.disabled("hoisting")) plan->hoisting = find_hoisting(s.graph, s.leaves, b.device());
   if (dump) {
     plan->dump_number = dump->number();
     dump->index(*plan, s, b.device(), Dump::Plan::Made);
@@ -330,6 +332,24 @@ void run_chunks(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where 
   settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& { return values.roots[at]; });
 }
 
+/// As above: of operands only what is needed crosses.
+void run_hoisted(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where where) {
+  const graph::Graph g = recorded_graph(run);
+  HoistedValues values = evaluate_hoisted({g, run.outline.leaves, run.outline.cells, b, where}, run.plan->hoisting);
+  const Counters whole = report.counters;
+  report.counters = values.counters;
+  report.counters.nodes = whole.nodes;
+  report.counters.bytes_lower_bound = whole.bytes_lower_bound;
+  report.counters.plan_hit = whole.plan_hit;
+  if (whole.plan_hit == 0) {
+    report.counters.compiles += whole.compiles;
+    report.counters.memory_hits += whole.memory_hits;
+    report.counters.disk_hits += whole.disk_hits;
+  }
+  report.transfers = std::move(values.transfers);
+  settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& { return values.roots[at]; });
+}
+
 /// `started` is set before the first launch.
 void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk, bool& started) {
   Backend& b = run.backend ? *run.backend : backend(device_of(run.outline.placed));
@@ -346,6 +366,11 @@ void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
   }
   if (may_chunk && !(run.plan->dispatch && fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed))) {
     run_chunks(run, b, claim, report, where);
+    report.seconds.launch = watch.lap();
+    return;
+  }
+  if (may_chunk && !run.plan->hoisting.empty() && pays(run.plan->hoisting, run.outline.leaves, b.device())) {
+    run_hoisted(run, b, claim, report, where);
     report.seconds.launch = watch.lap();
     return;
   }
@@ -540,21 +565,26 @@ std::string describe_recent_work(const Error& e, Device device) {
 
 namespace {
 
-/// Which leaves will cross: not those that are there from an earlier evaluate.
-void count_transfers(CompiledPlan& plan, const graph::Snapshot& s, Device to) {
+/// Which leaves will cross: not those that are there from an earlier evaluate, and of some only parts.
+void count_transfers(CompiledPlan& plan, const graph::Snapshot& s, Device to, const Hoisting& hoisting) {
   Counters& c = plan.counters;
   c.uploads = c.downloads = c.bytes_uploaded = c.bytes_downloaded = 0;
   for (const Step& step : plan.steps) {
     const auto* const t = std::get_if<TransferStep>(&step);
     if (!t) break;  // they come first
     graph::Storage& leaf = *s.leaves[t->leaf];
-    const std::lock_guard lock(leaf.replica_mutex);
-    if (leaf.replica && leaf.replica->device == to) continue;
-    const auto bytes = graph::element_count(t->shape.span()) * static_cast<std::int64_t>(itemsize(t->dtype));
+    Missing m{graph::element_count(t->shape.span()) * static_cast<std::int64_t>(itemsize(t->dtype)), 1};
+    const auto hoisted = std::find_if(hoisting.begin(), hoisting.end(), [&](const HoistedLeaf& h) { return h.leaf == t->leaf; });
+    if (hoisted != hoisting.end()) {
+      m = missing(*hoisted, leaf, to);
+    } else {
+      const std::lock_guard lock(leaf.replica_mutex);
+      if (leaf.replica && leaf.replica->device == to) continue;
+    }
     const bool down = to.kind == DeviceKind::Cpu;
-    (down ? c.downloads : c.uploads) += 1;
-    (down ? c.bytes_downloaded : c.bytes_uploaded) += bytes;
-    c.peak_bytes += bytes;
+    (down ? c.downloads : c.uploads) += m.copies;
+    (down ? c.bytes_downloaded : c.bytes_uploaded) += m.bytes;
+    c.peak_bytes += m.bytes;
   }
 }
 
@@ -580,13 +610,16 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   localise(snapshot, device, on_device, may_alias);
   const std::unique_ptr<Dump> dump = Dump::start("plan", where);
   PlanSwitches switches = plan_switches();
+  Hoisting hoisting;
+  if (target_name.empty() && !switches.disabled("hoisting")) hoisting = find_hoisting(snapshot.graph, snapshot.leaves, device);
+  if (!pays(hoisting, snapshot.leaves, device)) hoisting.clear();
   if (target_name.empty()) switches.library = switches.library && library_there(snapshot.graph, backend(device));
   CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, switches, dump.get());
   if (dump) {
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
   }
-  if (target_name.empty()) count_transfers(plan, snapshot, device);
+  if (target_name.empty()) count_transfers(plan, snapshot, device, hoisting);
   return describe_plan(plan, snapshot);
 }
 

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <mutex>
 
+#include "codegen/interpreter.h"
 #include "graph/record.h"
 #include "runtime/engine.h"
 #include "runtime/forgotten.h"
@@ -107,7 +109,34 @@ std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& valu
     counters.bytes_uploaded += static_cast<std::int64_t>(bytes);
   }
   storage.replica = copy;
+  storage.parts.clear();
   return copy;
+}
+
+std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, const graph::Dims& shape, Dtype from, Dtype dtype,
+                                                Backend& to, Counters& counters, std::vector<Transfer>& transfers) {
+  const auto convert = codegen::scalar_function(graph::Op::Cast, from, dtype);
+  const std::size_t wide = itemsize(from), narrow = itemsize(dtype);
+  const std::size_t bytes = static_cast<std::size_t>(graph::element_count(shape.span())) * narrow;
+  auto there = std::make_shared<graph::Storage>();
+  there->buffer = to.allocate(bytes);
+  there->strides = graph::row_major_strides(shape.span());
+  const std::size_t first = static_cast<std::size_t>(value.offset) * wide;
+  const auto fill = [&](void* out, std::size_t at, std::size_t part) {
+    alignas(16) std::array<std::byte, 1 << 14> block;
+    for (std::size_t done = 0; done < part;) {
+      const std::size_t count = std::min((part - done) / narrow, block.size() / wide);
+      value.buffer->read(first + (at + done) / narrow * wide, count * wide, block.data());
+      auto* const to_block = static_cast<std::byte*>(out) + done;
+      for (std::size_t i = 0; i < count; ++i) convert(to_block + i * narrow, block.data() + i * wide, nullptr, nullptr);
+      done += count * narrow;
+    }
+  };
+  if (bytes) to.upload(*there->buffer, fill, bytes);
+  transfers.push_back({value.buffer->device, to.device(), static_cast<std::int64_t>(bytes), fmt::format("{} as {}", reason_of(value), name(dtype))});
+  ++counters.uploads;
+  counters.bytes_uploaded += static_cast<std::int64_t>(bytes);
+  return there;
 }
 
 std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where where) {

@@ -1,0 +1,188 @@
+// What makes operands smaller is done before they cross to a GPU: counted on a driver that computes nothing, and compared with
+// the whole on a GPU where there is one.
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <tarry/tarry.h>
+
+#include "runtime/engine.h"
+#include "runtime/hoisting.h"
+#include "tests/devices.h"
+#include "tests/fake_gpu.h"
+#include "tests/fuzz_program.h"
+#include "tests/oracle.h"
+#include "tests/test.h"
+
+using namespace tarry;
+using test::FakeGpu;
+using test::kFakeGpu;
+
+namespace {
+
+constexpr std::int64_t kMany = 1 << 22;  // elements
+
+template <class T = float> std::vector<T> numbers(std::int64_t count) {
+  std::vector<T> v(static_cast<std::size_t>(count));
+  std::iota(v.begin(), v.end(), static_cast<T>(-5));
+  return v;
+}
+
+Array rows(std::int64_t count) { return reshape(asarray(numbers(count * 1024)), {count, 1024}); }
+
+}  // namespace
+
+TEST_CASE("hoisting: of a host array that is sliced only the slice crosses, once", "[hoisting]") {
+  TARRY_REQUIRE_NVRTC();
+  const FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  const Array x = asarray(numbers(kMany));
+  for (int round = 0; round < 3; ++round) {
+    const Array y = x(slice(1000, 3000)) * 2.0f + 1.0f;
+    const std::int64_t predicted = plan(y).counters().bytes_uploaded;
+    const Report report = evaluate(y);
+    CHECK(report.counters().bytes_uploaded == (round == 0 ? 8000 : 0));
+    CHECK(report.counters().uploads == (round == 0 ? 1 : 0));
+    CHECK(predicted == report.counters().bytes_uploaded);
+    CHECK(report.counters().launches == 1);
+    CHECK(report.transfers().size() == (round == 0 ? 1 : 0));
+  }
+  evaluate(x + 1.0f);
+  CHECK(plan(x(slice(1000, 3000)) * 2.0f).counters().bytes_uploaded == 0);  // now all of it is there
+}
+
+TEST_CASE("hoisting: parts that lie apart cross apart, shifted ones together", "[hoisting]") {
+  TARRY_REQUIRE_NVRTC();
+  const FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  const Array x = rows(4096);
+  CHECK(evaluate(x(slice(0, 10)) + x(slice(4000, 4010))).counters().bytes_uploaded == 2 * 10 * 4096);
+  const Array y = rows(4096);
+  CHECK(evaluate(y(slice(100, 200)) + y(slice(101, 201))).counters().bytes_uploaded == 101 * 4096);
+  const Array z = rows(4096);
+  CHECK(evaluate(sum(z(slice(16), slice(16)), {0})).counters().bytes_uploaded == 16 * 4096);  // of what was reshaped whole rows
+}
+
+TEST_CASE("hoisting: slices of all places cross at most twice as often as all of it", "[hoisting]") {
+  TARRY_REQUIRE_NVRTC();
+  const FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  const Array x = rows(4096);
+  std::int64_t crossed = 0, last = 0;
+  for (std::int64_t i = 0; i < 3000; i += 37) {
+    last = evaluate(x(slice(i, i + 100)) * 2.0f).counters().bytes_uploaded;
+    crossed += last;
+  }
+  CHECK(last == 0);
+  CHECK(crossed > 4096 * 4096);
+  CHECK(crossed <= 2 * 4096 * 4096);
+}
+
+TEST_CASE("hoisting: what is read as a whole crosses as a whole", "[hoisting]") {
+  TARRY_REQUIRE_NVRTC();
+  const FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  const Array x = asarray(numbers(kMany)), small = asarray(numbers(1000));
+  CHECK(evaluate(x(slice(10)) + sum(x)).counters().bytes_uploaded == 4 * kMany);
+  CHECK(evaluate(small(slice(10)) + 1.0f).counters().bytes_uploaded == 4000);  // not worth it
+  const test::Setting off("TARRY_DISABLE", "hoisting");
+  const Array y = asarray(numbers(kMany));
+  CHECK(evaluate(y(slice(10)) + 1.0f).counters().bytes_uploaded == 4 * kMany);
+}
+
+TEST_CASE("hoisting: the narrower representation crosses, once", "[hoisting]") {
+  TARRY_REQUIRE_NVRTC();
+  const FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  const Array wide = asarray(numbers<double>(kMany)), narrow = asarray(numbers<std::uint8_t>(kMany));
+  for (int round = 0; round < 100; ++round) {
+    const Array y = astype(wide, float32) * 2.0f + astype(wide, float32);
+    const std::int64_t predicted = round < 2 ? plan(y).counters().bytes_uploaded : 0;
+    const Report report = evaluate(y);
+    CHECK(report.counters().bytes_uploaded == (round == 0 ? 4 * kMany : 0));
+    CHECK(predicted == report.counters().bytes_uploaded);
+    if (round == 0) CHECK(report.transfers().front().reason == "first use as float32");
+  }
+  CHECK(evaluate(astype(narrow, float32) / 255.0f).counters().bytes_uploaded == kMany);
+  CHECK(evaluate(wide + 1.0).counters().bytes_uploaded == 8 * kMany);  // all digits are asked for
+  CHECK(evaluate(astype(wide, float32)).counters().bytes_uploaded == 0);
+  const Array both = asarray(numbers<double>(kMany));
+  CHECK(evaluate(astype(both, float32), both * 2.0).counters().bytes_uploaded == 8 * kMany);
+}
+
+TEST_CASE("hoisting: borrowed memory that was touched crosses anew", "[hoisting]") {
+  TARRY_REQUIRE_NVRTC();
+  const FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  std::vector<float> memory = numbers(kMany);
+  Array x = borrow(memory.data(), {kMany});
+  for (int round = 0; round < 2; ++round) {
+    CHECK(evaluate(x(slice(1000)) * 2.0f).counters().bytes_uploaded == 4000);
+    memory[0] += 1;
+    x.touch();
+  }
+}
+
+TEST_CASE("hoisting: the values are those of the whole", "[hoisting]") {
+  test::on_every_device([](Device) {
+    const std::vector<float> v = numbers(kMany);
+    const Array x = asarray(v), y = x(slice(1000, 3000)) * 2.0f + x(slice(4000000, 4002000));
+    const std::vector<float> result = y.to_vector<float>();
+    bool same = true;
+    for (std::size_t i = 0; i < 2000; ++i) same &= result[i] == v[1000 + i] * 2.0f + v[4000000 + i];
+    CHECK(same);
+    const std::vector<double> w = numbers<double>(kMany + 3);
+    const Array narrow = asarray(w);
+    const std::vector<float> halves = (astype(narrow * 1.0, float32) * 0.5f).to_vector<float>();
+    const std::vector<float> converted = (astype(asarray(w), float32) * 0.5f).to_vector<float>();
+    CHECK(halves == converted);
+    for (const Dtype to : {uint8, int16, float16, bfloat16, int32, bool_}) {
+      INFO(name(to));
+      CHECK(array_equal(astype(asarray(w), to), astype(narrow * 1.0, to)));
+    }
+  });
+}
+
+TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz]") {
+  std::vector<Device> gpus;
+  for (const Device d : devices())
+    if (d.kind == DeviceKind::Cuda) gpus.push_back(d);
+  if (gpus.empty()) TARRY_SKIP("there is no GPU");
+  const Scope placed(gpus.front());
+  int hoisted = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const fuzz::Program program = fuzz::generate(seed);
+    const auto record_all = [&](const fuzz::Arrays& arrays) {
+      std::vector<Array> values = arrays.values;
+      for (const fuzz::Statement& s : program.statements) values.push_back(fuzz::record(s, values));
+      std::vector<graph::Edge> roots;
+      for (const int v : program.outputs) roots.push_back(detail::edge(values[static_cast<std::size_t>(v)], "test", {}));
+      return roots;
+    };
+    const fuzz::Arrays inputs = fuzz::make_inputs(program), others = fuzz::make_inputs(program);
+    const std::vector<graph::Edge> wholes = record_all(inputs), roots = record_all(others);
+    runtime::evaluate(wholes, {});
+    graph::Snapshot s;
+    {
+      const std::lock_guard lock(graph::engine_mutex());
+      graph::Node* blocked = nullptr;
+      s = graph::take_snapshot(roots, &blocked);
+    }
+    const runtime::Hoisting hoisting = runtime::find_hoisting(s.graph, s.leaves, gpus.front(), 0);
+    if (hoisting.empty()) continue;
+    ++hoisted;
+    const runtime::HoistedValues values =
+        runtime::evaluate_hoisted({s.graph, s.leaves, s.cells, runtime::backend(gpus.front()), {}}, hoisting);
+    for (std::size_t r = 0; r < roots.size(); ++r) {
+      const graph::Node& n = *roots[r].node();
+      const graph::Edge part = graph::make_input(n.dtype, n.shape(), values.roots[r], gpus.front(), {});
+      fuzz::Tensor one({n.dtype, graph::Dims(n.shape()).vector()}), other = one;
+      if (one.bytes.empty()) continue;
+      runtime::read(wholes[r], one.bytes.data(), {});
+      runtime::read(part, other.bytes.data(), {});
+      INFO("seed " << seed << " root " << r);
+      CHECK(fuzz::difference(one, other) == "");
+    }
+  }
+  CHECK(hoisted >= 20);
+}
