@@ -205,10 +205,6 @@ extern "C" __global__ void __launch_bounds__($THREADS, $BLOCKS) $N(const __grid_
 }
 )";
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
-}
-
 }  // namespace
 
 bool has_matmul_kernel(const MatmulShape& shape, const graph::Target& target) {

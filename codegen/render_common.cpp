@@ -11,11 +11,11 @@
 
 namespace tarry::codegen {
 
-namespace {
-
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
 }
+
+namespace {
 
 /// One struct member that fills its 8 bytes exactly.
 std::string scalar_field(Dtype dtype, const std::string& name) {

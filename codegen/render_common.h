@@ -18,6 +18,9 @@ namespace tarry::codegen {
 
 inline constexpr std::string_view kEntryName = "TARRY_ENTRY";
 
+/// Every `what` in `text` becomes `by`.
+void replace_all(std::string& text, std::string_view what, std::string_view by);
+
 /// Indented lines of code.
 class CodeWriter {
  public:

@@ -25,10 +25,6 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
 namespace cuda {
 namespace {
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
-}
-
 bool pointwise(const KernelIr& ir) { return ir.is_map(); }
 
 /// Whether neighbouring items lie along the reduced axis.

@@ -20,6 +20,7 @@
 #include "runtime/hoisting.h"
 #include "runtime/kernel_caches.h"
 #include "runtime/plan_cache.h"
+#include "runtime/preparation.h"
 #include "runtime/recent_work.h"
 #include "runtime/recording.h"
 #include "runtime/report.h"
@@ -185,24 +186,6 @@ void prepare_calls(CompiledPlan& plan, Backend& b) {
   }
 }
 
-/// False where the graph has a product and the device no library for it: it is a sum then.
-bool library_there(const graph::Graph& g, Backend& b) {
-  const bool wanted = std::any_of(g.nodes.begin(), g.nodes.end(), [](const graph::GraphNode& n) { return n.op == graph::Op::Matmul; });
-  if (!wanted) return true;
-  const std::string missing = b.library_missing();
-  if (missing.empty()) return true;
-  support::log::warn_once(fmt::format("matmul on {} runs as a plain kernel, which is slow: {}", b.device().str(), missing));
-  return false;
-}
-
-/// Leaves as the plan will see them.
-void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias) {
-  for (std::size_t i = 0; i < s.leaves.size(); ++i) {
-    on_device.push_back(s.leaf_devices[i] == device);
-    may_alias.push_back(localise_leaf(s.graph.leaves[i], on_device[i], s.leaves[i]->buffer->owner == graph::Owner::Pool));
-  }
-}
-
 std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, const graph::Dims& strides) {
   auto s = std::allocate_shared<graph::Storage>(support::Recycler<graph::Storage>());
   s->buffer = std::move(buffer);
@@ -237,19 +220,6 @@ void publish(Run& run, Backend& b, Claim& claim) {
     const RootPlan& r = plan.roots[at];
     return r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index];
   });
-}
-
-/// Where work of explicit device `placed`, or of none, runs.
-Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? default_device() : placed; }
-
-/// Whether there is room for the plan in one piece; asks no driver about what is small beside any device.
-bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
-          const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed) {
-  constexpr std::size_t kSmall = std::size_t{256} << 20;
-  const bool limited = b.limit() != SIZE_MAX;
-  if (!limited && !b.target().is_cuda()) return true;
-  needed = memory_needed(plan, recorded, leaves, b);
-  return (!limited && needed < kSmall) || needed <= b.room();
 }
 
 /// Makes the plan and, unless there is no room for it and `may_chunk`, its kernels.
@@ -507,7 +477,19 @@ Report evaluate(std::span<const Edge> roots, Where where, bool may_chunk) {
   return done;
 }
 
-/// A snapshot once nobody else computes any of it.
+}  // namespace
+
+Report evaluate(std::span<const Edge> roots, Where where) {
+  try {
+    return evaluate(roots, where, true);
+  } catch (const OutOfMemory&) {
+    const auto failed = [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; };
+    if (std::any_of(roots.begin(), roots.end(), failed) || !evaluate_pending(roots, where)) throw;
+  }
+  return evaluate(roots, where, true);
+}
+Report evaluate_whole(std::span<const Edge> roots, Where where) { return evaluate(roots, where, false); }
+
 graph::Snapshot settled_snapshot(std::span<const Edge> roots) {
   std::unique_lock lock(graph::engine_mutex());
   for (;;) {
@@ -522,19 +504,6 @@ graph::Snapshot settled_snapshot(std::span<const Edge> roots) {
     lock.lock();
   }
 }
-
-}  // namespace
-
-Report evaluate(std::span<const Edge> roots, Where where) {
-  try {
-    return evaluate(roots, where, true);
-  } catch (const OutOfMemory&) {
-    const auto failed = [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; };
-    if (std::any_of(roots.begin(), roots.end(), failed) || !evaluate_pending(roots, where)) throw;
-  }
-  return evaluate(roots, where, true);
-}
-Report evaluate_whole(std::span<const Edge> roots, Where where) { return evaluate(roots, where, false); }
 
 bool stream(const Edge& root, Sink& sink, Where where) {
   if (is_done(root)) return false;
@@ -561,66 +530,6 @@ bool stream(const Edge& root, Sink& sink, Where where) {
 std::string describe_recent_work(const Error& e, Device device) {
   const bool fault = e.code() == ErrorCode::DeviceError || e.code() == ErrorCode::DeviceLost;
   return fault && device.kind != DeviceKind::Cpu ? engine().recent.describe(device) : std::string();
-}
-
-namespace {
-
-/// Which leaves will cross: not those that are there from an earlier evaluate, and of some only parts.
-void count_transfers(CompiledPlan& plan, const graph::Snapshot& s, Device to, const Hoisting& hoisting) {
-  Counters& c = plan.counters;
-  c.uploads = c.downloads = c.bytes_uploaded = c.bytes_downloaded = 0;
-  for (const Step& step : plan.steps) {
-    const auto* const t = std::get_if<TransferStep>(&step);
-    if (!t) break;  // they come first
-    graph::Storage& leaf = *s.leaves[t->leaf];
-    Missing m{graph::element_count(t->shape.span()) * static_cast<std::int64_t>(itemsize(t->dtype)), 1};
-    const auto hoisted = std::find_if(hoisting.begin(), hoisting.end(), [&](const HoistedLeaf& h) { return h.leaf == t->leaf; });
-    if (hoisted != hoisting.end()) {
-      m = missing(*hoisted, leaf, to);
-    } else {
-      const std::lock_guard lock(leaf.replica_mutex);
-      if (leaf.replica && leaf.replica->device == to) continue;
-    }
-    const bool down = to.kind == DeviceKind::Cpu;
-    (down ? c.downloads : c.uploads) += m.copies;
-    (down ? c.bytes_downloaded : c.bytes_uploaded) += m.bytes;
-    c.peak_bytes += m.bytes;
-  }
-}
-
-}  // namespace
-
-Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
-  graph::Snapshot snapshot = settled_snapshot(roots);
-  const graph::Target* target = nullptr;
-  Device device = device_of(snapshot.placed);
-  if (target_name.empty()) {
-    target = &backend(device).target();
-  } else {
-    target = graph::find_target(target_name);
-    if (!target) {
-      std::vector<std::string_view> names;
-      for (const graph::Target& t : graph::targets()) names.emplace_back(t.name);
-      TARRY_THROW(InvalidArgument, "plan_for", where,
-                  fmt::format("no target is called {}; there are {}", target_name, fmt::join(names, ", ")));
-    }
-    device = {target->kind, 0};
-  }
-  std::vector<bool> on_device, may_alias;
-  localise(snapshot, device, on_device, may_alias);
-  const std::unique_ptr<Dump> dump = Dump::start("plan", where);
-  PlanSwitches switches = plan_switches();
-  Hoisting hoisting;
-  if (target_name.empty() && !switches.disabled("hoisting")) hoisting = find_hoisting(snapshot.graph, snapshot.leaves, device);
-  if (!pays(hoisting, snapshot.leaves, device)) hoisting.clear();
-  if (target_name.empty()) switches.library = switches.library && library_there(snapshot.graph, backend(device));
-  CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, switches, dump.get());
-  if (dump) {
-    plan.dump_number = dump->number();
-    dump->index(plan, snapshot, device, Dump::Plan::Predicted);
-  }
-  if (target_name.empty()) count_transfers(plan, snapshot, device, hoisting);
-  return describe_plan(plan, snapshot);
 }
 
 }  // namespace tarry::runtime

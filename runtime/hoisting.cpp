@@ -138,6 +138,7 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
   done.counters = report.counters();
   done.counters.uploads += converted.uploads;
   done.counters.bytes_uploaded += converted.bytes_uploaded;
+  done.counters.peak_bytes += converted.bytes_uploaded;
   for (const Transfer& t : report.transfers()) done.transfers.push_back(t);
   for (const Edge& e : slices.values) done.roots.push_back(e.node()->extra->results.at(e.output()));
   return done;

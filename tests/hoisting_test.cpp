@@ -8,6 +8,7 @@
 
 #include "runtime/engine.h"
 #include "runtime/hoisting.h"
+#include "support/fault.h"
 #include "tests/devices.h"
 #include "tests/fake_gpu.h"
 #include "tests/fuzz_program.h"
@@ -39,11 +40,13 @@ TEST_CASE("hoisting: of a host array that is sliced only the slice crosses, once
   const Array x = asarray(numbers(kMany));
   for (int round = 0; round < 3; ++round) {
     const Array y = x(slice(1000, 3000)) * 2.0f + 1.0f;
-    const std::int64_t predicted = plan(y).counters().bytes_uploaded;
+    const Counters predicted = plan(y).counters();
     const Report report = evaluate(y);
     CHECK(report.counters().bytes_uploaded == (round == 0 ? 8000 : 0));
+    CHECK(predicted.peak_bytes == report.counters().peak_bytes);
     CHECK(report.counters().uploads == (round == 0 ? 1 : 0));
-    CHECK(predicted == report.counters().bytes_uploaded);
+    CHECK(predicted.bytes_uploaded == report.counters().bytes_uploaded);
+    CHECK(predicted.launches == report.counters().launches);
     CHECK(report.counters().launches == 1);
     CHECK(report.transfers().size() == (round == 0 ? 1 : 0));
   }
@@ -97,10 +100,11 @@ TEST_CASE("hoisting: the narrower representation crosses, once", "[hoisting]") {
   const Array wide = asarray(numbers<double>(kMany)), narrow = asarray(numbers<std::uint8_t>(kMany));
   for (int round = 0; round < 100; ++round) {
     const Array y = astype(wide, float32) * 2.0f + astype(wide, float32);
-    const std::int64_t predicted = round < 2 ? plan(y).counters().bytes_uploaded : 0;
+    const Counters predicted = plan(y).counters();
     const Report report = evaluate(y);
+    CHECK(predicted.peak_bytes == report.counters().peak_bytes);
     CHECK(report.counters().bytes_uploaded == (round == 0 ? 4 * kMany : 0));
-    CHECK(predicted == report.counters().bytes_uploaded);
+    CHECK(predicted.bytes_uploaded == report.counters().bytes_uploaded);
     if (round == 0) CHECK(report.transfers().front().reason == "first use as float32");
   }
   CHECK(evaluate(astype(narrow, float32) / 255.0f).counters().bytes_uploaded == kMany);
@@ -121,6 +125,41 @@ TEST_CASE("hoisting: borrowed memory that was touched crosses anew", "[hoisting]
     memory[0] += 1;
     x.touch();
   }
+}
+
+TEST_CASE("hoisting: whichever allocation or driver call fails, nothing is lost", "[hoisting][fault]") {
+  TARRY_REQUIRE_NVRTC();
+  using support::fault::Site;
+  const FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  const std::vector<float> v = numbers(kMany);
+  const std::vector<double> w = numbers<double>(kMany);
+  int failures = 0;
+  for (const Site site : {Site::Driver, Site::Allocation}) {
+    for (std::uint64_t k = 1; k < 500; ++k) {
+      runtime::backend(kFakeGpu).trim();
+      const Array x = borrow(v.data(), {kMany}), wide = borrow(w.data(), {kMany});
+      const Array y = x(slice(500, 1500)) * 2.0f, z = astype(wide, float32) + 1.0f;
+      bool failed = false;
+      support::fault::arm(site, k);
+      try {
+        evaluate(y, z);
+      } catch (const Error&) {
+        failed = true;
+      }
+      const std::uint64_t calls = support::fault::disarm();
+      INFO("site " << static_cast<int>(site) << ", call " << k << " of " << calls);
+      failures += failed ? 1 : 0;
+      CHECK(x.to_vector<float>() == v);
+      if (failed) {
+        REQUIRE_FALSE(y.is_evaluated());
+        CHECK_NOTHROW(evaluate(y, z));
+      }
+      CHECK(y.is_evaluated());
+      if (calls < k) break;
+    }
+  }
+  CHECK(failures >= 3);
 }
 
 TEST_CASE("hoisting: the values are those of the whole", "[hoisting]") {

@@ -1,0 +1,41 @@
+// Devices, libraries, leaves and room.
+#include "runtime/preparation.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/chunks.h"
+#include "runtime/engine.h"
+#include "support/log.h"
+
+namespace tarry::runtime {
+
+Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? default_device() : placed; }
+
+bool library_there(const graph::Graph& g, Backend& b) {
+  const bool wanted = std::any_of(g.nodes.begin(), g.nodes.end(), [](const graph::GraphNode& n) { return n.op == graph::Op::Matmul; });
+  if (!wanted) return true;
+  const std::string missing = b.library_missing();
+  if (missing.empty()) return true;
+  support::log::warn_once(fmt::format("matmul on {} runs as a plain kernel, which is slow: {}", b.device().str(), missing));
+  return false;
+}
+
+void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias) {
+  for (std::size_t i = 0; i < s.leaves.size(); ++i) {
+    on_device.push_back(s.leaf_devices[i] == device);
+    may_alias.push_back(localise_leaf(s.graph.leaves[i], on_device[i], s.leaves[i]->buffer->owner == graph::Owner::Pool));
+  }
+}
+
+bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
+          const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed) {
+  constexpr std::size_t kSmall = std::size_t{256} << 20;
+  const bool limited = b.limit() != SIZE_MAX;
+  if (!limited && !b.target().is_cuda()) return true;
+  needed = memory_needed(plan, recorded, leaves, b);
+  return (!limited && needed < kSmall) || needed <= b.room();
+}
+
+}  // namespace tarry::runtime

@@ -1,0 +1,27 @@
+// What evaluate(), plan() and streaming to files share before anything runs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "runtime/backend.h"
+#include "runtime/compiled_plan.h"
+
+namespace tarry::runtime {
+
+/// Where work of explicit device `placed`, or of none, runs.
+Device device_of(Device placed);
+/// A snapshot once nobody else computes any of it.
+graph::Snapshot settled_snapshot(std::span<const graph::Edge> roots);
+/// False where the graph has a product and the device no library for it: it is a sum then.
+bool library_there(const graph::Graph& g, Backend& b);
+/// Leaves as the plan will see them.
+void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias);
+/// Whether there is room for the plan in one piece; asks no driver about what is small beside any device.
+bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
+          const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed);
+
+}  // namespace tarry::runtime
