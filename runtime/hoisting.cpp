@@ -90,6 +90,8 @@ bool pays(const Hoisting& hoisting, const std::vector<std::shared_ptr<Storage>>&
     const std::int64_t more = missing(h, s, device).bytes;
     const std::lock_guard lock(s.replica_mutex);
     if (is_on(s, device)) continue;
+    const bool converts = h.casts.empty() || s.contiguous;  // plans are shared by arrays of any layout in memory
+    if (!converts || s.buffer->device.kind != DeviceKind::Cpu) return false;
     std::int64_t there = 0;
     for (const Storage::Part& p : s.parts) there += bytes_of({{p.lo, p.extent}}, p.dtype);
     if (there + more > h.whole) return false;
