@@ -223,6 +223,51 @@ TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its 
   (void)api.ctx_pop_current(&old);
 }
 
+TEST_CASE("interop: whichever driver call fails, a tensor belongs to its maker or is given back once", "[interop][cuda][fault]") {
+  TARRY_REQUIRE_NVRTC();
+  ta::test::FakeGpu gpu;
+  auto& api = gpu.driver().api;
+  auto& gpu_backend = ta::runtime::backend(ta::test::kFakeGpu);
+  const auto memory = gpu_backend.allocate(4096);
+  (void)api.ctx_push_current(reinterpret_cast<ta::runtime::cuda::Context>(&gpu.driver()));
+  ta::runtime::cuda::Stream stream = nullptr;
+  REQUIRE(api.stream_create(&stream, 0) == ta::test::FakeDriver::Result::Success);
+  int failures = 0;
+  for (std::uint64_t k = 1; k < 500; ++k) {
+    Foreign<dl::ManagedTensorVersioned> foreign({}, {32, 32});
+    foreign.managed.dl_tensor.data = memory->data;
+    foreign.managed.dl_tensor.device = {2, ta::test::kFakeGpu.index};
+    bool imported = false, failed = false;
+    dl::ManagedTensorVersioned* out = nullptr;
+    ta::support::fault::arm(ta::support::fault::Site::Driver, k);
+    try {
+      const ta::Array x = ta::from_dlpack(&foreign.managed, {.stream = stream});
+      imported = true;
+      const ta::Array y = x + 1.0f;
+      ta::evaluate(y);
+      ta::use_stream(ta::test::kFakeGpu, stream);
+      out = ta::to_dlpack(y, {.stream = stream});
+      ta::use_stream(ta::test::kFakeGpu, nullptr);
+    } catch (const ta::Error&) {
+      failed = true;
+    }
+    const std::uint64_t calls = ta::support::fault::disarm();
+    INFO("call " << k << " of " << calls);
+    failures += failed ? 1 : 0;
+    if (out) out->deleter(out);
+    ta::use_stream(ta::test::kFakeGpu, nullptr);
+    ta::synchronize();
+    CHECK(foreign.deleted == (imported ? 1 : 0));
+    const ta::Array again = ta::from_device_pointer(static_cast<const float*>(memory->data), {1024}, ta::test::kFakeGpu);
+    CHECK_NOTHROW(ta::evaluate(again + 1.0f));
+    if (calls < k) break;
+  }
+  CHECK(failures >= 3);
+  (void)api.stream_destroy(stream);
+  ta::runtime::cuda::Context old = nullptr;
+  (void)api.ctx_pop_current(&old);
+}
+
 TEST_CASE("interop: to_device moves when it is needed, once, and mixing devices names both", "[interop][cuda]") {
   TARRY_REQUIRE_NVRTC();
   ta::test::FakeGpu gpu;
