@@ -124,6 +124,10 @@ void Generator::add_opening() {
     case 0:  // a part of it, read as a sequence
       s.function = Function::Slice;
       s.cuts = draw_part(type_of(x).shape);
+      if (r_.chance(40)) {  // the beginnings of rows
+        s.cuts.assign(type_of(x).shape.size(), Cut{});
+        s.cuts.back() = {0, r_.between(1, type_of(x).shape.back() - 1), {}, false};
+      }
       if (add(s) && add(draw_view_of_last(Function::Reshape))) add(draw_reader());
       break;
     case 1:  // coordinates, read as a sequence
