@@ -32,20 +32,23 @@ std::vector<SliceRequest> whole_roots(const graph::Graph& g) {
   return all;
 }
 
-/// Every reader of a leaf, where all convert it to one narrower dtype; none otherwise.
-std::vector<NodeId> narrowing_casts(const graph::Graph& g, NodeId leaf) {
-  std::vector<NodeId> casts;
-  for (const graph::GraphEdge& r : g.roots)
-    if (r.node == leaf) return {};
+/// By node: every reader of a leaf, where all convert it to one narrower dtype; none otherwise.
+std::vector<std::vector<NodeId>> narrowing_casts(const graph::Graph& g) {
+  std::vector<std::vector<NodeId>> casts(g.nodes.size());
+  std::vector<bool> otherwise(g.nodes.size());
+  for (const graph::GraphEdge& r : g.roots) otherwise[r.node] = true;
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const GraphNode& n = g.nodes[id];
     for (int i = 0; i < n.n_inputs; ++i) {
-      if (n.inputs[i].node != leaf) continue;
-      const bool narrower = n.op == Op::Cast && itemsize(n.dtype) < itemsize(g.nodes[leaf].dtype);
-      if (!narrower || (!casts.empty() && g.nodes[casts.front()].dtype != n.dtype)) return {};
-      casts.push_back(id);
+      const NodeId from = n.inputs[i].node;
+      if (g.nodes[from].op != Op::Input) continue;
+      const bool narrower = n.op == Op::Cast && itemsize(n.dtype) < itemsize(g.nodes[from].dtype);
+      if (!narrower || (!casts[from].empty() && g.nodes[casts[from].front()].dtype != n.dtype)) otherwise[from] = true;
+      casts[from].push_back(id);
     }
   }
+  for (NodeId id = 0; id < g.nodes.size(); ++id)
+    if (otherwise[id]) casts[id].clear();
   return casts;
 }
 
@@ -56,16 +59,20 @@ bool is_on(const Storage& s, Device device) { return s.buffer->device == device 
 Hoisting find_hoisting(const graph::Graph& g, const std::vector<std::shared_ptr<Storage>>& leaves, Device device, std::int64_t least) {
   Hoisting found;
   const auto crosses = [&](const Storage& s) { return s.buffer->device.kind == DeviceKind::Cpu && device.kind != DeviceKind::Cpu; };
-  std::vector<SliceRequest> boxes;
+  std::vector<std::vector<Box>> boxes;          // by node, made for the first leaf that may be worth it
+  std::vector<std::vector<NodeId>> all_casts;
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const GraphNode& n = g.nodes[id];
     if (n.op != Op::Input || !crosses(*leaves[n.payload]) || g.bytes(id) <= least) continue;
-    if (boxes.empty()) boxes = graph::Slicer(g, leaves, {}, device).boxes_read_by(whole_roots(g));
-    HoistedLeaf h{id, n.payload, n.dtype, {}, {}, 0, g.bytes(id)};
-    for (const SliceRequest& r : boxes)
-      if (r.edge.node == id) h.boxes.push_back(r.box);
+    if (boxes.empty()) {
+      boxes.resize(g.nodes.size());
+      for (SliceRequest& r : graph::Slicer(g, leaves, {}, device).boxes_read_by(whole_roots(g)))
+        boxes[r.edge.node].push_back(std::move(r.box));
+      all_casts = narrowing_casts(g);
+    }
+    HoistedLeaf h{id, n.payload, n.dtype, boxes[id], {}, 0, g.bytes(id)};
     h.bytes = bytes_of(h.boxes, h.dtype);
-    if (const std::vector<NodeId> casts = narrowing_casts(g, id); !casts.empty() && leaves[n.payload]->contiguous) {
+    if (const std::vector<NodeId>& casts = all_casts[id]; !casts.empty() && leaves[n.payload]->contiguous) {
       const std::int64_t narrow = g.bytes(casts.front());
       if (narrow < h.bytes) h = {id, n.payload, g.nodes[casts.front()].dtype, {Box::whole(g.shape(id))}, casts, narrow, h.whole};
     }
