@@ -64,6 +64,25 @@ struct DLManagedTensorVersioned {
   } dl_tensor;
 };
 
+/// Code that has memory of 4,096 bytes on the fake GPU and a stream of its own.
+struct Maker {
+  ta::test::FakeGpu gpu;
+  std::shared_ptr<ta::graph::Buffer> memory = ta::runtime::backend(ta::test::kFakeGpu).allocate(4096);
+  ta::runtime::cuda::Stream stream = nullptr;
+
+  Maker() {
+    (void)gpu.driver().api.ctx_push_current(reinterpret_cast<ta::runtime::cuda::Context>(&gpu.driver()));
+    REQUIRE(gpu.driver().api.stream_create(&stream, 0) == ta::test::FakeDriver::Result::Success);
+  }
+  ~Maker() {
+    (void)gpu.driver().api.stream_destroy(stream);
+    ta::runtime::cuda::Context old = nullptr;
+    (void)gpu.driver().api.ctx_pop_current(&old);
+  }
+  Maker(const Maker&) = delete;
+  Maker& operator=(const Maker&) = delete;
+};
+
 int releases = 0;
 void count_release(void*) { ++releases; }
 
@@ -176,13 +195,10 @@ TEST_CASE("interop: adopted memory is read in place and given back once, also wh
 
 TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its maker waits for the readers", "[interop][cuda]") {
   TARRY_REQUIRE_NVRTC();
-  ta::test::FakeGpu gpu;
+  Maker maker;
+  auto& [gpu, memory, stream] = maker;
   auto& api = gpu.driver().api;
   auto& gpu_backend = ta::runtime::backend(ta::test::kFakeGpu);
-  const auto memory = gpu_backend.allocate(4096);
-  (void)api.ctx_push_current(reinterpret_cast<ta::runtime::cuda::Context>(&gpu.driver()));
-  ta::runtime::cuda::Stream stream = nullptr;
-  REQUIRE(api.stream_create(&stream, 0) == ta::test::FakeDriver::Result::Success);
   const Values made(1024, 3.0f);
   (void)api.memcpy_htod_async(reinterpret_cast<std::uintptr_t>(memory->data), made.data(), 4096, stream);  // runs when somebody waits
   Foreign<dl::ManagedTensorVersioned> foreign({}, {32, 32}, {1, 32});
@@ -218,20 +234,12 @@ TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its 
   CHECK(again.to_vector<float>() == made);
   ta::use_stream(ta::test::kFakeGpu, nullptr);
   CHECK(gpu_backend.stream() != stream);
-  (void)api.stream_destroy(stream);
-  ta::runtime::cuda::Context old = nullptr;
-  (void)api.ctx_pop_current(&old);
 }
 
 TEST_CASE("interop: whichever driver call fails, a tensor belongs to its maker or is given back once", "[interop][cuda][fault]") {
   TARRY_REQUIRE_NVRTC();
-  ta::test::FakeGpu gpu;
-  auto& api = gpu.driver().api;
-  auto& gpu_backend = ta::runtime::backend(ta::test::kFakeGpu);
-  const auto memory = gpu_backend.allocate(4096);
-  (void)api.ctx_push_current(reinterpret_cast<ta::runtime::cuda::Context>(&gpu.driver()));
-  ta::runtime::cuda::Stream stream = nullptr;
-  REQUIRE(api.stream_create(&stream, 0) == ta::test::FakeDriver::Result::Success);
+  Maker maker;
+  auto& [gpu, memory, stream] = maker;
   int failures = 0;
   for (std::uint64_t k = 1; k < 500; ++k) {
     Foreign<dl::ManagedTensorVersioned> foreign({}, {32, 32});
@@ -263,9 +271,6 @@ TEST_CASE("interop: whichever driver call fails, a tensor belongs to its maker o
     if (calls < k) break;
   }
   CHECK(failures >= 3);
-  (void)api.stream_destroy(stream);
-  ta::runtime::cuda::Context old = nullptr;
-  (void)api.ctx_pop_current(&old);
 }
 
 TEST_CASE("interop: to_device moves when it is needed, once, and mixing devices names both", "[interop][cuda]") {
