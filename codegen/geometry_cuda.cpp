@@ -117,7 +117,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
     }
     case Schedule::RowInner:
       TARRY_ASSERT(args.reduced > 32 && args.reduced <= std::int64_t{ir.rows_class} * kTreeBlock);
-      g.outer_tiles = divide_up(outer, tile_rows(ir));
+      g.outer_tiles = row_thread_blocks(ir, outer);
       break;
     case Schedule::ScanSerial:
     case Schedule::ScanInner:

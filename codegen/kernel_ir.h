@@ -212,11 +212,17 @@ inline bool is_iota(const KernelIr& ir, Value v) {
   return ir.instrs[v].kind == InstrKind::Load && ir.accesses[ir.instrs[v].index].buffer == kNone;
 }
 
-/// Class of rows of n elements: tree blocks of the longest row in it, a power of two.
+/// Tree blocks of a row that a thread block holds at most, and that the largest cluster of thread blocks does.
+inline constexpr int kRowBlocks = 128, kClusterBlocks = 8 * kRowBlocks;
+
+/// Class of rows of n elements: tree blocks of the longest row in it, a power of two; of rows that clusters share a multiple of
+/// what a thread block holds, or of a quarter of that where two of them would be idle for a good part.
 constexpr int row_class(std::int64_t n) {
   int blocks = 1;
   while (std::int64_t{blocks} * 128 < n) blocks *= 2;
-  return blocks;
+  if (blocks <= kRowBlocks) return blocks;
+  const std::int64_t step = n <= 192 * 128 ? kRowBlocks / 4 : kRowBlocks;
+  return static_cast<int>((n + step * 128 - 1) / (step * 128) * step);
 }
 
 /// Class of loops of n steps: a power of two.

@@ -48,6 +48,7 @@ struct KernelSource {
   std::vector<StoreSlot> stores;
   int threads = 256;               ///< GPU block size
   int tile = 1;                    ///< CPU: outer elements of a work item
+  int cluster = 1;                 ///< GPU: thread blocks of a cluster, as the text says
   int shared_bytes = 0;            ///< GPU: dynamic shared memory of a thread block
   bool fold_per_chunk = false;     ///< CPU: the fold runs once per chunk, not once per outer tile
   int point_cost = 1;              ///< CPU: estimated quarter-nanoseconds of one point, for the grain of parallel loops

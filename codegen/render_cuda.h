@@ -67,20 +67,22 @@ struct Stage {
   std::vector<std::uint32_t> reductions;
 };
 
-/// How RowInner lays a row of up to rows_class tree blocks on threads: longer rows have a thread block for themselves, of
-/// which each warp holds `units` times as many blocks as fit side by side.
+/// How RowInner lays a row of up to rows_class tree blocks on threads: longer rows have a thread block for themselves, or a
+/// cluster of them, of which each warp holds `units` times as many blocks as fit side by side.
 struct RowTile {
   int blocks = 1;  ///< tree blocks of the row in a warp, a power of two
   int width = 32;  ///< threads of a block
-  int warps = 1;   ///< per row
+  int cluster = 1; ///< thread blocks per row
+  int warps = 1;   ///< per row, of a thread block
   int units = 1;   ///< per warp: 1, 2 or 4
   int rows = 1;    ///< per thread block
   [[nodiscard]] int threads() const { return rows * warps * blocks * width; }
   [[nodiscard]] int unit() const { return kTreeBlock * blocks; }  ///< elements
+  [[nodiscard]] int part() const { return warps * units * unit(); }  ///< elements of a row that a thread block holds
 };
 RowTile row_tile(const KernelIr& ir, int most_warps);
-/// Rows per thread block of RowInner.
-int tile_rows(const KernelIr& ir);
+/// Thread blocks of RowInner for so many rows.
+std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows);
 
 struct StagePlan {
   std::vector<Stage> stages;              ///< one, but for the Row schedules

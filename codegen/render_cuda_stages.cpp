@@ -217,15 +217,21 @@ int StagePlan::resident() const {
 RowTile row_tile(const KernelIr& ir, int most_warps) {
   RowTile tile;
   if (ir.schedule != Schedule::RowInner) return tile;
-  TARRY_ASSERT(ir.rows_class >= 1 && ir.rows_class <= 128 && (ir.rows_class & (ir.rows_class - 1)) == 0);
+  TARRY_ASSERT(ir.rows_class >= 1 && ir.rows_class <= kClusterBlocks && ir.rows_class == row_class(std::int64_t{ir.rows_class} * kTreeBlock));
+  int held = std::min(ir.rows_class, kRowBlocks);  // large parts: few thread blocks wait for each other
+  while (ir.rows_class % held != 0) held /= 2;
+  tile.cluster = ir.rows_class / held;
   tile.width = 32 / items(ir);
-  tile.blocks = std::min(ir.rows_class, items(ir));
-  tile.warps = std::min(ir.rows_class / tile.blocks, most_warps);
-  tile.units = ir.rows_class / (tile.blocks * tile.warps);
+  tile.blocks = std::min(held, items(ir));
+  tile.warps = std::min(held / tile.blocks, most_warps);
+  tile.units = held / (tile.blocks * tile.warps);
   if (tile.warps == 1) tile.rows = kThreads / (tile.width * tile.blocks);
   return tile;
 }
 
-int tile_rows(const KernelIr& ir) { return row_tile(ir, kMostWarps).rows; }
+std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows) {
+  const RowTile tile = row_tile(ir, kMostWarps);
+  return (rows + tile.rows - 1) / tile.rows * tile.cluster;
+}
 
 }  // namespace tarry::codegen::cuda

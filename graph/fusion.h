@@ -60,7 +60,7 @@ struct Limits {
   int steps = 16;    ///< of a chain in one kernel; none below three
   int window = 256;  ///< groups a legality search may visit
   std::int64_t crossed = 128;  ///< shortest axes of a crossed group; 0: there are none
-  std::int64_t row = 16384;  ///< longest row of a row group
+  std::int64_t row = 16384;  ///< longest row of a row group that a core or a thread block holds; clusters hold more
 };
 
 struct Group {

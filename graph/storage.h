@@ -59,6 +59,7 @@ struct Storage {
   std::atomic<std::uint32_t> readers{0};     ///< evaluates and reads of borrowed memory under way; counted up under engine_mutex()
   std::mutex replica_mutex;
   std::shared_ptr<Buffer> replica;  ///< row-major copy on another device
+  bool reduced = false;             ///< on the host, for the sake of another device; guarded by replica_mutex
 
   /// A box of the elements that went to another device alone, maybe as another dtype: `storage` or its replica is there.
   struct Part {

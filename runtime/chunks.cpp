@@ -65,6 +65,7 @@ void add(Counters& to, const Counters& c) {
   to.bytes_uploaded += c.bytes_uploaded;
   to.bytes_downloaded += c.bytes_downloaded;
   to.uploads += c.uploads;
+  to.bytes_overlapped += c.bytes_overlapped;
   to.downloads += c.downloads;
   to.compiles += c.compiles;
   to.memory_hits += c.memory_hits;
@@ -349,10 +350,11 @@ class Chunks {
   /// Recorded, and on a GPU what it reads sent on its way.
   Piece prepare(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, std::size_t number) {
     Piece piece = record(targets, partial, slicer_, number);
+    Crossings crossings{counters_, nullptr, {}};
     for (const Edge& input : piece.slices.inputs) {
       const std::shared_ptr<graph::Storage>& storage = input.node()->extra->results.front();
       if (storage->buffer->device != b_.device())
-        (void)bring(storage, graph::Dims(input.node()->shape()), input.node()->dtype, b_, counters_);
+        (void)bring(storage, graph::Dims(input.node()->shape()), input.node()->dtype, b_, crossings);
     }
     return piece;
   }

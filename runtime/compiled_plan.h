@@ -112,7 +112,9 @@ struct CompiledPlan {
   std::vector<UnfusedOrigin> unfused;
   std::vector<graph::PassTrace> passes;
   int dump_number = 0;  ///< of the plan's files in TARRY_DUMP_DIR
-  Hoisting hoisting;  ///< what is done before operands cross, where that saves bytes
+  std::vector<Hoisting> hoistings;  ///< what is done before operands cross, where that saves bytes
+  bool on_host = false;  ///< of small work that names no device: made for the CPU, whatever the default
+  std::shared_ptr<const std::vector<tarry::Placement>> placements;  ///< what costs decided; null where nothing
   // Of a plan that is run:
   std::shared_ptr<const graph::Graph> recorded;  ///< what it was made from
   std::shared_ptr<Dispatch> dispatch;

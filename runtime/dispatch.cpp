@@ -113,11 +113,12 @@ std::uint64_t Dispatch::address(const Operand& o, const Run& run) const {
 
 void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
   for (const auto& leaf : run.outline.leaves) run.leaves.push_back(leaf->buffer.get());
-  counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded = 0;
+  counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded = counters.bytes_overlapped = 0;
+  Crossings crossings{counters, &run.transfers, {}};
   for (const Step& s : plan_.steps) {
     const auto* transfer = std::get_if<TransferStep>(&s);
     if (!transfer) break;  // they come first
-    run.brought.push_back(bring(run.outline.leaves[transfer->leaf], transfer->shape, transfer->dtype, b, counters, &run.transfers));
+    run.brought.push_back(bring(run.outline.leaves[transfer->leaf], transfer->shape, transfer->dtype, b, crossings));
     run.leaves[transfer->leaf] = run.brought.back().get();
   }
   counters.peak_bytes = static_cast<std::int64_t>(arena_bytes_);

@@ -112,14 +112,16 @@ bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acqu
 /// Completes the key of a walk by what the plan depends on besides.
 void finish_key(graph::Outline& o, std::uint32_t words, bool interpret, const Backend& b) {
   o.drop_appended();
-  o.head(0) = words | static_cast<std::uint64_t>(interpret) << 32U;
+  const bool unplaced = b.target().is_cuda() && o.placed.kind == DeviceKind::Unplaced;
+  o.head(0) = words | static_cast<std::uint64_t>(interpret) << 32U | static_cast<std::uint64_t>(unplaced) << 33U;
   o.head(1) = b.serial();
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < o.leaves.size(); ++i) {
     const graph::Storage& leaf = *o.leaves[i];
     const bool on_device = leaf.buffer->device == b.device();
     const bool pooled = leaf.buffer->owner == graph::Owner::Pool;
-    const auto of_leaf = static_cast<std::uint64_t>(on_device + 2 * pooled + 4 * o.donated[i]);
+    const bool hosts = !on_device && leaf.buffer->device.kind == DeviceKind::Cpu;
+    const auto of_leaf = static_cast<std::uint64_t>(on_device + 2 * pooled + 4 * o.donated[i] + 8 * hosts);
     bits |= of_leaf << (i % 16 * 4);
     if (i % 16 == 15 || i + 1 == o.leaves.size()) o.append(std::exchange(bits, 0));
   }
@@ -222,7 +224,29 @@ void publish(Run& run, Backend& b, Claim& claim) {
   });
 }
 
-/// Makes the plan and, unless there is no room for it and `may_chunk`, its kernels.
+/// What is hoisted, and what the costs said of reductions that either side could do.
+void find_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches, CompiledPlan& plan) {
+  plan.hoistings = find_hoistings(s, device, may_place(device, switches) ? find_host_reductions(s, device) : std::vector<HostReduction>());
+  const std::vector<Placement>& placements = plan.hoistings.front().placements;
+  if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(placements);
+}
+
+/// Kernels and what launches them, of a plan that runs in one piece.
+void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const PlanSwitches& switches, bool interpret, Report::Impl& report) {
+  if (!interpret) {
+    Stopwatch watch;
+    const CompileCounts counts = compile(plan, b);
+    report.seconds.compile = watch.lap();
+    report.counters.compiles = counts.compiles;
+    report.counters.memory_hits = counts.memory_hits;
+    report.counters.disk_hits = counts.disk_hits;
+  }
+  prepare_calls(plan, b);
+  enter_history(plan, s, b.device());
+  plan.dispatch = std::make_shared<Dispatch>(plan, b, !switches.disabled("graphs"));
+}
+
+/// Makes the plan and, unless `may_chunk` and it will not run in one piece, its kernels.
 std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool interpret, bool may_chunk,
                                    Dump* dump, Report::Impl& report) {
   std::vector<bool> on_device, may_alias;
@@ -232,35 +256,30 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
   report.seconds = plan->seconds;
   report.counters = plan->counters;
   plan->recorded = std::make_shared<const graph::Graph>(s.graph);
+  if (may_chunk && !switches.disabled("hoisting")) find_hoistings(s, b.device(), switches, *plan);
   if (may_chunk && !fits(*plan, s.graph, s.leaves, b, report.needed)) return plan;
-  if (!interpret) {
-    Stopwatch watch;
-    const CompileCounts counts = compile(*plan, b);
-    report.seconds.compile = watch.lap();
-    report.counters.compiles = counts.compiles;
-    report.counters.memory_hits = counts.memory_hits;
-    report.counters.disk_hits = counts.disk_hits;
-  }
-  prepare_calls(*plan, b);
-  enter_history(*plan, s, b.device());
-  if (may_chunk && !switches.disabled("hoisting")) plan->hoisting = find_hoisting(s.graph, s.leaves, b.device());
+  if (may_chunk && !dump && that_pays(plan->hoistings, s.leaves, b.device())) return plan;
+  complete(*plan, s, b, switches, interpret, report);
   if (dump) {
     plan->dump_number = dump->number();
     dump->index(*plan, s, b.device(), Dump::Plan::Made);
   }
-  plan->dispatch = std::make_shared<Dispatch>(*plan, b, !switches.disabled("graphs"));
   return plan;
 }
 
-/// Finds or makes the plan of a graph.
-void plan_for_graph(Run& run, Backend& b, Report::Impl& report, Where where, bool may_chunk) {
+/// Finds or makes the plan of a graph for which `b` was asked.
+void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where, bool may_chunk) {
   const PlanSwitches switches = plan_switches();
+  std::vector<Placement> placed;
+  if (may_place(asked.device(), switches)) placed = place_small(run.snapshot, asked.device());
+  const bool on_host = !placed.empty() && placed.front().device.kind == DeviceKind::Cpu;
+  Backend& b = on_host ? backend(cpu) : asked;
   record_evaluate(run.snapshot, b.device(), switches);
   const bool interpret = interpreted(b);
   const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
   const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
   const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
-  finish_key(run.outline, words, interpret, b);
+  finish_key(run.outline, words, interpret, asked);
   if (cached) run.plan = engine().plans.find(run.outline.key());
   if (run.plan) {
     report.counters = run.plan->counters;
@@ -268,8 +287,11 @@ void plan_for_graph(Run& run, Backend& b, Report::Impl& report, Where where, boo
     if (dump) dump->index(*run.plan, run.snapshot, b.device(), Dump::Plan::Found);
     return;
   }
-  run.plan = made(run.snapshot, b, switches, interpret, may_chunk, dump.get(), report);
-  if (cached && run.plan->dispatch) engine().plans.insert(run.outline.key(), run.plan);
+  const std::shared_ptr<CompiledPlan> plan = made(run.snapshot, b, switches, interpret, may_chunk, dump.get(), report);
+  plan->on_host = on_host;
+  if (!placed.empty()) plan->placements = std::make_shared<const std::vector<Placement>>(std::move(placed));
+  run.plan = plan;
+  if (cached) engine().plans.insert(run.outline.key(), run.plan);
 }
 
 /// What the report will say about edges that went through memory.
@@ -303,9 +325,9 @@ void run_chunks(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where 
 }
 
 /// As above: of operands only what is needed crosses.
-void run_hoisted(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where where) {
+void run_hoisted(Run& run, const Hoisting& hoisting, Backend& b, Claim& claim, Report::Impl& report, Where where) {
   const graph::Graph g = recorded_graph(run);
-  HoistedValues values = evaluate_hoisted({g, run.outline.leaves, run.outline.cells, b, where}, run.plan->hoisting);
+  HoistedValues values = evaluate_hoisted({g, run.outline.leaves, run.outline.cells, b, where}, hoisting);
   const Counters whole = report.counters;
   report.counters = values.counters;
   report.counters.nodes = whole.nodes;
@@ -317,38 +339,55 @@ void run_hoisted(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where
     report.counters.disk_hits += whole.disk_hits;
   }
   report.transfers = std::move(values.transfers);
+  if (!hoisting.placements.empty()) report.placements = run.plan->placements;
   settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& { return values.roots[at]; });
+}
+
+/// Completes a plan that was not to run in one piece when it was made.
+void complete_found(Run& run, Backend& b, Report::Impl& report) {
+  graph::Snapshot s;
+  s.graph = recorded_graph(run);
+  const auto plan = std::make_shared<CompiledPlan>(*run.plan);
+  complete(*plan, s, b, plan_switches(), interpreted(b), report);
+  run.plan = plan;
+  const auto words = static_cast<std::uint32_t>(run.outline.head(0));
+  if (words < kMostWords) engine().plans.insert(run.outline.key(), run.plan);
 }
 
 /// `started` is set before the first launch.
 void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk, bool& started) {
-  Backend& b = run.backend ? *run.backend : backend(device_of(run.outline.placed));
-  report.device = b.device();
-  const std::int64_t allocations = b.allocations();
+  Backend& asked = run.backend ? *run.backend : backend(device_of(run.outline.placed));
   for (graph::Storage* s : run.borrowed)
     if (s->check) s->check->use();
   if (run.plan) {
     report.counters = run.plan->counters;
     report.counters.plan_hit = 1;
   } else {
-    plan_for_graph(run, b, report, where, may_chunk);
+    plan_for_graph(run, asked, report, where, may_chunk);
     watch.lap();
   }
-  if (may_chunk && !(run.plan->dispatch && fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed))) {
+  Backend& b = run.plan->on_host ? backend(cpu) : asked;
+  report.device = b.device();
+  if (run.plan->on_host) report.placements = run.plan->placements;
+  const std::int64_t allocations = b.allocations();
+  if (may_chunk && !fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed)) {
     run_chunks(run, b, claim, report, where);
     report.seconds.launch = watch.lap();
     return;
   }
-  if (may_chunk && !run.plan->hoisting.empty() && pays(run.plan->hoisting, run.outline.leaves, b.device())) {
-    run_hoisted(run, b, claim, report, where);
+  const Hoisting* const hoisting = may_chunk ? that_pays(run.plan->hoistings, run.outline.leaves, b.device()) : nullptr;
+  if (hoisting) {
+    run_hoisted(run, *hoisting, b, claim, report, where);
     report.seconds.launch = watch.lap();
     return;
   }
+  if (!run.plan->dispatch) complete_found(run, b, report);
   const auto body = [&] {
     Dispatch& dispatch = *run.plan->dispatch;
     dispatch.prepare(run, b, report.counters);
     note_edges(run, report);
     report.transfers = std::move(run.transfers);
+    if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty()) report.placements = run.plan->placements;
     report.seconds.prepare = watch.lap();
     dispatch.commit(run, b, report.counters, started);
     publish(run, b, claim);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/kernel_ir.h"
 #include "graph/fusion.h"
 
 namespace tarry::runtime {
@@ -224,11 +225,14 @@ constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an
 
 /// One extent of every class that kernels for `target` distinguish, where the others are as recorded.
 std::vector<std::int64_t> representatives(const graph::Target& target, bool reduced) {
-  constexpr std::int64_t kFew = 7, kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 20;
+  constexpr std::int64_t kFew = 7, kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 22;
   std::vector<std::int64_t> tops{kSerial};
   if (!target.is_cuda()) tops.insert(tops.begin(), kFew);  // fewer than a vector: no tiles
   for (std::int64_t row = kBlock; row <= kLarge; row *= 2)
     tops.push_back(row);  // beyond rows: what fusion gains changes
+  if (reduced && target.max_cluster > 1)
+    for (int blocks = codegen::kRowBlocks; blocks < codegen::kRowBlocks * target.max_cluster;)
+      tops.push_back(std::int64_t{kBlock} * (blocks = codegen::row_class(std::int64_t{kBlock} * blocks + 1)));
   tops.push_back(kWide + kSerial);
   // A GPU's vectors need multiples of 2, 4, 8 or 16.
   const std::vector<std::int64_t> below =
@@ -270,11 +274,13 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       visit_with(values);
       const auto other = std::ranges::find_if(values, [s = symbol](const auto& v) { return v.first != s; });
       if (other == values.end()) continue;
-      // The same class in the largest plans, where a launch costs nothing beside the bytes, and with wide indices.
+      // The same class in the largest plans, where a launch costs nothing beside the bytes, and with wide indices; of rows
+      // that no cluster holds in the smallest too.
       const std::int64_t below = (kWide - 1) / extent / 32 * 32;
-      for (std::int64_t large : {below, below + 32}) {
-        other->second = large;
-        if (large > 1) visit_with(values);
+      for (std::int64_t more : {std::int64_t{2}, below, below + 32}) {
+        const bool longest = target.max_cluster > 1 && extent > std::int64_t{128} * codegen::kClusterBlocks;
+        other->second = more;
+        if (more > 2 || (more == 2 && longest)) visit_with(values);
       }
     }
   }

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "runtime/compiled_plan.h"
-#include "runtime/placement.h"
+#include "runtime/assign_buffers.h"
 #include "runtime/stopwatch.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -54,6 +54,7 @@ class PlanMaker {
     for (graph::LeafLayout& leaf : g_.leaves) leaf.donated = leaf.donated && switches_.reuse;
     place_roots(may_alias);
     graph::Limits limits;
+    if (target_.is_cuda()) limits.row *= target_.max_cluster;
     if (!switches_.steps) limits.steps = 0;
     if (!switches_.crossed) limits.crossed = 0;
     fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
@@ -64,7 +65,7 @@ class PlanMaker {
       fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
     }
     if (observer_) observer_->fusion(g_, fusion_);
-    place_buffers(g_, outputs_, switches_.reuse, plan_);
+    assign_buffers(g_, outputs_, switches_.reuse, plan_);
     add_transfers(snapshot, on_device);
     count(snapshot);
     plan_.scalars = std::move(g_.scalars);

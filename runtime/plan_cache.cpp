@@ -34,7 +34,10 @@ void PlanCache::insert(Key key, std::shared_ptr<const CompiledPlan> plan) {
   const std::uint64_t hash = hash_of(key);
   const std::lock_guard lock(mutex_);
   const auto [begin, end] = places_.equal_range(hash);
-  if (std::any_of(begin, end, [&](const auto& p) { return equal(p.second->key, key); })) return;
+  if (const auto at = std::find_if(begin, end, [&](const auto& p) { return equal(p.second->key, key); }); at != end) {
+    if (plan->dispatch && !at->second->plan->dispatch) at->second->plan = std::move(plan);  // it can run now
+    return;
+  }
   steps_ += plan->steps.size();
   entries_.push_front({{key.begin(), key.end()}, hash, std::move(plan)});
   places_.emplace(hash, entries_.begin());

@@ -21,61 +21,99 @@ using graph::Edge;
 
 namespace {
 
-/// Which leaves will cross: not those that are there from an earlier evaluate, and of some only parts.
-void count_transfers(CompiledPlan& plan, const graph::Snapshot& s, Device to, const Hoisting& hoisting) {
+/// Which leaves will cross: not those that are there from an earlier evaluate.
+void count_transfers(CompiledPlan& plan, const graph::Snapshot& s, Device to) {
   Counters& c = plan.counters;
   c.uploads = c.downloads = c.bytes_uploaded = c.bytes_downloaded = 0;
   for (const Step& step : plan.steps) {
     const auto* const t = std::get_if<TransferStep>(&step);
     if (!t) break;  // they come first
     graph::Storage& leaf = *s.leaves[t->leaf];
-    Missing m{graph::element_count(t->shape.span()) * static_cast<std::int64_t>(itemsize(t->dtype)), 1};
-    const auto hoisted = std::find_if(hoisting.begin(), hoisting.end(), [&](const HoistedLeaf& h) { return h.leaf == t->leaf; });
-    if (hoisted != hoisting.end()) {
-      m = missing(*hoisted, leaf, to);
-    } else {
+    {
       const std::lock_guard lock(leaf.replica_mutex);
       if (leaf.replica && leaf.replica->device == to) continue;
     }
+    const std::int64_t bytes = graph::element_count(t->shape.span()) * static_cast<std::int64_t>(itemsize(t->dtype));
     const bool down = to.kind == DeviceKind::Cpu;
-    (down ? c.downloads : c.uploads) += m.copies;
-    (down ? c.bytes_downloaded : c.bytes_uploaded) += m.bytes;
-    c.peak_bytes += m.bytes;
+    ++(down ? c.downloads : c.uploads);
+    (down ? c.bytes_downloaded : c.bytes_uploaded) += bytes;
+    c.peak_bytes += bytes;
   }
+}
+
+/// The plan of a graph on a device of this machine.
+CompiledPlan plan_here(graph::Snapshot& s, Device device, PlanSwitches switches, PlanObserver* observer) {
+  Backend& b = backend(device);
+  std::vector<bool> on_device, may_alias;
+  localise(s, device, on_device, may_alias);
+  switches.library = switches.library && library_there(s.graph, b);
+  CompiledPlan plan = make_plan(s, b.target(), on_device, may_alias, switches, observer);
+  count_transfers(plan, s, device);
+  return plan;
+}
+
+/// The counters of what will be done instead of `plan`: reductions on the host, and the rest over what is brought.
+Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs, Device device, const PlanSwitches& switches) {
+  const auto counters_of = [&](std::vector<Edge> roots, Device on) {
+    std::erase_if(roots, [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == graph::State::Ready; });
+    if (roots.empty()) return Counters();
+    graph::Snapshot s = settled_snapshot(roots);
+    return plan_here(s, on, switches, nullptr).counters;
+  };
+  Counters all = counters_of(graphs.rest, device);
+  add_work(all, counters_of(graphs.on_host, cpu));
+  add_uploads(all, graphs.counters);
+  all.nodes = plan.counters.nodes;
+  all.bytes_lower_bound = plan.counters.bytes_lower_bound;
+  return all;
+}
+
+Plan plan_for(graph::Snapshot& snapshot, std::string_view target_name, Where where) {
+  const graph::Target* const target = graph::find_target(target_name);
+  if (!target) {
+    std::vector<std::string_view> names;
+    for (const graph::Target& t : graph::targets()) names.emplace_back(t.name);
+    TARRY_THROW(InvalidArgument, "plan_for", where,
+                fmt::format("no target is called {}; there are {}", target_name, fmt::join(names, ", ")));
+  }
+  const Device device{target->kind, 0};
+  std::vector<bool> on_device, may_alias;
+  localise(snapshot, device, on_device, may_alias);
+  const std::unique_ptr<Dump> dump = Dump::start("plan", where);
+  CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, plan_switches(), dump.get());
+  if (dump) {
+    plan.dump_number = dump->number();
+    dump->index(plan, snapshot, device, Dump::Plan::Predicted);
+  }
+  return describe_plan(plan, snapshot);
 }
 
 }  // namespace
 
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
   graph::Snapshot snapshot = settled_snapshot(roots);
-  const graph::Target* target = nullptr;
+  if (!target_name.empty()) return plan_for(snapshot, target_name, where);
+  const PlanSwitches switches = plan_switches();
   Device device = device_of(snapshot.placed);
-  if (target_name.empty()) {
-    target = &backend(device).target();
-  } else {
-    target = graph::find_target(target_name);
-    if (!target) {
-      std::vector<std::string_view> names;
-      for (const graph::Target& t : graph::targets()) names.emplace_back(t.name);
-      TARRY_THROW(InvalidArgument, "plan_for", where,
-                  fmt::format("no target is called {}; there are {}", target_name, fmt::join(names, ", ")));
-    }
-    device = {target->kind, 0};
-  }
-  std::vector<bool> on_device, may_alias;
-  localise(snapshot, device, on_device, may_alias);
+  std::vector<Placement> placements;
+  if (may_place(device, switches)) placements = place_small(snapshot, device);
+  if (!placements.empty()) device = placements.front().device;
   const std::unique_ptr<Dump> dump = Dump::start("plan", where);
-  PlanSwitches switches = plan_switches();
-  Hoisting hoisting;
-  if (target_name.empty() && !switches.disabled("hoisting")) hoisting = find_hoisting(snapshot.graph, snapshot.leaves, device);
-  if (!pays(hoisting, snapshot.leaves, device)) hoisting.clear();
-  if (target_name.empty()) switches.library = switches.library && library_there(snapshot.graph, backend(device));
-  CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, switches, dump.get());
+  const graph::Graph recorded = snapshot.graph;
+  CompiledPlan plan = plan_here(snapshot, device, switches, dump.get());
   if (dump) {
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
   }
-  if (target_name.empty()) count_transfers(plan, snapshot, device, hoisting);
+  if (!switches.disabled("hoisting")) {
+    const std::vector<Hoisting> all = find_hoistings(snapshot, device, may_place(device, switches) ? find_host_reductions(snapshot, device) : std::vector<HostReduction>());
+    const Hoisting* const hoisting = that_pays(all, snapshot.leaves, device);
+    const Hoisting* const decided = hoisting ? hoisting : all.front().reductions.empty() && plan.counters.uploads > 0 ? &all.front() : nullptr;
+    if (decided) placements.insert(placements.end(), decided->placements.begin(), decided->placements.end());
+    if (hoisting)
+      plan.counters = hoisted_counters(plan, plan_hoisted({recorded, snapshot.leaves, snapshot.cells, backend(device), where}, *hoisting), device, switches);
+  }
+  if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(std::move(placements));
   return describe_plan(plan, snapshot);
 }
 

@@ -29,6 +29,10 @@ void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, s
   }
 }
 
+bool may_place(Device device, const PlanSwitches& switches) {
+  return device.kind != DeviceKind::Cpu && !switches.disabled("placement") && !switches.disabled("compile") && !backend(cpu).compiler().empty();
+}
+
 bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
           const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed) {
   constexpr std::size_t kSmall = std::size_t{256} << 20;

@@ -20,6 +20,8 @@ graph::Snapshot settled_snapshot(std::span<const graph::Edge> roots);
 bool library_there(const graph::Graph& g, Backend& b);
 /// Leaves as the plan will see them.
 void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias);
+/// Whether work may be moved to the host instead of `device`: not where that would be interpreted.
+bool may_place(Device device, const PlanSwitches& switches);
 /// Whether there is room for the plan in one piece; asks no driver about what is small beside any device.
 bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
           const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed);

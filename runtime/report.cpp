@@ -28,8 +28,9 @@ std::string counters_text(const Counters& c) {
                    amount(c.bytes_written), amount(c.bytes_lower_bound));
   s += fmt::format("  temporaries    {}; peak of new memory {}\n", amount(c.bytes_temporary), amount(c.peak_bytes));
   if (c.uploads + c.downloads)
-    s += fmt::format("  transfers      {} up ({}), {} down ({})\n", c.uploads, amount(c.bytes_uploaded), c.downloads,
-                     amount(c.bytes_downloaded));
+    s += fmt::format("  transfers      {} up ({}), {} down ({}){}\n", c.uploads, amount(c.bytes_uploaded), c.downloads,
+                     amount(c.bytes_downloaded),
+                     c.bytes_overlapped ? fmt::format("; {} while the device was busy", amount(c.bytes_overlapped)) : "");
   return s;
 }
 
@@ -37,6 +38,15 @@ std::string unfused_text(const std::vector<Unfused>& unfused) {
   std::string s;
   for (const Unfused& u : unfused)
     s += fmt::format("  through memory: {} -> {}: {}\n", u.producer, u.consumer, u.reason);
+  return s;
+}
+
+std::string placements_text(const std::vector<Placement>& placements) {
+  std::string s;
+  for (const Placement& p : placements)
+    s += fmt::format("  placed         {} on {}: {:.3f} ms there, {:.3f} ms on {}\n", p.work, p.device.str(),
+                     p.device.kind == DeviceKind::Cpu ? p.host_ms : p.device_ms,
+                     p.device.kind == DeviceKind::Cpu ? p.device_ms : p.host_ms, p.device.kind == DeviceKind::Cpu ? "a GPU" : "the host");
   return s;
 }
 
@@ -55,10 +65,11 @@ const Report::Impl* Report::impl() const { return static_cast<const Impl*>(impl_
 
 const Counters& Plan::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const std::vector<Unfused>& Plan::unfused() const { return impl() ? impl()->unfused : empty<Impl>().unfused; }
+const std::vector<Placement>& Plan::placements() const { return impl() ? impl()->placements : empty<Impl>().placements; }
 std::vector<std::string> Plan::sources() const { return impl() ? impl()->sources : std::vector<std::string>(); }
 std::string Plan::str() const {
   if (!impl()) return "plan: moved from\n";
-  return impl()->text + counters_text(impl()->counters) + unfused_text(impl()->unfused);
+  return impl()->text + placements_text(impl()->placements) + counters_text(impl()->counters) + unfused_text(impl()->unfused);
 }
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.str(); }
 
@@ -66,6 +77,10 @@ const Counters& Report::counters() const { return impl() ? impl()->counters : em
 const Seconds& Report::seconds() const { return impl() ? impl()->seconds : empty<Impl>().seconds; }
 const std::vector<Unfused>& Report::unfused() const { return impl() ? impl()->unfused() : empty<Impl>().unfused(); }
 const std::vector<Transfer>& Report::transfers() const { return impl() ? impl()->transfers : empty<Impl>().transfers; }
+const std::vector<Placement>& Report::placements() const {
+  static const std::vector<Placement> none;
+  return impl() && impl()->placements ? *impl()->placements : none;
+}
 const std::vector<Unfused>& Report::Impl::unfused() const {
   const std::lock_guard lock(mutex_);
   if (!rendered_) {
@@ -85,7 +100,7 @@ std::string Report::str() const {
   if (c.chunks)
     text += fmt::format("  streamed       {} chunks: one piece needs {}, and there was room for {}\n", c.chunks,
                         amount(static_cast<std::int64_t>(impl()->needed)), amount(static_cast<std::int64_t>(impl()->room)));
-  text += counters_text(c);
+  text += placements_text(placements()) + counters_text(c);
   for (const Transfer& t : impl()->transfers)
     text += fmt::format("  transfer       {} from {} to {}: {}\n", amount(t.bytes), t.from.str(), t.to.str(), t.reason);
   text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
@@ -132,6 +147,7 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   auto* const impl = new Plan::Impl;
   Plan made{detail::Shared(impl)};
   impl->counters = plan.counters;
+  if (plan.placements) impl->placements = *plan.placements;
   const auto described = [&](graph::NodeId id) {
     return fmt::format("{} at {}", graph::name(snapshot.graph.nodes[id].op), snapshot.graph.nodes[id].where().str());
   };
@@ -156,8 +172,9 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
     }
     const auto& k = std::get<KernelStep>(plan.steps[i]);
     impl->text += fmt::format(
-        "  step {}: {} over {}{}, {} read, {} written\n", i, k.source->entry, graph::to_string(k.lowered.args.extents),
+        "  step {}: {} over {}{}{}, {} read, {} written\n", i, k.source->entry, graph::to_string(k.lowered.args.extents),
         k.lowered.ir.reductions.empty() ? "" : fmt::format(" reducing {}", k.lowered.args.reduced),
+        k.source->cluster > 1 ? fmt::format(" by clusters of {} thread blocks", k.source->cluster) : "",
         k.lowered.bytes_read, k.lowered.bytes_written);
     if (seen.insert(k.source->entry).second) impl->sources.push_back(k.source->text);
   }

@@ -19,6 +19,7 @@ inline namespace v0 {
 struct Plan::Impl : detail::Shared::Object {
   Counters counters;
   std::vector<Unfused> unfused;
+  std::vector<Placement> placements;
   std::vector<std::string> sources;
   std::string text;
 };
@@ -37,6 +38,7 @@ struct Report::Impl : detail::Shared::Object, support::Recycled {
   Device device;
   std::size_t needed = 0, room = 0;  ///< bytes, where it was worked off in chunks: in one piece, and there were
   std::vector<Transfer> transfers;
+  std::shared_ptr<const std::vector<Placement>> placements;  ///< null where there are none
   std::vector<Edge, support::Recycler<Edge>> edges;  ///< that went through memory
   const std::vector<Unfused>& unfused() const;
 

@@ -66,6 +66,16 @@ std::shared_ptr<graph::Storage> row_major(const std::shared_ptr<graph::Storage>&
   return packed.node()->extra->results.front();
 }
 
+/// Counts and notes an upload that is about to begin.
+void note_upload(Crossings& crossings, Backend& to, Device from, std::size_t bytes, std::string reason) {
+  Counters& c = crossings.counters;
+  if (!crossings.busy) crossings.busy = bytes != 0 && !to.wait(to.record(), std::chrono::nanoseconds::zero());
+  ++c.uploads;
+  c.bytes_uploaded += static_cast<std::int64_t>(bytes);
+  if (*crossings.busy) c.bytes_overlapped += static_cast<std::int64_t>(bytes);
+  if (crossings.transfers) crossings.transfers->push_back({from, to.device(), static_cast<std::int64_t>(bytes), std::move(reason)});
+}
+
 const char* reason_of(const graph::Storage& s) {
   if (s.replica) return "on another device before";
   return s.version > 0 ? "touched" : "first use";
@@ -74,7 +84,7 @@ const char* reason_of(const graph::Storage& s) {
 }  // namespace
 
 std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
-                                     Backend& to, Counters& counters, std::vector<Transfer>* transfers) {
+                                     Backend& to, Crossings& crossings) {
   graph::Storage& storage = *value;
   const auto is_there = [&] { return storage.replica && storage.replica->device == to.device(); };
   {
@@ -90,13 +100,14 @@ std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& valu
   constexpr std::size_t kMost = graph::Graph::kUnaddressable;  // more overflows, and no device has it
   const std::size_t bytes = count < kMost / size ? count * size : kMost;
   std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
-  if (transfers) transfers->push_back({there.device, to.device(), static_cast<std::int64_t>(bytes), reason_of(storage)});
   if (there.device.kind == DeviceKind::Cuda) {
+    if (crossings.transfers) crossings.transfers->push_back({there.device, to.device(), static_cast<std::int64_t>(bytes), reason_of(storage)});
     wait_for(there);
     if (bytes) backend(there.device).download(copy->data, there, static_cast<std::size_t>(source_value->offset) * size, bytes);
-    ++counters.downloads;
-    counters.bytes_downloaded += static_cast<std::int64_t>(bytes);
+    ++crossings.counters.downloads;
+    crossings.counters.bytes_downloaded += static_cast<std::int64_t>(bytes);
   } else {
+    note_upload(crossings, to, there.device, bytes, reason_of(storage));
     if (!storage.contiguous) {
       std::vector<unsigned char> packed(bytes);
       pack(packed.data(), storage.buffer->data, storage.offset, storage.strides, shape.span(), size);
@@ -105,8 +116,6 @@ std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& valu
       const std::size_t first = static_cast<std::size_t>(storage.offset) * size;
       to.upload(*copy, [&](void* out, std::size_t at, std::size_t part) { storage.buffer->read(first + at, part, out); }, bytes);
     }
-    ++counters.uploads;
-    counters.bytes_uploaded += static_cast<std::int64_t>(bytes);
   }
   storage.replica = copy;
   storage.parts.clear();
@@ -114,7 +123,7 @@ std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& valu
 }
 
 std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, const graph::Dims& shape, Dtype from, Dtype dtype,
-                                                Backend& to, Counters& counters, std::vector<Transfer>& transfers) {
+                                                Backend& to, Crossings& crossings) {
   const auto convert = codegen::scalar_function(graph::Op::Cast, from, dtype);
   const std::size_t wide = itemsize(from), narrow = itemsize(dtype);
   const std::size_t bytes = static_cast<std::size_t>(graph::element_count(shape.span())) * narrow;
@@ -132,10 +141,8 @@ std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, con
       done += count * narrow;
     }
   };
+  note_upload(crossings, to, value.buffer->device, bytes, fmt::format("{} as {}", reason_of(value), name(dtype)));
   if (bytes) to.upload(*there->buffer, fill, bytes);
-  transfers.push_back({value.buffer->device, to.device(), static_cast<std::int64_t>(bytes), fmt::format("{} as {}", reason_of(value), name(dtype))});
-  ++counters.uploads;
-  counters.bytes_uploaded += static_cast<std::int64_t>(bytes);
   return there;
 }
 

@@ -4,6 +4,7 @@
 #include <tarry/plan.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,14 +14,20 @@
 
 namespace tarry::runtime {
 
-/// A value of that shape and dtype as a row-major buffer on `to`; crosses once and stays as the storage's replica. What
-/// crosses is counted and, where `transfers` is given, noted.
+/// What crosses for one piece of work.
+struct Crossings {
+  Counters& counters;
+  std::vector<Transfer>* transfers = nullptr;  ///< where it is noted, if anywhere
+  std::optional<bool> busy;                    ///< whether the device was when the first crossed: then all overlap its work
+};
+
+/// A value of that shape and dtype as a row-major buffer on `to`; crosses once and stays as the storage's replica.
 std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
-                                     Backend& to, Counters& counters, std::vector<Transfer>* transfers = nullptr);
+                                     Backend& to, Crossings& crossings);
 
 /// The elements of a contiguous value of the host, converted on their way to `to`, as a value there.
 std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, const graph::Dims& shape, Dtype from, Dtype dtype,
-                                                Backend& to, Counters& counters, std::vector<Transfer>& transfers);
+                                                Backend& to, Crossings& crossings);
 
 /// Copies elements of `size` bytes from strided to row-major memory. `from` is the address of element offset 0.
 void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides,

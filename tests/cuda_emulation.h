@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -33,10 +34,12 @@ inline constexpr const char* kCudaShim = R"shim(
 #define __shared__ static
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __restrict__
 namespace {
 struct Index { unsigned x; } threadIdx, blockIdx, gridDim;
-constexpr unsigned kMostThreads = 1024;
+constexpr unsigned kMostThreads = 8192;  // of a cluster
+unsigned self, block_threads;            // the running thread of the cluster, and how many there are in a thread block
 void (*body)(const void*);
 const void* arguments;
 unsigned finished;
@@ -53,7 +56,7 @@ struct Queue {
 struct Barrier {
   unsigned expected = 0, left = 0;  // left: threads that have come and gone on
   Queue waiting;
-} block_barrier, warp_barriers[kMostThreads / 32], named_barriers[16];
+} cluster_barrier, block_barriers[16], warp_barriers[kMostThreads / 32], named_barriers[16];
 // Fibers: what swapcontext does, without its system calls.
 void* scheduler[5];
 void* resumed[kMostThreads][5];
@@ -61,7 +64,7 @@ bool started[kMostThreads];
 char stacks[kMostThreads][65536];
 __attribute__((noinline)) void jump(void** to) { __builtin_longjmp(to, 1); }
 __attribute__((noinline)) void suspend() {
-  if (__builtin_setjmp(resumed[threadIdx.x]) == 0) jump(scheduler);
+  if (__builtin_setjmp(resumed[self]) == 0) jump(scheduler);
 }
 void fiber_main() {
   for (;;) {  // a thread block after the other
@@ -79,11 +82,14 @@ __attribute__((noinline)) void start(unsigned thread) {
   makecontext(&fiber, fiber_main, 0);
   setcontext(&fiber);
 }
+unsigned first_block;
 __attribute__((noinline)) void resume(unsigned thread) {
-  threadIdx.x = thread;
+  self = thread;
+  threadIdx.x = thread % block_threads;
+  blockIdx.x = first_block + thread / block_threads;
   if (__builtin_setjmp(scheduler) != 0) return;
-  if (started[threadIdx.x]) jump(resumed[threadIdx.x]);
-  else start(threadIdx.x);
+  if (started[self]) jump(resumed[self]);
+  else start(self);
 }
 bool complete(Barrier& b) {
   if (b.waiting.count + b.left < b.expected) return false;
@@ -92,7 +98,7 @@ bool complete(Barrier& b) {
   return true;
 }
 void wait(Barrier& b) {
-  b.waiting.push(threadIdx.x);
+  b.waiting.push(self);
   complete(b);
   suspend();
 }
@@ -107,29 +113,37 @@ void leave(int id, int expected) {
 }
 // Lets the other threads go on: one that polls waits for them.
 void yield() {
-  ready.push(threadIdx.x);
+  ready.push(self);
   suspend();
 }
-void emulate(unsigned blocks, unsigned threads, void (*kernel)(const void*), const void* parameters) {
+void emulate(unsigned blocks, unsigned threads, unsigned cluster, void (*kernel)(const void*), const void* parameters) {
   body = kernel;
   arguments = parameters;
   gridDim.x = blocks;
-  block_barrier.expected = threads;
+  block_threads = threads;
+  cluster_barrier.expected = threads * cluster;
+  for (Barrier& b : block_barriers) b.expected = threads;
   for (Barrier& b : warp_barriers) b.expected = 32;
-  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
+  for (first_block = 0; first_block < blocks; first_block += cluster) {
     for (Barrier& b : named_barriers) b.left = 0;  // some leave that nobody waits for
     finished = 0;
-    for (unsigned i = 0; i < threads; ++i) ready.push(i);
+    for (unsigned i = 0; i < threads * cluster; ++i) ready.push(i);
     while (ready.count != 0) resume(ready.pop());
-    if (finished != threads) { fprintf(stderr, "%u threads wait for ever\n", threads - finished); abort(); }
+    if (finished != threads * cluster) { fprintf(stderr, "%u threads wait for ever\n", threads * cluster - finished); abort(); }
   }
 }
-inline void __syncthreads() { wait(block_barrier); }
-inline void __syncwarp() { wait(warp_barriers[threadIdx.x / 32]); }
+inline void __syncthreads() { wait(block_barriers[self / block_threads]); }
+inline void __syncwarp() { wait(warp_barriers[self / 32]); }
+// The shared memory of a cluster's thread blocks, one behind the other.
+constexpr unsigned long kShared = 1 << 18;
+alignas(16) unsigned char cluster_memory[16][kShared];
+template <class T> T* shared_of_block(unsigned long offset) { return (T*)(cluster_memory[self / block_threads] + offset); }
+template <class T> const T* shared_of(const T* mine, int rank) {
+  return (const T*)((const unsigned char*)mine + ((long)rank - (long)(self / block_threads)) * (long)kShared);
+}
 unsigned long long slots[2][kMostThreads];
 unsigned char parity[kMostThreads];
 template <class T> T exchange(T value, unsigned from) {
-  const unsigned self = threadIdx.x;
   unsigned long long* slot = slots[parity[self] ^= 1];
   slot[self] = 0;
   memcpy(&slot[self], &value, sizeof value);
@@ -139,15 +153,15 @@ template <class T> T exchange(T value, unsigned from) {
   return result;
 }
 template <class T> T __shfl_down_sync(unsigned, T value, int d) {
-  const unsigned self = threadIdx.x, lane = self & 31;
+  const unsigned lane = self & 31;
   return exchange(value, lane + (unsigned)d < 32 ? self + (unsigned)d : self);
 }
 template <class T> T __shfl_up_sync(unsigned, T value, int d) {
-  const unsigned self = threadIdx.x, lane = self & 31;
+  const unsigned lane = self & 31;
   return exchange(value, lane >= (unsigned)d ? self - (unsigned)d : self);
 }
-template <class T> T __shfl_xor_sync(unsigned, T value, int d) { return exchange(value, threadIdx.x ^ (unsigned)d); }
-template <class T> T __shfl_sync(unsigned, T value, int lane) { return exchange(value, (threadIdx.x & ~31u) + ((unsigned)lane & 31)); }
+template <class T> T __shfl_xor_sync(unsigned, T value, int d) { return exchange(value, self ^ (unsigned)d); }
+template <class T> T __shfl_sync(unsigned, T value, int lane) { return exchange(value, (self & ~31u) + ((unsigned)lane & 31)); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
@@ -162,6 +176,9 @@ inline const std::pair<std::string, std::string> kInstructions[] = {
     {R"(asm volatile("barrier.cta.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory");)", "leave(id, threads);"},
     {R"(asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(to + i), "l"(word) : "memory");)", "to[i] = word;"},
     {R"(asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");)", "yield(), word = *from;"},
+    {R"(asm volatile("barrier.cluster.arrive;" ::: "memory");)", ""},
+    {R"(asm volatile("barrier.cluster.wait;" ::: "memory");)", "wait(cluster_barrier);"},
+    {R"(asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(mine), "r"(rank) : "memory");)", "there = shared_of(mine, rank);"},
     {"__nanosleep(20);", ""},
     {"extern \"C\" __global__", "__global__"},
     {"extern __shared__ uint4 shared_memory[];", "alignas(16) static unsigned char shared_memory[1 << 18];"},
@@ -177,8 +194,8 @@ class EmulatedKernels {
     for (const auto* k : kernels) {
       // In a namespace of its own: names end in hashes, which a build may cut so short that they are equal.
       const std::string number = std::to_string(texts_.size());
-      text += "namespace kernel_" + number + " {\n" + k->kernel + "}\nextern \"C\" void run_" + number +
-              "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, [](const void* q) { kernel_" + number + "::" + k->entry + "(*(const struct kernel_" + number +
+      text += "namespace kernel_" + number + " {\n" + (k->cluster > 1 ? with_cluster_memory(k->kernel) : k->kernel) + "}\nextern \"C\" void run_" + number +
+              "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, " + std::to_string(k->cluster) + ", [](const void* q) { kernel_" + number + "::" + k->entry + "(*(const struct kernel_" + number +
               "::" + k->entry + "_params*)q); }, p);\n}\n";
       texts_.push_back(k->kernel);
     }
@@ -210,6 +227,22 @@ class EmulatedKernels {
   }
 
  private:
+  /// Shared arrays of a kernel in the memory of the running thread block of a cluster.
+  static std::string with_cluster_memory(const std::string& kernel) {
+    static const std::regex shared(R"(__shared__ (\w+) (\w+)((?:\[[^\]]+\])+);)");
+    std::string text;
+    std::size_t offset = 0;
+    auto from = kernel.begin();
+    for (std::sregex_iterator at(kernel.begin(), kernel.end(), shared), end; at != end; ++at) {
+      text.append(from, kernel.begin() + at->position());
+      const std::string name = (*at)[2].str(), type = name + "_type";
+      text += "using " + type + " = " + (*at)[1].str() + (*at)[3].str() + "; " + type + "& " + name + " = *shared_of_block<" + type + ">(" + std::to_string(offset) + ");";
+      offset += 1 << 14;
+      from = kernel.begin() + at->position() + at->length();
+    }
+    return text.append(from, kernel.end());
+  }
+
   std::vector<std::string> texts_;
   void* handle_ = nullptr;
 };

@@ -207,7 +207,7 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
   const FakeGpu fake;
   const Device gpu = real == all.end() ? kFakeGpu : *real;
   const Scope placed(gpu);
-  int hoisted = 0;
+  int hoisted = 0, reduced = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const fuzz::Program program = fuzz::generate(seed);
     const auto record_all = [&](const fuzz::Arrays& arrays) {
@@ -225,7 +225,10 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
       graph::Node* blocked = nullptr;
       s = graph::take_snapshot(roots, &blocked);
     }
-    const runtime::Hoisting hoisting = runtime::find_hoisting(s.graph, s.leaves, gpu, 0);
+    std::vector<runtime::HostReduction> reductions = runtime::find_host_reductions(s, gpu);
+    for (runtime::HostReduction& r : reductions) r.placement.device = cpu;
+    const runtime::Hoisting hoisting = runtime::find_hoisting(s, gpu, reductions, 0);
+    reduced += hoisting.reductions.empty() ? 0 : 1;
     if (hoisting.empty()) continue;
     ++hoisted;
     if (gpu == kFakeGpu) continue;
@@ -245,4 +248,5 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
     }
   }
   CHECK(hoisted >= 20);
+  CHECK(reduced >= 5);
 }

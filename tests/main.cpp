@@ -2,6 +2,7 @@
 #define CATCH_CONFIG_RUNNER
 #include "tests/test.h"
 
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <mutex>
@@ -55,6 +56,8 @@ bool cuda_required() {
 
 int main(int argc, char** argv) {
   if (const auto status = tarry::test::child_main()) return *status;
+  // Tests of a device mean that device; placement_test switches it on.
+  ::setenv("TARRY_DISABLE", "placement", 0);
   const int failures = Catch::Session().run(argc, argv);
   tarry::test::print_skips();
 #ifdef __SANITIZE_ADDRESS__

@@ -69,7 +69,7 @@ std::vector<KernelCase> all_kernels() {
   for (const ReduceShape& s : {ReduceShape{Schedule::ReduceSerial, 0, 1, 8, 8}, ReduceShape{Schedule::ReduceInner, 1, 4, 8, 256},
                                ReduceShape{Schedule::ReduceInner, 8, 4, 8, 256}, ReduceShape{Schedule::ReduceOuter, 0, 4, 8, 256}})
     for (KernelCase& k : new_reductions(s)) all.push_back(std::move(k));
-  for (const std::int64_t n : {8, 100, 200, 400, 1000, 2000, 4000, 8000, 16000})
+  for (const std::int64_t n : {8, 100, 200, 400, 1000, 2000, 4000, 8000, 16000, 20000, 100000})
     for (KernelCase& k : rows({3, n})) all.push_back(std::move(k));
   for (const Dtype dtype : kDtypes) all.push_back(copies(100, dtype, static_cast<int>(16 / itemsize(dtype))));
   for (const int vector : {1, 2, 4}) all.push_back(boxes(9, 32, vector, vector == 2));
@@ -210,6 +210,24 @@ TEST_CASE("render_cuda: row kernels have the interpreter's bits", "[render_cuda]
   check_bits(cases);
 }
 
+TEST_CASE("render_cuda: clusters of thread blocks share long rows", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {16385, 40000})
+    for (KernelCase& k : rows({2, n})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {16385, 20000, 24576, 32768, 32769, 65537, 100001, 131072}) cases.push_back(softmax({1, n}, Dtype::Float32));
+  cases.push_back(layer_norm({1, 100000}, Dtype::Float64));
+  cases.push_back(everything({2, 33001, 1}, Dtype::Float32));
+  cases.push_back(everything({2, 17000, 4, true, 24}, Dtype::Float64));
+  check_bits(cases);
+  const auto cluster = [](std::int64_t n) { return codegen::render_cuda(softmax({3, n}, Dtype::Float32).ir, target()).cluster; };
+  CHECK(cluster(16384) == 1);
+  CHECK(cluster(16385) == 5);
+  CHECK(cluster(24576) == 3);
+  CHECK(cluster(32768) == 2);
+  CHECK(cluster(32769) == 3);
+  CHECK(cluster(131072) == 8);
+}
+
 TEST_CASE("render_cuda: batches of kernels compile for every architecture without spills or local memory", "[render_cuda]") {
   TARRY_REQUIRE_NVRTC();
   const std::vector<KernelCase> cases = all_kernels();
@@ -219,6 +237,7 @@ TEST_CASE("render_cuda: batches of kernels compile for every architecture withou
     std::map<std::string, KernelSource> sources;
     for (std::size_t i = 0; i < cases.size(); i += stride) {
       KernelSource source = codegen::render_cuda(cases[i].ir, target(arch));
+      if (source.cluster > target(arch).max_cluster) continue;
       sources.emplace(source.entry, std::move(source));
     }
     std::vector<const KernelSource*> all;

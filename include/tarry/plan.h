@@ -24,6 +24,7 @@ struct Counters {
   std::int64_t bytes_temporary = 0;   ///< intermediates in memory
   std::int64_t bytes_uploaded = 0, bytes_downloaded = 0;
   std::int64_t uploads = 0, downloads = 0;
+  std::int64_t bytes_overlapped = 0;  ///< of those uploaded: sent while the device was busy with earlier work
   std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
   std::int64_t plan_hit = 0;          ///< 1 where the plan came from the plan cache
   std::int64_t replays = 0;           ///< 1 where all launches were one CUDA graph
@@ -48,7 +49,15 @@ struct Unfused {
 struct Transfer {
   Device from, to;
   std::int64_t bytes = 0;
-  std::string reason;  ///< "first use", "touched", "on another device before"
+  std::string reason;  ///< "first use", "touched", "on another device before", "computed on the host", ...
+};
+
+/// Work on arrays of the host that either side could do, and where it went: what the release's table of costs says of each
+/// (docs/design.md, "Placement").
+struct Placement {
+  std::string work;  ///< operations with dtypes and shapes
+  Device device;     ///< where it is done
+  double host_ms = 0, device_ms = 0;  ///< on the host, and on the GPU with what crosses for it
 };
 
 /// Prediction by plan(): nothing has run.
@@ -58,6 +67,7 @@ class TARRY_EXPORT Plan {
   explicit Plan(detail::Shared impl) : impl_(std::move(impl)) {}
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
+  [[nodiscard]] const std::vector<Placement>& placements() const;
   [[nodiscard]] std::vector<std::string> sources() const;  ///< generated text of each distinct kernel
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
@@ -76,6 +86,7 @@ class TARRY_EXPORT Report {
   [[nodiscard]] const Seconds& seconds() const;
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] const std::vector<Transfer>& transfers() const;  ///< a value that stays where it went crosses once
+  [[nodiscard]] const std::vector<Placement>& placements() const;
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
  private:
