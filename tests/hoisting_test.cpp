@@ -250,3 +250,25 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
   CHECK(hoisted >= 20);
   CHECK(reduced >= 5);
 }
+
+TEST_CASE("hoisting: what is sent while the device is busy overlaps its work", "[hoisting]") {
+  TARRY_REQUIRE_NVRTC();
+  FakeGpu gpu;
+  const Scope placed(kFakeGpu);
+  const Array x = asarray(numbers(kMany)), y = asarray(numbers(kMany));
+  const auto overlapped = [](const Array& a) {
+    const Counters c = evaluate(a).counters();
+    CHECK(c.bytes_uploaded == 4 * kMany);
+    return c.bytes_overlapped;
+  };
+  CHECK(overlapped(x * 2.0f) == 0);
+  synchronize();
+  gpu.driver().paused = true;  // nothing gets done
+  const Array before = full({1000}, 1.0f) * 2.0f;
+  evaluate(before);
+  CHECK(overlapped(y * 2.0f) == 4 * kMany);
+  gpu.driver().paused = false;
+  synchronize();
+  const Report report = evaluate(asarray(numbers(kMany)) * 3.0f);
+  CHECK(report.counters().bytes_overlapped == 0);
+}
