@@ -8,12 +8,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>

@@ -17,6 +17,7 @@
 #include "runtime/engine.h"
 #include "runtime/file_buffer.h"
 #include "runtime/partial_states.h"
+#include "runtime/report.h"
 #include "runtime/transfer.h"
 #include "support/check.h"
 
@@ -58,18 +59,8 @@ std::size_t pages_of(const std::vector<graph::LeafPart>& parts) {
 }
 
 void add(Counters& to, const Counters& c) {
-  to.launches += c.launches;
-  to.copies += c.copies;
-  to.bytes_read += c.bytes_read;
-  to.bytes_written += c.bytes_written;
-  to.bytes_uploaded += c.bytes_uploaded;
-  to.bytes_downloaded += c.bytes_downloaded;
-  to.uploads += c.uploads;
-  to.bytes_overlapped += c.bytes_overlapped;
-  to.downloads += c.downloads;
-  to.compiles += c.compiles;
-  to.memory_hits += c.memory_hits;
-  to.disk_hits += c.disk_hits;
+  add_work(to, c);
+  add_transfers(to, c);
   to.allocations += c.allocations;
   to.kernels = std::max(to.kernels, c.kernels);
   to.bytes_temporary = std::max(to.bytes_temporary, c.bytes_temporary);

@@ -225,8 +225,8 @@ void publish(Run& run, Backend& b, Claim& claim) {
 }
 
 /// What is hoisted, and what the costs said of reductions that either side could do.
-void find_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches, CompiledPlan& plan) {
-  plan.hoistings = find_hoistings(s, device, may_place(device, switches) ? find_host_reductions(s, device) : std::vector<HostReduction>());
+void note_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches, CompiledPlan& plan) {
+  plan.hoistings = runtime::find_hoistings(s, device, switches);
   const std::vector<Placement>& placements = plan.hoistings.front().placements;
   if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(placements);
 }
@@ -256,7 +256,7 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
   report.seconds = plan->seconds;
   report.counters = plan->counters;
   plan->recorded = std::make_shared<const graph::Graph>(s.graph);
-  if (may_chunk && !switches.disabled("hoisting")) find_hoistings(s, b.device(), switches, *plan);
+  if (may_chunk && !switches.disabled("hoisting")) note_hoistings(s, b.device(), switches, *plan);
   if (may_chunk && !fits(*plan, s.graph, s.leaves, b, report.needed)) return plan;
   if (may_chunk && !dump && that_pays(plan->hoistings, s.leaves, b.device())) return plan;
   complete(*plan, s, b, switches, interpret, report);
@@ -270,8 +270,8 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
 /// Finds or makes the plan of a graph for which `b` was asked.
 void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where, bool may_chunk) {
   const PlanSwitches switches = plan_switches();
-  std::vector<Placement> placed;
-  if (may_place(asked.device(), switches)) placed = place_small(run.snapshot, asked.device());
+  std::vector<Placement> placed = place_small(run.snapshot, asked.device());
+  if (!may_place(asked.device(), switches, placed)) placed.clear();
   const bool on_host = !placed.empty() && placed.front().device.kind == DeviceKind::Cpu;
   Backend& b = on_host ? backend(cpu) : asked;
   record_evaluate(run.snapshot, b.device(), switches);

@@ -262,24 +262,6 @@ std::shared_ptr<Storage> value_of(const Edge& e) { return e.node()->extra->resul
 
 }  // namespace
 
-void add_work(Counters& to, const Counters& c) {
-  to.kernels += c.kernels;
-  to.launches += c.launches;
-  to.copies += c.copies;
-  to.bytes_read += c.bytes_read;
-  to.bytes_written += c.bytes_written;
-  to.compiles += c.compiles;
-  to.memory_hits += c.memory_hits;
-  to.disk_hits += c.disk_hits;
-}
-
-void add_uploads(Counters& to, const Counters& c) {
-  to.uploads += c.uploads;
-  to.bytes_uploaded += c.bytes_uploaded;
-  to.bytes_overlapped += c.bytes_overlapped;
-  to.peak_bytes += c.bytes_uploaded;
-}
-
 HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting) {
   HoistedValues done;
   std::optional<Hoister> hoister(std::in_place, work, hoisting);
@@ -310,7 +292,9 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
   const Report report = evaluate_whole(rest, work.where);
   done.counters = report.counters();
   add_work(done.counters, on_host);
-  add_uploads(done.counters, crossed);
+  done.counters.kernels += on_host.kernels;
+  add_transfers(done.counters, crossed);
+  done.counters.peak_bytes += crossed.bytes_uploaded;
   for (const Transfer& t : report.transfers()) done.transfers.push_back(t);
   for (const Edge& e : rest) done.roots.push_back(value_of(e));
   for (const HostReduction& r : hoisting.reductions)

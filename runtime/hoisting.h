@@ -67,10 +67,6 @@ struct HoistedValues {
 /// Evaluates the roots of the graph. Publishes nothing.
 HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting);
 
-/// What kernels of other graphs did, and what else crossed, added to an evaluation's counters.
-void add_work(Counters& to, const Counters& c);
-void add_uploads(Counters& to, const Counters& c);
-
 /// What that would evaluate, without doing it.
 struct HoistedGraphs {
   std::vector<graph::Edge> on_host, rest;

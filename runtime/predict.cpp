@@ -61,8 +61,11 @@ Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs,
     return plan_here(s, on, switches, nullptr).counters;
   };
   Counters all = counters_of(graphs.rest, device);
-  add_work(all, counters_of(graphs.on_host, cpu));
-  add_uploads(all, graphs.counters);
+  const Counters on_host = counters_of(graphs.on_host, cpu);
+  add_work(all, on_host);
+  all.kernels += on_host.kernels;
+  add_transfers(all, graphs.counters);
+  all.peak_bytes += graphs.counters.bytes_uploaded;
   all.nodes = plan.counters.nodes;
   all.bytes_lower_bound = plan.counters.bytes_lower_bound;
   return all;
@@ -96,7 +99,7 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   const PlanSwitches switches = plan_switches();
   Device device = device_of(snapshot.placed);
   std::vector<Placement> placements;
-  if (may_place(device, switches)) placements = place_small(snapshot, device);
+  if (placements = place_small(snapshot, device); !may_place(device, switches, placements)) placements.clear();
   if (!placements.empty()) device = placements.front().device;
   const std::unique_ptr<Dump> dump = Dump::start("plan", where);
   const graph::Graph recorded = snapshot.graph;
@@ -106,7 +109,7 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
   }
   if (!switches.disabled("hoisting")) {
-    const std::vector<Hoisting> all = find_hoistings(snapshot, device, may_place(device, switches) ? find_host_reductions(snapshot, device) : std::vector<HostReduction>());
+    const std::vector<Hoisting> all = find_hoistings(snapshot, device, switches);
     const Hoisting* const hoisting = that_pays(all, snapshot.leaves, device);
     const Hoisting* const decided = hoisting ? hoisting : all.front().reductions.empty() && plan.counters.uploads > 0 ? &all.front() : nullptr;
     if (decided) placements.insert(placements.end(), decided->placements.begin(), decided->placements.end());

@@ -29,8 +29,10 @@ void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, s
   }
 }
 
-bool may_place(Device device, const PlanSwitches& switches) {
-  return device.kind != DeviceKind::Cpu && !switches.disabled("placement") && !switches.disabled("compile") && !backend(cpu).compiler().empty();
+std::vector<Hoisting> find_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
+  std::vector<HostReduction> reductions = device.kind == DeviceKind::Cpu ? std::vector<HostReduction>() : find_host_reductions(s, device);
+  if (!may_place(device, switches, reductions)) reductions.clear();
+  return find_hoistings(s, device, std::move(reductions));
 }
 
 bool fits(const CompiledPlan& plan, const graph::Graph& recorded,

@@ -20,8 +20,15 @@ graph::Snapshot settled_snapshot(std::span<const graph::Edge> roots);
 bool library_there(const graph::Graph& g, Backend& b);
 /// Leaves as the plan will see them.
 void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias);
-/// Whether work may be moved to the host instead of `device`: not where that would be interpreted.
-bool may_place(Device device, const PlanSwitches& switches);
+/// Whether such work may be done by the host instead of `device`: not where it would be interpreted. Where there is none, no
+/// compiler is looked for.
+template <class Work>
+bool may_place(Device device, const PlanSwitches& switches, const std::vector<Work>& work) {
+  return !work.empty() && device.kind != DeviceKind::Cpu && !switches.disabled("placement") && !switches.disabled("compile") &&
+         !backend(cpu).compiler().empty();
+}
+/// What is to be done before leaves cross to `device`.
+std::vector<Hoisting> find_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches);
 /// Whether there is room for the plan in one piece; asks no driver about what is small beside any device.
 bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
           const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed);

@@ -143,6 +143,24 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+void add_work(Counters& to, const Counters& c) {
+  to.launches += c.launches;
+  to.copies += c.copies;
+  to.bytes_read += c.bytes_read;
+  to.bytes_written += c.bytes_written;
+  to.compiles += c.compiles;
+  to.memory_hits += c.memory_hits;
+  to.disk_hits += c.disk_hits;
+}
+
+void add_transfers(Counters& to, const Counters& c) {
+  to.uploads += c.uploads;
+  to.downloads += c.downloads;
+  to.bytes_uploaded += c.bytes_uploaded;
+  to.bytes_downloaded += c.bytes_downloaded;
+  to.bytes_overlapped += c.bytes_overlapped;
+}
+
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   auto* const impl = new Plan::Impl;
   Plan made{detail::Shared(impl)};

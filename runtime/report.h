@@ -55,6 +55,9 @@ namespace tarry::runtime {
 /// "multiply float32 (4,) at main.cpp:12; ...": what the first nodes of a graph do, for messages.
 std::string describe_ops(const graph::Graph& g);
 std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> nodes);
+/// Adds what kernels of another evaluate did, but for how many different ones there are, and what crossed for them.
+void add_work(Counters& to, const Counters& c);
+void add_transfers(Counters& to, const Counters& c);
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 
 }  // namespace tarry::runtime
