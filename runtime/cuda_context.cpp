@@ -202,31 +202,47 @@ void CudaTimeline::retire() {
   pending_.clear();
 }
 
-CudaTimeline::SharedEvent CudaTimeline::event_of(std::uint64_t ticket) {
+/// What somebody has waited for costs no driver call any more, nor does what came before it.
+void CudaTimeline::retire_until(std::uint64_t ticket) {
+  const std::lock_guard lock(mutex_);
+  const auto first_left = std::find_if(pending_.begin(), pending_.end(), [&](const Point& point) { return point.ticket > ticket; });
+  for (auto at = pending_.begin(); at != first_left; ++at)
+    if (at->event.use_count() == 1) spare_.push_back(std::move(at->event));
+  pending_.erase(pending_.begin(), first_left);
+  retired_ = std::max(retired_, ticket);
+}
+
+CudaTimeline::Point CudaTimeline::point_of(std::uint64_t ticket) {
   const std::lock_guard lock(mutex_);
   TARRY_ASSERT(ticket <= position());
   while (ticket > recorded_) record_locked();
-  if (ticket <= retired_) return nullptr;
+  if (ticket <= retired_) return {ticket, nullptr};
   const auto at = std::lower_bound(pending_.begin(), pending_.end(), ticket,
                                    [](const Point& point, std::uint64_t t) { return point.ticket < t; });
-  return at->event;
+  return *at;
 }
 
 bool CudaTimeline::wait(std::uint64_t ticket, std::chrono::nanoseconds deadline) {
+  Point point = point_of(ticket);
+  if (!point.event) return true;
+  if (!wait_for(point.event->get().object, deadline)) return false;
+  point.event.reset();  // so that it can be recorded anew
+  retire_until(point.ticket);
+  return true;
+}
+
+bool CudaTimeline::wait_for(cuda::Event event, std::chrono::nanoseconds deadline) const {
   using Clock = std::chrono::steady_clock;
-  const SharedEvent event = event_of(ticket);
-  if (!event) return true;
   const cuda::DriverApi& api = context_->api();
-  const cuda::Event object = event->get().object;
   constexpr std::chrono::hours kForever{24 * 365};
   if (deadline >= kForever) {
-    context_->call("cuEventSynchronize", api.event_synchronize, object);
+    context_->call("cuEventSynchronize", api.event_synchronize, event);
     return true;
   }
   const Clock::time_point end = Clock::now() + deadline;
   std::chrono::microseconds pause{1};
   while (true) {
-    const Result result = cuda::call(api.event_query, object);
+    const Result result = cuda::call(api.event_query, event);
     if (result != Result::NotReady) {
       context_->check(result, "cuEventQuery");
       return true;
@@ -238,7 +254,7 @@ bool CudaTimeline::wait(std::uint64_t ticket, std::chrono::nanoseconds deadline)
 }
 
 void CudaTimeline::order_after(cuda::Stream stream, std::uint64_t ticket) {
-  if (const SharedEvent event = event_of(ticket)) {
+  if (const SharedEvent event = point_of(ticket).event) {
     context_->call("cuStreamWaitEvent", context_->api().stream_wait_event, stream, event->get().object, 0U);
   }
 }

@@ -164,8 +164,10 @@ class CudaTimeline {
     SharedEvent event;
   };
   std::uint64_t record_locked();
-  SharedEvent event_of(std::uint64_t ticket);  // null where it is complete
+  Point point_of(std::uint64_t ticket);  // no event where it is complete
   void retire();
+  void retire_until(std::uint64_t ticket);
+  bool wait_for(cuda::Event event, std::chrono::nanoseconds deadline) const;
   void make_spare_events();
 
   const std::shared_ptr<const CudaContext> context_;

@@ -6,7 +6,6 @@
 
 #include "codegen/interpreter.h"
 #include "codegen/matmul.h"
-#include "runtime/transfer.h"
 #include "support/check.h"
 
 namespace tarry::runtime {
@@ -28,6 +27,7 @@ void Run::clear() {
   plan.reset();
   backend = nullptr;
   leaves.clear();
+  wanted.clear();
   brought.clear();
   outputs.clear();
   arena.reset();
@@ -111,16 +111,24 @@ std::uint64_t Dispatch::address(const Operand& o, const Run& run) const {
   return 0;
 }
 
+/// The leaves that are to cross; their steps come first.
+void Dispatch::bring_leaves(Run& run, Backend& b, Counters& counters) const {
+  Crossings crossings{counters, &run.transfers, {}};
+  const auto transfer = [&](std::size_t s) { return s < plan_.steps.size() ? std::get_if<TransferStep>(&plan_.steps[s]) : nullptr; };
+  for (std::size_t s = 0; transfer(s); ++s)
+    run.wanted.push_back({run.outline.leaves[transfer(s)->leaf], transfer(s)->shape, transfer(s)->dtype});
+  bring_small(run.wanted, b, crossings);
+  for (const Wanted& w : run.wanted) {
+    const std::uint32_t leaf = transfer(run.brought.size())->leaf;
+    run.brought.push_back(bring(w.value, w.shape, w.dtype, b, crossings));
+    run.leaves[leaf] = run.brought.back().get();
+  }
+}
+
 void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
   for (const auto& leaf : run.outline.leaves) run.leaves.push_back(leaf->buffer.get());
   counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded = counters.bytes_overlapped = 0;
-  Crossings crossings{counters, &run.transfers, {}};
-  for (const Step& s : plan_.steps) {
-    const auto* transfer = std::get_if<TransferStep>(&s);
-    if (!transfer) break;  // they come first
-    run.brought.push_back(bring(run.outline.leaves[transfer->leaf], transfer->shape, transfer->dtype, b, crossings));
-    run.leaves[transfer->leaf] = run.brought.back().get();
-  }
+  bring_leaves(run, b, counters);
   counters.peak_bytes = static_cast<std::int64_t>(arena_bytes_);
   for (const Transfer& t : run.transfers) counters.peak_bytes += t.bytes;
   // A donated buffer changes owner at publication: until then its old value holds it too.

@@ -11,6 +11,7 @@
 #include "graph/outline.h"
 #include "runtime/backend.h"
 #include "runtime/compiled_plan.h"
+#include "runtime/transfer.h"
 
 namespace tarry::runtime {
 
@@ -26,7 +27,8 @@ struct Run {
   std::vector<graph::Buffer*> leaves;    ///< by leaf number, where the plan reads them
   std::vector<graph::Storage*> borrowed; ///< leaves in borrowed memory, which are being read
   std::vector<Transfer> transfers;       ///< of this run
-  std::vector<std::shared_ptr<graph::Buffer>> brought;  ///< copies of leaves of other devices
+  std::vector<Wanted> wanted;            ///< leaves of other devices
+  std::vector<std::shared_ptr<graph::Buffer>> brought;  ///< copies of them
   std::vector<std::shared_ptr<graph::Buffer>> outputs;
   std::shared_ptr<graph::Buffer> arena;  ///< temporaries and scratch
   std::vector<std::uint64_t> values;     ///< of the plan's scalars
@@ -67,6 +69,7 @@ class Dispatch {
     [[nodiscard]] bool interpreted() const { return kernel && !kernel->executable; }
   };
 
+  void bring_leaves(Run& run, Backend& b, Counters& counters) const;
   void add_kernel(const KernelStep& k, std::uint32_t step, const void* tickets);
   [[nodiscard]] std::uint64_t address(const Operand& o, const Run& run) const;
   [[nodiscard]] Launch launch_of(const Item& item, const Run& run) const;

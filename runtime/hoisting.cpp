@@ -270,6 +270,9 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
   Counters crossed;
   Crossings crossings{crossed, nullptr, {}};
   const auto bring_all = [&] {
+    std::vector<Wanted> results;
+    for (const Edge& e : reductions) results.push_back({value_of(e), graph::Dims(e.node()->shape()), e.node()->dtype});
+    bring_small(results, work.backend, crossings);
     hoister->know_reductions([&](std::size_t i, const graph::Dims& shape, Dtype dtype) {
       const std::shared_ptr<Storage> value = value_of(reductions[i]);
       std::shared_ptr<graph::Buffer> there = bring(value, shape, dtype, work.backend, crossings);

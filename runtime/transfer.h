@@ -25,6 +25,16 @@ struct Crossings {
 std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
                                      Backend& to, Crossings& crossings);
 
+/// A value that bring() will be asked for.
+struct Wanted {
+  std::shared_ptr<graph::Storage> value;
+  graph::Dims shape;
+  Dtype dtype;
+};
+
+/// Sends what is small and contiguous on the host and not on `to` yet as one copy into one block; bring() then finds it there.
+void bring_small(std::span<const Wanted> values, Backend& to, Crossings& crossings);
+
 /// The elements of a contiguous value of the host, converted on their way to `to`, as a value there.
 std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, const graph::Dims& shape, Dtype from, Dtype dtype,
                                                 Backend& to, Crossings& crossings);

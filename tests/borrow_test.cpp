@@ -120,7 +120,7 @@ TEST_CASE("borrow: one upload per version, and the report says why", "[borrow][c
       continue;
     }
     const ta::Transfer& t = report.transfers()[0];
-    CHECK((t.from == ta::cpu && t.to == ta::test::kFakeGpu && t.bytes == 4000 && t.reason == "first use"));
+    CHECK((t.from == ta::cpu && t.to == ta::test::kFakeGpu && t.bytes == 4000 && t.reason == "first use, with others"));
     CHECK(report.str().find("4000 B from cpu to cuda:250: first use") != std::string::npos);
   }
   x.touch();
