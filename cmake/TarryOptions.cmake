@@ -12,8 +12,24 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 find_program(TARRY_CCACHE ccache)
 if(TARRY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TARRY_CCACHE})
+  # What it has to be told so that it takes sources with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TARRY_CCACHE})
 endif()
+
+# Headers of others, and public ones, that most sources of a target include: parsed once. The library has some only where a
+# preset says so: objects with precompiled headers serve no other build folder, and the package's tests build it again.
+option(TARRY_PRECOMPILE_LIBRARY "Precompile headers for the library's sources" OFF)
+# tarry_precompile(TARGET HEADERS...) or tarry_precompile(TARGET FROM OTHER), which is compiled alike.
+function(tarry_precompile target)
+  if(ARGV1 STREQUAL FROM)
+    target_precompile_headers(${target} REUSE_FROM ${ARGV2})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+  # g++ 12 forgets there that a header is a system's, and warns of the code of std::string that it inlined (GCC bug 105651).
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+endfunction()
 
 # Programs around the library, the tests among them: libraries of templates that run once, quick to compile at -O1, and
 # with a sanitizer, which lengthens all that is inlined, at -O0.

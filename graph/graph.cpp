@@ -4,7 +4,9 @@
 #include <tarry/half.h>
 
 // g++ 12 sees an uninitialised boost::optional inside Boost.Graph's edge iterator; it is written before it is read.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 #include <fmt/format.h>
 

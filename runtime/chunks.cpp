@@ -81,7 +81,7 @@ struct Target {
 /// Row-major host memory that a result is collected in, or a sink.
 class Collector {
  public:
-  Collector(const graph::Dims& shape, int axis, std::size_t size, Sink* sink) : shape_(shape), axis_(axis), sink_(sink) {
+  Collector(const graph::Dims& shape, int axis, std::size_t size, Sink* sink) : shape_(shape), sink_(sink) {
     inner_ = size;
     for (int d = axis + 1; d < shape.size(); ++d) inner_ *= static_cast<std::size_t>(shape[d]);
     for (int d = 0; d < axis; ++d) outer_ *= static_cast<std::size_t>(shape[d]);
@@ -117,7 +117,6 @@ class Collector {
   [[nodiscard]] std::byte* bytes() const { return static_cast<std::byte*>(memory_->data); }
 
   const graph::Dims shape_;
-  const int axis_;
   Sink* const sink_;
   std::size_t outer_ = 1, extent_ = 0, inner_ = 0;
   std::shared_ptr<graph::Buffer> memory_;

@@ -180,7 +180,8 @@ TARRY_FN float tarry_hypot_f32(float x, float y) { return hypotf(x, y); }
 TARRY_FN float tarry_hypot_f32(float x, float y) {
   double a = (double)x, b = (double)y;
   float length = (float)tarry_sqrt_f64(a * a + b * b);
-  int infinite = ((tarry_bits_f32(x) & 0x7fffffffu) == 0x7f800000u) | ((tarry_bits_f32(y) & 0x7fffffffu) == 0x7f800000u);
+  tarry_u32 u = tarry_bits_f32(x) & 0x7fffffffu, v = tarry_bits_f32(y) & 0x7fffffffu;
+  int infinite = (u == 0x7f800000u) | (v == 0x7f800000u);
   return infinite ? tarry_from_bits_f32(0x7f800000u) : length;
 }
 #endif
@@ -198,9 +199,9 @@ TARRY_FN float tarry_pow_f32(float x, float y) {
   float whole = (power + 0x1p23f) - 0x1p23f, half_power = 0.5f * power, half_whole = (half_power + 0x1p23f) - 0x1p23f;
   int integer = (power >= 0x1p23f) | (whole == power);
   int odd = integer & (power < 0x1p24f) & (half_whole != half_power);
-  result = (x < 0) & (base <= 0x1.fffffep127f) & !integer ? tarry_from_bits_f32(0x7fc00000u) : result;
+  result = ((x < 0) & (base <= 0x1.fffffep127f) & !integer) ? tarry_from_bits_f32(0x7fc00000u) : result;
   result = odd ? tarry_from_bits_f32(tarry_bits_f32(result) | (tarry_bits_f32(x) & 0x80000000u)) : result;
-  return (x == 1) | (y == 0) | ((base == 1) & (power > 0x1.fffffep127f)) ? 1.0f : result;
+  return ((x == 1) | (y == 0) | ((base == 1) & (power > 0x1.fffffep127f))) ? 1.0f : result;
 }
 #endif
 // The angle in float64: x = n pi/2 + r. Below 2^20 two parts of pi/2 do; above, the bits of 2/pi that matter are

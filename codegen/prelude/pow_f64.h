@@ -55,7 +55,7 @@ TARRY_FN double tarry_pow_f64(double x, double y) {
   int extreme = (base == 0) | (base > most) | (power > most);
   double limit = base == 1 ? 0.0 : ((base > 1) == (y > 0) ? 800.0 : -800.0);
   t = extreme ? limit : t;
-  t_low = extreme | (t > 800.0) | (t < -800.0) ? 0.0 : t_low;
+  t_low = (extreme | (t > 800.0) | (t < -800.0)) ? 0.0 : t_low;
   t = t > 800.0 ? 800.0 : t;
   t = t < -800.0 ? -800.0 : t;
   double shifted = tarry_exp_shifted_f64(t), n = shifted - 0x1.8p52;
@@ -65,10 +65,10 @@ TARRY_FN double tarry_pow_f64(double x, double y) {
   double whole = (power + 0x1p52) - 0x1p52, half_power = 0.5 * power, half_whole = (half_power + 0x1p52) - 0x1p52;
   int integer = (power >= 0x1p52) | (whole == power);
   int odd = integer & (power < 0x1p53) & (half_whole != half_power);
-  result = (x < 0) & (base <= most) & !integer ? tarry_from_bits_f64(0x7ff8000000000000ull) : result;
+  result = ((x < 0) & (base <= most) & !integer) ? tarry_from_bits_f64(0x7ff8000000000000ull) : result;
   result = odd ? tarry_from_bits_f64(tarry_bits_f64(result) | (tarry_bits_f64(x) & 0x8000000000000000ull)) : result;
-  result = (x != x) | (y != y) ? x + y : result;
-  return (x == 1) | (y == 0) ? 1.0 : result;
+  result = ((x != x) | (y != y)) ? x + y : result;
+  return ((x == 1) | (y == 0)) ? 1.0 : result;
 }
 #endif
 // A power of two keeps the squares in range. An infinity wins against a NaN.
@@ -138,7 +138,7 @@ TARRY_FN double tarry_logaddexp_simple_f64(double a, double b) {
   double apart = least - most, lost = apart > -800.0 ? (least - apart) - most : 0.0, e = tarry_exp_f64(apart);
   double y = most + tarry_log1p_f64(e + e * lost);
   y = a == b ? a + 0x1.62e42fefa39efp-1 : y;
-  return (a != a) | (b != b) ? a + b : y;
+  return ((a != a) | (b != b)) ? a + b : y;
 }
 // Where max is negative the terms cancel: the result is log1p of exp(min) + (exp(max) - 1), summed in pairs.
 //== logaddexp_f64 : logaddexp_parts_f64 exp_pair_f64

@@ -28,9 +28,6 @@ namespace detail {
                                         const std::vector<std::int64_t>* strides, Where where);
 [[noreturn]] TARRY_EXPORT void throw_ragged(std::size_t expected, std::size_t found, Where where);
 
-template <class T>
-using Rows = std::initializer_list<std::initializer_list<T>>;
-
 /// What has the members of std::mdspan, with a layout that has strides.
 template <class M>
 concept Mdspan = requires(const M& m) {
@@ -114,7 +111,7 @@ template <detail::Number T>
   return detail::copy_in(values.begin(), dtype_of<T>, values.size(), Shape(values.size()), where);
 }
 template <detail::Number T>
-[[nodiscard]] Array array(detail::Rows<T> rows, std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array array(std::initializer_list<std::initializer_list<T>> rows, std::source_location where = std::source_location::current()) {
   const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
   std::vector<T> flat;
   if constexpr (std::is_same_v<T, bool>) flat.reserve(rows.size() * width);
@@ -125,7 +122,7 @@ template <detail::Number T>
   return asarray(flat, Shape(rows.size(), width), where);
 }
 template <detail::Number T>
-[[nodiscard]] Array array(std::initializer_list<detail::Rows<T>> blocks,
+[[nodiscard]] Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks,
                           std::source_location where = std::source_location::current()) {
   const std::size_t height = blocks.size() == 0 ? 0 : blocks.begin()->size();
   const std::size_t width = height == 0 ? 0 : blocks.begin()->begin()->size();
