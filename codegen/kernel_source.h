@@ -61,6 +61,14 @@ struct DenseStores {
   std::int64_t bytes = 0;          ///< that a launch writes through them
 };
 
+/// Stores of a CPU kernel whose work items are square tiles of the last dimension and of `cross`, of which each row is contiguous.
+/// Of the tiles with equal other indices the first `band` rows of tiles come first, column after column.
+struct TiledStores {
+  int edge = 0, cross = 0, band = 1;
+  std::uint64_t accesses = 0;      ///< a bit for each of the first 64
+  std::int64_t bytes = 0;          ///< that a launch writes through them
+};
+
 /// Launch geometry; a pure function of KernelIr, Target and KernelArgs (never of the SM count).
 struct Geometry {
   std::int64_t outer_tiles = 1;    ///< GPU blocks or CPU work items that cover the outer space
@@ -69,6 +77,7 @@ struct Geometry {
   std::size_t scratch_bytes = 0;   ///< chunk states; 0 where there is nothing to fold
   std::size_t ticket_count = 0;    ///< GPU: counters needed
   DenseStores dense;
+  TiledStores tiled;
   [[nodiscard]] std::int64_t grid() const { return outer_tiles * chunks; }
   [[nodiscard]] bool folds() const { return scratch_bytes != 0; }
 };

@@ -101,6 +101,7 @@ Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const Kerne
   if (ir.is_scan()) return geometry_c_scan(ir, args);
   if (ir.is_row()) return geometry_c_row(ir, args);
   if (ir.is_crossed()) return geometry_c_crossed(ir, args);
+  if (ir.schedule == Schedule::Transpose) return geometry_c_transpose(ir, args);
   if (ir.has_tiles()) return geometry_c_tiles(ir, args);
   if (!ir.is_map()) return geometry_c_reduce(ir, args);
   Geometry g;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kLineBytes = 64;
 constexpr int kColumnsAhead = 16;
+constexpr int kTileBand = 8;
 
 class TransposeWriter {
  public:
@@ -76,13 +77,31 @@ class TransposeWriter {
     w_.close();
   }
 
+  /// Tiles come in bands of kBand rows of tiles, column after column of a band: both the loads and the stores that are
+  /// contiguous go on where they ended while what the core fetched ahead is still there. (cpu_stream.cpp finds them alike.)
+  void place() {
+    const int last = ir_.rank - 1, cross = ir_.cross;
+    w_.line(fmt::format("const tarry_i64 across = n{}, down = (e{} + {}) / {};", last, cross, edge_ - 1, edge_));
+    w_.line("tarry_i64 at = item / (down * across), in = item - at * (down * across);");
+    w_.line(fmt::format("const tarry_i64 top = in / ({0} * across) * {0}, height = down - top < {0} ? down - top : {0};", kTileBand));
+    w_.line("in -= top * across;");
+    w_.line(fmt::format("const tarry_i64 i{0} = (top + in % height) * {2}, i{1} = in / height * {2};", cross, last, edge_));
+    for (int d = last - 1; d >= 0; --d) {
+      if (d == cross) continue;
+      w_.line(d > 0 ? fmt::format("const tarry_i64 i{0} = at % n{0};", d) : std::string("const tarry_i64 i0 = at;"));
+      if (d > 0) w_.line(fmt::format("at /= n{};", d));
+    }
+    w_.line(fmt::format("const tarry_i64 rows = e{0} - i{0} < {1} ? e{0} - i{0} : {1};", cross, edge_));
+    w_.line(fmt::format("const tarry_i64 columns = e{0} - i{0} < {1} ? e{0} - i{0} : {1};", last, edge_));
+  }
+
   void entry() {
     constexpr std::array kPoint = {Region::Point};
     w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
     w_.locals();
     for (const Crossed& c : crossed_) w_.line(fmt::format("{} t{}[{}] __attribute__((aligned({})));", word_type(size(c)), c.access, edge_ * edge_, kLineBytes));
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
-    place_tile(w_);
+    place();
     w_.bases('b', kPoint, outer_indices(ir_, fmt::format("i{}", ir_.rank - 1)), "0");
     for (const Crossed& c : crossed_) copy(c);
     w_.open("for (tarry_i64 r = 0; r < rows; ++r)");
@@ -111,5 +130,20 @@ class TransposeWriter {
 }  // namespace
 
 KernelSource render_c_transpose(const KernelIr& ir) { return TransposeWriter(ir).render(); }
+
+Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args) {
+  Geometry g = geometry_c_tiles(ir, args);
+  g.tiled.edge = ir.tile_rows;
+  g.tiled.cross = ir.cross;
+  g.tiled.band = kTileBand;
+  for (const Instr& in : ir.instrs) {
+    if (in.kind != InstrKind::Store || in.index >= 64) continue;
+    const Access& a = ir.accesses[in.index];
+    if (a.strides.back() != StrideClass::One || a.strides[static_cast<std::size_t>(ir.cross)] != StrideClass::Any) continue;
+    g.tiled.accesses |= std::uint64_t{1} << in.index;
+    g.tiled.bytes += args.outer_count() * static_cast<std::int64_t>(itemsize(ir.buffers[a.buffer]));
+  }
+  return g;
+}
 
 }  // namespace tarry::codegen

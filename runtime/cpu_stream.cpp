@@ -16,6 +16,7 @@
 #include <immintrin.h>
 #endif
 
+#include "graph/shape.h"
 #include "runtime/parallel.h"
 #include "support/check.h"
 #include "support/floating_point.h"
@@ -121,6 +122,127 @@ void run_pieces(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int6
   stream_fence();
 }
 
+/// A store of tiles, and the parameter words that say where they go.
+struct TiledStore {
+  std::uint32_t base, pitch;  // words: of element 0, and of the stride from row to row
+  std::int64_t itemsize;
+  char* memory;
+  graph::Dims strides;
+  char* buffer;
+};
+
+/// The space of a kernel of tiles and its stores, as the parameters have them. A thread keeps one from launch to launch.
+class TiledSpace {
+ public:
+  void bind(const Launch& launch) {
+    tiled_ = launch.geometry.tiled;
+    words_.assign(launch.parameters.begin(), launch.parameters.end());
+    extents_ = tiles_ = {};  // dimension 0 has no number of tiles, and one that is not tiled no extent: none is needed
+    const auto note = [&](graph::Dims& numbers) {
+      return [this, &numbers](std::uint32_t word, const codegen::Slot& slot) {
+        while (numbers.size() <= static_cast<int>(slot.a)) numbers.push_back(1);
+        numbers[static_cast<int>(slot.a)] = static_cast<std::int64_t>(words_[word]);
+      };
+    };
+    for_slots(launch, codegen::SlotKind::Extent, note(extents_));
+    for_slots(launch, codegen::SlotKind::Tiles, note(tiles_));
+    stores_.clear();
+    for (const codegen::StoreSlot& s : launch.source->stores) {
+      if (s.access >= 64 || (tiled_.accesses >> s.access & 1) == 0) continue;
+      TiledStore store{s.word, 0, s.itemsize, reinterpret_cast<char*>(words_[s.word]), graph::Dims::filled(extents_.size(), 0), nullptr};
+      store.strides[last()] = 1;
+      for_slots(launch, codegen::SlotKind::Stride, [&](std::uint32_t word, const codegen::Slot& slot) {
+        if (slot.a != s.access) return;
+        store.strides[static_cast<int>(slot.b)] = static_cast<std::int64_t>(words_[word]);
+        if (static_cast<int>(slot.b) == tiled_.cross) store.pitch = word;
+      });
+      stores_.push_back(store);
+    }
+    TARRY_ASSERT(!stores_.empty());
+    take_buffers();
+  }
+
+  /// Runs the tiles lo..hi-1, each into a buffer of its shape.
+  void run(CpuEntry entry, std::int64_t lo, std::int64_t hi) {
+    for (std::int64_t at = lo; at < hi; ++at) run_tile(entry, at);
+    stream_fence();
+  }
+
+ private:
+  template <class F>
+  static void for_slots(const Launch& launch, codegen::SlotKind kind, F&& f) {
+    for (std::uint32_t word = 0; word < launch.source->slots.size(); ++word)
+      if (launch.source->slots[word].kind == kind) f(word, launch.source->slots[word]);
+  }
+
+  [[nodiscard]] int last() const { return extents_.size() - 1; }
+
+  void take_buffers() {
+    const auto room = [&](const TiledStore& s) { return (static_cast<std::size_t>(tiled_.edge * tiled_.edge * s.itemsize) + kLine - 1) / kLine * kLine; };
+    std::size_t bytes = kLine;
+    for (const TiledStore& s : stores_) bytes += room(s);
+    if (memory_.size() < bytes) memory_.resize(bytes);
+    char* free = memory_.data() + (kLine - reinterpret_cast<std::uintptr_t>(memory_.data()) % kLine) % kLine;
+    for (TiledStore& s : stores_) {
+      s.buffer = free;
+      free += room(s);
+    }
+  }
+
+  /// Where element `at` of the space is, from row to row `pitch` elements further.
+  [[nodiscard]] std::int64_t offset(const TiledStore& s, const graph::Dims& at, std::int64_t pitch) const {
+    std::int64_t found = 0;
+    for (int d = 0; d <= last(); ++d) found += at[d] * (d == tiled_.cross ? pitch : s.strides[d]);
+    return found * s.itemsize;
+  }
+
+  /// The first element of a tile.
+  [[nodiscard]] graph::Dims place(std::int64_t item) const {
+    const std::int64_t across = tiles_[last()], down = (extents_[tiled_.cross] + tiled_.edge - 1) / tiled_.edge;
+    std::int64_t rest = item / (down * across), in = item % (down * across);
+    const std::int64_t top = in / (tiled_.band * across) * tiled_.band, height = std::min<std::int64_t>(tiled_.band, down - top);
+    in -= top * across;
+    graph::Dims first = extents_;
+    first[tiled_.cross] = (top + in % height) * tiled_.edge;
+    first[last()] = in / height * tiled_.edge;
+    for (int d = last() - 1; d >= 0; --d) {
+      if (d == tiled_.cross) continue;
+      first[d] = d > 0 ? rest % tiles_[d] : rest;
+      if (d > 0) rest /= tiles_[d];
+    }
+    return first;
+  }
+
+  void run_tile(CpuEntry entry, std::int64_t item) {
+    const graph::Dims first = place(item);
+    const std::int64_t rows = std::min<std::int64_t>(tiled_.edge, extents_[tiled_.cross] - first[tiled_.cross]);
+    const std::int64_t columns = std::min<std::int64_t>(tiled_.edge, extents_[last()] - first[last()]);
+    for (const TiledStore& s : stores_) {
+      words_[s.base] = reinterpret_cast<std::uint64_t>(s.buffer) - static_cast<std::uint64_t>(offset(s, first, tiled_.edge));
+      words_[s.pitch] = static_cast<std::uint64_t>(tiled_.edge);
+    }
+    entry(words_.data(), item, item + 1);
+    for (const TiledStore& s : stores_) {
+      const std::int64_t stride = s.strides[tiled_.cross];
+      char* const to = s.memory + offset(s, first, stride);
+      for (std::int64_t r = 0; r < rows; ++r)
+        stream_copy(to + r * stride * s.itemsize, s.buffer + r * tiled_.edge * s.itemsize, static_cast<std::size_t>(columns * s.itemsize));
+    }
+  }
+
+  codegen::TiledStores tiled_;
+  std::vector<std::uint64_t> words_;
+  graph::Dims extents_, tiles_;  // the last dimension has both
+  std::vector<TiledStore> stores_;
+  std::vector<char> memory_;
+};
+
+void run_tiles(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int64_t hi) {
+  static thread_local TiledSpace space;
+  space.bind(launch);
+  space.run(entry, lo, hi);
+}
+
 }  // namespace
 
 void set_last_level_cache(std::int64_t bytes) { pretended.store(bytes, std::memory_order_relaxed); }
@@ -128,7 +250,7 @@ void set_last_level_cache(std::int64_t bytes) { pretended.store(bytes, std::memo
 std::int64_t streamed_launches() { return streamed.load(std::memory_order_relaxed); }
 
 bool streams(const Launch& launch) {
-  const std::int64_t bytes = launch.geometry.dense.bytes;
+  const std::int64_t bytes = std::max(launch.geometry.dense.bytes, launch.geometry.tiled.bytes);
   return kCanStream && bytes > 0 && bytes >= last_level_cache();
 }
 
@@ -136,7 +258,8 @@ void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t grain) {
   streamed.fetch_add(1, std::memory_order_relaxed);
   parallel_for(launch.geometry.grid(), grain, [&entry, &launch](std::int64_t lo, std::int64_t hi) {  // std::function does not allocate
     const support::DefaultFloatingPoint state;
-    run_pieces(entry, launch, lo, hi);
+    if (launch.geometry.tiled.bytes == 0) run_pieces(entry, launch, lo, hi);
+    else run_tiles(entry, launch, lo, hi);
   });
 }
 

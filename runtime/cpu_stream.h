@@ -11,7 +11,8 @@ namespace tarry::runtime {
 
 using CpuEntry = void (*)(const void* parameters, std::int64_t lo, std::int64_t hi);
 
-/// Whether the stores of a launch go past the caches: they are dense (codegen::DenseStores), and no smaller than the last level.
+/// Whether the stores of a launch go past the caches: they are dense (codegen::DenseStores) or tiled (codegen::TiledStores), and no smaller
+/// than the last level.
 bool streams(const Launch& launch);
 
 /// Runs a launch so, on threads that take at least `grain` work items each. The memory is as after running `entry` plainly.

@@ -232,8 +232,23 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
   check([&] { return std::vector{m / sum(m, 1, {.keepdims = true}), sum(m, 1)}; }, 1);
   check([&] { return std::vector{sum(m, 0)}; }, 0);
   check([&] { Array a = m + 0.0f; a.set({slice(3, 100), slice(0, none, 2)}, 1.0f); return std::vector{a}; }, 1);
+  // Tiles of transposed operands, one edge of them 64, at sizes that end in parts of tiles.
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{64, 64}, {300, 257}, {129, 1000}, {65, 511}, {1023, 66}}) {
+    const Array a = reshape(astype(arange(rows * columns), float32) * 0.5f, {rows, columns}), b = reshape(astype(arange(rows * columns), float32), {columns, rows});
+    const Array wide = astype(a, float64), deep = reshape(astype(arange(3 * rows * columns), float32), {3, rows, columns});
+    evaluate(a, b, wide, deep);
+    INFO(rows << " by " << columns);
+    check([&] { return std::vector{a + matrix_transpose(b)}; }, 1);
+    check([&] { return std::vector{matrix_transpose(a) * 2.0f, astype(b > 3.0f, uint8)}; }, 1);
+    check([&] { return std::vector{matrix_transpose(wide) + b}; }, 1);
+    check([&] { return std::vector{matrix_transpose(deep) * b}; }, 1);
+    check([&] { return std::vector{permute_dims(deep, {2, 1, 0}) + 1.0f}; }, 1);
+    check([&] { return std::vector{permute_dims(deep, {1, 2, 0}) + 1.0f}; }, 1);
+    check([&] { Array c = b * 3.0f; evaluate(c); c = c + matrix_transpose(a); return std::vector{c}; }, 2);
+  }
   for (const char* threads : {"1", "2", "7"}) {
     const Switch count("TARRY_NUM_THREADS", threads);
+    check([&] { return std::vector{m + matrix_transpose(reshape(m, {457, 123}))}; }, 1);
     check([&] { Array a = m * 1.0f - 3.0f; evaluate(a); a = exp(-a) * 2.0f; return std::vector{a}; }, 2);
   }
 }

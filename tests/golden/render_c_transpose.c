@@ -66,10 +66,11 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 n1 = p->n1;
   tarry_u32 t1[4096] __attribute__((aligned(64)));
   for (tarry_i64 item = lo; item < hi; ++item) {
-    tarry_i64 at = item;
-    const tarry_i64 i1 = (at % n1) * 64;
-    at /= n1;
-    const tarry_i64 i0 = (at) * 64;
+    const tarry_i64 across = n1, down = (e0 + 63) / 64;
+    tarry_i64 at = item / (down * across), in = item - at * (down * across);
+    const tarry_i64 top = in / (8 * across) * 8, height = down - top < 8 ? down - top : 8;
+    in -= top * across;
+    const tarry_i64 i0 = (top + in % height) * 64, i1 = in / height * 64;
     const tarry_i64 rows = e0 - i0 < 64 ? e0 - i0 : 64;
     const tarry_i64 columns = e1 - i1 < 64 ? e1 - i1 : 64;
     const float* const b0 = p->a0 + i0 * t0_0 + i1;
