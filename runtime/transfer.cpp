@@ -167,6 +167,7 @@ std::vector<Packed> find_small(std::span<const Wanted> values, const Backend& to
 }  // namespace
 
 void bring_small(std::span<const Wanted> values, Backend& to, Crossings& crossings) {
+  if (values.size() < 2) return;
   const std::vector<Packed> packed = find_small(values, to);
   if (packed.size() < 2) return;
   const std::size_t bytes = packed.back().at + packed.back().bytes;
