@@ -10,18 +10,25 @@ namespace cuda {
 OuterTile outer_tile(const KernelIr& ir) {
   // Of 48 KB that every target grants a thread block: what passes between warps, and the pending nodes of the columns.
   constexpr std::size_t kLanesBytes = 32 * 1024, kPendingBytes = 14 * 1024;
-  constexpr int kMostItems = 4, kMostBlocks = 4, kMostLevels = 12;
+  constexpr int kMostBlocks = 4, kMostLevels = 12;
   constexpr std::size_t kItemBytes = 40;  // a thread holds four lanes of each column in registers
-  const std::size_t state = state_bytes(ir);
+  const std::size_t state = state_bytes(ir), lane = ir.has_narrow_lanes() ? 4 * ir.reductions.size() : state;
   OuterTile tile;
-  auto column_bytes = [&] { return static_cast<std::size_t>(tile.columns()) * state; };
-  tile.items = std::min(ir.vector, kMostItems);
-  while (tile.items > 1 && static_cast<std::size_t>(tile.items) * state > kItemBytes) tile.items /= 2;
+  auto lanes_bytes = [&] { return static_cast<std::size_t>(tile.columns()) * lane * 8; };
+  tile.items = ir.vector;
+  while (tile.items > 1 && static_cast<std::size_t>(tile.items) * lane > kItemBytes) tile.items /= 2;
   tile.step_blocks = kMostBlocks;
-  while (tile.step_blocks > 1 && column_bytes() * 8 * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
-  TARRY_ASSERT(column_bytes() * 8 <= kLanesBytes);
-  tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / column_bytes()));
+  while (tile.step_blocks > 1 && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
+  TARRY_ASSERT(lanes_bytes() <= kLanesBytes && tile.columns() <= kThreads);
+  tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / (static_cast<std::size_t>(tile.columns()) * state)));
   return tile;
+}
+
+std::size_t point_bytes(const KernelIr& ir) {
+  std::size_t bytes = 0;
+  for (const Access& a : ir.accesses)
+    if (!a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero) bytes += itemsize(ir.buffers[a.buffer]);
+  return bytes;
 }
 
 int fold_width(const KernelIr& ir) {
@@ -41,14 +48,16 @@ void cut(Geometry& g, std::int64_t blocks, std::int64_t chunk_blocks) {
   g.chunks = std::max<std::int64_t>(1, divide_up(blocks, chunk_blocks));
 }
 
-/// Chunks of a row: small ones where that is what fills the GPU, then 1024 tree blocks, more only for the longest rows.
+/// Chunks of a row: small ones where that is what fills the GPU, then up to 512 KiB.
 void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
-  const std::int64_t smallest = std::int64_t{kWarps} * 2 * items(ir), largest = smallest << (kInnerLevels - 1);
-  const std::int64_t most_chunks = std::int64_t{kThreads} * fold_width(ir);
-  constexpr std::int64_t kUsual = 1024;
+  const std::int64_t smallest = std::int64_t{kWarps} * 2 * items(ir), largest = smallest * kInnerSteps;
+  const std::int64_t folded_at_once = std::int64_t{kThreads} * fold_width(ir);
+  constexpr std::int64_t kShort = 256 * 1024, kUsual = 2 * kShort;  // bytes
+  const auto loaded = static_cast<std::int64_t>(point_bytes(ir)), block_bytes = kTreeBlock * (loaded > 0 ? loaded : 4);
   cut(g, blocks, smallest);
   auto too_many = [&] {
-    return g.chunks > most_chunks || (g.chunk_blocks < kUsual && g.outer_tiles * g.chunks > kFill);
+    const std::int64_t all = g.outer_tiles * g.chunks, bytes = g.chunk_blocks * block_bytes;
+    return g.chunks > folded_at_once || (bytes < kShort && all > kFill) || (bytes < kUsual && all > 2 * kFill);
   };
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }

@@ -368,6 +368,23 @@ void verify_tiles(const KernelIr& ir) {
 
 }  // namespace
 
+bool KernelIr::has_narrow_lanes() const {
+  if ((schedule != Schedule::ReduceInner && schedule != Schedule::ReduceOuter) || reductions.empty()) return false;
+  return std::all_of(reductions.begin(), reductions.end(), [&](const Reduction& r) {
+    if (r.op != Op::Sum || is_floating(r.dtype)) return false;
+    const Instr& in = instrs[r.args[0]];
+    if (in.kind != InstrKind::Compute || in.op != Op::Cast) return false;
+    const Dtype from = instrs[in.args[0]].dtype;
+    return !is_floating(from) && itemsize(from) <= 2;
+  });
+}
+
+Dtype KernelIr::lane_dtype(std::size_t reduction) const {
+  const Dtype dtype = reductions[reduction].dtype;
+  if (!has_narrow_lanes()) return dtype;
+  return dtype == Dtype::Int64 ? Dtype::Int32 : Dtype::UInt32;
+}
+
 int KernelIr::stages() const {
   int last = 0;
   for (const Instr& in : instrs) last = std::max<int>(last, in.stage);

@@ -140,6 +140,13 @@ struct Reduction {
   std::uint32_t weight = kNone;         ///< MomentsMerge: scalar parameter (int64): elements per input
 };
 
+/// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or arithmetic
+/// that wraps.
+inline bool in_any_order(const Reduction& r) {
+  if (r.op == Op::Min || r.op == Op::Max || graph::is_arg_reduce(r.op)) return true;
+  return (r.op == Op::Sum || r.op == Op::Prod) && !is_floating(r.dtype);
+}
+
 /// Whether a load is contiguous along dimension `dimension`, but moves otherwise along the last one.
 inline bool crosses(const Access& a, int dimension) {
   return !a.store && a.buffer != kNone && dimension >= 0 && a.strides.back() == StrideClass::Any &&
@@ -201,6 +208,11 @@ struct KernelIr {
   }
   [[nodiscard]] bool staged() const { return is_row() || is_scan(); }  ///< goes over a row several times
   [[nodiscard]] bool is_crossed() const { return schedule == Schedule::ReduceCrossed; }
+  /// Whether the lanes of tree blocks, and what they combine to in a warp, count in 32 bits: sums of integers of 8 and 16
+  /// bits, at most 2^11 of them.
+  [[nodiscard]] bool has_narrow_lanes() const;
+  /// The dtype in which a lane counts.
+  [[nodiscard]] Dtype lane_dtype(std::size_t reduction) const;
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
 
  private:

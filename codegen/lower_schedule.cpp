@@ -21,6 +21,7 @@ constexpr int kManyColumns = 16384;   // enough for a thread each
 constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
 constexpr int kDrawBlock = 4;         // words of a block of Philox
 constexpr int kNarrowVector = 8;      // the same of narrow elements, where the thread does not hold them
+constexpr int kByteVector = 16;       // the same of bytes, where only one number is kept of each
 constexpr int kMixedVector = 8;       // elements of a pointwise vector where values are wider than memory
 
 StrideClass stride_class(std::int64_t s) {
@@ -181,7 +182,9 @@ class Scheduler {
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
       if (runs_along(i) && is_vector(i)) widest = std::max(widest, itemsize(ir_.buffers[ir_.accesses[i].buffer]));
     ir_.vector = kReduceVector;
-    if (widest > 0 && ir_.stages() == 1) ir_.vector = std::clamp(target_.vector_bytes / static_cast<int>(widest), kReduceVector, kNarrowVector);
+    const bool slight = ir_.schedule == Schedule::ReduceInner && std::all_of(ir_.reductions.begin(), ir_.reductions.end(), [](const Reduction& r) { return in_any_order(r) && !graph::is_arg_reduce(r.op); });
+    if (widest > 0 && ir_.stages() == 1)
+      ir_.vector = std::clamp(target_.vector_bytes / static_cast<int>(widest), kReduceVector, slight ? kByteVector : kNarrowVector);
     const auto fits = [&](int v) {
       for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
         if (runs_along(i) && !is_aligned(i, v, -1)) return false;
@@ -221,13 +224,21 @@ class Scheduler {
       ir_.accesses[i].aligned = is_vector(i) && runs_along(i) && is_aligned(i, kReduceVector, -1);
   }
 
+  /// Four columns a thread, or eight of bytes.
   void choose_outer_vector() {
-    if (args_.extents.back() % kReduceVector != 0) return;
-    ir_.vector = kReduceVector;
-    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned = (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One &&
-                                args_.accesses[i].reduced_stride % kReduceVector == 0 &&
-                                is_aligned(i, kReduceVector, ir_.rank - 1);
+    const auto fits = [&](std::size_t i, int v) {
+      return (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One &&
+             args_.accesses[i].reduced_stride % v == 0 && is_aligned(i, v, ir_.rank - 1);
+    };
+    const auto takes_bytes = [&](std::size_t i) {
+      return ir_.accesses[i].outer_only || (is_vector(i) && fits(i, 2 * kReduceVector) && itemsize(ir_.buffers[ir_.accesses[i].buffer]) == 1);
+    };
+    bool bytes = args_.extents.back() % (2 * kReduceVector) == 0 && ir_.reductions.size() == 1 && itemsize(ir_.lane_dtype(0)) <= 4 && !graph::is_arg_reduce(ir_.reductions[0].op);
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) bytes = bytes && takes_bytes(i);
+    const int vector = bytes ? 2 * kReduceVector : kReduceVector;
+    if (args_.extents.back() % vector != 0) return;
+    ir_.vector = vector;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) ir_.accesses[i].aligned = fits(i, vector);
   }
 
   /// 16 bytes of the widest buffer, or the widest vector that every access is aligned to.

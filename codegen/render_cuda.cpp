@@ -40,6 +40,13 @@ bool along_row(const KernelIr& ir) {
   }
 }
 
+/// Items of 8 or 16 bits in a word.
+struct Packing {
+  int items, bits;
+  const char *mask, *type;  ///< of an item without a sign
+};
+Packing packing(Dtype dtype) { return itemsize(dtype) == 1 ? Packing{4, 8, "0xffu", "tarry_u8"} : Packing{2, 16, "0xffffu", "tarry_u16"}; }
+
 }  // namespace
 
 int items(const KernelIr& ir) {
@@ -65,6 +72,9 @@ int items(const KernelIr& ir) {
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
     : stores_(stage.stores), draws_(stage.draws), replacements_(std::move(more)) {
+  const bool narrow = ir.has_narrow_lanes();
+  replacements_.emplace_back("$lane", narrow ? "$S_lane" : "$S_state");
+  replacements_.emplace_back("$widen", narrow ? "$S_widen" : "");
   replacements_.emplace_back("$S", ir.staged() || ir.is_crossed() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
   replacements_.emplace_back("$N", std::string(kEntryName));
   replacements_.emplace_back("$K", ir.wide_index ? "tarry_i64" : "int");
@@ -222,8 +232,9 @@ void Functions::types() {
   for (const Dtype dtype : dtypes) {
     // A vector access is as wide as the schedule's alignment allows, and never wider than 16 bytes.
     const std::size_t wide = itemsize(dtype) * static_cast<std::size_t>(std::min(ir_.vector, items_));
-    out_.line(fmt::format("struct alignas({}) $N_{} {{ {} v[$W]; }};", std::min<std::size_t>(16, wide), info(dtype).suffix,
-                          c_type(dtype)));
+    const std::size_t alignment = std::min<std::size_t>(16, wide);
+    out_.line(fmt::format("struct alignas({}) $N_{} {{ {} v[$W]; }};", alignment, info(dtype).suffix, c_type(dtype)));
+    if (packs(dtype)) out_.line(fmt::format("struct alignas({}) $N_{}_words {{ tarry_u32 w[{}]; }};", alignment, info(dtype).suffix, static_cast<std::size_t>(items_) * itemsize(dtype) / 4));
   }
 }
 
@@ -308,7 +319,7 @@ void Functions::moved(bool store) {
   std::string fields;
   for (const Member& m : members(store)) {
     const Dtype dtype = element_type(m.access);
-    fields += m.single ? fmt::format(" {} {};", c_type(dtype), m.name()) : fmt::format(" $N_{} {};", info(dtype).suffix, m.name());
+    fields += m.single ? fmt::format(" {} {};", c_type(dtype), m.name()) : fmt::format(" {} {};", vector_type(m, store), m.name());
   }
   if (!store)
     for (const Value v : draws()) fields += fmt::format(" {} d{}[$W];", c_type(ir_.instrs[v].dtype), v);
@@ -336,8 +347,7 @@ void Functions::move(bool store) {
     out_.open("if (m >= $W)");
     for (const Member& m : whole) {
       const std::string k = pointwise(ir_) ? "0" : reduced_offset(ir_, m.access, "k", "p.");
-      const std::string memory = fmt::format("*({}$N_{}*)({})", store ? "" : "const ", info(element_type(m.access)).suffix,
-                                             sum_text(fmt::format("t.a{}", m.access), k));
+      const std::string memory = fmt::format("*({}{}*)({})", store ? "" : "const ", vector_type(m, store), sum_text(fmt::format("t.a{}", m.access), k));
       const std::string member = "x." + m.name();
       out_.line(fmt::format("{} = {};", store ? memory : member, store ? member : memory));
     }
@@ -387,9 +397,28 @@ void Functions::move_items(bool store, const std::vector<Member>& some) {
   out_.close();
 }
 
+/// Whether loads of whole vectors of dtype are words, from which items are taken by shifts: of vectors of 8 and 16 bits
+/// ptxas makes up to twice as many instructions.
+bool Functions::packs(Dtype dtype) const {
+  return itemsize(dtype) <= 2 && ir_.vector == items_ && static_cast<std::size_t>(items_) * itemsize(dtype) >= 4;
+}
+
+bool Functions::packed(const Member& m) const { return !m.single && m.guard == kNone && vector_access(m.access) && packs(element_type(m.access)); }
+
+std::string Functions::vector_type(const Member& m, bool store) const {
+  return fmt::format("$N_{}{}", info(element_type(m.access)).suffix, !store && packed(m) ? "_words" : "");
+}
+
 /// Item j of each.
 void Functions::move_item(bool store, const std::vector<Member>& some) {
   for (const Member& m : some) {
+    if (!store && packed(m)) {
+      const Packing in = packing(element_type(m.access));
+      const std::string word = fmt::format("x.{}.w[j / {}]", m.name(), in.items);
+      out_.line(fmt::format("{0} = ({0} & ~({1} << {2} * (j % {3}))) | (tarry_u32)({4})t.a{5}[{6}] << {2} * (j % {3});", word, in.mask, in.bits, in.items, in.type,
+                            m.access, element(m.access, Region::Point)));
+      continue;
+    }
     const std::string member = fmt::format("x.{}.v[j]", m.name()), memory = fmt::format("t.a{}[{}]", m.access, element(m.access, Region::Point));
     if (store) out_.line(fmt::format("{} = {};", memory, member));
     else if (m.guard == kNone) out_.line(fmt::format("{} = {};", member, memory));
@@ -403,6 +432,13 @@ void Functions::load(Value v, Region region, const std::string& at) {
   if (ir_.accesses[in.index].buffer == kNone) return out_.line(fmt::format("{} = {};", head, sum_text(fmt::format("t.o{}", in.index), at)));
   if (region == Region::Point) {
     const Member m = load_member(in);
+    if (packed(m)) {
+      // Up, then down with the sign: that is what NVVM sees through where the item becomes 32 bits again.
+      const Packing of = packing(in.dtype);
+      const int spare = 32 - of.bits;
+      return out_.line(fmt::format("{0} = ({1})(({2})(x.{3}.w[j / {4}] << ({5} - {6} * (j % {4}))) >> {5});", head, c_type(in.dtype),
+                                   info(in.dtype).kind == DtypeKind::Int ? "tarry_i32" : "tarry_u32", m.name(), of.items, spare, of.bits));
+    }
     return out_.line(fmt::format("{} = x.{}{};", head, m.name(), m.single ? "" : ".v[j]"));
   }
   const std::string memory = fmt::format("t.a{}[{}]", in.index, at);
@@ -471,7 +507,7 @@ void Functions::taken() {
   std::string fields;
   for (const std::uint32_t i : stage_->reductions) {
     const Reduction& r = ir_.reductions[i];
-    fields += fmt::format(" {} x{};", c_type(r.dtype), i);
+    fields += fmt::format(" {} x{};", c_type(ir_.lane_dtype(i)), i);
     if (r.op == Op::MomentsMerge) fields += fmt::format(" {} x{}_m2;", c_type(r.dtype), i);
   }
   if (indexed()) fields += " $K at;";
@@ -483,7 +519,9 @@ void Functions::take(const std::function<std::string(Value)>& name, std::string_
   out_.line("$S_inputs in;");
   for (const std::uint32_t i : stage_->reductions) {
     const Reduction& r = ir_.reductions[i];
-    out_.line(fmt::format("in.x{} = {};", i, name(r.args[0])));
+    const Dtype dtype = ir_.lane_dtype(i);
+    const std::string cast = dtype == r.dtype ? std::string() : fmt::format("({})", c_type(dtype));
+    out_.line(fmt::format("in.x{} = {}{};", i, cast, name(r.args[0])));
     if (r.op == Op::MomentsMerge) out_.line(fmt::format("in.x{}_m2 = {};", i, name(r.args[1])));
   }
   if (indexed()) out_.line(fmt::format("in.at = {};", at));

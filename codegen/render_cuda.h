@@ -32,7 +32,7 @@ inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per threa
 inline constexpr int kInnerStepBlocks = 8;  ///< tree blocks of one step of a warp
 inline constexpr int kTileItems = 4;        ///< neighbouring columns of a thread of Contract; it has two such runs
 inline constexpr int kTileLanes = 2;        ///< lanes of a tree block of a thread of ContractReduce, four elements each
-inline constexpr int kInnerLevels = 16;     ///< a warp takes at most 2^(levels - 1) steps
+inline constexpr int kInnerSteps = 32;      ///< a warp takes at most so many steps of twice as many blocks as a thread has items
 
 /// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is loaded:
 /// the stores of one hide what the other computes.
@@ -49,6 +49,9 @@ struct OuterTile {
   [[nodiscard]] int columns() const { return 32 * items; }
 };
 OuterTile outer_tile(const KernelIr& ir);
+
+/// Bytes that a point loads along the reduced axis.
+std::size_t point_bytes(const KernelIr& ir);
 
 /// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
 int fold_width(const KernelIr& ir);
@@ -140,6 +143,9 @@ class Functions {
   [[nodiscard]] Dtype element_type(std::uint32_t access) const { return ir_.buffers[ir_.accesses[access].buffer]; }
   [[nodiscard]] Member load_member(const Instr& in) const;
   [[nodiscard]] bool vector_access(std::uint32_t access) const;
+  [[nodiscard]] bool packs(Dtype dtype) const;
+  [[nodiscard]] bool packed(const Member& m) const;
+  [[nodiscard]] std::string vector_type(const Member& m, bool store) const;
   [[nodiscard]] StrideClass item_class(std::uint32_t access) const;
   [[nodiscard]] std::string element(std::uint32_t access, Region region) const;
   [[nodiscard]] std::vector<Value> draws() const;
@@ -180,6 +186,8 @@ class Functions {
 /// The struct of a stage's partial result, and its functions: first and step (a lane takes an element), combine (two
 /// nodes, given the split of their elements), even and share (that split), down and from (another lane of the warp).
 std::string state_type(const KernelIr& ir, const Stage& stage);
+/// Whether all reductions of a stage have the same bits in any order.
+bool in_any_order(const KernelIr& ir, const Stage& stage);
 std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
 /// Combines lanes of incomplete tree blocks: lane_pair, uneven.
 std::string_view lane_functions();

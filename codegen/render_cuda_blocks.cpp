@@ -32,7 +32,7 @@ constexpr std::string_view kTreeOrder = R"(  const int lane = threadIdx.x & 31;
   }
 #pragma unroll
   for (int d = 1; d < $D; d *= 2) c[0] = $S_meet(c[0], $S_across(c[0], $E * d), $S_even(p, 128 * d), !(lane & $E * d));
-  return c[0];)";
+  return $widen(c[0]);)";
 
 /// The same for four lanes and where combining is long. Lanes l and l + 16, then + 8, + 4: of the lanes that two threads
 /// hold, each takes over half, so that the eight threads of a block exchange seven lanes, not twelve.
@@ -55,39 +55,31 @@ constexpr std::string_view kExchange = R"(  const int lane = threadIdx.x & 31;
 /// A thread's own lanes first.
 constexpr std::string_view kAnyOrder = R"(  const $S_split h = $S_even(p, 1);
 #pragma unroll
-  for (int d = $W / 2; d > 0; d /= 2) {
+  for (int j = $W / 2; j < $W; ++j) c[j - $W / 2] = $S_combine(c[j - $W / 2], c[j], h);
 #pragma unroll
-    for (int j = 0; j < d; ++j) c[j] = $S_combine(c[j], c[j + d], h);
-  }
+  for (int j = 1; j < $W / 2; ++j) c[0] = $S_combine(c[0], c[j], h);
 #pragma unroll
   for (int d = 1; d < $D * $E; d *= 2) c[0] = $S_combine(c[0], $S_across(c[0], d), h);
-  return c[0];)";
-
-/// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or arithmetic
-/// that wraps.
-bool in_any_order(const Reduction& r) {
-  if (r.op == Op::Min || r.op == Op::Max || graph::is_arg_reduce(r.op)) return true;
-  return (r.op == Op::Sum || r.op == Op::Prod) && !is_floating(r.dtype);
-}
+  return $widen(c[0]);)";
 
 constexpr std::string_view kBlocks = R"(
-// The lanes of $D whole blocks, $W in each thread; x[s] holds elements k + 32 s ... of them.
-__device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, const $N_row& r$P, $const$S_loads* x, $K k, $S_state* c) {
+// The lanes of $D whole blocks, $W in each thread; x[s] holds elements k + $PITCH s ... of them.
+__device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, const $N_row& r$P, $const$S_loads* x, $K k, $lane* c) {
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
-@D    $S_draw(p, t, k + s * 32, x[s]);
+@D    $S_draw(p, t, k + s * $PITCH, x[s]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < $W; ++j) {
-      const $S_inputs in = $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
+      const $S_inputs in = $S_point(p, t, r$I, x[s], j, k + s * $PITCH$Y$H);
       c[j] = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
     }
-@S    $S_store(p, t, k + s * 32, $W, y);
+@S    $S_store(p, t, k + s * $PITCH, $W, y);
   }
 }
 
 // The node of those blocks, in all their threads.
-__device__ __forceinline__ $S_state $S_node(const $N_params& p, $S_state* c) {
+__device__ __forceinline__ $S_state $S_node(const $N_params& p, $lane* c) {
 $LANES
 }
 
@@ -102,7 +94,7 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
     const int left = here - s * 32 - l;
     $S_load(p, t, base + block + s * 32 + l, left, x[s]);
   }
-  $S_state c[$W] = {};
+  $lane c[$W] = {};
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     const int left = here - s * 32 - l;
@@ -112,7 +104,7 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
     for (int j = 0; j < $W; ++j) {
       if (!$LOOPS || j < left) {
         const $S_inputs in = $S_point(p, t, r$I, x[s], j, base + block + s * 32 + l$Y$H);
-        const $S_state next = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
+        const $lane next = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
         if (j < left) c[j] = next;
       }
     }
@@ -123,7 +115,7 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
     const $S_split uneven = $S_uneven(p, here, d);
 #pragma unroll
     for (int j = 0; j < $W; ++j) {
-      const $S_state b = $S_down(c[j], d / $W);
+      const $lane b = $S_down(c[j], d / $W);
       if (l + j + d < here) c[j] = $S_combine(c[j], b, $S_lane_pair(p, here, l + j, d, uneven));
     }
   }
@@ -137,11 +129,11 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
   }
 #pragma unroll
   for (int d = 1; d < $D; d *= 2) {
-    const $S_state b = $S_down(c[0], $E * d);
+    const $lane b = $S_down(c[0], $E * d);
     const int left = m - block - d * 128;
     if (left > 0) c[0] = $S_combine(c[0], b, $S_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
-  return c[0];
+  return $widen(c[0]);
 }
 )";
 
@@ -150,15 +142,21 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 std::string_view lane_functions() { return kLanes; }
 std::string_view block_functions() { return kBlocks; }
 
+bool in_any_order(const KernelIr& ir, const Stage& stage) {
+  return std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return in_any_order(ir.reductions[r]); });
+}
+
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks) {
   const bool row = ir.is_row();
   const bool moments = std::any_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
   const bool loops = std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) { return in.region == Region::Loop; });
-  const bool free = std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return in_any_order(ir.reductions[r]); });
+  const bool free = in_any_order(ir, stage), spread = free && ir.schedule == Schedule::ReduceInner;
   return {
       {"$LANES", std::string(free ? kAnyOrder : moments && items(ir) == 4 ? kExchange : kTreeOrder)},
       {"$LOOPS", loops ? "true" : "false"},
       {"$D", std::to_string(blocks)},
+      {"$PITCH", std::to_string(spread ? 32 * items(ir) : 32)},
+      {"$FIRST", spread ? "lane * $W" : "$Q * 128 + lane % $E * $W"},
       {"$Q", blocks == items(ir) ? "(lane / $E)" : fmt::format("(lane / $E & {})", blocks - 1)},
       {"$E", std::to_string(32 / items(ir))},
       {"$const", stage.draws ? "" : "const "},

@@ -259,7 +259,9 @@ $START$LOOPS    $S_state c[$TM][2];
     if (threadIdx.x == 0) last = $N_arrive(p.tickets + tile) == chunks - 1;
     __syncthreads();
     if (!last) return;
-    $N_fold(p, part, p.count, rows, (int)chunks, p.chunk_blocks * 128);
+    int parts = (int)chunks;
+    tarry_i64 elements = p.chunk_blocks * 128;
+    $N_fold(p, part, p.count, rows, parts, elements, 1);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (mine) s = part[threadIdx.x];
   }

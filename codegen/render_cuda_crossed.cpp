@@ -201,12 +201,16 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   }
   __syncthreads();
   if (last[0]) {
-    $N_0_fold(p, across, p.$EY, rows, (int)chunks, 128);
+    int parts = (int)chunks;
+    tarry_i64 elements = 128;
+    $N_0_fold(p, across, p.$EY, rows, parts, elements, 1);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (row) $N_0_finish(p, $N_place(p, ($O)b, ($K)(top + threadIdx.x)), across[threadIdx.x]);
   }
   if (last[1]) {
-    $N_1_fold(p, down, p.n, columns, (int)bands, 128);
+    int parts = (int)bands;
+    tarry_i64 elements = 128;
+    $N_1_fold(p, down, p.n, columns, parts, elements, 1);
     if (threadIdx.x == 0) tickets[b * chunks + chunk] = 0;
     if (column) $N_1_finish(p, $N_place(p, ($O)b, 0), ($K)(base + threadIdx.x), down[threadIdx.x]);
   }

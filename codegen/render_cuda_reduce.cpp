@@ -12,14 +12,6 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-/// Bytes a point loads: decides how many loads a thread keeps in flight.
-std::size_t point_bytes(const KernelIr& ir) {
-  std::size_t bytes = 0;
-  for (const Access& a : ir.accesses)
-    if (!a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero) bytes += itemsize(ir.buffers[a.buffer]);
-  return bytes;
-}
-
 /// The tree above whole nodes.
 constexpr std::string_view kTree = R"(
 // Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
@@ -70,11 +62,11 @@ __device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
 }
 )";
 
-/// What the last thread block of a tile of columns does.
+/// What the last thread block of a tile of columns does, or of a row with very many chunks.
 constexpr std::string_view kFoldColumns = R"(
-// Folds chunk states of `unit` elements in place, $R at a time: part[0, $C) of chunk 0 become the results.
-__device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
-  for (; chunks > 1; unit *= $R) {
+// Folds chunk states of `unit` elements in place, $R at a time, to at most `most`: of one chunk part[0, $C) are the results.
+__device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarry_i64 pitch, int columns, int& chunks, tarry_i64& unit, int most) {
+  for (; chunks > most; unit *= $R) {
     const int nodes = (chunks + $R - 1) / $R;
     const tarry_i64 tail = $total - (chunks - 1) * unit;
     for (int base = 0; base < nodes * $C; base += 256) {
@@ -99,63 +91,76 @@ __device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarr
 )";
 
 /// A warp has $D blocks at a time, of $V elements, and $X sets of loads: as soon as the lanes have taken a set, the loads of
-/// the next one go out, before the tree above the lanes.
+/// the next one go out, before the tree above the lanes. Threads read the same vectors of blocks as the tree has them, or,
+/// where every order gives the same bits, neighbouring ones. The nodes of 32 steps are kept in shared memory, then combined by the lanes.
 constexpr std::string_view kInner = R"(
-// The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
-__device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, tarry_i64 m, $S_state* pending) {
+// The node of up to 32 neighbouring nodes, one in each lane, of `unit` elements each and m in all; it is in lane 0.
+__device__ __forceinline__ $S_state $N_across_lanes(const $N_params& p, $S_state s, tarry_i64 unit, tarry_i64 m) {
   const int lane = threadIdx.x & 31;
-  int step = 0;
-  tarry_i64 left = m;
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const $S_state b = $S_down(s, d);
+    const tarry_i64 left = m - (lane + d) * unit;
+    if (left > 0) s = $S_combine(s, b, $S_share(p, d * unit, left < d * unit ? left : d * unit));
+  }
+  return s;
+}
+
+// The node of elements [first, first + m), 0 < m <= 64 $V, of a row, by one warp; it is in lane 0.
+__device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, int m, $S_state* kept) {
+  const int lane = threadIdx.x & 31;
+  int step = 0, left = m;
   if (left >= 2 * $V) {
-    $K k = first + $Q * 128 + lane % $E * $W;
+    $K k = first + $FIRST;
     $S_loads x[4 * $X];
 #pragma unroll
-    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * $V + (s % 4) * 32, $W, x[s]);
+    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * $V + (s % 4) * $PITCH, $W, x[s]);
 #pragma unroll 1
     for (; left >= 2 * $V; left -= 2 * $V, ++step) {
       $S_state node;
 #pragma unroll
       for (int half = 0; half < 2; ++half, k += $V) {
-        $S_state c[$W];
+        $lane c[$W];
         $S_take(p, t, r, x + half % $X * 4, k, c);
         if (half + $X < 2 || left >= 4 * $V) {
 #pragma unroll
-          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * $V + s * 32, $W, x[half % $X * 4 + s]);
+          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * $V + s * $PITCH, $W, x[half % $X * 4 + s]);
         }
         const $S_state h = $S_node(p, c);
         node = half == 0 ? h : $S_combine(node, h, $S_even(p, $V));
       }
-      if (lane == 0) $N_push(p, pending, 1, step, node, 2 * $V, 2 * $V);
+      if (lane == 0) kept[step] = node;
     }
-    first += ($K)(m - left);
+    first += m - left;
   }
   if (left > 0) {
     $S_state node;
 #pragma unroll 1
-    for (int half = 0; half < (int)left; half += $V) {
-      const int some = (int)left - half < $V ? (int)left - half : $V;
+    for (int half = 0; half < left; half += $V) {
+      const int some = left - half < $V ? left - half : $V;
       const $S_state h = $S_some(p, t, r, first + half, some);
       node = half == 0 ? h : $S_combine(node, h, $S_share(p, $V, some));
     }
-    if (lane == 0) $N_push(p, pending, 1, step, node, 2 * $V, left);
-    ++step;
+    if (lane == 0) kept[step] = node;
   }
+  __syncwarp();
   $S_state s = {};
-  if (lane == 0) s = $N_collect(p, pending, 1, step, 2 * $V, m);
-  return s;
+  if (lane * 2 * $V < m) s = kept[lane];
+  __syncwarp();
+  return $N_across_lanes(p, s, 2 * $V, m);
 }
 )";
 
 /// A warp per row.
 constexpr std::string_view kInnerWarp = R"(
 extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
-  __shared__ $S_state pending[8][$L];
+  __shared__ $S_state kept[8][32];
   const int warp = threadIdx.x >> 5;
   const tarry_i64 i = (tarry_i64)blockIdx.x * 8 + warp;
   if (i >= p.count) return;
   const $N_at t = $N_place(p, ($O)i);
   const $N_row r = $N_begin(p, t, 0);
-  const $S_state s = $N_run(p, t, r, 0, p.n, pending[warp]);
+  const $S_state s = $N_run(p, t, r, 0, (int)p.n, kept[warp]);
   if ((threadIdx.x & 31) == 0) $S_finish(p, t, s);
 }
 )";
@@ -173,7 +178,7 @@ __device__ __forceinline__ $S_state $N_warps(const $N_params& p, const $S_state*
 }
 
 // The node of all chunks of `unit` elements, $R or fewer for each thread; it is in thread 0.
-__device__ __forceinline__ $S_state $N_fold(const $N_params& p, const $S_state* part, $S_state* nodes, int chunks, tarry_i64 unit) {
+__device__ __forceinline__ $S_state $N_fold_row(const $N_params& p, const $S_state* part, $S_state* nodes, int chunks, tarry_i64 unit) {
   int run = 1;
   while (run * 256 < chunks) run *= 2;
   const int first = threadIdx.x * run, there = chunks - first < run ? chunks - first : run;
@@ -187,12 +192,7 @@ __device__ __forceinline__ $S_state $N_fold(const $N_params& p, const $S_state* 
     s = $N_tree(p, v, there, unit, left < there * unit ? left - (there - 1) * unit : unit);
   }
   unit *= run;
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
-    const $S_state b = $S_down(s, d);
-    const tarry_i64 rest = left - d * unit;
-    if (rest > 0) s = $S_combine(s, b, $S_share(p, d * unit, rest < d * unit ? rest : d * unit));
-  }
+  s = $N_across_lanes(p, s, unit, left + (threadIdx.x & 31) * unit);
   if ((threadIdx.x & 31) == 0) nodes[threadIdx.x >> 5] = s;
   __syncthreads();
   if (threadIdx.x == 0) s = $N_warps(p, nodes, unit * 32, p.n);
@@ -200,7 +200,7 @@ __device__ __forceinline__ $S_state $N_fold(const $N_params& p, const $S_state* 
 }
 
 extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
-  __shared__ $S_state pending[8][$L];
+  __shared__ $S_state kept[8][32];
   __shared__ $S_state nodes[8];
   __shared__ bool last;
   const tarry_u32 chunks = (tarry_u32)p.chunks, row = blockIdx.x / chunks, chunk = blockIdx.x - row * chunks;
@@ -210,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   const tarry_i64 unit = p.chunk_blocks * 16, first = chunk * unit * 8 + warp * unit;
   const tarry_i64 left = p.n - first;
   if (left > 0) {
-    const $S_state s = $N_run(p, t, r, ($K)first, left < unit ? left : unit, pending[warp]);
+    const $S_state s = $N_run(p, t, r, ($K)first, (int)(left < unit ? left : unit), kept[warp]);
     if ((threadIdx.x & 31) == 0) nodes[warp] = s;
   }
   __syncthreads();
@@ -227,7 +227,10 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   }
   __syncthreads();
   if (!last) return;
-  const $S_state s = $N_fold(p, part, nodes, (int)chunks, unit * 8);
+  int parts = (int)chunks;
+  tarry_i64 elements = unit * 8;
+  $N_fold(p, part, 1, 1, parts, elements, 256 * $R);
+  const $S_state s = $N_fold_row(p, part, nodes, parts, elements);
   if (threadIdx.x == 0) {
     p.tickets[row] = 0;
     $S_finish(p, t, s);
@@ -237,8 +240,8 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 
 /// What warps give for the lanes 0 to 7 of a block, combined.
 constexpr std::string_view kColumnLanes = R"(// One column of a block of m <= 128 elements: its lanes 0 to 7.
-__device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $S_state* lanes, int m) {
-  $S_state v[8];
+__device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $lane* lanes, int m) {
+  $lane v[8];
 #pragma unroll
   for (int l = 0; l < 8; ++l) v[l] = lanes[l * $C];
 #pragma unroll
@@ -248,7 +251,7 @@ __device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $S_state*
     for (int l = 0; l < 4; ++l)
       if (l < d && l + d < m) v[l] = $S_combine(v[l], v[l + d], $S_lane_pair(p, m, l, d, uneven));
   }
-  return v[0];
+  return $widen(v[0]);
 }
 
 )";
@@ -257,9 +260,9 @@ __device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $S_state*
 /// that two levels of the tree combine in registers and three through shared memory.
 constexpr std::string_view kOuter = R"(
 // The $W columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
-__device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $S_state* c) {
+__device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $lane* c) {
   const int warp = threadIdx.x >> 5;
-  $S_state lane[4][$W];
+  $lane lane[4][$W];
   if (m == 128) {
 #pragma unroll
     for (int s = 0; s < 4; s += $F) {
@@ -316,7 +319,7 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
 )";
 
 constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
-  __shared__ $S_state lanes[$B][8][$C];
+  __shared__ $lane lanes[$B][8][$C];
   __shared__ $S_state pending[$L][$C];
   __shared__ bool last;
   const tarry_u32 chunks = (tarry_u32)p.chunks, tiles = gridDim.x / chunks, chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
@@ -337,7 +340,7 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
     if (inside) {
 #pragma unroll 1
       for (int b = 0; b * 128 < left; ++b) {
-        $S_state c[$W];
+        $lane c[$W];
         $N_columns(p, t, r, ($K)(first + at) + b * 128, left - b * 128 < 128 ? left - b * 128 : 128, c);
 #pragma unroll
         for (int j = 0; j < $W; ++j) lanes[b][warp][side + j] = c[j];
@@ -363,7 +366,9 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
     if (threadIdx.x == 0) last = $N_arrive(p.tickets + tile) == chunks - 1;
     __syncthreads();
     if (!last) return;
-    $N_fold(p, part, p.count, p.count - corner < $C ? (int)(p.count - corner) : $C, (int)chunks, p.chunk_blocks * 128);
+    int parts = (int)chunks;
+    tarry_i64 elements = p.chunk_blocks * 128;
+    $N_fold(p, part, p.count, p.count - corner < $C ? (int)(p.count - corner) : $C, parts, elements, 1);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (column) s = part[threadIdx.x];
   }
@@ -374,7 +379,18 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
 std::string skeleton(const KernelIr& ir) {
   if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes, kOuterKernel);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
-  return fmt::format("{}{}{}{}{}", lane_functions(), tree_functions(), block_functions(), kInner, ir.rows_class == 1 ? kInnerWarp : kInnerBlock);
+  const bool chunks = ir.rows_class == 8;
+  return fmt::format("{}{}{}{}{}{}", lane_functions(), tree_functions(), block_functions(), kInner, chunks ? kFoldColumns : "", chunks ? kInnerBlock : kInnerWarp);
+}
+
+/// Whether points are one vector's elements with next to nothing computed of them: a thread needs few registers.
+bool is_stream(const KernelIr& ir) {
+  const auto streams = [&](const Access& a) { return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero; };
+  int cost = 0;
+  for (const Instr& in : ir.instrs)
+    if (in.region == Region::Point && in.kind == InstrKind::Compute) cost += graph::info(in.op).cost;
+  return std::count_if(ir.accesses.begin(), ir.accesses.end(), streams) == 1 && cost <= 4 &&
+         std::all_of(ir.accesses.begin(), ir.accesses.end(), [&](const Access& a) { return !streams(a) || a.aligned; });
 }
 
 /// Numbers and pieces that the skeletons leave open.
@@ -384,15 +400,16 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   const std::vector<StateField> fields = state_fields(ir);
   const bool moments = std::any_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
   const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 && std::all_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
-  const bool slim = fields.size() == 1 && itemsize(fields[0].dtype) <= 4;
+  const bool slim = fields.size() == 1 && (ir.has_narrow_lanes() || itemsize(fields[0].dtype) <= 4);
   std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage, items(ir));
   auto choose = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
   choose("$X", loaded <= 16 && !moments ? "2" : "1");
   choose("$R", std::to_string(fold_width(ir)));
-  // Thread blocks per multiprocessor. Left alone, ptxas spills a few registers for the sake of occupancy, which loads in
-  // flight make up for. Moments are long to combine: more warps with fewer loads each hide that best.
-  choose("$M", moments && tight ? "4" : slim ? "2" : "1");
-  choose("$F", loaded <= 16 ? "2" : "1");
+  // Thread blocks per multiprocessor: others load while one combines its warps. Left alone, ptxas spills a few registers for
+  // the sake of occupancy, which loads in flight make up for.
+  const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim), bytes = items(ir) > 2 * kInnerItems;
+  choose("$M", many ? bytes || ir.rank > 0 ? "3" : "4" : slim || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
+  choose("$F", loaded <= 4 ? "4" : loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);
     choose("$C", std::to_string(tile.columns()));
@@ -401,7 +418,6 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   } else {
     choose("$V", std::to_string(kTreeBlock * items(ir)));
     choose("$C", "1");
-    choose("$L", std::to_string(kInnerLevels));
   }
   return all;
 }

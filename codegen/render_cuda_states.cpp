@@ -10,12 +10,19 @@ struct Field {
   std::string name, type;
 };
 
+/// Whose fields: those of a lane of a tree block, or of any node.
+enum class Of { Lane, Node };
+
+Dtype field_dtype(const KernelIr& ir, std::uint32_t reduction, Of of) {
+  return of == Of::Lane ? ir.lane_dtype(reduction) : ir.reductions[reduction].dtype;
+}
+
 /// The index of an arg reduction is as wide as the kernel's.
-std::vector<Field> fields_of(const KernelIr& ir, const Stage& stage) {
+std::vector<Field> fields_of(const KernelIr& ir, const Stage& stage, Of of) {
   std::vector<Field> fields;
   for (const std::uint32_t i : stage.reductions) {
     const Reduction& r = ir.reductions[i];
-    const std::string type = c_type(r.dtype);
+    const std::string type = c_type(field_dtype(ir, i, of));
     if (graph::output_count(r.op) == 2) {
       fields.push_back({fmt::format("r{}_mean", i), type});
       fields.push_back({fmt::format("r{}_m2", i), type});
@@ -27,24 +34,49 @@ std::vector<Field> fields_of(const KernelIr& ir, const Stage& stage) {
   return fields;
 }
 
-/// Functions of the states: first, step, combine, down, from; even and share say how nodes share their elements.
+/// The value that a load or the cast of a load is.
+bool is_loaded(const KernelIr& ir, Value v) {
+  const Instr& in = ir.instrs[v];
+  return in.kind == InstrKind::Load || (in.kind == InstrKind::Compute && in.op == Op::Cast && ir.instrs[in.args[0]].kind == InstrKind::Load);
+}
+
+/// Functions of the states: first, step, combine, down, from; even and share say how nodes share their elements. Narrow
+/// lanes have functions of the same names, and widen.
 class States {
  public:
   States(const KernelIr& ir, const Stage& stage, Expressions& expressions) : ir_(ir), stage_(stage), expressions_(expressions) {}
 
   [[nodiscard]] std::string functions() {
     shares();
+    of_ = Of::Lane;
     first();
     step();
-    combine();
-    meet();
-    lane("across", "int d", "__shfl_xor_sync(0xffffffffu, s.{}, d)");
-    lane("down", "int d", "__shfl_down_sync(0xffffffffu, s.{}, d)");
-    if (ir_.schedule == Schedule::RowInner) lane("from", "int lane", "__shfl_sync(0xffffffffu, s.{}, lane)");
+    if (ir_.has_narrow_lanes()) {
+      nodes();
+      widen();
+    }
+    of_ = Of::Node;
+    nodes();
+    if (ir_.schedule == Schedule::RowInner) thread("from", "int lane", "__shfl_sync(0xffffffffu, s.{}, lane)");
     return out_.take();
   }
 
  private:
+  void nodes() {
+    combine();
+    meet();
+    thread("across", "int d", "__shfl_xor_sync(0xffffffffu, s.{}, d)");
+    thread("down", "int d", "__shfl_down_sync(0xffffffffu, s.{}, d)");
+  }
+  [[nodiscard]] const char* state() const { return of_ == Of::Lane ? "$lane" : "$S_state"; }
+  /// What two accumulators of a reduction combine to. A minimum or maximum of what was loaded is left to the compiler, which
+  /// may not see others (prelude/integer.h): nothing is negated here.
+  [[nodiscard]] std::string combined(std::uint32_t i, const std::string& a, const std::string& b) {
+    const Reduction& r = ir_.reductions[i];
+    const bool extreme = r.op == Op::Min || r.op == Op::Max;
+    if (extreme && !is_floating(r.dtype) && is_loaded(ir_, r.args[0])) return fmt::format("{0} {2} {1} ? {0} : {1}", a, b, r.op == Op::Min ? '<' : '>');
+    return expressions_.combine(r.op, field_dtype(ir_, i, of_), a, b);
+  }
   [[nodiscard]] bool moments(std::uint32_t i) const { return graph::output_count(ir_.reductions[i].op) == 2; }
   /// Elements that one input of reduction i stands for, as a factor.
   [[nodiscard]] std::string weight(std::uint32_t i) const {
@@ -78,8 +110,8 @@ class States {
   }
 
   void first() {
-    out_.open("__device__ __forceinline__ $S_state $S_first(const $S_inputs& in)");
-    out_.line("$S_state s;");
+    out_.open("__device__ __forceinline__ $lane $S_first(const $S_inputs& in)");
+    out_.line("$lane s;");
     for (const std::uint32_t i : stage_.reductions) {
       const Op op = ir_.reductions[i].op;
       if (op == Op::Moments) out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = 0;", i));
@@ -93,7 +125,7 @@ class States {
 
   /// A lane takes its k-th element.
   void step() {
-    out_.open("__device__ __forceinline__ $S_state $S_step(const $N_params& p, $S_state a, const $S_inputs& in, int k)");
+    out_.open("__device__ __forceinline__ $lane $S_step(const $N_params& p, $lane a, const $S_inputs& in, int k)");
     bool merges = false;
     for (const std::uint32_t i : stage_.reductions) merges |= ir_.reductions[i].op == Op::MomentsMerge;
     if (merges) out_.line("const $S_split h = $S_share(p, k - 1, 1);");
@@ -111,7 +143,7 @@ class States {
       } else if (graph::is_arg_reduce(r.op)) {
         choose_later(i);
       } else {
-        out_.line(fmt::format("a.r{0} = {1};", i, expressions_.combine(r, fmt::format("a.r{}", i), fmt::format("in.x{}", i))));
+        out_.line(fmt::format("a.r{0} = {1};", i, combined(i, fmt::format("a.r{}", i), fmt::format("in.x{}", i))));
       }
     }
     out_.line("return a;");
@@ -120,7 +152,7 @@ class States {
 
   /// Node a on the left, node b on the right.
   void combine() {
-    out_.open("__device__ __forceinline__ $S_state $S_combine($S_state a, $S_state b, $S_split h)");
+    out_.open(fmt::format("__device__ __forceinline__ {0} $S_combine({0} a, {0} b, $S_split h)", state()));
     for (const std::uint32_t i : stage_.reductions)
       if (moments(i)) merge(i, fmt::format("b.r{}_mean", i), fmt::format("b.r{}_m2", i));
     combine_others();
@@ -135,14 +167,14 @@ class States {
       const Reduction& r = ir_.reductions[i];
       const std::string a = fmt::format("a.r{}", i), b = fmt::format("b.r{}", i);
       if (graph::is_arg_reduce(r.op)) choose(i, b, b + "_index");
-      else out_.line(fmt::format("{} = {};", a, expressions_.combine(r, a, b)));
+      else out_.line(fmt::format("{} = {};", a, combined(i, a, b)));
     }
   }
 
   /// Two threads combine a, one's own node, with b, the other's, of as many elements; `left`: a is on the left. Only the
   /// means tell left from right: d is exact but for its sign, and sums and products commute.
   void meet() {
-    out_.open("__device__ __forceinline__ $S_state $S_meet($S_state a, $S_state b, $S_split h, bool left)");
+    out_.open(fmt::format("__device__ __forceinline__ {0} $S_meet({0} a, {0} b, $S_split h, bool left)", state()));
     for (const std::uint32_t i : stage_.reductions) {
       if (!moments(i)) continue;
       out_.open("");
@@ -186,10 +218,18 @@ class States {
     out_.line(fmt::format("if ({0}) {{ {1} = {2}; {1}_index = in.at; }}", wins, a, x));
   }
 
+  void widen() {
+    out_.open("__device__ __forceinline__ $S_state $S_widen(const $lane& s)");
+    out_.line("$S_state w;");
+    for (const Field& f : fields_of(ir_, stage_, Of::Node)) out_.line(fmt::format("w.{0} = s.{0};", f.name));
+    out_.line("return w;");
+    out_.close();
+  }
+
   /// The state of another thread of the warp.
-  void lane(std::string_view name, std::string_view which, std::string_view shuffle) {
-    out_.open(fmt::format("__device__ __forceinline__ $S_state $S_{}($S_state s, {})", name, which));
-    for (const Field& f : fields_of(ir_, stage_))
+  void thread(std::string_view name, std::string_view which, std::string_view shuffle) {
+    out_.open(fmt::format("__device__ __forceinline__ {0} $S_{1}({0} s, {2})", state(), name, which));
+    for (const Field& f : fields_of(ir_, stage_, of_))
       out_.line(fmt::format("s.{} = ({}){};", f.name, f.type, fmt::format(fmt::runtime(shuffle), f.name)));
     out_.line("return s;");
     out_.close();
@@ -198,15 +238,21 @@ class States {
   const KernelIr& ir_;
   const Stage& stage_;
   Expressions& expressions_;
+  Of of_ = Of::Node;
   CodeWriter out_;
 };
+
+std::string struct_of(const KernelIr& ir, const Stage& stage, const char* name, Of of) {
+  std::string fields;
+  for (const Field& f : fields_of(ir, stage, of)) fields += fmt::format(" {} {};", f.type, f.name);
+  return fmt::format("struct {} {{{} }};\n", name, fields);
+}
 
 }  // namespace
 
 std::string state_type(const KernelIr& ir, const Stage& stage) {
-  std::string fields;
-  for (const Field& f : fields_of(ir, stage)) fields += fmt::format(" {} {};", f.type, f.name);
-  return Template(ir, stage).fill(fmt::format("struct $S_state {{{} }};\n", fields));
+  const std::string narrow = ir.has_narrow_lanes() ? struct_of(ir, stage, "$lane", Of::Lane) : std::string();
+  return Template(ir, stage).fill(struct_of(ir, stage, "$S_state", Of::Node) + narrow);
 }
 
 std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions) {

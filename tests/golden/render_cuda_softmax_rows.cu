@@ -117,13 +117,12 @@ __device__ __forceinline__ void ENTRY_0_take(const ENTRY_params& p, const ENTRY_
 __device__ __forceinline__ ENTRY_0_state ENTRY_0_node(const ENTRY_params& p, ENTRY_0_state* c) {
   const ENTRY_0_split h = ENTRY_0_even(p, 1);
 #pragma unroll
-  for (int d = 4 / 2; d > 0; d /= 2) {
+  for (int j = 4 / 2; j < 4; ++j) c[j - 4 / 2] = ENTRY_0_combine(c[j - 4 / 2], c[j], h);
 #pragma unroll
-    for (int j = 0; j < d; ++j) c[j] = ENTRY_0_combine(c[j], c[j + d], h);
-  }
+  for (int j = 1; j < 4 / 2; ++j) c[0] = ENTRY_0_combine(c[0], c[j], h);
 #pragma unroll
   for (int d = 1; d < 4 * 8; d *= 2) c[0] = ENTRY_0_combine(c[0], ENTRY_0_across(c[0], d), h);
-  return c[0];
+  return (c[0]);
 }
 
 // Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
@@ -173,7 +172,7 @@ __device__ __forceinline__ ENTRY_0_state ENTRY_0_some(const ENTRY_params& p, con
     const int left = m - block - d * 128;
     if (left > 0) c[0] = ENTRY_0_combine(c[0], b, ENTRY_0_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
-  return c[0];
+  return (c[0]);
 }
 
 // The node of the unit at `base`, m of whose elements are there; it is in the first lane. `whole`, the same for the warp:
@@ -298,7 +297,7 @@ __device__ __forceinline__ ENTRY_1_state ENTRY_1_node(const ENTRY_params& p, ENT
   }
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_1_meet(c[0], ENTRY_1_across(c[0], 8 * d), ENTRY_1_even(p, 128 * d), !(lane & 8 * d));
-  return c[0];
+  return (c[0]);
 }
 
 // Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
@@ -348,7 +347,7 @@ __device__ __forceinline__ ENTRY_1_state ENTRY_1_some(const ENTRY_params& p, con
     const int left = m - block - d * 128;
     if (left > 0) c[0] = ENTRY_1_combine(c[0], b, ENTRY_1_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
-  return c[0];
+  return (c[0]);
 }
 
 // The node of the unit at `base`, m of whose elements are there; it is in the first lane. `whole`, the same for the warp:

@@ -169,7 +169,7 @@ __device__ __forceinline__ ENTRY_state ENTRY_node(const ENTRY_params& p, ENTRY_s
   }
 #pragma unroll
   for (int d = 1; d < 4; d *= 2) c[0] = ENTRY_meet(c[0], ENTRY_across(c[0], 8 * d), ENTRY_even(p, 128 * d), !(lane & 8 * d));
-  return c[0];
+  return (c[0]);
 }
 
 // Up to 4 blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
@@ -219,14 +219,25 @@ __device__ __forceinline__ ENTRY_state ENTRY_some(const ENTRY_params& p, const E
     const int left = m - block - d * 128;
     if (left > 0) c[0] = ENTRY_combine(c[0], b, ENTRY_share(p, d * 128, left < d * 128 ? left : d * 128));
   }
-  return c[0];
+  return (c[0]);
 }
 
-// The node of elements [first, first + m), m > 0, of a row, by one warp; it is in lane 0.
-__device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int first, tarry_i64 m, ENTRY_state* pending) {
+// The node of up to 32 neighbouring nodes, one in each lane, of `unit` elements each and m in all; it is in lane 0.
+__device__ __forceinline__ ENTRY_state ENTRY_across_lanes(const ENTRY_params& p, ENTRY_state s, tarry_i64 unit, tarry_i64 m) {
   const int lane = threadIdx.x & 31;
-  int step = 0;
-  tarry_i64 left = m;
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const ENTRY_state b = ENTRY_down(s, d);
+    const tarry_i64 left = m - (lane + d) * unit;
+    if (left > 0) s = ENTRY_combine(s, b, ENTRY_share(p, d * unit, left < d * unit ? left : d * unit));
+  }
+  return s;
+}
+
+// The node of elements [first, first + m), 0 < m <= 64 512, of a row, by one warp; it is in lane 0.
+__device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, int first, int m, ENTRY_state* kept) {
+  const int lane = threadIdx.x & 31;
+  int step = 0, left = m;
   if (left >= 2 * 512) {
     int k = first + (lane / 8) * 128 + lane % 8 * 4;
     ENTRY_loads x[4 * 2];
@@ -246,24 +257,50 @@ __device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const EN
         const ENTRY_state h = ENTRY_node(p, c);
         node = half == 0 ? h : ENTRY_combine(node, h, ENTRY_even(p, 512));
       }
-      if (lane == 0) ENTRY_push(p, pending, 1, step, node, 2 * 512, 2 * 512);
+      if (lane == 0) kept[step] = node;
     }
-    first += (int)(m - left);
+    first += m - left;
   }
   if (left > 0) {
     ENTRY_state node;
 #pragma unroll 1
-    for (int half = 0; half < (int)left; half += 512) {
-      const int some = (int)left - half < 512 ? (int)left - half : 512;
+    for (int half = 0; half < left; half += 512) {
+      const int some = left - half < 512 ? left - half : 512;
       const ENTRY_state h = ENTRY_some(p, t, r, first + half, some);
       node = half == 0 ? h : ENTRY_combine(node, h, ENTRY_share(p, 512, some));
     }
-    if (lane == 0) ENTRY_push(p, pending, 1, step, node, 2 * 512, left);
-    ++step;
+    if (lane == 0) kept[step] = node;
   }
+  __syncwarp();
   ENTRY_state s = {};
-  if (lane == 0) s = ENTRY_collect(p, pending, 1, step, 2 * 512, m);
-  return s;
+  if (lane * 2 * 512 < m) s = kept[lane];
+  __syncwarp();
+  return ENTRY_across_lanes(p, s, 2 * 512, m);
+}
+
+// Folds chunk states of `unit` elements in place, 16 at a time, to at most `most`: of one chunk part[0, 1) are the results.
+__device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* part, tarry_i64 pitch, int columns, int& chunks, tarry_i64& unit, int most) {
+  for (; chunks > most; unit *= 16) {
+    const int nodes = (chunks + 16 - 1) / 16;
+    const tarry_i64 tail = p.n - (chunks - 1) * unit;
+    for (int base = 0; base < nodes * 1; base += 256) {
+      const int node = (base + (int)threadIdx.x) / 1, column = threadIdx.x % 1;
+      const bool mine = node < nodes && column < columns;
+      ENTRY_state v[16];
+      if (mine) {
+        const int there = chunks - node * 16 < 16 ? chunks - node * 16 : 16;
+        const ENTRY_state* from = part + (tarry_i64)node * 16 * pitch + column;
+#pragma unroll
+        for (int i = 0; i < 16; ++i)
+          if (i < there) v[i] = from[i * pitch];
+        v[0] = ENTRY_tree(p, v, there, unit, node == nodes - 1 ? tail : unit);
+      }
+      __syncthreads();
+      if (mine) part[node * pitch + column] = v[0];
+      __syncthreads();
+    }
+    chunks = nodes;
+  }
 }
 
 // The node of the thread block's warps, `unit` elements each, `left` in all.
@@ -277,7 +314,7 @@ __device__ __forceinline__ ENTRY_state ENTRY_warps(const ENTRY_params& p, const 
 }
 
 // The node of all chunks of `unit` elements, 16 or fewer for each thread; it is in thread 0.
-__device__ __forceinline__ ENTRY_state ENTRY_fold(const ENTRY_params& p, const ENTRY_state* part, ENTRY_state* nodes, int chunks, tarry_i64 unit) {
+__device__ __forceinline__ ENTRY_state ENTRY_fold_row(const ENTRY_params& p, const ENTRY_state* part, ENTRY_state* nodes, int chunks, tarry_i64 unit) {
   int run = 1;
   while (run * 256 < chunks) run *= 2;
   const int first = threadIdx.x * run, there = chunks - first < run ? chunks - first : run;
@@ -291,20 +328,15 @@ __device__ __forceinline__ ENTRY_state ENTRY_fold(const ENTRY_params& p, const E
     s = ENTRY_tree(p, v, there, unit, left < there * unit ? left - (there - 1) * unit : unit);
   }
   unit *= run;
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
-    const ENTRY_state b = ENTRY_down(s, d);
-    const tarry_i64 rest = left - d * unit;
-    if (rest > 0) s = ENTRY_combine(s, b, ENTRY_share(p, d * unit, rest < d * unit ? rest : d * unit));
-  }
+  s = ENTRY_across_lanes(p, s, unit, left + (threadIdx.x & 31) * unit);
   if ((threadIdx.x & 31) == 0) nodes[threadIdx.x >> 5] = s;
   __syncthreads();
   if (threadIdx.x == 0) s = ENTRY_warps(p, nodes, unit * 32, p.n);
   return s;
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
-  __shared__ ENTRY_state pending[8][16];
+extern "C" __global__ void __launch_bounds__(256, 3) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+  __shared__ ENTRY_state kept[8][32];
   __shared__ ENTRY_state nodes[8];
   __shared__ bool last;
   const tarry_u32 chunks = (tarry_u32)p.chunks, row = blockIdx.x / chunks, chunk = blockIdx.x - row * chunks;
@@ -314,7 +346,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
   const tarry_i64 unit = p.chunk_blocks * 16, first = chunk * unit * 8 + warp * unit;
   const tarry_i64 left = p.n - first;
   if (left > 0) {
-    const ENTRY_state s = ENTRY_run(p, t, r, (int)first, left < unit ? left : unit, pending[warp]);
+    const ENTRY_state s = ENTRY_run(p, t, r, (int)first, (int)(left < unit ? left : unit), kept[warp]);
     if ((threadIdx.x & 31) == 0) nodes[warp] = s;
   }
   __syncthreads();
@@ -331,7 +363,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
   }
   __syncthreads();
   if (!last) return;
-  const ENTRY_state s = ENTRY_fold(p, part, nodes, (int)chunks, unit * 8);
+  int parts = (int)chunks;
+  tarry_i64 elements = unit * 8;
+  ENTRY_fold(p, part, 1, 1, parts, elements, 256 * 16);
+  const ENTRY_state s = ENTRY_fold_row(p, part, nodes, parts, elements);
   if (threadIdx.x == 0) {
     p.tickets[row] = 0;
     ENTRY_finish(p, t, s);

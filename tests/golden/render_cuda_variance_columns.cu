@@ -160,9 +160,9 @@ __device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
   return before;
 }
 
-// Folds chunk states of `unit` elements in place, 8 at a time: part[0, 128) of chunk 0 become the results.
-__device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* part, tarry_i64 pitch, int columns, int chunks, tarry_i64 unit) {
-  for (; chunks > 1; unit *= 8) {
+// Folds chunk states of `unit` elements in place, 8 at a time, to at most `most`: of one chunk part[0, 128) are the results.
+__device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* part, tarry_i64 pitch, int columns, int& chunks, tarry_i64& unit, int most) {
+  for (; chunks > most; unit *= 8) {
     const int nodes = (chunks + 8 - 1) / 8;
     const tarry_i64 tail = p.n - (chunks - 1) * unit;
     for (int base = 0; base < nodes * 128; base += 256) {
@@ -250,7 +250,7 @@ __device__ __forceinline__ ENTRY_state ENTRY_lanes(const ENTRY_params& p, const 
     for (int l = 0; l < 4; ++l)
       if (l < d && l + d < m) v[l] = ENTRY_combine(v[l], v[l + d], ENTRY_lane_pair(p, m, l, d, uneven));
   }
-  return v[0];
+  return (v[0]);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant__ struct ENTRY_params p) {
@@ -301,7 +301,9 @@ extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant
     if (threadIdx.x == 0) last = ENTRY_arrive(p.tickets + tile) == chunks - 1;
     __syncthreads();
     if (!last) return;
-    ENTRY_fold(p, part, p.count, p.count - corner < 128 ? (int)(p.count - corner) : 128, (int)chunks, p.chunk_blocks * 128);
+    int parts = (int)chunks;
+    tarry_i64 elements = p.chunk_blocks * 128;
+    ENTRY_fold(p, part, p.count, p.count - corner < 128 ? (int)(p.count - corner) : 128, parts, elements, 1);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (column) s = part[threadIdx.x];
   }

@@ -1,0 +1,141 @@
+// Bandwidth by dtype and by layout: a map and a sum of every dtype, then float32 operands that do not start on a boundary,
+// step, run backwards, repeat or are permuted, and sums over every choice of axes. Each beside the ceiling of its direction.
+#include <fmt/format.h>
+#include <tarry/tarry.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/ceilings.h"
+#include "bench/timing.h"
+
+namespace ta = tarry;
+
+namespace {
+
+struct Row {
+  std::string name;
+  double bytes;   // read and written at least, whole sectors of 32 bytes
+  bool writes;    // as much as it reads, or nearly: its ceiling is the copy's
+  std::function<ta::Array()> record;
+};
+
+/// Zeros and ones, in the device's memory.
+ta::Array filled(const ta::Shape& shape, ta::Dtype dtype) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  const ta::Array x = ta::astype(ta::bitwise_and(ta::arange(count), 1), dtype);
+  ta::evaluate(x);
+  return ta::reshape(x, shape);
+}
+
+void print(const Row& row, const bench::Ceilings& ceilings) {
+  const ta::Report report = ta::evaluate(row.record());
+  const bench::Timing t = bench::measure([&] { ta::evaluate(row.record()); }, [] { ta::synchronize(); });
+  const double rate = row.bytes / t.back_to_back, ceiling = row.writes ? ceilings.copy : ceilings.read;
+  fmt::print("{:<34} {:>10.4f} ms {:>8.1f} GB/s {:>7.1f} % of {} {:>3} launches\n", row.name, 1e3 * t.back_to_back, 1e-9 * rate,
+             100 * rate / ceiling, row.writes ? "copy" : "read", report.counters().launches);
+  std::fflush(stdout);
+}
+
+std::vector<Row> of_dtypes(double bytes) {
+  std::vector<Row> rows;
+  for (const ta::Dtype dtype : {ta::bool_, ta::int8, ta::uint8, ta::int16, ta::uint16, ta::float16, ta::bfloat16, ta::int32, ta::uint32, ta::float32,
+                                ta::int64, ta::uint64, ta::float64}) {
+    const auto count = static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(ta::itemsize(dtype));
+    const std::string name(ta::name(dtype));
+    const ta::Array x = filled({count}, dtype), m = filled({count / 4096, 4096}, dtype);
+    rows.push_back({name + " x + x", 2 * bytes, true, [x] { return x.dtype() == ta::bool_ ? ta::logical_not(x) : x + x; }});
+    rows.push_back({name + " sum", bytes, false, [x] { return ta::sum(x); }});
+    rows.push_back({name + " max", bytes, false, [x] { return x.dtype() == ta::bool_ ? ta::any(x) : ta::max(x); }});
+    rows.push_back({name + " sum of rows", bytes, false, [m] { return ta::sum(m, 1); }});
+    rows.push_back({name + " sum of columns", bytes, false, [m] { return ta::sum(m, 0); }});
+  }
+  return rows;
+}
+
+std::vector<Row> of_layouts(double bytes) {
+  const auto count = static_cast<std::int64_t>(bytes) / 4;
+  const std::int64_t width = 8192, height = count / width;
+  const ta::Array x = filled({count}, ta::float32), m = filled({height, width}, ta::float32);
+  const ta::Array narrow = filled({height, width - 1}, ta::float32), row = filled({width}, ta::float32), column = filled({height, 1}, ta::float32);
+  const ta::Slice all{}, odd = ta::slice(1, ta::none), backwards = ta::slice(ta::none, ta::none, -1), even = ta::slice(0, ta::none, 2);
+  return {
+      {"x + 1", 2 * bytes, true, [x] { return x + 1.0F; }},
+      {"x[1:] + 1", 2 * bytes, true, [x, odd] { return x(odd) + 1.0F; }},
+      {"x[1:] + x[:-1]", 2 * bytes, true, [x, odd] { return x(odd) + x(ta::slice(-1)); }},
+      {"x[::-1] + 1", 2 * bytes, true, [x, backwards] { return x(backwards) + 1.0F; }},
+      {"x[::2] + 1", 1.5 * bytes, true, [x, even] { return x(even) + 1.0F; }},
+      {"x[::3] + 1", 4 * bytes / 3, true, [x] { return x(ta::slice(0, ta::none, 3)) + 1.0F; }},
+      {"m[:, 1:] + 1", 2 * bytes, true, [m, all, odd] { return m(all, odd) + 1.0F; }},
+      {"m[:, ::-1] + 1", 2 * bytes, true, [m, all, backwards] { return m(all, backwards) + 1.0F; }},
+      {"m[:, ::2] + 1", 1.5 * bytes, true, [m, all, even] { return m(all, even) + 1.0F; }},
+      {"m[:, 1000:5001] + 1", 2 * bytes * 4001 / width, true, [m, all] { return m(all, ta::slice(1000, 5001)) + 1.0F; }},
+      {"odd rows + 1", 2 * bytes, true, [narrow] { return narrow + 1.0F; }},
+      {"odd rows + row", 2 * bytes, true, [narrow, row, odd] { return narrow + row(odd); }},
+      {"m + row", 2 * bytes, true, [m, row] { return m + row; }},
+      {"m + column", 2 * bytes, true, [m, column] { return m + column; }},
+      {"row + column", bytes, true, [row, column] { return row + column; }},
+      {"transposed + 1", 2 * bytes, true, [m] { return ta::matrix_transpose(m) + 1.0F; }},
+      {"sum of x[1:]", bytes, false, [x, odd] { return ta::sum(x(odd)); }},
+      {"sum of x[::2]", bytes, false, [x, even] { return ta::sum(x(even)); }},
+      {"sum of x[::-1]", bytes, false, [x, backwards] { return ta::sum(x(backwards)); }},
+      {"sum of rows of m[:, 1:]", bytes, false, [m, all, odd] { return ta::sum(m(all, odd), 1); }},
+      {"sum of odd rows", bytes, false, [narrow] { return ta::sum(narrow, 1); }},
+      {"sum of columns of odd rows", bytes, false, [narrow] { return ta::sum(narrow, 0); }},
+      {"sum of transposed + m' rows", bytes, false, [m] { return ta::sum(ta::matrix_transpose(m), 1); }},
+      {"softmax of odd rows", 2 * bytes, true, [narrow] { return ta::softmax(narrow, 1); }},
+  };
+}
+
+/// Axes of a cube that are summed, and permutations of it.
+std::vector<Row> of_axes(double bytes) {
+  const auto count = static_cast<std::int64_t>(bytes) / 4;
+  const ta::Array cube = filled({count >> 18, 512, 512}, ta::float32), thin = filled({count / 3000, 1000, 3}, ta::float32);
+  std::vector<Row> rows;
+  for (const ta::Axes& axes : {ta::Axes{0}, ta::Axes{1}, ta::Axes{2}, ta::Axes{0, 1}, ta::Axes{0, 2}, ta::Axes{1, 2}, ta::Axes{0, 1, 2}}) {
+    std::string digits;
+    for (const auto axis : axes.vector()) digits += fmt::format(" {}", axis);
+    rows.push_back({"cube, sum over" + digits, bytes, false, [cube, axes] { return ta::sum(cube, axes); }});
+    rows.push_back({"pixels of 3, sum over" + digits, bytes, false, [thin, axes] { return ta::sum(thin, axes); }});
+  }
+  for (const ta::Axes& axes : {ta::Axes{0, 2, 1}, ta::Axes{1, 0, 2}, ta::Axes{1, 2, 0}, ta::Axes{2, 0, 1}, ta::Axes{2, 1, 0}}) {
+    std::string digits;
+    for (const auto axis : axes.vector()) digits += fmt::format(" {}", axis);
+    rows.push_back({"cube permuted" + digits, 2 * bytes, true, [cube, axes] { return ta::permute_dims(cube, axes) + 1.0F; }});
+    rows.push_back({"pixels of 3 permuted" + digits, 2 * bytes, true, [thin, axes] { return ta::permute_dims(thin, axes) + 1.0F; }});
+  }
+  return rows;
+}
+
+void run(bool gpu, double bytes, const std::string& filter) {
+  const ta::Scope placed(gpu ? ta::cuda() : ta::cpu);
+  const bench::Ceilings ceilings = bench::measure_ceilings(gpu);
+  fmt::print("ceilings in GB/s: copy {:.0f}, read {:.0f}\n", 1e-9 * ceilings.copy, 1e-9 * ceilings.read);
+  for (const auto& make : {of_dtypes, of_layouts, of_axes})
+    for (const Row& row : make(bytes))
+      if (row.name.find(filter) != std::string::npos) print(row, ceilings);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Bandwidth by dtype and by layout, beside the machine's ceilings"};
+  std::string device = "cpu", filter;
+  double mebibytes = 512;
+  app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--mebibytes", mebibytes, "of each array")->check(CLI::Range(1.0, 16384.0));
+  app.add_option("--filter", filter, "only rows whose name contains this");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(device == "cuda", mebibytes * 1024 * 1024, filter);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "layouts: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
