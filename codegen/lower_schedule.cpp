@@ -19,6 +19,8 @@ constexpr int kFewestLines = 4;       // of a scan that go side by side on a CPU
 constexpr int kShortScan = 2048;      // rows of a scan go side by side up to here
 constexpr int kManyColumns = 16384;   // enough for a thread each
 constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
+constexpr std::int64_t kShortExtent = 32;  // a tile of a transpose would be mostly empty
+constexpr std::int64_t kRun = 4096;        // whose elements, times a short extent, the caches of a core hold
 constexpr int kDrawBlock = 4;         // words of a block of Philox
 constexpr int kNarrowVector = 8;      // the same of narrow elements, where the thread does not hold them
 constexpr int kByteVector = 16;       // the same of bytes, where only one number is kept of each
@@ -112,7 +114,9 @@ class Scheduler {
     }
     if (!group_.reduces) {
       ir_.schedule = Schedule::Pointwise;
-      if (!ir_.loops.empty() || choose_transpose(ir_, args_, target_) || !target_.is_cuda()) return;
+      if (!ir_.loops.empty() || choose_transpose(ir_, args_, target_)) return;
+      gather_short();
+      if (!target_.is_cuda()) return;
       if (!choose_stencil(ir_, args_, target_)) choose_pointwise_vector();
       return;
     }
@@ -174,6 +178,42 @@ class Scheduler {
       if (ir_.rank > 0 && a.strides.back() == StrideClass::One && a.reduced != StrideClass::Zero) outer += size;
     }
     return outer > inner;
+  }
+
+  /// A short dimension along which loads are contiguous, like the colours of pixels, goes inside of all others but a run of
+  /// the last one: whoever reads one of its elements reads the others soon, while caches have them.
+  void gather_short() {
+    const int last = ir_.rank - 1;
+    for (int d = 0; d < last; ++d) {
+      const bool crossed = std::any_of(ir_.accesses.begin(), ir_.accesses.end(), [&](const Access& a) { return crosses(a, d); });
+      if (!crossed || args_.extents[d] > kShortExtent || args_.extents[last] <= kShortExtent) continue;
+      const auto shift = [&](auto begin, int end) { std::rotate(begin + d, begin + d + 1, begin + end); };
+      const int end = cut_last() ? last + 1 : last;
+      shift(args_.extents.begin(), end);
+      for (AccessArgs& a : args_.accesses) shift(a.strides.begin(), end);
+      for (Access& a : ir_.accesses) shift(a.strides.begin(), end);
+      return;
+    }
+  }
+
+  /// Cuts the last dimension in two, the inner one of at most kRun elements, where it is longer and has such a divisor.
+  bool cut_last() {
+    const int last = ir_.rank - 1;
+    const std::int64_t extent = args_.extents[last];
+    std::int64_t run = std::min(extent, kRun);
+    while (run > kShortExtent && extent % run != 0) --run;
+    if (run <= kShortExtent || run == extent || ir_.rank == graph::kMaxRank) return false;
+    args_.extents[last] = extent / run;
+    args_.extents.push_back(run);
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
+      graph::Dims& strides = args_.accesses[i].strides;
+      strides.push_back(strides[last]);
+      strides[last] *= run;
+      ir_.accesses[i].strides.push_back(ir_.accesses[i].strides.back());
+      ir_.accesses[i].strides[static_cast<std::size_t>(last)] = stride_class(strides[last]);
+    }
+    ++ir_.rank;
+    return true;
   }
 
   /// Streams of narrow elements are loaded 16 bytes at a time too; rows that are held keep to few lanes per thread.

@@ -407,7 +407,8 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   choose("$R", std::to_string(fold_width(ir)));
   // Thread blocks per multiprocessor: others load while one combines its warps. Left alone, ptxas spills a few registers for
   // the sake of occupancy, which loads in flight make up for.
-  const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim), bytes = items(ir) > 2 * kInnerItems;
+  const bool narrow = items(ir) > kInnerItems, bytes = items(ir) > 2 * kInnerItems;
+  const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow);
   choose("$M", many ? bytes || ir.rank > 0 ? "3" : "4" : slim || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
   choose("$F", loaded <= 4 ? "4" : loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {

@@ -13,7 +13,7 @@ namespace tarry::test {
 
 using codegen::KernelSource;
 
-void check_bits(const std::vector<KernelCase>& cases) {
+void check_bits(const std::vector<KernelCase>& cases, std::int64_t chunk_blocks) {
   const graph::Target& target = *graph::find_target("sm_90");
   std::map<std::string, KernelSource> sources;  // by text
   std::vector<std::string> texts;
@@ -33,7 +33,13 @@ void check_bits(const std::vector<KernelCase>& cases) {
     for (auto& b : actual) actual_at.push_back(b.data());
     codegen::interpret(k.ir, k.args, expected_at, k.scalars);
     const KernelSource& source = sources.at(texts[i]);
-    const codegen::Geometry g = codegen::geometry_cuda(k.ir, target, k.args);
+    codegen::Geometry g = codegen::geometry_cuda(k.ir, target, k.args);
+    if (chunk_blocks > 0) {
+      g.chunk_blocks = chunk_blocks;
+      g.chunks = ((k.args.reduced + 127) / 128 + chunk_blocks - 1) / chunk_blocks;
+      g.scratch_bytes = codegen::state_bytes(k.ir) * static_cast<std::size_t>(k.args.outer_count() * g.chunks);
+      g.ticket_count = static_cast<std::size_t>(g.outer_tiles);
+    }
     std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
     std::vector<std::uint32_t> tickets(g.ticket_count);
     const codegen::Binding binding{actual_at, k.scalars, scratch.data(), tickets.data()};

@@ -8,6 +8,7 @@
 namespace tarry::test {
 
 /// Compiles each text once, in one unit, and runs every case on the emulation and on the interpreter: the same bits.
-void check_bits(const std::vector<KernelCase>& cases);
+/// `chunk_blocks`: tree blocks of a chunk of ReduceInner, a power of two from 8 on; 0: what the geometry says.
+void check_bits(const std::vector<KernelCase>& cases, std::int64_t chunk_blocks = 0);
 
 }  // namespace tarry::test

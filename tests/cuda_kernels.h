@@ -326,6 +326,15 @@ inline KernelCase simple_reduction(const ReduceShape& s, Op op, Dtype dtype) {
   return b.build();
 }
 
+/// A sum, or the largest, of integers of 8 or 16 bits.
+inline KernelCase narrow_reduction(const ReduceShape& s, Op op, Dtype dtype) {
+  const Dtype sum = info(dtype).kind == DtypeKind::UInt ? Dtype::UInt64 : Dtype::Int64, wide = op == Op::Sum ? sum : Dtype::Int32;
+  KernelBuilder b = reduce_builder(std::string("narrow_") + info(dtype).suffix, s);
+  const Value x = b.compute(Region::Point, Op::Cast, wide, {b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s))});
+  b.store(Region::Outer, b.result(b.reduce(op, x)), {1});
+  return b.build();
+}
+
 /// Moments about the first element, minimum, maximum and a weighted sum; the map result and five results are stored.
 inline KernelCase many_reductions(const ReduceShape& s, Dtype dtype) {
   KernelBuilder b = reduce_builder(std::string("many_") + info(dtype).suffix, s);

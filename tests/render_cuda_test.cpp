@@ -51,6 +51,14 @@ std::vector<KernelCase> new_reductions(const ReduceShape& s) {
   return all;
 }
 
+/// Sums and maxima of every narrow integer.
+std::vector<KernelCase> narrow_reductions(const ReduceShape& s) {
+  std::vector<KernelCase> all;
+  for (const Dtype dtype : {Dtype::Bool, Dtype::Int8, Dtype::UInt8, Dtype::Int16, Dtype::UInt16})
+    for (const Op op : {Op::Sum, Op::Max}) all.push_back(narrow_reduction(s, op, dtype));
+  return all;
+}
+
 /// Every row kernel for one shape.
 std::vector<KernelCase> rows(const RowShape& s) {
   return {softmax(s, Dtype::Float32, true), softmax(s, Dtype::Float64), logsumexp(s, Dtype::Float32), layer_norm(s, Dtype::Float32),
@@ -69,6 +77,8 @@ std::vector<KernelCase> all_kernels() {
   for (const ReduceShape& s : {ReduceShape{Schedule::ReduceSerial, 0, 1, 8, 8}, ReduceShape{Schedule::ReduceInner, 1, 4, 8, 256},
                                ReduceShape{Schedule::ReduceInner, 8, 4, 8, 256}, ReduceShape{Schedule::ReduceOuter, 0, 4, 8, 256}})
     for (KernelCase& k : new_reductions(s)) all.push_back(std::move(k));
+  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceInner, 1, 16, 8, 256}, ReduceShape{Schedule::ReduceInner, 8, 8, 8, 256}, ReduceShape{Schedule::ReduceOuter, 0, 8, 8, 256}})
+    for (KernelCase& k : narrow_reductions(s)) all.push_back(std::move(k));
   for (const std::int64_t n : {8, 100, 200, 400, 1000, 2000, 4000, 8000, 16000, 20000, 100000})
     for (KernelCase& k : rows({3, n})) all.push_back(std::move(k));
   for (const Dtype dtype : kDtypes) all.push_back(copies(100, dtype, static_cast<int>(16 / itemsize(dtype))));
@@ -169,6 +179,25 @@ TEST_CASE("render_cuda: products and arg reductions have the interpreter's bits 
   for (KernelCase& k : new_reductions({Schedule::ReduceInner, 8, 4, 1, 70001})) cases.push_back(std::move(k));
   for (KernelCase& k : new_reductions({Schedule::ReduceOuter, 0, 1, 5, 2600})) cases.push_back(std::move(k));
   check_bits(cases);
+}
+
+TEST_CASE("render_cuda: narrow integers are taken from words and added in 32 bits", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {33, 512, 2048, 4095, 4096}) {
+    for (const int vector : {1, 4, 8, 16})
+      for (KernelCase& k : narrow_reductions({Schedule::ReduceInner, 1, vector, 3, n})) cases.push_back(std::move(k));
+    for (const int vector : {1, 4, 8})
+      for (KernelCase& k : narrow_reductions({Schedule::ReduceOuter, 0, vector, 24, n})) cases.push_back(std::move(k));
+  }
+  for (const int vector : {8, 16})
+    for (KernelCase& k : narrow_reductions({Schedule::ReduceInner, 8, vector, 1, 70001})) cases.push_back(std::move(k));
+  check_bits(cases);
+}
+
+TEST_CASE("render_cuda: a row of very many chunks is folded in passes", "[render_cuda]") {
+  // 256 threads fold 16 states of four bytes each at once, or 4 large ones.
+  check_bits({many_reductions({Schedule::ReduceInner, 8, 4, 1, 1030 * 1024 + 77}, Dtype::Float64)}, 8);
+  check_bits({simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4100 * 1024 + 5}, Op::Sum, Dtype::Float32)}, 8);
 }
 
 TEST_CASE("render_cuda: elements of every dtype move with all their bits", "[render_cuda]") {

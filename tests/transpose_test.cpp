@@ -122,6 +122,26 @@ TEST_CASE("transpose: short dimensions and rows that stay whole are pointwise", 
   CHECK(lowered(permute({8, 8}, {1, 0}), cpu).ir.schedule == Schedule::Transpose);
 }
 
+TEST_CASE("transpose: a short dimension goes inside of all but a run of the last one", "[transpose]") {
+  for (const char* target : {"sm_90", "x86-64-v3"}) {
+    INFO(target);
+    CHECK(lowered(permute({6000, 3}, {1, 0}), target).args.extents == Dims{2, 3, 3000});
+    CHECK(lowered(permute({40, 5000, 3}, {2, 0, 1}), target).args.extents == Dims{50, 3, 4000});
+    CHECK(lowered(permute({40, 500, 3}, {2, 1, 0}), target).args.extents == Dims{500, 3, 40});
+    CHECK(lowered(permute({4099, 3}, {1, 0}), target).args.extents == Dims{3, 4099});  // a prime
+    CHECK(lowered(permute({500, 3}, {1, 0}), target).args.extents == Dims{3, 500});
+  }
+  std::vector<Maker> graphs;
+  for (const Dtype d : {Dtype::UInt8, Dtype::Float32, Dtype::Float64}) {
+    graphs.push_back(permute({6000, 3}, {1, 0}, d));
+    graphs.push_back(permute({40, 500, 3}, {2, 1, 0}, d));
+    graphs.push_back(permute({3, 40, 500, 2}, {3, 0, 2, 1}, d));
+  }
+  graphs.push_back(many(3, 6000));
+  check_bits(graphs, Schedule::Pointwise);
+  check_c_bits(graphs, Schedule::Pointwise);
+}
+
 TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
   const auto sums = [](int count) {
     Maker m;
