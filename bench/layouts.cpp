@@ -28,9 +28,9 @@ struct Row {
 ta::Array filled(const ta::Shape& shape, ta::Dtype dtype) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
-  const ta::Array x = ta::astype(ta::bitwise_and(ta::arange(count), 1), dtype);
+  const ta::Array x = ta::reshape(ta::astype(ta::bitwise_and(ta::arange(count), 1), dtype), shape);
   ta::evaluate(x);
-  return ta::reshape(x, shape);
+  return x;
 }
 
 void print(const Row& row, const bench::Ceilings& ceilings) {
@@ -87,7 +87,7 @@ std::vector<Row> of_layouts(double bytes) {
       {"sum of rows of m[:, 1:]", bytes, false, [m, all, odd] { return ta::sum(m(all, odd), 1); }},
       {"sum of odd rows", bytes, false, [narrow] { return ta::sum(narrow, 1); }},
       {"sum of columns of odd rows", bytes, false, [narrow] { return ta::sum(narrow, 0); }},
-      {"sum of transposed + m' rows", bytes, false, [m] { return ta::sum(ta::matrix_transpose(m), 1); }},
+      {"sum of transposed rows", bytes, false, [m] { return ta::sum(ta::matrix_transpose(m), 1); }},
       {"softmax of odd rows", 2 * bytes, true, [narrow] { return ta::softmax(narrow, 1); }},
   };
 }

@@ -58,6 +58,8 @@ int fold_width(const KernelIr& ir);
 
 /// Items per thread of a kernel.
 int items(const KernelIr& ir);
+/// Whether they lie along the reduced axis.
+bool along_row(const KernelIr& ir);
 
 /// What runs in a stage of a kernel, and what goes from stage to stage.
 struct Stage {
