@@ -380,9 +380,8 @@ bool KernelIr::has_narrow_lanes() const {
 }
 
 Dtype KernelIr::lane_dtype(std::size_t reduction) const {
-  const Dtype dtype = reductions[reduction].dtype;
-  if (!has_narrow_lanes()) return dtype;
-  return dtype == Dtype::Int64 ? Dtype::Int32 : Dtype::UInt32;
+  // Signed also where the sum is not: int8 added up as uint64 wraps.
+  return has_narrow_lanes() ? Dtype::Int32 : reductions[reduction].dtype;
 }
 
 int KernelIr::stages() const {

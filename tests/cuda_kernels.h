@@ -327,9 +327,8 @@ inline KernelCase simple_reduction(const ReduceShape& s, Op op, Dtype dtype) {
 }
 
 /// A sum, or the largest, of integers of 8 or 16 bits.
-inline KernelCase narrow_reduction(const ReduceShape& s, Op op, Dtype dtype) {
-  const Dtype sum = info(dtype).kind == DtypeKind::UInt ? Dtype::UInt64 : Dtype::Int64, wide = op == Op::Sum ? sum : Dtype::Int32;
-  KernelBuilder b = reduce_builder(std::string("narrow_") + info(dtype).suffix, s);
+inline KernelCase narrow_reduction(const ReduceShape& s, Op op, Dtype dtype, Dtype wide) {
+  KernelBuilder b = reduce_builder(std::string("narrow_") + info(dtype).suffix + "_" + info(wide).suffix, s);
   const Value x = b.compute(Region::Point, Op::Cast, wide, {b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s))});
   b.store(Region::Outer, b.result(b.reduce(op, x)), {1});
   return b.build();

@@ -54,8 +54,10 @@ std::vector<KernelCase> new_reductions(const ReduceShape& s) {
 /// Sums and maxima of every narrow integer.
 std::vector<KernelCase> narrow_reductions(const ReduceShape& s) {
   std::vector<KernelCase> all;
-  for (const Dtype dtype : {Dtype::Bool, Dtype::Int8, Dtype::UInt8, Dtype::Int16, Dtype::UInt16})
-    for (const Op op : {Op::Sum, Op::Max}) all.push_back(narrow_reduction(s, op, dtype));
+  for (const Dtype dtype : {Dtype::Bool, Dtype::Int8, Dtype::UInt8, Dtype::Int16, Dtype::UInt16}) {
+    for (const Dtype wide : {Dtype::Int64, Dtype::UInt64}) all.push_back(narrow_reduction(s, Op::Sum, dtype, wide));
+    all.push_back(narrow_reduction(s, Op::Max, dtype, Dtype::Int32));
+  }
   return all;
 }
 
