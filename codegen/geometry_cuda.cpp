@@ -24,10 +24,12 @@ OuterTile outer_tile(const KernelIr& ir) {
   return tile;
 }
 
+bool streams(const Access& a) { return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero; }
+
 std::size_t point_bytes(const KernelIr& ir) {
   std::size_t bytes = 0;
   for (const Access& a : ir.accesses)
-    if (!a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero) bytes += itemsize(ir.buffers[a.buffer]);
+    if (streams(a)) bytes += itemsize(ir.buffers[a.buffer]);
   return bytes;
 }
 

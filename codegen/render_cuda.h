@@ -29,7 +29,6 @@ inline constexpr int kThreads = 256;
 inline constexpr int kWarps = kThreads / 32;
 inline constexpr int kTreeBlock = 128;      ///< block of tree R
 inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per thread, or more where elements are narrow
-inline constexpr int kInnerStepBlocks = 8;  ///< tree blocks of one step of a warp
 inline constexpr int kTileItems = 4;        ///< neighbouring columns of a thread of Contract; it has two such runs
 inline constexpr int kTileLanes = 2;        ///< lanes of a tree block of a thread of ContractReduce, four elements each
 inline constexpr int kInnerSteps = 32;      ///< a warp takes at most so many steps of twice as many blocks as a thread has items
@@ -50,7 +49,9 @@ struct OuterTile {
 };
 OuterTile outer_tile(const KernelIr& ir);
 
-/// Bytes that a point loads along the reduced axis.
+/// Whether an access loads along the reduced axis.
+bool streams(const Access& a);
+/// Bytes that a point loads so.
 std::size_t point_bytes(const KernelIr& ir);
 
 /// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
@@ -195,7 +196,7 @@ std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions&
 std::string_view lane_functions();
 /// The tree above whole nodes: tree, push, collect; arrive; both. lanes, of one column of a block; fold, of the chunks of a tile
 /// of columns that have $total elements each.
-std::string_view node_functions();
+std::string node_functions();
 std::string_view arrive_function();
 std::string tree_functions();
 std::string_view column_lanes();

@@ -28,7 +28,10 @@ __device__ __forceinline__ $S_state $S_tree(const $N_params& p, $S_state (&v)[kN
   }
   return v[0];
 }
+)";
 
+/// The tree above the steps of a thread.
+constexpr std::string_view kSteps = R"(
 // The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
 __device__ __forceinline__ void $S_push(const $N_params& p, $S_state* pending, int pitch, int step, $S_state s, tarry_i64 unit, tarry_i64 nb) {
   int level = 0;
@@ -379,13 +382,12 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
 std::string skeleton(const KernelIr& ir) {
   if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes, kOuterKernel);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
-  const bool chunks = ir.rows_class == 8;
-  return fmt::format("{}{}{}{}{}{}", lane_functions(), tree_functions(), block_functions(), kInner, chunks ? kFoldColumns : "", chunks ? kInnerBlock : kInnerWarp);
+  const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(), kInner);
+  return ir.rows_class == 1 ? fmt::format("{}{}", inner, kInnerWarp) : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
 }
 
 /// Whether points are one vector's elements with next to nothing computed of them: a thread needs few registers.
 bool is_stream(const KernelIr& ir) {
-  const auto streams = [&](const Access& a) { return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero; };
   int cost = 0;
   for (const Instr& in : ir.instrs)
     if (in.region == Region::Point && in.kind == InstrKind::Compute) cost += graph::info(in.op).cost;
@@ -433,7 +435,7 @@ Parameters parameters_of(const KernelIr& ir) {
 }  // namespace
 
 std::string tree_functions() { return fmt::format("{}{}", node_functions(), kArrive); }
-std::string_view node_functions() { return kTree; }
+std::string node_functions() { return fmt::format("{}{}", kTree, kSteps); }
 std::string_view arrive_function() { return kArrive; }
 std::string_view column_fold() { return kFoldColumns; }
 std::string_view column_lanes() { return kColumnLanes; }

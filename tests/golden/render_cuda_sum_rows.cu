@@ -97,51 +97,6 @@ __device__ __forceinline__ ENTRY_split ENTRY_lane_pair(const ENTRY_params& p, in
 }
 __device__ __forceinline__ ENTRY_split ENTRY_uneven(const ENTRY_params& p, int m, int d) { return ENTRY_share(p, m / (2 * d) + 1, m / (2 * d)); }
 
-// Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
-template <int kNodes>
-__device__ __forceinline__ ENTRY_state ENTRY_tree(const ENTRY_params& p, ENTRY_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
-#pragma unroll
-  for (int d = 1; d < kNodes; d *= 2) {
-    const int last = (there - 1) / d * d;
-    const ENTRY_split whole = ENTRY_even(p, d * unit), cut = ENTRY_share(p, d * unit, tail);
-#pragma unroll
-    for (int i = 0; i < kNodes; i += 2 * d)
-      if (i + d < there) v[i] = ENTRY_combine(v[i], v[i + d], i + d == last ? cut : whole);
-    if (last & d) tail += d * unit;
-  }
-  return v[0];
-}
-
-// The nodes of a run's steps, as a binary counter: node `step` of nb <= unit elements comes in.
-__device__ __forceinline__ void ENTRY_push(const ENTRY_params& p, ENTRY_state* pending, int pitch, int step, ENTRY_state s, tarry_i64 unit, tarry_i64 nb) {
-  int level = 0;
-  for (; step >> level & 1; ++level) {
-    s = ENTRY_combine(pending[level * pitch], s, ENTRY_share(p, unit << level, nb));
-    nb += unit << level;
-  }
-  pending[level * pitch] = s;
-}
-
-// The node of a run of `steps` nodes with m elements in all: what is pending, from the right.
-__device__ __forceinline__ ENTRY_state ENTRY_collect(const ENTRY_params& p, const ENTRY_state* pending, int pitch, int steps, tarry_i64 unit, tarry_i64 m) {
-  int level = __ffs(steps) - 1;
-  ENTRY_state s = pending[level * pitch];
-  tarry_i64 nb = m - (tarry_i64)(steps & (steps - 1)) * unit;
-  for (++level; steps >> level; ++level) {
-    if (!(steps >> level & 1)) continue;
-    s = ENTRY_combine(pending[level * pitch], s, ENTRY_share(p, unit << level, nb));
-    nb += unit << level;
-  }
-  return s;
-}
-
-// Counts a thread block in; what it and those counted before have written is visible to the last one.
-__device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
-  tarry_u32 before;
-  asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");
-  return before;
-}
-
 // The lanes of 4 whole blocks, 4 in each thread; x[s] holds elements k + 32 s ... of them.
 __device__ __forceinline__ void ENTRY_take(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_loads* x, int k, ENTRY_state* c) {
 #pragma unroll
@@ -276,6 +231,28 @@ __device__ __forceinline__ ENTRY_state ENTRY_run(const ENTRY_params& p, const EN
   if (lane * 2 * 512 < m) s = kept[lane];
   __syncwarp();
   return ENTRY_across_lanes(p, s, 2 * 512, m);
+}
+
+// Combines `there` <= kNodes neighbouring nodes of `unit` elements each; the last one may have fewer, `tail`.
+template <int kNodes>
+__device__ __forceinline__ ENTRY_state ENTRY_tree(const ENTRY_params& p, ENTRY_state (&v)[kNodes], int there, tarry_i64 unit, tarry_i64 tail) {
+#pragma unroll
+  for (int d = 1; d < kNodes; d *= 2) {
+    const int last = (there - 1) / d * d;
+    const ENTRY_split whole = ENTRY_even(p, d * unit), cut = ENTRY_share(p, d * unit, tail);
+#pragma unroll
+    for (int i = 0; i < kNodes; i += 2 * d)
+      if (i + d < there) v[i] = ENTRY_combine(v[i], v[i + d], i + d == last ? cut : whole);
+    if (last & d) tail += d * unit;
+  }
+  return v[0];
+}
+
+// Counts a thread block in; what it and those counted before have written is visible to the last one.
+__device__ __forceinline__ tarry_u32 ENTRY_arrive(tarry_u32* ticket) {
+  tarry_u32 before;
+  asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");
+  return before;
 }
 
 // Folds chunk states of `unit` elements in place, 16 at a time, to at most `most`: of one chunk part[0, 1) are the results.
