@@ -29,6 +29,40 @@ class Reader {
   std::string_view bytes_;
 };
 
+/// Writes where a node keeps its attributes.
+class Writer {
+ public:
+  explicit Writer(char* at) : at_(at) {}
+  template <class T>
+  void put(T value) {
+    std::memcpy(at_, &value, sizeof value);
+    at_ += sizeof value;
+  }
+
+ private:
+  char* at_;
+};
+
+template <class To>
+void write(const UpdateAttributes& a, To& to) {
+  TARRY_ASSERT(a.start.size() == a.step.size());
+  to.put(static_cast<std::int32_t>(a.start.size()));
+  for (int d = 0; d < a.start.size(); ++d) {
+    to.put(a.start[d]);
+    to.put(a.step[d]);
+  }
+}
+
+template <class To>
+void write(const IndexMap& m, To& to) {
+  to.put(static_cast<std::int32_t>(m.size));
+  for (int d = 0; d < m.size; ++d) {
+    to.put(m[d].axis);
+    to.put(m[d].start);
+    to.put(m[d].step);
+  }
+}
+
 }  // namespace
 
 AttributeBytes encode(const ReduceAttributes& a) {
@@ -65,14 +99,14 @@ bool UpdateAttributes::dense() const {
 }
 
 AttributeBytes encode(const UpdateAttributes& a) {
-  TARRY_ASSERT(a.start.size() == a.step.size());
   AttributeBytes bytes;
-  bytes.put(static_cast<std::int32_t>(a.start.size()));
-  for (int d = 0; d < a.start.size(); ++d) {
-    bytes.put(a.start[d]);
-    bytes.put(a.step[d]);
-  }
+  write(a, bytes);
   return bytes;
+}
+
+void encode(const UpdateAttributes& a, KeptAttributes& to) {
+  Writer writer(to.room(4 + 16 * static_cast<std::size_t>(a.start.size())));
+  write(a, writer);
 }
 
 UpdateAttributes decode_update(std::string_view bytes) {
@@ -90,13 +124,13 @@ UpdateAttributes decode_update(std::string_view bytes) {
 
 AttributeBytes encode(const IndexMap& m) {
   AttributeBytes bytes;
-  bytes.put(static_cast<std::int32_t>(m.size));
-  for (int d = 0; d < m.size; ++d) {
-    bytes.put(m[d].axis);
-    bytes.put(m[d].start);
-    bytes.put(m[d].step);
-  }
+  write(m, bytes);
   return bytes;
+}
+
+void encode(const IndexMap& m, KeptAttributes& to) {
+  Writer writer(to.room(4 + 20 * static_cast<std::size_t>(m.size)));
+  write(m, writer);
 }
 
 IndexMap decode_view(std::string_view bytes) {

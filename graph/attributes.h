@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "graph/shape.h"
+#include "support/recycle.h"
 
 namespace tarry::graph {
 
@@ -38,6 +39,32 @@ class AttributeBytes {
   char bytes_[8 + 24 * static_cast<std::size_t>(kMaxRank)];  // a view's or an update's
 };
 
+/// The canonical form as a node keeps it: in place where it is short, as of two dimensions.
+class KeptAttributes {
+ public:
+  KeptAttributes() noexcept {}  // NOLINT: what is beyond the end stays unset
+  KeptAttributes(const KeptAttributes&) = delete;
+  KeptAttributes& operator=(const KeptAttributes&) = delete;
+  ~KeptAttributes() {
+    if (size_ > sizeof here_) support::give_block(block_, size_);
+  }
+  /// Room for all bytes, which the caller fills. Once.
+  char* room(std::size_t size) {
+    if (size > sizeof here_) block_ = static_cast<char*>(support::take_block(size));
+    size_ = size;
+    return size > sizeof here_ ? block_ : here_;
+  }
+  void keep(std::string_view bytes) { std::memcpy(room(bytes.size()), bytes.data(), bytes.size()); }
+  operator std::string_view() const { return {size_ > sizeof here_ ? block_ : here_, size_}; }  // NOLINT: conversion wanted
+
+ private:
+  std::size_t size_ = 0;
+  union {
+    char here_[56];
+    char* block_;
+  };
+};
+
 struct ReduceAttributes {
   std::int32_t axis = 0;
   std::int64_t weight = 1;  ///< MomentsMerge: elements that each input (mean, m2) stands for
@@ -64,9 +91,11 @@ struct UpdateAttributes {
   [[nodiscard]] bool dense() const;  ///< every step is 1
 };
 AttributeBytes encode(const UpdateAttributes& a);
+void encode(const UpdateAttributes& a, KeptAttributes& to);
 UpdateAttributes decode_update(std::string_view bytes);
 
 AttributeBytes encode(const IndexMap& m);
+void encode(const IndexMap& m, KeptAttributes& to);
 IndexMap decode_view(std::string_view bytes);
 
 }  // namespace tarry::graph

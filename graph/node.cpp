@@ -41,7 +41,7 @@ struct LiveEnd {
 };
 thread_local LiveEnd live_end;
 
-void list_live_count() {
+[[gnu::noinline]] void list_live_count() {
   live_end.armed = true;
   const std::lock_guard lock(live_counts.mutex);
   live_here.next = live_counts.first;
@@ -49,7 +49,7 @@ void list_live_count() {
   live_here.state = LiveCount::State::Listed;
 }
 
-void count_live(std::int64_t change) {
+inline void count_live(std::int64_t change) {
   if (live_here.state == LiveCount::State::Unlisted) list_live_count();
   if (live_here.state == LiveCount::State::Closed) {
     live_counts.ended.fetch_add(change, std::memory_order_relaxed);
@@ -170,9 +170,9 @@ Node* new_node(const NodeSpec& spec) {
   const int rank = static_cast<int>(spec.shape.size());
   TARRY_ASSERT(rank <= kMaxRank);
   std::unique_ptr<Extra> extra;
-  if (!spec.attributes.empty() || rank > Node::kInlineRank) {
-    extra = std::make_unique<Extra>();
-    extra->attributes.assign(spec.attributes.begin(), spec.attributes.end());
+  if (spec.attributes != nullptr || rank > Node::kInlineRank) {
+    extra = std::make_unique_for_overwrite<Extra>();
+    if (spec.attributes != nullptr) extra->attributes.keep(*spec.attributes);
     if (rank > Node::kInlineRank) extra->dims.assign(spec.shape.begin(), spec.shape.end());
   }
   Node* n = new (take_cell()) Node;
@@ -201,8 +201,6 @@ void drop(Node* n, Node*& dying) noexcept {
 
 }  // namespace
 
-std::span<const std::int64_t> Node::shape() const { return {rank <= kInlineRank ? dims : extra->dims.data(), rank}; }
-
 Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
   TARRY_ASSERT(inputs.size() <= Node::kMaxInputs);
   Node* n = new_node(spec);
@@ -228,7 +226,7 @@ Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs) {
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device,
                 Where where) {
   Edge edge = make_node(
-      {.op = Op::Input, .dtype = dtype, .device = device, .shape = shape, .attributes = {}, .cell = {}, .where = where},
+      {.op = Op::Input, .dtype = dtype, .device = device, .shape = shape, .attributes = nullptr, .cell = {}, .where = where},
       {});
   if (storage->buffer->owner != Owner::Pool && !storage->check) edge.node()->inputs[0] = pending::kUncounted;
   edge.node()->need_extra().results.push_back(std::move(storage));
@@ -240,8 +238,6 @@ void free_cell(Node* dead) noexcept {
   dead->~Node();
   give_cell(dead);
 }
-
-void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
 
 void release(Node* n) noexcept {
   Node* dying = nullptr;

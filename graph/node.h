@@ -68,7 +68,7 @@ class Edge {
 struct Extra : support::Recycled {
   template <class T>
   using List = std::vector<T, support::Recycler<T>>;
-  List<char> attributes;                  ///< canonical bytes, see attributes.h
+  KeptAttributes attributes;
   List<std::int64_t> dims;                ///< the shape where rank > Node::kInlineRank
   List<std::shared_ptr<Storage>> results; ///< one per output once Ready
   std::exception_ptr error;                         ///< once Failed
@@ -101,10 +101,10 @@ struct alignas(128) Node {
 
   [[nodiscard]] Node* input(int i) const { return reinterpret_cast<Node*>(inputs[i] & ~std::uintptr_t{127}); }
   [[nodiscard]] std::uint32_t input_output(int i) const { return static_cast<std::uint32_t>(inputs[i] & 127); }
-  [[nodiscard]] std::span<const std::int64_t> shape() const;
+  [[nodiscard]] std::span<const std::int64_t> shape() const { return {rank <= kInlineRank ? dims : extra->dims.data(), rank}; }
   [[nodiscard]] Where where() const { return {file, line}; }
   [[nodiscard]] ScalarCell cell() const { ScalarCell c; __builtin_memcpy(c.bytes, dims, 16); return c; }
-  [[nodiscard]] std::string_view attributes() const { return extra ? std::string_view(extra->attributes.data(), extra->attributes.size()) : std::string_view(); }
+  [[nodiscard]] std::string_view attributes() const { return extra ? std::string_view(extra->attributes) : std::string_view(); }
   Extra& need_extra() { if (!extra) extra = new Extra; return *extra; }
 };
 static_assert(sizeof(Node) == 128);
@@ -116,7 +116,7 @@ struct NodeSpec {
   Mode mode = Mode::Strict;
   Device device{};
   std::span<const std::int64_t> shape;
-  AttributeBytes attributes;
+  const AttributeBytes* attributes = nullptr;
   ScalarCell cell;  ///< Op::Scalar only
   Where where;
 };
@@ -128,7 +128,7 @@ Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs);
 /// A Ready Input node that holds `storage`.
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
 
-void retain(Node* n) noexcept;
+inline void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
 void free_cell(Node* dead) noexcept;  ///< of a node that holds nothing any more
 void release(Node* n) noexcept;  ///< destroys iteratively; never call with engine_mutex() held
 /// Removes and returns the node's input references, to be dropped outside the lock. Caller holds engine_mutex().

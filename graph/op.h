@@ -36,8 +36,14 @@ inline constexpr OpInfo kOpTable[] = {
 };
 inline constexpr int kOpCount = static_cast<int>(sizeof(kOpTable) / sizeof(kOpTable[0]));
 
+inline constexpr std::string_view kOpNames[] = {
+#define TARRY_OP(ENUM, NAME, ...) #NAME,
+#include "graph/ops.def"
+#undef TARRY_OP
+};
+
 constexpr const OpInfo& info(Op op) { return kOpTable[static_cast<int>(op)]; }
-constexpr std::string_view name(Op op) { return info(op).name; }
+constexpr std::string_view name(Op op) { return kOpNames[static_cast<int>(op)]; }  // its length is known when compiled
 
 /// Outputs of an op: Moments and MomentsMerge give (mean, m2), everything else one array.
 constexpr int output_count(Op op) { return op == Op::Moments || op == Op::MomentsMerge ? 2 : 1; }

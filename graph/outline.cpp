@@ -52,9 +52,7 @@ class Walker {
 
   Node* visit(Node* root) {
     if (seen(root)) return nullptr;
-    o_.stack.push_back({root, 0});
-    while (!o_.stack.empty()) {
-      Outline::Frame& f = o_.stack.back();
+    for (Outline::Frame f{root, 0};;) {
       Node* const n = f.node;
       const State state = n->state.load(std::memory_order_acquire);
       if (state == State::Lazy) {
@@ -64,7 +62,8 @@ class Walker {
           if (!seen(input)) below = input;
         }
         if (below != nullptr) {
-          o_.stack.push_back({below, 0});
+          o_.stack.push_back(f);
+          f = {below, 0};
           continue;
         }
       } else if (state == State::Claimed) {
@@ -72,10 +71,11 @@ class Walker {
       } else if (state == State::Failed) {
         std::rethrow_exception(n->extra->error);
       }
+      add(n, state == State::Ready);
+      if (o_.stack.empty()) return nullptr;
+      f = o_.stack.back();
       o_.stack.pop_back();
-      if (!seen(n)) add(n, state == State::Ready);
     }
-    return nullptr;
   }
 
   /// The scalar that stands for `n`, or nullptr. Looks back over a fixed number of them: the answer depends on the program

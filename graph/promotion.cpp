@@ -72,9 +72,14 @@ void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where) {
 
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where) {
   const auto dtype_of = [](const Argument& v) { return v.edge.node()->dtype; };
-  const auto first = std::find_if(values.begin(), values.end(), [](const Argument& v) { return static_cast<bool>(v.edge); });
-  Dtype dtype = first == values.end() ? bool_ : dtype_of(*first);
-  const bool mixed = std::any_of(values.begin(), values.end(), [&](const Argument& v) { return v.edge && dtype_of(v) != dtype; });
+  const Argument* first = nullptr;
+  bool mixed = false;
+  for (const Argument& v : values) {
+    if (!v.edge) continue;
+    if (first == nullptr) first = &v;
+    mixed = mixed || dtype_of(v) != dtype_of(*first);
+  }
+  Dtype dtype = first == nullptr ? bool_ : dtype_of(*first);
   if (mixed) {
     std::optional<Dtype> arrays;
     const auto fold = [&](bool floating) {  // floats first: what they hold never meets an integer that it clashes with

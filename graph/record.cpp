@@ -5,6 +5,7 @@
 #include <tarry/scope.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -91,6 +92,13 @@ Dims broadcast_shape(std::string_view op, std::span<const Argument> arguments, W
   return shape;
 }
 
+bool same_shape(const Node& a, const Node& b) {
+  const auto x = a.shape(), y = b.shape();
+  bool same = x.size() == y.size();
+  for (std::size_t d = 0; same && d < x.size(); ++d) same = x[d] == y[d];  // few: comparing costs less than a call
+  return same;
+}
+
 /// The one explicit device among `a` and `b`.
 Device combine(Device a, Device b, std::string_view op, Where where) {
   if (b == Device{} || a == b) return a;
@@ -106,7 +114,8 @@ NodeSpec spec_of(Op op, Dtype dtype, Device device, std::span<const std::int64_t
   spec.mode = context().mode;
   spec.device = device;
   spec.shape = shape;
-  spec.where = where;
+  spec.where.file = where.file;  // one by one, as they were stored: a processor waits where it loads both at once
+  spec.where.line = where.line;
   return spec;
 }
 
@@ -120,8 +129,19 @@ bool integer_cell(Scalar value, ScalarCell& cell) noexcept {
   return true;
 }
 
+/// float32 has this number, and no denormal: it converts alike in every floating-point state.
+bool converts_alike(double value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t exponent = bits >> 52 & 0x7ff;
+  return (bits & 0x1fffffff) == 0 && exponent >= 1023 - 126 && exponent <= 1023 + 127;
+}
+
 template <class T>
 bool float_cell(Scalar value, ScalarCell& cell) noexcept {
+  if (value.kind() == Scalar::Kind::Float && converts_alike(value.as_float())) {
+    cell = ScalarCell::of(static_cast<T>(value.as_float()));
+    return true;
+  }
   const support::DefaultFloatingPoint state;
   T converted{};
   switch (value.kind()) {  // each kind rounds once
@@ -295,20 +315,26 @@ Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::str
     values = arguments.subspan(1);
   }
   const Dtype dtype = compute_dtype(op, common_dtype(called, values, where), called, where);
-  const auto first = std::find_if(arguments.begin(), arguments.end(), [](const Argument& a) { return bool(a.edge); });
-  std::span<const std::int64_t> shape;  // of the arrays where it is one
-  if (first != arguments.end()) shape = first->edge.node()->shape();
-  const bool same = std::all_of(arguments.begin(), arguments.end(), [&](const Argument& a) {
-    return !a.edge || std::ranges::equal(a.edge.node()->shape(), shape);
-  });
+  const Node* first = nullptr;
+  bool same = true, together = true;  // shapes, devices
+  for (const Argument& a : arguments) {
+    if (!a.edge) continue;
+    const Node& n = *a.edge.node();
+    if (first == nullptr) first = &n;
+    same = same && same_shape(n, *first);
+    together = together && n.device == first->device;
+  }
   Dims broadcast;
+  std::span<const std::int64_t> shape;
   if (!same) {
     broadcast = broadcast_shape(called, arguments, where);
     shape = broadcast.span();
+  } else if (first != nullptr) {
+    shape = first->shape();
   }
-  Device device;
-  for (const Argument& a : arguments) {
-    if (a.edge) device = combine(device, a.edge.node()->device, called, where);
+  Device device = first != nullptr ? first->device : Device{};
+  for (std::size_t i = 0; i < arguments.size() && !together; ++i) {
+    if (const Edge& e = arguments[i].edge) device = combine(device, e.node()->device, called, where);
   }
   const NodeSpec spec = spec_of(op, output_dtype(op, dtype), device, shape, where);
   std::array<Edge, Node::kMaxInputs> inputs;
@@ -350,14 +376,16 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
 Edge record_opaque(std::uint64_t value, Dtype dtype, Where where) {
   NodeSpec spec = spec_of(Op::Scalar, dtype, Device{}, {}, where);
   spec.cell = dtype == uint32 ? ScalarCell::of(static_cast<std::uint32_t>(value)) : ScalarCell::of(value);
-  spec.attributes = kOpaque;
+  const AttributeBytes opaque = kOpaque;
+  spec.attributes = &opaque;
   return make_node(spec, {});
 }
 
 Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where) {
   TARRY_ASSERT(axis >= IotaAttributes::kNumber && axis < static_cast<int>(shape.size()));
   NodeSpec spec = spec_of(Op::Iota, int64, context().device, shape, where);
-  spec.attributes = encode(IotaAttributes{axis});
+  const AttributeBytes attributes = encode(IotaAttributes{axis});
+  spec.attributes = &attributes;
   return make_node(spec, {});
 }
 
@@ -365,9 +393,9 @@ Edge record_view(Edge x, const IndexMap& map, std::span<const std::int64_t> shap
   const Node& n = *x.node();
   TARRY_ASSERT(map.size == n.rank);
   if (device == Device{}) device = n.device;
-  NodeSpec spec = spec_of(Op::View, n.dtype, device, shape, where);
-  spec.attributes = encode(map);
-  return make_node_from(spec, {&x, 1});
+  Edge view = make_node_from(spec_of(Op::View, n.dtype, device, shape, where), {&x, 1});
+  encode(map, view.node()->need_extra().attributes);
+  return view;
 }
 
 Edge record_reshape(Edge x, std::span<const std::int64_t> shape, Where where) {
@@ -387,7 +415,8 @@ Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attribu
   Dims shape(n.shape());
   shape.erase(attributes.axis);
   NodeSpec spec = spec_of(op, is_arg_reduce(op) ? int64 : n.dtype, n.device, shape.span(), where);
-  spec.attributes = encode(attributes);
+  const AttributeBytes bytes = encode(attributes);
+  spec.attributes = &bytes;
   return make_node(spec, inputs);
 }
 
@@ -404,7 +433,8 @@ Edge record_scan(Op op, const Edge& x, int axis, Where where) {
   TARRY_ASSERT(is_scan(op));
   const Node& n = *x.node();
   NodeSpec spec = spec_of(op, n.dtype, n.device, n.shape(), where);
-  spec.attributes = encode(ReduceAttributes{axis, 1});
+  const AttributeBytes attributes = encode(ReduceAttributes{axis, 1});
+  spec.attributes = &attributes;
   return make_node(spec, {&x, 1});
 }
 
@@ -418,21 +448,8 @@ Edge output_of(const Edge& e, std::uint32_t output) {
 namespace tarry {
 inline namespace v0 {
 
-graph::Edge detail::edge(const Array& x, std::string_view op, Where where) {
-  if (graph::pending::overdue()) graph::pending::evaluate_overdue(where);
-  return defined_edge(x, op, where);
-}
-
-graph::Edge detail::defined_edge(const Array& x, std::string_view op, Where where) {
-  if (!x.is_defined()) {
-    TARRY_THROW(InvalidArgument, std::string(op), where, "an operand is undefined: default-constructed or moved from");
-  }
-  return ArrayAccess::edge(x);
-}
-
-graph::Argument detail::argument(const Operand& x, std::string_view op, Where where) {
-  if (x.array() == nullptr) return {graph::Edge(), x.scalar()};
-  return {edge(*x.array(), op, where), 0};
+void detail::throw_undefined(std::string_view op, Where where) {
+  TARRY_THROW(InvalidArgument, std::string(op), where, "an operand is undefined: default-constructed or moved from");
 }
 
 Scope::Scope() noexcept

@@ -96,6 +96,7 @@ struct ArrayAccess {
     if (x.node_ != nullptr) graph::retain(x.node_);
     return {x.node_, x.output_};
   }
+  static graph::Edge take(Array& x) noexcept { return {std::exchange(x.node_, nullptr), x.output_}; }
   static graph::Node* node(const Array& x) noexcept { return x.node_; }
   static Array array(graph::Edge e) noexcept {
     const std::uint32_t output = e.output();
@@ -103,11 +104,28 @@ struct ArrayAccess {
   }
 };
 
+[[noreturn]] void throw_undefined(std::string_view op, Where where);
 /// The edge of a defined array; throws InvalidArgument for an undefined one.
-graph::Edge defined_edge(const Array& x, std::string_view op, Where where);
+inline graph::Edge defined_edge(const Array& x, std::string_view op, Where where) {
+  if (!x.is_defined()) throw_undefined(op, where);
+  return ArrayAccess::edge(x);
+}
 /// The same for an operation that will record something: what waits beyond the budget is evaluated first.
-graph::Edge edge(const Array& x, std::string_view op, Where where);
-graph::Argument argument(const Operand& x, std::string_view op, Where where);
+inline graph::Edge edge(const Array& x, std::string_view op, Where where) {
+  if (graph::pending::overdue()) graph::pending::evaluate_overdue(where);
+  return defined_edge(x, op, where);
+}
+/// The edge of an operand that is an array; one that is given gives its reference away.
+inline graph::Edge edge(const Operand& x, std::string_view op, Where where) {
+  if (x.given() == nullptr) return edge(*x.array(), op, where);
+  if (graph::pending::overdue()) graph::pending::evaluate_overdue(where);
+  if (!x.given()->is_defined()) throw_undefined(op, where);
+  return ArrayAccess::take(*x.given());
+}
+inline graph::Argument argument(const Operand& x, std::string_view op, Where where) {
+  if (x.array() == nullptr) return {graph::Edge(), x.scalar()};
+  return {edge(x, op, where), 0};
+}
 inline Array wrap(graph::Edge e) noexcept { return ArrayAccess::array(std::move(e)); }
 
 }  // namespace detail

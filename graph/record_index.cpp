@@ -56,7 +56,7 @@ Range slice_range(const Call& call, const Slice& s, int axis) {
   const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : step > 0 ? highest : lowest;
   const std::int64_t span = step > 0 ? stop - first : first - stop;
   if (span <= 0) return {0, 1, 0};
-  const std::int64_t count = (span - 1) / std::abs(step) + 1;
+  const std::int64_t count = step == 1 ? span : (span - 1) / std::abs(step) + 1;
   return {first, count > 1 ? step : 1, count};
 }
 
@@ -142,7 +142,7 @@ Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const 
   const Where where = v.where();
   const Dtype dtype = x.node()->dtype;
   if (v.array() == nullptr) return record_scalar(v.scalar(), dtype, op, where);
-  Edge value = detail::edge(*v.array(), op, where);
+  Edge value = detail::edge(v, op, where);
   const Node& n = *value.node();
   if (promote(dtype, n.dtype) != dtype) {
     TARRY_THROW(InvalidArgument, op, where,
@@ -157,26 +157,25 @@ Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const 
 }
 
 /// x with `value` in `part`. Negative steps become positive ones: the value is read backwards instead.
-Edge put(const char* op, Edge x, Edge value, const Part& part, Where where) {
+Edge put(const char* op, Edge x, Edge value, Part& part, Where where) {
   if (element_count(part.shape.span()) == 0) return x;
-  UpdateAttributes at = part.at;
-  IndexMap box_of(part.shape.size());  // coordinates of the part at coordinates of the box
-  int backwards = 0;
+  bool backwards = false;
   for (int d = 0; d < part.map.size; ++d) {
-    if (part.map[d].axis < 0) continue;
-    AxisMap& m = box_of[part.map[d].axis];
-    m = {d, 0, 1};
-    if (at.step[d] < 0) {
-      at.start[d] += (part.box[d] - 1) * at.step[d];
-      at.step[d] = -at.step[d];
-      m = {d, part.box[d] - 1, -1};
-      ++backwards;
-    }
+    std::int64_t& step = part.at.step[d];
+    if (step > 0) continue;
+    part.at.start[d] += (part.box[d] - 1) * step;
+    step = -step;
+    backwards = true;
   }
-  const bool as_is = std::ranges::equal(value.node()->shape(), part.box.span()) && backwards == 0;
-  if (as_is && part.shape.size() == part.map.size) return record_update(op, std::move(x), std::move(value), at, where);
+  const bool as_is = !backwards && std::ranges::equal(value.node()->shape(), part.box.span());
+  if (as_is && part.shape.size() == part.map.size) return record_update(op, std::move(x), std::move(value), part.at, where);
+  IndexMap box_of(part.shape.size());  // coordinates of the part at coordinates of the box
+  for (int d = 0; d < part.map.size; ++d) {
+    const AxisMap& m = part.map[d];
+    if (m.axis >= 0) box_of[m.axis] = m.step < 0 ? AxisMap{d, part.box[d] - 1, -1} : AxisMap{d, 0, 1};
+  }
   const IndexMap map = compose(broadcast_map(value.node()->shape(), part.shape.span()), box_of);
-  return record_update(op, std::move(x), record_view(std::move(value), map, part.box.span(), where), at, where);
+  return record_update(op, std::move(x), record_view(std::move(value), map, part.box.span(), where), part.at, where);
 }
 
 enum class Write : std::uint8_t { Replace, Add };
@@ -186,7 +185,7 @@ std::span<const Index> list(std::initializer_list<Index> box) { return {box.begi
 Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, const Operand& v, Write write) {
   const Where where = v.where();
   Edge base = detail::edge(x, op, where);
-  const Part part = part_of(op, base, list(box), where);
+  Part part = part_of(op, base, list(box), where);
   Edge value = value_for(op, base, v, part.shape.span());
   if (write == Write::Add) {
     const Edge old = record_view(base, part.map, part.shape.span(), where);
@@ -223,11 +222,12 @@ Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttri
                       .mode = context().mode,
                       .device = b.device == Device{} ? v.device : b.device,
                       .shape = b.shape(),
-                      .attributes = encode(place),
                       .cell = {},
                       .where = where};
   Edge inputs[] = {std::move(base), std::move(value)};
-  return make_node_from(spec, inputs);
+  Edge update = make_node_from(spec, inputs);
+  encode(place, update.node()->need_extra().attributes);
+  return update;
 }
 
 }  // namespace graph

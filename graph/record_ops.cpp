@@ -13,26 +13,31 @@ using graph::Op;
 
 graph::Argument argument(const Operand& x, Op op, Where where) { return detail::argument(x, name(op), where); }
 
-template <class... A>
-Array map_of(Op op, Where where, A&&... of) {
-  graph::Argument arguments[] = {std::forward<A>(of)...};
+Array map(Op op, std::span<graph::Argument> arguments, Where where) {
   return detail::wrap(graph::record_map_from(op, arguments, where));
 }
 
 Array map(Op op, const Array& x, Where where) {
-  return map_of(op, where, graph::Argument{detail::edge(x, name(op), where), 0});
+  graph::Argument arguments[] = {{detail::edge(x, name(op), where), 0}};
+  return map(op, arguments, where);
 }
 
-Array map(Op op, const Operand& x) { return map_of(op, x.where(), argument(x, op, x.where())); }
+Array map(Op op, const Operand& x) {
+  const Where where = x.where();
+  graph::Argument arguments[] = {argument(x, op, where)};
+  return map(op, arguments, where);
+}
 
 Array map(Op op, const Operand& a, const Operand& b) {
   const Where where = a.where();
-  return map_of(op, where, argument(a, op, where), argument(b, op, where));
+  graph::Argument arguments[] = {argument(a, op, where), argument(b, op, where)};
+  return map(op, arguments, where);
 }
 
 Array map(Op op, const Operand& a, const Operand& b, const Operand& c) {
   const Where where = a.where();
-  return map_of(op, where, argument(a, op, where), argument(b, op, where), argument(c, op, where));
+  graph::Argument arguments[] = {argument(a, op, where), argument(b, op, where), argument(c, op, where)};
+  return map(op, arguments, where);
 }
 
 /// Integers are whole already.

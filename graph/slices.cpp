@@ -216,7 +216,7 @@ Edge Slicer::node(const GraphNode& like, Op op, Dtype dtype, const Dims& shape, 
                     .mode = like.mode,
                     .device = device_,
                     .shape = shape.span(),
-                    .attributes = attributes,
+                    .attributes = attributes.empty() ? nullptr : &attributes,
                     .cell = {},
                     .where = like.where()},
                    inputs);
@@ -293,12 +293,13 @@ Edge Slicer::make_source(NodeId id, const Box& box, Pass& pass) {
       TARRY_ASSERT(source.kind == ScalarSource::Kind::Cell);
       const ScalarCell& cell = cells_[source.cell];
       const bool opaque = source.known == ScalarClass::Other && classify(n.dtype, cell) != ScalarClass::Other;
+      const AttributeBytes attributes = kOpaque;
       whole_[id] = make_node({.op = Op::Scalar,
                               .dtype = n.dtype,
                               .mode = n.mode,
                               .device = device_,
                               .shape = {},
-                              .attributes = opaque ? AttributeBytes(kOpaque) : AttributeBytes(),
+                              .attributes = opaque ? &attributes : nullptr,
                               .cell = cell,
                               .where = n.where()},
                              {});

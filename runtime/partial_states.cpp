@@ -119,12 +119,13 @@ class Merger {
   /// A number that no rewrite looks at: all values of it have one kernel.
   template <class T>
   [[nodiscard]] Edge number(T value, Dtype dtype) const {
+    const graph::AttributeBytes opaque = graph::kOpaque;
     return graph::make_node({.op = Op::Scalar,
                              .dtype = dtype,
                              .mode = like_.mode,
                              .device = slicer_.device(),
                              .shape = {},
-                             .attributes = graph::kOpaque,
+                             .attributes = &opaque,
                              .cell = graph::ScalarCell::of(value),
                              .where = like_.where()},
                             {});

@@ -421,6 +421,22 @@ TEST_CASE("record: compound operators rebind one handle and leave the others", "
                                            "bitwise_and:i32(bitwise_or:i32("));
 }
 
+Array twice(const Operand& x) { return multiply(x, x) + multiply(1, x); }
+
+TEST_CASE("record: a temporary beside an operator is held by the result alone, any other operand stays what it is", "[graph][record]") {
+  const Array x = zeros({3});
+  const Array sum = x * 2.0f + (x - 1.0f);
+  CHECK(node(sum).input(0)->refs == 1);
+  CHECK(node(sum).input(1)->refs == 1);
+  CHECK(node(-(x + 1.0f)).input(0)->refs == 1);
+  const std::string once = tree(x + 1.0f);
+  CHECK(tree(twice(x + 1.0f)) == "add:f32(multiply:f32(" + once + ", " + once + "), multiply:f32(scalar:f32=1.00, " + once + "))");
+  Array y = x + 1.0f;
+  CHECK(node(y + y).input(0) == &node(y));
+  CHECK(y.is_defined());
+  CHECK_THROWS_AS(Array() + x, InvalidArgument);
+}
+
 TEST_CASE("record: what cannot mean anything does not compile", "[graph][record]") {
   STATIC_REQUIRE_FALSE(Conjunction<Array, Array>);
   STATIC_REQUIRE_FALSE(Conjunction<Array, bool>);

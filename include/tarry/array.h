@@ -68,6 +68,47 @@ TARRY_EXPORT Array negative(const Operand& x);
 TARRY_EXPORT Array bitwise_invert(const Operand& x);
 }  // namespace detail
 
+/// An argument of an operation: an array or a C++ number, with the place in the user's program where it was passed.
+/// Holds a pointer to the array: meant for parameters only.
+class Operand {
+ public:
+  Operand(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : array_(&x), where_(where) {}
+  Operand(Array&& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : array_(&x), temporary_(&x), where_(where) {}
+  template <detail::Number T>
+  Operand(T value, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : scalar_(value), where_(where) {}
+
+  Operand(const Array& x, Where where) noexcept : array_(&x), where_(where) {}
+  /// A copy does not give the array away.
+  Operand(const Operand& o) noexcept : array_(o.array_), scalar_(o.scalar_), where_(o.where_) {}
+  Operand& operator=(const Operand& o) noexcept {
+    array_ = o.array_;
+    temporary_ = given_ = nullptr;
+    scalar_ = o.scalar_;
+    where_ = o.where_;
+    return *this;
+  }
+
+  [[nodiscard]] const Array* array() const noexcept { return array_; }  ///< null for a number
+  [[nodiscard]] Scalar scalar() const noexcept { return scalar_; }
+  [[nodiscard]] Where where() const noexcept { return where_; }
+
+  /// The last use of this operand: what it is passed to may move from the array if that is a temporary.
+  [[nodiscard]] const Operand& give() noexcept {
+    given_ = temporary_;
+    return *this;
+  }
+  [[nodiscard]] Array* given() const noexcept { return given_; }
+
+ private:
+  const Array* array_ = nullptr;
+  Array *temporary_ = nullptr, *given_ = nullptr;
+  Scalar scalar_ = 0;
+  Where where_;
+};
+
 /// An n-dimensional array of one dtype whose values are computed when they are needed. A handle: copying it costs one
 /// counter, values never change, and updating one handle (`x += 1`) leaves every other one as it was.
 /// Default-constructed and moved-from arrays are undefined: every use but repr(), copying and assigning throws
@@ -179,24 +220,24 @@ class TARRY_EXPORT Array {
   // Operators record the function of the same meaning in ops.h, with the user's file and line. `/` is true division
   // and `%` takes the sign of the divisor. `& | ^ ~ << >>` work on bits, and on bools as logic. Comparisons give arrays of
   // bool.
-  [[nodiscard]] friend Array operator+(const Operand& a, const Operand& b) { return v0::add(a, b); }
-  [[nodiscard]] friend Array operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
-  [[nodiscard]] friend Array operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
-  [[nodiscard]] friend Array operator/(const Operand& a, const Operand& b) { return divide(a, b); }
-  [[nodiscard]] friend Array operator%(const Operand& a, const Operand& b) { return remainder(a, b); }
-  [[nodiscard]] friend Array operator-(const Operand& x) { return detail::negative(x); }
-  [[nodiscard]] friend Array operator&(const Operand& a, const Operand& b) { return bitwise_and(a, b); }
-  [[nodiscard]] friend Array operator|(const Operand& a, const Operand& b) { return bitwise_or(a, b); }
-  [[nodiscard]] friend Array operator^(const Operand& a, const Operand& b) { return bitwise_xor(a, b); }
-  [[nodiscard]] friend Array operator<<(const Operand& a, const Operand& b) { return bitwise_left_shift(a, b); }
-  [[nodiscard]] friend Array operator>>(const Operand& a, const Operand& b) { return bitwise_right_shift(a, b); }
-  [[nodiscard]] friend Array operator~(const Operand& x) { return detail::bitwise_invert(x); }
-  [[nodiscard]] friend Array operator==(const Operand& a, const Operand& b) { return equal(a, b); }
-  [[nodiscard]] friend Array operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
-  [[nodiscard]] friend Array operator<(const Operand& a, const Operand& b) { return less(a, b); }
-  [[nodiscard]] friend Array operator<=(const Operand& a, const Operand& b) { return less_equal(a, b); }
-  [[nodiscard]] friend Array operator>(const Operand& a, const Operand& b) { return greater(a, b); }
-  [[nodiscard]] friend Array operator>=(const Operand& a, const Operand& b) { return greater_equal(a, b); }
+  [[nodiscard]] friend Array operator+(Operand a, Operand b) { return v0::add(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator-(Operand a, Operand b) { return subtract(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator*(Operand a, Operand b) { return multiply(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator/(Operand a, Operand b) { return divide(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator%(Operand a, Operand b) { return remainder(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator-(Operand x) { return detail::negative(x.give()); }
+  [[nodiscard]] friend Array operator&(Operand a, Operand b) { return bitwise_and(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator|(Operand a, Operand b) { return bitwise_or(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator^(Operand a, Operand b) { return bitwise_xor(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator<<(Operand a, Operand b) { return bitwise_left_shift(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator>>(Operand a, Operand b) { return bitwise_right_shift(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator~(Operand x) { return detail::bitwise_invert(x.give()); }
+  [[nodiscard]] friend Array operator==(Operand a, Operand b) { return equal(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator!=(Operand a, Operand b) { return not_equal(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator<(Operand a, Operand b) { return less(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator<=(Operand a, Operand b) { return less_equal(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator>(Operand a, Operand b) { return greater(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator>=(Operand a, Operand b) { return greater_equal(a.give(), b.give()); }
   /// && and || cannot be elementwise and short-circuit: use logical_and, logical_or.
   friend detail::use_logical_and operator&&(const Array& a, const Array& b) = delete;
   template <class T>
@@ -295,28 +336,6 @@ Host<T> Array::host(std::source_location where) const {
   const std::size_t count = expect("host", dtype_of<T>, where);
   return Host<T>(host_data(where), count);
 }
-
-/// An argument of an operation: an array or a C++ number, with the place in the user's program where it was passed.
-/// Holds a pointer to the array: meant for parameters only.
-class Operand {
- public:
-  Operand(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
-      : array_(&x), where_(where) {}
-  template <detail::Number T>
-  Operand(T value, std::source_location where = std::source_location::current()) noexcept  // NOLINT
-      : scalar_(value), where_(where) {}
-
-  Operand(const Array& x, Where where) noexcept : array_(&x), where_(where) {}
-
-  [[nodiscard]] const Array* array() const noexcept { return array_; }  ///< null for a number
-  [[nodiscard]] Scalar scalar() const noexcept { return scalar_; }
-  [[nodiscard]] Where where() const noexcept { return where_; }
-
- private:
-  const Array* array_ = nullptr;
-  Scalar scalar_ = 0;
-  Where where_;
-};
 
 }  // namespace v0
 }  // namespace tarry

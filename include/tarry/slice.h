@@ -52,23 +52,35 @@ class Index {
 
   template <detail::Integer T>
   Index(T at, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
-      : kind_(Kind::At), slice_{at, none, none}, where_(where) {}
+      : kind_(Kind::At), start_(*Bound(at).value()), where_(where) {}
   Index(Slice s, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
-      : kind_(Kind::Slice), slice_(s), where_(where) {}
+      : kind_(Kind::Slice),
+        has_start_(s.start.value().has_value()),
+        has_stop_(s.stop.value().has_value()),
+        has_step_(s.step.value().has_value()),
+        start_(s.start.value().value_or(0)),
+        stop_(s.stop.value().value_or(0)),
+        step_(s.step.value().value_or(0)),
+        where_(where) {}
   Index(Ellipsis, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
       : kind_(Kind::Ellipsis), where_(where) {}
   Index(Newaxis, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
       : kind_(Kind::Newaxis), where_(where) {}
-  Index(std::int64_t at, Where where) noexcept : kind_(Kind::At), slice_{at, none, none}, where_(where) {}
+  Index(std::int64_t at, Where where) noexcept : kind_(Kind::At), start_(at), where_(where) {}
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
-  [[nodiscard]] std::int64_t at() const noexcept { return *slice_.start.value(); }  ///< of Kind::At
-  [[nodiscard]] const Slice& slice() const noexcept { return slice_; }              ///< of Kind::Slice
+  [[nodiscard]] std::int64_t at() const noexcept { return start_; }  ///< of Kind::At
+  [[nodiscard]] Slice slice() const noexcept {                       ///< of Kind::Slice
+    return {bound(has_start_, start_), bound(has_stop_, stop_), bound(has_step_, step_)};
+  }
   [[nodiscard]] Where where() const noexcept { return where_; }
 
  private:
+  static Bound bound(bool has, std::int64_t value) noexcept { return has ? Bound(value) : Bound(none); }
+
   Kind kind_;
-  Slice slice_;
+  bool has_start_ = false, has_stop_ = false, has_step_ = false;  // side by side: a Slice is half as large again
+  std::int64_t start_ = 0, stop_ = 0, step_ = 0;
   Where where_;
 };
 
