@@ -95,9 +95,9 @@ DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_
 /// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks, so n is below
 /// 2^37. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must run on.
 inline constexpr int kReduceLevels = 36;
-KernelSource render_c_crossed(const KernelIr& ir);
+KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_reduce(const KernelIr& ir);
+KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_scan(const KernelIr& ir);
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
@@ -109,7 +109,7 @@ Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args);
 void place_tile(CWriter& w);
 KernelSource render_c_contract(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_contract(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
-KernelSource render_c_row(const KernelIr& ir);
+KernelSource render_c_row(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args);
 
 }  // namespace tarry::codegen

@@ -39,7 +39,7 @@ class ContractWriter {
         parameters_(map_ ? make_parameters(ir, {SlotKind::Extent})
                          : make_parameters(ir, {SlotKind::Extent, SlotKind::OuterCount, SlotKind::Reduced, SlotKind::Chunks,
                                                 SlotKind::ChunkBlocks, SlotKind::Scratch})),
-        w_(ir, parameters_, 1, run_.columns / 128) {
+        w_(ir, parameters_, target, 1, run_.columns / 128) {
     find_varying();
   }
 

@@ -43,10 +43,10 @@ std::size_t struct_bytes(const KernelIr& ir, int stage, std::size_t elements) {
 
 class CrossedWriter {
  public:
-  explicit CrossedWriter(const KernelIr& ir)
+  CrossedWriter(const KernelIr& ir, const graph::Target& target)
       : ir_(ir), columns_(128 * chunk_blocks(ir)),
         parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Reduced, SlotKind::Chunks, SlotKind::Scratch})),
-        w_(ir, parameters_, 1, chunk_blocks(ir)) {}
+        w_(ir, parameters_, target, 1, chunk_blocks(ir)) {}
 
   KernelSource render();
 
@@ -348,6 +348,6 @@ Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args) {
   return g;
 }
 
-KernelSource render_c_crossed(const KernelIr& ir) { return CrossedWriter(ir).render(); }
+KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target) { return CrossedWriter(ir, target).render(); }
 
 }  // namespace tarry::codegen

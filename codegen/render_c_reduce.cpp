@@ -39,19 +39,18 @@ std::size_t reduce_state_bytes(const KernelIr& ir) {
 
 class ReduceWriter {
  public:
-  explicit ReduceWriter(const KernelIr& ir)
+  ReduceWriter(const KernelIr& ir, const graph::Target& target)
       : ir_(ir), tile_(reduce_tile(ir)),
         // The inner extent of rank 1 is the outer count.
         parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced,
                                          SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch})),
-        w_(ir, parameters_, tile_) {}
+        w_(ir, parameters_, target, tile_) {}
 
   KernelSource render();
 
  private:
   [[nodiscard]] bool inner() const { return ir_.schedule == Schedule::ReduceInner; }  ///< the tile is one element
   [[nodiscard]] bool is_direct(Value v) const;
-  [[nodiscard]] bool only_calls() const;
 
   // Functions of the kernel.
   void reduce_tiles();
@@ -65,6 +64,11 @@ class ReduceWriter {
   void row_values();
   void point_bases();
   void inputs_of_points(Axis axis, std::string extent, int capacity);
+  [[nodiscard]] std::vector<Value> stored() const;
+  [[nodiscard]] bool has_points() const { return !stored().empty() || !w_.stores(Region::Point).empty(); }
+  [[nodiscard]] std::string stored_arrays(bool declare) const;
+  void points_function();
+  void point_loop(Axis axis, std::string extent, const std::vector<Value>& kept);
   void full_lane();
   [[nodiscard]] bool has_full_lane() const;
   [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
@@ -85,11 +89,19 @@ bool ReduceWriter::is_direct(Value v) const {
   return inner() ? a.reduced == StrideClass::One : ir_.rank > 0 && a.strides.back() == StrideClass::One;
 }
 
-/// Whether the function that reduces has no arithmetic of its own: all inputs of a single line are read in place.
-bool ReduceWriter::only_calls() const {
-  return inner() && w_.instructions(Region::Row).empty() && std::all_of(ir_.reductions.begin(), ir_.reductions.end(), [&](const Reduction& r) {
-    return is_direct(r.args[0]) && (input_count(r) == 1 || is_direct(r.args[1]));
-  });
+/// Inputs that need an array.
+std::vector<Value> ReduceWriter::stored() const {
+  std::vector<Value> found;
+  for (const Reduction& r : ir_.reductions)
+    for (std::size_t k = 0; k < input_count(r); ++k)
+      if (!is_direct(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
+  return found;
+}
+
+std::string ReduceWriter::stored_arrays(bool declare) const {
+  std::string text;
+  for (const Value v : stored()) text += declare ? fmt::format(", {}* y{}", c_type(ir_.instrs[v].dtype), v) : fmt::format(", y{}", v);
+  return text;
 }
 
 // ---------------------------------------------------------------- leaves
@@ -121,25 +133,43 @@ void ReduceWriter::point_bases() {
     if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
 }
 
+void ReduceWriter::point_loop(Axis axis, std::string extent, const std::vector<Value>& kept) {
+  const std::vector<Value> stores = w_.stores(Region::Point);
+  CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", "0", std::move(extent)};
+  loop.values.insert(loop.values.end(), stores.begin(), stores.end());
+  loop.operand = [&](Value v) {
+    const Instr& instr = ir_.instrs[v];
+    const bool in_array = !inner() && instr.region == Region::Row && instr.kind != InstrKind::Scalar;
+    return in_array ? fmt::format("row{}[i]", v) : value_name(v);
+  };
+  w_.loop(loop, [&] {
+    for (const Value v : kept) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
+  });
+}
+
+/// The points of a run as a function: the loop is all that gcc has to find vectors in, what is around it is plain.
+void ReduceWriter::points_function() {
+  if (!has_points()) return;
+  w_.open(fmt::format("static __attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 k, tarry_i64 length{2})",
+                      kEntryName, place(true), stored_arrays(true)));
+  w_.locals();
+  constexpr std::array kRegions = {Region::Row, Region::Point};
+  w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
+  row_values();
+  w_.open("");  // an access of rows may be one of points too
+  point_bases();
+  point_loop(Axis::Reduced, "length", stored());
+  w_.close();
+  w_.close();
+}
+
 /// Evaluates the points of one loop: `x{r}_{k}` then points at the inputs of reduction r.
 void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity) {
-  std::vector<Value> stored;  // inputs that need an array
-  for (const Reduction& r : ir_.reductions)
-    for (std::size_t k = 0; k < input_count(r); ++k)
-      if (!is_direct(r.args[k]) && std::find(stored.begin(), stored.end(), r.args[k]) == stored.end()) stored.push_back(r.args[k]);
-  const std::vector<Value> stores = w_.stores(Region::Point);
-  for (const Value v : stored) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, capacity));
-  if (!stores.empty() || !stored.empty()) {
-    CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", "0", std::move(extent)};
-    loop.values.insert(loop.values.end(), stores.begin(), stores.end());
-    loop.operand = [&](Value v) {
-      const Instr& instr = ir_.instrs[v];
-      const bool in_array = !inner() && instr.region == Region::Row && instr.kind != InstrKind::Scalar;
-      return in_array ? fmt::format("row{}[i]", v) : value_name(v);
-    };
-    w_.loop(loop, [&] {
-      for (const Value v : stored) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
-    });
+  const std::vector<Value> arrays = stored();
+  for (const Value v : arrays) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", c_type(ir_.instrs[v].dtype), v, capacity));
+  if (has_points()) {
+    if (inner()) w_.line(fmt::format("{}_points(p{}, k, length{});", kEntryName, place(false), stored_arrays(false)));
+    else point_loop(axis, std::move(extent), arrays);
   }
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) {
@@ -151,11 +181,11 @@ void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity)
 /// The function that reduces blocks first..last of a tile into stack[0], up to its row values.
 void ReduceWriter::open_reduce() {
   w_.open(fmt::format("static {3}void {0}_reduce(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, {2}* stack)",
-                      kEntryName, place(true), w_.state_type(), only_calls() ? "TARRY_PLAIN " : ""));
+                      kEntryName, place(true), w_.state_type(), inner() ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
-  row_values();
+  if (!inner()) row_values();
 }
 
 // ---------------------------------------------------------------- ReduceSerial, ReduceOuter
@@ -227,6 +257,7 @@ void ReduceWriter::reduce_tiles() {
 
 void ReduceWriter::reduce_segments() {
   w_.line_functions([this](Value v) { return is_direct(v); });
+  points_function();
   open_reduce();
   w_.line("const tarry_i64 end = n < last * 128 ? n : last * 128;");
   w_.line("tarry_i64 depth = 0;");
@@ -247,7 +278,7 @@ void ReduceWriter::reduce_segments() {
 
 /// Outer instructions of a tile whose reductions are done, and the row values that they use.
 void ReduceWriter::finish() {
-  w_.open(fmt::format("static void {0}_finish(const struct {0}_params* p{1}, const {2}* s)", kEntryName, place(true), w_.state_type()));
+  w_.open(fmt::format("static {3}void {0}_finish(const struct {0}_params* p{1}, const {2}* s)", kEntryName, place(true), w_.state_type(), inner() ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Outer};
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
@@ -342,6 +373,6 @@ Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
   return g;
 }
 
-KernelSource render_c_reduce(const KernelIr& ir) { return ReduceWriter(ir).render(); }
+KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target) { return ReduceWriter(ir, target).render(); }
 
 }  // namespace tarry::codegen

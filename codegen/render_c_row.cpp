@@ -121,10 +121,10 @@ int row_tile(const KernelIr& ir, const Stages& stages) {
 
 class RowWriter {
  public:
-  explicit RowWriter(const KernelIr& ir)
+  RowWriter(const KernelIr& ir, const graph::Target& target)
       : ir_(ir), stages_(ir), tile_(row_tile(ir, stages_)),
         parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced})),
-        w_(ir, parameters_, tile_) {}
+        w_(ir, parameters_, target, tile_) {}
 
   KernelSource render();
 
@@ -366,7 +366,7 @@ KernelSource RowWriter::render() {
     if (inner()) w_.line_functions([&](Value v) { return is_direct(v, stage); });
   }
   rows();
-  w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  w_.open(fmt::format("TARRY_PLAIN void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
   count_tiles(w_, tile_);
   w_.open("for (tarry_i64 at = lo; at < hi; ++at)");
@@ -383,7 +383,7 @@ KernelSource RowWriter::render() {
 
 }  // namespace
 
-KernelSource render_c_row(const KernelIr& ir) { return RowWriter(ir).render(); }
+KernelSource render_c_row(const KernelIr& ir, const graph::Target& target) { return RowWriter(ir, target).render(); }
 
 Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args) {
   TARRY_ASSERT(args.reduced <= (ir.schedule == Schedule::RowSerial ? kSerial : kLongestRow));

@@ -55,7 +55,6 @@ class ScanWriter {
   KernelSource render() {
     w_.preamble();
     if (!columns_) {
-      turn_macros(w_);
       std::set<std::size_t> sizes;
       for (const Reduction& r : ir_.reductions) sizes.insert(itemsize(r.dtype));
       for (const std::size_t s : sizes) turn_function(w_, s, 0);

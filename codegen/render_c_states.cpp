@@ -122,8 +122,8 @@ void StateWriter::merge_part(std::uint32_t r) {
 }
 
 void StateWriter::merge() {
-  open(fmt::format("static void {0}_merge{1}(const struct {0}_params* p, {2}{3}* a, const {3}* b)", kEntryName, stage_,
-                   tile_ > 1 ? "tarry_i64 m, " : "", state_type()));
+  open(fmt::format("static {4}void {0}_merge{1}(const struct {0}_params* p, {2}{3}* a, const {3}* b)", kEntryName, stage_,
+                   tile_ > 1 ? "tarry_i64 m, " : "", state_type(), tile_ > 1 ? "" : "TARRY_PLAIN "));
   line("(void)p;");
   line("if (b->count == 0) return;");
   for (const std::uint32_t r : reductions()) merge_part(r);
@@ -172,6 +172,10 @@ void StateWriter::segment(std::string_view start) {
   line(fmt::format("{}* const top = stack + depth;", state_type()));
   line("top->count = length;");
   for (const std::uint32_t r : reductions()) {
+    if (has_vectors(r)) {
+      line(fmt::format("top->{}[0] = {}(n, length, {});", part(r, "value"), vector_name(r), input(r, 0)));
+      continue;
+    }
     std::string inputs;
     for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) inputs += ", " + input(r, x);
     line(fmt::format("{}_node{}(p, n, length, k, top{});", kEntryName, r, inputs));
@@ -264,6 +268,10 @@ void StateWriter::full_lane(std::uint32_t r) {
 void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
   for (const std::uint32_t r : reductions()) {
     const Reduction& reduction = ir.reductions[r];
+    if (has_vectors(r)) {
+      vector_function(r);
+      continue;
+    }
     std::string inputs;
     for (std::size_t x = 0; x < input_count(reduction); ++x) inputs += fmt::format(", const {}* {}", accumulator(r), input(r, x));
     if (is_arg(r)) find_function(r);

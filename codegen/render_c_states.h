@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,8 @@ std::string_view output_field(const Reduction& r, std::uint32_t output);
 class StateWriter : public CWriter {
  public:
   /// A segment has at most `blocks` blocks, a power of two.
-  StateWriter(const KernelIr& kernel, const Parameters& parameters, int tile, int blocks = 16)
-      : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks) {}
+  StateWriter(const KernelIr& kernel, const Parameters& parameters, const graph::Target& target, int tile, int blocks = 16)
+      : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks), vector_bytes_(target.vector_bytes) {}
 
   void select_stage(int stage) { stage_ = stage; }
   void select_stage(int stage, int tile) {
@@ -95,10 +96,13 @@ class StateWriter : public CWriter {
   // A segment of contiguous elements.
   [[nodiscard]] int segment_blocks() const;
   [[nodiscard]] bool is_extreme(std::uint32_t r) const;
+  [[nodiscard]] bool has_vectors(std::uint32_t r) const;
+  [[nodiscard]] std::string vector_name(std::uint32_t r) const;
   void serial(std::uint32_t r);
   void padding(std::uint32_t r, char y, const std::string& x, const std::string& none);
   void quarters(std::uint32_t r, char y, const std::string& x);
   void open_blocks(std::uint32_t r);
+  void vector_function(std::uint32_t r);
   void plain_node(std::uint32_t r);
   void extreme_node(std::uint32_t r, bool in_place);
   void find_function(std::uint32_t r);
@@ -107,6 +111,8 @@ class StateWriter : public CWriter {
 
   int tile_;
   const int most_blocks_;
+  const int vector_bytes_;
+  std::set<std::string> written_;  ///< functions that the reductions share
   int stage_ = 0;
 };
 

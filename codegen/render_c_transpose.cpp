@@ -32,7 +32,6 @@ class TransposeWriter {
 
   KernelSource render() {
     w_.preamble();
-    turn_macros(w_);
     std::set<std::size_t> sizes;
     for (const Crossed& c : crossed_) sizes.insert(size(c));
     for (const std::size_t s : sizes) turn_function(w_, s, kColumnsAhead);

@@ -9,14 +9,6 @@ namespace {
 constexpr std::size_t kVectorBytes = 16;  // which every level has
 constexpr std::size_t kLineBytes = 64;
 
-constexpr std::string_view kShuffle = R"~(#ifndef TARRY_SHUFFLE
-#if defined(__clang__)
-#define TARRY_SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define TARRY_SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
-#endif
-#endif)~";
-
 std::string vector_type(std::size_t size) { return fmt::format("{}_v{}", kEntryName, size); }
 
 /// Elements of the first or of the second halves of two vectors, in turn.
@@ -32,8 +24,6 @@ void interleave(CWriter& w, std::size_t size, bool second) {
 }  // namespace
 
 std::string word_type(std::size_t size) { return fmt::format("tarry_u{}", 8 * size); }
-
-void turn_macros(CWriter& w) { w.label(kShuffle); }
 
 void turn_function(CWriter& w, std::size_t size, int ahead) {
   const std::size_t lanes = kVectorBytes / size;

@@ -11,7 +11,5 @@ std::string word_type(std::size_t size);
 /// Writes ENTRY_turn{size}(from, pitch, to, width, rows, columns): to[r * width + c] = from[c * pitch + r]. It walks along
 /// memory and asks for `ahead` columns further in the second cache, where that is not 0.
 void turn_function(CWriter& w, std::size_t size, int ahead);
-/// What those functions need, once.
-void turn_macros(CWriter& w);
 
 }  // namespace tarry::codegen

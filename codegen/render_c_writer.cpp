@@ -11,14 +11,16 @@ namespace {
 
 // "Independent" and not `restrict`: an output may take the memory of an input that is read at the same place, which
 // restrict forbids; that iterations do not depend on each other is exactly what holds.
-// Plain functions call others and compute nothing of a result: gcc need not spend time on them.
+// Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule.
 constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TARRY_PLAIN
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
-#define TARRY_PLAIN __attribute__((optimize("Og")))
+#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif

@@ -2,9 +2,11 @@
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TARRY_PLAIN
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
-#define TARRY_PLAIN __attribute__((optimize("Og")))
+#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
@@ -27,7 +29,7 @@ struct ENTRY_state {
   tarry_i64 count;
   float value0[1];
 };
-static void ENTRY_merge0(const struct ENTRY_params* p, struct ENTRY_state* a, const struct ENTRY_state* b) {
+static TARRY_PLAIN void ENTRY_merge0(const struct ENTRY_params* p, struct ENTRY_state* a, const struct ENTRY_state* b) {
   (void)p;
   if (b->count == 0) return;
   {
@@ -40,44 +42,46 @@ static TARRY_PLAIN __attribute__((noinline)) tarry_i64 ENTRY_push0(const struct 
   for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
   return depth;
 }
-static __attribute__((noinline)) void ENTRY_node0(const struct ENTRY_params* p, tarry_i64 n, tarry_i64 length, tarry_i64 k0, struct ENTRY_state* top, const float* x0_0) {
-  (void)p, (void)n, (void)k0;
+static TARRY_PLAIN __attribute__((noinline)) float ENTRY_sum_f32(tarry_i64 n, tarry_i64 length, const float* x) {
+  typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+  typedef tarry_i32 places __attribute__((vector_size(32)));
   if (n <= 32) {
-    float value = x0_0[0];
-    for (tarry_i64 k = 1; k < length; ++k) {
-      TARRY_SCALAR;
-      value = value + x0_0[k];
-    }
-    top->value0[0] = value;
-    return;
+    float value = x[0];
+    for (tarry_i64 k = 1; k < length; ++k) value = value + x[k];
+    return value;
   }
-  float node[4], s[8];
-  const tarry_i64 blocks = (length + 127) / 128;
-  float none_y[32], rest_y[32];
+  float node[4];
+  float none_y[32] __attribute__((aligned(64))), rest_y[32] __attribute__((aligned(64)));
+  const tarry_i64 blocks = (length + 127) >> 7;
   if (length & 127) {
-    for (int l = 0; l < 32; ++l) none_y[l] = rest_y[l] = -0.0f;
-    __builtin_memcpy(rest_y, x0_0 + (length & -32), (length & 31) * sizeof *x0_0);
+    const vector none = -(vector){};
+    *(vector*)(none_y + 0) = *(vector*)(rest_y + 0) = none;
+    *(vector*)(none_y + 8) = *(vector*)(rest_y + 8) = none;
+    *(vector*)(none_y + 16) = *(vector*)(rest_y + 16) = none;
+    *(vector*)(none_y + 24) = *(vector*)(rest_y + 24) = none;
+    const tarry_i64 whole = length & -32, rest = length & 31;
+    tarry_i64 k = 0;
+    for (; k + 8 <= rest; k += 8) *(vector*)(rest_y + k) = *(const vector*)(x + whole + k);
+    for (; k < rest; ++k) { TARRY_SCALAR; rest_y[k] = x[whole + k]; }
   }
   for (tarry_i64 q = 0; q < blocks; ++q) {
     const tarry_i64 m = length - q * 128;
-    const float *y0 = x0_0 + q * 128, *y1 = y0 + 32, *y2 = y0 + 64, *y3 = y0 + 96;
+    const float *y0 = x + q * 128, *y1 = y0 + 32, *y2 = y0 + 64, *y3 = y0 + 96;
     if (m < 128) {
       y0 = m < 32 ? rest_y : y0;
       y1 = m < 32 ? none_y : m < 64 ? rest_y : y1;
       y2 = m < 64 ? none_y : m < 96 ? rest_y : y2;
       y3 = m < 96 ? none_y : rest_y;
     }
-    for (int l = 0; l < 8; ++l) s[l] = (((((y0[l + 0] + y1[l + 0]) + y2[l + 0]) + y3[l + 0]) + (((y0[l + 16] + y1[l + 16]) + y2[l + 16]) + y3[l + 16])) + ((((y0[l + 8] + y1[l + 8]) + y2[l + 8]) + y3[l + 8]) + (((y0[l + 24] + y1[l + 24]) + y2[l + 24]) + y3[l + 24])));
-    node[q] = (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])));
+    const vector s8 = (((((*(const vector*)(y0 + 0) + *(const vector*)(y1 + 0)) + *(const vector*)(y2 + 0)) + *(const vector*)(y3 + 0)) + (((*(const vector*)(y0 + 16) + *(const vector*)(y1 + 16)) + *(const vector*)(y2 + 16)) + *(const vector*)(y3 + 16))) + ((((*(const vector*)(y0 + 8) + *(const vector*)(y1 + 8)) + *(const vector*)(y2 + 8)) + *(const vector*)(y3 + 8)) + (((*(const vector*)(y0 + 24) + *(const vector*)(y1 + 24)) + *(const vector*)(y2 + 24)) + *(const vector*)(y3 + 24))));
+    const vector s4 = (s8 + TARRY_SHUFFLE(places, s8, s8, 4, 5, 6, 7, 4, 5, 6, 7));
+    const vector s2 = (s4 + TARRY_SHUFFLE(places, s4, s4, 2, 3, 2, 3, 4, 5, 6, 7));
+    node[q] = (s2[0] + s2[1]);
     if (q & 1) node[q - 1] = (node[q - 1] + node[q]);
   }
-  for (tarry_i64 step = 2; step < blocks; step *= 2) {
-    for (tarry_i64 at = 0; at + step < blocks; at += 2 * step) {
-      TARRY_SCALAR;
-      node[at] = (node[at] + node[at + step]);
-    }
-  }
-  top->value0[0] = node[0];
+  for (tarry_i64 step = 2; step < blocks; step *= 2)
+    for (tarry_i64 at = 0; at + step < blocks; at += 2 * step) node[at] = (node[at] + node[at + step]);
+  return node[0];
 }
 struct ENTRY_columns {
   float x1[16][32][32];
@@ -189,7 +193,7 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
   tarry_i64 depth = __builtin_popcountll((k - first) / 128);
   struct ENTRY_state* const top = stack + depth;
   top->count = length;
-  ENTRY_node0(p, n, length, k, top, x0_0);
+  top->value0[0] = ENTRY_sum_f32(n, length, x0_0);
   ++depth;
   if (((k - first) / 512) & 1) depth = ENTRY_push0(p, stack, depth, (k - first) / 512);
 }

@@ -2,9 +2,11 @@
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TARRY_PLAIN
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
-#define TARRY_PLAIN __attribute__((optimize("Og")))
+#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
@@ -19,13 +21,6 @@ struct ENTRY_params {
   tarry_i64 e1;
   tarry_i64 n1;
 };
-#ifndef TARRY_SHUFFLE
-#if defined(__clang__)
-#define TARRY_SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define TARRY_SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
-#endif
-#endif
 typedef tarry_u32 ENTRY_v4 __attribute__((vector_size(16)));
 static inline ENTRY_v4 ENTRY_low4(ENTRY_v4 a, ENTRY_v4 b) {
   return TARRY_SHUFFLE(ENTRY_v4, a, b, 0, 4, 1, 5);
