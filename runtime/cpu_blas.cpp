@@ -3,6 +3,13 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "runtime/cpu_target.h"
 #include "support/check.h"
 #include "support/floating_point.h"
 
@@ -18,6 +25,8 @@ using Gemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n,
 struct Blas {
   Gemm<float> sgemm = nullptr;
   Gemm<double> dgemm = nullptr;
+  const char* (*core_name)() = nullptr;
+  const char* (*configuration)() = nullptr;
   std::string missing;
 };
 
@@ -33,8 +42,20 @@ Blas open_blas() {
   }
   blas.sgemm = reinterpret_cast<Gemm<float>>(dlsym(handle, "cblas_sgemm"));
   blas.dgemm = reinterpret_cast<Gemm<double>>(dlsym(handle, "cblas_dgemm"));
+  blas.core_name = reinterpret_cast<const char* (*)()>(dlsym(handle, "openblas_get_corename"));
+  blas.configuration = reinterpret_cast<const char* (*)()>(dlsym(handle, "openblas_get_config"));
   if (blas.sgemm == nullptr || blas.dgemm == nullptr) blas.missing = "libopenblas has no cblas_sgemm";
   return blas;
+}
+
+/// Whether it runs narrower vectors than the processor has: versions older than a processor may not know it.
+bool is_behind(std::string_view core) {
+  constexpr std::string_view kWide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+  try {
+    return cpu_target().level == 4 && std::find(std::begin(kWide), std::end(kWide), core) == std::end(kWide);
+  } catch (const InvalidArgument&) {  // a TARRY_CPU of which another line says what is wrong
+    return false;
+  }
 }
 
 /// Opened once and never closed: its threads may be running at exit.
@@ -67,6 +88,15 @@ class CpuMatmul final : public LibraryCall {
 }  // namespace
 
 const std::string& cpu_blas_missing() { return blas().missing; }
+
+std::string describe_cpu_blas() {
+  if (!blas().missing.empty()) return fmt::format("none, matmul needs it: {}", blas().missing);
+  if (blas().core_name == nullptr || blas().configuration == nullptr) return "OpenBLAS";
+  const std::string_view configuration = blas().configuration(), core = blas().core_name();
+  const std::size_t version = configuration.find(' ', configuration.find(' ') + 1);
+  return fmt::format("{}, kernels for {}{}", configuration.substr(0, version), core,
+                     is_behind(core) ? "; those with AVX-512 run where OPENBLAS_CORETYPE is SKYLAKEX" : "");
+}
 
 std::unique_ptr<LibraryCall> make_cpu_matmul(const MatmulSpec& spec) {
   TARRY_ASSERT(blas().missing.empty() && (spec.dtype == float32 || spec.dtype == float64));

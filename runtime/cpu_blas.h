@@ -10,6 +10,8 @@ namespace tarry::runtime {
 
 /// Why there is none, or "".
 const std::string& cpu_blas_missing();
+/// The library and which processor's kernels it runs, or why there is none: one line for `tarry info`.
+std::string describe_cpu_blas();
 /// Of float32 and float64.
 std::unique_ptr<LibraryCall> make_cpu_matmul(const MatmulSpec& spec);
 

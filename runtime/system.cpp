@@ -10,6 +10,7 @@
 #include "cache/disk_store.h"
 #include "runtime/backend.h"
 #include "runtime/c_compiler.h"
+#include "runtime/cpu_blas.h"
 #include "runtime/cpu_target.h"
 #include "runtime/engine.h"
 #include "runtime/kernel_caches.h"
@@ -114,6 +115,7 @@ std::string describe_system() {
   fact("cpu", fmt::format("{} thread{}, kernels for {}", threads, threads == 1 ? "" : "s",
                           runtime::describe_cpu_target()));
   fact("c compiler", runtime::describe_compiler());
+  fact("blas", runtime::describe_cpu_blas());
   for (const std::string& line : runtime::describe_cuda()) text += line + '\n';
   fact("cache", runtime::describe_cache_directory(layers));
   for (const auto& layer : layers) {
