@@ -101,7 +101,8 @@ std::vector<Row> of_axes(double bytes) {
     std::string digits;
     for (const auto axis : axes.vector()) digits += fmt::format(" {}", axis);
     rows.push_back({"cube, sum over" + digits, bytes, false, [cube, axes] { return ta::sum(cube, axes); }});
-    rows.push_back({"pixels of 3, sum over" + digits, bytes, false, [thin, axes] { return ta::sum(thin, axes); }});
+    const bool colours = digits == " 2";  // the result is a third of the operand
+    rows.push_back({"pixels of 3, sum over" + digits, colours ? 4 * bytes / 3 : bytes, colours, [thin, axes] { return ta::sum(thin, axes); }});
   }
   for (const ta::Axes& axes : {ta::Axes{0, 2, 1}, ta::Axes{1, 0, 2}, ta::Axes{1, 2, 0}, ta::Axes{2, 0, 1}, ta::Axes{2, 1, 0}}) {
     std::string digits;

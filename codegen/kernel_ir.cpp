@@ -234,6 +234,7 @@ void verify_loops(const KernelIr& ir) {
     broken(ir, "crossed, row, scan, stencil, transpose and steps schedules have no loops");
   if (ir.is_contraction() && (ir.loops.empty() || ir.rows_class < 4 || ir.rows_class > kLongestLoop))
     broken(ir, "tiles share what loops read");
+  if (!ir.short_loops.empty() && (ir.short_loops.size() != ir.loops.size() || ir.is_contraction())) broken(ir, "short loops");
   if (ir.is_contraction() && ir.rank < (ir.schedule == Schedule::Contract ? 2 : 1)) broken(ir, "tiles have two dimensions");
 }
 
@@ -414,6 +415,9 @@ void verify(const KernelIr& ir) {
   const bool staged = ir.staged() || ir.is_crossed() || ir.schedule == Schedule::Steps;
   if (ir.stages() > 1 ? !staged : staged && ir.schedule != Schedule::RowInner)
     broken(ir, "several stages belong to crossed, row, scan and steps schedules");
+  const bool lanes = ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner;
+  if (ir.interleaved && (!lanes || ir.vector != 4 || std::any_of(ir.accesses.begin(), ir.accesses.end(), [](const Access& a) { return a.aligned; })))
+    broken(ir, "interleaved items are no vectors");
   if (ir.is_scan() && ir.stages() != 2) broken(ir, "a scan has two stages");
   if (ir.is_crossed()) verify_crossed(ir);
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
@@ -427,6 +431,7 @@ std::string to_string(const KernelIr& ir) {
   if (ir.rows_class)
     s += fmt::format(" {} {}", serial ? "elements_per_row" : ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : ir.schedule == Schedule::Steps ? "warps" : "warps_per_row",
                      ir.rows_class);
+  if (ir.interleaved) s += " interleaved";
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);
   s += "\n";
@@ -448,7 +453,7 @@ std::string to_string(const KernelIr& ir) {
     s += "\n";
   }
   for (std::size_t i = 0; i < ir.guards.size(); ++i) s += fmt::format("  guard g{}:{}\n", i, line(ir.guards[i]));
-  for (std::size_t l = 0; l < ir.loops.size(); ++l) s += fmt::format("  loop l{} < s{}\n", l, ir.loops[l]);
+  for (std::size_t l = 0; l < ir.loops.size(); ++l) s += fmt::format("  loop l{} < s{}{}\n", l, ir.loops[l], ir.steps_of(l) > 0 ? fmt::format(" = {}", ir.steps_of(l)) : "");
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) s += line(ir, i);
   for (std::size_t i = 0; i < ir.folds.size(); ++i) {
     const Fold& f = ir.folds[i];

@@ -171,10 +171,13 @@ struct KernelIr {
   /// and columns of a work item on a CPU.
   int tile_rows = 1;
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
-  /// On a GPU. ReduceInner: warps per row, 1 or 8; RowInner: row_class(n); the Serial schedules: a power of two >= n;
-  /// Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread block, one below the other. On a CPU
-  /// loop_class of any loop, and 0 elsewhere.
+  /// On a GPU. ReduceInner: warps per row, 1 or 8; RowInner: row_class(n); the Serial schedules: serial_class(n);
+  /// Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread block, one below the other; ScanTiles:
+  /// 16 KiB of a tile, 1, 2 or 4. On a CPU loop_class of any loop, and 0 elsewhere.
   int rows_class = 0;
+  /// On a GPU. ReduceInner and RowInner: a thread's items are a tree block apart, not neighbours, so that the threads of a
+  /// warp touch neighbouring elements one by one.
+  bool interleaved = false;
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;
@@ -182,6 +185,7 @@ struct KernelIr {
   std::vector<Instr> instrs;
   std::vector<Reduction> reductions;
   std::vector<std::uint32_t> loops;     ///< scalar parameter (int64) of each: its extent, 2 to 32
+  std::vector<int> short_loops;         ///< on a GPU, unless tiles share what loops read: the extent of each, or 0 beyond kShortLoop
   std::vector<Fold> folds;
   [[nodiscard]] int stages() const;     ///< 1 + the highest stage of an instruction or reduction
   [[nodiscard]] Value first_fold(std::uint32_t loop) const;  ///< the instruction where a loop runs
@@ -203,6 +207,8 @@ struct KernelIr {
   }
   /// Transpose: whether an access is contiguous along `cross` and not along the last dimension.
   [[nodiscard]] bool crosses(std::uint32_t access) const { return codegen::crosses(accesses[access], cross); }
+  /// Steps of a short loop, or 0.
+  [[nodiscard]] int steps_of(std::size_t loop) const { return short_loops.empty() ? 0 : short_loops[loop]; }
   [[nodiscard]] bool is_scan() const {
     return schedule == Schedule::ScanSerial || schedule == Schedule::ScanInner || schedule == Schedule::ScanTiles;
   }
@@ -237,6 +243,13 @@ constexpr int row_class(std::int64_t n) {
   return static_cast<int>((n + step * 128 - 1) / (step * 128) * step);
 }
 
+inline constexpr int kShortLoop = 4;              ///< steps that registers hold at once
+/// Class of rows of n <= 32 elements, one thread each: n up to kShortLoop, then a power of two; of nothing, 0.
+constexpr int serial_class(std::int64_t n) {
+  int elements = n <= kShortLoop ? static_cast<int>(n) : kShortLoop;
+  while (elements < n) elements *= 2;
+  return elements;
+}
 /// Class of loops of n steps: a power of two.
 constexpr int loop_class(std::int64_t n) {
   int steps = 4;

@@ -15,8 +15,10 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr int kSerialExtent = 32;     // R is left to right up to here
 constexpr int kPartRowExtent = 512;   // a part of a warp per row up to here
 constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
+constexpr int kHeldRowExtent = 16384;  // in registers of a block up to here
 constexpr int kFewestLines = 4;       // of a scan that go side by side on a CPU
 constexpr int kShortScan = 2048;      // rows of a scan go side by side up to here
+constexpr int kLongScan = 1 << 17;    // rows of several of the largest tiles
 constexpr int kManyColumns = 16384;   // enough for a thread each
 constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
 constexpr std::int64_t kShortExtent = 32;  // a tile of a transpose would be mostly empty
@@ -112,6 +114,8 @@ class Scheduler {
       if (target_.is_cuda()) choose_tile_vector();
       return;
     }
+    if (target_.is_cuda())
+      for (const std::int64_t extent : loops_) ir_.short_loops.push_back(extent <= kShortLoop ? static_cast<int>(extent) : 0);
     if (!group_.reduces) {
       ir_.schedule = Schedule::Pointwise;
       if (!ir_.loops.empty() || choose_transpose(ir_, args_, target_)) return;
@@ -132,8 +136,9 @@ class Scheduler {
     else
       ir_.schedule = serial ? Schedule::ReduceSerial : outer_is_best() ? Schedule::ReduceOuter : Schedule::ReduceInner;
     if (!target_.is_cuda()) return;
-    if (ir_.schedule == Schedule::ReduceInner && args_.reduced <= kPartRowExtent && ir_.loops.empty()) ir_.schedule = Schedule::RowInner;
-    if (serial) ir_.rows_class = static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max<std::int64_t>(args_.reduced, 4))));
+    const bool held = args_.reduced <= kPartRowExtent || (args_.reduced > kWarpRowExtent && args_.reduced <= kHeldRowExtent);
+    if (ir_.schedule == Schedule::ReduceInner && held && ir_.loops.empty()) ir_.schedule = Schedule::RowInner;
+    if (serial) ir_.rows_class = serial_class(args_.reduced);
     if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
     if (ir_.schedule == Schedule::RowInner) ir_.rows_class = row_class(args_.reduced);
     if (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) choose_inner_vector();
@@ -149,8 +154,17 @@ class Scheduler {
       ir_.schedule = Schedule::ScanSerial;
       return;
     }
-    if (args_.reduced > kWarpRowExtent) ir_.schedule = Schedule::ScanTiles;
+    if (args_.reduced > kWarpRowExtent) {
+      ir_.schedule = Schedule::ScanTiles;
+      ir_.rows_class = args_.reduced < kLongScan ? 1 : largest_scan_tile();
+    }
     choose_inner_vector();
+  }
+
+  /// In units of 16 KiB, of which three tiles and 2 KiB fit the shared memory of a thread block.
+  [[nodiscard]] int largest_scan_tile() const {
+    constexpr int kUnit = 3 * 16 * 1024;
+    return static_cast<int>(std::min(4u, std::bit_floor(static_cast<unsigned>((target_.most_shared_bytes - 2048) / kUnit))));
   }
 
   /// Columns, or rows that have less than sixteen blocks, side by side: as many as fit 256 bytes.
@@ -166,7 +180,8 @@ class Scheduler {
     ir_.rows_class = std::max(16, static_cast<int>(std::bit_ceil(extent)));
   }
 
-  /// Whether more bytes are contiguous along the last outer dimension than along the reduced axis. A draw counts as loaded.
+  /// Whether more bytes are contiguous, or at least nearer, along the last outer dimension than along the reduced axis. A draw
+  /// counts as loaded.
   [[nodiscard]] bool outer_is_best() const {
     std::int64_t inner = 0, outer = 0;
     for (const Access& a : ir_.accesses) {
@@ -175,7 +190,10 @@ class Scheduler {
       const auto size = static_cast<std::int64_t>(drawn ? itemsize(Dtype::UInt32) : itemsize(ir_.buffers[a.buffer]));
       const bool varies = std::any_of(a.strides.begin(), a.strides.end(), [](StrideClass s) { return s != StrideClass::Zero; });
       if (a.reduced == StrideClass::One && (varies || ir_.rank == 0)) inner += size;
-      if (ir_.rank > 0 && a.strides.back() == StrideClass::One && a.reduced != StrideClass::Zero) outer += size;
+      if (ir_.rank == 0 || a.reduced == StrideClass::Zero || a.strides.back() == StrideClass::Zero) continue;
+      const AccessArgs& args = args_.accesses[static_cast<std::size_t>(&a - ir_.accesses.data())];
+      const bool nearer = a.strides.back() == StrideClass::Any && std::abs(args.strides.back()) < std::abs(args.reduced_stride);
+      if (a.strides.back() == StrideClass::One || nearer) outer += size;
     }
     return outer > inner;
   }
@@ -233,6 +251,23 @@ class Scheduler {
     while (ir_.vector > kReduceVector && !fits(ir_.vector)) ir_.vector /= 2;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
       ir_.accesses[i].aligned = runs_along(i) && is_aligned(i, ir_.vector, -1);
+    ir_.interleaved = interleaves();
+    for (Access& a : ir_.accesses) a.aligned = a.aligned && !ir_.interleaved;
+  }
+
+  /// Whether the row fills a warp, and something goes along the reduced axis that is no vector; neighbours that are only loaded
+  /// come as fast one way as the other.
+  [[nodiscard]] bool interleaves() const {
+    const bool lanes = ir_.schedule == Schedule::ReduceInner || (ir_.schedule == Schedule::RowInner && ir_.rows_class >= kReduceVector);
+    if (!lanes || ir_.vector != kReduceVector) return false;
+    bool apart = false;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
+      const Access& a = ir_.accesses[i];
+      if (numbers_draw(i)) return false;
+      const bool counts = ir_.schedule == Schedule::RowInner ? a.reduced != StrideClass::Zero : a.reduced == StrideClass::Any;
+      apart |= a.buffer != kNone && !a.outer_only && counts && !a.aligned;
+    }
+    return apart;
   }
 
   /// Whether an access of memory, or the numbers of draws, go from element to element along the reduced axis.

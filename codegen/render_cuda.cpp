@@ -91,7 +91,7 @@ std::string Template::fill(std::string_view text) const {
   return filled;
 }
 
-Functions::Functions(const KernelIr& ir, const StagePlan& plan) : ir_(ir), plan_(plan), items_(items(ir)), expressions_(ir) {}
+Functions::Functions(const KernelIr& ir, const StagePlan& plan) : ir_(ir), plan_(plan), items_(items(ir)), item_(ir.interleaved ? fmt::format("j * {}", kTreeBlock) : std::string("j")), expressions_(ir) {}
 
 std::string Functions::shared_text() {
   types();
@@ -126,7 +126,7 @@ bool Functions::vector_access(std::uint32_t access) const {
 
 /// Offset of item j at index k along the reduced axis, from where `place` put the access.
 std::string Functions::element(std::uint32_t access, Region region) const {
-  if (along_row(ir_) && region == Region::Point) return reduced_offset(ir_, access, "(k + j)", "p.");
+  if (along_row(ir_) && region == Region::Point) return reduced_offset(ir_, access, fmt::format("(k + {})", item_), "p.");
   if (along_row(ir_)) return ir_.is_crossed() && stage_->number == 1 ? reduced_offset(ir_, access, "k", "p.") : "0";
   std::string item = "0";
   if (items_ > 1 && region != Region::Outer && item_class(access) != StrideClass::Zero) {
@@ -391,7 +391,7 @@ void Functions::point() {
                         ir_.is_crossed() ? ", $N_kept& h, $K row" : ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s" : ir_.is_contraction() ? ", const $N_folds& f" : ""));
   instructions(Region::Point, false);
   for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
-  if (reduces) take([&](Value v) { return operand(v, Region::Point); }, ir_.is_crossed() ? "row" : along_row(ir_) ? "k + j" : "k");
+  if (reduces) take([&](Value v) { return operand(v, Region::Point); }, ir_.is_crossed() ? "row" : along_row(ir_) ? "k + " + item_ : "k");
   out_.close();
 }
 

@@ -174,6 +174,7 @@ class Functions {
   void instructions(Region region, bool alone);
   [[nodiscard]] bool is_fold(Value v, std::uint32_t loop) const;
   void fold_loop(std::uint32_t loop, Region region, Region placed);
+  std::vector<std::uint32_t> load_steps(std::uint32_t loop, Region placed);
   void loop_body(std::uint32_t loop, Region region, Region placed, const std::vector<std::uint32_t>& staged);
   void load(Value v, Region region, const std::string& at);
   void store(Value v, Region region, const std::string& at);
@@ -181,6 +182,7 @@ class Functions {
   const KernelIr& ir_;
   const StagePlan& plan_;
   const int items_;
+  const std::string item_;  ///< where item j of a thread lies along the row
   const Stage* stage_ = nullptr;
   Expressions expressions_;
   CodeWriter out_;
@@ -201,8 +203,9 @@ std::string_view arrive_function();
 std::string tree_functions();
 std::string_view column_lanes();
 std::string_view column_fold();
-/// Tree blocks by eight threads each: four, some; and the choices that they leave open.
-std::string_view block_functions();
+/// Tree blocks by eight threads each, or by a warp where items are interleaved: take, node, some; and the choices that they
+/// leave open.
+std::string block_functions(const KernelIr& ir);
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 
 /// Rows per thread block of ReduceSerial and RowSerial, one for each thread.

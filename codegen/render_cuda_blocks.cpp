@@ -1,4 +1,5 @@
-// CUDA C of tree blocks: $E threads hold a block of tree R, $W neighbouring lanes each; $E * $W is 32.
+// CUDA C of tree blocks: $E threads hold a block of tree R, $W neighbouring lanes each; $E * $W is 32. Or, where items are
+// interleaved, a warp holds four blocks, each thread a lane of every one.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -52,6 +53,22 @@ constexpr std::string_view kExchange = R"(  const int lane = threadIdx.x & 31;
   for (int d = 1; d < $D; d *= 2) s = $S_meet(s, $S_across(s, 8 * d), $S_even(p, 128 * d), !(lane & 8 * d));
   return s;)";
 
+/// Interleaved: lanes l and l + 16, then + 8: of the blocks that two threads have, each takes over half.
+constexpr std::string_view kInterleaved = R"(  const int lane = threadIdx.x & 31;
+  const bool upper = lane & 16, odd = lane & 8;
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    const $lane mine = upper ? c[j + 2] : c[j], given = upper ? c[j] : c[j + 2];
+    c[j] = $S_meet(mine, $S_across(given, 16), $S_even(p, 4), !upper);
+  }
+  const $lane mine = odd ? c[1] : c[0], given = odd ? c[0] : c[1];
+  $lane s = $S_meet(mine, $S_across(given, 8), $S_even(p, 8), !odd);
+#pragma unroll
+  for (int d = 4; d > 0; d /= 2) s = $S_meet(s, $S_across(s, d), $S_even(p, 64 / d), !(lane & d));
+#pragma unroll
+  for (int d = 8; d < 32; d *= 2) s = $S_meet(s, $S_across(s, d), $S_even(p, 16 * d), !(lane & d));
+  return $widen(s);)";
+
 /// A thread's own lanes first.
 constexpr std::string_view kAnyOrder = R"(  const $S_split h = $S_even(p, 1);
 #pragma unroll
@@ -74,7 +91,7 @@ __device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, cons
       const $S_inputs in = $S_point(p, t, r$I, x[s], j, k + s * $PITCH$Y$H);
       c[j] = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
     }
-@S    $S_store(p, t, k + s * $PITCH, $W, y);
+@S    $S_store(p, t, k + s * $PITCH, $ALL, y);
   }
 }
 
@@ -82,7 +99,10 @@ __device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, cons
 __device__ __forceinline__ $S_state $S_node(const $N_params& p, $lane* c) {
 $LANES
 }
+)";
 
+/// A part of the blocks of a warp.
+constexpr std::string_view kSome = R"(
 // Up to $D blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
 // computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
 __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
@@ -137,10 +157,55 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 }
 )";
 
+/// The same where items are interleaved.
+constexpr std::string_view kSomeInterleaved = R"(
+// Up to four blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
+// computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
+__device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
+  const int lane = threadIdx.x & 31;
+  $S_loads x[4] = {};
+#pragma unroll
+  for (int s = 0; s < 4; ++s) $S_load(p, t, base + lane + s * 32, m - lane - s * 32, x[s]);
+  $lane c[4] = {};
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const int left = m - lane - s * 32;
+@S    $S_stores y;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (!$LOOPS || j * 128 < left) {
+        const $S_inputs in = $S_point(p, t, r$I, x[s], j, base + lane + s * 32$Y$H);
+        const $lane next = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
+        if (j * 128 < left) c[j] = next;
+      }
+    }
+@S    $S_store(p, t, base + lane + s * 32, left, y);
+  }
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const int here = m - j * 128 < 128 ? m - j * 128 : 128;
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2) {
+      const $lane b = $S_down(c[j], d);
+      if (lane + d < here) c[j] = $S_combine(c[j], b, $S_lane_pair(p, here, lane, d, $S_uneven(p, here, d)));
+    }
+  }
+#pragma unroll
+  for (int d = 1; d < 4; d *= 2) {
+#pragma unroll
+    for (int j = 0; j < 4; j += 2 * d) {
+      const int left = m - (j + d) * 128;
+      if (left > 0) c[j] = $S_combine(c[j], c[j + d], $S_share(p, d * 128, left < d * 128 ? left : d * 128));
+    }
+  }
+  return $widen(c[0]);
+}
+)";
+
 }  // namespace
 
 std::string_view lane_functions() { return kLanes; }
-std::string_view block_functions() { return kBlocks; }
+std::string block_functions(const KernelIr& ir) { return fmt::format("{}{}", kBlocks, ir.interleaved ? kSomeInterleaved : kSome); }
 
 bool in_any_order(const KernelIr& ir, const Stage& stage) {
   return std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return in_any_order(ir.reductions[r]); });
@@ -150,13 +215,16 @@ std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& i
   const bool row = ir.is_row();
   const bool moments = std::any_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
   const bool loops = std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) { return in.region == Region::Loop; });
-  const bool free = in_any_order(ir, stage), spread = free && ir.schedule == Schedule::ReduceInner;
+  const bool free = in_any_order(ir, stage), spread = free && ir.schedule == Schedule::ReduceInner && !ir.interleaved;
   return {
-      {"$LANES", std::string(free ? kAnyOrder : moments && items(ir) == 4 ? kExchange : kTreeOrder)},
+      {"$LANES", std::string(ir.interleaved ? kInterleaved : free ? kAnyOrder : moments && items(ir) == 4 ? kExchange : kTreeOrder)},
       {"$LOOPS", loops ? "true" : "false"},
       {"$D", std::to_string(blocks)},
       {"$PITCH", std::to_string(spread ? 32 * items(ir) : 32)},
-      {"$FIRST", spread ? "lane * $W" : "$Q * 128 + lane % $E * $W"},
+      {"$FIRST", ir.interleaved ? "lane" : spread ? "lane * $W" : "$Q * 128 + lane % $E * $W"},
+      {"$THERE", ir.interleaved ? "m - lane" : "(m - $Q * 128 < 128 ? m - $Q * 128 : 128) - lane % $E * $W"},  // from there on
+      {"$ITEM", ir.interleaved ? "j * 128" : "j"},
+      {"$ALL", ir.interleaved ? "512" : "$W"},
       {"$Q", blocks == items(ir) ? "(lane / $E)" : fmt::format("(lane / $E & {})", blocks - 1)},
       {"$E", std::to_string(32 / items(ir))},
       {"$const", stage.draws ? "" : "const "},

@@ -29,7 +29,7 @@ void Functions::moved(bool store) {
   out_.line(fmt::format("struct $S_{} {{{} }};", store ? "stores" : "loads", fields));
 }
 
-/// load: the first m items' operands; store: the first m items' results.
+/// load: the first m items' operands; store: the first m items' results. Interleaved: those of less than m elements on.
 void Functions::move(bool store) {
   out_.open(fmt::format("__device__ __forceinline__ void $S_{}(const $N_params& p, const $N_at& t{}, int m, {}$S_{}& x)",
                         store ? "store" : "load", ir_.is_map() ? "" : ", $K k", store ? "const " : "", store ? "stores" : "loads"));
@@ -39,7 +39,7 @@ void Functions::move(bool store) {
       const std::string at = along_row(ir_) || ir_.is_map() ? "0" : reduced_offset(ir_, m.access, "k", "p.");
       out_.line(fmt::format("if (m > 0) x.{0} = t.a{1}[{2}];", m.name(), m.access, at));
     } else {
-      const bool lanes = ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner;
+      const bool lanes = (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) && !ir_.interleaved;
       const bool runs = store && lanes && item_class(m.access) == StrideClass::One;
       (m.guard == kNone && vector_access(m.access) ? whole : runs ? lines : each).push_back(m);
     }
@@ -94,7 +94,7 @@ void Functions::store_lines(const Member& m) {
 void Functions::move_items(bool store, const std::vector<Member>& some) {
   out_.label("#pragma unroll");
   out_.open("for (int j = 0; j < $W; ++j)");
-  out_.open("if (j < m)");
+  out_.open(fmt::format("if ({} < m)", item_));
   move_item(store, some);
   out_.close();
   out_.close();

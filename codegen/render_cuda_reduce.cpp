@@ -117,7 +117,7 @@ __device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, c
     $K k = first + $FIRST;
     $S_loads x[4 * $X];
 #pragma unroll
-    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * $V + (s % 4) * $PITCH, $W, x[s]);
+    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * $V + (s % 4) * $PITCH, $ALL, x[s]);
 #pragma unroll 1
     for (; left >= 2 * $V; left -= 2 * $V, ++step) {
       $S_state node;
@@ -127,7 +127,7 @@ __device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, c
         $S_take(p, t, r, x + half % $X * 4, k, c);
         if (half + $X < 2 || left >= 4 * $V) {
 #pragma unroll
-          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * $V + s * $PITCH, $W, x[half % $X * 4 + s]);
+          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * $V + s * $PITCH, $ALL, x[half % $X * 4 + s]);
         }
         const $S_state h = $S_node(p, c);
         node = half == 0 ? h : $S_combine(node, h, $S_even(p, $V));
@@ -382,7 +382,7 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
 std::string skeleton(const KernelIr& ir) {
   if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes, kOuterKernel);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
-  const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(), kInner);
+  const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir), kInner);
   return ir.rows_class == 1 ? fmt::format("{}{}", inner, kInnerWarp) : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
 }
 

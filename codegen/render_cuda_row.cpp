@@ -14,10 +14,10 @@ constexpr std::string_view kUnit = R"(
 __device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
   if (!whole) return $S_some(p, t, r$A, base, m);
   const int lane = threadIdx.x & 31;
-  const $K k = base + $Q * 128 + lane % $E * $W;
+  const $K k = base + $FIRST;
   $S_loads x[4];
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, $W, x[s]);
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, $ALL, x[s]);
   $S_state c[$W];
   $S_take(p, t, r$A, x, k, c);
   return $S_node(p, c);
@@ -89,20 +89,19 @@ __device__ __forceinline__ $S_state $S_meet(const $N_params& p, $S_state* part, 
 constexpr std::string_view kEach = R"(
 template <bool kWhole>
 __device__ __forceinline__ void $S_each(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
-  const int lane = threadIdx.x & 31, block = $Q * 128, l = lane % $E * $W;
-  const int here = m - block < 128 ? m - block : 128;
-  const $K k = base + block + l;
+  const int lane = threadIdx.x & 31, at = $FIRST, there = $THERE;
+  const $K k = base + at;
   $S_loads x[4] = {};
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, kWhole ? $W : here - s * 32 - l, x[s]);
+  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, x[s]);
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
 @D    $S_draw(p, t, k + s * 32, x[s]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < $W; ++j)
-      if (!$LOOPS || kWhole || j < here - s * 32 - l) $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
-@S    $S_store(p, t, k + s * 32, kWhole ? $W : here - s * 32 - l, y);
+      if (!$LOOPS || kWhole || $ITEM < there - s * 32) $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
+@S    $S_store(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, y);
   }
 }
 __device__ __forceinline__ void $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
@@ -194,9 +193,9 @@ Choices choices(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
 }
 
 /// Functions of a stage of RowInner beyond those that load, compute and store its points.
-std::string row_functions(const RowTile& tile, const Stage& stage) {
+std::string row_functions(const KernelIr& ir, const RowTile& tile, const Stage& stage) {
   if (stage.reductions.empty()) return std::string(kEach);
-  return fmt::format("{}{}{}{}{}{}", lane_functions(), block_functions(), kUnit, tile.cluster > 1 ? kHeld : "",
+  return fmt::format("{}{}{}{}{}{}", lane_functions(), block_functions(ir), kUnit, tile.cluster > 1 ? kHeld : "",
                      tile.warps == 1 ? kSpread : kJoin, tile.cluster > 1 ? kMeet : "");
 }
 
@@ -228,7 +227,7 @@ KernelSource render_rows(const KernelIr& ir) {
   std::string body = fill(plan.stages[0], fmt::format("{}{}", head, kPlaced));
   for (const Stage& stage : plan.stages) {
     kernel += state_type(ir, stage) + functions.stage_text(stage) + state_functions(ir, stage, functions.expressions());
-    kernel += fill(stage, row_functions(tile, stage));
+    kernel += fill(stage, row_functions(ir, tile, stage));
     body += fill(stage, row_stage(tile, stage));
   }
   if (tile.cluster > 1) body += fill(plan.stages[0], "  $N_arrive();  // the others may still read this one's memory\n  $N_wait();\n");

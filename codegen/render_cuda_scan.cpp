@@ -263,16 +263,18 @@ std::size_t scan_state_bytes(const KernelIr& ir) {
 }
 
 void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g) {
-  constexpr std::int64_t kMostBlocks = 640;  // those that find no tile left leave at once
+  constexpr std::int64_t kMultiprocessors = 160;  // no fewer than GPUs have; thread blocks that find no tile left leave at once
   const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t outer = args.outer_count();
   if (ir.schedule != Schedule::ScanTiles) {
     g.outer_tiles = divide_up(outer, ir.schedule == Schedule::ScanSerial ? kThreads : kWarps);
     return;
   }
-  const std::int64_t row_tiles = divide_up(args.reduced, scan_tile(ir).elements());
-  g.outer_tiles = std::min(outer * row_tiles, kMostBlocks);
-  const std::int64_t nodes = outer * (row_tiles + (row_tiles >> 8) + (row_tiles >> 16));
+  const ScanTile tile = scan_tile(ir);
+  const std::int64_t row_tiles = divide_up(args.reduced, tile.elements());
+  g.outer_tiles = std::min(outer * row_tiles, kMultiprocessors * tile.resident);
+  std::int64_t nodes = 0;
+  for (int level = 0; level < 6; ++level) nodes += outer * (row_tiles >> 4 * level);
   g.ticket_count = 4 + static_cast<std::size_t>(2 * nodes) * (scan_state_bytes(ir) / 4);
 }
 

@@ -15,6 +15,7 @@ struct ScanTile {
   int stages = 3;    ///< tiles in shared memory
   int loaders = 4;   ///< warps
   int scanners = 4;  ///< warps
+  int resident = 1;  ///< thread blocks on a multiprocessor
   [[nodiscard]] int threads() const { return 32 * (loaders + 1 + scanners); }
   [[nodiscard]] std::int64_t elements() const { return std::int64_t{kTreeBlock} * blocks; }
 };

@@ -19,22 +19,27 @@ constexpr std::string_view kTileTypes = R"(
 struct alignas(16) $N_quad { $N_0_state v[4]; };
 // A tile in shared memory, beside its elements: nodes of its blocks, of pairs and of fours of them, and of all.
 struct $N_slot { $N_0_state one[$BLOCKS], two[$BLOCKS / 2], four[$BLOCKS / 4], all, offset; tarry_u32 number; };
-// The tiles of a row, and where the nodes of tiles, of 256 and of 65,536 tiles are published.
+// The tiles of a row, and where the nodes of tiles, of 16 tiles, of 256, ... are published: level l has those of 16^l.
 struct $N_plan { tarry_u64* words; tarry_u32 tiles, row_tiles, row_nodes; };
 
+// Nodes of a row on the levels before one.
+__device__ __forceinline__ tarry_u32 $N_nodes_below(tarry_u32 tiles, tarry_u32 level) {
+  tarry_u32 nodes = 0;
+#pragma unroll
+  for (tarry_u32 l = 0; l < 6; ++l)
+    if (l < level) nodes += tiles >> 4 * l;
+  return nodes;
+}
 __device__ __forceinline__ $N_plan $N_make_plan(const $N_params& p) {
   $N_plan plan;
   plan.row_tiles = (tarry_u32)((p.n + $TILE - 1) / $TILE);
   plan.tiles = (tarry_u32)p.count * plan.row_tiles;
-  plan.row_nodes = plan.row_tiles + (plan.row_tiles >> 8) + (plan.row_tiles >> 16);
+  plan.row_nodes = $N_nodes_below(plan.row_tiles, 6);
   plan.words = (tarry_u64*)(p.tickets + 4);
   return plan;
 }
-__device__ __forceinline__ tarry_u64* $N_published(const $N_plan& plan, tarry_u32 row, int level) {
-  tarry_u64 node = (tarry_u64)row * plan.row_nodes;
-  if (level > 0) node += plan.row_tiles;
-  if (level > 1) node += plan.row_tiles >> 8;
-  return plan.words + node * $PARTS;
+__device__ __forceinline__ tarry_u64* $N_published(const $N_plan& plan, tarry_u32 row, tarry_u32 level) {
+  return plan.words + ((tarry_u64)row * plan.row_nodes + $N_nodes_below(plan.row_tiles, level)) * $PARTS;
 }
 
 // Barriers of some warps of the thread block: meet waits for the others, leave does not.
@@ -161,74 +166,33 @@ __device__ __forceinline__ void $N_loader(const $N_params& p, const $N_plan& pla
 )";
 
 constexpr std::string_view kGatherer = R"(
-// Of a group of 256 published nodes of which k are before: the canonical list of those, list[j] of 2^j nodes. Gives the node
-// of all 256, node k being `own`. A lane has nodes lane, lane + 32, ...
-__device__ __forceinline__ $N_0_state $N_gather(const tarry_u64* nodes, tarry_u32 k, $N_0_state own, $N_0_state* list) {
-  const tarry_u32 lane = threadIdx.x & 31, run = k >> 5;
-  tarry_u64 words[8][$PARTS];
+// The words of a node as they were when it was asked for; marked where nothing is asked.
+struct $N_words { tarry_u64 part[$PARTS]; };
+__device__ __forceinline__ $N_words $N_ask(const tarry_u64* node, bool asks) {
+  $N_words w;
 #pragma unroll
-  for (tarry_u32 j = 0; j < 8; ++j) {
+  for (int i = 0; i < $PARTS; ++i) w.part[i] = asks ? $N_peek(node + i) : 1;
+  return w;
+}
+// The node, asked for again until all its words are there.
+__device__ __forceinline__ $N_0_state $N_await(const tarry_u64* node, $N_words w) {
+  $N_parts parts;
 #pragma unroll
-    for (int i = 0; i < $PARTS; ++i) words[j][i] = j * 32 + lane < k ? $N_peek(nodes + (j * 32 + lane) * $PARTS + i) : 0;
-  }
-  $N_0_state v[8];
-#pragma unroll
-  for (tarry_u32 j = 0; j < 8; ++j) {
-    v[j] = own;
-    if (j * 32 + lane >= k) continue;
-    $N_parts parts;
-#pragma unroll
-    for (int i = 0; i < $PARTS; ++i) {
-      while ((tarry_u32)words[j][i] == 0) {
-        __nanosleep(20);
-        words[j][i] = $N_peek(nodes + (j * 32 + lane) * $PARTS + i);
-      }
-      parts.part[i] = (tarry_u32)(words[j][i] >> 32);
+  for (int i = 0; i < $PARTS; ++i) {
+    while ((tarry_u32)w.part[i] == 0) {
+      __nanosleep(20);
+      w.part[i] = $N_peek(node + i);
     }
-    v[j] = parts.s;
+    parts.part[i] = (tarry_u32)(w.part[i] >> 32);
   }
-  // Within the run of 32 where k lies.
-  $N_0_state s = v[0];
-#pragma unroll
-  for (tarry_u32 j = 1; j < 8; ++j)
-    if (j == run) s = v[j];
-#pragma unroll
-  for (int j = 0; j < 5; ++j) {
-    const $N_0_state c = $N_from(s, (int)(k & 31) >> (j + 1) << (j + 1));
-    if (lane == 0) list[j] = c;
-    s = $N_across(s, 1 << j);
-  }
-  // The nodes of the eight runs, each lane one of them: that whose number has the lane's lowest bits, turned around.
-  const bool first = lane & 1, second = lane & 2, third = lane & 4;
-  $N_0_state x[4], y[2];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const $N_0_state other = $N_from(first ? v[i] : v[4 + i], lane ^ 1);
-    x[i] = first ? $N_combine(other, v[4 + i]) : $N_combine(v[i], other);
-  }
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const $N_0_state other = $N_from(second ? x[i] : x[2 + i], lane ^ 2);
-    y[i] = second ? $N_combine(other, x[2 + i]) : $N_combine(x[i], other);
-  }
-  const $N_0_state other = $N_from(third ? y[0] : y[1], lane ^ 4);
-  s = third ? $N_combine(other, y[1]) : $N_combine(y[0], other);
-  s = $N_across($N_across(s, 8), 16);
-  const $N_0_state c5 = $N_from(s, (run >> 2 & 1) | (run & 2));
-  s = $N_across(s, 4);
-  const $N_0_state c6 = $N_from(s, run >> 2 & 1);
-  s = $N_across(s, 2);
-  if (lane == 0) {
-    list[5] = c5;
-    list[6] = c6;
-    list[7] = s;
-  }
-  return $N_across(s, 1);
+  __syncwarp();
+  return parts.s;
 }
 
-// Finds the offsets of tiles; completes nodes of 256 and 65,536 tiles.
-__device__ __forceinline__ void $N_gatherer(const $N_params& p, const $N_plan& plan, $N_slot* slots, $N_0_state* lists) {
-  const tarry_u32 lane = threadIdx.x & 31;
+// Finds the offsets of tiles; completes nodes of 16, 256, ... tiles. Lanes 0 to 15 have the nodes of one level that lie in the
+// same group of 16 as the tile, lanes 16 to 31 those of the next level.
+__device__ __forceinline__ void $N_gatherer(const $N_params& p, const $N_plan& plan, $N_slot* slots) {
+  const tarry_u32 lane = threadIdx.x & 31, half = lane >> 4, number_of_16 = lane & 15;
 #pragma unroll 1
   for (tarry_u32 turn = 0;; ++turn) {
     const int place = turn % $STAGES;
@@ -240,30 +204,53 @@ __device__ __forceinline__ void $N_gatherer(const $N_params& p, const $N_plan& p
       return;
     }
     const tarry_u32 row = number / plan.row_tiles, at = number - row * plan.row_tiles;
-    $N_0_state own = slot.all;
-    bool completes = true;
-    const tarry_u64* nodes = $N_published(plan, row, 0) + (tarry_u64)(at & ~255u) * $PARTS;
-#pragma unroll 1
-    for (int level = 0; level < 3 && (completes || at >> 8 * level != 0); ++level) {
-      const tarry_u32 k = at >> 8 * level & 255, parent = at >> 8 * level >> 8;
-      tarry_u64* const above = $N_published(plan, row, level + 1);
-      own = $N_gather(nodes, k, own, lists + level * 8);
-      completes = completes && k == 255;
-      if (completes && level < 2 && lane == 0) $N_publish(above + (tarry_u64)parent * $PARTS, own);
-      nodes = above + (tarry_u64)(parent & ~255u) * $PARTS;
+    // All levels are asked at once: the way there and back is long.
+    const tarry_u64* node[3];
+    $N_words words[3];
+#pragma unroll
+    for (tarry_u32 pair = 0; pair < 3; ++pair) {
+      const tarry_u32 level = 2 * pair + half, to = at >> 4 * level;
+      node[pair] = $N_published(plan, row, level) + (tarry_u64)((to & ~15u) + number_of_16) * $PARTS;
+      words[pair] = $N_ask(node[pair], number_of_16 < (to & 15));
     }
-    __syncwarp();
-    $N_0_state offset = $N_neutral();
+    // What the tile completes goes out before the tile's own offset is known: others wait for it.
+    $N_0_state own = slot.all;
 #pragma unroll 1
-    for (int j = 31 - __clz(at); j >= 0; --j)
-      if (at >> j & 1) offset = $N_combine(offset, lists[j]);
-    __syncwarp();
+    for (tarry_u32 level = 0; level < 5 && (at >> 4 * level & 15) == 15; ++level) {
+      const tarry_u32 to = at >> 4 * level;
+      const tarry_u64* const from = $N_published(plan, row, level) + (tarry_u64)((to & ~15u) + number_of_16) * $PARTS;
+      $N_0_state s = $N_await(from, $N_ask(from, number_of_16 < 15));
+      if (number_of_16 == 15) s = own;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) s = $N_across(s, 1 << j);
+      own = s;
+      if (lane == 0) $N_publish($N_published(plan, row, level + 1) + (tarry_u64)(to >> 4) * $PARTS, own);
+    }
+    // The canonical list of the tiles before, from the largest node on: four nodes of each level, c[j] of 2^j of the level's.
+    $N_0_state offset = $N_neutral();
+#pragma unroll
+    for (int pair = 2; pair >= 0; --pair) {
+      if (at >> 8 * pair == 0) continue;
+      const tarry_u32 k = at >> 4 * (2 * pair + half) & 15;
+      $N_0_state s = $N_await(node[pair], words[pair]), c[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        c[j] = $N_from(s, (lane & 16) | k >> (j + 1) << (j + 1));
+        s = $N_across(s, 1 << j);
+      }
+#pragma unroll
+      for (int h = 1; h >= 0; --h) {
+#pragma unroll
+        for (int j = 3; j >= 0; --j)
+          if (k >> j & 1) offset = $N_combine(offset, c[j]);
+        offset = $N_from(offset, h * 16);
+      }
+    }
     if (lane == 0) slot.offset = offset;
     $N_leave($READY + place, 32 * ($SCANNERS + 1));
   }
 }
 )";
-
 constexpr std::string_view kScanner = R"(
 // Writes tiles whose offsets are known.
 __device__ __forceinline__ void $N_scanner(const $N_params& p, const $N_plan& plan, $N_quad* stage, $N_slot* slots) {
@@ -310,12 +297,11 @@ extern "C" __global__ void __launch_bounds__($THREADS, $RESIDENT) $N(const __gri
   extern __shared__ uint4 shared_memory[];
   $N_quad* const stage = ($N_quad*)shared_memory;
   __shared__ $N_slot slots[$STAGES];
-  __shared__ $N_0_state lists[24];
   __shared__ bool last;
   const $N_plan plan = $N_make_plan(p);
   const int warp = threadIdx.x >> 5;
   if (warp < $LOADERS) $N_loader(p, plan, stage, slots);
-  else if (warp < $LOADERS + 1) $N_gatherer(p, plan, slots, lists);
+  else if (warp < $LOADERS + 1) $N_gatherer(p, plan, slots);
   else $N_scanner(p, plan, stage, slots);
   __syncthreads();
   if (threadIdx.x == 0) last = $N_arrive(p.tickets + 1) == gridDim.x - 1;
@@ -329,13 +315,18 @@ extern "C" __global__ void __launch_bounds__($THREADS, $RESIDENT) $N(const __gri
 
 }  // namespace
 
-/// Tiles of 16 KiB, three in 48 KiB of shared memory, so that several thread blocks share a multiprocessor: while one waits
-/// the others load and store.
+/// Three tiles in shared memory. Where a tile is 64 KiB, one thread block fills a multiprocessor; what a tile costs beside its
+/// bytes, mostly the wait for the slowest tile before it, is the same for all sizes. Wider states need more registers: smaller
+/// tiles by fewer threads.
 ScanTile scan_tile(const KernelIr& ir) {
   constexpr int kTileBytes = 16 * 1024;
+  const int bytes = static_cast<int>(std::bit_ceil(scan_state_bytes(ir)));
   ScanTile tile;
-  tile.blocks = kTileBytes / (kTreeBlock * static_cast<int>(std::bit_ceil(scan_state_bytes(ir))));
-  tile.loaders = tile.scanners = std::min(4, tile.blocks / 4);
+  const int units = bytes > 4 ? std::min(ir.rows_class, 2) : ir.rows_class;
+  tile.blocks = units * kTileBytes / (kTreeBlock * bytes);
+  tile.loaders = std::min({4 * units, std::max(4, 64 / bytes), tile.blocks / 4});
+  tile.scanners = std::min(tile.loaders, 8);
+  tile.resident = ir.rows_class == 1 && bytes <= 4 ? 4 : 1;
   return tile;
 }
 
@@ -355,7 +346,7 @@ std::vector<std::pair<std::string, std::string>> tile_choices(const KernelIr& ir
   number("$SCANNERS", tile.scanners);
   number("$SCANNED", tile.blocks / 4 / tile.scanners);
   number("$THREADS", tile.threads());
-  number("$RESIDENT", scan_state_bytes(ir) > 4 ? 1 : 4);
+  number("$RESIDENT", tile.resident);
   number("$DEPTH", std::max(depth, 1));
   number("$PARTS", static_cast<std::int64_t>(scan_state_bytes(ir) / 4));
   number("$TAKEN", 1);  // barriers, of which a thread block has 16; 0 is that of all threads

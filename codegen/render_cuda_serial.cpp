@@ -25,6 +25,9 @@ struct SerialPlan {
   std::vector<Dtype> slots;
 };
 
+/// Whether all rows have as many elements as their class says.
+bool holds_row(const KernelIr& ir) { return ir.rows_class > 0 && ir.rows_class <= kShortLoop; }
+
 /// Elements of the longest row of the kernel's class.
 int longest(const KernelIr& ir) { return ir.rows_class > 0 ? ir.rows_class : 32; }
 
@@ -132,6 +135,21 @@ constexpr std::string_view kStage = R"(    $S_state s$Z = {};$NOTHING
     $S_finish(p, t$FINISH);
 )";
 
+/// The same where the text knows how short rows are: registers hold one, it is loaded at once.
+constexpr std::string_view kHeldStage = R"(    $S_state s$Z = {};$NOTHING
+    $S_loads x$Z[$MOST];
+#pragma unroll
+    for (int k = 0; k < $MOST; ++k) $S_load(p, t, k, 1, x$Z[k]);
+#pragma unroll
+    for (int k = 0; k < $MOST; ++k) {
+@S      $S_stores y;
+      const $S_inputs in = $S_point(p, t, r$I, x$Z[k], 0, k$Y$H);
+@S      $S_store(p, t, k, 1, y);
+      s$Z = k == 0 ? $S_first(in) : $S_step(p, s$Z, in, k + 1);
+    }
+    $S_finish(p, t$FINISH);
+)";
+
 /// What reductions of nothing give where that is not zero.
 std::string identities(const KernelIr& ir, const Stage& stage) {
   std::string text;
@@ -170,6 +188,7 @@ KernelSource render_serial(const KernelIr& ir) {
                     {{"$FINISH", row ? ", r, s" + number + ", true, o" : ", s" + number},
                      {"$NOTHING", identities(ir, stage)},
                      {"$Z", number},
+                     {"$MOST", std::to_string(longest(ir))},
                      {"$T", std::to_string(serial.threads)},
                      {"$Y", stage.stores ? ", y" : ""},
                      {"$I", row ? ", o" : ""},
@@ -179,7 +198,7 @@ KernelSource render_serial(const KernelIr& ir) {
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text()), body;
   for (const Stage& stage : plan.stages) {
     kernel += state_type(ir, stage) + functions.stage_text(stage) + state_functions(ir, stage, functions.expressions());
-    body += fill(stage, kStage);
+    body += fill(stage, holds_row(ir) ? kHeldStage : kStage);
   }
   std::string head(kHead), mine(kRow);
   for (std::size_t s = 0; s < serial.slots.size(); ++s)

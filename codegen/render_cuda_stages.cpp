@@ -10,7 +10,8 @@ namespace {
 constexpr int kRegisters = 65536;    // of a multiprocessor
 constexpr int kMostRegisters = 160;  // of a thread: more of them leave too few threads to hide the way to memory
 constexpr int kMostWarps = 16;       // of a row
-constexpr int kMostThreads = 1280;   // to ask for: with more, registers are few and loads in flight no more
+constexpr int kMostThreads = 1536;   // to ask for: with more, registers are few and loads in flight no more
+constexpr int kStoringThreads = 1280;  // the same where rows are stored too
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
 
@@ -211,7 +212,8 @@ StagePlan plan_stages(const KernelIr& ir) {
 int StagePlan::resident() const {
   // Rows within a warp: left alone, ptxas does better.
   if (tile.warps == 1) return 1;
-  return std::max(1, std::min(kRegisters / registers, kMostThreads) / tile.threads());
+  const int threads = tile.threads(), most = stages.back().stores ? kStoringThreads : kMostThreads;
+  return std::max(1, std::min(kRegisters / registers / threads, (most + threads / 2) / threads));
 }
 
 RowTile row_tile(const KernelIr& ir, int most_warps) {

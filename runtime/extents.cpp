@@ -239,7 +239,7 @@ std::vector<std::int64_t> representatives(const graph::Target& target, bool redu
       target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0};
   std::vector<std::int64_t> extents;
   if (!reduced) extents.push_back(1);
-  if (reduced && target.is_cuda()) extents = {3, 4, 7, 8, 15, 16};  // loops of contractions, and whether vectors of 4 fit
+  if (reduced && target.is_cuda()) extents = {2, 3, 4, 7, 8, 15, 16};  // short rows, loops of contractions, and whether vectors of 4 fit
   for (std::int64_t top : tops)
     for (std::int64_t less : below) extents.push_back(top - less);
   return extents;

@@ -46,6 +46,7 @@ class KernelBuilder {
   }
   KernelBuilder& vector(int v) { case_.ir.vector = v; return *this; }
   KernelBuilder& rows_class(int c) { case_.ir.rows_class = c; return *this; }
+  KernelBuilder& interleaved() { case_.ir.interleaved = true; return *this; }
   /// Stage of the Point and Outer instructions and the reductions that follow.
   KernelBuilder& stage(int s) { stage_ = static_cast<std::uint8_t>(s); return *this; }
   KernelBuilder& wide() { case_.ir.wide_index = true; return *this; }
@@ -184,7 +185,7 @@ class KernelBuilder {
     const Schedule schedule = case_.ir.schedule;
     const bool inner = schedule == Schedule::ReduceInner || schedule == Schedule::RowInner || schedule == Schedule::ScanInner ||
                        schedule == Schedule::ScanTiles;
-    a.aligned = buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
+    a.aligned = !case_.ir.interleaved && buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
     for (std::size_t d = 0; d < strides.size(); ++d)
       if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector == 0;
     codegen::AccessArgs args{0, graph::Dims(std::span<const std::int64_t>(strides)), reduced};
@@ -307,13 +308,14 @@ struct ReduceShape {
   int rows_class;
   int vector;
   std::int64_t outer, n;
-  bool wide = false;
+  bool wide = false, interleaved = false;
 };
 
 inline KernelBuilder reduce_builder(std::string name, const ReduceShape& s) {
   KernelBuilder b(std::move(name), s.schedule, {s.outer}, s.n);
   b.vector(s.vector).rows_class(s.rows_class);
   if (s.wide) b.wide();
+  if (s.interleaved) b.interleaved();
   return b;
 }
 inline std::int64_t outer_stride(const ReduceShape& s) { return s.schedule == Schedule::ReduceOuter ? 1 : s.n; }

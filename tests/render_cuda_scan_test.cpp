@@ -22,10 +22,12 @@ struct ScanShape {
   std::int64_t rows, n;
   int vector = 4;
   bool columns = false, wide = false;
+  int units = 1;  ///< ScanTiles: 16 KiB of a tile
 };
 
 KernelBuilder begin(const char* name, const ScanShape& s) {
   KernelBuilder b(name, s.schedule, {s.rows}, s.n);
+  if (s.schedule == Schedule::ScanTiles) b.rows_class(s.units);
   b.vector(s.schedule == Schedule::ScanSerial ? 1 : s.vector);
   if (s.wide) b.wide();
   return b;
@@ -98,6 +100,8 @@ TEST_CASE("render_cuda: tiles of long rows fold the nodes before them", "[render
   std::vector<KernelCase> cases;
   for (const std::int64_t n : {4097, 20000, 8192 * 9 + 5})
     for (KernelCase& k : cases_of({Schedule::ScanTiles, 2, n, n % 4 == 0 ? 4 : 1})) cases.push_back(std::move(k));
+  for (const int units : {2, 4})
+    for (KernelCase& k : cases_of({Schedule::ScanTiles, 2, 100003, 1, false, false, units})) cases.push_back(std::move(k));
   cases.push_back(simple({Schedule::ScanTiles, 1, 8192 * 260 + 77, 1}, Op::CumulativeSum, Dtype::Float32));
   check_bits(cases);
 }
@@ -107,8 +111,10 @@ TEST_CASE("render_cuda: scans compile for every architecture with next to no spi
   for (const char* arch : {"sm_75", "sm_80", "sm_90", "sm_100"}) {
     std::map<std::string, KernelSource> sources;
     for (const ScanShape& s : {ScanShape{Schedule::ScanSerial, 70, 300}, ScanShape{Schedule::ScanInner, 5, 1024},
-                               ScanShape{Schedule::ScanTiles, 2, 20000}, ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true}}) {
-      for (const KernelCase& k : {simple(s, Op::CumulativeSum, Dtype::Float32), everything(s)}) {
+                               ScanShape{Schedule::ScanTiles, 2, 20000}, ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true},
+                               ScanShape{Schedule::ScanTiles, 2, 20000, 4, false, false, 2}, ScanShape{Schedule::ScanTiles, 2, 20000, 4, false, false, 4},
+                               ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true, 4}}) {
+      for (const KernelCase& k : {simple(s, Op::CumulativeSum, Dtype::Float32), simple(s, Op::CumulativeSum, Dtype::Int64), everything(s)}) {
         KernelSource source = codegen::render_cuda(k.ir, target(arch));
         sources.emplace(source.entry, std::move(source));
       }

@@ -138,6 +138,8 @@ TEST_CASE("render_cuda: short reductions go left to right", "[render_cuda]") {
   for (const std::int64_t n : {0, 1, 2, 3, 31, 32})
     for (const std::int64_t outer : {1, 300})
       for (KernelCase& k : reductions({Schedule::ReduceSerial, 0, 1, outer, n})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 9, 32})
+    for (KernelCase& k : reductions({Schedule::ReduceSerial, codegen::serial_class(n), 1, 300, n})) cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceSerial, 0, 1, 70, 19}, 5));
   check_bits(cases);
 }
@@ -150,6 +152,8 @@ TEST_CASE("render_cuda: rows reduce by tree R", "[render_cuda]") {
       for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
     }
   }
+  for (const std::int64_t n : {33, 129, 511, 512, 513, 1023, 1025, 4095, 9001})
+    for (KernelCase& k : reductions({Schedule::ReduceInner, n > 4096 ? 8 : 1, 4, 3, n, false, true})) cases.push_back(std::move(k));
   for (const ReduceShape& s : {ReduceShape{Schedule::ReduceInner, 8, 4, 1, 40000}, ReduceShape{Schedule::ReduceInner, 8, 1, 2, 300001, true}})
     for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceInner, 8, 1, 2, 8300}, 2));
@@ -179,6 +183,7 @@ TEST_CASE("render_cuda: products and arg reductions have the interpreter's bits 
     for (const ReduceShape& s : reduce_shapes(4, n))
       for (KernelCase& k : new_reductions(s)) cases.push_back(std::move(k));
   for (KernelCase& k : new_reductions({Schedule::ReduceInner, 8, 4, 1, 70001})) cases.push_back(std::move(k));
+  for (KernelCase& k : new_reductions({Schedule::ReduceInner, 8, 4, 2, 9001, false, true})) cases.push_back(std::move(k));
   for (KernelCase& k : new_reductions({Schedule::ReduceOuter, 0, 1, 5, 2600})) cases.push_back(std::move(k));
   check_bits(cases);
 }

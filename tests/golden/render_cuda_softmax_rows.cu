@@ -442,19 +442,18 @@ __device__ __forceinline__ ENTRY_2_state ENTRY_2_from(ENTRY_2_state s, int lane)
 
 template <bool kWhole>
 __device__ __forceinline__ void ENTRY_2_each(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m) {
-  const int lane = threadIdx.x & 31, block = (lane / 8) * 128, l = lane % 8 * 4;
-  const int here = m - block < 128 ? m - block : 128;
-  const int k = base + block + l;
+  const int lane = threadIdx.x & 31, at = (lane / 8) * 128 + lane % 8 * 4, there = (m - (lane / 8) * 128 < 128 ? m - (lane / 8) * 128 : 128) - lane % 8 * 4;
+  const int k = base + at;
   ENTRY_2_loads x[4] = {};
 #pragma unroll
-  for (int s = 0; s < 4; ++s) ENTRY_2_load(p, t, k + s * 32, kWhole ? 4 : here - s * 32 - l, x[s]);
+  for (int s = 0; s < 4; ++s) ENTRY_2_load(p, t, k + s * 32, kWhole ? 4 : there - s * 32, x[s]);
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
     ENTRY_2_stores y;
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      if (!false || kWhole || j < here - s * 32 - l) ENTRY_2_point(p, t, r, o, x[s], j, k + s * 32, y, h[s * 4 + j]);
-    ENTRY_2_store(p, t, k + s * 32, kWhole ? 4 : here - s * 32 - l, y);
+      if (!false || kWhole || j < there - s * 32) ENTRY_2_point(p, t, r, o, x[s], j, k + s * 32, y, h[s * 4 + j]);
+    ENTRY_2_store(p, t, k + s * 32, kWhole ? 4 : there - s * 32, y);
   }
 }
 __device__ __forceinline__ void ENTRY_2_unit(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m, bool whole) {
