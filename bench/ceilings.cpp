@@ -90,13 +90,28 @@ __attribute__((target("avx"))) void store_lines(char* to, const char* from, std:
                         from == nullptr ? value : _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at)));
   _mm_sfence();
 }
-bool has_lines() { return __builtin_cpu_supports("avx"); }
+/// Asks for memory 4 KiB ahead: with 16 bytes a load a core has too much to do to read as fast as memory gives.
+__attribute__((target("avx2"))) std::uint64_t read_lines(const char* from, std::size_t bytes) {
+  constexpr int kVectors = 8;
+  __m256i sum[kVectors] = {};
+  for (std::size_t at = 0; at < bytes; at += 32 * kVectors) {
+    for (int k = 0; k < kVectors; k += 2) _mm_prefetch(from + at + 4096 + 32 * k, _MM_HINT_T0);
+    for (int k = 0; k < kVectors; ++k)
+      sum[k] = _mm256_add_epi64(sum[k], _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at + 32 * k)));
+  }
+  for (int k = 1; k < kVectors; ++k) sum[0] = _mm256_add_epi64(sum[0], sum[k]);
+  std::uint64_t words[4];
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), sum[0]);
+  return std::accumulate(words, words + 4, std::uint64_t{0});
+}
+bool has_lines() { return __builtin_cpu_supports("avx2"); }
 #else
+std::uint64_t read_lines(const char*, std::size_t) { return 0; }
 void store_lines(char*, const char*, std::size_t) {}
 bool has_lines() { return false; }
 #endif
 
-/// The better of plain and streaming stores; all cores, on memory as arrays have it.
+/// The better of plain loops and those above; all cores, on memory as arrays have it.
 Ceilings of_cpu() {
   ta::runtime::Backend& b = ta::runtime::backend(ta::cpu);
   const std::size_t bytes = std::size_t{1} << 28;
@@ -128,6 +143,7 @@ Ceilings of_cpu() {
       for (std::size_t k = 0; k < 32; ++k) s[k] += word[k];
     total += std::accumulate(s, s + 32, std::uint64_t{0});
   });
+  if (has_lines()) c.read = std::max(c.read, rate(once, [&](std::size_t at, std::size_t size) { total += read_lines(from + at, size); }));
   return total == 0 ? Ceilings{} : c;  // the sum is needed, so the loads are
 }
 

@@ -65,10 +65,11 @@ class ReduceWriter {
   void point_bases();
   void inputs_of_points(Axis axis, std::string extent, int capacity);
   [[nodiscard]] std::vector<Value> stored() const;
+  [[nodiscard]] std::vector<std::uint32_t> streams() const;
   [[nodiscard]] bool has_points() const { return !stored().empty() || !w_.stores(Region::Point).empty(); }
   [[nodiscard]] std::string stored_arrays(bool declare) const;
   void points_function();
-  void point_loop(Axis axis, std::string extent, const std::vector<Value>& kept);
+  void point_loop(Axis axis, std::string from, std::string to, const std::vector<Value>& kept);
   void full_lane();
   [[nodiscard]] bool has_full_lane() const;
   [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
@@ -95,6 +96,16 @@ std::vector<Value> ReduceWriter::stored() const {
   for (const Reduction& r : ir_.reductions)
     for (std::size_t k = 0; k < input_count(r); ++k)
       if (!is_direct(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
+  return found;
+}
+
+/// Loads of points that go along the reduced axis.
+std::vector<std::uint32_t> ReduceWriter::streams() const {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+    const Access& access = ir_.accesses[a];
+    if (!access.store && access.buffer != kNone && access.reduced == StrideClass::One && w_.uses(a, Region::Point)) found.push_back(a);
+  }
   return found;
 }
 
@@ -133,9 +144,9 @@ void ReduceWriter::point_bases() {
     if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
 }
 
-void ReduceWriter::point_loop(Axis axis, std::string extent, const std::vector<Value>& kept) {
+void ReduceWriter::point_loop(Axis axis, std::string from, std::string to, const std::vector<Value>& kept) {
   const std::vector<Value> stores = w_.stores(Region::Point);
-  CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", "0", std::move(extent)};
+  CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", std::move(from), std::move(to)};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
   loop.operand = [&](Value v) {
     const Instr& instr = ir_.instrs[v];
@@ -158,7 +169,17 @@ void ReduceWriter::points_function() {
   row_values();
   w_.open("");  // an access of rows may be one of points too
   point_bases();
-  point_loop(Axis::Reduced, "length", stored());
+  const std::vector<std::uint32_t> read = streams();
+  const bool ahead = read.size() == 1;
+  if (ahead) {
+    // Memory is asked for the next run meanwhile, a few lines at a time, as the tree asks for none. Several streams keep it busy.
+    w_.open("for (tarry_i64 part = 0, stop; part < length; part = stop)");
+    w_.line(fmt::format("stop = length - part < {0} ? length : part + {0};", kPart));
+    w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + length + i, 0, 2);",
+                        kLine / itemsize(ir_.buffers[ir_.accesses[read[0]].buffer]), read[0]));
+  }
+  point_loop(Axis::Reduced, ahead ? "part" : "0", ahead ? "stop" : "length", stored());
+  if (ahead) w_.close();
   w_.close();
   w_.close();
 }
@@ -169,7 +190,7 @@ void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity)
   for (const Value v : arrays) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", c_type(ir_.instrs[v].dtype), v, capacity));
   if (has_points()) {
     if (inner()) w_.line(fmt::format("{}_points(p{}, k, length{});", kEntryName, place(false), stored_arrays(false)));
-    else point_loop(axis, std::move(extent), arrays);
+    else point_loop(axis, "0", std::move(extent), arrays);
   }
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) {

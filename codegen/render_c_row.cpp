@@ -23,7 +23,6 @@ constexpr int kLongestRow = 16384;    // graph::Limits::row
 constexpr int kKeptBytes = 8;         // of one point: 128 KiB of the longest row, on stacks of 256 KiB
 constexpr int kKeepCost = 4;          // of the op table: what storing and loading again amounts to
 constexpr int kSerialBytes = 32768;   // of the kept points of a tile
-constexpr int kPart = 256;            // points between which the next row is asked for
 
 /// What each stage computes at a point, and what it leaves for later ones.
 class Stages {

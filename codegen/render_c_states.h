@@ -20,6 +20,7 @@ namespace tarry::codegen {
 
 inline constexpr int kSerial = 32;        ///< longest axis that is folded left to right
 inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at once
+inline constexpr int kPart = 256;         ///< points between which those that follow are asked for
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
