@@ -85,11 +85,7 @@ bool CrossedWriter::is_direct(Value v) const {
 
 /// What the reductions take and is not read in place, each value once.
 std::vector<Value> CrossedWriter::kept_inputs() const {
-  std::vector<Value> found;
-  for (const Reduction& r : ir_.reductions)
-    for (std::size_t k = 0; k < input_count(r); ++k)
-      if (!is_direct(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
-  return found;
+  return w_.kept_inputs([this](Value v) { return is_direct(v); });
 }
 
 /// ", i0, i1" and what follows, as parameters or arguments.

@@ -92,11 +92,7 @@ bool ReduceWriter::is_direct(Value v) const {
 
 /// Inputs that need an array.
 std::vector<Value> ReduceWriter::stored() const {
-  std::vector<Value> found;
-  for (const Reduction& r : ir_.reductions)
-    for (std::size_t k = 0; k < input_count(r); ++k)
-      if (!is_direct(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
-  return found;
+  return w_.kept_inputs([this](Value v) { return is_direct(v); });
 }
 
 /// Loads of points that go along the reduced axis.

@@ -265,6 +265,14 @@ void StateWriter::full_lane(std::uint32_t r) {
   close();
 }
 
+std::vector<Value> StateWriter::kept_inputs(const std::function<bool(Value)>& in_place) const {
+  std::vector<Value> found;
+  for (const Reduction& r : ir.reductions)
+    for (std::size_t k = 0; k < input_count(r); ++k)
+      if (!in_place(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
+  return found;
+}
+
 void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
   for (const std::uint32_t r : reductions()) {
     const Reduction& reduction = ir.reductions[r];

@@ -44,6 +44,8 @@ class StateWriter : public CWriter {
     tile_ = tile;
   }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
+  /// What the kernel's reductions take and is not read in place, each value once.
+  [[nodiscard]] std::vector<Value> kept_inputs(const std::function<bool(Value)>& in_place) const;
 
   // Names.
   [[nodiscard]] std::string state_type() const;  ///< "struct ENTRY_state"
