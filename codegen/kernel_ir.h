@@ -71,7 +71,7 @@ enum class Schedule : std::uint8_t {
   ReduceOuter,   ///< loads are contiguous along the last outer dimension
   ReduceCrossed, ///< two dimensions, each by itself: tiles of 128 rows, of 128 columns on a GPU; loads go along the reduced axis
   RowSerial,     ///< several stages, n <= 32: one thread per outer index
-  RowInner,      ///< several stages, or on a GPU a short row: part of a thread block or one per outer index (on a CPU a thread)
+  RowInner,      ///< several stages, or on a GPU a row that a thread block holds: part of one or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
   Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a square tile
   Steps,         ///< several steps of shifted views: a thread block (on a CPU a thread) computes a tile and what is around it

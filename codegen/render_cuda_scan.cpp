@@ -263,7 +263,7 @@ std::size_t scan_state_bytes(const KernelIr& ir) {
 }
 
 void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g) {
-  constexpr std::int64_t kMultiprocessors = 160;  // no fewer than GPUs have; thread blocks that find no tile left leave at once
+  constexpr std::int64_t kMultiprocessors = 160;  // about what the largest GPUs have; thread blocks that find no tile left leave at once
   const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t outer = args.outer_count();
   if (ir.schedule != Schedule::ScanTiles) {

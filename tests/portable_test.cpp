@@ -115,6 +115,7 @@ TEST_CASE("portable: TARRY_CPU lowers what kernels are made for", "[runtime][cpu
   CHECK(std::string(ta::runtime::cpu_target().name) == "x86-64-v2");
   CHECK(std::string(ta::runtime::make_cpu_backend()->target().name) == "x86-64-v2");
   CHECK_THAT(ta::describe_system(), Catch::Contains("kernels for x86-64-v2"));
+  CHECK_THAT(ta::describe_system(), Catch::Contains("\nblas: "));
 }
 
 TEST_CASE("portable: a TARRY_CPU that is unknown or too high says what it may be", "[runtime][cpu]") {
