@@ -137,6 +137,12 @@ class RowWriter {
   void bases(Region region, std::string_view k);
   void row_values();
   [[nodiscard]] std::vector<std::uint32_t> ahead(int stage) const;
+  [[nodiscard]] std::vector<Value> stored(int stage) const;
+  [[nodiscard]] std::vector<Value> evaluated(int stage) const;
+  [[nodiscard]] bool has_points(int stage) const { return !stored(stage).empty() || !evaluated(stage).empty(); }
+  [[nodiscard]] std::string shared(int stage, bool declare) const;
+  void point_loop(int stage, std::string extent, const std::string& k);
+  void points_function(int stage);
   void points(int stage, std::string extent, int capacity, const std::string& k);
   void segments(int stage);
   void steps(int stage);
@@ -246,37 +252,83 @@ std::vector<std::uint32_t> RowWriter::ahead(int stage) const {
   return found;
 }
 
+/// Inputs of a stage that need an array of the loop.
+std::vector<Value> RowWriter::stored(int stage) const {
+  std::vector<Value> found;
+  for (const Value v : stages_.inputs(stage))
+    if (!is_direct(v, stage) && !stages_.is_kept(v)) found.push_back(v);
+  return found;
+}
+
+/// Instructions of the loop over a stage's points.
+std::vector<Value> RowWriter::evaluated(int stage) const {
+  std::vector<Value> wanted;
+  for (const Value v : stages_.inputs(stage))
+    if (!is_direct(v, stage)) wanted.push_back(v);
+  return stages_.points(stage, wanted);
+}
+
+/// What a stage's function shares with the row, as the end of a list of parameters or arguments: its arrays, those of kept
+/// points, and values of the row that are there.
+std::string RowWriter::shared(int stage, bool declare) const {
+  std::string text;
+  const auto add = [&](Value v, std::string_view pointer, std::string_view name) {
+    text += declare ? fmt::format(", {}{} {}{}", c_type(ir_.instrs[v].dtype), pointer, name, v) : fmt::format(", {}{}", name, v);
+  };
+  for (const Value v : stored(stage)) add(v, "*", "y");
+  for (Value v = 0; v < ir_.instrs.size(); ++v) {
+    const Instr& instr = ir_.instrs[v];
+    if (stages_.is_kept(v)) add(v, "*", "kept");
+    if (instr.kind == InstrKind::Scalar || instr.kind == InstrKind::Store) continue;
+    if (instr.region == Region::Row || (instr.region == Region::Outer && instr.stage < stage)) add(v, "", "v");
+  }
+  return text;
+}
+
+void RowWriter::point_loop(int stage, std::string extent, const std::string& k) {
+  CWriter::Loop loop{evaluated(stage), inner() ? Axis::Reduced : Axis::LastOuter, "i", "0", std::move(extent)};
+  loop.operand = [&](Value v) { return operand(v, stage, "i", k); };
+  const std::vector<std::uint32_t> next = ahead(stage);
+  if (!next.empty()) {
+    // A few lines at a time: more than the core can have under way would hold up the loop behind them.
+    w_.open(fmt::format("for (tarry_i64 part = 0, stop; part < {}; part = stop)", loop.to));
+    w_.line(fmt::format("stop = {0} - part < {1} ? {0} : part + {1};", loop.to, kPart));
+    std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0");
+    one.back() = "1";
+    for (const std::uint32_t a : next)
+      w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + {} + i);",
+                          kLine / itemsize(ir_.buffers[ir_.accesses[a].buffer]), a, outer_offset(ir_, a, one, "")));
+    loop.from = "part";
+    loop.to = "stop";
+  }
+  w_.loop(loop, [&] {
+    for (const Value v : stored(stage)) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
+    for (const Value v : loop.values)
+      if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) w_.line(fmt::format("{} = v{};", operand(v, stage + 1, "i", k), v));
+  });
+  if (!next.empty()) w_.close();
+}
+
+/// The points of RowInner as a function of their own: the loop is all that gcc has to find vectors in, rows are plain.
+void RowWriter::points_function(int stage) {
+  if (!has_points(stage)) return;
+  w_.open(fmt::format("static __attribute__((noinline)) void {0}_points{1}(const struct {0}_params* p{2}, tarry_i64 k, tarry_i64 length{3})",
+                      kEntryName, stage, tile_place(ir_, tile_, true), shared(stage, true)));
+  w_.locals();
+  constexpr std::array kRegions = {Region::Point};
+  w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
+  bases(Region::Point, "k");
+  point_loop(stage, "length", "k");
+  w_.close();
+}
+
 /// Evaluates the points of one loop from place k on: `x{r}_{k}` then points at the inputs of reduction r of the stage.
 void RowWriter::points(int stage, std::string extent, int capacity, const std::string& k) {
-  std::vector<Value> evaluated, stored;
-  for (const Value v : stages_.inputs(stage)) {
-    if (is_direct(v, stage)) continue;
-    evaluated.push_back(v);
-    if (!stages_.is_kept(v)) stored.push_back(v);
-  }
-  for (const Value v : stored) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, capacity));
-  CWriter::Loop loop{stages_.points(stage, evaluated), inner() ? Axis::Reduced : Axis::LastOuter, "i", "0", std::move(extent)};
-  loop.operand = [&](Value v) { return operand(v, stage, "i", k); };
-  if (!loop.values.empty() || !stored.empty()) {
-    const std::vector<std::uint32_t> next = ahead(stage);
-    if (!next.empty()) {
-      // A few lines at a time: more than the core can have under way would hold up the loop behind them.
-      w_.open(fmt::format("for (tarry_i64 part = 0, stop; part < {}; part = stop)", loop.to));
-      w_.line(fmt::format("stop = {0} - part < {1} ? {0} : part + {1};", loop.to, kPart));
-      std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0");
-      one.back() = "1";
-      for (const std::uint32_t a : next)
-        w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + {} + i);",
-                            kLine / itemsize(ir_.buffers[ir_.accesses[a].buffer]), a, outer_offset(ir_, a, one, "")));
-      loop.from = "part";
-      loop.to = "stop";
-    }
-    w_.loop(loop, [&] {
-      for (const Value v : stored) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
-      for (const Value v : loop.values)
-        if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) w_.line(fmt::format("{} = v{};", operand(v, stage + 1, "i", k), v));
-    });
-    if (!next.empty()) w_.close();
+  for (const Value v : stored(stage)) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, capacity));
+  if (has_points(stage)) {
+    if (inner())
+      w_.line(fmt::format("{}_points{}(p{}, {}, {}{});", kEntryName, stage, tile_place(ir_, tile_, false), k, extent, shared(stage, false)));
+    else point_loop(stage, std::move(extent), k);
   }
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x) {
@@ -335,7 +387,8 @@ void RowWriter::steps(int stage) {
 // ---------------------------------------------------------------- entry
 
 void RowWriter::rows() {
-  w_.open(fmt::format("static void {0}_rows(const struct {0}_params* p{1})", kEntryName, tile_place(ir_, tile_, true)));
+  w_.open(fmt::format("static {2}void {0}_rows(const struct {0}_params* p{1})", kEntryName, tile_place(ir_, tile_, true),
+                      inner() ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kBefore = {Region::Row, Region::Point}, kAfter = {Region::Outer, Region::Outer};
   w_.bases('b', kBefore, outer_indices(ir_, "j0"), "0");
@@ -360,6 +413,7 @@ KernelSource RowWriter::render() {
   w_.preamble();
   for (int stage = 0; stage < stages_.count(); ++stage) {
     w_.select_stage(stage);
+    if (inner()) points_function(stage);
     if (w_.reductions().empty()) continue;
     w_.declare_states();
     if (inner()) w_.line_functions([&](Value v) { return is_direct(v, stage); });
