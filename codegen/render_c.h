@@ -27,6 +27,7 @@ class CWriter : public CodeWriter {
     Axis axis = Axis::LastOuter;
     std::string i, from, to;
     Operand operand = value_name;
+    bool is_short = false;  ///< of a few vectors at most, which are best without a loop
   };
 
   CWriter(const KernelIr& kernel, const Parameters& parameters) : ir(kernel), expressions(kernel), parameters_(parameters) {}
@@ -44,7 +45,7 @@ class CWriter : public CodeWriter {
   void loop(const Loop& loop, const Tail& tail = {});
   /// The same instructions once, at the first element, as locals of the current scope.
   void straight(const std::vector<Value>& values, const Operand& operand = value_name);
-  void open_loop(std::string_view i, std::string_view from, std::string_view to);
+  void open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short = false);
 
   /// The instructions of a region (and stage) that are not stores, or that are.
   [[nodiscard]] std::vector<Value> instructions(Region region, int stage = 0) const;

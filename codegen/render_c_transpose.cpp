@@ -112,6 +112,7 @@ class TransposeWriter {
       else w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, row, ""));
     }
     CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "columns"};
+    loop.is_short = true;
     for (Value v = 0; v < ir_.instrs.size(); ++v) loop.values.push_back(v);
     w_.loop(loop);
     w_.close();

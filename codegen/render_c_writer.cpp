@@ -11,14 +11,18 @@ namespace {
 
 // "Independent" and not `restrict`: an output may take the memory of an input that is read at the same place, which
 // restrict forbids; that iterations do not depend on each other is exactly what holds.
+// Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen of
+// them, which costs it more than the vectors.
 // Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule.
 constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #endif
@@ -182,8 +186,9 @@ void CWriter::inside(const GuardTerm& term, const std::string& at, const std::st
 
 // ---------------------------------------------------------------- loops
 
-void CWriter::open_loop(std::string_view i, std::string_view from, std::string_view to) {
-  line("TARRY_INDEPENDENT");
+void CWriter::open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short) {
+  const bool is_known = std::all_of(to.begin(), to.end(), [](char c) { return '0' <= c && c <= '9'; });
+  line(is_known || is_short ? "TARRY_INDEPENDENT" : "TARRY_INDEPENDENT TARRY_ROLLED");
   open(fmt::format("for (tarry_i64 {0} = {1}; {0} < {2}; ++{0})", i, from, to));
 }
 
@@ -246,7 +251,7 @@ void CWriter::run(const Loop& l, std::string_view from, std::string_view to, con
     from = "here";
     to = "there";
   }
-  open_loop(l.i, from, to);
+  open_loop(l.i, from, to, l.is_short);
   for (const Value v : l.values) {
     if (is_invariant(ir.instrs[v], l.axis)) continue;
     if (shares_blocks(v, l.axis)) line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));

@@ -1,10 +1,12 @@
 #ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #endif
@@ -181,7 +183,7 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
   const float* const f0 = f->f0[row];
   float x7[512];
   {
-    TARRY_INDEPENDENT
+    TARRY_INDEPENDENT TARRY_ROLLED
     for (tarry_i64 i = 0; i < m; ++i) {
       const float v6 = f0[i] * v5;
       const float v7 = tarry_exp_f32(v6);

@@ -1,10 +1,12 @@
 #ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #endif
@@ -146,7 +148,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
       for (tarry_i64 i = 0; i < m; i += 16) __builtin_prefetch(a0 + 16 * r0 + i, 0, 2);
       for (tarry_i64 i = 0; i < m; i += 16) __builtin_prefetch(a1 + 16 * r1 + i, 1, 2);
       {
-        TARRY_INDEPENDENT
+        TARRY_INDEPENDENT TARRY_ROLLED
         for (tarry_i64 i = 0; i < m; ++i) {
           const float v0 = a0[i];
           x0[k * 32 + i] = v0;
@@ -165,7 +167,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
       const float* const a0 = b0 + (block * 128 + k) * r0;
       float* const a1 = b1 + (block * 128 + k) * r1;
       {
-        TARRY_INDEPENDENT
+        TARRY_INDEPENDENT TARRY_ROLLED
         for (tarry_i64 i = 0; i < m; ++i) {
           const float v1 = x0[k * 32 + i];
           a1[i] = x0[k * 32 + i];

@@ -1,10 +1,12 @@
 #ifndef TARRY_INDEPENDENT
 #if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #endif
@@ -78,14 +80,14 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
               if (g0 && to0 < end) end = to0;
               if (at < from0 && from0 < end) end = from0;
               if (g0) {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v0 = a0[i];
                   k0_at[i] = v0;
                 }
               }
               else {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v0 = 0;
                   k0_at[i] = v0;
@@ -114,7 +116,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
               if (g1 && to1 < end) end = to1;
               if (at < from1 && from1 < end) end = from1;
               if (g1) {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v2 = k0_0[i] * v1;
                   const float v4 = v2 - k0_m1[i + 0];
@@ -131,7 +133,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
                 }
               }
               else {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v2 = k0_0[i] * v1;
                   const float v4 = v2 - k0_m1[i + 0];
@@ -170,7 +172,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
               if (g1 && to1 < end) end = to1;
               if (at < from1 && from1 < end) end = from1;
               if (g1) {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v17 = k16_0[i] * v1;
                   const float v19 = v17 - k16_m1[i + 0];
@@ -187,7 +189,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
                 }
               }
               else {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v17 = k16_0[i] * v1;
                   const float v19 = v17 - k16_m1[i + 0];
@@ -226,7 +228,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
               if (g1 && to1 < end) end = to1;
               if (at < from1 && from1 < end) end = from1;
               if (g1) {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v32 = k31_0[i] * v1;
                   const float v34 = v32 - k31_m1[i + 0];
@@ -243,7 +245,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
                 }
               }
               else {
-                TARRY_INDEPENDENT
+                TARRY_INDEPENDENT TARRY_ROLLED
                 for (tarry_i64 i = at; i < end; ++i) {
                   const float v32 = k31_0[i] * v1;
                   const float v34 = v32 - k31_m1[i + 0];
@@ -269,7 +271,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
           float* const a5 = b5 + y * t5_0;
           const float* const k46_0 = k46[(y + 4096) % 1] + 0;
           {
-            TARRY_INDEPENDENT
+            TARRY_INDEPENDENT TARRY_ROLLED
             for (tarry_i64 i = 0; i < columns + 0; ++i) {
               a5[i] = k46_0[i];
             }
