@@ -27,7 +27,7 @@ class CWriter : public CodeWriter {
     Axis axis = Axis::LastOuter;
     std::string i, from, to;
     Operand operand = value_name;
-    bool is_short = false;  ///< of a few vectors at most, which are best without a loop
+    bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
   };
 
   CWriter(const KernelIr& kernel, const Parameters& parameters) : ir(kernel), expressions(kernel), parameters_(parameters) {}

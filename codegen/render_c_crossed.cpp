@@ -165,11 +165,7 @@ void CrossedWriter::full_lane(std::uint32_t r) {
     const std::string row = outer_offset(ir_, access, outer_indices(ir_, "first"), "");
     x = sum_text(fmt::format("p->a{}", access), sum_text(row, reduced_offset(ir_, access, "k0", "")));
   }
-  w_.open("");
-  w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, 0), x));
-  w_.line(fmt::format("const tarry_i64 h = {};", h));
-  w_.full_lane(r);
-  w_.close();
+  w_.full_lane(r, x, h);
 }
 
 /// The columns' states into stack[0], those of the rows into `rows`.

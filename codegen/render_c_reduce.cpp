@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -70,8 +71,11 @@ class ReduceWriter {
   [[nodiscard]] std::string stored_arrays(bool declare) const;
   void points_function();
   void point_loop(Axis axis, std::string from, std::string to, const std::vector<Value>& kept);
-  void full_lane();
+  void each_input(const std::function<void(std::uint32_t r, std::uint32_t access, const std::string& from)>& f);
+  void lanes();
   [[nodiscard]] bool has_full_lane() const;
+  [[nodiscard]] bool has_pairs() const;
+  [[nodiscard]] bool only_calls() const { return inner() || (has_pairs() && w_.instructions(Region::Row).empty()); }
   [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
 
   const KernelIr& ir_;
@@ -144,6 +148,7 @@ void ReduceWriter::point_loop(Axis axis, std::string from, std::string to, const
   const std::vector<Value> stores = w_.stores(Region::Point);
   CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", std::move(from), std::move(to)};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
+  loop.is_short = !inner();  // a tile may be a few elements
   loop.operand = [&](Value v) {
     const Instr& instr = ir_.instrs[v];
     const bool in_array = !inner() && instr.region == Region::Row && instr.kind != InstrKind::Scalar;
@@ -198,7 +203,7 @@ void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity)
 /// The function that reduces blocks first..last of a tile into stack[0], up to its row values.
 void ReduceWriter::open_reduce() {
   w_.open(fmt::format("static {3}void {0}_reduce(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, {2}* stack)",
-                      kEntryName, place(true), w_.state_type(), inner() ? "TARRY_PLAIN " : ""));
+                      kEntryName, place(true), w_.state_type(), only_calls() ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
@@ -214,18 +219,43 @@ bool ReduceWriter::has_full_lane() const {
   });
 }
 
-void ReduceWriter::full_lane() {
+/// Whether the loops over a tile are all calls: of sums and products of floats that lie in place.
+bool ReduceWriter::has_pairs() const {
+  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
+    if (!w_.has_vectors(r) || !is_direct(ir_.reductions[r].args[0])) return false;
+  return true;
+}
+
+void ReduceWriter::each_input(const std::function<void(std::uint32_t r, std::uint32_t access, const std::string& from)>& f) {
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) {
-    const Reduction& reduction = ir_.reductions[r];
-    const std::uint32_t access = ir_.instrs[reduction.args[0]].index;
-    const std::string x = w_.input(r, 0), type = w_.accumulator(r);
-    w_.open("");
-    w_.line(fmt::format("const {}* const {} = {};", type, x, sum_text(fmt::format("b{}", access), reduced_offset(ir_, access, "from", ""))));
-    w_.line(fmt::format("const tarry_i64 h = {};", reduced_offset(ir_, access, "32", "")));
-    w_.full_lane(r);
-    w_.close();
+    const std::uint32_t access = ir_.instrs[ir_.reductions[r].args[0]].index;
+    f(r, access, sum_text(fmt::format("b{}", access), reduced_offset(ir_, access, "from", "")));
   }
-  w_.line("step = 4;");
+}
+
+/// What takes several elements at once.
+void ReduceWriter::lanes() {
+  if (has_pairs()) {
+    if (ir_.schedule == Schedule::ReduceOuter) {
+      w_.open("if (stride == 32 && !(q & 1) && to - from > 112)");  // a lane and the next, which begins 16 behind
+      each_input([&](std::uint32_t r, std::uint32_t access, const std::string& from) { w_.pair_of_lanes(r, from, reduced_offset(ir_, access, "16", "")); });
+      w_.line("step = 8;");
+      w_.line("leaf = q++ >> 1;");
+      w_.close();
+      w_.line("else");
+    }
+    w_.open(fmt::format("if (m < {} && from < to)", kFew));
+    w_.line("step = (to - from + stride - 1) / stride;");
+    each_input([&](std::uint32_t r, std::uint32_t access, const std::string& from) { w_.few_lane(r, from, reduced_offset(ir_, access, "stride", ""), "step"); });
+    w_.close();
+    w_.line("else");
+  } else if (has_full_lane()) {
+    w_.open("if (stride == 32 && to - from > 96)");
+    each_input([&](std::uint32_t r, std::uint32_t access, const std::string& from) { w_.full_lane(r, from, reduced_offset(ir_, access, "32", "")); });
+    w_.line("step = 4;");
+    w_.close();
+    w_.line("else");
+  }
 }
 
 void ReduceWriter::reduce_tiles() {
@@ -247,13 +277,8 @@ void ReduceWriter::reduce_tiles() {
     w_.line("const tarry_i64 from = 0, to = n, stride = 1;");
   }
   w_.line(fmt::format("{}* const top = stack + depth;", w_.state_type()));
-  w_.line("tarry_i64 step = 0;");
-  if (has_full_lane()) {
-    w_.open("if (stride == 32 && to - from > 96)");
-    full_lane();
-    w_.close();
-    w_.line("else");
-  }
+  w_.line("tarry_i64 step = 0, leaf = q;");
+  lanes();
   w_.open("for (tarry_i64 k = from; k < to; k += stride)");
   w_.line("++step;");
   point_bases();
@@ -261,7 +286,7 @@ void ReduceWriter::reduce_tiles() {
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.leaf_step(r);
   w_.close();
   w_.line("top->count = step;");
-  w_.push("q");
+  w_.push("leaf");
   w_.close();
   w_.fold_stack();
   w_.open("if (n == 0)");
@@ -352,6 +377,7 @@ void ReduceWriter::fold() {
 
 KernelSource ReduceWriter::render() {
   w_.preamble();
+  if (!inner() && has_pairs()) w_.share_loops();
   w_.declare_states();
   if (inner()) reduce_segments();
   else reduce_tiles();

@@ -411,6 +411,7 @@ void RowWriter::rows() {
 
 KernelSource RowWriter::render() {
   w_.preamble();
+  if (!inner()) w_.share_loops();
   for (int stage = 0; stage < stages_.count(); ++stage) {
     w_.select_stage(stage);
     if (inner()) points_function(stage);

@@ -58,7 +58,7 @@ std::string StateWriter::at(std::string_view state, std::uint32_t r, std::string
 
 void StateWriter::open_tile() {
   if (tile_ > 1) {
-    open_loop("j", "0", "m");
+    open_loop("j", "0", "m", true);
   } else {
     open("");
     line("enum { j = 0 };");
@@ -73,6 +73,8 @@ void StateWriter::declare_states() {
   for (const StateField& f : state_fields(ir))
     if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), tile_));
   close(";");
+  if (shares_loops_)
+    for (const std::uint32_t r : reductions()) tile_functions(r);
   merge();
   push_function();
 }
@@ -107,6 +109,10 @@ void StateWriter::merge_part(std::uint32_t r) {
     close();
     return;
   }
+  if (shares_loops_ && is_plain(r)) {
+    line(fmt::format("{0}(m, a->{1}, a->{1}, b->{1});", combine_name(r), part(r, "value")));
+    return;
+  }
   const std::string a = at("a", r, "value"), b = at("b", r, "value");
   open_tile();
   if (is_arg(r)) {
@@ -122,8 +128,10 @@ void StateWriter::merge_part(std::uint32_t r) {
 }
 
 void StateWriter::merge() {
+  const std::vector<std::uint32_t> own = reductions();
+  const bool only_calls = tile_ == 1 || (shares_loops_ && std::all_of(own.begin(), own.end(), [&](std::uint32_t r) { return is_plain(r); }));
   open(fmt::format("static {4}void {0}_merge{1}(const struct {0}_params* p, {2}{3}* a, const {3}* b)", kEntryName, stage_,
-                   tile_ > 1 ? "tarry_i64 m, " : "", state_type(), tile_ > 1 ? "" : "TARRY_PLAIN "));
+                   tile_ > 1 ? "tarry_i64 m, " : "", state_type(), only_calls ? "TARRY_PLAIN " : ""));
   line("(void)p;");
   line("if (b->count == 0) return;");
   for (const std::uint32_t r : reductions()) merge_part(r);
@@ -209,60 +217,6 @@ void StateWriter::moments_step(std::uint32_t r, const std::string& mean, const s
   line(fmt::format("{0} = {0} + d * w;", mean));
   if (ir.reductions[r].op == Op::Moments) line(fmt::format("{0} = {0} + d * ({1} - {2});", m2, x, mean));
   else line(fmt::format("{0} = ({0} + {1}) + (d * d) * aw;", m2, x2));
-}
-
-void StateWriter::leaf_step(std::uint32_t r) {
-  const Reduction& reduction = ir.reductions[r];
-  const std::string top = at("top", r, is_moments(reduction) ? "mean" : "value"), m2 = at("top", r, "m2");
-  const std::string index = at("top", r, "index"), x = input(r, 0) + "[j]";
-  open("if (step == 1)");
-  open_loop("j", "0", "m");
-  line(fmt::format("{} = {};", top, x));
-  if (is_arg(r)) line(fmt::format("{} = k;", index));
-  if (reduction.op == Op::Moments) line(fmt::format("{} = 0;", m2));
-  if (reduction.op == Op::MomentsMerge) line(fmt::format("{} = {}[j];", m2, input(r, 1)));
-  close();
-  close();
-  open("else");
-  if (is_moments(reduction)) moments_step_constants(r, "step");
-  open_loop("j", "0", "m");
-  if (is_moments(reduction)) {
-    moments_step(r, top, m2, "j");
-  } else if (is_arg(r)) {
-    // Elements of a lane come in increasing order, so an equal one is too late.
-    line(fmt::format("const {0} u = {1}, v = {2};", accumulator(r), top, x));
-    line(fmt::format("const int better = {};", beats(r, "v", "u")));
-    line(fmt::format("{} = better ? v : u;", top));
-    line(fmt::format("{0} = better ? k : {0};", index));
-  } else {
-    line(fmt::format("{} = {};", top, expressions.combine(reduction, top, x)));
-  }
-  close();
-  close();
-}
-
-void StateWriter::full_lane(std::uint32_t r) {
-  constexpr int kSteps = 4;
-  const Reduction& reduction = ir.reductions[r];
-  const std::string x = input(r, 0), type = accumulator(r);
-  open_loop("j", "0", "m");
-  if (is_moments(reduction)) {
-    line(fmt::format("{} mean = {}[j], m2 = 0;", type, x));
-    for (int step = 2; step <= kSteps; ++step) {
-      open("");
-      line(fmt::format("const {} w = {};", type, float_literal(reduction.dtype, 1.0 / step)));
-      moments_step(r, "mean", "m2", fmt::format("j + {} * h", step - 1));
-      close();
-    }
-    line(fmt::format("top->{}[j] = mean;", part(r, "mean")));
-    line(fmt::format("top->{}[j] = m2;", part(r, "m2")));
-  } else {
-    line(fmt::format("{} value = {}[j];", type, x));
-    for (int step = 2; step <= kSteps; ++step)
-      line(fmt::format("value = {};", expressions.combine(reduction, "value", fmt::format("{}[j + {} * h]", x, step - 1))));
-    line(fmt::format("top->{}[j] = value;", part(r, "value")));
-  }
-  close();
 }
 
 std::vector<Value> StateWriter::kept_inputs(const std::function<bool(Value)>& in_place) const {

@@ -20,6 +20,7 @@ namespace tarry::codegen {
 
 inline constexpr int kSerial = 32;        ///< longest axis that is folded left to right
 inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at once
+inline constexpr int kFew = 8;            ///< elements of a tile for which no function is called
 inline constexpr int kPart = 256;         ///< points between which those that follow are asked for
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
@@ -43,6 +44,9 @@ class StateWriter : public CWriter {
     stage_ = stage;
     tile_ = tile;
   }
+  /// From here on the loops over a tile that plain reductions need several times are functions: each is compiled once, and
+  /// tiles of a few elements have short ways around the calls.
+  void share_loops() { shares_loops_ = true; }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
   /// What the kernel's reductions take and is not read in place, each value once.
   [[nodiscard]] std::vector<Value> kept_inputs(const std::function<bool(Value)>& in_place) const;
@@ -72,9 +76,16 @@ class StateWriter : public CWriter {
   void segment(std::string_view start);
   /// One more element into every lane of the tile's top state; `step` is its number in the lane, from 1.
   void leaf_step(std::uint32_t r);
-  /// All four elements of a lane into the tile's top state, those of element j being x{r}_0[j], [j + h], ...: partial results
-  /// stay in registers.
-  void full_lane(std::uint32_t r);
+  /// All four elements of a lane into the tile's top state, those of element j being from[j], from[j + apart], ...:
+  /// partial results stay in registers.
+  void full_lane(std::uint32_t r, const std::string& from, const std::string& apart);
+  /// The eight elements of two lanes whose states merge next, from[j], from[j + apart], ... belonging to them in turn: for what
+  /// has_vectors().
+  void pair_of_lanes(std::uint32_t r, const std::string& from, const std::string& apart);
+  /// `count` elements of a lane where m is small, for plain reductions.
+  void few_lane(std::uint32_t r, const std::string& from, const std::string& apart, const std::string& count);
+  [[nodiscard]] bool has_vectors(std::uint32_t r) const;  ///< written out
+  [[nodiscard]] bool is_plain(std::uint32_t r) const;     ///< an operation on two values of one type
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 
@@ -94,12 +105,18 @@ class StateWriter : public CWriter {
   void merge();
   void push_function();
   void merge_part(std::uint32_t r);
+  // The elements of a tile.
+  [[nodiscard]] std::string combine_name(std::uint32_t r) const;
+  [[nodiscard]] std::string lanes_name(std::uint32_t r) const { return vector_name(r) + "_of_lanes"; }
+  [[nodiscard]] std::string copy_name(std::uint32_t r) const;
+  void elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
+                         const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
+  void tile_functions(std::uint32_t r);
   void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {});
   void weights(std::uint32_t r, const std::string& a, const std::string& b);
   // A segment of contiguous elements.
   [[nodiscard]] int segment_blocks() const;
   [[nodiscard]] bool is_extreme(std::uint32_t r) const;
-  [[nodiscard]] bool has_vectors(std::uint32_t r) const;
   [[nodiscard]] std::string vector_name(std::uint32_t r) const;
   void serial(std::uint32_t r);
   void padding(std::uint32_t r, char y, const std::string& x, const std::string& none);
@@ -117,6 +134,7 @@ class StateWriter : public CWriter {
   const int vector_bytes_;
   std::set<std::string> written_;  ///< functions that the reductions share
   int stage_ = 0;
+  bool shares_loops_ = false;
 };
 
 }  // namespace tarry::codegen
