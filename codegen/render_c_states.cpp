@@ -238,8 +238,8 @@ void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
     for (std::size_t x = 0; x < input_count(reduction); ++x) inputs += fmt::format(", const {}* {}", accumulator(r), input(r, x));
     if (is_arg(r)) find_function(r);
     if (is_moments(reduction)) moments_rest_function(r, inputs);
-    open(fmt::format("static __attribute__((noinline)) void {0}_node{1}(const struct {0}_params* p, tarry_i64 n, tarry_i64 length, "
-                     "tarry_i64 k0, {2}* top{3})", kEntryName, r, state_type(), inputs));
+    open(fmt::format("static {4}__attribute__((noinline)) void {0}_node{1}(const struct {0}_params* p, tarry_i64 n, tarry_i64 length, "
+                     "tarry_i64 k0, {2}* top{3})", kEntryName, r, state_type(), inputs, is_extreme(r) ? "TARRY_PLAIN " : ""));
     line("(void)p, (void)n, (void)k0;");
     if (is_moments(reduction)) {
       moments_node(r);
@@ -340,75 +340,6 @@ void StateWriter::plain_node(std::uint32_t r) {
   close();
   close();
   line(fmt::format("top->{}[0] = node[0];", part(r, "value")));
-}
-
-/// Extremes of floats. These are in any order the same but for NaNs and the signs of zeros: a plain comparison finds them,
-/// and whether a NaN was among them; where the extreme is a zero, its sign is looked for.
-void StateWriter::extreme_node(std::uint32_t r, bool in_place) {
-  const Reduction& reduction = ir.reductions[r];
-  const std::string type = accumulator(r), flag = reduction.dtype == Dtype::Float64 ? "tarry_i64" : "int";
-  const bool least = reduction.op == Op::Min || reduction.op == Op::ArgMin;
-  const std::string suffix(info(reduction.dtype).suffix), sign = reduction.dtype == Dtype::Float64 ? "0x8000000000000000ull" : "0x80000000u";
-  const auto better = [&](const std::string& a, const std::string& b) { return fmt::format("{1} {2} {0} ? {1} : {0}", a, b, least ? "<" : ">"); };
-  line(fmt::format("{} s[8];", type));
-  line(fmt::format("{} unordered[8];", flag));
-  line("const tarry_i64 blocks = (length + 127) / 128;");
-  line(fmt::format("for (int l = 0; l < 8; ++l) s[l] = {}[0], unordered[l] = 0;", input(r, 0)));
-  padding(r, 'y', input(r, 0), input(r, 0) + "[0]");
-  open_blocks(r);
-  if (in_place)  // more instructions a line than keep enough lines under way: the next run is asked for
-    for (std::size_t l = 0; l < 128; l += kLine / itemsize(reduction.dtype))
-      line(fmt::format("__builtin_prefetch(y0 + {});", static_cast<std::size_t>(segment_length()) + l));
-  open("for (int l = 0; l < 8; ++l)");
-  std::string pairs;
-  for (int k = 0; k < 16; ++k) line(fmt::format("const {} x{} = y{}[l + {}];", type, k, k / 4, 8 * (k % 4)));
-  for (int k = 0; k < 8; ++k) {
-    line(fmt::format("const {} u{} = {};", type, k, better(fmt::format("x{}", 2 * k), fmt::format("x{}", 2 * k + 1))));
-    pairs += fmt::format("{}__builtin_isunordered(x{}, x{})", k ? " | " : "", 2 * k, 2 * k + 1);
-  }
-  for (int k = 0; k < 7; ++k)
-    line(fmt::format("const {} u{} = {};", type, k + 8, better(fmt::format("u{}", 2 * k), fmt::format("u{}", 2 * k + 1))));
-  line(fmt::format("s[l] = {};", better("s[l]", "u14")));
-  line(fmt::format("unordered[l] |= {};", pairs));
-  close();
-  close();
-  for (int d = 4; d > 0; d /= 2)
-    for (int l = 0; l < d; ++l)
-      line(fmt::format("s[{0}] = {2}, unordered[{0}] |= unordered[{1}];", l, l + d, better(fmt::format("s[{}]", l), fmt::format("s[{}]", l + d))));
-  line(fmt::format("{} value = s[0];", type));
-  line("if (unordered[0]) value = __builtin_nanf(\"\");");
-  if (!is_arg(r)) {
-    open("if (value == 0)");
-    line(fmt::format("{} wins = 0;", flag));  // zeros of the sign that wins
-    open_blocks(r);
-    std::string zeros;
-    for (int k = 0; k < 4; ++k)
-      zeros += fmt::format("{}(tarry_bits_{}(y{}[l]) == {})", k ? " | " : "", suffix, k, least ? sign : std::string("0"));
-    line(fmt::format("for (int l = 0; l < 32; ++l) wins |= {};", zeros));
-    close();
-    line(fmt::format("value = tarry_from_bits_{}(wins {} 0 ? {} : 0);", suffix, least ? "!=" : "==", sign));
-    close();
-  }
-  line(fmt::format("top->{}[0] = value;", part(r, "value")));
-}
-
-/// The place of the first of m elements that is `value`, which is the best of them.
-void StateWriter::find_function(std::uint32_t r) {
-  constexpr int kStep = 64;
-  open(fmt::format("static __attribute__((noinline)) tarry_i64 {0}_find{1}(const {2}* x, tarry_i64 m, {2} value)", kEntryName, r,
-                   accumulator(r)));
-  line("tarry_i64 k = 0;");
-  open(fmt::format("for (; value == value && k + {0} <= m; k += {0})", kStep));
-  line("int any = 0;");
-  line(fmt::format("for (int l = 0; l < {}; ++l) any |= x[k + l] == value;", kStep));
-  line("if (any) break;");
-  close();
-  open("for (; k + 1 < m; ++k)");
-  line("TARRY_SCALAR;");
-  line(fmt::format("if ({}) break;", ties(r, "x[k]", "value")));
-  close();
-  line("return k;");
-  close();
 }
 
 /// Sixteen lanes of each whole block, then level after level of all of them: what one merge waits for, others fill. What a

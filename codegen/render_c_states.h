@@ -37,7 +37,8 @@ class StateWriter : public CWriter {
  public:
   /// A segment has at most `blocks` blocks, a power of two.
   StateWriter(const KernelIr& kernel, const Parameters& parameters, const graph::Target& target, int tile, int blocks = 16)
-      : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks), vector_bytes_(target.vector_bytes) {}
+      : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks), vector_bytes_(target.vector_bytes),
+        is_x86_(std::string_view(target.name).starts_with("x86")) {}
 
   void select_stage(int stage) { stage_ = stage; }
   void select_stage(int stage, int tile) {
@@ -122,8 +123,16 @@ class StateWriter : public CWriter {
   void padding(std::uint32_t r, char y, const std::string& x, const std::string& none);
   void quarters(std::uint32_t r, char y, const std::string& x);
   void open_blocks(std::uint32_t r);
+  void vector_types(std::uint32_t r, int lanes);
+  void vector_padding(std::uint32_t r, int lanes);
+  [[nodiscard]] static std::string upper_half(const std::string& vector, int lanes, int count);
   void vector_function(std::uint32_t r);
   void plain_node(std::uint32_t r);
+  [[nodiscard]] int extreme_lanes(std::uint32_t r) const;
+  [[nodiscard]] std::string x86(std::uint32_t r, std::string_view name) const;
+  [[nodiscard]] std::string better_lanes(std::uint32_t r, const std::string& a, const std::string& b) const;
+  [[nodiscard]] std::string equal_lanes(std::uint32_t r, const std::string& a, const std::string& b) const;
+  [[nodiscard]] std::string unordered_lanes(std::uint32_t r, const std::string& a, const std::string& b) const;
   void extreme_node(std::uint32_t r, bool in_place);
   void find_function(std::uint32_t r);
   void moments_node(std::uint32_t r);
@@ -132,6 +141,7 @@ class StateWriter : public CWriter {
   int tile_;
   const int most_blocks_;
   const int vector_bytes_;
+  const bool is_x86_;
   std::set<std::string> written_;  ///< functions that the reductions share
   int stage_ = 0;
   bool shares_loops_ = false;

@@ -46,17 +46,17 @@ static TARRY_PLAIN __attribute__((noinline)) tarry_i64 ENTRY_push0(const struct 
 }
 static TARRY_PLAIN __attribute__((noinline)) float ENTRY_sum_f32(tarry_i64 n, tarry_i64 length, const float* x) {
   typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
-  typedef tarry_i32 places __attribute__((vector_size(32)));
+  typedef tarry_i32 places __attribute__((vector_size(32), aligned(4), may_alias));
   if (n <= 32) {
     float value = x[0];
     for (tarry_i64 k = 1; k < length; ++k) value = value + x[k];
     return value;
   }
   float node[4];
-  float none_y[32] __attribute__((aligned(64))), rest_y[32] __attribute__((aligned(64)));
   const tarry_i64 blocks = (length + 127) >> 7;
+  const vector none = -(vector){};
+  float none_y[32] __attribute__((aligned(64))), rest_y[32] __attribute__((aligned(64)));
   if (length & 127) {
-    const vector none = -(vector){};
     *(vector*)(none_y + 0) = *(vector*)(rest_y + 0) = none;
     *(vector*)(none_y + 8) = *(vector*)(rest_y + 8) = none;
     *(vector*)(none_y + 16) = *(vector*)(rest_y + 16) = none;
