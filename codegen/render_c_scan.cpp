@@ -250,6 +250,7 @@ class ScanWriter {
   void evaluate(bool last, const std::string& place) {
     CWriter::Loop loop{points(last), columns_ ? Axis::LastOuter : Axis::Reduced, "i", "0", columns_ ? "m" : "length"};
     loop.operand = [&](Value v) { return operand(v, place); };
+    loop.is_short = true;
     if (last) return w_.loop(loop);
     w_.loop(loop, [&] {
       each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} = {};", fmt::format(fmt::runtime(place), r), loop.operand(ir_.reductions[r].args[0]))); });
@@ -397,7 +398,7 @@ class ScanWriter {
   // ---------------------------------------------------------------- entries
 
   void open_items(std::string_view name) {
-    w_.open(fmt::format("void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, name));
+    w_.open(fmt::format("TARRY_PLAIN void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, name));
     w_.locals();
     count_tiles(w_, tile_);
     w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");

@@ -148,7 +148,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
       for (tarry_i64 i = 0; i < m; i += 16) __builtin_prefetch(a0 + 16 * r0 + i, 0, 2);
       for (tarry_i64 i = 0; i < m; i += 16) __builtin_prefetch(a1 + 16 * r1 + i, 1, 2);
       {
-        TARRY_INDEPENDENT TARRY_ROLLED
+        TARRY_INDEPENDENT
         for (tarry_i64 i = 0; i < m; ++i) {
           const float v0 = a0[i];
           x0[k * 32 + i] = v0;
@@ -167,7 +167,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
       const float* const a0 = b0 + (block * 128 + k) * r0;
       float* const a1 = b1 + (block * 128 + k) * r1;
       {
-        TARRY_INDEPENDENT TARRY_ROLLED
+        TARRY_INDEPENDENT
         for (tarry_i64 i = 0; i < m; ++i) {
           const float v1 = x0[k * 32 + i];
           a1[i] = x0[k * 32 + i];
@@ -177,7 +177,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
   }
   if (whole) *whole = node[0];
 }
-void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 r0 = p->r0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 count = p->count;
@@ -200,7 +200,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
     else if (chunk + 1 < chunks) ENTRY_blocks(p, j0, m, first, last, &nothing, scratch + item);
   }
 }
-void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+TARRY_PLAIN void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 r0 = p->r0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 count = p->count;

@@ -173,7 +173,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
       for (tarry_i64 i = 0; i < length; i += 16) __builtin_prefetch(a0 + 16 * 128 + i, 0, 2);
       for (tarry_i64 i = 0; i < length; i += 16) __builtin_prefetch(a1 + 16 * 128 + i, 1, 2);
       {
-        TARRY_INDEPENDENT TARRY_ROLLED
+        TARRY_INDEPENDENT
         for (tarry_i64 i = 0; i < length; ++i) {
           const float v0 = a0[i];
           y0[line * 128 + i] = v0;
@@ -197,7 +197,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
       const float* const a0 = b0 + k;
       float* const a1 = b1 + k;
       {
-        TARRY_INDEPENDENT TARRY_ROLLED
+        TARRY_INDEPENDENT
         for (tarry_i64 i = 0; i < length; ++i) {
           const float v1 = y0[line * 128 + i];
           a1[i] = y0[line * 128 + i];
@@ -207,7 +207,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
   }
   if (whole) *whole = node[0];
 }
-void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 n = p->n;
   const tarry_i64 chunks = p->chunks;
   const tarry_i64 chunk_blocks = p->chunk_blocks;
@@ -226,7 +226,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
     else if (chunk + 1 < chunks) ENTRY_blocks(p, j0, first, last, &nothing, scratch + item);
   }
 }
-void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+TARRY_PLAIN void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 n = p->n;
   const tarry_i64 chunks = p->chunks;
   const tarry_i64 chunk_blocks = p->chunk_blocks;
