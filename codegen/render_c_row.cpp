@@ -148,6 +148,7 @@ class RowWriter {
   void steps(int stage);
   void outer_values(int stage);
   void outer_stores();
+  [[nodiscard]] bool only_calls() const;
 
   const KernelIr& ir_;
   const Stages stages_;
@@ -386,9 +387,17 @@ void RowWriter::steps(int stage) {
 
 // ---------------------------------------------------------------- entry
 
+/// Whether a row is little more than calls: a logarithm of each short row would miss the optimizer.
+bool RowWriter::only_calls() const {
+  constexpr int kDearest = 10;  // of the op table: a quotient
+  return inner() && std::all_of(ir_.instrs.begin(), ir_.instrs.end(), [](const Instr& instr) {
+    return instr.region == Region::Point || instr.kind != InstrKind::Compute || graph::info(instr.op).cost <= kDearest;
+  });
+}
+
 void RowWriter::rows() {
   w_.open(fmt::format("static {2}void {0}_rows(const struct {0}_params* p{1})", kEntryName, tile_place(ir_, tile_, true),
-                      inner() ? "TARRY_PLAIN " : ""));
+                      only_calls() ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kBefore = {Region::Row, Region::Point}, kAfter = {Region::Outer, Region::Outer};
   w_.bases('b', kBefore, outer_indices(ir_, "j0"), "0");
