@@ -29,7 +29,7 @@ bool streams(const Access& a) { return !a.store && !a.outer_only && a.buffer != 
 std::size_t point_bytes(const KernelIr& ir) {
   std::size_t bytes = 0;
   for (const Access& a : ir.accesses)
-    if (streams(a)) bytes += itemsize(ir.buffers[a.buffer]);
+    if (streams(a)) bytes += itemsize(ir.buffers[a.buffer]) * static_cast<std::size_t>(a.loop == kNone ? 1 : std::max(1, ir.steps_of(a.loop)));
   return bytes;
 }
 

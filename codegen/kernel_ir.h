@@ -107,7 +107,8 @@ struct Access {
   bool store = false;
   bool outer_only = false;             ///< used by Outer instructions: no reduced stride
   bool aligned = false;                ///< base and strides keep vector-wide alignment along the vector dimension; of an
-                                       ///< iota, where it numbers a draw: that of a block of words
+                                       ///< iota, where it numbers a draw: that of a block of words; of a short loop: so
+                                       ///< do its steps at a vector's points, one behind the other
   std::vector<StrideClass> strides;    ///< one per outer dimension
   StrideClass reduced = StrideClass::Zero;
   std::uint32_t loop = kNone;          ///< used by instructions of this loop

@@ -250,7 +250,7 @@ class Scheduler {
     };
     while (ir_.vector > kReduceVector && !fits(ir_.vector)) ir_.vector /= 2;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned = runs_along(i) && is_aligned(i, ir_.vector, -1);
+      ir_.accesses[i].aligned = (runs_along(i) || runs_through(i, args_.accesses[i].reduced_stride)) && is_aligned(i, ir_.vector, -1);
     ir_.interleaved = interleaves();
     for (Access& a : ir_.accesses) a.aligned = a.aligned && !ir_.interleaved;
   }
@@ -273,6 +273,12 @@ class Scheduler {
   /// Whether an access of memory, or the numbers of draws, go from element to element along the reduced axis.
   [[nodiscard]] bool runs_along(std::size_t access) const {
     return (is_vector(access) || numbers_draw(access)) && ir_.accesses[access].reduced == StrideClass::One;
+  }
+
+  /// Whether the steps of a short loop at neighbouring points, `stride` apart, lie one behind the other.
+  [[nodiscard]] bool runs_through(std::size_t access, std::int64_t stride) const {
+    const Access& a = ir_.accesses[access];
+    return is_plain(access) && a.loop != kNone && ir_.steps_of(a.loop) > 0 && a.step == StrideClass::One && stride == ir_.steps_of(a.loop);
   }
 
   /// Columns, and steps of loops, four at a time.
@@ -302,8 +308,8 @@ class Scheduler {
   /// Four columns a thread, or eight of bytes.
   void choose_outer_vector() {
     const auto fits = [&](std::size_t i, int v) {
-      return (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One &&
-             args_.accesses[i].reduced_stride % v == 0 && is_aligned(i, v, ir_.rank - 1);
+      const bool runs = (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One;
+      return (runs || runs_through(i, args_.accesses[i].strides.back())) && args_.accesses[i].reduced_stride % v == 0 && is_aligned(i, v, ir_.rank - 1);
     };
     const auto takes_bytes = [&](std::size_t i) {
       return ir_.accesses[i].outer_only || (is_vector(i) && fits(i, 2 * kReduceVector) && itemsize(ir_.buffers[ir_.accesses[i].buffer]) == 1);

@@ -51,7 +51,7 @@ OuterTile outer_tile(const KernelIr& ir);
 
 /// Whether an access loads along the reduced axis.
 bool streams(const Access& a);
-/// Bytes that a point loads so.
+/// Bytes that a point loads so, at all steps of short loops.
 std::size_t point_bytes(const KernelIr& ir);
 
 /// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
@@ -174,7 +174,14 @@ class Functions {
   void instructions(Region region, bool alone);
   [[nodiscard]] bool is_fold(Value v, std::uint32_t loop) const;
   void fold_loop(std::uint32_t loop, Region region, Region placed);
-  std::vector<std::uint32_t> load_steps(std::uint32_t loop, Region placed);
+  [[nodiscard]] std::vector<std::uint32_t> loop_loads(std::uint32_t loop) const;
+  void load_steps(std::uint32_t loop, Region placed);
+  [[nodiscard]] std::string steps_type(const std::vector<std::uint32_t>& loads) const;
+  [[nodiscard]] bool loads_ahead(std::uint32_t loop) const;
+  [[nodiscard]] std::vector<std::uint32_t> loops_ahead() const;
+  [[nodiscard]] std::string ahead_fields() const;
+  void load_ahead();
+  [[nodiscard]] std::string taken_ahead(std::uint32_t loop) const;
   void loop_body(std::uint32_t loop, Region region, Region placed, const std::vector<std::uint32_t>& staged);
   void load(Value v, Region region, const std::string& at);
   void store(Value v, Region region, const std::string& at);

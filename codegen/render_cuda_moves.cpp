@@ -24,6 +24,7 @@ void Functions::moved(bool store) {
     const Dtype dtype = element_type(m.access);
     fields += m.single ? fmt::format(" {} {};", c_type(dtype), m.name()) : fmt::format(" {} {};", vector_type(m, store), m.name());
   }
+  if (!store) fields += ahead_fields();
   if (!store)
     for (const Value v : draws()) fields += fmt::format(" {} d{}[$W];", c_type(ir_.instrs[v].dtype), v);
   out_.line(fmt::format("struct $S_{} {{{} }};", store ? "stores" : "loads", fields));
@@ -65,6 +66,7 @@ void Functions::move(bool store) {
     out_.close();
   }
   if (!each.empty()) move_items(store, each);
+  if (!store) load_ahead();
   for (const Member& m : lines) store_lines(m);
   if (!store && !draws_late(ir_))
     for (const Value v : draws()) draw(v);

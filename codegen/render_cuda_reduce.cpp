@@ -392,7 +392,7 @@ bool is_stream(const KernelIr& ir) {
   for (const Instr& in : ir.instrs)
     if (in.region == Region::Point && in.kind == InstrKind::Compute) cost += graph::info(in.op).cost;
   return std::count_if(ir.accesses.begin(), ir.accesses.end(), streams) == 1 && cost <= 4 &&
-         std::all_of(ir.accesses.begin(), ir.accesses.end(), [&](const Access& a) { return !streams(a) || a.aligned; });
+         std::all_of(ir.accesses.begin(), ir.accesses.end(), [&](const Access& a) { return !streams(a) || (a.aligned && a.loop == kNone); });
 }
 
 /// Numbers and pieces that the skeletons leave open.
@@ -411,7 +411,7 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   // the sake of occupancy, which loads in flight make up for.
   const bool narrow = items(ir) > kInnerItems, bytes = items(ir) > 2 * kInnerItems;
   const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow);
-  choose("$M", many ? bytes || ir.rank > 0 ? "3" : "4" : slim || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
+  choose("$M", many ? bytes || ir.rank > 0 ? "3" : "4" : (slim && (inner || ir.loops.empty() || loaded <= 16)) || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
   choose("$F", loaded <= 4 ? "4" : loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);

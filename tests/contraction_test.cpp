@@ -262,6 +262,45 @@ TEST_CASE("contraction: a short reduction is a loop in kernels of every kind", "
   check(m);
 }
 
+TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as vectors where they run through memory", "[contraction]") {
+  std::vector<Lowered> kernels;
+  for (const Dtype d : {float32, float16, float64}) {
+    for (const std::int64_t values : {2, 3, 4}) {
+      for (const std::int64_t columns : {136, 133}) {
+        for (const int axis : {0, 1}) {
+          Maker m;
+          const GraphEdge x = numbers(m, {axis == 0 ? 300 : 2, columns, values}, d);
+          const GraphEdge wide = d == float16 ? m.map(Op::Cast, {x}, float32) : x;
+          m.g.roots = {m.reduce(Op::Sum, m.reduce(Op::Sum, wide, 2), axis)};
+          std::vector<Lowered> gpu = check(m);
+          REQUIRE(gpu.size() == 1);
+          const codegen::KernelIr& ir = gpu[0].ir;
+          INFO(to_string(ir));
+          CHECK(ir.schedule == (axis == 0 ? Schedule::ReduceOuter : Schedule::ReduceInner));
+          CHECK(ir.short_loops == std::vector<int>{static_cast<int>(values)});
+          CHECK(ir.accesses[0].aligned == (columns % 4 == 0));
+          kernels.push_back(std::move(gpu[0]));
+        }
+      }
+    }
+  }
+  TARRY_REQUIRE_NVRTC();
+  std::map<std::string, KernelSource> sources;
+  for (const Lowered& l : kernels) {
+    KernelSource source = codegen::render_cuda(l.ir, target("sm_90"));
+    sources.emplace(source.entry, std::move(source));
+  }
+  std::vector<const KernelSource*> unit;
+  for (const auto& [entry, source] : sources) unit.push_back(&source);
+  for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+    for (const runtime::KernelResources& r : runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources) {
+      INFO(arch << " " << r.entry << ": " << r.registers << " registers");
+      CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
+      CHECK(r.stack_bytes == 0);
+    }
+  }
+}
+
 TEST_CASE("contraction: tiles compile for every architecture without spills", "[contraction]") {
   TARRY_REQUIRE_NVRTC();
   std::vector<Lowered> kernels;
