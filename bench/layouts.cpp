@@ -104,6 +104,13 @@ std::vector<Row> of_axes(double bytes) {
     const bool colours = digits == " 2";  // the result is a third of the operand
     rows.push_back({"pixels of 3, sum over" + digits, colours ? 4 * bytes / 3 : bytes, colours, [thin, axes] { return ta::sum(thin, axes); }});
   }
+  for (const std::int64_t columns : {2, 3, 4, 8, 16, 32, 64, 128}) {
+    const ta::Array tall = filled({count / columns, columns}, ta::float32);
+    rows.push_back({fmt::format("tall, {} columns, sum over 0", columns), bytes, false, [tall] { return ta::sum(tall, 0); }});
+    rows.push_back({fmt::format("tall, {} columns, max over 0", columns), bytes, false, [tall] { return ta::max(tall, 0); }});
+    rows.push_back({fmt::format("tall, {} columns, var over 0", columns), bytes, false, [tall] { return ta::var(tall, 0); }});
+    rows.push_back({fmt::format("tall, {} columns, sum over 1", columns), columns < 16 ? bytes * (1 + 1.0 / static_cast<double>(columns)) : bytes, columns < 16, [tall] { return ta::sum(tall, 1); }});
+  }
   for (const ta::Axes& axes : {ta::Axes{0, 2, 1}, ta::Axes{1, 0, 2}, ta::Axes{1, 2, 0}, ta::Axes{2, 0, 1}, ta::Axes{2, 1, 0}}) {
     std::string digits;
     for (const auto axis : axes.vector()) digits += fmt::format(" {}", axis);

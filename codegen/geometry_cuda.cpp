@@ -17,7 +17,14 @@ OuterTile outer_tile(const KernelIr& ir) {
   auto lanes_bytes = [&] { return static_cast<std::size_t>(tile.columns()) * lane * 8; };
   tile.items = ir.vector;
   while (tile.items > 1 && static_cast<std::size_t>(tile.items) * lane > kItemBytes) tile.items /= 2;
-  tile.step_blocks = kMostBlocks;
+  if (ir.rows_class > 0) {
+    // Few states a thread: what combines them waits for barriers, and another thread block loads meanwhile.
+    constexpr std::size_t kFewBytes = 16;
+    const auto many = [&] { return static_cast<std::size_t>(tile.items) * lane > kFewBytes && ir.rows_class < 16 * tile.items; };
+    while (tile.items > 1 && (2 * tile.items > ir.rows_class || many())) tile.items /= 2;
+    tile.width = std::min(32, ir.rows_class / tile.items);
+  }
+  tile.step_blocks = tile.narrow() ? 32 / tile.width : kMostBlocks;
   while (tile.step_blocks > 1 && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
   TARRY_ASSERT(lanes_bytes() <= kLanesBytes && tile.columns() <= kThreads);
   tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / (static_cast<std::size_t>(tile.columns()) * state)));
@@ -41,7 +48,8 @@ int fold_width(const KernelIr& ir) {
 namespace {
 
 constexpr std::int64_t kFill = 1024;         ///< thread blocks that keep every GPU of today busy
-constexpr std::int64_t kColumnChunks = 256;
+constexpr std::int64_t kColumnChunks = 256;  ///< of a tile, or more where the last thread block has few states to fold
+constexpr std::int64_t kColumnStates = 16384;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -66,8 +74,9 @@ void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
 
 void cut_columns(Geometry& g, std::int64_t blocks, const cuda::OuterTile& tile) {
   const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1);
-  cut(g, blocks, 1);
-  while (g.chunks > 1 && g.chunk_blocks < largest && (g.chunks > kColumnChunks || g.outer_tiles * g.chunks > kFill))
+  const std::int64_t most = std::max(kColumnChunks, std::min(kFill, kColumnStates / tile.columns()));
+  cut(g, blocks, tile.narrow() ? tile.step_blocks : 1);
+  while (g.chunks > 1 && g.chunk_blocks < largest && (g.chunks > most || g.outer_tiles * g.chunks > kFill))
     cut(g, blocks, 2 * g.chunk_blocks);
 }
 
@@ -110,7 +119,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       break;
     case Schedule::ReduceOuter:
       TARRY_ASSERT(args.reduced > 32);
-      g.outer_tiles = divide_up(outer, outer_tile(ir).columns());
+      g.outer_tiles = divide_up(outer, outer_tile(ir).narrow() ? args.extents[ir.rank - 1] : outer_tile(ir).columns());
       cut_columns(g, blocks, outer_tile(ir));
       break;
     case Schedule::ReduceCrossed:

@@ -429,7 +429,7 @@ std::string to_string(const KernelIr& ir) {
                   ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, ir.vector, ir.wide_index ? 64 : 32);
   const bool serial = ir.schedule == Schedule::ReduceSerial || ir.schedule == Schedule::RowSerial;
   if (ir.rows_class)
-    s += fmt::format(" {} {}", serial ? "elements_per_row" : ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : ir.schedule == Schedule::Steps ? "warps" : "warps_per_row",
+    s += fmt::format(" {} {}", serial ? "elements_per_row" : ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : ir.schedule == Schedule::Steps ? "warps" : ir.schedule == Schedule::ReduceOuter ? "columns" : "warps_per_row",
                      ir.rows_class);
   if (ir.interleaved) s += " interleaved";
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);

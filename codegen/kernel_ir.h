@@ -172,7 +172,8 @@ struct KernelIr {
   /// and columns of a work item on a CPU.
   int tile_rows = 1;
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
-  /// On a GPU. ReduceInner: warps per row, 1 or 8; RowInner: row_class(n); the Serial schedules: serial_class(n);
+  /// On a GPU. ReduceInner: warps per row, 1 or 8; ReduceOuter: column_class of the last outer dimension where it is shorter than
+  /// a warp is wide and a thread block has its columns alone; RowInner: row_class(n); the Serial schedules: serial_class(n);
   /// Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread block, one below the other; ScanTiles:
   /// 16 KiB of a tile, 1, 2 or 4. On a CPU loop_class of any loop, and 0 elsewhere.
   int rows_class = 0;
@@ -250,6 +251,12 @@ constexpr int serial_class(std::int64_t n) {
   int elements = n <= kShortLoop ? static_cast<int>(n) : kShortLoop;
   while (elements < n) elements *= 2;
   return elements;
+}
+/// Class of n neighbouring columns: a power of two.
+constexpr int column_class(std::int64_t n) {
+  int columns = 2;
+  while (columns < n) columns *= 2;
+  return columns;
 }
 /// Class of loops of n steps: a power of two.
 constexpr int loop_class(std::int64_t n) {

@@ -16,6 +16,7 @@ constexpr int kSerialExtent = 32;     // R is left to right up to here
 constexpr int kPartRowExtent = 512;   // a part of a warp per row up to here
 constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
 constexpr int kHeldRowExtent = 16384;  // in registers of a block up to here
+constexpr int kTreeBlock = 128;       // elements of a block of R
 constexpr int kFewestLines = 4;       // of a scan that go side by side on a CPU
 constexpr int kShortScan = 2048;      // rows of a scan go side by side up to here
 constexpr int kLongScan = 1 << 17;    // rows of several of the largest tiles
@@ -142,7 +143,10 @@ class Scheduler {
     if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
     if (ir_.schedule == Schedule::RowInner) ir_.rows_class = row_class(args_.reduced);
     if (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) choose_inner_vector();
-    if (ir_.schedule == Schedule::ReduceOuter) choose_outer_vector();
+    if (ir_.schedule == Schedule::ReduceOuter) {
+      choose_outer_vector();
+      choose_columns();
+    }
   }
 
   /// A thread per row where rows are short, or lie side by side and are many; a warp per row of medium length.
@@ -320,6 +324,15 @@ class Scheduler {
     if (args_.extents.back() % vector != 0) return;
     ir_.vector = vector;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) ir_.accesses[i].aligned = fits(i, vector);
+  }
+
+  /// Few columns: a warp goes along both axes. Where there are many rows of few columns, it takes those together unless the
+  /// reduced axis is long.
+  void choose_columns() {
+    constexpr int kWarp = 32;
+    const int columns = column_class(std::min<std::int64_t>(args_.extents.back(), kWarp * kByteVector)), width = std::max(1, columns / ir_.vector);
+    const std::int64_t at_once = std::int64_t{kTreeBlock} * kWarp / width;  // elements of a column
+    if (width < kWarp && (args_.outer_count() <= kWarp * ir_.vector || args_.reduced >= 8 * at_once)) ir_.rows_class = columns;
   }
 
   /// 16 bytes of the widest buffer, or the widest vector that every access is aligned to.

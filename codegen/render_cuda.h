@@ -40,12 +40,15 @@ inline int pointwise_groups(const KernelIr& ir) {
   return ir.vector == 1 ? 4 : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
 }
 
-/// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target.
+/// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target. A tree block has eight
+/// threads for each of those side by side; where a warp is wider than the rows are, more tree blocks are at hand at once.
 struct OuterTile {
-  int items = 1;        ///< columns per thread; 32 threads side by side
+  int items = 1;        ///< columns per thread
+  int width = 32;       ///< threads side by side, a power of two
   int step_blocks = 1;  ///< tree blocks between two barriers
   int levels = 1;       ///< a chunk has at most 2^(levels - 1) steps
-  [[nodiscard]] int columns() const { return 32 * items; }
+  [[nodiscard]] int columns() const { return width * items; }
+  [[nodiscard]] bool narrow() const { return width < 32; }  ///< a tile is all columns of the last outer dimension
 };
 OuterTile outer_tile(const KernelIr& ir);
 

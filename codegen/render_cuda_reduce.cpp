@@ -259,28 +259,28 @@ __device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $lane* la
 
 )";
 
-/// 32 threads side by side hold $W columns each; warp w of 8 holds lanes w, w + 8, w + 16, w + 24 of a tree block, so
-/// that two levels of the tree combine in registers and three through shared memory.
+/// Threads side by side hold $W columns each; number w of 8 such rows of threads holds lanes w, w + 8, w + 16, w + 24 of a tree
+/// block, so that two levels of the tree combine in registers and three through shared memory.
 constexpr std::string_view kOuter = R"(
 // The $W columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
 __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $lane* c) {
-  const int warp = threadIdx.x >> 5;
+  const int w = $ROW;
   $lane lane[4][$W];
   if (m == 128) {
 #pragma unroll
     for (int s = 0; s < 4; s += $F) {
       $S_loads x[4 * $F];
 #pragma unroll
-      for (int i = 0; i < 4 * $F; ++i) $S_load(p, t, base + s * 32 + i * 8 + warp, $W, x[i]);
+      for (int i = 0; i < 4 * $F; ++i) $S_load(p, t, base + s * 32 + i * 8 + w, $W, x[i]);
 #pragma unroll
       for (int i = 0; i < 4 * $F; ++i) {
 @S        $S_stores y;
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
-          const $S_inputs in = $S_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp$Y);
+          const $S_inputs in = $S_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + w$Y);
           lane[i % 4][j] = s + i / 4 == 0 ? $S_first(in) : $S_step(p, lane[i % 4][j], in, s + i / 4 + 1);
         }
-@S        $S_store(p, t, base + s * 32 + i * 8 + warp, $W, y);
+@S        $S_store(p, t, base + s * 32 + i * 8 + w, $W, y);
       }
     }
 #pragma unroll
@@ -292,7 +292,7 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
   for (int s = 0; s < 4; ++s) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int at = s * 32 + i * 8 + warp;
+      const int at = s * 32 + i * 8 + w;
       if (at < m) {
         $S_loads x;
 @S        $S_stores y;
@@ -311,25 +311,25 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
   for (int j = 0; j < $W; ++j) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int l = warp + 8 * i;
+      const int l = w + 8 * i;
       if (l + 16 < m) lane[i][j] = $S_combine(lane[i][j], lane[i + 2][j], $S_lane_pair(p, m, l, 16, uneven16));
     }
-    if (warp + 8 < m) lane[0][j] = $S_combine(lane[0][j], lane[1][j], $S_lane_pair(p, m, warp, 8, uneven8));
+    if (w + 8 < m) lane[0][j] = $S_combine(lane[0][j], lane[1][j], $S_lane_pair(p, m, w, 8, uneven8));
     c[j] = lane[0][j];
   }
 }
 
 )";
 
-constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
+constexpr std::string_view kOuterHead = R"(extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
   __shared__ $lane lanes[$B][8][$C];
   __shared__ $S_state pending[$L][$C];
   __shared__ bool last;
   const tarry_u32 chunks = (tarry_u32)p.chunks, tiles = gridDim.x / chunks, chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
-  const int warp = threadIdx.x >> 5, side = (threadIdx.x & 31) * $W;
-  const tarry_i64 corner = (tarry_i64)tile * $C, first = chunk * p.chunk_blocks * 128;
+  const int w = $ROW, side = threadIdx.x % $SIDE * $W, columns = $COLUMNS;
+  const tarry_i64 corner = (tarry_i64)tile * $TILE, first = chunk * p.chunk_blocks * 128;
   const tarry_i64 m = p.n - first < p.chunk_blocks * 128 ? p.n - first : p.chunk_blocks * 128;
-  const bool inside = corner + side < p.count, column = threadIdx.x < $C && corner + threadIdx.x < p.count;
+  const bool inside = side < columns, column = threadIdx.x < columns;
   $N_at t;
   $N_row r[$W];
   if (inside) {
@@ -338,7 +338,10 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
     for (int j = 0; j < $W; ++j) r[j] = $N_begin(p, t, j);
   }
   int step = 0;
-  for (tarry_i64 at = 0; at < m; at += $B * 128, ++step) {
+)";
+
+/// All threads go from tree block to tree block.
+constexpr std::string_view kWideSteps = R"(  for (tarry_i64 at = 0; at < m; at += $B * 128, ++step) {
     const int left = m - at < $B * 128 ? (int)(m - at) : $B * 128;
     if (inside) {
 #pragma unroll 1
@@ -346,7 +349,7 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
         $lane c[$W];
         $N_columns(p, t, r, ($K)(first + at) + b * 128, left - b * 128 < 128 ? left - b * 128 : 128, c);
 #pragma unroll
-        for (int j = 0; j < $W; ++j) lanes[b][warp][side + j] = c[j];
+        for (int j = 0; j < $W; ++j) lanes[b][w][side + j] = c[j];
       }
     }
     __syncthreads();
@@ -360,7 +363,45 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
     }
     __syncthreads();
   }
-  $S_state s = {};
+)";
+
+/// Every 8 * $SIDE threads have a tree block of their own; those that a warp holds of a column, $G, are combined by shuffles.
+constexpr std::string_view kNarrowSteps = R"(  __shared__ $S_state nodes[$B / $G][$C];
+  const int own = threadIdx.x / (8 * $SIDE) * 128, b = threadIdx.x / $C, x = threadIdx.x % $C;
+  for (tarry_i64 at = 0; at < m; at += $B * 128, ++step) {
+    const int left = m - at < $B * 128 ? (int)(m - at) : $B * 128;
+    if (inside && own < left) {
+      $lane c[$W];
+      $N_columns(p, t, r, ($K)(first + at) + own, left - own < 128 ? left - own : 128, c);
+#pragma unroll
+      for (int j = 0; j < $W; ++j) lanes[own / 128][w][side + j] = c[j];
+    }
+    __syncthreads();
+    if (b < $B) {
+      const int mine = left - b * 128;
+      $S_state s = {};
+      if (x < columns && mine > 0) s = $S_lanes(p, &lanes[b][0][x], mine < 128 ? mine : 128);
+#pragma unroll
+      for (int d = 1; d < $G; d *= 2) {
+        const $S_state right = $S_down(s, d * $C);
+        const int there = mine - d * 128;
+        if (there > 0) s = $S_combine(s, right, $S_share(p, d * 128, there < d * 128 ? there : d * 128));
+      }
+      if (b % $G == 0) nodes[b / $G][x] = s;
+    }
+    __syncthreads();
+    if (column) {
+      $S_state v[$B / $G];
+      const int unit = 128 * $G, there = (left + unit - 1) / unit;
+#pragma unroll
+      for (int i = 0; i < $B / $G; ++i)
+        if (i < there) v[i] = nodes[i][threadIdx.x];
+      $N_push(p, &pending[0][threadIdx.x], $C, step, $N_tree(p, v, there, unit, left - (there - 1) * unit), $B * 128, left);
+    }
+  }
+)";
+
+constexpr std::string_view kOuterTail = R"(  $S_state s = {};
   if (column) s = $N_collect(p, &pending[0][threadIdx.x], $C, step, $B * 128, m);
   if (chunks > 1) {
     $S_state* part = ($S_state*)p.scratch + corner;
@@ -371,7 +412,7 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
     if (!last) return;
     int parts = (int)chunks;
     tarry_i64 elements = p.chunk_blocks * 128;
-    $N_fold(p, part, p.count, p.count - corner < $C ? (int)(p.count - corner) : $C, parts, elements, 1);
+    $N_fold(p, part, p.count, columns, parts, elements, 1);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (column) s = part[threadIdx.x];
   }
@@ -380,7 +421,9 @@ constexpr std::string_view kOuterKernel = R"(extern "C" __global__ void __launch
 )";
 
 std::string skeleton(const KernelIr& ir) {
-  if (ir.schedule == Schedule::ReduceOuter) return fmt::format("{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes, kOuterKernel);
+  if (ir.schedule == Schedule::ReduceOuter)
+    return fmt::format("{}{}{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes, kOuterHead,
+                       outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
   const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir), kInner);
   return ir.rows_class == 1 ? fmt::format("{}{}", inner, kInnerWarp) : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
@@ -395,6 +438,18 @@ bool is_stream(const KernelIr& ir) {
          std::all_of(ir.accesses.begin(), ir.accesses.end(), [&](const Access& a) { return !streams(a) || (a.aligned && a.loop == kNone); });
 }
 
+/// Where threads of ReduceOuter are.
+std::vector<std::pair<std::string, std::string>> outer_choices(const KernelIr& ir) {
+  const OuterTile tile = outer_tile(ir);
+  const std::string all_columns = ir.rank == 1 ? "p.count" : "p." + slot_name({SlotKind::Extent, static_cast<std::uint32_t>(ir.rank - 1)});
+  const std::string left = fmt::format("p.count - (tarry_i64)tile * {}", tile.columns());
+  return {{"$COLUMNS", tile.narrow() ? "(int)" + all_columns : fmt::format("{0} < {1} ? (int)({0}) : {1}", left, tile.columns())},
+          {"$TILE", tile.narrow() ? "columns" : std::to_string(tile.columns())},
+          {"$ROW", tile.narrow() ? fmt::format("threadIdx.x / {} % 8", tile.width) : "threadIdx.x >> 5"},
+          {"$SIDE", std::to_string(tile.width)},
+          {"$G", std::to_string(std::max(1, 32 / tile.columns()))}};
+}
+
 /// Numbers and pieces that the skeletons leave open.
 std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, const Stage& stage) {
   const std::size_t loaded = point_bytes(ir) * static_cast<std::size_t>(items(ir));
@@ -403,7 +458,9 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   const bool moments = std::any_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
   const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 && std::all_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
   const bool slim = fields.size() == 1 && (ir.has_narrow_lanes() || itemsize(fields[0].dtype) <= 4);
-  std::vector<std::pair<std::string, std::string>> all = block_choices(ir, stage, items(ir));
+  std::vector<std::pair<std::string, std::string>> all;
+  if (!inner) all = outer_choices(ir);
+  for (auto& choice : block_choices(ir, stage, items(ir))) all.push_back(std::move(choice));
   auto choose = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
   choose("$X", loaded <= 16 && !moments ? "2" : "1");
   choose("$R", std::to_string(fold_width(ir)));
@@ -411,7 +468,8 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   // the sake of occupancy, which loads in flight make up for.
   const bool narrow = items(ir) > kInnerItems, bytes = items(ir) > 2 * kInnerItems;
   const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow);
-  choose("$M", many ? bytes || ir.rank > 0 ? "3" : "4" : (slim && (inner || ir.loops.empty() || loaded <= 16)) || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
+  const bool lean = !inner && slim && outer_tile(ir).narrow() && items(ir) == 1;
+  choose("$M", lean ? "3" : many ? bytes || ir.rank > 0 ? "3" : "4" : (slim && (inner || ir.loops.empty() || loaded <= 16)) || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
   choose("$F", loaded <= 4 ? "4" : loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);

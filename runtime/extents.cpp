@@ -221,6 +221,7 @@ std::optional<Graph> with_extents(const Graph& g, const Symbols& symbols, const 
   return out;
 }
 
+constexpr std::int64_t kFewColumns = 64, kTall = std::int64_t{1} << 17;  // a GPU has a kernel for as many, of as many rows
 constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an index has 64 bits
 
 /// One extent of every class that kernels for `target` distinguish, where the others are as recorded.
@@ -239,6 +240,7 @@ std::vector<std::int64_t> representatives(const graph::Target& target, bool redu
       target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0};
   std::vector<std::int64_t> extents;
   if (!reduced) extents.push_back(1);
+  if (!reduced && target.is_cuda()) extents.insert(extents.end(), {2, 3, 4, 7, 8, 15, 16, kFewColumns});
   if (reduced && target.is_cuda()) extents = {2, 3, 4, 7, 8, 15, 16};  // short rows, loops of contractions, and whether vectors of 4 fit
   for (std::int64_t top : tops)
     for (std::int64_t less : below) extents.push_back(top - less);
@@ -275,13 +277,16 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       const auto other = std::ranges::find_if(values, [s = symbol](const auto& v) { return v.first != s; });
       if (other == values.end()) continue;
       // The same class in the largest plans, where a launch costs nothing beside the bytes, and with wide indices; of rows
-      // that no cluster holds in the smallest too.
+      // that no cluster holds in the smallest too, of few columns in tall ones.
       const std::int64_t below = (kWide - 1) / extent / 32 * 32;
       for (std::int64_t more : {std::int64_t{2}, below, below + 32}) {
         const bool longest = target.max_cluster > 1 && extent > std::int64_t{128} * codegen::kClusterBlocks;
         other->second = more;
         if (more > 2 || (more == 2 && longest)) visit_with(values);
       }
+      if (!target.is_cuda() || symbols.reduced(symbol) || extent > kFewColumns) continue;
+      other->second = kTall;
+      visit_with(values);
     }
   }
   for (const auto& [inner, a] : free) {

@@ -187,19 +187,19 @@ __device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* p
 
 // The 4 columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
 __device__ __forceinline__ void ENTRY_columns(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row* r, int base, int m, ENTRY_state* c) {
-  const int warp = threadIdx.x >> 5;
+  const int w = threadIdx.x >> 5;
   ENTRY_state lane[4][4];
   if (m == 128) {
 #pragma unroll
     for (int s = 0; s < 4; s += 2) {
       ENTRY_loads x[4 * 2];
 #pragma unroll
-      for (int i = 0; i < 4 * 2; ++i) ENTRY_load(p, t, base + s * 32 + i * 8 + warp, 4, x[i]);
+      for (int i = 0; i < 4 * 2; ++i) ENTRY_load(p, t, base + s * 32 + i * 8 + w, 4, x[i]);
 #pragma unroll
       for (int i = 0; i < 4 * 2; ++i) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
-          const ENTRY_inputs in = ENTRY_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + warp);
+          const ENTRY_inputs in = ENTRY_point(p, t, r[j], x[i], j, base + s * 32 + i * 8 + w);
           lane[i % 4][j] = s + i / 4 == 0 ? ENTRY_first(in) : ENTRY_step(p, lane[i % 4][j], in, s + i / 4 + 1);
         }
       }
@@ -213,7 +213,7 @@ __device__ __forceinline__ void ENTRY_columns(const ENTRY_params& p, const ENTRY
   for (int s = 0; s < 4; ++s) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int at = s * 32 + i * 8 + warp;
+      const int at = s * 32 + i * 8 + w;
       if (at < m) {
         ENTRY_loads x;
         ENTRY_load(p, t, base + at, 4, x);
@@ -230,10 +230,10 @@ __device__ __forceinline__ void ENTRY_columns(const ENTRY_params& p, const ENTRY
   for (int j = 0; j < 4; ++j) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int l = warp + 8 * i;
+      const int l = w + 8 * i;
       if (l + 16 < m) lane[i][j] = ENTRY_combine(lane[i][j], lane[i + 2][j], ENTRY_lane_pair(p, m, l, 16, uneven16));
     }
-    if (warp + 8 < m) lane[0][j] = ENTRY_combine(lane[0][j], lane[1][j], ENTRY_lane_pair(p, m, warp, 8, uneven8));
+    if (w + 8 < m) lane[0][j] = ENTRY_combine(lane[0][j], lane[1][j], ENTRY_lane_pair(p, m, w, 8, uneven8));
     c[j] = lane[0][j];
   }
 }
@@ -258,10 +258,10 @@ extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant
   __shared__ ENTRY_state pending[12][128];
   __shared__ bool last;
   const tarry_u32 chunks = (tarry_u32)p.chunks, tiles = gridDim.x / chunks, chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
-  const int warp = threadIdx.x >> 5, side = (threadIdx.x & 31) * 4;
+  const int w = threadIdx.x >> 5, side = threadIdx.x % 32 * 4, columns = p.count - (tarry_i64)tile * 128 < 128 ? (int)(p.count - (tarry_i64)tile * 128) : 128;
   const tarry_i64 corner = (tarry_i64)tile * 128, first = chunk * p.chunk_blocks * 128;
   const tarry_i64 m = p.n - first < p.chunk_blocks * 128 ? p.n - first : p.chunk_blocks * 128;
-  const bool inside = corner + side < p.count, column = threadIdx.x < 128 && corner + threadIdx.x < p.count;
+  const bool inside = side < columns, column = threadIdx.x < columns;
   ENTRY_at t;
   ENTRY_row r[4];
   if (inside) {
@@ -278,7 +278,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant
         ENTRY_state c[4];
         ENTRY_columns(p, t, r, (int)(first + at) + b * 128, left - b * 128 < 128 ? left - b * 128 : 128, c);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) lanes[b][warp][side + j] = c[j];
+        for (int j = 0; j < 4; ++j) lanes[b][w][side + j] = c[j];
       }
     }
     __syncthreads();
@@ -303,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant
     if (!last) return;
     int parts = (int)chunks;
     tarry_i64 elements = p.chunk_blocks * 128;
-    ENTRY_fold(p, part, p.count, p.count - corner < 128 ? (int)(p.count - corner) : 128, parts, elements, 1);
+    ENTRY_fold(p, part, p.count, columns, parts, elements, 1);
     if (threadIdx.x == 0) p.tickets[tile] = 0;
     if (column) s = part[threadIdx.x];
   }
