@@ -109,6 +109,7 @@ std::vector<Row> of_axes(double bytes) {
     rows.push_back({fmt::format("tall, {} columns, sum over 0", columns), bytes, false, [tall] { return ta::sum(tall, 0); }});
     rows.push_back({fmt::format("tall, {} columns, max over 0", columns), bytes, false, [tall] { return ta::max(tall, 0); }});
     rows.push_back({fmt::format("tall, {} columns, var over 0", columns), bytes, false, [tall] { return ta::var(tall, 0); }});
+    rows.push_back({fmt::format("tall, {} columns, softmax over 1", columns), 2 * bytes, true, [tall] { return ta::softmax(tall, 1); }});
     rows.push_back({fmt::format("tall, {} columns, sum over 1", columns), columns < 16 ? bytes * (1 + 1.0 / static_cast<double>(columns)) : bytes, columns < 16, [tall] { return ta::sum(tall, 1); }});
   }
   for (const ta::Axes& axes : {ta::Axes{0, 2, 1}, ta::Axes{1, 0, 2}, ta::Axes{1, 2, 0}, ta::Axes{2, 0, 1}, ta::Axes{2, 1, 0}}) {

@@ -24,7 +24,7 @@ OuterTile outer_tile(const KernelIr& ir) {
     while (tile.items > 1 && (2 * tile.items > ir.rows_class || many())) tile.items /= 2;
     tile.width = std::min(32, ir.rows_class / tile.items);
   }
-  tile.step_blocks = tile.narrow() ? 32 / tile.width : kMostBlocks;
+  tile.step_blocks = tile.narrow() ? (tile.items == 1 ? 64 : 32) / tile.width : kMostBlocks;
   while (tile.step_blocks > 1 && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
   TARRY_ASSERT(lanes_bytes() <= kLanesBytes && tile.columns() <= kThreads);
   tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / (static_cast<std::size_t>(tile.columns()) * state)));

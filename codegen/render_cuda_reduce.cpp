@@ -367,14 +367,16 @@ constexpr std::string_view kWideSteps = R"(  for (tarry_i64 at = 0; at < m; at +
 
 /// Every 8 * $SIDE threads have a tree block of their own; those that a warp holds of a column, $G, are combined by shuffles.
 constexpr std::string_view kNarrowSteps = R"(  __shared__ $S_state nodes[$B / $G][$C];
-  const int own = threadIdx.x / (8 * $SIDE) * 128, b = threadIdx.x / $C, x = threadIdx.x % $C;
+  const int own = threadIdx.x / (8 * $SIDE), b = threadIdx.x / $C, x = threadIdx.x % $C;
   for (tarry_i64 at = 0; at < m; at += $B * 128, ++step) {
     const int left = m - at < $B * 128 ? (int)(m - at) : $B * 128;
-    if (inside && own < left) {
-      $lane c[$W];
-      $N_columns(p, t, r, ($K)(first + at) + own, left - own < 128 ? left - own : 128, c);
 #pragma unroll
-      for (int j = 0; j < $W; ++j) lanes[own / 128][w][side + j] = c[j];
+    for (int i = own; i < $B; i += 32 / $SIDE) {
+      if (!inside || i * 128 >= left) break;
+      $lane c[$W];
+      $N_columns(p, t, r, ($K)(first + at) + i * 128, left - i * 128 < 128 ? left - i * 128 : 128, c);
+#pragma unroll
+      for (int j = 0; j < $W; ++j) lanes[i][w][side + j] = c[j];
     }
     __syncthreads();
     if (b < $B) {

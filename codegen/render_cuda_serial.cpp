@@ -41,10 +41,10 @@ bool passes_through(const KernelIr& ir, std::uint32_t access) {
   });
 }
 
-/// Neighbouring rows of a few elements share their memory transactions as they are; stores gain earlier than loads.
+/// Neighbouring rows of a few elements share their memory transactions as they are, where they are only loaded.
 bool worth_staging(const KernelIr& ir) {
   const auto stores = [](const Instr& in) { return in.kind == InstrKind::Store && in.region == Region::Point; };
-  return longest(ir) > (std::any_of(ir.instrs.begin(), ir.instrs.end(), stores) ? 4 : 8);
+  return longest(ir) > (std::any_of(ir.instrs.begin(), ir.instrs.end(), stores) ? 1 : 8);
 }
 
 SerialPlan serial_plan(const KernelIr& ir) {
@@ -73,7 +73,7 @@ SerialPlan serial_plan(const KernelIr& ir) {
 }
 
 constexpr std::string_view kMoves = R"(
-// Where a thread is on its way through rows of n elements, $T elements at a step.
+// Where a thread is on its way through rows of n elements or runs of them, $T at a step.
 struct $N_spot {
   int row, column;
 };
@@ -88,26 +88,56 @@ __device__ __forceinline__ $N_spot $N_next_spot($N_spot w, int n) {
   return w;
 }
 
+// Elements that a thread moves at once.
+template <class T, int kRun>
+struct alignas(kRun * sizeof(T) < 16 ? kRun * sizeof(T) : 16) $N_elements { T v[kRun]; };
+
 // Rows in shared memory are an odd number of elements apart: threads that go along neighbouring rows meet different banks.
+// Where memory has them so too, they are one row; four elements go at once where rows are whole fours and begin on their
+// boundaries.
+struct $N_lines {
+  int rows, n;
+  bool fours;
+};
 template <class T>
+__device__ __forceinline__ $N_lines $N_lines_of(const T* memory, tarry_i64 stride, int rows, int n) {
+  $N_lines l = {rows, n};
+  if (stride == n && n % 2 == 1) l = {1, rows * n};
+  const tarry_u64 bits = (tarry_u64)memory | (tarry_u64)l.n * sizeof(T) | (l.rows > 1 ? (tarry_u64)stride * sizeof(T) : 0);
+  l.fours = bits % (4 * sizeof(T)) == 0;
+  return l;
+}
+
+template <int kRun, class T>
 __device__ __forceinline__ void $N_gather(const T* from, tarry_i64 stride, T* to, int rows, int n) {
-  for ($N_spot w = $N_first_spot(n); w.row < rows;) {
-    T x[8];
-    int at[8];
+  constexpr int kAtOnce = kRun == 1 ? 8 : 4;
+  const int runs = n / kRun;
+  for ($N_spot w = $N_first_spot(runs); w.row < rows;) {
+    $N_elements<T, kRun> x[kAtOnce];
+    int at[kAtOnce];
 #pragma unroll
-    for (int u = 0; u < 8; ++u, w = $N_next_spot(w, n)) {
-      at[u] = w.row < rows ? w.row * (n | 1) + w.column : -1;
-      if (w.row < rows) x[u] = from[w.row * stride + w.column];
+    for (int u = 0; u < kAtOnce; ++u, w = $N_next_spot(w, runs)) {
+      at[u] = w.row < rows ? w.row * (n | 1) + w.column * kRun : -1;
+      if (w.row < rows) x[u] = *(const $N_elements<T, kRun>*)(from + w.row * stride + w.column * kRun);
     }
 #pragma unroll
-    for (int u = 0; u < 8; ++u)
-      if (at[u] >= 0) to[at[u]] = x[u];
+    for (int u = 0; u < kAtOnce; ++u) {
+#pragma unroll
+      for (int i = 0; i < kRun; ++i)
+        if (at[u] >= 0) to[at[u] + i] = x[u].v[i];
+    }
   }
 }
 
-template <class T>
+template <int kRun, class T>
 __device__ __forceinline__ void $N_scatter(const T* from, T* to, tarry_i64 stride, int rows, int n) {
-  for ($N_spot w = $N_first_spot(n); w.row < rows; w = $N_next_spot(w, n)) to[w.row * stride + w.column] = from[w.row * (n | 1) + w.column];
+  const int runs = n / kRun;
+  for ($N_spot w = $N_first_spot(runs); w.row < rows; w = $N_next_spot(w, runs)) {
+    $N_elements<T, kRun> x;
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) x.v[i] = from[w.row * (n | 1) + w.column * kRun + i];
+    *($N_elements<T, kRun>*)(to + w.row * stride + w.column * kRun) = x;
+  }
 }
 )";
 
@@ -162,9 +192,10 @@ std::string moves(const KernelIr& ir, const SerialPlan& plan, bool store) {
   std::string text;
   for (const Staged& s : plan.staged) {
     if (ir.accesses[s.access].store != store) continue;
-    const std::string from = fmt::format("p.a{0} + base * p.t{0}_0, p.t{0}_0", s.access), shared = fmt::format("x{}", s.slot);
-    if (store) text += fmt::format("    $N_scatter({}, {}, rows, n);\n", shared, from);
-    else text += fmt::format("    $N_gather({}, {}, rows, n);\n", from, shared);
+    const std::string memory = fmt::format("p.a{0} + base * p.t{0}_0", s.access), stride = fmt::format("p.t{}_0", s.access), shared = fmt::format("x{}", s.slot);
+    const std::string arguments = store ? fmt::format("({}, {}, {}, l.rows, l.n)", shared, memory, stride) : fmt::format("({}, {}, {}, l.rows, l.n)", memory, stride, shared);
+    const char* const move = store ? "$N_scatter" : "$N_gather";
+    text += fmt::format("    {{\n      const $N_lines l = $N_lines_of({0}, {1}, rows, n);\n      if (l.fours) {2}<4>{3};\n      else {2}<1>{3};\n    }}\n", memory, stride, move, arguments);
   }
   if (text.empty()) return text;
   return store ? "  __syncthreads();\n  if (n > 0) {\n" + text + "  }\n" : "  if (n > 0) {\n" + text + "  }\n  __syncthreads();\n";
