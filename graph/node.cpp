@@ -41,21 +41,24 @@ struct LiveEnd {
 };
 thread_local LiveEnd live_end;
 
-[[gnu::noinline]] void list_live_count() {
+/// False while the thread ends.
+[[gnu::noinline]] bool list_live_count() {
+  if (live_here.state == LiveCount::State::Closed) return false;
   live_end.armed = true;
   const std::lock_guard lock(live_counts.mutex);
   live_here.next = live_counts.first;
   live_counts.first = &live_here;
   live_here.state = LiveCount::State::Listed;
+  return true;
 }
 
 inline void count_live(std::int64_t change) {
-  if (live_here.state == LiveCount::State::Unlisted) list_live_count();
-  if (live_here.state == LiveCount::State::Closed) {
+  LiveCount& count = live_here;
+  if (count.state != LiveCount::State::Listed && !list_live_count()) {
     live_counts.ended.fetch_add(change, std::memory_order_relaxed);
-  } else {
-    live_here.value.store(live_here.value.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+    return;
   }
+  count.value.store(count.value.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
 }
 
 #if defined(__has_feature)  // clang's way to say __SANITIZE_ADDRESS__
@@ -132,95 +135,124 @@ struct Flush {
 };
 thread_local Flush flush_at_thread_end;
 
+/// Opens another batch; a thread that has ended takes a single cell of it.
+[[gnu::noinline]] void refill(ThreadCells& cells) {
+  if (!cells.flushed) flush_at_thread_end.armed = true;
+  cells.open = cells.full != nullptr ? std::exchange(cells.full, nullptr) : shared_cells.take();
+  cells.count = cells.open->count;
+  if (!cells.flushed || cells.count == 1) return;
+  shared_cells.give(std::exchange(cells.open->next, nullptr), cells.count - 1);
+  cells.count = 1;
+}
+
 void* take_cell() {
   ThreadCells& cells = thread_cells;
-  if (cells.open == nullptr) {
-    if (!cells.flushed) flush_at_thread_end.armed = true;
-    cells.open = cells.full != nullptr ? std::exchange(cells.full, nullptr) : shared_cells.take();
-    cells.count = cells.open->count;
-  }
-  FreeCell* cell = cells.open;
+  if (cells.open == nullptr) refill(cells);
+  FreeCell* const cell = cells.open;
   cells.open = cell->next;
   --cells.count;
-  if (cells.flushed && cells.open != nullptr) {
-    shared_cells.give(std::exchange(cells.open, nullptr), std::exchange(cells.count, 0));
-  }
   return cell;
+}
+
+/// Begins a new open list with `cell`.
+[[gnu::noinline]] void reopen(ThreadCells& cells, FreeCell* cell) noexcept {
+  if (cells.flushed) return shared_cells.give(cell, 1);
+  flush_at_thread_end.armed = true;
+  if (cells.open != nullptr) {
+    if (cells.full != nullptr) shared_cells.give(cells.full, kBatch);
+    cells.full = cells.open;
+    cells.full->count = kBatch;
+  }
+  cells.open = cell;
+  cells.count = 1;
 }
 
 void give_cell(void* memory) noexcept {
   ThreadCells& cells = thread_cells;
-  auto* cell = new (memory) FreeCell;
-  if (cells.flushed) return shared_cells.give(cell, 1);
-  if (cells.count == kBatch) {
-    if (cells.full != nullptr) shared_cells.give(cells.full, kBatch);
-    cells.full = std::exchange(cells.open, nullptr);
-    cells.full->count = kBatch;
-    cells.count = 0;
-  }
-  if (cells.open == nullptr) flush_at_thread_end.armed = true;
+  auto* const cell = new (memory) FreeCell;
+  if (cells.open == nullptr || cells.count == kBatch) return reopen(cells, cell);
   cell->next = cells.open;
   cells.open = cell;
   ++cells.count;
 }
 #endif
 
-/// A node with everything but inputs and result.
-Node* new_node(const NodeSpec& spec) {
-  const int rank = static_cast<int>(spec.shape.size());
-  TARRY_ASSERT(rank <= kMaxRank);
-  std::unique_ptr<Extra> extra;
-  if (spec.attributes != nullptr || rank > Node::kInlineRank) {
-    extra = std::make_unique_for_overwrite<Extra>();
-    if (spec.attributes != nullptr) extra->attributes.keep(*spec.attributes);
-    if (rank > Node::kInlineRank) extra->dims.assign(spec.shape.begin(), spec.shape.end());
-  }
-  Node* n = new (take_cell()) Node;
+/// A node without attributes, and without a shape that has no room in it.
+inline Node* plain_node(const NodeSpec& spec) {
+  Node* const n = new (take_cell()) Node;
   count_live(1);
   n->op = spec.op;
   n->dtype = spec.dtype;
-  n->rank = static_cast<std::uint8_t>(rank);
+  n->rank = static_cast<std::uint8_t>(spec.shape.size());
   n->mode = spec.mode;
   n->device = spec.device;
   n->line = spec.where.line;
   n->file = spec.where.file;
-  if (rank <= Node::kInlineRank) {
-    for (int d = 0; d < rank; ++d) n->dims[d] = spec.shape[static_cast<std::size_t>(d)];
+  if (n->rank <= Node::kInlineRank) {
+    for (int d = 0; d < n->rank; ++d) n->dims[d] = spec.shape[static_cast<std::size_t>(d)];
   }
   if (spec.op == Op::Scalar) std::memcpy(n->dims, spec.cell.bytes, sizeof spec.cell.bytes);
+  return n;
+}
+
+[[gnu::noinline]] Node* new_node_with_extra(const NodeSpec& spec) {
+  TARRY_ASSERT(spec.shape.size() <= static_cast<std::size_t>(kMaxRank));
+  auto extra = std::make_unique_for_overwrite<Extra>();
+  if (spec.attributes != nullptr) extra->attributes.keep(*spec.attributes);
+  if (spec.shape.size() > Node::kInlineRank) extra->dims.assign(spec.shape.begin(), spec.shape.end());
+  Node* const n = plain_node(spec);
   n->extra = extra.release();
   return n;
 }
 
-/// Drops one reference that a node held; a node nobody else holds joins the list of the dying.
-void drop(Node* n, Node*& dying) noexcept {
-  if (!pending::drop_last(n)) return;
-  n->dying = dying;
-  dying = n;
-}
+/// What dies with a node: whose last reference was one of its own. References to a node that is read several times are
+/// given up together where they follow each other.
+class Dying {
+ public:
+  void drop(Node* n) noexcept {
+    const std::uint32_t count = n == shared_ ? count_ + 1 : 1;
+    if (n->refs.load(std::memory_order_acquire) != count) {
+      if (n != shared_) settle();
+      shared_ = n;
+      count_ = count;
+      return;
+    }
+    if (n == shared_) shared_ = nullptr;
+    give_up(n, count);
+  }
+  /// The next node to take apart, or nullptr.
+  Node* next() noexcept {
+    if (first_ == nullptr) settle();
+    Node* const n = first_;
+    if (n != nullptr) first_ = n->dying;
+    return n;
+  }
+
+ private:
+  void give_up(Node* n, std::uint32_t count) noexcept {
+    if (!pending::drop_last(n, count)) return;
+    n->dying = first_;
+    first_ = n;
+  }
+  void settle() noexcept {
+    if (shared_ != nullptr) give_up(std::exchange(shared_, nullptr), count_);
+  }
+  Node *first_ = nullptr, *shared_ = nullptr;
+  std::uint32_t count_ = 0;  // of references to shared_ that are still to be given up
+};
 
 }  // namespace
+
+Node* new_node(const NodeSpec& spec) {
+  if (spec.attributes != nullptr || spec.shape.size() > Node::kInlineRank) return new_node_with_extra(spec);
+  return plain_node(spec);
+}
 
 Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
   TARRY_ASSERT(inputs.size() <= Node::kMaxInputs);
   Node* n = new_node(spec);
-  for (const Edge& input : inputs) {
-    retain(input.node());
-    n->inputs[n->n_inputs++] = reinterpret_cast<std::uintptr_t>(input.node()) | input.output();
-  }
-  pending::recorded(n);
-  return {n, 0};
-}
-
-Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs) {
-  TARRY_ASSERT(inputs.size() <= Node::kMaxInputs);
-  Node* n = new_node(spec);
-  for (Edge& input : inputs) {
-    const std::uint32_t output = input.output();
-    n->inputs[n->n_inputs++] = reinterpret_cast<std::uintptr_t>(input.release()) | output;
-  }
-  pending::recorded(n);
-  return {n, 0};
+  for (const Edge& input : inputs) n->add_input(input);
+  return pending::recorded(n);
 }
 
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device,
@@ -239,18 +271,23 @@ void free_cell(Node* dead) noexcept {
   give_cell(dead);
 }
 
-void release(Node* n) noexcept {
-  Node* dying = nullptr;
-  drop(n, dying);
+namespace {
+
+[[gnu::noinline]] void take_apart(Node* n) noexcept {
   std::int64_t count = 0;
-  for (; dying != nullptr; ++count) {
-    Node* dead = dying;
-    dying = dead->dying;
-    for (int i = 0; i < dead->n_inputs; ++i) drop(dead->input(i), dying);
-    delete std::exchange(dead->extra, nullptr);
-    if (!pending::leave_to_recorder(dead)) free_cell(dead);
+  Dying dying;
+  for (; n != nullptr; n = dying.next(), ++count) {
+    for (int i = 0; i < n->n_inputs; ++i) dying.drop(n->input(i));
+    delete std::exchange(n->extra, nullptr);
+    if (!pending::leave_to_recorder(n)) free_cell(n);
   }
-  if (count != 0) count_live(-count);
+  count_live(-count);
+}
+
+}  // namespace
+
+void release(Node* n) noexcept {
+  if (pending::drop_last(n, 1)) take_apart(n);
 }
 
 void take_inputs(Node* n, std::vector<Edge>& out) {

@@ -101,6 +101,7 @@ struct alignas(128) Node {
 
   [[nodiscard]] Node* input(int i) const { return reinterpret_cast<Node*>(inputs[i] & ~std::uintptr_t{127}); }
   [[nodiscard]] std::uint32_t input_output(int i) const { return static_cast<std::uint32_t>(inputs[i] & 127); }
+  void add_input(Edge e);     ///< takes over the reference; only of a node that nobody else knows yet
   [[nodiscard]] std::span<const std::int64_t> shape() const { return {rank <= kInlineRank ? dims : extra->dims.data(), rank}; }
   [[nodiscard]] Where where() const { return {file, line}; }
   [[nodiscard]] ScalarCell cell() const { ScalarCell c; __builtin_memcpy(c.bytes, dims, 16); return c; }
@@ -123,8 +124,8 @@ struct NodeSpec {
 
 /// A new lazy node over `inputs` (each gains a reference). Pooled.
 Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs);
-/// The same, but the node takes over the references.
-Edge make_node_from(const NodeSpec& spec, std::span<Edge> inputs);
+/// A node without inputs. Its maker adds them and then calls pending::recorded() and nothing else: so references move.
+Node* new_node(const NodeSpec& spec);
 /// A Ready Input node that holds `storage`.
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
 
@@ -142,5 +143,9 @@ std::int64_t live_nodes() noexcept;
 
 inline Edge::Edge(const Edge& o) : node_(o.node_), output_(o.output_) { if (node_) graph::retain(node_); }
 inline Edge::~Edge() { if (node_) graph::release(node_); }
+inline void Node::add_input(Edge e) {
+  const std::uint32_t output = e.output();
+  inputs[n_inputs++] = reinterpret_cast<std::uintptr_t>(e.release()) | output;
+}
 
 }  // namespace tarry::graph

@@ -132,12 +132,12 @@ void pin(Recorder& r, Node* value) noexcept {
   if (r.now.bytes >= r.most.bytes) r.over = true;
 }
 
-bool drop_last_elsewhere(Node* n, std::uint32_t number) noexcept {
+bool drop_last_elsewhere(Node* n, std::uint32_t count, std::uint32_t number) noexcept {
   std::uint32_t refs = n->refs.load(std::memory_order_acquire);
-  while (refs > 1)
-    if (n->refs.compare_exchange_weak(refs, refs - 1, std::memory_order_acq_rel)) return false;
+  while (refs > count)
+    if (n->refs.compare_exchange_weak(refs, refs - count, std::memory_order_acq_rel)) return false;
   const std::lock_guard lock(recorders.all[number].load(std::memory_order_acquire)->mutex);
-  return n->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  return n->refs.fetch_sub(count, std::memory_order_acq_rel) == count;
 }
 
 bool leave_to_recorder(Node* dead, std::uint32_t number) noexcept {

@@ -59,7 +59,7 @@ extern constinit thread_local Recorder* here;
 
 Recorder* start() noexcept;  ///< null where there are too many threads, and while one ends
 void pin(Recorder& r, Node* value) noexcept;
-bool drop_last_elsewhere(Node* n, std::uint32_t number) noexcept;
+bool drop_last_elsewhere(Node* n, std::uint32_t count, std::uint32_t number) noexcept;
 bool leave_to_recorder(Node* dead, std::uint32_t number) noexcept;
 
 inline void unlink(Recorder& r, Node* n) noexcept {
@@ -79,10 +79,11 @@ inline bool is_value(const Node& n) {
 
 // For node.cpp.
 
-inline void recorded(Node* n) noexcept {
-  if (n->op == Op::Scalar || n->op == Op::Input) return;
+/// The edge to a node that has its inputs now.
+inline Edge recorded(Node* n) noexcept {
+  if (n->op == Op::Scalar || n->op == Op::Input) return {n, 0};
   Recorder* const r = here != nullptr ? here : start();
-  if (r == nullptr) return;
+  if (r == nullptr) return {n, 0};
   n->recorder.store(r->number, std::memory_order_relaxed);
   n->older = r->newest;
   (r->newest != nullptr ? r->newest->newer : r->oldest) = n;
@@ -95,15 +96,17 @@ inline void recorded(Node* n) noexcept {
     if (counted != r->period && counted != kUncounted) pin(*r, input);
   }
   if (++r->now.nodes >= r->most.nodes) r->over = true;
+  return {n, 0};
 }
 
-/// Gives one reference up; true where it was the last, and the node is in nobody's way any more.
-inline bool drop_last(Node* n) noexcept {
+/// Gives `count` references up; true where they were the last, and the node is in nobody's way any more.
+inline bool drop_last(Node* n, std::uint32_t count) noexcept {
+  Recorder* const r = here;
   const std::uint32_t number = n->recorder.load(std::memory_order_relaxed);
-  if (number != 0 && (here == nullptr || number != here->number)) return drop_last_elsewhere(n, number);
+  if (number != 0 && (r == nullptr || number != r->number)) return drop_last_elsewhere(n, count, number);
   // The last owner needs no read-modify-write: whoever could raise the count holds a reference, and nobody else does.
-  if (n->refs.load(std::memory_order_acquire) != 1 && n->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
-  if (number != 0) unlink(*here, n);
+  if (n->refs.load(std::memory_order_acquire) != count && n->refs.fetch_sub(count, std::memory_order_acq_rel) != count) return false;
+  if (number != 0) unlink(*r, n);
   return true;
 }
 

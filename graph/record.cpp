@@ -39,6 +39,7 @@ std::string bool_hint(Op op) {
 Dtype compute_dtype(Op op, Dtype common, std::string_view called, Where where) {
   check_available(called, common, where);
   const DtypeRule rule = info(op).rule;
+  if ((rule == DtypeRule::Same || rule == DtypeRule::Bool) && common != bool_) return common;
   const bool takes_bool = rule == DtypeRule::Logical || rule == DtypeRule::Bits || op == Op::Where ||
                           op == Op::Equal || op == Op::NotEqual;
   if (common == bool_ && !takes_bool) {
@@ -93,10 +94,11 @@ Dims broadcast_shape(std::string_view op, std::span<const Argument> arguments, W
 }
 
 bool same_shape(const Node& a, const Node& b) {
-  const auto x = a.shape(), y = b.shape();
-  bool same = x.size() == y.size();
-  for (std::size_t d = 0; same && d < x.size(); ++d) same = x[d] == y[d];  // few: comparing costs less than a call
-  return same;
+  if (a.rank != b.rank) return false;
+  const std::int64_t *x = a.shape().data(), *y = b.shape().data();
+  for (int d = 0; d < a.rank; ++d)
+    if (x[d] != y[d]) return false;  // few: comparing costs less than a call
+  return true;
 }
 
 /// The one explicit device among `a` and `b`.
@@ -305,7 +307,7 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::st
 
 Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
   if (called.empty()) called = name(op);
-  TARRY_ASSERT(info(op).op_class == OpClass::Map && static_cast<int>(arguments.size()) == info(op).arity);
+  TARRY_ASSERT(info(op).op_class == OpClass::Map && arguments.size() == info(op).arity);
   std::span<const Argument> values = arguments;
   if (op == Op::Where) {
     const Argument& condition = arguments.front();
@@ -314,36 +316,38 @@ Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::str
       TARRY_THROW(InvalidArgument, std::string(called), where, "the condition is " + quoted(given) + ", not bool");
     values = arguments.subspan(1);
   }
-  const Dtype dtype = compute_dtype(op, common_dtype(called, values, where), called, where);
   const Node* first = nullptr;
-  bool same = true, together = true;  // shapes, devices
+  bool alike = true, same = true, together = true;  // dtypes, shapes, devices
   for (const Argument& a : arguments) {
-    if (!a.edge) continue;
-    const Node& n = *a.edge.node();
-    if (first == nullptr) first = &n;
-    same = same && same_shape(n, *first);
-    together = together && n.device == first->device;
+    const Node* const n = a.edge.node();
+    if (first == nullptr) first = n;
+    alike = alike && n != nullptr && n->dtype == first->dtype;
+    if (n == nullptr || n == first) continue;
+    same = same && same_shape(*n, *first);
+    together = together && n->device == first->device;
   }
+  const Dtype dtype = compute_dtype(op, alike ? first->dtype : common_dtype(called, values, where), called, where);
+  NodeSpec spec = spec_of(op, output_dtype(op, dtype), {}, {}, where);
   Dims broadcast;
-  std::span<const std::int64_t> shape;
   if (!same) {
     broadcast = broadcast_shape(called, arguments, where);
-    shape = broadcast.span();
+    spec.shape = broadcast.span();
   } else if (first != nullptr) {
-    shape = first->shape();
+    spec.shape = first->shape();
   }
-  Device device = first != nullptr ? first->device : Device{};
-  for (std::size_t i = 0; i < arguments.size() && !together; ++i) {
-    if (const Edge& e = arguments[i].edge) device = combine(device, e.node()->device, called, where);
+  if (first != nullptr) spec.device = first->device;
+  if (!together) {
+    for (const Argument& a : arguments)
+      if (a.edge) spec.device = combine(spec.device, a.edge.node()->device, called, where);
   }
-  const NodeSpec spec = spec_of(op, output_dtype(op, dtype), device, shape, where);
-  std::array<Edge, Node::kMaxInputs> inputs;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    Argument& a = arguments[i];
-    const Dtype wanted = op == Op::Where && i == 0 ? bool_ : dtype;
-    inputs[i] = a.edge && a.edge.node()->dtype == wanted ? std::move(a.edge) : bring_to(a, wanted, called, where);
-  }
-  return make_node_from(spec, {inputs.data(), arguments.size()});
+  const auto bring = [&](Argument& a, Dtype wanted) {
+    if (!a.edge || a.edge.node()->dtype != wanted) a.edge = bring_to(a, wanted, called, where);
+  };
+  if (op == Op::Where) bring(arguments.front(), bool_);
+  for (Argument& a : arguments.last(values.size())) bring(a, dtype);
+  Node* const n = new_node(spec);
+  for (Argument& a : arguments) n->add_input(std::move(a.edge));
+  return pending::recorded(n);
 }
 
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called) {
@@ -360,7 +364,7 @@ Edge record_cast(Edge x, Dtype dtype, Where where) {
   const Node& n = *x.node();
   if (n.dtype == dtype) return x;
   check_available(name(Op::Cast), dtype, where);
-  return make_node_from(spec_of(Op::Cast, dtype, n.device, n.shape(), where), {&x, 1});
+  return make_node_from(spec_of(Op::Cast, dtype, n.device, n.shape(), where), std::move(x));
 }
 
 Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device) {
@@ -393,7 +397,7 @@ Edge record_view(Edge x, const IndexMap& map, std::span<const std::int64_t> shap
   const Node& n = *x.node();
   TARRY_ASSERT(map.size == n.rank);
   if (device == Device{}) device = n.device;
-  Edge view = make_node_from(spec_of(Op::View, n.dtype, device, shape, where), {&x, 1});
+  Edge view = make_node_from(spec_of(Op::View, n.dtype, device, shape, where), std::move(x));
   encode(map, view.node()->need_extra().attributes);
   return view;
 }
@@ -402,7 +406,7 @@ Edge record_reshape(Edge x, std::span<const std::int64_t> shape, Where where) {
   const Node& n = *x.node();
   TARRY_ASSERT(element_count(shape) == element_count(n.shape()));
   if (std::ranges::equal(shape, n.shape())) return x;
-  return make_node_from(spec_of(Op::Reshape, n.dtype, n.device, shape, where), {&x, 1});
+  return make_node_from(spec_of(Op::Reshape, n.dtype, n.device, shape, where), std::move(x));
 }
 
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where) {

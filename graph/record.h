@@ -32,6 +32,14 @@ struct Argument {
   Scalar scalar = 0;
 };
 
+/// A new node that takes the references over.
+template <class... Inputs>
+Edge make_node_from(const NodeSpec& spec, Inputs... inputs) {
+  Node* const n = new_node(spec);
+  (n->add_input(std::move(inputs)), ...);
+  return pending::recorded(n);
+}
+
 /// The dtype that holds both: nothing for uint64 with a signed integer.
 std::optional<Dtype> promote(Dtype a, Dtype b) noexcept;
 [[noreturn]] void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where);

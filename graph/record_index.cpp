@@ -224,8 +224,7 @@ Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttri
                       .shape = b.shape(),
                       .cell = {},
                       .where = where};
-  Edge inputs[] = {std::move(base), std::move(value)};
-  Edge update = make_node_from(spec, inputs);
+  Edge update = make_node_from(spec, std::move(base), std::move(value));
   encode(place, update.node()->need_extra().attributes);
   return update;
 }

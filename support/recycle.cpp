@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kStep = 64, kClasses = 16;  // up to 1 KiB; larger blocks are not worth keeping
 constexpr int kKept = 512;                        // blocks of a size that a thread keeps
-constexpr std::size_t class_of(std::size_t bytes) { return bytes == 0 ? 0 : (bytes - 1) / kStep; }
+constexpr std::size_t class_of(std::size_t bytes) { return (bytes - 1) / kStep; }  // none for 0 bytes
 
 struct FreeBlock {
   FreeBlock* next;
@@ -23,8 +23,7 @@ struct FreeBlock {
 /// Trivially destructible: objects in static storage may die after every thread_local.
 struct FreeLists {
   FreeBlock* first[kClasses];
-  int count[kClasses];
-  bool closed;
+  int count[kClasses];  // kKept of each once the thread ends
 };
 constinit thread_local FreeLists lists{};
 
@@ -32,7 +31,7 @@ constinit thread_local FreeLists lists{};
 struct Flush {
   bool armed = true;
   ~Flush() {
-    lists.closed = true;
+    for (int& count : lists.count) count = kKept;
     for (FreeBlock*& first : lists.first) {
       while (first != nullptr) {
         FreeBlock* const block = first;
@@ -43,6 +42,7 @@ struct Flush {
   }
 };
 thread_local Flush flush_at_thread_end;
+[[gnu::noinline]] void arm_flush() { flush_at_thread_end.armed = true; }
 
 }  // namespace
 
@@ -55,19 +55,20 @@ void give_block(void* block, std::size_t) noexcept { ::operator delete(block); }
 void* take_block(std::size_t bytes) {
   const std::size_t c = class_of(bytes);
   if (c >= kClasses) return ::operator new(bytes);
-  FreeBlock* const block = lists.first[c];
+  FreeLists& mine = lists;
+  FreeBlock* const block = mine.first[c];
   if (block == nullptr) return ::operator new((c + 1) * kStep);
-  lists.first[c] = block->next;
-  --lists.count[c];
+  mine.first[c] = block->next;
+  --mine.count[c];
   return block;
 }
 
 void give_block(void* block, std::size_t bytes) noexcept {
   const std::size_t c = class_of(bytes);
-  if (c >= kClasses || lists.closed || lists.count[c] == kKept) return ::operator delete(block);
-  if (lists.first[c] == nullptr) flush_at_thread_end.armed = true;
-  lists.first[c] = new (block) FreeBlock{lists.first[c]};
-  ++lists.count[c];
+  FreeLists& mine = lists;
+  if (c >= kClasses || mine.count[c] == kKept) return ::operator delete(block);
+  if (mine.count[c]++ == 0) arm_flush();
+  mine.first[c] = new (block) FreeBlock{mine.first[c]};
 }
 #endif
 
