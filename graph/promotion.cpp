@@ -70,30 +70,33 @@ void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where) {
                   std::string(tarry::name(std::max(a, b))) + "; convert one of them with astype first");
 }
 
+namespace {
+
+/// Floats first: what they hold never meets an integer that it clashes with.
+[[gnu::noinline]] Dtype promote_arrays(std::string_view op, std::span<const Argument> values, Where where) {
+  std::optional<Dtype> arrays;
+  for (const bool floating : {true, false}) {
+    for (const Argument& v : values) {
+      if (!v.edge || is_floating(v.edge.node()->dtype) != floating) continue;
+      const Dtype next = v.edge.node()->dtype, so_far = arrays.value_or(next);
+      arrays = promote(so_far, next);
+      if (!arrays) throw_not_promoted(op, so_far, next, where);
+    }
+  }
+  return arrays.value_or(bool_);
+}
+
+}  // namespace
+
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where) {
-  const auto dtype_of = [](const Argument& v) { return v.edge.node()->dtype; };
-  const Argument* first = nullptr;
+  const Node* first = nullptr;
   bool mixed = false;
   for (const Argument& v : values) {
     if (!v.edge) continue;
-    if (first == nullptr) first = &v;
-    mixed = mixed || dtype_of(v) != dtype_of(*first);
+    if (first == nullptr) first = v.edge.node();
+    mixed = mixed || v.edge.node()->dtype != first->dtype;
   }
-  Dtype dtype = first == nullptr ? bool_ : dtype_of(*first);
-  if (mixed) {
-    std::optional<Dtype> arrays;
-    const auto fold = [&](bool floating) {  // floats first: what they hold never meets an integer that it clashes with
-      for (const Argument& v : values) {
-        if (!v.edge || is_floating(dtype_of(v)) != floating) continue;
-        const Dtype so_far = arrays.value_or(dtype_of(v));
-        arrays = promote(so_far, dtype_of(v));
-        if (!arrays) throw_not_promoted(op, so_far, dtype_of(v), where);
-      }
-    };
-    fold(true);
-    fold(false);
-    dtype = arrays.value_or(bool_);
-  }
+  Dtype dtype = first == nullptr ? bool_ : mixed ? promote_arrays(op, values, where) : first->dtype;
   for (const Argument& v : values) {
     if (!v.edge) dtype = with_scalar(dtype, v.scalar);
   }

@@ -15,12 +15,10 @@ struct Range {
   std::int64_t start = 0, step = 1, count = 0;
 };
 
-/// What indices name: a view of the array, and the same elements as a box over its own axes.
+/// What indices name, as a view of the array.
 struct Part {
-  Dims shape;           ///< of the view
-  IndexMap map;         ///< the array's dimensions at coordinates of the view
-  Dims box;             ///< elements along each axis of the array
-  UpdateAttributes at;  ///< where they are
+  Dims shape;    ///< of the view
+  IndexMap map;  ///< the array's dimensions at coordinates of the view
 };
 
 /// One call's view of its arguments, for messages.
@@ -34,13 +32,13 @@ struct Call {
   TARRY_THROW(InvalidArgument, call.op, call.where, message);
 }
 
-Range at_range(const Call& call, std::int64_t at, int axis) {
+std::int64_t checked_at(const Call& call, std::int64_t at, int axis) {
   const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
   if (at < -extent || at >= extent) {
     fail(call, "index " + std::to_string(at) + " is out of range for axis " + std::to_string(axis) + " of extent " +
                    std::to_string(extent) + " in shape " + to_string(call.shape));
   }
-  return {at < 0 ? at + extent : at, 1, 1};
+  return at < 0 ? at + extent : at;
 }
 
 /// As Python's slice.indices().
@@ -50,13 +48,19 @@ Range slice_range(const Call& call, const Slice& s, int axis) {
   if (step == 0) {
     fail(call, "the slice of axis " + std::to_string(axis) + " of shape " + to_string(call.shape) + " has step 0");
   }
-  const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? extent : extent - 1;
+  if (step == 1) {  // most are: without the questions which way to go
+    const auto cut = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + extent : end, 0, extent); };
+    const std::int64_t first = s.start.value() ? cut(*s.start.value()) : 0;
+    const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : extent;
+    return first < stop ? Range{first, 1, stop - first} : Range{0, 1, 0};
+  }
+  const std::int64_t lowest = step > 0 ? 0 : -1, highest = extent + lowest;
   const auto cut = [&](std::int64_t end) { return std::clamp(end < 0 ? end + extent : end, lowest, highest); };
   const std::int64_t first = s.start.value() ? cut(*s.start.value()) : step > 0 ? lowest : highest;
   const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : step > 0 ? highest : lowest;
   const std::int64_t span = step > 0 ? stop - first : first - stop;
   if (span <= 0) return {0, 1, 0};
-  const std::int64_t count = step == 1 ? span : (span - 1) / std::abs(step) + 1;
+  const std::int64_t count = (span - 1) / std::abs(step) + 1;
   return {first, count > 1 ? step : 1, count};
 }
 
@@ -65,12 +69,9 @@ class PartBuilder {
   PartBuilder(const Call& call, Part& part) : call_(call), part_(part) {}
 
   void run(std::span<const Index> indices) {
-    const auto named = std::count_if(indices.begin(), indices.end(), [](const Index& i) {
-      return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice;
-    });
     const int rank = static_cast<int>(call_.shape.size());
-    if (named > rank) {
-      fail(call_, std::to_string(named) + " indices are too many for shape " + to_string(call_.shape));
+    if (indices.size() > call_.shape.size() && named(indices) > rank) {
+      fail(call_, std::to_string(named(indices)) + " indices are too many for shape " + to_string(call_.shape));
     }
     bool spread = false;
     for (const Index& i : indices) {
@@ -80,37 +81,34 @@ class PartBuilder {
       }
       if (spread) fail(call_, "an ellipsis may stand once, for the axes of shape " + to_string(call_.shape));
       spread = true;
-      for (auto left = rank - named; left > 0; --left) keep(whole());
+      for (auto left = rank - named(indices); left > 0; --left) keep(whole());
     }
     while (part_.map.size < rank) keep(whole());
   }
 
  private:
+  /// How many of them name an axis.
+  static std::ptrdiff_t named(std::span<const Index> indices) {
+    return std::count_if(indices.begin(), indices.end(), [](const Index& i) {
+      return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice;
+    });
+  }
   [[nodiscard]] int axis() const { return part_.map.size; }
   [[nodiscard]] Range whole() const { return {0, 1, call_.shape[static_cast<std::size_t>(axis())]}; }
 
   void add(const Index& i) {
-    if (i.kind() == Index::Kind::Newaxis) {
-      grow(1);
-    } else if (i.kind() == Index::Kind::Slice) {
+    if (i.kind() == Index::Kind::Slice) {
       keep(slice_range(call_, i.slice(), axis()));
+    } else if (i.kind() == Index::Kind::Newaxis) {
+      grow(1);
     } else {
-      const Range r = at_range(call_, i.at(), axis());
-      note(r);
-      part_.map.push_back({-1, r.start, 0});
+      part_.map.push_back({-1, checked_at(call_, i.at(), axis()), 0});
     }
   }
 
   void keep(const Range& r) {
-    note(r);
     part_.map.push_back({part_.shape.size(), r.start, r.step});
     grow(r.count);
-  }
-
-  void note(const Range& r) {
-    part_.box.push_back(r.count);
-    part_.at.start.push_back(r.start);
-    part_.at.step.push_back(r.step);
   }
 
   void grow(std::int64_t extent) {
@@ -157,25 +155,28 @@ Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const 
 }
 
 /// x with `value` in `part`. Negative steps become positive ones: the value is read backwards instead.
-Edge put(const char* op, Edge x, Edge value, Part& part, Where where) {
+Edge put(const char* op, Edge x, Edge value, const Part& part, Where where) {
   if (element_count(part.shape.span()) == 0) return x;
+  Dims box;  // elements along each axis of x
+  UpdateAttributes at;
   bool backwards = false;
   for (int d = 0; d < part.map.size; ++d) {
-    std::int64_t& step = part.at.step[d];
-    if (step > 0) continue;
-    part.at.start[d] += (part.box[d] - 1) * step;
-    step = -step;
-    backwards = true;
+    const AxisMap& m = part.map[d];
+    const std::int64_t count = m.axis < 0 ? 1 : part.shape[m.axis], step = m.axis < 0 ? 1 : m.step;
+    box.push_back(count);
+    at.start.push_back(step < 0 ? m.start + (count - 1) * step : m.start);
+    at.step.push_back(std::abs(step));
+    backwards = backwards || step < 0;
   }
-  const bool as_is = !backwards && std::ranges::equal(value.node()->shape(), part.box.span());
-  if (as_is && part.shape.size() == part.map.size) return record_update(op, std::move(x), std::move(value), part.at, where);
+  const bool as_is = !backwards && std::ranges::equal(value.node()->shape(), box.span());
+  if (as_is && part.shape.size() == part.map.size) return record_update(op, std::move(x), std::move(value), at, where);
   IndexMap box_of(part.shape.size());  // coordinates of the part at coordinates of the box
   for (int d = 0; d < part.map.size; ++d) {
     const AxisMap& m = part.map[d];
-    if (m.axis >= 0) box_of[m.axis] = m.step < 0 ? AxisMap{d, part.box[d] - 1, -1} : AxisMap{d, 0, 1};
+    if (m.axis >= 0) box_of[m.axis] = m.step < 0 ? AxisMap{d, box[d] - 1, -1} : AxisMap{d, 0, 1};
   }
   const IndexMap map = compose(broadcast_map(value.node()->shape(), part.shape.span()), box_of);
-  return record_update(op, std::move(x), record_view(std::move(value), map, part.box.span(), where), part.at, where);
+  return record_update(op, std::move(x), record_view(std::move(value), map, box.span(), where), at, where);
 }
 
 enum class Write : std::uint8_t { Replace, Add };
