@@ -32,7 +32,7 @@ class Walker {
   Node* run(std::span<const Edge> roots) {
     // Scalars that are roots come first: what is published has an id of its own, below those of its readers.
     for (const Edge& root : roots)
-      if (root.node()->op == Op::Scalar && !seen(root.node())) add(root.node(), is_ready(*root.node()), true);
+      if (root.node()->op == Op::Scalar && !seen(root.node())) add_scalar(root.node(), is_ready(*root.node()), true);
     for (const Edge& root : roots) {
       if (Node* blocked = visit(root.node())) return blocked;
       o_.roots.push_back({o_.id_of(*root.node()), root.output()});
@@ -52,18 +52,17 @@ class Walker {
 
   Node* visit(Node* root) {
     if (seen(root)) return nullptr;
-    for (Outline::Frame f{root, 0};;) {
-      Node* const n = f.node;
+    Node* n = root;
+    int next = 0;  // of its inputs
+    for (;;) {
       const State state = n->state.load(std::memory_order_acquire);
       if (state == State::Lazy) {
         Node* below = nullptr;
-        while (f.next < n->n_inputs && below == nullptr) {
-          Node* const input = n->input(f.next++);
-          if (!seen(input)) below = input;
-        }
-        if (below != nullptr) {
-          o_.stack.push_back(f);
-          f = {below, 0};
+        while (next < n->n_inputs && seen(below = n->input(next))) ++next;
+        if (next < n->n_inputs) {
+          o_.stack.push_back({n, next + 1});
+          n = below;
+          next = 0;
           continue;
         }
       } else if (state == State::Claimed) {
@@ -71,9 +70,16 @@ class Walker {
       } else if (state == State::Failed) {
         std::rethrow_exception(n->extra->error);
       }
-      add(n, state == State::Ready);
+      if (n->op == Op::Scalar) {
+        add_scalar(n, state == State::Ready, false);
+      } else if (state == State::Ready) {
+        add_value(n);
+      } else {
+        add_computed(n);
+      }
       if (o_.stack.empty()) return nullptr;
-      f = o_.stack.back();
+      n = o_.stack.back().node;
+      next = o_.stack.back().next;
       o_.stack.pop_back();
     }
   }
@@ -91,12 +97,9 @@ class Walker {
     return nullptr;
   }
 
-  void add(Node* n, bool ready, bool own_id = false) {
-    if (n->device.kind != DeviceKind::Unplaced) o_.placed = n->device;
-    const bool leaf = is_leaf(*n, ready);
-    const bool scalar = n->op == Op::Scalar;
-    const auto known = static_cast<std::uint64_t>(scalar ? known_of(*n) : ScalarClass{});
-    if (scalar && n->extra == nullptr && n->file != nullptr) {
+  void add_scalar(Node* n, bool ready, bool own_id) {
+    place(*n);
+    if (n->extra == nullptr && n->file != nullptr) {
       if (const Node* const same = own_id ? nullptr : equal_scalar(*n)) {
         n->mark = Outline::kAlias | static_cast<std::uint32_t>(o_.aliases.size());
         o_.aliases.push_back({n, same->mark});
@@ -104,48 +107,63 @@ class Walker {
       }
       o_.scalars.push_back(n);
     }
-    if (scalar) o_.cells.push_back(n->cell());
-    const int inputs = leaf ? 0 : n->n_inputs;
-    GraphEdge resolved[Node::kMaxInputs];
-    for (int i = 0; i < inputs; ++i) resolved[i] = resolve(n->input(i), n->input_output(i));
-    n->mark = static_cast<std::uint32_t>(o_.visits.size());
-    o_.visits.push_back({n, 0});
-    const auto op = static_cast<std::uint64_t>(leaf ? Op::Input : n->op);
-    const std::uint64_t packed = pack(resolved, inputs);
-    std::uint64_t* const start = o_.room(2 + Node::kMaxInputs + static_cast<std::size_t>(n->rank));
-    std::uint64_t* at = start;
-    *at++ = op | static_cast<std::uint64_t>(n->dtype) << 8 | static_cast<std::uint64_t>(n->mode) << 16 |
-            static_cast<std::uint64_t>(n->rank) << 24 | static_cast<std::uint64_t>(inputs) << 32 |
-            static_cast<std::uint64_t>(ready) << 40 | static_cast<std::uint64_t>(packed != 0) << 41 | known << 48;
-    if (packed != 0) {
-      *at++ = packed;
-    } else {
-      for (int i = 0; i < inputs; ++i) *at++ = word(resolved[i]);
-    }
-    if (leaf || !shape_follows(n->op))
-      for (const std::int64_t extent : n->shape()) *at++ = static_cast<std::uint64_t>(extent);
-    o_.length += static_cast<std::size_t>(at - start);
-    if (leaf) {
-      add_leaf(*n, 0);
-    } else if (!ready) {
-      bytes(n->attributes());
-    }
+    o_.cells.push_back(n->cell());
+    number(n);
+    const auto known = static_cast<std::uint64_t>(known_of(*n));
+    std::uint64_t* at = o_.room(1 + words_of(n->attributes()));
+    *at++ = first_word(Op::Scalar, n->dtype, n->rank, 0) | mode_bits(*n) | (ready ? kReady : 0) | known << kKnownShift;
+    o_.advance(ready ? at : put_bytes(n->attributes(), at));
   }
 
-  /// The inputs in one word, or 0 where there are none or one does not fit: an id below 2^20 and an output of 0 or 1 each.
-  static std::uint64_t pack(const GraphEdge* inputs, int count) {
-    std::uint64_t packed = 0;
-    for (int i = 0; i < count; ++i) {
-      if (inputs[i].node >> 20 != 0 || inputs[i].output > 1) return 0;
-      packed = packed << 21 | std::uint64_t{inputs[i].node} << 1 | inputs[i].output;
+  void add_value(Node* n) {
+    place(*n);
+    number(n);
+    std::uint64_t* at = o_.room(1 + static_cast<std::size_t>(n->rank));
+    *at++ = first_word(Op::Input, n->dtype, n->rank, 0) | mode_bits(*n) | kReady;
+    o_.advance(put_extents(*n, at));
+    add_leaf(*n, 0);
+  }
+
+  void add_computed(Node* n) {
+    place(*n);
+    const int inputs = n->n_inputs;
+    std::uint64_t packed = 0, ids = 0;
+    for (int i = 0; i < inputs; ++i) {
+      const GraphEdge e = resolve(n->input(i), n->input_output(i));
+      packed = packed << 21 | std::uint64_t{e.node} << 1 | e.output;
+      ids |= e.node;
     }
-    return packed;
+    number(n);
+    const std::string_view attributes = n->attributes();
+    std::uint64_t* at = o_.room(1 + Node::kMaxInputs + static_cast<std::size_t>(n->rank) + words_of(attributes));
+    const std::uint64_t first = first_word(n->op, n->dtype, n->rank, n->n_inputs) | mode_bits(*n);
+    if (ids >> 20 == 0) {  // all inputs in one word: an id below 2^20 and an output of 0 or 1 each
+      *at++ = first | kPacked;
+      *at++ = packed;
+    } else {
+      *at++ = first;
+      for (int i = 0; i < inputs; ++i) *at++ = word(resolve(n->input(i), n->input_output(i)));
+    }
+    if (!shape_follows(n->op)) at = put_extents(*n, at);
+    o_.advance(put_bytes(attributes, at));
+  }
+
+  void place(const Node& n) {
+    if (n.device.kind != DeviceKind::Unplaced) o_.placed = n.device;
+  }
+
+  void number(Node* n) {
+    n->mark = static_cast<std::uint32_t>(o_.visits.size());
+    o_.visits.push_back({n, 0});
   }
 
   /// The edge (node, output); a second output of an evaluated node becomes a leaf of its own.
   GraphEdge resolve(Node* n, std::uint32_t output) {
     const NodeId id = o_.id_of(*n);
-    if (output == 0 || n->state.load(std::memory_order_acquire) != State::Ready) return {id, output};
+    return output == 0 ? GraphEdge{id, 0} : resolve_further(n, id, output);
+  }
+  [[gnu::noinline]] GraphEdge resolve_further(Node* n, NodeId id, std::uint32_t output) {
+    if (n->state.load(std::memory_order_acquire) != State::Ready) return {id, output};
     for (const auto& [from, to] : o_.second_outputs)
       if (from == id) return {to, 0};
     const auto leaf = static_cast<NodeId>(o_.visits.size());
@@ -194,14 +212,27 @@ class Walker {
 
   // Words that may stand where a node could begin say what they are; a node's first word has neither bit.
   static constexpr std::uint64_t kRootTag = std::uint64_t{1} << 63, kOutputTag = std::uint64_t{1} << 62;
+  /// A node's first word: these, as they lie in the node, and the bits below.
+  static std::uint64_t first_word(Op op, Dtype dtype, std::uint8_t rank, std::uint8_t inputs) {
+    return static_cast<std::uint32_t>(op) | static_cast<std::uint32_t>(dtype) << 8 | std::uint32_t{rank} << 16 |
+           std::uint32_t{inputs} << 24;
+  }
+  static std::uint64_t mode_bits(const Node& n) { return static_cast<std::uint64_t>(n.mode) << 32; }
+  static constexpr std::uint64_t kReady = std::uint64_t{1} << 40, kPacked = std::uint64_t{1} << 41;
+  static constexpr int kKnownShift = 48;
+
   static std::uint64_t word(GraphEdge e) { return static_cast<std::uint64_t>(e.node) << 32 | e.output; }
-  void bytes(std::string_view b) {
-    const std::size_t count = 1 + (b.size() + 7) / 8;
-    std::uint64_t* const at = o_.room(count);
-    at[count - 1] = 0;  // beyond the end
-    at[0] = b.size();
-    if (!b.empty()) std::memcpy(at + 1, b.data(), b.size());
-    o_.length += count;
+  static std::uint64_t* put_extents(const Node& n, std::uint64_t* at) {
+    for (const std::int64_t extent : n.shape()) *at++ = static_cast<std::uint64_t>(extent);
+    return at;
+  }
+  static std::size_t words_of(std::string_view bytes) { return 1 + (bytes.size() + 7) / 8; }
+  static std::uint64_t* put_bytes(std::string_view bytes, std::uint64_t* at) {
+    std::uint64_t* const end = at + words_of(bytes);
+    end[-1] = 0;  // beyond the last byte
+    at[0] = bytes.size();
+    if (!bytes.empty()) std::memcpy(at + 1, bytes.data(), bytes.size());
+    return end;
   }
 
   Outline& o_;

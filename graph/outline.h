@@ -55,6 +55,7 @@ struct Outline {
     if (words.size() - length < count) words.resize(2 * (length + count));
     return words.data() + length;
   }
+  void advance(const std::uint64_t* end) { length = static_cast<std::size_t>(end - words.data()); }
   struct Frame {
     Node* node;
     int next;
