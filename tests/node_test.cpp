@@ -2,6 +2,7 @@
 #include <tarry/tarry.h>
 
 #include <cstdint>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,6 +79,27 @@ TEST_CASE("node: many threads record over shared nodes and drop them anywhere", 
     std::thread([dropped = std::move(made)]() mutable { dropped.clear(); }).join();
   }
   CHECK(graph::live_nodes() == before);
+}
+
+TEST_CASE("node: what several graphs read several times dies with the last of them", "[graph][node]") {
+  const std::int64_t before = graph::live_nodes();
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Array> graphs(3);
+    {
+      const Array x = exp(ones({16})), y = x + 1.0f;
+      for (Array& g : graphs) g = (x + y + x * x) * (y - x(slice(1, none))(slice(none, 1)) * y) + x(0) + x(1) + y(2);
+    }
+    std::latch start(3);
+    const auto drop = [&](Array& g) {
+      start.arrive_and_wait();
+      g = Array();
+    };
+    std::thread first([&] { drop(graphs[1]); }), second([&] { drop(graphs[2]); });
+    drop(graphs[0]);
+    first.join();
+    second.join();
+    REQUIRE(graph::live_nodes() == before);
+  }
 }
 
 TEST_CASE("node: equal structure has equal keys, whatever the scalars", "[graph][node]") {
