@@ -65,7 +65,7 @@ bool leave_to_recorder(Node* dead, std::uint32_t number) noexcept;
 inline void unlink(Recorder& r, Node* n) noexcept {
   (n->older != nullptr ? n->older->newer : r.oldest) = n->newer;
   (n->newer != nullptr ? n->newer->older : r.newest) = n->older;
-  n->recorder.store(0, std::memory_order_relaxed);
+  n->recorder.store(0, std::memory_order_release);  // whoever reads 0 may free the cell
   --r.now.nodes;
 }
 
@@ -102,7 +102,7 @@ inline Edge recorded(Node* n) noexcept {
 /// Gives `count` references up; true where they were the last, and the node is in nobody's way any more.
 inline bool drop_last(Node* n, std::uint32_t count) noexcept {
   Recorder* const r = here;
-  const std::uint32_t number = n->recorder.load(std::memory_order_relaxed);
+  const std::uint32_t number = n->recorder.load(std::memory_order_acquire);
   if (number != 0 && (r == nullptr || number != r->number)) return drop_last_elsewhere(n, count, number);
   // The last owner needs no read-modify-write: whoever could raise the count holds a reference, and nobody else does.
   if (n->refs.load(std::memory_order_acquire) != count && n->refs.fetch_sub(count, std::memory_order_acq_rel) != count) return false;
@@ -112,7 +112,7 @@ inline bool drop_last(Node* n, std::uint32_t count) noexcept {
 
 /// True where the cell of a dead node stays in a list that only another thread may change.
 inline bool leave_to_recorder(Node* dead) noexcept {
-  const std::uint32_t number = dead->recorder.load(std::memory_order_relaxed);
+  const std::uint32_t number = dead->recorder.load(std::memory_order_acquire);
   return number != 0 && leave_to_recorder(dead, number);
 }
 
