@@ -44,7 +44,7 @@ bool passes_through(const KernelIr& ir, std::uint32_t access) {
 /// Neighbouring rows of a few elements share their memory transactions as they are, where they are only loaded.
 bool worth_staging(const KernelIr& ir) {
   const auto stores = [](const Instr& in) { return in.kind == InstrKind::Store && in.region == Region::Point; };
-  return longest(ir) > (std::any_of(ir.instrs.begin(), ir.instrs.end(), stores) ? 1 : 8);
+  return longest(ir) > (std::any_of(ir.instrs.begin(), ir.instrs.end(), stores) ? 3 : 8);
 }
 
 SerialPlan serial_plan(const KernelIr& ir) {
