@@ -469,7 +469,7 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   // Thread blocks per multiprocessor: others load while one combines its warps. Left alone, ptxas spills a few registers for
   // the sake of occupancy, which loads in flight make up for.
   const bool narrow = items(ir) > kInnerItems, bytes = items(ir) > 2 * kInnerItems;
-  const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow);
+  const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow || bytes);
   const bool lean = !inner && slim && outer_tile(ir).narrow() && items(ir) == 1;
   choose("$M", lean ? "3" : many ? bytes || ir.rank > 0 ? "3" : "4" : (slim && (inner || ir.loops.empty() || loaded <= 16)) || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
   choose("$F", loaded <= 4 ? "4" : loaded <= 16 ? "2" : "1");
