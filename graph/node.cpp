@@ -24,7 +24,7 @@ struct LiveCounts {
   std::atomic<std::int64_t> ended{0};  // of threads that have ended, and of what they do while they end
 };
 constinit LiveCounts live_counts;
-[[gnu::tls_model("initial-exec")]] constinit thread_local LiveCount live_here;
+constinit thread_local LiveCount live_here;
 
 struct LiveEnd {
   bool armed = true;
@@ -121,7 +121,7 @@ struct ThreadCells {
   int count = 0;  // of open
   bool flushed = false;
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCells thread_cells;
+constinit thread_local ThreadCells thread_cells;
 
 /// Hands a thread's cells back when it ends. Touched only on the slow path, so that take and give cost no guard.
 struct Flush {

@@ -55,8 +55,7 @@ struct Recorder {
   Recorder* next_idle = nullptr;
   std::mutex mutex;           ///< held by other threads for each change, and by its own while it looks at the list
 };
-/// As all that recording a node touches, found without a call: a few hundred bytes of the room that loaders keep for such.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local Recorder* here;
+extern constinit thread_local Recorder* here;
 
 Recorder* start() noexcept;  ///< null where there are too many threads, and while one ends
 void pin(Recorder& r, Node* value) noexcept;

@@ -200,7 +200,7 @@ std::string text(Scalar value) {
 }  // namespace
 
 Context& context() noexcept {
-  [[gnu::tls_model("initial-exec")]] static thread_local constinit Context current;
+  static thread_local constinit Context current;
   return current;
 }
 

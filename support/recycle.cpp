@@ -25,7 +25,7 @@ struct FreeLists {
   FreeBlock* first[kClasses];
   int count[kClasses];  // kKept of each once the thread ends
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local FreeLists lists{};
+constinit thread_local FreeLists lists{};
 
 /// Frees a thread's blocks when it ends. Touched only on the slow path.
 struct Flush {
