@@ -42,7 +42,6 @@ struct Flush {
   }
 };
 thread_local Flush flush_at_thread_end;
-[[gnu::noinline]] void arm_flush() { flush_at_thread_end.armed = true; }
 
 }  // namespace
 
@@ -51,6 +50,8 @@ thread_local Flush flush_at_thread_end;
 void* take_block(std::size_t bytes) { return ::operator new(bytes); }
 void give_block(void* block, std::size_t) noexcept { ::operator delete(block); }
 #else
+
+[[gnu::noinline]] static void arm_flush() { flush_at_thread_end.armed = true; }
 
 void* take_block(std::size_t bytes) {
   const std::size_t c = class_of(bytes);
