@@ -232,6 +232,8 @@ inline bool is_iota(const KernelIr& ir, Value v) {
   return ir.instrs[v].kind == InstrKind::Load && ir.accesses[ir.instrs[v].index].buffer == kNone;
 }
 
+inline constexpr int kTreeBlock = 128;  ///< elements of a block of tree R
+
 /// Tree blocks of a row that a thread block holds at most, and that the largest cluster of thread blocks does.
 inline constexpr int kRowBlocks = 128, kClusterBlocks = 8 * kRowBlocks;
 
@@ -252,18 +254,14 @@ constexpr int serial_class(std::int64_t n) {
   while (elements < n) elements *= 2;
   return elements;
 }
-/// Class of n neighbouring columns: a power of two.
-constexpr int column_class(std::int64_t n) {
-  int columns = 2;
-  while (columns < n) columns *= 2;
-  return columns;
+/// The power of two from `least` on that n fits in.
+constexpr int power_class(std::int64_t n, int least) {
+  while (least < n) least *= 2;
+  return least;
 }
-/// Class of loops of n steps: a power of two.
-constexpr int loop_class(std::int64_t n) {
-  int steps = 4;
-  while (steps < n) steps *= 2;
-  return steps;
-}
+/// Class of n neighbouring columns, and of loops of n steps.
+constexpr int column_class(std::int64_t n) { return power_class(n, 2); }
+constexpr int loop_class(std::int64_t n) { return power_class(n, 4); }
 inline constexpr std::int64_t kLongestLoop = 32;  ///< tree R is left to right up to here
 
 /// What varies between launches of one KernelIr without changing its text.

@@ -16,7 +16,6 @@ constexpr int kSerialExtent = 32;     // R is left to right up to here
 constexpr int kPartRowExtent = 512;   // a part of a warp per row up to here
 constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
 constexpr int kHeldRowExtent = 16384;  // in registers of a block up to here
-constexpr int kTreeBlock = 128;       // elements of a block of R
 constexpr int kFewestLines = 4;       // of a scan that go side by side on a CPU
 constexpr int kShortScan = 2048;      // rows of a scan go side by side up to here
 constexpr int kLongScan = 1 << 17;    // rows of several of the largest tiles

@@ -27,7 +27,6 @@ namespace tarry::codegen::cuda {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kWarps = kThreads / 32;
-inline constexpr int kTreeBlock = 128;      ///< block of tree R
 inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per thread, or more where elements are narrow
 inline constexpr int kTileItems = 4;        ///< neighbouring columns of a thread of Contract; it has two such runs
 inline constexpr int kTileLanes = 2;        ///< lanes of a tree block of a thread of ContractReduce, four elements each

@@ -24,9 +24,10 @@ void Functions::moved(bool store) {
     const Dtype dtype = element_type(m.access);
     fields += m.single ? fmt::format(" {} {};", c_type(dtype), m.name()) : fmt::format(" {} {};", vector_type(m, store), m.name());
   }
-  if (!store) fields += ahead_fields();
-  if (!store)
+  if (!store) {
+    fields += ahead_fields();
     for (const Value v : draws()) fields += fmt::format(" {} d{}[$W];", c_type(ir_.instrs[v].dtype), v);
+  }
   out_.line(fmt::format("struct $S_{} {{{} }};", store ? "stores" : "loads", fields));
 }
 

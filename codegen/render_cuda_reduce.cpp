@@ -470,8 +470,13 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   // the sake of occupancy, which loads in flight make up for.
   const bool narrow = items(ir) > kInnerItems, bytes = items(ir) > 2 * kInnerItems;
   const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow || bytes);
-  const bool lean = !inner && slim && outer_tile(ir).narrow() && items(ir) == 1;
-  choose("$M", lean ? "3" : many ? bytes || ir.rank > 0 ? "3" : "4" : (slim && (inner || ir.loops.empty() || loaded <= 16)) || (inner && fields.size() == 1) || (moments && tight) ? "2" : "1");
+  const auto resident = [&] {
+    if (!inner && slim && items(ir) == 1 && outer_tile(ir).narrow()) return "3";
+    if (many) return bytes || ir.rank > 0 ? "3" : "4";
+    const bool few_registers = inner ? fields.size() == 1 || (moments && tight) : slim && (ir.loops.empty() || loaded <= 16);
+    return few_registers ? "2" : "1";
+  };
+  choose("$M", resident());
   choose("$F", loaded <= 4 ? "4" : loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);
