@@ -65,8 +65,8 @@ class Backend {
   virtual cache::Binary compile(std::span<const cache::KernelRequest* const> requests) = 0;
   virtual std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) = 0;
 
-  /// Why the device has no library of linear algebra, or "".
-  [[nodiscard]] virtual std::string library_missing() { return "the device has no library"; }
+  /// Why the device has no library for products of a dtype, or "".
+  [[nodiscard]] virtual std::string library_missing(Dtype) { return "the device has no library"; }
   /// A product that can be run many times. Asked for only where nothing is missing.
   virtual std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) {
     (void)spec;

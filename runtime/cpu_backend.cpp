@@ -154,7 +154,7 @@ class CpuBackend final : public Backend {
     return compile_kernels(requests, target_);
   }
   std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override;
-  [[nodiscard]] std::string library_missing() override { return cpu_blas_missing(); }
+  [[nodiscard]] std::string library_missing(Dtype dtype) override { return cpu_blas_missing(dtype); }
   std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) override { return make_cpu_matmul(spec); }
   void launch(const Launch& launch) override;
   [[nodiscard]] bool launch_waits() const override { return true; }

@@ -1,4 +1,5 @@
-// OpenBLAS: matrix products on the CPU. Opened when the first product wants it; nothing of it is needed to build.
+// Matrix products on the CPU: float32 by oneDNN where it is, all else by OpenBLAS. Opened when the first product wants them;
+// nothing of them is needed to build.
 #pragma once
 
 #include <memory>
@@ -8,9 +9,9 @@
 
 namespace tarry::runtime {
 
-/// Why there is none, or "".
-const std::string& cpu_blas_missing();
-/// The library and which processor's kernels it runs, or why there is none: one line for `tarry info`.
+/// Why there is none for a dtype, or "".
+std::string cpu_blas_missing(Dtype dtype);
+/// The libraries and which processor's kernels they run, or why there is none: one line for `tarry info`.
 std::string describe_cpu_blas();
 /// Of float32 and float64.
 std::unique_ptr<LibraryCall> make_cpu_matmul(const MatmulSpec& spec);

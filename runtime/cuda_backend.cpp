@@ -145,7 +145,7 @@ class CudaBackend final : public Backend {
     return executable;
   }
 
-  std::string library_missing() override { return blas()->missing(); }
+  std::string library_missing(Dtype) override { return blas()->missing(); }
   std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) override { return CudaBlas::make(blas(), spec); }
   void run(const LibraryCall& call, const void* a, const void* b, void* result, void* workspace) override {
     const CudaContext::Current current(*context_);

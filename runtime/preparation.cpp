@@ -14,12 +14,13 @@ namespace tarry::runtime {
 Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? default_device() : placed; }
 
 bool library_there(const graph::Graph& g, Backend& b) {
-  const bool wanted = std::any_of(g.nodes.begin(), g.nodes.end(), [](const graph::GraphNode& n) { return n.op == graph::Op::Matmul; });
-  if (!wanted) return true;
-  const std::string missing = b.library_missing();
-  if (missing.empty()) return true;
-  support::log::warn_once(fmt::format("matmul on {} runs as a plain kernel, which is slow: {}", b.device().str(), missing));
-  return false;
+  for (const graph::GraphNode& n : g.nodes) {
+    const std::string missing = n.op == graph::Op::Matmul ? b.library_missing(n.dtype) : "";
+    if (missing.empty()) continue;
+    support::log::warn_once(fmt::format("matmul on {} runs as a plain kernel, which is slow: {}", b.device().str(), missing));
+    return false;
+  }
+  return true;
 }
 
 void localise(graph::Snapshot& s, Device device, std::vector<bool>& on_device, std::vector<bool>& may_alias) {

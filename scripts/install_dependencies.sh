@@ -11,17 +11,26 @@ if [ "$(uname -m)" = x86_64 ]; then
   packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user|qemu-user-static"
 fi
 
-missing=""
-for package in $packages; do
-  state=$(echo "$package" | tr '|' '\n' | xargs dpkg-query -W -f '${db:Status-Status}\n' 2>/dev/null || true)
-  echo "$state" | grep -qx installed || missing="$missing ${package%%|*}"
-done
+# oneDNN, for products of float32; where a release does not have it, OpenBLAS takes them.
+wanted="libdnnl2"
+
+# Those of the arguments that are not there.
+missing_of() {
+  for package in "$@"; do
+    state=$(echo "$package" | tr '|' '\n' | xargs dpkg-query -W -f '${db:Status-Status}\n' 2>/dev/null || true)
+    echo "$state" | grep -qx installed || echo "${package%%|*}"
+  done
+}
+
+# shellcheck disable=SC2086  # words are packages
+missing=$(missing_of $packages $wanted)
 if [ -z "$missing" ]; then
   echo "dependencies: all present"
   exit 0
 fi
 
-echo "dependencies: installing$missing"
+# shellcheck disable=SC2086  # words are packages
+echo "dependencies: installing" $missing
 as_root=""
 if [ "$(id -u)" != 0 ]; then
   as_root="sudo"
@@ -29,5 +38,9 @@ fi
 # shellcheck disable=SC2086  # words are packages
 {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+  missing=$(missing_of $packages)
+  for package in $(missing_of $wanted); do
+    if apt-cache show "$package" >/dev/null 2>&1; then missing="$missing $package"; fi
+  done
+  if [ -n "$missing" ]; then $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing; fi
 }

@@ -138,7 +138,7 @@ TEST_CASE("cublas: everything made is destroyed with the backend", "[cuda][matmu
   test::FakeDriver driver;
   {
     const std::unique_ptr<runtime::Backend> backend = runtime::make_cuda_backend(driver.api, 0, &blas.api);
-    REQUIRE(backend->library_missing().empty());
+    REQUIRE(backend->library_missing(float32).empty());
     const auto call = backend->prepare({float32, graph::Mode::Strict, 1, 1, 20, 30, 40});
     CHECK(call->workspace() == 4096);
     CHECK(blas.alive == 5);  // a handle, a description, three layouts

@@ -1,8 +1,12 @@
 // matmul: shapes, dtypes and layouts against sums in double precision, by a library and without one; what is fused
 // around it; how a device without a library computes it.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include <tarry/tarry.h>
@@ -169,7 +173,7 @@ TEST_CASE("matmul: a borrowed array with strides is read through them", "[matmul
 
 TEST_CASE("matmul: work before and after it is one kernel each", "[matmul][fusion]") {
   const Scope placed(cpu);
-  REQUIRE(runtime::cpu_blas_missing().empty());
+  REQUIRE(runtime::cpu_blas_missing(float32).empty());
   const Array w = whole({40, 30}, float32, 1), x = whole({30, 20}, float32, 2), bias = whole({40, 1}, float32, 3);
   const Array hidden = sigmoid(matmul(w * 0.5F + 1.0F, x) + bias);
   const Array total = sum(hidden, 1);
@@ -185,6 +189,38 @@ TEST_CASE("matmul: work before and after it is one kernel each", "[matmul][fusio
   CHECK(report.counters().bytes_written == 4 * (40 * 30 + 40 * 20 + (40 * 20 + 40)));
   REQUIRE(report.unfused().size() == 2);
   for (const Unfused& edge : report.unfused()) CHECK(edge.reason == "library");
+}
+
+TEST_CASE("matmul: what a thread has asked of OpenMP does not change the bits", "[matmul][values]") {
+  // Both are in the library that gcc's programs share with oneDNN; where it is not, there is nothing to ask.
+  void* const openmp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (openmp == nullptr) return;
+  const auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(openmp, "omp_set_num_threads"));
+  const auto parallel = reinterpret_cast<void (*)(void (*)(void*), void*, unsigned, unsigned)>(dlsym(openmp, "GOMP_parallel"));
+  REQUIRE((set_threads != nullptr && parallel != nullptr));
+  const Scope placed(cpu);
+  std::vector<float> values(64 * 3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i) * 0.7F);
+  const Array a = asarray(std::vector<float>(values.begin(), values.begin() + 6000), {2, 3000}), b = asarray(values, {3000, 64});
+  std::vector<float> expected, asked;
+  std::thread([&] { expected = matmul(a, b).to_vector<float>(); }).join();
+  std::thread([&] {
+    set_threads(8);
+    asked = matmul(a, b).to_vector<float>();
+  }).join();
+  struct Region {
+    Array product;
+    std::vector<float> result;
+    std::once_flag once;
+  } region{matmul(a, b), {}, {}};
+  parallel(
+      [](void* data) {
+        auto& here = *static_cast<Region*>(data);
+        std::call_once(here.once, [&] { here.result = here.product.to_vector<float>(); });
+      },
+      &region, 2, 0);
+  CHECK(asked == expected);
+  CHECK(region.result == expected);
 }
 
 TEST_CASE("matmul: what does not meet it is fused across it, and no kernel waits for itself", "[matmul][fusion]") {
