@@ -418,6 +418,8 @@ void verify(const KernelIr& ir) {
   const bool lanes = ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner;
   if (ir.interleaved && (!lanes || ir.vector != 4 || std::any_of(ir.accesses.begin(), ir.accesses.end(), [](const Access& a) { return a.aligned; })))
     broken(ir, "interleaved items are no vectors");
+  if (ir.half_block && (ir.schedule != Schedule::RowInner || ir.rows_class != 1 || ir.interleaved))
+    broken(ir, "half a tree block is a row in registers of a few lanes");
   if (ir.is_scan() && ir.stages() != 2) broken(ir, "a scan has two stages");
   if (ir.is_crossed()) verify_crossed(ir);
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
@@ -432,6 +434,7 @@ std::string to_string(const KernelIr& ir) {
     s += fmt::format(" {} {}", serial ? "elements_per_row" : ir.is_row() ? "blocks_per_row" : ir.is_contraction() ? "loop_class" : ir.schedule == Schedule::Steps ? "warps" : ir.schedule == Schedule::ReduceOuter ? "columns" : "warps_per_row",
                      ir.rows_class);
   if (ir.interleaved) s += " interleaved";
+  if (ir.half_block) s += " half";
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);
   s += "\n";

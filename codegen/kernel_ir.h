@@ -180,6 +180,7 @@ struct KernelIr {
   /// On a GPU. ReduceInner and RowInner: a thread's items are a tree block apart, not neighbours, so that the threads of a
   /// warp touch neighbouring elements one by one.
   bool interleaved = false;
+  bool half_block = false;              ///< on a GPU. RowInner: rows are no longer than half a tree block, lanes end after two steps
   std::vector<Dtype> buffers;           ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;
@@ -248,9 +249,10 @@ constexpr int row_class(std::int64_t n) {
 }
 
 inline constexpr int kShortLoop = 4;              ///< steps that registers hold at once
-/// Class of rows of n <= 32 elements, one thread each: n up to kShortLoop, then a power of two; of nothing, 0.
-constexpr int serial_class(std::int64_t n) {
-  int elements = n <= kShortLoop ? static_cast<int>(n) : kShortLoop;
+inline constexpr int kShortRow = 8;               ///< elements of a row that later stages come back to
+/// Class of rows of n <= 32 elements, one thread each: n up to `exact`, kShortLoop or kShortRow, then a power of two; of nothing, 0.
+constexpr int serial_class(std::int64_t n, int exact) {
+  int elements = n <= exact ? static_cast<int>(n) : exact;
   while (elements < n) elements *= 2;
   return elements;
 }

@@ -138,9 +138,12 @@ class Scheduler {
     if (!target_.is_cuda()) return;
     const bool held = args_.reduced <= kPartRowExtent || (args_.reduced > kWarpRowExtent && args_.reduced <= kHeldRowExtent);
     if (ir_.schedule == Schedule::ReduceInner && held && ir_.loops.empty()) ir_.schedule = Schedule::RowInner;
-    if (serial) ir_.rows_class = serial_class(args_.reduced);
+    if (serial) ir_.rows_class = serial_class(args_.reduced, ir_.is_row() ? kShortRow : kShortLoop);
     if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
-    if (ir_.schedule == Schedule::RowInner) ir_.rows_class = row_class(args_.reduced);
+    if (ir_.schedule == Schedule::RowInner) {
+      ir_.rows_class = row_class(args_.reduced);
+      ir_.half_block = args_.reduced <= kTreeBlock / 2;
+    }
     if (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) choose_inner_vector();
     if (ir_.schedule == Schedule::ReduceOuter) {
       choose_outer_vector();

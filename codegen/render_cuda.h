@@ -89,6 +89,8 @@ struct RowTile {
   [[nodiscard]] int part() const { return warps * units * unit(); }  ///< elements of a row that a thread block holds
 };
 RowTile row_tile(const KernelIr& ir, int most_warps);
+/// Elements that a lane of a tree block takes at most.
+constexpr int lane_steps(const KernelIr& ir) { return ir.half_block ? 2 : 4; }
 /// Thread blocks of RowInner for so many rows.
 std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows);
 

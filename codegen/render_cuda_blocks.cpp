@@ -83,7 +83,7 @@ constexpr std::string_view kBlocks = R"(
 // The lanes of $D whole blocks, $W in each thread; x[s] holds elements k + $PITCH s ... of them.
 __device__ __forceinline__ void $S_take(const $N_params& p, const $N_at& t, const $N_row& r$P, $const$S_loads* x, $K k, $lane* c) {
 #pragma unroll
-  for (int s = 0; s < 4; ++s) {
+  for (int s = 0; s < $STEPS; ++s) {
 @D    $S_draw(p, t, k + s * $PITCH, x[s]);
 @S    $S_stores y;
 #pragma unroll
@@ -108,15 +108,15 @@ constexpr std::string_view kSome = R"(
 __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
   const int lane = threadIdx.x & 31, block = $Q * 128, l = lane % $E * $W;
   const int here = m - block < 128 ? m - block : 128;
-  $S_loads x[4] = {};
+  $S_loads x[$STEPS] = {};
 #pragma unroll
-  for (int s = 0; s < 4; ++s) {
+  for (int s = 0; s < $STEPS; ++s) {
     const int left = here - s * 32 - l;
     $S_load(p, t, base + block + s * 32 + l, left, x[s]);
   }
   $lane c[$W] = {};
 #pragma unroll
-  for (int s = 0; s < 4; ++s) {
+  for (int s = 0; s < $STEPS; ++s) {
     const int left = here - s * 32 - l;
 @D    $S_draw(p, t, base + block + s * 32 + l, x[s]);
 @S    $S_stores y;
@@ -227,6 +227,7 @@ std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& i
       {"$ALL", ir.interleaved ? "512" : "$W"},
       {"$Q", blocks == items(ir) ? "(lane / $E)" : fmt::format("(lane / $E & {})", blocks - 1)},
       {"$E", std::to_string(32 / items(ir))},
+      {"$STEPS", std::to_string(lane_steps(ir))},
       {"$const", stage.draws ? "" : "const "},
       {"$Y", stage.stores ? ", y" : ""},
       {"$P", row ? ", const $N_outer& o, $N_kept* h" : ""},  // further parameters and arguments, and those of a point

@@ -15,9 +15,9 @@ __device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, 
   if (!whole) return $S_some(p, t, r$A, base, m);
   const int lane = threadIdx.x & 31;
   const $K k = base + $FIRST;
-  $S_loads x[4];
+  $S_loads x[$STEPS];
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, $ALL, x[s]);
+  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, $ALL, x[s]);
   $S_state c[$W];
   $S_take(p, t, r$A, x, k, c);
   return $S_node(p, c);
@@ -91,11 +91,11 @@ template <bool kWhole>
 __device__ __forceinline__ void $S_each(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
   const int lane = threadIdx.x & 31, at = $FIRST, there = $THERE;
   const $K k = base + at;
-  $S_loads x[4] = {};
+  $S_loads x[$STEPS] = {};
 #pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, x[s]);
+  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, x[s]);
 #pragma unroll
-  for (int s = 0; s < 4; ++s) {
+  for (int s = 0; s < $STEPS; ++s) {
 @D    $S_draw(p, t, k + s * 32, x[s]);
 @S    $S_stores y;
 #pragma unroll
@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__($T, $M) $N(const __grid_constant__ 
   const $K first = 0;
   const int m = row < p.count ? (int)p.n : 0;
   const bool leader = m > 0 && threadIdx.x % ($D * $E) == 0;
-  const bool whole = p.n == $V && (tarry_i64)blockIdx.x * $ROWS + (threadIdx.x | 31) / ($D * $E) < p.count;
+  const bool whole = $WHOLE && (tarry_i64)blockIdx.x * $ROWS + (threadIdx.x | 31) / ($D * $E) < p.count;
 )";
 
 constexpr std::string_view kRowHead = R"(
@@ -141,7 +141,7 @@ extern "C" __global__ void __cluster_dims__($C, 1, 1) __launch_bounds__($T, $M) 
 constexpr std::string_view kPlaced = R"(  const $N_at t = $N_place(p, ($O)i);
   const $N_row r = $N_begin(p, t, 0);
   $N_outer o;
-  $N_kept h[4 * $W * $U];
+  $N_kept h[$STEPS * $W * $U];
 )";
 
 /// The aligned tree of up to four units: the left pair is s, the right one q.
@@ -183,6 +183,7 @@ Choices choices(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
   all.insert(all.begin(), {"$PART", std::to_string(tile.part())});
   all.insert(all.begin(), {"$HELD", tile.cluster > 1 ? "$S_held(p)" : "(int)p.n"});
   all.insert(all.begin(), {"$ROLL", plan.kept.empty() ? " 1" : ""});  // what is held has to have a fixed place
+  all.emplace_back("$WHOLE", ir.half_block ? "false" : "p.n == $V");
   all.emplace_back("$Z", std::to_string(stage.number));
   all.emplace_back("$V", std::to_string(tile.unit()));
   all.emplace_back("$U", std::to_string(tile.units));

@@ -25,11 +25,14 @@ struct SerialPlan {
   std::vector<Dtype> slots;
 };
 
-/// Whether all rows have as many elements as their class says.
-bool holds_row(const KernelIr& ir) { return ir.rows_class > 0 && ir.rows_class <= kShortLoop; }
+/// Whether registers hold the rows: those that later stages come back to, and those that are short.
+bool holds_row(const KernelIr& ir) { return ir.rows_class > 0 && (ir.is_row() || ir.rows_class <= kShortLoop); }
 
 /// Elements of the longest row of the kernel's class.
 int longest(const KernelIr& ir) { return ir.rows_class > 0 ? ir.rows_class : 32; }
+
+/// Whether all rows have as many.
+bool is_exact(const KernelIr& ir) { return ir.rows_class > 0 && ir.rows_class <= (ir.is_row() ? kShortRow : kShortLoop); }
 
 bool passes_through(const KernelIr& ir, std::uint32_t access) {
   const Access& a = ir.accesses[access];
@@ -44,7 +47,7 @@ bool passes_through(const KernelIr& ir, std::uint32_t access) {
 /// Neighbouring rows of a few elements share their memory transactions as they are, where they are only loaded.
 bool worth_staging(const KernelIr& ir) {
   const auto stores = [](const Instr& in) { return in.kind == InstrKind::Store && in.region == Region::Point; };
-  return longest(ir) > (std::any_of(ir.instrs.begin(), ir.instrs.end(), stores) ? 3 : 8);
+  return longest(ir) > (std::any_of(ir.instrs.begin(), ir.instrs.end(), stores) ? kShortLoop : 8);
 }
 
 SerialPlan serial_plan(const KernelIr& ir) {
@@ -144,7 +147,7 @@ __device__ __forceinline__ void $N_scatter(const T* from, T* to, tarry_i64 strid
 constexpr std::string_view kHead = R"(
 extern "C" __global__ void __launch_bounds__($T) $N(const __grid_constant__ struct $N_params p) {
   const tarry_i64 base = (tarry_i64)blockIdx.x * $T, i = base + threadIdx.x;
-  const int n = (int)p.n, rows = p.count - base < $T ? (int)(p.count - base) : $T;
+  const int n = $LENGTH, rows = p.count - base < $T ? (int)(p.count - base) : $T;
 )";
 
 constexpr std::string_view kRow = R"(  if ((int)threadIdx.x < rows) {
@@ -152,6 +155,7 @@ constexpr std::string_view kRow = R"(  if ((int)threadIdx.x < rows) {
     const $N_row r = $N_begin(p, t, 0);
 )";
 
+/// Of a reduction alone.
 constexpr std::string_view kStage = R"(    $S_state s$Z = {};$NOTHING
 #pragma unroll 4
     for (int k = 0; k < n; ++k) {
@@ -165,19 +169,19 @@ constexpr std::string_view kStage = R"(    $S_state s$Z = {};$NOTHING
     $S_finish(p, t$FINISH);
 )";
 
-/// The same where the text knows how short rows are: registers hold one, it is loaded at once.
+/// Where registers hold a row: it is loaded at once, and stored at once where it is short, as then neighbouring threads write
+/// to the same sectors. $THERE: what is beyond its end is left out.
 constexpr std::string_view kHeldStage = R"(    $S_state s$Z = {};$NOTHING
     $S_loads x$Z[$MOST];
+@S    $S_stores y$Z[$MOST];
 #pragma unroll
-    for (int k = 0; k < $MOST; ++k) $S_load(p, t, k, 1, x$Z[k]);
+    for (int k = 0; k < $MOST; ++k)$THERE $S_load(p, t, k, 1, x$Z[k]);
 #pragma unroll
-    for (int k = 0; k < $MOST; ++k) {
-@S      $S_stores y;
+    for (int k = 0; k < $MOST; ++k)$THERE {
       const $S_inputs in = $S_point(p, t, r$I, x$Z[k], 0, k$Y$H);
-@S      $S_store(p, t, k, 1, y);
-      s$Z = k == 0 ? $S_first(in) : $S_step(p, s$Z, in, k + 1);
+$NOW      s$Z = k == 0 ? $S_first(in) : $S_step(p, s$Z, in, k + 1);
     }
-    $S_finish(p, t$FINISH);
+$LATER    $S_finish(p, t$FINISH);
 )";
 
 /// What reductions of nothing give where that is not zero.
@@ -215,15 +219,20 @@ KernelSource render_serial(const KernelIr& ir) {
                                               : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
   auto fill = [&](const Stage& stage, std::string_view text) {
     const std::string number = std::to_string(stage.number);
+    const bool now = stage.stores && !is_exact(ir), later = stage.stores && is_exact(ir);
     return Template(ir, stage,
-                    {{"$FINISH", row ? ", r, s" + number + ", true, o" : ", s" + number},
+                    {{"$NOW", now ? "      $S_store(p, t, k, 1, y$Z[k]);\n" : ""},
+                     {"$LATER", later ? "#pragma unroll\n    for (int k = 0; k < $MOST; ++k) $S_store(p, t, k, 1, y$Z[k]);\n" : ""},
+                     {"$FINISH", row ? ", r, s" + number + ", true, o" : ", s" + number},
                      {"$NOTHING", identities(ir, stage)},
                      {"$Z", number},
                      {"$MOST", std::to_string(longest(ir))},
+                     {"$LENGTH", is_exact(ir) ? std::to_string(ir.rows_class) : "(int)p.n"},
+                     {"$THERE", is_exact(ir) ? "" : " if (k < n)"},
                      {"$T", std::to_string(serial.threads)},
-                     {"$Y", stage.stores ? ", y" : ""},
+                     {"$Y", !stage.stores ? "" : holds_row(ir) ? ", y" + number + "[k]" : ", y"},
                      {"$I", row ? ", o" : ""},
-                     {"$H", row ? ", h" : ""}})
+                     {"$H", row ? ", h[k]" : ""}})
         .fill(text);
   };
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text()), body;
@@ -235,7 +244,7 @@ KernelSource render_serial(const KernelIr& ir) {
   for (std::size_t s = 0; s < serial.slots.size(); ++s)
     head += fmt::format("  __shared__ {} x{}[{} * $T];\n", c_type(serial.slots[s]), s, longest(ir) | 1);
   for (const Staged& s : serial.staged) mine += fmt::format("    t.a{} = x{} + threadIdx.x * (n | 1);\n", s.access, s.slot);
-  if (row) mine += "    $N_outer o;\n    $N_kept h;\n";
+  if (row) mine += "    $N_outer o;\n    $N_kept h[$MOST];\n";
   if (!serial.staged.empty()) kernel += fill(plan.stages[0], kMoves);
   kernel += fill(plan.stages[0], head + moves(ir, serial, false) + mine) + body + "  }\n" + fill(plan.stages[0], moves(ir, serial, true)) + "}\n";
   KernelSource source = finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());

@@ -20,7 +20,7 @@ int registers(Dtype dtype) { return itemsize(dtype) == 8 ? 2 : 1; }
 /// Coordinates cost less to compute again than to hold.
 bool worth_holding(const KernelIr& ir, Value v) {
   const Instr& in = ir.instrs[v];
-  if (ir.schedule != Schedule::RowInner || in.kind == InstrKind::Inside) return false;
+  if (!ir.is_row() || in.kind == InstrKind::Inside) return false;
   return in.kind != InstrKind::Load || ir.accesses[in.index].buffer != kNone;
 }
 
@@ -64,6 +64,11 @@ Stage make_stage(const KernelIr& ir, const StagePlan& plan, int number, bool las
   return stage;
 }
 
+/// Elements of a row that a thread has.
+int elements(const KernelIr& ir, const StagePlan& plan) {
+  return ir.schedule == Schedule::RowSerial ? ir.rows_class : items(ir) * lane_steps(ir) * plan.tile.units;
+}
+
 /// Registers that hold values between stage s - 1 and stage s.
 int held_registers(const KernelIr& ir, const StagePlan& plan, int s) {
   int held = 0;
@@ -73,7 +78,7 @@ int held_registers(const KernelIr& ir, const StagePlan& plan, int s) {
     });
     if (ir.instrs[v].stage < s && later) held += registers(ir.instrs[v].dtype);
   }
-  return held * items(ir) * 4 * plan.tile.units;
+  return held * elements(ir, plan);
 }
 
 /// Registers of a thread in a stage: what is held, what is on its way from memory, four lanes' states, and the rest, of

@@ -46,6 +46,12 @@ class KernelBuilder {
   }
   KernelBuilder& vector(int v) { case_.ir.vector = v; return *this; }
   KernelBuilder& rows_class(int c) { case_.ir.rows_class = c; return *this; }
+  /// The class of rows of several stages.
+  KernelBuilder& rows_of(std::int64_t n) {
+    case_.ir.rows_class = n <= 32 ? codegen::serial_class(n, codegen::kShortRow) : codegen::row_class(n);
+    case_.ir.half_block = n > 32 && n <= 64;
+    return *this;
+  }
   KernelBuilder& interleaved() { case_.ir.interleaved = true; return *this; }
   /// Stage of the Point and Outer instructions and the reductions that follow.
   KernelBuilder& stage(int s) { stage_ = static_cast<std::uint8_t>(s); return *this; }

@@ -14,7 +14,8 @@ struct RowShape {
 
 inline KernelBuilder row_builder(std::string name, const RowShape& s) {
   KernelBuilder b(std::move(name), s.n <= 32 ? Schedule::RowSerial : Schedule::RowInner, {s.outer}, s.n);
-  if (s.n > 32) b.vector(s.vector).rows_class(codegen::row_class(s.n));
+  if (s.n > 32) b.vector(s.vector);
+  b.rows_of(s.n);
   if (s.wide) b.wide();
   return b;
 }
@@ -127,7 +128,7 @@ inline KernelCase half_softmax(const RowShape& s, Dtype half) {
 /// Rows of two outer dimensions that lie across memory.
 inline KernelCase strided_rows(std::int64_t planes, std::int64_t outer, std::int64_t n) {
   KernelBuilder b("strided_rows", n <= 32 ? Schedule::RowSerial : Schedule::RowInner, {planes, outer}, n);
-  if (n > 32) b.rows_class(codegen::row_class(n));
+  b.rows_of(n);
   const Value x = b.load(Region::Point, Dtype::Float32, {outer * n, 1}, outer);
   const Value most = b.result(b.reduce(Op::Max, x));
   b.stage(1);

@@ -188,4 +188,15 @@ TEST_CASE("lower: rows on a GPU say their class and load vectors", "[codegen][lo
   CHECK(l.ir.rows_class == 8);
   CHECK(l.ir.vector == 4);
   CHECK(l.ir.accesses[0].aligned);
+  const auto of = [](std::int64_t n) {
+    Row row({8, n}, 1);
+    const codegen::KernelIr ir = check_kernel(row.m, one_group(row.m.g, {8, n}, 1), {row.scaled}, "sm_90").ir;
+    return std::pair(ir.rows_class, ir.half_block);
+  };
+  for (int n = 2; n <= 8; ++n) CHECK(of(n) == std::pair(n, false));
+  CHECK(of(9) == std::pair(16, false));
+  CHECK(of(32) == std::pair(32, false));
+  CHECK(of(33) == std::pair(1, true));
+  CHECK(of(64) == std::pair(1, true));
+  CHECK(of(65) == std::pair(1, false));
 }

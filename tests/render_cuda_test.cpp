@@ -139,7 +139,7 @@ TEST_CASE("render_cuda: short reductions go left to right", "[render_cuda]") {
     for (const std::int64_t outer : {1, 300})
       for (KernelCase& k : reductions({Schedule::ReduceSerial, 0, 1, outer, n})) cases.push_back(std::move(k));
   for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 9, 32})
-    for (KernelCase& k : reductions({Schedule::ReduceSerial, codegen::serial_class(n), 1, 300, n})) cases.push_back(std::move(k));
+    for (KernelCase& k : reductions({Schedule::ReduceSerial, codegen::serial_class(n, codegen::kShortLoop), 1, 300, n})) cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceSerial, 0, 1, 70, 19}, 5));
   check_bits(cases);
 }
@@ -243,6 +243,10 @@ TEST_CASE("render_cuda: row kernels have the interpreter's bits", "[render_cuda]
     for (KernelCase& k : rows({37, n})) cases.push_back(std::move(k));
   for (const std::int64_t n : {2049, 4000, 4096})
     for (KernelCase& k : rows({3, n})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {1, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 34, 63, 64, 65}) {
+    cases.push_back(softmax({70, n}, Dtype::Float32));
+    cases.push_back(everything({70, n}, Dtype::Float32));
+  }
   for (const std::int64_t n : {129, 200, 255, 256, 513, 1000, 1024, 1025, 2048, 4097, 8191, 8192, 8193, 12289, 16384}) {
     cases.push_back(softmax({3, n}, Dtype::Float32));
     cases.push_back(everything({3, n}, Dtype::Float32));
