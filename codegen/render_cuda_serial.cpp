@@ -10,6 +10,7 @@
 namespace tarry::codegen::cuda {
 namespace {
 
+constexpr int kStagedRowThreads = 128;  // others compute while these wait for their rows, or for the last of them to be written
 constexpr int kFewestThreads = 64;
 constexpr std::size_t kSharedBytes = 40 * 1024;
 
@@ -68,6 +69,7 @@ SerialPlan serial_plan(const KernelIr& ir) {
       plan.staged.push_back({a, slot});
     }
   }
+  if (ir.is_row() && !plan.staged.empty()) plan.threads = kStagedRowThreads;
   std::size_t row_bytes = 0;
   for (const Dtype dtype : plan.slots) row_bytes += itemsize(dtype) * static_cast<std::size_t>(longest(ir) | 1);
   while (plan.threads > kFewestThreads && row_bytes * static_cast<std::size_t>(plan.threads) > kSharedBytes) plan.threads /= 2;
