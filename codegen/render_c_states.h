@@ -90,8 +90,9 @@ class StateWriter : public CWriter {
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 
-  /// The same with the inputs' elements as texts.
-  void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& x, const std::string& x2);
+  /// The same on values of `type`, with the inputs' elements as texts.
+  void moments_step(std::uint32_t r, std::string_view type, const std::string& mean, const std::string& m2, const std::string& x,
+                    const std::string& x2);
 
  private:
   /// Opens a loop over the elements of the tile, or a block where there is one only.
@@ -113,8 +114,13 @@ class StateWriter : public CWriter {
   void elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
                          const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
   void tile_functions(std::uint32_t r);
-  void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {});
-  void weights(std::uint32_t r, const std::string& a, const std::string& b);
+  void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {}, std::string_view type = {});
+  void weights(std::uint32_t r, const std::string& a, const std::string& b, const std::string& suffix = {}, std::string_view type = {});
+  void moments_merge(std::string_view type, const std::string& mean, const std::string& m2, const std::string& other_mean,
+                     const std::string& other_m2);
+  void moments_meet(std::uint32_t r, int lanes, const std::string& mean, const std::string& m2, const std::string& count,
+                    const std::string& other_mean, const std::string& other_m2, const std::string& other_count);
+  [[nodiscard]] int moments_lanes(std::uint32_t r) const;
   // A segment of contiguous elements.
   [[nodiscard]] int segment_blocks() const;
   [[nodiscard]] bool is_extreme(std::uint32_t r) const;
