@@ -37,8 +37,7 @@ class StateWriter : public CWriter {
  public:
   /// A segment has at most `blocks` blocks, a power of two.
   StateWriter(const KernelIr& kernel, const Parameters& parameters, const graph::Target& target, int tile, int blocks = 16)
-      : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks), vector_bytes_(target.vector_bytes),
-        is_x86_(std::string_view(target.name).starts_with("x86")) {}
+      : CWriter(kernel, parameters, target.vector_bytes), tile_(tile), most_blocks_(blocks), is_x86_(std::string_view(target.name).starts_with("x86")) {}
 
   void select_stage(int stage) { stage_ = stage; }
   void select_stage(int stage, int tile) {
@@ -85,6 +84,7 @@ class StateWriter : public CWriter {
   void pair_of_lanes(std::uint32_t r, const std::string& from, const std::string& apart);
   /// `count` elements of a lane where m is small, for plain reductions.
   void few_lane(std::uint32_t r, const std::string& from, const std::string& apart, const std::string& count);
+  using CWriter::has_vectors;
   [[nodiscard]] bool has_vectors(std::uint32_t r) const;  ///< written out
   [[nodiscard]] bool is_plain(std::uint32_t r) const;     ///< an operation on two values of one type
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
@@ -146,7 +146,6 @@ class StateWriter : public CWriter {
 
   int tile_;
   const int most_blocks_;
-  const int vector_bytes_;
   const bool is_x86_;
   std::set<std::string> written_;  ///< functions that the reductions share
   int stage_ = 0;

@@ -259,6 +259,7 @@ void CWriter::run(const Loop& l, std::string_view from, std::string_view to, con
     if (shares_blocks(v, l.axis)) line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
     else statement(v, l.axis, l.i, l.operand);
   }
+  for (const auto& [kept, v] : l.kept) line(fmt::format("{} = {};", kept, l.operand(v)));
   if (tail) tail();
   close();
   if (draws) close();
@@ -284,7 +285,8 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
   const std::vector<std::uint32_t> guards = guards_of(l.values);
   open("");
   if (guards.empty()) {
-    run(l, l.from, l.to, tail);
+    if (l.vectors) run_vectors(l);
+    else run(l, l.from, l.to, tail);
     close();
     return;
   }
