@@ -113,7 +113,7 @@ KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_scan(const KernelIr& ir);
+KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_transpose(const KernelIr& ir);
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);
