@@ -195,7 +195,11 @@ void StateWriter::moments_rest_function(std::uint32_t r, const std::string& inpu
   for (std::size_t x = 0; x < input_count(reduction); ++x) {
     line(fmt::format("{} y{}[32] __attribute__((aligned(64)));", type, x));
     for (int l = 0; l < 32; l += lanes) line(fmt::format("*(vector*)(y{} + {}) = (vector){{}};", x, l));
-    line(fmt::format("__builtin_memcpy(y{0}, {1} + (m & -32), (m & 31) * sizeof *{1});", x, input(r, x)));
+    open("");
+    line("int k = 0;");
+    line(fmt::format("for (; k + {0} <= (m & 31); k += {0}) *(vector*)(y{1} + k) = {2};", lanes, x, vector_at(input(r, x) + " + (m & -32) + k")));
+    line(fmt::format("for (; k < (m & 31); ++k) {{ TARRY_SCALAR; y{0}[k] = {1}[(m & -32) + k]; }}", x, input(r, x)));
+    close();
   }
   line(fmt::format("const places lane = {{{}}};", list(lanes, [](int l) { return l; })));
   line("const vector one = (vector){} + 1;");
