@@ -91,7 +91,7 @@ KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
   if (ir.schedule == Schedule::Transpose) return render_c_transpose(ir);
   if (ir.schedule == Schedule::Steps) return render_c_steps(ir);
   if (ir.is_map()) return render_c_pointwise(ir);
-  if (ir.is_scan()) return render_c_scan(ir);
+  if (ir.is_scan()) return render_c_scan(ir, target);
   if (ir.is_crossed()) return render_c_crossed(ir, target);
   return ir.is_row() ? render_c_row(ir, target) : render_c_reduce(ir, target);
 }

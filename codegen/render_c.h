@@ -28,9 +28,13 @@ class CWriter : public CodeWriter {
     std::string i, from, to;
     Operand operand = value_name;
     bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
+    std::vector<std::pair<std::string, Value>> kept = {};  ///< elements of arrays, at i, that take values
+    bool vectors = false;                             ///< has_vectors(), and they are to be written out
   };
 
-  CWriter(const KernelIr& kernel, const Parameters& parameters) : ir(kernel), expressions(kernel), parameters_(parameters) {}
+  /// `vector_bytes`: of the vectors of loops that are written out.
+  CWriter(const KernelIr& kernel, const Parameters& parameters, int vector_bytes = 0)
+      : ir(kernel), expressions(kernel), vector_bytes_(vector_bytes), parameters_(parameters) {}
 
   const KernelIr& ir;
   Expressions expressions;
@@ -43,6 +47,8 @@ class CWriter : public CodeWriter {
   /// The loop, its iterations declared independent; `tail` writes what follows the instructions in it. A guard holds on
   /// an interval of `i`: the loop is cut where one begins or ends, so that in each piece it is a constant.
   void loop(const Loop& loop, const Tail& tail = {});
+  /// Whether a loop is plain arithmetic on contiguous floats, whose vectors can be written out.
+  [[nodiscard]] bool has_vectors(const Loop& loop) const;
   /// The same instructions once, at the first element, as locals of the current scope.
   void straight(const std::vector<Value>& values, const Operand& operand = value_name);
   void open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short = false);
@@ -54,7 +60,14 @@ class CWriter : public CodeWriter {
   /// Narrows *from..*to, a range of steps of `stride` from `at` on, to those where a guard's term holds.
   void inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from, const std::string& to);
 
+ protected:
+  const int vector_bytes_;
+
  private:
+  struct Vectors;
+  [[nodiscard]] Vectors vectors_of(const Loop& loop) const;
+  void run_vectors(const Loop& loop);
+  void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
   [[nodiscard]] std::string address_type(std::uint32_t access) const;
   [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
@@ -100,7 +113,7 @@ KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_scan(const KernelIr& ir);
+KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_transpose(const KernelIr& ir);
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);

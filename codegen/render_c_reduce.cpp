@@ -70,7 +70,7 @@ class ReduceWriter {
   [[nodiscard]] bool has_points() const { return !stored().empty() || !w_.stores(Region::Point).empty(); }
   [[nodiscard]] std::string stored_arrays(bool declare) const;
   void points_function();
-  void point_loop(Axis axis, std::string from, std::string to, const std::vector<Value>& kept);
+  [[nodiscard]] CWriter::Loop point_loop(Axis axis, std::string from, std::string to) const;
   void each_input(const std::function<void(std::uint32_t r, std::uint32_t access, const std::string& from)>& f);
   void lanes();
   [[nodiscard]] bool has_full_lane() const;
@@ -144,34 +144,35 @@ void ReduceWriter::point_bases() {
     if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
 }
 
-void ReduceWriter::point_loop(Axis axis, std::string from, std::string to, const std::vector<Value>& kept) {
+CWriter::Loop ReduceWriter::point_loop(Axis axis, std::string from, std::string to) const {
   const std::vector<Value> stores = w_.stores(Region::Point);
   CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", std::move(from), std::move(to)};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
   loop.is_short = !inner();  // a tile may be a few elements
-  loop.operand = [&](Value v) {
+  loop.operand = [this](Value v) {
     const Instr& instr = ir_.instrs[v];
     const bool in_array = !inner() && instr.region == Region::Row && instr.kind != InstrKind::Scalar;
     return in_array ? fmt::format("row{}[i]", v) : value_name(v);
   };
-  w_.loop(loop, [&] {
-    for (const Value v : kept) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
-  });
+  for (const Value v : stored()) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
+  loop.vectors = inner() && w_.has_vectors(loop);
+  return loop;
 }
 
-/// The points of a run as a function: the loop is all that gcc has to find vectors in, what is around it is plain.
+/// The points of a run as a function: its loop, unless it is written out, is all that gcc has to find vectors in.
 void ReduceWriter::points_function() {
   if (!has_points()) return;
-  w_.open(fmt::format("static __attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 k, tarry_i64 length{2})",
-                      kEntryName, place(true), stored_arrays(true)));
+  const std::vector<std::uint32_t> read = streams();
+  const bool ahead = read.size() == 1;
+  const CWriter::Loop loop = point_loop(Axis::Reduced, ahead ? "part" : "0", ahead ? "stop" : "length");
+  w_.open(fmt::format("static {3}__attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 k, tarry_i64 length{2})",
+                      kEntryName, place(true), stored_arrays(true), loop.vectors ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
   row_values();
   w_.open("");  // an access of rows may be one of points too
   point_bases();
-  const std::vector<std::uint32_t> read = streams();
-  const bool ahead = read.size() == 1;
   if (ahead) {
     // Memory is asked for the next run meanwhile, a few lines at a time, as the tree asks for none. Several streams keep it busy.
     w_.open("for (tarry_i64 part = 0, stop; part < length; part = stop)");
@@ -179,7 +180,7 @@ void ReduceWriter::points_function() {
     w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + length + i, 0, 2);",
                         kLine / itemsize(ir_.buffers[ir_.accesses[read[0]].buffer]), read[0]));
   }
-  point_loop(Axis::Reduced, ahead ? "part" : "0", ahead ? "stop" : "length", stored());
+  w_.loop(loop);
   if (ahead) w_.close();
   w_.close();
   w_.close();
@@ -191,7 +192,7 @@ void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity)
   for (const Value v : arrays) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", c_type(ir_.instrs[v].dtype), v, capacity));
   if (has_points()) {
     if (inner()) w_.line(fmt::format("{}_points(p{}, k, length{});", kEntryName, place(false), stored_arrays(false)));
-    else point_loop(axis, "0", std::move(extent), arrays);
+    else w_.loop(point_loop(axis, "0", std::move(extent)));
   }
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) {

@@ -141,7 +141,7 @@ class RowWriter {
   [[nodiscard]] std::vector<Value> evaluated(int stage) const;
   [[nodiscard]] bool has_points(int stage) const { return !stored(stage).empty() || !evaluated(stage).empty(); }
   [[nodiscard]] std::string shared(int stage, bool declare) const;
-  void point_loop(int stage, std::string extent, const std::string& k);
+  [[nodiscard]] CWriter::Loop point_loop(int stage, std::string extent, const std::string& k) const;
   void points_function(int stage);
   void points(int stage, std::string extent, int capacity, const std::string& k);
   void segments(int stage);
@@ -286,14 +286,32 @@ std::string RowWriter::shared(int stage, bool declare) const {
   return text;
 }
 
-void RowWriter::point_loop(int stage, std::string extent, const std::string& k) {
+CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::string& k) const {
   CWriter::Loop loop{evaluated(stage), inner() ? Axis::Reduced : Axis::LastOuter, "i", "0", std::move(extent)};
-  loop.operand = [&](Value v) { return operand(v, stage, "i", k); };
+  loop.operand = [=, this](Value v) { return operand(v, stage, "i", k); };
+  for (const Value v : stored(stage)) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
+  for (const Value v : loop.values)
+    if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) loop.kept.emplace_back(operand(v, stage + 1, "i", k), v);
+  loop.vectors = inner() && w_.has_vectors(loop);
+  return loop;
+}
+
+/// The points of RowInner as a function of their own: its loop, unless it is written out, is all that gcc has to find vectors
+/// in. Rows are plain.
+void RowWriter::points_function(int stage) {
+  if (!has_points(stage)) return;
+  CWriter::Loop loop = point_loop(stage, "length", "k");
+  w_.open(fmt::format("static {4}__attribute__((noinline)) void {0}_points{1}(const struct {0}_params* p{2}, tarry_i64 k, tarry_i64 length{3})",
+                      kEntryName, stage, tile_place(ir_, tile_, true), shared(stage, true), loop.vectors ? "TARRY_PLAIN " : ""));
+  w_.locals();
+  constexpr std::array kRegions = {Region::Point};
+  w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
+  bases(Region::Point, "k");
   const std::vector<std::uint32_t> next = ahead(stage);
   if (!next.empty()) {
     // A few lines at a time: more than the core can have under way would hold up the loop behind them.
-    w_.open(fmt::format("for (tarry_i64 part = 0, stop; part < {}; part = stop)", loop.to));
-    w_.line(fmt::format("stop = {0} - part < {1} ? {0} : part + {1};", loop.to, kPart));
+    w_.open("for (tarry_i64 part = 0, stop; part < length; part = stop)");
+    w_.line(fmt::format("stop = length - part < {0} ? length : part + {0};", kPart));
     std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0");
     one.back() = "1";
     for (const std::uint32_t a : next)
@@ -302,24 +320,8 @@ void RowWriter::point_loop(int stage, std::string extent, const std::string& k) 
     loop.from = "part";
     loop.to = "stop";
   }
-  w_.loop(loop, [&] {
-    for (const Value v : stored(stage)) w_.line(fmt::format("y{}[i] = {};", v, loop.operand(v)));
-    for (const Value v : loop.values)
-      if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) w_.line(fmt::format("{} = v{};", operand(v, stage + 1, "i", k), v));
-  });
+  w_.loop(loop);
   if (!next.empty()) w_.close();
-}
-
-/// The points of RowInner as a function of their own: the loop is all that gcc has to find vectors in, rows are plain.
-void RowWriter::points_function(int stage) {
-  if (!has_points(stage)) return;
-  w_.open(fmt::format("static __attribute__((noinline)) void {0}_points{1}(const struct {0}_params* p{2}, tarry_i64 k, tarry_i64 length{3})",
-                      kEntryName, stage, tile_place(ir_, tile_, true), shared(stage, true)));
-  w_.locals();
-  constexpr std::array kRegions = {Region::Point};
-  w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
-  bases(Region::Point, "k");
-  point_loop(stage, "length", "k");
   w_.close();
 }
 
@@ -329,7 +331,7 @@ void RowWriter::points(int stage, std::string extent, int capacity, const std::s
   if (has_points(stage)) {
     if (inner())
       w_.line(fmt::format("{}_points{}(p{}, {}, {}{});", kEntryName, stage, tile_place(ir_, tile_, false), k, extent, shared(stage, false)));
-    else point_loop(stage, std::move(extent), k);
+    else w_.loop(point_loop(stage, std::move(extent), k));
   }
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x) {

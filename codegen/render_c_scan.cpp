@@ -43,14 +43,15 @@ bool in_columns(const KernelIr& ir) {
 
 class ScanWriter {
  public:
-  explicit ScanWriter(const KernelIr& ir)
+  ScanWriter(const KernelIr& ir, const graph::Target& target)
       : ir_(ir),
         columns_(in_columns(ir)),
         width_(width_of(ir)),
         tile_(tile_of(ir)),
         parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced,
                                          SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch})),
-        w_(ir, parameters_) {}
+        vector_bytes_(target.vector_bytes),
+        w_(ir, parameters_, target.vector_bytes) {}
 
   KernelSource render() {
     w_.preamble();
@@ -66,6 +67,10 @@ class ScanWriter {
       block_function(r);
     }
     push_function();
+    if (!columns_) {
+      line_function("take", false);
+      line_function("give", true);
+    }
     blocks();
     entry();
     fold();
@@ -91,17 +96,42 @@ class ScanWriter {
   void fill(const std::string& array, std::uint32_t r, const std::string& from, const std::string& to) {
     w_.line(fmt::format("{}_fill{}({}, {}, {});", kEntryName, r, array, from, to));
   }
+  /// Whether loops over lines have their vectors written out: gcc would take long to find them.
+  [[nodiscard]] bool has_vectors(std::uint32_t r) const {
+    return width_ == kLines && (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
+  }
+  [[nodiscard]] int lanes(std::uint32_t r) const { return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype)); }
+  void open_function(std::uint32_t r, const std::string& name, const std::string& parameters) {
+    w_.open(fmt::format("static {}__attribute__((noinline)) void {}_{}({})", has_vectors(r) ? "TARRY_PLAIN " : "", kEntryName, name, parameters));
+    vector_type(r);
+  }
+  void vector_type(std::uint32_t r) {
+    if (has_vectors(r))
+      w_.line(fmt::format("typedef {} vector{} __attribute__((vector_size({}), aligned({}), may_alias));", type(r), r, vector_bytes_, itemsize(ir_.reductions[r].dtype)));
+  }
+  /// A loop over `count` lines, a multiple of those of a vector.
+  void open_lines(std::uint32_t r, const std::string& count) {
+    if (has_vectors(r)) w_.open(fmt::format("for (int j = 0; j < {}; j += {})", count, lanes(r)));
+    else w_.open_loop("j", "0", count);
+  }
+  /// What such a loop has of an array from `at` on.
+  [[nodiscard]] std::string line_of(std::uint32_t r, const std::string& array, const std::string& at = "0") const {
+    const std::string index = sum_text(at, "j");
+    return has_vectors(r) ? fmt::format("*(vector{}*)({} + {})", r, array, index) : fmt::format("{}[{}]", array, index);
+  }
+
   /// A function that stays one: every loop in line is compiled again.
   void fill_function(std::uint32_t r) {
-    w_.open(fmt::format("static __attribute__((noinline)) void {}_fill{}({}* x, tarry_i64 from, tarry_i64 to)", kEntryName, r, type(r)));
-    w_.line(fmt::format("for (tarry_i64 i = from; i < to; ++i) x[i] = {};", neutral_literal(ir_.reductions[r])));
+    open_function(r, fmt::format("fill{}", r), fmt::format("{}* x, tarry_i64 from, tarry_i64 to", type(r)));
+    const std::string neutral = neutral_literal(ir_.reductions[r]);
+    w_.line("tarry_i64 i = from;");
+    if (has_vectors(r)) w_.line(fmt::format("for (; i + {0} <= to; i += {0}) *(vector{1}*)(x + i) = -(vector{1}){{}} + {2};", lanes(r), r, neutral));
+    w_.line(fmt::format("for (; i < to; ++i) x[i] = {};", neutral));
     w_.close();
   }
 
-  /// One value per line of a tile, or one of the row. The steps of `through`: halves of two, four and eight quads, the last
-  /// quad of the left one and those of the right one.
+  /// One value per line of a tile, or one of the row.
   void state() {
-    w_.line(fmt::format("static const unsigned char {0}_left[12] = {{0, 2, 4, 6, 1, 1, 5, 5, 3, 3, 3, 3}}, {0}_right[12] = {{1, 3, 5, 7, 2, 3, 6, 7, 4, 5, 6, 7}};", kEntryName));
     w_.open(state_type());
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} r{}[{}];", type(r), r, tile_)); });
     w_.close(";");
@@ -112,57 +142,54 @@ class ScanWriter {
 
   /// The nodes of a block of every line: of rows 0..quarters * 32 - 1 of x, what is missing being neutral.
   void node_function(std::uint32_t r) {
-    w_.open(fmt::format("static __attribute__((noinline)) void {1}_node{2}(const {0}* x, int quarters, {0}* node)", type(r), kEntryName, r));
-    w_.line(fmt::format("{} lane[{}];", type(r), 32 * width_));
+    open_function(r, fmt::format("node{}", r), fmt::format("const {0}* x, int quarters, {0}* node", type(r)));
+    w_.line(fmt::format("{} lane[{}] __attribute__((aligned(64)));", type(r), 32 * width_));
     const std::string all = std::to_string(32 * width_);
-    w_.open_loop("l", "0", all);
-    w_.line("lane[l] = x[l];");
-    w_.close();
+    w_.line(fmt::format("const {}* from = x;", type(r)));
     w_.open("for (int k = 1; k < quarters; ++k)");
-    w_.open_loop("l", "0", all);
-    w_.line(fmt::format("lane[l] = {};", combine(r, "lane[l]", fmt::format("x[l + k * {}]", all))));
+    open_lines(r, all);
+    w_.line(fmt::format("{} = {};", line_of(r, "lane"), combine(r, line_of(r, "from"), line_of(r, "x", "k * " + all))));
+    w_.close();
+    w_.line("from = lane;");
+    w_.close();
+    w_.open(fmt::format("for (int d = {0}; d >= {1}; d /= 2, from = lane)", 16 * width_, width_));
+    w_.line(fmt::format("{}* const to = d > {} ? lane : node;", type(r), width_));
+    open_lines(r, "d");
+    w_.line(fmt::format("{} = {};", line_of(r, "to"), combine(r, line_of(r, "from"), line_of(r, "from", "d"))));
     w_.close();
     w_.close();
-    for (int d = 16; d > 0; d /= 2) {
-      w_.open_loop("l", "0", std::to_string(d * width_));
-      w_.line(fmt::format("{} = {};", d > 1 ? "lane[l]" : "node[l]", combine(r, "lane[l]", fmt::format("lane[l + {}]", d * width_))));
-      w_.close();
-    }
     w_.close();
   }
 
-  /// Scans a block of every line in place: rows of eight quads of four.
+  /// Scans a block of every line in place: rows of eight quads of four. Steps through the quads of a row: halves of two, four
+  /// and eight quads, the last quad of the left one and those of the right one.
   void block_function(std::uint32_t r) {
-    const int w = width_;
-    w_.open(fmt::format("static __attribute__((noinline)) void {1}_block{2}({0}* x, int quarters, const {0}* offset)", type(r), kEntryName, r));
-    w_.line(fmt::format("{} rows[{}], through[{}];", type(r), w, 8 * w));
-    fill("rows", r, "0", std::to_string(w));
-    w_.open(fmt::format("for (int k = 0; k < quarters; ++k, x += {})", 32 * w));
-    w_.open("for (int q = 0; q < 8; ++q)");
-    w_.line(fmt::format("{}* const own = x + q * {};", type(r), 4 * w));
-    w_.open_loop("j", "0", std::to_string(w));
-    for (int i = 1; i < 4; ++i)
-      w_.line(fmt::format("own[j + {0}] = {1};", i * w, combine(r, fmt::format("own[j + {}]", (i - 1) * w), fmt::format("own[j + {}]", i * w))));
-    w_.line(fmt::format("through[q * {} + j] = own[j + {}];", w, 3 * w));
-    w_.close();
-    w_.close();
-    w_.open("for (int s = 0; s < 12; ++s)");
-    w_.line(fmt::format("const {0}* const left = through + {1}_left[s] * {2};", type(r), kEntryName, w));
-    w_.line(fmt::format("{0}* const right = through + {1}_right[s] * {2};", type(r), kEntryName, w));
-    w_.open_loop("j", "0", std::to_string(w));
-    w_.line(fmt::format("right[j] = {};", combine(r, "left[j]", "right[j]")));
-    w_.close();
-    w_.close();
-    w_.open("for (int q = 0; q < 8; ++q)");
-    w_.line(fmt::format("{}* const own = x + q * {};", type(r), 4 * w));
-    w_.open_loop("j", "0", std::to_string(w));
-    w_.line(fmt::format("{} before = {};", type(r), combine(r, "offset[j]", "rows[j]")));
-    w_.line(fmt::format("if (q > 0) before = {};", combine(r, "before", fmt::format("through[q * {0} - {0} + j]", w))));
-    for (int i = 0; i < 4; ++i) w_.line(fmt::format("own[j + {0}] = {1};", i * w, combine(r, "before", fmt::format("own[j + {}]", i * w))));
-    w_.close();
-    w_.close();
-    w_.open_loop("j", "0", std::to_string(w));
-    w_.line(fmt::format("rows[j] = {};", combine(r, "rows[j]", fmt::format("through[j + {}]", 7 * w))));
+    constexpr std::array<std::pair<int, int>, 12> kSteps = {{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {1, 3}, {5, 6}, {5, 7}, {3, 4}, {3, 5}, {3, 6}, {3, 7}}};
+    const std::string value = has_vectors(r) ? fmt::format("vector{}", r) : type(r);
+    const auto own = [&](int i) { return line_of(r, "x", std::to_string(i * width_)); };
+    const auto through = [](int q) { return fmt::format("quad{}", q); };
+    open_function(r, fmt::format("block{}", r), fmt::format("{0}* x, int quarters, const {0}* offset", type(r)));
+    w_.line(fmt::format("{} rows[{}] __attribute__((aligned(64)));", type(r), width_));
+    fill("rows", r, "0", std::to_string(width_));
+    w_.open(fmt::format("for (int k = 0; k < quarters; ++k, x += {})", 32 * width_));
+    open_lines(r, std::to_string(width_));
+    for (int q = 0; q < 8; ++q) {
+      std::string sum = own(4 * q);
+      for (int i = 1; i < 4; ++i) sum = fmt::format("({})", combine(r, sum, own(4 * q + i)));
+      w_.line(fmt::format("{} {} = {};", value, through(q), sum));
+    }
+    for (const auto& [left, right] : kSteps) w_.line(fmt::format("{} = {};", through(right), combine(r, through(left), through(right))));
+    w_.line(fmt::format("const {} start = {};", value, combine(r, line_of(r, "offset"), line_of(r, "rows"))));
+    w_.line(fmt::format("{0} before = start, sum;", value));
+    for (int q = 0; q < 8; ++q) {
+      if (q > 0) w_.line(fmt::format("before = {};", combine(r, "start", through(q - 1))));
+      w_.line(fmt::format("sum = {};", own(4 * q)));
+      for (int i = 0; i < 4; ++i) {
+        if (i > 0) w_.line(fmt::format("sum = {};", combine(r, "sum", own(4 * q + i))));
+        w_.line(fmt::format("{} = {};", own(4 * q + i), combine(r, "before", "sum")));
+      }
+    }
+    w_.line(fmt::format("{} = {};", line_of(r, "rows"), combine(r, line_of(r, "rows"), through(7))));
     w_.close();
     w_.close();
     w_.close();
@@ -170,24 +197,31 @@ class ScanWriter {
 
   /// Node number `at` of a run comes in, which begins at `start`: fold[*depth - 1] is the offset of the next one.
   void push_function() {
-    w_.open(fmt::format("static __attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", kEntryName,
-                        state_type()));
+    bool is_plain = true;
+    each_scan([&](std::uint32_t r) { is_plain = is_plain && (tile_ == 1 || has_vectors(r)); });
+    w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", kEntryName,
+                        state_type(), is_plain ? "TARRY_PLAIN " : ""));
+    if (tile_ > 1) each_scan([&](std::uint32_t r) { vector_type(r); });
     w_.line("int d = *depth;");
     w_.line(fmt::format("{} sum = *s;", state_type()));
-    const auto lines = [&](auto&& text) {
+    const auto lines = [&](const std::string& to, const std::string& left) {
       each_scan([&](std::uint32_t r) {
-        w_.open_loop("j", "0", std::to_string(tile_));
-        w_.line(text(r));
-        w_.close();
+        const auto part = [&](const std::string& state) {
+          const std::string array = fmt::format("{}r{}", state, r);
+          return tile_ == 1 ? array + "[0]" : line_of(r, array);
+        };
+        if (tile_ > 1) open_lines(r, std::to_string(tile_));
+        w_.line(fmt::format("{} = {};", part(to), combine(r, part(left), part("sum."))));
+        if (tile_ > 1) w_.close();
       });
     };
     w_.open("for (; at & 1; at >>= 1)");
     w_.line("--d;");
-    lines([&](std::uint32_t r) { return fmt::format("sum.r{0}[j] = {1};", r, combine(r, fmt::format("node[d].r{}[j]", r), fmt::format("sum.r{}[j]", r))); });
+    lines("sum.", "node[d].");
     w_.close();
     w_.line(fmt::format("const {}* const before = d == 0 ? start : &fold[d - 1];", state_type()));
     w_.line("node[d] = sum;");
-    lines([&](std::uint32_t r) { return fmt::format("fold[d].r{0}[j] = {1};", r, combine(r, fmt::format("before->r{}[j]", r), fmt::format("sum.r{}[j]", r))); });
+    lines("fold[d].", "before->");
     w_.line("*depth = d + 1;");
     w_.close();
   }
@@ -247,14 +281,13 @@ class ScanWriter {
   }
 
   /// Stage 0 of a row of columns or of a line into x or y, or stage 1 from there.
-  void evaluate(bool last, const std::string& place) {
+  [[nodiscard]] CWriter::Loop evaluation(bool last, const std::string& place) {
     CWriter::Loop loop{points(last), columns_ ? Axis::LastOuter : Axis::Reduced, "i", "0", columns_ ? "m" : "length"};
-    loop.operand = [&](Value v) { return operand(v, place); };
+    loop.operand = [=, this](Value v) { return operand(v, place); };
     loop.is_short = true;
-    if (last) return w_.loop(loop);
-    w_.loop(loop, [&] {
-      each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} = {};", fmt::format(fmt::runtime(place), r), loop.operand(ir_.reductions[r].args[0]))); });
-    });
+    if (!last) each_scan([&](std::uint32_t r) { loop.kept.emplace_back(fmt::format(fmt::runtime(place), r), ir_.reductions[r].args[0]); });
+    loop.vectors = !columns_ && w_.has_vectors(loop);
+    return loop;
   }
 
   /// Asks for what the sixteenth line from here takes and leaves: in between the core is busy with the lines before.
@@ -281,52 +314,59 @@ class ScanWriter {
     w_.open("for (tarry_i64 k = 0; k < length; ++k)");
     addresses(Region::Point, "0", "(block * 128 + k)");
     look_ahead();
-    evaluate(false, fmt::format("x{{}}[k * {} + i]", width_));
+    w_.loop(evaluation(false, fmt::format("x{{}}[k * {} + i]", width_)));
     w_.close();
     each_scan([&](std::uint32_t r) { fill(fmt::format("x{}", r), r, fmt::format("length * {}", width_), fmt::format("quarters * {}", 32 * width_)); });
   }
   void column_results() {
     w_.open("for (tarry_i64 k = 0; k < length; ++k)");
     addresses(Region::Point, "0", "(block * 128 + k)");
-    evaluate(true, fmt::format("x{{}}[k * {} + i]", width_));
+    w_.loop(evaluation(true, fmt::format("x{{}}[k * {} + i]", width_)));
     w_.close();
   }
 
-  /// Lines: rows of the tile, or blocks of the row from `block` on; a line of y is 128 elements.
-  void open_line() {
-    w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
-    if (has_tiles(ir_)) {
-      w_.line("const tarry_i64 k = block * 128;");
-    } else {
-      w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
-    }
-    if (has_tiles(ir_)) {
-      addresses(Region::Row, "line", "0");
-      w_.straight(w_.instructions(Region::Row));
-      w_.open("");
-    }
-    addresses(Region::Point, has_tiles(ir_) ? "line" : "0", "k");
-  }
-  void close_line() {
-    if (has_tiles(ir_)) w_.close();
+  /// A line from place k on, a row of the tile or a block of the row, into arrays y or from there.
+  void line_function(std::string_view name, bool last) {
+    const CWriter::Loop loop = evaluation(last, "y{}[i]");
+    std::string arrays;
+    each_scan([&](std::uint32_t r) { arrays += fmt::format(", {}* y{}", type(r), r); });
+    w_.open(fmt::format("static {4}__attribute__((noinline)) void {0}_{1}(const struct {0}_params* p{2}, tarry_i64 line, tarry_i64 k, tarry_i64 length{3})",
+                        kEntryName, name, place(true), arrays, loop.vectors ? "TARRY_PLAIN " : ""));
+    w_.locals();
+    constexpr std::array kRegions = {Region::Row, Region::Point};
+    w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
+    const std::string line = has_tiles(ir_) ? "line" : "0";
+    addresses(Region::Row, line, "0");
+    w_.straight(w_.instructions(Region::Row));
+    w_.open("");
+    addresses(Region::Point, line, "k");
+    if (!last) look_ahead();
+    w_.loop(loop);
     w_.close();
+    w_.close();
+  }
+  /// Lines: rows of the tile, or blocks of the row from `block` on; a line of y is 128 elements.
+  void each_line(std::string_view name) {
+    w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
+    if (has_tiles(ir_)) w_.line("const tarry_i64 k = block * 128;");
+    else w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
+    std::string arrays;
+    each_scan([&](std::uint32_t r) { arrays += fmt::format(", y{} + line * {}", r, kBlock); });
+    w_.line(fmt::format("{}_{}(p{}, line, k, length{});", kEntryName, name, place(false), arrays));
   }
   void line_inputs() {
     each_scan([&](std::uint32_t r) {
       fill(fmt::format("y{}", r), r, fmt::format("lines * {}", kBlock), std::to_string(width_ * kBlock));
     });
-    open_line();
-    look_ahead();
-    evaluate(false, fmt::format("y{{}}[line * {} + i]", kBlock));
+    each_line("take");
     each_scan([&](std::uint32_t r) { fill(fmt::format("y{}", r), r, fmt::format("line * {} + length", kBlock), fmt::format("line * {} + quarters * 32", kBlock)); });
-    close_line();
+    w_.close();
     each_scan([&](std::uint32_t r) { turn(r, "y", kBlock, "x", width_, "quarters * 32", std::to_string(width_)); });
   }
   void line_results() {
     each_scan([&](std::uint32_t r) { turn(r, "x", width_, "y", kBlock, std::to_string(width_), "quarters * 32"); });
-    open_line();
-    evaluate(true, fmt::format("y{{}}[line * {} + i]", kBlock));
-    close_line();
+    each_line("give");
+    w_.close();
   }
   void turn(std::uint32_t r, const char* from, int pitch, const char* to, int to_width, const std::string& rows, const std::string& columns) {
     const std::size_t size = itemsize(ir_.reductions[r].dtype);
@@ -338,16 +378,13 @@ class ScanWriter {
 
   /// Blocks first..last of a tile or a row: their scan from `start` on, or their node, where `whole` wants it.
   void blocks() {
-    w_.open(fmt::format("static __attribute__((noinline)) void {0}_blocks(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, "
-                        "const {2}* start, {2}* whole)", kEntryName, place(true), state_type()));
+    w_.open(fmt::format("static {3}__attribute__((noinline)) void {0}_blocks(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, "
+                        "const {2}* start, {2}* whole)", kEntryName, place(true), state_type(), columns_ ? "" : "TARRY_PLAIN "));
     w_.locals();
-    constexpr std::array kRegions = {Region::Row, Region::Point};
-    w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
     if (columns_) {
+      constexpr std::array kRegions = {Region::Row, Region::Point};
+      w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
       row_arrays();
-    } else if (!has_tiles(ir_)) {
-      addresses(Region::Row, "0", "0");
-      w_.straight(w_.instructions(Region::Row));
     }
     stack();
     each_scan([&](std::uint32_t r) {
@@ -357,7 +394,7 @@ class ScanWriter {
         w_.line(fmt::format("if (m < {})", width_));
         fill(fmt::format("x{}", r), r, "0", std::to_string(kBlock * width_));
       }
-      w_.line(fmt::format("{} node{}[{}], offset{}[{}];", type(r), r, width_, r, width_));
+      w_.line(fmt::format("{0} node{1}[{2}] __attribute__((aligned(64))), offset{1}[{2}] __attribute__((aligned(64)));", type(r), r, width_));
     });
     w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_tiles(ir_) ? 1 : width_));
     if (!columns_) w_.line(has_tiles(ir_) ? "const tarry_i64 lines = m;" : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
@@ -440,12 +477,13 @@ class ScanWriter {
   const bool columns_;
   const int width_, tile_;
   const Parameters parameters_;
+  const int vector_bytes_;
   CWriter w_;
 };
 
 }  // namespace
 
-KernelSource render_c_scan(const KernelIr& ir) { return ScanWriter(ir).render(); }
+KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target) { return ScanWriter(ir, target).render(); }
 
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args) {
   constexpr std::int64_t kEnoughTiles = 64;       // fills the threads of a large machine without chunks

@@ -8,19 +8,6 @@
 
 namespace tarry::codegen {
 
-std::string StateWriter::weighted(std::uint32_t r, std::string_view count) const {
-  const Reduction& reduction = ir.reductions[r];
-  if (reduction.op == Op::Moments) return std::string(count);
-  return fmt::format("{} * p->{}", count, slot_name({SlotKind::Scalar, reduction.weight}));
-}
-
-/// 1 / k for the k-th step of a lane, as constants.
-void StateWriter::reciprocals(std::uint32_t r) {
-  std::string text = fmt::format("static const {} {}_reciprocal{}[{}] = {{0, 1", accumulator(r), kEntryName, r, kSerial + 1);
-  for (int k = 2; k <= kSerial; ++k) text += ", " + float_literal(ir.reductions[r].dtype, 1.0 / k);
-  line(text + "};");
-}
-
 std::string_view output_field(const Reduction& r, std::uint32_t output) {
   if (is_moments(r)) return output == 0 ? "mean" : "m2";
   return graph::is_arg_reduce(r.op) ? "index" : "value";
@@ -191,34 +178,6 @@ void StateWriter::segment(std::string_view start) {
   push(fmt::format("{} / {}", start.empty() ? std::string("k") : fmt::format("(k - {})", start), segment_length()));
 }
 
-/// The weights of Chan's rule where the sides stand for `a` and `b` elements.
-void StateWriter::weights(std::uint32_t r, const std::string& a, const std::string& b) {
-  line(fmt::format("const {0} w = ({0})({1}) / ({0})({2}), aw = ({0})({3}) * w;", accumulator(r), weighted(r, b),
-                   weighted(r, fmt::format("({} + {})", a, b)), weighted(r, a)));
-}
-
-/// Constants of a lane's k-th step (k >= 2): the reciprocal, or the weights of Chan's rule. Their names end in `suffix`.
-void StateWriter::moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix) {
-  const std::string type = accumulator(r);
-  if (ir.reductions[r].op == Op::Moments) {
-    line(fmt::format("const {} w{} = {}_reciprocal{}[{}];", type, suffix, kEntryName, r, k));
-    return;
-  }
-  line(fmt::format("const {0} w{3} = ({0})({1}) / ({0})({2});", type, weighted(r, "(tarry_i64)1"), weighted(r, k), suffix));
-  line(fmt::format("const {0} aw{2} = ({0})({1}) * w{2};", type, weighted(r, fmt::format("({} - 1)", k)), suffix));
-}
-
-void StateWriter::moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i) {
-  moments_step(r, mean, m2, fmt::format("{}[{}]", input(r, 0), i), fmt::format("{}[{}]", input(r, 1), i));
-}
-
-void StateWriter::moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& x, const std::string& x2) {
-  line(fmt::format("const {} d = {} - {};", accumulator(r), x, mean));
-  line(fmt::format("{0} = {0} + d * w;", mean));
-  if (ir.reductions[r].op == Op::Moments) line(fmt::format("{0} = {0} + d * ({1} - {2});", m2, x, mean));
-  else line(fmt::format("{0} = ({0} + {1}) + (d * d) * aw;", m2, x2));
-}
-
 std::vector<Value> StateWriter::kept_inputs(const std::function<bool(Value)>& in_place) const {
   std::vector<Value> found;
   for (const Reduction& r : ir.reductions)
@@ -239,7 +198,7 @@ void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
     if (is_arg(r)) find_function(r);
     if (is_moments(reduction)) moments_rest_function(r, inputs);
     open(fmt::format("static {4}__attribute__((noinline)) void {0}_node{1}(const struct {0}_params* p, tarry_i64 n, tarry_i64 length, "
-                     "tarry_i64 k0, {2}* top{3})", kEntryName, r, state_type(), inputs, is_extreme(r) ? "TARRY_PLAIN " : ""));
+                     "tarry_i64 k0, {2}* top{3})", kEntryName, r, state_type(), inputs, is_extreme(r) || is_moments(reduction) ? "TARRY_PLAIN " : ""));
     line("(void)p, (void)n, (void)k0;");
     if (is_moments(reduction)) {
       moments_node(r);
@@ -340,108 +299,6 @@ void StateWriter::plain_node(std::uint32_t r) {
   close();
   close();
   line(fmt::format("top->{}[0] = node[0];", part(r, "value")));
-}
-
-/// Sixteen lanes of each whole block, then level after level of all of them: what one merge waits for, others fill. What a
-/// short block misses is nothing that moments would be left alone by, so it has a function of its own.
-void StateWriter::moments_node(std::uint32_t r) {
-  const Reduction& reduction = ir.reductions[r];
-  const std::string type = accumulator(r);
-  const auto merge = [&](const std::string& mean, const std::string& m2, const std::string& other_mean, const std::string& other_m2) {
-    line(fmt::format("const {} e = {} - {};", type, other_mean, mean));
-    line(fmt::format("{0} = {0} + e * w, {1} = ({1} + {2}) + (e * e) * aw;", mean, m2, other_m2));
-  };
-  serial(r);
-  line(fmt::format("{0} mean[{1}], m2[{1}];", type, 16 * segment_blocks()));
-  line("const tarry_i64 whole = length / 128;");
-  for (int step = 2; step <= 4; ++step) moments_step_constants(r, fmt::format("(tarry_i64){}", step), std::to_string(step));
-  open("for (tarry_i64 q = 0; q < whole; ++q)");
-  open("for (int l = 0; l < 16; ++l)");
-  for (int lane = 0; lane < 32; lane += 16) {
-    const std::string at = fmt::format("[q * 128 + {} + l]", lane);
-    line(fmt::format("{0} mean{1} = {2}{3}, m2_{1} = {4};", type, lane, input(r, 0), at, reduction.op == Op::Moments ? "0" : input(r, 1) + at));
-    for (int step = 2; step <= 4; ++step) {
-      open("");
-      line(fmt::format("const {0} w = w{1}{2};", type, step, reduction.op == Op::Moments ? "" : fmt::format(", aw = aw{}", step)));
-      moments_step(r, fmt::format("mean{}", lane), fmt::format("m2_{}", lane), fmt::format("q * 128 + {} + l", lane + 32 * (step - 1)));
-      close();
-    }
-  }
-  weights(r, "(tarry_i64)4", "(tarry_i64)4");
-  merge("mean0", "m2_0", "mean16", "m2_16");
-  line("mean[q * 16 + l] = mean0, m2[q * 16 + l] = m2_0;");
-  close();
-  close();
-  for (int h = 8, size = 8; h > 0; h /= 2, size *= 2) {
-    open("for (tarry_i64 q = 0; q < whole; ++q)");
-    line(fmt::format("{} *const a = mean + q * 16, *const b = m2 + q * 16;", type));
-    weights(r, fmt::format("(tarry_i64){}", size), fmt::format("(tarry_i64){}", size));
-    open(fmt::format("for (int l = 0; l < {}; ++l)", h));
-    merge("a[l]", "b[l]", fmt::format("a[l + {}]", h), fmt::format("b[l + {}]", h));
-    close();
-    close();
-  }
-  std::string rest;
-  for (std::size_t x = 0; x < input_count(reduction); ++x) rest += fmt::format(", {} + whole * 128", input(r, x));
-  line(fmt::format("if (length > whole * 128) {}_rest{}(p, (int)(length - whole * 128){}, mean + whole * 16, m2 + whole * 16);",
-                   kEntryName, r, rest));
-  // Neighbours, of which the first is whole.
-  open("for (tarry_i64 size = 128, step = 16; size < length; size *= 2, step *= 2)");
-  open("for (tarry_i64 at = 0, left = length; left > size; at += 2 * step, left -= 2 * size)");
-  line("TARRY_SCALAR;");
-  line("const tarry_i64 other = left - size < size ? left - size : size;");
-  weights(r, "size", "other");
-  merge("mean[at]", "m2[at]", "mean[at + step]", "m2[at + step]");
-  close();
-  close();
-  line(fmt::format("top->{}[0] = mean[0], top->{}[0] = m2[0];", part(r, "mean"), part(r, "m2")));
-}
-
-/// The moments of a block of m < 128 elements: steps and merges of all lanes, of which those that are there count. Of `h`
-/// lanes lane l has (m - l + h - 1) / h elements.
-void StateWriter::moments_rest_function(std::uint32_t r, const std::string& inputs) {
-  const Reduction& reduction = ir.reductions[r];
-  const bool merges = reduction.op == Op::MomentsMerge;
-  const std::string type = accumulator(r);
-  const auto meet = [&](const std::string& mean, const std::string& m2, const std::string& other_mean, const std::string& other_m2) {
-    weights(r, "ca", "cb");
-    line(fmt::format("const {} e = {} - {};", type, other_mean, mean));
-    line(fmt::format("const {} to = {} + e * w, to2 = ({} + {}) + (e * e) * aw;", type, mean, m2, other_m2));
-  };
-  open(fmt::format("static __attribute__((noinline)) void {0}_rest{1}(const struct {0}_params* p, int m{2}, {3}* mean, {3}* m2)",
-                   kEntryName, r, inputs, type));
-  line("(void)p;");
-  line("const tarry_i64 length = m;");
-  for (std::size_t x = 0; x < input_count(reduction); ++x) {
-    padding(r, x == 0 ? 'y' : 'z', input(r, x), "0");
-    quarters(r, x == 0 ? 'y' : 'z', input(r, x));
-  }
-  for (int step = 2; step <= 4; ++step) moments_step_constants(r, fmt::format("(tarry_i64){}", step), std::to_string(step));
-  open("for (int l = 0; l < 16; ++l)");
-  for (int lane = 0; lane < 32; lane += 16) {
-    line(fmt::format("{0} mean{1} = y0[l + {1}], m2_{1} = {2};", type, lane, merges ? fmt::format("z0[l + {}]", lane) : "0"));
-    for (int step = 2; step <= 4; ++step) {
-      open("");
-      line(fmt::format("const {0} w = w{1}{2};", type, step, merges ? fmt::format(", aw = aw{}", step) : ""));
-      line(fmt::format("{0} to = mean{1}, to2 = m2_{1};", type, lane));
-      moments_step(r, "to", "to2", fmt::format("y{}[l + {}]", step - 1, lane), fmt::format("z{}[l + {}]", step - 1, lane));
-      line(fmt::format("mean{0} = l + {1} < m ? to : mean{0}, m2_{0} = l + {1} < m ? to2 : m2_{0};", lane, lane + 32 * (step - 1)));
-      close();
-    }
-  }
-  line("const int ca = (m - l + 31) >> 5, cb = (m - l + 15) >> 5;");
-  meet("mean0", "m2_0", "mean16", "m2_16");
-  line("mean[l] = cb > 0 ? to : mean0, m2[l] = cb > 0 ? to2 : m2_0;");
-  close();
-  open("for (int h = 8, shift = 4; h > 0; h >>= 1, --shift)");
-  open("for (int l = 0; l < h && l + h < m; ++l)");
-  line("TARRY_SCALAR;");
-  line("const int ca = (m - l + 2 * h - 1) >> shift, cb = (m - l + h - 1) >> shift;");
-  meet("mean[l]", "m2[l]", "mean[l + h]", "m2[l + h]");
-  line("mean[l] = to, m2[l] = to2;");
-  close();
-  close();
-  close();
 }
 
 }  // namespace tarry::codegen

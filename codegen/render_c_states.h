@@ -37,8 +37,7 @@ class StateWriter : public CWriter {
  public:
   /// A segment has at most `blocks` blocks, a power of two.
   StateWriter(const KernelIr& kernel, const Parameters& parameters, const graph::Target& target, int tile, int blocks = 16)
-      : CWriter(kernel, parameters), tile_(tile), most_blocks_(blocks), vector_bytes_(target.vector_bytes),
-        is_x86_(std::string_view(target.name).starts_with("x86")) {}
+      : CWriter(kernel, parameters, target.vector_bytes), tile_(tile), most_blocks_(blocks), is_x86_(std::string_view(target.name).starts_with("x86")) {}
 
   void select_stage(int stage) { stage_ = stage; }
   void select_stage(int stage, int tile) {
@@ -85,13 +84,15 @@ class StateWriter : public CWriter {
   void pair_of_lanes(std::uint32_t r, const std::string& from, const std::string& apart);
   /// `count` elements of a lane where m is small, for plain reductions.
   void few_lane(std::uint32_t r, const std::string& from, const std::string& apart, const std::string& count);
+  using CWriter::has_vectors;
   [[nodiscard]] bool has_vectors(std::uint32_t r) const;  ///< written out
   [[nodiscard]] bool is_plain(std::uint32_t r) const;     ///< an operation on two values of one type
   /// Element i into `mean` and `m2`, with the constants of its step in scope.
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 
-  /// The same with the inputs' elements as texts.
-  void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& x, const std::string& x2);
+  /// The same on values of `type`, with the inputs' elements as texts.
+  void moments_step(std::uint32_t r, std::string_view type, const std::string& mean, const std::string& m2, const std::string& x,
+                    const std::string& x2);
 
  private:
   /// Opens a loop over the elements of the tile, or a block where there is one only.
@@ -113,8 +114,13 @@ class StateWriter : public CWriter {
   void elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
                          const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
   void tile_functions(std::uint32_t r);
-  void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {});
-  void weights(std::uint32_t r, const std::string& a, const std::string& b);
+  void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {}, std::string_view type = {});
+  void weights(std::uint32_t r, const std::string& a, const std::string& b, const std::string& suffix = {}, std::string_view type = {});
+  void moments_merge(std::string_view type, const std::string& mean, const std::string& m2, const std::string& other_mean,
+                     const std::string& other_m2);
+  void moments_meet(std::uint32_t r, int lanes, const std::string& mean, const std::string& m2, const std::string& count,
+                    const std::string& other_mean, const std::string& other_m2, const std::string& other_count);
+  [[nodiscard]] int moments_lanes(std::uint32_t r) const;
   // A segment of contiguous elements.
   [[nodiscard]] int segment_blocks() const;
   [[nodiscard]] bool is_extreme(std::uint32_t r) const;
@@ -140,7 +146,6 @@ class StateWriter : public CWriter {
 
   int tile_;
   const int most_blocks_;
-  const int vector_bytes_;
   const bool is_x86_;
   std::set<std::string> written_;  ///< functions that the reductions share
   int stage_ = 0;

@@ -20,11 +20,13 @@ constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
 #define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
+#define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
+#define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
@@ -257,6 +259,7 @@ void CWriter::run(const Loop& l, std::string_view from, std::string_view to, con
     if (shares_blocks(v, l.axis)) line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
     else statement(v, l.axis, l.i, l.operand);
   }
+  for (const auto& [kept, v] : l.kept) line(fmt::format("{} = {};", kept, l.operand(v)));
   if (tail) tail();
   close();
   if (draws) close();
@@ -282,7 +285,8 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
   const std::vector<std::uint32_t> guards = guards_of(l.values);
   open("");
   if (guards.empty()) {
-    run(l, l.from, l.to, tail);
+    if (l.vectors) run_vectors(l);
+    else run(l, l.from, l.to, tail);
     close();
     return;
   }

@@ -4,11 +4,13 @@
 #define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
+#define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
+#define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
@@ -24,9 +26,9 @@ struct ENTRY_params {
   void* scratch;
 };
 static __attribute__((noinline)) void ENTRY_fill0(float* x, tarry_i64 from, tarry_i64 to) {
-  for (tarry_i64 i = from; i < to; ++i) x[i] = -0.0f;
+  tarry_i64 i = from;
+  for (; i < to; ++i) x[i] = -0.0f;
 }
-static const unsigned char ENTRY_left[12] = {0, 2, 4, 6, 1, 1, 5, 5, 3, 3, 3, 3}, ENTRY_right[12] = {1, 3, 5, 7, 2, 3, 6, 7, 4, 5, 6, 7};
 struct ENTRY_state {
   float r0[32];
 };
@@ -34,75 +36,123 @@ static void ENTRY_clear(struct ENTRY_state* s) {
   ENTRY_fill0(s->r0, 0, 32);
 }
 static __attribute__((noinline)) void ENTRY_node0(const float* x, int quarters, float* node) {
-  float lane[1024];
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 1024; ++l) {
-    lane[l] = x[l];
-  }
+  float lane[1024] __attribute__((aligned(64)));
+  const float* from = x;
   for (int k = 1; k < quarters; ++k) {
     TARRY_INDEPENDENT
-    for (tarry_i64 l = 0; l < 1024; ++l) {
-      lane[l] = lane[l] + x[l + k * 1024];
+    for (tarry_i64 j = 0; j < 1024; ++j) {
+      lane[j] = from[j] + x[k * 1024 + j];
     }
+    from = lane;
   }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 512; ++l) {
-    lane[l] = lane[l] + lane[l + 512];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 256; ++l) {
-    lane[l] = lane[l] + lane[l + 256];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 128; ++l) {
-    lane[l] = lane[l] + lane[l + 128];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 64; ++l) {
-    lane[l] = lane[l] + lane[l + 64];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 32; ++l) {
-    node[l] = lane[l] + lane[l + 32];
+  for (int d = 512; d >= 32; d /= 2, from = lane) {
+    float* const to = d > 32 ? lane : node;
+    TARRY_INDEPENDENT TARRY_ROLLED
+    for (tarry_i64 j = 0; j < d; ++j) {
+      to[j] = from[j] + from[d + j];
+    }
   }
 }
 static __attribute__((noinline)) void ENTRY_block0(float* x, int quarters, const float* offset) {
-  float rows[32], through[256];
+  float rows[32] __attribute__((aligned(64)));
   ENTRY_fill0(rows, 0, 32);
   for (int k = 0; k < quarters; ++k, x += 1024) {
-    for (int q = 0; q < 8; ++q) {
-      float* const own = x + q * 128;
-      TARRY_INDEPENDENT
-      for (tarry_i64 j = 0; j < 32; ++j) {
-        own[j + 32] = own[j + 0] + own[j + 32];
-        own[j + 64] = own[j + 32] + own[j + 64];
-        own[j + 96] = own[j + 64] + own[j + 96];
-        through[q * 32 + j] = own[j + 96];
-      }
-    }
-    for (int s = 0; s < 12; ++s) {
-      const float* const left = through + ENTRY_left[s] * 32;
-      float* const right = through + ENTRY_right[s] * 32;
-      TARRY_INDEPENDENT
-      for (tarry_i64 j = 0; j < 32; ++j) {
-        right[j] = left[j] + right[j];
-      }
-    }
-    for (int q = 0; q < 8; ++q) {
-      float* const own = x + q * 128;
-      TARRY_INDEPENDENT
-      for (tarry_i64 j = 0; j < 32; ++j) {
-        float before = offset[j] + rows[j];
-        if (q > 0) before = before + through[q * 32 - 32 + j];
-        own[j + 0] = before + own[j + 0];
-        own[j + 32] = before + own[j + 32];
-        own[j + 64] = before + own[j + 64];
-        own[j + 96] = before + own[j + 96];
-      }
-    }
     TARRY_INDEPENDENT
     for (tarry_i64 j = 0; j < 32; ++j) {
-      rows[j] = rows[j] + through[j + 224];
+      float quad0 = (((x[j] + x[32 + j]) + x[64 + j]) + x[96 + j]);
+      float quad1 = (((x[128 + j] + x[160 + j]) + x[192 + j]) + x[224 + j]);
+      float quad2 = (((x[256 + j] + x[288 + j]) + x[320 + j]) + x[352 + j]);
+      float quad3 = (((x[384 + j] + x[416 + j]) + x[448 + j]) + x[480 + j]);
+      float quad4 = (((x[512 + j] + x[544 + j]) + x[576 + j]) + x[608 + j]);
+      float quad5 = (((x[640 + j] + x[672 + j]) + x[704 + j]) + x[736 + j]);
+      float quad6 = (((x[768 + j] + x[800 + j]) + x[832 + j]) + x[864 + j]);
+      float quad7 = (((x[896 + j] + x[928 + j]) + x[960 + j]) + x[992 + j]);
+      quad1 = quad0 + quad1;
+      quad3 = quad2 + quad3;
+      quad5 = quad4 + quad5;
+      quad7 = quad6 + quad7;
+      quad2 = quad1 + quad2;
+      quad3 = quad1 + quad3;
+      quad6 = quad5 + quad6;
+      quad7 = quad5 + quad7;
+      quad4 = quad3 + quad4;
+      quad5 = quad3 + quad5;
+      quad6 = quad3 + quad6;
+      quad7 = quad3 + quad7;
+      const float start = offset[j] + rows[j];
+      float before = start, sum;
+      sum = x[j];
+      x[j] = before + sum;
+      sum = sum + x[32 + j];
+      x[32 + j] = before + sum;
+      sum = sum + x[64 + j];
+      x[64 + j] = before + sum;
+      sum = sum + x[96 + j];
+      x[96 + j] = before + sum;
+      before = start + quad0;
+      sum = x[128 + j];
+      x[128 + j] = before + sum;
+      sum = sum + x[160 + j];
+      x[160 + j] = before + sum;
+      sum = sum + x[192 + j];
+      x[192 + j] = before + sum;
+      sum = sum + x[224 + j];
+      x[224 + j] = before + sum;
+      before = start + quad1;
+      sum = x[256 + j];
+      x[256 + j] = before + sum;
+      sum = sum + x[288 + j];
+      x[288 + j] = before + sum;
+      sum = sum + x[320 + j];
+      x[320 + j] = before + sum;
+      sum = sum + x[352 + j];
+      x[352 + j] = before + sum;
+      before = start + quad2;
+      sum = x[384 + j];
+      x[384 + j] = before + sum;
+      sum = sum + x[416 + j];
+      x[416 + j] = before + sum;
+      sum = sum + x[448 + j];
+      x[448 + j] = before + sum;
+      sum = sum + x[480 + j];
+      x[480 + j] = before + sum;
+      before = start + quad3;
+      sum = x[512 + j];
+      x[512 + j] = before + sum;
+      sum = sum + x[544 + j];
+      x[544 + j] = before + sum;
+      sum = sum + x[576 + j];
+      x[576 + j] = before + sum;
+      sum = sum + x[608 + j];
+      x[608 + j] = before + sum;
+      before = start + quad4;
+      sum = x[640 + j];
+      x[640 + j] = before + sum;
+      sum = sum + x[672 + j];
+      x[672 + j] = before + sum;
+      sum = sum + x[704 + j];
+      x[704 + j] = before + sum;
+      sum = sum + x[736 + j];
+      x[736 + j] = before + sum;
+      before = start + quad5;
+      sum = x[768 + j];
+      x[768 + j] = before + sum;
+      sum = sum + x[800 + j];
+      x[800 + j] = before + sum;
+      sum = sum + x[832 + j];
+      x[832 + j] = before + sum;
+      sum = sum + x[864 + j];
+      x[864 + j] = before + sum;
+      before = start + quad6;
+      sum = x[896 + j];
+      x[896 + j] = before + sum;
+      sum = sum + x[928 + j];
+      x[928 + j] = before + sum;
+      sum = sum + x[960 + j];
+      x[960 + j] = before + sum;
+      sum = sum + x[992 + j];
+      x[992 + j] = before + sum;
+      rows[j] = rows[j] + quad7;
     }
   }
 }
@@ -138,7 +188,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
   float x0[4096] __attribute__((aligned(64)));
   if (m < 32)
   ENTRY_fill0(x0, 0, 4096);
-  float node0[32], offset0[32];
+  float node0[32] __attribute__((aligned(64))), offset0[32] __attribute__((aligned(64)));
   for (tarry_i64 block = first; block < last; block += 1) {
     const tarry_i64 length = n - block * 128 < 128 ? n - block * 128 : 128;
     const int quarters = (int)((length + 31) / 32);

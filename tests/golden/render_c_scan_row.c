@@ -4,11 +4,13 @@
 #define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
+#define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
+#define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
@@ -20,165 +22,265 @@ struct ENTRY_params {
   tarry_i64 chunk_blocks;
   void* scratch;
 };
-typedef tarry_u32 ENTRY_v4 __attribute__((vector_size(16)));
-static inline ENTRY_v4 ENTRY_low4(ENTRY_v4 a, ENTRY_v4 b) {
-  return TARRY_SHUFFLE(ENTRY_v4, a, b, 0, 4, 1, 5);
-}
-static inline ENTRY_v4 ENTRY_high4(ENTRY_v4 a, ENTRY_v4 b) {
-  return TARRY_SHUFFLE(ENTRY_v4, a, b, 2, 6, 3, 7);
-}
-static __attribute__((noinline)) void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
+typedef tarry_u32 ENTRY_v4 __attribute__((vector_size(16), aligned(4), may_alias));
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
   tarry_i64 c = 0;
-  for (; c + 4 <= columns; c += 4, from += 4 * pitch) {
+  for (; c + 4 <= columns; c += 4, from += 4 * pitch, to += 4) {
+    const tarry_u32* x = from;
+    tarry_u32* y = to;
     tarry_i64 r = 0;
-    for (; r + 4 <= rows; r += 4) {
-      ENTRY_v4 x0_0, x0_1, x0_2, x0_3;
-      __builtin_memcpy(&x0_0, from + r + 0 * pitch, 16);
-      __builtin_memcpy(&x0_1, from + r + 1 * pitch, 16);
-      __builtin_memcpy(&x0_2, from + r + 2 * pitch, 16);
-      __builtin_memcpy(&x0_3, from + r + 3 * pitch, 16);
-      const ENTRY_v4 x1_0 = ENTRY_low4(x0_0, x0_2), x1_1 = ENTRY_high4(x0_0, x0_2);
-      const ENTRY_v4 x1_2 = ENTRY_low4(x0_1, x0_3), x1_3 = ENTRY_high4(x0_1, x0_3);
-      const ENTRY_v4 x2_0 = ENTRY_low4(x1_0, x1_2), x2_1 = ENTRY_high4(x1_0, x1_2);
-      const ENTRY_v4 x2_2 = ENTRY_low4(x1_1, x1_3), x2_3 = ENTRY_high4(x1_1, x1_3);
-      __builtin_memcpy(to + (r + 0) * width + c, &x2_0, 16);
-      __builtin_memcpy(to + (r + 1) * width + c, &x2_1, 16);
-      __builtin_memcpy(to + (r + 2) * width + c, &x2_2, 16);
-      __builtin_memcpy(to + (r + 3) * width + c, &x2_3, 16);
+    for (; r + 4 <= rows; r += 4, x += 4, y += 4 * width) {
+      const ENTRY_v4 x0_0 = *(const ENTRY_v4*)(x + 0 * pitch);
+      const ENTRY_v4 x0_1 = *(const ENTRY_v4*)(x + 1 * pitch);
+      const ENTRY_v4 x0_2 = *(const ENTRY_v4*)(x + 2 * pitch);
+      const ENTRY_v4 x0_3 = *(const ENTRY_v4*)(x + 3 * pitch);
+      const ENTRY_v4 x1_0 = TARRY_SHUFFLE(ENTRY_v4, x0_0, x0_2, 0, 4, 1, 5);
+      const ENTRY_v4 x1_1 = TARRY_SHUFFLE(ENTRY_v4, x0_0, x0_2, 2, 6, 3, 7);
+      const ENTRY_v4 x1_2 = TARRY_SHUFFLE(ENTRY_v4, x0_1, x0_3, 0, 4, 1, 5);
+      const ENTRY_v4 x1_3 = TARRY_SHUFFLE(ENTRY_v4, x0_1, x0_3, 2, 6, 3, 7);
+      const ENTRY_v4 x2_0 = TARRY_SHUFFLE(ENTRY_v4, x1_0, x1_2, 0, 4, 1, 5);
+      const ENTRY_v4 x2_1 = TARRY_SHUFFLE(ENTRY_v4, x1_0, x1_2, 2, 6, 3, 7);
+      const ENTRY_v4 x2_2 = TARRY_SHUFFLE(ENTRY_v4, x1_1, x1_3, 0, 4, 1, 5);
+      const ENTRY_v4 x2_3 = TARRY_SHUFFLE(ENTRY_v4, x1_1, x1_3, 2, 6, 3, 7);
+      *(ENTRY_v4*)(y + 0 * width) = x2_0;
+      *(ENTRY_v4*)(y + 1 * width) = x2_1;
+      *(ENTRY_v4*)(y + 2 * width) = x2_2;
+      *(ENTRY_v4*)(y + 3 * width) = x2_3;
     }
-    for (; r < rows; ++r) for (int k = 0; k < 4; ++k) to[r * width + c + k] = from[r + k * pitch];
+    for (; r < rows; ++r, ++x, y += width) for (int k = 0; k < 4; ++k) y[k] = x[k * pitch];
   }
-  for (; c < columns; ++c, from += pitch) for (tarry_i64 r = 0; r < rows; ++r) to[r * width + c] = from[r];
+  for (; c < columns; ++c, from += pitch, ++to) for (tarry_i64 r = 0; r < rows; ++r) to[r * width] = from[r];
 }
-static __attribute__((noinline)) void ENTRY_fill0(float* x, tarry_i64 from, tarry_i64 to) {
-  for (tarry_i64 i = from; i < to; ++i) x[i] = -0.0f;
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_fill0(float* x, tarry_i64 from, tarry_i64 to) {
+  typedef float vector0 __attribute__((vector_size(32), aligned(4), may_alias));
+  tarry_i64 i = from;
+  for (; i + 8 <= to; i += 8) *(vector0*)(x + i) = -(vector0){} + -0.0f;
+  for (; i < to; ++i) x[i] = -0.0f;
 }
-static const unsigned char ENTRY_left[12] = {0, 2, 4, 6, 1, 1, 5, 5, 3, 3, 3, 3}, ENTRY_right[12] = {1, 3, 5, 7, 2, 3, 6, 7, 4, 5, 6, 7};
 struct ENTRY_state {
   float r0[1];
 };
 static void ENTRY_clear(struct ENTRY_state* s) {
   ENTRY_fill0(s->r0, 0, 1);
 }
-static __attribute__((noinline)) void ENTRY_node0(const float* x, int quarters, float* node) {
-  float lane[512];
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 512; ++l) {
-    lane[l] = x[l];
-  }
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_node0(const float* x, int quarters, float* node) {
+  typedef float vector0 __attribute__((vector_size(32), aligned(4), may_alias));
+  float lane[512] __attribute__((aligned(64)));
+  const float* from = x;
   for (int k = 1; k < quarters; ++k) {
-    TARRY_INDEPENDENT
-    for (tarry_i64 l = 0; l < 512; ++l) {
-      lane[l] = lane[l] + x[l + k * 512];
+    for (int j = 0; j < 512; j += 8) {
+      *(vector0*)(lane + j) = *(vector0*)(from + j) + *(vector0*)(x + k * 512 + j);
+    }
+    from = lane;
+  }
+  for (int d = 256; d >= 16; d /= 2, from = lane) {
+    float* const to = d > 16 ? lane : node;
+    for (int j = 0; j < d; j += 8) {
+      *(vector0*)(to + j) = *(vector0*)(from + j) + *(vector0*)(from + d + j);
     }
   }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 256; ++l) {
-    lane[l] = lane[l] + lane[l + 256];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 128; ++l) {
-    lane[l] = lane[l] + lane[l + 128];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 64; ++l) {
-    lane[l] = lane[l] + lane[l + 64];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 32; ++l) {
-    lane[l] = lane[l] + lane[l + 32];
-  }
-  TARRY_INDEPENDENT
-  for (tarry_i64 l = 0; l < 16; ++l) {
-    node[l] = lane[l] + lane[l + 16];
-  }
 }
-static __attribute__((noinline)) void ENTRY_block0(float* x, int quarters, const float* offset) {
-  float rows[16], through[128];
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_block0(float* x, int quarters, const float* offset) {
+  typedef float vector0 __attribute__((vector_size(32), aligned(4), may_alias));
+  float rows[16] __attribute__((aligned(64)));
   ENTRY_fill0(rows, 0, 16);
   for (int k = 0; k < quarters; ++k, x += 512) {
-    for (int q = 0; q < 8; ++q) {
-      float* const own = x + q * 64;
-      TARRY_INDEPENDENT
-      for (tarry_i64 j = 0; j < 16; ++j) {
-        own[j + 16] = own[j + 0] + own[j + 16];
-        own[j + 32] = own[j + 16] + own[j + 32];
-        own[j + 48] = own[j + 32] + own[j + 48];
-        through[q * 16 + j] = own[j + 48];
-      }
-    }
-    for (int s = 0; s < 12; ++s) {
-      const float* const left = through + ENTRY_left[s] * 16;
-      float* const right = through + ENTRY_right[s] * 16;
-      TARRY_INDEPENDENT
-      for (tarry_i64 j = 0; j < 16; ++j) {
-        right[j] = left[j] + right[j];
-      }
-    }
-    for (int q = 0; q < 8; ++q) {
-      float* const own = x + q * 64;
-      TARRY_INDEPENDENT
-      for (tarry_i64 j = 0; j < 16; ++j) {
-        float before = offset[j] + rows[j];
-        if (q > 0) before = before + through[q * 16 - 16 + j];
-        own[j + 0] = before + own[j + 0];
-        own[j + 16] = before + own[j + 16];
-        own[j + 32] = before + own[j + 32];
-        own[j + 48] = before + own[j + 48];
-      }
-    }
-    TARRY_INDEPENDENT
-    for (tarry_i64 j = 0; j < 16; ++j) {
-      rows[j] = rows[j] + through[j + 112];
+    for (int j = 0; j < 16; j += 8) {
+      vector0 quad0 = (((*(vector0*)(x + j) + *(vector0*)(x + 16 + j)) + *(vector0*)(x + 32 + j)) + *(vector0*)(x + 48 + j));
+      vector0 quad1 = (((*(vector0*)(x + 64 + j) + *(vector0*)(x + 80 + j)) + *(vector0*)(x + 96 + j)) + *(vector0*)(x + 112 + j));
+      vector0 quad2 = (((*(vector0*)(x + 128 + j) + *(vector0*)(x + 144 + j)) + *(vector0*)(x + 160 + j)) + *(vector0*)(x + 176 + j));
+      vector0 quad3 = (((*(vector0*)(x + 192 + j) + *(vector0*)(x + 208 + j)) + *(vector0*)(x + 224 + j)) + *(vector0*)(x + 240 + j));
+      vector0 quad4 = (((*(vector0*)(x + 256 + j) + *(vector0*)(x + 272 + j)) + *(vector0*)(x + 288 + j)) + *(vector0*)(x + 304 + j));
+      vector0 quad5 = (((*(vector0*)(x + 320 + j) + *(vector0*)(x + 336 + j)) + *(vector0*)(x + 352 + j)) + *(vector0*)(x + 368 + j));
+      vector0 quad6 = (((*(vector0*)(x + 384 + j) + *(vector0*)(x + 400 + j)) + *(vector0*)(x + 416 + j)) + *(vector0*)(x + 432 + j));
+      vector0 quad7 = (((*(vector0*)(x + 448 + j) + *(vector0*)(x + 464 + j)) + *(vector0*)(x + 480 + j)) + *(vector0*)(x + 496 + j));
+      quad1 = quad0 + quad1;
+      quad3 = quad2 + quad3;
+      quad5 = quad4 + quad5;
+      quad7 = quad6 + quad7;
+      quad2 = quad1 + quad2;
+      quad3 = quad1 + quad3;
+      quad6 = quad5 + quad6;
+      quad7 = quad5 + quad7;
+      quad4 = quad3 + quad4;
+      quad5 = quad3 + quad5;
+      quad6 = quad3 + quad6;
+      quad7 = quad3 + quad7;
+      const vector0 start = *(vector0*)(offset + j) + *(vector0*)(rows + j);
+      vector0 before = start, sum;
+      sum = *(vector0*)(x + j);
+      *(vector0*)(x + j) = before + sum;
+      sum = sum + *(vector0*)(x + 16 + j);
+      *(vector0*)(x + 16 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 32 + j);
+      *(vector0*)(x + 32 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 48 + j);
+      *(vector0*)(x + 48 + j) = before + sum;
+      before = start + quad0;
+      sum = *(vector0*)(x + 64 + j);
+      *(vector0*)(x + 64 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 80 + j);
+      *(vector0*)(x + 80 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 96 + j);
+      *(vector0*)(x + 96 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 112 + j);
+      *(vector0*)(x + 112 + j) = before + sum;
+      before = start + quad1;
+      sum = *(vector0*)(x + 128 + j);
+      *(vector0*)(x + 128 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 144 + j);
+      *(vector0*)(x + 144 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 160 + j);
+      *(vector0*)(x + 160 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 176 + j);
+      *(vector0*)(x + 176 + j) = before + sum;
+      before = start + quad2;
+      sum = *(vector0*)(x + 192 + j);
+      *(vector0*)(x + 192 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 208 + j);
+      *(vector0*)(x + 208 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 224 + j);
+      *(vector0*)(x + 224 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 240 + j);
+      *(vector0*)(x + 240 + j) = before + sum;
+      before = start + quad3;
+      sum = *(vector0*)(x + 256 + j);
+      *(vector0*)(x + 256 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 272 + j);
+      *(vector0*)(x + 272 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 288 + j);
+      *(vector0*)(x + 288 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 304 + j);
+      *(vector0*)(x + 304 + j) = before + sum;
+      before = start + quad4;
+      sum = *(vector0*)(x + 320 + j);
+      *(vector0*)(x + 320 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 336 + j);
+      *(vector0*)(x + 336 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 352 + j);
+      *(vector0*)(x + 352 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 368 + j);
+      *(vector0*)(x + 368 + j) = before + sum;
+      before = start + quad5;
+      sum = *(vector0*)(x + 384 + j);
+      *(vector0*)(x + 384 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 400 + j);
+      *(vector0*)(x + 400 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 416 + j);
+      *(vector0*)(x + 416 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 432 + j);
+      *(vector0*)(x + 432 + j) = before + sum;
+      before = start + quad6;
+      sum = *(vector0*)(x + 448 + j);
+      *(vector0*)(x + 448 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 464 + j);
+      *(vector0*)(x + 464 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 480 + j);
+      *(vector0*)(x + 480 + j) = before + sum;
+      sum = sum + *(vector0*)(x + 496 + j);
+      *(vector0*)(x + 496 + j) = before + sum;
+      *(vector0*)(rows + j) = *(vector0*)(rows + j) + quad7;
     }
   }
 }
-static __attribute__((noinline)) void ENTRY_push(struct ENTRY_state* node, struct ENTRY_state* fold, int* depth, tarry_i64 at, const struct ENTRY_state* start, const struct ENTRY_state* s) {
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_push(struct ENTRY_state* node, struct ENTRY_state* fold, int* depth, tarry_i64 at, const struct ENTRY_state* start, const struct ENTRY_state* s) {
   int d = *depth;
   struct ENTRY_state sum = *s;
   for (; at & 1; at >>= 1) {
     --d;
-    TARRY_INDEPENDENT
-    for (tarry_i64 j = 0; j < 1; ++j) {
-      sum.r0[j] = node[d].r0[j] + sum.r0[j];
-    }
+    sum.r0[0] = node[d].r0[0] + sum.r0[0];
   }
   const struct ENTRY_state* const before = d == 0 ? start : &fold[d - 1];
   node[d] = sum;
-  TARRY_INDEPENDENT
-  for (tarry_i64 j = 0; j < 1; ++j) {
-    fold[d].r0[j] = before->r0[j] + sum.r0[j];
-  }
+  fold[d].r0[0] = before->r0[0] + sum.r0[0];
   *depth = d + 1;
 }
-static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 first, tarry_i64 last, const struct ENTRY_state* start, struct ENTRY_state* whole) {
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_take(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 line, tarry_i64 k, tarry_i64 length, float* y0) {
   const tarry_i64 n = p->n;
   const tarry_i64 chunks = p->chunks;
   const tarry_i64 chunk_blocks = p->chunk_blocks;
   const float* const b0 = p->a0;
   float* const b1 = p->a1;
+  {
+    const float* const a0 = b0 + k;
+    float* const a1 = b1 + k;
+    for (tarry_i64 i = 0; i < length; i += 16) __builtin_prefetch(a0 + 16 * 128 + i, 0, 2);
+    for (tarry_i64 i = 0; i < length; i += 16) __builtin_prefetch(a1 + 16 * 128 + i, 1, 2);
+    {
+      tarry_i64 i = 0;
+      {
+        typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+        for (; i + 8 <= length; i += 8) {
+          const vector v0 = *(const vector*)(a0 + i);
+          *(vector*)(y0 + i) = v0;
+        }
+      }
+      {
+        typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+        if (i + 4 <= length) {
+          const vector v0 = *(const vector*)(a0 + i);
+          *(vector*)(y0 + i) = v0;
+          i += 4;
+        }
+      }
+      for (; i < length; ++i) {
+        TARRY_SCALAR;
+        const float v0 = a0[i];
+        y0[i] = v0;
+      }
+    }
+  }
+}
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_give(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 line, tarry_i64 k, tarry_i64 length, float* y0) {
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
+  const float* const b0 = p->a0;
+  float* const b1 = p->a1;
+  {
+    const float* const a0 = b0 + k;
+    float* const a1 = b1 + k;
+    {
+      tarry_i64 i = 0;
+      {
+        typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+        for (; i + 8 <= length; i += 8) {
+          const vector v1 = *(const vector*)(y0 + i);
+          *(vector*)(a1 + i) = *(const vector*)(y0 + i);
+        }
+      }
+      {
+        typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+        if (i + 4 <= length) {
+          const vector v1 = *(const vector*)(y0 + i);
+          *(vector*)(a1 + i) = *(const vector*)(y0 + i);
+          i += 4;
+        }
+      }
+      for (; i < length; ++i) {
+        TARRY_SCALAR;
+        const float v1 = y0[i];
+        a1[i] = y0[i];
+      }
+    }
+  }
+}
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 first, tarry_i64 last, const struct ENTRY_state* start, struct ENTRY_state* whole) {
+  const tarry_i64 n = p->n;
+  const tarry_i64 chunks = p->chunks;
+  const tarry_i64 chunk_blocks = p->chunk_blocks;
   struct ENTRY_state node[36], fold[36];
   int depth = 0;
   float x0[2048] __attribute__((aligned(64)));
   float y0[2048] __attribute__((aligned(64)));
-  float node0[16], offset0[16];
+  float node0[16] __attribute__((aligned(64))), offset0[16] __attribute__((aligned(64)));
   for (tarry_i64 block = first; block < last; block += 16) {
     const tarry_i64 lines = last - block < 16 ? last - block : 16;
     const int quarters = 4;
     ENTRY_fill0(y0, lines * 128, 2048);
     for (tarry_i64 line = 0; line < lines; ++line) {
       const tarry_i64 k = (block + line) * 128, length = n - k < 128 ? n - k : 128;
-      const float* const a0 = b0 + k;
-      float* const a1 = b1 + k;
-      for (tarry_i64 i = 0; i < length; i += 16) __builtin_prefetch(a0 + 16 * 128 + i, 0, 2);
-      for (tarry_i64 i = 0; i < length; i += 16) __builtin_prefetch(a1 + 16 * 128 + i, 1, 2);
-      {
-        TARRY_INDEPENDENT
-        for (tarry_i64 i = 0; i < length; ++i) {
-          const float v0 = a0[i];
-          y0[line * 128 + i] = v0;
-        }
-      }
+      ENTRY_take(p, j0, line, k, length, y0 + line * 128);
       ENTRY_fill0(y0, line * 128 + length, line * 128 + quarters * 32);
     }
     ENTRY_turn4((const tarry_u32*)y0, 128, (tarry_u32*)x0, 16, quarters * 32, 16);
@@ -194,15 +296,7 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
     ENTRY_turn4((const tarry_u32*)x0, 16, (tarry_u32*)y0, 128, 16, quarters * 32);
     for (tarry_i64 line = 0; line < lines; ++line) {
       const tarry_i64 k = (block + line) * 128, length = n - k < 128 ? n - k : 128;
-      const float* const a0 = b0 + k;
-      float* const a1 = b1 + k;
-      {
-        TARRY_INDEPENDENT
-        for (tarry_i64 i = 0; i < length; ++i) {
-          const float v1 = y0[line * 128 + i];
-          a1[i] = y0[line * 128 + i];
-        }
-      }
+      ENTRY_give(p, j0, line, k, length, y0 + line * 128);
     }
   }
   if (whole) *whole = node[0];

@@ -4,11 +4,13 @@
 #define TARRY_ROLLED
 #define TARRY_PLAIN
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
+#define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
+#define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
 #endif
 #define TARRY_SCALAR __asm__("")
 #endif
@@ -23,36 +25,35 @@ struct ENTRY_params {
   tarry_i64 e1;
   tarry_i64 n1;
 };
-typedef tarry_u32 ENTRY_v4 __attribute__((vector_size(16)));
-static inline ENTRY_v4 ENTRY_low4(ENTRY_v4 a, ENTRY_v4 b) {
-  return TARRY_SHUFFLE(ENTRY_v4, a, b, 0, 4, 1, 5);
-}
-static inline ENTRY_v4 ENTRY_high4(ENTRY_v4 a, ENTRY_v4 b) {
-  return TARRY_SHUFFLE(ENTRY_v4, a, b, 2, 6, 3, 7);
-}
-static __attribute__((noinline)) void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
+typedef tarry_u32 ENTRY_v4 __attribute__((vector_size(16), aligned(4), may_alias));
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
   tarry_i64 c = 0;
-  for (; c + 4 <= columns; c += 4, from += 4 * pitch) {
+  for (; c + 4 <= columns; c += 4, from += 4 * pitch, to += 4) {
+    const tarry_u32* x = from;
+    tarry_u32* y = to;
     tarry_i64 r = 0;
-    for (; r + 4 <= rows; r += 4) {
-      if (r % 16 == 0) for (int k = 0; k < 4; ++k) __builtin_prefetch(from + r + (16 + k) * pitch, 0, 2);
-      ENTRY_v4 x0_0, x0_1, x0_2, x0_3;
-      __builtin_memcpy(&x0_0, from + r + 0 * pitch, 16);
-      __builtin_memcpy(&x0_1, from + r + 1 * pitch, 16);
-      __builtin_memcpy(&x0_2, from + r + 2 * pitch, 16);
-      __builtin_memcpy(&x0_3, from + r + 3 * pitch, 16);
-      const ENTRY_v4 x1_0 = ENTRY_low4(x0_0, x0_2), x1_1 = ENTRY_high4(x0_0, x0_2);
-      const ENTRY_v4 x1_2 = ENTRY_low4(x0_1, x0_3), x1_3 = ENTRY_high4(x0_1, x0_3);
-      const ENTRY_v4 x2_0 = ENTRY_low4(x1_0, x1_2), x2_1 = ENTRY_high4(x1_0, x1_2);
-      const ENTRY_v4 x2_2 = ENTRY_low4(x1_1, x1_3), x2_3 = ENTRY_high4(x1_1, x1_3);
-      __builtin_memcpy(to + (r + 0) * width + c, &x2_0, 16);
-      __builtin_memcpy(to + (r + 1) * width + c, &x2_1, 16);
-      __builtin_memcpy(to + (r + 2) * width + c, &x2_2, 16);
-      __builtin_memcpy(to + (r + 3) * width + c, &x2_3, 16);
+    for (; r + 4 <= rows; r += 4, x += 4, y += 4 * width) {
+      if (r % 16 == 0) for (int k = 0; k < 4; ++k) __builtin_prefetch(x + (16 + k) * pitch, 0, 2);
+      const ENTRY_v4 x0_0 = *(const ENTRY_v4*)(x + 0 * pitch);
+      const ENTRY_v4 x0_1 = *(const ENTRY_v4*)(x + 1 * pitch);
+      const ENTRY_v4 x0_2 = *(const ENTRY_v4*)(x + 2 * pitch);
+      const ENTRY_v4 x0_3 = *(const ENTRY_v4*)(x + 3 * pitch);
+      const ENTRY_v4 x1_0 = TARRY_SHUFFLE(ENTRY_v4, x0_0, x0_2, 0, 4, 1, 5);
+      const ENTRY_v4 x1_1 = TARRY_SHUFFLE(ENTRY_v4, x0_0, x0_2, 2, 6, 3, 7);
+      const ENTRY_v4 x1_2 = TARRY_SHUFFLE(ENTRY_v4, x0_1, x0_3, 0, 4, 1, 5);
+      const ENTRY_v4 x1_3 = TARRY_SHUFFLE(ENTRY_v4, x0_1, x0_3, 2, 6, 3, 7);
+      const ENTRY_v4 x2_0 = TARRY_SHUFFLE(ENTRY_v4, x1_0, x1_2, 0, 4, 1, 5);
+      const ENTRY_v4 x2_1 = TARRY_SHUFFLE(ENTRY_v4, x1_0, x1_2, 2, 6, 3, 7);
+      const ENTRY_v4 x2_2 = TARRY_SHUFFLE(ENTRY_v4, x1_1, x1_3, 0, 4, 1, 5);
+      const ENTRY_v4 x2_3 = TARRY_SHUFFLE(ENTRY_v4, x1_1, x1_3, 2, 6, 3, 7);
+      *(ENTRY_v4*)(y + 0 * width) = x2_0;
+      *(ENTRY_v4*)(y + 1 * width) = x2_1;
+      *(ENTRY_v4*)(y + 2 * width) = x2_2;
+      *(ENTRY_v4*)(y + 3 * width) = x2_3;
     }
-    for (; r < rows; ++r) for (int k = 0; k < 4; ++k) to[r * width + c + k] = from[r + k * pitch];
+    for (; r < rows; ++r, ++x, y += width) for (int k = 0; k < 4; ++k) y[k] = x[k * pitch];
   }
-  for (; c < columns; ++c, from += pitch) for (tarry_i64 r = 0; r < rows; ++r) to[r * width + c] = from[r];
+  for (; c < columns; ++c, from += pitch, ++to) for (tarry_i64 r = 0; r < rows; ++r) to[r * width] = from[r];
 }
 void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 t0_0 = p->t0_0;
