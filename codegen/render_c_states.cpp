@@ -190,7 +190,9 @@ void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
   for (const std::uint32_t r : reductions()) {
     const Reduction& reduction = ir.reductions[r];
     if (has_vectors(r)) {
-      vector_function(r);
+      vector_function(r, std::ranges::all_of(reductions(), [&](std::uint32_t s) {
+                        return !has_vectors(s) || vector_name(s) != vector_name(r) || in_place(ir.reductions[s].args[0]);
+                      }));
       continue;
     }
     std::string inputs;

@@ -20,6 +20,7 @@ namespace tarry::codegen {
 
 inline constexpr int kSerial = 32;        ///< longest axis that is folded left to right
 inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at once
+inline constexpr std::size_t kCached = std::size_t{1} << 20;  ///< bytes that a second cache may hold
 inline constexpr int kFew = 8;            ///< elements of a tile for which no function is called
 inline constexpr int kPart = 256;         ///< points between which those that follow are asked for
 
@@ -132,7 +133,8 @@ class StateWriter : public CWriter {
   void vector_types(std::uint32_t r, int lanes);
   void vector_padding(std::uint32_t r, int lanes);
   [[nodiscard]] static std::string upper_half(const std::string& vector, int lanes, int count);
-  void vector_function(std::uint32_t r);
+  void vector_function(std::uint32_t r, bool in_place);
+  void ask_for_next_run(std::string_view address, std::uint32_t r);
   void plain_node(std::uint32_t r);
   [[nodiscard]] int extreme_lanes(std::uint32_t r) const;
   [[nodiscard]] std::string x86(std::uint32_t r, std::string_view name) const;

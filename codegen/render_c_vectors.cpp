@@ -46,8 +46,8 @@ std::string StateWriter::upper_half(const std::string& vector, int lanes, int co
 }
 
 /// plain_node() of vectors, at most eight lanes: each combines all lanes that end in it, then its upper half with its lower one.
-/// All reductions of one operation and type share the function.
-void StateWriter::vector_function(std::uint32_t r) {
+/// All reductions of one operation and type share the function; `in_place`: they read memory as it lies.
+void StateWriter::vector_function(std::uint32_t r, bool in_place) {
   if (!written_.insert(vector_name(r)).second) return;
   const Reduction& reduction = ir.reductions[r];
   const std::string type = accumulator(r);
@@ -73,6 +73,11 @@ void StateWriter::vector_function(std::uint32_t r) {
   open("for (tarry_i64 q = 0; q < blocks; ++q)");
   line("const tarry_i64 m = length - q * 128;");
   quarters(r, 'y', "x + q * 128");
+  if (in_place) {  // one stream keeps too few lines under way by itself; what the second cache holds is not asked for
+    open(fmt::format("if (n >= {})", kCached / static_cast<std::size_t>(size)));
+    ask_for_next_run("x + q * 128", r);
+    close();
+  }
   line(fmt::format("const vector s{} = {};", lanes, tree(0, lanes)));
   for (int l = lanes; l > 2; l /= 2) {
     const std::string s = fmt::format("s{}", l);
@@ -85,6 +90,12 @@ void StateWriter::vector_function(std::uint32_t r) {
   line(fmt::format("  for (tarry_i64 at = 0; at + step < blocks; at += 2 * step) node[at] = {};", combine("node[at]", "node[at + step]")));
   line("return node[0];");
   close();
+}
+
+/// A block's lines, one run after the block at `address`.
+void StateWriter::ask_for_next_run(std::string_view address, std::uint32_t r) {
+  for (std::size_t l = 0; l < 128; l += kLine / itemsize(ir.reductions[r].dtype))
+    line(fmt::format("__builtin_prefetch({} + {});", address, static_cast<std::size_t>(segment_length()) + l));
 }
 
 /// Lanes of vectors of extremes: x86 compares 32 bytes into a vector, and more into a mask.
@@ -135,8 +146,7 @@ void StateWriter::extreme_node(std::uint32_t r, bool in_place) {
   line("const tarry_i64 m = length - q * 128;");
   quarters(r, 'y', "x + q * 128");
   if (in_place)  // more instructions a line than keep enough lines under way: the next run is asked for
-    for (std::size_t l = 0; l < 128; l += kLine / itemsize(reduction.dtype))
-      line(fmt::format("__builtin_prefetch(y0 + {});", static_cast<std::size_t>(segment_length()) + l));
+    ask_for_next_run("y0", r);
   open(fmt::format("for (int l = 0; l < 32; l += {})", kVectors / 4 * lanes));
   for (int k = 0; k < kVectors; ++k) line(fmt::format("const vector x{} = *(const vector*)(y{} + l + {});", k, k / 4, lanes * (k % 4)));
   std::string pairs;
