@@ -223,6 +223,7 @@ struct KernelIr {
   /// The dtype in which a lane counts.
   [[nodiscard]] Dtype lane_dtype(std::size_t reduction) const;
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
+  [[nodiscard]] int exact_rows() const;  ///< the Serial schedules on a GPU: rows of up to so many elements have a class for each length
 
  private:
   [[nodiscard]] int steps_tile(int dimension) const;
@@ -250,12 +251,13 @@ constexpr int row_class(std::int64_t n) {
 
 inline constexpr int kShortLoop = 4;              ///< steps that registers hold at once
 inline constexpr int kShortRow = 8;               ///< elements of a row that later stages come back to
-/// Class of rows of n <= 32 elements, one thread each: n up to `exact`, kShortLoop or kShortRow, then a power of two; of nothing, 0.
+/// Class of rows of n <= 32 elements, one thread each: n up to `exact`, KernelIr::exact_rows(), then a power of two; of nothing, 0.
 constexpr int serial_class(std::int64_t n, int exact) {
   int elements = n <= exact ? static_cast<int>(n) : exact;
   while (elements < n) elements *= 2;
   return elements;
 }
+inline int KernelIr::exact_rows() const { return is_row() ? kShortRow : kShortLoop; }
 /// The power of two from `least` on that n fits in.
 constexpr int power_class(std::int64_t n, int least) {
   while (least < n) least *= 2;

@@ -138,7 +138,7 @@ class Scheduler {
     if (!target_.is_cuda()) return;
     const bool held = args_.reduced <= kPartRowExtent || (args_.reduced > kWarpRowExtent && args_.reduced <= kHeldRowExtent);
     if (ir_.schedule == Schedule::ReduceInner && held && ir_.loops.empty()) ir_.schedule = Schedule::RowInner;
-    if (serial) ir_.rows_class = serial_class(args_.reduced, ir_.is_row() ? kShortRow : kShortLoop);
+    if (serial) ir_.rows_class = serial_class(args_.reduced, ir_.exact_rows());
     if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
     if (ir_.schedule == Schedule::RowInner) {
       ir_.rows_class = row_class(args_.reduced);

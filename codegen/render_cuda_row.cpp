@@ -183,6 +183,7 @@ Choices choices(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
   all.insert(all.begin(), {"$PART", std::to_string(tile.part())});
   all.insert(all.begin(), {"$HELD", tile.cluster > 1 ? "$S_held(p)" : "(int)p.n"});
   all.insert(all.begin(), {"$ROLL", plan.kept.empty() ? " 1" : ""});  // what is held has to have a fixed place
+  // The node of whole blocks counts on four steps.
   all.emplace_back("$WHOLE", ir.half_block ? "false" : "p.n == $V");
   all.emplace_back("$Z", std::to_string(stage.number));
   all.emplace_back("$V", std::to_string(tile.unit()));

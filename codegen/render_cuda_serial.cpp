@@ -33,7 +33,7 @@ bool holds_row(const KernelIr& ir) { return ir.rows_class > 0 && (ir.is_row() ||
 int longest(const KernelIr& ir) { return ir.rows_class > 0 ? ir.rows_class : 32; }
 
 /// Whether all rows have as many.
-bool is_exact(const KernelIr& ir) { return ir.rows_class > 0 && ir.rows_class <= (ir.is_row() ? kShortRow : kShortLoop); }
+bool is_exact(const KernelIr& ir) { return ir.rows_class > 0 && ir.rows_class <= ir.exact_rows(); }
 
 bool passes_through(const KernelIr& ir, std::uint32_t access) {
   const Access& a = ir.accesses[access];
@@ -157,7 +157,7 @@ constexpr std::string_view kRow = R"(  if ((int)threadIdx.x < rows) {
     const $N_row r = $N_begin(p, t, 0);
 )";
 
-/// Of a reduction alone.
+/// Of a reduction alone, and of rows of nothing.
 constexpr std::string_view kStage = R"(    $S_state s$Z = {};$NOTHING
 #pragma unroll 4
     for (int k = 0; k < n; ++k) {

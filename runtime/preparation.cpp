@@ -1,8 +1,6 @@
 // Devices, libraries, leaves and room.
 #include "runtime/preparation.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "runtime/chunks.h"
