@@ -4,6 +4,7 @@
 #include <tarry/tarry.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -121,11 +122,40 @@ std::vector<Row> of_axes(double bytes) {
   return rows;
 }
 
+/// Images of pixels and of planes of values, with other orders of their axes; matrices of any size, transposed.
+std::vector<Row> of_images(double bytes) {
+  std::vector<Row> rows;
+  const auto add = [&](const std::string& name, const ta::Array& x, const ta::Axes& axes) {
+    const double moved = 2.0 * static_cast<double>(x.size() * static_cast<std::int64_t>(ta::itemsize(x.dtype())));
+    rows.push_back({name, moved, true, [x, axes] { return ta::permute_dims(x, axes) + ta::ones({}, x.dtype()); }});
+  };
+  for (const ta::Dtype dtype : {ta::float32, ta::uint8, ta::float16}) {
+    const auto count = static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(ta::itemsize(dtype));
+    const std::string type(ta::name(dtype));
+    for (const std::int64_t values : {2, 3, 4, 8}) {
+      const std::int64_t width = 1920, height = count / values / width;
+      const std::string of = fmt::format("images, {} pixels of {} ", type, values);
+      const ta::Array pixels = filled({height, width, values}, dtype), planes = filled({values, height, width}, dtype);
+      add(of + "to planes", pixels, {2, 0, 1});
+      add(of + "to rows of planes", pixels, {0, 2, 1});
+      add(of + "transposed", pixels, {1, 0, 2});
+      add(of + "to transposed planes", pixels, {2, 1, 0});
+      add(of + "to columns of planes", pixels, {1, 2, 0});
+      add(of + "from planes", planes, {1, 2, 0});
+      add(of + "from transposed planes", planes, {2, 1, 0});
+    }
+    const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(count)));
+    for (const std::int64_t height : {8192L, 8191L, 3000L})
+      for (const std::int64_t width : {side / 32 * 32, side / 32 * 32 + 16, side / 32 * 32 + 15}) add(fmt::format("images, {} matrix {} x {}", type, height, width), filled({height, width}, dtype), {1, 0});
+  }
+  return rows;
+}
+
 void run(bool gpu, double bytes, const std::string& filter) {
   const ta::Scope placed(gpu ? ta::cuda() : ta::cpu);
   const bench::Ceilings ceilings = bench::measure_ceilings(gpu);
   fmt::print("ceilings in GB/s: copy {:.0f}, read {:.0f}\n", 1e-9 * ceilings.copy, 1e-9 * ceilings.read);
-  for (const auto& make : {of_dtypes, of_layouts, of_axes})
+  for (const auto& make : {of_dtypes, of_layouts, of_axes, of_images})
     for (const Row& row : make(bytes))
       if (row.name.find(filter) != std::string::npos) print(row, ceilings);
 }

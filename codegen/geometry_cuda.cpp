@@ -101,10 +101,12 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       g.outer_tiles = divide_up(outer, std::int64_t{kThreads} * ir.vector * pointwise_groups(ir));
       break;
     case Schedule::Stencil:
+    case Schedule::Planes:
     case Schedule::Transpose:
     case Schedule::Steps:
       for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= divide_up(args.extents[d], ir.tile(d));
       if (ir.schedule == Schedule::Stencil) g.outer_tiles = divide_up(g.outer_tiles, kThreads);
+      if (ir.schedule == Schedule::Planes) g.outer_tiles = divide_up(g.outer_tiles, std::int64_t{kThreads} * planes_tiles(ir));
       break;
     case Schedule::ReduceSerial:
     case Schedule::RowSerial:

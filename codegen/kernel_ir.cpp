@@ -29,6 +29,8 @@ const char* text(Schedule s) {
       return "row_inner";
     case Schedule::Stencil:
       return "stencil";
+    case Schedule::Planes:
+      return "planes";
     case Schedule::Transpose:
       return "transpose";
     case Schedule::Steps:
@@ -355,6 +357,10 @@ void verify_tiles(const KernelIr& ir) {
   } else if (ir.schedule == Schedule::Stencil) {
     if (ir.rank < 1 || ir.tile_rows < 1 || ir.tile_rows > 8 || ir.vector > 8 || (ir.rank == 1 && ir.tile_rows > 1))
       broken(ir, "a tile of up to 8 rows and 8 columns");
+  } else if (ir.schedule == Schedule::Planes) {
+    if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "planes lie along a dimension before the last one");
+    if (ir.tile_rows < 2 || ir.tile_rows > 4 || ir.vector > 4) broken(ir, "a tile of up to 4 planes and 4 columns");
+    return;
   } else {
     if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
     if (ir.tile_rows % 8 != 0 || ir.vector > 4) broken(ir, "an edge of a tile");

@@ -73,6 +73,7 @@ enum class Schedule : std::uint8_t {
   RowSerial,     ///< several stages, n <= 32: one thread per outer index
   RowInner,      ///< several stages, or on a GPU a row that a thread block holds: part of one or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
+  Planes,        ///< pointwise, on a GPU: some accesses have the elements of a short dimension side by side, others apart; a thread has all of them
   Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a square tile
   Steps,         ///< several steps of shifted views: a thread block (on a CPU a thread) computes a tile and what is around it
   ScanSerial,    ///< a thread per outer index (on a CPU a thread for rows_class of them side by side)
@@ -168,10 +169,10 @@ struct KernelIr {
   bool wide_index = false;              ///< offsets need 64 bits
   int rank = 0;                         ///< outer dimensions
   int vector = 1;                       ///< elements per memory access along the vector dimension
-  /// Stencil: a thread computes tile_rows rows of `vector` columns; Transpose: edge; Steps: the same as Stencil, and the rows
+  /// Stencil: a thread computes tile_rows rows of `vector` columns; Planes: the same, all rows; Transpose: edge; Steps: the same as Stencil, and the rows
   /// and columns of a work item on a CPU.
   int tile_rows = 1;
-  int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous
+  int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous; Planes: the short one
   /// On a GPU. ReduceInner: warps per row, 1 or 8; ReduceOuter: column_class of the last outer dimension where it is shorter than
   /// a warp is wide and a thread block has its columns alone; RowInner: row_class(n); the Serial schedules: serial_class(n);
   /// Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread block, one below the other; ScanTiles:
@@ -199,9 +200,9 @@ struct KernelIr {
   [[nodiscard]] bool is_contraction() const { return schedule == Schedule::Contract || schedule == Schedule::ContractReduce; }
   /// No reduction: every instruction runs once per point.
   [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || schedule == Schedule::Contract || has_tiles(); }
-  [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Transpose || schedule == Schedule::Steps; }
+  [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Planes || schedule == Schedule::Transpose || schedule == Schedule::Steps; }
   /// The dimension of a tile's rows, -1 where there is none; its columns are the last dimension.
-  [[nodiscard]] int row_dimension() const { return schedule == Schedule::Transpose ? cross : rank - 2; }
+  [[nodiscard]] int row_dimension() const { return schedule == Schedule::Transpose || schedule == Schedule::Planes ? cross : rank - 2; }
   /// Points of a tile along an outer dimension, where the schedule has tiles.
   [[nodiscard]] int tile(int dimension) const {
     if (schedule == Schedule::Steps) return steps_tile(dimension);
@@ -232,6 +233,14 @@ struct KernelIr {
 /// Whether a value is that of an iota access.
 inline bool is_iota(const KernelIr& ir, Value v) {
   return ir.instrs[v].kind == InstrKind::Load && ir.accesses[ir.instrs[v].index].buffer == kNone;
+}
+
+/// Elements of a run of `count` that one load or store takes: a power of two, of at most 16 bytes, that divides the run.
+inline int run_part(const KernelIr& ir, std::uint32_t access, int count) {
+  const auto size = static_cast<int>(itemsize(ir.buffers[ir.accesses[access].buffer]));
+  int part = count & -count;
+  while (part > 1 && part * size > 16) part /= 2;
+  return part;
 }
 
 inline constexpr int kTreeBlock = 128;  ///< elements of a block of tree R

@@ -263,6 +263,7 @@ std::string_view schedule_word(Schedule s) {
     case Schedule::RowSerial: return "short_rows";
     case Schedule::RowInner: return "rows";
     case Schedule::Stencil: return "stencil";
+    case Schedule::Planes: return "planes";
     case Schedule::Transpose: return "transpose";
     case Schedule::Steps: return "steps";
     case Schedule::ScanSerial: return "short_scan";

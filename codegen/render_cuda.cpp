@@ -14,6 +14,7 @@ KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   if (ir.is_contraction()) return cuda::render_contract(ir);
   if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
   if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
+  if (ir.schedule == Schedule::Planes) return cuda::render_planes(ir);
   if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
   if (ir.schedule == Schedule::Steps) return cuda::render_steps(ir, target);
   if (ir.is_scan()) return cuda::render_scan(ir);
@@ -46,6 +47,7 @@ int items(const KernelIr& ir) {
     case Schedule::Pointwise:
     case Schedule::Stencil:
     case Schedule::Steps:
+    case Schedule::Planes:
     case Schedule::Transpose: return ir.vector;
     case Schedule::ReduceSerial: return 1;
     case Schedule::ReduceInner:

@@ -50,6 +50,8 @@ struct OuterTile {
   [[nodiscard]] bool narrow() const { return width < 32; }  ///< a tile is all columns of the last outer dimension
 };
 OuterTile outer_tile(const KernelIr& ir);
+/// Tiles that a thread of a Planes kernel computes.
+int planes_tiles(const KernelIr& ir);
 
 /// Whether an access loads along the reduced axis.
 bool streams(const Access& a);
@@ -224,6 +226,7 @@ int serial_rows(const KernelIr& ir);
 
 KernelSource render_pointwise(const KernelIr& ir);
 KernelSource render_stencil(const KernelIr& ir);
+KernelSource render_planes(const KernelIr& ir);
 KernelSource render_transpose(const KernelIr& ir);
 KernelSource render_steps(const KernelIr& ir, const graph::Target& target);
 KernelSource render_serial(const KernelIr& ir);

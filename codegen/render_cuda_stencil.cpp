@@ -82,7 +82,7 @@ class Writer final : public TileWriter {
 
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return at_point(guard); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "c"); }
-  [[nodiscard]] const char* result_index() const override { return "c"; }
+  [[nodiscard]] std::string result_index(std::uint32_t) const override { return "c"; }
   [[nodiscard]] std::string loaded(const Instr& in) const override {
     const Access& a = access(in.index);
     const std::string element = window_element(a.window, a.row, a.column);

@@ -49,7 +49,7 @@ class Writer final : public TileWriter {
   [[nodiscard]] std::string loaded(const Instr& in) const override { return fmt::format("k{}[r][c]", in.index); }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return fmt::format("(whole || (rs{0} >> r & cs{0} >> c & 1u))", guard); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "c"); }
-  [[nodiscard]] const char* result_index() const override { return "c"; }
+  [[nodiscard]] std::string result_index(std::uint32_t) const override { return "c"; }
 
   void each(const char* i, int count) {
     out_.label("#pragma unroll");

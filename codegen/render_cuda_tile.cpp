@@ -112,7 +112,7 @@ void TileWriter::point() {
         out_.line(head + (access(in.index).buffer == kNone ? sum_text("t." + name(in.index), counted(in.index)) : loaded(in)) + ";");
         break;
       case InstrKind::Inside: out_.line(fmt::format("{}{};", head, inside(in.index))); break;
-      case InstrKind::Store: out_.line(fmt::format("y{}[{}] = {};", in.index, result_index(), operand(in.args[0]))); break;
+      case InstrKind::Store: out_.line(fmt::format("y{}[{}] = {};", in.index, result_index(in.index), operand(in.args[0]))); break;
       case InstrKind::Compute: {
         std::vector<std::string> operands;
         for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i]));

@@ -22,8 +22,8 @@ class TileWriter {
   [[nodiscard]] virtual std::string inside(std::uint32_t guard) const = 0;
   /// What an iota adds at the point.
   [[nodiscard]] virtual std::string counted(std::uint32_t access) const = 0;
-  /// Index of the point among the results of its thread that one store takes.
-  [[nodiscard]] virtual const char* result_index() const = 0;
+  /// Index of the point among the results of its thread that one store takes to memory.
+  [[nodiscard]] virtual std::string result_index(std::uint32_t access) const = 0;
 
   [[nodiscard]] const Access& access(std::uint32_t a) const { return ir_.accesses[a]; }
   [[nodiscard]] std::string type(std::uint32_t a) const { return c_type(ir_.buffers[access(a).buffer]); }

@@ -2,7 +2,8 @@
 //
 // A thread block computes a square tile. What the crossed loads need is read along their own contiguous dimension, put
 // into shared memory and read back across; everything else goes from memory to registers directly. All loads come first.
-// Rows in shared memory are padded to an odd number of words, so that reading across meets every bank.
+// Rows in shared memory are padded to an odd number of words, so that reading across meets every bank; where a thread reads
+// `vector` neighbouring rows, they are dealt by that, and the rows that a warp reads at once are neighbours.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -39,16 +40,18 @@ class Writer final : public TileWriter {
     bool crossed;
   };
 
+  /// Where a row of the tile lies in shared memory.
+  [[nodiscard]] std::string dealt(const std::string& row) const { return ir_.vector > 1 ? fmt::format("{0} % {1} * {2} + {0} / {1}", row, ir_.vector, lanes_) : row; }
   /// Columns that a thread holds of a load.
   [[nodiscard]] int width(const Load& l) const { return l.crossed || along_columns(l.access) ? ir_.vector : 1; }
   [[nodiscard]] std::string loaded(const Instr& in) const override {
     const Load& l = *std::find_if(loads_.begin(), loads_.end(), [&](const Load& x) { return x.access == in.index; });
-    if (l.crossed) return fmt::format("s.s{}[lane + j][r]", in.index);
+    if (l.crossed) return fmt::format("s.s{}[{}][r]", in.index, ir_.vector > 1 ? fmt::format("j * {} + lane / {}", lanes_, ir_.vector) : "lane + j");
     return fmt::format("x{}[i][{}]", in.index, width(l) > 1 ? "j" : "0");
   }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return fmt::format("(whole || ({}))", all_hold(guard, "r", "lane + j")); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "(lane + j)"); }
-  [[nodiscard]] const char* result_index() const override { return "j"; }
+  [[nodiscard]] std::string result_index(std::uint32_t) const override { return "j"; }
 
   [[nodiscard]] std::string all_hold(std::uint32_t guard, const std::string& row, const std::string& column) const {
     std::string all;
@@ -85,7 +88,7 @@ class Writer final : public TileWriter {
     }
     steps();
     for (const Load& l : loads_)
-      if (l.crossed) out_.line(fmt::format("$N_put<{}, {}>(&s.s{}[r][lane], {}u, x{}[i]);", type(l.access), ir_.vector, l.access, (1u << ir_.vector) - 1, l.access));
+      if (l.crossed) out_.line(fmt::format("$N_put<{}, {}>(&s.s{}[{}][lane], {}u, x{}[i]);", type(l.access), ir_.vector, l.access, dealt("r"), (1u << ir_.vector) - 1, l.access));
     out_.close();
     out_.line("__syncthreads();");
     steps();

@@ -35,6 +35,25 @@ inline Lowered lowered(const Maker& m, const char* target_name = "sm_90") {
   return l;
 }
 
+/// Axis i of the result is axis axes[i] of x.
+inline GraphEdge permuted(Maker& m, GraphEdge x, const std::vector<int>& axes) {
+  Dims to;
+  IndexMap map;
+  map.size = static_cast<int>(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    to.push_back(m.shape(x)[axes[i]]);
+    map[axes[i]] = {static_cast<int>(i), 0, 1};
+  }
+  return m.view(x, map, to);
+}
+
+inline Maker permute(const Dims& shape, const std::vector<int>& axes, Dtype d = float32) {
+  Maker m;
+  const GraphEdge x = m.leaf(shape, d);
+  m.g.roots = {permuted(m, x, axes)};
+  return m;
+}
+
 /// Memory of a kernel, leaves as the graph has them, outputs poisoned; with room on both sides, poisoned too.
 struct Buffers {
   Buffers(const Maker& m, const Lowered& l) {
