@@ -1,7 +1,6 @@
-// choose_planes(): some accesses keep the elements of a short dimension side by side, as pixels keep their colours, and
+// choose_planes(): some accesses keep the elements of a short dimension side by side, as pixels keep their values, and
 // others apart, as planes.
 #include <algorithm>
-#include <numeric>
 
 #include "codegen/selection.h"
 

@@ -3,25 +3,16 @@
 // A thread computes all elements of that dimension, the rows of its tile, at one column, or at as many as have four bytes.
 // So what one side has side by side is contiguous in a thread, and what the other side has apart is contiguous along a
 // warp; nothing goes through shared memory. All loads come first.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "codegen/render_cuda_tile.h"
-#include "support/check.h"
 
 namespace tarry::codegen::cuda {
 namespace {
 
 class Writer final : public TileWriter {
  public:
-  explicit Writer(const KernelIr& ir) : TileWriter(ir), planes_(ir.tile_rows) {
-    for (const Instr& in : ir_.instrs) {
-      if (in.kind != InstrKind::Load || access(in.index).buffer == kNone) continue;
-      const auto same = [&](const Load& l) { return l.access == in.index; };
-      if (std::none_of(loads_.begin(), loads_.end(), same)) loads_.push_back({in.index, in.guard});
-    }
-  }
+  explicit Writer(const KernelIr& ir) : TileWriter(ir), planes_(ir.tile_rows), loads_(buffer_loads()) {}
 
   KernelSource run() {
     place();
@@ -33,10 +24,6 @@ class Writer final : public TileWriter {
   }
 
  private:
-  struct Load {
-    std::uint32_t access, guard;
-  };
-
   [[nodiscard]] bool side_by_side(std::uint32_t a) const {
     return access(a).strides[static_cast<std::size_t>(ir_.cross)] == StrideClass::One && access(a).strides.back() == StrideClass::Any;
   }
@@ -52,11 +39,7 @@ class Writer final : public TileWriter {
   [[nodiscard]] std::string loaded(const Instr& in) const override { return fmt::format("x.a{}[{}]", in.index, index(in.index)); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "j"); }
   [[nodiscard]] std::string result_index(std::uint32_t a) const override { return index(a); }
-  [[nodiscard]] std::string inside(std::uint32_t guard) const override {
-    std::string all;
-    for (const GuardTerm& term : ir_.guards[guard].terms) all += (all.empty() ? "(" : " && ") + holds(term, "r", "j");
-    return all + ")";
-  }
+  [[nodiscard]] std::string inside(std::uint32_t guard) const override { return fmt::format("({})", all_hold(guard, "r", "j")); }
 
   void loads() {
     std::string fields;
@@ -158,7 +141,7 @@ class Writer final : public TileWriter {
   }
 
   const int planes_;
-  std::vector<Load> loads_;
+  const std::vector<Load> loads_;
 };
 
 }  // namespace

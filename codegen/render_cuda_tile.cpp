@@ -1,6 +1,8 @@
 // CUDA C: what the schedules of tiles share.
 #include "codegen/render_cuda_tile.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace tarry::codegen::cuda {
@@ -46,6 +48,22 @@ std::string TileWriter::holds(const GuardTerm& term, const std::string& row, con
   const char* word = ir_.wide_index ? "tarry_u64" : "tarry_u32";
   const std::string at = sum_text("t." + name(term.access), offset(term.access, row, column));
   return fmt::format("({})({}) < ({})p.{}", word, at, word, slot_name({SlotKind::Scalar, term.extent}));
+}
+
+std::string TileWriter::all_hold(std::uint32_t guard, const std::string& row, const std::string& column) const {
+  std::string all;
+  for (const GuardTerm& term : ir_.guards[guard].terms) all += (all.empty() ? "" : " && ") + holds(term, "(" + row + ")", "(" + column + ")");
+  return all;
+}
+
+std::vector<TileWriter::Load> TileWriter::buffer_loads() const {
+  std::vector<Load> found;
+  for (const Instr& in : ir_.instrs) {
+    if (in.kind != InstrKind::Load || access(in.index).buffer == kNone) continue;
+    const auto same = [&](const Load& l) { return l.access == in.index; };
+    if (std::none_of(found.begin(), found.end(), same)) found.push_back({in.index, in.guard});
+  }
+  return found;
 }
 
 /// A term is linear along rows or along columns: it holds in the tile where it holds at both ends.

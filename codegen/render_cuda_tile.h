@@ -37,6 +37,13 @@ class TileWriter {
   [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column) const;
   /// Whether a term of a guard holds at a row and a column of the tile.
   [[nodiscard]] std::string holds(const GuardTerm& term, const std::string& row, const std::string& column) const;
+  /// The same of all terms.
+  [[nodiscard]] std::string all_hold(std::uint32_t guard, const std::string& row, const std::string& column) const;
+  struct Load {
+    std::uint32_t access, guard;
+  };
+  /// Loads of buffers, each access once.
+  [[nodiscard]] std::vector<Load> buffer_loads() const;
   /// Whether all points of the tile are there and all guards hold at them.
   [[nodiscard]] std::string whole() const;
   /// Loads and stores of runs of elements: $N_get, $N_put.

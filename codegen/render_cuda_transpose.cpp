@@ -18,13 +18,7 @@ constexpr int kRowsAtOnce = 8;  // that the threads of a block cover
 
 class Writer final : public TileWriter {
  public:
-  explicit Writer(const KernelIr& ir) : TileWriter(ir), edge_(ir.tile_rows), lanes_(edge_ / ir.vector), steps_(edge_ / kRowsAtOnce) {
-    for (const Instr& in : ir_.instrs) {
-      if (in.kind != InstrKind::Load || access(in.index).buffer == kNone) continue;
-      const auto same = [&](const Load& l) { return l.access == in.index; };
-      if (std::none_of(loads_.begin(), loads_.end(), same)) loads_.push_back({in.index, in.guard, ir_.crosses(in.index)});
-    }
-  }
+  explicit Writer(const KernelIr& ir) : TileWriter(ir), edge_(ir.tile_rows), lanes_(edge_ / ir.vector), steps_(edge_ / kRowsAtOnce), loads_(buffer_loads()) {}
 
   KernelSource run() {
     place();
@@ -35,34 +29,24 @@ class Writer final : public TileWriter {
   }
 
  private:
-  struct Load {
-    std::uint32_t access, guard;
-    bool crossed;
-  };
-
+  [[nodiscard]] bool is_crossed(const Load& l) const { return ir_.crosses(l.access); }
   /// Where a row of the tile lies in shared memory.
   [[nodiscard]] std::string dealt(const std::string& row) const { return ir_.vector > 1 ? fmt::format("{0} % {1} * {2} + {0} / {1}", row, ir_.vector, lanes_) : row; }
   /// Columns that a thread holds of a load.
-  [[nodiscard]] int width(const Load& l) const { return l.crossed || along_columns(l.access) ? ir_.vector : 1; }
+  [[nodiscard]] int width(const Load& l) const { return is_crossed(l) || along_columns(l.access) ? ir_.vector : 1; }
   [[nodiscard]] std::string loaded(const Instr& in) const override {
     const Load& l = *std::find_if(loads_.begin(), loads_.end(), [&](const Load& x) { return x.access == in.index; });
-    if (l.crossed) return fmt::format("s.s{}[{}][r]", in.index, ir_.vector > 1 ? fmt::format("j * {} + lane / {}", lanes_, ir_.vector) : "lane + j");
+    if (is_crossed(l)) return fmt::format("s.s{}[{}][r]", in.index, ir_.vector > 1 ? fmt::format("j * {} + lane / {}", lanes_, ir_.vector) : "lane + j");
     return fmt::format("x{}[i][{}]", in.index, width(l) > 1 ? "j" : "0");
   }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return fmt::format("(whole || ({}))", all_hold(guard, "r", "lane + j")); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "(lane + j)"); }
   [[nodiscard]] std::string result_index(std::uint32_t) const override { return "j"; }
 
-  [[nodiscard]] std::string all_hold(std::uint32_t guard, const std::string& row, const std::string& column) const {
-    std::string all;
-    for (const GuardTerm& term : ir_.guards[guard].terms) all += (all.empty() ? "" : " && ") + holds(term, "(" + row + ")", "(" + column + ")");
-    return all;
-  }
-
   void shared() {
     out_.open("struct alignas(16) $N_shared");
     for (const Load& l : loads_) {
-      if (!l.crossed) continue;
+      if (!is_crossed(l)) continue;
       const int padding = std::max(ir_.vector, 4 / static_cast<int>(itemsize(ir_.buffers[access(l.access).buffer])));
       out_.line(fmt::format("{} s{}[{}][{}];", type(l.access), l.access, edge_, edge_ + std::max(1, padding)));
     }
@@ -81,14 +65,14 @@ class Writer final : public TileWriter {
     out_.line(fmt::format("const int lane = (int)(threadIdx.x % {}) * {}, first = (int)(threadIdx.x / {});", lanes_, ir_.vector, lanes_));
     for (const bool crossed : {true, false}) {
       for (const Load& l : loads_) {
-        if (l.crossed != crossed) continue;
+        if (is_crossed(l) != crossed) continue;
         out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(l.access), l.access, steps_, width(l)));
         load(l);
       }
     }
     steps();
     for (const Load& l : loads_)
-      if (l.crossed) out_.line(fmt::format("$N_put<{}, {}>(&s.s{}[{}][lane], {}u, x{}[i]);", type(l.access), ir_.vector, l.access, dealt("r"), (1u << ir_.vector) - 1, l.access));
+      if (is_crossed(l)) out_.line(fmt::format("$N_put<{}, {}>(&s.s{}[{}][lane], {}u, x{}[i]);", type(l.access), ir_.vector, l.access, dealt("r"), (1u << ir_.vector) - 1, l.access));
     out_.close();
     out_.line("__syncthreads();");
     steps();
@@ -119,7 +103,7 @@ class Writer final : public TileWriter {
   /// Crossed: the thread's row is a column of the tile, and its columns are rows.
   void load(const Load& l) {
     steps();
-    if (l.crossed) {
+    if (is_crossed(l)) {
       wanted("lane + j", "r", l.guard);
       move("get", l.access, "lane", "r", fmt::format("x{}[i]", l.access));
     } else {
@@ -152,7 +136,7 @@ class Writer final : public TileWriter {
   }
 
   const int edge_, lanes_, steps_;
-  std::vector<Load> loads_;
+  const std::vector<Load> loads_;
 };
 
 }  // namespace

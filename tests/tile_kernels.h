@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -52,6 +53,13 @@ inline Maker permute(const Dims& shape, const std::vector<int>& axes, Dtype d = 
   const GraphEdge x = m.leaf(shape, d);
   m.g.roots = {permuted(m, x, axes)};
   return m;
+}
+
+/// The verifier refuses a kernel that was good before `change`.
+inline void check_refused(KernelIr ir, const std::function<void(KernelIr&)>& change) {
+  codegen::verify(ir);
+  change(ir);
+  CHECK_THROWS_AS(codegen::verify(ir), InternalError);
 }
 
 /// Memory of a kernel, leaves as the graph has them, outputs poisoned; with room on both sides, poisoned too.
