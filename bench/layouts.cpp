@@ -133,16 +133,20 @@ std::vector<Row> of_images(double bytes) {
     const auto count = static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(ta::itemsize(dtype));
     const std::string type(ta::name(dtype));
     for (const std::int64_t values : {2, 3, 4, 8}) {
-      const std::int64_t width = 1920, height = count / values / width;
-      const std::string of = fmt::format("images, {} pixels of {} ", type, values);
-      const ta::Array pixels = filled({height, width, values}, dtype), planes = filled({values, height, width}, dtype);
-      add(of + "to planes", pixels, {2, 0, 1});
-      add(of + "to rows of planes", pixels, {0, 2, 1});
-      add(of + "transposed", pixels, {1, 0, 2});
-      add(of + "to transposed planes", pixels, {2, 1, 0});
-      add(of + "to columns of planes", pixels, {1, 2, 0});
-      add(of + "from planes", planes, {1, 2, 0});
-      add(of + "from transposed planes", planes, {2, 1, 0});
+      const std::int64_t width = 1920, height = count / values / width / 64 * 64;
+      for (const std::int64_t more : {0, 1}) {
+        const ta::Array pixels = filled({height + more, width, values}, dtype), planes = filled({values, height + more, width}, dtype);
+        const std::string of = fmt::format("images, {} pixels of {}{} ", type, values, more > 0 ? ", odd heights," : "");
+        if (more == 0) {
+          add(of + "to planes", pixels, {2, 0, 1});
+          add(of + "to rows of planes", pixels, {0, 2, 1});
+          add(of + "from planes", planes, {1, 2, 0});
+        }
+        add(of + "transposed", pixels, {1, 0, 2});
+        add(of + "to transposed planes", pixels, {2, 1, 0});
+        add(of + "to columns of planes", pixels, {1, 2, 0});
+        add(of + "from transposed planes", planes, {2, 1, 0});
+      }
     }
     const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(count)));
     for (const std::int64_t height : {8192L, 8191L, 3000L})

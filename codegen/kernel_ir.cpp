@@ -359,13 +359,17 @@ void verify_tiles(const KernelIr& ir) {
       broken(ir, "a tile of up to 8 rows and 8 columns");
   } else if (ir.schedule == Schedule::Planes) {
     if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "planes lie along a dimension before the last one");
-    if (ir.tile_rows < 2 || ir.tile_rows > 4 || ir.vector > 4) broken(ir, "a tile of up to 4 planes and 4 columns");
+    if (ir.tile_rows < 2 || ir.tile_rows > kMostPixelValues || ir.vector > 4) broken(ir, "a tile of few planes and up to 4 columns");
     return;
   } else {
     if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
-    if (ir.tile_rows % 8 != 0 || ir.vector > 4) broken(ir, "an edge of a tile");
-    for (const Access& a : ir.accesses)
-      if (a.store && a.strides.back() != StrideClass::One) broken(ir, "stores go along the last dimension");
+    if (ir.tile_rows % 8 != 0 || ir.tile_columns % 8 != 0 || ir.vector > 4) broken(ir, "edges of a tile");
+    if ((ir.pixel >= 0) != (ir.pixel_values > 1) || ir.pixel + 1 >= ir.rank || (ir.pixel >= 0 && ir.pixel == ir.cross) || ir.pixel_values > kMostPixelValues)
+      broken(ir, "a pixel has few values");
+    for (const Access& a : ir.accesses) {
+      if (a.pixels_along >= 0 && (ir.pixel < 0 || (a.pixels_along != ir.cross && a.pixels_along != ir.rank - 1))) broken(ir, "pixels lie along rows or along columns");
+      if (a.store && a.strides.back() != StrideClass::One && a.pixels_along != ir.rank - 1) broken(ir, "stores go along the last dimension");
+    }
   }
   for (const Guard& g : ir.guards)
     for (const GuardTerm& term : g.terms)
@@ -405,6 +409,15 @@ Value KernelIr::first_fold(std::uint32_t loop) const {
   return kNone;
 }
 
+int KernelIr::transpose_threads() const {
+  constexpr int kMany = 4096;
+  std::size_t narrowest = 4;
+  for (std::uint32_t a = 0; a < accesses.size(); ++a)
+    if (crosses(a)) narrowest = std::min(narrowest, itemsize(buffers[accesses[a].buffer]));
+  const bool one_by_one = vector == 1 && narrowest >= (pixel < 0 ? 2 : 4);
+  return one_by_one && !stores_pixels() && tile_rows * tile_columns * pixel_values >= kMany ? 512 : 256;
+}
+
 void verify(const KernelIr& ir) {
   verify_loops(ir);
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);
@@ -442,7 +455,9 @@ std::string to_string(const KernelIr& ir) {
   if (ir.interleaved) s += " interleaved";
   if (ir.half_block) s += " half";
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
+  if (ir.tile_columns > 1) s += fmt::format(" columns {}", ir.tile_columns);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);
+  if (ir.pixel >= 0) s += fmt::format(" pixels {} of {}", ir.pixel, ir.pixel_values);
   s += "\n";
   for (std::size_t i = 0; i < ir.buffers.size(); ++i)
     s += fmt::format("  buffer b{}: {}\n", i, info(ir.buffers[i]).suffix);
@@ -457,6 +472,7 @@ std::string to_string(const KernelIr& ir) {
     if (!ir.is_map()) s += a.outer_only ? "|" : std::string("|") + text(a.reduced);
     if (a.loop != kNone) s += fmt::format("~{}", text(a.step));
     s += a.aligned ? "] aligned" : "]";
+    if (a.pixels_along >= 0) s += fmt::format(" pixels along {}", a.pixels_along);
     if (a.phase > 0) s += fmt::format(" past {}", a.phase);
     if (a.window != kNone && a.window != i) s += fmt::format(" = a{} {:+},{:+}", a.window, a.row, a.column);
     s += "\n";

@@ -48,6 +48,7 @@
 // an access have the same guard or none.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -111,6 +112,7 @@ struct Access {
                                        ///< iota, where it numbers a draw: that of a block of words; of a short loop: so
                                        ///< do its steps at a vector's points, one behind the other
   std::vector<StrideClass> strides;    ///< one per outer dimension
+  int pixels_along = -1;               ///< Transpose with pixels: of an access that has them side by side, along which dimension
   StrideClass reduced = StrideClass::Zero;
   std::uint32_t loop = kNone;          ///< used by instructions of this loop
   StrideClass step = StrideClass::Zero;  ///< of loop_stride
@@ -149,6 +151,9 @@ inline bool in_any_order(const Reduction& r) {
   return (r.op == Op::Sum || r.op == Op::Prod) && !is_floating(r.dtype);
 }
 
+/// Elements that may lie side by side as the values of a pixel, and go from or to planes: their number is part of the text.
+constexpr int kMostPixelValues = 8;
+
 /// Whether a load is contiguous along dimension `dimension`, but moves otherwise along the last one.
 inline bool crosses(const Access& a, int dimension) {
   return !a.store && a.buffer != kNone && dimension >= 0 && a.strides.back() == StrideClass::Any &&
@@ -169,9 +174,12 @@ struct KernelIr {
   bool wide_index = false;              ///< offsets need 64 bits
   int rank = 0;                         ///< outer dimensions
   int vector = 1;                       ///< elements per memory access along the vector dimension
-  /// Stencil: a thread computes tile_rows rows of `vector` columns; Planes: the same, all rows; Transpose: edge; Steps: the same as Stencil, and the rows
-  /// and columns of a work item on a CPU.
+  /// Stencil: a thread computes tile_rows rows of `vector` columns; Planes: the same, all rows; Transpose: rows of a tile;
+  /// Steps: the same as Stencil, and the rows and columns of a work item on a CPU.
   int tile_rows = 1;
+  int tile_columns = 1;                 ///< Transpose
+  /// Transpose, on a GPU: the dimension of a pixel's values, of which tiles have all; or -1 and 1.
+  int pixel = -1, pixel_values = 1;
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous; Planes: the short one
   /// On a GPU. ReduceInner: warps per row, 1 or 8; ReduceOuter: column_class of the last outer dimension where it is shorter than
   /// a warp is wide and a thread block has its columns alone; RowInner: row_class(n); the Serial schedules: serial_class(n);
@@ -206,11 +214,21 @@ struct KernelIr {
   /// Points of a tile along an outer dimension, where the schedule has tiles.
   [[nodiscard]] int tile(int dimension) const {
     if (schedule == Schedule::Steps) return steps_tile(dimension);
-    if (dimension == rank - 1) return schedule == Schedule::Transpose ? tile_rows : vector;
+    if (dimension == rank - 1) return schedule == Schedule::Transpose ? tile_columns : vector;
+    if (dimension >= 0 && dimension == pixel) return pixel_values;
     return dimension >= 0 && dimension == row_dimension() ? tile_rows : 1;
   }
-  /// Transpose: whether an access is contiguous along `cross` and not along the last dimension.
-  [[nodiscard]] bool crosses(std::uint32_t access) const { return codegen::crosses(accesses[access], cross); }
+  /// Transpose: whether an access, or its pixels, are contiguous along `cross` and not along the last dimension.
+  [[nodiscard]] bool crosses(std::uint32_t access) const {
+    const Access& a = accesses[access];
+    return a.pixels_along >= 0 ? !a.store && a.pixels_along == cross : codegen::crosses(a, cross);
+  }
+  /// Transpose: whether what is stored has pixels side by side.
+  [[nodiscard]] bool stores_pixels() const {
+    return std::any_of(accesses.begin(), accesses.end(), [](const Access& a) { return a.store && a.pixels_along >= 0; });
+  }
+  /// Transpose, on a GPU: threads of a thread block.
+  [[nodiscard]] int transpose_threads() const;
   /// Steps of a short loop, or 0.
   [[nodiscard]] int steps_of(std::size_t loop) const { return short_loops.empty() ? 0 : short_loops[loop]; }
   [[nodiscard]] bool is_scan() const {

@@ -7,7 +7,6 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::int64_t kMostPlanes = 4;   // whose number is part of the text
 constexpr std::int64_t kFewColumns = 32;  // what goes along the planes would be short itself
 
 class Planes {
@@ -37,7 +36,7 @@ class Planes {
 
   bool is_pair(int short_one, int columns) {
     const std::int64_t planes = args_.extents[short_one];
-    if (planes > kMostPlanes || args_.extents[columns] <= kFewColumns) return false;
+    if (planes > kMostPixelValues || args_.extents[columns] <= kFewColumns) return false;
     ir_.cross = short_one;
     columns_ = columns;
     bool side_by_side = false, apart = false;

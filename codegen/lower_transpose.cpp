@@ -9,19 +9,72 @@ namespace {
 
 constexpr std::int64_t kShort = 32;     // along either dimension: caches hold what a tile would
 constexpr std::int64_t kShortOnCpu = 7;  // less than a vector
-constexpr int kMostRegisters = 80;      // for the elements that a thread loads
+constexpr int kMostRegisters = 64;      // for the elements that a thread loads
 constexpr std::int64_t kMostOnStack = 1 << 16;
+constexpr std::int64_t kSector = 32;    // bytes that memory writes at once
 
-/// Measured on an H200 and on a Zen 4: a tile's edge, whose rows are 128 to 256 bytes, by the size of an element.
-int edge_of(std::size_t itemsize) { return itemsize == 1 ? 128 : itemsize == 8 ? 32 : 64; }
+/// Rows and columns of a tile.
+struct Edges {
+  int rows = 1, columns = 1;
+};
+
+/// What chooses a tile: bytes of the widest crossed element, values of a pixel, whether they are stored as planes, whether
+/// rows in memory begin with a sector, and whether they move in words.
+struct TileOf {
+  std::int64_t itemsize;
+  int values;
+  bool to_planes, sectors, words;
+};
+
+/// Measured on an H200 and on a Zen 4: rows of a tile are 128 to 256 bytes; where rows in memory do not begin with a sector,
+/// longer ones have fewer parts of sectors.
+Edges edges_of(const TileOf& t) {
+  switch (t.itemsize) {
+    case 1: return t.words ? Edges{128, 128} : Edges{64, 128};
+    case 2: return t.words && !t.sectors ? Edges{64, 128} : Edges{64, 64};
+    case 4: return t.sectors ? Edges{64, 64} : Edges{32, 256};
+    default: return {32, 32};
+  }
+}
+
+/// The same of pixels, measured on an H200: planes want long lines, and tiles are no larger than needed for that.
+Edges edges_of_pixels(const TileOf& t) {
+  const bool many = t.values > 4;
+  if (t.itemsize < 4 && t.to_planes && !t.words) return {16, 256};
+  switch (t.itemsize) {
+    case 1:
+      if (t.values > 3) return t.to_planes ? Edges{64, 64} : Edges{128, 32};
+      return t.to_planes || !t.words ? Edges{64, 128} : Edges{128, 64};
+    case 2: return !many ? Edges{64, 64} : t.to_planes ? Edges{32, 64} : Edges{64, 32};
+    case 4: return t.to_planes && !t.sectors ? Edges{t.values > 3 ? 8 : 16, 128} : Edges{32, t.values > 3 ? 32 : 64};
+    default: return {many ? 16 : 32, 32};
+  }
+}
 
 class Transpose {
  public:
-  Transpose(KernelIr& ir, const KernelArgs& args, const graph::Target& target) : ir_(ir), args_(args), target_(target) {}
+  Transpose(KernelIr& ir, KernelArgs& args, const graph::Target& target) : ir_(ir), args_(args), target_(target) {}
 
   bool choose() {
+    if (ir_.rank < 2 || args_.outer_count() == 0) return false;
+    KernelIr ir = ir_;
+    KernelArgs args = args_;
+    if (!find_rows() && !(target_.is_cuda() && find_pixels())) return false;
+    if (target_.is_cuda()) choose_vector();
+    if (!are_tiles() || !fits()) {
+      ir_ = std::move(ir);
+      args_ = std::move(args);
+      return false;
+    }
+    ir_.schedule = Schedule::Transpose;
+    return true;
+  }
+
+ private:
+  /// The dimension that the widest loads cross, in ir_.cross.
+  bool find_rows() {
     const std::int64_t shortest = target_.is_cuda() ? kShort : kShortOnCpu;
-    if (ir_.rank < 2 || args_.outer_count() == 0 || args_.extents.back() <= shortest) return false;
+    if (args_.extents.back() <= shortest) return false;
     std::int64_t most = 0;
     for (int d = 0; d + 1 < ir_.rank; ++d) {
       const std::int64_t bytes = crossed_bytes(d);
@@ -29,23 +82,62 @@ class Transpose {
       most = bytes;
       ir_.cross = d;
     }
-    if (ir_.cross < 0) return false;
-    if (!fits()) return forget();
-    ir_.schedule = Schedule::Transpose;
-    if (target_.is_cuda()) choose_vector();
-    return true;
+    return ir_.cross >= 0;
   }
 
- private:
-  bool forget() {
-    ir_.cross = -1;
-    ir_.tile_rows = ir_.vector = 1;
+  /// Loads, stores or both have pixels side by side: rows and columns are those of whole pixels, the columns the last dimension.
+  bool find_pixels() {
+    for (int pixel = 0; pixel < ir_.rank; ++pixel) {
+      if (args_.extents[pixel] > kMostPixelValues) continue;
+      for (int columns = 0; columns < ir_.rank; ++columns) {
+        for (int rows = 0; rows < ir_.rank; ++rows) {
+          const bool apart = pixel != rows && pixel != columns && rows != columns;
+          if (!apart || args_.extents[rows] <= kShort || args_.extents[columns] <= kShort || !are_pixels(rows, columns, pixel)) continue;
+          to_the_end(rows, columns, pixel);
+          return true;
+        }
+      }
+    }
     return false;
   }
 
-  [[nodiscard]] std::int64_t size(const Access& a) const { return static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer])); }
+  [[nodiscard]] bool side_by_side(const AccessArgs& a, int pixel, int along) const { return a.strides[pixel] == 1 && a.strides[along] == args_.extents[pixel]; }
 
-  [[nodiscard]] bool is_load(const Access& a) const { return a.buffer != kNone && !a.store; }
+  /// Whether all stores go along the columns, some load goes along the rows, and one side at least has pixels.
+  [[nodiscard]] bool are_pixels(int rows, int columns, int pixel) const {
+    bool crossed = false, pixels = false;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
+      const Access& access = ir_.accesses[i];
+      if (access.buffer == kNone) continue;
+      const AccessArgs& a = args_.accesses[i];
+      const int along = access.store ? columns : rows;
+      const bool packed = side_by_side(a, pixel, along), runs = packed || a.strides[along] == 1;
+      if (access.store && !runs) return false;
+      pixels |= packed;
+      crossed |= !access.store && runs && a.strides[columns] != 0;
+    }
+    return crossed && pixels;
+  }
+
+  void to_the_end(int rows, int columns, int pixel) {
+    const auto shift = [&](auto begin) { std::rotate(begin + columns, begin + columns + 1, begin + ir_.rank); };
+    shift(args_.extents.begin());
+    for (AccessArgs& a : args_.accesses) shift(a.strides.begin());
+    for (Access& a : ir_.accesses) shift(a.strides.begin());
+    ir_.cross = rows > columns ? rows - 1 : rows;
+    ir_.pixel = pixel > columns ? pixel - 1 : pixel;
+    ir_.pixel_values = static_cast<int>(args_.extents[ir_.pixel]);
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
+      Access& a = ir_.accesses[i];
+      if (a.buffer == kNone) continue;
+      if (side_by_side(args_.accesses[i], ir_.pixel, ir_.rank - 1)) a.pixels_along = ir_.rank - 1;
+      else if (!a.store && side_by_side(args_.accesses[i], ir_.pixel, ir_.cross)) a.pixels_along = ir_.cross;
+    }
+  }
+
+  [[nodiscard]] std::int64_t size(const Access& a) const { return static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer])); }
+  [[nodiscard]] static bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
+  [[nodiscard]] bool is_crossed(std::size_t access) const { return is_load(ir_.accesses[access]) && ir_.crosses(static_cast<std::uint32_t>(access)); }
 
   [[nodiscard]] std::int64_t crossed_bytes(int dimension) const {
     std::int64_t sum = 0;
@@ -54,64 +146,108 @@ class Transpose {
     return sum;
   }
 
-  /// Stores go along columns, guards can be tested by rows and by columns, and a tile fits a thread block or a thread's stack.
-  bool fits() {
-    std::int64_t widest = 1, shared = 0, loads = 0;
+  /// Whether stores go along columns, all in one way, and guards can be tested by rows and by columns.
+  [[nodiscard]] bool are_tiles() const {
     const auto row = static_cast<std::size_t>(ir_.cross);
-    for (const Access& a : ir_.accesses) {
-      if (a.store && a.strides.back() != StrideClass::One) return false;
-      if (is_load(a)) loads += std::max<std::int64_t>(1, size(a) / 4);
-      if (!is_load(a) || !crosses(a, ir_.cross)) continue;
-      widest = std::max(widest, size(a));
-      shared += size(a);
-    }
+    for (const Access& a : ir_.accesses)
+      if (a.store && (ir_.stores_pixels() ? a.pixels_along < 0 : a.strides.back() != StrideClass::One)) return false;
     for (const Guard& g : ir_.guards)
       for (const GuardTerm& term : g.terms) {
         const auto& strides = ir_.accesses[term.access].strides;
         if (strides.back() != StrideClass::Zero && strides[row] != StrideClass::Zero) return false;
+        if (ir_.pixel >= 0 && strides[static_cast<std::size_t>(ir_.pixel)] != StrideClass::Zero) return false;
       }
-    ir_.tile_rows = edge_of(static_cast<std::size_t>(widest));
-    const auto bytes = [&] { return shared * ir_.tile_rows * (ir_.tile_rows + 4); };
-    const std::int64_t most = target_.is_cuda() ? target_.shared_bytes : kMostOnStack;
-    while (bytes() > most && ir_.tile_rows > 32) ir_.tile_rows /= 2;
-    return bytes() <= most && (!target_.is_cuda() || loads * ir_.tile_rows / 8 <= kMostRegisters);
+    return true;
   }
 
-  /// Elements of less than four bytes move four bytes at a time, where all of them are aligned.
-  void choose_vector() {
+  /// Chooses a tile that fits a thread block and its threads' registers, or a thread's stack.
+  bool fits() {
+    const bool gpu = target_.is_cuda();
+    const TileOf of{widest_crossed(), ir_.pixel_values, !ir_.stores_pixels(), !gpu || rows_are_sectors(), !gpu || ir_.vector > 1};
+    const Edges edges = ir_.pixel >= 0 ? edges_of_pixels(of) : edges_of(of);
+    ir_.tile_rows = edges.rows;
+    ir_.tile_columns = edges.columns;
+    const auto too_large = [&] { return gpu ? shared_bytes() > target_.shared_bytes || registers() > kMostRegisters : shared_bytes() > kMostOnStack; };
+    const int least = ir_.pixel >= 0 ? 16 : 32;
+    while (too_large() && (ir_.tile_columns > least || ir_.tile_rows > least)) (ir_.tile_columns >= ir_.tile_rows ? ir_.tile_columns : ir_.tile_rows) /= 2;
+    if (!gpu) ir_.tile_rows = ir_.tile_columns = std::min(ir_.tile_rows, ir_.tile_columns);
+    return !too_large();
+  }
+
+  [[nodiscard]] std::int64_t widest_crossed() const {
     std::int64_t widest = 1;
-    for (const Access& a : ir_.accesses)
-      if (is_load(a) && crosses(a, ir_.cross)) widest = std::max(widest, size(a));
-    int v = widest < 4 ? static_cast<int>(4 / widest) : 1;
-    for (std::size_t a = 0; a < ir_.accesses.size() && v > 1; ++a)
-      if (runs(a) && !aligned(a, v)) v = 1;
-    ir_.vector = v;
-    for (std::size_t a = 0; a < ir_.accesses.size(); ++a) ir_.accesses[a].aligned = v > 1 && runs(a);
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      if (is_crossed(i)) widest = std::max(widest, size(ir_.accesses[i]));
+    return widest;
   }
 
-  /// Whether a thread's elements of an access are neighbours.
+  [[nodiscard]] std::int64_t shared_bytes() const {
+    constexpr std::int64_t kPadding = 4;
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      if (is_crossed(i)) bytes += size(ir_.accesses[i]);
+    const std::int64_t line = ir_.tile_rows * ir_.pixel_values, whole = ir_.pixel >= 0 ? (line + kShort - 1) / kShort * kShort : line;
+    return bytes * (whole + kPadding * ir_.pixel_values) * (ir_.tile_columns + kPadding);
+  }
+
+  /// Of a thread, for the elements that it loads.
+  [[nodiscard]] std::int64_t registers() const {
+    const std::int64_t elements = std::int64_t{ir_.tile_rows} * ir_.tile_columns * ir_.pixel_values / ir_.transpose_threads();
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
+      const Access& a = ir_.accesses[i];
+      if (is_load(a)) sum += elements * std::max<std::int64_t>(size(a), a.aligned ? 1 : 4) / 4;
+    }
+    return sum;
+  }
+
+  /// Whether every row of what is stored begins where a sector does.
+  [[nodiscard]] bool rows_are_sectors() const {
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
+      const Access& a = ir_.accesses[i];
+      if (a.store && args_.accesses[i].strides[ir_.cross] * size(a) % kSector != 0) return false;
+    }
+    return true;
+  }
+
+  /// Elements of less than four bytes move four bytes at a time where they are aligned: those of lines, those of rows.
+  void choose_vector() {
+    int v = std::max(1, 4 / static_cast<int>(widest_crossed()));
+    for (std::size_t a = 0; a < ir_.accesses.size() && v > 1; ++a)
+      if (ir_.accesses[a].store && !aligned(a, v)) v = 1;
+    ir_.vector = v;
+    for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
+      const int word = is_crossed(a) ? 4 / static_cast<int>(size(ir_.accesses[a])) : v;
+      ir_.accesses[a].aligned = word > 1 && runs(a) && aligned(a, word);
+    }
+  }
+
+  /// Whether a thread's elements of an access are neighbours: of a row of pixels, or of a row of each of their values.
   [[nodiscard]] bool runs(std::size_t access) const {
     const Access& a = ir_.accesses[access];
-    return a.buffer != kNone && (a.strides.back() == StrideClass::One || (is_load(a) && crosses(a, ir_.cross)));
+    if (a.buffer == kNone) return false;
+    if (is_crossed(access)) return true;
+    return ir_.stores_pixels() ? a.pixels_along == ir_.rank - 1 : a.strides.back() == StrideClass::One;
   }
 
   [[nodiscard]] bool aligned(std::size_t access, int v) const {
     const AccessArgs& a = args_.accesses[access];
-    const int along = crosses(ir_.accesses[access], ir_.cross) ? ir_.cross : ir_.rank - 1;
+    const Access& of = ir_.accesses[access];
+    const int along = of.pixels_along >= 0 ? of.pixels_along : is_crossed(access) ? ir_.cross : ir_.rank - 1;
     if (a.offset % v != 0) return false;
     for (int d = 0; d < ir_.rank; ++d)
-      if (d != along && a.strides[d] % v != 0) return false;
+      if (d != along && (of.pixels_along < 0 || d != ir_.pixel) && a.strides[d] % v != 0) return false;
     return true;
   }
 
   KernelIr& ir_;
-  const KernelArgs& args_;
+  KernelArgs& args_;
   const graph::Target& target_;
 };
 
 }  // namespace
 
-bool choose_transpose(KernelIr& ir, const KernelArgs& args, const graph::Target& target) {
+bool choose_transpose(KernelIr& ir, KernelArgs& args, const graph::Target& target) {
   return Transpose(ir, args, target).choose();
 }
 

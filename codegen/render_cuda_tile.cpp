@@ -37,9 +37,10 @@ std::string TileWriter::name(std::uint32_t a) const {
   return slot_name({access(a).buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer, a});
 }
 
-std::string TileWriter::offset(std::uint32_t a, const std::string& row, const std::string& column) const {
+std::string TileWriter::offset(std::uint32_t a, const std::string& row, const std::string& column, const std::string& value) const {
   std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
   if (ir_.row_dimension() >= 0) indices[static_cast<std::size_t>(ir_.row_dimension())] = row;
+  if (ir_.pixel >= 0) indices[static_cast<std::size_t>(ir_.pixel)] = value;
   indices.back() = column;
   return outer_offset(ir_, a, indices, "p.");
 }
@@ -95,6 +96,7 @@ void TileWriter::find() {
   out_.line("$O i = ($O)number;");
   std::vector<std::string> indices(static_cast<std::size_t>(rank), "i");
   for (int d = rank; d-- > 1;) {
+    if (d == ir_.pixel) continue;
     if (ir_.wide_index) out_.line(fmt::format("const $O q{0} = i / p.n{0};", d));
     else out_.line(fmt::format("const $O q{0} = (__umulhi((tarry_u32)p.w{0}, i) + i) >> (tarry_u32)(p.w{0} >> 32);", d));
     out_.line(fmt::format("const $O i{0} = i - q{0} * ($O)p.n{0};", d));
@@ -108,6 +110,7 @@ void TileWriter::find() {
     out_.line(fmt::format("const int {0}s = (int)(p.e{1} - {0} < {2} ? p.e{1} - {0} : {2});", what, dimension, size));
     index = what;
   };
+  if (ir_.pixel >= 0) indices[static_cast<std::size_t>(ir_.pixel)] = "0";
   along("column", rank - 1);
   if (row_dimension >= 0) along("row", row_dimension);
   else out_.line("const int rows = 1;");

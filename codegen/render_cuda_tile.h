@@ -33,8 +33,8 @@ class TileWriter {
   [[nodiscard]] std::string operand(Value v) const;
   /// Whether an access has an address or an offset of its own.
   [[nodiscard]] bool is_placed(std::uint32_t a) const { return access(a).window == kNone || access(a).window == a; }
-  /// What an access adds at a row and a column of the tile.
-  [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column) const;
+  /// What an access adds at a row and a column of the tile, and a value of its pixels.
+  [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column, const std::string& value = "0") const;
   /// Whether a term of a guard holds at a row and a column of the tile.
   [[nodiscard]] std::string holds(const GuardTerm& term, const std::string& row, const std::string& column) const;
   /// The same of all terms.

@@ -70,7 +70,7 @@ Lowered schedule(Selection selection, const graph::Group& group, const graph::Ta
 /// there, the last dimension being the one along which they are apart; false where it does not.
 bool choose_planes(KernelIr& ir, KernelArgs& args);
 /// lower_transpose.cpp: makes a pointwise kernel a Transpose where loads cross its stores; false where they do not.
-bool choose_transpose(KernelIr& ir, const KernelArgs& args, const graph::Target& target);
+bool choose_transpose(KernelIr& ir, KernelArgs& args, const graph::Target& target);
 /// lower_stencil.cpp: makes a pointwise kernel a Stencil where it loads neighbours of one buffer; false where it does not.
 bool choose_stencil(KernelIr& ir, const KernelArgs& args, const graph::Target& target);
 

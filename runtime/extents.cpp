@@ -240,7 +240,7 @@ std::vector<std::int64_t> representatives(const graph::Target& target, bool redu
       target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0};
   std::vector<std::int64_t> extents;
   if (!reduced) extents.push_back(1);
-  if (!reduced && target.is_cuda()) extents.insert(extents.end(), {2, 3, 4, 7, 8, 15, 16, kFewColumns});
+  if (!reduced && target.is_cuda()) extents.insert(extents.end(), {2, 3, 4, 5, 6, 7, 8, 15, 16, kFewColumns});
   // Short rows, loops of contractions, and whether vectors of 4 fit; half a tree block.
   if (reduced && target.is_cuda()) extents = {2, 3, 4, 5, 6, 7, 8, 15, 16, 56, 60, 62, 63, 64};
   for (std::int64_t top : tops)

@@ -40,7 +40,7 @@ Maker placed(std::int64_t width, std::int64_t colours, Dtype d) {
 TEST_CASE("planes: to and from pixels of every width, with the interpreter's bits", "[planes]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {Dtype::Bool, Dtype::UInt8, Dtype::Float16, Dtype::Float32, Dtype::Int64})
-    for (const std::int64_t values : {2, 3, 4})
+    for (const std::int64_t values : {2, 3, 4, 5, 8})
       for (const std::int64_t count : {600, 1003}) {
         graphs.push_back(permute({count, values}, {1, 0}, d));
         graphs.push_back(permute({values, count}, {1, 0}, d));
@@ -87,15 +87,16 @@ TEST_CASE("planes: a tile of what crosses a long dimension comes before planes",
 TEST_CASE("planes: what is long, or keeps its order, is no plane", "[planes]") {
   const auto schedule = [](const Maker& m, const char* target = "sm_90") { return lowered(m, target).ir.schedule; };
   CHECK(schedule(permute({3, 1000}, {1, 0})) == Schedule::Planes);
-  CHECK(schedule(permute({5, 1000}, {1, 0})) == Schedule::Pointwise);
+  CHECK(schedule(permute({9, 1000}, {1, 0})) == Schedule::Pointwise);
   CHECK(schedule(permute({3, 32}, {1, 0})) == Schedule::Pointwise);
-  CHECK(schedule(permute({40, 50, 3}, {1, 0, 2})) == Schedule::Pointwise);
+  CHECK(schedule(permute({40, 50, 3}, {1, 0, 2})) == Schedule::Transpose);
+  CHECK(schedule(permute({40, 30, 3}, {1, 0, 2})) == Schedule::Pointwise);
   CHECK(schedule(permute({3, 1000}, {1, 0}), "x86-64-v4") == Schedule::Pointwise);
 }
 
 TEST_CASE("planes: kernels compile without spills", "[planes]") {
   TARRY_REQUIRE_NVRTC();
-  check_compiles({permute({1000, 3}, {1, 0}, Dtype::UInt8), permute({4, 1000}, {1, 0}, Dtype::Float16), normalised(3, 128, 3), mixed(131, 4), placed(100, 3, float32)});
+  check_compiles({permute({1000, 3}, {1, 0}, Dtype::UInt8), permute({4, 1000}, {1, 0}, Dtype::Float16), permute({8, 1000}, {1, 0}, Dtype::UInt8), permute({1000, 7}, {1, 0}, Dtype::Float64), normalised(3, 128, 3), mixed(131, 4), placed(100, 3, float32)});
 }
 
 TEST_CASE("planes: golden text", "[planes]") { check_golden("render_cuda_planes", normalised(3, 128, 3)); }
@@ -105,5 +106,5 @@ TEST_CASE("planes: the verifier refuses tiles that are none", "[planes]") {
   const auto refused = [&](const auto& change) { check_refused(good, change); };
   refused([](KernelIr& ir) { ir.cross = -1; });
   refused([](KernelIr& ir) { ir.cross = ir.rank - 1; });
-  refused([](KernelIr& ir) { ir.tile_rows = 5; });
+  refused([](KernelIr& ir) { ir.tile_rows = 9; });
 }

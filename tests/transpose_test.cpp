@@ -45,6 +45,31 @@ Maker neighbours(std::int64_t rows, std::int64_t columns) {
   return m;
 }
 
+/// uint8 pixels whose rows and columns change places, scaled by colour, by row and by column, plus an image as it is and an
+/// index, to float32 pixels (order 1, 0, 2) or planes (2, 1, 0).
+Maker normalised(std::int64_t height, std::int64_t width, std::int64_t values, const std::vector<int>& order) {
+  Maker m;
+  const Dims from{height, width, values}, to{from[order[0]], from[order[1]], from[order[2]]};
+  const auto along = [&](int d) {
+    Dims one{1, 1, 1};
+    one[d] = to[d];
+    return m.broadcast(m.leaf(one, float32), to);
+  };
+  GraphEdge x = m.map(Op::Cast, {permuted(m, m.leaf(from, Dtype::UInt8), order)}, float32);
+  for (int d = 0; d < 3; ++d) x = m.map(Op::Multiply, {x, along(d)});
+  x = m.map(Op::Add, {x, m.map(Op::Cast, {m.iota(to, 2)}, float32)});
+  m.g.roots = {x, m.map(Op::Add, {m.map(Op::Cast, {m.leaf(to, Dtype::Float16)}, float32), x})};
+  return m;
+}
+
+/// A box of an image replaced by another one whose rows and columns change places.
+Maker placed_pixels(std::int64_t height, std::int64_t width, std::int64_t values) {
+  Maker m;
+  const GraphEdge x = m.leaf({height, width, values}, float32), v = m.leaf({width - 7, height - 5, values}, float32);
+  m.g.roots = {m.update(m.map(Op::Add, {x, x}), permuted(m, v, {1, 0, 2}), {2, 3, 0})};
+  return m;
+}
+
 }  // namespace
 
 TEST_CASE("transpose: crossed operands have the interpreter's bits", "[transpose]") {
@@ -91,11 +116,48 @@ TEST_CASE("transpose: small elements move in words where they are aligned", "[tr
   CHECK(lowered(permute({128, 256}, {1, 0})).ir.vector == 1);
 }
 
+TEST_CASE("transpose: images whose rows and columns change places", "[transpose]") {
+  std::vector<Maker> graphs;
+  for (const Dtype d : {Dtype::Bool, Dtype::UInt8, Dtype::Float16, Dtype::Float32, Dtype::Int64})
+    for (const std::int64_t values : {2, 3, 4, 5, 8})
+      for (const auto& [height, width] : {std::pair<std::int64_t, std::int64_t>{72, 160}, {67, 141}, {33, 34}}) {
+        graphs.push_back(permute({height, width, values}, {1, 0, 2}, d));
+        graphs.push_back(permute({height, width, values}, {2, 1, 0}, d));
+        graphs.push_back(permute({values, height, width}, {2, 1, 0}, d));
+      }
+  for (const Maker& m : graphs) CHECK(lowered(m).ir.pixel_values > 1);
+  graphs.push_back(permute({40, 50, 3}, {1, 2, 0}));  // a matrix
+  graphs.push_back(permute({2, 40, 50, 3}, {0, 2, 1, 3}));
+  graphs.push_back(permute({40, 5, 50, 3}, {2, 1, 0, 3}));
+  check_bits(graphs, Schedule::Transpose);
+}
+
+TEST_CASE("transpose: images among other operands", "[transpose]") {
+  std::vector<Maker> graphs;
+  for (const std::int64_t values : {2, 3, 4, 8})
+    for (const auto& [height, width] : {std::pair<std::int64_t, std::int64_t>{64, 128}, {67, 45}}) {
+      graphs.push_back(normalised(height, width, values, {1, 0, 2}));
+      graphs.push_back(normalised(height, width, values, {2, 1, 0}));
+      graphs.push_back(placed_pixels(height, width, values));
+    }
+  for (const Maker& m : graphs) CHECK(lowered(m).ir.pixel_values > 1);
+  check_bits(graphs, Schedule::Transpose);
+}
+
+TEST_CASE("transpose: pixels of two sizes, and of many values, have no tile", "[transpose]") {
+  CHECK(lowered(permute({40, 50, 9}, {1, 0, 2})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({40, 32, 3}, {1, 0, 2})).ir.schedule == Schedule::Pointwise);
+  Maker m;  // a guard that holds for some values of a pixel
+  const GraphEdge x = m.leaf({50, 40, 3}, float32), v = m.leaf({40, 50, 2}, float32);
+  m.g.roots = {m.update(m.map(Op::Add, {x, x}), permuted(m, v, {1, 0, 2}), {0, 0, 1})};
+  CHECK(lowered(m).ir.pixel == -1);
+}
+
 TEST_CASE("transpose: short dimensions and rows that stay whole are pointwise", "[transpose]") {
-  CHECK(lowered(permute({5, 1000}, {1, 0})).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({1000, 5}, {1, 0})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({9, 1000}, {1, 0})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({1000, 9}, {1, 0})).ir.schedule == Schedule::Pointwise);
   CHECK(lowered(permute({32, 32}, {1, 0})).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({4, 50, 60, 8}, {0, 2, 1, 3})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({4, 50, 60, 9}, {0, 2, 1, 3})).ir.schedule == Schedule::Pointwise);
   const char* const cpu = "x86-64-v4";
   CHECK(lowered(permute({1000, 7}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
   CHECK(lowered(permute({7, 1000}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
@@ -104,23 +166,26 @@ TEST_CASE("transpose: short dimensions and rows that stay whole are pointwise", 
 }
 
 TEST_CASE("transpose: a short dimension goes inside of all but a run of the last one", "[transpose]") {
-  for (const char* target : {"sm_90", "x86-64-v3"}) {
+  for (const auto& [target, few] : {std::pair{"sm_90", std::int64_t{9}}, {"x86-64-v3", std::int64_t{5}}}) {
     INFO(target);
-    CHECK(lowered(permute({6000, 5}, {1, 0}), target).args.extents == Dims{2, 5, 3000});
-    CHECK(lowered(permute({40, 5000, 5}, {2, 0, 1}), target).args.extents == Dims{50, 5, 4000});
-    CHECK(lowered(permute({40, 500, 5}, {2, 1, 0}), target).args.extents == Dims{500, 5, 40});
-    CHECK(lowered(permute({4099, 5}, {1, 0}), target).args.extents == Dims{5, 4099});  // a prime
-    CHECK(lowered(permute({500, 5}, {1, 0}), target).args.extents == Dims{5, 500});
+    CHECK(lowered(permute({6000, few}, {1, 0}), target).args.extents == Dims{2, few, 3000});
+    CHECK(lowered(permute({40, 5000, few}, {2, 0, 1}), target).args.extents == Dims{50, few, 4000});
+    CHECK(lowered(permute({40, 500, few}, {2, 1, 0}), target).args.extents == Dims{500, few, 40});
+    CHECK(lowered(permute({4099, few}, {1, 0}), target).args.extents == Dims{few, 4099});  // a prime
+    CHECK(lowered(permute({500, few}, {1, 0}), target).args.extents == Dims{few, 500});
   }
-  std::vector<Maker> graphs;
-  for (const Dtype d : {Dtype::UInt8, Dtype::Float32, Dtype::Float64}) {
-    graphs.push_back(permute({6000, 5}, {1, 0}, d));
-    graphs.push_back(permute({40, 500, 5}, {2, 1, 0}, d));
-    graphs.push_back(permute({3, 40, 500, 6}, {3, 0, 2, 1}, d));
-  }
-  graphs.push_back(many(5, 6000));
-  check_bits(graphs, Schedule::Pointwise);
-  check_c_bits(graphs, Schedule::Pointwise);
+  const auto graphs = [](std::int64_t few) {
+    std::vector<Maker> all;
+    for (const Dtype d : {Dtype::UInt8, Dtype::Float32, Dtype::Float64}) {
+      all.push_back(permute({6000, few}, {1, 0}, d));
+      all.push_back(permute({40, 500, few}, {2, 1, 0}, d));
+      all.push_back(permute({3, 40, 500, few + 1}, {3, 0, 2, 1}, d));
+    }
+    all.push_back(many(few, 6000));
+    return all;
+  };
+  check_bits(graphs(9), Schedule::Pointwise);
+  check_c_bits(graphs(5), Schedule::Pointwise);
 }
 
 TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
@@ -139,11 +204,14 @@ TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
 TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
   TARRY_REQUIRE_NVRTC();
   check_compiles({transpose_add(128, 256), many(128, 256), placed(128, 256), permute({128, 256}, {1, 0}, Dtype::UInt8),
-                  permute({129, 255}, {1, 0}, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64)});
+                  permute({129, 255}, {1, 0}, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64),
+                  permute({72, 160, 3}, {1, 0, 2}, Dtype::UInt8), permute({4, 72, 160}, {2, 1, 0}), permute({72, 160, 3}, {2, 1, 0}, Dtype::Float16),
+                  permute({72, 161, 2}, {1, 0, 2}, Dtype::Float64), permute({72, 160, 8}, {1, 0, 2}, Dtype::UInt8), permute({72, 160, 8}, {2, 1, 0}, Dtype::Float64), permute({7, 72, 160}, {2, 1, 0}), normalised(64, 128, 3, {1, 0, 2}), normalised(67, 45, 4, {2, 1, 0}), placed_pixels(64, 128, 3)});
 }
 
 TEST_CASE("transpose: golden text", "[transpose]") {
   check_golden("render_cuda_transpose", transpose_add(128, 256));
+  check_golden("render_cuda_transpose_pixels", normalised(64, 128, 3, {1, 0, 2}));
   check_golden("render_c_transpose", transpose_add(128, 256), "x86-64-v3");
 }
 
@@ -153,5 +221,8 @@ TEST_CASE("transpose: the verifier refuses tiles that are none", "[transpose]") 
   refused([](KernelIr& ir) { ir.cross = -1; });
   refused([](KernelIr& ir) { ir.cross = 1; });
   refused([](KernelIr& ir) { ir.tile_rows = 12; });
+  refused([](KernelIr& ir) { ir.tile_columns = 12; });
   refused([](KernelIr& ir) { ir.accesses.back().strides.back() = codegen::StrideClass::Any; });
+  refused([](KernelIr& ir) { ir.pixel_values = 3; });
+  refused([](KernelIr& ir) { ir.accesses.back().pixels_along = 1; });
 }

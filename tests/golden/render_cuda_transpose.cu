@@ -43,58 +43,92 @@ struct alignas(16) ENTRY_shared {
 };
 template <bool whole>
 __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int rows, int columns) {
-  const int lane = (int)(threadIdx.x % 64) * 1, first = (int)(threadIdx.x / 64);
-  float x1[8][1] = {};
+  const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
+  float x1[8] = {};
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int r = first + i * 8;
-    tarry_u32 wanted = 1u;
-    if (!whole) {
-      wanted = 0;
+  for (int c = 0; c < 1; ++c) {
 #pragma unroll
-      for (int j = 0; j < 1; ++j) if (lane + j < rows && r < columns) wanted |= 1u << j;
+    for (int k = 0; k < 2; ++k) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int y = warp + i * 16, e = (lane + k * 32) * 1, n = (c * 2 + k) * 4 + i;
+        tarry_u32 wanted = 1u;
+        if (!whole) {
+          wanted = 0;
+#pragma unroll
+          for (int j = 0; j < 1; ++j) {
+            if (e + j < rows && y < columns) wanted |= 1u << j;
+          }
+        }
+        if (wanted) x1[n] = *(t.a1 + e + y * p.t1_1);
+      }
     }
-    ENTRY_get<float, 1>(t.a1 + lane + r * p.t1_1, wanted, x1[i]);
   }
   float x0[8][1] = {};
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int r = first + i * 8;
-    tarry_u32 wanted = 1u;
-    if (!whole) {
-      wanted = 0;
+  for (int v = 0; v < 1; ++v) {
 #pragma unroll
-      for (int j = 0; j < 1; ++j) if (r < rows && lane + j < columns) wanted |= 1u << j;
+    for (int k = 0; k < 2; ++k) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int r = warp + i * 16, e = (lane + k * 32) * 1, n = (v * 2 + k) * 4 + i;
+        tarry_u32 wanted = 1u;
+        if (!whole) {
+          wanted = 0;
+#pragma unroll
+          for (int j = 0; j < 1; ++j) {
+            const int y = e + j, c = v;
+            if (r < rows && y < columns) wanted |= 1u << j;
+          }
+        }
+        ENTRY_get<float, 1>(t.a0 + r * p.t0_0 + e, wanted, x0[n]);
+      }
     }
-    ENTRY_get<float, 1>(t.a0 + r * p.t0_0 + lane, wanted, x0[i]);
   }
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int r = first + i * 8;
-    ENTRY_put<float, 1>(&s.s1[r][lane], 1u, x1[i]);
+  for (int c = 0; c < 1; ++c) {
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int y = warp + i * 16, e = (lane + k * 32) * 1, n = (c * 2 + k) * 4 + i;
+        s.s1[y][e] = x1[n];
+      }
+    }
   }
   __syncthreads();
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int r = first + i * 8;
-    float y2[1];
+  for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int j = 0; j < 1; ++j) {
-      const float v0 = x0[i][0];
-      const float v1 = s.s1[lane + j][r];
-      const float v2 = v0 + v1;
-      y2[j] = v2;
-    }
-    tarry_u32 wanted = 1u;
-    if (!whole) {
-      wanted = 0;
+    for (int k = 0; k < 2; ++k) {
 #pragma unroll
-      for (int j = 0; j < 1; ++j) if (r < rows && lane + j < columns) wanted |= 1u << j;
+      for (int i = 0; i < 4; ++i) {
+        const int r = warp + i * 16, e = (lane + k * 32) * 1, n = (v * 2 + k) * 4 + i;
+        if (!whole && r >= rows) continue;
+        float y2[1];
+#pragma unroll
+        for (int j = 0; j < 1; ++j) {
+          const int y = e + j, c = v;
+          const float v0 = x0[n][0];
+          const float v1 = s.s1[y][r];
+          const float v2 = v0 + v1;
+          y2[j] = v2;
+        }
+        tarry_u32 wanted = 1u;
+        if (!whole) {
+          wanted = 0;
+#pragma unroll
+          for (int j = 0; j < 1; ++j) {
+            const int y = e + j, c = v;
+            if (r < rows && y < columns) wanted |= 1u << j;
+          }
+        }
+        ENTRY_put<float, 1>(t.a2 + r * p.t2_0 + e, wanted, y2);
+      }
     }
-    ENTRY_put<float, 1>(t.a2 + r * p.t2_0 + lane, wanted, y2);
   }
 }
-extern "C" __global__ void __launch_bounds__(512) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+extern "C" __global__ void __launch_bounds__(512, 1) ENTRY(const __grid_constant__ struct ENTRY_params p) {
   __shared__ ENTRY_shared s;
   const tarry_i64 number = blockIdx.x;
   tarry_u32 i = (tarry_u32)number;
