@@ -321,10 +321,6 @@ void ReduceWriter::reduce_segments() {
 
 /// Outer instructions of a tile whose reductions are done, and the row values that they use.
 void ReduceWriter::finish() {
-  w_.open(fmt::format("static {3}void {0}_finish(const struct {0}_params* p{1}, const {2}* s)", kEntryName, place(true), w_.state_type(), inner() ? "TARRY_PLAIN " : ""));
-  w_.locals();
-  constexpr std::array kRegions = {Region::Row, Region::Outer};
-  w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
   CWriter::Loop loop{{}, Axis::LastOuter, "j", "0", "m"};
   for (Value v = 0; v < ir_.instrs.size(); ++v)
     if (ir_.instrs[v].region == Region::Row || ir_.instrs[v].region == Region::Outer) loop.values.push_back(v);
@@ -333,6 +329,12 @@ void ReduceWriter::finish() {
     if (instr.kind != InstrKind::Result) return value_name(v);
     return fmt::format("s->{}[{}]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)), inner() ? "0" : "j");
   };
+  loop.vectors = !inner() && has_pairs() && w_.has_vectors(loop);  // else gcc looks for vectors in other loops too
+  w_.open(fmt::format("static {3}void {0}_finish(const struct {0}_params* p{1}, const {2}* s)", kEntryName, place(true), w_.state_type(),
+                      inner() || loop.vectors ? "TARRY_PLAIN " : ""));
+  w_.locals();
+  constexpr std::array kRegions = {Region::Row, Region::Outer};
+  w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
   if (inner()) w_.straight(loop.values, loop.operand);
   else w_.loop(loop);
   w_.close();

@@ -92,7 +92,7 @@ CompiledC compile_c(const std::string& text, const std::string& flags, const CCo
   const fs::path source = directory.path() / "kernels.c", object = directory.path() / "kernels.so";
   if (const std::error_code error = support::write_file_atomically(source, text))
     TARRY_THROW(CompileError, "", Where{}, fmt::format("cannot write {}: {}; TMPDIR may name another directory", source.string(), error.message()));
-  std::vector<std::string> arguments = {compiler.program};
+  std::vector<std::string> arguments = {compiler.program, "-pipe"};  // the assembler works meanwhile
   std::istringstream words(flags);
   for (std::string word; words >> word;) arguments.push_back(word);
   arguments.insert(arguments.end(), {"-o", object.string(), source.string()});
