@@ -418,6 +418,14 @@ int KernelIr::transpose_threads() const {
   return one_by_one && !stores_pixels() && tile_rows * tile_columns * pixel_values >= kMany ? 512 : 256;
 }
 
+int KernelIr::transpose_registers() const {
+  const int elements = tile_rows * tile_columns * pixel_values / transpose_threads();
+  int sum = 0;
+  for (const Access& a : accesses)
+    if (a.buffer != kNone && !a.store) sum += elements * std::max(static_cast<int>(itemsize(buffers[a.buffer])), a.aligned ? 1 : 4) / 4;
+  return sum;
+}
+
 void verify(const KernelIr& ir) {
   verify_loops(ir);
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) verify_instr(ir, i);

@@ -75,7 +75,7 @@ enum class Schedule : std::uint8_t {
   RowInner,      ///< several stages, or on a GPU a row that a thread block holds: part of one or one per outer index (on a CPU a thread)
   Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
   Planes,        ///< pointwise, on a GPU: some accesses have the elements of a short dimension side by side, others apart; a thread has all of them
-  Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a square tile
+  Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a tile
   Steps,         ///< several steps of shifted views: a thread block (on a CPU a thread) computes a tile and what is around it
   ScanSerial,    ///< a thread per outer index (on a CPU a thread for rows_class of them side by side)
   ScanInner,     ///< a warp per outer index (on a CPU sixteen blocks of a row side by side, threads by aligned chunks)
@@ -227,8 +227,9 @@ struct KernelIr {
   [[nodiscard]] bool stores_pixels() const {
     return std::any_of(accesses.begin(), accesses.end(), [](const Access& a) { return a.store && a.pixels_along >= 0; });
   }
-  /// Transpose, on a GPU: threads of a thread block.
+  /// Transpose, on a GPU: threads of a thread block, and registers of each for the elements that it loads.
   [[nodiscard]] int transpose_threads() const;
+  [[nodiscard]] int transpose_registers() const;
   /// Steps of a short loop, or 0.
   [[nodiscard]] int steps_of(std::size_t loop) const { return short_loops.empty() ? 0 : short_loops[loop]; }
   [[nodiscard]] bool is_scan() const {

@@ -1,6 +1,8 @@
 // choose_transpose(): loads that are contiguous along another dimension than the stores go through shared memory, or on a
 // CPU through an array that the first cache holds.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "codegen/selection.h"
 
@@ -57,9 +59,13 @@ class Transpose {
 
   bool choose() {
     if (ir_.rank < 2 || args_.outer_count() == 0) return false;
+    const int rows = find_rows();
+    const std::optional<Pixels> pixels = rows < 0 && target_.is_cuda() ? find_pixels() : std::nullopt;
+    if (rows < 0 && !pixels) return false;
     KernelIr ir = ir_;
     KernelArgs args = args_;
-    if (!find_rows() && !(target_.is_cuda() && find_pixels())) return false;
+    if (pixels) to_the_end(*pixels);
+    else ir_.cross = rows;
     if (target_.is_cuda()) choose_vector();
     if (!are_tiles() || !fits()) {
       ir_ = std::move(ir);
@@ -71,61 +77,66 @@ class Transpose {
   }
 
  private:
-  /// The dimension that the widest loads cross, in ir_.cross.
-  bool find_rows() {
+  /// Dimensions of the rows, of the columns, and of a pixel's values.
+  struct Pixels {
+    int rows, columns, values;
+  };
+
+  /// The dimension that the widest loads cross, or -1.
+  [[nodiscard]] int find_rows() const {
     const std::int64_t shortest = target_.is_cuda() ? kShort : kShortOnCpu;
-    if (args_.extents.back() <= shortest) return false;
+    if (args_.extents.back() <= shortest) return -1;
+    int found = -1;
     std::int64_t most = 0;
     for (int d = 0; d + 1 < ir_.rank; ++d) {
       const std::int64_t bytes = crossed_bytes(d);
       if (args_.extents[d] <= shortest || bytes <= most) continue;
       most = bytes;
-      ir_.cross = d;
+      found = d;
     }
-    return ir_.cross >= 0;
+    return found;
   }
 
-  /// Loads, stores or both have pixels side by side: rows and columns are those of whole pixels, the columns the last dimension.
-  bool find_pixels() {
+  /// Loads, stores or both have pixels side by side: rows and columns are those of whole pixels.
+  [[nodiscard]] std::optional<Pixels> find_pixels() const {
     for (int pixel = 0; pixel < ir_.rank; ++pixel) {
       if (args_.extents[pixel] > kMostPixelValues) continue;
       for (int columns = 0; columns < ir_.rank; ++columns) {
         for (int rows = 0; rows < ir_.rank; ++rows) {
           const bool apart = pixel != rows && pixel != columns && rows != columns;
-          if (!apart || args_.extents[rows] <= kShort || args_.extents[columns] <= kShort || !are_pixels(rows, columns, pixel)) continue;
-          to_the_end(rows, columns, pixel);
-          return true;
+          if (apart && args_.extents[rows] > kShort && args_.extents[columns] > kShort && are_pixels({rows, columns, pixel})) return Pixels{rows, columns, pixel};
         }
       }
     }
-    return false;
+    return std::nullopt;
   }
 
   [[nodiscard]] bool side_by_side(const AccessArgs& a, int pixel, int along) const { return a.strides[pixel] == 1 && a.strides[along] == args_.extents[pixel]; }
 
   /// Whether all stores go along the columns, some load goes along the rows, and one side at least has pixels.
-  [[nodiscard]] bool are_pixels(int rows, int columns, int pixel) const {
+  [[nodiscard]] bool are_pixels(const Pixels& p) const {
     bool crossed = false, pixels = false;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
       const Access& access = ir_.accesses[i];
       if (access.buffer == kNone) continue;
       const AccessArgs& a = args_.accesses[i];
-      const int along = access.store ? columns : rows;
-      const bool packed = side_by_side(a, pixel, along), runs = packed || a.strides[along] == 1;
+      const int along = access.store ? p.columns : p.rows;
+      const bool packed = side_by_side(a, p.values, along), runs = packed || a.strides[along] == 1;
       if (access.store && !runs) return false;
       pixels |= packed;
-      crossed |= !access.store && runs && a.strides[columns] != 0;
+      crossed |= !access.store && runs && a.strides[p.columns] != 0;
     }
     return crossed && pixels;
   }
 
-  void to_the_end(int rows, int columns, int pixel) {
-    const auto shift = [&](auto begin) { std::rotate(begin + columns, begin + columns + 1, begin + ir_.rank); };
+  /// The columns become the last dimension.
+  void to_the_end(const Pixels& p) {
+    const auto shift = [&](auto begin) { std::rotate(begin + p.columns, begin + p.columns + 1, begin + ir_.rank); };
     shift(args_.extents.begin());
     for (AccessArgs& a : args_.accesses) shift(a.strides.begin());
     for (Access& a : ir_.accesses) shift(a.strides.begin());
-    ir_.cross = rows > columns ? rows - 1 : rows;
-    ir_.pixel = pixel > columns ? pixel - 1 : pixel;
+    ir_.cross = p.rows > p.columns ? p.rows - 1 : p.rows;
+    ir_.pixel = p.values > p.columns ? p.values - 1 : p.values;
     ir_.pixel_values = static_cast<int>(args_.extents[ir_.pixel]);
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
       Access& a = ir_.accesses[i];
@@ -167,7 +178,7 @@ class Transpose {
     const Edges edges = ir_.pixel >= 0 ? edges_of_pixels(of) : edges_of(of);
     ir_.tile_rows = edges.rows;
     ir_.tile_columns = edges.columns;
-    const auto too_large = [&] { return gpu ? shared_bytes() > target_.shared_bytes || registers() > kMostRegisters : shared_bytes() > kMostOnStack; };
+    const auto too_large = [&] { return gpu ? shared_bytes() > target_.shared_bytes || ir_.transpose_registers() > kMostRegisters : shared_bytes() > kMostOnStack; };
     const int least = ir_.pixel >= 0 ? 16 : 32;
     while (too_large() && (ir_.tile_columns > least || ir_.tile_rows > least)) (ir_.tile_columns >= ir_.tile_rows ? ir_.tile_columns : ir_.tile_rows) /= 2;
     if (!gpu) ir_.tile_rows = ir_.tile_columns = std::min(ir_.tile_rows, ir_.tile_columns);
@@ -188,17 +199,6 @@ class Transpose {
       if (is_crossed(i)) bytes += size(ir_.accesses[i]);
     const std::int64_t line = ir_.tile_rows * ir_.pixel_values, whole = ir_.pixel >= 0 ? (line + kShort - 1) / kShort * kShort : line;
     return bytes * (whole + kPadding * ir_.pixel_values) * (ir_.tile_columns + kPadding);
-  }
-
-  /// Of a thread, for the elements that it loads.
-  [[nodiscard]] std::int64_t registers() const {
-    const std::int64_t elements = std::int64_t{ir_.tile_rows} * ir_.tile_columns * ir_.pixel_values / ir_.transpose_threads();
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
-      const Access& a = ir_.accesses[i];
-      if (is_load(a)) sum += elements * std::max<std::int64_t>(size(a), a.aligned ? 1 : 4) / 4;
-    }
-    return sum;
   }
 
   /// Whether every row of what is stored begins where a sector does.

@@ -8,13 +8,12 @@
 // not change from line to line is computed before the first: only so is this as fast as memory.
 //
 // Lines in shared memory are padded so that reading across meets every bank. Where elements are narrow, a thread reads as
-// many neighbouring lines as its word has elements, and a warp each (32 * vector)th: lines are dealt by that, then they are neighbours.
+// many neighbouring lines as its word has elements: lines are dealt by that, so that those which a warp reads at once are neighbours.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "codegen/render_cuda_tile.h"
-#include "support/check.h"
 
 namespace tarry::codegen::cuda {
 namespace {
@@ -75,7 +74,9 @@ class Writer final : public TileWriter {
     else if (words % 2 == 0) ++words;
     return words * word;
   }
-  [[nodiscard]] std::string slot(const Load& l, const std::string& number) const {
+  /// Where the line of column y, and of its value c if it is for that alone, lies.
+  [[nodiscard]] std::string slot(const Load& l) const {
+    const std::string number = column_lines(l) > 1 ? fmt::format("y * {} + c", values_) : std::string("y");
     return dealt(l) ? fmt::format("({0}) % {1} * {2} + ({0}) / {1}", number, vector_, divide_up(lines(l), vector_)) : number;
   }
 
@@ -87,9 +88,8 @@ class Writer final : public TileWriter {
   [[nodiscard]] std::string loaded(const Instr& in) const override {
     const Load& l = load_of(in.index);
     if (!is_crossed(l)) return fmt::format("x{}[n][{}]", in.index, width(l) > 1 ? "j" : "0");
-    const std::string number = column_lines(l) > 1 ? fmt::format("y * {} + c", values_) : std::string("y");
     const std::string element = line_values(l) > 1 ? fmt::format("r * {} + c", values_) : std::string("r");
-    return fmt::format("s.s{}[{}][{}]", in.index, slot(l, number), element);
+    return fmt::format("s.s{}[{}][{}]", in.index, slot(l), element);
   }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return fmt::format("(whole || ({}))", all_hold(guard, "r", "y")); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "y", "c"); }
@@ -107,16 +107,21 @@ class Writer final : public TileWriter {
     out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", name, count));
   }
 
+  /// Threads and warps beyond a line of `elements`, and beyond the `count` of what warps take in turn, have nothing.
+  void skip_unless(int elements, int word, const char* taken, int count) {
+    std::string there;
+    if (elements % (kWarp * word) != 0) there += fmt::format("e < {}", elements);
+    if (count % warps_ != 0) there += fmt::format("{}{} < {}", there.empty() ? "" : " && ", taken, count);
+    if (!there.empty()) out_.line(fmt::format("if (!({})) continue;", there));
+  }
+
   /// Opens the loops over what a thread has of a crossed load: a column y and elements from e on of its line c.
   void lines_of(const Load& l) {
     loop("c", column_lines(l));
     loop("k", lane_words(l));
     loop("i", warp_columns());
     out_.line(fmt::format("const int y = warp + i * {}, e = (lane + k * {}) * {}, n = (c * {} + k) * {} + i;", warps_, kWarp, word_elements(l), lane_words(l), warp_columns()));
-    std::string there;
-    if (line(l) % (kWarp * word_elements(l)) != 0) there += fmt::format("e < {}", line(l));
-    if (ir_.tile_columns % warps_ != 0) there += fmt::format("{}y < {}", there.empty() ? "" : " && ", ir_.tile_columns);
-    if (!there.empty()) out_.line(fmt::format("if (!({})) continue;", there));
+    skip_unless(line(l), word_elements(l), "y", ir_.tile_columns);
   }
   /// The same of rows: a row r, elements from e on, of values c where those have rows of their own.
   void rows_of() {
@@ -124,10 +129,7 @@ class Writer final : public TileWriter {
     loop("k", row_words());
     loop("i", warp_rows());
     out_.line(fmt::format("const int r = warp + i * {}, e = (lane + k * {}) * {}, n = (v * {} + k) * {} + i;", warps_, kWarp, vector_, row_words(), warp_rows()));
-    std::string there;
-    if (row() % (kWarp * vector_) != 0) there += fmt::format("e < {}", row());
-    if (ir_.tile_rows % warps_ != 0) there += fmt::format("{}r < {}", there.empty() ? "" : " && ", ir_.tile_rows);
-    if (!there.empty()) out_.line(fmt::format("if (!({})) continue;", there));
+    skip_unless(row(), vector_, "r", ir_.tile_rows);
   }
   void end() {
     out_.close();
@@ -154,8 +156,7 @@ class Writer final : public TileWriter {
     for (const Load& l : loads_) {
       if (!is_crossed(l)) continue;
       lines_of(l);
-      const std::string number = column_lines(l) > 1 ? fmt::format("y * {} + c", values_) : std::string("y");
-      const std::string to = fmt::format("s.s{}[{}][e]", l.access, slot(l, number));
+      const std::string to = fmt::format("s.s{}[{}][e]", l.access, slot(l));
       out_.line(fmt::format("{} = x{}[n];", word_elements(l) == 1 ? to : fmt::format("*({}*)&{}", word(l), to), l.access));
       end();
     }
@@ -242,9 +243,7 @@ class Writer final : public TileWriter {
   /// That a multiprocessor must have registers for.
   [[nodiscard]] int threads_at_once() const {
     constexpr int kFew = 24;
-    int words = 0;
-    for (const Load& l : loads_) words += ir_.tile_rows * ir_.tile_columns * values_ / (warps_ * kWarp) * std::max(size(l), access(l.access).aligned ? 1 : 4) / 4;
-    return words <= kFew ? 768 : 512;
+    return ir_.transpose_registers() <= kFew ? 768 : 512;
   }
 
   void entry() {
