@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "codegen/render_common.h"
 #include "support/check.h"
 
@@ -90,14 +92,44 @@ std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSourc
   return std::move(block.words);
 }
 
+bool add_shared(std::vector<SharedText>& all, SharedText& text) {
+  const std::string name = text.name;
+  for (int number = 2;; ++number) {
+    const auto found = std::ranges::find(all, text.name, &SharedText::name);
+    if (found != all.end() && found->text == text.text) return text.name != name;
+    if (found == all.end()) {
+      all.push_back(text);
+      return text.name != name;
+    }
+    const std::string next = fmt::format("{}_{}", name, number);  // two hashes are equal
+    replace_all(text.text, text.name, next);
+    text.name = next;
+  }
+}
+
 std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target) {
   std::vector<std::string> sections;
-  for (const KernelSource* kernel : kernels)
+  std::vector<SharedText> shared;
+  std::string text;
+  for (const KernelSource* kernel : kernels) {
     for (const std::string& section : kernel->sections)
       if (std::find(sections.begin(), sections.end(), section) == sections.end()) sections.push_back(section);
-  std::string text = prelude_text(sections, target.is_cuda() ? Dialect::Cuda : Dialect::C);
-  for (const KernelSource* kernel : kernels) text += kernel->kernel;
-  return text;
+    std::string own = kernel->kernel;
+    std::vector<SharedText> texts = kernel->shared;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::string name = texts[i].name;
+      if (!add_shared(shared, texts[i])) continue;
+      replace_all(own, name, texts[i].name);
+      for (std::size_t k = i + 1; k < texts.size(); ++k) {
+        replace_all(texts[k].name, name, texts[i].name);
+        replace_all(texts[k].text, name, texts[i].name);
+      }
+    }
+    text += own;
+  }
+  std::string before = prelude_text(sections, target.is_cuda() ? Dialect::Cuda : Dialect::C);
+  for (const SharedText& s : shared) before += s.text;
+  return before + text;
 }
 
 }  // namespace tarry::codegen

@@ -38,10 +38,14 @@ struct StoreSlot {
   std::int64_t itemsize;
 };
 
+/// Text that no kernel owns: every symbol in it begins with its name, which ends in the hash of the text.
+struct SharedText { std::string name, text; };
+
 struct KernelSource {
-  std::string text;                ///< complete translation unit body of this kernel: used prelude sections + kernel
+  std::string text;                ///< complete translation unit body of this kernel: used prelude sections, shared texts, kernel
   std::string prelude;             ///< the prelude part alone (a batch emits the union of its kernels' sections once)
   std::vector<std::string> sections;
+  std::vector<SharedText> shared;  ///< in order; kernels of a batch have in common what is equal
   std::string kernel;              ///< the kernel part alone
   std::string entry;               ///< global symbol; ends in the hash of the text
   std::vector<Slot> slots;
@@ -116,8 +120,8 @@ struct Binding {
 std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
                                            const Geometry& geometry, const Binding& binding);
 
-/// A translation unit of several kernels, no two of the same entry: the union of their prelude sections once, then each
-/// kernel.
+/// A translation unit of several kernels, no two of the same entry: the union of their prelude sections and each shared text
+/// once, then each kernel.
 std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target);
 
 }  // namespace tarry::codegen

@@ -60,10 +60,7 @@ KernelSource render_c_pointwise(const KernelIr& ir) {
     w.close();
   }
   w.close();
-  const std::vector<std::string> functions = w.expressions.functions();
-  KernelSource source = finish_kernel(ir, Dialect::C, w.take(), parameters, functions);
-  source.point_cost = point_cost(ir);
-  return source;
+  return w.finish();
 }
 
 }  // namespace

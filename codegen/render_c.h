@@ -40,6 +40,10 @@ class CWriter : public CodeWriter {
   Expressions expressions;
 
   void preamble();                   ///< macros of the dialect, the parameter struct, what guards need
+  /// Text that kernels of a unit share, with kSharedName for its own name: made of `name` and what `write` writes, and returned.
+  std::string share(std::string_view name, const std::function<void()>& write);
+  /// The kernel that was written.
+  [[nodiscard]] KernelSource finish();
   void locals();                     ///< integer parameters and scalars as locals
   /// `name` (one letter) + access number = the access's address at `indices`, plus `k` along the reduced axis.
   void bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k);
@@ -83,7 +87,9 @@ class CWriter : public CodeWriter {
   void inside_function();
   void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);
 
+
   const Parameters& parameters_;
+  std::vector<SharedText> shared_;
   std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds
 };
 
@@ -111,6 +117,7 @@ DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_
 inline constexpr int kReduceLevels = 36;
 KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_inner(const KernelIr& ir, const graph::Target& target);
 KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);

@@ -412,9 +412,7 @@ KernelSource ContractWriter::render() {
   if (!map_) finish();
   entry();
   if (!map_) fold();
-  const std::vector<std::string> functions = w_.expressions.functions();
-  KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
-  source.point_cost = point_cost(ir_);
+  KernelSource source = w_.finish();
   source.tile = ContractRun::kItemRows * (map_ ? run_.columns : 1);
   return source;
 }

@@ -108,6 +108,7 @@ void CrossedWriter::line_function() {
   w_.open(fmt::format("static void {0}_line(const struct {0}_params* p, tarry_i64 k, tarry_i64 length{1}, {2}* to)", kEntryName, inputs,
                       w_.state_type()));
   w_.line("const tarry_i64 n = p->n;");
+  w_.weights_array();
   w_.line(fmt::format("{} stack[{}];", w_.state_type(), kLevels));
   w_.line("tarry_i64 depth = 0;");
   w_.open("");
@@ -317,9 +318,7 @@ KernelSource CrossedWriter::render() {
   finish(1);
   entry();
   fold();
-  const std::vector<std::string> functions = w_.expressions.functions();
-  KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
-  source.point_cost = point_cost(ir_);
+  KernelSource source = w_.finish();
   source.tile = kRows;
   return source;
 }

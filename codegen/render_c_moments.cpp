@@ -33,17 +33,23 @@ std::string list(int count, auto&& element) {
 
 }  // namespace
 
+std::string StateWriter::inputs(std::uint32_t r) const {
+  std::string text;
+  for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) text += fmt::format("{}const {}* {}", x ? ", " : "", accumulator(r), taken(x));
+  return text;
+}
+
 std::string StateWriter::weighted(std::uint32_t r, std::string_view count) const {
   const Reduction& reduction = ir.reductions[r];
   if (reduction.op == Op::Moments) return std::string(count);
-  return fmt::format("{} * p->{}", count, slot_name({SlotKind::Scalar, reduction.weight}));
+  return fmt::format("{} * weight[{}]", count, in_node_ ? 0 : r);
 }
 
 /// 1 / k for the k-th step of a lane, as constants.
 void StateWriter::reciprocals(std::uint32_t r) {
-  std::string text = fmt::format("static const {} {}_reciprocal{}[{}] = {{0, 1", accumulator(r), kEntryName, r, kSerial + 1);
+  std::string text = fmt::format("static const {} {}[{}] = {{0, 1", accumulator(r), kSharedName, kSerial + 1);
   for (int k = 2; k <= kSerial; ++k) text += ", " + float_literal(ir.reductions[r].dtype, 1.0 / k);
-  line(text + "};");
+  reciprocals_[r] = share("reciprocals_" + std::string(info(ir.reductions[r].dtype).suffix), [&] { line(text + "};"); });
 }
 
 /// Constants of a lane's k-th step (k >= 2): the reciprocal, or the weights of Chan's rule. They are of `type`, of scalars
@@ -51,7 +57,7 @@ void StateWriter::reciprocals(std::uint32_t r) {
 void StateWriter::moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix, std::string_view type) {
   if (ir.reductions[r].op == Op::MomentsMerge) return weights(r, fmt::format("({} - 1)", k), "(tarry_i64)1", suffix, type);
   const std::string scalar = accumulator(r), all = type.empty() ? "" : fmt::format("({}){{}} + ", type);
-  line(fmt::format("const {} w{} = {}{}_reciprocal{}[{}];", type.empty() ? scalar : type, suffix, all, kEntryName, r, k));
+  line(fmt::format("const {} w{} = {}{}[{}];", type.empty() ? scalar : type, suffix, all, reciprocals_.at(r), k));
 }
 
 /// The weights of Chan's rule where the sides stand for `a` and `b` elements.
@@ -92,6 +98,9 @@ void StateWriter::moments_node(std::uint32_t r) {
   const bool merges = reduction.op == Op::MomentsMerge;
   const std::string type = accumulator(r);
   const int size = static_cast<int>(itemsize(reduction.dtype)), wide = moments_lanes(r), lanes = std::min(wide, 32 / size);
+  const std::string rest = share(function_name(r) + "_rest", [&] { moments_rest_function(r); });
+  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}({1}tarry_i64 n, tarry_i64 length, {2}* to_mean, {2}* to_m2, {3})", kSharedName,
+                   weights_parameter(r), type, inputs(r)));
   serial(r);
   vector_types(r, lanes);
   line(fmt::format("typedef {} wide __attribute__((vector_size({}), aligned({}), may_alias));", type, wide * size, size));
@@ -103,7 +112,7 @@ void StateWriter::moments_node(std::uint32_t r) {
   open(wide < kKept ? fmt::format("for (int l = 0; l < {}; l += {})", kKept, wide) : std::string());
   const std::string l = wide < kKept ? " + l" : "";
   const auto element = [&](std::size_t x, int at) { return fmt::format("*(const wide*)(y{} + {})", x, at); };
-  for (std::size_t x = 0; x < input_count(reduction); ++x) line(fmt::format("const {}* const y{} = {} + q * 128{};", type, x, input(r, x), l));
+  for (std::size_t x = 0; x < input_count(reduction); ++x) line(fmt::format("const {}* const y{} = {} + q * 128{};", type, x, taken(x), l));
   for (int lane = 0; lane < 32; lane += 16) {
     line(fmt::format("wide mean{0} = {1}, m2_{0} = {2};", lane, element(0, lane), merges ? element(1, lane) : "{}"));
     for (int step = 2; step <= 4; ++step) {
@@ -149,10 +158,10 @@ void StateWriter::moments_node(std::uint32_t r) {
   close_level();
   const int bits = std::countr_zero(static_cast<unsigned>(lanes));
   line(fmt::format("static const unsigned char place[16] = {{{}}};", list(16, [&](int q) { return (q & -lanes) + reversed(q & (lanes - 1), bits); })));
-  std::string rest;
-  for (std::size_t x = 0; x < input_count(reduction); ++x) rest += fmt::format(", {} + whole * 128", input(r, x));
-  line(fmt::format("if (length > whole * 128) {}_rest{}(p, (int)(length - whole * 128){}, mean + place[whole], m2 + place[whole]);",
-                   kEntryName, r, rest));
+  std::string behind;
+  for (std::size_t x = 0; x < input_count(reduction); ++x) behind += fmt::format("{} + whole * 128, ", taken(x));
+  line(fmt::format("if (length > whole * 128) {}({}(int)(length - whole * 128), {}mean + place[whole], m2 + place[whole]);", rest,
+                   merges ? "weight, " : "", behind));
   // Neighbours, of which the first is whole.
   open("for (tarry_i64 size = 128, step = 1; size < length; size *= 2, step *= 2)");
   open("for (tarry_i64 at = 0, left = length; left > size; at += 2 * step, left -= 2 * size)");
@@ -161,7 +170,8 @@ void StateWriter::moments_node(std::uint32_t r) {
   moments_merge(type, "mean[to]", "m2[to]", "mean[from]", "m2[from]");
   close();
   close();
-  line(fmt::format("top->{}[0] = mean[0], top->{}[0] = m2[0];", part(r, "mean"), part(r, "m2")));
+  line("*to_mean = mean[0], *to_m2 = m2[0];");
+  close();
 }
 
 /// Lanes of `mean`, `m2` and `count` elements take in those of others that have any.
@@ -183,29 +193,28 @@ void StateWriter::moments_meet(std::uint32_t r, int lanes, const std::string& me
 }
 
 /// The moments of a block of m < 128 elements: steps and merges of all lanes, of which those that are there count.
-void StateWriter::moments_rest_function(std::uint32_t r, const std::string& inputs) {
+void StateWriter::moments_rest_function(std::uint32_t r) {
   const Reduction& reduction = ir.reductions[r];
   const bool merges = reduction.op == Op::MomentsMerge;
   const int lanes = moments_lanes(r), vectors = 32 / lanes;
   const std::string type = accumulator(r);
-  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_rest{1}(const struct {0}_params* p, int m{2}, {3}* mean, {3}* m2)",
-                   kEntryName, r, inputs, type));
-  line("(void)p;");
+  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}({1}int m, {2}, {3}* mean, {3}* m2)", kSharedName, weights_parameter(r),
+                   inputs(r), type));
   vector_types(r, lanes);
   for (std::size_t x = 0; x < input_count(reduction); ++x) {
     line(fmt::format("{} y{}[32] __attribute__((aligned(64)));", type, x));
     for (int l = 0; l < 32; l += lanes) line(fmt::format("*(vector*)(y{} + {}) = (vector){{}};", x, l));
     open("");
     line("int k = 0;");
-    line(fmt::format("for (; k + {0} <= (m & 31); k += {0}) *(vector*)(y{1} + k) = {2};", lanes, x, vector_at(input(r, x) + " + (m & -32) + k")));
-    line(fmt::format("for (; k < (m & 31); ++k) {{ TARRY_SCALAR; y{0}[k] = {1}[(m & -32) + k]; }}", x, input(r, x)));
+    line(fmt::format("for (; k + {0} <= (m & 31); k += {0}) *(vector*)(y{1} + k) = {2};", lanes, x, vector_at(taken(x) + " + (m & -32) + k")));
+    line(fmt::format("for (; k < (m & 31); ++k) {{ TARRY_SCALAR; y{0}[k] = {1}[(m & -32) + k]; }}", x, taken(x)));
     close();
   }
   line(fmt::format("const places lane = {{{}}};", list(lanes, [](int l) { return l; })));
   line("const vector one = (vector){} + 1;");
   line(fmt::format("vector a[{0}], b[{0}], c[{0}];", vectors));
   open(fmt::format("for (int k = 0, l = 0; l < 32; ++k, l += {})", lanes));
-  const auto part = [&](std::size_t x) { return vector_at(fmt::format("(at + 32 <= m ? {} + at : y{}) + l", input(r, x), x)); };
+  const auto part = [&](std::size_t x) { return vector_at(fmt::format("(at + 32 <= m ? {} + at : y{}) + l", taken(x), x)); };
   line("int at = 0;");
   line(fmt::format("vector to = {}, to2 = {}, count = (vector)((places)one & (lane + l < m));", part(0), merges ? part(1) : "{}"));
   open("for (int step = 2; step <= 4; ++step)");

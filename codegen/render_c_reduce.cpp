@@ -1,9 +1,7 @@
-// C kernels that reduce along one axis by tree R (docs/numerics.md).
+// C kernels that reduce across rows by tree R (docs/numerics.md); codegen/render_c_inner.cpp has those that reduce along them.
 //
-// A work item is (outer tile, chunk). Its states (codegen/render_c_states.h) are the leaves of an aligned tree: blocks are,
-// and with lanes visited in bit-reversed order, lanes and blocks are one such tree.
-//   ReduceSerial, ReduceOuter  the inner loops run over the tile's outer elements
-//   ReduceInner                the tile is one element; a block's 32 lanes are the vector
+// A work item is (outer tile, chunk); the inner loops run over the tile's outer elements. Its states (codegen/render_c_states.h)
+// are the leaves of an aligned tree: with lanes visited in bit-reversed order, lanes and blocks are one such tree.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -50,12 +48,10 @@ class ReduceWriter {
   KernelSource render();
 
  private:
-  [[nodiscard]] bool inner() const { return ir_.schedule == Schedule::ReduceInner; }  ///< the tile is one element
   [[nodiscard]] bool is_direct(Value v) const;
 
   // Functions of the kernel.
   void reduce_tiles();
-  void reduce_segments();
   void finish();
   void entry();
   void fold();
@@ -64,18 +60,14 @@ class ReduceWriter {
   void open_reduce();
   void row_values();
   void point_bases();
-  void inputs_of_points(Axis axis, std::string extent, int capacity);
+  void inputs_of_points();
   [[nodiscard]] std::vector<Value> stored() const;
-  [[nodiscard]] std::vector<std::uint32_t> streams() const;
-  [[nodiscard]] bool has_points() const { return !stored().empty() || !w_.stores(Region::Point).empty(); }
-  [[nodiscard]] std::string stored_arrays(bool declare) const;
-  void points_function();
-  [[nodiscard]] CWriter::Loop point_loop(Axis axis, std::string from, std::string to) const;
+  [[nodiscard]] CWriter::Loop point_loop() const;
   void each_input(const std::function<void(std::uint32_t r, std::uint32_t access, const std::string& from)>& f);
   void lanes();
   [[nodiscard]] bool has_full_lane() const;
   [[nodiscard]] bool has_pairs() const;
-  [[nodiscard]] bool only_calls() const { return inner() || (has_pairs() && w_.instructions(Region::Row).empty()); }
+  [[nodiscard]] bool only_calls() const { return has_pairs() && w_.instructions(Region::Row).empty(); }
   [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
 
   const KernelIr& ir_;
@@ -90,8 +82,7 @@ bool ReduceWriter::is_direct(Value v) const {
   const Instr& instr = ir_.instrs[v];
   if (instr.kind != InstrKind::Load || instr.region != Region::Point || instr.guard != kNone) return false;
   if (ir_.accesses[instr.index].buffer == kNone || !w_.stores(Region::Point).empty()) return false;
-  const Access& a = ir_.accesses[instr.index];
-  return inner() ? a.reduced == StrideClass::One : ir_.rank > 0 && a.strides.back() == StrideClass::One;
+  return ir_.rank > 0 && ir_.accesses[instr.index].strides.back() == StrideClass::One;
 }
 
 /// Inputs that need an array.
@@ -99,40 +90,16 @@ std::vector<Value> ReduceWriter::stored() const {
   return w_.kept_inputs([this](Value v) { return is_direct(v); });
 }
 
-/// Loads of points that go along the reduced axis.
-std::vector<std::uint32_t> ReduceWriter::streams() const {
-  std::vector<std::uint32_t> found;
-  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
-    const Access& access = ir_.accesses[a];
-    if (!access.store && access.buffer != kNone && access.reduced == StrideClass::One && w_.uses(a, Region::Point)) found.push_back(a);
-  }
-  return found;
-}
-
-std::string ReduceWriter::stored_arrays(bool declare) const {
-  std::string text;
-  for (const Value v : stored()) text += declare ? fmt::format(", {}* y{}", c_type(ir_.instrs[v].dtype), v) : fmt::format(", y{}", v);
-  return text;
-}
-
 // ---------------------------------------------------------------- leaves
 
-/// Values of Row instructions: locals where the tile is one element, else arrays over the tile.
+/// Values of Row instructions: arrays over the tile.
 void ReduceWriter::row_values() {
   CWriter::Loop loop{w_.instructions(Region::Row), Axis::LastOuter, "j", "0", "m"};
   if (loop.values.empty()) return;
-  const auto bases = [&] {
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-      if (w_.uses(a, Region::Row) && !ir_.accesses[a].store) w_.base('a', a, fmt::format("b{}", a), "0");
-  };
-  if (inner()) {
-    bases();
-    w_.straight(loop.values);
-    return;
-  }
   for (const Value v : loop.values) w_.line(fmt::format("{} row{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
   w_.open("");
-  bases();
+  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
+    if (w_.uses(a, Region::Row) && !ir_.accesses[a].store) w_.base('a', a, fmt::format("b{}", a), "0");
   w_.loop(loop, [&] {
     for (const Value v : loop.values) w_.line(fmt::format("row{0}[j] = v{0};", v));
   });
@@ -144,56 +111,24 @@ void ReduceWriter::point_bases() {
     if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
 }
 
-CWriter::Loop ReduceWriter::point_loop(Axis axis, std::string from, std::string to) const {
+CWriter::Loop ReduceWriter::point_loop() const {
   const std::vector<Value> stores = w_.stores(Region::Point);
-  CWriter::Loop loop{w_.instructions(Region::Point), axis, "i", std::move(from), std::move(to)};
+  CWriter::Loop loop{w_.instructions(Region::Point), Axis::LastOuter, "i", "0", "m"};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
-  loop.is_short = !inner();  // a tile may be a few elements
+  loop.is_short = true;  // a tile may be a few elements
   loop.operand = [this](Value v) {
     const Instr& instr = ir_.instrs[v];
-    const bool in_array = !inner() && instr.region == Region::Row && instr.kind != InstrKind::Scalar;
+    const bool in_array = instr.region == Region::Row && instr.kind != InstrKind::Scalar;
     return in_array ? fmt::format("row{}[i]", v) : value_name(v);
   };
   for (const Value v : stored()) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
-  loop.vectors = inner() && w_.has_vectors(loop);
   return loop;
 }
 
-/// The points of a run as a function: its loop, unless it is written out, is all that gcc has to find vectors in.
-void ReduceWriter::points_function() {
-  if (!has_points()) return;
-  const std::vector<std::uint32_t> read = streams();
-  const bool ahead = read.size() == 1;
-  const CWriter::Loop loop = point_loop(Axis::Reduced, ahead ? "part" : "0", ahead ? "stop" : "length");
-  w_.open(fmt::format("static {3}__attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 k, tarry_i64 length{2})",
-                      kEntryName, place(true), stored_arrays(true), loop.vectors ? "TARRY_PLAIN " : ""));
-  w_.locals();
-  constexpr std::array kRegions = {Region::Row, Region::Point};
-  w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
-  row_values();
-  w_.open("");  // an access of rows may be one of points too
-  point_bases();
-  if (ahead) {
-    // Memory is asked for the next run meanwhile, a few lines at a time, as the tree asks for none. Several streams keep it busy.
-    w_.open("for (tarry_i64 part = 0, stop; part < length; part = stop)");
-    w_.line(fmt::format("stop = length - part < {0} ? length : part + {0};", kPart));
-    w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + length + i, 0, 2);",
-                        kLine / itemsize(ir_.buffers[ir_.accesses[read[0]].buffer]), read[0]));
-  }
-  w_.loop(loop);
-  if (ahead) w_.close();
-  w_.close();
-  w_.close();
-}
-
 /// Evaluates the points of one loop: `x{r}_{k}` then points at the inputs of reduction r.
-void ReduceWriter::inputs_of_points(Axis axis, std::string extent, int capacity) {
-  const std::vector<Value> arrays = stored();
-  for (const Value v : arrays) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", c_type(ir_.instrs[v].dtype), v, capacity));
-  if (has_points()) {
-    if (inner()) w_.line(fmt::format("{}_points(p{}, k, length{});", kEntryName, place(false), stored_arrays(false)));
-    else w_.loop(point_loop(axis, "0", std::move(extent)));
-  }
+void ReduceWriter::inputs_of_points() {
+  for (const Value v : stored()) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", c_type(ir_.instrs[v].dtype), v, tile_));
+  if (!stored().empty() || !w_.stores(Region::Point).empty()) w_.loop(point_loop());
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) {
       const Value v = ir_.reductions[r].args[k];
@@ -208,7 +143,7 @@ void ReduceWriter::open_reduce() {
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
-  if (!inner()) row_values();
+  row_values();
 }
 
 // ---------------------------------------------------------------- ReduceSerial, ReduceOuter
@@ -283,32 +218,11 @@ void ReduceWriter::reduce_tiles() {
   w_.open("for (tarry_i64 k = from; k < to; k += stride)");
   w_.line("++step;");
   point_bases();
-  inputs_of_points(Axis::LastOuter, "m", tile_);
+  inputs_of_points();
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.leaf_step(r);
   w_.close();
   w_.line("top->count = step;");
   w_.push("leaf");
-  w_.close();
-  w_.fold_stack();
-  w_.open("if (n == 0)");
-  w_.clear("stack");
-  w_.close();
-  w_.close();
-}
-
-// ---------------------------------------------------------------- ReduceInner
-
-void ReduceWriter::reduce_segments() {
-  w_.line_functions([this](Value v) { return is_direct(v); });
-  points_function();
-  open_reduce();
-  w_.line("const tarry_i64 end = n < last * 128 ? n : last * 128;");
-  w_.line("tarry_i64 depth = 0;");
-  w_.open(fmt::format("for (tarry_i64 k = first * 128; k < end; k += {})", w_.segment_length()));
-  w_.line(fmt::format("const tarry_i64 length = end - k < {0} ? end - k : {0};", w_.segment_length()));
-  point_bases();
-  inputs_of_points(Axis::Reduced, "length", w_.segment_length());
-  w_.segment("first * 128");
   w_.close();
   w_.fold_stack();
   w_.open("if (n == 0)");
@@ -327,16 +241,15 @@ void ReduceWriter::finish() {
   loop.operand = [&](Value v) {
     const Instr& instr = ir_.instrs[v];
     if (instr.kind != InstrKind::Result) return value_name(v);
-    return fmt::format("s->{}[{}]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)), inner() ? "0" : "j");
+    return fmt::format("s->{}[j]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)));
   };
-  loop.vectors = !inner() && has_pairs() && w_.has_vectors(loop);  // else gcc looks for vectors in other loops too
+  loop.vectors = has_pairs() && w_.has_vectors(loop);  // else gcc looks for vectors in other loops too
   w_.open(fmt::format("static {3}void {0}_finish(const struct {0}_params* p{1}, const {2}* s)", kEntryName, place(true), w_.state_type(),
-                      inner() || loop.vectors ? "TARRY_PLAIN " : ""));
+                      loop.vectors ? "TARRY_PLAIN " : ""));
   w_.locals();
   constexpr std::array kRegions = {Region::Row, Region::Outer};
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
-  if (inner()) w_.straight(loop.values, loop.operand);
-  else w_.loop(loop);
+  w_.loop(loop);
   w_.close();
 }
 
@@ -380,16 +293,13 @@ void ReduceWriter::fold() {
 
 KernelSource ReduceWriter::render() {
   w_.preamble();
-  if (!inner() && has_pairs()) w_.share_loops();
+  if (has_pairs()) w_.share_loops();
   w_.declare_states();
-  if (inner()) reduce_segments();
-  else reduce_tiles();
+  reduce_tiles();
   finish();
   entry();
   fold();
-  const std::vector<std::string> functions = w_.expressions.functions();
-  KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
-  source.point_cost = point_cost(ir_);
+  KernelSource source = w_.finish();
   source.tile = tile_;
   return source;
 }
@@ -419,6 +329,8 @@ Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
   return g;
 }
 
-KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target) { return ReduceWriter(ir, target).render(); }
+KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target) {
+  return ir.schedule == Schedule::ReduceInner ? render_c_inner(ir, target) : ReduceWriter(ir, target).render();
+}
 
 }  // namespace tarry::codegen

@@ -439,9 +439,7 @@ KernelSource RowWriter::render() {
   w_.line(fmt::format("{}_rows(p{});", kEntryName, tile_place(ir_, tile_, false)));
   w_.close();
   w_.close();
-  const std::vector<std::string> functions = w_.expressions.functions();
-  KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
-  source.point_cost = point_cost(ir_);
+  KernelSource source = w_.finish();
   source.tile = tile_;
   return source;
 }

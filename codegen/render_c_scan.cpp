@@ -74,9 +74,7 @@ class ScanWriter {
     blocks();
     entry();
     fold();
-    const std::vector<std::string> functions = w_.expressions.functions();
-    KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
-    source.point_cost = point_cost(ir_);
+    KernelSource source = w_.finish();
     source.tile = tile_;
     source.fold_per_chunk = true;
     return source;

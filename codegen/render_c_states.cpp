@@ -35,8 +35,21 @@ std::vector<std::uint32_t> StateWriter::reductions() const {
   return found;
 }
 
-std::string StateWriter::state_type() const {
-  return fmt::format("struct {}_state{}", kEntryName, ir.is_row() || ir.is_crossed() ? std::to_string(stage_) : std::string());
+std::string StateWriter::state_type() const { return fmt::format("struct {}", states()); }
+
+std::string StateWriter::weights_parameter() const { return has_weights() ? "const tarry_i64* weight, " : ""; }
+std::string StateWriter::weights_argument() const { return has_weights() ? "weight, " : ""; }
+
+bool StateWriter::has_weights() const {
+  return std::ranges::any_of(reductions(), [&](std::uint32_t r) { return ir.reductions[r].op == Op::MomentsMerge; });
+}
+
+void StateWriter::weights_array() {
+  if (std::ranges::none_of(ir.reductions, [](const Reduction& r) { return r.op == Op::MomentsMerge; })) return;
+  std::string all;
+  for (const Reduction& r : ir.reductions)
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", r.weight == kNone ? "1" : "p->" + slot_name({SlotKind::Scalar, r.weight}));
+  line(fmt::format("const tarry_i64 weight[] = {{{}}};", all));
 }
 
 std::string StateWriter::at(std::string_view state, std::uint32_t r, std::string_view field) const {
@@ -53,17 +66,20 @@ void StateWriter::open_tile() {
 }
 
 void StateWriter::declare_states() {
-  for (const std::uint32_t r : reductions())
+  for (const std::uint32_t r : reductions()) {
     if (ir.reductions[r].op == Op::Moments) reciprocals(r);
-  open(state_type());
-  line("tarry_i64 count;");
-  for (const StateField& f : state_fields(ir))
-    if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), tile_));
-  close(";");
-  if (shares_loops_)
-    for (const std::uint32_t r : reductions()) tile_functions(r);
-  merge();
-  push_function();
+    if (shares_loops_) tile_functions(r);
+  }
+  states_[stage_] = share("states", [&] {
+    states_[stage_] = kSharedName;
+    open(state_type());
+    line("tarry_i64 count;");
+    for (const StateField& f : state_fields(ir))
+      if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), tile_));
+    close(";");
+    merge();
+    push_function();
+  });
 }
 
 /// That the value `a` goes before `b` whatever their places: smaller (larger), or the only NaN of the two.
@@ -97,7 +113,7 @@ void StateWriter::merge_part(std::uint32_t r) {
     return;
   }
   if (shares_loops_ && is_plain(r)) {
-    line(fmt::format("{0}(m, a->{1}, a->{1}, b->{1});", combine_name(r), part(r, "value")));
+    line(fmt::format("{0}(m, a->{1}, a->{1}, b->{1});", combines_.at(r), part(r, "value")));
     return;
   }
   const std::string a = at("a", r, "value"), b = at("b", r, "value");
@@ -117,9 +133,8 @@ void StateWriter::merge_part(std::uint32_t r) {
 void StateWriter::merge() {
   const std::vector<std::uint32_t> own = reductions();
   const bool only_calls = tile_ == 1 || (shares_loops_ && std::all_of(own.begin(), own.end(), [&](std::uint32_t r) { return is_plain(r); }));
-  open(fmt::format("static {4}void {0}_merge{1}(const struct {0}_params* p, {2}{3}* a, const {3}* b)", kEntryName, stage_,
-                   tile_ > 1 ? "tarry_i64 m, " : "", state_type(), only_calls ? "TARRY_PLAIN " : ""));
-  line("(void)p;");
+  open(fmt::format("static {3}void {0}_merge({1}{2}* a, const {2}* b)", states(), weights_parameter() + (tile_ > 1 ? "tarry_i64 m, " : ""),
+                   state_type(), only_calls ? "TARRY_PLAIN " : ""));
   line("if (b->count == 0) return;");
   for (const std::uint32_t r : reductions()) merge_part(r);
   line("a->count += b->count;");
@@ -146,34 +161,37 @@ void StateWriter::copy(std::string_view to, std::string_view from) {
 
 /// Merges the top states as often as `leaf` ends in ones, at most until one is left; returns the new depth.
 void StateWriter::push_function() {
-  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) tarry_i64 {0}_push{1}(const struct {0}_params* p, {2}{3}* stack, tarry_i64 depth, "
-                   "tarry_i64 leaf)", kEntryName, stage_, tile_ > 1 ? "tarry_i64 m, " : "", state_type()));
-  line(fmt::format("for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) {}_merge{}(p, {}stack + depth - 2, stack + depth - 1);", kEntryName,
-                   stage_, tile_ > 1 ? "m, " : ""));
+  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) tarry_i64 {}_push({}{}* stack, tarry_i64 depth, tarry_i64 leaf)", states(),
+                   weights_parameter() + (tile_ > 1 ? "tarry_i64 m, " : ""), state_type()));
+  line(fmt::format("for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) {}_merge({}stack + depth - 2, stack + depth - 1);", states(),
+                   weights_argument() + (tile_ > 1 ? "m, " : "")));
   line("return depth;");
   close();
 }
 
 void StateWriter::push(std::string_view leaf) {
   line("++depth;");
-  line(fmt::format("if (({0}) & 1) depth = {1}_push{2}(p, {3}stack, depth, {0});", leaf, kEntryName, stage_, tile_ > 1 ? "m, " : ""));
+  line(fmt::format("if (({0}) & 1) depth = {1}_push({2}stack, depth, {0});", leaf, states(), weights_argument() + (tile_ > 1 ? "m, " : "")));
 }
 
 void StateWriter::fold_stack() {
-  line(fmt::format("if (depth > 1) depth = {}_push{}(p, {}stack, depth, -1);", kEntryName, stage_, tile_ > 1 ? "m, " : ""));
+  line(fmt::format("if (depth > 1) depth = {}_push({}stack, depth, -1);", states(), weights_argument() + (tile_ > 1 ? "m, " : "")));
 }
 
 void StateWriter::segment(std::string_view start) {
   line(fmt::format("{}* const top = stack + depth;", state_type()));
   line("top->count = length;");
   for (const std::uint32_t r : reductions()) {
-    if (has_vectors(r)) {
-      line(fmt::format("top->{}[0] = {}(n, length, {});", part(r, "value"), vector_name(r), input(r, 0)));
-      continue;
+    const Reduction& reduction = ir.reductions[r];
+    const std::string& node = nodes_.at(r);
+    if (reduction.op == Op::MomentsMerge) {
+      line(fmt::format("{0}(weight + {1}, n, length, top->{2}, top->{3}, {4}, {5});", node, r, part(r, "mean"), part(r, "m2"), input(r, 0), input(r, 1)));
+    } else if (reduction.op == Op::Moments) {
+      line(fmt::format("{0}(n, length, top->{1}, top->{2}, {3});", node, part(r, "mean"), part(r, "m2"), input(r, 0)));
+    } else {
+      line(fmt::format("top->{}[0] = {}(n, length, {});", part(r, "value"), node, input(r, 0)));
+      if (is_arg(r)) line(fmt::format("top->{}[0] = k + {}({}, length, top->{}[0]);", part(r, "index"), finds_.at(r), input(r, 0), part(r, "value")));
     }
-    std::string inputs;
-    for (std::size_t x = 0; x < input_count(ir.reductions[r]); ++x) inputs += ", " + input(r, x);
-    line(fmt::format("{}_node{}(p, n, length, k, top{});", kEntryName, r, inputs));
   }
   push(fmt::format("{} / {}", start.empty() ? std::string("k") : fmt::format("(k - {})", start), segment_length()));
 }
@@ -186,33 +204,31 @@ std::vector<Value> StateWriter::kept_inputs(const std::function<bool(Value)>& in
   return found;
 }
 
+/// The function that makes a run of `length` inputs of n a part of the state: it returns the value, or writes both moments.
+void StateWriter::node_function(std::uint32_t r, bool in_place) {
+  const Reduction& reduction = ir.reductions[r];
+  const std::string type = accumulator(r);
+  if (is_moments(reduction)) return moments_node(r);
+  const bool is_plain_loop = !has_vectors(r) && !is_extreme(r);
+  open(fmt::format("static {2}__attribute__((noinline)) {0} {1}(tarry_i64 n, tarry_i64 length, const {0}* in)", type, kSharedName,
+                   is_plain_loop ? "" : "TARRY_PLAIN "));
+  if (has_vectors(r)) vector_node(r, in_place);
+  else if (is_extreme(r)) extreme_node(r, in_place);
+  else plain_node(r);
+  close();
+}
+
 void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
+  in_node_ = true;
   for (const std::uint32_t r : reductions()) {
-    const Reduction& reduction = ir.reductions[r];
-    if (has_vectors(r)) {
-      vector_function(r, std::ranges::all_of(reductions(), [&](std::uint32_t s) {
-                        return !has_vectors(s) || vector_name(s) != vector_name(r) || in_place(ir.reductions[s].args[0]);
-                      }));
-      continue;
-    }
-    std::string inputs;
-    for (std::size_t x = 0; x < input_count(reduction); ++x) inputs += fmt::format(", const {}* {}", accumulator(r), input(r, x));
-    if (is_arg(r)) find_function(r);
-    if (is_moments(reduction)) moments_rest_function(r, inputs);
-    open(fmt::format("static {4}__attribute__((noinline)) void {0}_node{1}(const struct {0}_params* p, tarry_i64 n, tarry_i64 length, "
-                     "tarry_i64 k0, {2}* top{3})", kEntryName, r, state_type(), inputs, is_extreme(r) || is_moments(reduction) ? "TARRY_PLAIN " : ""));
-    line("(void)p, (void)n, (void)k0;");
-    if (is_moments(reduction)) {
-      moments_node(r);
-    } else if (is_extreme(r)) {
-      extreme_node(r, in_place(reduction.args[0]));
-    } else {
-      plain_node(r);
-    }
-    if (is_arg(r))
-      line(fmt::format("top->{}[0] = k0 + {}_find{}({}, length, top->{}[0]);", part(r, "index"), kEntryName, r, input(r, 0), part(r, "value")));
-    close();
+    // Of one operation and type all share the function, which asks for memory where all of them read it as it lies.
+    const bool all_in_place = std::ranges::all_of(reductions(), [&](std::uint32_t s) {
+      return function_name(s) != function_name(r) || in_place(ir.reductions[s].args[0]);
+    });
+    nodes_[r] = share(function_name(r), [&] { node_function(r, all_in_place); });
+    if (is_arg(r)) finds_[r] = share("find_" + std::string(info(ir.reductions[r].dtype).suffix), [&] { find_function(r); });
   }
+  in_node_ = false;
 }
 
 /// Up to 32 elements, from left to right.
@@ -221,22 +237,22 @@ void StateWriter::serial(std::uint32_t r) {
   const std::string type = accumulator(r);
   open(fmt::format("if (n <= {})", kSerial));
   if (is_moments(reduction)) {
-    line(fmt::format("{} mean = {}[0], m2 = {};", type, input(r, 0), reduction.op == Op::Moments ? "0" : input(r, 1) + "[0]"));
+    line(fmt::format("{} mean = in[0], m2 = {};", type, reduction.op == Op::Moments ? "0" : "in2[0]"));
     open("for (tarry_i64 k = 1; k < length; ++k)");
     line("TARRY_SCALAR;");
     moments_step_constants(r, "(k + 1)");
-    moments_step(r, "mean", "m2", "k");
+    moments_step(r, type, "mean", "m2", "in[k]", "in2[k]");
     close();
-    line(fmt::format("top->{}[0] = mean, top->{}[0] = m2;", part(r, "mean"), part(r, "m2")));
+    line("*to_mean = mean, *to_m2 = m2;");
+    line("return;");
   } else {
-    line(fmt::format("{} value = {}[0];", type, input(r, 0)));
+    line(fmt::format("{} value = in[0];", type));
     open("for (tarry_i64 k = 1; k < length; ++k)");
     line("TARRY_SCALAR;");
-    line(fmt::format("value = {};", expressions.combine(reduction, "value", input(r, 0) + "[k]")));
+    line(fmt::format("value = {};", expressions.combine(reduction, "value", "in[k]")));
     close();
-    line(fmt::format("top->{}[0] = value;", part(r, "value")));
+    line("return value;");
   }
-  line("return;");
   close();
 }
 
@@ -264,7 +280,7 @@ void StateWriter::quarters(std::uint32_t r, char y, const std::string& x) {
 void StateWriter::open_blocks(std::uint32_t r) {
   open("for (tarry_i64 q = 0; q < blocks; ++q)");
   line("const tarry_i64 m = length - q * 128;");
-  quarters(r, 'y', input(r, 0) + " + q * 128");
+  quarters(r, 'y', "in + q * 128");
 }
 
 /// The first eight lanes (more, where these are less than 16 bytes) are the vector: each combines all that end in it. The
@@ -284,7 +300,7 @@ void StateWriter::plain_node(std::uint32_t r) {
   const bool arithmetic = reduction.op == Op::Sum || reduction.op == Op::Prod;
   line(fmt::format("{} node[{}], s[{}];", type, segment_blocks(), lanes));
   line("const tarry_i64 blocks = (length + 127) / 128;");
-  padding(r, 'y', input(r, 0), arithmetic ? neutral_literal(reduction) : input(r, 0) + "[0]");
+  padding(r, 'y', "in", arithmetic ? neutral_literal(reduction) : "in[0]");
   open_blocks(r);
   line(fmt::format("for (int l = 0; l < {}; ++l) s[l] = {};", lanes, tree(0, lanes, 32, [&](int l) {
                      std::string lane = fmt::format("y0[l + {}]", l);
@@ -300,7 +316,7 @@ void StateWriter::plain_node(std::uint32_t r) {
   line(fmt::format("node[at] = {};", combine("node[at]", "node[at + step]")));
   close();
   close();
-  line(fmt::format("top->{}[0] = node[0];", part(r, "value")));
+  line("return node[0];");
 }
 
 }  // namespace tarry::codegen

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +53,13 @@ class StateWriter : public CWriter {
   [[nodiscard]] std::vector<Value> kept_inputs(const std::function<bool(Value)>& in_place) const;
 
   // Names.
-  [[nodiscard]] std::string state_type() const;  ///< "struct ENTRY_state"
+  [[nodiscard]] std::string state_type() const;  ///< "struct " and the name of the stage's states
+  /// `weight`, how many elements an input of each reduction stands for, as the start of a list of parameters or arguments where
+  /// merges of moments need it.
+  [[nodiscard]] std::string weights_parameter() const;
+  [[nodiscard]] std::string weights_argument() const;
+  [[nodiscard]] bool has_weights() const;
+  void weights_array();                          ///< as a local
   [[nodiscard]] static std::string part(std::uint32_t r, std::string_view name) { return fmt::format("{}{}", name, r); }
   [[nodiscard]] static std::string input(std::uint32_t r, std::size_t k) { return fmt::format("x{}_{}", r, k); }
   [[nodiscard]] std::string accumulator(std::uint32_t r) const { return c_type(ir.reductions[r].dtype); }
@@ -62,6 +68,10 @@ class StateWriter : public CWriter {
   [[nodiscard]] int segment_length() const { return 128 * segment_blocks(); }
 
   // Functions of the kernel.
+  void locals() {
+    CWriter::locals();
+    weights_array();
+  }
   void declare_states();                ///< the struct, its merge, its stack's merges and tables of constants
   /// A function for each reduction: a run of contiguous inputs, of segment_length() or what is left, becomes a state.
   /// `in_place`: whether an input is read where it lies in memory.
@@ -104,16 +114,16 @@ class StateWriter : public CWriter {
   [[nodiscard]] bool is_arg(std::uint32_t r) const { return graph::is_arg_reduce(ir.reductions[r].op); }
   [[nodiscard]] std::string beats(std::uint32_t r, const std::string& a, const std::string& b) const;
   [[nodiscard]] std::string ties(std::uint32_t r, const std::string& a, const std::string& b) const;
+  [[nodiscard]] const std::string& states() const { return states_.at(stage_); }
   void reciprocals(std::uint32_t r);
   void merge();
   void push_function();
   void merge_part(std::uint32_t r);
   // The elements of a tile.
-  [[nodiscard]] std::string combine_name(std::uint32_t r) const;
-  [[nodiscard]] std::string lanes_name(std::uint32_t r) const { return vector_name(r) + "_of_lanes"; }
-  [[nodiscard]] std::string copy_name(std::uint32_t r) const;
-  void elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
-                         const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
+  std::string elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
+                                const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
+  void elements(std::uint32_t r, std::string_view parameters, const std::string& before,
+                const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
   void tile_functions(std::uint32_t r);
   void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {}, std::string_view type = {});
   void weights(std::uint32_t r, const std::string& a, const std::string& b, const std::string& suffix = {}, std::string_view type = {});
@@ -125,7 +135,11 @@ class StateWriter : public CWriter {
   // A segment of contiguous elements.
   [[nodiscard]] int segment_blocks() const;
   [[nodiscard]] bool is_extreme(std::uint32_t r) const;
-  [[nodiscard]] std::string vector_name(std::uint32_t r) const;
+  [[nodiscard]] std::string function_name(std::uint32_t r) const;  ///< "sum_f32"
+  [[nodiscard]] static std::string taken(std::size_t x) { return x == 0 ? "in" : "in2"; }
+  [[nodiscard]] std::string inputs(std::uint32_t r) const;
+  [[nodiscard]] std::string weights_parameter(std::uint32_t r) const { return ir.reductions[r].op == Op::MomentsMerge ? "const tarry_i64* weight, " : ""; }
+  void node_function(std::uint32_t r, bool in_place);
   void serial(std::uint32_t r);
   void padding(std::uint32_t r, char y, const std::string& x, const std::string& none);
   void quarters(std::uint32_t r, char y, const std::string& x);
@@ -133,7 +147,7 @@ class StateWriter : public CWriter {
   void vector_types(std::uint32_t r, int lanes);
   void vector_padding(std::uint32_t r, int lanes);
   [[nodiscard]] static std::string upper_half(const std::string& vector, int lanes, int count);
-  void vector_function(std::uint32_t r, bool in_place);
+  void vector_node(std::uint32_t r, bool in_place);
   void ask_for_next_run(std::string_view address, std::uint32_t r);
   void plain_node(std::uint32_t r);
   [[nodiscard]] int extreme_lanes(std::uint32_t r) const;
@@ -144,12 +158,15 @@ class StateWriter : public CWriter {
   void extreme_node(std::uint32_t r, bool in_place);
   void find_function(std::uint32_t r);
   void moments_node(std::uint32_t r);
-  void moments_rest_function(std::uint32_t r, const std::string& inputs);
+  void moments_rest_function(std::uint32_t r);
 
   int tile_;
   const int most_blocks_;
   const bool is_x86_;
-  std::set<std::string> written_;  ///< functions that the reductions share
+  // Names of shared text: by stage, and by reduction.
+  std::map<int, std::string> states_;
+  std::map<std::uint32_t, std::string> nodes_, finds_, combines_, lanes_, copies_, reciprocals_;
+  bool in_node_ = false;
   int stage_ = 0;
   bool shares_loops_ = false;
 };

@@ -26,9 +26,7 @@ class StepsWriter {
   KernelSource render() {
     w_.preamble();
     entry();
-    const std::vector<std::string> functions = w_.expressions.functions();
-    KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
-    source.point_cost = point_cost(ir_);
+    KernelSource source = w_.finish();
     source.tile = ir_.tile_rows * ir_.vector;
     return source;
   }

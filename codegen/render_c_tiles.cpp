@@ -9,20 +9,18 @@ namespace tarry::codegen {
 
 bool StateWriter::is_plain(std::uint32_t r) const { return !is_moments(ir.reductions[r]) && !is_arg(r); }
 
-/// The function that combines elements, which all reductions of one operation and type share.
-std::string StateWriter::combine_name(std::uint32_t r) const {
-  return has_vectors(r) ? vector_name(r) + "s" : fmt::format("{}_combine{}", kEntryName, r);
+/// A function over the m elements of arrays of the type of reduction r: `to` becomes `value`, which gets a way to spell the
+/// element of an array. Returns its name.
+std::string StateWriter::elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
+                                           const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value) {
+  return share(name, [&] { elements(r, parameters, before, value); });
 }
 
-std::string StateWriter::copy_name(std::uint32_t r) const { return fmt::format("{}_copy_{}", kEntryName, info(ir.reductions[r].dtype).suffix); }
-
-/// A function over the m elements of arrays of the type of reduction r: `to` becomes `value`, which gets a way to spell the
-/// element of an array.
-void StateWriter::elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
-                                    const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value) {
+void StateWriter::elements(std::uint32_t r, std::string_view parameters, const std::string& before,
+                           const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value) {
   const std::string type = accumulator(r);
   const int size = static_cast<int>(itemsize(ir.reductions[r].dtype));
-  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}(tarry_i64 m, {1}* to, const {1}* {2})", name, type, parameters));
+  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}(tarry_i64 m, {1}* to, const {1}* {2})", kSharedName, type, parameters));
   if (!before.empty()) line(before);
   line("tarry_i64 j = 0;");
   for (int bytes = vector_bytes_; bytes >= 16; bytes = bytes > 16 ? 16 : 0) {
@@ -39,19 +37,22 @@ void StateWriter::tile_functions(std::uint32_t r) {
   if (!is_plain(r)) return;
   const Reduction& reduction = ir.reductions[r];
   const std::string type = accumulator(r);
-  if (written_.insert(copy_name(r)).second) elements_function(r, copy_name(r), "x", "", [](const auto& element) { return element("x"); });
+  copies_[r] = elements_function(r, "copy_" + std::string(info(reduction.dtype).suffix), "x", "", [](const auto& element) { return element("x"); });
+  const std::string name = function_name(r);
   if (!has_vectors(r)) {
-    open(fmt::format("static __attribute__((noinline)) void {0}(tarry_i64 m, {1}* to, const {1}* x, const {1}* y)", combine_name(r), type));
-    open_loop("j", "0", "m", true);
-    line(fmt::format("to[j] = {};", expressions.combine(reduction, "x[j]", "y[j]")));
-    close();
-    close();
-  } else if (written_.insert(combine_name(r)).second) {
+    combines_[r] = share(name + "_both", [&] {
+      open(fmt::format("static __attribute__((noinline)) void {0}(tarry_i64 m, {1}* to, const {1}* x, const {1}* y)", kSharedName, type));
+      open_loop("j", "0", "m", true);
+      line(fmt::format("to[j] = {};", expressions.combine(reduction, "x[j]", "y[j]")));
+      close();
+      close();
+    });
+  } else {
     const auto combine = [&](const std::string& a, const std::string& b) { return fmt::format("({})", expressions.combine(reduction, a, b)); };
-    elements_function(r, combine_name(r), fmt::format("x, const {}* y", type), "", [&](const auto& element) { return combine(element("x"), element("y")); });
+    combines_[r] = elements_function(r, name + "_both", fmt::format("x, const {}* y", type), "", [&](const auto& element) { return combine(element("x"), element("y")); });
     std::string rows = fmt::format("const {} *const x0 = x", type);
     for (int k = 1; k < 8; ++k) rows += fmt::format(", *const x{} = x{} + h", k, k - 1);
-    elements_function(r, lanes_name(r), "x, tarry_i64 h", rows + ";", [&](const auto& element) {
+    lanes_[r] = elements_function(r, name + "_lanes", "x, tarry_i64 h", rows + ";", [&](const auto& element) {
       const auto lane = [&](int first) {
         std::string value = element(fmt::format("x{}", first));
         for (int k = first + 2; k < 8; k += 2) value = combine(value, element(fmt::format("x{}", k)));
@@ -70,8 +71,8 @@ void StateWriter::leaf_step(std::uint32_t r) {
     line(fmt::format("if (m < {})", kFew));
     line("  TARRY_ROLLED");
     line(fmt::format("  for (tarry_i64 j = 0; j < m; ++j) {{ TARRY_SCALAR; {0} = step == 1 ? {1} : {2}; }}", top, x, expressions.combine(reduction, top, x)));
-    line(fmt::format("else if (step == 1) {}(m, top->{}, {});", copy_name(r), part(r, "value"), input(r, 0)));
-    line(fmt::format("else {0}(m, top->{1}, top->{1}, {2});", combine_name(r), part(r, "value"), input(r, 0)));
+    line(fmt::format("else if (step == 1) {}(m, top->{}, {});", copies_.at(r), part(r, "value"), input(r, 0)));
+    line(fmt::format("else {0}(m, top->{1}, top->{1}, {2});", combines_.at(r), part(r, "value"), input(r, 0)));
     return;
   }
   open("if (step == 1)");
@@ -129,7 +130,7 @@ void StateWriter::full_lane(std::uint32_t r, const std::string& from, const std:
 }
 
 void StateWriter::pair_of_lanes(std::uint32_t r, const std::string& from, const std::string& apart) {
-  line(fmt::format("{}(m, top->{}, {}, {});", lanes_name(r), part(r, "value"), from, apart));
+  line(fmt::format("{}(m, top->{}, {}, {});", lanes_.at(r), part(r, "value"), from, apart));
 }
 
 /// A lane of few elements beside each other: column after column, partial results in registers.

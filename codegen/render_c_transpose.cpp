@@ -36,9 +36,7 @@ class TransposeWriter {
     for (const Crossed& c : crossed_) sizes.insert(size(c));
     for (const std::size_t s : sizes) turn_function(w_, s, kColumnsAhead);
     entry();
-    const std::vector<std::string> functions = w_.expressions.functions();
-    KernelSource source = finish_kernel(ir_, Dialect::C, w_.take(), parameters_, functions);
-    source.point_cost = point_cost(ir_);
+    KernelSource source = w_.finish();
     source.tile = edge_ * edge_;
     return source;
   }

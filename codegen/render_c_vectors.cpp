@@ -14,9 +14,8 @@ bool StateWriter::has_vectors(std::uint32_t r) const {
   return (reduction.op == Op::Sum || reduction.op == Op::Prod) && (reduction.dtype == Dtype::Float32 || reduction.dtype == Dtype::Float64);
 }
 
-std::string StateWriter::vector_name(std::uint32_t r) const {
-  const Reduction& reduction = ir.reductions[r];
-  return fmt::format("{}_{}_{}", kEntryName, reduction.op == Op::Sum ? "sum" : "product", info(reduction.dtype).suffix);
+std::string StateWriter::function_name(std::uint32_t r) const {
+  return fmt::format("{}_{}", graph::name(ir.reductions[r].op), info(ir.reductions[r].dtype).suffix);
 }
 
 /// Types of a function over vectors of reduction r's type: `vector`, which may lie anywhere, and whole numbers as `places`.
@@ -26,15 +25,15 @@ void StateWriter::vector_types(std::uint32_t r, int lanes) {
   line(fmt::format("typedef {} places __attribute__((vector_size({}), aligned({}), may_alias));", size == 8 ? "tarry_i64" : "tarry_i32", lanes * size, size));
 }
 
-/// padding() of the elements at x, with the vector `none`.
+/// padding() of the elements of `in`, with the vector `none`.
 void StateWriter::vector_padding(std::uint32_t r, int lanes) {
   line(fmt::format("{} none_y[32] __attribute__((aligned(64))), rest_y[32] __attribute__((aligned(64)));", accumulator(r)));
   open("if (length & 127)");
   for (int l = 0; l < 32; l += lanes) line(fmt::format("*(vector*)(none_y + {0}) = *(vector*)(rest_y + {0}) = none;", l));
   line("const tarry_i64 whole = length & -32, rest = length & 31;");
   line("tarry_i64 k = 0;");
-  line(fmt::format("for (; k + {0} <= rest; k += {0}) *(vector*)(rest_y + k) = *(const vector*)(x + whole + k);", lanes));
-  line("for (; k < rest; ++k) { TARRY_SCALAR; rest_y[k] = x[whole + k]; }");
+  line(fmt::format("for (; k + {0} <= rest; k += {0}) *(vector*)(rest_y + k) = *(const vector*)(in + whole + k);", lanes));
+  line("for (; k < rest; ++k) { TARRY_SCALAR; rest_y[k] = in[whole + k]; }");
   close();
 }
 
@@ -46,9 +45,8 @@ std::string StateWriter::upper_half(const std::string& vector, int lanes, int co
 }
 
 /// plain_node() of vectors, at most eight lanes: each combines all lanes that end in it, then its upper half with its lower one.
-/// All reductions of one operation and type share the function; `in_place`: they read memory as it lies.
-void StateWriter::vector_function(std::uint32_t r, bool in_place) {
-  if (!written_.insert(vector_name(r)).second) return;
+/// `in_place`: it reads memory as it lies.
+void StateWriter::vector_node(std::uint32_t r, bool in_place) {
   const Reduction& reduction = ir.reductions[r];
   const std::string type = accumulator(r);
   const int size = static_cast<int>(itemsize(reduction.dtype)), lanes = std::min(8, vector_bytes_ / size);
@@ -59,11 +57,10 @@ void StateWriter::vector_function(std::uint32_t r, bool in_place) {
     for (int k = 1; k < 4; ++k) lane = combine(lane, fmt::format("*(const vector*)(y{} + {})", k, l));
     return lane;
   };
-  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) {0} {1}(tarry_i64 n, tarry_i64 length, const {0}* x)", type, vector_name(r)));
   vector_types(r, lanes);
   open(fmt::format("if (n <= {})", kSerial));
-  line(fmt::format("{} value = x[0];", type));
-  line(fmt::format("for (tarry_i64 k = 1; k < length; ++k) value = {};", expressions.combine(reduction, "value", "x[k]")));
+  line(fmt::format("{} value = in[0];", type));
+  line(fmt::format("for (tarry_i64 k = 1; k < length; ++k) value = {};", expressions.combine(reduction, "value", "in[k]")));
   line("return value;");
   close();
   line(fmt::format("{} node[{}];", type, segment_blocks()));
@@ -72,10 +69,10 @@ void StateWriter::vector_function(std::uint32_t r, bool in_place) {
   vector_padding(r, lanes);
   open("for (tarry_i64 q = 0; q < blocks; ++q)");
   line("const tarry_i64 m = length - q * 128;");
-  quarters(r, 'y', "x + q * 128");
+  quarters(r, 'y', "in + q * 128");
   if (in_place) {  // one stream keeps too few lines under way by itself; what the second cache holds is not asked for
     open(fmt::format("if (n >= {})", kCached / static_cast<std::size_t>(size)));
-    ask_for_next_run("x + q * 128", r);
+    ask_for_next_run("in + q * 128", r);
     close();
   }
   line(fmt::format("const vector s{} = {};", lanes, tree(0, lanes)));
@@ -89,7 +86,6 @@ void StateWriter::vector_function(std::uint32_t r, bool in_place) {
   line("for (tarry_i64 step = 2; step < blocks; step *= 2)");
   line(fmt::format("  for (tarry_i64 at = 0; at + step < blocks; at += 2 * step) node[at] = {};", combine("node[at]", "node[at + step]")));
   line("return node[0];");
-  close();
 }
 
 /// A block's lines, one run after the block at `address`.
@@ -136,15 +132,14 @@ void StateWriter::extreme_node(std::uint32_t r, bool in_place) {
   const std::string suffix(info(reduction.dtype).suffix), sign = reduction.dtype == Dtype::Float64 ? "0x8000000000000000ull" : "0x80000000u";
   const int lanes = extreme_lanes(r);
   vector_types(r, lanes);
-  line(fmt::format("const {}* const x = {};", accumulator(r), input(r, 0)));
   line("const tarry_i64 blocks = (length + 127) >> 7;");
-  line("const vector none = (vector){} + x[0];");
+  line("const vector none = (vector){} + in[0];");
   line("vector s = none;");
   line("places unordered = {};");
   vector_padding(r, lanes);
   open("for (tarry_i64 q = 0; q < blocks; ++q)");
   line("const tarry_i64 m = length - q * 128;");
-  quarters(r, 'y', "x + q * 128");
+  quarters(r, 'y', "in + q * 128");
   if (in_place)  // more instructions a line than keep enough lines under way: the next run is asked for
     ask_for_next_run("y0", r);
   open(fmt::format("for (int l = 0; l < 32; l += {})", kVectors / 4 * lanes));
@@ -174,24 +169,24 @@ void StateWriter::extreme_node(std::uint32_t r, bool in_place) {
     line("places found = {};");
     line("tarry_i64 k = 0;");
     std::string equal;
-    for (int l = 0; l < 4; ++l) equal += fmt::format("{}(*(const places*)(x + k + {}) == zero)", l ? " | " : "", l * lanes);
+    for (int l = 0; l < 4; ++l) equal += fmt::format("{}(*(const places*)(in + k + {}) == zero)", l ? " | " : "", l * lanes);
     line(fmt::format("const places zero = (places){{}} + ({}){};", reduction.dtype == Dtype::Float64 ? "tarry_i64" : "tarry_i32", wins));
     line(fmt::format("for (; k + {0} <= length; k += {0}) found |= (places)({1});", 4 * lanes, equal));
     line("int any = 0;");
-    line(fmt::format("for (; k < length; ++k) {{ TARRY_SCALAR; any |= tarry_bits_{}(x[k]) == {}; }}", suffix, wins));
+    line(fmt::format("for (; k < length; ++k) {{ TARRY_SCALAR; any |= tarry_bits_{}(in[k]) == {}; }}", suffix, wins));
     line(fmt::format("for (k = 0; k < {}; ++k) {{ TARRY_SCALAR; any |= found[k] != 0; }}", lanes));
     line(fmt::format("value = tarry_from_bits_{}(any {} 0 ? {} : 0);", suffix, least ? "!=" : "==", sign));
     close();
   }
-  line(fmt::format("top->{}[0] = value;", part(r, "value")));
+  line("return value;");
 }
 
 /// The place of the first of m elements that is `value`, which is the best of them.
 void StateWriter::find_function(std::uint32_t r) {
   constexpr int kVectors = 8;
   const bool is_vector = is_extreme(r);
-  open(fmt::format("static {3}__attribute__((noinline)) tarry_i64 {0}_find{1}(const {2}* x, tarry_i64 m, {2} value)", kEntryName, r,
-                   accumulator(r), is_vector ? "TARRY_PLAIN " : ""));
+  open(fmt::format("static {2}__attribute__((noinline)) tarry_i64 {0}(const {1}* x, tarry_i64 m, {1} value)", kSharedName, accumulator(r),
+                   is_vector ? "TARRY_PLAIN " : ""));
   line("tarry_i64 k = 0;");
   if (is_vector) {
     const int lanes = extreme_lanes(r);

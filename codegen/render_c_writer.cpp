@@ -14,8 +14,7 @@ namespace {
 // Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen of
 // them, which costs it more than the vectors.
 // Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule.
-constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
-#if defined(__clang__)
+constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TARRY_ROLLED
 #define TARRY_PLAIN
@@ -29,7 +28,6 @@ constexpr std::string_view kMacros = R"~(#ifndef TARRY_INDEPENDENT
 #define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
 #endif
 #define TARRY_SCALAR __asm__("")
-#endif
 )~";
 
 constexpr int kDrawn = 256;  // random words drawn at a time
@@ -54,10 +52,24 @@ std::uint32_t guard_of(const Instr& instr) { return instr.kind == InstrKind::Ins
 // ---------------------------------------------------------------- frame
 
 void CWriter::preamble() {
-  label(kMacros.substr(0, kMacros.size() - 1));
+  SharedText macros{"TARRY_INDEPENDENT", std::string(kMacros)};
+  add_shared(shared_, macros);
   const std::string text = parameter_struct(parameters_);
   label(std::string_view(text).substr(0, text.size() - 1));
   if (!ir.guards.empty()) inside_function();
+}
+
+std::string CWriter::share(std::string_view name, const std::function<void()>& write) {
+  SharedText shared = shared_text(name, aside(write));
+  add_shared(shared_, shared);
+  return std::move(shared.name);
+}
+
+KernelSource CWriter::finish() {
+  const std::vector<std::string> functions = expressions.functions();
+  KernelSource source = finish_kernel(ir, Dialect::C, take(), parameters_, functions, std::move(shared_));
+  source.point_cost = point_cost(ir);
+  return source;
 }
 
 void CWriter::locals() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,6 +55,13 @@ void CodeWriter::close(std::string_view tail) {
   line(fmt::format("}}{}", tail));
 }
 void CodeWriter::label(std::string_view text) { text_.append(text).push_back('\n'); }
+std::string CodeWriter::aside(const std::function<void()>& write) {
+  std::string text = std::exchange(text_, {});
+  const int depth = std::exchange(depth_, 0);
+  write();
+  depth_ = depth;
+  return std::exchange(text_, std::move(text));
+}
 
 std::string value_name(Value v) { return fmt::format("v{}", v); }
 
@@ -295,16 +303,25 @@ std::string readable_name(const KernelIr& ir) {
   return name + tail;
 }
 
+SharedText shared_text(std::string_view name, std::string text) {
+  SharedText found{fmt::format("tarry_{}_{}", name, support::hash_bytes(text).hex().substr(0, 8)), std::move(text)};
+  replace_all(found.text, kSharedName, found.name);
+  return found;
+}
+
 KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
-                           std::span<const std::string> functions) {
+                           std::span<const std::string> functions, std::vector<SharedText> shared) {
   KernelSource source;
   source.sections = prelude_sections(functions);
   source.prelude = prelude_text(source.sections, dialect);
-  const std::string hash = support::hash_bytes(source.prelude + kernel).hex();
+  source.shared = std::move(shared);
+  std::string before = source.prelude;
+  for (const SharedText& s : source.shared) before += s.text;
+  const std::string hash = support::hash_bytes(before + kernel).hex();
   source.entry = fmt::format("{}_{}", readable_name(ir), hash.substr(0, 8));
   replace_all(kernel, kEntryName, source.entry);
   source.kernel = std::move(kernel);
-  source.text = source.prelude + source.kernel;
+  source.text = before + source.kernel;
   source.slots = parameters.slots;
   for (std::uint32_t word = 0; word < source.slots.size(); ++word) {
     const Slot& slot = source.slots[word];

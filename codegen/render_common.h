@@ -1,9 +1,11 @@
 // What both dialects share: names of values and parameters, the parameter struct, offset expressions, the entry's name.
 //
 // Text is a pure function of KernelIr and Target. It is written with the placeholder kEntryName for the entry symbol;
-// finish_kernel hashes the text and puts the real name in. The parameter struct is `struct <entry>_params`.
+// finish_kernel hashes the text and puts the real name in. The parameter struct is `struct <entry>_params`. Text that no
+// kernel owns is written with kSharedName in the same way, so that what is equal in kernels of a unit stands there once.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <set>
 #include <span>
@@ -17,6 +19,7 @@
 namespace tarry::codegen {
 
 inline constexpr std::string_view kEntryName = "TARRY_ENTRY";
+inline constexpr std::string_view kSharedName = "TARRY_SHARED";
 
 /// Every `what` in `text` becomes `by`.
 void replace_all(std::string& text, std::string_view what, std::string_view by);
@@ -30,6 +33,8 @@ class CodeWriter {
   void label(std::string_view text);                 ///< at the margin: preprocessor lines
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] std::string take() { return std::move(text_); }
+  /// What `write` writes, from the margin on, instead of into the text.
+  [[nodiscard]] std::string aside(const std::function<void()>& write);
  private:
   std::string text_;
   int depth_ = 0;
@@ -97,10 +102,14 @@ std::string float_literal(Dtype dtype, double value);
 /// Readable head of the entry's name, operations, dtype and schedule: "max_subtract_exp_sum_divide_f32_rows". At most 51
 /// characters, plain operations left out first.
 std::string readable_name(const KernelIr& ir);
-/// Assembles the source: prelude sections of `functions`, `kernel` with kEntryName replaced by readable name, "_" and 8
-/// hex digits of the text's hash.
+/// `text` with kSharedName replaced by "tarry_", `name`, "_" and 8 hex digits of the text's hash, and that name.
+SharedText shared_text(std::string_view name, std::string text);
+/// Adds a text to those of a kernel or unit unless it is there. Where another has its name, the text gets a new one: true then.
+bool add_shared(std::vector<SharedText>& all, SharedText& text);
+/// Assembles the source: prelude sections of `functions`, `shared` texts, `kernel` with kEntryName replaced by readable name,
+/// "_" and 8 hex digits of the text's hash.
 KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
-                           std::span<const std::string> functions);
+                           std::span<const std::string> functions, std::vector<SharedText> shared = {});
 
 /// Magic slot: q = (umulhi(multiplier, x) + x) >> shift is x / extent for 0 <= x < 2^31 (Granlund, Montgomery, PLDI
 /// 1994); multiplier in the low 32 bits, shift above.

@@ -10,6 +10,7 @@
 #include "tests/elf_sections.h"
 #include "tests/fake_backend.h"
 #include "tests/sample_results.h"
+#include "tests/tile_kernels.h"
 
 namespace ta = tarry;
 using ta::codegen::KernelSource;
@@ -87,6 +88,45 @@ TEST_CASE("batch: the same machine code alone and in a batch, by NVRTC", "[cache
     CHECK(code.size() > 100);
     CHECK((code == elf_section(joined, ".text." + k->entry)));
   }
+}
+
+TEST_CASE("batch: what row sums have in common stands in a unit once", "[cache][codegen][cpu]") {
+  const ta::graph::Target& target = *ta::graph::find_target("x86-64-v3");
+  const auto row_sum = [&](ta::graph::Op map) {
+    Maker m;
+    m.g.roots = {m.reduce(ta::graph::Op::Sum, m.map(map, {m.leaf({64, 1000}, ta::float32)}), 1)};
+    return ta::codegen::render(lowered(m, "x86-64-v3").ir, target);
+  };
+  const KernelSource first = row_sum(ta::graph::Op::Sqrt), second = row_sum(ta::graph::Op::Negative), third = row_sum(ta::graph::Op::Square);
+  REQUIRE(first.shared.size() >= 4);  // macros, states, a sum, the walk over rows
+  const std::vector<const KernelSource*> batch{&first, &second, &third};
+  const std::string unit = ta::codegen::join_unit(batch, target);
+  for (std::size_t i = 0; i < first.shared.size(); ++i) {
+    const std::string& text = first.shared[i].text;
+    INFO(first.shared[i].name);
+    CHECK(second.shared[i].name == first.shared[i].name);
+    CHECK(unit.find(text) != std::string::npos);
+    CHECK(unit.find(text) == unit.rfind(text));
+  }
+}
+
+TEST_CASE("batch: shared texts of equal names and different contents both stand in a unit", "[cache][codegen]") {
+  const ta::graph::Target& target = *ta::graph::find_target("x86-64-v3");
+  KernelSource first, second;
+  first.shared = {{"tarry_one_7", "static int tarry_one_7(void) { return 1; }\n"},
+                  {"tarry_twice_7", "static int tarry_twice_7(void) { return 2 * tarry_one_7(); }\n"}};
+  first.kernel = "int first(void) { return tarry_twice_7(); }\n";
+  second.shared = {{"tarry_one_7", "static int tarry_one_7(void) { return 3; }\n"},
+                   {"tarry_twice_7", "static int tarry_twice_7(void) { return 2 * tarry_one_7(); }\n"}};
+  second.kernel = "int second(void) { return tarry_twice_7(); }\n";
+  const std::vector<const KernelSource*> batch{&first, &second};
+  CHECK(ta::codegen::join_unit(batch, target).ends_with(
+        "static int tarry_one_7(void) { return 1; }\n"
+        "static int tarry_twice_7(void) { return 2 * tarry_one_7(); }\n"
+        "static int tarry_one_7_2(void) { return 3; }\n"
+        "static int tarry_twice_7_2(void) { return 2 * tarry_one_7_2(); }\n"
+        "int first(void) { return tarry_twice_7(); }\n"
+        "int second(void) { return tarry_twice_7_2(); }\n"));
 }
 
 TEST_CASE("batch: two plans that share a kernel, evaluated at the same moment, compile it once", "[cache][runtime]") {

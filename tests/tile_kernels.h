@@ -2,15 +2,18 @@
 // interpreter on the same graph lowered for a CPU.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <span>
 #include <sstream>
 
 #include "codegen/interpreter.h"
 #include "codegen/kernel_source.h"
 #include "codegen/lower.h"
+#include "codegen/render_common.h"
 #include "runtime/nvrtc.h"
 #include "tests/cpu_kernel.h"
 #include "tests/cuda_emulation.h"
@@ -180,11 +183,15 @@ inline void check_compiles(const std::vector<Maker>& graphs) {
   }
 }
 
-/// The kernel part alone, free of the hash.
+/// The kernel and what it shares with others, without the macros and free of hashes.
 inline void check_golden(const std::string& name, const Maker& m, const char* target_name = "sm_90") {
   const KernelSource source = codegen::render(lowered(m, target_name).ir, target(target_name));
-  std::string text = source.kernel;
-  for (std::size_t at; (at = text.find(source.entry)) != std::string::npos;) text.replace(at, source.entry.size(), "ENTRY");
+  std::string text;
+  const auto shared = std::span(source.shared).subspan(std::min<std::size_t>(1, source.shared.size()));
+  for (const codegen::SharedText& s : shared) text += s.text;
+  text += source.kernel;
+  codegen::replace_all(text, source.entry, "ENTRY");
+  for (const codegen::SharedText& s : shared) codegen::replace_all(text, s.name, s.name.substr(0, s.name.rfind('_')));
   const std::string path = std::string(TARRY_SOURCE_DIR) + "/tests/golden/" + name + (target(target_name).is_cuda() ? ".cu" : ".c");
   if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
   std::ifstream in(path);

@@ -1,40 +1,8 @@
-#ifndef TARRY_INDEPENDENT
-#if defined(__clang__)
-#define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#define TARRY_ROLLED
-#define TARRY_PLAIN
-#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
-#define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
-#else
-#define TARRY_INDEPENDENT _Pragma("GCC ivdep")
-#define TARRY_ROLLED _Pragma("GCC unroll 1")
-#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
-#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
-#define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
-#endif
-#define TARRY_SCALAR __asm__("")
-#endif
-struct ENTRY_params {
-  const float* a0;
-  tarry_i64 t0_0;
-  const float* a1;
-  tarry_i64 r1;
-  float* a2;
-  tarry_i64 s0;
-  float s1, s1_pad[1];
-  tarry_i64 e0;
-  tarry_i64 count;
-  tarry_i64 n;
-  tarry_i64 chunks;
-  tarry_i64 chunk_blocks;
-  void* scratch;
-};
-struct ENTRY_state {
+struct tarry_states {
   tarry_i64 count;
   float value0[1];
 };
-static TARRY_PLAIN void ENTRY_merge0(const struct ENTRY_params* p, struct ENTRY_state* a, const struct ENTRY_state* b) {
-  (void)p;
+static TARRY_PLAIN void tarry_states_merge(struct tarry_states* a, const struct tarry_states* b) {
   if (b->count == 0) return;
   {
     enum { j = 0 };
@@ -42,16 +10,16 @@ static TARRY_PLAIN void ENTRY_merge0(const struct ENTRY_params* p, struct ENTRY_
   }
   a->count += b->count;
 }
-static TARRY_PLAIN __attribute__((noinline)) tarry_i64 ENTRY_push0(const struct ENTRY_params* p, struct ENTRY_state* stack, tarry_i64 depth, tarry_i64 leaf) {
-  for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) ENTRY_merge0(p, stack + depth - 2, stack + depth - 1);
+static TARRY_PLAIN __attribute__((noinline)) tarry_i64 tarry_states_push(struct tarry_states* stack, tarry_i64 depth, tarry_i64 leaf) {
+  for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) tarry_states_merge(stack + depth - 2, stack + depth - 1);
   return depth;
 }
-static TARRY_PLAIN __attribute__((noinline)) float ENTRY_sum_f32(tarry_i64 n, tarry_i64 length, const float* x) {
+static TARRY_PLAIN __attribute__((noinline)) float tarry_sum_f32(tarry_i64 n, tarry_i64 length, const float* in) {
   typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
   typedef tarry_i32 places __attribute__((vector_size(32), aligned(4), may_alias));
   if (n <= 32) {
-    float value = x[0];
-    for (tarry_i64 k = 1; k < length; ++k) value = value + x[k];
+    float value = in[0];
+    for (tarry_i64 k = 1; k < length; ++k) value = value + in[k];
     return value;
   }
   float node[4];
@@ -65,12 +33,12 @@ static TARRY_PLAIN __attribute__((noinline)) float ENTRY_sum_f32(tarry_i64 n, ta
     *(vector*)(none_y + 24) = *(vector*)(rest_y + 24) = none;
     const tarry_i64 whole = length & -32, rest = length & 31;
     tarry_i64 k = 0;
-    for (; k + 8 <= rest; k += 8) *(vector*)(rest_y + k) = *(const vector*)(x + whole + k);
-    for (; k < rest; ++k) { TARRY_SCALAR; rest_y[k] = x[whole + k]; }
+    for (; k + 8 <= rest; k += 8) *(vector*)(rest_y + k) = *(const vector*)(in + whole + k);
+    for (; k < rest; ++k) { TARRY_SCALAR; rest_y[k] = in[whole + k]; }
   }
   for (tarry_i64 q = 0; q < blocks; ++q) {
     const tarry_i64 m = length - q * 128;
-    const float *y0 = x + q * 128, *y1 = y0 + 32, *y2 = y0 + 64, *y3 = y0 + 96;
+    const float *y0 = in + q * 128, *y1 = y0 + 32, *y2 = y0 + 64, *y3 = y0 + 96;
     if (m < 128) {
       y0 = m < 32 ? rest_y : y0;
       y1 = m < 32 ? none_y : m < 64 ? rest_y : y1;
@@ -87,6 +55,21 @@ static TARRY_PLAIN __attribute__((noinline)) float ENTRY_sum_f32(tarry_i64 n, ta
     for (tarry_i64 at = 0; at + step < blocks; at += 2 * step) node[at] = (node[at] + node[at + step]);
   return node[0];
 }
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 t0_0;
+  const float* a1;
+  tarry_i64 r1;
+  float* a2;
+  tarry_i64 s0;
+  float s1, s1_pad[1];
+  tarry_i64 e0;
+  tarry_i64 count;
+  tarry_i64 n;
+  tarry_i64 chunks;
+  tarry_i64 chunk_blocks;
+  void* scratch;
+};
 struct ENTRY_columns {
   float x1[16][32][32];
 };
@@ -173,7 +156,7 @@ static __attribute__((noinline)) void ENTRY_accumulate(const struct ENTRY_params
     }
   }
 }
-static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 k, tarry_i64 m, const struct ENTRY_folds* f, tarry_i64 row, struct ENTRY_state* stack, tarry_i64 first) {
+static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 k, tarry_i64 m, const struct ENTRY_folds* f, tarry_i64 row, struct tarry_states* stack, tarry_i64 first) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;
@@ -195,13 +178,13 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
   const float* const x0_0 = x7;
   const tarry_i64 length = m;
   tarry_i64 depth = __builtin_popcountll((k - first) / 128);
-  struct ENTRY_state* const top = stack + depth;
+  struct tarry_states* const top = stack + depth;
   top->count = length;
-  top->value0[0] = ENTRY_sum_f32(n, length, x0_0);
+  top->value0[0] = tarry_sum_f32(n, length, x0_0);
   ++depth;
-  if (((k - first) / 512) & 1) depth = ENTRY_push0(p, stack, depth, (k - first) / 512);
+  if (((k - first) / 512) & 1) depth = tarry_states_push(stack, depth, (k - first) / 512);
 }
-static void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct ENTRY_state* s) {
+static void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct tarry_states* s) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;
@@ -225,7 +208,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 chunk_blocks = p->chunk_blocks;
   const float v5 = p->s1;
   const tarry_i64 down = (e0 + 31) / 32;
-  struct ENTRY_state stacks[32][12];
+  struct tarry_states stacks[32][12];
   struct ENTRY_columns s;
   struct ENTRY_folds f;
   tarry_i64 staged_line = -1, staged_k = -1;
@@ -246,11 +229,11 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
     }
     const tarry_i64 segments = ((last < n ? last : n) - first + 511) / 512;
     for (tarry_i64 y = top; y < end; ++y) {
-      struct ENTRY_state* const stack = stacks[y - top];
+      struct tarry_states* const stack = stacks[y - top];
       tarry_i64 depth = __builtin_popcountll(segments);
-      if (depth > 1) depth = ENTRY_push0(p, stack, depth, -1);
+      if (depth > 1) depth = tarry_states_push(stack, depth, -1);
       if (chunks == 1) ENTRY_finish(p, y, stack);
-      else ((struct ENTRY_state*)p->scratch)[part * count + plane * e0 + y] = stack[0];
+      else ((struct tarry_states*)p->scratch)[part * count + plane * e0 + y] = stack[0];
     }
   }
 }
@@ -264,8 +247,8 @@ void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 chunk_blocks = p->chunk_blocks;
   const float v5 = p->s1;
   const tarry_i64 down = (e0 + 31) / 32;
-  const struct ENTRY_state* const scratch = (const struct ENTRY_state*)p->scratch;
-  struct ENTRY_state stack[36];
+  const struct tarry_states* const scratch = (const struct tarry_states*)p->scratch;
+  struct tarry_states stack[36];
   for (tarry_i64 at = lo; at < hi; ++at) {
     const tarry_i64 line = at / down, top = (at - line * down) * 32;
     const tarry_i64 end = e0 - top < 32 ? e0 : top + 32;
@@ -275,9 +258,9 @@ void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
       for (tarry_i64 chunk = 0; chunk < chunks; ++chunk) {
         stack[depth] = scratch[chunk * count + plane * e0 + y];
         ++depth;
-        if ((chunk) & 1) depth = ENTRY_push0(p, stack, depth, chunk);
+        if ((chunk) & 1) depth = tarry_states_push(stack, depth, chunk);
       }
-      if (depth > 1) depth = ENTRY_push0(p, stack, depth, -1);
+      if (depth > 1) depth = tarry_states_push(stack, depth, -1);
       ENTRY_finish(p, y, stack);
     }
   }

@@ -1,19 +1,3 @@
-#ifndef TARRY_INDEPENDENT
-#if defined(__clang__)
-#define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#define TARRY_ROLLED
-#define TARRY_PLAIN
-#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
-#define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
-#else
-#define TARRY_INDEPENDENT _Pragma("GCC ivdep")
-#define TARRY_ROLLED _Pragma("GCC unroll 1")
-#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
-#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
-#define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
-#endif
-#define TARRY_SCALAR __asm__("")
-#endif
 struct ENTRY_params {
   const float* a0;
   tarry_i64 t0_0;
