@@ -1,14 +1,13 @@
 // C kernels that reduce rows along their contiguous axis by tree R (docs/numerics.md).
 //
-// A work item is (row, chunk). Runs of whole blocks, which are subtrees, become states (codegen/render_c_states.h). The walk
-// over runs, chunks and rows knows what is reduced, but not of what, so that the kernels of a unit share it: it calls a
-// kernel's own functions of one run's points and of a row whose reductions are done.
+// A work item is (row, chunk). Runs of whole blocks, which are subtrees, become states (codegen/render_c_states.h). The kernels of
+// a unit share the walk (codegen/render_c_walk.h), which calls a kernel's own function of a run's points.
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "codegen/render_c_states.h"
+#include "codegen/render_c_walk.h"
 
 namespace tarry::codegen {
 
@@ -19,9 +18,7 @@ constexpr std::size_t kAlign = 64;  // of arrays of points
 class InnerWriter {
  public:
   InnerWriter(const KernelIr& ir, const graph::Target& target)
-      : ir_(ir),
-        parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Reduced, SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch})),
-        w_(ir, parameters_, target, 1) {}
+      : ir_(ir), parameters_(walk_parameters(ir)), w_(ir, parameters_, target, 1), walk_(w_) {}
 
   KernelSource render();
 
@@ -32,24 +29,17 @@ class InnerWriter {
   [[nodiscard]] std::size_t room(std::size_t count) const;
   [[nodiscard]] CWriter::Loop point_loop() const;
 
-  // The walk.
-  void walk();
   void walk_rows();
-  void walk_chunks();
-  void run();
 
   // What is the kernel's own.
-  void own_parameters();
-  void place();
   void row_values();
   void points();
   void finish();
-  void entry(std::string_view suffix, std::string_view part);
 
   const KernelIr& ir_;
   const Parameters parameters_;
   StateWriter w_;
-  std::string walk_;  ///< name of the walk
+  Walk walk_;
 };
 
 // ---------------------------------------------------------------- points
@@ -86,18 +76,6 @@ std::size_t InnerWriter::room(std::size_t count) const {
   return bytes;
 }
 
-/// What a function of the kernel finds in its parameters.
-void InnerWriter::own_parameters() {
-  w_.line(fmt::format("const struct {}_params* const p = parameters;", kEntryName));
-  w_.locals();
-}
-
-/// Outer indices as locals.
-void InnerWriter::place() {
-  const std::vector<std::string> names = outer_indices(ir_, "j0");
-  for (std::size_t d = 0; d < names.size(); ++d) w_.line(fmt::format("const tarry_i64 {} = at[{}];", names[d], d));
-}
-
 void InnerWriter::row_values() {
   const std::vector<Value> values = w_.instructions(Region::Row);
   if (values.empty()) return;
@@ -121,10 +99,9 @@ void InnerWriter::points() {
   const std::vector<Value> arrays = stored();
   const bool has_loop = !arrays.empty() || !w_.stores(Region::Point).empty();
   const CWriter::Loop loop = point_loop();
-  w_.open(fmt::format("static {1}void {0}_points(const void* parameters, const tarry_i64* at, tarry_i64 k, tarry_i64 length, const void** inputs, "
-                      "char* room)", kEntryName, loop.vectors || !has_loop ? "TARRY_PLAIN " : ""));
-  own_parameters();
-  place();
+  w_.open(fmt::format("static {1}void {0}_points({2}, tarry_i64 k, tarry_i64 length, const void** inputs, char* room)", kEntryName,
+                      loop.vectors || !has_loop ? "TARRY_PLAIN " : "", Walk::kPlace));
+  walk_.own_parameters();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
   if (has_loop) row_values();
@@ -158,89 +135,21 @@ void InnerWriter::points() {
 
 // ---------------------------------------------------------------- the walk
 
-/// The runs of blocks first to last - 1 into stack[0].
-void InnerWriter::run() {
+void InnerWriter::walk_rows() {
+  walk_.open_items(true, [this] {
+    w_.line(fmt::format("char room[{}] __attribute__((aligned({})));", std::max(room(stored().size()), kAlign), kAlign));
+  });
   w_.line("const tarry_i64 end = n < last * 128 ? n : last * 128;");
-  w_.line("tarry_i64 depth = 0;");
   w_.open(fmt::format("for (tarry_i64 k = first * 128; k < end; k += {})", w_.segment_length()));
   w_.line(fmt::format("const tarry_i64 length = end - k < {0} ? end - k : {0};", w_.segment_length()));
-  w_.line("walk->points(walk->parameters, at, k, length, inputs, room);");
+  w_.line("walk->points(walk->parameters, at, m, k, length, inputs, room);");
   int number = 0;
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k)
       w_.line(fmt::format("const {}* const {} = inputs[{}];", w_.accumulator(r), w_.input(r, k), number++));
   w_.segment("first * 128");
   w_.close();
-  w_.fold_stack();
-  w_.open("if (n == 0)");
-  w_.clear("stack");
-  w_.close();
-}
-
-void InnerWriter::walk_rows() {
-  std::size_t inputs = 0;
-  for (const Reduction& r : ir_.reductions) inputs += input_count(r);
-  w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_rows(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)", kSharedName));
-  w_.line("const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks, blocks = n / 128 + (n % 128 != 0);");
-  if (w_.has_weights()) w_.line("const tarry_i64* const weight = walk->weight;");
-  w_.line(fmt::format("{0}* const scratch = ({0}*)walk->scratch;", w_.state_type()));
-  w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
-  w_.line(fmt::format("const void* inputs[{}];", inputs));
-  w_.line(fmt::format("char room[{}] __attribute__((aligned({})));", std::max(room(stored().size()), kAlign), kAlign));
-  w_.line(fmt::format("tarry_i64 at[{}];", graph::kMaxRank));
-  w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
-  w_.line("const tarry_i64 row = item / chunks, first = (item - row * chunks) * chunk_blocks;");
-  w_.line("const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;");
-  w_.line(fmt::format("{}_place(walk, row, at);", kSharedName));
-  run();
-  w_.line("if (chunks == 1) walk->finish(walk->parameters, at, stack);");
-  w_.line("else scratch[item] = stack[0];");
-  w_.close();
-  w_.close();
-}
-
-void InnerWriter::walk_chunks() {
-  w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_chunks(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)", kSharedName));
-  w_.line("const tarry_i64 chunks = walk->chunks;");
-  if (w_.has_weights()) w_.line("const tarry_i64* const weight = walk->weight;");
-  w_.line(fmt::format("const {0}* const scratch = (const {0}*)walk->scratch;", w_.state_type()));
-  w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
-  w_.line(fmt::format("tarry_i64 at[{}];", graph::kMaxRank));
-  w_.open("for (tarry_i64 row = lo; row < hi; ++row)");
-  w_.line("tarry_i64 depth = 0;");
-  w_.open("for (tarry_i64 chunk = 0; chunk < chunks; ++chunk)");
-  w_.line("stack[depth] = scratch[row * chunks + chunk];");
-  w_.push("chunk");
-  w_.close();
-  w_.fold_stack();
-  w_.line(fmt::format("{}_place(walk, row, at);", kSharedName));
-  w_.line("walk->finish(walk->parameters, at, stack);");
-  w_.close();
-  w_.close();
-}
-
-void InnerWriter::walk() {
-  walk_ = w_.share("rows", [this] {
-    w_.open(fmt::format("struct {}", kSharedName));
-    w_.line("const void* parameters;");
-    w_.line("void (*points)(const void* parameters, const tarry_i64* at, tarry_i64 k, tarry_i64 length, const void** inputs, char* room);");
-    w_.line(fmt::format("void (*finish)(const void* parameters, const tarry_i64* at, const {}* s);", w_.state_type()));
-    w_.line("tarry_i64 n, chunks, chunk_blocks;");
-    w_.line("void* scratch;");
-    w_.line("const tarry_i64 *extents, *weight;");
-    w_.line("int rank;");
-    w_.close(";");
-    w_.open(fmt::format("static TARRY_PLAIN void {0}_place(const struct {0}* walk, tarry_i64 row, tarry_i64* at)", kSharedName));
-    w_.open("for (int d = walk->rank - 1; d > 0; --d)");
-    w_.line("const tarry_i64 before = row / walk->extents[d];");
-    w_.line("at[d] = row - before * walk->extents[d];");
-    w_.line("row = before;");
-    w_.close();
-    w_.line("at[0] = row;");
-    w_.close();
-    walk_rows();
-    walk_chunks();
-  });
+  walk_.close_items();
 }
 
 // ---------------------------------------------------------------- entries
@@ -250,9 +159,7 @@ void InnerWriter::finish() {
   std::vector<Value> values;
   for (Value v = 0; v < ir_.instrs.size(); ++v)
     if (ir_.instrs[v].region == Region::Row || ir_.instrs[v].region == Region::Outer) values.push_back(v);
-  w_.open(fmt::format("static TARRY_PLAIN void {0}_finish(const void* parameters, const tarry_i64* at, const {1}* s)", kEntryName, w_.state_type()));
-  own_parameters();
-  place();
+  walk_.open_finish(true);
   constexpr std::array kRegions = {Region::Row, Region::Outer};
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
   w_.straight(values, [&](Value v) {
@@ -263,28 +170,14 @@ void InnerWriter::finish() {
   w_.close();
 }
 
-/// An entry: `part` of the walk over the items lo to hi - 1.
-void InnerWriter::entry(std::string_view suffix, std::string_view part) {
-  std::string extents;
-  for (int d = 0; d < ir_.rank; ++d) extents += d == 0 ? "0" : fmt::format(", p->{}", slot_name({SlotKind::Extent, static_cast<std::uint32_t>(d)}));
-  w_.open(fmt::format("TARRY_PLAIN void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, suffix));
-  if (ir_.rank > 1) w_.line(fmt::format("const tarry_i64 extents[] = {{{}}};", extents));
-  w_.weights_array();
-  w_.line(fmt::format("const struct {0} walk = {{p, {1}_points, {1}_finish, p->n, p->chunks, p->chunk_blocks, p->scratch, {2}, {3}, {4}}};", walk_,
-                      kEntryName, ir_.rank > 1 ? "extents" : "0", w_.has_weights() ? "weight" : "0", ir_.rank));
-  w_.line(fmt::format("{}_{}(&walk, lo, hi);", walk_, part));
-  w_.close();
-}
-
 KernelSource InnerWriter::render() {
   w_.preamble();
   w_.declare_states();
   w_.line_functions([this](Value v) { return is_direct(v); });
-  walk();
+  walk_.write("rows", "tarry_i64 k, tarry_i64 length, const void** inputs, char* room", [this] { walk_rows(); });
   points();
   finish();
-  entry("", "rows");
-  entry("_fold", "chunks");
+  walk_.entries(false);
   KernelSource source = w_.finish();
   source.tile = 1;
   return source;

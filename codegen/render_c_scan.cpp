@@ -12,11 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "codegen/render_c_turn.h"
+#include "codegen/render_c_walk.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
@@ -48,8 +50,7 @@ class ScanWriter {
         columns_(in_columns(ir)),
         width_(width_of(ir)),
         tile_(tile_of(ir)),
-        parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced,
-                                         SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch})),
+        parameters_(walk_parameters(ir)),
         vector_bytes_(target.vector_bytes),
         w_(ir, parameters_, target.vector_bytes) {}
 
@@ -58,22 +59,24 @@ class ScanWriter {
     if (!columns_) {
       std::set<std::size_t> sizes;
       for (const Reduction& r : ir_.reductions) sizes.insert(itemsize(r.dtype));
-      for (const std::size_t s : sizes) turn_function(w_, s, 0);
+      for (const std::size_t size : sizes) turns_[size] = turn_function(w_, size, 0);
     }
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) fill_function(r);
-    state();
-    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) {
-      node_function(r);
-      block_function(r);
+    each_scan([&](std::uint32_t r) {
+      const std::string suffix(info(ir_.reductions[r].dtype).suffix), name(graph::name(ir_.reductions[r].op));
+      fills_[r] = w_.share("fill_" + suffix, [&] { fill_function(r); });
+      nodes_[r] = w_.share(fmt::format("{}_node_{}", name, suffix), [&] { node_function(r); });
+      blocks_[r] = w_.share(fmt::format("{}_block_{}", name, suffix), [&] { block_function(r); });
+    });
+    states_ = w_.share("scan_states", [&] {
+      states_ = kSharedName;
+      state();
+      push_function();
+    });
+    if (columns_) {
+      own_walk();
+    } else {
+      shared_walk();
     }
-    push_function();
-    if (!columns_) {
-      line_function("take", false);
-      line_function("give", true);
-    }
-    blocks();
-    entry();
-    fold();
     KernelSource source = w_.finish();
     source.tile = tile_;
     source.fold_per_chunk = true;
@@ -86,21 +89,21 @@ class ScanWriter {
     return w_.expressions.combine(ir_.reductions[r], a, b);
   }
   [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
-  [[nodiscard]] std::string state_type() const { return fmt::format("struct {}_state", kEntryName); }
+  [[nodiscard]] std::string state_type() const { return "struct " + states_; }
   template <class F>
   void each_scan(F&& f) {
     for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) f(r);
   }
   void fill(const std::string& array, std::uint32_t r, const std::string& from, const std::string& to) {
-    w_.line(fmt::format("{}_fill{}({}, {}, {});", kEntryName, r, array, from, to));
+    w_.line(fmt::format("{}({}, {}, {});", fills_.at(r), array, from, to));
   }
   /// Whether loops over lines have their vectors written out: gcc would take long to find them.
   [[nodiscard]] bool has_vectors(std::uint32_t r) const {
     return width_ == kLines && (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
   }
   [[nodiscard]] int lanes(std::uint32_t r) const { return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype)); }
-  void open_function(std::uint32_t r, const std::string& name, const std::string& parameters) {
-    w_.open(fmt::format("static {}__attribute__((noinline)) void {}_{}({})", has_vectors(r) ? "TARRY_PLAIN " : "", kEntryName, name, parameters));
+  void open_function(std::uint32_t r, const std::string& parameters) {
+    w_.open(fmt::format("static {}__attribute__((noinline)) void {}({})", has_vectors(r) ? "TARRY_PLAIN " : "", kSharedName, parameters));
     vector_type(r);
   }
   void vector_type(std::uint32_t r) {
@@ -120,7 +123,7 @@ class ScanWriter {
 
   /// A function that stays one: every loop in line is compiled again.
   void fill_function(std::uint32_t r) {
-    open_function(r, fmt::format("fill{}", r), fmt::format("{}* x, tarry_i64 from, tarry_i64 to", type(r)));
+    open_function(r, fmt::format("{}* x, tarry_i64 from, tarry_i64 to", type(r)));
     const std::string neutral = neutral_literal(ir_.reductions[r]);
     w_.line("tarry_i64 i = from;");
     if (has_vectors(r)) w_.line(fmt::format("for (; i + {0} <= to; i += {0}) *(vector{1}*)(x + i) = -(vector{1}){{}} + {2};", lanes(r), r, neutral));
@@ -133,14 +136,14 @@ class ScanWriter {
     w_.open(state_type());
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} r{}[{}];", type(r), r, tile_)); });
     w_.close(";");
-    w_.open(fmt::format("static void {0}_clear({1}* s)", kEntryName, state_type()));
+    w_.open(fmt::format("static void {}_clear({}* s)", states_, state_type()));
     each_scan([&](std::uint32_t r) { fill(fmt::format("s->r{}", r), r, "0", std::to_string(tile_)); });
     w_.close();
   }
 
   /// The nodes of a block of every line: of rows 0..quarters * 32 - 1 of x, what is missing being neutral.
   void node_function(std::uint32_t r) {
-    open_function(r, fmt::format("node{}", r), fmt::format("const {0}* x, int quarters, {0}* node", type(r)));
+    open_function(r, fmt::format("const {0}* x, int quarters, {0}* node", type(r)));
     w_.line(fmt::format("{} lane[{}] __attribute__((aligned(64)));", type(r), 32 * width_));
     const std::string all = std::to_string(32 * width_);
     w_.line(fmt::format("const {}* from = x;", type(r)));
@@ -166,7 +169,7 @@ class ScanWriter {
     const std::string value = has_vectors(r) ? fmt::format("vector{}", r) : type(r);
     const auto own = [&](int i) { return line_of(r, "x", std::to_string(i * width_)); };
     const auto through = [](int q) { return fmt::format("quad{}", q); };
-    open_function(r, fmt::format("block{}", r), fmt::format("{0}* x, int quarters, const {0}* offset", type(r)));
+    open_function(r, fmt::format("{0}* x, int quarters, const {0}* offset", type(r)));
     w_.line(fmt::format("{} rows[{}] __attribute__((aligned(64)));", type(r), width_));
     fill("rows", r, "0", std::to_string(width_));
     w_.open(fmt::format("for (int k = 0; k < quarters; ++k, x += {})", 32 * width_));
@@ -197,7 +200,7 @@ class ScanWriter {
   void push_function() {
     bool is_plain = true;
     each_scan([&](std::uint32_t r) { is_plain = is_plain && (tile_ == 1 || has_vectors(r)); });
-    w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", kEntryName,
+    w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", states_,
                         state_type(), is_plain ? "TARRY_PLAIN " : ""));
     if (tile_ > 1) each_scan([&](std::uint32_t r) { vector_type(r); });
     w_.line("int d = *depth;");
@@ -326,11 +329,9 @@ class ScanWriter {
   /// A line from place k on, a row of the tile or a block of the row, into arrays y or from there.
   void line_function(std::string_view name, bool last) {
     const CWriter::Loop loop = evaluation(last, "y{}[i]");
-    std::string arrays;
-    each_scan([&](std::uint32_t r) { arrays += fmt::format(", {}* y{}", type(r), r); });
-    w_.open(fmt::format("static {4}__attribute__((noinline)) void {0}_{1}(const struct {0}_params* p{2}, tarry_i64 line, tarry_i64 k, tarry_i64 length{3})",
-                        kEntryName, name, place(true), arrays, loop.vectors ? "TARRY_PLAIN " : ""));
-    w_.locals();
+    w_.open(fmt::format("static {2}void {0}_{1}({3})", kEntryName, name, loop.vectors ? "TARRY_PLAIN " : "", kLineParameters));
+    own_parameters(w_);
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}* const y{1} = ({0}*)arrays[{1}] + line * {2};", type(r), r, kBlock)); });
     constexpr std::array kRegions = {Region::Row, Region::Point};
     w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
     const std::string line = has_tiles(ir_) ? "line" : "0";
@@ -348,9 +349,7 @@ class ScanWriter {
     w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
     if (has_tiles(ir_)) w_.line("const tarry_i64 k = block * 128;");
     else w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
-    std::string arrays;
-    each_scan([&](std::uint32_t r) { arrays += fmt::format(", y{} + line * {}", r, kBlock); });
-    w_.line(fmt::format("{}_{}(p{}, line, k, length{});", kEntryName, name, place(false), arrays));
+    w_.line(fmt::format("walk->{}(walk->parameters, at, line, k, length, arrays);", name));
   }
   void line_inputs() {
     each_scan([&](std::uint32_t r) {
@@ -368,18 +367,20 @@ class ScanWriter {
   }
   void turn(std::uint32_t r, const char* from, int pitch, const char* to, int to_width, const std::string& rows, const std::string& columns) {
     const std::size_t size = itemsize(ir_.reductions[r].dtype);
-    w_.line(fmt::format("{0}_turn{1}((const {2}*){3}{4}, {5}, ({2}*){6}{4}, {7}, {8}, {9});", kEntryName, size, word_type(size), from, r, pitch, to,
-                        to_width, rows, columns));
+    w_.line(fmt::format("{0}((const {1}*){2}{3}, {4}, ({1}*){5}{3}, {6}, {7}, {8});", turns_.at(size), word_type(size), from, r, pitch, to, to_width, rows, columns));
   }
 
   // ---------------------------------------------------------------- blocks
 
   /// Blocks first..last of a tile or a row: their scan from `start` on, or their node, where `whole` wants it.
   void blocks() {
-    w_.open(fmt::format("static {3}__attribute__((noinline)) void {0}_blocks(const struct {0}_params* p{1}, tarry_i64 first, tarry_i64 last, "
-                        "const {2}* start, {2}* whole)", kEntryName, place(true), state_type(), columns_ ? "" : "TARRY_PLAIN "));
-    w_.locals();
-    if (columns_) {
+    const std::string own = fmt::format("const struct {}_params* p{}", kEntryName, place(true)), shared = fmt::format("const struct {}* walk, const tarry_i64* at, tarry_i64 m", kSharedName);
+    w_.open(fmt::format("static {3}__attribute__((noinline)) void {0}_blocks({1}, tarry_i64 first, tarry_i64 last, const {2}* start, {2}* whole)", owner(),
+                        columns_ ? own : shared, state_type(), columns_ ? "" : "TARRY_PLAIN "));
+    if (!columns_) {
+      w_.line("const tarry_i64 n = walk->n;");
+    } else {
+      w_.locals();
       constexpr std::array kRegions = {Region::Row, Region::Point};
       w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
       row_arrays();
@@ -394,17 +395,22 @@ class ScanWriter {
       }
       w_.line(fmt::format("{0} node{1}[{2}] __attribute__((aligned(64))), offset{1}[{2}] __attribute__((aligned(64)));", type(r), r, width_));
     });
+    if (!columns_) {
+      std::string arrays;
+      each_scan([&](std::uint32_t r) { arrays += fmt::format("{}y{}", r ? ", " : "", r); });
+      w_.line(fmt::format("void* const arrays[] = {{{}}};", arrays));
+    }
     w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_tiles(ir_) ? 1 : width_));
     if (!columns_) w_.line(has_tiles(ir_) ? "const tarry_i64 lines = m;" : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
     if (has_tiles(ir_)) w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kBlock));
     w_.line(has_tiles(ir_) ? "const int quarters = (int)((length + 31) / 32);" : "const int quarters = 4;");
     if (columns_) column_inputs();
     else line_inputs();
-    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}_node{1}(x{1}, quarters, node{1});", kEntryName, r)); });
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, node{1});", nodes_.at(r), r)); });
     if (has_tiles(ir_)) tile_offsets();
     else row_offsets();
     w_.line("if (whole) continue;");
-    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}_block{1}(x{1}, quarters, offset{1});", kEntryName, r)); });
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, offset{1});", blocks_.at(r), r)); });
     if (columns_) column_results();
     else line_results();
     w_.close();
@@ -419,57 +425,101 @@ class ScanWriter {
     each_scan([&](std::uint32_t r) {
       w_.line(fmt::format("for (int j = 0; j < {0}; ++j) offset{1}[j] = before->r{1}[j], sum.r{1}[j] = node{1}[j];", width_, r));
     });
-    w_.line(fmt::format("{0}_push(node, fold, &depth, block - first, start, &sum);", kEntryName));
+    w_.line(fmt::format("{0}_push(node, fold, &depth, block - first, start, &sum);", states_));
   }
   void row_offsets() {
     w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
     w_.line(fmt::format("const {}* const before = depth == 0 ? start : &fold[depth - 1];", state_type()));
     w_.line(fmt::format("{} sum;", state_type()));
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("offset{0}[line] = before->r{0}[0], sum.r{0}[0] = node{0}[line];", r)); });
-    w_.line(fmt::format("{0}_push(node, fold, &depth, block + line - first, start, &sum);", kEntryName));
+    w_.line(fmt::format("{0}_push(node, fold, &depth, block + line - first, start, &sum);", states_));
     w_.close();
   }
 
   // ---------------------------------------------------------------- entries
 
-  void open_items(std::string_view name) {
-    w_.open(fmt::format("TARRY_PLAIN void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, name));
-    w_.locals();
-    count_tiles(w_, tile_);
+  void open_items(std::string_view own, std::string_view shared) {
+    if (columns_) {
+      w_.open(fmt::format("TARRY_PLAIN void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, own));
+      w_.locals();
+      count_tiles(w_, tile_);
+      w_.line(fmt::format("{0}* const scratch = ({0}*)p->scratch;", state_type()));
+    } else {
+      w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_{1}(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)", kSharedName, shared));
+      w_.line("const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks;");
+      w_.line(fmt::format("{0}* const scratch = ({0}*)walk->scratch;", state_type()));
+      w_.line(fmt::format("tarry_i64 at[{}];", graph::kMaxRank));
+    }
     w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");
-    w_.line(fmt::format("{0}* const scratch = ({0}*)p->scratch;", state_type()));
     w_.line(fmt::format("{} nothing;", state_type()));
-    w_.line(fmt::format("{}_clear(&nothing);", kEntryName));
+    w_.line(fmt::format("{}_clear(&nothing);", states_));
   }
   void open_item() {
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
-    w_.line("const tarry_i64 at = item / chunks, chunk = item - at * chunks;");
+    w_.line(fmt::format("const tarry_i64 {0} = item / chunks, chunk = item - {0} * chunks;", tile_number()));
     w_.line("const tarry_i64 first = chunk * chunk_blocks;");
     w_.line("const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;");
-    decode_tile(w_, tile_);
+    if (columns_) decode_tile(w_, tile_);
+    else w_.line(fmt::format("const tarry_i64 m = {}_place(walk, tile, at);", kSharedName));
   }
+  [[nodiscard]] std::string_view tile_number() const { return columns_ ? "at" : "tile"; }
+  [[nodiscard]] std::string_view owner() const { return columns_ ? kEntryName : kSharedName; }
+  [[nodiscard]] std::string arguments() const { return columns_ ? "p" + place(false) : "walk, at, m"; }
 
   void entry() {
-    open_items("");
+    open_items("", "items");
     open_item();
-    w_.line(fmt::format("if (chunks == 1) {0}_blocks(p{1}, first, last, &nothing, 0);", kEntryName, place(false)));
-    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_blocks(p{}, first, last, &nothing, scratch + item);", kEntryName, place(false)));
+    w_.line(fmt::format("if (chunks == 1) {0}_blocks({1}, first, last, &nothing, 0);", owner(), arguments()));
+    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_blocks({}, first, last, &nothing, scratch + item);", owner(), arguments()));
     w_.close();
     w_.close();
   }
 
   /// Chunks of one tile that follow each other share what comes before them.
   void fold() {
-    open_items("_fold");
+    open_items("_fold", "chunks");
     stack();
     w_.line("tarry_i64 next = 0;");
     open_item();
     w_.line("if (item == lo || chunk == 0) next = 0, depth = 0;");
-    w_.line(fmt::format("for (; next < chunk; ++next) {0}_push(node, fold, &depth, next, &nothing, scratch + at * chunks + next);", kEntryName));
-    w_.line(fmt::format("{0}_blocks(p{1}, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);", kEntryName, place(false)));
+    w_.line(fmt::format("for (; next < chunk; ++next) {}_push(node, fold, &depth, next, &nothing, scratch + {} * chunks + next);", states_, tile_number()));
+    w_.line(fmt::format("{0}_blocks({1}, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);", owner(), arguments()));
     w_.close();
     w_.close();
   }
+
+  /// Columns are evaluated in the walk itself, which is then the kernel's own.
+  void own_walk() {
+    blocks();
+    entry();
+    fold();
+  }
+
+  /// Lines are evaluated by functions of the kernel: the walk is what kernels share (codegen/render_c_walk.h).
+  void shared_walk() {
+    const std::string name = w_.share("scan", [&] {
+      w_.open(fmt::format("struct {}", kSharedName));
+      w_.line("const void* parameters;");
+      for (const char* function : {"take", "give"}) w_.line(fmt::format("void (*{})({});", function, kLineParameters));
+      w_.line("tarry_i64 n, chunks, chunk_blocks;");
+      w_.line("void* scratch;");
+      walk_extents(w_);
+      w_.close(";");
+      walk_place(w_, tile_);
+      blocks();
+      entry();
+      fold();
+    });
+    line_function("take", false);
+    line_function("give", true);
+    for (const auto& [suffix, part] : {std::pair("", "items"), std::pair("_fold", "chunks")}) {
+      w_.open(fmt::format("TARRY_ONCE void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, suffix));
+      walk_entry(w_, tile_, name, fmt::format("{0}_take, {0}_give, p->n, p->chunks, p->chunk_blocks, p->scratch", kEntryName), part);
+      w_.close();
+    }
+  }
+
+  static constexpr std::string_view kLineParameters = "const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays";
 
   const KernelIr& ir_;
   const bool columns_;
@@ -477,6 +527,10 @@ class ScanWriter {
   const Parameters parameters_;
   const int vector_bytes_;
   CWriter w_;
+  // Names of shared text: by reduction, and by size.
+  std::map<std::uint32_t, std::string> fills_, nodes_, blocks_;
+  std::map<std::size_t, std::string> turns_;
+  std::string states_;
 };
 
 }  // namespace

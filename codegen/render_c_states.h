@@ -48,6 +48,7 @@ class StateWriter : public CWriter {
   /// From here on the loops over a tile that plain reductions need several times are functions: each is compiled once, and
   /// tiles of a few elements have short ways around the calls.
   void share_loops() { shares_loops_ = true; }
+  [[nodiscard]] int tile() const { return tile_; }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
   /// What the kernel's reductions take and is not read in place, each value once.
   [[nodiscard]] std::vector<Value> kept_inputs(const std::function<bool(Value)>& in_place) const;
@@ -93,7 +94,10 @@ class StateWriter : public CWriter {
   /// The eight elements of two lanes whose states merge next, from[j], from[j + apart], ... belonging to them in turn: for what
   /// has_vectors().
   void pair_of_lanes(std::uint32_t r, const std::string& from, const std::string& apart);
-  /// `count` elements of a lane where m is small, for plain reductions.
+  /// The same by a function that lane_function() wrote, for plain reductions.
+  void lane_of_four(std::uint32_t r, const std::string& from, const std::string& apart);
+  void lane_function(std::uint32_t r);
+  /// The next `count` elements of a lane of which `step` are there, where m is small, for plain reductions.
   void few_lane(std::uint32_t r, const std::string& from, const std::string& apart, const std::string& count);
   using CWriter::has_vectors;
   [[nodiscard]] bool has_vectors(std::uint32_t r) const;  ///< written out
@@ -165,7 +169,7 @@ class StateWriter : public CWriter {
   const bool is_x86_;
   // Names of shared text: by stage, and by reduction.
   std::map<int, std::string> states_;
-  std::map<std::uint32_t, std::string> nodes_, finds_, combines_, lanes_, copies_, reciprocals_;
+  std::map<std::uint32_t, std::string> nodes_, finds_, combines_, lanes_, fours_, copies_, reciprocals_;
   bool in_node_ = false;
   int stage_ = 0;
   bool shares_loops_ = false;

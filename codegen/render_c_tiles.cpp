@@ -129,6 +129,31 @@ void StateWriter::full_lane(std::uint32_t r, const std::string& from, const std:
   close();
 }
 
+void StateWriter::lane_function(std::uint32_t r) {
+  const Reduction& reduction = ir.reductions[r];
+  const std::string type = accumulator(r), name = function_name(r) + "_lane";
+  const auto combine = [&](const std::string& a, const std::string& b) { return fmt::format("({})", expressions.combine(reduction, a, b)); };
+  const std::string rows = fmt::format("const {} *const x1 = x + h, *const x2 = x1 + h, *const x3 = x2 + h;", type);
+  if (has_vectors(r)) {
+    fours_[r] = elements_function(r, name, "x, tarry_i64 h", rows, [&](const auto& element) {
+      return combine(combine(combine(element("x"), element("x1")), element("x2")), element("x3"));
+    });
+    return;
+  }
+  fours_[r] = share(name, [&] {
+    open(fmt::format("static __attribute__((noinline)) void {0}(tarry_i64 m, {1}* to, const {1}* x, tarry_i64 h)", kSharedName, type));
+    line(rows);
+    open_loop("j", "0", "m", true);
+    line(fmt::format("to[j] = {};", combine(combine(combine("x[j]", "x1[j]"), "x2[j]"), "x3[j]")));
+    close();
+    close();
+  });
+}
+
+void StateWriter::lane_of_four(std::uint32_t r, const std::string& from, const std::string& apart) {
+  line(fmt::format("{}(m, top->{}, {}, {});", fours_.at(r), part(r, "value"), from, apart));
+}
+
 void StateWriter::pair_of_lanes(std::uint32_t r, const std::string& from, const std::string& apart) {
   line(fmt::format("{}(m, top->{}, {}, {});", lanes_.at(r), part(r, "value"), from, apart));
 }
@@ -140,7 +165,7 @@ void StateWriter::few_lane(std::uint32_t r, const std::string& from, const std::
   line(fmt::format("const {}* const x = {};", type, from));
   line(fmt::format("const tarry_i64 h = {};", apart));
   open("for (tarry_i64 j = 0; j < m; ++j)");
-  line(fmt::format("{} value = x[j];", type));
+  line(fmt::format("{} value = step ? {} : x[j];", type, expressions.combine(ir.reductions[r], fmt::format("top->{}[j]", part(r, "value")), "x[j]")));
   line(fmt::format("for (tarry_i64 k = 1; k < {}; ++k) {{ TARRY_SCALAR; value = {}; }}", count, expressions.combine(ir.reductions[r], "value", "x[j + k * h]")));
   line(fmt::format("top->{}[j] = value;", part(r, "value")));
   close();

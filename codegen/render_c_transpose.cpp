@@ -6,6 +6,7 @@
 // few lines that the first one has for them.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ class TransposeWriter {
     w_.preamble();
     std::set<std::size_t> sizes;
     for (const Crossed& c : crossed_) sizes.insert(size(c));
-    for (const std::size_t s : sizes) turn_function(w_, s, kColumnsAhead);
+    for (const std::size_t s : sizes) turns_[s] = turn_function(w_, s, kColumnsAhead);
     entry();
     KernelSource source = w_.finish();
     source.tile = edge_ * edge_;
@@ -56,7 +57,7 @@ class TransposeWriter {
 
   /// A guard holds in a box of the tile: only that is read.
   void copy(const Crossed& c) {
-    const std::string call = fmt::format("{}_turn{}", kEntryName, size(c)), pitch = stride(c.access, ir_.rank - 1);
+    const std::string call = turns_.at(size(c)), pitch = stride(c.access, ir_.rank - 1);
     const std::string types = fmt::format("(const {}*)", word_type(size(c)));
     if (c.guard == kNone) {
       w_.line(fmt::format("{0}({1}b{2}, {3}, t{2}, {4}, rows, columns);", call, types, c.access, pitch, edge_));
@@ -122,6 +123,7 @@ class TransposeWriter {
   const int edge_;
   const Parameters parameters_;
   CWriter w_;
+  std::map<std::size_t, std::string> turns_;  ///< by size
   std::vector<Crossed> crossed_;
 };
 

@@ -8,8 +8,8 @@ namespace tarry::codegen {
 
 /// The name of an unsigned integer of `size` bytes.
 std::string word_type(std::size_t size);
-/// Writes ENTRY_turn{size}(from, pitch, to, width, rows, columns): to[r * width + c] = from[c * pitch + r]. It walks along
-/// memory and asks for `ahead` columns further in the second cache, where that is not 0.
-void turn_function(CWriter& w, std::size_t size, int ahead);
+/// Shares NAME(from, pitch, to, width, rows, columns) and returns its name: to[r * width + c] = from[c * pitch + r]. It walks
+/// along memory and asks for `ahead` columns further in the second cache, where that is not 0.
+std::string turn_function(CWriter& w, std::size_t size, int ahead);
 
 }  // namespace tarry::codegen

@@ -14,16 +14,19 @@ namespace {
 // Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen of
 // them, which costs it more than the vectors.
 // Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule.
+// What runs once for many thousand elements need not be optimized.
 constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TARRY_ROLLED
 #define TARRY_PLAIN
+#define TARRY_ONCE
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #define TARRY_ROLLED _Pragma("GCC unroll 1")
 #define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
+#define TARRY_ONCE __attribute__((optimize("O0")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
 #endif

@@ -374,7 +374,7 @@ TEST_CASE("render c: the text is the same for other scalars and extents and hold
   REQUIRE(first.entry.starts_with("moments_f32_outer_"));
   REQUIRE(first.entry.size() == std::string("moments_f32_outer_3f2a91c0").size());
   REQUIRE(first.text.find(kEntryName) == std::string::npos);
-  REQUIRE(render(b.ir, *graph::find_target("x86-64-v4")).text == first.text);
+  REQUIRE(first.text.find(kSharedName) == std::string::npos);
 }
 
 TEST_CASE("render: division by multiplication is exact below 2^31", "[codegen]") {

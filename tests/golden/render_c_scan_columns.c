@@ -1,25 +1,8 @@
-struct ENTRY_params {
-  const float* a0;
-  tarry_i64 r0;
-  float* a1;
-  tarry_i64 r1;
-  tarry_i64 count;
-  tarry_i64 n;
-  tarry_i64 chunks;
-  tarry_i64 chunk_blocks;
-  void* scratch;
-};
-static __attribute__((noinline)) void ENTRY_fill0(float* x, tarry_i64 from, tarry_i64 to) {
+static __attribute__((noinline)) void tarry_fill_f32(float* x, tarry_i64 from, tarry_i64 to) {
   tarry_i64 i = from;
   for (; i < to; ++i) x[i] = -0.0f;
 }
-struct ENTRY_state {
-  float r0[32];
-};
-static void ENTRY_clear(struct ENTRY_state* s) {
-  ENTRY_fill0(s->r0, 0, 32);
-}
-static __attribute__((noinline)) void ENTRY_node0(const float* x, int quarters, float* node) {
+static __attribute__((noinline)) void tarry_cumulative_sum_node_f32(const float* x, int quarters, float* node) {
   float lane[1024] __attribute__((aligned(64)));
   const float* from = x;
   for (int k = 1; k < quarters; ++k) {
@@ -37,9 +20,9 @@ static __attribute__((noinline)) void ENTRY_node0(const float* x, int quarters, 
     }
   }
 }
-static __attribute__((noinline)) void ENTRY_block0(float* x, int quarters, const float* offset) {
+static __attribute__((noinline)) void tarry_cumulative_sum_block_f32(float* x, int quarters, const float* offset) {
   float rows[32] __attribute__((aligned(64)));
-  ENTRY_fill0(rows, 0, 32);
+  tarry_fill_f32(rows, 0, 32);
   for (int k = 0; k < quarters; ++k, x += 1024) {
     TARRY_INDEPENDENT
     for (tarry_i64 j = 0; j < 32; ++j) {
@@ -140,9 +123,15 @@ static __attribute__((noinline)) void ENTRY_block0(float* x, int quarters, const
     }
   }
 }
-static __attribute__((noinline)) void ENTRY_push(struct ENTRY_state* node, struct ENTRY_state* fold, int* depth, tarry_i64 at, const struct ENTRY_state* start, const struct ENTRY_state* s) {
+struct tarry_scan_states {
+  float r0[32];
+};
+static void tarry_scan_states_clear(struct tarry_scan_states* s) {
+  tarry_fill_f32(s->r0, 0, 32);
+}
+static __attribute__((noinline)) void tarry_scan_states_push(struct tarry_scan_states* node, struct tarry_scan_states* fold, int* depth, tarry_i64 at, const struct tarry_scan_states* start, const struct tarry_scan_states* s) {
   int d = *depth;
-  struct ENTRY_state sum = *s;
+  struct tarry_scan_states sum = *s;
   for (; at & 1; at >>= 1) {
     --d;
     TARRY_INDEPENDENT
@@ -150,7 +139,7 @@ static __attribute__((noinline)) void ENTRY_push(struct ENTRY_state* node, struc
       sum.r0[j] = node[d].r0[j] + sum.r0[j];
     }
   }
-  const struct ENTRY_state* const before = d == 0 ? start : &fold[d - 1];
+  const struct tarry_scan_states* const before = d == 0 ? start : &fold[d - 1];
   node[d] = sum;
   TARRY_INDEPENDENT
   for (tarry_i64 j = 0; j < 32; ++j) {
@@ -158,7 +147,18 @@ static __attribute__((noinline)) void ENTRY_push(struct ENTRY_state* node, struc
   }
   *depth = d + 1;
 }
-static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 m, tarry_i64 first, tarry_i64 last, const struct ENTRY_state* start, struct ENTRY_state* whole) {
+struct ENTRY_params {
+  const float* a0;
+  tarry_i64 r0;
+  float* a1;
+  tarry_i64 r1;
+  tarry_i64 count;
+  tarry_i64 n;
+  tarry_i64 chunks;
+  tarry_i64 chunk_blocks;
+  void* scratch;
+};
+static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 m, tarry_i64 first, tarry_i64 last, const struct tarry_scan_states* start, struct tarry_scan_states* whole) {
   const tarry_i64 r0 = p->r0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 count = p->count;
@@ -167,11 +167,11 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
   const tarry_i64 chunk_blocks = p->chunk_blocks;
   const float* const b0 = p->a0 + j0;
   float* const b1 = p->a1 + j0;
-  struct ENTRY_state node[36], fold[36];
+  struct tarry_scan_states node[36], fold[36];
   int depth = 0;
   float x0[4096] __attribute__((aligned(64)));
   if (m < 32)
-  ENTRY_fill0(x0, 0, 4096);
+  tarry_fill_f32(x0, 0, 4096);
   float node0[32] __attribute__((aligned(64))), offset0[32] __attribute__((aligned(64)));
   for (tarry_i64 block = first; block < last; block += 1) {
     const tarry_i64 length = n - block * 128 < 128 ? n - block * 128 : 128;
@@ -189,14 +189,14 @@ static __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p,
         }
       }
     }
-    ENTRY_fill0(x0, length * 32, quarters * 1024);
-    ENTRY_node0(x0, quarters, node0);
-    const struct ENTRY_state* const before = depth == 0 ? start : &fold[depth - 1];
-    struct ENTRY_state sum;
+    tarry_fill_f32(x0, length * 32, quarters * 1024);
+    tarry_cumulative_sum_node_f32(x0, quarters, node0);
+    const struct tarry_scan_states* const before = depth == 0 ? start : &fold[depth - 1];
+    struct tarry_scan_states sum;
     for (int j = 0; j < 32; ++j) offset0[j] = before->r0[j], sum.r0[j] = node0[j];
-    ENTRY_push(node, fold, &depth, block - first, start, &sum);
+    tarry_scan_states_push(node, fold, &depth, block - first, start, &sum);
     if (whole) continue;
-    ENTRY_block0(x0, quarters, offset0);
+    tarry_cumulative_sum_block_f32(x0, quarters, offset0);
     for (tarry_i64 k = 0; k < length; ++k) {
       const float* const a0 = b0 + (block * 128 + k) * r0;
       float* const a1 = b1 + (block * 128 + k) * r1;
@@ -219,10 +219,10 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
   const tarry_i64 chunks = p->chunks;
   const tarry_i64 chunk_blocks = p->chunk_blocks;
   const tarry_i64 tiles = (count + 31) / 32;
+  struct tarry_scan_states* const scratch = (struct tarry_scan_states*)p->scratch;
   const tarry_i64 blocks = n / 128 + (n % 128 != 0);
-  struct ENTRY_state* const scratch = (struct ENTRY_state*)p->scratch;
-  struct ENTRY_state nothing;
-  ENTRY_clear(&nothing);
+  struct tarry_scan_states nothing;
+  tarry_scan_states_clear(&nothing);
   for (tarry_i64 item = lo; item < hi; ++item) {
     const tarry_i64 at = item / chunks, chunk = item - at * chunks;
     const tarry_i64 first = chunk * chunk_blocks;
@@ -242,11 +242,11 @@ TARRY_PLAIN void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i6
   const tarry_i64 chunks = p->chunks;
   const tarry_i64 chunk_blocks = p->chunk_blocks;
   const tarry_i64 tiles = (count + 31) / 32;
+  struct tarry_scan_states* const scratch = (struct tarry_scan_states*)p->scratch;
   const tarry_i64 blocks = n / 128 + (n % 128 != 0);
-  struct ENTRY_state* const scratch = (struct ENTRY_state*)p->scratch;
-  struct ENTRY_state nothing;
-  ENTRY_clear(&nothing);
-  struct ENTRY_state node[36], fold[36];
+  struct tarry_scan_states nothing;
+  tarry_scan_states_clear(&nothing);
+  struct tarry_scan_states node[36], fold[36];
   int depth = 0;
   tarry_i64 next = 0;
   for (tarry_i64 item = lo; item < hi; ++item) {
@@ -257,7 +257,7 @@ TARRY_PLAIN void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i6
     (void)row;
     const tarry_i64 m = count - j0 < 32 ? count - j0 : 32;
     if (item == lo || chunk == 0) next = 0, depth = 0;
-    for (; next < chunk; ++next) ENTRY_push(node, fold, &depth, next, &nothing, scratch + at * chunks + next);
+    for (; next < chunk; ++next) tarry_scan_states_push(node, fold, &depth, next, &nothing, scratch + at * chunks + next);
     ENTRY_blocks(p, j0, m, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);
   }
 }

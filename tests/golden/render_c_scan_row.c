@@ -1,53 +1,39 @@
-struct ENTRY_params {
-  const float* a0;
-  float* a1;
-  tarry_i64 n;
-  tarry_i64 chunks;
-  tarry_i64 chunk_blocks;
-  void* scratch;
-};
-typedef tarry_u32 ENTRY_v4 __attribute__((vector_size(16), aligned(4), may_alias));
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
+typedef tarry_u32 tarry_turn4_vector __attribute__((vector_size(16), aligned(4), may_alias));
+static TARRY_PLAIN __attribute__((noinline)) void tarry_turn4(const tarry_u32* from, tarry_i64 pitch, tarry_u32* to, tarry_i64 width, tarry_i64 rows, tarry_i64 columns) {
   tarry_i64 c = 0;
   for (; c + 4 <= columns; c += 4, from += 4 * pitch, to += 4) {
     const tarry_u32* x = from;
     tarry_u32* y = to;
     tarry_i64 r = 0;
     for (; r + 4 <= rows; r += 4, x += 4, y += 4 * width) {
-      const ENTRY_v4 x0_0 = *(const ENTRY_v4*)(x + 0 * pitch);
-      const ENTRY_v4 x0_1 = *(const ENTRY_v4*)(x + 1 * pitch);
-      const ENTRY_v4 x0_2 = *(const ENTRY_v4*)(x + 2 * pitch);
-      const ENTRY_v4 x0_3 = *(const ENTRY_v4*)(x + 3 * pitch);
-      const ENTRY_v4 x1_0 = TARRY_SHUFFLE(ENTRY_v4, x0_0, x0_2, 0, 4, 1, 5);
-      const ENTRY_v4 x1_1 = TARRY_SHUFFLE(ENTRY_v4, x0_0, x0_2, 2, 6, 3, 7);
-      const ENTRY_v4 x1_2 = TARRY_SHUFFLE(ENTRY_v4, x0_1, x0_3, 0, 4, 1, 5);
-      const ENTRY_v4 x1_3 = TARRY_SHUFFLE(ENTRY_v4, x0_1, x0_3, 2, 6, 3, 7);
-      const ENTRY_v4 x2_0 = TARRY_SHUFFLE(ENTRY_v4, x1_0, x1_2, 0, 4, 1, 5);
-      const ENTRY_v4 x2_1 = TARRY_SHUFFLE(ENTRY_v4, x1_0, x1_2, 2, 6, 3, 7);
-      const ENTRY_v4 x2_2 = TARRY_SHUFFLE(ENTRY_v4, x1_1, x1_3, 0, 4, 1, 5);
-      const ENTRY_v4 x2_3 = TARRY_SHUFFLE(ENTRY_v4, x1_1, x1_3, 2, 6, 3, 7);
-      *(ENTRY_v4*)(y + 0 * width) = x2_0;
-      *(ENTRY_v4*)(y + 1 * width) = x2_1;
-      *(ENTRY_v4*)(y + 2 * width) = x2_2;
-      *(ENTRY_v4*)(y + 3 * width) = x2_3;
+      const tarry_turn4_vector x0_0 = *(const tarry_turn4_vector*)(x + 0 * pitch);
+      const tarry_turn4_vector x0_1 = *(const tarry_turn4_vector*)(x + 1 * pitch);
+      const tarry_turn4_vector x0_2 = *(const tarry_turn4_vector*)(x + 2 * pitch);
+      const tarry_turn4_vector x0_3 = *(const tarry_turn4_vector*)(x + 3 * pitch);
+      const tarry_turn4_vector x1_0 = TARRY_SHUFFLE(tarry_turn4_vector, x0_0, x0_2, 0, 4, 1, 5);
+      const tarry_turn4_vector x1_1 = TARRY_SHUFFLE(tarry_turn4_vector, x0_0, x0_2, 2, 6, 3, 7);
+      const tarry_turn4_vector x1_2 = TARRY_SHUFFLE(tarry_turn4_vector, x0_1, x0_3, 0, 4, 1, 5);
+      const tarry_turn4_vector x1_3 = TARRY_SHUFFLE(tarry_turn4_vector, x0_1, x0_3, 2, 6, 3, 7);
+      const tarry_turn4_vector x2_0 = TARRY_SHUFFLE(tarry_turn4_vector, x1_0, x1_2, 0, 4, 1, 5);
+      const tarry_turn4_vector x2_1 = TARRY_SHUFFLE(tarry_turn4_vector, x1_0, x1_2, 2, 6, 3, 7);
+      const tarry_turn4_vector x2_2 = TARRY_SHUFFLE(tarry_turn4_vector, x1_1, x1_3, 0, 4, 1, 5);
+      const tarry_turn4_vector x2_3 = TARRY_SHUFFLE(tarry_turn4_vector, x1_1, x1_3, 2, 6, 3, 7);
+      *(tarry_turn4_vector*)(y + 0 * width) = x2_0;
+      *(tarry_turn4_vector*)(y + 1 * width) = x2_1;
+      *(tarry_turn4_vector*)(y + 2 * width) = x2_2;
+      *(tarry_turn4_vector*)(y + 3 * width) = x2_3;
     }
     for (; r < rows; ++r, ++x, y += width) for (int k = 0; k < 4; ++k) y[k] = x[k * pitch];
   }
   for (; c < columns; ++c, from += pitch, ++to) for (tarry_i64 r = 0; r < rows; ++r) to[r * width] = from[r];
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_fill0(float* x, tarry_i64 from, tarry_i64 to) {
+static TARRY_PLAIN __attribute__((noinline)) void tarry_fill_f32(float* x, tarry_i64 from, tarry_i64 to) {
   typedef float vector0 __attribute__((vector_size(32), aligned(4), may_alias));
   tarry_i64 i = from;
   for (; i + 8 <= to; i += 8) *(vector0*)(x + i) = -(vector0){} + -0.0f;
   for (; i < to; ++i) x[i] = -0.0f;
 }
-struct ENTRY_state {
-  float r0[1];
-};
-static void ENTRY_clear(struct ENTRY_state* s) {
-  ENTRY_fill0(s->r0, 0, 1);
-}
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_node0(const float* x, int quarters, float* node) {
+static TARRY_PLAIN __attribute__((noinline)) void tarry_cumulative_sum_node_f32(const float* x, int quarters, float* node) {
   typedef float vector0 __attribute__((vector_size(32), aligned(4), may_alias));
   float lane[512] __attribute__((aligned(64)));
   const float* from = x;
@@ -64,10 +50,10 @@ static TARRY_PLAIN __attribute__((noinline)) void ENTRY_node0(const float* x, in
     }
   }
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_block0(float* x, int quarters, const float* offset) {
+static TARRY_PLAIN __attribute__((noinline)) void tarry_cumulative_sum_block_f32(float* x, int quarters, const float* offset) {
   typedef float vector0 __attribute__((vector_size(32), aligned(4), may_alias));
   float rows[16] __attribute__((aligned(64)));
-  ENTRY_fill0(rows, 0, 16);
+  tarry_fill_f32(rows, 0, 16);
   for (int k = 0; k < quarters; ++k, x += 512) {
     for (int j = 0; j < 16; j += 8) {
       vector0 quad0 = (((*(vector0*)(x + j) + *(vector0*)(x + 16 + j)) + *(vector0*)(x + 32 + j)) + *(vector0*)(x + 48 + j));
@@ -167,22 +153,128 @@ static TARRY_PLAIN __attribute__((noinline)) void ENTRY_block0(float* x, int qua
     }
   }
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_push(struct ENTRY_state* node, struct ENTRY_state* fold, int* depth, tarry_i64 at, const struct ENTRY_state* start, const struct ENTRY_state* s) {
+struct tarry_scan_states {
+  float r0[1];
+};
+static void tarry_scan_states_clear(struct tarry_scan_states* s) {
+  tarry_fill_f32(s->r0, 0, 1);
+}
+static TARRY_PLAIN __attribute__((noinline)) void tarry_scan_states_push(struct tarry_scan_states* node, struct tarry_scan_states* fold, int* depth, tarry_i64 at, const struct tarry_scan_states* start, const struct tarry_scan_states* s) {
   int d = *depth;
-  struct ENTRY_state sum = *s;
+  struct tarry_scan_states sum = *s;
   for (; at & 1; at >>= 1) {
     --d;
     sum.r0[0] = node[d].r0[0] + sum.r0[0];
   }
-  const struct ENTRY_state* const before = d == 0 ? start : &fold[d - 1];
+  const struct tarry_scan_states* const before = d == 0 ? start : &fold[d - 1];
   node[d] = sum;
   fold[d].r0[0] = before->r0[0] + sum.r0[0];
   *depth = d + 1;
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_take(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 line, tarry_i64 k, tarry_i64 length, float* y0) {
+struct tarry_scan {
+  const void* parameters;
+  void (*take)(const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays);
+  void (*give)(const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays);
+  tarry_i64 n, chunks, chunk_blocks;
+  void* scratch;
+  tarry_i64 inner;
+  const tarry_i64* tiles;
+  int rank;
+};
+static TARRY_PLAIN tarry_i64 tarry_scan_place(const struct tarry_scan* walk, tarry_i64 tile, tarry_i64* at) {
+  for (int d = walk->rank - 1; d > 0; --d) {
+    const tarry_i64 before = tile / walk->tiles[d];
+    at[d] = tile - before * walk->tiles[d];
+    tile = before;
+  }
+  at[0] = tile;
+  return 1;
+}
+static TARRY_PLAIN __attribute__((noinline)) void tarry_scan_blocks(const struct tarry_scan* walk, const tarry_i64* at, tarry_i64 m, tarry_i64 first, tarry_i64 last, const struct tarry_scan_states* start, struct tarry_scan_states* whole) {
+  const tarry_i64 n = walk->n;
+  struct tarry_scan_states node[36], fold[36];
+  int depth = 0;
+  float x0[2048] __attribute__((aligned(64)));
+  float y0[2048] __attribute__((aligned(64)));
+  float node0[16] __attribute__((aligned(64))), offset0[16] __attribute__((aligned(64)));
+  void* const arrays[] = {y0};
+  for (tarry_i64 block = first; block < last; block += 16) {
+    const tarry_i64 lines = last - block < 16 ? last - block : 16;
+    const int quarters = 4;
+    tarry_fill_f32(y0, lines * 128, 2048);
+    for (tarry_i64 line = 0; line < lines; ++line) {
+      const tarry_i64 k = (block + line) * 128, length = n - k < 128 ? n - k : 128;
+      walk->take(walk->parameters, at, line, k, length, arrays);
+      tarry_fill_f32(y0, line * 128 + length, line * 128 + quarters * 32);
+    }
+    tarry_turn4((const tarry_u32*)y0, 128, (tarry_u32*)x0, 16, quarters * 32, 16);
+    tarry_cumulative_sum_node_f32(x0, quarters, node0);
+    for (tarry_i64 line = 0; line < lines; ++line) {
+      const struct tarry_scan_states* const before = depth == 0 ? start : &fold[depth - 1];
+      struct tarry_scan_states sum;
+      offset0[line] = before->r0[0], sum.r0[0] = node0[line];
+      tarry_scan_states_push(node, fold, &depth, block + line - first, start, &sum);
+    }
+    if (whole) continue;
+    tarry_cumulative_sum_block_f32(x0, quarters, offset0);
+    tarry_turn4((const tarry_u32*)x0, 16, (tarry_u32*)y0, 128, 16, quarters * 32);
+    for (tarry_i64 line = 0; line < lines; ++line) {
+      const tarry_i64 k = (block + line) * 128, length = n - k < 128 ? n - k : 128;
+      walk->give(walk->parameters, at, line, k, length, arrays);
+    }
+  }
+  if (whole) *whole = node[0];
+}
+static TARRY_PLAIN __attribute__((noinline)) void tarry_scan_items(const struct tarry_scan* walk, tarry_i64 lo, tarry_i64 hi) {
+  const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks;
+  struct tarry_scan_states* const scratch = (struct tarry_scan_states*)walk->scratch;
+  tarry_i64 at[16];
+  const tarry_i64 blocks = n / 128 + (n % 128 != 0);
+  struct tarry_scan_states nothing;
+  tarry_scan_states_clear(&nothing);
+  for (tarry_i64 item = lo; item < hi; ++item) {
+    const tarry_i64 tile = item / chunks, chunk = item - tile * chunks;
+    const tarry_i64 first = chunk * chunk_blocks;
+    const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;
+    const tarry_i64 m = tarry_scan_place(walk, tile, at);
+    if (chunks == 1) tarry_scan_blocks(walk, at, m, first, last, &nothing, 0);
+    else if (chunk + 1 < chunks) tarry_scan_blocks(walk, at, m, first, last, &nothing, scratch + item);
+  }
+}
+static TARRY_PLAIN __attribute__((noinline)) void tarry_scan_chunks(const struct tarry_scan* walk, tarry_i64 lo, tarry_i64 hi) {
+  const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks;
+  struct tarry_scan_states* const scratch = (struct tarry_scan_states*)walk->scratch;
+  tarry_i64 at[16];
+  const tarry_i64 blocks = n / 128 + (n % 128 != 0);
+  struct tarry_scan_states nothing;
+  tarry_scan_states_clear(&nothing);
+  struct tarry_scan_states node[36], fold[36];
+  int depth = 0;
+  tarry_i64 next = 0;
+  for (tarry_i64 item = lo; item < hi; ++item) {
+    const tarry_i64 tile = item / chunks, chunk = item - tile * chunks;
+    const tarry_i64 first = chunk * chunk_blocks;
+    const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;
+    const tarry_i64 m = tarry_scan_place(walk, tile, at);
+    if (item == lo || chunk == 0) next = 0, depth = 0;
+    for (; next < chunk; ++next) tarry_scan_states_push(node, fold, &depth, next, &nothing, scratch + tile * chunks + next);
+    tarry_scan_blocks(walk, at, m, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);
+  }
+}
+struct ENTRY_params {
+  const float* a0;
+  float* a1;
+  tarry_i64 n;
+  tarry_i64 chunks;
+  tarry_i64 chunk_blocks;
+  void* scratch;
+};
+static TARRY_PLAIN void ENTRY_take(const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays) {
+  const struct ENTRY_params* const p = parameters;
   const tarry_i64 n = p->n;
   const tarry_i64 chunks = p->chunks;
   const tarry_i64 chunk_blocks = p->chunk_blocks;
+  float* const y0 = (float*)arrays[0] + line * 128;
   const float* const b0 = p->a0;
   float* const b1 = p->a1;
   {
@@ -215,10 +307,12 @@ static TARRY_PLAIN __attribute__((noinline)) void ENTRY_take(const struct ENTRY_
     }
   }
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_give(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 line, tarry_i64 k, tarry_i64 length, float* y0) {
+static TARRY_PLAIN void ENTRY_give(const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays) {
+  const struct ENTRY_params* const p = parameters;
   const tarry_i64 n = p->n;
   const tarry_i64 chunks = p->chunks;
   const tarry_i64 chunk_blocks = p->chunk_blocks;
+  float* const y0 = (float*)arrays[0] + line * 128;
   const float* const b0 = p->a0;
   float* const b1 = p->a1;
   {
@@ -249,81 +343,11 @@ static TARRY_PLAIN __attribute__((noinline)) void ENTRY_give(const struct ENTRY_
     }
   }
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_blocks(const struct ENTRY_params* p, tarry_i64 j0, tarry_i64 first, tarry_i64 last, const struct ENTRY_state* start, struct ENTRY_state* whole) {
-  const tarry_i64 n = p->n;
-  const tarry_i64 chunks = p->chunks;
-  const tarry_i64 chunk_blocks = p->chunk_blocks;
-  struct ENTRY_state node[36], fold[36];
-  int depth = 0;
-  float x0[2048] __attribute__((aligned(64)));
-  float y0[2048] __attribute__((aligned(64)));
-  float node0[16] __attribute__((aligned(64))), offset0[16] __attribute__((aligned(64)));
-  for (tarry_i64 block = first; block < last; block += 16) {
-    const tarry_i64 lines = last - block < 16 ? last - block : 16;
-    const int quarters = 4;
-    ENTRY_fill0(y0, lines * 128, 2048);
-    for (tarry_i64 line = 0; line < lines; ++line) {
-      const tarry_i64 k = (block + line) * 128, length = n - k < 128 ? n - k : 128;
-      ENTRY_take(p, j0, line, k, length, y0 + line * 128);
-      ENTRY_fill0(y0, line * 128 + length, line * 128 + quarters * 32);
-    }
-    ENTRY_turn4((const tarry_u32*)y0, 128, (tarry_u32*)x0, 16, quarters * 32, 16);
-    ENTRY_node0(x0, quarters, node0);
-    for (tarry_i64 line = 0; line < lines; ++line) {
-      const struct ENTRY_state* const before = depth == 0 ? start : &fold[depth - 1];
-      struct ENTRY_state sum;
-      offset0[line] = before->r0[0], sum.r0[0] = node0[line];
-      ENTRY_push(node, fold, &depth, block + line - first, start, &sum);
-    }
-    if (whole) continue;
-    ENTRY_block0(x0, quarters, offset0);
-    ENTRY_turn4((const tarry_u32*)x0, 16, (tarry_u32*)y0, 128, 16, quarters * 32);
-    for (tarry_i64 line = 0; line < lines; ++line) {
-      const tarry_i64 k = (block + line) * 128, length = n - k < 128 ? n - k : 128;
-      ENTRY_give(p, j0, line, k, length, y0 + line * 128);
-    }
-  }
-  if (whole) *whole = node[0];
+TARRY_ONCE void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+  const struct tarry_scan walk = {p, ENTRY_take, ENTRY_give, p->n, p->chunks, p->chunk_blocks, p->scratch, 1, 0, 0};
+  tarry_scan_items(&walk, lo, hi);
 }
-TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
-  const tarry_i64 n = p->n;
-  const tarry_i64 chunks = p->chunks;
-  const tarry_i64 chunk_blocks = p->chunk_blocks;
-  const tarry_i64 tiles = (1 + 0) / 1;
-  const tarry_i64 blocks = n / 128 + (n % 128 != 0);
-  struct ENTRY_state* const scratch = (struct ENTRY_state*)p->scratch;
-  struct ENTRY_state nothing;
-  ENTRY_clear(&nothing);
-  for (tarry_i64 item = lo; item < hi; ++item) {
-    const tarry_i64 at = item / chunks, chunk = item - at * chunks;
-    const tarry_i64 first = chunk * chunk_blocks;
-    const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;
-    const tarry_i64 row = at / tiles, j0 = (at - row * tiles) * 1;
-    (void)row;
-    if (chunks == 1) ENTRY_blocks(p, j0, first, last, &nothing, 0);
-    else if (chunk + 1 < chunks) ENTRY_blocks(p, j0, first, last, &nothing, scratch + item);
-  }
-}
-TARRY_PLAIN void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
-  const tarry_i64 n = p->n;
-  const tarry_i64 chunks = p->chunks;
-  const tarry_i64 chunk_blocks = p->chunk_blocks;
-  const tarry_i64 tiles = (1 + 0) / 1;
-  const tarry_i64 blocks = n / 128 + (n % 128 != 0);
-  struct ENTRY_state* const scratch = (struct ENTRY_state*)p->scratch;
-  struct ENTRY_state nothing;
-  ENTRY_clear(&nothing);
-  struct ENTRY_state node[36], fold[36];
-  int depth = 0;
-  tarry_i64 next = 0;
-  for (tarry_i64 item = lo; item < hi; ++item) {
-    const tarry_i64 at = item / chunks, chunk = item - at * chunks;
-    const tarry_i64 first = chunk * chunk_blocks;
-    const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;
-    const tarry_i64 row = at / tiles, j0 = (at - row * tiles) * 1;
-    (void)row;
-    if (item == lo || chunk == 0) next = 0, depth = 0;
-    for (; next < chunk; ++next) ENTRY_push(node, fold, &depth, next, &nothing, scratch + at * chunks + next);
-    ENTRY_blocks(p, j0, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);
-  }
+TARRY_ONCE void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+  const struct tarry_scan walk = {p, ENTRY_take, ENTRY_give, p->n, p->chunks, p->chunk_blocks, p->scratch, 1, 0, 0};
+  tarry_scan_chunks(&walk, lo, hi);
 }
