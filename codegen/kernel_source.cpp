@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/prebuilt.h"
 #include "codegen/render_common.h"
 #include "support/check.h"
 
@@ -107,7 +108,8 @@ bool add_shared(std::vector<SharedText>& all, SharedText& text) {
   }
 }
 
-std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target) {
+std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target,
+                      const std::function<bool(const SharedText&)>& is_prebuilt) {
   std::vector<std::string> sections;
   std::vector<SharedText> shared;
   std::string text;
@@ -128,7 +130,7 @@ std::string join_unit(std::span<const KernelSource* const> kernels, const graph:
     text += own;
   }
   std::string before = prelude_text(sections, target.is_cuda() ? Dialect::Cuda : Dialect::C);
-  for (const SharedText& s : shared) before += s.text;
+  for (const SharedText& s : shared) before += is_prebuilt && is_prebuilt(s) ? declarations(s.text) : s.text;
   return before + text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -121,7 +122,8 @@ std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSourc
                                            const Geometry& geometry, const Binding& binding);
 
 /// A translation unit of several kernels, no two of the same entry: the union of their prelude sections and each shared text
-/// once, then each kernel.
-std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target);
+/// once, then each kernel. Functions of shared texts that `is_prebuilt` are only declared (codegen/prebuilt.h).
+std::string join_unit(std::span<const KernelSource* const> kernels, const graph::Target& target,
+                      const std::function<bool(const SharedText&)>& is_prebuilt = {});
 
 }  // namespace tarry::codegen

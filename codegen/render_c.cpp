@@ -29,31 +29,40 @@ int point_cost(const KernelIr& ir) {
 
 namespace {
 
-void pointwise_loop(CWriter& w, std::string from, std::string to) {
-  constexpr std::array kPoint = {Region::Point};
-  w.bases('a', kPoint, outer_indices(w.ir, "0"), "0");
-  CWriter::Loop loop{{}, Axis::LastOuter, "i", std::move(from), std::move(to)};
+CWriter::Loop pointwise_loop(const CWriter& w) {
+  CWriter::Loop loop{{}, Axis::LastOuter, "i", "lo", "hi"};
   for (Value v = 0; v < w.ir.instrs.size(); ++v)
     if (w.ir.instrs[v].region != Region::Loop) loop.values.push_back(v);
-  w.loop(loop);
+  loop.runs = true;
+  // A choice is one instruction of the compiler's and three where vectors are written out.
+  const bool chooses = std::any_of(loop.values.begin(), loop.values.end(), [&](Value v) { return w.ir.instrs[v].kind == InstrKind::Compute && w.ir.instrs[v].op == Op::Where; });
+  loop.vectors = !chooses && w.has_vectors(loop);
+  return loop;
 }
 
-KernelSource render_c_pointwise(const KernelIr& ir) {
+KernelSource render_c_pointwise(const KernelIr& ir, const graph::Target& target) {
   const Parameters parameters = make_parameters(ir, {SlotKind::Extent});
-  CWriter w(ir, parameters);
+  CWriter w(ir, parameters, target.vector_bytes);
   w.preamble();
-  w.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  CWriter::Loop loop = pointwise_loop(w);
+  w.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, loop.vectors ? "TARRY_PLAIN " : ""));
   w.locals();
+  constexpr std::array kPoint = {Region::Point};
+  const auto row = [&] {
+    w.bases('a', kPoint, outer_indices(w.ir, "0"), "0");
+    w.loop(loop);
+  };
   if (ir.rank < 2) {
-    pointwise_loop(w, "lo", "hi");
+    row();
   } else {
+    loop.from = "from", loop.to = "to";
     w.line(fmt::format("const tarry_i64 inner = e{};", ir.rank - 1));
     w.line("const tarry_i64 row = lo / inner;");
     w.line("tarry_i64 from = lo - row * inner;");
     decode_row(w, "row");
     w.open("while (lo < hi)");
     w.line("const tarry_i64 to = inner - from < hi - lo ? inner : from + (hi - lo);");
-    pointwise_loop(w, "from", "to");
+    row();
     w.line("lo += to - from;");
     w.line("from = 0;");
     next_row(w);
@@ -85,9 +94,9 @@ DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_
 
 KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
   if (ir.is_contraction()) return render_c_contract(ir, target);
-  if (ir.schedule == Schedule::Transpose) return render_c_transpose(ir);
-  if (ir.schedule == Schedule::Steps) return render_c_steps(ir);
-  if (ir.is_map()) return render_c_pointwise(ir);
+  if (ir.schedule == Schedule::Transpose) return render_c_transpose(ir, target);
+  if (ir.schedule == Schedule::Steps) return render_c_steps(ir, target);
+  if (ir.is_map()) return render_c_pointwise(ir, target);
   if (ir.is_scan()) return render_c_scan(ir, target);
   if (ir.is_crossed()) return render_c_crossed(ir, target);
   return ir.is_row() ? render_c_row(ir, target) : render_c_reduce(ir, target);

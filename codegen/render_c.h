@@ -3,12 +3,15 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "codegen/render_common.h"
 
 namespace tarry::codegen {
+
+inline constexpr int kPart = 256;  ///< points between which those that follow are asked for, or for which functions are called
 
 /// The axis that an inner loop runs along.
 enum class Axis { LastOuter, Reduced };
@@ -29,6 +32,10 @@ class CWriter : public CodeWriter {
     Operand operand = value_name;
     bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
     std::vector<std::pair<std::string, Value>> kept = {};  ///< elements of arrays, at i, that take values
+    bool runs = false;                                ///< long functions are called for a few hundred elements at once
+    std::set<Value> drawn = {};                       ///< words that a part has drawn
+    bool is_part = false;                             ///< of at most kPart iterations
+    bool is_piece = false;                            ///< of a part of a loop with runs
     bool vectors = false;                             ///< has_vectors(), and they are to be written out
   };
 
@@ -48,11 +55,14 @@ class CWriter : public CodeWriter {
   /// `name` (one letter) + access number = the access's address at `indices`, plus `k` along the reduced axis.
   void bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k);
   void base(char name, std::uint32_t access, const std::string& start, const std::string& offset);
+  [[nodiscard]] std::string address_type(std::uint32_t access) const;
   /// The loop, its iterations declared independent; `tail` writes what follows the instructions in it. A guard holds on
   /// an interval of `i`: the loop is cut where one begins or ends, so that in each piece it is a constant.
   void loop(const Loop& loop, const Tail& tail = {});
-  /// Whether a loop is plain arithmetic on contiguous floats, whose vectors can be written out.
+  /// Whether a loop, or each between its runs, is plain arithmetic on contiguous floats, whose vectors can be written out.
   [[nodiscard]] bool has_vectors(const Loop& loop) const;
+  /// Whether it is a function that kernels share, for runs of a loop and single elements.
+  [[nodiscard]] static bool is_called(const Instr& instr);
   /// The same instructions once, at the first element, as locals of the current scope.
   void straight(const std::vector<Value>& values, const Operand& operand = value_name);
   void open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short = false);
@@ -70,9 +80,19 @@ class CWriter : public CodeWriter {
  private:
   struct Vectors;
   [[nodiscard]] Vectors vectors_of(const Loop& loop) const;
+  [[nodiscard]] bool is_vector_loop(const Loop& loop) const;
   void run_vectors(const Loop& loop);
   void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
-  [[nodiscard]] std::string address_type(std::uint32_t access) const;
+  struct Runs;
+  [[nodiscard]] Runs runs_of(const Loop& loop, bool has_tail) const;
+  [[nodiscard]] Runs small_runs_of(const Loop& loop, bool has_tail) const;
+  [[nodiscard]] std::size_t bytes_of(const Runs& runs) const;
+  [[nodiscard]] bool is_in_place(Value v, Axis axis) const;
+  [[nodiscard]] Loop piece_of(const Loop& loop, const Runs& runs, std::size_t n) const;
+  std::string run_function(Value v, const std::vector<bool>& in_order);
+  void call_run(Value v, const Loop& loop, const Runs& runs);
+  void call_once(Value v, const Operand& operand);
+  bool run_parts(const Loop& loop, const Tail& tail);
   [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
@@ -83,10 +103,10 @@ class CWriter : public CodeWriter {
   [[nodiscard]] bool shares_blocks(Value v, Axis axis) const;
   void draw(Value v, const Operand& operand);
   void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
-  void run(const Loop& loop, std::string_view from, std::string_view to, const Tail& tail);
+  void run(const Loop& loop, const Tail& tail);
+  void run_plain(const Loop& loop, const Tail& tail);
   void inside_function();
   void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);
-
 
   const Parameters& parameters_;
   std::vector<SharedText> shared_;
@@ -122,9 +142,9 @@ KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_transpose(const KernelIr& ir);
+KernelSource render_c_transpose(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_steps(const KernelIr& ir);
+KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args);
 /// Where the tile `item` lies: i0, i1, ... its first point, rows and columns those that are there.
 void place_tile(CWriter& w);

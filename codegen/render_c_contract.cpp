@@ -272,25 +272,25 @@ void ContractWriter::bases(std::initializer_list<Region> regions) {
 /// What comes after the folds in a row of the run; ContractReduce makes its blocks states of the stack, which was empty at
 /// column `first`.
 void ContractWriter::points() {
-  w_.open(fmt::format("static __attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 y, tarry_i64 k, tarry_i64 m, "
-                      "const struct {0}_folds* f, tarry_i64 row{2})",
-                      kEntryName, plane(true), map_ ? "" : fmt::format(", {}* stack, tarry_i64 first", w_.state_type())));
-  w_.locals();
-  bases({Region::Row, Region::Point});
-  for (std::size_t f = 0; f < ir_.folds.size(); ++f) w_.line(fmt::format("const {0}* const f{1} = f->f{1}[row];", c_type(ir_.folds[f].dtype), f));
-  w_.straight(w_.instructions(Region::Row));
   std::vector<Value> kept;  // inputs of reductions that are no folds
   for (const Reduction& r : ir_.reductions)
     for (std::size_t k = 0; k < input_count(r); ++k)
       if (ir_.instrs[r.args[k]].kind != InstrKind::Fold && std::find(kept.begin(), kept.end(), r.args[k]) == kept.end()) kept.push_back(r.args[k]);
-  for (const Value v : kept) w_.line(fmt::format("{} x{}[{}];", c_type(ir_.instrs[v].dtype), v, run_.columns));
   CWriter::Loop loop{{}, map_ ? Axis::LastOuter : Axis::Reduced, "i", "0", "m", [this](Value v) { return operand(v); }};
   for (Value v = 0; v < ir_.instrs.size(); ++v)
     if (ir_.instrs[v].region == Region::Point && ir_.instrs[v].kind != InstrKind::Fold) loop.values.push_back(v);
-  if (!loop.values.empty())
-    w_.loop(loop, [&] {
-      for (const Value v : kept) w_.line(fmt::format("x{}[i] = {};", v, operand(v)));
-    });
+  for (const Value v : kept) loop.kept.emplace_back(fmt::format("x{}[i]", v), v);
+  loop.runs = true;
+  loop.vectors = w_.has_vectors(loop);
+  w_.open(fmt::format("static {3}__attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 y, tarry_i64 k, tarry_i64 m, "
+                      "const struct {0}_folds* f, tarry_i64 row{2})",
+                      kEntryName, plane(true), map_ ? "" : fmt::format(", {}* stack, tarry_i64 first", w_.state_type()), loop.vectors ? "TARRY_PLAIN " : ""));
+  w_.locals();
+  bases({Region::Row, Region::Point});
+  for (std::size_t f = 0; f < ir_.folds.size(); ++f) w_.line(fmt::format("const {0}* const f{1} = f->f{1}[row];", c_type(ir_.folds[f].dtype), f));
+  w_.straight(w_.instructions(Region::Row));
+  for (const Value v : kept) w_.line(fmt::format("{} x{}[{}];", c_type(ir_.instrs[v].dtype), v, run_.columns));
+  if (!loop.values.empty()) w_.loop(loop);
   if (!map_) {
     for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
       for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k) {
@@ -307,7 +307,7 @@ void ContractWriter::points() {
 
 /// Outer instructions of row y, whose reductions are done, and the row values that they use.
 void ContractWriter::finish() {
-  w_.open(fmt::format("static void {0}_finish(const struct {0}_params* p{1}, tarry_i64 y, const {2}* s)", kEntryName, plane(true), w_.state_type()));
+  w_.open(fmt::format("static TARRY_PLAIN void {0}_finish(const struct {0}_params* p{1}, tarry_i64 y, const {2}* s)", kEntryName, plane(true), w_.state_type()));
   w_.locals();
   w_.line("const tarry_i64 k = 0;");
   bases({Region::Row, Region::Outer});
@@ -338,7 +338,7 @@ void ContractWriter::open_line(std::string_view lines) {
 }
 
 void ContractWriter::entry() {
-  w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  w_.open(fmt::format("TARRY_PLAIN void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
   w_.line(fmt::format("const tarry_i64 down = ({} + {}) / {};", row_extent(), ContractRun::kItemRows - 1, ContractRun::kItemRows));
   if (map_) w_.line(fmt::format("const tarry_i64 across = ({} + {}) / {};", column_extent(), run_.columns - 1, run_.columns));
@@ -379,7 +379,7 @@ void ContractWriter::entry() {
 }
 
 void ContractWriter::fold() {
-  w_.open(fmt::format("void {0}_fold(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  w_.open(fmt::format("TARRY_PLAIN void {0}_fold(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
   w_.line(fmt::format("const tarry_i64 down = ({} + {}) / {};", row_extent(), ContractRun::kItemRows - 1, ContractRun::kItemRows));
   w_.line(fmt::format("const {0}* const scratch = (const {0}*)p->scratch;", w_.state_type()));

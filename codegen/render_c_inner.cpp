@@ -90,6 +90,8 @@ CWriter::Loop InnerWriter::point_loop() const {
   CWriter::Loop loop{w_.instructions(Region::Point), Axis::Reduced, "i", ahead ? "part" : "0", ahead ? "stop" : "length"};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
   for (const Value v : stored()) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
+  loop.runs = true;
+  loop.is_part = ahead;
   loop.vectors = w_.has_vectors(loop);
   return loop;
 }

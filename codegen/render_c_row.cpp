@@ -140,10 +140,14 @@ class RowWriter {
   [[nodiscard]] std::vector<Value> stored(int stage) const;
   [[nodiscard]] std::vector<Value> evaluated(int stage) const;
   [[nodiscard]] bool has_points(int stage) const { return !stored(stage).empty() || !evaluated(stage).empty(); }
-  [[nodiscard]] std::string shared(int stage, bool declare) const;
+  [[nodiscard]] bool is_of_row(Value v) const;
+  void row_struct();
   [[nodiscard]] CWriter::Loop point_loop(int stage, std::string extent, const std::string& k) const;
   void points_function(int stage);
-  void points(int stage, std::string extent, int capacity, const std::string& k);
+  void points(int stage);
+  void each_input(int stage, const std::function<void(std::uint32_t r, std::size_t x, Value v)>& each) const;
+  [[nodiscard]] std::string point_parameters(int stage) const;
+  std::string reduce_function(int stage);
   void segments(int stage);
   void steps(int stage);
   void outer_values(int stage);
@@ -269,21 +273,21 @@ std::vector<Value> RowWriter::evaluated(int stage) const {
   return stages_.points(stage, wanted);
 }
 
-/// What a stage's function shares with the row, as the end of a list of parameters or arguments: its arrays, those of kept
-/// points, and values of the row that are there.
-std::string RowWriter::shared(int stage, bool declare) const {
-  std::string text;
-  const auto add = [&](Value v, std::string_view pointer, std::string_view name) {
-    text += declare ? fmt::format(", {}{} {}{}", c_type(ir_.instrs[v].dtype), pointer, name, v) : fmt::format(", {}{}", name, v);
-  };
-  for (const Value v : stored(stage)) add(v, "*", "y");
+/// What the functions of points know of a row: its place, arrays of kept points, and values of the row that are there.
+void RowWriter::row_struct() {
+  w_.open(fmt::format("struct {}_row", kEntryName));
+  w_.line(fmt::format("const struct {}_params* p;", kEntryName));
+  for (const std::string& index : outer_indices(ir_, "j0")) w_.line(fmt::format("tarry_i64 {};", index));
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
-    const Instr& instr = ir_.instrs[v];
-    if (stages_.is_kept(v)) add(v, "*", "kept");
-    if (instr.kind == InstrKind::Scalar || instr.kind == InstrKind::Store) continue;
-    if (instr.region == Region::Row || (instr.region == Region::Outer && instr.stage < stage)) add(v, "", "v");
+    if (stages_.is_kept(v)) w_.line(fmt::format("{}* kept{};", c_type(ir_.instrs[v].dtype), v));
+    if (is_of_row(v)) w_.line(fmt::format("{} {};", c_type(ir_.instrs[v].dtype), value_name(v)));
   }
-  return text;
+  w_.close(";");
+}
+
+bool RowWriter::is_of_row(Value v) const {
+  const Instr& instr = ir_.instrs[v];
+  return instr.kind != InstrKind::Scalar && instr.kind != InstrKind::Store && (instr.region == Region::Row || instr.region == Region::Outer);
 }
 
 CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::string& k) const {
@@ -292,6 +296,7 @@ CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::st
   for (const Value v : stored(stage)) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
   for (const Value v : loop.values)
     if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) loop.kept.emplace_back(operand(v, stage + 1, "i", k), v);
+  loop.runs = inner();
   loop.vectors = inner() && w_.has_vectors(loop);
   return loop;
 }
@@ -301,9 +306,17 @@ CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::st
 void RowWriter::points_function(int stage) {
   if (!has_points(stage)) return;
   CWriter::Loop loop = point_loop(stage, "length", "k");
-  w_.open(fmt::format("static {4}__attribute__((noinline)) void {0}_points{1}(const struct {0}_params* p{2}, tarry_i64 k, tarry_i64 length{3})",
-                      kEntryName, stage, tile_place(ir_, tile_, true), shared(stage, true), loop.vectors ? "TARRY_PLAIN " : ""));
+  w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_points{1}({3})", kEntryName, stage, loop.vectors ? "TARRY_PLAIN " : "", point_parameters(stage)));
+  w_.line(fmt::format("const struct {}_row* const row = of;", kEntryName));
+  w_.line(fmt::format("const struct {}_params* const p = row->p;", kEntryName));
   w_.locals();
+  for (const std::string& index : outer_indices(ir_, "j0")) w_.line(fmt::format("const tarry_i64 {0} = row->{0};", index));
+  const std::vector<Value> own = stored(stage);
+  for (std::size_t i = 0; i < own.size(); ++i) w_.line(fmt::format("{}* const y{} = array{};", c_type(ir_.instrs[own[i]].dtype), own[i], i));
+  for (Value v = 0; v < ir_.instrs.size(); ++v) {
+    if (stages_.is_kept(v)) w_.line(fmt::format("{0}* const kept{1} = row->kept{1};", c_type(ir_.instrs[v].dtype), v));
+    if (is_of_row(v) && (ir_.instrs[v].region == Region::Row || ir_.instrs[v].stage < stage)) w_.line(fmt::format("const {0} {1} = row->{1};", c_type(ir_.instrs[v].dtype), value_name(v)));
+  }
   constexpr std::array kRegions = {Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
   bases(Region::Point, "k");
@@ -319,53 +332,95 @@ void RowWriter::points_function(int stage) {
                           kLine / itemsize(ir_.buffers[ir_.accesses[a].buffer]), a, outer_offset(ir_, a, one, "")));
     loop.from = "part";
     loop.to = "stop";
+    loop.is_part = true;
   }
   w_.loop(loop);
   if (!next.empty()) w_.close();
   w_.close();
 }
 
-/// Evaluates the points of one loop from place k on: `x{r}_{k}` then points at the inputs of reduction r of the stage.
-void RowWriter::points(int stage, std::string extent, int capacity, const std::string& k) {
-  for (const Value v : stored(stage)) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, capacity));
-  if (has_points(stage)) {
-    if (inner())
-      w_.line(fmt::format("{}_points{}(p{}, {}, {}{});", kEntryName, stage, tile_place(ir_, tile_, false), k, extent, shared(stage, false)));
-    else w_.loop(point_loop(stage, std::move(extent), k));
-  }
-  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
-    for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x) {
-      const Value v = ir_.reductions[r].args[x];
-      std::string from = fmt::format("y{}", v);
-      if (is_direct(v, stage)) from = fmt::format("a{}", ir_.instrs[v].index);
-      else if (stages_.is_kept(v)) from = inner() ? fmt::format("kept{} + {}", v, k) : fmt::format("kept{}[{}]", v, k);
-      w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from));
-    }
+/// Evaluates the points of place k of a tile of RowSerial: `x{r}_{k}` then points at the inputs of reduction r of the stage.
+void RowWriter::points(int stage) {
+  for (const Value v : stored(stage)) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
+  if (has_points(stage)) w_.loop(point_loop(stage, "m", "k"));
+  each_input(stage, [&](std::uint32_t r, std::size_t x, Value v) {
+    std::string from = fmt::format("y{}", v);
+    if (is_direct(v, stage)) from = fmt::format("a{}", ir_.instrs[v].index);
+    else if (stages_.is_kept(v)) from = fmt::format("kept{}[k]", v);
+    w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from));
+  });
 }
 
-/// A stage of RowInner: the row, in pieces where it is reduced.
-void RowWriter::segments(int stage) {
-  w_.open("");
-  if (w_.reductions().empty()) {
-    bases(Region::Point, "0");
-    points(stage, "n", 1, "0");
+void RowWriter::each_input(int stage, const std::function<void(std::uint32_t r, std::size_t x, Value v)>& each) const {
+  for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
+    for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x) each(r, x, ir_.reductions[r].args[x]);
+}
+
+/// Of the function of a stage's points: the row, a piece of it, and arrays for what is reduced and does not lie along the row.
+std::string RowWriter::point_parameters(int stage) const {
+  std::string text = "const void* of, tarry_i64 k, tarry_i64 length";
+  for (std::size_t i = 0; i < stored(stage).size(); ++i) text += fmt::format(", void* array{}", i);
+  return text;
+}
+
+/// The reductions of a stage over a row, in pieces: text that kernels share.
+std::string RowWriter::reduce_function(int stage) {
+  return w_.share("reduce", [&] {
+    const std::vector<Value> own = stored(stage);
+    std::string inputs, arguments;
+    std::vector<std::string> from;
+    each_input(stage, [&](std::uint32_t r, std::size_t, Value v) {
+      const auto place = std::find(own.begin(), own.end(), v);
+      if (place == own.end()) inputs += fmt::format(", const {}* in{}", w_.accumulator(r), from.size());
+      from.push_back(place == own.end() ? fmt::format("in{} + k", from.size()) : fmt::format("y{}", place - own.begin()));
+    });
+    w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(tarry_i64 n, const void* row, void (*points)({}), {}{}* s{})", kSharedName, point_parameters(stage),
+                        w_.weights_parameter(), w_.state_type(), inputs));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      w_.line(fmt::format("{} y{}[{}] __attribute__((aligned({})));", c_type(ir_.instrs[own[i]].dtype), i, w_.segment_length(), kLine));
+      arguments += fmt::format(", y{}", i);
+    }
+    const auto piece = [&] {
+      w_.line(fmt::format("if (points) points(row, k, length{});", arguments));
+      std::size_t number = 0;
+      each_input(stage, [&](std::uint32_t r, std::size_t x, Value) { w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from[number++])); });
+      w_.segment("");
+    };
+    w_.open(fmt::format("if (n > 0 && n <= {})", w_.segment_length()));
+    w_.line(fmt::format("{}* const stack = s;", w_.state_type()));
+    w_.line("const tarry_i64 k = 0, length = n;");
+    w_.line("tarry_i64 depth = 0;");
+    piece();
+    w_.line("return;");
     w_.close();
+    w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
+    w_.line("tarry_i64 depth = 0;");
+    w_.open(fmt::format("for (tarry_i64 k = 0; k < n; k += {})", w_.segment_length()));
+    w_.line(fmt::format("const tarry_i64 length = n - k < {0} ? n - k : {0};", w_.segment_length()));
+    piece();
+    w_.close();
+    w_.fold_stack();
+    w_.open("if (n == 0)");
+    w_.clear("stack");
+    w_.close();
+    w_.line("*s = stack[0];");
+    w_.close();
+  });
+}
+
+/// A stage of RowInner.
+void RowWriter::segments(int stage) {
+  const std::string points = has_points(stage) ? fmt::format("{}_points{}", kEntryName, stage) : "0";
+  if (w_.reductions().empty()) {
+    w_.line(fmt::format("{}(&row, 0, n);", points));
     return;
   }
-  w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
-  w_.line("tarry_i64 depth = 0;");
-  w_.open(fmt::format("for (tarry_i64 k = 0; k < n; k += {})", w_.segment_length()));
-  w_.line(fmt::format("const tarry_i64 length = n - k < {0} ? n - k : {0};", w_.segment_length()));
-  bases(Region::Point, "k");
-  points(stage, "length", w_.segment_length(), "k");
-  w_.segment("");
-  w_.close();
-  w_.fold_stack();
-  w_.open("if (n == 0)");
-  w_.clear("stack");
-  w_.close();
-  w_.line(fmt::format("s{} = stack[0];", stage));
-  w_.close();
+  std::string inputs;
+  each_input(stage, [&](std::uint32_t, std::size_t, Value v) {
+    if (is_direct(v, stage)) inputs += fmt::format(", b{}", ir_.instrs[v].index);
+    else if (stages_.is_kept(v)) inputs += fmt::format(", kept{}", v);
+  });
+  w_.line(fmt::format("{}(n, &row, {}, {}&s{}{});", reduce_function(stage), points, w_.weights_argument(), stage, inputs));
 }
 
 /// A stage of RowSerial: place after place of all rows of the tile.
@@ -381,7 +436,7 @@ void RowWriter::steps(int stage) {
   w_.line("const tarry_i64 step = k + 1;");
   w_.line("(void)step;");
   bases(Region::Point, "k");
-  points(stage, "m", tile_, "k");
+  points(stage);
   for (const std::uint32_t r : w_.reductions()) w_.leaf_step(r);
   w_.close();
   w_.close();
@@ -389,11 +444,11 @@ void RowWriter::steps(int stage) {
 
 // ---------------------------------------------------------------- entry
 
-/// Whether a row is little more than calls: a logarithm of each short row would miss the optimizer.
+/// Whether a row is little more than calls.
 bool RowWriter::only_calls() const {
   constexpr int kDearest = 10;  // of the op table: a quotient
-  return inner() && std::all_of(ir_.instrs.begin(), ir_.instrs.end(), [](const Instr& instr) {
-    return instr.region == Region::Point || instr.kind != InstrKind::Compute || graph::info(instr.op).cost <= kDearest;
+  return inner() && std::all_of(ir_.instrs.begin(), ir_.instrs.end(), [this](const Instr& instr) {
+    return instr.region == Region::Point || instr.kind != InstrKind::Compute || graph::info(instr.op).cost <= kDearest || w_.is_called(instr);
   });
 }
 
@@ -409,12 +464,25 @@ void RowWriter::rows() {
       w_.line(fmt::format("{} kept{}{} __attribute__((aligned(64)));", c_type(ir_.instrs[v].dtype), v,
                           inner() ? std::string("[n + 1]") : fmt::format("[{}][{}]", kSerial, tile_)));
   row_values();
+  if (inner()) {
+    w_.line(fmt::format("struct {}_row row;", kEntryName));
+    w_.line("row.p = p;");
+    for (const std::string& index : outer_indices(ir_, "j0")) w_.line(fmt::format("row.{0} = {0};", index));
+    for (Value v = 0; v < ir_.instrs.size(); ++v)
+      if (stages_.is_kept(v)) w_.line(fmt::format("row.kept{0} = kept{0};", v));
+  }
+  const auto note = [&](Region region, int stage) {
+    for (Value v = 0; inner() && v < ir_.instrs.size(); ++v)
+      if (is_of_row(v) && ir_.instrs[v].region == region && (region == Region::Row || ir_.instrs[v].stage == stage)) w_.line(fmt::format("row.{0} = {0};", value_name(v)));
+  };
+  note(Region::Row, 0);
   for (int stage = 0; stage < stages_.count(); ++stage) {
     w_.select_stage(stage);
     if (!w_.reductions().empty()) w_.line(fmt::format("{} s{};", w_.state_type(), stage));
     if (inner()) segments(stage);
     else steps(stage);
     outer_values(stage);
+    if (!stages_.is_last(stage)) note(Region::Outer, stage);
   }
   outer_stores();
   w_.close();
@@ -422,7 +490,8 @@ void RowWriter::rows() {
 
 KernelSource RowWriter::render() {
   w_.preamble();
-  if (!inner()) w_.share_loops();
+  if (inner()) row_struct();
+  else w_.share_loops();
   for (int stage = 0; stage < stages_.count(); ++stage) {
     w_.select_stage(stage);
     if (inner()) points_function(stage);

@@ -22,7 +22,6 @@ inline constexpr int kSerial = 32;        ///< longest axis that is folded left 
 inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at once
 inline constexpr std::size_t kCached = std::size_t{1} << 20;  ///< bytes that a second cache may hold
 inline constexpr int kFew = 8;            ///< elements of a tile for which no function is called
-inline constexpr int kPart = 256;         ///< points between which those that follow are asked for
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }

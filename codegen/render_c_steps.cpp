@@ -2,10 +2,13 @@
 //
 // Rows go through the stages one after the other: a stage computes a row as soon as the rows that it reaches are there, so
 // of every kept value only a few rows exist, in a ring that the cache holds. The stages' rows are as many columns longer as
-// later ones reach: tiles compute those twice. Each stage is a loop along a row, cut where a guard begins or ends.
+// later ones reach: tiles compute those twice. A row of a stage is a function, a loop cut where a guard begins or ends; stages
+// that are alike but for their values share it.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -20,11 +23,12 @@ constexpr int kAhead = 4096;  // times the rows of a ring: no row number is nega
 
 class StepsWriter {
  public:
-  explicit StepsWriter(const KernelIr& ir)
-      : ir_(ir), parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})), w_(ir, parameters_), rings_(rings(ir)) {}
+  StepsWriter(const KernelIr& ir, const graph::Target& target)
+      : ir_(ir), parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})), w_(ir, parameters_, target.vector_bytes), rings_(rings(ir)) {}
 
   KernelSource render() {
     w_.preamble();
+    for (int stage = 0; stage < ir_.stages(); ++stage) row_function(stage);
     entry();
     KernelSource source = w_.finish();
     source.tile = ir_.tile_rows * ir_.vector;
@@ -35,7 +39,7 @@ class StepsWriter {
   void entry() {
     constexpr std::array kPoint = {Region::Point};
     const Halo all = halo_after(ir_, 0);
-    w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+    w_.open(fmt::format("TARRY_PLAIN void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
     w_.locals();
     for (const StepsRing& r : rings_)
       w_.line(fmt::format("{} k{}[{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), r.value, r.rows, r.columns, kLineBytes));
@@ -49,7 +53,7 @@ class StepsWriter {
     w_.close();
   }
 
-  /// A row of a stage, i from its first column.
+  /// A row of a stage: its place, and a call.
   void row(int stage) {
     const Halo h = halo_after(ir_, stage);
     w_.open("");
@@ -58,20 +62,63 @@ class StepsWriter {
     std::vector<std::string> at(static_cast<std::size_t>(ir_.rank), "0");
     at.back() = h.left > 0 ? fmt::format("(-{})", h.left) : "0";
     if (ir_.row_dimension() >= 0) at[static_cast<std::size_t>(ir_.row_dimension())] = "y";
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-      if (is_used(a, stage)) w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, at, ""));
-    for (const StepsRing& r : rings_) lines(r, stage, h);
-    CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", fmt::format("columns + {}", h.left + h.right), [&](Value v) { return operand(v, stage); }};
+    std::string arguments;
+    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+      if (!is_used(a, stage)) continue;
+      w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, at, ""));
+      arguments += fmt::format(", a{}", a);
+    }
+    for (const Line& l : lines(stage)) arguments += fmt::format(", k{}[(y + {}) % {}] + {}", l.ring->value, l.ring->rows * kAhead + l.row, l.ring->rows, l.first);
+    w_.line(fmt::format("{}_row{}(p, columns + {}{});", kEntryName, function_of_[static_cast<std::size_t>(stage)], h.left + h.right, arguments));
+    w_.close();
+    w_.close();
+  }
+
+  /// The loop along a row of a stage, i from its first column, unless a stage before it has the same.
+  void row_function(int stage) {
+    CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "length", [this, stage](Value v) { return operand(v, stage); }};
     for (Value v = 0; v < ir_.instrs.size(); ++v) {
       const Instr& in = ir_.instrs[v];
       if (in.stage == stage && in.kind != InstrKind::Scalar && in.kind != InstrKind::Neighbour) loop.values.push_back(v);
     }
-    w_.loop(loop, [&] {
-      for (const StepsRing& r : rings_)
-        if (ir_.instrs[r.value].stage == stage) w_.line(fmt::format("k{0}_at[i] = {1};", r.value, value_name(r.value)));
+    for (const StepsRing& r : rings_)
+      if (ir_.instrs[r.value].stage == stage) loop.kept.emplace_back(fmt::format("k{}_at[i]", r.value), r.value);
+    loop.vectors = w_.has_vectors(loop);
+    const std::string text = w_.aside([&] {
+      std::string parameters;
+      for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
+        if (is_used(a, stage)) parameters += fmt::format(", {} a{}", w_.address_type(a), a);
+      for (const Line& l : lines(stage))
+        parameters += fmt::format(", {}{}* const {}", l.is_own ? "" : "const ", c_type(ir_.instrs[l.ring->value].dtype), l.name);
+      w_.open(fmt::format("static {0}__attribute__((noinline)) void {1}_row{2}(const struct {1}_params* p, tarry_i64 length{3})", loop.vectors ? "TARRY_PLAIN " : "", kEntryName,
+                          stage, parameters));
+      w_.locals();
+      w_.loop(loop);
+      w_.close();
     });
-    w_.close();
-    w_.close();
+    const auto [known, is_new] = functions_.emplace(without_names(text, stage), stage);
+    function_of_.push_back(known->second);
+    if (is_new) w_.label(std::string_view(text).substr(0, text.size() - 1));
+  }
+
+  /// The text of a row with its values, rings and the stage numbered from 0.
+  static std::string without_names(const std::string& text, int stage) {
+    std::map<std::string, std::size_t> numbers;
+    std::string result;
+    for (std::size_t i = 0; i < text.size();) {
+      std::size_t end = i + 1;
+      if (std::isalpha(static_cast<unsigned char>(text[i])) != 0) {
+        while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) ++end;
+        const std::string word = text.substr(i, end - i);
+        const bool is_name = (word[0] == 'v' || word[0] == 'k') && word.size() > 1 && std::isdigit(static_cast<unsigned char>(word[1])) != 0;
+        if (is_name) result += fmt::format("{}{}", word[0], numbers.emplace(word, numbers.size()).first->second);
+        else result += word == fmt::format("row{}", stage) ? "row" : word;
+      } else {
+        result += text[i];
+      }
+      i = end;
+    }
+    return result;
   }
 
   [[nodiscard]] bool is_used(std::uint32_t access, int stage) const {
@@ -86,21 +133,30 @@ class StepsWriter {
     return false;
   }
 
-  /// The rows of a ring that a stage writes or reads, as pointers to the column of i = 0.
-  void lines(const StepsRing& r, int stage, const Halo& h) {
-    const int made = ir_.instrs[r.value].stage, first = halo_after(ir_, made).left - h.left;
-    const std::string type = c_type(ir_.instrs[r.value].dtype);
-    const auto line = [&](const std::string& name, int by) {
-      w_.line(fmt::format("{}{}* const {} = k{}[(y + {}) % {}] + {};", made == stage ? "" : "const ", type, name, r.value, r.rows * kAhead + by, r.rows, first));
-    };
-    if (made == stage) return line(fmt::format("k{}_at", r.value), 0);
-    std::vector<int> seen;
-    for (const Instr& in : ir_.instrs) {
-      if (in.stage != stage || std::find(in.args.begin(), in.args.end(), r.value) == in.args.end()) continue;
-      if (std::find(seen.begin(), seen.end(), in.row) != seen.end()) continue;
-      seen.push_back(in.row);
-      line(name(r.value, in.row), in.row);
+  /// A row of a ring that a stage writes or reads, from the column of i = 0.
+  struct Line {
+    const StepsRing* ring;
+    bool is_own;
+    int row, first;
+    std::string name;
+  };
+  [[nodiscard]] std::vector<Line> lines(int stage) const {
+    std::vector<Line> found;
+    for (const StepsRing& r : rings_) {
+      const int made = ir_.instrs[r.value].stage, first = halo_after(ir_, made).left - halo_after(ir_, stage).left;
+      if (made == stage) {
+        found.push_back({&r, true, 0, first, fmt::format("k{}_at", r.value)});
+        continue;
+      }
+      std::vector<int> seen;
+      for (const Instr& in : ir_.instrs) {
+        if (in.stage != stage || std::find(in.args.begin(), in.args.end(), r.value) == in.args.end()) continue;
+        if (std::find(seen.begin(), seen.end(), in.row) != seen.end()) continue;
+        seen.push_back(in.row);
+        found.push_back({&r, false, in.row, first, name(r.value, in.row)});
+      }
     }
+    return found;
   }
 
   static std::string name(Value v, int row) { return fmt::format("k{}_{}{}", v, row < 0 ? "m" : "", std::abs(row)); }
@@ -116,10 +172,12 @@ class StepsWriter {
   const Parameters parameters_;
   CWriter w_;
   const std::vector<StepsRing> rings_;
+  std::map<std::string, int> functions_;  ///< by text without names, the stage that it was written for
+  std::vector<int> function_of_;          ///< by stage
 };
 
 }  // namespace
 
-KernelSource render_c_steps(const KernelIr& ir) { return StepsWriter(ir).render(); }
+KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target) { return StepsWriter(ir, target).render(); }
 
 }  // namespace tarry::codegen

@@ -22,8 +22,8 @@ constexpr int kTileBand = 8;
 
 class TransposeWriter {
  public:
-  explicit TransposeWriter(const KernelIr& ir)
-      : ir_(ir), edge_(ir.tile_rows), parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})), w_(ir, parameters_) {
+  TransposeWriter(const KernelIr& ir, const graph::Target& target)
+      : ir_(ir), edge_(ir.tile_rows), parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})), w_(ir, parameters_, target.vector_bytes) {
     for (const Instr& in : ir.instrs) {
       if (in.kind != InstrKind::Load || !ir.crosses(in.index)) continue;
       const auto same = [&](const Crossed& c) { return c.access == in.index; };
@@ -95,7 +95,11 @@ class TransposeWriter {
 
   void entry() {
     constexpr std::array kPoint = {Region::Point};
-    w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+    CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "columns"};
+    loop.is_short = true;
+    for (Value v = 0; v < ir_.instrs.size(); ++v) loop.values.push_back(v);
+    loop.vectors = w_.has_vectors(loop);
+    w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, loop.vectors ? "TARRY_PLAIN " : ""));
     w_.locals();
     for (const Crossed& c : crossed_) w_.line(fmt::format("{} t{}[{}] __attribute__((aligned({})));", word_type(size(c)), c.access, edge_ * edge_, kLineBytes));
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
@@ -110,9 +114,6 @@ class TransposeWriter {
       if (ir_.crosses(a)) w_.base('a', a, fmt::format("(const {}*)t{}", c_type(ir_.buffers[ir_.accesses[a].buffer]), a), fmt::format("r * {}", edge_));
       else w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, row, ""));
     }
-    CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "columns"};
-    loop.is_short = true;
-    for (Value v = 0; v < ir_.instrs.size(); ++v) loop.values.push_back(v);
     w_.loop(loop);
     w_.close();
     w_.close();
@@ -129,7 +130,7 @@ class TransposeWriter {
 
 }  // namespace
 
-KernelSource render_c_transpose(const KernelIr& ir) { return TransposeWriter(ir).render(); }
+KernelSource render_c_transpose(const KernelIr& ir, const graph::Target& target) { return TransposeWriter(ir, target).render(); }
 
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args) {
   Geometry g = geometry_c_tiles(ir, args);

@@ -33,8 +33,6 @@ constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_SCALAR __asm__("")
 )~";
 
-constexpr int kDrawn = 256;  // random words drawn at a time
-
 bool is_integer_parameter(SlotKind kind) {
   switch (kind) {
     case SlotKind::Pointer:
@@ -252,56 +250,38 @@ void CWriter::fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const
 
 void CWriter::straight(const std::vector<Value>& values, const Operand& operand) {
   for (const std::uint32_t g : guards_of(values)) holds_[g] = condition(g);
-  for (const Value v : values) statement(v, Axis::LastOuter, "0", operand);
+  for (const Value v : values) {
+    if (is_called(ir.instrs[v])) call_once(v, operand);
+    else statement(v, Axis::LastOuter, "0", operand);
+  }
 }
 
 /// One loop whose guards have the spelling that holds_ says.
-void CWriter::run(const Loop& l, std::string_view from, std::string_view to, const Tail& tail) {
+void CWriter::run(const Loop& l, const Tail& tail) {
+  if (run_parts(l, tail)) return;
+  if (l.vectors) return run_vectors(l);
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
-  const bool draws = std::any_of(l.values.begin(), l.values.end(), [&](Value v) { return shares_blocks(v, l.axis); });
-  if (draws) {
-    open(fmt::format("for (tarry_i64 here = {0}, there; here < {1}; here = there)", from, to));
-    line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", to, kDrawn));
-    for (const Value v : l.values)
-      if (shares_blocks(v, l.axis)) draw(v, l.operand);
-    from = "here";
-    to = "there";
-  }
-  open_loop(l.i, from, to, l.is_short);
+  run_plain(l, tail);
+}
+
+void CWriter::run_plain(const Loop& l, const Tail& tail) {
+  open_loop(l.i, l.from, l.to, l.is_short);
   for (const Value v : l.values) {
     if (is_invariant(ir.instrs[v], l.axis)) continue;
-    if (shares_blocks(v, l.axis)) line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
+    if (l.drawn.contains(v)) line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
     else statement(v, l.axis, l.i, l.operand);
   }
   for (const auto& [kept, v] : l.kept) line(fmt::format("{} = {};", kept, l.operand(v)));
   if (tail) tail();
   close();
-  if (draws) close();
-}
-
-/// Whether neighbouring iterations take words of one block: then a loop of its own draws them before.
-bool CWriter::shares_blocks(Value v, Axis axis) const {
-  const Instr& in = ir.instrs[v];
-  return in.kind == InstrKind::Compute && in.op == Op::RandomBits && in.region != Region::Loop && is_iota(ir, in.args[0]) &&
-         stride_class(ir.instrs[in.args[0]].index, axis) == StrideClass::One;
-}
-
-void CWriter::draw(Value v, const Operand& operand) {
-  const Instr& in = ir.instrs[v];
-  const std::string type = c_type(in.dtype), fill = fmt::format("tarry_fill_{}", info(in.dtype).suffix);
-  line(fmt::format("{} words{}[{} + 8];", type, v, kDrawn));
-  line(fmt::format("const {}* const drawn{} = {};", type, v,
-                   expressions.call(fill, fmt::format("words{}, a{} + here, there - here, {}, {}", v, ir.instrs[in.args[0]].index,
-                                                      operand(in.args[1]), operand(in.args[2])))));
 }
 
 void CWriter::loop(const Loop& l, const Tail& tail) {
   const std::vector<std::uint32_t> guards = guards_of(l.values);
   open("");
   if (guards.empty()) {
-    if (l.vectors) run_vectors(l);
-    else run(l, l.from, l.to, tail);
+    run(l, tail);
     close();
     return;
   }
@@ -319,13 +299,16 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
     line(fmt::format("if (g{0} && to{0} < end) end = to{0};", g));
     line(fmt::format("if (at < from{0} && from{0} < end) end = from{0};", g));
   }
+  Loop part = l;
+  part.from = "at";
+  part.to = "end";
   open(fmt::format("if ({})", all));
   for (const std::uint32_t g : guards) holds_[g] = "1";
-  run(l, "at", "end", tail);
+  run(part, tail);
   close();
   open("else");
   for (const std::uint32_t g : guards) holds_[g] = guards.size() == 1 ? std::string("0") : fmt::format("g{}", g);
-  run(l, "at", "end", tail);
+  run(part, tail);
   close();
   close();
   close();

@@ -86,20 +86,25 @@ std::string c_flags(const graph::Target& target) {
   return flags + " -shared -fPIC";
 }
 
-CompiledC compile_c(const std::string& text, const std::string& flags, const CCompiler& compiler) {
+CompiledC compile_c(const std::string& text, const std::string& flags, const CCompiler& compiler) { return compile_c(text, {}, flags, compiler); }
+
+CompiledC compile_c(const std::string& text, const LinkedText& linked, const std::string& flags, const CCompiler& compiler) {
   if (compiler.program.empty()) TARRY_THROW(CompileError, "", Where{}, compiler.missing);
   const support::ScopedTemporaryDirectory directory;
-  const fs::path source = directory.path() / "kernels.c", object = directory.path() / "kernels.so";
-  if (const std::error_code error = support::write_file_atomically(source, text))
+  const fs::path source = directory.path() / "kernels.c", object = directory.path() / "prebuilt.o", library = directory.path() / "kernels.so";
+  const bool links = !linked.object.empty() && !support::write_file_atomically(object, linked.object);
+  if (const std::error_code error = support::write_file_atomically(source, links ? linked.text : text))
     TARRY_THROW(CompileError, "", Where{}, fmt::format("cannot write {}: {}; TMPDIR may name another directory", source.string(), error.message()));
   std::vector<std::string> arguments = {compiler.program, "-pipe"};  // the assembler works meanwhile
   std::istringstream words(flags);
   for (std::string word; words >> word;) arguments.push_back(word);
-  arguments.insert(arguments.end(), {"-o", object.string(), source.string()});
+  arguments.insert(arguments.end(), {"-o", library.string()});
+  if (links) arguments.insert(arguments.end(), {"-Wl,--gc-sections", object.string()});
+  arguments.push_back(source.string());
   const support::ProcessResult result = support::run_process(arguments);
-  // The exit status may be lost; an object that is there is what counts.
+  // The exit status may be lost; a library that is there is what counts.
   std::optional<std::string> image;
-  if (result.succeeded()) image = support::read_file(object);
+  if (result.succeeded()) image = support::read_file(library);
   if (!image || image->empty()) fail(text, fmt::format("{} {}", compiler.program, flags), result);
   return {std::move(*image), result.error};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "graph/target.h"
 
@@ -26,5 +27,13 @@ struct CompiledC {
 };
 /// Throws CompileError with the compiler's messages and the path of the source, which is kept.
 CompiledC compile_c(const std::string& text, const std::string& flags, const CCompiler& compiler = c_compiler());
+
+/// A text that is linked with machine code whose functions it declares.
+struct LinkedText {
+  std::string text;
+  std::string_view object;  ///< relocatable; empty: none
+};
+/// The same of `linked`, or of the whole `text` where there is no object or it cannot be written.
+CompiledC compile_c(const std::string& text, const LinkedText& linked, const std::string& flags, const CCompiler& compiler);
 
 }  // namespace tarry::runtime

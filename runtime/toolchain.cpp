@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "runtime/c_compiler.h"
+#include "runtime/compiled_plan.h"
+#include "runtime/prebuilt.h"
 #include "support/check.h"
 
 namespace tarry::runtime {
@@ -30,15 +32,21 @@ cache::Binary compile_kernels(std::span<const cache::KernelRequest* const> reque
   std::vector<const codegen::KernelSource*> sources;
   for (const cache::KernelRequest* request : requests)
     sources.push_back(static_cast<const codegen::KernelSource*>(request->user));
-  const std::string unit = codegen::join_unit(sources, target);
   const cache::KernelKey& key = requests.front()->key;
   if (!target.is_cuda()) {
-    CompiledC compiled = compile_c(unit, key.options, c_compiler(target));
+    const Prebuilt prebuilt = plan_switches().disabled("prebuilt") ? Prebuilt() : prebuilt_for(target);
+    LinkedText linked;
+    linked.text = codegen::join_unit(sources, target, [&](const codegen::SharedText& text) {
+      if (!prebuilt.holds(text)) return false;
+      linked.object = prebuilt.object;
+      return true;
+    });
+    CompiledC compiled = compile_c(codegen::join_unit(sources, target), linked, key.options, c_compiler(target));
     return {std::make_shared<const std::string>(std::move(compiled.image)), compiler_of(target),
             std::move(compiled.log)};
   }
   const graph::Mode mode = key.mode == "strict" ? graph::Mode::Strict : graph::Mode::Relaxed;
-  NvrtcImage image = nvrtc_compile(unit, target, mode, kind);
+  NvrtcImage image = nvrtc_compile(codegen::join_unit(sources, target), target, mode, kind);
   return {std::make_shared<const std::string>(std::move(image.bytes)), std::move(image.compiler), std::move(image.log)};
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("vector loops: the work of a kernel is done by packed instructions", "
       {"axpy", [&] { return 2.5f * x + y; }, 2},
       {"polynomial", [&] { return ((x * 0.1f + y) * x - y) * x + 3.0f; }, 6},
       {"exponential", [&] { return ta::exp(x); }, 20},
-      {"normal distribution", [&] { return cdf(ta::log(x) / ta::sqrt(y)); }, 70},
+      {"normal distribution", [&] { return cdf(ta::log(x) / ta::sqrt(y)); }, 50},
       {"choice", [&] { return ta::where(x > 2.0f, x * 0.5f, x + y); }, 2},
       {"five points", [&] { return m(mid, mid) * 0.5f + (m(low, mid) + m(high, mid) + m(mid, low) + m(mid, high)); }, 5},
       {"transposed sum", [&] { return m + ta::matrix_transpose(m); }, 1},

@@ -55,6 +55,33 @@ static TARRY_PLAIN __attribute__((noinline)) float tarry_sum_f32(tarry_i64 n, ta
     for (tarry_i64 at = 0; at + step < blocks; at += 2 * step) node[at] = (node[at] + node[at + step]);
   return node[0];
 }
+static __attribute__((noinline)) void tarry_exp_f32_run(tarry_i64 n, float* to, const float* x0) {
+  if (n == 1) {
+    to[0] = tarry_exp_f32(x0[0]);
+    return;
+  }
+  enum { lanes = 8 };
+  const tarry_i64 whole = n & -lanes;
+  float last0[lanes] __attribute__((aligned(64)));
+  if (whole < n) {
+    if (n > lanes) {
+      for (int l = 0; l < lanes; ++l) last0[l] = x0[n - lanes + l];
+    }
+    else {
+      for (int l = 0; l < lanes; ++l) { TARRY_SCALAR; last0[l] = x0[l < n ? l : 0]; }
+    }
+  }
+  TARRY_INDEPENDENT TARRY_ROLLED
+  for (tarry_i64 i = 0; i < whole; ++i) {
+    to[i] = tarry_exp_f32(x0[i]);
+  }
+  if (whole < n) {
+    float rest[lanes] __attribute__((aligned(64)));
+    for (int l = 0; l < lanes; ++l) rest[l] = tarry_exp_f32(last0[l]);
+    if (n > lanes) for (int l = 0; l < lanes; ++l) to[n - lanes + l] = rest[l];
+    else for (int l = 0; l < n; ++l) { TARRY_SCALAR; to[l] = rest[l]; }
+  }
+}
 struct ENTRY_params {
   const float* a0;
   tarry_i64 t0_0;
@@ -156,7 +183,7 @@ static __attribute__((noinline)) void ENTRY_accumulate(const struct ENTRY_params
     }
   }
 }
-static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 k, tarry_i64 m, const struct ENTRY_folds* f, tarry_i64 row, struct tarry_states* stack, tarry_i64 first) {
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 k, tarry_i64 m, const struct ENTRY_folds* f, tarry_i64 row, struct tarry_states* stack, tarry_i64 first) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;
@@ -168,11 +195,26 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
   const float* const f0 = f->f0[row];
   float x7[512];
   {
-    TARRY_INDEPENDENT TARRY_ROLLED
-    for (tarry_i64 i = 0; i < m; ++i) {
-      const float v6 = f0[i] * v5;
-      const float v7 = tarry_exp_f32(v6);
-      x7[i] = v7;
+    float f6[272] __attribute__((aligned(64)));
+    for (tarry_i64 here = 0, there; here < m; here = there) {
+      there = m - here < 256 ? m : here + 256;
+      {
+        tarry_i64 i = here;
+        {
+          typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+          const vector all_v5 = -(vector){} + v5;
+          for (; i + 8 <= there; i += 8) {
+            const vector v6 = *(const vector*)(f0 + i) * all_v5;
+            *(vector*)(f6 + i - here) = v6;
+          }
+        }
+        for (; i < there; ++i) {
+          TARRY_SCALAR;
+          const float v6 = f0[i] * v5;
+          f6[i - here] = v6;
+        }
+      }
+      tarry_exp_f32_run(there - here, &x7[here], f6);
     }
   }
   const float* const x0_0 = x7;
@@ -184,7 +226,7 @@ static __attribute__((noinline)) void ENTRY_points(const struct ENTRY_params* p,
   ++depth;
   if (((k - first) / 512) & 1) depth = tarry_states_push(stack, depth, (k - first) / 512);
 }
-static void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct tarry_states* s) {
+static TARRY_PLAIN void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct tarry_states* s) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;
@@ -198,7 +240,7 @@ static void ENTRY_finish(const struct ENTRY_params* p, tarry_i64 y, const struct
   const float v8 = s->value0[0];
   a2[0] = s->value0[0];
 }
-void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;
@@ -237,7 +279,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
     }
   }
 }
-void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+TARRY_PLAIN void ENTRY_fold(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;

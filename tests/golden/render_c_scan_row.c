@@ -293,10 +293,9 @@ static TARRY_PLAIN void ENTRY_take(const void* parameters, const tarry_i64* at, 
       }
       {
         typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
-        if (i + 4 <= length) {
+        for (; i + 4 <= length; i += 4) {
           const vector v0 = *(const vector*)(a0 + i);
           *(vector*)(y0 + i) = v0;
-          i += 4;
         }
       }
       for (; i < length; ++i) {
@@ -329,10 +328,9 @@ static TARRY_PLAIN void ENTRY_give(const void* parameters, const tarry_i64* at, 
       }
       {
         typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
-        if (i + 4 <= length) {
+        for (; i + 4 <= length; i += 4) {
           const vector v1 = *(const vector*)(y0 + i);
           *(vector*)(a1 + i) = *(const vector*)(y0 + i);
-          i += 4;
         }
       }
       for (; i < length; ++i) {

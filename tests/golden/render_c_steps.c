@@ -24,7 +24,150 @@ static inline void ENTRY_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, 
   if (first > *from) *from = first;
   if (end < *to) *to = end;
 }
-void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_row0(const struct ENTRY_params* p, tarry_i64 length, const float* const a0, const tarry_i64 a1, const tarry_i64 a2, float* const k0_at) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t5_0 = p->t5_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const tarry_i64 n1 = p->n1;
+  const float v1 = p->s2;
+  {
+    tarry_i64 from0 = 0, to0 = length;
+    ENTRY_inside(a1, 0, p->s0, &from0, &to0);
+    ENTRY_inside(a2, 1, p->s1, &from0, &to0);
+    for (tarry_i64 at = 0, end; at < length; at = end) {
+      end = length;
+      const int g0 = from0 <= at && at < to0;
+      if (g0 && to0 < end) end = to0;
+      if (at < from0 && from0 < end) end = from0;
+      if (g0) {
+        tarry_i64 i = at;
+        {
+          typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+          for (; i + 8 <= end; i += 8) {
+            const vector v0 = *(const vector*)(a0 + i);
+            *(vector*)(k0_at + i) = v0;
+          }
+        }
+        {
+          typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+          for (; i + 4 <= end; i += 4) {
+            const vector v0 = *(const vector*)(a0 + i);
+            *(vector*)(k0_at + i) = v0;
+          }
+        }
+        for (; i < end; ++i) {
+          TARRY_SCALAR;
+          const float v0 = a0[i];
+          k0_at[i] = v0;
+        }
+      }
+      else {
+        tarry_i64 i = at;
+        {
+          typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+          for (; i + 8 <= end; i += 8) {
+            const vector v0 = (vector){};
+            *(vector*)(k0_at + i) = v0;
+          }
+        }
+        {
+          typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+          for (; i + 4 <= end; i += 4) {
+            const vector v0 = (vector){};
+            *(vector*)(k0_at + i) = v0;
+          }
+        }
+        for (; i < end; ++i) {
+          TARRY_SCALAR;
+          const float v0 = 0;
+          k0_at[i] = v0;
+        }
+      }
+    }
+  }
+}
+static __attribute__((noinline)) void ENTRY_row1(const struct ENTRY_params* p, tarry_i64 length, const tarry_i64 a3, const tarry_i64 a4, const float* const k0_0, const float* const k0_m1, const float* const k0_1, float* const k16_at) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t5_0 = p->t5_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const tarry_i64 n1 = p->n1;
+  const float v1 = p->s2;
+  {
+    tarry_i64 from1 = 0, to1 = length;
+    ENTRY_inside(a3, 0, p->s3, &from1, &to1);
+    ENTRY_inside(a4, 1, p->s4, &from1, &to1);
+    for (tarry_i64 at = 0, end; at < length; at = end) {
+      end = length;
+      const int g1 = from1 <= at && at < to1;
+      if (g1 && to1 < end) end = to1;
+      if (at < from1 && from1 < end) end = from1;
+      if (g1) {
+        TARRY_INDEPENDENT TARRY_ROLLED
+        for (tarry_i64 i = at; i < end; ++i) {
+          const float v2 = k0_0[i] * v1;
+          const float v4 = v2 - k0_m1[i + 0];
+          const float v5 = tarry_minimum_f32(v4, k0_0[i]);
+          const float v7 = v5 - k0_1[i + 0];
+          const float v8 = tarry_minimum_f32(v7, k0_0[i]);
+          const float v10 = v8 - k0_0[i + -1];
+          const float v11 = tarry_minimum_f32(v10, k0_0[i]);
+          const float v13 = v11 - k0_0[i + 1];
+          const float v14 = tarry_minimum_f32(v13, k0_0[i]);
+          const tarry_u8 v15 = 1;
+          const float v16 = tarry_where_f32(v15, v14, k0_0[i]);
+          k16_at[i] = v16;
+        }
+      }
+      else {
+        TARRY_INDEPENDENT TARRY_ROLLED
+        for (tarry_i64 i = at; i < end; ++i) {
+          const float v2 = k0_0[i] * v1;
+          const float v4 = v2 - k0_m1[i + 0];
+          const float v5 = tarry_minimum_f32(v4, k0_0[i]);
+          const float v7 = v5 - k0_1[i + 0];
+          const float v8 = tarry_minimum_f32(v7, k0_0[i]);
+          const float v10 = v8 - k0_0[i + -1];
+          const float v11 = tarry_minimum_f32(v10, k0_0[i]);
+          const float v13 = v11 - k0_0[i + 1];
+          const float v14 = tarry_minimum_f32(v13, k0_0[i]);
+          const tarry_u8 v15 = 0;
+          const float v16 = tarry_where_f32(v15, v14, k0_0[i]);
+          k16_at[i] = v16;
+        }
+      }
+    }
+  }
+}
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_row4(const struct ENTRY_params* p, tarry_i64 length, float* const a5, const float* const k46_0) {
+  const tarry_i64 t0_0 = p->t0_0;
+  const tarry_i64 t5_0 = p->t5_0;
+  const tarry_i64 e0 = p->e0;
+  const tarry_i64 e1 = p->e1;
+  const tarry_i64 n1 = p->n1;
+  const float v1 = p->s2;
+  {
+    tarry_i64 i = 0;
+    {
+      typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+      for (; i + 8 <= length; i += 8) {
+        *(vector*)(a5 + i) = *(const vector*)(k46_0 + i);
+      }
+    }
+    {
+      typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+      for (; i + 4 <= length; i += 4) {
+        *(vector*)(a5 + i) = *(const vector*)(k46_0 + i);
+      }
+    }
+    for (; i < length; ++i) {
+      TARRY_SCALAR;
+      a5[i] = k46_0[i];
+    }
+  }
+}
+TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 t5_0 = p->t5_0;
   const tarry_i64 e0 = p->e0;
@@ -55,32 +198,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
           const float* const a0 = b0 + y * t0_0 + (-3);
           const tarry_i64 a1 = b1 + y;
           const tarry_i64 a2 = b2 + (-3);
-          float* const k0_at = k0[(y + 12288) % 3] + 0;
-          {
-            tarry_i64 from0 = 0, to0 = columns + 6;
-            ENTRY_inside(a1, 0, p->s0, &from0, &to0);
-            ENTRY_inside(a2, 1, p->s1, &from0, &to0);
-            for (tarry_i64 at = 0, end; at < columns + 6; at = end) {
-              end = columns + 6;
-              const int g0 = from0 <= at && at < to0;
-              if (g0 && to0 < end) end = to0;
-              if (at < from0 && from0 < end) end = from0;
-              if (g0) {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v0 = a0[i];
-                  k0_at[i] = v0;
-                }
-              }
-              else {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v0 = 0;
-                  k0_at[i] = v0;
-                }
-              }
-            }
-          }
+          ENTRY_row0(p, columns + 6, a0, a1, a2, k0[(y + 12288) % 3] + 0);
         }
       }
       {
@@ -88,55 +206,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
         if (y >= -2 && y < rows + 2) {
           const tarry_i64 a3 = b3 + y;
           const tarry_i64 a4 = b4 + (-2);
-          const float* const k0_0 = k0[(y + 12288) % 3] + 1;
-          const float* const k0_m1 = k0[(y + 12287) % 3] + 1;
-          const float* const k0_1 = k0[(y + 12289) % 3] + 1;
-          float* const k16_at = k16[(y + 12288) % 3] + 0;
-          {
-            tarry_i64 from1 = 0, to1 = columns + 4;
-            ENTRY_inside(a3, 0, p->s3, &from1, &to1);
-            ENTRY_inside(a4, 1, p->s4, &from1, &to1);
-            for (tarry_i64 at = 0, end; at < columns + 4; at = end) {
-              end = columns + 4;
-              const int g1 = from1 <= at && at < to1;
-              if (g1 && to1 < end) end = to1;
-              if (at < from1 && from1 < end) end = from1;
-              if (g1) {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v2 = k0_0[i] * v1;
-                  const float v4 = v2 - k0_m1[i + 0];
-                  const float v5 = tarry_minimum_f32(v4, k0_0[i]);
-                  const float v7 = v5 - k0_1[i + 0];
-                  const float v8 = tarry_minimum_f32(v7, k0_0[i]);
-                  const float v10 = v8 - k0_0[i + -1];
-                  const float v11 = tarry_minimum_f32(v10, k0_0[i]);
-                  const float v13 = v11 - k0_0[i + 1];
-                  const float v14 = tarry_minimum_f32(v13, k0_0[i]);
-                  const tarry_u8 v15 = 1;
-                  const float v16 = tarry_where_f32(v15, v14, k0_0[i]);
-                  k16_at[i] = v16;
-                }
-              }
-              else {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v2 = k0_0[i] * v1;
-                  const float v4 = v2 - k0_m1[i + 0];
-                  const float v5 = tarry_minimum_f32(v4, k0_0[i]);
-                  const float v7 = v5 - k0_1[i + 0];
-                  const float v8 = tarry_minimum_f32(v7, k0_0[i]);
-                  const float v10 = v8 - k0_0[i + -1];
-                  const float v11 = tarry_minimum_f32(v10, k0_0[i]);
-                  const float v13 = v11 - k0_0[i + 1];
-                  const float v14 = tarry_minimum_f32(v13, k0_0[i]);
-                  const tarry_u8 v15 = 0;
-                  const float v16 = tarry_where_f32(v15, v14, k0_0[i]);
-                  k16_at[i] = v16;
-                }
-              }
-            }
-          }
+          ENTRY_row1(p, columns + 4, a3, a4, k0[(y + 12288) % 3] + 1, k0[(y + 12287) % 3] + 1, k0[(y + 12289) % 3] + 1, k16[(y + 12288) % 3] + 0);
         }
       }
       {
@@ -144,55 +214,7 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
         if (y >= -1 && y < rows + 1) {
           const tarry_i64 a3 = b3 + y;
           const tarry_i64 a4 = b4 + (-1);
-          const float* const k16_0 = k16[(y + 12288) % 3] + 1;
-          const float* const k16_m1 = k16[(y + 12287) % 3] + 1;
-          const float* const k16_1 = k16[(y + 12289) % 3] + 1;
-          float* const k31_at = k31[(y + 12288) % 3] + 0;
-          {
-            tarry_i64 from1 = 0, to1 = columns + 2;
-            ENTRY_inside(a3, 0, p->s3, &from1, &to1);
-            ENTRY_inside(a4, 1, p->s4, &from1, &to1);
-            for (tarry_i64 at = 0, end; at < columns + 2; at = end) {
-              end = columns + 2;
-              const int g1 = from1 <= at && at < to1;
-              if (g1 && to1 < end) end = to1;
-              if (at < from1 && from1 < end) end = from1;
-              if (g1) {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v17 = k16_0[i] * v1;
-                  const float v19 = v17 - k16_m1[i + 0];
-                  const float v20 = tarry_minimum_f32(v19, k16_0[i]);
-                  const float v22 = v20 - k16_1[i + 0];
-                  const float v23 = tarry_minimum_f32(v22, k16_0[i]);
-                  const float v25 = v23 - k16_0[i + -1];
-                  const float v26 = tarry_minimum_f32(v25, k16_0[i]);
-                  const float v28 = v26 - k16_0[i + 1];
-                  const float v29 = tarry_minimum_f32(v28, k16_0[i]);
-                  const tarry_u8 v30 = 1;
-                  const float v31 = tarry_where_f32(v30, v29, k16_0[i]);
-                  k31_at[i] = v31;
-                }
-              }
-              else {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v17 = k16_0[i] * v1;
-                  const float v19 = v17 - k16_m1[i + 0];
-                  const float v20 = tarry_minimum_f32(v19, k16_0[i]);
-                  const float v22 = v20 - k16_1[i + 0];
-                  const float v23 = tarry_minimum_f32(v22, k16_0[i]);
-                  const float v25 = v23 - k16_0[i + -1];
-                  const float v26 = tarry_minimum_f32(v25, k16_0[i]);
-                  const float v28 = v26 - k16_0[i + 1];
-                  const float v29 = tarry_minimum_f32(v28, k16_0[i]);
-                  const tarry_u8 v30 = 0;
-                  const float v31 = tarry_where_f32(v30, v29, k16_0[i]);
-                  k31_at[i] = v31;
-                }
-              }
-            }
-          }
+          ENTRY_row1(p, columns + 2, a3, a4, k16[(y + 12288) % 3] + 1, k16[(y + 12287) % 3] + 1, k16[(y + 12289) % 3] + 1, k31[(y + 12288) % 3] + 0);
         }
       }
       {
@@ -200,68 +222,14 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
         if (y >= 0 && y < rows + 0) {
           const tarry_i64 a3 = b3 + y;
           const tarry_i64 a4 = b4;
-          const float* const k31_0 = k31[(y + 12288) % 3] + 1;
-          const float* const k31_m1 = k31[(y + 12287) % 3] + 1;
-          const float* const k31_1 = k31[(y + 12289) % 3] + 1;
-          float* const k46_at = k46[(y + 4096) % 1] + 0;
-          {
-            tarry_i64 from1 = 0, to1 = columns + 0;
-            ENTRY_inside(a3, 0, p->s3, &from1, &to1);
-            ENTRY_inside(a4, 1, p->s4, &from1, &to1);
-            for (tarry_i64 at = 0, end; at < columns + 0; at = end) {
-              end = columns + 0;
-              const int g1 = from1 <= at && at < to1;
-              if (g1 && to1 < end) end = to1;
-              if (at < from1 && from1 < end) end = from1;
-              if (g1) {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v32 = k31_0[i] * v1;
-                  const float v34 = v32 - k31_m1[i + 0];
-                  const float v35 = tarry_minimum_f32(v34, k31_0[i]);
-                  const float v37 = v35 - k31_1[i + 0];
-                  const float v38 = tarry_minimum_f32(v37, k31_0[i]);
-                  const float v40 = v38 - k31_0[i + -1];
-                  const float v41 = tarry_minimum_f32(v40, k31_0[i]);
-                  const float v43 = v41 - k31_0[i + 1];
-                  const float v44 = tarry_minimum_f32(v43, k31_0[i]);
-                  const tarry_u8 v45 = 1;
-                  const float v46 = tarry_where_f32(v45, v44, k31_0[i]);
-                  k46_at[i] = v46;
-                }
-              }
-              else {
-                TARRY_INDEPENDENT TARRY_ROLLED
-                for (tarry_i64 i = at; i < end; ++i) {
-                  const float v32 = k31_0[i] * v1;
-                  const float v34 = v32 - k31_m1[i + 0];
-                  const float v35 = tarry_minimum_f32(v34, k31_0[i]);
-                  const float v37 = v35 - k31_1[i + 0];
-                  const float v38 = tarry_minimum_f32(v37, k31_0[i]);
-                  const float v40 = v38 - k31_0[i + -1];
-                  const float v41 = tarry_minimum_f32(v40, k31_0[i]);
-                  const float v43 = v41 - k31_0[i + 1];
-                  const float v44 = tarry_minimum_f32(v43, k31_0[i]);
-                  const tarry_u8 v45 = 0;
-                  const float v46 = tarry_where_f32(v45, v44, k31_0[i]);
-                  k46_at[i] = v46;
-                }
-              }
-            }
-          }
+          ENTRY_row1(p, columns + 0, a3, a4, k31[(y + 12288) % 3] + 1, k31[(y + 12287) % 3] + 1, k31[(y + 12289) % 3] + 1, k46[(y + 4096) % 1] + 0);
         }
       }
       {
         const tarry_i64 y = row - 3;
         if (y >= 0 && y < rows + 0) {
           float* const a5 = b5 + y * t5_0;
-          const float* const k46_0 = k46[(y + 4096) % 1] + 0;
-          {
-            TARRY_INDEPENDENT TARRY_ROLLED
-            for (tarry_i64 i = 0; i < columns + 0; ++i) {
-              a5[i] = k46_0[i];
-            }
-          }
+          ENTRY_row4(p, columns + 0, a5, k46[(y + 4096) % 1] + 0);
         }
       }
     }

@@ -39,7 +39,7 @@ struct ENTRY_params {
   tarry_i64 e1;
   tarry_i64 n1;
 };
-void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
+TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 t1_1 = p->t1_1;
   const tarry_i64 t2_0 = p->t2_0;
@@ -64,8 +64,27 @@ void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi) {
       const float* const a1 = (const float*)t1 + r * 64;
       float* const a2 = b2 + r * t2_0;
       {
-        TARRY_INDEPENDENT
-        for (tarry_i64 i = 0; i < columns; ++i) {
+        tarry_i64 i = 0;
+        {
+          typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+          for (; i + 8 <= columns; i += 8) {
+            const vector v0 = *(const vector*)(a0 + i);
+            const vector v1 = *(const vector*)(a1 + i);
+            const vector v2 = v0 + v1;
+            *(vector*)(a2 + i) = v2;
+          }
+        }
+        {
+          typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+          for (; i + 4 <= columns; i += 4) {
+            const vector v0 = *(const vector*)(a0 + i);
+            const vector v1 = *(const vector*)(a1 + i);
+            const vector v2 = v0 + v1;
+            *(vector*)(a2 + i) = v2;
+          }
+        }
+        for (; i < columns; ++i) {
+          TARRY_SCALAR;
           const float v0 = a0[i];
           const float v1 = a1[i];
           const float v2 = v0 + v1;

@@ -1,0 +1,56 @@
+# The target tarry_embedded: shared texts of C kernels as machine code for each level of this kind of processor
+# (codegen/prebuilt.h). The library's own objects render them, so it is built in two steps.
+set(prebuilt_levels)
+if(NOT TARRY_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(prebuilt_levels x86-64-v2 x86-64-v3 x86-64-v4)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    set(prebuilt_levels armv8-a)
+  endif()
+endif()
+
+set(none ${PROJECT_SOURCE_DIR}/runtime/prebuilt/none.cpp)
+if(prebuilt_levels)
+  add_executable(write_prebuilt ${PROJECT_SOURCE_DIR}/runtime/prebuilt/write_unit.cpp ${none})
+  tarry_program_options(write_prebuilt)
+  target_include_directories(write_prebuilt PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(write_prebuilt PRIVATE tarry_objects)
+
+  set(directory ${PROJECT_BINARY_DIR}/generated/prebuilt)
+  file(MAKE_DIRECTORY ${directory})
+  set(contents "// Embeds what the build made of runtime/prebuilt/write_unit.cpp.\n#include \"runtime/embedded.h\"\n\n")
+  set(rows)
+  set(files)
+  set(number 0)
+  foreach(level IN LISTS prebuilt_levels)
+    set(unit ${directory}/${level}.c)
+    set(index ${directory}/${level}.index)
+    set(object ${directory}/${level}.o)
+    add_custom_command(OUTPUT ${unit} ${index} ${directory}/${level}.flags
+      COMMAND write_prebuilt ${level} ${unit} ${index} ${directory}/${level}.flags DEPENDS write_prebuilt VERBATIM)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_C_COMPILER} @${directory}/${level}.flags -O2 -fvisibility=hidden -ffunction-sections -fno-asynchronous-unwind-tables -c -o ${object} ${unit}
+      DEPENDS ${unit} ${directory}/${level}.flags VERBATIM)
+    list(APPEND files ${index} ${object})
+    string(APPEND rows "    {\"${level}\"")
+    foreach(kind IN ITEMS index object)
+      set(name tarry_${kind}_${number})
+      string(APPEND contents "__asm__(\".section .rodata\\n.balign 64\\n${name}:\\n.incbin \\\"${${kind}}\\\"\\n${name}_end:\\n.byte 0\\n.previous\");\n"
+        "extern \"C\" __attribute__((visibility(\"hidden\"))) const char ${name}[], ${name}_end[];\n")
+      string(APPEND rows ", ${name}, ${name}_end")
+    endforeach()
+    string(APPEND rows "},\n")
+    math(EXPR number "${number} + 1")
+  endforeach()
+  string(APPEND contents "\nnamespace tarry::runtime {\n\nconst Embedded* embedded_units() {\n  static const Embedded kUnits[] = {\n${rows}    {}};\n"
+    "  return kUnits;\n}\n\n}  // namespace tarry::runtime\n")
+  file(CONFIGURE OUTPUT ${directory}/embedded.cpp CONTENT "${contents}" @ONLY)
+  set_source_files_properties(${directory}/embedded.cpp PROPERTIES OBJECT_DEPENDS "${files}")
+  add_library(tarry_embedded OBJECT ${directory}/embedded.cpp)
+else()
+  add_library(tarry_embedded OBJECT ${none})
+endif()
+tarry_target_options(tarry_embedded)
+target_include_directories(tarry_embedded PRIVATE ${PROJECT_SOURCE_DIR})
+set_target_properties(tarry_embedded PROPERTIES
+  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
