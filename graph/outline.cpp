@@ -16,7 +16,7 @@ bool is_ready(const Node& n) { return n.state.load(std::memory_order_acquire) ==
 
 /// What a plan may know of a Scalar's value.
 ScalarClass known_of(const Node& n) {
-  return n.attributes() == kOpaque ? ScalarClass::Other : classify(n.dtype, n.cell());
+  return std::string_view(n.attributes()) == kOpaque ? ScalarClass::Other : classify(n.dtype, n.cell());
 }
 
 /// Its shape follows from those of its inputs and its attributes, which the key has.
@@ -110,9 +110,10 @@ class Walker {
     o_.cells.push_back(n->cell());
     number(n);
     const auto known = static_cast<std::uint64_t>(known_of(*n));
-    std::uint64_t* at = o_.room(1 + words_of(n->attributes()));
+    const AttributeBytes attributes = n->attributes();
+    std::uint64_t* at = o_.room(1 + words_of(attributes));
     *at++ = first_word(Op::Scalar, n->dtype, n->rank, 0) | mode_bits(*n) | (ready ? kReady : 0) | known << kKnownShift;
-    o_.advance(ready ? at : put_bytes(n->attributes(), at));
+    o_.advance(ready ? at : put_bytes(attributes, at));
   }
 
   void add_value(Node* n) {
@@ -134,7 +135,7 @@ class Walker {
       ids |= e.node;
     }
     number(n);
-    const std::string_view attributes = n->attributes();
+    const AttributeBytes attributes = n->attributes();
     std::uint64_t* at = o_.room(1 + Node::kMaxInputs + static_cast<std::size_t>(n->rank) + words_of(attributes));
     const std::uint64_t first = first_word(n->op, n->dtype, n->rank, n->n_inputs) | mode_bits(*n);
     if (ids >> 20 == 0) {  // all inputs in one word: an id below 2^20 and an output of 0 or 1 each
