@@ -29,20 +29,6 @@ class Reader {
   std::string_view bytes_;
 };
 
-/// Writes where a node keeps its attributes.
-class Writer {
- public:
-  explicit Writer(char* at) : at_(at) {}
-  template <class T>
-  void put(T value) {
-    std::memcpy(at_, &value, sizeof value);
-    at_ += sizeof value;
-  }
-
- private:
-  char* at_;
-};
-
 template <class To>
 void write(const UpdateAttributes& a, To& to) {
   TARRY_ASSERT(a.start.size() == a.step.size());
@@ -105,7 +91,7 @@ AttributeBytes encode(const UpdateAttributes& a) {
 }
 
 void encode(const UpdateAttributes& a, KeptAttributes& to) {
-  Writer writer(to.room(4 + 16 * static_cast<std::size_t>(a.start.size())));
+  AttributeWriter writer(to.room(4 + 16 * static_cast<std::size_t>(a.start.size())));
   write(a, writer);
 }
 
@@ -129,7 +115,7 @@ AttributeBytes encode(const IndexMap& m) {
 }
 
 void encode(const IndexMap& m, KeptAttributes& to) {
-  Writer writer(to.room(4 + 20 * static_cast<std::size_t>(m.size)));
+  AttributeWriter writer(to.room(4 + 20 * static_cast<std::size_t>(m.size)));
   write(m, writer);
 }
 

@@ -39,6 +39,20 @@ class AttributeBytes {
   char bytes_[8 + 24 * static_cast<std::size_t>(kMaxRank)];  // a view's or an update's
 };
 
+/// Puts the canonical form where there is room for it.
+class AttributeWriter {
+ public:
+  explicit AttributeWriter(void* at) : at_(static_cast<char*>(at)) {}
+  template <class T>
+  void put(T value) {
+    std::memcpy(at_, &value, sizeof value);
+    at_ += sizeof value;
+  }
+
+ private:
+  char* at_;
+};
+
 /// The canonical form as a node keeps it: in place where it is short, as of two dimensions.
 class KeptAttributes {
  public:

@@ -77,9 +77,9 @@ constexpr int kBatch = 128;  // cells that move between a thread and the shared 
 
 /// A cell that holds no node. The first cell of a batch knows the batch.
 struct FreeCell {
-  FreeCell* next = nullptr;
-  FreeCell* next_batch = nullptr;
-  int count = 0;
+  FreeCell* next;
+  FreeCell* next_batch;  // of the first cell, as the count is
+  int count;
 };
 
 /// Batches that no thread holds. Trivially destructible: static arrays may die after every other static.
@@ -156,6 +156,7 @@ void* take_cell() {
 
 /// Begins a new open list with `cell`.
 [[gnu::noinline]] void reopen(ThreadCells& cells, FreeCell* cell) noexcept {
+  cell->next = nullptr;
   if (cells.flushed) return shared_cells.give(cell, 1);
   flush_at_thread_end.armed = true;
   if (cells.open != nullptr) {
@@ -177,10 +178,15 @@ void give_cell(void* memory) noexcept {
 }
 #endif
 
-/// A node without attributes, and without a shape that has no room in it.
-inline Node* plain_node(const NodeSpec& spec) {
+inline Node* take_node() {
   Node* const n = new (take_cell()) Node;
   count_live(1);
+  return n;
+}
+
+/// A node without attributes, and without a shape that has no room in it.
+inline Node* plain_node(const NodeSpec& spec) {
+  Node* const n = take_node();
   n->op = spec.op;
   n->dtype = spec.dtype;
   n->rank = static_cast<std::uint8_t>(spec.shape.size());
@@ -230,13 +236,14 @@ class Dying {
 
  private:
   void give_up(Node* n, std::uint32_t count) noexcept {
-    if (!pending::drop_last(n, count)) return;
+    if (!pending::drop_last(here_, n, count)) return;
     n->dying = first_;
     first_ = n;
   }
   void settle() noexcept {
     if (shared_ != nullptr) give_up(std::exchange(shared_, nullptr), count_);
   }
+  pending::Recorder* const here_ = pending::here;
   Node *first_ = nullptr, *shared_ = nullptr;
   std::uint32_t count_ = 0;  // of references to shared_ that are still to be given up
 };
@@ -246,6 +253,15 @@ class Dying {
 Node* new_node(const NodeSpec& spec) {
   if (spec.attributes != nullptr || spec.shape.size() > Node::kInlineRank) return new_node_with_extra(spec);
   return plain_node(spec);
+}
+
+Node* blank_node() { return take_node(); }
+
+AttributeBytes Node::attributes() const {
+  if (!is_box()) return extra != nullptr ? AttributeBytes(std::string_view(extra->attributes)) : AttributeBytes();
+  AttributeBytes bytes;
+  put_box(bytes);
+  return bytes;
 }
 
 Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
@@ -287,7 +303,7 @@ namespace {
 }  // namespace
 
 void release(Node* n) noexcept {
-  if (pending::drop_last(n, 1)) take_apart(n);
+  if (pending::drop_last(pending::here, n, 1)) take_apart(n);
 }
 
 void take_inputs(Node* n, std::vector<Edge>& out) {

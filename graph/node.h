@@ -64,7 +64,8 @@ class Edge {
   std::uint32_t output_ = 0;
 };
 
-/// What few nodes need: attributes, results, an error, shapes beyond six dimensions.
+/// What few nodes need: attributes, results, an error, shapes beyond six dimensions. A View or Update that is a box needs
+/// none for its attributes.
 struct Extra : support::Recycled {
   template <class T>
   using List = std::vector<T, support::Recycler<T>>;
@@ -76,6 +77,7 @@ struct Extra : support::Recycled {
 
 struct alignas(128) Node {
   static constexpr int kInlineRank = 6;
+  static constexpr int kBoxRank = kInlineRank / 2;
   static constexpr int kMaxInputs = 3;
 
   std::atomic<std::uint32_t> refs{1};
@@ -93,7 +95,7 @@ struct alignas(128) Node {
     Node* dying;              ///< the next of the nodes that die together
   };
   std::uintptr_t inputs[kMaxInputs] = {};  ///< Node* with the output index in the low bits (alignment is 128)
-  std::int64_t dims[kInlineRank] = {};     ///< the shape; a Scalar (rank 0) keeps its cell here
+  std::int64_t dims[kInlineRank] = {};     ///< the shape; a Scalar (rank 0) keeps its cell here, a box its start behind
   Extra* extra = nullptr;
   std::uint32_t mark = 0;     ///< its id in the latest walk (outline.h); guarded by engine_mutex()
   std::atomic<std::uint32_t> recorder{0};  ///< the thread in whose list it is (pending.h), or 0
@@ -103,9 +105,38 @@ struct alignas(128) Node {
   [[nodiscard]] std::uint32_t input_output(int i) const { return static_cast<std::uint32_t>(inputs[i] & 127); }
   void add_input(Edge e);     ///< takes over the reference; only of a node that nobody else knows yet
   [[nodiscard]] std::span<const std::int64_t> shape() const { return {rank <= kInlineRank ? dims : extra->dims.data(), rank}; }
+  /// At most kInlineRank dimensions. Not a loop: a compiler makes that a call, which costs more.
+  void set_shape(std::span<const std::int64_t> from) {
+    rank = static_cast<std::uint8_t>(from.size());
+    switch (from.size()) {
+      case 6: dims[5] = from[5]; [[fallthrough]];
+      case 5: dims[4] = from[4]; [[fallthrough]];
+      case 4: dims[3] = from[3]; [[fallthrough]];
+      case 3: dims[2] = from[2]; [[fallthrough]];
+      case 2: dims[1] = from[1]; [[fallthrough]];
+      case 1: dims[0] = from[0]; [[fallthrough]];
+      default: break;
+    }
+  }
   [[nodiscard]] Where where() const { return {file, line}; }
   [[nodiscard]] ScalarCell cell() const { ScalarCell c; __builtin_memcpy(c.bytes, dims, 16); return c; }
-  [[nodiscard]] std::string_view attributes() const { return extra ? std::string_view(extra->attributes) : std::string_view(); }
+  /// Their canonical form. Not of a View or Update that has its value: where it has no other attributes it is a box, every
+  /// step 1 and the axes in order, of up to kBoxRank dimensions.
+  [[nodiscard]] AttributeBytes attributes() const;
+  [[nodiscard]] bool is_box() const { return extra == nullptr && (op == Op::View || op == Op::Update); }
+  [[nodiscard]] std::int64_t& box_start(int d) { return dims[kBoxRank + d]; }
+  [[nodiscard]] std::size_t box_bytes() const { return 4 + (op == Op::View ? 20 : 16) * std::size_t{rank}; }
+  /// Puts the attributes of a box, of so many bytes.
+  template <class To> void put_box(To& to) const {
+    const std::int32_t count = rank;
+    const bool axes = op == Op::View;
+    to.put(count);
+    for (std::int32_t d = 0; d < count; ++d) {
+      if (axes) to.put(d);
+      to.put(dims[kBoxRank + d]);
+      to.put(std::int64_t{1});
+    }
+  }
   Extra& need_extra() { if (!extra) extra = new Extra; return *extra; }
 };
 static_assert(sizeof(Node) == 128);
@@ -126,6 +157,8 @@ struct NodeSpec {
 Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs);
 /// A node without inputs. Its maker adds them and then calls pending::recorded() and nothing else: so references move.
 Node* new_node(const NodeSpec& spec);
+/// The same before anything is said of it, for makers that need no more than a few fields.
+Node* blank_node();
 /// A Ready Input node that holds `storage`.
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
 

@@ -2,6 +2,7 @@
 #include "graph/outline.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "support/check.h"
@@ -16,18 +17,29 @@ bool is_ready(const Node& n) { return n.state.load(std::memory_order_acquire) ==
 
 /// What a plan may know of a Scalar's value.
 ScalarClass known_of(const Node& n) {
-  return n.attributes() == kOpaque ? ScalarClass::Other : classify(n.dtype, n.cell());
+  return n.extra != nullptr && std::string_view(n.extra->attributes) == kOpaque ? ScalarClass::Other
+                                                                                : classify(n.dtype, n.cell());
 }
 
 /// Its shape follows from those of its inputs and its attributes, which the key has.
-bool shape_follows(Op op) {
-  const OpClass c = info(op).op_class;
-  return c == OpClass::Map || c == OpClass::Reduce || c == OpClass::Update;
-}
+constexpr auto kShapeFollows = [] {
+  std::array<bool, kOpCount> follows{};
+  for (const OpInfo& op : kOpTable)
+    follows[static_cast<std::size_t>(op.op)] =
+        op.op_class == OpClass::Map || op.op_class == OpClass::Reduce || op.op_class == OpClass::Update;
+  return follows;
+}();
+
+/// Bytes follow how many they are, in whole words.
+constexpr std::size_t words_of(std::size_t bytes) { return 1 + (bytes + 7) / 8; }
 
 class Walker {
  public:
-  explicit Walker(Outline& o) : o_(o) {}
+  explicit Walker(Outline& o)
+      : o_(o), at_(o.room(Outline::kHead) + Outline::kHead), end_(o.words.data() + o.words.size()) {}
+  ~Walker() { o_.advance(at_); }
+  Walker(const Walker&) = delete;
+  Walker& operator=(const Walker&) = delete;
 
   Node* run(std::span<const Edge> roots) {
     // Scalars that are roots come first: what is published has an id of its own, below those of its readers.
@@ -36,7 +48,7 @@ class Walker {
     for (const Edge& root : roots) {
       if (Node* blocked = visit(root.node())) return blocked;
       o_.roots.push_back({o_.id_of(*root.node()), root.output()});
-      o_.append(word(o_.roots.back()) | kRootTag);
+      put(word(o_.roots.back()) | kRootTag);
     }
     find_donations();
     return nullptr;
@@ -45,9 +57,9 @@ class Walker {
  private:
   /// A node's mark is its id where the walk has been there: what an earlier walk left there names another node, or none.
   [[nodiscard]] bool seen(const Node* n) const {
+    if (n->mark < count_) return o_.visits[n->mark].node == n;
     const std::size_t alias = n->mark & ~Outline::kAlias;
-    if (n->mark & Outline::kAlias) return alias < o_.aliases.size() && o_.aliases[alias].node == n;
-    return n->mark < o_.visits.size() && o_.visits[n->mark].node == n;
+    return (n->mark & Outline::kAlias) != 0 && alias < o_.aliases.size() && o_.aliases[alias].node == n;
   }
 
   Node* visit(Node* root) {
@@ -110,17 +122,15 @@ class Walker {
     o_.cells.push_back(n->cell());
     number(n);
     const auto known = static_cast<std::uint64_t>(known_of(*n));
-    std::uint64_t* at = o_.room(1 + words_of(n->attributes()));
-    *at++ = first_word(Op::Scalar, n->dtype, n->rank, 0) | mode_bits(*n) | (ready ? kReady : 0) | known << kKnownShift;
-    o_.advance(ready ? at : put_bytes(n->attributes(), at));
+    put(first_word(Op::Scalar, n->dtype, n->rank, 0) | mode_bits(*n) | (ready ? kReady : 0) | known << kKnownShift);
+    if (!ready) put_bytes(n->extra == nullptr ? std::string_view() : std::string_view(n->extra->attributes));
   }
 
   void add_value(Node* n) {
     place(*n);
     number(n);
-    std::uint64_t* at = o_.room(1 + static_cast<std::size_t>(n->rank));
-    *at++ = first_word(Op::Input, n->dtype, n->rank, 0) | mode_bits(*n) | kReady;
-    o_.advance(put_extents(*n, at));
+    put(first_word(Op::Input, n->dtype, n->rank, 0) | mode_bits(*n) | kReady);
+    put_extents(*n);
     add_leaf(*n, 0);
   }
 
@@ -129,23 +139,41 @@ class Walker {
     const int inputs = n->n_inputs;
     std::uint64_t packed = 0, ids = 0;
     for (int i = 0; i < inputs; ++i) {
-      const GraphEdge e = resolve(n->input(i), n->input_output(i));
+      const NodeId id = o_.id_of(*n->input(i));
+      ++o_.visits[id].readers;
+      const GraphEdge e = resolve(n->input(i), id, n->input_output(i));
       packed = packed << 21 | std::uint64_t{e.node} << 1 | e.output;
       ids |= e.node;
     }
     number(n);
-    const std::string_view attributes = n->attributes();
-    std::uint64_t* at = o_.room(1 + Node::kMaxInputs + static_cast<std::size_t>(n->rank) + words_of(attributes));
+    reserve(kWithoutExtra);
     const std::uint64_t first = first_word(n->op, n->dtype, n->rank, n->n_inputs) | mode_bits(*n);
     if (ids >> 20 == 0) {  // all inputs in one word: an id below 2^20 and an output of 0 or 1 each
-      *at++ = first | kPacked;
-      *at++ = packed;
+      *at_++ = first | kPacked;
+      *at_++ = packed;
     } else {
-      *at++ = first;
-      for (int i = 0; i < inputs; ++i) *at++ = word(resolve(n->input(i), n->input_output(i)));
+      *at_++ = first;
+      for (int i = 0; i < inputs; ++i) *at_++ = word(resolve(n->input(i), o_.id_of(*n->input(i)), n->input_output(i)));
     }
-    if (!shape_follows(n->op)) at = put_extents(*n, at);
-    o_.advance(put_bytes(attributes, at));
+    if (n->extra != nullptr) {
+      if (!kShapeFollows[static_cast<std::size_t>(n->op)]) put_extents(*n);
+      put_bytes(n->extra->attributes);
+      return;
+    }
+    std::uint64_t* at = at_;
+    if (!kShapeFollows[static_cast<std::size_t>(n->op)]) {
+      const int rank = n->rank;
+      for (int d = 0; d < rank; ++d) *at++ = static_cast<std::uint64_t>(n->dims[d]);
+    }
+    if (!n->is_box()) {
+      *at++ = 0;
+    } else {
+      const std::size_t bytes = n->box_bytes();
+      AttributeWriter to(begin_bytes(bytes, at));
+      n->put_box(to);
+      at += words_of(bytes);
+    }
+    at_ = at;
   }
 
   void place(const Node& n) {
@@ -153,23 +181,26 @@ class Walker {
   }
 
   void number(Node* n) {
-    n->mark = static_cast<std::uint32_t>(o_.visits.size());
-    o_.visits.push_back({n, 0});
+    n->mark = count_;
+    add_visit(n, 0);
+  }
+  void add_visit(Node* n, std::uint32_t output) {
+    o_.visits.push_back({n, output, 0});
+    ++count_;
   }
 
   /// The edge (node, output); a second output of an evaluated node becomes a leaf of its own.
-  GraphEdge resolve(Node* n, std::uint32_t output) {
-    const NodeId id = o_.id_of(*n);
+  GraphEdge resolve(Node* n, NodeId id, std::uint32_t output) {
     return output == 0 ? GraphEdge{id, 0} : resolve_further(n, id, output);
   }
   [[gnu::noinline]] GraphEdge resolve_further(Node* n, NodeId id, std::uint32_t output) {
     if (n->state.load(std::memory_order_acquire) != State::Ready) return {id, output};
     for (const auto& [from, to] : o_.second_outputs)
       if (from == id) return {to, 0};
-    const auto leaf = static_cast<NodeId>(o_.visits.size());
-    o_.visits.push_back({n, output});
+    const NodeId leaf = count_;
+    add_visit(n, output);
     o_.second_outputs.emplace_back(id, leaf);
-    o_.append(word({id, output}) | kOutputTag);
+    put(word({id, output}) | kOutputTag);
     add_leaf(*n, output);
     return {leaf, 0};
   }
@@ -182,32 +213,32 @@ class Walker {
     // Counted before the storage is copied: the copy, a read-modify-write of the same counter, orders this thread after
     // the last use by whoever gave up a share.
     const bool sole = buffer.owner == Owner::Pool && storage.use_count() == 1 && storage->buffer.use_count() == 1;
-    o_.donated.push_back(whole && sole);
+    if (whole && sole) o_.candidates.push_back({n.mark, static_cast<std::uint32_t>(o_.leaves.size())});
+    o_.donated.push_back(0);
     o_.leaves.push_back(storage);
-    o_.append(storage->contiguous);
-    o_.append(static_cast<std::uint64_t>(storage->offset));
+    put(storage->contiguous);
+    put(static_cast<std::uint64_t>(storage->offset));
     if (storage->contiguous) return;
-    for (const std::int64_t stride : storage->strides) o_.append(static_cast<std::uint64_t>(stride));
+    for (const std::int64_t stride : storage->strides) put(static_cast<std::uint64_t>(stride));
   }
 
-  /// Consumers before producers: counts the references to each node from nodes that let go of it.
+  /// Nobody but nodes of the walk refers to it.
+  [[nodiscard]] static bool is_inner(const Outline::Visit& v) {
+    return v.node->refs.load(std::memory_order_acquire) == v.readers;
+  }
+
+  /// Consumers before producers: a node that somebody else holds, or such a node reads, keeps what it reads. Not roots.
   void find_donations() {
-    if (std::find(o_.donated.begin(), o_.donated.end(), 1) == o_.donated.end()) return;
-    constexpr std::uint32_t kRoot = std::uint32_t{1} << 31;  // with the count, which stays far below
-    o_.released.assign(o_.visits.size(), 0);
-    for (const GraphEdge& r : o_.roots) o_.released[r.node] |= kRoot;
-    std::size_t leaf = o_.leaves.size();
+    std::erase_if(o_.candidates, [&](const Outline::Candidate& c) { return !is_inner(o_.visits[c.id]); });
+    if (o_.candidates.empty()) return;
+    constexpr std::uint32_t kRoot = std::uint32_t{1} << 31, kKept = ~kRoot;  // counts stay far below
+    for (const GraphEdge& r : o_.roots) o_.visits[r.node].readers |= kRoot;
     for (std::size_t id = o_.visits.size(); id-- > 0;) {
-      const Node& n = *o_.visits[id].node;
-      const std::uint32_t of_node = o_.released[n.mark];
-      const bool dies = n.refs.load(std::memory_order_acquire) == (of_node & ~kRoot);
-      if (is_leaf(n, n.state.load(std::memory_order_acquire) == State::Ready)) {
-        --leaf;
-        if (!dies || (of_node & kRoot) != 0) o_.donated[leaf] = 0;
-      } else if (dies || (of_node & kRoot) != 0) {
-        for (int i = 0; i < n.n_inputs; ++i) ++o_.released[o_.id_of(*n.input(i))];
-      }
+      const Outline::Visit& v = o_.visits[id];
+      if ((v.readers & kRoot) != 0 || is_inner(v)) continue;
+      for (int i = 0; i < v.node->n_inputs; ++i) o_.visits[o_.id_of(*v.node->input(i))].readers |= kKept;
     }
+    for (const Outline::Candidate& c : o_.candidates) o_.donated[c.leaf] = is_inner(o_.visits[c.id]);
   }
 
   // Words that may stand where a node could begin say what they are; a node's first word has neither bit.
@@ -222,20 +253,41 @@ class Walker {
   static constexpr int kKnownShift = 48;
 
   static std::uint64_t word(GraphEdge e) { return static_cast<std::uint64_t>(e.node) << 32 | e.output; }
-  static std::uint64_t* put_extents(const Node& n, std::uint64_t* at) {
-    for (const std::int64_t extent : n.shape()) *at++ = static_cast<std::uint64_t>(extent);
-    return at;
+  void reserve(std::size_t count) {
+    if (static_cast<std::size_t>(end_ - at_) < count) grow(count);
   }
-  static std::size_t words_of(std::string_view bytes) { return 1 + (bytes.size() + 7) / 8; }
-  static std::uint64_t* put_bytes(std::string_view bytes, std::uint64_t* at) {
-    std::uint64_t* const end = at + words_of(bytes);
-    end[-1] = 0;  // beyond the last byte
-    at[0] = bytes.size();
-    if (!bytes.empty()) std::memcpy(at + 1, bytes.data(), bytes.size());
-    return end;
+  [[gnu::noinline]] void grow(std::size_t count) {
+    o_.advance(at_);
+    at_ = o_.room(count);
+    end_ = o_.words.data() + o_.words.size();
   }
+  void put(std::uint64_t word) {
+    reserve(1);
+    *at_++ = word;
+  }
+  void put_extents(const Node& n) {
+    reserve(n.rank);
+    for (const std::int64_t extent : n.shape()) *at_++ = static_cast<std::uint64_t>(extent);
+  }
+  void put_bytes(std::string_view bytes) {
+    reserve(words_of(bytes.size()));
+    void* const to = begin_bytes(bytes.size(), at_);
+    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+    at_ += words_of(bytes.size());
+  }
+  /// Where they go.
+  static void* begin_bytes(std::size_t bytes, std::uint64_t* at) {
+    at[words_of(bytes) - 1] = 0;  // beyond the last byte
+    at[0] = bytes;
+    return at + 1;
+  }
+  /// The most words of a node without Extra.
+  static constexpr std::size_t kWithoutExtra =
+      1 + Node::kMaxInputs + Node::kInlineRank + words_of(4 + 20 * Node::kBoxRank);
 
   Outline& o_;
+  std::uint64_t *at_, *end_;  // where the next word goes, and the end of the room there is
+  std::uint32_t count_ = 0;   // of visits
 };
 
 }  // namespace
@@ -252,26 +304,25 @@ void Outline::clear() {
   donated.clear();
   cells.clear();
   length = walked = 0;
-  lines.clear();
   placed = {};
   stack.clear();
   second_outputs.clear();
   scalars.clear();
   aliases.clear();
+  candidates.clear();
 }
 
 Node* walk(std::span<const Edge> roots, Outline& outline) {
   outline.clear();
-  outline.room(Outline::kHead);
-  outline.length = Outline::kHead;
   Node* const blocked = Walker(outline).run(roots);
   outline.walked = outline.length;
   return blocked;
 }
 
 void note_lines(Outline& outline) {
-  outline.lines.clear();
-  for (const Outline::Visit& v : outline.visits) outline.lines.push_back(v.node->where());
+  outline.lines.resize(outline.visits.size());
+  Where* line = outline.lines.data();
+  for (const Outline::Visit& v : outline.visits) *line++ = v.node->where();
 }
 
 namespace {
@@ -310,8 +361,8 @@ Snapshot expand(const Outline& o) {
   Graph& g = s.graph;
   g.nodes.reserve(o.visits.size());
   std::uint32_t cell = 0, leaf = 0;
-  for (const auto& [node, output] : o.visits) {
-    const Node& n = *node;
+  for (const Outline::Visit& v : o.visits) {
+    const Node& n = *v.node;
     const bool ready = n.state.load(std::memory_order_acquire) == State::Ready;
     GraphNode out;
     out.dtype = n.dtype;
@@ -320,7 +371,7 @@ Snapshot expand(const Outline& o) {
     out.file = n.file;
     out.line = n.line;
     out.origin = static_cast<NodeId>(g.nodes.size());
-    if (output == 0) ++s.recorded_nodes;
+    if (v.output == 0) ++s.recorded_nodes;
     if (is_leaf(n, ready)) {
       out.op = Op::Input;
       out.payload = leaf++;

@@ -27,6 +27,7 @@ struct Outline {
   struct Visit {
     Node* node;
     std::uint32_t output;
+    std::uint32_t readers;  ///< references to the node from nodes of the walk, where this is its first output
   };
   /// Words at the front of the key that are the caller's: what else the plan depends on.
   static constexpr std::size_t kHead = 2;
@@ -62,7 +63,12 @@ struct Outline {
   };
   std::vector<Frame> stack;
   std::vector<std::pair<NodeId, NodeId>> second_outputs;  ///< a node's id and that of its second output
-  std::vector<std::uint32_t> released;
+  /// A leaf that may be donated if nothing but this evaluate holds its node.
+  struct Candidate {
+    NodeId id;
+    std::uint32_t leaf;
+  };
+  std::vector<Candidate> candidates;
   std::vector<const Node*> scalars;
   /// A scalar for which an equal one stands, and the id of that. Its mark is kAlias and the place in this list.
   struct Alias {

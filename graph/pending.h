@@ -99,9 +99,8 @@ inline Edge recorded(Node* n) noexcept {
   return {n, 0};
 }
 
-/// Gives `count` references up; true where they were the last, and the node is in nobody's way any more.
-inline bool drop_last(Node* n, std::uint32_t count) noexcept {
-  Recorder* const r = here;
+/// Gives `count` references up; true where they were the last, and the node is in nobody's way any more. `r` is this thread's.
+inline bool drop_last(Recorder* r, Node* n, std::uint32_t count) noexcept {
   const std::uint32_t number = n->recorder.load(std::memory_order_acquire);
   if (number != 0 && (r == nullptr || number != r->number)) return drop_last_elsewhere(n, count, number);
   // The last owner needs no read-modify-write: whoever could raise the count holds a reference, and nobody else does.

@@ -93,20 +93,23 @@ Dims broadcast_shape(std::string_view op, std::span<const Argument> arguments, W
   return shape;
 }
 
+/// The array to whose shape all others broadcast, where there is one.
+const Node* covering(std::span<const Argument> arguments) {
+  for (const Argument& whole : arguments) {
+    const auto fits = [&](const Argument& a) {
+      return !a.edge || broadcasts(a.edge.node()->shape(), whole.edge.node()->shape());
+    };
+    if (whole.edge && std::all_of(arguments.begin(), arguments.end(), fits)) return whole.edge.node();
+  }
+  return nullptr;
+}
+
 bool same_shape(const Node& a, const Node& b) {
   if (a.rank != b.rank) return false;
   const std::int64_t *x = a.shape().data(), *y = b.shape().data();
   for (int d = 0; d < a.rank; ++d)
     if (x[d] != y[d]) return false;  // few: comparing costs less than a call
   return true;
-}
-
-/// The one explicit device among `a` and `b`.
-Device combine(Device a, Device b, std::string_view op, Where where) {
-  if (b == Device{} || a == b) return a;
-  if (a == Device{}) return b;
-  TARRY_THROW(InvalidArgument, std::string(op), where,
-              "operands are placed on different devices, " + a.str() + " and " + b.str());
 }
 
 NodeSpec spec_of(Op op, Dtype dtype, Device device, std::span<const std::int64_t> shape, Where where) {
@@ -119,6 +122,55 @@ NodeSpec spec_of(Op op, Dtype dtype, Device device, std::span<const std::int64_t
   spec.where.file = where.file;  // one by one, as they were stored: a processor waits where it loads both at once
   spec.where.line = where.line;
   return spec;
+}
+
+/// A node of this thread's mode, without inputs; then as new_node().
+Node* shaped_node(Op op, Dtype dtype, Device device, std::span<const std::int64_t> shape, Where where) {
+  if (shape.size() > Node::kInlineRank) return new_node(spec_of(op, dtype, device, shape, where));
+  Node* const n = begin_node(op, dtype, device, where);
+  n->set_shape(shape);
+  return n;
+}
+
+/// The first array where all have one shape, device and dtype and the numbers beside them take that dtype, which is so
+/// most often; nullptr for others.
+template <std::size_t kCount>
+const Node* alike(std::span<const Argument, kCount> arguments) {
+  const Node* first = nullptr;
+  bool numbers = false, fractions = false;
+  for (const Argument& a : arguments) {
+    const Node* const n = a.edge.node();
+    if (n == nullptr) {
+      numbers = true;
+      fractions = fractions || a.scalar.kind() == Scalar::Kind::Float;
+    } else if (first == nullptr) {
+      first = n;
+    } else if (n != first && (n->dtype != first->dtype || n->device != first->device || !same_shape(*n, *first))) {
+      return nullptr;
+    }
+  }
+  if (first == nullptr || first->rank > Node::kInlineRank) return nullptr;
+  if (numbers && (first->dtype == bool_ || (fractions && !is_floating(first->dtype)))) return nullptr;
+  return first;
+}
+
+/// The same of what a condition chooses from, where that is a bool of their shape and device.
+const Node* alike_chosen(std::span<const Argument> arguments) {
+  const Node* const condition = arguments.front().edge.node();
+  const Node* const like = alike(arguments.last<2>());
+  if (like == nullptr || condition == nullptr || condition->dtype != bool_) return nullptr;
+  return condition->device == like->device && same_shape(*condition, *like) ? like : nullptr;
+}
+
+/// Whether the op takes that dtype and computes in it.
+bool computes_in(Op op, Dtype dtype) {
+  if (!tarry::info(dtype).available) return false;
+  const DtypeRule rule = info(op).rule;
+  if (rule == DtypeRule::Same || rule == DtypeRule::Bool) return dtype != bool_;
+  if (rule == DtypeRule::Float) return is_floating(dtype);
+  if (rule == DtypeRule::Logical) return dtype == bool_;
+  if (op == Op::Where) return true;
+  return !is_floating(dtype) && (rule == DtypeRule::Bits || (rule == DtypeRule::Integer && dtype != bool_));
 }
 
 template <class T>
@@ -202,6 +254,13 @@ std::string text(Scalar value) {
 Context& context() noexcept {
   static thread_local constinit Context current;
   return current;
+}
+
+Device combine(Device a, Device b, std::string_view op, Where where) {
+  if (b == Device{} || a == b) return a;
+  if (a == Device{}) return b;
+  TARRY_THROW(InvalidArgument, std::string(op), where,
+              "operands are placed on different devices, " + a.str() + " and " + b.str());
 }
 
 void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where where) {
@@ -305,9 +364,11 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::st
   return record_map_from(op, {copies.data(), arguments.size()}, where, called);
 }
 
-Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
+namespace {
+
+/// Arguments of any dtypes, shapes and devices.
+[[gnu::noinline]] Edge record_mixed(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
   if (called.empty()) called = name(op);
-  TARRY_ASSERT(info(op).op_class == OpClass::Map && arguments.size() == info(op).arity);
   std::span<const Argument> values = arguments;
   if (op == Op::Where) {
     const Argument& condition = arguments.front();
@@ -327,27 +388,55 @@ Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::str
     together = together && n->device == first->device;
   }
   const Dtype dtype = compute_dtype(op, alike ? first->dtype : common_dtype(called, values, where), called, where);
-  NodeSpec spec = spec_of(op, output_dtype(op, dtype), {}, {}, where);
   Dims broadcast;
-  if (!same) {
+  std::span<const std::int64_t> shape;
+  if (same) {
+    if (first != nullptr) shape = first->shape();
+  } else if (const Node* const whole = covering(arguments)) {
+    shape = whole->shape();
+  } else {
     broadcast = broadcast_shape(called, arguments, where);
-    spec.shape = broadcast.span();
-  } else if (first != nullptr) {
-    spec.shape = first->shape();
+    shape = broadcast.span();
   }
-  if (first != nullptr) spec.device = first->device;
+  Device device;
+  if (first != nullptr) device = first->device;
   if (!together) {
     for (const Argument& a : arguments)
-      if (a.edge) spec.device = combine(spec.device, a.edge.node()->device, called, where);
+      if (a.edge) device = combine(device, a.edge.node()->device, called, where);
   }
   const auto bring = [&](Argument& a, Dtype wanted) {
-    if (!a.edge || a.edge.node()->dtype != wanted) a.edge = bring_to(a, wanted, called, where);
+    if (!a.edge) a.edge = record_scalar(a.scalar, wanted, called, where);
+    if (a.edge.node()->dtype != wanted) a.edge = record_cast(std::move(a.edge), wanted, where);
   };
   if (op == Op::Where) bring(arguments.front(), bool_);
   for (Argument& a : arguments.last(values.size())) bring(a, dtype);
-  Node* const n = new_node(spec);
+  Node* const n = shaped_node(op, output_dtype(op, dtype), device, shape, where);
   for (Argument& a : arguments) n->add_input(std::move(a.edge));
   return pending::recorded(n);
+}
+
+/// An op of so many arguments.
+template <std::size_t kCount>
+Edge record_few(Op op, std::span<Argument, kCount> arguments, Where where, std::string_view called) {
+  const Node* const like =
+      op == Op::Where ? alike_chosen(arguments) : alike(std::span<const Argument, kCount>(arguments));
+  if (like == nullptr || !computes_in(op, like->dtype)) return record_mixed(op, arguments, where, called);
+  for (Argument& a : arguments)
+    if (!a.edge) a.edge = record_scalar(a.scalar, like->dtype, called.empty() ? name(op) : called, where);
+  Node* const n = begin_node(op, output_dtype(op, like->dtype), like->device, where);
+  n->set_shape({like->dims, like->rank});
+  for (Argument& a : arguments) n->add_input(std::move(a.edge));
+  return pending::recorded(n);
+}
+
+}  // namespace
+
+Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
+  TARRY_ASSERT(info(op).op_class == OpClass::Map && arguments.size() == info(op).arity);
+  static_assert(Node::kMaxInputs == 3);
+  if (arguments.size() == 2) return record_few(op, arguments.first<2>(), where, called);
+  if (arguments.size() == 1) return record_few(op, arguments.first<1>(), where, called);
+  return record_few(op, arguments.first<3>(), where, called);
 }
 
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called) {
@@ -364,17 +453,21 @@ Edge record_cast(Edge x, Dtype dtype, Where where) {
   const Node& n = *x.node();
   if (n.dtype == dtype) return x;
   check_available(name(Op::Cast), dtype, where);
-  return make_node_from(spec_of(Op::Cast, dtype, n.device, n.shape(), where), std::move(x));
+  Node* const cast = shaped_node(Op::Cast, dtype, n.device, n.shape(), where);
+  cast->add_input(std::move(x));
+  return pending::recorded(cast);
 }
 
 Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device) {
   check_available(op, dtype, where);
-  NodeSpec spec = spec_of(Op::Scalar, dtype, device, {}, where);
-  if (!to_cell(value, dtype, spec.cell)) {
+  ScalarCell cell;
+  if (!to_cell(value, dtype, cell)) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
                 "the number " + text(value) + " does not fit " + quoted(dtype));
   }
-  return make_node(spec, {});
+  Node* const n = begin_node(Op::Scalar, dtype, device, where);
+  std::memcpy(n->dims, cell.bytes, sizeof cell.bytes);
+  return pending::recorded(n);
 }
 
 Edge record_opaque(std::uint64_t value, Dtype dtype, Where where) {
@@ -393,20 +486,40 @@ Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where) {
   return make_node(spec, {});
 }
 
+namespace {
+
+/// Every step is 1 and the axes keep their order.
+bool is_box(const IndexMap& map, std::size_t rank) {
+  if (static_cast<std::size_t>(map.size) != rank || rank > static_cast<std::size_t>(Node::kBoxRank)) return false;
+  for (int d = 0; d < map.size; ++d)
+    if (map[d].axis != d || map[d].step != 1) return false;
+  return true;
+}
+
+}  // namespace
+
 Edge record_view(Edge x, const IndexMap& map, std::span<const std::int64_t> shape, Where where, Device device) {
   const Node& n = *x.node();
   TARRY_ASSERT(map.size == n.rank);
   if (device == Device{}) device = n.device;
-  Edge view = make_node_from(spec_of(Op::View, n.dtype, device, shape, where), std::move(x));
-  encode(map, view.node()->need_extra().attributes);
-  return view;
+  Node* const view = shaped_node(Op::View, n.dtype, device, shape, where);
+  view->add_input(std::move(x));
+  Edge edge = pending::recorded(view);
+  if (is_box(map, shape.size())) {
+    for (int d = 0; d < map.size; ++d) view->box_start(d) = map[d].start;
+  } else {
+    encode(map, view->need_extra().attributes);
+  }
+  return edge;
 }
 
 Edge record_reshape(Edge x, std::span<const std::int64_t> shape, Where where) {
   const Node& n = *x.node();
   TARRY_ASSERT(element_count(shape) == element_count(n.shape()));
   if (std::ranges::equal(shape, n.shape())) return x;
-  return make_node_from(spec_of(Op::Reshape, n.dtype, n.device, shape, where), std::move(x));
+  Node* const reshaped = shaped_node(Op::Reshape, n.dtype, n.device, shape, where);
+  reshaped->add_input(std::move(x));
+  return pending::recorded(reshaped);
 }
 
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where) {

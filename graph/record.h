@@ -40,6 +40,19 @@ Edge make_node_from(const NodeSpec& spec, Inputs... inputs) {
   return pending::recorded(n);
 }
 
+/// A node of this thread's mode, without shape or inputs; then as new_node().
+inline Node* begin_node(Op op, Dtype dtype, Device device, Where where) {
+  const Mode mode = context().mode;
+  Node* const n = blank_node();
+  n->op = op;
+  n->dtype = dtype;
+  n->mode = mode;
+  n->device = device;
+  n->file = where.file;
+  n->line = where.line;
+  return n;
+}
+
 /// The dtype that holds both: nothing for uint64 with a signed integer.
 std::optional<Dtype> promote(Dtype a, Dtype b) noexcept;
 [[noreturn]] void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where);
@@ -88,6 +101,8 @@ void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where
 void check_available(std::string_view op, Dtype dtype, Where where);
 /// False where a number of that dtype cannot hold the value: out of range, or a fraction for an integer.
 bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept;
+/// The one explicit device among `a` and `b`; throws where both are and differ.
+Device combine(Device a, Device b, std::string_view op, Where where);
 /// 0 <= axis < rank from one that may count from the end.
 int checked_axis(std::string_view op, std::int64_t axis, std::span<const std::int64_t> shape, Where where);
 /// Ascending axes without repetition; `all` where the list is empty.

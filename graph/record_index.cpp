@@ -41,6 +41,14 @@ std::int64_t checked_at(const Call& call, std::int64_t at, int axis) {
   return at < 0 ? at + extent : at;
 }
 
+/// Most slices: without a step, and so without the questions which way to go.
+inline Range cut(const Slice& s, std::int64_t extent) {
+  const auto cut = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + extent : end, 0, extent); };
+  const std::int64_t first = s.start.value() ? cut(*s.start.value()) : 0;
+  const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : extent;
+  return first < stop ? Range{first, 1, stop - first} : Range{0, 1, 0};
+}
+
 /// As Python's slice.indices().
 Range slice_range(const Call& call, const Slice& s, int axis) {
   const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
@@ -48,12 +56,7 @@ Range slice_range(const Call& call, const Slice& s, int axis) {
   if (step == 0) {
     fail(call, "the slice of axis " + std::to_string(axis) + " of shape " + to_string(call.shape) + " has step 0");
   }
-  if (step == 1) {  // most are: without the questions which way to go
-    const auto cut = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + extent : end, 0, extent); };
-    const std::int64_t first = s.start.value() ? cut(*s.start.value()) : 0;
-    const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : extent;
-    return first < stop ? Range{first, 1, stop - first} : Range{0, 1, 0};
-  }
+  if (step == 1) return cut(s, extent);
   const std::int64_t lowest = step > 0 ? 0 : -1, highest = extent + lowest;
   const auto cut = [&](std::int64_t end) { return std::clamp(end < 0 ? end + extent : end, lowest, highest); };
   const std::int64_t first = s.start.value() ? cut(*s.start.value()) : step > 0 ? lowest : highest;
@@ -130,25 +133,46 @@ Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Wher
   return part;
 }
 
-bool broadcasts(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
-  return from.size() <= to.size() && std::equal(from.begin(), from.end(), to.end() - static_cast<std::ptrdiff_t>(from.size()),
-                                                [](std::int64_t f, std::int64_t t) { return f == 1 || f == t; });
+/// Whether the indices are a slice without a step for each of few axes, which most are.
+bool names_box(const Node& x, std::span<const Index> indices) {
+  if (indices.size() != x.rank || x.rank > Node::kBoxRank) return false;
+  return std::all_of(indices.begin(), indices.end(),
+                     [](const Index& i) { return i.kind() == Index::Kind::Slice && !i.slice().step.value(); });
 }
 
-/// v in x's dtype, of a shape that broadcasts to `shape`.
-Edge value_for(const char* op, const Edge& x, const Operand& v, std::span<const std::int64_t> shape) {
+/// A view of the box that they name.
+Edge record_box(Edge x, std::span<const Index> indices, Where where) {
+  const Node& of = *x.node();
+  Node* const n = begin_node(Op::View, of.dtype, of.device, where);
+  n->rank = of.rank;
+  for (int d = 0; d < n->rank; ++d) {
+    const Range r = cut(indices[static_cast<std::size_t>(d)].slice(), of.dims[d]);
+    n->dims[d] = r.count;
+    n->box_start(d) = r.start;
+  }
+  n->add_input(std::move(x));
+  return pending::recorded(n);
+}
+
+/// A view of what any indices name.
+Edge record_part(Edge x, std::span<const Index> indices, Where where) {
+  const Part part = part_of("index", x, indices, where);
+  return record_view(std::move(x), part.map, part.shape.span(), where);
+}
+
+/// v in `dtype`, of a shape that broadcasts to `shape`.
+Edge value_for(std::string_view op, Dtype dtype, const Operand& v, std::span<const std::int64_t> shape) {
   const Where where = v.where();
-  const Dtype dtype = x.node()->dtype;
   if (v.array() == nullptr) return record_scalar(v.scalar(), dtype, op, where);
   Edge value = detail::edge(v, op, where);
   const Node& n = *value.node();
-  if (promote(dtype, n.dtype) != dtype) {
-    TARRY_THROW(InvalidArgument, op, where,
+  if (n.dtype != dtype && promote(dtype, n.dtype) != dtype) {
+    TARRY_THROW(InvalidArgument, std::string(op), where,
                 "an array of " + std::string(tarry::name(dtype)) + " does not hold every " +
                     std::string(tarry::name(n.dtype)) + "; convert the value with astype");
   }
   if (!broadcasts(n.shape(), shape)) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidArgument, std::string(op), where,
                 "a value of shape " + to_string(n.shape()) + " does not broadcast to " + to_string(shape));
   }
   return record_cast(std::move(value), dtype, where);
@@ -179,6 +203,27 @@ Edge put(const char* op, Edge x, Edge value, const Part& part, Where where) {
   return record_update(op, std::move(x), record_view(std::move(value), map, box.span(), where), at, where);
 }
 
+/// x.set() of a box to an array of its shape, which most are; false for others. x's reference moves into the new node.
+bool set_box(Array& x, std::span<const Index> indices, const Operand& v) {
+  constexpr std::string_view op = "set";
+  const Where where = v.where();
+  if (pending::overdue()) pending::evaluate_overdue(where);
+  const Node* const base = detail::ArrayAccess::node(x);
+  const Node* const given = v.array() == nullptr ? nullptr : detail::ArrayAccess::node(*v.array());
+  if (base == nullptr || given == nullptr || given->rank != base->rank || !names_box(*base, indices)) return false;
+  const auto range = [&](int d) { return cut(indices[static_cast<std::size_t>(d)].slice(), base->dims[d]); };
+  for (int d = 0; d < base->rank; ++d)
+    if (const Range r = range(d); r.count == 0 || r.count != given->dims[d]) return false;
+  Edge value = value_for(op, base->dtype, v, given->shape());
+  Node* const n = begin_node(Op::Update, base->dtype, combine(base->device, given->device, op, where), where);
+  n->set_shape({base->dims, base->rank});
+  for (int d = 0; d < base->rank; ++d) n->box_start(d) = range(d).start;
+  n->add_input(detail::ArrayAccess::take(x));
+  n->add_input(std::move(value));
+  x = detail::wrap(pending::recorded(n));
+  return true;
+}
+
 enum class Write : std::uint8_t { Replace, Add };
 
 std::span<const Index> list(std::initializer_list<Index> box) { return {box.begin(), box.size()}; }
@@ -187,7 +232,7 @@ Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, 
   const Where where = v.where();
   Edge base = detail::edge(x, op, where);
   Part part = part_of(op, base, list(box), where);
-  Edge value = value_for(op, base, v, part.shape.span());
+  Edge value = value_for(op, base.node()->dtype, v, part.shape.span());
   if (write == Write::Add) {
     const Edge old = record_view(base, part.map, part.shape.span(), where);
     value = record_map(Op::Add, {{old, 0}, {value, 0}}, where, op);
@@ -206,7 +251,7 @@ Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand&
     TARRY_THROW(InvalidArgument, op, where,
                 "a mask of shape " + to_string(chosen.node()->shape()) + " does not broadcast to " + to_string(shape));
   }
-  return record_map(Op::Where, {{chosen, 0}, {value_for(op, base, v, shape), 0}, {base, 0}}, where, op);
+  return record_map(Op::Where, {{chosen, 0}, {value_for(op, base.node()->dtype, v, shape), 0}, {base, 0}}, where, op);
 }
 
 }  // namespace
@@ -226,7 +271,11 @@ Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttri
                       .cell = {},
                       .where = where};
   Edge update = make_node_from(spec, std::move(base), std::move(value));
-  encode(place, update.node()->need_extra().attributes);
+  if (b.rank <= Node::kBoxRank && place.dense()) {
+    for (int d = 0; d < place.start.size(); ++d) update.node()->box_start(d) = place.start[d];
+  } else {
+    encode(place, update.node()->need_extra().attributes);
+  }
   return update;
 }
 
@@ -237,8 +286,9 @@ inline namespace v0 {
 Array Array::at(const Index* indices, std::size_t count) const {
   const Where where = indices[0].where();
   graph::Edge e = detail::edge(*this, "index", where);
-  const graph::Part part = graph::part_of("index", e, {indices, count}, where);
-  return detail::wrap(graph::record_view(std::move(e), part.map, part.shape.span(), where));
+  if (graph::names_box(*e.node(), {indices, count}))
+    return detail::wrap(graph::record_box(std::move(e), {indices, count}, where));
+  return detail::wrap(graph::record_part(std::move(e), {indices, count}, where));
 }
 
 RowIterator Array::begin(std::source_location where) const {
@@ -254,6 +304,7 @@ RowIterator Array::end(std::source_location where) const {
 }
 
 Array& Array::set(std::initializer_list<Index> box, const Operand& v) & {
+  if (graph::set_box(*this, graph::list(box), v)) return *this;
   return *this = detail::wrap(graph::with_box("set", *this, box, v, graph::Write::Replace));
 }
 Array& Array::set(const Array& mask, const Operand& v) & {

@@ -70,6 +70,14 @@ struct IndexMap {
   const AxisMap& operator[](int i) const { return dims[static_cast<std::size_t>(i)]; }
 };
 
+/// Whether NumPy's broadcasting makes `to` of `from` alone.
+inline bool broadcasts(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+  if (from.size() > to.size()) return false;
+  const std::int64_t* const last = to.data() + (to.size() - from.size());
+  for (std::size_t d = 0; d < from.size(); ++d)
+    if (from[d] != 1 && from[d] != last[d]) return false;
+  return true;
+}
 /// Numpy broadcasting as an index map: a source of `source` shape read at coordinates of `target` shape.
 IndexMap broadcast_map(std::span<const std::int64_t> source, std::span<const std::int64_t> target);
 /// inner after outer: coordinates of `outer`'s result space -> source of `inner` (inner reads what outer's source is).

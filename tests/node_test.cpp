@@ -102,6 +102,28 @@ TEST_CASE("node: what several graphs read several times dies with the last of th
   }
 }
 
+TEST_CASE("node: a box keeps its start in the node, with the attributes and the key of any other view",
+          "[graph][node]") {
+  const Array x = zeros({6, 8});
+  const Array box = x(slice(1, -1), slice(2, none)), stepping = x(slice(), slice(none, none, 2));
+  CHECK(node(box).is_box());
+  CHECK_FALSE(node(stepping).is_box());
+  const graph::AttributeBytes bytes = node(box).attributes();
+  CHECK(text(graph::decode_view(bytes)) == "[0 1 1][1 2 1]");
+  const Edge read = detail::ArrayAccess::edge(x);
+  const std::int64_t shape[] = {4, 6};
+  const Array same = detail::wrap(graph::make_node(
+      {.op = graph::Op::View, .dtype = float32, .shape = shape, .attributes = &bytes, .cell = {}, .where = {}},
+      {&read, 1}));
+  CHECK_FALSE(node(same).is_box());
+  CHECK(test::snapshot_of({&same}).key == test::snapshot_of({&box}).key);
+  Array y = x;
+  y.set({slice(1, -1), slice(2, none)}, box);
+  const graph::UpdateAttributes at = graph::decode_update(node(y).attributes());
+  CHECK(node(y).is_box());
+  CHECK((at.start == Dims{1, 2} && at.step == Dims{1, 1}));
+}
+
 TEST_CASE("node: equal structure has equal keys, whatever the scalars", "[graph][node]") {
   const auto key = [](const Array& x) { return test::snapshot_of({&x}).key; };
   const auto formula = [](std::int64_t n, double k) { return exp(arange(n, float32) * k) + 1; };

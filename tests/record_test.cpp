@@ -69,6 +69,17 @@ concept SumTakesBool = requires(A a) { sum(a, true); };
 
 }  // namespace
 
+TEST_CASE("record: a set that throws leaves the array as it was", "[graph][record]") {
+  Array x = zeros({4, 4});
+  const Node* const before = &node(x);
+  CHECK_THROWS_AS(x.set({slice(), slice()}, zeros({4, 4}, float64)), InvalidArgument);
+  CHECK_THROWS_AS(x.set({slice(1, none), slice()}, zeros({2, 4})), InvalidArgument);
+  REQUIRE(x.is_defined());
+  CHECK(&node(x) == before);
+  x.set({slice(), slice()}, x);
+  CHECK(tree(x).starts_with("update:f32"));
+}
+
 TEST_CASE("record: shapes broadcast as NumPy's do", "[graph][record]") {
   const struct {
     Shape a, b, result;
