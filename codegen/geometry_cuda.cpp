@@ -104,7 +104,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
     case Schedule::Planes:
     case Schedule::Transpose:
     case Schedule::Steps:
-      for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= divide_up(args.extents[d], ir.tile(d));
+      for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= ir.tiles(d, args.extents[d]);
       if (ir.schedule == Schedule::Stencil) g.outer_tiles = divide_up(g.outer_tiles, kThreads);
       if (ir.schedule == Schedule::Planes) g.outer_tiles = divide_up(g.outer_tiles, std::int64_t{kThreads} * planes_tiles(ir));
       break;

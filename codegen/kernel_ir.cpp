@@ -364,6 +364,7 @@ void verify_tiles(const KernelIr& ir) {
   } else {
     if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
     if (ir.tile_rows % 8 != 0 || ir.tile_columns % 8 != 0 || ir.vector > 4) broken(ir, "edges of a tile");
+    if (ir.sector != 0 && (ir.sector < ir.vector || (ir.sector & (ir.sector - 1)) != 0 || ir.columns_before() > ir.tile_columns)) broken(ir, "elements of a sector");
     if ((ir.pixel >= 0) != (ir.pixel_values > 1) || ir.pixel + 1 >= ir.rank || (ir.pixel >= 0 && ir.pixel == ir.cross) || ir.pixel_values > kMostPixelValues)
       broken(ir, "a pixel has few values");
     for (const Access& a : ir.accesses) {
@@ -409,20 +410,34 @@ Value KernelIr::first_fold(std::uint32_t loop) const {
   return kNone;
 }
 
+std::uint32_t KernelIr::narrowest_store() const {
+  std::uint32_t found = kNone;
+  for (std::uint32_t a = 0; a < accesses.size(); ++a)
+    if (accesses[a].store && (found == kNone || itemsize(buffers[accesses[a].buffer]) < itemsize(buffers[accesses[found].buffer]))) found = a;
+  return found;
+}
+
+std::int64_t KernelIr::tiles(int dimension, std::int64_t extent) const {
+  if (sector > 0 && dimension == rank - 1) extent += columns_before();
+  return (extent + tile(dimension) - 1) / tile(dimension);
+}
+
 int KernelIr::transpose_threads() const {
   constexpr int kMany = 4096;
   std::size_t narrowest = 4;
   for (std::uint32_t a = 0; a < accesses.size(); ++a)
     if (crosses(a)) narrowest = std::min(narrowest, itemsize(buffers[accesses[a].buffer]));
-  const bool one_by_one = vector == 1 && narrowest >= (pixel < 0 ? 2 : 4);
-  return one_by_one && !stores_pixels() && tile_rows * tile_columns * pixel_values >= kMany ? 512 : 256;
+  const bool one_by_one = pixel < 0 || (vector == 1 && narrowest >= 4 && !stores_pixels());
+  return one_by_one && tile_rows * tile_columns * pixel_values >= kMany ? 512 : 256;
 }
 
 int KernelIr::transpose_registers() const {
   const int elements = tile_rows * tile_columns * pixel_values / transpose_threads();
   int sum = 0;
-  for (const Access& a : accesses)
-    if (a.buffer != kNone && !a.store) sum += elements * std::max(static_cast<int>(itemsize(buffers[a.buffer])), a.aligned ? 1 : 4) / 4;
+  for (std::uint32_t i = 0; i < accesses.size(); ++i) {
+    const Access& a = accesses[i];
+    if (a.buffer != kNone && !a.store) sum += elements * std::max(static_cast<int>(itemsize(buffers[a.buffer])), a.aligned || crosses(i) ? 1 : 4) / 4;
+  }
   return sum;
 }
 
@@ -464,6 +479,7 @@ std::string to_string(const KernelIr& ir) {
   if (ir.half_block) s += " half";
   if (ir.tile_rows > 1) s += fmt::format(" rows {}", ir.tile_rows);
   if (ir.tile_columns > 1) s += fmt::format(" columns {}", ir.tile_columns);
+  if (ir.sector > 0) s += fmt::format(" sector {}", ir.sector);
   if (ir.cross >= 0) s += fmt::format(" across {}", ir.cross);
   if (ir.pixel >= 0) s += fmt::format(" pixels {} of {}", ir.pixel, ir.pixel_values);
   s += "\n";

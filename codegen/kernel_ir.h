@@ -178,6 +178,9 @@ struct KernelIr {
   /// Steps: the same as Stencil, and the rows and columns of a work item on a CPU.
   int tile_rows = 1;
   int tile_columns = 1;                 ///< Transpose
+  /// Transpose, on a GPU, where rows of what is stored begin anywhere: elements of its narrowest store in a sector of memory. A
+  /// row of a tile begins up to that many earlier, where a sector does; so no sector is written in parts by two tiles. Else 0.
+  int sector = 0;
   /// Transpose, on a GPU: the dimension of a pixel's values, of which tiles have all; or -1 and 1.
   int pixel = -1, pixel_values = 1;
   int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous; Planes: the short one
@@ -218,6 +221,13 @@ struct KernelIr {
     if (dimension >= 0 && dimension == pixel) return pixel_values;
     return dimension >= 0 && dimension == row_dimension() ? tile_rows : 1;
   }
+  /// Transpose: the narrowest store, and columns by which a row of a tile begins earlier at most.
+  [[nodiscard]] std::uint32_t narrowest_store() const;
+  [[nodiscard]] int columns_before() const { return (sector + row_values() - 1) / row_values(); }
+  /// Values of a pixel that lie side by side where they are stored.
+  [[nodiscard]] int row_values() const { return stores_pixels() ? pixel_values : 1; }
+  /// Tiles along an outer dimension.
+  [[nodiscard]] std::int64_t tiles(int dimension, std::int64_t extent) const;
   /// Transpose: whether an access, or its pixels, are contiguous along `cross` and not along the last dimension.
   [[nodiscard]] bool crosses(std::uint32_t access) const {
     const Access& a = accesses[access];

@@ -25,7 +25,7 @@ std::uint64_t word(std::int64_t value) { return static_cast<std::uint64_t>(value
 std::uint64_t word(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
 std::int64_t tiles(const KernelIr& ir, const KernelArgs& args, int dimension) {
-  return (args.extents[dimension] + ir.tile(dimension) - 1) / ir.tile(dimension);
+  return ir.tiles(dimension, args.extents[dimension]);
 }
 
 /// The word of a slot that is the same at every run.

@@ -14,27 +14,37 @@ constexpr std::int64_t kShortOnCpu = 7;  // less than a vector
 constexpr int kMostRegisters = 64;      // for the elements that a thread loads
 constexpr std::int64_t kMostOnStack = 1 << 16;
 constexpr std::int64_t kSector = 32;    // bytes that memory writes at once
+constexpr int kMostInWord = 4, kWarp = 32;
 
 /// Rows and columns of a tile.
 struct Edges {
   int rows = 1, columns = 1;
 };
 
-/// What chooses a tile: bytes of the widest crossed element, values of a pixel, whether they are stored as planes, whether
-/// rows in memory begin with a sector, and whether they move in words.
+/// What chooses a tile: bytes of the widest crossed element, values of a pixel, whether they are stored as planes, and whether
+/// rows of it begin earlier, at sectors.
 struct TileOf {
   std::int64_t itemsize;
   int values;
-  bool to_planes, sectors, words;
+  bool to_planes, earlier;
 };
 
-/// Measured on an H200 and on a Zen 4: rows of a tile are 128 to 256 bytes; where rows in memory do not begin with a sector,
-/// longer ones have fewer parts of sectors.
+/// Measured on an H200: 32 KiB of narrow elements, so that few columns are read for two tiles, and lines have few parts of sectors.
 Edges edges_of(const TileOf& t) {
   switch (t.itemsize) {
-    case 1: return t.words ? Edges{128, 128} : Edges{64, 128};
-    case 2: return t.words && !t.sectors ? Edges{64, 128} : Edges{64, 64};
-    case 4: return t.sectors ? Edges{64, 64} : Edges{32, 256};
+    case 1: return {128, 256};
+    case 2: return {128, 128};
+    case 4: return {64, 64};
+    default: return {32, 32};
+  }
+}
+
+/// Measured on a Zen 4: what the first cache holds.
+Edges edges_on_cpu(const TileOf& t) {
+  switch (t.itemsize) {
+    case 1: return {128, 128};
+    case 2:
+    case 4: return {64, 64};
     default: return {32, 32};
   }
 }
@@ -42,13 +52,12 @@ Edges edges_of(const TileOf& t) {
 /// The same of pixels, measured on an H200: planes want long lines, and tiles are no larger than needed for that.
 Edges edges_of_pixels(const TileOf& t) {
   const bool many = t.values > 4;
-  if (t.itemsize < 4 && t.to_planes && !t.words) return {16, 256};
   switch (t.itemsize) {
     case 1:
       if (t.values > 3) return t.to_planes ? Edges{64, 64} : Edges{128, 32};
-      return t.to_planes || !t.words ? Edges{64, 128} : Edges{128, 64};
+      return t.to_planes ? Edges{64, 128} : Edges{128, 64};
     case 2: return !many ? Edges{64, 64} : t.to_planes ? Edges{32, 64} : Edges{64, 32};
-    case 4: return t.to_planes && !t.sectors ? Edges{t.values > 3 ? 8 : 16, 128} : Edges{32, t.values > 3 ? 32 : 64};
+    case 4: return many && t.to_planes && t.earlier ? Edges{8, 128} : Edges{32, t.values > 3 ? 32 : 64};
     default: return {many ? 16 : 32, 32};
   }
 }
@@ -66,7 +75,7 @@ class Transpose {
     KernelArgs args = args_;
     if (pixels) to_the_end(*pixels);
     else ir_.cross = rows;
-    if (target_.is_cuda()) choose_vector();
+    if (target_.is_cuda()) choose_vector(kMostInWord);
     if (!are_tiles() || !fits()) {
       ir_ = std::move(ir);
       args_ = std::move(args);
@@ -174,15 +183,18 @@ class Transpose {
   /// Chooses a tile that fits a thread block and its threads' registers, or a thread's stack.
   bool fits() {
     const bool gpu = target_.is_cuda();
-    const TileOf of{widest_crossed(), ir_.pixel_values, !ir_.stores_pixels(), !gpu || rows_are_sectors(), !gpu || ir_.vector > 1};
-    const Edges edges = ir_.pixel >= 0 ? edges_of_pixels(of) : edges_of(of);
+    const TileOf of{widest_crossed(), ir_.pixel_values, !ir_.stores_pixels(), ir_.sector > 0};
+    const Edges edges = !gpu ? edges_on_cpu(of) : ir_.pixel >= 0 ? edges_of_pixels(of) : edges_of(of);
     ir_.tile_rows = edges.rows;
     ir_.tile_columns = edges.columns;
     const auto too_large = [&] { return gpu ? shared_bytes() > target_.shared_bytes || ir_.transpose_registers() > kMostRegisters : shared_bytes() > kMostOnStack; };
     const int least = ir_.pixel >= 0 ? 16 : 32;
     while (too_large() && (ir_.tile_columns > least || ir_.tile_rows > least)) (ir_.tile_columns >= ir_.tile_rows ? ir_.tile_columns : ir_.tile_rows) /= 2;
     if (!gpu) ir_.tile_rows = ir_.tile_columns = std::min(ir_.tile_rows, ir_.tile_columns);
-    return !too_large();
+    const bool fit = !too_large();
+    const int half_lanes = 2 * ir_.tile_columns * ir_.row_values();
+    if (gpu && half_lanes < kWarp * ir_.vector) choose_vector(half_lanes / kWarp);  // a smaller tile keeps half of a warp busy
+    return fit;
   }
 
   [[nodiscard]] std::int64_t widest_crossed() const {
@@ -193,32 +205,32 @@ class Transpose {
   }
 
   [[nodiscard]] std::int64_t shared_bytes() const {
-    constexpr std::int64_t kPadding = 4;
+    constexpr std::int64_t kPadding = 8;
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
       if (is_crossed(i)) bytes += size(ir_.accesses[i]);
     const std::int64_t line = ir_.tile_rows * ir_.pixel_values, whole = ir_.pixel >= 0 ? (line + kShort - 1) / kShort * kShort : line;
-    return bytes * (whole + kPadding * ir_.pixel_values) * (ir_.tile_columns + kPadding);
+    return bytes * (whole + kPadding * ir_.pixel_values) * (ir_.tile_columns + ir_.columns_before() + kPadding);
   }
 
-  /// Whether every row of what is stored begins where a sector does.
-  [[nodiscard]] bool rows_are_sectors() const {
-    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
-      const Access& a = ir_.accesses[i];
-      if (a.store && args_.accesses[i].strides[ir_.cross] * size(a) % kSector != 0) return false;
-    }
-    return true;
-  }
-
-  /// Elements of less than four bytes move four bytes at a time where they are aligned: those of lines, those of rows.
-  void choose_vector() {
-    int v = std::max(1, 4 / static_cast<int>(widest_crossed()));
-    for (std::size_t a = 0; a < ir_.accesses.size() && v > 1; ++a)
-      if (ir_.accesses[a].store && !aligned(a, v)) v = 1;
-    ir_.vector = v;
+  /// Elements of less than four bytes move four bytes at a time: those of lines, those of rows. Where rows of what is stored do
+  /// not all begin with a sector, each has columns of its own that do; other accesses are aligned where they go along with it.
+  void choose_vector(int most) {
+    ir_.vector = std::clamp(kMostInWord / static_cast<int>(widest_crossed()), 1, std::max(most, 1));
+    const std::uint32_t narrowest = ir_.narrowest_store();
+    for (std::size_t a = 0; a < ir_.accesses.size(); ++a)
+      if (ir_.accesses[a].store && !aligned(a, args_.accesses[a], kSector / size(ir_.accesses[a]))) ir_.sector = static_cast<int>(kSector / size(ir_.accesses[narrowest]));
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
-      const int word = is_crossed(a) ? 4 / static_cast<int>(size(ir_.accesses[a])) : v;
-      ir_.accesses[a].aligned = word > 1 && runs(a) && aligned(a, word);
+      Access& access = ir_.accesses[a];
+      if (!runs(a)) continue;
+      AccessArgs args = args_.accesses[a];
+      const int word = is_crossed(a) ? 4 / static_cast<int>(size(access)) : ir_.vector;
+      if (!is_crossed(a) && ir_.sector > 0) {
+        const AccessArgs& first = args_.accesses[narrowest];
+        args.offset -= first.offset;
+        for (int d = 0; d < ir_.rank; ++d) args.strides[d] -= first.strides[d];
+      }
+      access.aligned = word > 1 && aligned(a, args, word);
     }
   }
 
@@ -230,8 +242,7 @@ class Transpose {
     return ir_.stores_pixels() ? a.pixels_along == ir_.rank - 1 : a.strides.back() == StrideClass::One;
   }
 
-  [[nodiscard]] bool aligned(std::size_t access, int v) const {
-    const AccessArgs& a = args_.accesses[access];
+  [[nodiscard]] bool aligned(std::size_t access, const AccessArgs& a, std::int64_t v) const {
     const Access& of = ir_.accesses[access];
     const int along = of.pixels_along >= 0 ? of.pixels_along : is_crossed(access) ? ir_.cross : ir_.rank - 1;
     if (a.offset % v != 0) return false;

@@ -68,14 +68,16 @@ std::vector<TileWriter::Load> TileWriter::buffer_loads() const {
 }
 
 /// A term is linear along rows or along columns: it holds in the tile where it holds at both ends.
-std::string TileWriter::whole() const {
-  const int last_row = ir_.tile(ir_.row_dimension()) - 1, last_column = ir_.tile(ir_.rank - 1) - 1;
-  std::string text = fmt::format("rows == {} && columns == {}", last_row + 1, last_column + 1);
+std::string TileWriter::whole(const Box& box) const {
+  std::string text = fmt::format("rows == {} && columns == {}", box.last_row + 1, box.last_column + 1);
+  if (box.first_row < 0) text += " && row > 0";
+  if (box.first_column < 0) text += " && column > 0";
+  const std::string first_row = std::to_string(box.first_row), first_column = std::to_string(box.first_column);
   for (const Guard& g : ir_.guards) {
     for (const GuardTerm& term : g.terms) {
-      text += " && " + holds(term, "0", "0");
-      if (along_columns(term.access) && last_column > 0) text += " && " + holds(term, "0", std::to_string(last_column));
-      if (along_rows(term.access) && last_row > 0) text += " && " + holds(term, std::to_string(last_row), "0");
+      text += " && " + holds(term, along_rows(term.access) ? first_row : "0", along_columns(term.access) ? first_column : "0");
+      if (along_columns(term.access) && box.last_column > 0) text += " && " + holds(term, "0", std::to_string(box.last_column));
+      if (along_rows(term.access) && box.last_row > 0) text += " && " + holds(term, std::to_string(box.last_row), "0");
     }
   }
   return text;
@@ -91,7 +93,7 @@ void TileWriter::place() {
   out_.close(";");
 }
 
-void TileWriter::find() {
+void TileWriter::find(const Box& box) {
   const int rank = ir_.rank, row_dimension = ir_.row_dimension();
   out_.line("$O i = ($O)number;");
   std::vector<std::string> indices(static_cast<std::size_t>(rank), "i");
@@ -103,16 +105,15 @@ void TileWriter::find() {
     out_.line(fmt::format("i = q{};", d));
     indices[static_cast<std::size_t>(d)] = fmt::format("i{}", d);
   }
-  const auto along = [&](const char* what, int dimension) {
+  const auto along = [&](const char* what, int dimension, int size) {
     std::string& index = indices[static_cast<std::size_t>(dimension)];
-    const int size = ir_.tile(dimension);
-    out_.line(fmt::format("const $O {} = {} * {};", what, index, size));
+    out_.line(fmt::format("const $O {} = {} * {};", what, index, ir_.tile(dimension)));
     out_.line(fmt::format("const int {0}s = (int)(p.e{1} - {0} < {2} ? p.e{1} - {0} : {2});", what, dimension, size));
     index = what;
   };
   if (ir_.pixel >= 0) indices[static_cast<std::size_t>(ir_.pixel)] = "0";
-  along("column", rank - 1);
-  if (row_dimension >= 0) along("row", row_dimension);
+  along("column", rank - 1, box.last_column + 1);
+  if (row_dimension >= 0) along("row", row_dimension, box.last_row + 1);
   else out_.line("const int rows = 1;");
   out_.line("$N_at t;");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)

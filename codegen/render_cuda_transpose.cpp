@@ -7,6 +7,11 @@
 // row. Where the values of a pixel lie side by side, a line has all of them, elsewhere they have lines of their own. What does
 // not change from line to line is computed before the first: only so is this as fast as memory.
 //
+// Elements of less than a word move in words. A line that begins inside of one is read in the words that cover it, and
+// lies in shared memory as far behind the beginning of a word as in memory; of words that reach beyond what the array has
+// of the line, its elements alone are read. A row whose memory begins inside of a sector has columns of its own: they begin where
+// the sector does, up to ir.sector elements before the tile's, so that no sector is written in parts by two thread blocks.
+//
 // Lines in shared memory are padded so that reading across meets every bank. Where elements are narrow, a thread reads as
 // many neighbouring lines as its word has elements: lines are dealt by that, so that those which a warp reads at once are neighbours.
 #include <algorithm>
@@ -18,22 +23,25 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-constexpr int kWarp = 32;
+constexpr int kWarp = 32, kMostInWord = 4;
 
 /// Neighbouring elements of less than a word in one: those that are wanted.
-constexpr std::string_view kWord = R"(template <class W, class T> __device__ __forceinline__ W $N_word(const T* from, tarry_u32 wanted) {
-  constexpr int n = sizeof(W) / sizeof(T);
-  if (wanted == (1u << n) - 1) return *(const W*)from;
-  W word = 0;
-#pragma unroll
-  for (int j = 0; j < n; ++j) if (wanted >> j & 1u) word |= ((W)from[j] & (W)((1ull << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
+constexpr std::string_view kWord = R"(template <class T> __device__ __forceinline__ tarry_u32 $N_word(const T* from, tarry_u32 wanted) {
+  constexpr int n = 4 / sizeof(T);
+  if (wanted == (1u << n) - 1) return *(const tarry_u32*)from;
+  tarry_u32 word = 0;
+#pragma unroll 1
+  for (int j = 0; j < n; ++j) if (wanted >> j & 1u) word |= ((tarry_u32)from[j] & ((1u << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
   return word;
 })";
+
+/// Elements from where a word begins, or a sector.
+constexpr std::string_view kPast = R"(template <int bytes, class T> __device__ __forceinline__ int $N_past(const T* p) { return (int)((tarry_u64)p % bytes / sizeof(T)); })";
 
 class Writer final : public TileWriter {
  public:
   explicit Writer(const KernelIr& ir)
-      : TileWriter(ir), warps_(ir.transpose_threads() / kWarp), vector_(ir.vector), values_(ir.pixel_values), pixels_(ir.stores_pixels()), loads_(buffer_loads()) {}
+      : TileWriter(ir), warps_(ir.transpose_threads() / kWarp), vector_(ir.vector), values_(ir.pixel_values), before_(ir.columns_before()), pixels_(ir.stores_pixels()), loads_(buffer_loads()) {}
 
   KernelSource run() {
     place();
@@ -52,32 +60,39 @@ class Writer final : public TileWriter {
   [[nodiscard]] int line_values(const Load& l) const { return access(l.access).pixels_along >= 0 ? values_ : 1; }
   [[nodiscard]] int column_lines(const Load& l) const { return values_ / line_values(l); }
   [[nodiscard]] int line(const Load& l) const { return ir_.tile_rows * line_values(l); }
-  [[nodiscard]] int word_elements(const Load& l) const { return is_crossed(l) && access(l.access).aligned ? 4 / size(l) : 1; }
+  [[nodiscard]] int word_elements(const Load& l) const { return std::max(1, 4 / size(l)); }
   [[nodiscard]] int lane_words(const Load& l) const { return divide_up(line(l), kWarp * word_elements(l)); }
-  [[nodiscard]] int warp_columns() const { return divide_up(ir_.tile_columns, warps_); }
-  /// Of a row: values of a pixel in it, rows of the tile's rows, elements, words of a lane, rows of a warp.
-  [[nodiscard]] int row_values() const { return pixels_ ? values_ : 1; }
-  [[nodiscard]] int row() const { return ir_.tile_columns * row_values(); }
+  [[nodiscard]] int columns() const { return ir_.tile_columns + before_; }
+  [[nodiscard]] int warp_columns() const { return divide_up(columns(), warps_); }
+  /// Whether lines begin inside of words. Then each has a word more, which threads read one by one.
+  [[nodiscard]] bool shifted(const Load& l) const { return is_crossed(l) && word_elements(l) > 1 && !access(l.access).aligned; }
+  [[nodiscard]] int thread_lines(const Load& l) const { return divide_up(lines(l), warps_ * kWarp); }
+  /// Of a row: values of a pixel in it, elements, words of a lane, rows of a warp; the first rows of a warp, which begin each in
+  /// its own way, and those behind each of them, which begin like it.
+  [[nodiscard]] int row() const { return ir_.tile_columns * ir_.row_values(); }
   [[nodiscard]] int row_words() const { return divide_up(row(), kWarp * vector_); }
   [[nodiscard]] int warp_rows() const { return divide_up(ir_.tile_rows, warps_); }
+  [[nodiscard]] int first_rows() const { return std::clamp(ir_.sector / warps_, 1, warp_rows()); }
+  [[nodiscard]] int later_rows() const { return warp_rows() / first_rows(); }
 
   /// Where neighbouring elements of a row are in different lines, and a thread has some.
   [[nodiscard]] bool dealt(const Load& l) const { return vector_ > 1 && !(pixels_ && line_values(l) > 1); }
-  [[nodiscard]] int lines(const Load& l) const { return ir_.tile_columns * column_lines(l); }
+  [[nodiscard]] int lines(const Load& l) const { return columns() * column_lines(l); }
   /// Elements from line to line. An odd number of words meets every bank; where a row's neighbours are a pixel's values, then
   /// those of the next line, the banks go on where the last line's values end.
   [[nodiscard]] int pitch(const Load& l) const {
-    const int word = std::max(1, 4 / size(l));
-    int words = divide_up(line(l), word);
+    const int word = word_elements(l);
+    int words = divide_up(line(l), word) + (shifted(l) ? 1 : 0);
     if (word == 1 && pixels_ && line_values(l) > 1)
       while (words % kWarp != line_values(l)) ++words;
     else if (words % 2 == 0) ++words;
     return words * word;
   }
   /// Where the line of column y, and of its value c if it is for that alone, lies.
-  [[nodiscard]] std::string slot(const Load& l) const {
-    const std::string number = column_lines(l) > 1 ? fmt::format("y * {} + c", values_) : std::string("y");
-    return dealt(l) ? fmt::format("({0}) % {1} * {2} + ({0}) / {1}", number, vector_, divide_up(lines(l), vector_)) : number;
+  [[nodiscard]] std::string slot(const Load& l, const std::string& y = "y") const {
+    std::string number = before_ > 0 ? fmt::format("(tarry_u32)({} + {})", y, before_) : "(tarry_u32)" + y;
+    if (column_lines(l) > 1) number = fmt::format("({} * {} + c)", number, values_);
+    return dealt(l) ? fmt::format("{0} % {1} * {2} + {0} / {1}", number, vector_, divide_up(lines(l), vector_)) : number;
   }
 
   const Load& load_of(std::uint32_t a) const { return *std::find_if(loads_.begin(), loads_.end(), [&](const Load& x) { return x.access == a; }); }
@@ -85,20 +100,35 @@ class Writer final : public TileWriter {
   [[nodiscard]] int width(const Load& l) const { return along_columns(l.access) || (pixels_ && along_values(l.access)) ? vector_ : 1; }
   [[nodiscard]] bool along_values(std::uint32_t a) const { return ir_.pixel >= 0 && access(a).strides[static_cast<std::size_t>(ir_.pixel)] != StrideClass::Zero; }
 
+  /// The first column of a warp.
+  [[nodiscard]] std::string first_column() const { return before_ > 0 ? fmt::format("(warp - {})", before_) : std::string("warp"); }
+  /// The address of the first element of the line of column y.
+  [[nodiscard]] std::string line_start(const Load& l, const std::string& y) const {
+    return sum_text(fmt::format("t.a{}", l.access), offset(l.access, "0", y, line_values(l) > 1 ? "0" : "c"));
+  }
   [[nodiscard]] std::string loaded(const Instr& in) const override {
     const Load& l = load_of(in.index);
     if (!is_crossed(l)) return fmt::format("x{}[n][{}]", in.index, width(l) > 1 ? "j" : "0");
     const std::string element = line_values(l) > 1 ? fmt::format("r * {} + c", values_) : std::string("r");
-    return fmt::format("s.s{}[{}][{}]", in.index, slot(l), element);
+    return fmt::format("s.s{}[{}][{}]", in.index, slot(l), shifted(l) ? fmt::format("$N_past<4>({}) + {}", line_start(l, "y"), element) : element);
   }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return fmt::format("(whole || ({}))", all_hold(guard, "r", "y")); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "y", "c"); }
   [[nodiscard]] std::string result_index(std::uint32_t) const override { return "j"; }
 
+  /// Terms of a guard that columns decide, or all others; with " && " before each.
+  [[nodiscard]] std::string terms(std::uint32_t guard, bool of_columns, const std::string& at) const {
+    std::string all;
+    if (guard == kNone) return all;
+    for (const GuardTerm& term : ir_.guards[guard].terms)
+      if (along_columns(term.access) == of_columns) all += " && " + holds(term, of_columns ? "0" : at, of_columns ? at : "0");
+    return all;
+  }
+
   void shared() {
     out_.open("struct alignas(16) $N_shared");
     for (const Load& l : loads_)
-      if (is_crossed(l)) out_.line(fmt::format("{} s{}[{}][{}];", type(l.access), l.access, divide_up(lines(l), vector_) * vector_, pitch(l)));
+      if (is_crossed(l)) out_.line(fmt::format("alignas(16) {} s{}[{}][{}];", type(l.access), l.access, divide_up(lines(l), vector_) * vector_, pitch(l)));
     out_.close(";");
   }
 
@@ -106,62 +136,68 @@ class Writer final : public TileWriter {
     out_.label("#pragma unroll");
     out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", name, count));
   }
-
-  /// Threads and warps beyond a line of `elements`, and beyond the `count` of what warps take in turn, have nothing.
-  void skip_unless(int elements, int word, const char* taken, int count) {
-    std::string there;
-    if (elements % (kWarp * word) != 0) there += fmt::format("e < {}", elements);
-    if (count % warps_ != 0) there += fmt::format("{}{} < {}", there.empty() ? "" : " && ", taken, count);
-    if (!there.empty()) out_.line(fmt::format("if (!({})) continue;", there));
+  void close(int count) {
+    while (count-- > 0) out_.close();
   }
 
-  /// Opens the loops over what a thread has of a crossed load: a column y and elements from e on of its line c.
-  void lines_of(const Load& l) {
+  /// Opens the loops over what a thread has of a crossed load: elements from e on of a column's line c; then over columns y.
+  void words_of(const Load& l) {
     loop("c", column_lines(l));
     loop("k", lane_words(l));
+  }
+  void columns_of(const Load& l) {
     loop("i", warp_columns());
-    out_.line(fmt::format("const int y = warp + i * {}, e = (lane + k * {}) * {}, n = (c * {} + k) * {} + i;", warps_, kWarp, word_elements(l), lane_words(l), warp_columns()));
-    skip_unless(line(l), word_elements(l), "y", ir_.tile_columns);
+    out_.line(fmt::format("const int y = warp + {}, n = (c * {} + k) * {} + i;", sum_text(fmt::format("i * {}", warps_), before_ > 0 ? fmt::format("-{}", before_) : "0"), lane_words(l), warp_columns()));
+    if (columns() % warps_ != 0) out_.line(fmt::format("if (y >= {}) continue;", ir_.tile_columns));
   }
-  /// The same of rows: a row r, elements from e on, of values c where those have rows of their own.
-  void rows_of() {
-    loop("v", values_ / row_values());
+  /// Opens the loops over rows r and their elements from e on, of values c where those have rows of their own. A row begins
+  /// `past` elements behind the beginning of a sector.
+  void rows_of(std::uint32_t guard) {
+    loop("v", values_ / ir_.row_values());
+    loop("g", first_rows());
+    if (ir_.sector > 0) {
+      const std::uint32_t a = ir_.narrowest_store();
+      out_.line(fmt::format("const int past = $N_past<{}>({});", ir_.sector * static_cast<int>(itemsize(ir_.buffers[access(a).buffer])),
+                            sum_text(fmt::format("t.a{}", a), offset(a, fmt::format("(warp + g * {})", warps_), "0", pixels_ ? "0" : "v"))));
+    }
     loop("k", row_words());
-    loop("i", warp_rows());
-    out_.line(fmt::format("const int r = warp + i * {}, e = (lane + k * {}) * {}, n = (v * {} + k) * {} + i;", warps_, kWarp, vector_, row_words(), warp_rows()));
-    skip_unless(row(), vector_, "r", ir_.tile_rows);
-  }
-  void end() {
-    out_.close();
-    out_.close();
-    out_.close();
+    out_.line(fmt::format("const int e = (lane + k * {}) * {}{};", kWarp, vector_, ir_.sector > 0 ? " - past" : ""));
+    if (row() % (kWarp * vector_) != 0) out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, vector_, row()));
+    out_.line(fmt::format("tarry_u32 there = {}u;", (1u << vector_) - 1));
+    out_.open("if (!whole)");
+    out_.line("there = 0;");
+    loop("j", vector_);
+    element();
+    out_.line(fmt::format("if ({} && y < columns{}) there |= 1u << j;", before_ > 0 ? "y >= before" : "y >= 0", terms(guard, true, "y")));
+    close(2);
+    loop("i", later_rows());
+    out_.line(fmt::format("const int r = warp + (i * {0} + g) * {1}, n = ((v * {0} + g) * {2} + k) * {3} + i;", first_rows(), warps_, row_words(), later_rows()));
+    if (ir_.tile_rows % warps_ != 0) out_.line(fmt::format("if (r >= {}) continue;", ir_.tile_rows));
   }
   /// Column and value of element j of a row.
   void element() {
-    out_.line(pixels_ ? fmt::format("const int y = (e + j) / {0}, c = (e + j) % {0};", values_) : std::string("const int y = e + j, c = v;"));
+    if (!pixels_) return out_.line("const int y = e + j, c = v;");
+    if (before_ == 0) return out_.line(fmt::format("const int y = (e + j) / {0}, c = (e + j) % {0};", values_));
+    out_.line(fmt::format("const tarry_u32 f = (tarry_u32)(e + j + {});", before_ * values_));
+    out_.line(fmt::format("const int y = (int)(f / {0}) - {1}, c = (int)(f % {0});", values_, before_));
   }
 
   void tile() {
-    if (std::any_of(loads_.begin(), loads_.end(), [&](const Load& l) { return word_elements(l) > 1; })) out_.label(kWord);
+    const auto is_word = [&](const Load& l) { return is_crossed(l) && word_elements(l) > 1; };
+    const auto is_shifted = [&](const Load& l) { return shifted(l); };
+    if (std::any_of(loads_.begin(), loads_.end(), is_word)) out_.label(kWord);
+    if (ir_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), is_shifted)) out_.label(kPast);
     out_.label("template <bool whole>");
-    out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, $N_shared& s, int rows, int columns)");
+    out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, $N_shared& s, int above, int before, int rows, int columns)");
     out_.line("const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);");
-    for (const bool crossed : {true, false}) {
-      for (const Load& l : loads_) {
-        if (is_crossed(l) != crossed) continue;
-        if (crossed) load_lines(l);
-        else load_rows(l);
-      }
-    }
-    for (const Load& l : loads_) {
-      if (!is_crossed(l)) continue;
-      lines_of(l);
-      const std::string to = fmt::format("s.s{}[{}][e]", l.access, slot(l));
-      out_.line(fmt::format("{} = x{}[n];", word_elements(l) == 1 ? to : fmt::format("*({}*)&{}", word(l), to), l.access));
-      end();
-    }
+    for (const Load& l : loads_)
+      if (is_crossed(l)) load_lines(l);
+    for (const Load& l : loads_)
+      if (!is_crossed(l)) load_rows(l);
+    for (const Load& l : loads_)
+      if (is_crossed(l)) put_lines(l);
     out_.line("__syncthreads();");
-    rows_of();
+    rows_of(kNone);
     out_.line("if (!whole && r >= rows) continue;");
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store) out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, vector_));
@@ -169,94 +205,133 @@ class Writer final : public TileWriter {
     element();
     point();
     out_.close();
-    wanted(kNone);
     for (const Instr& in : ir_.instrs)
-      if (in.kind == InstrKind::Store) move_row("put", in.index, fmt::format("y{}", in.index));
-    end();
-    out_.close();
-  }
-
-  /// Bits of the elements of a row that exist, where a guard holds.
-  void wanted(std::uint32_t guard) {
-    out_.line(fmt::format("tarry_u32 wanted = {}u;", (1u << vector_) - 1));
-    out_.open("if (!whole)");
-    out_.line("wanted = 0;");
-    loop("j", vector_);
-    element();
-    const std::string held = guard == kNone ? std::string() : " && " + all_hold(guard, "r", "y");
-    out_.line(fmt::format("if (r < rows && y < columns{}) wanted |= 1u << j;", held));
-    out_.close();
+      if (in.kind == InstrKind::Store) move_row("put", in.index, "there", fmt::format("y{}", in.index));
+    close(4);
     out_.close();
   }
 
   /// What a thread takes of a line at once.
   [[nodiscard]] std::string word(const Load& l) const { return word_elements(l) > 1 ? "tarry_u32" : type(l.access); }
 
+  /// Bits of the elements from e on that the array has of a line, and that rows do not guard.
+  void there_of(const Load& l) {
+    const int values = line_values(l), word = word_elements(l);
+    out_.line(fmt::format("tarry_u32 there = {}u;", (1u << word) - 1));
+    out_.open("if (!whole)");
+    out_.line("there = 0;");
+    const std::string row = values == 1 ? std::string("(e + j)") : fmt::format("((e + j + {0}) / {1} - {2})", word * values, values, word);
+    loop("j", word);
+    out_.line(fmt::format("if (e + j >= {} && e + j < rows{}{}) there |= 1u << j;", shifted(l) ? "above" : "0", values > 1 ? fmt::format(" * {}", values) : "", terms(l.guard, false, row)));
+    close(2);
+  }
+  [[nodiscard]] std::string column_there(const Load& l) const {
+    return fmt::format("whole || ({} && y < columns{})", before_ > 0 ? "y >= before" : "y >= 0", terms(l.guard, true, "y"));
+  }
+
   void load_lines(const Load& l) {
     out_.line(fmt::format("{} x{}[{}] = {{}};", word(l), l.access, column_lines(l) * lane_words(l) * warp_columns()));
-    lines_of(l);
-    out_.line(fmt::format("tarry_u32 wanted = {}u;", (1u << word_elements(l)) - 1));
-    out_.open("if (!whole)");
-    out_.line("wanted = 0;");
-    const std::string row = line_values(l) > 1 ? fmt::format("(e + j) / {}", values_) : std::string("e + j");
-    const std::string held = l.guard == kNone ? std::string() : " && " + all_hold(l.guard, row, "y");
-    loop("j", word_elements(l));
-    out_.line(fmt::format("if ({} < rows && y < columns{}) wanted |= 1u << j;", row, held));
+    words_of(l);
+    out_.line(fmt::format("const {}* from = {};", type(l.access), line_start(l, first_column())));
+    out_.line(fmt::format("const int e = (lane + k * {}) * {}{};", kWarp, word_elements(l), shifted(l) ? " - $N_past<4>(from)" : ""));
+    if (line(l) % (kWarp * word_elements(l)) != 0) out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, word_elements(l), line(l)));
+    there_of(l);
+    out_.line("from += e;");
+    columns_of(l);
+    if (word_elements(l) > 1) out_.line(fmt::format("if ({}) x{}[n] = $N_word(from, there);", column_there(l), l.access));
+    else out_.line(fmt::format("if (there != 0 && ({})) x{}[n] = *from;", column_there(l), l.access));
+    out_.line(fmt::format("from += {};", offset(l.access, "0", std::to_string(warps_))));
+    close(3);
+    if (!shifted(l)) return;
+    out_.line(fmt::format("tarry_u32 z{}[{}] = {{}};", l.access, thread_lines(l)));
+    last_words(l);
+    out_.line(fmt::format("const {}* from = {};", type(l.access), line_start(l, "y")));
+    out_.line(fmt::format("const int e = {} - $N_past<4>(from);", line(l)));
+    there_of(l);
+    out_.line(fmt::format("if (e < {} && ({})) z{}[i] = $N_word(from + e, there);", line(l), column_there(l), l.access));
     out_.close();
+  }
+  /// Opens the loop over the lines of which a thread has the last word: of column y, and of its value c if it is for that alone.
+  void last_words(const Load& l) {
+    const int threads = warps_ * kWarp;
+    loop("i", thread_lines(l));
+    out_.line(fmt::format("const int n = (int)threadIdx.x + i * {};", threads));
+    if (lines(l) % threads != 0) out_.line(fmt::format("if (n >= {}) continue;", lines(l)));
+    const std::string column = column_lines(l) > 1 ? fmt::format("n / {}", values_) : std::string("n");
+    out_.line(fmt::format("const int y = {}{}, c = {};", column, before_ > 0 ? fmt::format(" - {}", before_) : "", column_lines(l) > 1 ? fmt::format("n % {}", values_) : "0"));
+  }
+
+  void put_lines(const Load& l) {
+    const auto put = [&](const std::string& to, const std::string& value) {
+      out_.line(fmt::format("{} = {};", word_elements(l) == 1 ? "*" + to : "*(tarry_u32*)" + to, value));
+    };
+    words_of(l);
+    out_.line(fmt::format("const int e = (lane + k * {}) * {};", kWarp, word_elements(l)));
+    if (line(l) % (kWarp * word_elements(l)) != 0) out_.line(fmt::format("if (e >= {}) continue;", line(l)));
+    out_.line(fmt::format("{}* to = &s.s{}[{}][e];", type(l.access), l.access, slot(l, first_column())));
+    columns_of(l);
+    put("to", fmt::format("x{}[n]", l.access));
+    out_.line(fmt::format("to += {};", warps_ * column_lines(l) / (dealt(l) ? vector_ : 1) * pitch(l)));
+    close(3);
+    if (!shifted(l)) return;
+    last_words(l);
+    put(fmt::format("&s.s{}[{}][{}]", l.access, slot(l), line(l)), fmt::format("z{}[i]", l.access));
     out_.close();
-    const std::string start = line_values(l) > 1 ? sum_text(offset(l.access, "0", "y"), "e") : offset(l.access, "e", "y", "c");
-    const std::string from = sum_text(fmt::format("t.a{}", l.access), start);
-    if (word_elements(l) > 1) out_.line(fmt::format("x{}[n] = $N_word<{}>({}, wanted);", l.access, word(l), from));
-    else out_.line(fmt::format("if (wanted) x{}[n] = *({});", l.access, from));
-    end();
   }
 
   void load_rows(const Load& l) {
-    const int count = values_ / row_values() * row_words() * warp_rows();
+    const int count = values_ / ir_.row_values() * row_words() * warp_rows();
     out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(l.access), l.access, count, width(l)));
-    rows_of();
-    wanted(l.guard);
-    if (width(l) == vector_) move_row("get", l.access, fmt::format("x{}[n]", l.access));
-    else out_.line(fmt::format("if (wanted) x{0}[n][0] = t.a{0}[{1}];", l.access, offset(l.access, "r", "0", pixels_ ? "0" : "v")));
-    end();
+    rows_of(l.guard);
+    out_.line(fmt::format("if (!whole && !(r < rows{})) continue;", terms(l.guard, false, "r")));
+    if (width(l) == vector_) move_row("get", l.access, "there", fmt::format("x{}[n]", l.access));
+    else out_.line(fmt::format("if (there) x{0}[n][0] = t.a{0}[{1}];", l.access, offset(l.access, "r", "0", pixels_ ? "0" : "v")));
+    close(4);
   }
 
   /// Elements of a row of the tile.
-  void move_row(const char* how, std::uint32_t a, const std::string& own) {
+  void move_row(const char* how, std::uint32_t a, const char* wanted, const std::string& own) {
     const bool runs = pixels_ ? access(a).pixels_along == ir_.rank - 1 : access(a).strides.back() == StrideClass::One;
     if (runs && (vector_ == 1 || access(a).aligned)) {
       const std::string start = pixels_ ? sum_text(offset(a, "r", "0"), "e") : offset(a, "r", "e", "v");
-      return move(a, how, start, own);
+      return out_.line(fmt::format("$N_{}<{}, {}>({}, {}, {});", how, type(a), vector_, sum_text(fmt::format("t.a{}", a), start), wanted, own));
     }
     loop("j", vector_);
     element();
     const std::string memory = fmt::format("t.a{}[{}]", a, offset(a, "r", "y", "c")), value = own + "[j]";
     const bool stores = how == std::string_view("put");
-    out_.line(fmt::format("if (wanted >> j & 1u) {} = {};", stores ? memory : value, stores ? value : memory));
+    out_.line(fmt::format("if ({} >> j & 1u) {} = {};", wanted, stores ? memory : value, stores ? value : memory));
     out_.close();
-  }
-
-  void move(std::uint32_t a, const char* how, const std::string& start, const std::string& own) {
-    out_.line(fmt::format("$N_{}<{}, {}>({}, wanted, {});", how, type(a), vector_, sum_text(fmt::format("t.a{}", a), start), own));
   }
 
   /// That a multiprocessor must have registers for.
   [[nodiscard]] int threads_at_once() const {
     constexpr int kFew = 24;
-    return ir_.transpose_registers() <= kFew ? 768 : 512;
+    constexpr std::size_t kLittle = 6;  // instructions
+    if (ir_.transpose_registers() > kFew) return 512;
+    if (warps_ * kWarp == 256) return 768;
+    return ir_.instrs.size() <= kLittle ? 1536 : 1024;
   }
 
   void entry() {
     out_.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) $N(const __grid_constant__ struct $N_params p)", warps_ * kWarp, threads_at_once() / (warps_ * kWarp)));
     out_.line("__shared__ $N_shared s;");
     out_.line("const tarry_i64 number = blockIdx.x;");
-    find();
-    out_.line(fmt::format("if ({}) $N_tile<true>(p, t, s, rows, columns);", whole()));
-    out_.line("else $N_tile<false>(p, t, s, rows, columns);");
+    Box box = tile_box();
+    box.first_column = -before_;
+    if (std::any_of(loads_.begin(), loads_.end(), [&](const Load& l) { return shifted(l); })) {  // words reach beyond a line
+      box.first_row -= kMostInWord - 1;
+      box.last_row += kMostInWord;
+    }
+    find(box);
+    out_.line(fmt::format("const int above = row > 0 ? {} : 0, before = column > 0 ? {} : 0;", box.first_row, box.first_column));
+    for (const char* is_whole : {"true", "false"})
+      out_.line(fmt::format("{} $N_tile<{}>(p, t, s, above, before, rows, columns);", is_whole == std::string_view("true") ? fmt::format("if ({})", whole(box)) : "else", is_whole));
     out_.close();
   }
 
   const int warps_, vector_, values_;
+  const int before_;   ///< columns by which rows begin earlier at most
   const bool pixels_;  ///< whether stores have pixels side by side
   const std::vector<Load> loads_;
 };

@@ -26,6 +26,30 @@ Maker many(std::int64_t rows, std::int64_t columns) {
   return m;
 }
 
+/// A box of a matrix, transposed.
+Maker turned_slice(const Dims& shape, const Dims& start, const Dims& extents, Dtype d) {
+  Maker m;
+  m.g.roots = {permuted(m, slice(m, m.leaf(shape, d), start, extents), {1, 0})};
+  return m;
+}
+
+/// A box of x replaced by a box of a transposed one, which begins as far from its first element.
+Maker turned_into(const Dims& shape, const Dims& start, const Dims& extents, Dtype d) {
+  Maker m;
+  const GraphEdge x = m.leaf(shape, d), v = slice(m, m.leaf({shape[1] + 3, shape[0] + 2}, d), {start[1], start[0]}, {extents[1], extents[0]});
+  m.g.roots = {m.update(m.map(Op::Add, {x, x}), permuted(m, v, {1, 0}), start)};
+  return m;
+}
+
+/// A matrix and a transposed one of another width: their sum, and that as float32, in two arrays.
+Maker two_widths(std::int64_t rows, std::int64_t columns, Dtype d) {
+  Maker m;
+  const GraphEdge a = m.leaf({rows, columns}, Dtype::Float16), b = m.leaf({columns + 1, rows + 1}, d);
+  const GraphEdge sum = m.map(Op::Add, {m.map(Op::Cast, {a}, float32), m.map(Op::Cast, {permuted(m, slice(m, b, {1, 1}, {columns, rows}), {1, 0})}, float32)});
+  m.g.roots = {m.map(Op::Cast, {sum}, Dtype::Float16), sum};
+  return m;
+}
+
 /// A box of x replaced by a transposed array.
 Maker placed(std::int64_t rows, std::int64_t columns) {
   Maker m;
@@ -109,11 +133,35 @@ TEST_CASE("transpose: elements of every width", "[transpose]") {
   check_c_bits(graphs, Schedule::Transpose);
 }
 
-TEST_CASE("transpose: small elements move in words where they are aligned", "[transpose]") {
-  CHECK(lowered(permute({128, 256}, {1, 0}, Dtype::UInt8)).ir.vector == 4);
-  CHECK(lowered(permute({130, 256}, {1, 0}, Dtype::UInt8)).ir.vector == 1);
-  CHECK(lowered(permute({130, 256}, {1, 0}, Dtype::Float16)).ir.vector == 2);
-  CHECK(lowered(permute({128, 256}, {1, 0})).ir.vector == 1);
+TEST_CASE("transpose: small elements move in words, and rows begin with sectors", "[transpose]") {
+  const auto row = [](const Dims& shape, Dtype d) {
+    const KernelIr ir = lowered(permute(shape, {1, 0}, d)).ir;
+    return std::tuple{ir.vector, ir.sector, ir.accesses[0].aligned};
+  };
+  CHECK(row({128, 256}, Dtype::UInt8) == std::tuple{4, 0, true});
+  CHECK(row({130, 256}, Dtype::UInt8) == std::tuple{4, 32, true});
+  CHECK(row({128, 255}, Dtype::UInt8) == std::tuple{4, 0, false});
+  CHECK(row({144, 256}, Dtype::Float16) == std::tuple{2, 0, true});
+  CHECK(row({130, 255}, Dtype::Float16) == std::tuple{2, 16, false});
+  CHECK(row({128, 256}, float32) == std::tuple{1, 0, false});
+  CHECK(row({129, 256}, float32) == std::tuple{1, 8, false});
+  CHECK(row({129, 256}, float64) == std::tuple{1, 4, false});
+}
+
+TEST_CASE("transpose: matrices that begin anywhere, of rows that do", "[transpose]") {
+  std::vector<Maker> graphs;
+  for (const auto& [d, big] : {std::pair<Dtype, std::int64_t>{Dtype::UInt8, 400}, {Dtype::Float16, 280}, {Dtype::Int64, 135}, {Dtype::Int32, 150}, {Dtype::Float64, 90}})
+    for (std::int64_t first = 0; first < 5; ++first) {
+      graphs.push_back(turned_slice({big + 1, 2 * big - 3}, {first, 3 * first}, {big - 5, 2 * big - 19}, d));
+      graphs.push_back(turned_slice({40 + first, 300}, {first, 1}, {39, 270 + first}, d));
+      graphs.push_back(turned_into({310 + first, 170}, {2, first}, {299, 160 - first}, d));
+    }
+  for (const Dtype d : {Dtype::UInt8, Dtype::Float16, Dtype::Float64})
+    for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{257, 383}, {130, 511}, {300, 34}}) {
+      graphs.push_back(transpose_add(rows, columns, d));
+      graphs.push_back(two_widths(rows, columns, d));
+    }
+  check_bits(graphs, Schedule::Transpose);
 }
 
 TEST_CASE("transpose: images whose rows and columns change places", "[transpose]") {
@@ -204,13 +252,14 @@ TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
 TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
   TARRY_REQUIRE_NVRTC();
   check_compiles({transpose_add(128, 256), many(128, 256), placed(128, 256), permute({128, 256}, {1, 0}, Dtype::UInt8),
-                  permute({129, 255}, {1, 0}, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64),
+                  permute({129, 255}, {1, 0}, Dtype::UInt8), turned_slice({300, 300}, {1, 3}, {131, 257}, Dtype::Float16), turned_into({300, 300}, {1, 3}, {131, 257}, Dtype::UInt8), two_widths(257, 383, Dtype::UInt8), transpose_add(129, 257, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64),
                   permute({72, 160, 3}, {1, 0, 2}, Dtype::UInt8), permute({4, 72, 160}, {2, 1, 0}), permute({72, 160, 3}, {2, 1, 0}, Dtype::Float16),
                   permute({72, 161, 2}, {1, 0, 2}, Dtype::Float64), permute({72, 160, 8}, {1, 0, 2}, Dtype::UInt8), permute({72, 160, 8}, {2, 1, 0}, Dtype::Float64), permute({7, 72, 160}, {2, 1, 0}), normalised(64, 128, 3, {1, 0, 2}), normalised(67, 45, 4, {2, 1, 0}), placed_pixels(64, 128, 3)});
 }
 
 TEST_CASE("transpose: golden text", "[transpose]") {
   check_golden("render_cuda_transpose", transpose_add(128, 256));
+  check_golden("render_cuda_transpose_odd", permute({129, 255}, {1, 0}, Dtype::UInt8));
   check_golden("render_cuda_transpose_pixels", normalised(64, 128, 3, {1, 0, 2}));
   check_golden("render_c_transpose", transpose_add(128, 256), "x86-64-v3");
 }
@@ -222,6 +271,7 @@ TEST_CASE("transpose: the verifier refuses tiles that are none", "[transpose]") 
   refused([](KernelIr& ir) { ir.cross = 1; });
   refused([](KernelIr& ir) { ir.tile_rows = 12; });
   refused([](KernelIr& ir) { ir.tile_columns = 12; });
+  refused([](KernelIr& ir) { ir.sector = 12; });
   refused([](KernelIr& ir) { ir.accesses.back().strides.back() = codegen::StrideClass::Any; });
   refused([](KernelIr& ir) { ir.pixel_values = 3; });
   refused([](KernelIr& ir) { ir.accesses.back().pixels_along = 1; });

@@ -39,28 +39,32 @@ struct ENTRY_at {
   float* a2;
 };
 struct alignas(16) ENTRY_shared {
-  float s1[64][65];
+  alignas(16) float s1[64][65];
 };
 template <bool whole>
-__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int rows, int columns) {
+__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int above, int before, int rows, int columns) {
   const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
   float x1[8] = {};
 #pragma unroll
   for (int c = 0; c < 1; ++c) {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
+      const float* from = t.a1 + warp * p.t1_1;
+      const int e = (lane + k * 32) * 1;
+      tarry_u32 there = 1u;
+      if (!whole) {
+        there = 0;
+#pragma unroll
+        for (int j = 0; j < 1; ++j) {
+          if (e + j >= 0 && e + j < rows) there |= 1u << j;
+        }
+      }
+      from += e;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int y = warp + i * 16, e = (lane + k * 32) * 1, n = (c * 2 + k) * 4 + i;
-        tarry_u32 wanted = 1u;
-        if (!whole) {
-          wanted = 0;
-#pragma unroll
-          for (int j = 0; j < 1; ++j) {
-            if (e + j < rows && y < columns) wanted |= 1u << j;
-          }
-        }
-        if (wanted) x1[n] = *(t.a1 + e + y * p.t1_1);
+        const int y = warp + i * 16, n = (c * 2 + k) * 4 + i;
+        if (there != 0 && (whole || (y >= 0 && y < columns))) x1[n] = *from;
+        from += 16 * p.t1_1;
       }
     }
   }
@@ -68,20 +72,25 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
 #pragma unroll
   for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int k = 0; k < 2; ++k) {
+    for (int g = 0; g < 1; ++g) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp + i * 16, e = (lane + k * 32) * 1, n = (v * 2 + k) * 4 + i;
-        tarry_u32 wanted = 1u;
+      for (int k = 0; k < 2; ++k) {
+        const int e = (lane + k * 32) * 1;
+        tarry_u32 there = 1u;
         if (!whole) {
-          wanted = 0;
+          there = 0;
 #pragma unroll
           for (int j = 0; j < 1; ++j) {
             const int y = e + j, c = v;
-            if (r < rows && y < columns) wanted |= 1u << j;
+            if (y >= 0 && y < columns) there |= 1u << j;
           }
         }
-        ENTRY_get<float, 1>(t.a0 + r * p.t0_0 + e, wanted, x0[n]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int r = warp + (i * 1 + g) * 16, n = ((v * 1 + g) * 2 + k) * 4 + i;
+          if (!whole && !(r < rows)) continue;
+          ENTRY_get<float, 1>(t.a0 + r * p.t0_0 + e, there, x0[n]);
+        }
       }
     }
   }
@@ -89,10 +98,13 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
   for (int c = 0; c < 1; ++c) {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
+      const int e = (lane + k * 32) * 1;
+      float* to = &s.s1[(tarry_u32)warp][e];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int y = warp + i * 16, e = (lane + k * 32) * 1, n = (c * 2 + k) * 4 + i;
-        s.s1[y][e] = x1[n];
+        const int y = warp + i * 16, n = (c * 2 + k) * 4 + i;
+        *to = x1[n];
+        to += 1040;
       }
     }
   }
@@ -100,35 +112,39 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
 #pragma unroll
   for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int k = 0; k < 2; ++k) {
+    for (int g = 0; g < 1; ++g) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp + i * 16, e = (lane + k * 32) * 1, n = (v * 2 + k) * 4 + i;
-        if (!whole && r >= rows) continue;
-        float y2[1];
-#pragma unroll
-        for (int j = 0; j < 1; ++j) {
-          const int y = e + j, c = v;
-          const float v0 = x0[n][0];
-          const float v1 = s.s1[y][r];
-          const float v2 = v0 + v1;
-          y2[j] = v2;
-        }
-        tarry_u32 wanted = 1u;
+      for (int k = 0; k < 2; ++k) {
+        const int e = (lane + k * 32) * 1;
+        tarry_u32 there = 1u;
         if (!whole) {
-          wanted = 0;
+          there = 0;
 #pragma unroll
           for (int j = 0; j < 1; ++j) {
             const int y = e + j, c = v;
-            if (r < rows && y < columns) wanted |= 1u << j;
+            if (y >= 0 && y < columns) there |= 1u << j;
           }
         }
-        ENTRY_put<float, 1>(t.a2 + r * p.t2_0 + e, wanted, y2);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int r = warp + (i * 1 + g) * 16, n = ((v * 1 + g) * 2 + k) * 4 + i;
+          if (!whole && r >= rows) continue;
+          float y2[1];
+#pragma unroll
+          for (int j = 0; j < 1; ++j) {
+            const int y = e + j, c = v;
+            const float v0 = x0[n][0];
+            const float v1 = s.s1[(tarry_u32)y][r];
+            const float v2 = v0 + v1;
+            y2[j] = v2;
+          }
+          ENTRY_put<float, 1>(t.a2 + r * p.t2_0 + e, there, y2);
+        }
       }
     }
   }
 }
-extern "C" __global__ void __launch_bounds__(512, 1) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant__ struct ENTRY_params p) {
   __shared__ ENTRY_shared s;
   const tarry_i64 number = blockIdx.x;
   tarry_u32 i = (tarry_u32)number;
@@ -143,6 +159,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) ENTRY(const __grid_constant
   t.a0 = p.a0 + row * p.t0_0 + column;
   t.a1 = p.a1 + row + column * p.t1_1;
   t.a2 = p.a2 + row * p.t2_0 + column;
-  if (rows == 64 && columns == 64) ENTRY_tile<true>(p, t, s, rows, columns);
-  else ENTRY_tile<false>(p, t, s, rows, columns);
+  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
+  if (rows == 64 && columns == 64) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
+  else ENTRY_tile<false>(p, t, s, above, before, rows, columns);
 }

@@ -56,37 +56,41 @@ struct ENTRY_at {
   float* a7;
 };
 struct alignas(16) ENTRY_shared {
-  tarry_u8 s0[32][100];
+  alignas(16) tarry_u8 s0[32][100];
 };
-template <class W, class T> __device__ __forceinline__ W ENTRY_word(const T* from, tarry_u32 wanted) {
-  constexpr int n = sizeof(W) / sizeof(T);
-  if (wanted == (1u << n) - 1) return *(const W*)from;
-  W word = 0;
-#pragma unroll
-  for (int j = 0; j < n; ++j) if (wanted >> j & 1u) word |= ((W)from[j] & (W)((1ull << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
+template <class T> __device__ __forceinline__ tarry_u32 ENTRY_word(const T* from, tarry_u32 wanted) {
+  constexpr int n = 4 / sizeof(T);
+  if (wanted == (1u << n) - 1) return *(const tarry_u32*)from;
+  tarry_u32 word = 0;
+#pragma unroll 1
+  for (int j = 0; j < n; ++j) if (wanted >> j & 1u) word |= ((tarry_u32)from[j] & ((1u << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
   return word;
 }
 template <bool whole>
-__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int rows, int columns) {
+__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int above, int before, int rows, int columns) {
   const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
   tarry_u32 x0[4] = {};
 #pragma unroll
   for (int c = 0; c < 1; ++c) {
 #pragma unroll
     for (int k = 0; k < 1; ++k) {
+      const tarry_u8* from = t.a0 + warp * p.t0_2;
+      const int e = (lane + k * 32) * 4;
+      if ((lane + k * 32) * 4 >= 96) continue;
+      tarry_u32 there = 15u;
+      if (!whole) {
+        there = 0;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          if (e + j >= 0 && e + j < rows * 3) there |= 1u << j;
+        }
+      }
+      from += e;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int y = warp + i * 8, e = (lane + k * 32) * 4, n = (c * 1 + k) * 4 + i;
-        if (!(e < 96)) continue;
-        tarry_u32 wanted = 15u;
-        if (!whole) {
-          wanted = 0;
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            if ((e + j) / 3 < rows && y < columns) wanted |= 1u << j;
-          }
-        }
-        x0[n] = ENTRY_word<tarry_u32>(t.a0 + y * p.t0_2 + e, wanted);
+        const int y = warp + i * 8, n = (c * 1 + k) * 4 + i;
+        if (whole || (y >= 0 && y < columns)) x0[n] = ENTRY_word(from, there);
+        from += 8 * p.t0_2;
       }
     }
   }
@@ -94,21 +98,26 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
 #pragma unroll
   for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int k = 0; k < 1; ++k) {
+    for (int g = 0; g < 1; ++g) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp + i * 8, e = (lane + k * 32) * 4, n = (v * 1 + k) * 4 + i;
-        if (!(e < 96)) continue;
-        tarry_u32 wanted = 15u;
+      for (int k = 0; k < 1; ++k) {
+        const int e = (lane + k * 32) * 4;
+        if ((lane + k * 32) * 4 >= 96) continue;
+        tarry_u32 there = 15u;
         if (!whole) {
-          wanted = 0;
+          there = 0;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
-            if (r < rows && y < columns) wanted |= 1u << j;
+            if (y >= 0 && y < columns) there |= 1u << j;
           }
         }
-        if (wanted) x1[n][0] = t.a1[r];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
+          if (!whole && !(r < rows)) continue;
+          if (there) x1[n][0] = t.a1[r];
+        }
       }
     }
   }
@@ -116,24 +125,29 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
 #pragma unroll
   for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int k = 0; k < 1; ++k) {
+    for (int g = 0; g < 1; ++g) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp + i * 8, e = (lane + k * 32) * 4, n = (v * 1 + k) * 4 + i;
-        if (!(e < 96)) continue;
-        tarry_u32 wanted = 15u;
+      for (int k = 0; k < 1; ++k) {
+        const int e = (lane + k * 32) * 4;
+        if ((lane + k * 32) * 4 >= 96) continue;
+        tarry_u32 there = 15u;
         if (!whole) {
-          wanted = 0;
+          there = 0;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
-            if (r < rows && y < columns) wanted |= 1u << j;
+            if (y >= 0 && y < columns) there |= 1u << j;
           }
         }
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const int y = (e + j) / 3, c = (e + j) % 3;
-          if (wanted >> j & 1u) x2[n][j] = t.a2[y];
+        for (int i = 0; i < 4; ++i) {
+          const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
+          if (!whole && !(r < rows)) continue;
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            const int y = (e + j) / 3, c = (e + j) % 3;
+            if (there >> j & 1u) x2[n][j] = t.a2[y];
+          }
         }
       }
     }
@@ -142,24 +156,29 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
 #pragma unroll
   for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int k = 0; k < 1; ++k) {
+    for (int g = 0; g < 1; ++g) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp + i * 8, e = (lane + k * 32) * 4, n = (v * 1 + k) * 4 + i;
-        if (!(e < 96)) continue;
-        tarry_u32 wanted = 15u;
+      for (int k = 0; k < 1; ++k) {
+        const int e = (lane + k * 32) * 4;
+        if ((lane + k * 32) * 4 >= 96) continue;
+        tarry_u32 there = 15u;
         if (!whole) {
-          wanted = 0;
+          there = 0;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
-            if (r < rows && y < columns) wanted |= 1u << j;
+            if (y >= 0 && y < columns) there |= 1u << j;
           }
         }
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const int y = (e + j) / 3, c = (e + j) % 3;
-          if (wanted >> j & 1u) x3[n][j] = t.a3[c];
+        for (int i = 0; i < 4; ++i) {
+          const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
+          if (!whole && !(r < rows)) continue;
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            const int y = (e + j) / 3, c = (e + j) % 3;
+            if (there >> j & 1u) x3[n][j] = t.a3[c];
+          }
         }
       }
     }
@@ -168,21 +187,26 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
 #pragma unroll
   for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int k = 0; k < 1; ++k) {
+    for (int g = 0; g < 1; ++g) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp + i * 8, e = (lane + k * 32) * 4, n = (v * 1 + k) * 4 + i;
-        if (!(e < 96)) continue;
-        tarry_u32 wanted = 15u;
+      for (int k = 0; k < 1; ++k) {
+        const int e = (lane + k * 32) * 4;
+        if ((lane + k * 32) * 4 >= 96) continue;
+        tarry_u32 there = 15u;
         if (!whole) {
-          wanted = 0;
+          there = 0;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
-            if (r < rows && y < columns) wanted |= 1u << j;
+            if (y >= 0 && y < columns) there |= 1u << j;
           }
         }
-        ENTRY_get<tarry_f16, 4>(t.a6 + r * p.t6_0 + e, wanted, x6[n]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
+          if (!whole && !(r < rows)) continue;
+          ENTRY_get<tarry_f16, 4>(t.a6 + r * p.t6_0 + e, there, x6[n]);
+        }
       }
     }
   }
@@ -190,11 +214,14 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
   for (int c = 0; c < 1; ++c) {
 #pragma unroll
     for (int k = 0; k < 1; ++k) {
+      const int e = (lane + k * 32) * 4;
+      if (e >= 96) continue;
+      tarry_u8* to = &s.s0[(tarry_u32)warp][e];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int y = warp + i * 8, e = (lane + k * 32) * 4, n = (c * 1 + k) * 4 + i;
-        if (!(e < 96)) continue;
-        *(tarry_u32*)&s.s0[y][e] = x0[n];
+        const int y = warp + i * 8, n = (c * 1 + k) * 4 + i;
+        *(tarry_u32*)to = x0[n];
+        to += 800;
       }
     }
   }
@@ -202,45 +229,49 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
 #pragma unroll
   for (int v = 0; v < 1; ++v) {
 #pragma unroll
-    for (int k = 0; k < 1; ++k) {
+    for (int g = 0; g < 1; ++g) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp + i * 8, e = (lane + k * 32) * 4, n = (v * 1 + k) * 4 + i;
-        if (!(e < 96)) continue;
-        if (!whole && r >= rows) continue;
-        float y5[4];
-        float y7[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const int y = (e + j) / 3, c = (e + j) % 3;
-          const tarry_u8 v0 = s.s0[y][r * 3 + c];
-          const float v1 = tarry_astype_u8_f32(v0);
-          const float v2 = x1[n][0];
-          const float v3 = v1 * v2;
-          const float v4 = x2[n][j];
-          const float v5 = v3 * v4;
-          const float v6 = x3[n][j];
-          const float v7 = v5 * v6;
-          const tarry_i64 v8 = t.o4 + c;
-          const float v9 = tarry_astype_i64_f32(v8);
-          const float v10 = v7 + v9;
-          y5[j] = v10;
-          const tarry_f16 v12 = x6[n][j];
-          const float v13 = tarry_astype_f16_f32(v12);
-          const float v14 = v13 + v10;
-          y7[j] = v14;
-        }
-        tarry_u32 wanted = 15u;
+      for (int k = 0; k < 1; ++k) {
+        const int e = (lane + k * 32) * 4;
+        if ((lane + k * 32) * 4 >= 96) continue;
+        tarry_u32 there = 15u;
         if (!whole) {
-          wanted = 0;
+          there = 0;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
-            if (r < rows && y < columns) wanted |= 1u << j;
+            if (y >= 0 && y < columns) there |= 1u << j;
           }
         }
-        ENTRY_put<float, 4>(t.a5 + r * p.t5_0 + e, wanted, y5);
-        ENTRY_put<float, 4>(t.a7 + r * p.t7_0 + e, wanted, y7);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
+          if (!whole && r >= rows) continue;
+          float y5[4];
+          float y7[4];
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            const int y = (e + j) / 3, c = (e + j) % 3;
+            const tarry_u8 v0 = s.s0[(tarry_u32)y][r * 3 + c];
+            const float v1 = tarry_astype_u8_f32(v0);
+            const float v2 = x1[n][0];
+            const float v3 = v1 * v2;
+            const float v4 = x2[n][j];
+            const float v5 = v3 * v4;
+            const float v6 = x3[n][j];
+            const float v7 = v5 * v6;
+            const tarry_i64 v8 = t.o4 + c;
+            const float v9 = tarry_astype_i64_f32(v8);
+            const float v10 = v7 + v9;
+            y5[j] = v10;
+            const tarry_f16 v12 = x6[n][j];
+            const float v13 = tarry_astype_f16_f32(v12);
+            const float v14 = v13 + v10;
+            y7[j] = v14;
+          }
+          ENTRY_put<float, 4>(t.a5 + r * p.t5_0 + e, there, y5);
+          ENTRY_put<float, 4>(t.a7 + r * p.t7_0 + e, there, y7);
+        }
       }
     }
   }
@@ -265,6 +296,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
   t.a5 = p.a5 + row * p.t5_0 + column * p.t5_2;
   t.a6 = p.a6 + row * p.t6_0 + column * p.t6_2;
   t.a7 = p.a7 + row * p.t7_0 + column * p.t7_2;
-  if (rows == 32 && columns == 32) ENTRY_tile<true>(p, t, s, rows, columns);
-  else ENTRY_tile<false>(p, t, s, rows, columns);
+  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
+  if (rows == 32 && columns == 32) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
+  else ENTRY_tile<false>(p, t, s, above, before, rows, columns);
 }
