@@ -121,7 +121,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       break;
     case Schedule::ReduceOuter:
       TARRY_ASSERT(args.reduced > 32);
-      g.outer_tiles = divide_up(outer, outer_tile(ir).narrow() ? args.extents[ir.rank - 1] : outer_tile(ir).columns());
+      g.outer_tiles = divide_up(outer, outer_tile(ir).narrow() ? std::max<std::int64_t>(args.extents[ir.rank - 1], 1) : outer_tile(ir).columns());
       cut_columns(g, blocks, outer_tile(ir));
       break;
     case Schedule::ReduceCrossed:

@@ -82,7 +82,7 @@ void add_compiler_rows(ErrorRows& rows) {
   });
   rows.at_evaluate(ErrorCode::CompileError, {"cannot write /", "kernels.c", "No space left", "TMPDIR", kFormula}, [] {
     const Scope on_cpu(cpu);
-    const Setting cache("TARRY_CACHE_DIR", "off");
+    const Setting cache("TARRY_CACHE_DIR", "off"), whole("TARRY_DISABLE", "prebuilt");  // which would be written before, and is not needed
     (void)runtime::c_compiler();
     fault::arm(Site::File, 2);  // the first is the directory
     evaluate(unheard_of());

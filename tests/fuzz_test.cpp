@@ -83,6 +83,24 @@ TEST_CASE("fuzz: random graphs agree on the GPU", "[fuzz][cuda]") {
   require_agreement(environment("TARRY_FUZZ_GRAPHS", 1000), tarry::cuda(0));
 }
 
+TEST_CASE("fuzz: random graphs have plans for GPUs that are not here", "[fuzz]") {
+  const std::uint64_t first = environment("TARRY_FUZZ_SEED", first_seed());
+  for (std::uint64_t seed = first; seed < first + environment("TARRY_FUZZ_GRAPHS", kGraphs) / 4; ++seed) {
+    INFO("seed " << seed);
+    const Program p = generate(seed);
+    Arrays arrays = make_inputs(p);
+    for (const Statement& s : p.statements) arrays.values.push_back(record(s, arrays.values));
+    std::vector<const tarry::Array*> outputs;
+    for (const int v : p.outputs) outputs.push_back(&arrays.values[static_cast<std::size_t>(v)]);
+    for (const char* target : {"sm_75", "sm_90"}) CHECK(tarry::detail::plan(outputs, target, {}).counters().nodes >= 0);
+  }
+}
+
+TEST_CASE("plan: sums and variances of columns of which there are none, for GPUs that are not here", "[fuzz]") {
+  const tarry::Array x = tarry::zeros({100, 0}) + 1.0f;
+  for (const char* target : {"sm_75", "sm_90"}) CHECK(tarry::plan_for(target, tarry::sum(x, 0), tarry::var(x, 0)).counters().kernels <= 1);
+}
+
 TEST_CASE("fusion: a reduction of a reduction along extents of 1 reads finished results", "[fuzz][graph]") {
   Program p;
   p.inputs = {input(tarry::float32, {1, 1, 5})};
