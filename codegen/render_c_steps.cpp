@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -47,11 +48,18 @@ class StepsWriter {
     place_tile(w_);
     w_.bases('b', kPoint, outer_indices(ir_, fmt::format("i{}", ir_.rank - 1)), "0");
     w_.open(fmt::format("for (tarry_i64 row = {}; row < rows + {}; ++row)", -all.top, all.bottom));
+    std::set<int> lengths;
+    for (const StepsRing& r : rings_) lengths.insert(r.rows);
+    for (const int rows : lengths)
+      for (int k = 0; k < rows; ++k) w_.line(fmt::format("const tarry_i64 {} = (row + {}) % {};", place(rows, k), rows * kAhead + k, rows));
     for (int stage = 0; stage < ir_.stages(); ++stage) row(stage);
     w_.close();
     w_.close();
     w_.close();
   }
+
+  /// Where a ring of `rows` rows has the one `by` rows from the current one.
+  static std::string place(int rows, int by) { return fmt::format("at{}_{}", rows, ((by % rows) + rows) % rows); }
 
   /// A row of a stage: its place, and a call.
   void row(int stage) {
@@ -68,7 +76,7 @@ class StepsWriter {
       w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, at, ""));
       arguments += fmt::format(", a{}", a);
     }
-    for (const Line& l : lines(stage)) arguments += fmt::format(", k{}[(y + {}) % {}] + {}", l.ring->value, l.ring->rows * kAhead + l.row, l.ring->rows, l.first);
+    for (const Line& l : lines(stage)) arguments += fmt::format(", k{}[{}] + {}", l.ring->value, place(l.ring->rows, l.row - rows_behind(ir_, stage)), l.first);
     w_.line(fmt::format("{}_row{}(p, columns + {}{});", kEntryName, function_of_[static_cast<std::size_t>(stage)], h.left + h.right, arguments));
     w_.close();
     w_.close();

@@ -61,7 +61,8 @@ Array leaf(Dtype dtype, const Shape& shape) {
 /// Functions of elements.
 void functions(Sources& all, const Array& x) {
   for (const Array& f : {exp(x), expm1(x), log(x), log1p(x), log2(x), log10(x), sin(x), cos(x), tan(x), asin(x), acos(x), atan(x), sinh(x), cosh(x), tanh(x), asinh(x),
-                         acosh(x), atanh(x), erf(x), sigmoid(x), atan2(x, x), hypot(x, x), logaddexp(x, x), pow(x, x), pow(x, 2.5)})
+                         acosh(x), atanh(x), erf(x), sigmoid(x), atan2(x, x), hypot(x, x), logaddexp(x, x), pow(x, x), pow(x, 2.5),
+                         sqrt(exp(x)), rsqrt(exp(x))})
     all.add({f});
 }
 
@@ -99,6 +100,15 @@ void rows(Sources& all, const Array& x) {
   all.add({centred / std(x, 1, {.keepdims = true})});
 }
 
+/// Between each point of one set and each of another.
+void distances(Sources& all, const Array& a, const Array& b) {
+  const Array d = sum(square(a - b), 2);
+  all.add({exp(-d)});
+  all.add({sum(exp(-d), 1)});
+  all.add({min(d, 1)});
+  all.add({argmin(d, 1)});
+}
+
 void scans(Sources& all, const Array& x, int axis) {
   for (const bool computed : {false, true}) {
     const Array v = computed ? x * x : x;
@@ -123,8 +133,9 @@ void add_all(Sources& all) {
     reductions(all, leaf(dtype, {5'000'000}), {});
     scans(all, leaf(dtype, {5'000'000}), 0);
     if (is_floating(dtype)) functions(all, leaf(dtype, {1000}));
-    const Array square = leaf(dtype, {2000, 2000});
-    all.add({square + matrix_transpose(square)});
+    if (is_floating(dtype)) distances(all, leaf(dtype, {1000, 1, 16}), leaf(dtype, {1, 1000, 16}));
+    const Array matrix = leaf(dtype, {2000, 2000});
+    all.add({matrix + matrix_transpose(matrix)});
   }
 }
 

@@ -192,13 +192,17 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
     const tarry_i64 b4 = p->o4 + i1;
     float* const b5 = p->a5 + i0 * t5_0 + i1;
     for (tarry_i64 row = -3; row < rows + 3; ++row) {
+      const tarry_i64 at1_0 = (row + 4096) % 1;
+      const tarry_i64 at3_0 = (row + 12288) % 3;
+      const tarry_i64 at3_1 = (row + 12289) % 3;
+      const tarry_i64 at3_2 = (row + 12290) % 3;
       {
         const tarry_i64 y = row - 0;
         if (y >= -3 && y < rows + 3) {
           const float* const a0 = b0 + y * t0_0 + (-3);
           const tarry_i64 a1 = b1 + y;
           const tarry_i64 a2 = b2 + (-3);
-          ENTRY_row0(p, columns + 6, a0, a1, a2, k0[(y + 12288) % 3] + 0);
+          ENTRY_row0(p, columns + 6, a0, a1, a2, k0[at3_0] + 0);
         }
       }
       {
@@ -206,7 +210,7 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
         if (y >= -2 && y < rows + 2) {
           const tarry_i64 a3 = b3 + y;
           const tarry_i64 a4 = b4 + (-2);
-          ENTRY_row1(p, columns + 4, a3, a4, k0[(y + 12288) % 3] + 1, k0[(y + 12287) % 3] + 1, k0[(y + 12289) % 3] + 1, k16[(y + 12288) % 3] + 0);
+          ENTRY_row1(p, columns + 4, a3, a4, k0[at3_2] + 1, k0[at3_1] + 1, k0[at3_0] + 1, k16[at3_2] + 0);
         }
       }
       {
@@ -214,7 +218,7 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
         if (y >= -1 && y < rows + 1) {
           const tarry_i64 a3 = b3 + y;
           const tarry_i64 a4 = b4 + (-1);
-          ENTRY_row1(p, columns + 2, a3, a4, k16[(y + 12288) % 3] + 1, k16[(y + 12287) % 3] + 1, k16[(y + 12289) % 3] + 1, k31[(y + 12288) % 3] + 0);
+          ENTRY_row1(p, columns + 2, a3, a4, k16[at3_1] + 1, k16[at3_0] + 1, k16[at3_2] + 1, k31[at3_1] + 0);
         }
       }
       {
@@ -222,14 +226,14 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
         if (y >= 0 && y < rows + 0) {
           const tarry_i64 a3 = b3 + y;
           const tarry_i64 a4 = b4;
-          ENTRY_row1(p, columns + 0, a3, a4, k31[(y + 12288) % 3] + 1, k31[(y + 12287) % 3] + 1, k31[(y + 12289) % 3] + 1, k46[(y + 4096) % 1] + 0);
+          ENTRY_row1(p, columns + 0, a3, a4, k31[at3_0] + 1, k31[at3_2] + 1, k31[at3_1] + 1, k46[at1_0] + 0);
         }
       }
       {
         const tarry_i64 y = row - 3;
         if (y >= 0 && y < rows + 0) {
           float* const a5 = b5 + y * t5_0;
-          ENTRY_row4(p, columns + 0, a5, k46[(y + 4096) % 1] + 0);
+          ENTRY_row4(p, columns + 0, a5, k46[at1_0] + 0);
         }
       }
     }
