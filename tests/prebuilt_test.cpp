@@ -1,9 +1,11 @@
 // Shared texts that the library brings along as machine code: which ones, and that nobody sees it in a result.
 #include "codegen/prebuilt.h"
 
+#include "runtime/c_compiler.h"
 #include "runtime/prebuilt.h"
 #include "tests/child.h"
 #include "tests/devices.h"
+#include "tests/elf_sections.h"
 #include "tests/sample_results.h"
 #include "tests/tile_kernels.h"
 
@@ -89,6 +91,21 @@ TEST_CASE("prebuilt: the unit of a row sum has little but its own text", "[codeg
   CHECK(own.ends_with(kernel.kernel));
   CHECK(own.size() < whole.size());
   CHECK(own.find("static TARRY_PLAIN __attribute__((noinline)) float tarry_sum_f32") == std::string::npos);
+}
+
+TEST_CASE("prebuilt: a kernel that is linked with it needs no library and no symbol of the machine", "[codegen][runtime]") {
+  if (!kBuilt || ta::runtime::c_compiler().program.empty()) TARRY_SKIP("nothing is linked here");
+  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    const ta::graph::Target& target = *ta::graph::find_target(level);
+    const KernelSource kernel = row_kernel(ta::graph::Op::Max, target);
+    const std::vector<const KernelSource*> unit{&kernel};
+    const ta::runtime::Prebuilt prebuilt = ta::runtime::prebuilt_for(target);
+    const ta::runtime::LinkedText linked{ta::codegen::join_unit(unit, target, [&](const SharedText& text) { return prebuilt.holds(text); }), prebuilt.object};
+    const std::string image = ta::runtime::compile_c("not C", linked, ta::runtime::c_flags(target), ta::runtime::c_compiler(target)).image;
+    INFO(level);
+    CHECK(elf_needs(image).empty());
+    CHECK(image.size() < 40'000);  // the functions that are called, not all
+  }
 }
 
 TARRY_CHILD(prints_digests) {
