@@ -34,9 +34,8 @@ CWriter::Loop pointwise_loop(const CWriter& w) {
   for (Value v = 0; v < w.ir.instrs.size(); ++v)
     if (w.ir.instrs[v].region != Region::Loop) loop.values.push_back(v);
   loop.runs = true;
-  // A choice is one instruction of the compiler's and three where vectors are written out.
-  const bool chooses = std::any_of(loop.values.begin(), loop.values.end(), [&](Value v) { return w.ir.instrs[v].kind == InstrKind::Compute && w.ir.instrs[v].op == Op::Where; });
-  loop.vectors = !chooses && w.has_vectors(loop);
+  loop.is_long = w.ir.rank < 2;
+  loop.vectors = w.has_vectors(loop);
   return loop;
 }
 

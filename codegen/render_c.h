@@ -13,6 +13,10 @@ namespace tarry::codegen {
 
 inline constexpr int kPart = 256;  ///< points between which those that follow are asked for, or for which functions are called
 
+inline bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
+/// Whether an operand is spelt as an element of an array.
+inline bool is_element(const std::string& text) { return text.ends_with("]"); }
+
 /// The axis that an inner loop runs along.
 enum class Axis { LastOuter, Reduced };
 
@@ -35,7 +39,8 @@ class CWriter : public CodeWriter {
     bool runs = false;                                ///< long functions are called for a few hundred elements at once
     std::set<Value> drawn = {};                       ///< words that a part has drawn
     bool is_part = false;                             ///< of at most kPart iterations
-    bool is_piece = false;                            ///< of a part of a loop with runs
+    bool is_long = false;                             ///< no more than the elements of a vector are left, once in many
+    bool overruns = false;                            ///< what it reads and writes goes on for a vector beyond its end
     bool vectors = false;                             ///< has_vectors(), and they are to be written out
   };
 
@@ -81,8 +86,10 @@ class CWriter : public CodeWriter {
   struct Vectors;
   [[nodiscard]] Vectors vectors_of(const Loop& loop) const;
   [[nodiscard]] bool is_vector_loop(const Loop& loop) const;
+  [[nodiscard]] std::vector<Value> needed(const Loop& loop) const;
   void run_vectors(const Loop& loop);
   void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
+  std::string vector_value(Value v, const Loop& loop, int bytes, const Operand& operand);
   struct Runs;
   [[nodiscard]] Runs runs_of(const Loop& loop, bool has_tail) const;
   [[nodiscard]] Runs small_runs_of(const Loop& loop, bool has_tail) const;

@@ -20,7 +20,10 @@ bool is_arithmetic(const Instr& instr) {
 
 bool is_single(const Instr& instr) { return instr.op == Op::Negative || instr.op == Op::Abs || instr.op == Op::Square; }
 
-bool is_element(const std::string& text) { return text.ends_with("]"); }
+constexpr int kMasked = 64;  // bytes of vectors that x86 compares into a bit for each element
+
+/// The number of a comparison in x86's instructions, where NaNs raise nothing.
+int predicate(Op op) { return op == Op::Less ? 17 : op == Op::LessEqual ? 18 : op == Op::GreaterEqual ? 29 : 30; }
 
 /// The vector that begins at an array's element.
 std::string vector_from(const std::string& element, std::string_view type = "const vector") {
@@ -97,18 +100,44 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
 
 bool CWriter::is_vector_loop(const Loop& l) const { return vectors_of(l).dtype != Dtype::Bool; }
 
-/// Vectors as wide as they are, then of 16 bytes, then single elements; where a loop is a piece of a part, which is a multiple of any
-/// vector but for the last one, no narrow ones.
-void CWriter::run_vectors(const Loop& l) {
-  const Vectors vectors = vectors_of(l);
+/// Of a loop's values those that its results are made of; where guards are constants, the other side of a choice is not.
+std::vector<Value> CWriter::needed(const Loop& l) const {
+  std::set<Value> found;
+  std::vector<Value> open;
+  for (const auto& [to, v] : l.kept) open.push_back(v);
+  for (const Value v : l.values)
+    if (ir.instrs[v].kind == InstrKind::Store) open.push_back(v);
+  while (!open.empty()) {
+    const Value v = open.back();
+    open.pop_back();
+    const Instr& instr = ir.instrs[v];
+    if (std::find(l.values.begin(), l.values.end(), v) == l.values.end() || !found.insert(v).second) continue;
+    const Instr* const condition = instr.kind == InstrKind::Compute && instr.op == Op::Where ? &ir.instrs[instr.args[0]] : nullptr;
+    const std::string holds = condition != nullptr && condition->kind == InstrKind::Inside ? holds_.at(condition->index) : "";
+    for (std::size_t k = 0; k < instr.args.size(); ++k)
+      if (instr.args[k] != kNone && !(k == 2 && holds == "1") && !(k == 1 && holds == "0")) open.push_back(instr.args[k]);
+  }
+  return {found.begin(), found.end()};
+}
+
+/// Vectors as wide as they are, then of 16 bytes, then single elements; of long loops no narrow ones.
+void CWriter::run_vectors(const Loop& all) {
+  Loop l = all;
+  l.values = needed(all);
+  Vectors vectors = vectors_of(all);
+  std::erase_if(vectors.alike, [&](Value v) {
+    return std::ranges::none_of(l.kept, [v](const auto& k) { return k.second == v; }) &&
+           std::ranges::none_of(l.values, [&](Value user) { return std::ranges::find(ir.instrs[user].args, v) != ir.instrs[user].args.end(); });
+  });
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
   line(fmt::format("tarry_i64 {} = {};", l.i, l.from));
-  for (int bytes = vector_bytes_; bytes >= 16; bytes = bytes > 16 && !l.is_piece ? 16 : 0) {
+  for (int bytes = vector_bytes_; bytes >= 16; bytes = bytes > 16 && !l.is_long && !l.overruns ? 16 : 0) {
     open("");
     vector_loop(l, vectors, bytes);
     close();
   }
+  if (l.overruns) return;
   open(fmt::format("for (; {0} < {1}; ++{0})", l.i, l.to));
   line("TARRY_SCALAR;");
   for (const Value v : l.values)
@@ -129,36 +158,41 @@ void CWriter::vector_loop(const Loop& l, const Vectors& vectors, int bytes) {
   if (has_places) line(fmt::format("typedef {} places __attribute__((vector_size({})));", size == 8 ? "tarry_i64" : "tarry_i32", bytes));
   // -0 + x is x for every x.
   for (const Value v : vectors.alike) line(fmt::format("const vector {} = -(vector){{}} + {};", operand(v), l.operand(v)));
-  open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", l.i, bytes / size, l.to));
+  open(l.overruns ? fmt::format("for (; {0} < {2}; {0} += {1})", l.i, bytes / size, l.to) : fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", l.i, bytes / size, l.to));
   for (const Value v : l.values) {
     const Instr& instr = ir.instrs[v];
-    const bool is_mask = vectors.masks.contains(v);
     if (instr.kind == InstrKind::Scalar || instr.kind == InstrKind::Inside || is_invariant(instr, l.axis)) continue;
     if (instr.kind == InstrKind::Store) {
       line(fmt::format("{} = {};", vector_from(element(instr.index, l.axis, l.i), "vector"), operand(instr.args[0])));
       continue;
     }
-    std::string text;
-    if (instr.kind == InstrKind::Load) {
-      text = instr.guard != kNone && holds_.at(instr.guard) == "0" ? "(vector){}" : vector_from(element(instr.index, l.axis, l.i));
-    } else if (instr.kind == InstrKind::Result) {
-      text = operand(v);
-    } else if (instr.op == Op::Where && ir.instrs[instr.args[0]].kind == InstrKind::Inside) {
-      text = operand(instr.args[holds_.at(ir.instrs[instr.args[0]].index) == "1" ? 1 : 2]);
-    } else if (instr.op == Op::Where) {
-      text = fmt::format("(vector)(((places){1} & {0}) | ((places){2} & ~{0}))", operand(instr.args[0]), operand(instr.args[1]), operand(instr.args[2]));
-    } else if (is_single(instr)) {
-      const std::string x = operand(instr.args[0]);
-      text = instr.op == Op::Square ? fmt::format("{0} * {0}", x) : instr.op == Op::Negative ? "-" + x : fmt::format("(vector)((places){} & {})", x, size == 8 ? "0x7fffffffffffffff" : "0x7fffffff");
-    } else {
-      const std::string operands[] = {operand(instr.args[0]), operand(instr.args[1])};
-      text = expressions.compute(v, operands);
-      if (is_mask) text = fmt::format("(places)({})", text);
-    }
-    line(fmt::format("const {} {} = {};", is_mask ? "places" : "vector", value_name(v), text));
+    const std::string_view type = !vectors.masks.contains(v) ? "vector" : bytes < kMasked ? "places" : size == 8 ? "tarry_u8" : "tarry_u16";
+    line(fmt::format("const {} {} = {};", type, value_name(v), vector_value(v, l, bytes, operand)));
   }
   for (const auto& [to, v] : l.kept) line(fmt::format("{} = {};", vector_from(to, "vector"), operand(v)));
   close();
+}
+
+std::string CWriter::vector_value(Value v, const Loop& l, int bytes, const Operand& operand) {
+  const Instr& instr = ir.instrs[v];
+  if (instr.kind == InstrKind::Load) return instr.guard != kNone && holds_.at(instr.guard) == "0" ? "(vector){}" : vector_from(element(instr.index, l.axis, l.i));
+  if (instr.kind == InstrKind::Result) return operand(v);
+  const bool is_double = instr.dtype == Dtype::Float64;
+  if (instr.op == Op::Where) {
+    const Instr& condition = ir.instrs[instr.args[0]];
+    if (condition.kind == InstrKind::Inside) return operand(instr.args[holds_.at(condition.index) == "1" ? 1 : 2]);
+    const std::string mask = operand(instr.args[0]), a = operand(instr.args[1]), b = operand(instr.args[2]);
+    if (bytes == kMasked) return fmt::format("TARRY_CHOOSE({}, {}, {}, {})", is_double ? "pd" : "ps", mask, a, b);
+    return fmt::format("(vector)(((places){1} & {0}) | ((places){2} & ~{0}))", mask, a, b);
+  }
+  const std::string x = operand(instr.args[0]);
+  if (instr.op == Op::Square) return fmt::format("{0} * {0}", x);
+  if (instr.op == Op::Negative) return "-" + x;
+  if (instr.op == Op::Abs) return fmt::format("(vector)((places){} & {})", x, is_double ? "0x7fffffffffffffff" : "0x7fffffff");
+  const std::string operands[] = {x, operand(instr.args[1])};
+  if (!is_comparison(instr)) return expressions.compute(v, operands);
+  if (bytes < kMasked) return fmt::format("(places)({})", expressions.compute(v, operands));
+  return fmt::format("__builtin_ia32_cmp{}512_mask({}, {}, {}, -1, 4)", ir.instrs[instr.args[0]].dtype == Dtype::Float64 ? "pd" : "ps", operands[0], operands[1], predicate(instr.op));
 }
 
 }  // namespace tarry::codegen

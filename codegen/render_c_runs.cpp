@@ -23,8 +23,6 @@ bool is_long(const Instr& instr) {
   return instr.kind == InstrKind::Compute && info.ulp32 > 0 && info.cost >= 9 && !is_root(instr.op);
 }
 
-bool is_element(const std::string& text) { return text.ends_with("]"); }
-
 /// The address of an array's element at `here` instead of i.
 std::string address(const std::string& element, std::string_view i) {
   return fmt::format("&{}here]", std::string_view(element).substr(0, element.size() - 1 - i.size()));
@@ -161,7 +159,7 @@ CWriter::Loop CWriter::piece_of(const Loop& l, const Runs& runs, std::size_t n) 
   loop.from = "here";
   loop.to = "there";
   loop.runs = false;
-  loop.is_piece = !runs.calls.empty();
+  loop.is_long = !runs.calls.empty();
   for (const Value v : runs.draws) loop.drawn.insert(v);
   loop.operand = [=, this, i = l.i, operand = l.operand, calls = runs.calls, draws = runs.draws, arrays = runs.arrays](Value v) {
     const bool is_own = std::find(loop.values.begin(), loop.values.end(), v) != loop.values.end();

@@ -92,6 +92,7 @@ class StepsWriter {
     for (const StepsRing& r : rings_)
       if (ir_.instrs[r.value].stage == stage) loop.kept.emplace_back(fmt::format("k{}_at[i]", r.value), r.value);
     loop.vectors = w_.has_vectors(loop);
+    loop.overruns = loop.vectors && std::ranges::none_of(loop.values, [this](Value v) { return is_memory(ir_.instrs[v]); });
     const std::string text = w_.aside([&] {
       std::string parameters;
       for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)

@@ -13,7 +13,8 @@ namespace {
 // restrict forbids; that iterations do not depend on each other is exactly what holds.
 // Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen of
 // them, which costs it more than the vectors.
-// Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule.
+// Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule. Nor need it guess
+// which branch is taken, a quarter of what is left, where it leaves blocks in the order of the text: loops then test at their end.
 // What runs once for many thousand elements need not be optimized.
 constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -22,13 +23,17 @@ constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_ONCE
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
+#define TARRY_CHOOSE(SUFFIX, MASK, A, B) __builtin_ia32_select##SUFFIX##_512(MASK, A, B)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #define TARRY_ROLLED _Pragma("GCC unroll 1")
-#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize")))
+#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize", \
+  "no-guess-branch-probability", "no-reorder-blocks", "no-aggressive-loop-optimizations", "no-forward-propagate", "no-cprop-registers", \
+  "no-compare-elim", "no-combine-stack-adjustments")))
 #define TARRY_ONCE __attribute__((optimize("O0")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
+#define TARRY_CHOOSE(SUFFIX, MASK, A, B) __builtin_ia32_blendm##SUFFIX##_512_mask(B, A, MASK)
 #endif
 #define TARRY_SCALAR __asm__("")
 )~";
@@ -44,7 +49,6 @@ bool is_integer_parameter(SlotKind kind) {
   }
 }
 
-bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 
 std::uint32_t guard_of(const Instr& instr) { return instr.kind == InstrKind::Inside ? instr.index : instr.guard; }
 
