@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,11 @@ class CWriter : public CodeWriter {
   [[nodiscard]] bool has_vectors(const Loop& loop) const;
   /// Whether it is a function that kernels share, for runs of a loop and single elements.
   [[nodiscard]] static bool is_called(const Instr& instr);
+  /// Whether an instruction of floats is arithmetic whose vectors vector_arithmetic() writes, of types that vector_types() declares:
+  /// `vector`, which may lie anywhere, and whole numbers as `places`.
+  [[nodiscard]] static bool is_vector_arithmetic(const Instr& instr);
+  std::string vector_arithmetic(Value v, std::span<const std::string> operands);
+  void vector_types(Dtype dtype, int bytes, bool has_places = true);
   /// The same instructions once, at the first element, as locals of the current scope.
   void straight(const std::vector<Value>& values, const Operand& operand = value_name);
   void open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short = false);

@@ -4,6 +4,7 @@
 // right. Contract goes on with a loop over the columns of a row, ContractReduce reduces the run by tree R.
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ class ContractWriter {
         parameters_(map_ ? make_parameters(ir, {SlotKind::Extent})
                          : make_parameters(ir, {SlotKind::Extent, SlotKind::OuterCount, SlotKind::Reduced, SlotKind::Chunks,
                                                 SlotKind::ChunkBlocks, SlotKind::Scratch})),
-        w_(ir, parameters_, target, 1, run_.columns / 128) {
+        w_(ir, parameters_, target, 1, run_.columns / 128), vector_bytes_(target.vector_bytes) {
     find_varying();
   }
 
@@ -73,7 +74,23 @@ class ContractWriter {
 
   // Pieces of them.
   void steps(std::uint32_t loop);
+  [[nodiscard]] bool has_vectors(std::uint32_t loop) const;
+  void block(std::uint32_t loop);
+  void block_of_vectors(std::uint32_t loop);
+  void open_steps(std::uint32_t loop, std::string_view column);
   void statement(Value v, int row);
+  /// Instructions of a loop that vary along columns, or that do not, each for each row that it varies along.
+  template <typename Visit>
+  void each_value(std::uint32_t loop, bool columns, const Visit& visit) const {
+    for (Value v = 0; v < ir_.instrs.size(); ++v)
+      if (ir_.instrs[v].loop == loop && ir_.instrs[v].kind != InstrKind::Scalar && varies_[v].columns == columns)
+        for (int row = 0; row < (varies_[v].rows ? run_.rows : 1); ++row) visit(v, row);
+  }
+  template <typename Visit>
+  void each_fold(std::uint32_t loop, const Visit& visit) const {
+    for (std::uint32_t f = 0; f < ir_.folds.size(); ++f)
+      for (int row = 0; ir_.folds[f].loop == loop && row < run_.rows; ++row) visit(f, row);
+  }
   void open_line(std::string_view lines);
   void decode_plane();
   void bases(std::initializer_list<Region> regions);
@@ -86,6 +103,7 @@ class ContractWriter {
   const std::vector<Staged> staged_;
   const Parameters parameters_;
   StateWriter w_;
+  const int vector_bytes_;
   std::vector<Varies> varies_;   ///< by value
 };
 
@@ -150,7 +168,7 @@ void ContractWriter::arrays() {
 
 /// Columns k to k + m - 1; what a block has beyond the last one are copies of that.
 void ContractWriter::stage() {
-  w_.open(fmt::format("static __attribute__((noinline)) void {0}_stage(const struct {0}_params* p{1}, tarry_i64 k, tarry_i64 m, struct {0}_columns* s)",
+  w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_stage(const struct {0}_params* p{1}, tarry_i64 k, tarry_i64 m, struct {0}_columns* s)",
                       kEntryName, plane(true)));
   w_.locals();
   w_.open(fmt::format("for (tarry_i64 j = 0, b = 0; j < m; j += {}, ++b)", run_.vector));
@@ -164,8 +182,13 @@ void ContractWriter::stage() {
       w_.line(fmt::format("const {}* const at = {} + j;", buffer_type(a), start(a, "0")));
       w_.open(step);
       w_.line(fmt::format("{}* const to = s->x{}[b][u{}];", buffer_type(a), a, loop));
-      w_.line(fmt::format("for (tarry_i64 l = 0; l < there; ++l) to[l] = at[{}];", sum_text("l", loop_offset(ir_, a, ""))));
-      w_.line(fmt::format("for (tarry_i64 l = there; l < {}; ++l) to[l] = to[there - 1];", run_.vector));
+      w_.line(fmt::format("const {}* const from = at + {};", buffer_type(a), loop_offset(ir_, a, "")));
+      w_.line("tarry_i64 l = 0;");
+      if (const int size = static_cast<int>(itemsize(ir_.buffers[ir_.accesses[a].buffer])), bytes = std::min(vector_bytes_, run_.vector * size); bytes >= 16) {
+        w_.vector_types(ir_.buffers[ir_.accesses[a].buffer], bytes, false);
+        w_.line(fmt::format("for (; l + {0} <= there; l += {0}) *(vector*)(to + l) = *(const vector*)(from + l);", bytes / size));
+      }
+      w_.line(fmt::format("for (; l < {}; ++l) {{ TARRY_SCALAR; to[l] = from[l < there ? l : there - 1]; }}", run_.vector));
       w_.close();
     } else {
       w_.open(fmt::format("for (tarry_i64 l = 0; l < {}; ++l)", run_.vector));
@@ -198,18 +221,111 @@ void ContractWriter::statement(Value v, int row) {
   w_.line(fmt::format("const {} {} = {};", c_type(in.dtype), name(v, row), text));
 }
 
+/// Whether gcc need not look for the vectors of a loop: sums and products of plain arithmetic on floats.
+bool ContractWriter::has_vectors(std::uint32_t loop) const {
+  Dtype dtype = Dtype::Bool;
+  const auto fits = [&](Dtype d) {
+    if (dtype == Dtype::Bool) dtype = d;
+    return dtype == d && (d == Dtype::Float32 || d == Dtype::Float64);
+  };
+  bool all = vector_bytes_ > 0;
+  each_value(loop, true, [&](Value v, int) {
+    const Instr& in = ir_.instrs[v];
+    all = all && fits(in.dtype) && (in.kind == InstrKind::Load ? in_columns(in.index) && fits(ir_.buffers[ir_.accesses[in.index].buffer]) : CWriter::is_vector_arithmetic(in));
+    for (int k = 0; all && k < arity(in); ++k) all = fits(ir_.instrs[in.args[static_cast<std::size_t>(k)]].dtype);
+  });
+  each_fold(loop, [&](std::uint32_t f, int) {
+    const Fold& fold = ir_.folds[f];
+    all = all && fits(fold.dtype) && fits(ir_.instrs[fold.arg].dtype) && (fold.op == Op::Sum || fold.op == Op::Prod);
+  });
+  return all;
+}
+
+/// The steps of a block's folds, `column` the place of its first column that is asked for; values that all columns share.
+void ContractWriter::open_steps(std::uint32_t loop, std::string_view column) {
+  w_.open(fmt::format("for (tarry_i64 u{0} = 0; u{0} < p->{1}; ++u{0})", loop, slot_name({SlotKind::Scalar, ir_.loops[loop]})));
+  for (const Staged& s : staged_)
+    if (!s.rows && ir_.accesses[s.access].loop == loop)
+      w_.line(fmt::format("const {0}* const c{1} = {2};", buffer_type(s.access), s.access, sum_text(fmt::format("s->x{}[b][u{}]", s.access, loop), std::string(column))));
+  each_value(loop, false, [&](Value v, int row) { statement(v, row); });
+}
+
+/// Folds as arrays of a block's columns.
+void ContractWriter::block(std::uint32_t loop) {
+  const std::string all = fmt::format("for (int l = 0; l < {}; ++l)", run_.vector);
+  each_fold(loop, [&](std::uint32_t f, int row) { w_.line(fmt::format("{} f{}_{}[{}];", c_type(ir_.folds[f].dtype), f, row, run_.vector)); });
+  w_.open(all);
+  each_fold(loop, [&](std::uint32_t f, int row) { w_.line(fmt::format("f{}_{}[l] = {};", f, row, neutral(ir_.folds[f]))); });
+  w_.close();
+  open_steps(loop, "0");
+  w_.open(all);
+  each_value(loop, true, [&](Value v, int row) { statement(v, row); });
+  each_fold(loop, [&](std::uint32_t f, int row) {
+    const Fold& fold = ir_.folds[f];
+    const std::string value = fmt::format("f{}_{}[l]", f, row);
+    w_.line(fmt::format("{} = {};", value, w_.expressions.combine(fold.op, fold.dtype, value, name(fold.arg, row))));
+  });
+  w_.close();
+  w_.close();
+  w_.open(all);
+  each_fold(loop, [&](std::uint32_t f, int row) { w_.line(fmt::format("f->f{0}[{1}][j + l] = f{0}_{1}[l];", f, row)); });
+  w_.close();
+}
+
+/// Folds as vectors, two of a block's at a time for each row: with four rows registers of all levels hold them.
+void ContractWriter::block_of_vectors(std::uint32_t loop) {
+  constexpr int kVectors = 2;
+  std::vector<std::uint32_t> folds;
+  each_fold(loop, [&](std::uint32_t f, int row) { if (row == 0) folds.push_back(f); });
+  const Dtype dtype = ir_.folds[folds.at(0)].dtype;
+  const int lanes = vector_bytes_ / static_cast<int>(itemsize(dtype));
+  const auto varies = [&](Value v) { return ir_.instrs[v].loop == loop && varies_[v].columns; };
+  const auto operand = [&](Value v, int row, int q) {
+    return varies(v) ? fmt::format("{}_{}", name(v, row), static_cast<char>('a' + q)) : "all_" + name(v, row);
+  };
+  std::set<std::string> inside, outside;  // names of what all columns share; -0 + x is x for every x
+  const auto share = [&](Value v, int row) {
+    if (!varies(v)) (ir_.instrs[v].loop == loop ? inside : outside).insert(name(v, row));
+  };
+  each_value(loop, true, [&](Value v, int row) {
+    for (int k = 0; k < arity(ir_.instrs[v]); ++k) share(ir_.instrs[v].args[static_cast<std::size_t>(k)], row);
+  });
+  each_fold(loop, [&](std::uint32_t f, int row) { share(ir_.folds[f].arg, row); });
+  w_.vector_types(dtype, vector_bytes_);
+  for (const std::string& value : outside) w_.line(fmt::format("const vector all_{0} = -(vector){{}} + {0};", value));
+  w_.open(fmt::format("for (int l = 0; l < {}; l += {})", run_.vector, kVectors * lanes));
+  for (int q = 0; q < kVectors; ++q)
+    each_fold(loop, [&](std::uint32_t f, int row) {
+      w_.line(fmt::format("vector f{}_{}_{} = {};", f, row, static_cast<char>('a' + q), ir_.folds[f].op == Op::Sum ? "-(vector){}" : "(vector){} + 1"));
+    });
+  open_steps(loop, "l");
+  for (const std::string& value : inside) w_.line(fmt::format("const vector all_{0} = -(vector){{}} + {0};", value));
+  for (int q = 0; q < kVectors; ++q) {
+    each_value(loop, true, [&](Value v, int row) {
+      const Instr& in = ir_.instrs[v];
+      std::string text;
+      if (in.kind == InstrKind::Load) {
+        text = fmt::format("*(const vector*)(c{} + {})", in.index, q * lanes);
+      } else {
+        std::vector<std::string> operands;
+        for (int k = 0; k < arity(in); ++k) operands.push_back(operand(in.args[static_cast<std::size_t>(k)], row, q));
+        text = w_.vector_arithmetic(v, operands);
+      }
+      w_.line(fmt::format("const vector {} = {};", operand(v, row, q), text));
+    });
+    each_fold(loop, [&](std::uint32_t f, int row) {
+      const Fold& fold = ir_.folds[f];
+      w_.line(fmt::format("f{0}_{1}_{2} = f{0}_{1}_{2} {3} {4};", f, row, static_cast<char>('a' + q), fold.op == Op::Sum ? "+" : "*", operand(fold.arg, row, q)));
+    });
+  }
+  w_.close();
+  for (int q = 0; q < kVectors; ++q)
+    each_fold(loop, [&](std::uint32_t f, int row) { w_.line(fmt::format("*(vector*)(f->f{0}[{1}] + j + l + {2}) = f{0}_{1}_{3};", f, row, q * lanes, static_cast<char>('a' + q))); });
+  w_.close();
+}
+
 /// The folds of a loop for `rows` rows by m columns, a block of columns after the other.
 void ContractWriter::steps(std::uint32_t loop) {
-  const auto of_loop = [&](bool columns, auto&& visit) {
-    for (Value v = 0; v < ir_.instrs.size(); ++v)
-      if (ir_.instrs[v].loop == loop && ir_.instrs[v].kind != InstrKind::Scalar && varies_[v].columns == columns)
-        for (int row = 0; row < (varies_[v].rows ? run_.rows : 1); ++row) visit(v, row);
-  };
-  const auto of_folds = [&](auto&& visit) {
-    for (std::uint32_t f = 0; f < ir_.folds.size(); ++f)
-      for (int row = 0; ir_.folds[f].loop == loop && row < run_.rows; ++row) visit(f, row);
-  };
-  const std::string all = fmt::format("for (int l = 0; l < {}; ++l)", run_.vector);
   w_.open("");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     const Access& access = ir_.accesses[a];
@@ -220,34 +336,17 @@ void ContractWriter::steps(std::uint32_t loop) {
       w_.line(fmt::format("{} a{}{} = {};", type, a, rows ? fmt::format("_{}", row) : "", start(a, fmt::format("y{}", row))));
   }
   w_.open(fmt::format("for (tarry_i64 j = 0, b = 0; j < m; j += {}, ++b)", run_.vector));
-  of_folds([&](std::uint32_t f, int row) { w_.line(fmt::format("{} f{}_{}[{}];", c_type(ir_.folds[f].dtype), f, row, run_.vector)); });
-  w_.open(all);
-  of_folds([&](std::uint32_t f, int row) { w_.line(fmt::format("f{}_{}[l] = {};", f, row, neutral(ir_.folds[f]))); });
-  w_.close();
-  w_.open(fmt::format("for (tarry_i64 u{0} = 0; u{0} < p->{1}; ++u{0})", loop, slot_name({SlotKind::Scalar, ir_.loops[loop]})));
-  for (const Staged& s : staged_)
-    if (!s.rows && ir_.accesses[s.access].loop == loop)
-      w_.line(fmt::format("const {0}* const c{1} = s->x{1}[b][u{2}];", buffer_type(s.access), s.access, loop));
-  of_loop(false, [&](Value v, int row) { statement(v, row); });
-  w_.open(all);
-  of_loop(true, [&](Value v, int row) { statement(v, row); });
-  of_folds([&](std::uint32_t f, int row) {
-    const Fold& fold = ir_.folds[f];
-    const std::string value = fmt::format("f{}_{}[l]", f, row);
-    w_.line(fmt::format("{} = {};", value, w_.expressions.combine(fold.op, fold.dtype, value, name(fold.arg, row))));
-  });
-  w_.close();
-  w_.close();
-  w_.open(all);
-  of_folds([&](std::uint32_t f, int row) { w_.line(fmt::format("f->f{0}[{1}][j + l] = f{0}_{1}[l];", f, row)); });
-  w_.close();
+  if (has_vectors(loop)) block_of_vectors(loop);
+  else block(loop);
   w_.close();
   w_.close();
 }
 
 void ContractWriter::accumulate() {
-  w_.open(fmt::format("static __attribute__((noinline)) void {0}_accumulate(const struct {0}_params* p{1}, tarry_i64 y, tarry_i64 rows, "
-                      "tarry_i64 k, tarry_i64 m, const struct {0}_columns* s, struct {0}_folds* f)", kEntryName, plane(true)));
+  bool plain = true;
+  for (std::uint32_t l = 0; l < ir_.loops.size(); ++l) plain = plain && has_vectors(l);
+  w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_accumulate(const struct {0}_params* p{1}, tarry_i64 y, tarry_i64 rows, "
+                      "tarry_i64 k, tarry_i64 m, const struct {0}_columns* s, struct {0}_folds* f)", kEntryName, plane(true), plain ? "TARRY_PLAIN " : ""));
   w_.locals();
   w_.line("const tarry_i64 y0 = y;");
   for (int row = 1; row < run_.rows; ++row) w_.line(fmt::format("const tarry_i64 y{0} = y + ({0} < rows ? {0} : rows - 1);", row));

@@ -20,6 +20,9 @@ bool is_arithmetic(const Instr& instr) {
 
 bool is_single(const Instr& instr) { return instr.op == Op::Negative || instr.op == Op::Abs || instr.op == Op::Square; }
 
+/// Whether an operation's vectors are also looked at as whole numbers.
+bool has_places(const Instr& instr) { return instr.kind == InstrKind::Compute && instr.op == Op::Abs; }
+
 constexpr int kMasked = 64;  // bytes of vectors that x86 compares into a bit for each element
 
 /// The number of a comparison in x86's instructions, where NaNs raise nothing.
@@ -153,9 +156,7 @@ void CWriter::vector_loop(const Loop& l, const Vectors& vectors, int bytes) {
     if (vectors.alike.contains(v)) return "all_" + text;
     return is_element(text) ? vector_from(text) : text;
   };
-  line(fmt::format("typedef {} vector __attribute__((vector_size({}), aligned({}), may_alias));", c_type(vectors.dtype), bytes, size));
-  const bool has_places = !vectors.masks.empty() || std::ranges::any_of(l.values, [&](Value v) { return ir.instrs[v].kind == InstrKind::Compute && ir.instrs[v].op == Op::Abs; });
-  if (has_places) line(fmt::format("typedef {} places __attribute__((vector_size({})));", size == 8 ? "tarry_i64" : "tarry_i32", bytes));
+  vector_types(vectors.dtype, bytes, !vectors.masks.empty() || std::ranges::any_of(l.values, [&](Value v) { return has_places(ir.instrs[v]); }));
   // -0 + x is x for every x.
   for (const Value v : vectors.alike) line(fmt::format("const vector {} = -(vector){{}} + {};", operand(v), l.operand(v)));
   open(l.overruns ? fmt::format("for (; {0} < {2}; {0} += {1})", l.i, bytes / size, l.to) : fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", l.i, bytes / size, l.to));
@@ -177,22 +178,35 @@ std::string CWriter::vector_value(Value v, const Loop& l, int bytes, const Opera
   const Instr& instr = ir.instrs[v];
   if (instr.kind == InstrKind::Load) return instr.guard != kNone && holds_.at(instr.guard) == "0" ? "(vector){}" : vector_from(element(instr.index, l.axis, l.i));
   if (instr.kind == InstrKind::Result) return operand(v);
-  const bool is_double = instr.dtype == Dtype::Float64;
   if (instr.op == Op::Where) {
     const Instr& condition = ir.instrs[instr.args[0]];
     if (condition.kind == InstrKind::Inside) return operand(instr.args[holds_.at(condition.index) == "1" ? 1 : 2]);
     const std::string mask = operand(instr.args[0]), a = operand(instr.args[1]), b = operand(instr.args[2]);
-    if (bytes == kMasked) return fmt::format("TARRY_CHOOSE({}, {}, {}, {})", is_double ? "pd" : "ps", mask, a, b);
+    if (bytes == kMasked) return fmt::format("TARRY_CHOOSE({}, {}, {}, {})", instr.dtype == Dtype::Float64 ? "pd" : "ps", mask, a, b);
     return fmt::format("(vector)(((places){1} & {0}) | ((places){2} & ~{0}))", mask, a, b);
   }
-  const std::string x = operand(instr.args[0]);
-  if (instr.op == Op::Square) return fmt::format("{0} * {0}", x);
-  if (instr.op == Op::Negative) return "-" + x;
-  if (instr.op == Op::Abs) return fmt::format("(vector)((places){} & {})", x, is_double ? "0x7fffffffffffffff" : "0x7fffffff");
-  const std::string operands[] = {x, operand(instr.args[1])};
-  if (!is_comparison(instr)) return expressions.compute(v, operands);
+  std::vector<std::string> operands;
+  for (int k = 0; k < arity(instr); ++k) operands.push_back(operand(instr.args[static_cast<std::size_t>(k)]));
+  if (!is_comparison(instr)) return vector_arithmetic(v, operands);
   if (bytes < kMasked) return fmt::format("(places)({})", expressions.compute(v, operands));
   return fmt::format("__builtin_ia32_cmp{}512_mask({}, {}, {}, -1, 4)", ir.instrs[instr.args[0]].dtype == Dtype::Float64 ? "pd" : "ps", operands[0], operands[1], predicate(instr.op));
+}
+
+bool CWriter::is_vector_arithmetic(const Instr& instr) { return instr.kind == InstrKind::Compute && (is_arithmetic(instr) || is_single(instr)); }
+
+std::string CWriter::vector_arithmetic(Value v, std::span<const std::string> operands) {
+  const Instr& instr = ir.instrs[v];
+  const std::string& x = operands[0];
+  if (instr.op == Op::Square) return fmt::format("{0} * {0}", x);
+  if (instr.op == Op::Negative) return "-" + x;
+  if (instr.op == Op::Abs) return fmt::format("(vector)((places){} & {})", x, instr.dtype == Dtype::Float64 ? "0x7fffffffffffffff" : "0x7fffffff");
+  return expressions.compute(v, operands);
+}
+
+void CWriter::vector_types(Dtype dtype, int bytes, bool has_places) {
+  const int size = static_cast<int>(itemsize(dtype));
+  line(fmt::format("typedef {} vector __attribute__((vector_size({}), aligned({}), may_alias));", c_type(dtype), bytes, size));
+  if (has_places) line(fmt::format("typedef {} places __attribute__((vector_size({}), aligned({}), may_alias));", size == 8 ? "tarry_i64" : "tarry_i32", bytes, size));
 }
 
 }  // namespace tarry::codegen

@@ -102,7 +102,7 @@ void StateWriter::moments_node(std::uint32_t r) {
   open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}({1}tarry_i64 n, tarry_i64 length, {2}* to_mean, {2}* to_m2, {3})", kSharedName,
                    weights_parameter(r), type, inputs(r)));
   serial(r);
-  vector_types(r, lanes);
+  lane_types(r, lanes);
   line(fmt::format("typedef {} wide __attribute__((vector_size({}), aligned({}), may_alias));", type, wide * size, size));
   line(fmt::format("{0} mean[{1}] __attribute__((aligned(64))), m2[{1}] __attribute__((aligned(64)));", type, kKept * segment_blocks()));
   line("const tarry_i64 whole = length / 128;");
@@ -200,7 +200,7 @@ void StateWriter::moments_rest_function(std::uint32_t r) {
   const std::string type = accumulator(r);
   open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}({1}int m, {2}, {3}* mean, {3}* m2)", kSharedName, weights_parameter(r),
                    inputs(r), type));
-  vector_types(r, lanes);
+  lane_types(r, lanes);
   for (std::size_t x = 0; x < input_count(reduction); ++x) {
     line(fmt::format("{} y{}[32] __attribute__((aligned(64)));", type, x));
     for (int l = 0; l < 32; l += lanes) line(fmt::format("*(vector*)(y{} + {}) = (vector){{}};", x, l));

@@ -148,6 +148,7 @@ class RowWriter {
   void each_input(int stage, const std::function<void(std::uint32_t r, std::size_t x, Value v)>& each) const;
   [[nodiscard]] std::string point_parameters(int stage) const;
   std::string reduce_function(int stage);
+  std::string ask_function();
   void segments(int stage);
   void steps(int stage);
   void outer_values(int stage);
@@ -273,6 +274,15 @@ std::vector<Value> RowWriter::evaluated(int stage) const {
   return stages_.points(stage, wanted);
 }
 
+/// Asks for memory that is read soon: text that kernels share.
+std::string RowWriter::ask_function() {
+  return w_.share("ask", [&] {
+    w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(const void* from, tarry_i64 bytes)", kSharedName));
+    w_.line(fmt::format("for (tarry_i64 at = 0; at < bytes; at += {}) __builtin_prefetch((const char*)from + at);", kLine));
+    w_.close();
+  });
+}
+
 /// What the functions of points know of a row: its place, arrays of kept points, and values of the row that are there.
 void RowWriter::row_struct() {
   w_.open(fmt::format("struct {}_row", kEntryName));
@@ -328,8 +338,7 @@ void RowWriter::points_function(int stage) {
     std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0");
     one.back() = "1";
     for (const std::uint32_t a : next)
-      w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + {} + i);",
-                          kLine / itemsize(ir_.buffers[ir_.accesses[a].buffer]), a, outer_offset(ir_, a, one, "")));
+      w_.line(fmt::format("{}(a{} + {} + part, (stop - part) * {});", ask_function(), a, outer_offset(ir_, a, one, ""), itemsize(ir_.buffers[ir_.accesses[a].buffer])));
     loop.from = "part";
     loop.to = "stop";
     loop.is_part = true;
@@ -412,7 +421,7 @@ std::string RowWriter::reduce_function(int stage) {
 void RowWriter::segments(int stage) {
   const std::string points = has_points(stage) ? fmt::format("{}_points{}", kEntryName, stage) : "0";
   if (w_.reductions().empty()) {
-    w_.line(fmt::format("{}(&row, 0, n);", points));
+    w_.line(fmt::format("{}(&known, 0, n);", points));
     return;
   }
   std::string inputs;
@@ -420,7 +429,7 @@ void RowWriter::segments(int stage) {
     if (is_direct(v, stage)) inputs += fmt::format(", b{}", ir_.instrs[v].index);
     else if (stages_.is_kept(v)) inputs += fmt::format(", kept{}", v);
   });
-  w_.line(fmt::format("{}(n, &row, {}, {}&s{}{});", reduce_function(stage), points, w_.weights_argument(), stage, inputs));
+  w_.line(fmt::format("{}(n, &known, {}, {}&s{}{});", reduce_function(stage), points, w_.weights_argument(), stage, inputs));
 }
 
 /// A stage of RowSerial: place after place of all rows of the tile.
@@ -452,10 +461,8 @@ bool RowWriter::only_calls() const {
   });
 }
 
+/// What a work item does: a row, or the rows of a tile.
 void RowWriter::rows() {
-  w_.open(fmt::format("static {2}void {0}_rows(const struct {0}_params* p{1})", kEntryName, tile_place(ir_, tile_, true),
-                      only_calls() ? "TARRY_PLAIN " : ""));
-  w_.locals();
   constexpr std::array kBefore = {Region::Row, Region::Point}, kAfter = {Region::Outer, Region::Outer};
   w_.bases('b', kBefore, outer_indices(ir_, "j0"), "0");
   w_.bases('a', kAfter, outer_indices(ir_, "j0"), "0");
@@ -465,15 +472,15 @@ void RowWriter::rows() {
                           inner() ? std::string("[n + 1]") : fmt::format("[{}][{}]", kSerial, tile_)));
   row_values();
   if (inner()) {
-    w_.line(fmt::format("struct {}_row row;", kEntryName));
-    w_.line("row.p = p;");
-    for (const std::string& index : outer_indices(ir_, "j0")) w_.line(fmt::format("row.{0} = {0};", index));
+    w_.line(fmt::format("struct {}_row known;", kEntryName));
+    w_.line("known.p = p;");
+    for (const std::string& index : outer_indices(ir_, "j0")) w_.line(fmt::format("known.{0} = {0};", index));
     for (Value v = 0; v < ir_.instrs.size(); ++v)
-      if (stages_.is_kept(v)) w_.line(fmt::format("row.kept{0} = kept{0};", v));
+      if (stages_.is_kept(v)) w_.line(fmt::format("known.kept{0} = kept{0};", v));
   }
   const auto note = [&](Region region, int stage) {
     for (Value v = 0; inner() && v < ir_.instrs.size(); ++v)
-      if (is_of_row(v) && ir_.instrs[v].region == region && (region == Region::Row || ir_.instrs[v].stage == stage)) w_.line(fmt::format("row.{0} = {0};", value_name(v)));
+      if (is_of_row(v) && ir_.instrs[v].region == region && (region == Region::Row || ir_.instrs[v].stage == stage)) w_.line(fmt::format("known.{0} = {0};", value_name(v)));
   };
   note(Region::Row, 0);
   for (int stage = 0; stage < stages_.count(); ++stage) {
@@ -485,7 +492,6 @@ void RowWriter::rows() {
     if (!stages_.is_last(stage)) note(Region::Outer, stage);
   }
   outer_stores();
-  w_.close();
 }
 
 KernelSource RowWriter::render() {
@@ -499,13 +505,12 @@ KernelSource RowWriter::render() {
     w_.declare_states();
     if (inner()) w_.line_functions([&](Value v) { return is_direct(v, stage); });
   }
-  rows();
-  w_.open(fmt::format("TARRY_PLAIN void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
+  w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, only_calls() ? "TARRY_PLAIN " : ""));
   w_.locals();
   count_tiles(w_, tile_);
   w_.open("for (tarry_i64 at = lo; at < hi; ++at)");
   decode_tile(w_, tile_);
-  w_.line(fmt::format("{}_rows(p{});", kEntryName, tile_place(ir_, tile_, false)));
+  rows();
   w_.close();
   w_.close();
   KernelSource source = w_.finish();

@@ -147,7 +147,7 @@ class StateWriter : public CWriter {
   void padding(std::uint32_t r, char y, const std::string& x, const std::string& none);
   void quarters(std::uint32_t r, char y, const std::string& x);
   void open_blocks(std::uint32_t r);
-  void vector_types(std::uint32_t r, int lanes);
+  void lane_types(std::uint32_t r, int lanes) { vector_types(ir.reductions[r].dtype, lanes * static_cast<int>(itemsize(ir.reductions[r].dtype))); }
   void vector_padding(std::uint32_t r, int lanes);
   [[nodiscard]] static std::string upper_half(const std::string& vector, int lanes, int count);
   void vector_node(std::uint32_t r, bool in_place);

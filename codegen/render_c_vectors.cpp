@@ -18,13 +18,6 @@ std::string StateWriter::function_name(std::uint32_t r) const {
   return fmt::format("{}_{}", graph::name(ir.reductions[r].op), info(ir.reductions[r].dtype).suffix);
 }
 
-/// Types of a function over vectors of reduction r's type: `vector`, which may lie anywhere, and whole numbers as `places`.
-void StateWriter::vector_types(std::uint32_t r, int lanes) {
-  const int size = static_cast<int>(itemsize(ir.reductions[r].dtype));
-  line(fmt::format("typedef {} vector __attribute__((vector_size({}), aligned({}), may_alias));", accumulator(r), lanes * size, size));
-  line(fmt::format("typedef {} places __attribute__((vector_size({}), aligned({}), may_alias));", size == 8 ? "tarry_i64" : "tarry_i32", lanes * size, size));
-}
-
 /// padding() of the elements of `in`, with the vector `none`.
 void StateWriter::vector_padding(std::uint32_t r, int lanes) {
   line(fmt::format("{} none_y[32] __attribute__((aligned(64))), rest_y[32] __attribute__((aligned(64)));", accumulator(r)));
@@ -57,7 +50,7 @@ void StateWriter::vector_node(std::uint32_t r, bool in_place) {
     for (int k = 1; k < 4; ++k) lane = combine(lane, fmt::format("*(const vector*)(y{} + {})", k, l));
     return lane;
   };
-  vector_types(r, lanes);
+  lane_types(r, lanes);
   open(fmt::format("if (n <= {})", kSerial));
   line(fmt::format("{} value = in[0];", type));
   line(fmt::format("for (tarry_i64 k = 1; k < length; ++k) value = {};", expressions.combine(reduction, "value", "in[k]")));
@@ -131,7 +124,7 @@ void StateWriter::extreme_node(std::uint32_t r, bool in_place) {
   const bool least = reduction.op == Op::Min || reduction.op == Op::ArgMin;
   const std::string suffix(info(reduction.dtype).suffix), sign = reduction.dtype == Dtype::Float64 ? "0x8000000000000000ull" : "0x80000000u";
   const int lanes = extreme_lanes(r);
-  vector_types(r, lanes);
+  lane_types(r, lanes);
   line("const tarry_i64 blocks = (length + 127) >> 7;");
   line("const vector none = (vector){} + in[0];");
   line("vector s = none;");
@@ -190,7 +183,7 @@ void StateWriter::find_function(std::uint32_t r) {
   line("tarry_i64 k = 0;");
   if (is_vector) {
     const int lanes = extreme_lanes(r);
-    vector_types(r, lanes);
+    lane_types(r, lanes);
     line(fmt::format("typedef tarry_i64 words __attribute__((vector_size({})));", std::min(32, vector_bytes_)));
     line("const vector best = (vector){} + value;");
     open(fmt::format("for (; value == value && k + {0} <= m; k += {0})", kVectors * lanes));
