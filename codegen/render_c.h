@@ -14,7 +14,6 @@ namespace tarry::codegen {
 
 inline constexpr int kPart = 256;  ///< points between which those that follow are asked for, or for which functions are called
 
-inline bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 /// Whether an operand is spelt as an element of an array.
 inline bool is_element(const std::string& text) { return text.ends_with("]"); }
 
@@ -41,7 +40,6 @@ class CWriter : public CodeWriter {
     std::set<Value> drawn = {};                       ///< words that a part has drawn
     bool is_part = false;                             ///< of at most kPart iterations
     bool is_long = false;                             ///< no more than the elements of a vector are left, once in many
-    bool overruns = false;                            ///< what it reads and writes goes on for a vector beyond its end
     bool vectors = false;                             ///< has_vectors(), and they are to be written out
   };
 
@@ -92,6 +90,8 @@ class CWriter : public CodeWriter {
   struct Vectors;
   [[nodiscard]] Vectors vectors_of(const Loop& loop) const;
   [[nodiscard]] bool is_vector_loop(const Loop& loop) const;
+  /// What a choice is where its guard is a constant; kNone elsewhere.
+  [[nodiscard]] Value chosen(const Instr& instr) const;
   [[nodiscard]] std::vector<Value> needed(const Loop& loop) const;
   void run_vectors(const Loop& loop);
   void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);

@@ -115,10 +115,12 @@ std::vector<Value> CWriter::needed(const Loop& l) const {
     open.pop_back();
     const Instr& instr = ir.instrs[v];
     if (std::find(l.values.begin(), l.values.end(), v) == l.values.end() || !found.insert(v).second) continue;
-    const Instr* const condition = instr.kind == InstrKind::Compute && instr.op == Op::Where ? &ir.instrs[instr.args[0]] : nullptr;
-    const std::string holds = condition != nullptr && condition->kind == InstrKind::Inside ? holds_.at(condition->index) : "";
-    for (std::size_t k = 0; k < instr.args.size(); ++k)
-      if (instr.args[k] != kNone && !(k == 2 && holds == "1") && !(k == 1 && holds == "0")) open.push_back(instr.args[k]);
+    if (const Value known = chosen(instr); known != kNone) {
+      open.push_back(known);
+      continue;
+    }
+    for (const Value arg : instr.args)
+      if (arg != kNone) open.push_back(arg);
   }
   return {found.begin(), found.end()};
 }
@@ -135,12 +137,11 @@ void CWriter::run_vectors(const Loop& all) {
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
   line(fmt::format("tarry_i64 {} = {};", l.i, l.from));
-  for (int bytes = vector_bytes_; bytes >= 16; bytes = bytes > 16 && !l.is_long && !l.overruns ? 16 : 0) {
+  for (int bytes = vector_bytes_; bytes >= 16; bytes = bytes > 16 && !l.is_long ? 16 : 0) {
     open("");
     vector_loop(l, vectors, bytes);
     close();
   }
-  if (l.overruns) return;
   open(fmt::format("for (; {0} < {1}; ++{0})", l.i, l.to));
   line("TARRY_SCALAR;");
   for (const Value v : l.values)
@@ -159,7 +160,7 @@ void CWriter::vector_loop(const Loop& l, const Vectors& vectors, int bytes) {
   vector_types(vectors.dtype, bytes, !vectors.masks.empty() || std::ranges::any_of(l.values, [&](Value v) { return has_places(ir.instrs[v]); }));
   // -0 + x is x for every x.
   for (const Value v : vectors.alike) line(fmt::format("const vector {} = -(vector){{}} + {};", operand(v), l.operand(v)));
-  open(l.overruns ? fmt::format("for (; {0} < {2}; {0} += {1})", l.i, bytes / size, l.to) : fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", l.i, bytes / size, l.to));
+  open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", l.i, bytes / size, l.to));
   for (const Value v : l.values) {
     const Instr& instr = ir.instrs[v];
     if (instr.kind == InstrKind::Scalar || instr.kind == InstrKind::Inside || is_invariant(instr, l.axis)) continue;
@@ -179,8 +180,7 @@ std::string CWriter::vector_value(Value v, const Loop& l, int bytes, const Opera
   if (instr.kind == InstrKind::Load) return instr.guard != kNone && holds_.at(instr.guard) == "0" ? "(vector){}" : vector_from(element(instr.index, l.axis, l.i));
   if (instr.kind == InstrKind::Result) return operand(v);
   if (instr.op == Op::Where) {
-    const Instr& condition = ir.instrs[instr.args[0]];
-    if (condition.kind == InstrKind::Inside) return operand(instr.args[holds_.at(condition.index) == "1" ? 1 : 2]);
+    if (const Value known = chosen(instr); known != kNone) return operand(known);
     const std::string mask = operand(instr.args[0]), a = operand(instr.args[1]), b = operand(instr.args[2]);
     if (bytes == kMasked) return fmt::format("TARRY_CHOOSE({}, {}, {}, {})", instr.dtype == Dtype::Float64 ? "pd" : "ps", mask, a, b);
     return fmt::format("(vector)(((places){1} & {0}) | ((places){2} & ~{0}))", mask, a, b);

@@ -3,7 +3,7 @@
 // Rows go through the stages one after the other: a stage computes a row as soon as the rows that it reaches are there, so
 // of every kept value only a few rows exist, in a ring that the cache holds. The stages' rows are as many columns longer as
 // later ones reach: tiles compute those twice. A row of a stage is a function, a loop cut where a guard begins or ends; stages
-// that are alike but for their values share it.
+// that are alike but for their values share it, and neighbouring ones are a loop.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -30,6 +30,7 @@ class StepsWriter {
   KernelSource render() {
     w_.preamble();
     for (int stage = 0; stage < ir_.stages(); ++stage) row_function(stage);
+    find_loops();
     entry();
     KernelSource source = w_.finish();
     source.tile = ir_.tile_rows * ir_.vector;
@@ -43,7 +44,12 @@ class StepsWriter {
     w_.open(fmt::format("TARRY_PLAIN void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
     w_.locals();
     for (const StepsRing& r : rings_)
-      w_.line(fmt::format("{} k{}[{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), r.value, r.rows, r.columns, kLineBytes));
+      if (const auto place = in_loop_.find(r.value); place == in_loop_.end()) {
+        w_.line(fmt::format("{} k{}[{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), r.value, r.rows, r.columns, kLineBytes));
+      } else if (place->second.second == 0) {
+        const StageLoop& l = loops_[place->second.first];
+        w_.line(fmt::format("{} loop{}[{}][{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), place->second.first, l.count + 1, r.rows, l.columns, kLineBytes));
+      }
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
     place_tile(w_);
     w_.bases('b', kPoint, outer_indices(ir_, fmt::format("i{}", ir_.rank - 1)), "0");
@@ -52,23 +58,65 @@ class StepsWriter {
     for (const StepsRing& r : rings_) lengths.insert(r.rows);
     for (const int rows : lengths)
       for (int k = 0; k < rows; ++k) w_.line(fmt::format("const tarry_i64 {} = (row + {}) % {};", place(rows, k), rows * kAhead + k, rows));
-    for (int stage = 0; stage < ir_.stages(); ++stage) row(stage);
+    for (int stage = 0; stage < ir_.stages();) {
+      const auto loop = std::ranges::find(loops_, stage, &StageLoop::first);
+      if (loop == loops_.end()) {
+        row(stage++, nullptr);
+        continue;
+      }
+      w_.open(fmt::format("for (tarry_i64 s = 0; s < {}; ++s)", loop->count));
+      row(stage, &*loop);
+      w_.close();
+      stage += loop->count;
+    }
     w_.close();
     w_.close();
     w_.close();
   }
 
+  /// Neighbouring stages that share a function and take each other's rows, from one ring of as many rows to the next.
+  struct StageLoop {
+    int first, count, columns;
+    Halo by;     ///< what a stage is needed for more than the one before
+    int behind;  ///< rows that it is behind that one
+  };
+  void find_loops() {
+    const auto ring = [this](Value v) { return *std::ranges::find(rings_, v, &StepsRing::value); };
+    const auto by = [this](int stage) {
+      const Halo a = halo_after(ir_, stage), b = halo_after(ir_, stage + 1);
+      return Halo{b.top - a.top, b.left - a.left, b.bottom - a.bottom, b.right - a.right};
+    };
+    const auto behind = [this](int stage) { return rows_behind(ir_, stage + 1) - rows_behind(ir_, stage); };
+    for (const StepsRun& run : find_runs(ir_)) {
+      if (run.values.empty()) continue;
+      StageLoop loop{run.first, 0, ring(run.values[0]).columns, by(run.first), behind(run.first)};
+      for (; loop.count < run.count; ++loop.count) {
+        const int stage = run.first + loop.count;
+        const auto at = static_cast<std::size_t>(loop.count);
+        const bool is_alike = function_of_[static_cast<std::size_t>(stage)] == function_of_[static_cast<std::size_t>(run.first)] &&
+                              ring(run.values[at + 1]).rows == ring(run.values[0]).rows &&
+                              (loop.count == 0 || (by(stage - 1) == loop.by && behind(stage - 1) == loop.behind));
+        if (!is_alike) break;
+        loop.columns = std::max(loop.columns, ring(run.values[at + 1]).columns);
+      }
+      if (loop.count < 2) continue;
+      for (int k = 0; k <= loop.count; ++k) in_loop_[run.values[static_cast<std::size_t>(k)]] = {loops_.size(), k};
+      loops_.push_back(loop);
+    }
+  }
+
   /// Where a ring of `rows` rows has the one `by` rows from the current one.
   static std::string place(int rows, int by) { return fmt::format("at{}_{}", rows, ((by % rows) + rows) % rows); }
 
-  /// A row of a stage: its place, and a call.
-  void row(int stage) {
-    const Halo h = halo_after(ir_, stage);
+  /// A row of a stage, or of stage number s of a loop: its place, and a call.
+  void row(int stage, const StageLoop* loop) {
+    const Halo h = halo_after(ir_, stage), by = loop != nullptr ? loop->by : Halo{};
+    const auto number = [](int first, int step) { return step == 0 ? fmt::format("{}", first) : fmt::format("({} + s * {})", first, step); };
     w_.open("");
-    w_.line(fmt::format("const tarry_i64 y = row - {};", rows_behind(ir_, stage)));
-    w_.open(fmt::format("if (y >= {} && y < rows + {})", -h.top, h.bottom));
+    w_.line(fmt::format("const tarry_i64 y = row - {};", number(rows_behind(ir_, stage), loop != nullptr ? loop->behind : 0)));
+    w_.open(fmt::format("if (y >= -{} && y < rows + {})", number(h.top, by.top), number(h.bottom, by.bottom)));
     std::vector<std::string> at(static_cast<std::size_t>(ir_.rank), "0");
-    at.back() = h.left > 0 ? fmt::format("(-{})", h.left) : "0";
+    if (h.left > 0) at.back() = fmt::format("(-{})", number(h.left, by.left));
     if (ir_.row_dimension() >= 0) at[static_cast<std::size_t>(ir_.row_dimension())] = "y";
     std::string arguments;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
@@ -76,10 +124,22 @@ class StepsWriter {
       w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, at, ""));
       arguments += fmt::format(", a{}", a);
     }
-    for (const Line& l : lines(stage)) arguments += fmt::format(", k{}[{}] + {}", l.ring->value, place(l.ring->rows, l.row - rows_behind(ir_, stage)), l.first);
-    w_.line(fmt::format("{}_row{}(p, columns + {}{});", kEntryName, function_of_[static_cast<std::size_t>(stage)], h.left + h.right, arguments));
+    for (const Line& l : lines(stage)) {
+      const int rows = l.ring->rows, from = l.row - rows_behind(ir_, stage);
+      const std::string index = loop == nullptr || loop->behind == 0 ? place(rows, from) : fmt::format("(tarry_u32)(row + {} - s * {}) % {}", rows * kAhead + from, loop->behind, rows);
+      arguments += fmt::format(", {}[{}] + {}", ring_name(l.ring->value, loop != nullptr), index, l.first);
+    }
+    w_.line(fmt::format("{}_row{}(p, columns + {}{});", kEntryName, function_of_[static_cast<std::size_t>(stage)], number(h.left + h.right, by.left + by.right), arguments));
     w_.close();
     w_.close();
+  }
+
+  /// A ring, of the first stage of a loop for stage number s of it.
+  [[nodiscard]] std::string ring_name(Value v, bool in_loop) const {
+    const auto found = in_loop_.find(v);
+    if (found == in_loop_.end()) return fmt::format("k{}", v);
+    const auto [loop, at] = found->second;
+    return in_loop ? fmt::format("loop{}[s + {}]", loop, at) : fmt::format("loop{}[{}]", loop, at);
   }
 
   /// The loop along a row of a stage, i from its first column, unless a stage before it has the same.
@@ -92,14 +152,13 @@ class StepsWriter {
     for (const StepsRing& r : rings_)
       if (ir_.instrs[r.value].stage == stage) loop.kept.emplace_back(fmt::format("k{}_at[i]", r.value), r.value);
     loop.vectors = w_.has_vectors(loop);
-    loop.overruns = loop.vectors && std::ranges::none_of(loop.values, [this](Value v) { return is_memory(ir_.instrs[v]); });
     const std::string text = w_.aside([&] {
       std::string parameters;
       for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
         if (is_used(a, stage)) parameters += fmt::format(", {} a{}", w_.address_type(a), a);
       for (const Line& l : lines(stage))
         parameters += fmt::format(", {}{}* const {}", l.is_own ? "" : "const ", c_type(ir_.instrs[l.ring->value].dtype), l.name);
-      w_.open(fmt::format("static {0}__attribute__((noinline)) void {1}_row{2}(const struct {1}_params* p, tarry_i64 length{3})", loop.vectors ? "TARRY_PLAIN " : "", kEntryName,
+      w_.open(fmt::format("static {0}__attribute__((noinline)) void {1}_row{2}(const struct {1}_params* p, tarry_i64 length{3})", loop.vectors ? "TARRY_GUARDED " : "", kEntryName,
                           stage, parameters));
       w_.locals();
       w_.loop(loop);
@@ -183,6 +242,8 @@ class StepsWriter {
   const std::vector<StepsRing> rings_;
   std::map<std::string, int> functions_;  ///< by text without names, the stage that it was written for
   std::vector<int> function_of_;          ///< by stage
+  std::vector<StageLoop> loops_;
+  std::map<Value, std::pair<std::size_t, int>> in_loop_;  ///< a ring's loop and its number in it
 };
 
 }  // namespace

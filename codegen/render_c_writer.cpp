@@ -14,12 +14,14 @@ namespace {
 // Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen of
 // them, which costs it more than the vectors.
 // Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule. Nor need it guess
-// which branch is taken, a quarter of what is left, where it leaves blocks in the order of the text: loops then test at their end.
+// which branch is taken, where it leaves blocks in the order of the text: loops then test at their end. Guarded ones have several
+// loops with more addresses than registers, and it should know which of them are used most.
 // What runs once for many thousand elements need not be optimized.
 constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TARRY_ROLLED
 #define TARRY_PLAIN
+#define TARRY_GUARDED
 #define TARRY_ONCE
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
 #define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
@@ -27,9 +29,10 @@ constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #else
 #define TARRY_INDEPENDENT _Pragma("GCC ivdep")
 #define TARRY_ROLLED _Pragma("GCC unroll 1")
-#define TARRY_PLAIN __attribute__((optimize("Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize", \
-  "no-guess-branch-probability", "no-reorder-blocks", "no-aggressive-loop-optimizations", "no-forward-propagate", "no-cprop-registers", \
-  "no-compare-elim", "no-combine-stack-adjustments")))
+#define TARRY_LIGHT "Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize", \
+  "no-aggressive-loop-optimizations", "no-forward-propagate", "no-cprop-registers", "no-compare-elim", "no-combine-stack-adjustments"
+#define TARRY_PLAIN __attribute__((optimize(TARRY_LIGHT, "no-guess-branch-probability", "no-reorder-blocks")))
+#define TARRY_GUARDED __attribute__((optimize(TARRY_LIGHT)))
 #define TARRY_ONCE __attribute__((optimize("O0")))
 #define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
 #define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
@@ -37,6 +40,8 @@ constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #endif
 #define TARRY_SCALAR __asm__("")
 )~";
+
+bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 
 bool is_integer_parameter(SlotKind kind) {
   switch (kind) {
@@ -187,9 +192,9 @@ std::string CWriter::condition(std::uint32_t guard) const {
   return text.empty() ? "1" : fmt::format("({})", text);
 }
 
-/// Narrows from..to to the i with 0 <= at + i * step < extent; from is not negative.
+/// Narrows from..to to the i with 0 <= at + i * step < extent; from is not negative. Most steps are constants, of which little is left.
 void CWriter::inside_function() {
-  open(fmt::format("static inline void {}_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, tarry_i64* from, tarry_i64* to)", kEntryName));
+  open(fmt::format("TARRY_FN void {}_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, tarry_i64* from, tarry_i64* to)", kEntryName));
   line("tarry_i64 first = 0, end = *to;");
   line("if (step > 0) first = at < 0 ? (step - 1 - at) / step : 0, end = at < extent ? (extent - at + step - 1) / step : 0;");
   line("else if (step < 0) first = at >= extent ? (at - extent) / -step + 1 : 0, end = at >= 0 ? at / -step + 1 : 0;");
@@ -197,6 +202,12 @@ void CWriter::inside_function() {
   line("if (first > *from) *from = first;");
   line("if (end < *to) *to = end;");
   close();
+}
+
+Value CWriter::chosen(const Instr& instr) const {
+  if (instr.kind != InstrKind::Compute || instr.op != Op::Where || ir.instrs[instr.args[0]].kind != InstrKind::Inside) return kNone;
+  const std::string& holds = holds_.at(ir.instrs[instr.args[0]].index);
+  return holds == "1" ? instr.args[1] : holds == "0" ? instr.args[2] : kNone;
 }
 
 void CWriter::inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from, const std::string& to) {
@@ -225,6 +236,10 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
       if (const std::uint32_t l = ir.folds[instr.index].loop; ir.first_fold(l) == v) fold_loop(l, axis, i, operand);
       return;
     case InstrKind::Compute: {
+      if (const Value known = chosen(instr); known != kNone) {
+        text = operand(known);
+        break;
+      }
       std::vector<std::string> operands;
       for (int k = 0; k < arity(instr); ++k) operands.push_back(operand(instr.args[static_cast<std::size_t>(k)]));
       text = expressions.compute(v, operands);

@@ -127,7 +127,7 @@ std::vector<StepsRing> rings(const KernelIr& ir) {
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     if (!kept[v]) continue;
     const Halo h = halo_after(ir, ir.instrs[v].stage);
-    StepsRing ring{v, 1, round_up(h.left + ir.vector + h.right + kLine - 1, kLine)};  // loops along a row may overrun it by less than a line
+    StepsRing ring{v, 1, round_up(h.left + ir.vector + h.right, kLine)};
     for (const Instr& in : ir.instrs)
       if (std::find(in.args.begin(), in.args.end(), v) != in.args.end())
         ring.rows = std::max(ring.rows, rows_behind(ir, in.stage) - rows_behind(ir, ir.instrs[v].stage) - std::min<int>(in.row, 0) + 1);

@@ -16,7 +16,7 @@ struct ENTRY_params {
   tarry_i64 e1;
   tarry_i64 n1;
 };
-static inline void ENTRY_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, tarry_i64* from, tarry_i64* to) {
+TARRY_FN void ENTRY_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, tarry_i64* from, tarry_i64* to) {
   tarry_i64 first = 0, end = *to;
   if (step > 0) first = at < 0 ? (step - 1 - at) / step : 0, end = at < extent ? (extent - at + step - 1) / step : 0;
   else if (step < 0) first = at >= extent ? (at - extent) / -step + 1 : 0, end = at >= 0 ? at / -step + 1 : 0;
@@ -24,7 +24,7 @@ static inline void ENTRY_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, 
   if (first > *from) *from = first;
   if (end < *to) *to = end;
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_row0(const struct ENTRY_params* p, tarry_i64 length, const float* const a0, const tarry_i64 a1, const tarry_i64 a2, float* const k0_at) {
+static TARRY_GUARDED __attribute__((noinline)) void ENTRY_row0(const struct ENTRY_params* p, tarry_i64 length, const float* const a0, const tarry_i64 a1, const tarry_i64 a2, float* const k0_at) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 t5_0 = p->t5_0;
   const tarry_i64 e0 = p->e0;
@@ -116,7 +116,7 @@ static __attribute__((noinline)) void ENTRY_row1(const struct ENTRY_params* p, t
           const float v13 = v11 - k0_0[i + 1];
           const float v14 = tarry_minimum_f32(v13, k0_0[i]);
           const tarry_u8 v15 = 1;
-          const float v16 = tarry_where_f32(v15, v14, k0_0[i]);
+          const float v16 = v14;
           k16_at[i] = v16;
         }
       }
@@ -133,14 +133,14 @@ static __attribute__((noinline)) void ENTRY_row1(const struct ENTRY_params* p, t
           const float v13 = v11 - k0_0[i + 1];
           const float v14 = tarry_minimum_f32(v13, k0_0[i]);
           const tarry_u8 v15 = 0;
-          const float v16 = tarry_where_f32(v15, v14, k0_0[i]);
+          const float v16 = k0_0[i];
           k16_at[i] = v16;
         }
       }
     }
   }
 }
-static TARRY_PLAIN __attribute__((noinline)) void ENTRY_row4(const struct ENTRY_params* p, tarry_i64 length, float* const a5, const float* const k46_0) {
+static TARRY_GUARDED __attribute__((noinline)) void ENTRY_row4(const struct ENTRY_params* p, tarry_i64 length, float* const a5, const float* const k46_0) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 t5_0 = p->t5_0;
   const tarry_i64 e0 = p->e0;
@@ -174,9 +174,7 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
   const tarry_i64 e1 = p->e1;
   const tarry_i64 n1 = p->n1;
   const float v1 = p->s2;
-  float k0[3][1040] __attribute__((aligned(64)));
-  float k16[3][1040] __attribute__((aligned(64)));
-  float k31[3][1040] __attribute__((aligned(64)));
+  float loop0[3][3][1040] __attribute__((aligned(64)));
   float k46[1][1024] __attribute__((aligned(64)));
   for (tarry_i64 item = lo; item < hi; ++item) {
     tarry_i64 at = item;
@@ -202,36 +200,30 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
           const float* const a0 = b0 + y * t0_0 + (-3);
           const tarry_i64 a1 = b1 + y;
           const tarry_i64 a2 = b2 + (-3);
-          ENTRY_row0(p, columns + 6, a0, a1, a2, k0[at3_0] + 0);
+          ENTRY_row0(p, columns + 6, a0, a1, a2, loop0[0][at3_0] + 0);
         }
       }
-      {
-        const tarry_i64 y = row - 1;
-        if (y >= -2 && y < rows + 2) {
-          const tarry_i64 a3 = b3 + y;
-          const tarry_i64 a4 = b4 + (-2);
-          ENTRY_row1(p, columns + 4, a3, a4, k0[at3_2] + 1, k0[at3_1] + 1, k0[at3_0] + 1, k16[at3_2] + 0);
-        }
-      }
-      {
-        const tarry_i64 y = row - 2;
-        if (y >= -1 && y < rows + 1) {
-          const tarry_i64 a3 = b3 + y;
-          const tarry_i64 a4 = b4 + (-1);
-          ENTRY_row1(p, columns + 2, a3, a4, k16[at3_1] + 1, k16[at3_0] + 1, k16[at3_2] + 1, k31[at3_1] + 0);
+      for (tarry_i64 s = 0; s < 2; ++s) {
+        {
+          const tarry_i64 y = row - (1 + s * 1);
+          if (y >= -(2 + s * -1) && y < rows + (2 + s * -1)) {
+            const tarry_i64 a3 = b3 + y;
+            const tarry_i64 a4 = b4 + (-(2 + s * -1));
+            ENTRY_row1(p, columns + (4 + s * -2), a3, a4, loop0[s + 0][(tarry_u32)(row + 12287 - s * 1) % 3] + 1, loop0[s + 0][(tarry_u32)(row + 12286 - s * 1) % 3] + 1, loop0[s + 0][(tarry_u32)(row + 12288 - s * 1) % 3] + 1, loop0[s + 1][(tarry_u32)(row + 12287 - s * 1) % 3] + 0);
+          }
         }
       }
       {
         const tarry_i64 y = row - 3;
-        if (y >= 0 && y < rows + 0) {
+        if (y >= -0 && y < rows + 0) {
           const tarry_i64 a3 = b3 + y;
           const tarry_i64 a4 = b4;
-          ENTRY_row1(p, columns + 0, a3, a4, k31[at3_0] + 1, k31[at3_2] + 1, k31[at3_1] + 1, k46[at1_0] + 0);
+          ENTRY_row1(p, columns + 0, a3, a4, loop0[2][at3_0] + 1, loop0[2][at3_2] + 1, loop0[2][at3_1] + 1, k46[at1_0] + 0);
         }
       }
       {
         const tarry_i64 y = row - 3;
-        if (y >= 0 && y < rows + 0) {
+        if (y >= -0 && y < rows + 0) {
           float* const a5 = b5 + y * t5_0;
           ENTRY_row4(p, columns + 0, a5, k46[at1_0] + 0);
         }
