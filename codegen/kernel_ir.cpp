@@ -363,7 +363,8 @@ void verify_tiles(const KernelIr& ir) {
     return;
   } else {
     if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
-    if (ir.tile_rows % 8 != 0 || ir.tile_columns % 8 != 0 || ir.vector > 4) broken(ir, "edges of a tile");
+    const bool rows = ir.tile_rows > 0 && (ir.tile_rows % 8 == 0 || (ir.tile_rows + ir.transpose_rows_less()) % 8 == 0);
+    if (!rows || ir.tile_columns % 8 != 0 || ir.vector > 4) broken(ir, "edges of a tile");
     if (ir.sector != 0 && (ir.sector < ir.vector || (ir.sector & (ir.sector - 1)) != 0 || ir.columns_before() > ir.tile_columns)) broken(ir, "elements of a sector");
     if ((ir.pixel >= 0) != (ir.pixel_values > 1) || ir.pixel + 1 >= ir.rank || (ir.pixel >= 0 && ir.pixel == ir.cross) || ir.pixel_values > kMostPixelValues)
       broken(ir, "a pixel has few values");
@@ -429,6 +430,16 @@ int KernelIr::transpose_threads() const {
     if (crosses(a)) narrowest = std::min(narrowest, itemsize(buffers[accesses[a].buffer]));
   const bool one_by_one = pixel < 0 || (vector == 1 && narrowest >= 4 && !stores_pixels());
   return one_by_one && tile_rows * tile_columns * pixel_values >= kMany ? 512 : 256;
+}
+
+int KernelIr::transpose_rows_less() const {
+  int less = 0;
+  for (std::uint32_t a = 0; a < accesses.size(); ++a) {
+    const int word = accesses[a].buffer != kNone && !accesses[a].store && crosses(a) && !accesses[a].aligned ? 4 / static_cast<int>(itemsize(buffers[accesses[a].buffer])) : 0;
+    const int values = accesses[a].pixels_along >= 0 ? pixel_values : 1;
+    if (word > 1) less = std::max(less, (word + values - 1) / values);
+  }
+  return less;
 }
 
 int KernelIr::transpose_registers() const {

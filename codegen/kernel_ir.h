@@ -239,6 +239,8 @@ struct KernelIr {
   }
   /// Transpose, on a GPU: threads of a thread block, and registers of each for the elements that it loads.
   [[nodiscard]] int transpose_threads() const;
+  /// Rows less of a tile, where lines begin inside of words: a word's elements, for those that cover a line are one more.
+  [[nodiscard]] int transpose_rows_less() const;
   [[nodiscard]] int transpose_registers() const;
   /// Steps of a short loop, or 0.
   [[nodiscard]] int steps_of(std::size_t loop) const { return short_loops.empty() ? 0 : short_loops[loop]; }

@@ -21,18 +21,21 @@ struct Edges {
   int rows = 1, columns = 1;
 };
 
-/// What chooses a tile: bytes of the widest crossed element, values of a pixel, whether they are stored as planes, and whether
-/// rows of it begin earlier, at sectors.
+/// What chooses a tile.
 struct TileOf {
-  std::int64_t itemsize;
-  int values;
-  bool to_planes, earlier;
+  std::int64_t itemsize;  ///< of the widest crossed element
+  int values;             ///< of a pixel
+  bool from_planes;       ///< whether lines have one value of each pixel
+  bool to_planes;         ///< the same of what is stored
+  bool earlier;           ///< whether rows begin earlier, at sectors
+  bool shifted;           ///< whether lines begin inside of words
 };
 
-/// Measured on an H200: 32 KiB of narrow elements, so that few columns are read for two tiles, and lines have few parts of sectors.
+/// Measured on an H200: 32 KiB of narrow elements, so that few columns are read for two tiles, and lines have few parts of
+/// sectors: the more of those, the longer lines are.
 Edges edges_of(const TileOf& t) {
   switch (t.itemsize) {
-    case 1: return {128, 256};
+    case 1: return t.shifted ? Edges{256, 128} : Edges{128, 256};
     case 2: return {128, 128};
     case 4: return {64, 64};
     default: return {32, 32};
@@ -52,12 +55,19 @@ Edges edges_on_cpu(const TileOf& t) {
 /// The same of pixels, measured on an H200: planes want long lines, and tiles are no larger than needed for that.
 Edges edges_of_pixels(const TileOf& t) {
   const bool many = t.values > 4;
+  const int columns = t.values > 3 || (t.values == 3 && t.earlier) ? 32 : 64;  // where pixels are stored
   switch (t.itemsize) {
     case 1:
-      if (t.values > 3) return t.to_planes ? Edges{64, 64} : Edges{128, 32};
-      return t.to_planes ? Edges{64, 128} : Edges{128, 64};
-    case 2: return !many ? Edges{64, 64} : t.to_planes ? Edges{32, 64} : Edges{64, 32};
-    case 4: return many && t.to_planes && t.earlier ? Edges{8, 128} : Edges{32, t.values > 3 ? 32 : 64};
+      if (t.to_planes && many) return t.earlier ? Edges{16, 128} : Edges{64, 64};
+      if (t.to_planes) return t.values == 4 ? Edges{32, 256} : Edges{64, 128};
+      return {many && !t.from_planes ? 64 : 128, columns};
+    case 2:
+      if (t.to_planes && many) return t.earlier ? Edges{8, 128} : Edges{16, 64};
+      if (t.to_planes) return {t.values == 4 ? 32 : 64, t.values == 3 ? 64 : 128};
+      return {many && !t.from_planes ? 32 : 64, columns};
+    case 4:
+      if (t.to_planes && many && t.earlier) return {8, 128};
+      return {32, t.to_planes && t.values < 4 ? 64 : 32};
     default: return {many ? 16 : 32, 32};
   }
 }
@@ -183,7 +193,7 @@ class Transpose {
   /// Chooses a tile that fits a thread block and its threads' registers, or a thread's stack.
   bool fits() {
     const bool gpu = target_.is_cuda();
-    const TileOf of{widest_crossed(), ir_.pixel_values, !ir_.stores_pixels(), ir_.sector > 0};
+    const TileOf of{widest_crossed(), ir_.pixel_values, from_planes(), !ir_.stores_pixels(), ir_.sector > 0, gpu && ir_.transpose_rows_less() > 0};
     const Edges edges = !gpu ? edges_on_cpu(of) : ir_.pixel >= 0 ? edges_of_pixels(of) : edges_of(of);
     ir_.tile_rows = edges.rows;
     ir_.tile_columns = edges.columns;
@@ -192,9 +202,16 @@ class Transpose {
     while (too_large() && (ir_.tile_columns > least || ir_.tile_rows > least)) (ir_.tile_columns >= ir_.tile_rows ? ir_.tile_columns : ir_.tile_rows) /= 2;
     if (!gpu) ir_.tile_rows = ir_.tile_columns = std::min(ir_.tile_rows, ir_.tile_columns);
     const bool fit = !too_large();
+    if (gpu) ir_.tile_rows -= ir_.transpose_rows_less();
     const int half_lanes = 2 * ir_.tile_columns * ir_.row_values();
     if (gpu && half_lanes < kWarp * ir_.vector) choose_vector(half_lanes / kWarp);  // a smaller tile keeps half of a warp busy
     return fit;
+  }
+
+  [[nodiscard]] bool from_planes() const {
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
+      if (is_crossed(i) && ir_.accesses[i].pixels_along < 0) return true;
+    return false;
   }
 
   [[nodiscard]] std::int64_t widest_crossed() const {

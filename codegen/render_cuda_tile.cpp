@@ -7,6 +7,7 @@
 
 namespace tarry::codegen::cuda {
 
+/// Two elements of 16 bits are stored as a word: as they are, the compiler stores some of them one by one.
 std::string_view TileWriter::runs() {
   return R"(template <class T, int N> struct alignas(N * sizeof(T)) $N_run { T v[N]; };
 template <class T, int N> __device__ __forceinline__ void $N_get(const T* from, tarry_u32 wanted, T* x) {
@@ -20,7 +21,10 @@ template <class T, int N> __device__ __forceinline__ void $N_get(const T* from, 
   }
 }
 template <class T, int N> __device__ __forceinline__ void $N_put(T* to, tarry_u32 wanted, const T* y) {
-  if (wanted == (1u << N) - 1) {
+  if (N == 2 && sizeof(T) == 2 && wanted == 3) {
+    union { T v[2]; tarry_u32 word; } both = {{y[0], y[N - 1]}};
+    *(tarry_u32*)to = both.word;
+  } else if (wanted == (1u << N) - 1) {
     $N_run<T, N> run;
 #pragma unroll
     for (int j = 0; j < N; ++j) run.v[j] = y[j];

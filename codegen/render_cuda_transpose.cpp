@@ -7,10 +7,12 @@
 // row. Where the values of a pixel lie side by side, a line has all of them, elsewhere they have lines of their own. What does
 // not change from line to line is computed before the first: only so is this as fast as memory.
 //
-// Elements of less than a word move in words. A line that begins inside of one is read in the words that cover it, and
-// lies in shared memory as far behind the beginning of a word as in memory; of words that reach beyond what the array has
-// of the line, its elements alone are read. A row whose memory begins inside of a sector has columns of its own: they begin where
-// the sector does, up to ir.sector elements before the tile's, so that no sector is written in parts by two thread blocks.
+// Elements of less than a word move in words. A line that begins inside of one is read in the words that cover it: one more
+// than it fills, so tiles have a word's rows less and a warp has them all at once. It lies in shared memory as far behind
+// the beginning of a word as in memory: lines are that many elements more apart, so that the place of an element is linear
+// in its row and column. Of words that reach beyond what the array has of the line, its elements alone are read. A row whose
+// memory begins inside of a sector has columns of its own: they begin where the sector does, up to ir.sector elements before
+// the tile's, so that no sector is written in parts by two thread blocks.
 //
 // Lines in shared memory are padded so that reading across meets every bank. Where elements are narrow, a thread reads as
 // many neighbouring lines as its word has elements: lines are dealt by that, so that those which a warp reads at once are neighbours.
@@ -38,6 +40,10 @@ constexpr std::string_view kWord = R"(template <class T> __device__ __forceinlin
 /// Elements from where a word begins, or a sector.
 constexpr std::string_view kPast = R"(template <int bytes, class T> __device__ __forceinline__ int $N_past(const T* p) { return (int)((tarry_u64)p % bytes / sizeof(T)); })";
 
+/// Where the line of number n lies: `word` elements farther after every 2^run lines.
+constexpr std::string_view kLines = R"(template <int word> struct $N_lines { int pitch, run, past; };
+template <int word> __device__ __forceinline__ int $N_place(const $N_lines<word>& l, int n) { return n * l.pitch + (n >> l.run) * word + l.past; })";
+
 class Writer final : public TileWriter {
  public:
   explicit Writer(const KernelIr& ir)
@@ -61,12 +67,14 @@ class Writer final : public TileWriter {
   [[nodiscard]] int column_lines(const Load& l) const { return values_ / line_values(l); }
   [[nodiscard]] int line(const Load& l) const { return ir_.tile_rows * line_values(l); }
   [[nodiscard]] int word_elements(const Load& l) const { return std::max(1, 4 / size(l)); }
-  [[nodiscard]] int lane_words(const Load& l) const { return divide_up(line(l), kWarp * word_elements(l)); }
+  [[nodiscard]] int lane_words(const Load& l) const { return divide_up(covered(l), kWarp * word_elements(l)); }
   [[nodiscard]] int columns() const { return ir_.tile_columns + before_; }
   [[nodiscard]] int warp_columns() const { return divide_up(columns(), warps_); }
-  /// Whether lines begin inside of words. Then each has a word more, which threads read one by one.
+  /// Whether lines begin inside of words, and the elements of the words that cover one.
   [[nodiscard]] bool shifted(const Load& l) const { return is_crossed(l) && word_elements(l) > 1 && !access(l.access).aligned; }
-  [[nodiscard]] int thread_lines(const Load& l) const { return divide_up(lines(l), warps_ * kWarp); }
+  [[nodiscard]] int covered(const Load& l) const { return line(l) + (shifted(l) ? word_elements(l) : 0); }
+  /// Whether the place of such a line is linear in its column.
+  [[nodiscard]] bool linear(const Load& l) const { return shifted(l) && column_lines(l) == 1; }
   /// Of a row: values of a pixel in it, elements, words of a lane, rows of a warp; the first rows of a warp, which begin each in
   /// its own way, and those behind each of them, which begin like it.
   [[nodiscard]] int row() const { return ir_.tile_columns * ir_.row_values(); }
@@ -82,12 +90,16 @@ class Writer final : public TileWriter {
   /// those of the next line, the banks go on where the last line's values end.
   [[nodiscard]] int pitch(const Load& l) const {
     const int word = word_elements(l);
-    int words = divide_up(line(l), word) + (shifted(l) ? 1 : 0);
+    int words = divide_up(covered(l), word);
     if (word == 1 && pixels_ && line_values(l) > 1)
       while (words % kWarp != line_values(l)) ++words;
     else if (words % 2 == 0) ++words;
     return words * word;
   }
+  /// Elements of the linear lines of a load: farther apart by up to a word, and by another one from run to run.
+  [[nodiscard]] int linear_elements(const Load& l) const { return lines(l) * (pitch(l) + word_elements(l) - 1) + (lines(l) / kWarp + 2) * word_elements(l); }
+  /// The place of the line of column y.
+  [[nodiscard]] std::string linear_line(const Load& l) const { return fmt::format("$N_place(l{}, {})", l.access, before_ > 0 ? fmt::format("y + {}", before_) : "y"); }
   /// Where the line of column y, and of its value c if it is for that alone, lies.
   [[nodiscard]] std::string slot(const Load& l, const std::string& y = "y") const {
     std::string number = before_ > 0 ? fmt::format("(tarry_u32)({} + {})", y, before_) : "(tarry_u32)" + y;
@@ -109,9 +121,27 @@ class Writer final : public TileWriter {
   [[nodiscard]] std::string loaded(const Instr& in) const override {
     const Load& l = load_of(in.index);
     if (!is_crossed(l)) return fmt::format("x{}[n][{}]", in.index, width(l) > 1 ? "j" : "0");
-    const std::string element = line_values(l) > 1 ? fmt::format("r * {} + c", values_) : std::string("r");
-    return fmt::format("s.s{}[{}][{}]", in.index, slot(l), shifted(l) ? fmt::format("$N_past<4>({}) + {}", line_start(l, "y"), element) : element);
+    const std::string element = line_values(l) > 1 ? fmt::format("r * {}", values_) : std::string("r");
+    if (keeps_places()) return fmt::format("s.s{0}[at{0}[j] + {1}]", in.index, element);
+    return linear(l) ? fmt::format("s.s{}[{} + {}]", in.index, line_place(l), element) : fmt::format("s.s{}[{}][{}{}]", in.index, slot(l), element, first_element(l));
   }
+  /// Whether a thread computes them before its rows: where they are more than a sum. But where each value has rows of its
+  /// own they are too many at a time.
+  [[nodiscard]] bool keeps_places() const {
+    const bool begin_anywhere = ir_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), [&](const Load& l) { return shifted(l); });
+    return begin_anywhere && values_ == ir_.row_values();
+  }
+  /// Where element 0 of the line of column y, or of its value c, lies.
+  [[nodiscard]] std::string line_place(const Load& l) const {
+    return (linear(l) ? linear_line(l) : fmt::format("(int)({}) * {}", slot(l), pitch(l))) + first_element(l);
+  }
+  /// What the line's place adds to that.
+  [[nodiscard]] std::string first_element(const Load& l) const {
+    const std::string past = shifted(l) && !linear(l) ? fmt::format(" + $N_past<4>({})", line_start(l, "y")) : std::string();
+    return past + (line_values(l) > 1 ? " + c" : "");
+  }
+  /// Whether lines have no index of their own.
+  [[nodiscard]] bool flat(const Load& l) const { return linear(l) || keeps_places(); }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return fmt::format("(whole || ({}))", all_hold(guard, "r", "y")); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "y", "c"); }
   [[nodiscard]] std::string result_index(std::uint32_t) const override { return "j"; }
@@ -127,8 +157,12 @@ class Writer final : public TileWriter {
 
   void shared() {
     out_.open("struct alignas(16) $N_shared");
-    for (const Load& l : loads_)
-      if (is_crossed(l)) out_.line(fmt::format("alignas(16) {} s{}[{}][{}];", type(l.access), l.access, divide_up(lines(l), vector_) * vector_, pitch(l)));
+    for (const Load& l : loads_) {
+      if (!is_crossed(l)) continue;
+      const int count = divide_up(lines(l), vector_) * vector_;
+      const std::string size = linear(l) ? std::to_string(linear_elements(l)) : fmt::format("{}{}{}", count, flat(l) ? " * " : "][", pitch(l));
+      out_.line(fmt::format("alignas(16) {} s{}[{}];", type(l.access), l.access, size));
+    }
     out_.close(";");
   }
 
@@ -152,7 +186,7 @@ class Writer final : public TileWriter {
   }
   /// Opens the loops over rows r and their elements from e on, of values c where those have rows of their own. A row begins
   /// `past` elements behind the beginning of a sector.
-  void rows_of(std::uint32_t guard) {
+  void rows_of(std::uint32_t guard, bool crossed = false) {
     loop("v", values_ / ir_.row_values());
     loop("g", first_rows());
     if (ir_.sector > 0) {
@@ -170,9 +204,21 @@ class Writer final : public TileWriter {
     element();
     out_.line(fmt::format("if ({} && y < columns{}) there |= 1u << j;", before_ > 0 ? "y >= before" : "y >= 0", terms(guard, true, "y")));
     close(2);
+    if (crossed && keeps_places()) places();
     loop("i", later_rows());
     out_.line(fmt::format("const int r = warp + (i * {0} + g) * {1}, n = ((v * {0} + g) * {2} + k) * {3} + i;", first_rows(), warps_, row_words(), later_rows()));
-    if (ir_.tile_rows % warps_ != 0) out_.line(fmt::format("if (r >= {}) continue;", ir_.tile_rows));
+    const int last = ir_.tile_rows / warps_;  // of a warp's rows, where only some warps have one
+    if (ir_.tile_rows % warps_ != 0) out_.line(fmt::format("if (i * {} + g >= {} && r >= {}) continue;", first_rows(), last, ir_.tile_rows));
+  }
+  /// Where the lines lie that a thread's elements of a row are in: the same for all rows that begin alike.
+  void places() {
+    for (const Load& l : loads_)
+      if (is_crossed(l)) out_.line(fmt::format("int at{}[{}];", l.access, vector_));
+    loop("j", vector_);
+    element();
+    for (const Load& l : loads_)
+      if (is_crossed(l)) out_.line(fmt::format("at{}[j] = {};", l.access, line_place(l)));
+    out_.close();
   }
   /// Column and value of element j of a row.
   void element() {
@@ -185,11 +231,15 @@ class Writer final : public TileWriter {
   void tile() {
     const auto is_word = [&](const Load& l) { return is_crossed(l) && word_elements(l) > 1; };
     const auto is_shifted = [&](const Load& l) { return shifted(l); };
+    const auto is_linear = [&](const Load& l) { return linear(l); };
     if (std::any_of(loads_.begin(), loads_.end(), is_word)) out_.label(kWord);
     if (ir_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), is_shifted)) out_.label(kPast);
+    if (std::any_of(loads_.begin(), loads_.end(), is_linear)) out_.label(kLines);
     out_.label("template <bool whole>");
     out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, $N_shared& s, int above, int before, int rows, int columns)");
     out_.line("const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);");
+    for (const Load& l : loads_)
+      if (linear(l)) place_lines(l);
     for (const Load& l : loads_)
       if (is_crossed(l)) load_lines(l);
     for (const Load& l : loads_)
@@ -197,7 +247,7 @@ class Writer final : public TileWriter {
     for (const Load& l : loads_)
       if (is_crossed(l)) put_lines(l);
     out_.line("__syncthreads();");
-    rows_of(kNone);
+    rows_of(kNone, true);
     out_.line("if (!whole && r >= rows) continue;");
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store) out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, vector_));
@@ -229,12 +279,21 @@ class Writer final : public TileWriter {
     return fmt::format("whole || ({} && y < columns{})", before_ > 0 ? "y >= before" : "y >= 0", terms(l.guard, true, "y"));
   }
 
+  /// By as many elements as lines in memory are apart beyond words, those in shared memory are too. If that is an even number,
+  /// a warp would meet the same banks again after 32 or 64 lines.
+  void place_lines(const Load& l) {
+    const int word = word_elements(l);
+    out_.line(fmt::format("const int more{} = (int)((tarry_u64)({}) % {});", l.access, offset(l.access, "0", "1"), word));
+    out_.line(fmt::format("const $N_lines<{0}> l{1} = {{{2} + more{1}, more{1} % 2 ? 31 : 5 + more{1} / 2, $N_past<4>({3})}};", word, l.access, pitch(l),
+                          line_start(l, std::to_string(-before_))));
+  }
+
   void load_lines(const Load& l) {
     out_.line(fmt::format("{} x{}[{}] = {{}};", word(l), l.access, column_lines(l) * lane_words(l) * warp_columns()));
     words_of(l);
     out_.line(fmt::format("const {}* from = {};", type(l.access), line_start(l, first_column())));
     out_.line(fmt::format("const int e = (lane + k * {}) * {}{};", kWarp, word_elements(l), shifted(l) ? " - $N_past<4>(from)" : ""));
-    if (line(l) % (kWarp * word_elements(l)) != 0) out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, word_elements(l), line(l)));
+    if (covered(l) % (kWarp * word_elements(l)) != 0) out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, word_elements(l), covered(l)));
     there_of(l);
     out_.line("from += e;");
     columns_of(l);
@@ -242,41 +301,19 @@ class Writer final : public TileWriter {
     else out_.line(fmt::format("if (there != 0 && ({})) x{}[n] = *from;", column_there(l), l.access));
     out_.line(fmt::format("from += {};", offset(l.access, "0", std::to_string(warps_))));
     close(3);
-    if (!shifted(l)) return;
-    out_.line(fmt::format("tarry_u32 z{}[{}] = {{}};", l.access, thread_lines(l)));
-    last_words(l);
-    out_.line(fmt::format("const {}* from = {};", type(l.access), line_start(l, "y")));
-    out_.line(fmt::format("const int e = {} - $N_past<4>(from);", line(l)));
-    there_of(l);
-    out_.line(fmt::format("if (e < {} && ({})) z{}[i] = $N_word(from + e, there);", line(l), column_there(l), l.access));
-    out_.close();
-  }
-  /// Opens the loop over the lines of which a thread has the last word: of column y, and of its value c if it is for that alone.
-  void last_words(const Load& l) {
-    const int threads = warps_ * kWarp;
-    loop("i", thread_lines(l));
-    out_.line(fmt::format("const int n = (int)threadIdx.x + i * {};", threads));
-    if (lines(l) % threads != 0) out_.line(fmt::format("if (n >= {}) continue;", lines(l)));
-    const std::string column = column_lines(l) > 1 ? fmt::format("n / {}", values_) : std::string("n");
-    out_.line(fmt::format("const int y = {}{}, c = {};", column, before_ > 0 ? fmt::format(" - {}", before_) : "", column_lines(l) > 1 ? fmt::format("n % {}", values_) : "0"));
   }
 
   void put_lines(const Load& l) {
-    const auto put = [&](const std::string& to, const std::string& value) {
-      out_.line(fmt::format("{} = {};", word_elements(l) == 1 ? "*" + to : "*(tarry_u32*)" + to, value));
-    };
     words_of(l);
     out_.line(fmt::format("const int e = (lane + k * {}) * {};", kWarp, word_elements(l)));
-    if (line(l) % (kWarp * word_elements(l)) != 0) out_.line(fmt::format("if (e >= {}) continue;", line(l)));
-    out_.line(fmt::format("{}* to = &s.s{}[{}][e];", type(l.access), l.access, slot(l, first_column())));
+    if (covered(l) % (kWarp * word_elements(l)) != 0) out_.line(fmt::format("if (e >= {}) continue;", covered(l)));
+    const std::string first = slot(l, first_column());
+    if (!linear(l)) out_.line(fmt::format("{}* to = &s.s{}[{}e];", type(l.access), l.access, flat(l) ? fmt::format("(int)({}) * {} + ", first, pitch(l)) : first + "]["));
     columns_of(l);
-    put("to", fmt::format("x{}[n]", l.access));
-    out_.line(fmt::format("to += {};", warps_ * column_lines(l) / (dealt(l) ? vector_ : 1) * pitch(l)));
+    if (linear(l)) out_.line(fmt::format("{}* to = &s.s{}[({} & -{}) + e];", type(l.access), l.access, linear_line(l), word_elements(l)));
+    out_.line(fmt::format("*{}to = x{}[n];", word_elements(l) > 1 ? "(tarry_u32*)" : "", l.access));
+    if (!linear(l)) out_.line(fmt::format("to += {};", warps_ * column_lines(l) / (dealt(l) ? vector_ : 1) * pitch(l)));
     close(3);
-    if (!shifted(l)) return;
-    last_words(l);
-    put(fmt::format("&s.s{}[{}][{}]", l.access, slot(l), line(l)), fmt::format("z{}[i]", l.access));
-    out_.close();
   }
 
   void load_rows(const Load& l) {

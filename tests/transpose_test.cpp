@@ -146,6 +146,14 @@ TEST_CASE("transpose: small elements move in words, and rows begin with sectors"
   CHECK(row({128, 256}, float32) == std::tuple{1, 0, false});
   CHECK(row({129, 256}, float32) == std::tuple{1, 8, false});
   CHECK(row({129, 256}, float64) == std::tuple{1, 4, false});
+  const auto tile = [](const Maker& m) {
+    const KernelIr ir = lowered(m).ir;
+    return std::pair{ir.tile_rows, ir.tile_columns};
+  };
+  CHECK(tile(permute({300, 512}, {1, 0}, Dtype::UInt8)) == std::pair{128, 256});
+  CHECK(tile(permute({300, 511}, {1, 0}, Dtype::UInt8)) == std::pair{252, 128});  // lines are a word longer
+  CHECK(tile(permute({300, 511}, {1, 0}, Dtype::Float16)) == std::pair{126, 128});
+  CHECK(tile(permute({300, 511, 3}, {2, 1, 0}, Dtype::UInt8)) == std::pair{62, 128});
 }
 
 TEST_CASE("transpose: matrices that begin anywhere, of rows that do", "[transpose]") {
@@ -271,6 +279,8 @@ TEST_CASE("transpose: the verifier refuses tiles that are none", "[transpose]") 
   refused([](KernelIr& ir) { ir.cross = 1; });
   refused([](KernelIr& ir) { ir.tile_rows = 12; });
   refused([](KernelIr& ir) { ir.tile_columns = 12; });
+  KernelIr bytes = lowered(permute({129, 255}, {1, 0}, Dtype::UInt8)).ir;
+  check_refused(bytes, [](KernelIr& ir) { ir.tile_rows -= 2; });
   refused([](KernelIr& ir) { ir.sector = 12; });
   refused([](KernelIr& ir) { ir.accesses.back().strides.back() = codegen::StrideClass::Any; });
   refused([](KernelIr& ir) { ir.pixel_values = 3; });

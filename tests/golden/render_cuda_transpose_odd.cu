@@ -21,7 +21,10 @@ template <class T, int N> __device__ __forceinline__ void ENTRY_get(const T* fro
   }
 }
 template <class T, int N> __device__ __forceinline__ void ENTRY_put(T* to, tarry_u32 wanted, const T* y) {
-  if (wanted == (1u << N) - 1) {
+  if (N == 2 && sizeof(T) == 2 && wanted == 3) {
+    union { T v[2]; tarry_u32 word; } both = {{y[0], y[N - 1]}};
+    *(tarry_u32*)to = both.word;
+  } else if (wanted == (1u << N) - 1) {
     ENTRY_run<T, N> run;
 #pragma unroll
     for (int j = 0; j < N; ++j) run.v[j] = y[j];
@@ -36,7 +39,7 @@ struct ENTRY_at {
   tarry_u8* a1;
 };
 struct alignas(16) ENTRY_shared {
-  alignas(16) tarry_u8 s0[288][132];
+  alignas(16) tarry_u8 s0[42108];
 };
 template <class T> __device__ __forceinline__ tarry_u32 ENTRY_word(const T* from, tarry_u32 wanted) {
   constexpr int n = 4 / sizeof(T);
@@ -47,14 +50,18 @@ template <class T> __device__ __forceinline__ tarry_u32 ENTRY_word(const T* from
   return word;
 }
 template <int bytes, class T> __device__ __forceinline__ int ENTRY_past(const T* p) { return (int)((tarry_u64)p % bytes / sizeof(T)); }
+template <int word> struct ENTRY_lines { int pitch, run, past; };
+template <int word> __device__ __forceinline__ int ENTRY_place(const ENTRY_lines<word>& l, int n) { return n * l.pitch + (n >> l.run) * word + l.past; }
 template <bool whole>
 __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int above, int before, int rows, int columns) {
   const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
-  tarry_u32 x0[18] = {};
+  const int more0 = (int)((tarry_u64)(1 * p.t0_1) % 4);
+  const ENTRY_lines<4> l0 = {260 + more0, more0 % 2 ? 31 : 5 + more0 / 2, ENTRY_past<4>(t.a0 + -32 * p.t0_1)};
+  tarry_u32 x0[20] = {};
 #pragma unroll
   for (int c = 0; c < 1; ++c) {
 #pragma unroll
-    for (int k = 0; k < 1; ++k) {
+    for (int k = 0; k < 2; ++k) {
       const tarry_u8* from = t.a0 + (warp - 32) * p.t0_1;
       const int e = (lane + k * 32) * 4 - ENTRY_past<4>(from);
       tarry_u32 there = 15u;
@@ -67,51 +74,25 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       }
       from += e;
 #pragma unroll
-      for (int i = 0; i < 18; ++i) {
-        const int y = warp + i * 16 + -32, n = (c * 1 + k) * 18 + i;
+      for (int i = 0; i < 10; ++i) {
+        const int y = warp + i * 16 + -32, n = (c * 2 + k) * 10 + i;
         if (whole || (y >= before && y < columns)) x0[n] = ENTRY_word(from, there);
         from += 16 * p.t0_1;
       }
     }
   }
-  tarry_u32 z0[1] = {};
-#pragma unroll
-  for (int i = 0; i < 1; ++i) {
-    const int n = (int)threadIdx.x + i * 512;
-    if (n >= 288) continue;
-    const int y = n - 32, c = 0;
-    const tarry_u8* from = t.a0 + y * p.t0_1;
-    const int e = 128 - ENTRY_past<4>(from);
-    tarry_u32 there = 15u;
-    if (!whole) {
-      there = 0;
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        if (e + j >= above && e + j < rows) there |= 1u << j;
-      }
-    }
-    if (e < 128 && (whole || (y >= before && y < columns))) z0[i] = ENTRY_word(from + e, there);
-  }
 #pragma unroll
   for (int c = 0; c < 1; ++c) {
 #pragma unroll
-    for (int k = 0; k < 1; ++k) {
+    for (int k = 0; k < 2; ++k) {
       const int e = (lane + k * 32) * 4;
-      tarry_u8* to = &s.s0[(tarry_u32)((warp - 32) + 32) % 4 * 72 + (tarry_u32)((warp - 32) + 32) / 4][e];
 #pragma unroll
-      for (int i = 0; i < 18; ++i) {
-        const int y = warp + i * 16 + -32, n = (c * 1 + k) * 18 + i;
+      for (int i = 0; i < 10; ++i) {
+        const int y = warp + i * 16 + -32, n = (c * 2 + k) * 10 + i;
+        tarry_u8* to = &s.s0[(ENTRY_place(l0, y + 32) & -4) + e];
         *(tarry_u32*)to = x0[n];
-        to += 528;
       }
     }
-  }
-#pragma unroll
-  for (int i = 0; i < 1; ++i) {
-    const int n = (int)threadIdx.x + i * 512;
-    if (n >= 288) continue;
-    const int y = n - 32, c = 0;
-    *(tarry_u32*)&s.s0[(tarry_u32)(y + 32) % 4 * 72 + (tarry_u32)(y + 32) / 4][128] = z0[i];
   }
   __syncthreads();
 #pragma unroll
@@ -120,7 +101,7 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
     for (int g = 0; g < 2; ++g) {
       const int past = ENTRY_past<32>(t.a1 + (warp + g * 16) * p.t1_0);
 #pragma unroll
-      for (int k = 0; k < 2; ++k) {
+      for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4 - past;
         tarry_u32 there = 15u;
         if (!whole) {
@@ -131,15 +112,22 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
             if (y >= before && y < columns) there |= 1u << j;
           }
         }
+        int at0[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int r = warp + (i * 2 + g) * 16, n = ((v * 2 + g) * 2 + k) * 4 + i;
+        for (int j = 0; j < 4; ++j) {
+          const int y = e + j, c = v;
+          at0[j] = ENTRY_place(l0, y + 32);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          const int r = warp + (i * 2 + g) * 16, n = ((v * 2 + g) * 1 + k) * 8 + i;
+          if (i * 2 + g >= 15 && r >= 252) continue;
           if (!whole && r >= rows) continue;
           tarry_u8 y1[4];
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = e + j, c = v;
-            const tarry_u8 v0 = s.s0[(tarry_u32)(y + 32) % 4 * 72 + (tarry_u32)(y + 32) / 4][ENTRY_past<4>(t.a0 + y * p.t0_1) + r];
+            const tarry_u8 v0 = s.s0[at0[j] + r];
             y1[j] = v0;
           }
           ENTRY_put<tarry_u8, 4>(t.a1 + r * p.t1_0 + e, there, y1);
@@ -155,14 +143,14 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
   const tarry_u32 q1 = (__umulhi((tarry_u32)p.w1, i) + i) >> (tarry_u32)(p.w1 >> 32);
   const tarry_u32 i1 = i - q1 * (tarry_u32)p.n1;
   i = q1;
-  const tarry_u32 column = i1 * 256;
-  const int columns = (int)(p.e1 - column < 256 ? p.e1 - column : 256);
-  const tarry_u32 row = i * 128;
-  const int rows = (int)(p.e0 - row < 132 ? p.e0 - row : 132);
+  const tarry_u32 column = i1 * 128;
+  const int columns = (int)(p.e1 - column < 128 ? p.e1 - column : 128);
+  const tarry_u32 row = i * 252;
+  const int rows = (int)(p.e0 - row < 256 ? p.e0 - row : 256);
   ENTRY_at t;
   t.a0 = p.a0 + row + column * p.t0_1;
   t.a1 = p.a1 + row * p.t1_0 + column;
   const int above = row > 0 ? -3 : 0, before = column > 0 ? -32 : 0;
-  if (rows == 132 && columns == 256 && row > 0 && column > 0) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
+  if (rows == 256 && columns == 128 && row > 0 && column > 0) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
   else ENTRY_tile<false>(p, t, s, above, before, rows, columns);
 }
