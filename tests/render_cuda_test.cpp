@@ -352,6 +352,14 @@ TEST_CASE("render_cuda: geometry covers the space and grows with the extents alo
     }
   }
   CHECK(of(Schedule::ReduceInner, 8, 1, std::int64_t{1} << 28).grid() == 2048);
+  // Chunks of one row alone are of 256 KiB, as long as all states are folded at once.
+  KernelIr one = simple_reduction({Schedule::ReduceInner, 8, 4, 1, 64}, Op::Sum, Dtype::Float32).ir;
+  one.rank = 0;
+  KernelArgs row;
+  for (const int log : {20, 27, 28, 30}) {
+    row.reduced = std::int64_t{1} << log;
+    CHECK(codegen::geometry_cuda(one, target(), row).grid() == (log == 20 ? 128 : log == 27 ? 2048 : 4096));
+  }
   CHECK(of(Schedule::ReduceInner, 8, 1, std::int64_t{1} << 20).grid() >= 128);
 }
 
