@@ -320,6 +320,10 @@ TEST_CASE("render_cuda: text is a function of the kernel's structure", "[render_
   for (const KernelCase& k : cases) {
     const KernelSource a = codegen::render_cuda(k.ir, target()), b = codegen::render_cuda(k.ir, target("sm_80"));
     CHECK(a.text == b.text);
+    // Before it touches memory a kernel waits for those before it.
+    CHECK(a.waits);
+    const std::size_t body = a.kernel.find("{\n", a.kernel.find("extern \"C\" __global__"));
+    CHECK(a.kernel.substr(body + 2).starts_with("#if __CUDA_ARCH__ >= 900\n  asm volatile(\"griddepcontrol.wait;\""));
     CHECK(a.text.find('$') == std::string::npos);
     CHECK(a.text.find("TARRY_ENTRY") == std::string::npos);
     const auto [at, fresh] = entries.emplace(a.text, a.entry);
