@@ -58,16 +58,17 @@ void cut(Geometry& g, std::int64_t blocks, std::int64_t chunk_blocks) {
   g.chunks = std::max<std::int64_t>(1, divide_up(blocks, chunk_blocks));
 }
 
-/// Chunks of a row: small ones where that is what fills the GPU, then up to 512 KiB.
+/// Chunks of a row: small ones where that is what fills the GPU, then up to 512 KiB, of one row alone 256 KiB.
 void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   const std::int64_t smallest = std::int64_t{kWarps} * 2 * items(ir), largest = smallest * kInnerSteps;
   const std::int64_t folded_at_once = std::int64_t{kThreads} * fold_width(ir);
-  constexpr std::int64_t kShort = 256 * 1024, kUsual = 2 * kShort;  // bytes
+  constexpr std::int64_t kShort = 256 * 1024;  // bytes
+  const std::int64_t usual = ir.rank == 0 ? kShort : 2 * kShort;
   const auto loaded = static_cast<std::int64_t>(point_bytes(ir)), block_bytes = kTreeBlock * (loaded > 0 ? loaded : 4);
   cut(g, blocks, smallest);
   auto too_many = [&] {
     const std::int64_t all = g.outer_tiles * g.chunks, bytes = g.chunk_blocks * block_bytes;
-    return g.chunks > folded_at_once || (bytes < kShort && all > kFill) || (bytes < kUsual && all > 2 * kFill);
+    return g.chunks > folded_at_once || (bytes < kShort && all > kFill) || (bytes < usual && all > 2 * kFill);
   };
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }

@@ -55,6 +55,7 @@ struct KernelSource {
   int tile = 1;                    ///< CPU: outer elements of a work item
   int cluster = 1;                 ///< GPU: thread blocks of a cluster, as the text says
   int shared_bytes = 0;            ///< GPU: dynamic shared memory of a thread block
+  bool waits = false;              ///< GPU: from sm_90 on the kernel itself waits for those before it, and may start while they end
   bool fold_per_chunk = false;     ///< CPU: the fold runs once per chunk, not once per outer tile
   int point_cost = 1;              ///< CPU: estimated quarter-nanoseconds of one point, for the grain of parallel loops
 };

@@ -309,9 +309,29 @@ SharedText shared_text(std::string_view name, std::string text) {
   return found;
 }
 
+namespace {
+
+/// Thread blocks that are there before the kernel before theirs is done, where a launch allows it, wait for it; those of the
+/// next kernel may come as soon as all of these have. Nothing in memory is touched earlier.
+constexpr std::string_view kWait = R"(#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+)";
+
+void wait_first(std::string& kernel) {
+  const std::size_t entry = kernel.find("extern \"C\" __global__"), body = kernel.find("{\n", entry);
+  TARRY_ASSERT(entry != std::string::npos && body != std::string::npos);
+  kernel.insert(body + 2, kWait);
+}
+
+}  // namespace
+
 KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
                            std::span<const std::string> functions, std::vector<SharedText> shared) {
   KernelSource source;
+  source.waits = dialect == Dialect::Cuda;
+  if (source.waits) wait_first(kernel);
   source.sections = prelude_sections(functions);
   source.prelude = prelude_text(source.sections, dialect);
   source.shared = std::move(shared);

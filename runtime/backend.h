@@ -28,7 +28,11 @@ struct Launch {
   const codegen::KernelSource* source;
   std::span<const std::uint64_t> parameters;
   codegen::Geometry geometry;
+  bool large = false;  ///< it moves kLargeLaunch bytes or more
 };
+
+/// What takes a GPU longer than a launch takes the host, whatever the way.
+inline constexpr std::int64_t kLargeLaunch = std::int64_t{32} << 20;
 
 /// Launches that repeat, made ready once (a CUDA graph).
 class Sequence {
@@ -84,6 +88,8 @@ class Backend {
     (void)launches;
     return nullptr;
   }
+  /// Whether a large kernel that waits by itself may start while the one before it ends.
+  [[nodiscard]] virtual bool overlaps_launches() const { return false; }
   /// Whether launch returns when the kernel is done, so that its time can be taken around it.
   [[nodiscard]] virtual bool launch_waits() const { return false; }
   /// A ticket for everything enqueued so far; 0 where work is done when launch returns.

@@ -79,6 +79,24 @@ struct KernelNodeParams {
   Context context;  ///< of `kernel`
 };
 
+enum class LaunchAttributeId : std::uint32_t { ProgrammaticStreamSerialization = 6 };
+
+/// CUlaunchAttribute of an int.
+struct LaunchAttribute {
+  LaunchAttributeId id;
+  std::uint32_t unused;
+  alignas(8) int value;
+  unsigned char rest[60];
+};
+
+/// CUlaunchConfig
+struct LaunchConfig {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  Stream stream;
+  LaunchAttribute* attributes;
+  unsigned count;
+};
+
 // X(member, exported symbol, parameters). All return Result and exist since CUDA 11.0.
 #define TARRY_CUDA_DRIVER_ENTRIES(X)                                                                               \
   X(init, cuInit, (unsigned flags))                                                                                \
@@ -123,7 +141,8 @@ struct KernelNodeParams {
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
      unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))
 
-// The same for entries since CUDA 12.0. An older driver has none of them; then there are no CUDA graphs.
+// The same for entries since CUDA 12.0. An older driver has none of them; then there are no CUDA graphs, and no
+// kernel starts before the one before it is done.
 #define TARRY_CUDA_GRAPH_ENTRIES(X)                                                                              \
   X(graph_create, cuGraphCreate, (Graph * graph, unsigned flags))                                                \
   X(graph_destroy, cuGraphDestroy, (Graph graph))                                                                \
@@ -133,7 +152,9 @@ struct KernelNodeParams {
   X(graph_exec_destroy, cuGraphExecDestroy, (GraphExec exec))                                                    \
   X(graph_exec_set_parameters, cuGraphExecKernelNodeSetParams_v2,                                                \
     (GraphExec exec, GraphNode node, const KernelNodeParams* parameters))                                        \
-  X(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))
+  X(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))                                                \
+  X(launch_kernel_ex, cuLaunchKernelEx,                                                                          \
+    (const LaunchConfig* config, Function function, void** parameters, void** extra))
 
 /// The entry points, all resolved but perhaps those of graphs. A test may fill one with functions of its own.
 struct DriverApi {

@@ -34,6 +34,7 @@ struct LoadedModule {
 struct CudaExecutable final : cache::Executable {
   std::shared_ptr<const LoadedModule> module;
   cuda::Function function = nullptr;
+  bool exact = false;                        ///< machine code for the target's own architecture
   mutable std::atomic<int> shared_bytes{0};  ///< dynamic shared memory that it was allowed
 };
 
@@ -140,6 +141,7 @@ class CudaBackend final : public Backend {
     const CudaContext::Current current(*context_);
     auto executable = std::make_shared<CudaExecutable>();
     executable->module = module_of(binary);
+    executable->exact = binary.image->starts_with("\x7f" "ELF");
     context_->call("cuModuleGetFunction", context_->api().module_get_function, &executable->function,
                    executable->module->module.get().object, request.entry.c_str());
     return executable;
@@ -167,10 +169,17 @@ class CudaBackend final : public Backend {
     void* extra[] = {
         reinterpret_cast<void*>(cuda::kLaunchParamBufferPointer), const_cast<std::uint64_t*>(launch.parameters.data()),
         reinterpret_cast<void*>(cuda::kLaunchParamBufferSize), &bytes, reinterpret_cast<void*>(cuda::kLaunchParamEnd)};
-    const cuda::Result result =
-        cuda::call(context_->api().launch_kernel, executable.function, static_cast<unsigned>(grid), 1U, 1U,
-                   static_cast<unsigned>(launch.source->threads), 1U, 1U,
-                   static_cast<unsigned>(launch.source->shared_bytes), context_->compute(), nullptr, extra);
+    const auto blocks = static_cast<unsigned>(grid), threads = static_cast<unsigned>(launch.source->threads);
+    const auto shared = static_cast<unsigned>(launch.source->shared_bytes);
+    cuda::Result result{};
+    if (launch.large && launch.source->waits && launch.source->cluster == 1 && executable.exact && overlaps_launches()) {
+      cuda::LaunchAttribute early{cuda::LaunchAttributeId::ProgrammaticStreamSerialization, 0, 1, {}};
+      const cuda::LaunchConfig config{blocks, 1, 1, threads, 1, 1, shared, context_->compute(), &early, 1};
+      result = cuda::call(context_->api().launch_kernel_ex, &config, executable.function, nullptr, extra);
+    } else {
+      result = cuda::call(context_->api().launch_kernel, executable.function, blocks, 1U, 1U, threads, 1U, 1U, shared,
+                          context_->compute(), nullptr, extra);
+    }
     if (result != cuda::Result::Success) {
       context_->check(result, fmt::format("cuLaunchKernel({}, {} blocks of {} threads, {} bytes of parameters)",
                                           launch.source->entry, grid, launch.source->threads, bytes));
@@ -183,6 +192,7 @@ class CudaBackend final : public Backend {
   }
 
   bool launch_waits() const override { return sync_wanted(); }
+  bool overlaps_launches() const override { return target_.level >= 90 && context_->api().has_graphs; }
   void within(const std::function<void()>& body) override {
     const CudaContext::Current current(*context_);
     body();

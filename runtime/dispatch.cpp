@@ -37,6 +37,12 @@ void Run::clear() {
   dropped.clear();
 }
 
+namespace {
+
+bool is_large(const KernelStep& k) { return k.lowered.bytes_read + k.lowered.bytes_written >= kLargeLaunch; }
+
+}  // namespace
+
 Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, bool may_replay) : plan_(plan) {
   const auto place = [this](std::size_t bytes) {
     const std::size_t at = arena_bytes_;
@@ -58,6 +64,8 @@ Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, bool may_replay) : plan
       add_kernel(*k, step, tickets);
     }
   }
+  // A large kernel starts while the one before it ends, which launches of graphs do not.
+  if (b.overlaps_launches() && std::any_of(items_.begin(), items_.end(), [](const Item& i) { return i.kernel && is_large(*i.kernel); })) may_replay = false;
   if (!may_replay || interprets_ || items_.empty()) replay_ = Replay::Never;
 }
 
@@ -170,7 +178,7 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
 
 Launch Dispatch::launch_of(const Item& item, const Run& run) const {
   return {item.kernel->executable.get(), item.kernel->source.get(), std::span(run.words).subspan(item.first, item.count),
-          item.kernel->geometry};
+          item.kernel->geometry, is_large(*item.kernel)};
 }
 
 bool Dispatch::replay(const Run& run, Backend& b) {

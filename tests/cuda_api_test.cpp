@@ -62,6 +62,12 @@ static_assert(sizeof(ours::KernelNodeParams) == sizeof(CUDA_KERNEL_NODE_PARAMS_v
 static_assert(offsetof(ours::KernelNodeParams, parameters) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, kernelParams));
 static_assert(offsetof(ours::KernelNodeParams, shared_bytes) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, sharedMemBytes));
 static_assert(offsetof(ours::KernelNodeParams, context) == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, ctx));
+static_assert(sizeof(ours::LaunchAttribute) == sizeof(CUlaunchAttribute));
+static_assert(offsetof(ours::LaunchAttribute, value) == offsetof(CUlaunchAttribute, value));
+static_assert(sizeof(ours::LaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(ours::LaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(ours::LaunchConfig, count) == offsetof(CUlaunchConfig, numAttrs));
+static_assert(static_cast<unsigned>(ours::LaunchAttributeId::ProgrammaticStreamSerialization) == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 #endif
 #undef TARRY_COMPARE
 #define TARRY_COMPARE(member, symbol, parameters) \

@@ -135,6 +135,42 @@ TEST_CASE("dispatch: on a GPU a cached evaluate is one driver call and its conte
   CHECK(counts["launch_kernel"] == 1);
 }
 
+TEST_CASE("dispatch: a large kernel may start while the one before it ends, which a graph does not", "[dispatch][cuda]") {
+  TARRY_REQUIRE_NVRTC();
+  FakeGpu gpu;
+  const ta::Scope placed(kFakeGpu);
+  for (const std::int64_t n : {1024, 1 << 23}) {
+    const ta::Array x = computed(n);
+    ta::evaluate(x);
+    for (int i = 0; i < 3; ++i) ta::evaluate(x + 1.0f);
+    auto& counts = gpu.driver().counts;
+    counts.clear();
+    const ta::Report report = ta::evaluate(x + 1.0f);
+    INFO(n << " elements");
+    CHECK(counts["launch_kernel"] == 0);
+    CHECK(counts["launch_kernel_ex"] == (n > 1024));
+    CHECK(counts["graph_launch"] == (n == 1024));
+    CHECK(report.counters().launches == 1);
+  }
+}
+
+TEST_CASE("dispatch: large kernels that follow each other read what those before them have written", "[dispatch][cuda]") {
+  TARRY_REQUIRE_CUDA();
+  const ta::Scope placed(ta::cuda(0));
+  const auto run = [] {
+    ta::Array x = computed(std::size_t{1} << 23), y = ta::flip(x);
+    for (int i = 0; i < 300; ++i) {
+      x = ta::flip(x) * 0.6f - ta::sum(y) * 1e-9f + y;  // each element by another thread block
+      y += 0.4f * x - y;
+      ta::evaluate(x, y);
+    }
+    return std::pair(x.to_vector<float>(), y.to_vector<float>());
+  };
+  const auto early = run();
+  const Setting one_by_one("TARRY_SYNC", "1");
+  CHECK(run() == early);
+}
+
 TEST_CASE("dispatch: a plan that has run twice is instantiated once, whatever its kernels", "[dispatch][cuda]") {
   TARRY_REQUIRE_NVRTC();
   FakeGpu gpu;

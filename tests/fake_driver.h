@@ -342,6 +342,17 @@ inline FakeDriver::FakeDriver() {
       return Result::Success;
     });
   };
+  api.launch_kernel_ex = [](const c::LaunchConfig* config, c::Function function, void**, void** extra) {
+    return guarded("launch_kernel_ex", [&](F& f) {
+      const auto* words = static_cast<const std::uint64_t*>(extra[1]);
+      const std::size_t size = *static_cast<const std::size_t*>(extra[3]);
+      f.sizes_[&as<Kernel>(function)] = size;
+      as<FakeStream>(config->stream).work.emplace_back(
+          [blocks = config->grid_x, threads = config->block_x, kernel = as<Kernel>(function),
+           copy = std::vector<std::uint64_t>(words, words + size / 8)] { return kernel(copy.data(), blocks, threads), true; });
+      return Result::Success;
+    });
+  };
   api.has_graphs = true;
   api.graph_create = [](c::Graph* graph, unsigned) {
     return guarded("graph_create", [&](F& f) {

@@ -320,6 +320,10 @@ TEST_CASE("render_cuda: text is a function of the kernel's structure", "[render_
   for (const KernelCase& k : cases) {
     const KernelSource a = codegen::render_cuda(k.ir, target()), b = codegen::render_cuda(k.ir, target("sm_80"));
     CHECK(a.text == b.text);
+    // Before it touches memory a kernel waits for those before it.
+    CHECK(a.waits);
+    const std::size_t body = a.kernel.find("{\n", a.kernel.find("extern \"C\" __global__"));
+    CHECK(a.kernel.substr(body + 2).starts_with("#if __CUDA_ARCH__ >= 900\n  asm volatile(\"griddepcontrol.wait;\""));
     CHECK(a.text.find('$') == std::string::npos);
     CHECK(a.text.find("TARRY_ENTRY") == std::string::npos);
     const auto [at, fresh] = entries.emplace(a.text, a.entry);
@@ -352,6 +356,14 @@ TEST_CASE("render_cuda: geometry covers the space and grows with the extents alo
     }
   }
   CHECK(of(Schedule::ReduceInner, 8, 1, std::int64_t{1} << 28).grid() == 2048);
+  // Chunks of one row alone are of 256 KiB, as long as all states are folded at once.
+  KernelIr one = simple_reduction({Schedule::ReduceInner, 8, 4, 1, 64}, Op::Sum, Dtype::Float32).ir;
+  one.rank = 0;
+  KernelArgs row;
+  for (const int log : {20, 27, 28, 30}) {
+    row.reduced = std::int64_t{1} << log;
+    CHECK(codegen::geometry_cuda(one, target(), row).grid() == (log == 20 ? 128 : log == 27 ? 2048 : 4096));
+  }
   CHECK(of(Schedule::ReduceInner, 8, 1, std::int64_t{1} << 20).grid() >= 128);
 }
 

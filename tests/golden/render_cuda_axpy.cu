@@ -49,6 +49,10 @@ __device__ __forceinline__ void ENTRY_point(const ENTRY_params& p, const ENTRY_a
 }
 
 extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
   const tarry_i64 first = (tarry_i64)blockIdx.x * (1 * 256 * 4);
   if (p.count - first >= 1 * 256 * 4) {
     ENTRY_at t[1];

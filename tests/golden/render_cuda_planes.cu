@@ -121,6 +121,10 @@ __device__ __forceinline__ void ENTRY_tiles(const ENTRY_params& p) {
   for (int g = 0; g < 1; ++g) if (columns[g] > 0) ENTRY_give<whole>(p, t[g], columns[g], x[g]);
 }
 extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
   if (p.e1 % 4 != 0) return ENTRY_tiles<false>(p);
   ENTRY_tiles<true>(p);
 }

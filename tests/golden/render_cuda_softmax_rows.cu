@@ -462,6 +462,10 @@ __device__ __forceinline__ void ENTRY_2_unit(const ENTRY_params& p, const ENTRY_
 }
 
 extern "C" __global__ void __launch_bounds__(256, 5) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
   const tarry_i64 i = blockIdx.x;
   const int first = (threadIdx.x >> 5) * (1 * 512);
   const int m = (int)p.n - (int)first;

@@ -313,6 +313,10 @@ __device__ __forceinline__ ENTRY_state ENTRY_fold_row(const ENTRY_params& p, con
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
   __shared__ ENTRY_state kept[8][32];
   __shared__ ENTRY_state nodes[8];
   __shared__ bool last;

@@ -280,6 +280,10 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
   }
 }
 extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
   __shared__ ENTRY_shared s;
   const tarry_i64 number = blockIdx.x;
   tarry_u32 i = (tarry_u32)number;

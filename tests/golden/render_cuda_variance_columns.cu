@@ -254,6 +254,10 @@ __device__ __forceinline__ ENTRY_state ENTRY_lanes(const ENTRY_params& p, const 
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
   __shared__ ENTRY_state lanes[4][8][128];
   __shared__ ENTRY_state pending[12][128];
   __shared__ bool last;
