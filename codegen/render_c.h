@@ -92,7 +92,7 @@ class CWriter : public CodeWriter {
   [[nodiscard]] bool is_vector_loop(const Loop& loop) const;
   /// What a choice is where its guard is a constant; kNone elsewhere.
   [[nodiscard]] Value chosen(const Instr& instr) const;
-  [[nodiscard]] std::vector<Value> needed(const Loop& loop) const;
+  [[nodiscard]] std::set<Value> needed(const Loop& loop) const;
   void run_vectors(const Loop& loop);
   void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
   std::string vector_value(Value v, const Loop& loop, int bytes, const Operand& operand);

@@ -103,8 +103,8 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
 
 bool CWriter::is_vector_loop(const Loop& l) const { return vectors_of(l).dtype != Dtype::Bool; }
 
-/// Of a loop's values those that its results are made of; where guards are constants, the other side of a choice is not.
-std::vector<Value> CWriter::needed(const Loop& l) const {
+/// Values that a loop's results are made of, also from elsewhere; where guards are constants, the other side of a choice is not.
+std::set<Value> CWriter::needed(const Loop& l) const {
   std::set<Value> found;
   std::vector<Value> open;
   for (const auto& [to, v] : l.kept) open.push_back(v);
@@ -113,8 +113,8 @@ std::vector<Value> CWriter::needed(const Loop& l) const {
   while (!open.empty()) {
     const Value v = open.back();
     open.pop_back();
+    if (!found.insert(v).second || std::ranges::find(l.values, v) == l.values.end()) continue;
     const Instr& instr = ir.instrs[v];
-    if (std::find(l.values.begin(), l.values.end(), v) == l.values.end() || !found.insert(v).second) continue;
     if (const Value known = chosen(instr); known != kNone) {
       open.push_back(known);
       continue;
@@ -122,18 +122,16 @@ std::vector<Value> CWriter::needed(const Loop& l) const {
     for (const Value arg : instr.args)
       if (arg != kNone) open.push_back(arg);
   }
-  return {found.begin(), found.end()};
+  return found;
 }
 
 /// Vectors as wide as they are, then of 16 bytes, then single elements; of long loops no narrow ones.
 void CWriter::run_vectors(const Loop& all) {
   Loop l = all;
-  l.values = needed(all);
   Vectors vectors = vectors_of(all);
-  std::erase_if(vectors.alike, [&](Value v) {
-    return std::ranges::none_of(l.kept, [v](const auto& k) { return k.second == v; }) &&
-           std::ranges::none_of(l.values, [&](Value user) { return std::ranges::find(ir.instrs[user].args, v) != ir.instrs[user].args.end(); });
-  });
+  const auto is_idle = [used = needed(all)](Value v) { return !used.contains(v); };
+  std::erase_if(l.values, is_idle);
+  std::erase_if(vectors.alike, is_idle);
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
   line(fmt::format("tarry_i64 {} = {};", l.i, l.from));

@@ -64,8 +64,9 @@ Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, bool may_replay) : plan
       add_kernel(*k, step, tickets);
     }
   }
-  // A large kernel starts while the one before it ends, which launches of graphs do not.
-  if (b.overlaps_launches() && std::any_of(items_.begin(), items_.end(), [](const Item& i) { return i.kernel && is_large(*i.kernel); })) may_replay = false;
+  // A large kernel starts while the one before it ends, which launches of graphs do not; where most are small, those matter more.
+  const auto large = static_cast<std::size_t>(std::ranges::count_if(items_, [](const Item& i) { return i.kernel != nullptr && is_large(*i.kernel); }));
+  if (b.overlaps_launches() && large > 0 && 2 * large >= items_.size()) may_replay = false;
   if (!may_replay || interprets_ || items_.empty()) replay_ = Replay::Never;
 }
 
