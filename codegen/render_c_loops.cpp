@@ -77,7 +77,7 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
       case InstrKind::Compute: {
         if (instr.op == Op::Where && ir.instrs[instr.args[0]].kind == InstrKind::Inside) {
           found.whole.insert(v);
-          return is_number(instr.args[1]) && is_number(instr.args[2]);
+          return std::ranges::find(l.values, instr.args[0]) != l.values.end() && is_number(instr.args[1]) && is_number(instr.args[2]);
         }
         if (instr.op == Op::Where) {
           found.whole.insert(v);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -89,18 +90,25 @@ class StepsWriter {
     const auto behind = [this](int stage) { return rows_behind(ir_, stage + 1) - rows_behind(ir_, stage); };
     for (const StepsRun& run : find_runs(ir_)) {
       if (run.values.empty()) continue;
-      StageLoop loop{run.first, 0, ring(run.values[0]).columns, by(run.first), behind(run.first)};
-      for (; loop.count < run.count; ++loop.count) {
-        const int stage = run.first + loop.count;
-        const auto at = static_cast<std::size_t>(loop.count);
-        const bool is_alike = function_of_[static_cast<std::size_t>(stage)] == function_of_[static_cast<std::size_t>(run.first)] &&
-                              ring(run.values[at + 1]).rows == ring(run.values[0]).rows &&
-                              (loop.count == 0 || (by(stage - 1) == loop.by && behind(stage - 1) == loop.behind));
-        if (!is_alike) break;
-        loop.columns = std::max(loop.columns, ring(run.values[at + 1]).columns);
-      }
+      const Halo step = by(run.first);
+      const int rows = ring(run.values[1]).rows;
+      const auto is_alike = [&](int k) {
+        const int stage = run.first + k;
+        return function_of_[static_cast<std::size_t>(stage)] == function_of_[static_cast<std::size_t>(run.first)] && by(stage - 1) == step &&
+               behind(stage - 1) == behind(run.first) && ring(run.values[static_cast<std::size_t>(k)]).rows == rows &&
+               ring(run.values[static_cast<std::size_t>(k) + 1]).rows == rows;
+      };
+      int first = 0, last = 0;
+      while (first < run.count && !is_alike(first)) ++first;
+      for (last = first; last < run.count && is_alike(last);) ++last;
+      const std::span<const Value> values = std::span(run.values).subspan(static_cast<std::size_t>(first));
+      StageLoop loop{run.first + first, last - first, 0, step, behind(run.first)};
       if (loop.count < 2) continue;
-      for (int k = 0; k <= loop.count; ++k) in_loop_[run.values[static_cast<std::size_t>(k)]] = {loops_.size(), k};
+      for (int k = 0; k <= loop.count; ++k) {
+        const Value v = values[static_cast<std::size_t>(k)];
+        loop.columns = std::max(loop.columns, ring(v).columns);
+        in_loop_[v] = {loops_.size(), k};
+      }
       loops_.push_back(loop);
     }
   }
@@ -127,19 +135,21 @@ class StepsWriter {
     for (const Line& l : lines(stage)) {
       const int rows = l.ring->rows, from = l.row - rows_behind(ir_, stage);
       const std::string index = loop == nullptr || loop->behind == 0 ? place(rows, from) : fmt::format("(tarry_u32)(row + {} - s * {}) % {}", rows * kAhead + from, loop->behind, rows);
-      arguments += fmt::format(", {}[{}] + {}", ring_name(l.ring->value, loop != nullptr), index, l.first);
+      // Rings of the loop follow its stages, others begin at the same column for all of them.
+      const bool follows = loop != nullptr && in_loop_.contains(l.ring->value) && &loops_[in_loop_.at(l.ring->value).first] == loop;
+      arguments += fmt::format(", {}[{}] + {}", ring_name(l.ring->value, follows), index, follows ? fmt::format("{}", l.first) : number(l.first, -by.left));
     }
     w_.line(fmt::format("{}_row{}(p, columns + {}{});", kEntryName, function_of_[static_cast<std::size_t>(stage)], number(h.left + h.right, by.left + by.right), arguments));
     w_.close();
     w_.close();
   }
 
-  /// A ring, of the first stage of a loop for stage number s of it.
-  [[nodiscard]] std::string ring_name(Value v, bool in_loop) const {
+  /// A ring; where it follows the stages of a loop, as its first one has it, that of stage number s.
+  [[nodiscard]] std::string ring_name(Value v, bool follows) const {
     const auto found = in_loop_.find(v);
     if (found == in_loop_.end()) return fmt::format("k{}", v);
     const auto [loop, at] = found->second;
-    return in_loop ? fmt::format("loop{}[s + {}]", loop, at) : fmt::format("loop{}[{}]", loop, at);
+    return follows ? fmt::format("loop{}[s + {}]", loop, at) : fmt::format("loop{}[{}]", loop, at);
   }
 
   /// The loop along a row of a stage, i from its first column, unless a stage before it has the same.

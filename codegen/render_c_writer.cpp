@@ -1,5 +1,6 @@
 // C kernels: loops and their statements, guards, places of tiles.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -206,8 +207,9 @@ void CWriter::inside_function() {
 
 Value CWriter::chosen(const Instr& instr) const {
   if (instr.kind != InstrKind::Compute || instr.op != Op::Where || ir.instrs[instr.args[0]].kind != InstrKind::Inside) return kNone;
-  const std::string& holds = holds_.at(ir.instrs[instr.args[0]].index);
-  return holds == "1" ? instr.args[1] : holds == "0" ? instr.args[2] : kNone;
+  const auto holds = holds_.find(ir.instrs[instr.args[0]].index);
+  if (holds == holds_.end()) return kNone;  // another scope has asked
+  return holds->second == "1" ? instr.args[1] : holds->second == "0" ? instr.args[2] : kNone;
 }
 
 void CWriter::inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from, const std::string& to) {
@@ -298,10 +300,12 @@ void CWriter::run_plain(const Loop& l, const Tail& tail) {
 
 void CWriter::loop(const Loop& l, const Tail& tail) {
   const std::vector<std::uint32_t> guards = guards_of(l.values);
+  const auto around = std::exchange(holds_, {});
   open("");
   if (guards.empty()) {
     run(l, tail);
     close();
+    holds_ = around;
     return;
   }
   std::string all;
@@ -331,6 +335,7 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
   close();
   close();
   close();
+  holds_ = around;
 }
 
 // ---------------------------------------------------------------- places

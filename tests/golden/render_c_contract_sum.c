@@ -103,7 +103,7 @@ struct ENTRY_columns {
 struct ENTRY_folds {
   float f0[4][512];
 };
-static __attribute__((noinline)) void ENTRY_stage(const struct ENTRY_params* p, tarry_i64 k, tarry_i64 m, struct ENTRY_columns* s) {
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_stage(const struct ENTRY_params* p, tarry_i64 k, tarry_i64 m, struct ENTRY_columns* s) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;
@@ -123,7 +123,7 @@ static __attribute__((noinline)) void ENTRY_stage(const struct ENTRY_params* p, 
     }
   }
 }
-static __attribute__((noinline)) void ENTRY_accumulate(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 rows, tarry_i64 k, tarry_i64 m, const struct ENTRY_columns* s, struct ENTRY_folds* f) {
+static TARRY_PLAIN __attribute__((noinline)) void ENTRY_accumulate(const struct ENTRY_params* p, tarry_i64 y, tarry_i64 rows, tarry_i64 k, tarry_i64 m, const struct ENTRY_columns* s, struct ENTRY_folds* f) {
   const tarry_i64 t0_0 = p->t0_0;
   const tarry_i64 r1 = p->r1;
   const tarry_i64 e0 = p->e0;
@@ -142,43 +142,62 @@ static __attribute__((noinline)) void ENTRY_accumulate(const struct ENTRY_params
     const float* const a0_2 = p->a0 + y2 * t0_0;
     const float* const a0_3 = p->a0 + y3 * t0_0;
     for (tarry_i64 j = 0, b = 0; j < m; j += 32, ++b) {
-      float f0_0[32];
-      float f0_1[32];
-      float f0_2[32];
-      float f0_3[32];
-      for (int l = 0; l < 32; ++l) {
-        f0_0[l] = -0.0f;
-        f0_1[l] = -0.0f;
-        f0_2[l] = -0.0f;
-        f0_3[l] = -0.0f;
-      }
-      for (tarry_i64 u0 = 0; u0 < p->s0; ++u0) {
-        const float* const c1 = s->x1[b][u0];
-        const float v0_0 = a0_0[u0];
-        const float v0_1 = a0_1[u0];
-        const float v0_2 = a0_2[u0];
-        const float v0_3 = a0_3[u0];
-        for (int l = 0; l < 32; ++l) {
-          const float v1 = c1[l];
-          const float v2_0 = v0_0 - v1;
-          const float v2_1 = v0_1 - v1;
-          const float v2_2 = v0_2 - v1;
-          const float v2_3 = v0_3 - v1;
-          const float v3_0 = v2_0 * v2_0;
-          const float v3_1 = v2_1 * v2_1;
-          const float v3_2 = v2_2 * v2_2;
-          const float v3_3 = v2_3 * v2_3;
-          f0_0[l] = f0_0[l] + v3_0;
-          f0_1[l] = f0_1[l] + v3_1;
-          f0_2[l] = f0_2[l] + v3_2;
-          f0_3[l] = f0_3[l] + v3_3;
+      typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+      typedef tarry_i32 places __attribute__((vector_size(32), aligned(4), may_alias));
+      for (int l = 0; l < 32; l += 16) {
+        vector f0_0_a = -(vector){};
+        vector f0_1_a = -(vector){};
+        vector f0_2_a = -(vector){};
+        vector f0_3_a = -(vector){};
+        vector f0_0_b = -(vector){};
+        vector f0_1_b = -(vector){};
+        vector f0_2_b = -(vector){};
+        vector f0_3_b = -(vector){};
+        for (tarry_i64 u0 = 0; u0 < p->s0; ++u0) {
+          const float* const c1 = s->x1[b][u0] + l;
+          const float v0_0 = a0_0[u0];
+          const float v0_1 = a0_1[u0];
+          const float v0_2 = a0_2[u0];
+          const float v0_3 = a0_3[u0];
+          const vector all_v0_0 = -(vector){} + v0_0;
+          const vector all_v0_1 = -(vector){} + v0_1;
+          const vector all_v0_2 = -(vector){} + v0_2;
+          const vector all_v0_3 = -(vector){} + v0_3;
+          const vector v1_a = *(const vector*)(c1 + 0);
+          const vector v2_0_a = all_v0_0 - v1_a;
+          const vector v2_1_a = all_v0_1 - v1_a;
+          const vector v2_2_a = all_v0_2 - v1_a;
+          const vector v2_3_a = all_v0_3 - v1_a;
+          const vector v3_0_a = v2_0_a * v2_0_a;
+          const vector v3_1_a = v2_1_a * v2_1_a;
+          const vector v3_2_a = v2_2_a * v2_2_a;
+          const vector v3_3_a = v2_3_a * v2_3_a;
+          f0_0_a = f0_0_a + v3_0_a;
+          f0_1_a = f0_1_a + v3_1_a;
+          f0_2_a = f0_2_a + v3_2_a;
+          f0_3_a = f0_3_a + v3_3_a;
+          const vector v1_b = *(const vector*)(c1 + 8);
+          const vector v2_0_b = all_v0_0 - v1_b;
+          const vector v2_1_b = all_v0_1 - v1_b;
+          const vector v2_2_b = all_v0_2 - v1_b;
+          const vector v2_3_b = all_v0_3 - v1_b;
+          const vector v3_0_b = v2_0_b * v2_0_b;
+          const vector v3_1_b = v2_1_b * v2_1_b;
+          const vector v3_2_b = v2_2_b * v2_2_b;
+          const vector v3_3_b = v2_3_b * v2_3_b;
+          f0_0_b = f0_0_b + v3_0_b;
+          f0_1_b = f0_1_b + v3_1_b;
+          f0_2_b = f0_2_b + v3_2_b;
+          f0_3_b = f0_3_b + v3_3_b;
         }
-      }
-      for (int l = 0; l < 32; ++l) {
-        f->f0[0][j + l] = f0_0[l];
-        f->f0[1][j + l] = f0_1[l];
-        f->f0[2][j + l] = f0_2[l];
-        f->f0[3][j + l] = f0_3[l];
+        *(vector*)(f->f0[0] + j + l + 0) = f0_0_a;
+        *(vector*)(f->f0[1] + j + l + 0) = f0_1_a;
+        *(vector*)(f->f0[2] + j + l + 0) = f0_2_a;
+        *(vector*)(f->f0[3] + j + l + 0) = f0_3_a;
+        *(vector*)(f->f0[0] + j + l + 8) = f0_0_b;
+        *(vector*)(f->f0[1] + j + l + 8) = f0_1_b;
+        *(vector*)(f->f0[2] + j + l + 8) = f0_2_b;
+        *(vector*)(f->f0[3] + j + l + 8) = f0_3_b;
       }
     }
   }
