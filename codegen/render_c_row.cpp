@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -149,6 +150,8 @@ class RowWriter {
   [[nodiscard]] std::string point_parameters(int stage) const;
   std::string reduce_function(int stage);
   std::string ask_function();
+  [[nodiscard]] bool is_in_parts(int stage) const;
+  void call_points(int stage, std::string_view function, std::string_view row, std::span<const std::string> next);
   void segments(int stage);
   void steps(int stage);
   void outer_values(int stage);
@@ -307,6 +310,7 @@ CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::st
   for (const Value v : loop.values)
     if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) loop.kept.emplace_back(operand(v, stage + 1, "i", k), v);
   loop.runs = inner();
+  loop.is_long = true;  // narrow vectors for the end of a row would cost a compiler more than they save
   loop.vectors = inner() && w_.has_vectors(loop);
   return loop;
 }
@@ -330,21 +334,33 @@ void RowWriter::points_function(int stage) {
   constexpr std::array kRegions = {Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
   bases(Region::Point, "k");
-  const std::vector<std::uint32_t> next = ahead(stage);
-  if (!next.empty()) {
-    // A few lines at a time: more than the core can have under way would hold up the loop behind them.
-    w_.open("for (tarry_i64 part = 0, stop; part < length; part = stop)");
-    w_.line(fmt::format("stop = length - part < {0} ? length : part + {0};", kPart));
-    std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0");
-    one.back() = "1";
-    for (const std::uint32_t a : next)
-      w_.line(fmt::format("{}(a{} + {} + part, (stop - part) * {});", ask_function(), a, outer_offset(ir_, a, one, ""), itemsize(ir_.buffers[ir_.accesses[a].buffer])));
-    loop.from = "part";
-    loop.to = "stop";
-    loop.is_part = true;
-  }
+  loop.is_part = is_in_parts(stage);
   w_.loop(loop);
-  if (!next.empty()) w_.close();
+  w_.close();
+}
+
+/// Whether the points of a stage come in parts, between which the next row is asked for.
+bool RowWriter::is_in_parts(int stage) const { return has_points(stage) && !ahead(stage).empty(); }
+
+/// Calls the points of a stage for a row's `length` elements from k on, where a pointer and names of arrays for them are given.
+/// In parts: more lines than the core can have under way at once would hold up the loop behind them.
+void RowWriter::call_points(int stage, std::string_view function, std::string_view row, std::span<const std::string> next) {
+  const std::size_t arrays = stored(stage).size();
+  std::string whole, part;
+  for (std::size_t i = 0; i < arrays; ++i) {
+    whole += fmt::format(", y{}", i);
+    part += fmt::format(", y{} + part", i);
+  }
+  if (!is_in_parts(stage)) {
+    w_.line(fmt::format("{}({}, k, length{});", function, row, whole));
+    return;
+  }
+  w_.open("for (tarry_i64 part = 0, stop; part < length; part = stop)");
+  w_.line(fmt::format("stop = length - part < {0} ? length : part + {0};", kPart));
+  const std::vector<std::uint32_t> accesses = ahead(stage);
+  for (std::size_t i = 0; i < next.size(); ++i)
+    w_.line(fmt::format("{0}({1} + k + part, (stop - part) * {2});", ask_function(), next[i], itemsize(ir_.buffers[ir_.accesses[accesses[i]].buffer])));
+  w_.line(fmt::format("{}({}, k + part, stop - part{});", function, row, part));
   w_.close();
 }
 
@@ -376,21 +392,24 @@ std::string RowWriter::point_parameters(int stage) const {
 std::string RowWriter::reduce_function(int stage) {
   return w_.share("reduce", [&] {
     const std::vector<Value> own = stored(stage);
-    std::string inputs, arguments;
-    std::vector<std::string> from;
+    std::string inputs;
+    std::vector<std::string> from, next;
     each_input(stage, [&](std::uint32_t r, std::size_t, Value v) {
       const auto place = std::find(own.begin(), own.end(), v);
       if (place == own.end()) inputs += fmt::format(", const {}* in{}", w_.accumulator(r), from.size());
       from.push_back(place == own.end() ? fmt::format("in{} + k", from.size()) : fmt::format("y{}", place - own.begin()));
     });
+    if (is_in_parts(stage))
+      for (const std::uint32_t a : ahead(stage)) {
+        next.push_back(fmt::format("next{}", next.size()));
+        inputs += fmt::format(", const {}* {}", c_type(ir_.buffers[ir_.accesses[a].buffer]), next.back());
+      }
     w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(tarry_i64 n, const void* row, void (*points)({}), {}{}* s{})", kSharedName, point_parameters(stage),
                         w_.weights_parameter(), w_.state_type(), inputs));
-    for (std::size_t i = 0; i < own.size(); ++i) {
+    for (std::size_t i = 0; i < own.size(); ++i)
       w_.line(fmt::format("{} y{}[{}] __attribute__((aligned({})));", c_type(ir_.instrs[own[i]].dtype), i, w_.segment_length(), kLine));
-      arguments += fmt::format(", y{}", i);
-    }
     const auto piece = [&] {
-      w_.line(fmt::format("if (points) points(row, k, length{});", arguments));
+      if (has_points(stage)) call_points(stage, "points", "row", next);
       std::size_t number = 0;
       each_input(stage, [&](std::uint32_t r, std::size_t x, Value) { w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from[number++])); });
       w_.segment("");
@@ -420,8 +439,16 @@ std::string RowWriter::reduce_function(int stage) {
 /// A stage of RowInner.
 void RowWriter::segments(int stage) {
   const std::string points = has_points(stage) ? fmt::format("{}_points{}", kEntryName, stage) : "0";
+  std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0"), next;
+  if (is_in_parts(stage)) {
+    one.back() = "1";
+    for (const std::uint32_t a : ahead(stage)) next.push_back(sum_text(fmt::format("b{}", a), outer_offset(ir_, a, one, "")));
+  }
   if (w_.reductions().empty()) {
-    w_.line(fmt::format("{}(&known, 0, n);", points));
+    w_.open("");
+    w_.line("const tarry_i64 k = 0, length = n;");
+    call_points(stage, points, "&known", next);
+    w_.close();
     return;
   }
   std::string inputs;
@@ -429,6 +456,7 @@ void RowWriter::segments(int stage) {
     if (is_direct(v, stage)) inputs += fmt::format(", b{}", ir_.instrs[v].index);
     else if (stages_.is_kept(v)) inputs += fmt::format(", kept{}", v);
   });
+  for (const std::string& address : next) inputs += ", " + address;
   w_.line(fmt::format("{}(n, &known, {}, {}&s{}{});", reduce_function(stage), points, w_.weights_argument(), stage, inputs));
 }
 
