@@ -277,11 +277,11 @@ std::vector<Value> RowWriter::evaluated(int stage) const {
   return stages_.points(stage, wanted);
 }
 
-/// Asks for memory that is read soon: text that kernels share.
+/// Asks for memory that is read soon: text that kernels share. Without TARRY_SCALAR gcc finds that it does nothing, and does not call it.
 std::string RowWriter::ask_function() {
   return w_.share("ask", [&] {
     w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(const void* from, tarry_i64 bytes)", kSharedName));
-    w_.line(fmt::format("for (tarry_i64 at = 0; at < bytes; at += {}) __builtin_prefetch((const char*)from + at);", kLine));
+    w_.line(fmt::format("for (tarry_i64 at = 0; at < bytes; at += {}) {{ TARRY_SCALAR; __builtin_prefetch((const char*)from + at); }}", kLine));
     w_.close();
   });
 }

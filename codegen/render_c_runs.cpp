@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codegen/render_c.h"
+#include "support/check.h"
 
 namespace tarry::codegen {
 
@@ -266,6 +267,7 @@ bool CWriter::is_called(const Instr& instr) { return is_long(instr); }
 bool CWriter::run_parts(const Loop& l, const Tail& tail) {
   const Runs runs = small_runs_of(l, static_cast<bool>(tail));
   if (runs.calls.empty() && runs.draws.empty()) return false;
+  TARRY_ASSERT(!tail || runs.calls.empty());  // what follows may name any value, of which there are arrays at best
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
   for (const std::set<Value>* all : {&runs.calls, &runs.arrays})

@@ -1,6 +1,7 @@
 // Functions that C kernels call for runs of elements (codegen/render_c_runs.cpp): the bits of the interpreter whatever the length,
 // and whatever passes through arrays.
 #include <cmath>
+#include <limits>
 
 #include "tests/devices.h"
 #include "tests/same_bits.h"
@@ -121,4 +122,33 @@ TEST_CASE("runs: slices, steps, reversed and repeated operands go through arrays
     return std::vector<ta::Array>{ta::exp(x(ta::slice(ta::none, ta::none, -1))), ta::log(x(ta::slice(1, ta::none, 3))), ta::sin(m(ta::slice(), ta::slice(3, 20)) * m(ta::slice(), ta::slice(0, 1))),
                                   ta::atan2(m, m(0)), ta::erf(ta::matrix_transpose(m))};
   });
+}
+
+TEST_CASE("choices: vectors of a loop take what the interpreter takes, with NaNs and zeros of both signs", "[codegen][cpu]") {
+  const auto check = [](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t n : {1, 3, 15, 16, 17, 100, 1000})
+      check_compiled_is_interpreted<T>([n] {
+        std::vector<T> a, b;
+        const T values[] = {T(0), T(-0.0), T(1), T(-1), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity()};
+        for (std::int64_t i = 0; i < n; ++i) {
+          a.push_back(values[i % 7]);
+          b.push_back(values[i / 7 % 7]);
+        }
+        const ta::Array x = ta::asarray(a), y = ta::asarray(b);
+        return std::vector<ta::Array>{ta::where(x < y, x, y), ta::where(x <= y, x + y, ta::abs(y)), ta::where(x > y, x * y, -x), ta::where(x >= y, y - x, x),
+                                      ta::where(x > T(0), ta::where(y < T(1), x, T(2)), ta::square(y))};
+      });
+  };
+  check(0.0f);
+  check(0.0);
+}
+
+TEST_CASE("choices: a loop with vectors of 64 bytes compares into masks, others into vectors", "[codegen][cpu]") {
+  const ta::Array x = ta::asarray(ramp(1000));
+  const ta::Array y = ta::where(x > 2.0f, x * 0.5f, x);
+  CHECK(count(text_of(y, "x86-64-v4"), "TARRY_CHOOSE(ps") == 1);
+  CHECK(count(text_of(y, "x86-64-v4"), "cmpps512_mask") == 1);
+  CHECK(count(text_of(y, "x86-64-v3"), "TARRY_CHOOSE(ps") == 0);
+  CHECK(count(text_of(y, "x86-64-v3"), "const places") == 1);
 }
