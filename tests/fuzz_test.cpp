@@ -78,6 +78,14 @@ TEST_CASE("fuzz: random graphs agree on the CPU", "[fuzz]") {
   require_agreement(environment("TARRY_FUZZ_GRAPHS", kGraphs), tarry::cpu);
 }
 
+TEST_CASE("fuzz: graphs that few others are like agree on the CPU", "[fuzz]") {
+  std::vector<Program> programs;
+  programs.push_back(generate(20782001045));  // steps that share an operand, which they read at columns of their own
+  programs.push_back(generate(20782000210));  // rows whose choice depends on a guard of another scope
+  for (const Failure& f : check(programs, tarry::cpu, Depth::All, true)) FAIL_CHECK(programs[f.program].seed << ": " << f.what);
+  CHECK(programs[0].statements.size() > 1);
+}
+
 TEST_CASE("fuzz: random graphs agree on the GPU", "[fuzz][cuda]") {
   TARRY_REQUIRE_CUDA();
   require_agreement(environment("TARRY_FUZZ_GRAPHS", 1000), tarry::cuda(0));

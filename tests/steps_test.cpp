@@ -55,20 +55,6 @@ Maker line(std::int64_t n, int steps, Dtype d = float32) {
   return m;
 }
 
-/// As heat_steps(), but not below an operand of the same extents that is converted once, before the first step.
-Maker limited(std::int64_t rows, std::int64_t columns, int steps) {
-  Maker m;
-  GraphEdge x = m.leaf({rows, columns}, float32);
-  const GraphEdge least = m.map(Op::Cast, {m.leaf({rows, columns}, Dtype::Int16)}, float32), two = m.scalar(2, float32);
-  for (int i = 0; i < steps; ++i) {
-    x = heat(m, x, two);
-    const Dims inner{rows - 2, columns - 2};
-    x = m.update(x, m.map(Op::Maximum, {slice(m, x, {1, 1}, inner), slice(m, least, {0, 2}, inner)}), {1, 1});
-  }
-  m.g.roots = {x};
-  return m;
-}
-
 /// Planes of a cube, each by itself; every step adds a coordinate and multiplies by a row.
 Maker planes(std::int64_t count, std::int64_t rows, std::int64_t columns, int steps) {
   Maker m;
@@ -139,10 +125,6 @@ TEST_CASE("steps: in C rows pass from stage to stage with the interpreter's bits
 
 TEST_CASE("steps: in C neighbouring stages that are alike are a loop with the interpreter's bits", "[steps]") {
   check_c_bits({heat_steps(33, 600, 7), heat_steps(150, 17, 10), heat_steps(40, 70, 5, Dtype::Float64), shrinking(60, 140, 8), line(600, 6), planes(2, 30, 40, 6)}, Schedule::Steps);
-}
-
-TEST_CASE("steps: in C stages of a loop read what was computed before them at columns of their own", "[steps]") {
-  check_c_bits({limited(23, 40, 3), limited(40, 530, 4)}, Schedule::Steps);
 }
 
 TEST_CASE("steps: alike stages are a loop, whatever their number; other scalars make other stages", "[steps]") {
