@@ -281,13 +281,14 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
     line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", l.to, kPart));
   }
   for (const Value v : runs.draws) draw(v, l.operand);
+  const bool is_cut = guards_of(l.values).size() < 2;  // else a piece's guard need not be a constant
   for (std::size_t n = 0; n < std::max(runs.pieces.size(), std::size_t{1}); ++n) {
     if (n < runs.pieces.size()) {
       const Loop piece = piece_of(l, runs, n);
       const bool is_last = n + 1 == runs.pieces.size();
       if (!piece.values.empty() || !piece.kept.empty() || (is_last && tail)) {
         open("");
-        if (!(is_last && tail) && is_vector_loop(piece)) run_vectors(piece);
+        if (!(is_last && tail) && (is_cut || guards_of(piece.values).empty()) && is_vector_loop(piece)) run_vectors(piece);
         else run_plain(piece, is_last ? tail : Tail());
         close();
       }

@@ -15,8 +15,8 @@ namespace {
 // Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen of
 // them, which costs it more than the vectors.
 // Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule. Nor need it guess
-// which branch is taken, where it leaves blocks in the order of the text: loops then test at their end. Guarded ones have several
-// loops with more addresses than registers, and it should know which of them are used most.
+// which branch is taken, where it leaves blocks in the order of the text: loops then test at their end. Guarded ones, rows of
+// steps, have several loops with more addresses than registers, and it should know which of them are used most.
 // What runs once for many thousand elements need not be optimized.
 constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -42,8 +42,6 @@ constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_SCALAR __asm__("")
 )~";
 
-bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
-
 bool is_integer_parameter(SlotKind kind) {
   switch (kind) {
     case SlotKind::Pointer:
@@ -55,6 +53,7 @@ bool is_integer_parameter(SlotKind kind) {
   }
 }
 
+bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 
 std::uint32_t guard_of(const Instr& instr) { return instr.kind == InstrKind::Inside ? instr.index : instr.guard; }
 

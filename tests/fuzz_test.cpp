@@ -82,6 +82,7 @@ TEST_CASE("fuzz: graphs that few others are like agree on the CPU", "[fuzz]") {
   std::vector<Program> programs;
   programs.push_back(generate(20782001045));  // steps that share an operand, which they read at columns of their own
   programs.push_back(generate(20782000210));  // rows whose choice depends on a guard of another scope
+  programs.push_back(generate(31415926772));  // a loop of three guards in parts, of which the last has only one
   for (const Failure& f : check(programs, tarry::cpu, Depth::All, true)) FAIL_CHECK(programs[f.program].seed << ": " << f.what);
   CHECK(programs[0].statements.size() > 1);
 }
