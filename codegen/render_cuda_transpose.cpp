@@ -27,13 +27,16 @@ namespace {
 
 constexpr int kWarp = 32, kMostInWord = 4;
 
+/// Bits of the n elements that lie between the first and the end, counted from element 0.
+constexpr std::string_view kWithin = R"(template <int n> __device__ __forceinline__ tarry_u32 $N_within(int first, int end) {
+  return ((1u << min(max(end, 0), n)) - 1) & ~((1u << min(max(first, 0), n)) - 1);
+})";
+
 /// Neighbouring elements of less than a word in one: those that are wanted.
-constexpr std::string_view kWord = R"(template <class T> __device__ __forceinline__ tarry_u32 $N_word(const T* from, tarry_u32 wanted) {
-  constexpr int n = 4 / sizeof(T);
-  if (wanted == (1u << n) - 1) return *(const tarry_u32*)from;
+constexpr std::string_view kPart = R"(template <class T> __device__ __forceinline__ tarry_u32 $N_part(const T* from, tarry_u32 wanted) {
   tarry_u32 word = 0;
-#pragma unroll 1
-  for (int j = 0; j < n; ++j) if (wanted >> j & 1u) word |= ((tarry_u32)from[j] & ((1u << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
+#pragma unroll
+  for (int j = 0; j < 4 / (int)sizeof(T); ++j) if (wanted >> j & 1u) word |= ((tarry_u32)from[j] & ((1u << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
   return word;
 })";
 
@@ -53,7 +56,6 @@ class Writer final : public TileWriter {
     place();
     shared();
     tile();
-    entry();
     return finish(warps_ * kWarp);
   }
 
@@ -146,13 +148,18 @@ class Writer final : public TileWriter {
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "y", "c"); }
   [[nodiscard]] std::string result_index(std::uint32_t) const override { return "j"; }
 
-  /// Terms of a guard that columns decide, or all others; with " && " before each.
+  /// Terms of a guard that columns decide, or all others; empty where there are none.
   [[nodiscard]] std::string terms(std::uint32_t guard, bool of_columns, const std::string& at) const {
     std::string all;
     if (guard == kNone) return all;
     for (const GuardTerm& term : ir_.guards[guard].terms)
-      if (along_columns(term.access) == of_columns) all += " && " + holds(term, of_columns ? "0" : at, of_columns ? at : "0");
+      if (along_columns(term.access) == of_columns) all += (all.empty() ? "" : " && ") + holds(term, of_columns ? "0" : at, of_columns ? at : "0");
     return all;
+  }
+  /// The same after another condition; tiles that are whole need not ask.
+  [[nodiscard]] std::string and_terms(std::uint32_t guard, bool of_columns, const std::string& at) const {
+    const std::string all = terms(guard, of_columns, at);
+    return all.empty() ? all : fmt::format(" && (whole || ({}))", all);
   }
 
   void shared() {
@@ -197,13 +204,15 @@ class Writer final : public TileWriter {
     loop("k", row_words());
     out_.line(fmt::format("const int e = (lane + k * {}) * {}{};", kWarp, vector_, ir_.sector > 0 ? " - past" : ""));
     if (row() % (kWarp * vector_) != 0) out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, vector_, row()));
-    out_.line(fmt::format("tarry_u32 there = {}u;", (1u << vector_) - 1));
-    out_.open("if (!whole)");
-    out_.line("there = 0;");
-    loop("j", vector_);
-    element();
-    out_.line(fmt::format("if ({} && y < columns{}) there |= 1u << j;", before_ > 0 ? "y >= before" : "y >= 0", terms(guard, true, "y")));
-    close(2);
+    const std::string values = pixels_ ? fmt::format(" * {}", values_) : "";
+    out_.line(fmt::format("{}tarry_u32 there = $N_within<{}>({} - e, columns{} - e);", guard == kNone ? "const " : "", vector_, before_ > 0 ? "before" + values : "0", values));
+    if (const std::string all = terms(guard, true, "y"); !all.empty()) {
+      out_.open("if (!whole)");
+      loop("j", vector_);
+      element();
+      out_.line(fmt::format("if (!({})) there &= ~(1u << j);", all));
+      close(2);
+    }
     if (crossed && keeps_places()) places();
     loop("i", later_rows());
     out_.line(fmt::format("const int r = warp + (i * {0} + g) * {1}, n = ((v * {0} + g) * {2} + k) * {3} + i;", first_rows(), warps_, row_words(), later_rows()));
@@ -232,11 +241,11 @@ class Writer final : public TileWriter {
     const auto is_word = [&](const Load& l) { return is_crossed(l) && word_elements(l) > 1; };
     const auto is_shifted = [&](const Load& l) { return shifted(l); };
     const auto is_linear = [&](const Load& l) { return linear(l); };
-    if (std::any_of(loads_.begin(), loads_.end(), is_word)) out_.label(kWord);
+    out_.label(kWithin);
+    if (std::any_of(loads_.begin(), loads_.end(), is_word)) out_.label(kPart);
     if (ir_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), is_shifted)) out_.label(kPast);
     if (std::any_of(loads_.begin(), loads_.end(), is_linear)) out_.label(kLines);
-    out_.label("template <bool whole>");
-    out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, $N_shared& s, int above, int before, int rows, int columns)");
+    entry();
     out_.line("const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);");
     for (const Load& l : loads_)
       if (linear(l)) place_lines(l);
@@ -248,7 +257,7 @@ class Writer final : public TileWriter {
       if (is_crossed(l)) put_lines(l);
     out_.line("__syncthreads();");
     rows_of(kNone, true);
-    out_.line("if (!whole && r >= rows) continue;");
+    out_.line("if (r >= rows) continue;");
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store) out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, vector_));
     loop("j", vector_);
@@ -267,16 +276,17 @@ class Writer final : public TileWriter {
   /// Bits of the elements from e on that the array has of a line, and that rows do not guard.
   void there_of(const Load& l) {
     const int values = line_values(l), word = word_elements(l);
-    out_.line(fmt::format("tarry_u32 there = {}u;", (1u << word) - 1));
-    out_.open("if (!whole)");
-    out_.line("there = 0;");
     const std::string row = values == 1 ? std::string("(e + j)") : fmt::format("((e + j + {0}) / {1} - {2})", word * values, values, word);
+    const std::string all = terms(l.guard, false, row);
+    out_.line(fmt::format("{}tarry_u32 there = $N_within<{}>({} - e, rows{} - e);", all.empty() ? "const " : "", word, shifted(l) ? "above" : "0", values > 1 ? fmt::format(" * {}", values) : ""));
+    if (all.empty()) return;
+    out_.open("if (!whole)");
     loop("j", word);
-    out_.line(fmt::format("if (e + j >= {} && e + j < rows{}{}) there |= 1u << j;", shifted(l) ? "above" : "0", values > 1 ? fmt::format(" * {}", values) : "", terms(l.guard, false, row)));
+    out_.line(fmt::format("if (!({})) there &= ~(1u << j);", all));
     close(2);
   }
   [[nodiscard]] std::string column_there(const Load& l) const {
-    return fmt::format("whole || ({} && y < columns{})", before_ > 0 ? "y >= before" : "y >= 0", terms(l.guard, true, "y"));
+    return fmt::format("{} && y < columns{}", before_ > 0 ? "y >= before" : "y >= 0", and_terms(l.guard, true, "y"));
   }
 
   /// By as many elements as lines in memory are apart beyond words, those in shared memory are too. If that is an even number,
@@ -296,11 +306,21 @@ class Writer final : public TileWriter {
     if (covered(l) % (kWarp * word_elements(l)) != 0) out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, word_elements(l), covered(l)));
     there_of(l);
     out_.line("from += e;");
-    columns_of(l);
-    if (word_elements(l) > 1) out_.line(fmt::format("if ({}) x{}[n] = $N_word(from, there);", column_there(l), l.access));
-    else out_.line(fmt::format("if (there != 0 && ({})) x{}[n] = *from;", column_there(l), l.access));
-    out_.line(fmt::format("from += {};", offset(l.access, "0", std::to_string(warps_))));
+    const bool words = word_elements(l) > 1;
+    out_.open(words ? fmt::format("if (there == {}u)", (1u << word_elements(l)) - 1) : "if (there != 0)");
+    columns_from(l, words ? "*(const tarry_u32*)from" : "*from");
+    if (words) {
+      out_.close();
+      out_.open("else if (there != 0)");
+      columns_from(l, "$N_part(from, there)");
+    }
     close(3);
+  }
+  void columns_from(const Load& l, const std::string& value) {
+    columns_of(l);
+    out_.line(fmt::format("if ({}) x{}[n] = {};", column_there(l), l.access, value));
+    out_.line(fmt::format("from += {};", offset(l.access, "0", std::to_string(warps_))));
+    out_.close();
   }
 
   void put_lines(const Load& l) {
@@ -320,7 +340,7 @@ class Writer final : public TileWriter {
     const int count = values_ / ir_.row_values() * row_words() * warp_rows();
     out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(l.access), l.access, count, width(l)));
     rows_of(l.guard);
-    out_.line(fmt::format("if (!whole && !(r < rows{})) continue;", terms(l.guard, false, "r")));
+    out_.line(fmt::format("if (!(r < rows{})) continue;", and_terms(l.guard, false, "r")));
     if (width(l) == vector_) move_row("get", l.access, "there", fmt::format("x{}[n]", l.access));
     else out_.line(fmt::format("if (there) x{0}[n][0] = t.a{0}[{1}];", l.access, offset(l.access, "r", "0", pixels_ ? "0" : "v")));
     close(4);
@@ -350,6 +370,7 @@ class Writer final : public TileWriter {
     return ir_.instrs.size() <= kLittle ? 1536 : 1024;
   }
 
+  /// The kernel up to what its tile is.
   void entry() {
     out_.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) $N(const __grid_constant__ struct $N_params p)", warps_ * kWarp, threads_at_once() / (warps_ * kWarp)));
     out_.line("__shared__ $N_shared s;");
@@ -362,9 +383,7 @@ class Writer final : public TileWriter {
     }
     find(box);
     out_.line(fmt::format("const int above = row > 0 ? {} : 0, before = column > 0 ? {} : 0;", box.first_row, box.first_column));
-    for (const char* is_whole : {"true", "false"})
-      out_.line(fmt::format("{} $N_tile<{}>(p, t, s, above, before, rows, columns);", is_whole == std::string_view("true") ? fmt::format("if ({})", whole(box)) : "else", is_whole));
-    out_.close();
+    if (!ir_.guards.empty()) out_.line(fmt::format("const bool whole = {};", whole(box)));
   }
 
   const int warps_, vector_, values_;

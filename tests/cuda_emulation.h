@@ -163,6 +163,8 @@ template <class T> T __shfl_up_sync(unsigned, T value, int d) {
 template <class T> T __shfl_xor_sync(unsigned, T value, int d) { return exchange(value, self ^ (unsigned)d); }
 template <class T> T __shfl_sync(unsigned, T value, int lane) { return exchange(value, (self & ~31u) + ((unsigned)lane & 31)); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+inline int min(int a, int b) { return a < b ? a : b; }
+inline int max(int a, int b) { return a < b ? b : a; }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 }

@@ -61,16 +61,40 @@ struct ENTRY_at {
 struct alignas(16) ENTRY_shared {
   alignas(16) tarry_u8 s0[32][100];
 };
-template <class T> __device__ __forceinline__ tarry_u32 ENTRY_word(const T* from, tarry_u32 wanted) {
-  constexpr int n = 4 / sizeof(T);
-  if (wanted == (1u << n) - 1) return *(const tarry_u32*)from;
+template <int n> __device__ __forceinline__ tarry_u32 ENTRY_within(int first, int end) {
+  return ((1u << min(max(end, 0), n)) - 1) & ~((1u << min(max(first, 0), n)) - 1);
+}
+template <class T> __device__ __forceinline__ tarry_u32 ENTRY_part(const T* from, tarry_u32 wanted) {
   tarry_u32 word = 0;
-#pragma unroll 1
-  for (int j = 0; j < n; ++j) if (wanted >> j & 1u) word |= ((tarry_u32)from[j] & ((1u << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
+#pragma unroll
+  for (int j = 0; j < 4 / (int)sizeof(T); ++j) if (wanted >> j & 1u) word |= ((tarry_u32)from[j] & ((1u << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
   return word;
 }
-template <bool whole>
-__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int above, int before, int rows, int columns) {
+extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  __shared__ ENTRY_shared s;
+  const tarry_i64 number = blockIdx.x;
+  tarry_u32 i = (tarry_u32)number;
+  const tarry_u32 q2 = (__umulhi((tarry_u32)p.w2, i) + i) >> (tarry_u32)(p.w2 >> 32);
+  const tarry_u32 i2 = i - q2 * (tarry_u32)p.n2;
+  i = q2;
+  const tarry_u32 column = i2 * 32;
+  const int columns = (int)(p.e2 - column < 32 ? p.e2 - column : 32);
+  const tarry_u32 row = i * 32;
+  const int rows = (int)(p.e0 - row < 32 ? p.e0 - row : 32);
+  ENTRY_at t;
+  t.a0 = p.a0 + row * p.t0_0 + column * p.t0_2;
+  t.a1 = p.a1 + row;
+  t.a2 = p.a2 + column;
+  t.a3 = p.a3;
+  t.o4 = p.o4;
+  t.a5 = p.a5 + row * p.t5_0 + column * p.t5_2;
+  t.a6 = p.a6 + row * p.t6_0 + column * p.t6_2;
+  t.a7 = p.a7 + row * p.t7_0 + column * p.t7_2;
+  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
   const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
   tarry_u32 x0[4] = {};
 #pragma unroll
@@ -80,20 +104,23 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       const tarry_u8* from = t.a0 + warp * p.t0_2;
       const int e = (lane + k * 32) * 4;
       if ((lane + k * 32) * 4 >= 96) continue;
-      tarry_u32 there = 15u;
-      if (!whole) {
-        there = 0;
+      const tarry_u32 there = ENTRY_within<4>(0 - e, rows * 3 - e);
+      from += e;
+      if (there == 15u) {
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          if (e + j >= 0 && e + j < rows * 3) there |= 1u << j;
+        for (int i = 0; i < 4; ++i) {
+          const int y = warp + i * 8, n = (c * 1 + k) * 4 + i;
+          if (y >= 0 && y < columns) x0[n] = *(const tarry_u32*)from;
+          from += 8 * p.t0_2;
         }
       }
-      from += e;
+      else if (there != 0) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int y = warp + i * 8, n = (c * 1 + k) * 4 + i;
-        if (whole || (y >= 0 && y < columns)) x0[n] = ENTRY_word(from, there);
-        from += 8 * p.t0_2;
+        for (int i = 0; i < 4; ++i) {
+          const int y = warp + i * 8, n = (c * 1 + k) * 4 + i;
+          if (y >= 0 && y < columns) x0[n] = ENTRY_part(from, there);
+          from += 8 * p.t0_2;
+        }
       }
     }
   }
@@ -106,19 +133,11 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        tarry_u32 there = 15u;
-        if (!whole) {
-          there = 0;
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const int y = (e + j) / 3, c = (e + j) % 3;
-            if (y >= 0 && y < columns) there |= 1u << j;
-          }
-        }
+        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!whole && !(r < rows)) continue;
+          if (!(r < rows)) continue;
           if (there) x1[n][0] = t.a1[r];
         }
       }
@@ -133,19 +152,11 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        tarry_u32 there = 15u;
-        if (!whole) {
-          there = 0;
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const int y = (e + j) / 3, c = (e + j) % 3;
-            if (y >= 0 && y < columns) there |= 1u << j;
-          }
-        }
+        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!whole && !(r < rows)) continue;
+          if (!(r < rows)) continue;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
@@ -164,19 +175,11 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        tarry_u32 there = 15u;
-        if (!whole) {
-          there = 0;
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const int y = (e + j) / 3, c = (e + j) % 3;
-            if (y >= 0 && y < columns) there |= 1u << j;
-          }
-        }
+        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!whole && !(r < rows)) continue;
+          if (!(r < rows)) continue;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
@@ -195,19 +198,11 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        tarry_u32 there = 15u;
-        if (!whole) {
-          there = 0;
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const int y = (e + j) / 3, c = (e + j) % 3;
-            if (y >= 0 && y < columns) there |= 1u << j;
-          }
-        }
+        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!whole && !(r < rows)) continue;
+          if (!(r < rows)) continue;
           ENTRY_get<tarry_f16, 4>(t.a6 + r * p.t6_0 + e, there, x6[n]);
         }
       }
@@ -237,19 +232,11 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        tarry_u32 there = 15u;
-        if (!whole) {
-          there = 0;
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const int y = (e + j) / 3, c = (e + j) % 3;
-            if (y >= 0 && y < columns) there |= 1u << j;
-          }
-        }
+        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!whole && r >= rows) continue;
+          if (r >= rows) continue;
           float y5[4];
           float y7[4];
 #pragma unroll
@@ -278,32 +265,4 @@ __device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at
       }
     }
   }
-}
-extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-  __shared__ ENTRY_shared s;
-  const tarry_i64 number = blockIdx.x;
-  tarry_u32 i = (tarry_u32)number;
-  const tarry_u32 q2 = (__umulhi((tarry_u32)p.w2, i) + i) >> (tarry_u32)(p.w2 >> 32);
-  const tarry_u32 i2 = i - q2 * (tarry_u32)p.n2;
-  i = q2;
-  const tarry_u32 column = i2 * 32;
-  const int columns = (int)(p.e2 - column < 32 ? p.e2 - column : 32);
-  const tarry_u32 row = i * 32;
-  const int rows = (int)(p.e0 - row < 32 ? p.e0 - row : 32);
-  ENTRY_at t;
-  t.a0 = p.a0 + row * p.t0_0 + column * p.t0_2;
-  t.a1 = p.a1 + row;
-  t.a2 = p.a2 + column;
-  t.a3 = p.a3;
-  t.o4 = p.o4;
-  t.a5 = p.a5 + row * p.t5_0 + column * p.t5_2;
-  t.a6 = p.a6 + row * p.t6_0 + column * p.t6_2;
-  t.a7 = p.a7 + row * p.t7_0 + column * p.t7_2;
-  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
-  if (rows == 32 && columns == 32) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
-  else ENTRY_tile<false>(p, t, s, above, before, rows, columns);
 }
