@@ -17,6 +17,7 @@
 // Lines in shared memory are padded so that reading across meets every bank. Where elements are narrow, a thread reads as
 // many neighbouring lines as its word has elements: lines are dealt by that, so that those which a warp reads at once are neighbours.
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,7 @@ class Writer final : public TileWriter {
     place();
     shared();
     tile();
+    entry();
     return finish(warps_ * kWarp);
   }
 
@@ -156,10 +158,19 @@ class Writer final : public TileWriter {
       if (along_columns(term.access) == of_columns) all += (all.empty() ? "" : " && ") + holds(term, of_columns ? "0" : at, of_columns ? at : "0");
     return all;
   }
-  /// The same after another condition; tiles that are whole need not ask.
   [[nodiscard]] std::string and_terms(std::uint32_t guard, bool of_columns, const std::string& at) const {
     const std::string all = terms(guard, of_columns, at);
-    return all.empty() ? all : fmt::format(" && (whole || ({}))", all);
+    return all.empty() ? all : " && " + all;
+  }
+  /// Declares the bits of the n elements from e on that lie between the first and the end and that a guard's terms let be.
+  void there_of(int n, const std::string& first, const std::string& end, const std::string& all, const std::function<void()>& place) {
+    out_.line(fmt::format("{}tarry_u32 there = whole ? {}u : $N_within<{}>({} - e, {} - e);", all.empty() ? "const " : "", (1u << n) - 1, n, first, end));
+    if (all.empty()) return;
+    out_.open("if (!whole)");
+    loop("j", n);
+    place();
+    out_.line(fmt::format("if (!({})) there &= ~(1u << j);", all));
+    close(2);
   }
 
   void shared() {
@@ -205,14 +216,7 @@ class Writer final : public TileWriter {
     out_.line(fmt::format("const int e = (lane + k * {}) * {}{};", kWarp, vector_, ir_.sector > 0 ? " - past" : ""));
     if (row() % (kWarp * vector_) != 0) out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, vector_, row()));
     const std::string values = pixels_ ? fmt::format(" * {}", values_) : "";
-    out_.line(fmt::format("{}tarry_u32 there = $N_within<{}>({} - e, columns{} - e);", guard == kNone ? "const " : "", vector_, before_ > 0 ? "before" + values : "0", values));
-    if (const std::string all = terms(guard, true, "y"); !all.empty()) {
-      out_.open("if (!whole)");
-      loop("j", vector_);
-      element();
-      out_.line(fmt::format("if (!({})) there &= ~(1u << j);", all));
-      close(2);
-    }
+    there_of(vector_, before_ > 0 ? "before" + values : "0", "columns" + values, terms(guard, true, "y"), [&] { element(); });
     if (crossed && keeps_places()) places();
     loop("i", later_rows());
     out_.line(fmt::format("const int r = warp + (i * {0} + g) * {1}, n = ((v * {0} + g) * {2} + k) * {3} + i;", first_rows(), warps_, row_words(), later_rows()));
@@ -245,7 +249,8 @@ class Writer final : public TileWriter {
     if (std::any_of(loads_.begin(), loads_.end(), is_word)) out_.label(kPart);
     if (ir_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), is_shifted)) out_.label(kPast);
     if (std::any_of(loads_.begin(), loads_.end(), is_linear)) out_.label(kLines);
-    entry();
+    out_.label("template <bool whole>");
+    out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, $N_shared& s, int above, int before, int rows, int columns)");
     out_.line("const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);");
     for (const Load& l : loads_)
       if (linear(l)) place_lines(l);
@@ -257,7 +262,7 @@ class Writer final : public TileWriter {
       if (is_crossed(l)) put_lines(l);
     out_.line("__syncthreads();");
     rows_of(kNone, true);
-    out_.line("if (r >= rows) continue;");
+    out_.line("if (!whole && r >= rows) continue;");
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store) out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, vector_));
     loop("j", vector_);
@@ -277,16 +282,10 @@ class Writer final : public TileWriter {
   void there_of(const Load& l) {
     const int values = line_values(l), word = word_elements(l);
     const std::string row = values == 1 ? std::string("(e + j)") : fmt::format("((e + j + {0}) / {1} - {2})", word * values, values, word);
-    const std::string all = terms(l.guard, false, row);
-    out_.line(fmt::format("{}tarry_u32 there = $N_within<{}>({} - e, rows{} - e);", all.empty() ? "const " : "", word, shifted(l) ? "above" : "0", values > 1 ? fmt::format(" * {}", values) : ""));
-    if (all.empty()) return;
-    out_.open("if (!whole)");
-    loop("j", word);
-    out_.line(fmt::format("if (!({})) there &= ~(1u << j);", all));
-    close(2);
+    there_of(word, shifted(l) ? "above" : "0", values > 1 ? fmt::format("rows * {}", values) : "rows", terms(l.guard, false, row), [] {});
   }
   [[nodiscard]] std::string column_there(const Load& l) const {
-    return fmt::format("{} && y < columns{}", before_ > 0 ? "y >= before" : "y >= 0", and_terms(l.guard, true, "y"));
+    return fmt::format("whole || ({} && y < columns{})", before_ > 0 ? "y >= before" : "y >= 0", and_terms(l.guard, true, "y"));
   }
 
   /// By as many elements as lines in memory are apart beyond words, those in shared memory are too. If that is an even number,
@@ -307,7 +306,7 @@ class Writer final : public TileWriter {
     there_of(l);
     out_.line("from += e;");
     const bool words = word_elements(l) > 1;
-    out_.open(words ? fmt::format("if (there == {}u)", (1u << word_elements(l)) - 1) : "if (there != 0)");
+    out_.open(words ? fmt::format("if (whole || there == {}u)", (1u << word_elements(l)) - 1) : "if (whole || there != 0)");
     columns_from(l, words ? "*(const tarry_u32*)from" : "*from");
     if (words) {
       out_.close();
@@ -340,7 +339,7 @@ class Writer final : public TileWriter {
     const int count = values_ / ir_.row_values() * row_words() * warp_rows();
     out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(l.access), l.access, count, width(l)));
     rows_of(l.guard);
-    out_.line(fmt::format("if (!(r < rows{})) continue;", and_terms(l.guard, false, "r")));
+    out_.line(fmt::format("if (!whole && !(r < rows{})) continue;", and_terms(l.guard, false, "r")));
     if (width(l) == vector_) move_row("get", l.access, "there", fmt::format("x{}[n]", l.access));
     else out_.line(fmt::format("if (there) x{0}[n][0] = t.a{0}[{1}];", l.access, offset(l.access, "r", "0", pixels_ ? "0" : "v")));
     close(4);
@@ -370,7 +369,6 @@ class Writer final : public TileWriter {
     return ir_.instrs.size() <= kLittle ? 1536 : 1024;
   }
 
-  /// The kernel up to what its tile is.
   void entry() {
     out_.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) $N(const __grid_constant__ struct $N_params p)", warps_ * kWarp, threads_at_once() / (warps_ * kWarp)));
     out_.line("__shared__ $N_shared s;");
@@ -383,7 +381,9 @@ class Writer final : public TileWriter {
     }
     find(box);
     out_.line(fmt::format("const int above = row > 0 ? {} : 0, before = column > 0 ? {} : 0;", box.first_row, box.first_column));
-    if (!ir_.guards.empty()) out_.line(fmt::format("const bool whole = {};", whole(box)));
+    for (const char* is_whole : {"true", "false"})
+      out_.line(fmt::format("{} $N_tile<{}>(p, t, s, above, before, rows, columns);", is_whole == std::string_view("true") ? fmt::format("if ({})", whole(box)) : "else", is_whole));
+    out_.close();
   }
 
   const int warps_, vector_, values_;

@@ -47,26 +47,8 @@ struct alignas(16) ENTRY_shared {
 template <int n> __device__ __forceinline__ tarry_u32 ENTRY_within(int first, int end) {
   return ((1u << min(max(end, 0), n)) - 1) & ~((1u << min(max(first, 0), n)) - 1);
 }
-extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant__ struct ENTRY_params p) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-  __shared__ ENTRY_shared s;
-  const tarry_i64 number = blockIdx.x;
-  tarry_u32 i = (tarry_u32)number;
-  const tarry_u32 q1 = (__umulhi((tarry_u32)p.w1, i) + i) >> (tarry_u32)(p.w1 >> 32);
-  const tarry_u32 i1 = i - q1 * (tarry_u32)p.n1;
-  i = q1;
-  const tarry_u32 column = i1 * 64;
-  const int columns = (int)(p.e1 - column < 64 ? p.e1 - column : 64);
-  const tarry_u32 row = i * 64;
-  const int rows = (int)(p.e0 - row < 64 ? p.e0 - row : 64);
-  ENTRY_at t;
-  t.a0 = p.a0 + row * p.t0_0 + column;
-  t.a1 = p.a1 + row + column * p.t1_1;
-  t.a2 = p.a2 + row * p.t2_0 + column;
-  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
+template <bool whole>
+__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int above, int before, int rows, int columns) {
   const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
   float x1[8] = {};
 #pragma unroll
@@ -75,13 +57,13 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
     for (int k = 0; k < 2; ++k) {
       const float* from = t.a1 + warp * p.t1_1;
       const int e = (lane + k * 32) * 1;
-      const tarry_u32 there = ENTRY_within<1>(0 - e, rows - e);
+      const tarry_u32 there = whole ? 1u : ENTRY_within<1>(0 - e, rows - e);
       from += e;
-      if (there != 0) {
+      if (whole || there != 0) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int y = warp + i * 16, n = (c * 2 + k) * 4 + i;
-          if (y >= 0 && y < columns) x1[n] = *from;
+          if (whole || (y >= 0 && y < columns)) x1[n] = *from;
           from += 16 * p.t1_1;
         }
       }
@@ -95,11 +77,11 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
 #pragma unroll
       for (int k = 0; k < 2; ++k) {
         const int e = (lane + k * 32) * 1;
-        const tarry_u32 there = ENTRY_within<1>(0 - e, columns - e);
+        const tarry_u32 there = whole ? 1u : ENTRY_within<1>(0 - e, columns - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 16, n = ((v * 1 + g) * 2 + k) * 4 + i;
-          if (!(r < rows)) continue;
+          if (!whole && !(r < rows)) continue;
           ENTRY_get<float, 1>(t.a0 + r * p.t0_0 + e, there, x0[n]);
         }
       }
@@ -127,11 +109,11 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
 #pragma unroll
       for (int k = 0; k < 2; ++k) {
         const int e = (lane + k * 32) * 1;
-        const tarry_u32 there = ENTRY_within<1>(0 - e, columns - e);
+        const tarry_u32 there = whole ? 1u : ENTRY_within<1>(0 - e, columns - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 16, n = ((v * 1 + g) * 2 + k) * 4 + i;
-          if (r >= rows) continue;
+          if (!whole && r >= rows) continue;
           float y2[1];
 #pragma unroll
           for (int j = 0; j < 1; ++j) {
@@ -146,4 +128,27 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
       }
     }
   }
+}
+extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  __shared__ ENTRY_shared s;
+  const tarry_i64 number = blockIdx.x;
+  tarry_u32 i = (tarry_u32)number;
+  const tarry_u32 q1 = (__umulhi((tarry_u32)p.w1, i) + i) >> (tarry_u32)(p.w1 >> 32);
+  const tarry_u32 i1 = i - q1 * (tarry_u32)p.n1;
+  i = q1;
+  const tarry_u32 column = i1 * 64;
+  const int columns = (int)(p.e1 - column < 64 ? p.e1 - column : 64);
+  const tarry_u32 row = i * 64;
+  const int rows = (int)(p.e0 - row < 64 ? p.e0 - row : 64);
+  ENTRY_at t;
+  t.a0 = p.a0 + row * p.t0_0 + column;
+  t.a1 = p.a1 + row + column * p.t1_1;
+  t.a2 = p.a2 + row * p.t2_0 + column;
+  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
+  if (rows == 64 && columns == 64) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
+  else ENTRY_tile<false>(p, t, s, above, before, rows, columns);
 }

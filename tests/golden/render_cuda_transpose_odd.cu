@@ -53,25 +53,8 @@ template <class T> __device__ __forceinline__ tarry_u32 ENTRY_part(const T* from
 template <int bytes, class T> __device__ __forceinline__ int ENTRY_past(const T* p) { return (int)((tarry_u64)p % bytes / sizeof(T)); }
 template <int word> struct ENTRY_lines { int pitch, run, past; };
 template <int word> __device__ __forceinline__ int ENTRY_place(const ENTRY_lines<word>& l, int n) { return n * l.pitch + (n >> l.run) * word + l.past; }
-extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant__ struct ENTRY_params p) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-  __shared__ ENTRY_shared s;
-  const tarry_i64 number = blockIdx.x;
-  tarry_u32 i = (tarry_u32)number;
-  const tarry_u32 q1 = (__umulhi((tarry_u32)p.w1, i) + i) >> (tarry_u32)(p.w1 >> 32);
-  const tarry_u32 i1 = i - q1 * (tarry_u32)p.n1;
-  i = q1;
-  const tarry_u32 column = i1 * 128;
-  const int columns = (int)(p.e1 - column < 128 ? p.e1 - column : 128);
-  const tarry_u32 row = i * 252;
-  const int rows = (int)(p.e0 - row < 256 ? p.e0 - row : 256);
-  ENTRY_at t;
-  t.a0 = p.a0 + row + column * p.t0_1;
-  t.a1 = p.a1 + row * p.t1_0 + column;
-  const int above = row > 0 ? -3 : 0, before = column > 0 ? -32 : 0;
+template <bool whole>
+__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int above, int before, int rows, int columns) {
   const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
   const int more0 = (int)((tarry_u64)(1 * p.t0_1) % 4);
   const ENTRY_lines<4> l0 = {260 + more0, more0 % 2 ? 31 : 5 + more0 / 2, ENTRY_past<4>(t.a0 + -32 * p.t0_1)};
@@ -82,13 +65,13 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
     for (int k = 0; k < 2; ++k) {
       const tarry_u8* from = t.a0 + (warp - 32) * p.t0_1;
       const int e = (lane + k * 32) * 4 - ENTRY_past<4>(from);
-      const tarry_u32 there = ENTRY_within<4>(above - e, rows - e);
+      const tarry_u32 there = whole ? 15u : ENTRY_within<4>(above - e, rows - e);
       from += e;
-      if (there == 15u) {
+      if (whole || there == 15u) {
 #pragma unroll
         for (int i = 0; i < 10; ++i) {
           const int y = warp + i * 16 + -32, n = (c * 2 + k) * 10 + i;
-          if (y >= before && y < columns) x0[n] = *(const tarry_u32*)from;
+          if (whole || (y >= before && y < columns)) x0[n] = *(const tarry_u32*)from;
           from += 16 * p.t0_1;
         }
       }
@@ -96,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
 #pragma unroll
         for (int i = 0; i < 10; ++i) {
           const int y = warp + i * 16 + -32, n = (c * 2 + k) * 10 + i;
-          if (y >= before && y < columns) x0[n] = ENTRY_part(from, there);
+          if (whole || (y >= before && y < columns)) x0[n] = ENTRY_part(from, there);
           from += 16 * p.t0_1;
         }
       }
@@ -124,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
 #pragma unroll
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4 - past;
-        const tarry_u32 there = ENTRY_within<4>(before - e, columns - e);
+        const tarry_u32 there = whole ? 15u : ENTRY_within<4>(before - e, columns - e);
         int at0[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
@@ -135,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
         for (int i = 0; i < 8; ++i) {
           const int r = warp + (i * 2 + g) * 16, n = ((v * 2 + g) * 1 + k) * 8 + i;
           if (i * 2 + g >= 15 && r >= 252) continue;
-          if (r >= rows) continue;
+          if (!whole && r >= rows) continue;
           tarry_u8 y1[4];
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
@@ -148,4 +131,26 @@ extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant
       }
     }
   }
+}
+extern "C" __global__ void __launch_bounds__(512, 3) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  __shared__ ENTRY_shared s;
+  const tarry_i64 number = blockIdx.x;
+  tarry_u32 i = (tarry_u32)number;
+  const tarry_u32 q1 = (__umulhi((tarry_u32)p.w1, i) + i) >> (tarry_u32)(p.w1 >> 32);
+  const tarry_u32 i1 = i - q1 * (tarry_u32)p.n1;
+  i = q1;
+  const tarry_u32 column = i1 * 128;
+  const int columns = (int)(p.e1 - column < 128 ? p.e1 - column : 128);
+  const tarry_u32 row = i * 252;
+  const int rows = (int)(p.e0 - row < 256 ? p.e0 - row : 256);
+  ENTRY_at t;
+  t.a0 = p.a0 + row + column * p.t0_1;
+  t.a1 = p.a1 + row * p.t1_0 + column;
+  const int above = row > 0 ? -3 : 0, before = column > 0 ? -32 : 0;
+  if (rows == 256 && columns == 128 && row > 0 && column > 0) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
+  else ENTRY_tile<false>(p, t, s, above, before, rows, columns);
 }

@@ -70,31 +70,8 @@ template <class T> __device__ __forceinline__ tarry_u32 ENTRY_part(const T* from
   for (int j = 0; j < 4 / (int)sizeof(T); ++j) if (wanted >> j & 1u) word |= ((tarry_u32)from[j] & ((1u << 8 * sizeof(T)) - 1)) << j * 8 * (int)sizeof(T);
   return word;
 }
-extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-  __shared__ ENTRY_shared s;
-  const tarry_i64 number = blockIdx.x;
-  tarry_u32 i = (tarry_u32)number;
-  const tarry_u32 q2 = (__umulhi((tarry_u32)p.w2, i) + i) >> (tarry_u32)(p.w2 >> 32);
-  const tarry_u32 i2 = i - q2 * (tarry_u32)p.n2;
-  i = q2;
-  const tarry_u32 column = i2 * 32;
-  const int columns = (int)(p.e2 - column < 32 ? p.e2 - column : 32);
-  const tarry_u32 row = i * 32;
-  const int rows = (int)(p.e0 - row < 32 ? p.e0 - row : 32);
-  ENTRY_at t;
-  t.a0 = p.a0 + row * p.t0_0 + column * p.t0_2;
-  t.a1 = p.a1 + row;
-  t.a2 = p.a2 + column;
-  t.a3 = p.a3;
-  t.o4 = p.o4;
-  t.a5 = p.a5 + row * p.t5_0 + column * p.t5_2;
-  t.a6 = p.a6 + row * p.t6_0 + column * p.t6_2;
-  t.a7 = p.a7 + row * p.t7_0 + column * p.t7_2;
-  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
+template <bool whole>
+__device__ __forceinline__ void ENTRY_tile(const ENTRY_params& p, const ENTRY_at& t, ENTRY_shared& s, int above, int before, int rows, int columns) {
   const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
   tarry_u32 x0[4] = {};
 #pragma unroll
@@ -104,13 +81,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
       const tarry_u8* from = t.a0 + warp * p.t0_2;
       const int e = (lane + k * 32) * 4;
       if ((lane + k * 32) * 4 >= 96) continue;
-      const tarry_u32 there = ENTRY_within<4>(0 - e, rows * 3 - e);
+      const tarry_u32 there = whole ? 15u : ENTRY_within<4>(0 - e, rows * 3 - e);
       from += e;
-      if (there == 15u) {
+      if (whole || there == 15u) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int y = warp + i * 8, n = (c * 1 + k) * 4 + i;
-          if (y >= 0 && y < columns) x0[n] = *(const tarry_u32*)from;
+          if (whole || (y >= 0 && y < columns)) x0[n] = *(const tarry_u32*)from;
           from += 8 * p.t0_2;
         }
       }
@@ -118,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int y = warp + i * 8, n = (c * 1 + k) * 4 + i;
-          if (y >= 0 && y < columns) x0[n] = ENTRY_part(from, there);
+          if (whole || (y >= 0 && y < columns)) x0[n] = ENTRY_part(from, there);
           from += 8 * p.t0_2;
         }
       }
@@ -133,11 +110,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
+        const tarry_u32 there = whole ? 15u : ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!(r < rows)) continue;
+          if (!whole && !(r < rows)) continue;
           if (there) x1[n][0] = t.a1[r];
         }
       }
@@ -152,11 +129,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
+        const tarry_u32 there = whole ? 15u : ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!(r < rows)) continue;
+          if (!whole && !(r < rows)) continue;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
@@ -175,11 +152,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
+        const tarry_u32 there = whole ? 15u : ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!(r < rows)) continue;
+          if (!whole && !(r < rows)) continue;
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             const int y = (e + j) / 3, c = (e + j) % 3;
@@ -198,11 +175,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
+        const tarry_u32 there = whole ? 15u : ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (!(r < rows)) continue;
+          if (!whole && !(r < rows)) continue;
           ENTRY_get<tarry_f16, 4>(t.a6 + r * p.t6_0 + e, there, x6[n]);
         }
       }
@@ -232,11 +209,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
       for (int k = 0; k < 1; ++k) {
         const int e = (lane + k * 32) * 4;
         if ((lane + k * 32) * 4 >= 96) continue;
-        const tarry_u32 there = ENTRY_within<4>(0 - e, columns * 3 - e);
+        const tarry_u32 there = whole ? 15u : ENTRY_within<4>(0 - e, columns * 3 - e);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int r = warp + (i * 1 + g) * 8, n = ((v * 1 + g) * 1 + k) * 4 + i;
-          if (r >= rows) continue;
+          if (!whole && r >= rows) continue;
           float y5[4];
           float y7[4];
 #pragma unroll
@@ -265,4 +242,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant
       }
     }
   }
+}
+extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  __shared__ ENTRY_shared s;
+  const tarry_i64 number = blockIdx.x;
+  tarry_u32 i = (tarry_u32)number;
+  const tarry_u32 q2 = (__umulhi((tarry_u32)p.w2, i) + i) >> (tarry_u32)(p.w2 >> 32);
+  const tarry_u32 i2 = i - q2 * (tarry_u32)p.n2;
+  i = q2;
+  const tarry_u32 column = i2 * 32;
+  const int columns = (int)(p.e2 - column < 32 ? p.e2 - column : 32);
+  const tarry_u32 row = i * 32;
+  const int rows = (int)(p.e0 - row < 32 ? p.e0 - row : 32);
+  ENTRY_at t;
+  t.a0 = p.a0 + row * p.t0_0 + column * p.t0_2;
+  t.a1 = p.a1 + row;
+  t.a2 = p.a2 + column;
+  t.a3 = p.a3;
+  t.o4 = p.o4;
+  t.a5 = p.a5 + row * p.t5_0 + column * p.t5_2;
+  t.a6 = p.a6 + row * p.t6_0 + column * p.t6_2;
+  t.a7 = p.a7 + row * p.t7_0 + column * p.t7_2;
+  const int above = row > 0 ? 0 : 0, before = column > 0 ? 0 : 0;
+  if (rows == 32 && columns == 32) ENTRY_tile<true>(p, t, s, above, before, rows, columns);
+  else ENTRY_tile<false>(p, t, s, above, before, rows, columns);
 }
