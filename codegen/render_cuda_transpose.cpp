@@ -158,6 +158,7 @@ class Writer final : public TileWriter {
       if (along_columns(term.access) == of_columns) all += (all.empty() ? "" : " && ") + holds(term, of_columns ? "0" : at, of_columns ? at : "0");
     return all;
   }
+  /// The same with " && " before it.
   [[nodiscard]] std::string and_terms(std::uint32_t guard, bool of_columns, const std::string& at) const {
     const std::string all = terms(guard, of_columns, at);
     return all.empty() ? all : " && " + all;

@@ -1,5 +1,6 @@
 // Transposes on a GPU: the values of a CPU, wherever lines and rows begin.
-#include <algorithm>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tests/devices.h"
