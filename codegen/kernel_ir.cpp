@@ -365,7 +365,8 @@ void verify_tiles(const KernelIr& ir) {
     if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
     const bool rows = ir.tile_rows > 0 && (ir.tile_rows % 8 == 0 || (ir.tile_rows + ir.transpose_rows_less()) % 8 == 0);
     if (!rows || ir.tile_columns % 8 != 0 || ir.vector > 4) broken(ir, "edges of a tile");
-    if (ir.sector != 0 && (ir.sector < ir.vector || (ir.sector & (ir.sector - 1)) != 0 || ir.columns_before() > ir.tile_columns)) broken(ir, "elements of a sector");
+    if (ir.sector != 0 && (ir.sector < ir.vector || (ir.sector & (ir.sector - 1)) != 0 || ir.columns_before() > ir.tile_columns || ir.tile_columns * ir.row_values() % ir.sector != 0))
+      broken(ir, "elements of a sector");
     if ((ir.pixel >= 0) != (ir.pixel_values > 1) || ir.pixel + 1 >= ir.rank || (ir.pixel >= 0 && ir.pixel == ir.cross) || ir.pixel_values > kMostPixelValues)
       broken(ir, "a pixel has few values");
     for (const Access& a : ir.accesses) {
@@ -429,7 +430,8 @@ int KernelIr::transpose_threads() const {
   for (std::uint32_t a = 0; a < accesses.size(); ++a)
     if (crosses(a)) narrowest = std::min(narrowest, itemsize(buffers[accesses[a].buffer]));
   const bool one_by_one = pixel < 0 || (vector == 1 && narrowest >= 4 && !stores_pixels());
-  return one_by_one && tile_rows * tile_columns * pixel_values >= kMany ? 512 : 256;
+  const bool begin_anywhere = sector > 0 && stores_pixels() && pixel_values == 3 && narrowest == 1;  // many columns before a tile's
+  return (one_by_one || begin_anywhere) && tile_rows * tile_columns * pixel_values >= kMany ? 512 : 256;
 }
 
 int KernelIr::transpose_rows_less() const {

@@ -31,12 +31,12 @@ struct TileOf {
   bool shifted;           ///< whether lines begin inside of words
 };
 
-/// Measured on an H200: 32 KiB of narrow elements, so that few columns are read for two tiles, and lines have few parts of
-/// sectors: the more of those, the longer lines are.
+/// Measured on an H200: about 32 KiB of narrow elements, so that few columns are read for two tiles, and long lines, which
+/// have few parts of sectors.
 Edges edges_of(const TileOf& t) {
   switch (t.itemsize) {
-    case 1: return t.shifted ? Edges{256, 128} : Edges{128, 256};
-    case 2: return {128, 128};
+    case 1: return {256, 128};
+    case 2: return t.shifted ? Edges{192, 64} : Edges{128, 128};
     case 4: return {64, 64};
     default: return {32, 32};
   }
@@ -59,8 +59,11 @@ Edges edges_of_pixels(const TileOf& t) {
   switch (t.itemsize) {
     case 1:
       if (t.to_planes && many) return t.earlier ? Edges{16, 128} : Edges{64, 64};
-      if (t.to_planes) return t.values == 4 ? Edges{32, 256} : Edges{64, 128};
-      return {many && !t.from_planes ? 64 : 128, columns};
+      if (t.to_planes) return t.values == 3 ? Edges{128, 64} : Edges{64, 128};
+      if (t.from_planes) return {128, t.values == 8 && t.earlier ? 16 : t.values > 3 ? 32 : 64};
+      if (many) return {96, 32};
+      if (t.values == 4) return {64, 128};
+      return {t.values == 2 && t.earlier ? 192 : 128, 64};
     case 2:
       if (t.to_planes && many) return t.earlier ? Edges{8, 128} : Edges{16, 64};
       if (t.to_planes) return {t.values == 4 ? 32 : 64, t.values == 3 ? 64 : 128};
@@ -198,8 +201,12 @@ class Transpose {
     ir_.tile_rows = edges.rows;
     ir_.tile_columns = edges.columns;
     const auto too_large = [&] { return gpu ? shared_bytes() > target_.shared_bytes || ir_.transpose_registers() > kMostRegisters : shared_bytes() > kMostOnStack; };
-    const int least = ir_.pixel >= 0 ? 16 : 32;
-    while (too_large() && (ir_.tile_columns > least || ir_.tile_rows > least)) (ir_.tile_columns >= ir_.tile_rows ? ir_.tile_columns : ir_.tile_rows) /= 2;
+    const int rows = ir_.pixel >= 0 ? 8 : 32, columns = std::max(ir_.pixel >= 0 ? 16 : 32, ir_.sector);  // at least
+    while (too_large() && (ir_.tile_columns > columns || ir_.tile_rows > rows)) {
+      const bool narrower = ir_.tile_columns > columns && (ir_.tile_columns >= ir_.tile_rows || ir_.tile_rows <= rows);
+      if (narrower) ir_.tile_columns /= 2;
+      else ir_.tile_rows = ir_.tile_rows / 16 * 8;
+    }
     if (!gpu) ir_.tile_rows = ir_.tile_columns = std::min(ir_.tile_rows, ir_.tile_columns);
     const bool fit = !too_large();
     if (gpu) ir_.tile_rows -= ir_.transpose_rows_less();

@@ -85,7 +85,7 @@ class Writer final : public TileWriter {
   [[nodiscard]] int row_words() const { return divide_up(row(), kWarp * vector_); }
   [[nodiscard]] int warp_rows() const { return divide_up(ir_.tile_rows, warps_); }
   [[nodiscard]] int first_rows() const { return std::clamp(ir_.sector / warps_, 1, warp_rows()); }
-  [[nodiscard]] int later_rows() const { return warp_rows() / first_rows(); }
+  [[nodiscard]] int later_rows() const { return divide_up(warp_rows(), first_rows()); }
 
   /// Where neighbouring elements of a row are in different lines, and a thread has some.
   [[nodiscard]] bool dealt(const Load& l) const { return vector_ > 1 && !(pixels_ && line_values(l) > 1); }
@@ -222,7 +222,7 @@ class Writer final : public TileWriter {
     loop("i", later_rows());
     out_.line(fmt::format("const int r = warp + (i * {0} + g) * {1}, n = ((v * {0} + g) * {2} + k) * {3} + i;", first_rows(), warps_, row_words(), later_rows()));
     const int last = ir_.tile_rows / warps_;  // of a warp's rows, where only some warps have one
-    if (ir_.tile_rows % warps_ != 0) out_.line(fmt::format("if (i * {} + g >= {} && r >= {}) continue;", first_rows(), last, ir_.tile_rows));
+    if (ir_.tile_rows != first_rows() * later_rows() * warps_) out_.line(fmt::format("if (i * {} + g >= {} && r >= {}) continue;", first_rows(), last, ir_.tile_rows));
   }
   /// Where the lines lie that a thread's elements of a row are in: the same for all rows that begin alike.
   void places() {
@@ -337,7 +337,7 @@ class Writer final : public TileWriter {
   }
 
   void load_rows(const Load& l) {
-    const int count = values_ / ir_.row_values() * row_words() * warp_rows();
+    const int count = values_ / ir_.row_values() * row_words() * first_rows() * later_rows();
     out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(l.access), l.access, count, width(l)));
     rows_of(l.guard);
     out_.line(fmt::format("if (!whole && !(r < rows{})) continue;", and_terms(l.guard, false, "r")));

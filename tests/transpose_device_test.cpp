@@ -51,7 +51,7 @@ TEST_CASE("transpose: on a GPU matrices of any size that begin anywhere have the
 TEST_CASE("transpose: on a GPU images have the values of a CPU in every order of their axes", "[transpose][cuda]") {
   TARRY_REQUIRE_CUDA();
   for (const ta::Dtype dtype : kWidths) {
-    for (const int count : {2, 3, 4, 8}) {
+    for (const int count : {2, 3, 4, 5, 7, 8}) {
       for (const int height : {192, 131}) {
         for (const auto& [name, axes] : {std::pair<const char*, ta::Axes>("201", {2, 0, 1}), {"021", {0, 2, 1}}, {"120", {1, 2, 0}}, {"102", {1, 0, 2}}, {"210", {2, 1, 0}}}) {
           INFO(ta::name(dtype) << " " << height << " x 270, " << count << " values, axes " << name);
@@ -61,6 +61,17 @@ TEST_CASE("transpose: on a GPU images have the values of a CPU in every order of
           CHECK(on(ta::cuda(0), planes) == on(ta::cpu, planes));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("transpose: on a GPU pixels stored narrower than they are loaded have the values of a CPU", "[transpose][cuda]") {
+  TARRY_REQUIRE_CUDA();
+  for (const ta::Dtype dtype : kWidths) {
+    for (const int count : {3, 5, 7, 8}) {
+      INFO(ta::name(dtype) << ", " << count << " values");
+      const auto make = [&] { return ta::astype(ta::permute_dims(numbered({131, 270, count}, dtype), {1, 0, 2}), ta::uint8); };
+      CHECK(on(ta::cuda(0), make) == on(ta::cpu, make));
     }
   }
 }

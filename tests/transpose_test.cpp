@@ -150,10 +150,10 @@ TEST_CASE("transpose: small elements move in words, and rows begin with sectors"
     const KernelIr ir = lowered(m).ir;
     return std::pair{ir.tile_rows, ir.tile_columns};
   };
-  CHECK(tile(permute({300, 512}, {1, 0}, Dtype::UInt8)) == std::pair{128, 256});
+  CHECK(tile(permute({300, 512}, {1, 0}, Dtype::UInt8)) == std::pair{256, 128});
   CHECK(tile(permute({300, 511}, {1, 0}, Dtype::UInt8)) == std::pair{252, 128});  // lines are a word longer
-  CHECK(tile(permute({300, 511}, {1, 0}, Dtype::Float16)) == std::pair{126, 128});
-  CHECK(tile(permute({300, 511, 3}, {2, 1, 0}, Dtype::UInt8)) == std::pair{62, 128});
+  CHECK(tile(permute({300, 511}, {1, 0}, Dtype::Float16)) == std::pair{190, 64});
+  CHECK(tile(permute({300, 511, 3}, {2, 1, 0}, Dtype::UInt8)) == std::pair{126, 64});
 }
 
 TEST_CASE("transpose: matrices that begin anywhere, of rows that do", "[transpose]") {
@@ -185,6 +185,18 @@ TEST_CASE("transpose: images whose rows and columns change places", "[transpose]
   graphs.push_back(permute({40, 50, 3}, {1, 2, 0}));  // a matrix
   graphs.push_back(permute({2, 40, 50, 3}, {0, 2, 1, 3}));
   graphs.push_back(permute({40, 5, 50, 3}, {2, 1, 0, 3}));
+  check_bits(graphs, Schedule::Transpose);
+}
+
+TEST_CASE("transpose: pixels stored narrower than they are loaded", "[transpose]") {
+  std::vector<Maker> graphs;
+  for (const auto& [from, to] : {std::pair{float64, Dtype::UInt8}, {float32, Dtype::UInt8}, {Dtype::Float16, Dtype::UInt8}, {float64, Dtype::Float16}})
+    for (const std::int64_t values : {3, 5, 7, 8})
+      for (const std::int64_t height : {72, 67}) {
+        Maker m;
+        m.g.roots = {m.map(Op::Cast, {permuted(m, m.leaf({height, 141, values}, from), {1, 0, 2})}, to)};
+        graphs.push_back(std::move(m));
+      }
   check_bits(graphs, Schedule::Transpose);
 }
 
@@ -261,6 +273,8 @@ TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
   TARRY_REQUIRE_NVRTC();
   check_compiles({transpose_add(128, 256), many(128, 256), placed(128, 256), permute({128, 256}, {1, 0}, Dtype::UInt8),
                   permute({129, 255}, {1, 0}, Dtype::UInt8), turned_slice({300, 300}, {1, 3}, {131, 257}, Dtype::Float16), turned_into({300, 300}, {1, 3}, {131, 257}, Dtype::UInt8), two_widths(257, 383, Dtype::UInt8), transpose_add(129, 257, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64),
+                  permute({73, 160, 2}, {1, 0, 2}, Dtype::UInt8), permute({73, 160, 3}, {1, 0, 2}, Dtype::UInt8), permute({73, 160, 4}, {1, 0, 2}, Dtype::UInt8), permute({73, 160, 8}, {1, 0, 2}, Dtype::UInt8),
+                  permute({73, 160, 3}, {2, 1, 0}, Dtype::UInt8), permute({3, 73, 160}, {2, 1, 0}, Dtype::UInt8), permute({8, 73, 160}, {2, 1, 0}, Dtype::UInt8),
                   permute({72, 160, 3}, {1, 0, 2}, Dtype::UInt8), permute({4, 72, 160}, {2, 1, 0}), permute({72, 160, 3}, {2, 1, 0}, Dtype::Float16),
                   permute({72, 161, 2}, {1, 0, 2}, Dtype::Float64), permute({72, 160, 8}, {1, 0, 2}, Dtype::UInt8), permute({72, 160, 8}, {2, 1, 0}, Dtype::Float64), permute({7, 72, 160}, {2, 1, 0}), normalised(64, 128, 3, {1, 0, 2}), normalised(67, 45, 4, {2, 1, 0}), placed_pixels(64, 128, 3)});
 }
@@ -282,6 +296,7 @@ TEST_CASE("transpose: the verifier refuses tiles that are none", "[transpose]") 
   KernelIr bytes = lowered(permute({129, 255}, {1, 0}, Dtype::UInt8)).ir;
   check_refused(bytes, [](KernelIr& ir) { ir.tile_rows -= 2; });
   refused([](KernelIr& ir) { ir.sector = 12; });
+  check_refused(lowered(permute({72, 161, 5}, {1, 0, 2}, Dtype::UInt8)).ir, [](KernelIr& ir) { ir.tile_columns = 16; });
   refused([](KernelIr& ir) { ir.accesses.back().strides.back() = codegen::StrideClass::Any; });
   refused([](KernelIr& ir) { ir.pixel_values = 3; });
   refused([](KernelIr& ir) { ir.accesses.back().pixels_along = 1; });
