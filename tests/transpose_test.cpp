@@ -1,4 +1,7 @@
 // Transposes: kernels of which some loads cross the stores.
+#include <array>
+#include <random>
+
 #include "tests/tile_kernels.h"
 
 using namespace tarry;
@@ -91,6 +94,33 @@ Maker placed_pixels(std::int64_t height, std::int64_t width, std::int64_t values
   Maker m;
   const GraphEdge x = m.leaf({height, width, values}, float32), v = m.leaf({width - 7, height - 5, values}, float32);
   m.g.roots = {m.update(m.map(Op::Add, {x, x}), permuted(m, v, {1, 0, 2}), {2, 3, 0})};
+  return m;
+}
+
+/// Part of an image, its axes in another order, beside others of any width; one or two results.
+Maker random_image(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  const auto dtype = [&] { return std::array{Dtype::UInt8, Dtype::Float16, float32, float64, Dtype::Int64}[static_cast<std::size_t>(pick(0, 4))]; };
+  Maker m;
+  const Dims image{pick(33, 160), pick(33, 160), pick(2, 8)};
+  std::vector<int> from{0, 1, 2}, order{0, 1, 2};  // pixels or planes
+  if (pick(0, 2) == 0) from = {2, 0, 1};
+  std::shuffle(order.begin(), order.end(), random);
+  const auto part = [&] {
+    Dims whole, start, extents;
+    for (const int d : from) {
+      extents.push_back(image[d]);
+      start.push_back(d == 2 ? 0 : pick(0, 3) * pick(0, 1));
+      whole.push_back(extents.back() + start.back() + (d == 2 ? 0 : pick(0, 3) * pick(0, 1)));
+    }
+    return permuted(m, slice(m, m.leaf(whole, dtype()), start, extents), order);
+  };
+  GraphEdge x = part();
+  if (pick(0, 2) == 0) x = m.map(Op::Add, {m.map(Op::Cast, {x}, float32), m.map(Op::Cast, {part()}, float32)});
+  if (pick(0, 2) == 0) x = m.map(Op::Maximum, {m.map(Op::Cast, {x}, float32), m.map(Op::Cast, {m.leaf(m.shape(x), dtype())}, float32)});
+  m.g.roots = {m.map(Op::Cast, {m.map(Op::Negative, {m.map(Op::Cast, {x}, float64)})}, dtype())};
+  if (pick(0, 3) == 0) m.g.roots.push_back(m.map(Op::Cast, {m.map(Op::Negative, {m.map(Op::Cast, {x}, float64)})}, float32));
   return m;
 }
 
@@ -197,6 +227,18 @@ TEST_CASE("transpose: pixels stored narrower than they are loaded", "[transpose]
         m.g.roots = {m.map(Op::Cast, {permuted(m, m.leaf({height, 141, values}, from), {1, 0, 2})}, to)};
         graphs.push_back(std::move(m));
       }
+  check_bits(graphs, Schedule::Transpose);
+}
+
+TEST_CASE("transpose: random images in random orders", "[transpose]") {
+  const char *first = std::getenv("TARRY_FUZZ_SEED"), *count = std::getenv("TARRY_FUZZ_IMAGES");
+  const unsigned seed = first ? static_cast<unsigned>(std::atoi(first)) : 1000;
+  std::vector<Maker> graphs;
+  for (unsigned i = 0; i < (count ? static_cast<unsigned>(std::atoi(count)) : 400U); ++i) {
+    Maker m = random_image(seed + i);
+    if (lowered(m).ir.schedule == Schedule::Transpose) graphs.push_back(std::move(m));
+  }
+  CHECK(graphs.size() > (count ? 0 : 200));
   check_bits(graphs, Schedule::Transpose);
 }
 
