@@ -1,0 +1,314 @@
+// Random graphs over arrays as people have them (images, tables, series, cubes, long rows; of any widths, lying anyhow): what
+// each kernel of their plans stores has the bits of the interpreter, in C, and for a GPU on the emulation.
+#include <array>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "codegen/render_common.h"
+#include "graph/passes.h"
+#include "graph/reductions.h"
+#include "tests/tile_kernels.h"
+
+using namespace tarry;
+using namespace tarry::test;
+
+namespace {
+
+class Drawn {
+ public:
+  explicit Drawn(unsigned seed) : random_(seed) {
+    shape_ = some_shape();
+    for (int i = pick(1, 3); i > 0; --i) pool_.push_back(leaf());
+    for (int i = pick(1, 7); i > 0; --i) pool_.push_back(draw());
+    m.g.roots.push_back(pool_.back());
+    for (int i = pick(0, 2); i > 0; --i) m.g.roots.push_back(any());
+    if (chance(10)) m.g.roots.push_back(pairs());
+    if (chance(10) && shape_.size() <= 2) m.g.roots.push_back(steps());
+    if (chance(10) && shape_.size() == 2)
+      for (const int axis : {0, 1}) m.g.roots.push_back(reduce(pool_.back(), axis));
+    if (pick(0, 2) == 0) m.g.roots.push_back(reduced(any()));
+    for (GraphEdge& r : m.g.roots)
+      if (const Op op = m.g.nodes[r.node].op; op == Op::Input || op == Op::View) r = m.map(Op::Cast, {r}, m.dtype(r) == float32 ? float64 : float32);
+    m.g = graph::dce(m.g);
+    graph::verify(m.g);
+  }
+
+  Maker m;
+
+ private:
+  int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  bool chance(int percent) { return pick(1, 100) <= percent; }
+  GraphEdge any() { return pool_[static_cast<std::size_t>(pick(0, static_cast<int>(pool_.size()) - 1))]; }
+  Dtype dtype() { return std::array{Dtype::UInt8, Dtype::Float16, float32, float32, float64, Dtype::Int32, Dtype::Int64}[static_cast<std::size_t>(pick(0, 6))]; }
+
+  static Dtype computed(Dtype d) { return is_floating(d) ? graph::float_for_computing(d) : d; }
+
+  Dims some_shape() {
+    Dims shape;
+    switch (pick(0, 5)) {
+      case 0: shape = {pick(33, 130), pick(33, 130), pick(2, 8)}; break;
+      case 1: shape = {pick(33, 200), pick(33, 200)}; break;
+      case 2: shape = {pick(1, 12), pick(200, 3000)}; break;
+      case 3: shape = {pick(200, 3000), pick(1, 12)}; break;
+      case 4: shape = {pick(2, 40), pick(2, 40), pick(2, 40)}; break;
+      default: shape = {pick(1, 20000)};
+    }
+    std::vector<std::int64_t> order(shape.begin(), shape.end());
+    if (order.size() == 3) std::shuffle(order.begin(), order.end(), random_);
+    return Dims(std::span<const std::int64_t>(order));
+  }
+
+  /// Of shape_: in another order of axes, part of a larger one, backwards, repeated, or as it is.
+  GraphEdge leaf() {
+    const int rank = shape_.size();
+    std::vector<int> order(static_cast<std::size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    if (chance(40)) std::shuffle(order.begin(), order.end(), random_);
+    Dims extents, whole, start;  // axis i of the leaf is axis order[i] of the value
+    const bool part = chance(40);
+    const int repeated = chance(25) ? pick(0, rank - 1) : -1;
+    for (const int d : order) {
+      extents.push_back(d == repeated ? 1 : shape_[d]);
+      start.push_back(part ? pick(0, 3) : 0);
+      whole.push_back(extents.back() + start.back() + (part ? pick(0, 3) : 0));
+    }
+    GraphEdge x = m.leaf(whole, dtype());
+    if (part) x = slice(m, x, start, extents);
+    std::vector<int> back(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    x = permuted(m, x, back);
+    if (repeated >= 0) x = m.broadcast(x, shape_);
+    return chance(10) ? reversed(x) : x;
+  }
+
+  GraphEdge reversed(GraphEdge x) {
+    IndexMap map;
+    for (int d = 0; d < shape_.size(); ++d) map.push_back(shape_[d] > 1 && chance(50) ? graph::AxisMap{d, shape_[d] - 1, -1} : graph::AxisMap{d, 0, 1});
+    return m.view(x, map, shape_);
+  }
+
+  GraphEdge reduce(GraphEdge x, int axis) {
+    const Op op = std::array{Op::Sum, Op::Sum, Op::Max, Op::Min, Op::ArgMax, Op::ArgMin, Op::Prod}[static_cast<std::size_t>(pick(0, 6))];
+    return m.reduce(op, cast(x, graph::accumulator(op, m.dtype(x))), axis);
+  }
+  GraphEdge cast(GraphEdge x, Dtype to) { return m.dtype(x) == to ? x : m.map(Op::Cast, {x}, to); }
+
+  /// Every value of the pool has the shape `shape_`, so that all of them meet.
+  GraphEdge draw() {
+    switch (pick(0, 9)) {
+      case 0: return cast(any(), dtype());
+      case 1: return reversed(any());
+      case 2:
+      case 3: return row();
+      case 4: return shifted();
+      case 5: {
+        const Dtype d = computed(dtype());
+        return m.map(Op::Where, {m.map(Op::Less, {cast(any(), float64), cast(any(), float64)}, bool_), cast(any(), d), cast(any(), d)}, d);
+      }
+      case 6: return leaf();
+      case 7: return scanned();
+      default: {
+        const Dtype d = computed(dtype());
+        return m.map(std::array{Op::Maximum, Op::Subtract, Op::Add, Op::Minimum}[static_cast<std::size_t>(pick(0, 3))], {cast(any(), d), cast(any(), d)}, d);
+      }
+    }
+  }
+
+  GraphEdge scanned() {
+    const GraphEdge x = any();
+    const int axis = pick(0, shape_.size() - 1);
+    return shape_[axis] > 1 ? m.scan(Op::CumulativeSum, cast(x, graph::accumulator(Op::CumulativeSum, m.dtype(x))), axis) : x;
+  }
+
+  /// The values beside each one, and zeros at the end.
+  GraphEdge shifted() {
+    GraphEdge x = any();
+    x = m.map(Op::Negative, {cast(x, computed(m.dtype(x)))});
+    Dims start, extents;
+    for (int d = 0; d < shape_.size(); ++d) {
+      start.push_back(shape_[d] > 2 ? pick(0, 2) : 0);
+      extents.push_back(shape_[d] - start.back());
+    }
+    const GraphEdge zero = m.broadcast(m.leaf(Dims(std::span<const std::int64_t>(std::vector<std::int64_t>(static_cast<std::size_t>(shape_.size()), 1))), m.dtype(x)), shape_);
+    return m.update(m.map(Op::Subtract, {zero, zero}), slice(m, x, start, extents), Dims(std::span<const std::int64_t>(std::vector<std::int64_t>(static_cast<std::size_t>(shape_.size()), 0))));
+  }
+
+  /// A reduction along an axis, or along two of them.
+  GraphEdge reduced(GraphEdge x) {
+    GraphEdge r = reduce(x, pick(0, shape_.size() - 1));
+    if (chance(40) && m.shape(r).size() > 0) r = reduce(r, pick(0, m.shape(r).size() - 1));
+    return r;
+  }
+
+  /// A sum over pairs of points, and of those.
+  GraphEdge pairs() {
+    const std::int64_t rows = pick(1, 150), columns = pick(1, 150), values = pick(2, 40);
+    const Dtype d = chance(70) ? float32 : float64;
+    const Dims all{rows, columns, values};
+    const GraphEdge a = m.broadcast(m.leaf({rows, 1, values}, d), all), b = m.broadcast(m.leaf({columns, values}, d), all);
+    const GraphEdge apart = m.map(Op::Subtract, {a, b});
+    GraphEdge r = m.reduce(Op::Sum, chance(50) ? m.map(Op::Multiply, {a, b}) : m.map(Op::Multiply, {apart, apart}), 2);
+    if (chance(50)) r = m.map(Op::Negative, {r});
+    return chance(50) ? m.reduce(chance(50) ? Op::Sum : Op::Max, r, pick(0, 1)) : r;
+  }
+
+  /// Steps of inner points, each from those beside them.
+  GraphEdge steps() {
+    const Dtype d = chance(70) ? float32 : float64;
+    GraphEdge x = cast(any(), d);
+    Dims inner, one;
+    for (const std::int64_t extent : shape_) {
+      if (extent < 8) return x;
+      inner.push_back(extent - 2);
+      one.push_back(1);
+    }
+    for (int i = pick(2, 5); i > 0; --i) {
+      GraphEdge sum = slice(m, x, one, inner);
+      for (int axis = 0; axis < shape_.size(); ++axis)
+        for (const int by : {0, 2}) {
+          Dims from = one;
+          from[axis] = by;
+          sum = m.map(by == 0 ? Op::Add : Op::Subtract, {sum, slice(m, x, from, inner)});
+        }
+      x = m.update(x, sum, one);
+    }
+    return x;
+  }
+
+  GraphEdge row() {
+    const int axis = pick(0, shape_.size() - 1);
+    const GraphEdge x = any();
+    const GraphEdge r = m.keep(reduce(x, axis), axis);
+    const Dtype d = computed(m.dtype(x));
+    return m.map(Op::Subtract, {cast(r, d), cast(any(), d)}, d);
+  }
+
+  std::mt19937 random_;
+  Dims shape_;
+  std::vector<GraphEdge> pool_;
+};
+
+struct EdgeLess {
+  bool operator()(const GraphEdge& a, const GraphEdge& b) const { return a.node != b.node ? a.node < b.node : a.output < b.output; }
+};
+
+/// A kernel of a plan, with its memory before it runs and what the interpreter makes of it.
+struct Ran {
+  unsigned seed = 0;
+  Lowered kernel;
+  std::vector<std::uint64_t> scalars;
+  std::vector<Memory> before, after;
+};
+
+/// The kernels of a plan in the order in which they run.
+std::vector<Lowered> planned(const Graph& g, const graph::Target& target) {
+  const graph::Fusion f = graph::fuse(g, target);
+  std::vector<std::set<GraphEdge, EdgeLess>> wanted(f.groups.size());
+  for (const GraphEdge& r : g.roots) wanted[f.group_of[r.node]].insert(r);
+  std::vector<Lowered> kernels;
+  for (auto group = static_cast<std::uint32_t>(f.groups.size()); group-- > 0;) {
+    if (wanted[group].empty()) continue;
+    kernels.insert(kernels.begin(), codegen::lower(g, f, group, {wanted[group].begin(), wanted[group].end()}, target));
+    for (const GraphEdge& e : kernels.front().loads) wanted[f.group_of[e.node]].insert(e);
+  }
+  return kernels;
+}
+
+void interpret(unsigned seed, const graph::Target& target, std::vector<Ran>& all) {
+  INFO("seed " << seed);
+  const Maker m = Drawn(seed).m;
+  std::map<GraphEdge, Memory, EdgeLess> memory;
+  INFO(to_string(m.g));
+  for (Lowered& l : planned(m.g, target)) {
+    codegen::verify(l.ir);
+    if (l.scatter) memory[l.scatter->update] = m.g.nodes[l.scatter->base.node].op == Op::Input ? m.leaves[m.g.nodes[l.scatter->base.node].payload] : memory.at(l.scatter->base);
+    Ran r;
+    r.seed = seed;
+    std::vector<void*> at;
+    for (const codegen::BufferRef& b : l.buffers) {
+      if (!b.is_leaf) memory.try_emplace(b.value, static_cast<std::size_t>(m.g.bytes(b.value.node)), 0x5b);
+      r.before.push_back(b.is_leaf ? m.leaves[b.leaf] : memory.at(b.value));
+    }
+    for (const codegen::ScalarRef& s : l.scalars) {
+      std::uint64_t word = s.constant;
+      if (s.source != kNoId) std::memcpy(&word, m.g.scalars[s.source].constant.bytes, 8);
+      r.scalars.push_back(word);
+    }
+    r.after = r.before;
+    for (Memory& b : r.after) at.push_back(b.data());
+    codegen::interpret(l.ir, l.args, at, r.scalars);
+    for (std::size_t i = 0; i < l.buffers.size(); ++i)
+      if (!l.buffers[i].is_leaf) memory[l.buffers[i].value] = r.after[i];
+    r.kernel = std::move(l);
+    all.push_back(std::move(r));
+  }
+}
+
+/// On the emulation, all kernels in one unit.
+void emulate(const std::vector<Ran>& all) {
+  std::vector<KernelSource> sources;
+  for (const Ran& r : all) sources.push_back(codegen::render_cuda(r.kernel.ir, target()));
+  std::map<std::string, const KernelSource*> distinct;
+  for (const KernelSource& s : sources) distinct.emplace(s.text, &s);
+  std::vector<const KernelSource*> unit;
+  for (const auto& [text, source] : distinct) unit.push_back(source);
+  const EmulatedKernels emulated(unit);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Lowered& l = all[i].kernel;
+    std::vector<Memory> now = all[i].before;
+    std::vector<void*> at;
+    for (Memory& b : now) at.push_back(b.data());
+    const codegen::Geometry g = codegen::geometry_cuda(l.ir, target(), l.args);
+    std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
+    std::vector<std::uint32_t> tickets(g.ticket_count);
+    emulated.run(sources[i], g.grid(), codegen::pack_parameters(l.ir, sources[i], l.args, g, {at, all[i].scalars, scratch.data(), tickets.data()}));
+    INFO("seed " << all[i].seed << "\n" << codegen::to_string(l.ir) << graph::to_string(l.args.extents) << " n " << l.args.reduced);
+    for (std::size_t b = 0; b < now.size(); ++b) {
+      const auto differs = tests::first_difference(l.ir.buffers[b], all[i].after[b], now[b]);
+      INFO("buffer " << b << " from element " << differs.value_or(0) << " on");
+      CHECK_FALSE(differs.has_value());
+    }
+  }
+}
+
+/// Seeds: so many by default, of which instrumented code takes a sixth, or as the environment says.
+struct Seeds {
+  explicit Seeds(unsigned count) {
+    if (const char* text = std::getenv("TARRY_FUZZ_SEED")) first = static_cast<unsigned>(std::atoi(text));
+#ifdef TARRY_SANITIZE_NAME
+    count /= 6;
+#endif
+    const char* text = std::getenv("TARRY_FUZZ_GRAPHS");
+    end = first + (text ? static_cast<unsigned>(std::atoi(text)) : count);
+  }
+  unsigned first = 1, end = 1;
+};
+
+}  // namespace
+
+TEST_CASE("random arrays: kernels for a GPU have the interpreter's bits", "[codegen][render_cuda]") {
+  constexpr unsigned kGraphs = 120, kInUnit = 40;
+  const Seeds seeds(kGraphs);
+  std::set<Schedule> schedules;
+  for (unsigned from = seeds.first; from < seeds.end; from += kInUnit) {
+    std::vector<Ran> all;
+    for (unsigned seed = from; seed < std::min(from + kInUnit, seeds.end); ++seed) interpret(seed, target(), all);
+    for (const Ran& r : all) schedules.insert(r.kernel.ir.schedule);
+    emulate(all);
+  }
+  if (seeds.end - seeds.first >= kGraphs) CHECK(schedules.size() > 12);  // the drawing reaches what it is for
+}
+
+TEST_CASE("random arrays: kernels in C have the interpreter's bits", "[codegen][render_c]") {
+  const Seeds seeds(24);
+  for (unsigned seed = seeds.first; seed < seeds.end; ++seed) {
+    std::vector<Ran> all;
+    interpret(seed, target("x86-64-v3"), all);
+    for (const Ran& r : all) {
+      INFO("seed " << seed << "\n" << codegen::to_string(r.kernel.ir));
+      tests::CpuKernels(r.kernel.ir).require_as_interpreted(r.kernel.args, r.before, r.scalars);
+    }
+  }
+}
