@@ -179,7 +179,8 @@ struct KernelIr {
   int tile_rows = 1;
   int tile_columns = 1;                 ///< Transpose
   /// Transpose, on a GPU, where rows of what is stored begin anywhere: elements of its narrowest store in a sector of memory. A
-  /// row of a tile begins up to that many earlier, where a sector does; so no sector is written in parts by two tiles. Else 0.
+  /// row of a tile begins up to that many earlier, where a sector does, and is whole sectors; so none is written in parts by two
+  /// tiles. Else 0.
   int sector = 0;
   /// Transpose, on a GPU: the dimension of a pixel's values, of which tiles have all; or -1 and 1.
   int pixel = -1, pixel_values = 1;

@@ -1,12 +1,10 @@
 // Random graphs: fused = stepwise = interpreted = without reuse = without passes = oracle, and tests of the tester.
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <limits>
 #include <set>
 
-#include "support/env.h"
 #include "tests/fuzz_run.h"
 #include "tests/oracle.h"
 #include "tests/same_bits.h"
@@ -15,6 +13,7 @@
 namespace {
 
 using namespace tarry::fuzz;
+using tarry::test::environment;
 
 constexpr std::size_t kBatch = 64;
 /// A new one every day: fresh graphs in every run of the CI, the same ones all day.
@@ -27,11 +26,6 @@ constexpr std::uint64_t kGraphs = 96;  // instrumented kernels take several time
 #else
 constexpr std::uint64_t kGraphs = 1500;
 #endif
-
-std::uint64_t environment(const char* name, std::uint64_t fallback) {
-  const auto value = tarry::support::env::system(name);
-  return value ? std::strtoull(value->c_str(), nullptr, 10) : fallback;
-}
 
 /// Of eight batches two are compiled as well.
 Depth depth_of(std::uint64_t batch) { return batch % 8 == 0 ? Depth::All : batch % 8 == 4 ? Depth::Compiled : Depth::Basic; }

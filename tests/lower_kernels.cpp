@@ -24,61 +24,43 @@ Fusion one_group(const Graph& g, const Dims& space, int axis) {
   return f;
 }
 
-namespace {
+const Memory& Runner::at(const codegen::BufferRef& b) {
+  if (b.is_leaf) return m_.leaves[b.leaf];
+  const auto [it, fresh] = memory_.try_emplace(b.value);
+  if (fresh) it->second.assign(static_cast<std::size_t>(g_.bytes(b.value.node)), 0x5b);
+  return it->second;
+}
 
-struct EdgeLess {
-  bool operator()(const GraphEdge& a, const GraphEdge& b) const {
-    return a.node != b.node ? a.node < b.node : a.output < b.output;
+std::vector<Memory> Runner::memory(const Lowered& l) {
+  if (l.scatter) memory_[l.scatter->update] = copy(l.scatter->base);
+  std::vector<Memory> all;
+  for (const codegen::BufferRef& b : l.buffers) all.push_back(at(b));
+  return all;
+}
+
+std::vector<std::uint64_t> Runner::scalars(const Lowered& l) const {
+  std::vector<std::uint64_t> all;
+  for (const codegen::ScalarRef& s : l.scalars) {
+    std::uint64_t word = s.constant;
+    if (s.source != kNoId) std::memcpy(&word, g_.scalars[s.source].constant.bytes, 8);
+    all.push_back(word);
   }
-};
+  return all;
+}
 
-/// Runs kernels in the interpreter; memory is exactly as large as the values, so that a wrong access is caught by
-/// address sanitizers, and filled with a pattern that no test computes.
-class Runner {
- public:
-  Runner(const Maker& m) : m_(m), g_(m.g) {}
+void Runner::run(const Lowered& l) {
+  if (l.scatter) memory_[l.scatter->update] = copy(l.scatter->base);
+  std::vector<void*> buffers;
+  for (const codegen::BufferRef& b : l.buffers) buffers.push_back(const_cast<unsigned char*>(at(b).data()));
+  codegen::interpret(l.ir, l.args, buffers, scalars(l), &traffic);
+}
 
-  void run(const Lowered& l) {
-    if (l.scatter) memory_[l.scatter->update] = copy(l.scatter->base);
-    std::vector<void*> buffers;
-    for (const codegen::BufferRef& b : l.buffers) {
-      if (b.is_leaf) {
-        buffers.push_back(const_cast<unsigned char*>(m_.leaves[b.leaf].data()));
-        continue;
-      }
-      const auto [it, fresh] = memory_.try_emplace(b.value);
-      if (fresh) it->second.assign(static_cast<std::size_t>(g_.bytes(b.value.node)), 0x5b);
-      buffers.push_back(it->second.data());
-    }
-    std::vector<std::uint64_t> scalars;
-    for (const codegen::ScalarRef& s : l.scalars) {
-      std::uint64_t word = s.constant;
-      if (s.source != kNoId) std::memcpy(&word, g_.scalars[s.source].constant.bytes, 8);
-      scalars.push_back(word);
-    }
-    codegen::interpret(l.ir, l.args, buffers, scalars, &traffic);
-  }
-
-  [[nodiscard]] std::vector<double> value(GraphEdge e) const {
-    return values_in(g_.nodes[e.node].dtype, memory_.at(e));
-  }
-
-  codegen::Traffic traffic;
-
- private:
-  [[nodiscard]] Memory copy(GraphEdge base) const {
-    const GraphNode& n = g_.nodes[base.node];
-    if (n.op != Op::Input) return memory_.at(base);
-    REQUIRE(g_.leaves[n.payload].contiguous);
-    return m_.leaves[n.payload];
-  }
-
-  const Maker& m_;
-  const Graph& g_;
-  std::map<GraphEdge, Memory, EdgeLess> memory_;
-};
-
-}  // namespace
+Memory Runner::copy(GraphEdge base) const {
+  const GraphNode& n = g_.nodes[base.node];
+  if (n.op != Op::Input) return memory_.at(base);
+  REQUIRE(g_.leaves[n.payload].contiguous);
+  return m_.leaves[n.payload];
+}
 
 Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdge>& outputs,
                      const char* target_name) {
@@ -93,15 +75,15 @@ Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdg
   return l;
 }
 
-std::vector<Lowered> check_plan(const Maker& m, const Fusion& f, const graph::Target& t) {
-  const Graph& g = m.g;
-  std::vector<std::vector<GraphEdge>> wanted(f.groups.size());
+std::vector<Lowered> lower_plan(const Graph& g, const Fusion& f, const graph::Target& t, std::vector<std::vector<GraphEdge>>& wanted) {
+  wanted.assign(f.groups.size(), {});
   for (const GraphEdge& r : g.roots) wanted[f.group_of[r.node]].push_back(r);
   std::vector<Lowered> kernels;
   std::string text = to_string(g);
+  const auto key = [](const GraphEdge& e) { return std::pair(e.node, e.output); };
   for (auto group = static_cast<std::uint32_t>(f.groups.size()); group-- > 0;) {
     auto& out = wanted[group];
-    std::sort(out.begin(), out.end(), EdgeLess{});
+    std::ranges::sort(out, {}, key);
     out.erase(std::unique(out.begin(), out.end()), out.end());
     if (out.empty()) continue;
     INFO(text << "group " << group);
@@ -112,6 +94,14 @@ std::vector<Lowered> check_plan(const Maker& m, const Fusion& f, const graph::Ta
       wanted[f.group_of[e.node]].push_back(e);
     }
   }
+  return kernels;
+}
+
+std::vector<Lowered> check_plan(const Maker& m, const Fusion& f, const graph::Target& t) {
+  std::vector<std::vector<GraphEdge>> wanted;
+  std::vector<Lowered> kernels = lower_plan(m.g, f, t, wanted);
+  std::string text = to_string(m.g);
+  for (const Lowered& l : kernels) text += to_string(l.ir);
   INFO(text);
   const auto expected = values_of(m);
   Runner runner(m);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "codegen/interpreter.h"
@@ -32,7 +33,35 @@ Fusion one_group(const Graph& g, const Dims& space, int axis = -1);
 Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdge>& outputs,
                      const char* target_name = "x86-64-v3");
 
-/// Every kernel of a schedule, last group first to know what is stored, then run in order and compared.
+/// Every kernel of a schedule, last group first to know what is stored; what a group has to store goes to wanted[group].
+std::vector<Lowered> lower_plan(const Graph& g, const Fusion& f, const graph::Target& t, std::vector<std::vector<GraphEdge>>& wanted);
+
+/// Runs kernels in the interpreter; memory is exactly as large as the values, so that a wrong access is caught by
+/// address sanitizers, and filled with a pattern that no test computes.
+class Runner {
+ public:
+  explicit Runner(const Maker& m) : m_(m), g_(m.g) {}
+  void run(const Lowered& l);
+  /// The memory of a kernel, by buffer of its IR, as it is now, and its scalars.
+  [[nodiscard]] std::vector<Memory> memory(const Lowered& l);
+  [[nodiscard]] std::vector<std::uint64_t> scalars(const Lowered& l) const;
+  [[nodiscard]] std::vector<double> value(GraphEdge e) const { return values_in(g_.nodes[e.node].dtype, memory_.at(e)); }
+
+  codegen::Traffic traffic;
+
+ private:
+  struct EdgeLess {
+    bool operator()(const GraphEdge& a, const GraphEdge& b) const { return a.node != b.node ? a.node < b.node : a.output < b.output; }
+  };
+  [[nodiscard]] Memory copy(GraphEdge base) const;
+  const Memory& at(const codegen::BufferRef& b);
+
+  const Maker& m_;
+  const Graph& g_;
+  std::map<GraphEdge, Memory, EdgeLess> memory_;
+};
+
+/// Every kernel of a schedule, run in order and compared.
 std::vector<Lowered> check_plan(const Maker& m, const Fusion& f, const graph::Target& t);
 
 inline int count(const codegen::KernelIr& ir, InstrKind kind) {

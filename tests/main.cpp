@@ -40,6 +40,11 @@ void print_skips() {
 
 }  // namespace
 
+std::uint64_t environment(const char* name, std::uint64_t fallback) {
+  const auto value = support::env::system(name);
+  return value ? std::strtoull(value->c_str(), nullptr, 10) : fallback;
+}
+
 void note_skip(const std::string& reason) {
   const std::lock_guard lock(skips().mutex);
   skips().tests_of_reason[reason].insert(Catch::getResultCapture().getCurrentTestName());

@@ -9,6 +9,7 @@
 #include "codegen/render_common.h"
 #include "graph/passes.h"
 #include "graph/reductions.h"
+#include "tests/lower_kernels.h"
 #include "tests/tile_kernels.h"
 
 using namespace tarry;
@@ -131,8 +132,9 @@ class Drawn {
       start.push_back(shape_[d] > 2 ? pick(0, 2) : 0);
       extents.push_back(shape_[d] - start.back());
     }
-    const GraphEdge zero = m.broadcast(m.leaf(Dims(std::span<const std::int64_t>(std::vector<std::int64_t>(static_cast<std::size_t>(shape_.size()), 1))), m.dtype(x)), shape_);
-    return m.update(m.map(Op::Subtract, {zero, zero}), slice(m, x, start, extents), Dims(std::span<const std::int64_t>(std::vector<std::int64_t>(static_cast<std::size_t>(shape_.size()), 0))));
+    const int rank = shape_.size();
+    const GraphEdge zero = m.broadcast(m.leaf(Dims::filled(rank, 1), m.dtype(x)), shape_);
+    return m.update(m.map(Op::Subtract, {zero, zero}), slice(m, x, start, extents), Dims::filled(rank, 0));
   }
 
   /// A reduction along an axis, or along two of them.
@@ -190,59 +192,31 @@ class Drawn {
   std::vector<GraphEdge> pool_;
 };
 
-struct EdgeLess {
-  bool operator()(const GraphEdge& a, const GraphEdge& b) const { return a.node != b.node ? a.node < b.node : a.output < b.output; }
-};
-
 /// A kernel of a plan, with its memory before it runs and what the interpreter makes of it.
 struct Ran {
-  unsigned seed = 0;
+  std::uint64_t seed = 0;
   Lowered kernel;
   std::vector<std::uint64_t> scalars;
   std::vector<Memory> before, after;
 };
 
-/// The kernels of a plan in the order in which they run.
-std::vector<Lowered> planned(const Graph& g, const graph::Target& target) {
-  const graph::Fusion f = graph::fuse(g, target);
-  std::vector<std::set<GraphEdge, EdgeLess>> wanted(f.groups.size());
-  for (const GraphEdge& r : g.roots) wanted[f.group_of[r.node]].insert(r);
-  std::vector<Lowered> kernels;
-  for (auto group = static_cast<std::uint32_t>(f.groups.size()); group-- > 0;) {
-    if (wanted[group].empty()) continue;
-    kernels.insert(kernels.begin(), codegen::lower(g, f, group, {wanted[group].begin(), wanted[group].end()}, target));
-    for (const GraphEdge& e : kernels.front().loads) wanted[f.group_of[e.node]].insert(e);
-  }
-  return kernels;
-}
-
-void interpret(unsigned seed, const graph::Target& target, std::vector<Ran>& all) {
+void interpret(std::uint64_t seed, const graph::Target& target, std::vector<Ran>& all) {
   INFO("seed " << seed);
-  const Maker m = Drawn(seed).m;
-  std::map<GraphEdge, Memory, EdgeLess> memory;
+  const Maker m = Drawn(static_cast<unsigned>(seed)).m;
   INFO(to_string(m.g));
-  for (Lowered& l : planned(m.g, target)) {
+  std::vector<std::vector<GraphEdge>> stored;
+  std::vector<Lowered> kernels = tests::lower_plan(m.g, graph::fuse(m.g, target), target, stored);
+  tests::Runner runner(m);
+  for (; !kernels.empty(); kernels.pop_back()) {  // the last one runs first
+    Lowered& l = kernels.back();
     codegen::verify(l.ir);
-    if (l.scatter) memory[l.scatter->update] = m.g.nodes[l.scatter->base.node].op == Op::Input ? m.leaves[m.g.nodes[l.scatter->base.node].payload] : memory.at(l.scatter->base);
-    Ran r;
-    r.seed = seed;
+    std::vector<std::uint64_t> scalars = runner.scalars(l);
+    std::vector<Memory> before = runner.memory(l), after = before;
     std::vector<void*> at;
-    for (const codegen::BufferRef& b : l.buffers) {
-      if (!b.is_leaf) memory.try_emplace(b.value, static_cast<std::size_t>(m.g.bytes(b.value.node)), 0x5b);
-      r.before.push_back(b.is_leaf ? m.leaves[b.leaf] : memory.at(b.value));
-    }
-    for (const codegen::ScalarRef& s : l.scalars) {
-      std::uint64_t word = s.constant;
-      if (s.source != kNoId) std::memcpy(&word, m.g.scalars[s.source].constant.bytes, 8);
-      r.scalars.push_back(word);
-    }
-    r.after = r.before;
-    for (Memory& b : r.after) at.push_back(b.data());
-    codegen::interpret(l.ir, l.args, at, r.scalars);
-    for (std::size_t i = 0; i < l.buffers.size(); ++i)
-      if (!l.buffers[i].is_leaf) memory[l.buffers[i].value] = r.after[i];
-    r.kernel = std::move(l);
-    all.push_back(std::move(r));
+    for (Memory& b : after) at.push_back(b.data());
+    runner.run(l);
+    codegen::interpret(l.ir, l.args, at, scalars);
+    all.push_back({seed, std::move(l), std::move(scalars), std::move(before), std::move(after)});
   }
 }
 
@@ -273,37 +247,30 @@ void emulate(const std::vector<Ran>& all) {
   }
 }
 
-/// Seeds: so many by default, of which instrumented code takes a sixth, or as the environment says.
-struct Seeds {
-  explicit Seeds(unsigned count) {
-    if (const char* text = std::getenv("TARRY_FUZZ_SEED")) first = static_cast<unsigned>(std::atoi(text));
 #ifdef TARRY_SANITIZE_NAME
-    count /= 6;
+constexpr std::uint64_t kEach = 6;  // instrumented code takes several times as long
+#else
+constexpr std::uint64_t kEach = 1;
 #endif
-    const char* text = std::getenv("TARRY_FUZZ_GRAPHS");
-    end = first + (text ? static_cast<unsigned>(std::atoi(text)) : count);
-  }
-  unsigned first = 1, end = 1;
-};
 
 }  // namespace
 
 TEST_CASE("random arrays: kernels for a GPU have the interpreter's bits", "[codegen][render_cuda]") {
-  constexpr unsigned kGraphs = 120, kInUnit = 40;
-  const Seeds seeds(kGraphs);
+  constexpr std::uint64_t kGraphs = 120 / kEach, kInUnit = 40;
+  const std::uint64_t first = environment("TARRY_FUZZ_SEED", 1), end = first + environment("TARRY_FUZZ_ARRAYS", kGraphs);
   std::set<Schedule> schedules;
-  for (unsigned from = seeds.first; from < seeds.end; from += kInUnit) {
+  for (std::uint64_t from = first; from < end; from += kInUnit) {
     std::vector<Ran> all;
-    for (unsigned seed = from; seed < std::min(from + kInUnit, seeds.end); ++seed) interpret(seed, target(), all);
+    for (std::uint64_t seed = from; seed < std::min(from + kInUnit, end); ++seed) interpret(seed, target(), all);
     for (const Ran& r : all) schedules.insert(r.kernel.ir.schedule);
     emulate(all);
   }
-  if (seeds.end - seeds.first >= kGraphs) CHECK(schedules.size() > 12);  // the drawing reaches what it is for
+  if (end - first >= 120) CHECK(schedules.size() > 12);  // the drawing reaches what it is for
 }
 
 TEST_CASE("random arrays: kernels in C have the interpreter's bits", "[codegen][render_c]") {
-  const Seeds seeds(24);
-  for (unsigned seed = seeds.first; seed < seeds.end; ++seed) {
+  const std::uint64_t first = environment("TARRY_FUZZ_SEED", 1), end = first + environment("TARRY_FUZZ_ARRAYS", 24 / kEach);
+  for (std::uint64_t seed = first; seed < end; ++seed) {
     std::vector<Ran> all;
     interpret(seed, target("x86-64-v3"), all);
     for (const Ran& r : all) {

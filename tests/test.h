@@ -1,11 +1,15 @@
 // The one file that includes Catch2 (v2 today; v3 is a change of this file), and how a test skips.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 namespace tarry::test {
+
+/// A number from the environment.
+std::uint64_t environment(const char* name, std::uint64_t fallback);
 
 /// Notes that the running test could not run here; main prints the notes after the results.
 void note_skip(const std::string& reason);
