@@ -362,8 +362,8 @@ void verify_tiles(const KernelIr& ir) {
     if (ir.tile_rows < 2 || ir.tile_rows > kMostPixelValues || ir.vector > 4) broken(ir, "a tile of few planes and up to 4 columns");
     return;
   } else {
-    if (ir.cross < 0 || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
-    const bool rows = ir.tile_rows > 0 && (ir.tile_rows % 8 == 0 || (ir.tile_rows + ir.transpose_rows_less()) % 8 == 0);
+    if ((ir.cross < 0 && ir.pixel < 0) || ir.cross + 1 >= ir.rank) broken(ir, "a dimension before the last one is crossed");
+    const bool rows = ir.cross < 0 ? ir.tile_rows == 1 : ir.tile_rows > 0 && (ir.tile_rows % 8 == 0 || (ir.tile_rows + ir.transpose_rows_less()) % 8 == 0);
     if (!rows || ir.tile_columns % 8 != 0 || ir.vector > 4) broken(ir, "edges of a tile");
     if (ir.sector != 0 && (ir.sector < ir.vector || (ir.sector & (ir.sector - 1)) != 0 || ir.columns_before() > ir.tile_columns || ir.tile_columns * ir.row_values() % ir.sector != 0))
       broken(ir, "elements of a sector");

@@ -182,9 +182,9 @@ struct KernelIr {
   /// row of a tile begins up to that many earlier, where a sector does, and is whole sectors; so none is written in parts by two
   /// tiles. Else 0.
   int sector = 0;
-  /// Transpose, on a GPU: the dimension of a pixel's values, of which tiles have all; or -1 and 1.
+  /// Transpose: the dimension of a pixel's values, of which tiles have all; or -1 and 1.
   int pixel = -1, pixel_values = 1;
-  int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous; Planes: the short one
+  int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous, or on a CPU -1 where pixels become planes, or planes pixels; Planes: the short one
   /// On a GPU. ReduceInner: warps per row, 1 or 8; ReduceOuter: column_class of the last outer dimension where it is shorter than
   /// a warp is wide and a thread block has its columns alone; RowInner: row_class(n); the Serial schedules: serial_class(n);
   /// Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread block, one below the other; ScanTiles:

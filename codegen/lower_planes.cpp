@@ -1,6 +1,7 @@
 // choose_planes(): some accesses keep the elements of a short dimension side by side, as pixels keep their values, and
 // others apart, as planes.
 #include <algorithm>
+#include <bit>
 
 #include "codegen/selection.h"
 
@@ -8,14 +9,23 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::int64_t kFewColumns = 32;  // what goes along the planes would be short itself
+constexpr std::int64_t kStagedBytes = 1 << 13;  // of a tile on a CPU, which the first cache holds several times
 
 class Planes {
  public:
-  Planes(KernelIr& ir, KernelArgs& args) : ir_(ir), args_(args) {}
+  Planes(KernelIr& ir, KernelArgs& args, const graph::Target& target) : ir_(ir), args_(args), target_(target) {}
 
   bool choose() {
     if (ir_.rank < 2 || args_.outer_count() == 0 || !find()) return false;
+    if (!target_.is_cuda() && !are_tiles()) {
+      ir_.cross = -1;
+      return false;
+    }
     to_the_end();
+    if (!target_.is_cuda()) {
+      choose_tile();
+      return true;
+    }
     ir_.schedule = Schedule::Planes;
     ir_.tile_rows = static_cast<int>(args_.extents[ir_.cross]);
     choose_vector();
@@ -48,9 +58,13 @@ class Planes {
     return side_by_side && apart;
   }
 
-  [[nodiscard]] bool is_interleaved(std::size_t access) const {
+  [[nodiscard]] bool is_interleaved(std::size_t access) const { return ir_.accesses[access].buffer != kNone && side_by_side(access, ir_.cross, columns_); }
+  [[nodiscard]] bool side_by_side(std::size_t access, int values, int along) const {
     const graph::Dims& strides = args_.accesses[access].strides;
-    return ir_.accesses[access].buffer != kNone && strides[ir_.cross] == 1 && strides[columns_] == args_.extents[ir_.cross];
+    return strides[values] == 1 && strides[along] == args_.extents[values];
+  }
+  [[nodiscard]] bool is_guarded(std::size_t access) const {
+    return std::ranges::any_of(ir_.instrs, [&](const Instr& in) { return in.kind == InstrKind::Load && in.index == access && in.guard != kNone; });
   }
 
   void to_the_end() {
@@ -60,6 +74,35 @@ class Planes {
     for (AccessArgs& a : args_.accesses) shift(a.strides.begin());
     for (Access& a : ir_.accesses) shift(a.strides.begin());
     columns_ = ir_.rank - 1;
+  }
+
+  /// On a CPU: whether stores go along the columns, all in one way, and no guard varies from value to value.
+  [[nodiscard]] bool are_tiles() const {
+    bool pixels = false, planes = false;
+    for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
+      if (!ir_.accesses[a].store) continue;
+      if (is_interleaved(a)) pixels = true;
+      else if (args_.accesses[a].strides[columns_] == 1) planes = true;
+      else return false;
+    }
+    for (const Guard& g : ir_.guards)
+      for (const GuardTerm& term : g.terms)
+        if (args_.accesses[term.access].strides[ir_.cross] != 0) return false;
+    return pixels != planes;
+  }
+
+  /// On a CPU: part of a line of whole pixels.
+  void choose_tile() {
+    ir_.schedule = Schedule::Transpose;
+    ir_.pixel = ir_.cross;
+    ir_.pixel_values = static_cast<int>(args_.extents[ir_.pixel]);
+    ir_.cross = -1;
+    std::int64_t widest = 1;
+    for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
+      if (ir_.accesses[a].buffer != kNone) widest = std::max(widest, static_cast<std::int64_t>(itemsize(ir_.buffers[ir_.accesses[a].buffer])));
+      if (ir_.accesses[a].buffer != kNone && side_by_side(a, ir_.pixel, ir_.rank - 1) && !is_guarded(a)) ir_.accesses[a].pixels_along = ir_.rank - 1;
+    }
+    ir_.tile_columns = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(kStagedBytes / (widest * ir_.pixel_values))));
   }
 
   /// As many columns as have four bytes of the smallest elements, where all that runs is aligned.
@@ -75,8 +118,7 @@ class Planes {
   }
 
   [[nodiscard]] bool runs(std::size_t access) const {
-    const bool guarded = std::any_of(ir_.instrs.begin(), ir_.instrs.end(), [&](const Instr& in) { return in.kind == InstrKind::Load && in.index == access && in.guard != kNone; });
-    return !guarded && ir_.accesses[access].buffer != kNone && (ir_.accesses[access].strides.back() == StrideClass::One || is_interleaved(access));
+    return !is_guarded(access) && ir_.accesses[access].buffer != kNone && (ir_.accesses[access].strides.back() == StrideClass::One || is_interleaved(access));
   }
 
   /// Whether runs of `columns` begin where one load can take a part of them.
@@ -92,11 +134,12 @@ class Planes {
 
   KernelIr& ir_;
   KernelArgs& args_;
+  const graph::Target& target_;
   int columns_ = 0;
 };
 
 }  // namespace
 
-bool choose_planes(KernelIr& ir, KernelArgs& args) { return Planes(ir, args).choose(); }
+bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target) { return Planes(ir, args, target).choose(); }
 
 }  // namespace tarry::codegen

@@ -118,7 +118,7 @@ class Scheduler {
       for (const std::int64_t extent : loops_) ir_.short_loops.push_back(extent <= kShortLoop ? static_cast<int>(extent) : 0);
     if (!group_.reduces) {
       ir_.schedule = Schedule::Pointwise;
-      if (!ir_.loops.empty() || choose_transpose(ir_, args_, target_) || (target_.is_cuda() && choose_planes(ir_, args_))) return;
+      if (!ir_.loops.empty() || choose_transpose(ir_, args_, target_) || choose_planes(ir_, args_, target_)) return;
       gather_short();
       if (!target_.is_cuda()) return;
       if (!choose_stencil(ir_, args_, target_)) choose_pointwise_vector();

@@ -10,7 +10,7 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::int64_t kShort = 32;     // along either dimension: caches hold what a tile would
-constexpr std::int64_t kShortOnCpu = 7;  // less than a vector
+constexpr std::int64_t kShortOnCpu = kMostPixelValues;
 constexpr int kMostRegisters = 64;      // for the elements that a thread loads
 constexpr std::int64_t kMostOnStack = 1 << 16;
 constexpr std::int64_t kSector = 32;    // bytes that memory writes at once
@@ -42,8 +42,13 @@ Edges edges_of(const TileOf& t) {
   }
 }
 
-/// Measured on a Zen 4: what the first cache holds.
+/// Measured on a Zen 4: what the first cache holds, or with long lines of small elements twice that.
 Edges edges_on_cpu(const TileOf& t) {
+  if (t.values > 1) {
+    const std::int64_t bytes = t.itemsize * t.values;
+    const int edge = bytes <= 8 ? 64 : bytes <= 32 ? 32 : 16;
+    return {edge, edge};
+  }
   switch (t.itemsize) {
     case 1: return {128, 128};
     case 2:
@@ -82,7 +87,7 @@ class Transpose {
   bool choose() {
     if (ir_.rank < 2 || args_.outer_count() == 0) return false;
     const int rows = find_rows();
-    const std::optional<Pixels> pixels = rows < 0 && target_.is_cuda() ? find_pixels() : std::nullopt;
+    const std::optional<Pixels> pixels = rows < 0 ? find_pixels() : std::nullopt;
     if (rows < 0 && !pixels) return false;
     KernelIr ir = ir_;
     KernelArgs args = args_;
@@ -163,11 +168,14 @@ class Transpose {
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
       Access& a = ir_.accesses[i];
       if (a.buffer == kNone) continue;
-      if (side_by_side(args_.accesses[i], ir_.pixel, ir_.rank - 1)) a.pixels_along = ir_.rank - 1;
+      if (side_by_side(args_.accesses[i], ir_.pixel, ir_.rank - 1) && (target_.is_cuda() || !is_guarded(i))) a.pixels_along = ir_.rank - 1;
       else if (!a.store && side_by_side(args_.accesses[i], ir_.pixel, ir_.cross)) a.pixels_along = ir_.cross;
     }
   }
 
+  [[nodiscard]] bool is_guarded(std::size_t access) const {
+    return std::ranges::any_of(ir_.instrs, [&](const Instr& in) { return in.kind == InstrKind::Load && in.index == access && in.guard != kNone; });
+  }
   [[nodiscard]] std::int64_t size(const Access& a) const { return static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer])); }
   [[nodiscard]] static bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
   [[nodiscard]] bool is_crossed(std::size_t access) const { return is_load(ir_.accesses[access]) && ir_.crosses(static_cast<std::uint32_t>(access)); }

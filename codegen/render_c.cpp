@@ -93,7 +93,7 @@ DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_
 
 KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
   if (ir.is_contraction()) return render_c_contract(ir, target);
-  if (ir.schedule == Schedule::Transpose) return render_c_transpose(ir, target);
+  if (ir.schedule == Schedule::Transpose) return ir.pixel >= 0 ? render_c_pixels(ir, target) : render_c_transpose(ir, target);
   if (ir.schedule == Schedule::Steps) return render_c_steps(ir, target);
   if (ir.is_map()) return render_c_pointwise(ir, target);
   if (ir.is_scan()) return render_c_scan(ir, target);
@@ -106,7 +106,7 @@ Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const Kerne
   if (ir.is_scan()) return geometry_c_scan(ir, args);
   if (ir.is_row()) return geometry_c_row(ir, args);
   if (ir.is_crossed()) return geometry_c_crossed(ir, args);
-  if (ir.schedule == Schedule::Transpose) return geometry_c_transpose(ir, args);
+  if (ir.schedule == Schedule::Transpose) return ir.pixel >= 0 ? geometry_c_pixels(ir, args) : geometry_c_transpose(ir, args);
   if (ir.has_tiles()) return geometry_c_tiles(ir, args);
   if (!ir.is_map()) return geometry_c_reduce(ir, args);
   Geometry g;

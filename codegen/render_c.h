@@ -157,6 +157,8 @@ KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_transpose(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_pixels(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_pixels(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args);
 /// Where the tile `item` lies: i0, i1, ... its first point, rows and columns those that are there.

@@ -134,7 +134,7 @@ KernelSource render_c_transpose(const KernelIr& ir, const graph::Target& target)
 
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args) {
   Geometry g = geometry_c_tiles(ir, args);
-  g.tiled.edge = ir.tile_rows;
+  g.tiled.rows = g.tiled.columns = ir.tile_rows;
   g.tiled.cross = ir.cross;
   g.tiled.band = kTileBand;
   for (const Instr& in : ir.instrs) {

@@ -142,7 +142,7 @@ void CWriter::bases(char name, std::span<const Region> regions, std::span<const 
 StrideClass CWriter::stride_class(std::uint32_t access, Axis axis) const {
   const Access& a = ir.accesses[access];
   if (axis == Axis::Reduced) return a.outer_only ? StrideClass::Zero : a.reduced;
-  if (ir.crosses(access)) return StrideClass::One;  // in a tile's array
+  if (ir.crosses(access) || a.pixels_along >= 0) return StrideClass::One;  // in a tile's array
   return ir.rank == 0 ? StrideClass::Zero : a.strides.back();
 }
 

@@ -66,9 +66,9 @@ Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const grap
 /// lower_schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
 
-/// lower_planes.cpp: makes a pointwise kernel a Planes one where a short dimension has its elements side by side here and apart
-/// there, the last dimension being the one along which they are apart; false where it does not.
-bool choose_planes(KernelIr& ir, KernelArgs& args);
+/// lower_planes.cpp: makes a pointwise kernel a Planes one, on a CPU a Transpose of pixels, where a short dimension has its
+/// elements side by side here and apart there, the last dimension being the one along which they are apart; false where it does not.
+bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target);
 /// lower_transpose.cpp: makes a pointwise kernel a Transpose where loads cross its stores; false where they do not.
 bool choose_transpose(KernelIr& ir, KernelArgs& args, const graph::Target& target);
 /// lower_stencil.cpp: makes a pointwise kernel a Stencil where it loads neighbours of one buffer; false where it does not.

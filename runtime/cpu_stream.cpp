@@ -124,8 +124,9 @@ void run_pieces(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int6
 
 /// A store of tiles, and the parameter words that say where they go.
 struct TiledStore {
-  std::uint32_t base, pitch;  // words: of element 0, and of the stride from row to row
+  std::uint32_t base, pitch, apart;  // words: of element 0, of the strides from row to row and from value to value, where a tile has several
   std::int64_t itemsize;
+  bool pixels;  // side by side in a row
   char* memory;
   graph::Dims strides;
   char* buffer;
@@ -149,12 +150,14 @@ class TiledSpace {
     stores_.clear();
     for (const codegen::StoreSlot& s : launch.source->stores) {
       if (s.access >= 64 || (tiled_.accesses >> s.access & 1) == 0) continue;
-      TiledStore store{s.word, 0, s.itemsize, reinterpret_cast<char*>(words_[s.word]), graph::Dims::filled(extents_.size(), 0), nullptr};
+      const bool pixels = (tiled_.pixels >> s.access & 1) != 0;
+      TiledStore store{s.word, 0, 0, s.itemsize, pixels, reinterpret_cast<char*>(words_[s.word]), graph::Dims::filled(extents_.size(), 0), nullptr};
       store.strides[last()] = 1;
       for_slots(launch, codegen::SlotKind::Stride, [&](std::uint32_t word, const codegen::Slot& slot) {
         if (slot.a != s.access) return;
         store.strides[static_cast<int>(slot.b)] = static_cast<std::int64_t>(words_[word]);
         if (static_cast<int>(slot.b) == tiled_.cross) store.pitch = word;
+        if (static_cast<int>(slot.b) == tiled_.pixel) store.apart = word;
       });
       stores_.push_back(store);
     }
@@ -178,7 +181,7 @@ class TiledSpace {
   [[nodiscard]] int last() const { return extents_.size() - 1; }
 
   void take_buffers() {
-    const auto room = [&](const TiledStore& s) { return (static_cast<std::size_t>(tiled_.edge * tiled_.edge * s.itemsize) + kLine - 1) / kLine * kLine; };
+    const auto room = [&](const TiledStore& s) { return (static_cast<std::size_t>(tiled_.rows * tiled_.columns * tiled_.values * s.itemsize) + kLine - 1) / kLine * kLine; };
     std::size_t bytes = kLine;
     for (const TiledStore& s : stores_) bytes += room(s);
     if (memory_.size() < bytes) memory_.resize(bytes);
@@ -189,6 +192,10 @@ class TiledSpace {
     }
   }
 
+  /// Elements of a row of a tile, and its extent along `cross`.
+  [[nodiscard]] std::int64_t row(const TiledStore& s, std::int64_t columns) const { return s.pixels ? columns * tiled_.values : columns; }
+  [[nodiscard]] std::int64_t down() const { return tiled_.cross < 0 ? 1 : extents_[tiled_.cross]; }
+
   /// Where element `at` of the space is, from row to row `pitch` elements further.
   [[nodiscard]] std::int64_t offset(const TiledStore& s, const graph::Dims& at, std::int64_t pitch) const {
     std::int64_t found = 0;
@@ -198,15 +205,17 @@ class TiledSpace {
 
   /// The first element of a tile.
   [[nodiscard]] graph::Dims place(std::int64_t item) const {
-    const std::int64_t across = tiles_[last()], down = (extents_[tiled_.cross] + tiled_.edge - 1) / tiled_.edge;
+    const std::int64_t across = tiles_[last()], down = (this->down() + tiled_.rows - 1) / tiled_.rows;
     std::int64_t rest = item / (down * across), in = item % (down * across);
     const std::int64_t top = in / (tiled_.band * across) * tiled_.band, height = std::min<std::int64_t>(tiled_.band, down - top);
     in -= top * across;
     graph::Dims first = extents_;
-    first[tiled_.cross] = (top + in % height) * tiled_.edge;
-    first[last()] = in / height * tiled_.edge;
+    first[last()] = in / height * tiled_.columns;
     for (int d = last() - 1; d >= 0; --d) {
-      if (d == tiled_.cross) continue;
+      if (d == tiled_.cross || d == tiled_.pixel) {
+        first[d] = d == tiled_.cross ? (top + in % height) * tiled_.rows : 0;
+        continue;
+      }
       first[d] = d > 0 ? rest % tiles_[d] : rest;
       if (d > 0) rest /= tiles_[d];
     }
@@ -215,18 +224,21 @@ class TiledSpace {
 
   void run_tile(CpuEntry entry, std::int64_t item) {
     const graph::Dims first = place(item);
-    const std::int64_t rows = std::min<std::int64_t>(tiled_.edge, extents_[tiled_.cross] - first[tiled_.cross]);
-    const std::int64_t columns = std::min<std::int64_t>(tiled_.edge, extents_[last()] - first[last()]);
+    const std::int64_t rows = tiled_.cross < 0 ? 1 : std::min<std::int64_t>(tiled_.rows, extents_[tiled_.cross] - first[tiled_.cross]);
+    const std::int64_t columns = std::min<std::int64_t>(tiled_.columns, extents_[last()] - first[last()]);
     for (const TiledStore& s : stores_) {
-      words_[s.base] = reinterpret_cast<std::uint64_t>(s.buffer) - static_cast<std::uint64_t>(offset(s, first, tiled_.edge));
-      words_[s.pitch] = static_cast<std::uint64_t>(tiled_.edge);
+      words_[s.base] = reinterpret_cast<std::uint64_t>(s.buffer) - static_cast<std::uint64_t>(offset(s, first, row(s, tiled_.columns)));
+      if (tiled_.cross >= 0) words_[s.pitch] = static_cast<std::uint64_t>(row(s, tiled_.columns));
+      if (tiled_.pixel >= 0 && !s.pixels) words_[s.apart] = static_cast<std::uint64_t>(tiled_.rows * tiled_.columns);
     }
     entry(words_.data(), item, item + 1);
     for (const TiledStore& s : stores_) {
-      const std::int64_t stride = s.strides[tiled_.cross];
-      char* const to = s.memory + offset(s, first, stride);
-      for (std::int64_t r = 0; r < rows; ++r)
-        stream_copy(to + r * stride * s.itemsize, s.buffer + r * tiled_.edge * s.itemsize, static_cast<std::size_t>(columns * s.itemsize));
+      const std::int64_t pitch = tiled_.cross < 0 ? 0 : s.strides[tiled_.cross], values = s.pixels ? 1 : tiled_.values;
+      char* const to = s.memory + offset(s, first, pitch);
+      for (std::int64_t v = 0; v < values; ++v)
+        for (std::int64_t r = 0; r < rows; ++r)
+          stream_copy(to + (v * (values > 1 ? s.strides[tiled_.pixel] : 0) + r * pitch) * s.itemsize,
+                      s.buffer + (v * tiled_.rows + r) * row(s, tiled_.columns) * s.itemsize, static_cast<std::size_t>(row(s, columns) * s.itemsize));
     }
   }
 

@@ -226,9 +226,8 @@ constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an
 
 /// One extent of every class that kernels for `target` distinguish, where the others are as recorded.
 std::vector<std::int64_t> representatives(const graph::Target& target, bool reduced) {
-  constexpr std::int64_t kFew = 7, kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 22;
+  constexpr std::int64_t kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 22;
   std::vector<std::int64_t> tops{kSerial};
-  if (!target.is_cuda()) tops.insert(tops.begin(), kFew);  // fewer than a vector: no tiles
   for (std::int64_t row = kBlock; row <= kLarge; row *= 2)
     tops.push_back(row);  // beyond rows: what fusion gains changes
   if (reduced && target.max_cluster > 1)
@@ -240,7 +239,8 @@ std::vector<std::int64_t> representatives(const graph::Target& target, bool redu
       target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0};
   std::vector<std::int64_t> extents;
   if (!reduced) extents.push_back(1);
-  if (!reduced && target.is_cuda()) extents.insert(extents.end(), {2, 3, 4, 5, 6, 7, 8, 15, 16, kFewColumns});
+  if (!reduced) extents.insert(extents.end(), {2, 3, 4, 5, 6, 7, 8});  // values of a pixel
+  if (!reduced && target.is_cuda()) extents.insert(extents.end(), {15, 16, kFewColumns});
   // Short rows, loops of contractions, and whether vectors of 4 fit; half a tree block.
   if (reduced && target.is_cuda()) extents = {2, 3, 4, 5, 6, 7, 8, 15, 16, 56, 60, 62, 63, 64};
   for (std::int64_t top : tops)

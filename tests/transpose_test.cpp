@@ -137,7 +137,7 @@ TEST_CASE("transpose: crossed operands have the interpreter's bits", "[transpose
   check_bits(graphs, Schedule::Transpose);
   graphs.push_back(neighbours(64, 64));
   graphs.push_back(neighbours(70, 131));
-  for (const auto& [rows, columns] : {std::pair{8, 9}, {8, 300}, {300, 8}, {17, 15}}) graphs.push_back(many(rows, columns));
+  for (const auto& [rows, columns] : {std::pair{9, 10}, {9, 300}, {300, 9}, {17, 15}}) graphs.push_back(many(rows, columns));
   check_c_bits(graphs, Schedule::Transpose);
 }
 
@@ -268,33 +268,52 @@ TEST_CASE("transpose: short dimensions and rows that stay whole are pointwise", 
   CHECK(lowered(permute({32, 32}, {1, 0})).ir.schedule == Schedule::Pointwise);
   CHECK(lowered(permute({4, 50, 60, 9}, {0, 2, 1, 3})).ir.schedule == Schedule::Pointwise);
   const char* const cpu = "x86-64-v4";
-  CHECK(lowered(permute({1000, 7}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({7, 1000}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({4, 50, 60, 8}, {0, 2, 1, 3}), cpu).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({8, 8}, {1, 0}), cpu).ir.schedule == Schedule::Transpose);
+  CHECK(lowered(permute({8, 8}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({9, 9}, {1, 0}), cpu).ir.schedule == Schedule::Transpose);
+  CHECK(lowered(permute({4, 50, 60, 9}, {0, 2, 1, 3}), cpu).ir.schedule == Schedule::Pointwise);
 }
 
 TEST_CASE("transpose: a short dimension goes inside of all but a run of the last one", "[transpose]") {
-  for (const auto& [target, few] : {std::pair{"sm_90", std::int64_t{9}}, {"x86-64-v3", std::int64_t{5}}}) {
-    INFO(target);
-    CHECK(lowered(permute({6000, few}, {1, 0}), target).args.extents == Dims{2, few, 3000});
-    CHECK(lowered(permute({40, 5000, few}, {2, 0, 1}), target).args.extents == Dims{50, few, 4000});
-    CHECK(lowered(permute({40, 500, few}, {2, 1, 0}), target).args.extents == Dims{500, few, 40});
-    CHECK(lowered(permute({4099, few}, {1, 0}), target).args.extents == Dims{few, 4099});  // a prime
-    CHECK(lowered(permute({500, few}, {1, 0}), target).args.extents == Dims{few, 500});
+  CHECK(lowered(permute({6000, 9}, {1, 0})).args.extents == Dims{2, 9, 3000});
+  CHECK(lowered(permute({40, 5000, 9}, {2, 0, 1})).args.extents == Dims{50, 9, 4000});
+  CHECK(lowered(permute({40, 500, 9}, {2, 1, 0})).args.extents == Dims{500, 9, 40});
+  CHECK(lowered(permute({4099, 9}, {1, 0})).args.extents == Dims{9, 4099});  // a prime
+  CHECK(lowered(permute({500, 9}, {1, 0})).args.extents == Dims{9, 500});
+  std::vector<Maker> graphs, parts;
+  for (const Dtype d : {Dtype::UInt8, Dtype::Float32, Dtype::Float64}) {
+    graphs.push_back(permute({6000, 9}, {1, 0}, d));
+    graphs.push_back(permute({40, 500, 9}, {2, 1, 0}, d));
+    graphs.push_back(permute({3, 40, 500, 10}, {3, 0, 2, 1}, d));
+    parts.push_back(turned_slice({6000, 6}, {0, 1}, {6000, 5}, d));  // of pixels
+    CHECK(lowered(parts.back(), "x86-64-v3").args.extents == Dims{2, 5, 3000});
   }
-  const auto graphs = [](std::int64_t few) {
-    std::vector<Maker> all;
-    for (const Dtype d : {Dtype::UInt8, Dtype::Float32, Dtype::Float64}) {
-      all.push_back(permute({6000, few}, {1, 0}, d));
-      all.push_back(permute({40, 500, few}, {2, 1, 0}, d));
-      all.push_back(permute({3, 40, 500, few + 1}, {3, 0, 2, 1}, d));
+  graphs.push_back(many(9, 6000));
+  check_bits(graphs, Schedule::Pointwise);
+  check_c_bits(parts, Schedule::Pointwise);
+}
+
+TEST_CASE("transpose: in C pixels become planes, planes pixels, and both change places", "[transpose]") {
+  std::vector<Maker> graphs;
+  for (const Dtype d : {Dtype::UInt8, Dtype::Float16, Dtype::Float32, Dtype::Float64})
+    for (const std::int64_t values : {2, 3, 4, 5, 6, 7, 8}) {
+      if (values > 3 && values % 2 == (d == Dtype::UInt8 || d == Dtype::Float32)) continue;
+      graphs.push_back(permute({1003, values}, {1, 0}, d));
+      graphs.push_back(permute({values, 1003}, {1, 0}, d));
+      for (const std::vector<int>& order : {std::vector{1, 0, 2}, {2, 1, 0}}) graphs.push_back(permute({67, 141, values}, order, d));
+      graphs.push_back(permute({values, 67, 141}, {2, 1, 0}, d));
     }
-    all.push_back(many(few, 6000));
-    return all;
-  };
-  check_bits(graphs(9), Schedule::Pointwise);
-  check_c_bits(graphs(5), Schedule::Pointwise);
+  graphs.push_back(permute({4, 50, 60, 8}, {0, 2, 1, 3}));
+  graphs.push_back(permute({50, 60, 8}, {1, 0, 2}, Dtype::UInt8));
+  graphs.push_back(permute({5, 40, 3}, {0, 2, 1}));
+  graphs.push_back(permute({6, 5, 40, 4}, {3, 1, 0, 2}));
+  for (const std::int64_t values : {2, 3, 8}) {
+    graphs.push_back(normalised(67, 45, values, {1, 0, 2}));
+    graphs.push_back(normalised(67, 45, values, {2, 1, 0}));
+    graphs.push_back(placed_pixels(67, 45, values));
+  }
+  graphs.push_back(many(5, 6000));
+  for (const Maker& m : graphs) CHECK(lowered(m, "x86-64-v2").ir.pixel_values > 1);
+  check_c_bits(graphs, Schedule::Transpose);
 }
 
 TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
