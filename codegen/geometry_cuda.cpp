@@ -7,6 +7,10 @@
 namespace tarry::codegen {
 namespace cuda {
 
+bool has_moments(const KernelIr& ir) {
+  return std::any_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
+}
+
 OuterTile outer_tile(const KernelIr& ir) {
   // Of 48 KB that every target grants a thread block: what passes between warps, and the pending nodes of the columns.
   constexpr std::size_t kLanesBytes = 32 * 1024, kPendingBytes = 14 * 1024;
@@ -15,17 +19,21 @@ OuterTile outer_tile(const KernelIr& ir) {
   const std::size_t state = state_bytes(ir), lane = ir.has_narrow_lanes() ? 4 * ir.reductions.size() : state;
   OuterTile tile;
   auto lanes_bytes = [&] { return static_cast<std::size_t>(tile.columns()) * lane * 8; };
+  const auto fewer = [&] { tile.items = tile.items % 2 == 0 ? tile.items / 2 : 1; };
   tile.items = ir.vector;
-  while (tile.items > 1 && static_cast<std::size_t>(tile.items) * lane > kItemBytes) tile.items /= 2;
+  while (tile.items > 1 && static_cast<std::size_t>(tile.items) * lane > kItemBytes) fewer();
   if (ir.rows_class > 0) {
     // Few states a thread: what combines them waits for barriers, and another thread block loads meanwhile.
     constexpr std::size_t kFewBytes = 16;
-    const auto many = [&] { return static_cast<std::size_t>(tile.items) * lane > kFewBytes && ir.rows_class < 16 * tile.items; };
-    while (tile.items > 1 && (2 * tile.items > ir.rows_class || many())) tile.items /= 2;
+    const auto many = [&] { return ir.vector % 2 == 0 && static_cast<std::size_t>(tile.items) * lane > kFewBytes && ir.rows_class < 16 * tile.items; };
+    while (tile.items > 1 && (many() || tile.items > ir.rows_class)) fewer();
     tile.width = std::min(32, ir.rows_class / tile.items);
   }
-  tile.step_blocks = tile.narrow() ? (tile.items == 1 ? 64 : 32) / tile.width : kMostBlocks;
-  while (tile.step_blocks > 1 && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
+  // Moments take long to combine: twice as many blocks are between barriers.
+  const int blocks = (tile.items == 1 ? 64 : 32) * (has_moments(ir) ? 2 : 1);
+  tile.step_blocks = tile.narrow() ? std::min(blocks / tile.width, kThreads / tile.column_class()) : kMostBlocks;
+  const int least = tile.narrow() ? tile.warp_blocks() : 1;
+  while (tile.step_blocks > least && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
   TARRY_ASSERT(lanes_bytes() <= kLanesBytes && tile.columns() <= kThreads);
   tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / (static_cast<std::size_t>(tile.columns()) * state)));
   return tile;

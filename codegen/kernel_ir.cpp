@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "codegen/steps.h"
 #include "support/check.h"
@@ -473,6 +474,8 @@ void verify(const KernelIr& ir) {
   const bool lanes = ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner;
   if (ir.interleaved && (!lanes || ir.vector != 4 || std::any_of(ir.accesses.begin(), ir.accesses.end(), [](const Access& a) { return a.aligned; })))
     broken(ir, "interleaved items are no vectors");
+  if (!std::has_single_bit(static_cast<unsigned>(ir.vector)) && std::any_of(ir.accesses.begin(), ir.accesses.end(), [](const Access& a) { return a.aligned; }))
+    broken(ir, "a vector of which memory has parts");
   if (ir.half_block && (ir.schedule != Schedule::RowInner || ir.rows_class != 1 || ir.interleaved))
     broken(ir, "half a tree block is a row in registers of a few lanes");
   if (ir.is_scan() && ir.stages() != 2) broken(ir, "a scan has two stages");

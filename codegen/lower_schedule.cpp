@@ -311,7 +311,7 @@ class Scheduler {
       ir_.accesses[i].aligned = is_vector(i) && runs_along(i) && is_aligned(i, kReduceVector, -1);
   }
 
-  /// Four columns a thread, or eight of bytes.
+  /// Four columns a thread, or eight of bytes; of fewer than eight columns the most, up to five, that divide them.
   void choose_outer_vector() {
     const auto fits = [&](std::size_t i, int v) {
       const bool runs = (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One;
@@ -322,10 +322,13 @@ class Scheduler {
     };
     bool bytes = args_.extents.back() % (2 * kReduceVector) == 0 && ir_.reductions.size() == 1 && itemsize(ir_.lane_dtype(0)) <= 4 && !graph::is_arg_reduce(ir_.reductions[0].op);
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) bytes = bytes && takes_bytes(i);
-    const int vector = bytes ? 2 * kReduceVector : kReduceVector;
-    if (args_.extents.back() % vector != 0) return;
+    int vector = bytes ? 2 * kReduceVector : kReduceVector;
+    if (args_.extents.back() < 2 * kReduceVector)
+      for (vector = kReduceVector + 1; args_.extents.back() % vector != 0;) --vector;
+    if (vector == 1 || args_.extents.back() % vector != 0) return;
     ir_.vector = vector;
-    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) ir_.accesses[i].aligned = fits(i, vector);
+    const bool loads_whole = std::has_single_bit(static_cast<unsigned>(vector));
+    for (std::size_t i = 0; i < ir_.accesses.size(); ++i) ir_.accesses[i].aligned = loads_whole && fits(i, vector);
   }
 
   /// Few columns: a warp goes along both axes. Where there are many rows of few columns, it takes those together unless the

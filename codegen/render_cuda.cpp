@@ -2,6 +2,7 @@
 #include "codegen/render_cuda.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -225,8 +226,8 @@ void Functions::types() {
   dtypes.erase(std::unique(dtypes.begin(), dtypes.end()), dtypes.end());
   for (const Dtype dtype : dtypes) {
     // A vector access is as wide as the schedule's alignment allows, and never wider than 16 bytes.
-    const std::size_t wide = itemsize(dtype) * static_cast<std::size_t>(std::min(ir_.vector, items_));
-    const std::size_t alignment = std::min<std::size_t>(16, wide);
+    const auto together = static_cast<unsigned>(std::min(ir_.vector, items_));
+    const std::size_t alignment = std::min<std::size_t>(16, itemsize(dtype) * (std::has_single_bit(together) ? together : 1));
     out_.line(fmt::format("struct alignas({}) $N_{} {{ {} v[$W]; }};", alignment, info(dtype).suffix, c_type(dtype)));
     if (packs(dtype)) out_.line(fmt::format("struct alignas({}) $N_{}_words {{ tarry_u32 w[{}]; }};", alignment, info(dtype).suffix, static_cast<std::size_t>(items_) * itemsize(dtype) / 4));
   }

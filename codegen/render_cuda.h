@@ -48,7 +48,11 @@ struct OuterTile {
   int levels = 1;       ///< a chunk has at most 2^(levels - 1) steps
   [[nodiscard]] int columns() const { return width * items; }
   [[nodiscard]] bool narrow() const { return width < 32; }  ///< a tile is all columns of the last outer dimension
+  [[nodiscard]] int column_class() const { return codegen::column_class(columns()); }
+  [[nodiscard]] int warp_blocks() const { return std::max(1, 32 / column_class()); }  ///< tree blocks of which a warp has a column each
 };
+/// Whether a state is a mean and a sum of squares.
+bool has_moments(const KernelIr& ir);
 OuterTile outer_tile(const KernelIr& ir);
 /// Tiles that a thread of a Planes kernel computes.
 int planes_tiles(const KernelIr& ir);

@@ -106,7 +106,7 @@ void Functions::move_items(bool store, const std::vector<Member>& some) {
 /// Whether loads of whole vectors of dtype are words, from which items are taken by shifts: of vectors of 8 and 16 bits
 /// ptxas makes up to twice as many instructions.
 bool Functions::packs(Dtype dtype) const {
-  return itemsize(dtype) <= 2 && ir_.vector == items_ && static_cast<std::size_t>(items_) * itemsize(dtype) >= 4;
+  return itemsize(dtype) <= 2 && ir_.vector == items_ && static_cast<std::size_t>(items_) * itemsize(dtype) % 4 == 0;
 }
 
 bool Functions::packed(const Member& m) const { return !m.single && m.guard == kNone && vector_access(m.access) && packs(element_type(m.access)); }

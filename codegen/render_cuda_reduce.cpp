@@ -367,7 +367,7 @@ constexpr std::string_view kWideSteps = R"(  for (tarry_i64 at = 0; at < m; at +
 
 /// Every 8 * $SIDE threads have a tree block of their own; those that a warp holds of a column, $G, are combined by shuffles.
 constexpr std::string_view kNarrowSteps = R"(  __shared__ $S_state nodes[$B / $G][$C];
-  const int own = threadIdx.x / (8 * $SIDE), b = threadIdx.x / $C, x = threadIdx.x % $C;
+  const int own = threadIdx.x / (8 * $SIDE), b = threadIdx.x / $H, x = threadIdx.x % $H;
   for (tarry_i64 at = 0; at < m; at += $B * 128, ++step) {
     const int left = m - at < $B * 128 ? (int)(m - at) : $B * 128;
 #pragma unroll
@@ -385,11 +385,11 @@ constexpr std::string_view kNarrowSteps = R"(  __shared__ $S_state nodes[$B / $G
       if (x < columns && mine > 0) s = $S_lanes(p, &lanes[b][0][x], mine < 128 ? mine : 128);
 #pragma unroll
       for (int d = 1; d < $G; d *= 2) {
-        const $S_state right = $S_down(s, d * $C);
+        const $S_state right = $S_down(s, d * $H);
         const int there = mine - d * 128;
         if (there > 0) s = $S_combine(s, right, $S_share(p, d * 128, there < d * 128 ? there : d * 128));
       }
-      if (b % $G == 0) nodes[b / $G][x] = s;
+      if (b % $G == 0 && x < columns) nodes[b / $G][x] = s;
     }
     __syncthreads();
     if (column) {
@@ -449,7 +449,8 @@ std::vector<std::pair<std::string, std::string>> outer_choices(const KernelIr& i
           {"$TILE", tile.narrow() ? "columns" : std::to_string(tile.columns())},
           {"$ROW", tile.narrow() ? fmt::format("threadIdx.x / {} % 8", tile.width) : "threadIdx.x >> 5"},
           {"$SIDE", std::to_string(tile.width)},
-          {"$G", std::to_string(std::max(1, 32 / tile.columns()))}};
+          {"$H", std::to_string(tile.column_class())},
+          {"$G", std::to_string(tile.warp_blocks())}};
 }
 
 /// Numbers and pieces that the skeletons leave open.
@@ -457,7 +458,7 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   const std::size_t loaded = point_bytes(ir) * static_cast<std::size_t>(items(ir));
   const bool inner = ir.schedule == Schedule::ReduceInner;
   const std::vector<StateField> fields = state_fields(ir);
-  const bool moments = std::any_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
+  const bool moments = has_moments(ir);
   const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 && std::all_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
   const bool slim = fields.size() == 1 && (ir.has_narrow_lanes() || itemsize(fields[0].dtype) <= 4);
   std::vector<std::pair<std::string, std::string>> all;
@@ -471,9 +472,10 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   const bool narrow = items(ir) > kInnerItems, bytes = items(ir) > 2 * kInnerItems;
   const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow || bytes);
   const auto resident = [&] {
-    if (!inner && slim && items(ir) == 1 && outer_tile(ir).narrow()) return "3";
+    const bool light = slim || (ir.reductions.size() == 1 && ir.reductions[0].op == Op::Moments && state_bytes(ir) <= 8);
+    if (!inner && light && items(ir) == 1 && outer_tile(ir).narrow()) return "3";
     if (many) return bytes || ir.rank > 0 ? "3" : "4";
-    const bool few_registers = inner ? fields.size() == 1 || (moments && tight) : slim && (ir.loops.empty() || loaded <= 16);
+    const bool few_registers = inner ? fields.size() == 1 || (moments && tight) : light && (ir.loops.empty() || loaded <= 16);
     return few_registers ? "2" : "1";
   };
   choose("$M", resident());

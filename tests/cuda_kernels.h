@@ -1,6 +1,7 @@
 // Kernels built by hand for the tests of the CUDA renderer: every schedule, stride class, dtype and region.
 #pragma once
 
+#include <bit>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -191,7 +192,7 @@ class KernelBuilder {
     const Schedule schedule = case_.ir.schedule;
     const bool inner = schedule == Schedule::ReduceInner || schedule == Schedule::RowInner || schedule == Schedule::ScanInner ||
                        schedule == Schedule::ScanTiles;
-    a.aligned = !case_.ir.interleaved && buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
+    a.aligned = !case_.ir.interleaved && std::has_single_bit(static_cast<unsigned>(case_.ir.vector)) && buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
     for (std::size_t d = 0; d < strides.size(); ++d)
       if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector == 0;
     codegen::AccessArgs args{0, graph::Dims(std::span<const std::int64_t>(strides)), reduced};

@@ -178,10 +178,11 @@ TEST_CASE("render_cuda: columns reduce by tree R", "[render_cuda]") {
 TEST_CASE("render_cuda: few columns reduce by tree R, many tree blocks at once", "[render_cuda]") {
   std::vector<KernelCase> cases;
   struct Columns { std::int64_t count; int vector; };
-  for (const Columns c : {Columns{2, 1}, {3, 1}, {4, 4}, {5, 1}, {8, 4}, {12, 4}, {13, 1}, {16, 4}, {32, 4}, {64, 4}})
+  for (const Columns c : {Columns{2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 4}, {5, 1}, {5, 5}, {6, 3}, {7, 1}, {8, 4}, {12, 4}, {13, 1}, {16, 4}, {32, 4}, {64, 4}})
     for (const std::int64_t n : {33, 129, 1030, 4097})
       for (KernelCase& k : reductions({Schedule::ReduceOuter, codegen::column_class(c.count), c.vector, c.count, n})) cases.push_back(std::move(k));
-  for (KernelCase& k : reductions({Schedule::ReduceOuter, 4, 1, 3, 70001, true})) cases.push_back(std::move(k));
+  for (KernelCase& k : reductions({Schedule::ReduceOuter, 4, 3, 3, 70001, true})) cases.push_back(std::move(k));
+  for (KernelCase& k : reductions({Schedule::ReduceOuter, 0, 3, 33, 2600})) cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceOuter, 4, 1, 3, 5000}, 3));
   check_bits(cases);
 }

@@ -253,7 +253,7 @@ __device__ __forceinline__ ENTRY_state ENTRY_lanes(const ENTRY_params& p, const 
   return (v[0]);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 1) ENTRY(const __grid_constant__ struct ENTRY_params p) {
+extern "C" __global__ void __launch_bounds__(256, 2) ENTRY(const __grid_constant__ struct ENTRY_params p) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
