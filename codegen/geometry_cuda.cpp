@@ -81,10 +81,13 @@ void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }
 
+/// A chunk has whole steps, or a part of one where that leaves too few chunks.
 void cut_columns(Geometry& g, std::int64_t blocks, const cuda::OuterTile& tile) {
+  constexpr std::int64_t kFew = 64, kLeast = 8;
   const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1);
   const std::int64_t most = std::max(kColumnChunks, std::min(kFill, kColumnStates / tile.columns()));
   cut(g, blocks, tile.narrow() ? tile.step_blocks : 1);
+  while (g.outer_tiles * g.chunks < kFew && g.chunk_blocks > kLeast) cut(g, blocks, g.chunk_blocks / 2);
   while (g.chunks > 1 && g.chunk_blocks < largest && (g.chunks > most || g.outer_tiles * g.chunks > kFill))
     cut(g, blocks, 2 * g.chunk_blocks);
 }

@@ -335,9 +335,14 @@ class Scheduler {
   /// reduced axis is long.
   void choose_columns() {
     constexpr int kWarp = 32;
-    const int columns = column_class(std::min<std::int64_t>(args_.extents.back(), kWarp * kByteVector)), width = std::max(1, columns / ir_.vector);
+    const bool all_columns = ir_.vector % kReduceVector != 0;  // of a thread; worth it only here
+    const int columns = column_class(std::min<std::int64_t>(args_.extents.back(), kWarp * kByteVector)), vector = all_columns ? 1 : ir_.vector;
+    const int width = std::max(1, columns / vector);
     const std::int64_t at_once = std::int64_t{kTreeBlock} * kWarp / width;  // elements of a column
-    if (width < kWarp && (args_.outer_count() <= kWarp * ir_.vector || args_.reduced >= 8 * at_once)) ir_.rows_class = columns;
+    if (width < kWarp && (args_.outer_count() <= kWarp * vector || args_.reduced >= 8 * at_once)) ir_.rows_class = columns;
+    if (!all_columns || ir_.rows_class > 0) return;
+    ir_.vector = 1;
+    for (Access& a : ir_.accesses) a.aligned = false;
   }
 
   /// 16 bytes of the widest buffer, or the widest vector that every access is aligned to.

@@ -290,16 +290,20 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
   }
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
+    $S_loads x[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int at = s * 32 + i * 8 + w;
+      $S_load(p, t, base + at, at < m ? $W : 0, x[i]);
+    }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int at = s * 32 + i * 8 + w;
       if (at < m) {
-        $S_loads x;
 @S        $S_stores y;
-        $S_load(p, t, base + at, $W, x);
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
-          const $S_inputs in = $S_point(p, t, r[j], x, j, base + at$Y);
+          const $S_inputs in = $S_point(p, t, r[j], x[i], j, base + at$Y);
           lane[i][j] = s == 0 ? $S_first(in) : $S_step(p, lane[i][j], in, s + 1);
         }
 @S        $S_store(p, t, base + at, $W, y);
@@ -479,7 +483,8 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
     return few_registers ? "2" : "1";
   };
   choose("$M", resident());
-  choose("$F", loaded <= 4 ? "4" : loaded <= 16 ? "2" : "1");
+  const bool narrow_moments = !inner && moments && items(ir) == 1;
+  choose("$F", loaded <= 4 && !narrow_moments ? "4" : loaded <= 16 ? "2" : "1");
   if (ir.schedule == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);
     choose("$C", std::to_string(tile.columns()));
