@@ -63,9 +63,6 @@ class Planes {
     const graph::Dims& strides = args_.accesses[access].strides;
     return strides[values] == 1 && strides[along] == args_.extents[values];
   }
-  [[nodiscard]] bool is_guarded(std::size_t access) const {
-    return std::ranges::any_of(ir_.instrs, [&](const Instr& in) { return in.kind == InstrKind::Load && in.index == access && in.guard != kNone; });
-  }
 
   void to_the_end() {
     const auto shift = [&](auto begin) { std::rotate(begin + columns_, begin + columns_ + 1, begin + ir_.rank); };
@@ -100,7 +97,7 @@ class Planes {
     std::int64_t widest = 1;
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
       if (ir_.accesses[a].buffer != kNone) widest = std::max(widest, static_cast<std::int64_t>(itemsize(ir_.buffers[ir_.accesses[a].buffer])));
-      if (ir_.accesses[a].buffer != kNone && side_by_side(a, ir_.pixel, ir_.rank - 1) && !is_guarded(a)) ir_.accesses[a].pixels_along = ir_.rank - 1;
+      if (ir_.accesses[a].buffer != kNone && side_by_side(a, ir_.pixel, ir_.rank - 1) && !is_guarded(ir_, a)) ir_.accesses[a].pixels_along = ir_.rank - 1;
     }
     ir_.tile_columns = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(kStagedBytes / (widest * ir_.pixel_values))));
   }
@@ -118,7 +115,7 @@ class Planes {
   }
 
   [[nodiscard]] bool runs(std::size_t access) const {
-    return !is_guarded(access) && ir_.accesses[access].buffer != kNone && (ir_.accesses[access].strides.back() == StrideClass::One || is_interleaved(access));
+    return !is_guarded(ir_, access) && ir_.accesses[access].buffer != kNone && (ir_.accesses[access].strides.back() == StrideClass::One || is_interleaved(access));
   }
 
   /// Whether runs of `columns` begin where one load can take a part of them.

@@ -168,14 +168,11 @@ class Transpose {
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
       Access& a = ir_.accesses[i];
       if (a.buffer == kNone) continue;
-      if (side_by_side(args_.accesses[i], ir_.pixel, ir_.rank - 1) && (target_.is_cuda() || !is_guarded(i))) a.pixels_along = ir_.rank - 1;
+      if (side_by_side(args_.accesses[i], ir_.pixel, ir_.rank - 1) && (target_.is_cuda() || !is_guarded(ir_, i))) a.pixels_along = ir_.rank - 1;
       else if (!a.store && side_by_side(args_.accesses[i], ir_.pixel, ir_.cross)) a.pixels_along = ir_.cross;
     }
   }
 
-  [[nodiscard]] bool is_guarded(std::size_t access) const {
-    return std::ranges::any_of(ir_.instrs, [&](const Instr& in) { return in.kind == InstrKind::Load && in.index == access && in.guard != kNone; });
-  }
   [[nodiscard]] std::int64_t size(const Access& a) const { return static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer])); }
   [[nodiscard]] static bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
   [[nodiscard]] bool is_crossed(std::size_t access) const { return is_load(ir_.accesses[access]) && ir_.crosses(static_cast<std::uint32_t>(access)); }

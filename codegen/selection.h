@@ -2,6 +2,7 @@
 // The steps of lower(), in order; nothing else includes this.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -66,6 +67,10 @@ Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const grap
 /// lower_schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
 
+/// Whether a load of an access has a guard.
+inline bool is_guarded(const KernelIr& ir, std::size_t access) {
+  return std::ranges::any_of(ir.instrs, [&](const Instr& in) { return in.kind == InstrKind::Load && in.index == access && in.guard != kNone; });
+}
 /// lower_planes.cpp: makes a pointwise kernel a Planes one, on a CPU a Transpose of pixels, where a short dimension has its
 /// elements side by side here and apart there, the last dimension being the one along which they are apart; false where it does not.
 bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target);
