@@ -289,22 +289,22 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
     return;
   }
 #pragma unroll
-  for (int s = 0; s < 4; ++s) {
-    $S_loads x[4];
+  for (int k = 0; k < 16; k += 2) {
+    $S_loads x[2];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int at = s * 32 + i * 8 + w;
+    for (int i = 0; i < 2; ++i) {
+      const int at = (k + i) * 8 + w;
       $S_load(p, t, base + at, at < m ? $W : 0, x[i]);
     }
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int at = s * 32 + i * 8 + w;
+    for (int i = 0; i < 2; ++i) {
+      const int at = (k + i) * 8 + w;
       if (at < m) {
 @S        $S_stores y;
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
           const $S_inputs in = $S_point(p, t, r[j], x[i], j, base + at$Y);
-          lane[i][j] = s == 0 ? $S_first(in) : $S_step(p, lane[i][j], in, s + 1);
+          lane[(k + i) % 4][j] = k + i < 4 ? $S_first(in) : $S_step(p, lane[(k + i) % 4][j], in, (k + i) / 4 + 1);
         }
 @S        $S_store(p, t, base + at, $W, y);
       }

@@ -210,21 +210,21 @@ __device__ __forceinline__ void ENTRY_columns(const ENTRY_params& p, const ENTRY
     return;
   }
 #pragma unroll
-  for (int s = 0; s < 4; ++s) {
-    ENTRY_loads x[4];
+  for (int k = 0; k < 16; k += 2) {
+    ENTRY_loads x[2];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int at = s * 32 + i * 8 + w;
+    for (int i = 0; i < 2; ++i) {
+      const int at = (k + i) * 8 + w;
       ENTRY_load(p, t, base + at, at < m ? 4 : 0, x[i]);
     }
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int at = s * 32 + i * 8 + w;
+    for (int i = 0; i < 2; ++i) {
+      const int at = (k + i) * 8 + w;
       if (at < m) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const ENTRY_inputs in = ENTRY_point(p, t, r[j], x[i], j, base + at);
-          lane[i][j] = s == 0 ? ENTRY_first(in) : ENTRY_step(p, lane[i][j], in, s + 1);
+          lane[(k + i) % 4][j] = k + i < 4 ? ENTRY_first(in) : ENTRY_step(p, lane[(k + i) % 4][j], in, (k + i) / 4 + 1);
         }
       }
     }
