@@ -105,7 +105,7 @@ std::vector<Row> of_axes(double bytes) {
     const bool colours = digits == " 2";  // the result is a third of the operand
     rows.push_back({"pixels of 3, sum over" + digits, colours ? 4 * bytes / 3 : bytes, colours, [thin, axes] { return ta::sum(thin, axes); }});
   }
-  for (const std::int64_t columns : {2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128}) {
+  for (const std::int64_t columns : {2, 3, 4, 5, 6, 7, 8, 11, 16, 32, 64, 128}) {
     const ta::Array tall = filled({count / columns, columns}, ta::float32);
     rows.push_back({fmt::format("tall, {} columns, sum over 0", columns), bytes, false, [tall] { return ta::sum(tall, 0); }});
     rows.push_back({fmt::format("tall, {} columns, max over 0", columns), bytes, false, [tall] { return ta::max(tall, 0); }});

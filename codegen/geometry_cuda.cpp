@@ -81,15 +81,21 @@ void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }
 
-/// A chunk has whole steps, or a part of one where that leaves too few chunks.
-void cut_columns(Geometry& g, std::int64_t blocks, const cuda::OuterTile& tile) {
-  constexpr std::int64_t kFew = 64, kLeast = 8;
-  const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1);
-  const std::int64_t most = std::max(kColumnChunks, std::min(kFill, kColumnStates / tile.columns()));
+/// A chunk has whole steps, or a part of one where that leaves too few chunks. Of a long array of few columns there are more,
+/// as the last to run leave multiprocessors idle, and as their states are folded fast unless they are moments.
+void cut_columns(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
+  constexpr std::int64_t kFew = 64, kLeast = 8, kLong = 128 * 1024;  // bytes
+  const cuda::OuterTile tile = outer_tile(ir);
+  const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1), columns = tile.columns();
+  const std::int64_t states = tile.narrow() && !has_moments(ir) ? kColumnStates * 3 / 2 : kColumnStates;
+  const auto loaded = static_cast<std::int64_t>(point_bytes(ir)), block_bytes = kTreeBlock * columns * (loaded > 0 ? loaded : 4);
+  const auto too_many = [&] {
+    const std::int64_t fill = tile.narrow() && g.chunk_blocks * block_bytes >= kLong ? states / 8 : kFill;
+    return g.outer_tiles * g.chunks > fill || g.chunks > std::max(kColumnChunks, std::min(fill, states / columns));
+  };
   cut(g, blocks, tile.narrow() ? tile.step_blocks : 1);
   while (g.outer_tiles * g.chunks < kFew && g.chunk_blocks > kLeast) cut(g, blocks, g.chunk_blocks / 2);
-  while (g.chunks > 1 && g.chunk_blocks < largest && (g.chunks > most || g.outer_tiles * g.chunks > kFill))
-    cut(g, blocks, 2 * g.chunk_blocks);
+  while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }
 
 /// Tiles of a contraction share their rows' operands over a chunk's columns, so a chunk is not too short; short ones fill
@@ -134,7 +140,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
     case Schedule::ReduceOuter:
       TARRY_ASSERT(args.reduced > 32);
       g.outer_tiles = divide_up(outer, outer_tile(ir).narrow() ? std::max<std::int64_t>(args.extents[ir.rank - 1], 1) : outer_tile(ir).columns());
-      cut_columns(g, blocks, outer_tile(ir));
+      cut_columns(g, blocks, ir);
       break;
     case Schedule::ReduceCrossed:
       cut_crossed(ir, args, g);

@@ -73,7 +73,7 @@ __device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarr
     const int nodes = (chunks + $R - 1) / $R;
     const tarry_i64 tail = $total - (chunks - 1) * unit;
     for (int base = 0; base < nodes * $C; base += 256) {
-      const int node = (base + (int)threadIdx.x) / $C, column = threadIdx.x % $C;
+      const int at = base + (int)threadIdx.x, node = at / $C, column = at % $C;
       const bool mine = node < nodes && column < columns;
       $S_state v[$R];
       if (mine) {

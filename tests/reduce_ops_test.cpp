@@ -366,6 +366,18 @@ TEST_CASE("reductions: sums and products compute in the dtype that is asked for"
   CHECK(sum(full({40000}, 1, bfloat16), {}, {.dtype = float32}).item<float>() == 40000.0F);
 }
 
+TEST_CASE("reductions: long arrays of few columns keep the columns apart", "[ops][reduce][values]") {
+  constexpr std::int64_t kRows = std::int64_t{1} << 22;  // in a thousand chunks on a GPU
+  test::on_every_device([](Device) {
+    for (const std::int64_t n : {2, 3, 5, 6, 7}) {
+      INFO(n << " columns");
+      const Array column = astype(arange(n), float32), x = astype(reshape(remainder(arange(n * kRows), n), {kRows, n}), float32);
+      check_cells(sum(x, 0), cells_of(column * static_cast<float>(kRows)));
+      check_cells(var(x, 0), cells_of(zeros({n}, float32)));
+    }
+  });
+}
+
 TEST_CASE("softmax: the bits are those of its parts", "[ops][reduce][values]") {
   test::on_every_device([](Device) {
     for (const std::int64_t n : {1, 7, 33, 1000}) {

@@ -217,6 +217,10 @@ TEST_CASE("render_cuda: a row of very many chunks is folded in passes", "[render
   // 256 threads fold 16 states of four bytes each at once, or 4 large ones.
   check_bits({many_reductions({Schedule::ReduceInner, 8, 4, 1, 1030 * 1024 + 77}, Dtype::Float64)}, 8);
   check_bits({simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4100 * 1024 + 5}, Op::Sum, Dtype::Float32)}, 8);
+  // So are those of few columns: three quarters of a million rows in chunks of two tree blocks.
+  for (const Op op : {Op::Sum, Op::Moments})
+    for (const int columns : {3, 5})
+      check_bits({simple_reduction({Schedule::ReduceOuter, codegen::column_class(columns), columns, columns, 3003 * 256 + 77}, op, Dtype::Float32)}, 2);
 }
 
 TEST_CASE("render_cuda: elements of every dtype move with all their bits", "[render_cuda]") {
@@ -366,6 +370,17 @@ TEST_CASE("render_cuda: geometry covers the space and grows with the extents alo
     CHECK(codegen::geometry_cuda(one, target(), row).grid() == (log == 20 ? 128 : log == 27 ? 2048 : 4096));
   }
   CHECK(of(Schedule::ReduceInner, 8, 1, std::int64_t{1} << 20).grid() >= 128);
+  // Long arrays of few columns have more chunks than short ones, and moments fewer than sums.
+  auto columns = [](Op op, std::int64_t bytes) {
+    const KernelCase k = simple_reduction({Schedule::ReduceOuter, 8, 1, 7, 4096}, op, Dtype::Float32);
+    KernelArgs args = k.args;
+    args.reduced = bytes / 28;
+    return codegen::geometry_cuda(k.ir, target(), args).grid();
+  };
+  CHECK(columns(Op::Sum, std::int64_t{1} << 29) == 2341);
+  CHECK(columns(Op::Moments, std::int64_t{1} << 29) == 1171);
+  CHECK(columns(Op::Sum, std::int64_t{1} << 26) == 586);
+  CHECK(columns(Op::Sum, std::int64_t{1} << 20) == 37);
 }
 
 TEST_CASE("render_cuda: golden texts", "[render_cuda]") {

@@ -261,7 +261,7 @@ __device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* p
     const int nodes = (chunks + 16 - 1) / 16;
     const tarry_i64 tail = p.n - (chunks - 1) * unit;
     for (int base = 0; base < nodes * 1; base += 256) {
-      const int node = (base + (int)threadIdx.x) / 1, column = threadIdx.x % 1;
+      const int at = base + (int)threadIdx.x, node = at / 1, column = at % 1;
       const bool mine = node < nodes && column < columns;
       ENTRY_state v[16];
       if (mine) {

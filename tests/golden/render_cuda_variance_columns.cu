@@ -166,7 +166,7 @@ __device__ __forceinline__ void ENTRY_fold(const ENTRY_params& p, ENTRY_state* p
     const int nodes = (chunks + 8 - 1) / 8;
     const tarry_i64 tail = p.n - (chunks - 1) * unit;
     for (int base = 0; base < nodes * 128; base += 256) {
-      const int node = (base + (int)threadIdx.x) / 128, column = threadIdx.x % 128;
+      const int at = base + (int)threadIdx.x, node = at / 128, column = at % 128;
       const bool mine = node < nodes && column < columns;
       ENTRY_state v[8];
       if (mine) {
