@@ -217,10 +217,14 @@ TEST_CASE("render_cuda: a row of very many chunks is folded in passes", "[render
   // 256 threads fold 16 states of four bytes each at once, or 4 large ones.
   check_bits({many_reductions({Schedule::ReduceInner, 8, 4, 1, 1030 * 1024 + 77}, Dtype::Float64)}, 8);
   check_bits({simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4100 * 1024 + 5}, Op::Sum, Dtype::Float32)}, 8);
-  // So are those of few columns: three quarters of a million rows in chunks of two tree blocks.
-  for (const Op op : {Op::Sum, Op::Moments})
-    for (const int columns : {3, 5})
-      check_bits({simple_reduction({Schedule::ReduceOuter, codegen::column_class(columns), columns, columns, 3003 * 256 + 77}, op, Dtype::Float32)}, 2);
+  // So are chunks of one tree block of few columns, whatever their number.
+  std::vector<KernelCase> cases;
+  struct Columns { std::int64_t count; int vector; };
+  for (const Columns c : {Columns{2, 2}, {3, 3}, {5, 5}, {6, 3}, {7, 1}, {12, 4}, {13, 1}})
+    for (const Op op : {Op::Sum, Op::Moments})
+      cases.push_back(simple_reduction({Schedule::ReduceOuter, codegen::column_class(c.count), c.vector, c.count, 1100 * 128 + 77}, op, Dtype::Float32));
+  for (const int vector : {3, 4}) cases.push_back(simple_reduction({Schedule::ReduceOuter, 0, vector, 12, 1100 * 128 + 77}, Op::Sum, Dtype::Float32));
+  check_bits(cases, 1);
 }
 
 TEST_CASE("render_cuda: elements of every dtype move with all their bits", "[render_cuda]") {
