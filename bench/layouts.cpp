@@ -25,11 +25,17 @@ struct Row {
   std::function<ta::Array()> record;
 };
 
-/// Zeros and ones, in the device's memory.
-ta::Array filled(const ta::Shape& shape, ta::Dtype dtype) {
+/// What rows are made of.
+struct Sizes {
+  double bytes;         // of an array
+  std::int64_t values;  // elements are 0 to values - 1 in turn
+};
+
+/// In the device's memory.
+ta::Array filled(const Sizes& sizes, const ta::Shape& shape, ta::Dtype dtype) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
-  const ta::Array x = ta::reshape(ta::astype(ta::bitwise_and(ta::arange(count), 1), dtype), shape);
+  const ta::Array x = ta::reshape(ta::astype(ta::remainder(ta::arange(count), sizes.values), dtype), shape);
   ta::evaluate(x);
   return x;
 }
@@ -43,13 +49,14 @@ void print(const Row& row, const bench::Ceilings& ceilings) {
   std::fflush(stdout);
 }
 
-std::vector<Row> of_dtypes(double bytes) {
+std::vector<Row> of_dtypes(const Sizes& sizes) {
+  const double bytes = sizes.bytes;
   std::vector<Row> rows;
   for (const ta::Dtype dtype : {ta::bool_, ta::int8, ta::uint8, ta::int16, ta::uint16, ta::float16, ta::bfloat16, ta::int32, ta::uint32, ta::float32,
                                 ta::int64, ta::uint64, ta::float64}) {
     const auto count = static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(ta::itemsize(dtype));
     const std::string name(ta::name(dtype));
-    const ta::Array x = filled({count}, dtype), m = filled({count / 4096, 4096}, dtype);
+    const ta::Array x = filled(sizes, {count}, dtype), m = filled(sizes, {count / 4096, 4096}, dtype);
     rows.push_back({name + " x + x", 2 * bytes, true, [x] { return x.dtype() == ta::bool_ ? ta::logical_not(x) : x + x; }});
     rows.push_back({name + " sum", bytes, false, [x] { return ta::sum(x); }});
     rows.push_back({name + " max", bytes, false, [x] { return x.dtype() == ta::bool_ ? ta::any(x) : ta::max(x); }});
@@ -59,11 +66,12 @@ std::vector<Row> of_dtypes(double bytes) {
   return rows;
 }
 
-std::vector<Row> of_layouts(double bytes) {
+std::vector<Row> of_layouts(const Sizes& sizes) {
+  const double bytes = sizes.bytes;
   const auto count = static_cast<std::int64_t>(bytes) / 4;
   const std::int64_t width = 8192, height = count / width;
-  const ta::Array x = filled({count}, ta::float32), m = filled({height, width}, ta::float32);
-  const ta::Array narrow = filled({height, width - 1}, ta::float32), row = filled({width}, ta::float32), column = filled({height, 1}, ta::float32);
+  const ta::Array x = filled(sizes, {count}, ta::float32), m = filled(sizes, {height, width}, ta::float32);
+  const ta::Array narrow = filled(sizes, {height, width - 1}, ta::float32), row = filled(sizes, {width}, ta::float32), column = filled(sizes, {height, 1}, ta::float32);
   const ta::Slice all{}, odd = ta::slice(1, ta::none), backwards = ta::slice(ta::none, ta::none, -1), even = ta::slice(0, ta::none, 2);
   return {
       {"x + 1", 2 * bytes, true, [x] { return x + 1.0F; }},
@@ -94,9 +102,10 @@ std::vector<Row> of_layouts(double bytes) {
 }
 
 /// Axes of a cube that are summed, and permutations of it.
-std::vector<Row> of_axes(double bytes) {
+std::vector<Row> of_axes(const Sizes& sizes) {
+  const double bytes = sizes.bytes;
   const auto count = static_cast<std::int64_t>(bytes) / 4;
-  const ta::Array cube = filled({count >> 18, 512, 512}, ta::float32), thin = filled({count / 3000, 1000, 3}, ta::float32);
+  const ta::Array cube = filled(sizes, {count >> 18, 512, 512}, ta::float32), thin = filled(sizes, {count / 3000, 1000, 3}, ta::float32);
   std::vector<Row> rows;
   for (const ta::Axes& axes : {ta::Axes{0}, ta::Axes{1}, ta::Axes{2}, ta::Axes{0, 1}, ta::Axes{0, 2}, ta::Axes{1, 2}, ta::Axes{0, 1, 2}}) {
     std::string digits;
@@ -106,7 +115,7 @@ std::vector<Row> of_axes(double bytes) {
     rows.push_back({"pixels of 3, sum over" + digits, colours ? 4 * bytes / 3 : bytes, colours, [thin, axes] { return ta::sum(thin, axes); }});
   }
   for (const std::int64_t columns : {2, 3, 4, 5, 6, 7, 8, 11, 16, 32, 64, 128}) {
-    const ta::Array tall = filled({count / columns, columns}, ta::float32);
+    const ta::Array tall = filled(sizes, {count / columns, columns}, ta::float32);
     rows.push_back({fmt::format("tall, {} columns, sum over 0", columns), bytes, false, [tall] { return ta::sum(tall, 0); }});
     rows.push_back({fmt::format("tall, {} columns, max over 0", columns), bytes, false, [tall] { return ta::max(tall, 0); }});
     rows.push_back({fmt::format("tall, {} columns, var over 0", columns), bytes, false, [tall] { return ta::var(tall, 0); }});
@@ -123,19 +132,19 @@ std::vector<Row> of_axes(double bytes) {
 }
 
 /// Images of pixels and of planes of values, with other orders of their axes; matrices of any size, transposed.
-std::vector<Row> of_images(double bytes) {
+std::vector<Row> of_images(const Sizes& sizes) {
   std::vector<Row> rows;
   const auto add = [&](const std::string& name, const ta::Array& x, const ta::Axes& axes) {
     const double moved = 2.0 * static_cast<double>(x.size() * static_cast<std::int64_t>(ta::itemsize(x.dtype())));
     rows.push_back({name, moved, true, [x, axes] { return ta::permute_dims(x, axes) + ta::ones({}, x.dtype()); }});
   };
   for (const ta::Dtype dtype : {ta::float32, ta::uint8, ta::float16}) {
-    const auto count = static_cast<std::int64_t>(bytes) / static_cast<std::int64_t>(ta::itemsize(dtype));
+    const auto count = static_cast<std::int64_t>(sizes.bytes) / static_cast<std::int64_t>(ta::itemsize(dtype));
     const std::string type(ta::name(dtype));
     for (const std::int64_t values : {2, 3, 4, 8}) {
       const std::int64_t width = 1920, height = count / values / width / 64 * 64;
       for (const std::int64_t more : {0, 1}) {
-        const ta::Array pixels = filled({height + more, width, values}, dtype), planes = filled({values, height + more, width}, dtype);
+        const ta::Array pixels = filled(sizes, {height + more, width, values}, dtype), planes = filled(sizes, {values, height + more, width}, dtype);
         const std::string of = fmt::format("images, {} pixels of {}{} ", type, values, more > 0 ? ", odd heights," : "");
         if (more == 0) {
           add(of + "to planes", pixels, {2, 0, 1});
@@ -150,18 +159,48 @@ std::vector<Row> of_images(double bytes) {
     }
     const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(count)));
     for (const std::int64_t height : {8192L, 8191L, 3000L})
-      for (const std::int64_t width : {side / 32 * 32, side / 32 * 32 + 16, side / 32 * 32 + 15}) add(fmt::format("images, {} matrix {} x {}", type, height, width), filled({height, width}, dtype), {1, 0});
+      for (const std::int64_t width : {side / 32 * 32, side / 32 * 32 + 16, side / 32 * 32 + 15}) add(fmt::format("images, {} matrix {} x {}", type, height, width), filled(sizes, {height, width}, dtype), {1, 0});
   }
   return rows;
 }
 
-void run(bool gpu, double bytes, const std::string& filter) {
-  const ta::Scope placed(gpu ? ta::cuda() : ta::cpu);
-  const bench::Ceilings ceilings = bench::measure_ceilings(gpu);
+const auto kMakers = {of_dtypes, of_layouts, of_axes, of_images};
+
+void measure(const ta::Device& device, const Sizes& sizes, const std::string& filter) {
+  const ta::Scope placed(device);
+  const bench::Ceilings ceilings = bench::measure_ceilings(device != ta::cpu);
   fmt::print("ceilings in GB/s: copy {:.0f}, read {:.0f}\n", 1e-9 * ceilings.copy, 1e-9 * ceilings.read);
-  for (const auto& make : {of_dtypes, of_layouts, of_axes, of_images})
-    for (const Row& row : make(bytes))
+  for (const auto& make : kMakers)
+    for (const Row& row : make(sizes))
       if (row.name.find(filter) != std::string::npos) print(row, ceilings);
+}
+
+/// How many rows have a value that is not the CPU's.
+int check(const ta::Device& device, const Sizes& sizes, const std::string& filter) {
+  int compared = 0, differ = 0;
+  for (const auto& make : kMakers) {
+    const auto made = [&](const ta::Device& where) {
+      const ta::Scope placed(where);
+      return make(sizes);
+    };
+    const auto result = [&](const Row& row, const ta::Device& where) {
+      const ta::Scope placed(where);
+      const ta::Array x = row.record();
+      ta::evaluate(x);
+      return ta::to_device(x, ta::cpu);
+    };
+    const std::vector<Row> rows = made(device), references = made(ta::cpu);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].name.find(filter) == std::string::npos) continue;
+      ++compared;
+      const ta::Array x = result(rows[i], device), y = result(references[i], ta::cpu);
+      if (x.shape() == y.shape() && ta::array_equal(x, y).item<bool>()) continue;
+      ++differ;
+      fmt::print("{}: differs\n", rows[i].name);
+    }
+  }
+  fmt::print("{} rows compared, {} differ\n", compared, differ);
+  return differ;
 }
 
 }  // namespace
@@ -170,12 +209,17 @@ int main(int argc, char** argv) {
   CLI::App app{"Bandwidth by dtype and by layout, beside the machine's ceilings"};
   std::string device = "cpu", filter;
   double mebibytes = 512;
+  bool checks = false;
   app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--mebibytes", mebibytes, "of each array")->check(CLI::Range(1.0, 16384.0));
   app.add_option("--filter", filter, "only rows whose name contains this");
+  app.add_flag("--check", checks, "compare the results with those of the CPU instead of measuring");
   CLI11_PARSE(app, argc, argv);
   try {
-    run(device == "cuda", mebibytes * 1024 * 1024, filter);
+    const ta::Device where = device == "cuda" ? ta::cuda() : ta::cpu;
+    const double bytes = mebibytes * 1024 * 1024;
+    if (checks) return check(where, {bytes, 251}, filter) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    measure(where, {bytes, 2}, filter);
   } catch (const std::exception& error) {
     fmt::print(stderr, "layouts: {}\n", error.what());
     return EXIT_FAILURE;
