@@ -20,45 +20,37 @@ using graph::NodeId;
 using graph::Op;
 using graph::OpClass;
 
-/// Numbers in memory of any dtype; tests use whole numbers that all of them hold.
-inline double get(Dtype d, const unsigned char* at) {
-  const auto as = [&](auto v) {
-    std::memcpy(&v, at, sizeof v);
-    return static_cast<double>(v);
-  };
+/// What f returns for an element of the dtype's C++ type.
+template <typename F>
+auto of_element(Dtype d, F f) {
   switch (d) {
-    case Dtype::Bool:
-    case Dtype::UInt8:
-      return as(std::uint8_t{});
-    case Dtype::Int32:
-      return as(std::int32_t{});
-    case Dtype::Int64:
-      return as(std::int64_t{});
-    case Dtype::Float16:
-      return as(Half{});
-    case Dtype::Float32:
-      return as(float{});
-    default:
-      return as(double{});
+    case Dtype::Bool: return f(std::uint8_t{});
+    case Dtype::Int8: return f(std::int8_t{});
+    case Dtype::UInt8: return f(std::uint8_t{});
+    case Dtype::Int16: return f(std::int16_t{});
+    case Dtype::UInt16: return f(std::uint16_t{});
+    case Dtype::Int32: return f(std::int32_t{});
+    case Dtype::UInt32: return f(std::uint32_t{});
+    case Dtype::Int64: return f(std::int64_t{});
+    case Dtype::UInt64: return f(std::uint64_t{});
+    case Dtype::Float16: return f(Half{});
+    case Dtype::BFloat16: return f(BFloat16{});
+    case Dtype::Float32: return f(float{});
+    default: return f(double{});
   }
 }
+/// Numbers in memory of any dtype; tests use whole numbers that all of them hold.
+inline double get(Dtype d, const unsigned char* at) {
+  return of_element(d, [&](auto v) {
+    std::memcpy(&v, at, sizeof v);
+    return static_cast<double>(v);
+  });
+}
 inline void put(Dtype d, unsigned char* at, double value) {
-  const auto as = [&](auto v) { std::memcpy(at, &v, sizeof v); };
-  switch (d) {
-    case Dtype::Bool:
-    case Dtype::UInt8:
-      return as(static_cast<std::uint8_t>(value));
-    case Dtype::Int32:
-      return as(static_cast<std::int32_t>(value));
-    case Dtype::Int64:
-      return as(static_cast<std::int64_t>(value));
-    case Dtype::Float16:
-      return as(Half(value));
-    case Dtype::Float32:
-      return as(static_cast<float>(value));
-    default:
-      return as(value);
-  }
+  of_element(d, [&](auto zero) {
+    const auto v = static_cast<decltype(zero)>(value);
+    std::memcpy(at, &v, sizeof v);
+  });
 }
 
 using Memory = std::vector<unsigned char>;
@@ -98,7 +90,7 @@ struct Maker {
   GraphEdge leaf(const Dims& shape, Dtype d = float64, bool donated = false) {
     std::vector<double> values(static_cast<std::size_t>(graph::element_count(shape.span())));
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<double>((i * 7 + leaves.size() * 3) % 6) - (d == uint8 ? 0 : 2);
+      values[i] = static_cast<double>((i * 7 + leaves.size() * 3) % 6) - (info(d).kind == DtypeKind::UInt ? 0 : 2);
     g.leaves.push_back({0, graph::row_major_strides(shape.span()), true, donated});
     leaves.push_back(memory_of(d, values));
     return add(Op::Input, d, shape, {}, static_cast<std::uint32_t>(leaves.size() - 1));
