@@ -15,6 +15,8 @@
 
 #include <tarry/tarry.h>
 
+#include "tests/visit.h"
+
 namespace tarry::fuzz {
 
 using Extents = std::vector<std::int64_t>;
@@ -36,25 +38,7 @@ struct Tensor {
   template <class T> [[nodiscard]] std::span<const T> as() const { return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)}; }
 };
 
-/// Calls f(T{}) with the C++ type of a dtype that operations are implemented for.
-template <class F>
-decltype(auto) visit(Dtype dtype, F&& f) {
-  switch (dtype) {
-    case Dtype::Bool: return f(bool{});
-    case Dtype::Int8: return f(std::int8_t{});
-    case Dtype::Int16: return f(std::int16_t{});
-    case Dtype::Int32: return f(std::int32_t{});
-    case Dtype::Int64: return f(std::int64_t{});
-    case Dtype::UInt8: return f(std::uint8_t{});
-    case Dtype::UInt16: return f(std::uint16_t{});
-    case Dtype::UInt32: return f(std::uint32_t{});
-    case Dtype::UInt64: return f(std::uint64_t{});
-    case Dtype::Float16: return f(Half{});
-    case Dtype::BFloat16: return f(BFloat16{});
-    case Dtype::Float32: return f(float{});
-    default: return f(double{});
-  }
-}
+using test::visit;
 inline constexpr Dtype kDtypes[] = {bool_,  int8,   int16,   int32,    int64,   uint8,  uint16,
                                     uint32, uint64, float16, bfloat16, float32, float64};
 

@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "tests/test.h"
+#include "tests/visit.h"
 
 namespace tarry::test {
 
@@ -20,35 +21,16 @@ using graph::NodeId;
 using graph::Op;
 using graph::OpClass;
 
-/// What f returns for an element of the dtype's C++ type.
-template <typename F>
-auto of_element(Dtype d, F f) {
-  switch (d) {
-    case Dtype::Bool: return f(std::uint8_t{});
-    case Dtype::Int8: return f(std::int8_t{});
-    case Dtype::UInt8: return f(std::uint8_t{});
-    case Dtype::Int16: return f(std::int16_t{});
-    case Dtype::UInt16: return f(std::uint16_t{});
-    case Dtype::Int32: return f(std::int32_t{});
-    case Dtype::UInt32: return f(std::uint32_t{});
-    case Dtype::Int64: return f(std::int64_t{});
-    case Dtype::UInt64: return f(std::uint64_t{});
-    case Dtype::Float16: return f(Half{});
-    case Dtype::BFloat16: return f(BFloat16{});
-    case Dtype::Float32: return f(float{});
-    default: return f(double{});
-  }
-}
 /// Numbers in memory of any dtype; tests use whole numbers that all of them hold.
 inline double get(Dtype d, const unsigned char* at) {
-  return of_element(d, [&](auto v) {
+  return visit(d == bool_ ? uint8 : d, [&](auto v) {
     std::memcpy(&v, at, sizeof v);
     return static_cast<double>(v);
   });
 }
 inline void put(Dtype d, unsigned char* at, double value) {
-  of_element(d, [&](auto zero) {
-    const auto v = static_cast<decltype(zero)>(value);
+  visit(d == bool_ ? uint8 : d, [&](auto zero) {
+    const auto v = static_cast<decltype(zero)>(d == bool_ ? value != 0 : value);
     std::memcpy(at, &v, sizeof v);
   });
 }

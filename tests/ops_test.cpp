@@ -12,11 +12,13 @@
 #include "tests/devices.h"
 #include "tests/ops_reference.h"
 #include "tests/test.h"
+#include "tests/visit.h"
 
 using namespace tarry;
 using graph::Op;
 using graph::OpClass;
 using test::Cell;
+using test::visit;
 
 namespace {
 
@@ -105,25 +107,6 @@ Dtype gives(Op op, Dtype d) {
 }
 
 // ---- Cells in and out of arrays. ----
-
-template <class F>
-auto visit(Dtype d, F f) {
-  switch (d) {
-    case Dtype::Int8: return f(std::int8_t{});
-    case Dtype::Int16: return f(std::int16_t{});
-    case Dtype::Int32: return f(std::int32_t{});
-    case Dtype::Int64: return f(std::int64_t{});
-    case Dtype::UInt8: return f(std::uint8_t{});
-    case Dtype::UInt16: return f(std::uint16_t{});
-    case Dtype::UInt32: return f(std::uint32_t{});
-    case Dtype::UInt64: return f(std::uint64_t{});
-    case Dtype::Float16: return f(Half{});
-    case Dtype::BFloat16: return f(BFloat16{});
-    case Dtype::Float32: return f(float{});
-    case Dtype::Float64: return f(double{});
-    default: return f(bool{});
-  }
-}
 
 template <class T>
 T value_of(Cell c) {
