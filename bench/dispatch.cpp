@@ -1,15 +1,23 @@
 // What a repeated evaluate costs besides its kernels: small10 (10 operations on 1,024 elements) and heat_small (10 steps of
-// the heat equation on 256 x 256, recorded as one graph), back to back, recording included.
+// the heat equation on 256 x 256, recorded as one graph), back to back, recording included. Beside them what the host's core
+// is worth: its clock, and on a GPU one launch of a kernel that does nothing.
 #include <tarry/tarry.h>
 
 #include <CLI/CLI.hpp>
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "runtime/backend.h"
+#include "runtime/nvrtc.h"
 
 namespace ta = tarry;
 
@@ -57,6 +65,38 @@ double period(int calls, const std::function<void()>& call) {
     best = std::min(best, took.count() / calls);
   }
   return best;
+}
+
+/// Cycles per nanosecond of this core, from a chain of multiplications of three cycles each: what it takes on every x86-64
+/// core of the last ten years. 0 elsewhere.
+double gigahertz() {
+#if defined(__x86_64__)
+  constexpr int kLinks = 1'000'000;
+  std::uint64_t x = 3;
+  const double us = period(8, [&x] {
+    for (int i = 0; i < kLinks; ++i) __asm__ volatile("imulq %0, %0" : "+r"(x));
+  });
+  return 3.0 * kLinks / (1000 * us);
+#else
+  return 0;
+#endif
+}
+
+/// Microseconds of a launch of an empty kernel, back to back: what the driver takes of every evaluate.
+double empty_launch(int calls) {
+  ta::runtime::Backend& b = ta::runtime::backend(ta::cuda());
+  ta::cache::KernelRequest request;
+  request.entry = "nothing";
+  const auto image = std::make_shared<const std::string>(
+      ta::runtime::nvrtc_compile("extern \"C\" __global__ void nothing(unsigned long long) {}", b.target(), ta::graph::Mode::Strict).bytes);
+  const auto executable = b.load(request, {image, "bench", ""});
+  ta::codegen::KernelSource source;
+  source.entry = request.entry;
+  source.threads = 256;
+  const std::vector<std::uint64_t> words{0};
+  ta::codegen::Geometry one;
+  one.outer_tiles = 1;
+  return period(calls, [&] { b.launch({executable.get(), &source, words, one}); });
 }
 
 struct Workload {
@@ -117,11 +157,19 @@ int main(int argc, char** argv) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& device : devices) {
     const ta::Scope placed(device == "cpu" ? ta::cpu : ta::cuda());
+    const int core = sched_getcpu();
+    const double clock = gigahertz(), launch = device == "cpu" ? 0 : empty_launch(calls);
+    if (!json) {
+      std::printf("core %d of about %.2f GHz", core, clock);
+      if (launch > 0) std::printf("; an empty kernel %.3f us", launch);
+      std::printf("\n");
+    }
     const ta::Array x = ramp({1024}), y = ramp({1024}), u = ramp({256, 256});
     const Workload workloads[] = {{"small10", [&] { return small10(x, y); }, 4, 3}, {"heat_small", [&] { return heat(u); }, 12, 0}};
     for (const Workload& w : workloads) {
       if (!only.empty() && only != w.name) continue;
       all.push_back(measure(w, device, std::string(w.name) == "small10" ? calls : calls / 10 + 1, json));
+      all.back().update({{"core", core}, {"gigahertz", clock}, {"empty_launch_us", launch}});
     }
   }
   if (json) std::printf("%s\n", all.dump(2).c_str());

@@ -61,6 +61,12 @@ constexpr std::int64_t kColumnStates = 16384;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// What a tree block of one result reads; a kernel that reads nothing counts as one of float32.
+std::int64_t block_bytes(const KernelIr& ir) {
+  const auto loaded = static_cast<std::int64_t>(point_bytes(ir));
+  return kTreeBlock * (loaded > 0 ? loaded : 4);
+}
+
 void cut(Geometry& g, std::int64_t blocks, std::int64_t chunk_blocks) {
   g.chunk_blocks = chunk_blocks;
   g.chunks = std::max<std::int64_t>(1, divide_up(blocks, chunk_blocks));
@@ -72,10 +78,9 @@ void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   const std::int64_t folded_at_once = std::int64_t{kThreads} * fold_width(ir);
   constexpr std::int64_t kShort = 256 * 1024;  // bytes
   const std::int64_t usual = ir.rank == 0 ? kShort : 2 * kShort;
-  const auto loaded = static_cast<std::int64_t>(point_bytes(ir)), block_bytes = kTreeBlock * (loaded > 0 ? loaded : 4);
   cut(g, blocks, smallest);
   auto too_many = [&] {
-    const std::int64_t all = g.outer_tiles * g.chunks, bytes = g.chunk_blocks * block_bytes;
+    const std::int64_t all = g.outer_tiles * g.chunks, bytes = g.chunk_blocks * block_bytes(ir);
     return g.chunks > folded_at_once || (bytes < kShort && all > kFill) || (bytes < usual && all > 2 * kFill);
   };
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
@@ -88,9 +93,8 @@ void cut_columns(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   const cuda::OuterTile tile = outer_tile(ir);
   const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1), columns = tile.columns();
   const std::int64_t states = tile.narrow() && !has_moments(ir) ? kColumnStates * 3 / 2 : kColumnStates;
-  const auto loaded = static_cast<std::int64_t>(point_bytes(ir)), block_bytes = kTreeBlock * columns * (loaded > 0 ? loaded : 4);
   const auto too_many = [&] {
-    const std::int64_t fill = tile.narrow() && g.chunk_blocks * block_bytes >= kLong ? states / 8 : kFill;
+    const std::int64_t fill = tile.narrow() && g.chunk_blocks * columns * block_bytes(ir) >= kLong ? states / 8 : kFill;
     return g.outer_tiles * g.chunks > fill || g.chunks > std::max(kColumnChunks, std::min(fill, states / columns));
   };
   cut(g, blocks, tile.narrow() ? tile.step_blocks : 1);

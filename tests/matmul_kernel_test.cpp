@@ -162,6 +162,24 @@ TEST_CASE("matmul kernel: its errors are those of float32, at every shape", "[ma
   }
 }
 
+// Small enough to run under a sanitizer of GPU code too.
+TEST_CASE("matmul kernel: the shortest sums that have it, in both tiles", "[matmul][cuda]") {
+  TARRY_REQUIRE_CUDA();
+  for (const auto& [s, threads] : {std::pair(MatmulShape{1, 1, 1408, 300, 1536}, 256), {{1, 1, 704, 604, 1536}, 128}}) {
+    INFO("(" << s.m << ", " << s.k << ") (" << s.k << ", " << s.n << ")");
+    REQUIRE(ta::codegen::has_matmul_kernel(s, ta::test::target("sm_90")));
+    CHECK(ta::codegen::render_matmul(s, ta::test::target("sm_90")).threads == threads);
+    Product p(s, -1, 1);
+    p.compute();
+    const Errors e = errors_of(p);
+    CHECK(e.kernel <= 1.5 * e.serial);
+    CHECK(e.largest <= 0x1p-20);
+    const std::vector<float> first = p.c;
+    p.compute();
+    CHECK(std::memcmp(first.data(), p.c.data(), first.size() * sizeof(float)) == 0);
+  }
+}
+
 TEST_CASE("matmul kernel: infinities, NaN and the largest numbers are those of float32", "[matmul][cuda]") {
   TARRY_REQUIRE_CUDA();
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(),
