@@ -67,18 +67,26 @@ double period(int calls, const std::function<void()>& call) {
   return best;
 }
 
-/// Cycles per nanosecond of this core, from a chain of multiplications of three cycles each: what it takes on every x86-64
-/// core of the last ten years. 0 elsewhere.
-double gigahertz() {
+struct Core {
+  double gigahertz = 0;      ///< from a chain of multiplications, three cycles each on every x86-64 core of the last ten years
+  double adds_per_cycle = 0; ///< of eight chains: fewer where another thread runs on the same core
+};
+Core measure_core() {
 #if defined(__x86_64__)
   constexpr int kLinks = 1'000'000;
   std::uint64_t x = 3;
-  const double us = period(8, [&x] {
+  const double chain = period(8, [&x] {
     for (int i = 0; i < kLinks; ++i) __asm__ volatile("imulq %0, %0" : "+r"(x));
   });
-  return 3.0 * kLinks / (1000 * us);
+  const double chains = period(8, [] {
+    std::uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+    for (int i = 0; i < kLinks; ++i)
+      __asm__ volatile("addq $3, %0\n addq $3, %1\n addq $3, %2\n addq $3, %3\n addq $3, %4\n addq $3, %5\n addq $3, %6\n addq $3, %7"
+                       : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h));
+  });
+  return {3.0 * kLinks / (1000 * chain), 8.0 / 3.0 * chain / chains};
 #else
-  return 0;
+  return {};
 #endif
 }
 
@@ -158,9 +166,10 @@ int main(int argc, char** argv) {
   for (const std::string& device : devices) {
     const ta::Scope placed(device == "cpu" ? ta::cpu : ta::cuda());
     const int core = sched_getcpu();
-    const double clock = gigahertz(), launch = device == "cpu" ? 0 : empty_launch(calls);
+    const Core speed = measure_core();
+    const double launch = device == "cpu" ? 0 : empty_launch(calls);
     if (!json) {
-      std::printf("core %d of about %.2f GHz", core, clock);
+      std::printf("core %d of about %.2f GHz, %.1f additions a cycle", core, speed.gigahertz, speed.adds_per_cycle);
       if (launch > 0) std::printf("; an empty kernel %.3f us", launch);
       std::printf("\n");
     }
@@ -169,7 +178,7 @@ int main(int argc, char** argv) {
     for (const Workload& w : workloads) {
       if (!only.empty() && only != w.name) continue;
       all.push_back(measure(w, device, std::string(w.name) == "small10" ? calls : calls / 10 + 1, json));
-      all.back().update({{"core", core}, {"gigahertz", clock}, {"empty_launch_us", launch}});
+      all.back().update({{"core", core}, {"gigahertz", speed.gigahertz}, {"adds_per_cycle", speed.adds_per_cycle}, {"empty_launch_us", launch}});
     }
   }
   if (json) std::printf("%s\n", all.dump(2).c_str());
