@@ -14,7 +14,7 @@ using graph::Group;
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr int kSerialExtent = 32;     // R is left to right up to here
 constexpr int kPartRowExtent = 512;   // a part of a warp per row up to here
-constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, a block per piece of a row beyond
+constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, or a block; a block per piece of a row beyond
 constexpr int kHeldRowExtent = 16384;  // in registers of a block up to here
 constexpr int kFewestLines = 4;       // of a scan that go side by side on a CPU
 constexpr int kShortScan = 2048;      // rows of a scan go side by side up to here
@@ -136,7 +136,7 @@ class Scheduler {
     else
       ir_.schedule = serial ? Schedule::ReduceSerial : outer_is_best() ? Schedule::ReduceOuter : Schedule::ReduceInner;
     if (!target_.is_cuda()) return;
-    const bool held = args_.reduced <= kPartRowExtent || (args_.reduced > kWarpRowExtent && args_.reduced <= kHeldRowExtent);
+    const bool held = args_.reduced <= kPartRowExtent || (args_.reduced <= kHeldRowExtent && (args_.reduced > kWarpRowExtent || block_is_best()));
     if (ir_.schedule == Schedule::ReduceInner && held && ir_.loops.empty()) ir_.schedule = Schedule::RowInner;
     if (serial) ir_.rows_class = serial_class(args_.reduced, ir_.exact_rows());
     if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
@@ -149,6 +149,25 @@ class Scheduler {
       choose_outer_vector();
       choose_columns();
     }
+  }
+
+  /// Whether a thread block does better with a row that a warp could have, as it loads all of it at once. Rows of few bytes leave
+  /// its threads too little to wait for; and where an element costs much, the end of a row is dearer to it than to a warp.
+  [[nodiscard]] bool block_is_best() const {
+    constexpr std::int64_t kLeastBytes = 4000, kUnit = 4 * kTreeBlock;
+    std::int64_t bytes = 0;
+    std::size_t narrowest = sizeof(double);
+    for (const Access& a : ir_.accesses) {
+      if (a.store || a.outer_only || a.buffer == kNone || a.reduced == StrideClass::Zero) continue;
+      const std::size_t size = itemsize(ir_.buffers[a.buffer]);
+      bytes += static_cast<std::int64_t>(size);
+      narrowest = std::min(narrowest, size);
+    }
+    const auto any = [this](const auto& is) { return std::any_of(ir_.reductions.begin(), ir_.reductions.end(), is); };
+    const bool narrow = narrowest < sizeof(float), moments = any([](const Reduction& r) { return graph::output_count(r.op) == 2; });
+    if (args_.reduced * bytes < kLeastBytes || narrowest == 1 || (narrow && moments)) return false;
+    const bool costly = narrow ? any([](const Reduction& r) { return graph::is_arg_reduce(r.op); }) : moments && narrowest < sizeof(double);
+    return !costly || args_.reduced % kUnit == 0;
   }
 
   /// A thread per row where rows are short, or lie side by side and are many; a warp per row of medium length.

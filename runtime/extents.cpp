@@ -227,9 +227,11 @@ constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an
 /// One extent of every class that kernels for `target` distinguish, where the others are as recorded.
 std::vector<std::int64_t> representatives(const graph::Target& target, bool reduced) {
   constexpr std::int64_t kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 22;
+  constexpr std::int64_t kFewBytes = 640;  // more than a part of a warp has, and for most operands fewer than a block is best for
   std::vector<std::int64_t> tops{kSerial};
   for (std::int64_t row = kBlock; row <= kLarge; row *= 2)
     tops.push_back(row);  // beyond rows: what fusion gains changes
+  if (reduced) tops.push_back(kFewBytes);
   if (reduced && target.max_cluster > 1)
     for (int blocks = codegen::kRowBlocks; blocks < codegen::kRowBlocks * target.max_cluster;)
       tops.push_back(std::int64_t{kBlock} * (blocks = codegen::row_class(std::int64_t{kBlock} * blocks + 1)));
@@ -278,12 +280,13 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       const auto other = std::ranges::find_if(values, [s = symbol](const auto& v) { return v.first != s; });
       if (other == values.end()) continue;
       // The same class in the largest plans, where a launch costs nothing beside the bytes, and with wide indices; of rows
-      // that no cluster holds in the smallest too, of few columns in tall ones.
+      // that no cluster holds in the smallest too, of few columns in tall ones. Of both, where both are reduced, the fewest.
       const std::int64_t below = (kWide - 1) / extent / 32 * 32;
-      for (std::int64_t more : {std::int64_t{2}, below, below + 32}) {
-        const bool longest = target.max_cluster > 1 && extent > std::int64_t{128} * codegen::kClusterBlocks;
+      const bool longest = target.max_cluster > 1 && extent > std::int64_t{128} * codegen::kClusterBlocks;
+      const bool fewest = target.is_cuda() && extent <= kFewColumns && symbols.reduced(symbol) && symbols.reduced(other->first);
+      for (std::int64_t more : {std::int64_t{2}, std::int64_t{3}, std::int64_t{4}, below, below + 32}) {
         other->second = more;
-        if (more > 2 || (more == 2 && longest)) visit_with(values);
+        if (more > 4 || (more == 2 && longest) || (more > 1 && fewest)) visit_with(values);
       }
       if (!target.is_cuda() || symbols.reduced(symbol) || extent > kFewColumns) continue;
       other->second = kTall;

@@ -109,6 +109,23 @@ TEST_CASE("extents: those that must be equal stay equal, and a flip stays whole"
   });
 }
 
+TEST_CASE("extents: sums of few elements find their kernels, whatever axes they lie on", "[extents]") {
+  const ta::Scope on_cpu(ta::cpu);
+  const char* const name = GENERATE("sm_80", "sm_90", "x86-64-v3");
+  const auto graph = [](std::int64_t n, std::int64_t m) {
+    const ta::Array y = ta::sum(leaf({n, m}) * 2.f);
+    return ta::test::snapshot_of({&y}).graph;
+  };
+  const Graph recorded = graph(24, 48);
+  std::set<std::string> warmed = kernels(recorded, target(name));
+  ta::runtime::for_other_extents(recorded, target(name), [&](const Graph& other) { warmed.merge(kernels(other, target(name))); });
+  for (std::int64_t n = 2; n <= 16; ++n)
+    for (std::int64_t m = 2; m <= 16; ++m) {
+      INFO(n << " x " << m << " for " << name);
+      for (const std::string& text : kernels(graph(n, m), target(name))) CHECK(warmed.contains(text));
+    }
+}
+
 TEST_CASE("extents: a program at any other extents finds its kernels", "[extents]") {
   const ta::Scope on_cpu(ta::cpu);
   const char* const name = GENERATE("sm_80", "sm_90", "x86-64-v3", "x86-64-v4");

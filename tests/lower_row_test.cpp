@@ -59,6 +59,34 @@ TEST_CASE("lower: rows of up to 32 are serial, one longer is not; along any axis
   }
 }
 
+TEST_CASE("lower: a reduced row of 4 KB belongs to a thread block of a GPU, unless its end costs more than that gains", "[codegen][lower]") {
+  const auto schedule_of = [](Op op, Dtype dtype, std::int64_t n) {
+    Maker m;
+    const GraphEdge y = m.reduce(op, m.leaf({5, n}, dtype), 1);
+    return codegen::lower(m.g, one_group(m.g, {5, n}, 1), 0, {y}, target("sm_90")).ir.schedule;
+  };
+  const auto held = [&](Op op, Dtype dtype, std::int64_t n) {
+    INFO(name(dtype) << " " << n);
+    const Schedule s = schedule_of(op, dtype, n);
+    CHECK((s == Schedule::RowInner || s == Schedule::ReduceInner));
+    return s == Schedule::RowInner;
+  };
+  for (const auto& [dtype, least] : {std::pair(float32, 1000), {float16, 2000}, {float64, 513}}) {
+    CHECK(held(Op::Sum, dtype, least));
+    CHECK(held(Op::Sum, dtype, 4096));
+    CHECK(held(Op::Sum, dtype, 512));  // by a part of a warp
+    if (dtype != float64) CHECK_FALSE(held(Op::Sum, dtype, least - 1));
+  }
+  CHECK(held(Op::ArgMax, float32, 3001));
+  CHECK(held(Op::ArgMax, float16, 2048));
+  CHECK_FALSE(held(Op::ArgMax, float16, 2047));
+  CHECK(held(Op::Moments, float32, 1536));
+  CHECK_FALSE(held(Op::Moments, float32, 1535));
+  CHECK(held(Op::Moments, float64, 1535));
+  CHECK_FALSE(held(Op::Moments, float16, 4096));
+  CHECK_FALSE(held(Op::Max, uint8, 4096));
+}
+
 TEST_CASE("lower: a store waits for nothing but its value", "[codegen][lower]") {
   Row r({5, 100}, 1);
   const GraphEdge beside = r.m.map(Op::Negative, {r.m.leaf({5})});
