@@ -7,10 +7,6 @@
 namespace tarry::codegen {
 namespace cuda {
 
-bool has_moments(const KernelIr& ir) {
-  return std::any_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
-}
-
 OuterTile outer_tile(const KernelIr& ir) {
   // Of 48 KB that every target grants a thread block: what passes between warps, and the pending nodes of the columns.
   constexpr std::size_t kLanesBytes = 32 * 1024, kPendingBytes = 14 * 1024;
@@ -30,22 +26,13 @@ OuterTile outer_tile(const KernelIr& ir) {
     tile.width = std::min(32, ir.rows_class / tile.items);
   }
   // Moments take long to combine: twice as many blocks are between barriers.
-  const int blocks = (tile.items == 1 ? 64 : 32) * (has_moments(ir) ? 2 : 1);
+  const int blocks = (tile.items == 1 ? 64 : 32) * (ir.has_moments() ? 2 : 1);
   tile.step_blocks = tile.narrow() ? std::min(blocks / tile.width, kThreads / tile.column_class()) : kMostBlocks;
   const int least = tile.narrow() ? tile.warp_blocks() : 1;
   while (tile.step_blocks > least && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
   TARRY_ASSERT(lanes_bytes() <= kLanesBytes && tile.columns() <= kThreads);
   tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / (static_cast<std::size_t>(tile.columns()) * state)));
   return tile;
-}
-
-bool streams(const Access& a) { return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero; }
-
-std::size_t point_bytes(const KernelIr& ir) {
-  std::size_t bytes = 0;
-  for (const Access& a : ir.accesses)
-    if (streams(a)) bytes += itemsize(ir.buffers[a.buffer]) * static_cast<std::size_t>(a.loop == kNone ? 1 : std::max(1, ir.steps_of(a.loop)));
-  return bytes;
 }
 
 int fold_width(const KernelIr& ir) {
@@ -62,8 +49,8 @@ constexpr std::int64_t kColumnStates = 16384;
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// What a tree block of one result reads; a kernel that reads nothing counts as one of float32.
-std::int64_t block_bytes(const KernelIr& ir) {
-  const auto loaded = static_cast<std::int64_t>(point_bytes(ir));
+std::int64_t tree_block_bytes(const KernelIr& ir) {
+  const auto loaded = static_cast<std::int64_t>(ir.point_bytes());
   return kTreeBlock * (loaded > 0 ? loaded : 4);
 }
 
@@ -77,10 +64,10 @@ void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   const std::int64_t smallest = std::int64_t{kWarps} * 2 * items(ir), largest = smallest * kInnerSteps;
   const std::int64_t folded_at_once = std::int64_t{kThreads} * fold_width(ir);
   constexpr std::int64_t kShort = 256 * 1024;  // bytes
-  const std::int64_t usual = ir.rank == 0 ? kShort : 2 * kShort;
+  const std::int64_t usual = ir.rank == 0 ? kShort : 2 * kShort, block_bytes = tree_block_bytes(ir);
   cut(g, blocks, smallest);
   auto too_many = [&] {
-    const std::int64_t all = g.outer_tiles * g.chunks, bytes = g.chunk_blocks * block_bytes(ir);
+    const std::int64_t all = g.outer_tiles * g.chunks, bytes = g.chunk_blocks * block_bytes;
     return g.chunks > folded_at_once || (bytes < kShort && all > kFill) || (bytes < usual && all > 2 * kFill);
   };
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
@@ -91,10 +78,10 @@ void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
 void cut_columns(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   constexpr std::int64_t kFew = 64, kLeast = 8, kLong = 128 * 1024;  // bytes
   const cuda::OuterTile tile = outer_tile(ir);
-  const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1), columns = tile.columns();
-  const std::int64_t states = tile.narrow() && !has_moments(ir) ? kColumnStates * 3 / 2 : kColumnStates;
+  const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1), columns = tile.columns(), block_bytes = columns * tree_block_bytes(ir);
+  const std::int64_t states = tile.narrow() && !ir.has_moments() ? kColumnStates * 3 / 2 : kColumnStates;
   const auto too_many = [&] {
-    const std::int64_t fill = tile.narrow() && g.chunk_blocks * columns * block_bytes(ir) >= kLong ? states / 8 : kFill;
+    const std::int64_t fill = tile.narrow() && g.chunk_blocks * block_bytes >= kLong ? states / 8 : kFill;
     return g.outer_tiles * g.chunks > fill || g.chunks > std::max(kColumnChunks, std::min(fill, states / columns));
   };
   cut(g, blocks, tile.narrow() ? tile.step_blocks : 1);

@@ -383,6 +383,17 @@ void verify_tiles(const KernelIr& ir) {
 
 }  // namespace
 
+bool KernelIr::has_moments() const {
+  return std::any_of(reductions.begin(), reductions.end(), [](const Reduction& r) { return graph::output_count(r.op) == 2; });
+}
+
+std::size_t KernelIr::point_bytes() const {
+  std::size_t bytes = 0;
+  for (const Access& a : accesses)
+    if (streams(a)) bytes += itemsize(buffers[a.buffer]) * static_cast<std::size_t>(a.loop == kNone ? 1 : std::max(1, steps_of(a.loop)));
+  return bytes;
+}
+
 bool KernelIr::has_narrow_lanes() const {
   if ((schedule != Schedule::ReduceInner && schedule != Schedule::ReduceOuter) || reductions.empty()) return false;
   return std::all_of(reductions.begin(), reductions.end(), [&](const Reduction& r) {

@@ -144,6 +144,9 @@ struct Reduction {
   std::uint32_t weight = kNone;         ///< MomentsMerge: scalar parameter (int64): elements per input
 };
 
+/// Whether an access loads along the reduced axis.
+inline bool streams(const Access& a) { return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero; }
+
 /// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or arithmetic
 /// that wraps.
 inline bool in_any_order(const Reduction& r) {
@@ -255,6 +258,9 @@ struct KernelIr {
   [[nodiscard]] bool has_narrow_lanes() const;
   /// The dtype in which a lane counts.
   [[nodiscard]] Dtype lane_dtype(std::size_t reduction) const;
+  [[nodiscard]] bool has_moments() const;  ///< whether a reduction's state is a mean and a sum of squares
+  /// Bytes that a point loads along the reduced axis, at all steps of short loops.
+  [[nodiscard]] std::size_t point_bytes() const;
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
   [[nodiscard]] int exact_rows() const;  ///< the Serial schedules on a GPU: rows of up to so many elements have a class for each length
 

@@ -155,18 +155,14 @@ class Scheduler {
   /// its threads too little to wait for; and where an element costs much, the end of a row is dearer to it than to a warp.
   [[nodiscard]] bool block_is_best() const {
     constexpr std::int64_t kLeastBytes = 4000, kUnit = 4 * kTreeBlock;
-    std::int64_t bytes = 0;
+    if (args_.reduced * static_cast<std::int64_t>(ir_.point_bytes()) < kLeastBytes) return false;
     std::size_t narrowest = sizeof(double);
-    for (const Access& a : ir_.accesses) {
-      if (a.store || a.outer_only || a.buffer == kNone || a.reduced == StrideClass::Zero) continue;
-      const std::size_t size = itemsize(ir_.buffers[a.buffer]);
-      bytes += static_cast<std::int64_t>(size);
-      narrowest = std::min(narrowest, size);
-    }
-    const auto any = [this](const auto& is) { return std::any_of(ir_.reductions.begin(), ir_.reductions.end(), is); };
-    const bool narrow = narrowest < sizeof(float), moments = any([](const Reduction& r) { return graph::output_count(r.op) == 2; });
-    if (args_.reduced * bytes < kLeastBytes || narrowest == 1 || (narrow && moments)) return false;
-    const bool costly = narrow ? any([](const Reduction& r) { return graph::is_arg_reduce(r.op); }) : moments && narrowest < sizeof(double);
+    for (const Access& a : ir_.accesses)
+      if (streams(a)) narrowest = std::min(narrowest, itemsize(ir_.buffers[a.buffer]));
+    const bool narrow = narrowest < sizeof(float), moments = ir_.has_moments();
+    if (narrowest == 1 || (narrow && moments)) return false;
+    const bool places = std::any_of(ir_.reductions.begin(), ir_.reductions.end(), [](const Reduction& r) { return graph::is_arg_reduce(r.op); });
+    const bool costly = narrow ? places : moments && narrowest < sizeof(double);
     return !costly || args_.reduced % kUnit == 0;
   }
 

@@ -51,16 +51,9 @@ struct OuterTile {
   [[nodiscard]] int column_class() const { return codegen::column_class(columns()); }
   [[nodiscard]] int warp_blocks() const { return std::max(1, 32 / column_class()); }  ///< tree blocks of which a warp has a column each
 };
-/// Whether a state is a mean and a sum of squares.
-bool has_moments(const KernelIr& ir);
 OuterTile outer_tile(const KernelIr& ir);
 /// Tiles that a thread of a Planes kernel computes.
 int planes_tiles(const KernelIr& ir);
-
-/// Whether an access loads along the reduced axis.
-bool streams(const Access& a);
-/// Bytes that a point loads so, at all steps of short loops.
-std::size_t point_bytes(const KernelIr& ir);
 
 /// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
 int fold_width(const KernelIr& ir);

@@ -459,10 +459,10 @@ std::vector<std::pair<std::string, std::string>> outer_choices(const KernelIr& i
 
 /// Numbers and pieces that the skeletons leave open.
 std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, const Stage& stage) {
-  const std::size_t loaded = point_bytes(ir) * static_cast<std::size_t>(items(ir));
+  const std::size_t loaded = ir.point_bytes() * static_cast<std::size_t>(items(ir));
   const bool inner = ir.schedule == Schedule::ReduceInner;
   const std::vector<StateField> fields = state_fields(ir);
-  const bool moments = has_moments(ir);
+  const bool moments = ir.has_moments();
   const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 && std::all_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
   const bool slim = fields.size() == 1 && (ir.has_narrow_lanes() || itemsize(fields[0].dtype) <= 4);
   std::vector<std::pair<std::string, std::string>> all;

@@ -221,6 +221,7 @@ std::optional<Graph> with_extents(const Graph& g, const Symbols& symbols, const 
   return out;
 }
 
+constexpr std::int64_t kFewElements = 64;  // of one of two reduced axes
 constexpr std::int64_t kFewColumns = 64, kTall = std::int64_t{1} << 17;  // a GPU has a kernel for as many, of as many rows
 constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an index has 64 bits
 
@@ -283,10 +284,14 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       // that no cluster holds in the smallest too, of few columns in tall ones. Of both, where both are reduced, the fewest.
       const std::int64_t below = (kWide - 1) / extent / 32 * 32;
       const bool longest = target.max_cluster > 1 && extent > std::int64_t{128} * codegen::kClusterBlocks;
-      const bool fewest = target.is_cuda() && extent <= kFewColumns && symbols.reduced(symbol) && symbols.reduced(other->first);
-      for (std::int64_t more : {std::int64_t{2}, std::int64_t{3}, std::int64_t{4}, below, below + 32}) {
+      const bool fewest = target.is_cuda() && extent <= kFewElements && symbols.reduced(symbol) && symbols.reduced(other->first);
+      std::vector<std::int64_t> others{below + 32};
+      if (below > 0) others.push_back(below);
+      if (longest || fewest) others.push_back(2);
+      if (fewest) others.insert(others.end(), {3, 4});
+      for (const std::int64_t more : others) {
         other->second = more;
-        if (more > 4 || (more == 2 && longest) || (more > 1 && fewest)) visit_with(values);
+        visit_with(values);
       }
       if (!target.is_cuda() || symbols.reduced(symbol) || extent > kFewColumns) continue;
       other->second = kTall;
