@@ -44,7 +44,7 @@ int line_of(const std::string& text, std::size_t at) {
 
 void add_sites(const fs::path& path, std::vector<Site>& sites) {
   const std::string text = ta::support::read_file(path).value();
-  const std::string file = fs::relative(path, TARRY_SOURCE_DIR).string();
+  const std::string file = fs::relative(path, tarry::test::source_directory()).string();
   constexpr std::string_view kThrow = "TARRY_THROW(";
   for (std::size_t at = text.find(kThrow); at != std::string::npos; at = text.find(kThrow, at + 1)) {
     if (text.substr(0, at).ends_with("#define ")) continue;
@@ -55,7 +55,7 @@ void add_sites(const fs::path& path, std::vector<Site>& sites) {
 std::vector<Site> sites_in_sources() {
   std::vector<Site> sites;
   for (const char* folder : {"support", "graph", "codegen", "cache", "runtime", "include"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(TARRY_SOURCE_DIR) / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(tarry::test::source_directory()) / folder)) {
       if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h") add_sites(entry.path(), sites);
     }
   }

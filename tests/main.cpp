@@ -45,6 +45,8 @@ std::uint64_t environment(const char* name, std::uint64_t fallback) {
   return value ? std::strtoull(value->c_str(), nullptr, 10) : fallback;
 }
 
+std::string source_directory() { return TARRY_SOURCE_DIR; }
+
 void note_skip(const std::string& reason) {
   const std::lock_guard lock(skips().mutex);
   skips().tests_of_reason[reason].insert(Catch::getResultCapture().getCurrentTestName());

@@ -100,7 +100,7 @@ void check_golden(const std::string& name, const KernelIr& ir) {
   const KernelSource source = codegen::render_cuda(ir, target());
   std::string text = source.kernel;
   for (std::size_t at; (at = text.find(source.entry)) != std::string::npos;) text.replace(at, source.entry.size(), "ENTRY");
-  const std::string path = std::string(TARRY_SOURCE_DIR) + "/tests/golden/" + name + ".cu";
+  const std::string path = source_directory() + "/tests/golden/" + name + ".cu";
   if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
   INFO("set TARRY_UPDATE_GOLDEN=1 to write " << path);
   CHECK(text == read_text(path));

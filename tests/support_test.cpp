@@ -149,7 +149,7 @@ TEST_CASE("env: a switch outside the table is a bug", "[support][env]") {
 }
 
 TEST_CASE("env: docs/switches.md lists exactly the switches of the table", "[support][env][docs]") {
-  const auto page = read_file(fs::path(TARRY_SOURCE_DIR) / "docs" / "switches.md");
+  const auto page = read_file(fs::path(tarry::test::source_directory()) / "docs" / "switches.md");
   REQUIRE(page.has_value());
   std::vector<std::string> rows, expected;
   std::istringstream lines(*page);

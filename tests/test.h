@@ -11,6 +11,9 @@ namespace tarry::test {
 /// A number from the environment.
 std::uint64_t environment(const char* name, std::uint64_t fallback);
 
+/// The folder of the sources that the tests were built from.
+std::string source_directory();
+
 /// Notes that the running test could not run here; main prints the notes after the results.
 void note_skip(const std::string& reason);
 

@@ -18,6 +18,7 @@
 #include "tests/cpu_kernel.h"
 #include "tests/cuda_emulation.h"
 #include "tests/graph_maker.h"
+#include "tests/test.h"
 
 namespace tarry::test {
 
@@ -192,7 +193,7 @@ inline void check_golden(const std::string& name, const Maker& m, const char* ta
   text += source.kernel;
   codegen::replace_all(text, source.entry, "ENTRY");
   for (const codegen::SharedText& s : shared) codegen::replace_all(text, s.name, s.name.substr(0, s.name.rfind('_')));
-  const std::string path = std::string(TARRY_SOURCE_DIR) + "/tests/golden/" + name + (target(target_name).is_cuda() ? ".cu" : ".c");
+  const std::string path = source_directory() + "/tests/golden/" + name + (target(target_name).is_cuda() ? ".cu" : ".c");
   if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
   std::ifstream in(path);
   std::ostringstream expected;
