@@ -1,21 +1,20 @@
-// The example of the README: scripts/check_docs.py compares the two.
+// The example of the README: scripts/check_docs.py compares the two, and scripts/check_readme.py what it prints.
 #include <tarry/tarry.h>
 
 #include <iostream>
-#include <numeric>
 #include <vector>
 
 namespace ta = tarry;
 
 int main() {
-  std::vector<float> values(1'000'000);
-  std::iota(values.begin(), values.end(), 1.0F);
-  const ta::Array x = ta::asarray(values);
+  std::vector<float> seconds(1'000'000);
+  for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] = static_cast<float>(i) * 1e-5F;
+  const ta::Array t = ta::asarray(seconds);
 
-  const ta::Array y = ta::sqrt(x * x + 1.0F) - x;  // nothing is computed yet
-  const ta::Array total = ta::sum(y), spread = ta::std(y);
+  const ta::Array y = ta::exp(-t) * ta::sin(t);  // nothing is computed yet
+  const ta::Array area = ta::sum(y) * 1e-5F, spread = ta::std(y);
 
-  std::cout << ta::plan(total, spread);                    // kernels, bytes and compilations, predicted
-  const ta::Report report = ta::evaluate(total, spread);   // one kernel: reads x once, writes two numbers
-  std::cout << report << "sum " << total.item<float>() << ", std " << spread.item<float>() << '\n';
+  std::cout << ta::plan(area, spread);                   // kernels, bytes and compilations, predicted
+  const ta::Report report = ta::evaluate(area, spread);  // one kernel: reads t once, writes two numbers
+  std::cout << report << "area " << area.item<float>() << ", std " << spread.item<float>() << '\n';
 }

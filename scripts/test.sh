@@ -16,7 +16,7 @@ case "${1:-}" in
 esac
 jobs=${TARRY_JOBS:-$(nproc)}
 
-scripts/install_dependencies.sh
+scripts/install_dependencies.sh test
 echo "configure: preset $preset"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

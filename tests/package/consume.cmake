@@ -1,4 +1,4 @@
-# Builds and runs one consumer project: -DKIND=installed|subdirectory -DLIBRARY=STATIC|SHARED.
+# Builds and runs one consumer project: -DKIND=installed|subdirectory -DLIBRARY=STATIC|SHARED -DWERROR=ON|OFF.
 # An installed library of the kind that BUILD already holds is installed from there; the other kind is built in WORK.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -18,13 +18,13 @@ if(KIND STREQUAL installed)
   else()
     # Same flags as the project's own build, so that a compiler cache can answer.
     run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/library ${common} -DBUILD_SHARED_LIBS=${want_shared}
-      -DTARRY_BUILD_TESTS=OFF -DTARRY_BUILD_EXAMPLES=OFF -DTARRY_BUILD_TOOLS=OFF)
+      -DTARRY_BUILD_TESTS=OFF -DTARRY_BUILD_EXAMPLES=OFF -DTARRY_BUILD_TOOLS=OFF -DTARRY_WERROR=${WERROR})
     run(${CMAKE_COMMAND} --build ${WORK}/library)
     run(${CMAKE_COMMAND} --install ${WORK}/library --prefix ${prefix})
   endif()
   set(where -DCMAKE_PREFIX_PATH=${prefix})
 else()
-  set(where -DTARRY_SOURCE=${SOURCE} -DTARRY_WERROR=ON)
+  set(where -DTARRY_SOURCE=${SOURCE} -DTARRY_WERROR=${WERROR})
 endif()
 
 file(REMOVE_RECURSE ${WORK}/consumer/CMakeCache.txt)
