@@ -162,7 +162,7 @@ CWriter::Loop CWriter::piece_of(const Loop& l, const Runs& runs, std::size_t n) 
   loop.runs = false;
   loop.is_long = !runs.calls.empty();
   for (const Value v : runs.draws) loop.drawn.insert(v);
-  loop.operand = [=, this, i = l.i, operand = l.operand, calls = runs.calls, draws = runs.draws, arrays = runs.arrays](Value v) {
+  loop.operand = [=, i = l.i, operand = l.operand, calls = runs.calls, draws = runs.draws, arrays = runs.arrays](Value v) {
     const bool is_own = std::find(loop.values.begin(), loop.values.end(), v) != loop.values.end();
     if (draws.contains(v)) return is_own ? value_name(v) : fmt::format("drawn{}[{} - here]", v, i);
     if (calls.contains(v) || (arrays.contains(v) && !is_own)) return fmt::format("{}[{} - here]", array_of(v), i);

@@ -27,7 +27,7 @@ std::vector<std::int64_t> integers(const Array& x) { return x.to_vector<std::int
 struct Matrix {
   using value_type = float;
   struct Accessor {
-    const float& access(const float* data, std::size_t i) const { return data[i]; }
+    const float& access(const float* first, std::size_t i) const { return first[i]; }
   };
   const float* data;
   std::array<std::int64_t, 2> extents, strides;
@@ -188,7 +188,7 @@ TEST_CASE("array: evaluate keeps values and marks arrays as evaluated", "[array]
 }
 
 TEST_CASE("array: prints as NumPy does", "[array]") {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const float quiet = std::numeric_limits<float>::quiet_NaN(), infinite = std::numeric_limits<float>::infinity();
   const struct {
     Array x;
     const char* expected;
@@ -196,7 +196,7 @@ TEST_CASE("array: prints as NumPy does", "[array]") {
       {array({1.0F, 2.5F, -3.25F}), "[ 1.    2.5  -3.25]"},
       {array({0.1F, 0.2F}), "[0.1 0.2]"},
       {array({1.0, 1.0 / 3}), "[1.         0.33333333]"},
-      {array({nan, 1.0F, -inf}), "[ nan   1. -inf]"},
+      {array({quiet, 1.0F, -infinite}), "[ nan   1. -inf]"},
       {array({1e10, 1.5}), "[1.0e+10 1.5e+00]"},
       {array({0.00001, 0.0}), "[1.e-05 0.e+00]"},
       {array({1, -20, 300}), "[  1 -20 300]"},
