@@ -36,6 +36,8 @@ endfunction()
 function(tarry_program_options target)
   tarry_target_options(${target})
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${TARRY_SANITIZE}>:-O0>)
+  # clang counts names of a namespace that a local variable hides, such as tarry::nan; g++ counts locals and members.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 endfunction()
 
 function(tarry_target_options target)
