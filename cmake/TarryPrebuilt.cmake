@@ -22,6 +22,10 @@ if(prebuilt_levels)
   set(rows)
   set(files)
   set(number 0)
+  set(launcher)
+  if(TARRY_CCACHE)
+    set(launcher ${TARRY_CCACHE})
+  endif()
   foreach(level IN LISTS prebuilt_levels)
     set(unit ${directory}/${level}.c)
     set(index ${directory}/${level}.index)
@@ -29,7 +33,7 @@ if(prebuilt_levels)
     add_custom_command(OUTPUT ${unit} ${index} ${directory}/${level}.flags
       COMMAND write_prebuilt ${level} ${unit} ${index} ${directory}/${level}.flags DEPENDS write_prebuilt VERBATIM)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_C_COMPILER} @${directory}/${level}.flags -O2 -fvisibility=hidden -ffunction-sections -fno-asynchronous-unwind-tables -c -o ${object} ${unit}
+      COMMAND ${launcher} ${CMAKE_C_COMPILER} @${directory}/${level}.flags -O2 -fvisibility=hidden -ffunction-sections -fno-asynchronous-unwind-tables -c -o ${object} ${unit}
       DEPENDS ${unit} ${directory}/${level}.flags VERBATIM)
     list(APPEND files ${index} ${object})
     string(APPEND rows "    {\"${level}\"")

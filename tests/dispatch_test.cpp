@@ -238,7 +238,7 @@ TEST_CASE("dispatch: whichever call of a graph fails, the kernels are launched",
     FakeGpu gpu;
     ta::runtime::cuda::DriverApi& api = gpu.driver().api;
     const std::string name = broken;
-    constexpr auto kRefused = ta::test::FakeDriver::Result::InvalidValue;
+    static constexpr auto kRefused = ta::test::FakeDriver::Result::InvalidValue;
     if (name == "graph_create") api.graph_create = [](auto...) { return kRefused; };
     if (name == "graph_add_kernel_node") api.graph_add_kernel_node = [](auto...) { return kRefused; };
     if (name == "graph_instantiate") api.graph_instantiate = [](auto...) { return kRefused; };

@@ -113,9 +113,9 @@ bool compare(Function f, T a, T b) {
     case Function::LessEqual: return a <= b;
     case Function::Greater: return a > b;
     case Function::GreaterEqual: return a >= b;
-    case Function::LogicalAnd: return a && b;
+    case Function::LogicalAnd: return a != T{} && b != T{};
     case Function::LogicalXor: return a != b;
-    default: return a || b;
+    default: return a != T{} || b != T{};
   }
 }
 bool compares(Function f) { return f >= Function::Equal && f <= Function::LogicalXor; }

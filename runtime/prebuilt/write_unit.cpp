@@ -18,6 +18,7 @@
 #include "runtime/compiled_plan.h"
 #include "runtime/engine.h"
 #include "runtime/preparation.h"
+#include "support/file.h"
 
 namespace tarry::runtime {
 namespace {
@@ -139,7 +140,9 @@ void add_all(Sources& all) {
   }
 }
 
+/// A file that holds the text already keeps its time, so that what is built from it is not built again.
 void write(const char* file, const std::string& text) {
+  if (support::read_file(file) == text) return;
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.close();
