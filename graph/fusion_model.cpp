@@ -300,19 +300,24 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
       }
     } else if (any && (c == OpClass::Map || c == OpClass::Update)) {
       const std::uint32_t r = request(m, home_of(m));
-      requests_[r].early = requests_[r].spread = f_.space(m) == point_ && !ambiguous_;
+      demand_everywhere(r, m);
     } else if (any && c != OpClass::Iota && c != OpClass::Scalar) {  // a copy
       const std::uint32_t v = want_for(m, 0, home_of(m));
       if (v == kResult && f_.space(m) == point_ && !ambiguous_) return fail(Reason::WholeReduction);
       if (v < kLoad) {
         reduced_.push_back(v | kCopy);
-        requests_[v].early |= f_.space(m) == point_ && !ambiguous_;
-        requests_[v].spread |= f_.space(m) == point_ && !ambiguous_;
+        demand_everywhere(v, m);
       }
     }
     if (out_.reason != Reason::Fused) return false;
   }
   return true;
+}
+
+/// A request that `output` is made of, where that is stored at every point; another output may be one of the outer space.
+void KernelModel::demand_everywhere(std::uint32_t request, NodeId output) {
+  if (f_.space(output) != point_ || ambiguous_) return;
+  requests_[request].early = requests_[request].spread = true;
 }
 
 /// All of what a library call takes.

@@ -154,6 +154,7 @@ class KernelModel {
   Step make_step(NodeId reader, int input, std::uint32_t place);
   /// What a step finds: a request or one of the constants.
   std::uint32_t want(const Step& s);
+  void demand_everywhere(std::uint32_t request, NodeId output);
   void load_operands(NodeId id);
   void reduce(NodeId id);
   std::uint32_t want_for(NodeId member, int input, std::uint32_t place);

@@ -21,6 +21,8 @@ class RandomGraph {
     for (int i = 0, n = pick(fewest, most); i < n; ++i) pool_.push_back(draw());
     m.g.roots.push_back(pool_.back());
     for (int i = pick(0, 2); i > 0; --i) m.g.roots.push_back(any());
+    for (int i = pick(-1, 2); i > 0; --i) m.g.roots.push_back(apart());
+    if (pick(0, 2) == 0) beside_rows();
     graph::verify(m.g);
   }
 
@@ -32,7 +34,7 @@ class RandomGraph {
 
   /// Every value of the pool has the shape `shape_`, so that all of them meet.
   GraphEdge draw() {
-    switch (pick(0, 9)) {
+    switch (pick(0, 11)) {
       case 0:
       case 1:
         return update(true);
@@ -47,6 +49,10 @@ class RandomGraph {
         return row();
       case 7:
         return m.map(Op::Where, {m.map(Op::Less, {any(), any()}, bool_), any(), any()}, float64);
+      case 8:
+        return spread();
+      case 9:
+        return of_nothing();
       default:
         return m.map(pick(0, 1) ? Op::Maximum : Op::Subtract, {any(), any()});
     }
@@ -87,18 +93,65 @@ class RandomGraph {
     return m.reshape(turned, shape_);
   }
 
-  GraphEdge row() {
-    const int axis = pick(0, shape_.size() - 1);
+  GraphEdge reduced(int axis) {
     static constexpr Op kOps[] = {Op::Sum, Op::Max, Op::Min, Op::ArgMax, Op::ArgMin};
     const Op op = kOps[pick(0, 4)];
-    GraphEdge r = m.reduce(op, any(), axis);
-    if (graph::is_arg_reduce(op)) r = m.map(Op::Cast, {r}, float64);
-    return m.map(Op::Subtract, {m.keep(r, axis), any()});
+    const GraphEdge r = m.reduce(op, any(), axis);
+    return graph::is_arg_reduce(op) ? m.map(Op::Cast, {r}, float64) : r;
+  }
+
+  GraphEdge row() {
+    const int axis = pick(0, shape_.size() - 1);
+    return m.map(Op::Subtract, {m.keep(reduced(axis), axis), any()});
+  }
+
+  /// What a reduction gives, at every point that it is of: a view of it, or of what follows it.
+  GraphEdge spread() {
+    const int axis = pick(0, shape_.size() - 1);
+    GraphEdge r = reduced(axis);
+    if (pick(0, 1)) r = m.map(Op::Negative, {r});
+    if (pick(0, 1)) results_.push_back(r);
+    return m.broadcast(m.keep(r, axis), shape_);
+  }
+
+  /// A root beside rows: of a reduction's own shape, where one thread may go over what it is of again, or of a larger shape than
+  /// the pool's.
+  GraphEdge apart() {
+    const int axis = pick(0, shape_.size() - 1);
+    const GraphEdge r = !results_.empty() && pick(0, 1) ? results_[static_cast<std::size_t>(pick(0, static_cast<int>(results_.size()) - 1))] : reduced(axis);
+    if (pick(0, 1)) return m.map(Op::Add, {r, m.leaf(Dims::filled(std::max(m.shape(r).size(), 1), 1))});
+    Dims larger = m.shape(r);
+    larger.insert(0, pick(2, 5));
+    return m.map(Op::Negative, {m.broadcast(r, larger)});
+  }
+
+  /// One result at every point that it is of and in a larger shape, and another one of the same points apart, in any order.
+  void beside_rows() {
+    const int axis = pick(0, shape_.size() - 1);
+    const GraphEdge x = any(), follows = m.map(Op::Negative, {m.reduce(Op::Sum, x, axis)});
+    Dims larger = m.shape(follows);
+    larger.insert(0, 3);
+    const GraphEdge results[] = {m.broadcast(m.keep(follows, axis), shape_), m.map(Op::Negative, {m.broadcast(follows, larger)}),
+                                 m.map(Op::Add, {m.reduce(pick(0, 1) ? Op::Max : Op::Sum, pick(0, 1) ? x : any(), axis), m.leaf({1})})};
+    const int first = pick(0, 2);
+    for (int i = 0; i < 3; ++i) m.g.roots.push_back(results[(first + i) % 3]);
+  }
+
+  /// A sum or a product of no elements.
+  GraphEdge of_nothing() {
+    Dims none = shape_;
+    const int axis = pick(0, shape_.size());
+    none.insert(axis, 0);
+    GraphEdge x = m.leaf(none);
+    if (pick(0, 1)) x = m.map(Op::Subtract, {x, m.keep(any(), axis)});
+    if (pick(0, 1)) x = m.reshape(m.map(Op::Negative, {x}), none);
+    return m.reduce(pick(0, 1) ? Op::Sum : Op::Prod, x, axis);
   }
 
   std::mt19937 random_;
   Dims shape_;
   std::vector<GraphEdge> pool_;
+  std::vector<GraphEdge> results_;  // of reductions, each in its own shape
 };
 
 }  // namespace tarry::test
