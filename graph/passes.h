@@ -14,6 +14,8 @@
 
 namespace tarry::graph {
 
+/// Arrays of no elements become views of a number: nothing that comes later reads or computes one.
+Graph empty_arrays(const Graph& g);
 /// Ops on scalars alone become scalar sources, computed once when the plan runs, by the same functions as the kernels.
 /// Only exact ops (ulp 0), so that CPU and GPU agree.
 Graph fold(const Graph& g);
@@ -45,7 +47,7 @@ struct Pass {
 };
 /// In running order: fold makes scalars that simplify knows, simplify makes equal nodes that cse joins, dce cleans up.
 inline constexpr Pass kPasses[] = {
-    {"fold", fold}, {"simplify", simplify}, {"cse", cse}, {"reshape", canonical_reshapes, true}, {"dce", dce}};
+    {"empty", empty_arrays, true}, {"fold", fold}, {"simplify", simplify}, {"cse", cse}, {"reshape", canonical_reshapes, true}, {"dce", dce}};
 
 struct PassTrace {
   std::string name;

@@ -92,7 +92,7 @@ TEST_CASE("partition: after any moves, kept or taken back, it knows what the mod
   Seen seen;
   int kept = 0, undone = 0, groups = 0;
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
-    const graph::Graph g = graph::dce(test::RandomGraph(seed, 8, 40).m.g);
+    const graph::Graph g = graph::dce(graph::empty_arrays(test::RandomGraph(seed, 8, 40).m.g));
     INFO("seed " << seed);
     test::Search s(g, target(seed % 2 == 0 ? "sm_90" : "x86-64-v3"));
     Partition p = s.fresh();

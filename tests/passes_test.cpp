@@ -68,6 +68,20 @@ TEST_CASE("simplify: identities that keep every bit disappear", "[graph][passes]
   }
 }
 
+TEST_CASE("empty: what is made of arrays without elements reads none of them", "[graph][passes]") {
+  const ta::Array x = ta::borrow(static_cast<const float*>(nullptr), {3, 0}), y = ta::asarray(std::vector<float>{1, 2, 3}, {3, 1});
+  const std::string none = "%0 = scalar f32 ()\n%1 = view f32 (3, 0) %0 []\n";
+  for (const char* disabled : {"", "fold", "simplify", "cse", "empty"}) {
+    CAPTURE(disabled);
+    const std::string sum = optimised(ta::sum(ta::reshape(x * 2, {0, 3}), 0) + 1, disabled);
+    CHECK(sum.find("input") == std::string::npos);
+    CHECK(sum.find("sum f32 (3,) %") != std::string::npos);
+    CHECK(optimised(ta::sum(x, 1, {.keepdims = true}) - x * y, disabled) == none + "roots %1\n");
+  }
+  CHECK(optimised(ta::sum(x * y, 1)) == none + "%2 = sum f32 (3,) %1 axis 1\nroots %2\n");
+  CHECK(optimised(y + 0.0f).find("input f32 (3, 1)") != std::string::npos);
+}
+
 TEST_CASE("fold: scalars meet before the kernel, but only by exact ops", "[graph][passes]") {
   const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
   CHECK(optimised(x * (ta::full({}, 2.0f) + ta::full({}, 3.0f))) ==
@@ -135,8 +149,8 @@ TEST_CASE("passes: the harness times, counts and shows every pass", "[graph][pas
   std::vector<std::string> seen;
   (void)ta::graph::run_passes(ta::test::snapshot_of({&z}).graph, {}, &trace,
                               [&](std::string_view name, const auto&) { seen.emplace_back(name); });
-  CHECK(seen == std::vector<std::string>{"fold", "simplify", "cse", "reshape", "dce"});
-  REQUIRE(trace.size() == 5);
+  CHECK(seen == std::vector<std::string>{"empty", "fold", "simplify", "cse", "reshape", "dce"});
+  REQUIRE(trace.size() == 6);
   CHECK(trace.back().nodes_after == 3);
   CHECK(trace.front().nodes_before == 6);
 }

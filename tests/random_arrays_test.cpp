@@ -32,7 +32,7 @@ class Drawn {
     if (pick(0, 2) == 0) m.g.roots.push_back(reduced(any()));
     for (GraphEdge& r : m.g.roots)
       if (const Op op = m.g.nodes[r.node].op; op == Op::Input || op == Op::View) r = m.map(Op::Cast, {r}, m.dtype(r) == float32 ? float64 : float32);
-    m.g = graph::dce(m.g);
+    m.g = graph::dce(graph::empty_arrays(m.g));
     graph::verify(m.g);
   }
 
@@ -98,7 +98,8 @@ class Drawn {
 
   /// Every value of the pool has the shape `shape_`, so that all of them meet.
   GraphEdge draw() {
-    switch (pick(0, 9)) {
+    switch (pick(0, 10)) {
+      case 10: return of_nothing();
       case 0: return cast(any(), dtype());
       case 1: return reversed(any());
       case 2:
@@ -135,6 +136,17 @@ class Drawn {
     const int rank = shape_.size();
     const GraphEdge zero = m.broadcast(m.leaf(Dims::filled(rank, 1), m.dtype(x)), shape_);
     return m.update(m.map(Op::Subtract, {zero, zero}), slice(m, x, start, extents), Dims::filled(rank, 0));
+  }
+
+  /// A sum or a product of no elements.
+  GraphEdge of_nothing() {
+    Dims none = shape_;
+    const int axis = pick(0, shape_.size());
+    none.insert(axis, 0);
+    const Dtype d = computed(dtype());
+    GraphEdge x = cast(m.leaf(none, d), d);
+    if (chance(50)) x = m.map(Op::Subtract, {x, cast(m.keep(any(), axis), d)}, d);
+    return m.reduce(chance(50) ? Op::Sum : Op::Prod, cast(x, graph::accumulator(Op::Sum, d)), axis);
   }
 
   /// A reduction along an axis, or along two of them.
