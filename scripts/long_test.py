@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The tests that take hours: 100,000 random graphs, every hidden test (sweeps over whole types, annealing), all mutants.
 
-The graphs are dealt out in chunks to one process per core; all of them share one kernel cache. The result (commit, seed,
+The graphs are dealt out in chunks to one process per core; all of them share one kernel cache. On a CPU each chunk takes the next
+of the levels that this one can run. The result (commit, seed,
 counts) goes to tests/long.json, which is committed, and the exit code is 1 if anything failed or is missing.
 
 usage: long_test.py [--graphs 100000] [--minutes M] [--seed 1] [--jobs 2] [--device cpu|cuda] [--only graphs,hidden,mutants]
@@ -33,15 +34,28 @@ def commit_of(root):
     return head + ("-changed" if changed else "") if head else "unknown"
 
 
-def run_chunk(executable, test, cache, seed, count):
+def cpu_levels():
+    """Values of TARRY_CPU for this CPU: one unless it is an x86-64, or where the caller has chosen one."""
+    if platform.machine() != "x86_64" or "TARRY_CPU" in os.environ:
+        return [os.environ.get("TARRY_CPU", "")]
+    flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), flags=re.M).group(1).split())
+    levels = ["x86-64-v2"]
+    for level, needed in (("x86-64-v3", {"avx2", "fma", "bmi1", "bmi2"}), ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})):
+        if not needed <= flags:
+            break
+        levels.append(level)
+    return levels
+
+
+def run_chunk(executable, test, cache, level, seed, count):
     """(graphs that ran, failures) of one process."""
-    environment = dict(os.environ, TARRY_FUZZ_GRAPHS=str(count), TARRY_FUZZ_SEED=str(seed), TARRY_CACHE_DIR=cache,
+    environment = dict(os.environ, TARRY_FUZZ_GRAPHS=str(count), TARRY_FUZZ_SEED=str(seed), TARRY_CACHE_DIR=cache, TARRY_CPU=level,
                        TARRY_NUM_THREADS=os.environ.get("TARRY_NUM_THREADS", "2"))
     done = subprocess.run([executable, test], env=environment, capture_output=True, text=True)
     progress = re.findall(r": (\d+) graphs, .* per second, (\d+) failures", done.stderr)
     ran, failures = (int(progress[-1][0]), int(progress[-1][1])) if progress else (0, 0)
     if done.returncode:
-        print(f"graphs from seed {seed}\n{(done.stdout + done.stderr)[-4000:]}", flush=True)
+        print(f"graphs from seed {seed} {level}\n{(done.stdout + done.stderr)[-4000:]}", flush=True)
         failures = max(failures, 1)  # a crash is one
     return ran, failures
 
@@ -49,15 +63,17 @@ def run_chunk(executable, test, cache, seed, count):
 def all_graphs(executable, options):
     start = time.monotonic()
     first = list(range(0, options.graphs, CHUNK))
+    levels = cpu_levels() if options.device == "cpu" else [os.environ.get("TARRY_CPU", "")]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, tempfile.TemporaryDirectory() as cache:
 
         def chunk(k):
             if options.minutes and time.monotonic() - start > 60 * options.minutes:
                 return 0, 0
-            return run_chunk(executable, TESTS[options.device], cache, options.seed + k, min(CHUNK, options.graphs - k))
+            level = levels[k // CHUNK % len(levels)]
+            return run_chunk(executable, TESTS[options.device], cache, level, options.seed + k, min(CHUNK, options.graphs - k))
 
         results = list(pool.map(chunk, first))
-    return {"device": options.device, "seed": options.seed, "graphs": sum(r[0] for r in results),
+    return {"device": options.device, "levels": levels, "seed": options.seed, "graphs": sum(r[0] for r in results),
             "failures": sum(r[1] for r in results), "seconds": round(time.monotonic() - start)}
 
 

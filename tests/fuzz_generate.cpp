@@ -11,6 +11,8 @@ namespace tarry::fuzz {
 Program Generator::run() {
   if (program_.seed % 12 == 5) return steps();
   if (program_.seed % 24 == 11) return both_ways();
+  if (program_.seed % 12 == 1) return beside_rows();
+  if (program_.seed % 12 == 7) return of_nothing();
   base_ = draw_shape(r_);
   const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
   for (std::int64_t i = 0; i < inputs; ++i) add_input();
@@ -370,13 +372,21 @@ bool Generator::add(Statement s) {
   return true;
 }
 
+bool Generator::add_output(Statement s) {
+  if (!add(std::move(s))) return false;
+  kept_.resize(types_.size());
+  kept_.back() = true;
+  return true;
+}
+
 void Generator::choose_outputs() {
+  kept_.resize(types_.size());
   std::vector<bool> read(types_.size());
   for (const Statement& s : program_.statements)
     for (const Argument& a : s.arguments)
       if (a.value >= 0) read[static_cast<std::size_t>(a.value)] = true;
   for (std::size_t v = program_.inputs.size(); v < types_.size(); ++v)
-    if (!read[v] || r_.chance(12)) program_.outputs.push_back(static_cast<int>(v));
+    if (!read[v] || kept_[v] || r_.chance(12)) program_.outputs.push_back(static_cast<int>(v));
 }
 
 Program generate(std::uint64_t seed) { return Generator(seed).run(); }

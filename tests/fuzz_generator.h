@@ -19,6 +19,11 @@ class Generator {
   Program steps();
   /// Reductions of a matrix along each of its axes, whose extents are blocks of the tree and a little more.
   Program both_ways();
+  /// Reductions short enough to be gone over anywhere, what follows them in their own shape, and the same at every point of their
+  /// operand's shape and of larger ones.
+  Program beside_rows();
+  /// Arrays without elements beside others: what reductions make of nothing meets what has something.
+  Program of_nothing();
   Program finished();
   void add_input();
   /// What statements drawn one by one hardly ever come to.
@@ -70,11 +75,14 @@ class Generator {
   void add_statement();
   /// Whether the statement is valid; then it is part of the program.
   bool add(Statement s);
+  /// Whether the statement is valid; then it is an output too.
+  bool add_output(Statement s);
   /// Values that nothing reads, and some that are read.
   void choose_outputs();
   Random r_;
   Program program_;
   std::vector<Type> types_;
+  std::vector<bool> kept_;  // by value: an output whoever reads it
   Extents base_;
 };
 

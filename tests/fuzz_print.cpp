@@ -163,13 +163,13 @@ std::string random_text(const Statement& s) {
 std::string input_text(const Input& input, const std::vector<std::byte>& memory, std::size_t number) {
   const std::string m = "m" + std::to_string(number), v = "v" + std::to_string(number);
   const Placement at = place(input);
-  std::string s = std::string("  static const ") + cpp_type(input.type.dtype) + " " + m + "[] = {";
+  std::string s = std::string("  static const ") + cpp_type(input.type.dtype) + (at.size == 0 ? "* const " + m : " " + m + "[] = {");
   visit(input.type.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto* elements = reinterpret_cast<const T*>(memory.data());
     for (std::int64_t i = 0; i < at.size; ++i) s += (i == 0 ? "" : i % 12 == 0 ? ",\n    " : ", ") + element_text(elements[i]);
   });
-  s += "};\n  ta::Array " + v + " = ";
+  s += (at.size == 0 ? " = nullptr;\n  ta::Array " : "};\n  ta::Array ") + v + " = ";
   const std::string shape = shape_text(input.type.shape);
   if (input.layout == Layout::Copied) {
     return s + "ta::asarray(std::span<const " + cpp_type(input.type.dtype) + ">(" + m + ", " +

@@ -332,6 +332,7 @@ Placement place(const Input& input) {
     stride *= std::max<std::int64_t>(shape[d], 1);
     if (input.layout == Layout::Strided) stride += 3;  // a gap after every row
   }
+  if (count_of(shape) == 0) return p;
   p.size = stride;
   if (input.layout == Layout::Reversed) {
     for (std::size_t d = 0; d < rank; ++d) {

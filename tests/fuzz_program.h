@@ -170,7 +170,7 @@ Program shrink(Program p, const std::function<bool(const Program&)>& fails, int 
 struct Placement {
   std::int64_t offset = 0;
   Extents strides;
-  std::int64_t size = 1;  ///< elements of memory
+  std::int64_t size = 0;  ///< elements of memory; of none there is no address
 };
 Placement place(const Input& input);
 

@@ -8,6 +8,7 @@
 
 #include "support/env.h"
 #include "tests/oracle.h"
+#include "tests/x87.h"
 
 namespace tarry::fuzz {
 namespace {
@@ -176,6 +177,7 @@ std::vector<std::vector<Tensor>> run(std::span<const Program> programs, const Va
   if (variant.dropping) evaluate_dropping(programs, arrays);
   else if (variant.stepwise) evaluate_stepwise(programs, arrays);
   else evaluate_fused(programs, arrays);
+  if (!test::free_x87()) throw std::runtime_error(std::string("left the x87 stack in use, ") + variant.name);
   std::vector<std::vector<Tensor>> results;
   for (const Arrays& a : arrays) results.push_back(read(a.values));
   for (std::size_t p = 0; p < programs.size(); ++p)

@@ -100,6 +100,95 @@ Program Generator::both_ways() {
   return std::move(program_);
 }
 
+Program Generator::beside_rows() {
+  base_ = draw_shape(r_);
+  if (base_.empty()) base_.push_back(2);
+  base_[static_cast<std::size_t>(r_.below(std::ssize(base_)))] = r_.chance(75) ? r_.between(2, 32) : r_.between(33, 300);
+  while (count_of(base_) > kMaxElements / 4) *std::max_element(base_.begin(), base_.end()) = r_.between(2, 5);
+  add_input();
+  program_.inputs[0].type.shape = types_[0].shape = base_;
+  if (r_.chance(50)) add_input();
+  Input one{{draw_dtype(r_), {1}}, Layout::Copied, Content::Small, r_.bits()};  // what gives a result an axis again
+  types_.push_back(one.type);
+  program_.inputs.push_back(std::move(one));
+  const Argument number = last_value();
+  for (std::int64_t i = r_.between(2, 5); i > 0; --i) {
+    Statement s;
+    s.arguments = {Argument{static_cast<int>(r_.chance(70) ? 0 : r_.below(std::ssize(types_))), 0}};
+    if (r_.chance(30)) {
+      s.function = r_.pick({Function::Negative, Function::Square, Function::Abs});
+      if (r_.chance(50) ? add_output(s) : add(s)) s.arguments = {last_value()};
+    }
+    s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Min, Function::Max, Function::Any, Function::Std, Function::Var, Function::Mean});
+    if (r_.chance(60) && !type_of(s.arguments[0]).shape.empty()) s.axes = {r_.below(std::ssize(type_of(s.arguments[0]).shape))};
+    s.flag = r_.chance(40);
+    if (!add(s)) continue;
+    const Argument result = last_value();
+    Statement after;
+    if (r_.chance(60)) {
+      after.function = r_.pick({Function::Add, Function::Maximum, Function::Where});
+      after.arguments = {result, number};
+      if (after.function == Function::Where) after.arguments.insert(after.arguments.begin(), result);
+      if (r_.chance(80)) add_output(after);
+      else add(after);
+    }
+    if (!r_.chance(60)) continue;
+    Statement spread;
+    spread.function = Function::BroadcastTo;
+    spread.arguments = {r_.chance(70) ? result : last_value()};
+    spread.shape = base_;
+    if (r_.chance(50)) spread.shape.insert(spread.shape.begin(), r_.between(2, 17));
+    if (!add_output(spread) || spread.shape.size() == base_.size()) continue;
+    spread.function = Function::Slice;
+    spread.arguments = {last_value()};
+    spread.cuts = {Cut{r_.below(spread.shape.front()), {}, {}, true}};
+    add_output(spread);
+  }
+  for (std::int64_t i = r_.between(0, 3); i > 0; --i) add_statement();
+  if (program_.statements.empty()) add_statement();
+  choose_outputs();
+  return std::move(program_);
+}
+
+Program Generator::of_nothing() {
+  Extents full = draw_shape(r_);
+  if (full.empty()) full.push_back(3);
+  Extents none = full;
+  const std::int64_t axis = r_.below(std::ssize(none));
+  none[static_cast<std::size_t>(axis)] = 0;
+  for (std::int64_t i = r_.between(2, 4); i > 0; --i) {
+    base_ = r_.chance(i == 1 ? 100 : 60) ? none : full;
+    if (r_.chance(15)) base_ = {0, r_.between(0, 3)};
+    add_input();
+  }
+  if (r_.chance(50)) base_ = none;
+  for (std::int64_t i = r_.between(3, 12); i > 0; --i) {
+    Statement s;
+    const int kind = static_cast<int>(r_.below(10));
+    s.arguments = {{draw_value(), 0}};
+    if (kind < 3) {
+      s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Any, Function::All, Function::CountNonzero, Function::Mean, Function::Var, Function::Std});
+      const auto rank = std::ssize(type_of(s.arguments[0]).shape);
+      if (r_.chance(70) && rank > 0) s.axes = {r_.chance(70) ? std::min<std::int64_t>(axis, rank - 1) : r_.below(rank)};
+      s.flag = r_.chance(60);
+    } else if (kind < 6) {
+      s.function = r_.pick({Function::Add, Function::Subtract, Function::Multiply, Function::Less, Function::Maximum, Function::Where});
+      s.arguments.push_back({draw_value(), 0});
+      if (s.function == Function::Where) s.arguments = {{draw_bool(), 0}, {draw_value(), 0}, {draw_value(), 0}};
+    } else if (kind == 6 && count_of(type_of(s.arguments[0]).shape) == 0) {
+      s.function = Function::Reshape;
+      s.shape = r_.pick<Extents>({{0}, {0, 1}, {1, 0}, {3, 0}, {0, 5}, {2, 0, 4}, none});
+    } else {
+      add_statement();
+      continue;
+    }
+    add(std::move(s));
+  }
+  if (program_.statements.empty()) add_statement();
+  choose_outputs();
+  return std::move(program_);
+}
+
 Program Generator::finished() {
   if (program_.statements.empty()) add_statement();
   program_.outputs.push_back(static_cast<int>(types_.size()) - 1);

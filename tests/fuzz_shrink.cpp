@@ -88,7 +88,7 @@ class Shrinker {
     return changed;
   }
 
-  /// An output moves to an operand; a statement gives way to an equal-typed earlier value, or to an input.
+  /// An output moves to an operand; a statement gives way to an equal-typed earlier value, to an operand, or to an input.
   bool fewer_statements() {
     for (std::size_t i = best_.statements.size(); i-- > 0;) {
       const auto value = static_cast<int>(best_.inputs.size() + i);
@@ -109,6 +109,12 @@ class Shrinker {
         if (try_program(pruned(p))) return true;
       }
       if (is_output) continue;
+      for (const Argument& a : std::vector<Argument>(best_.statements[i].arguments)) {
+        if (a.value < 0) continue;
+        Program p = best_;
+        replace_uses(p, value, a.value);
+        if (try_program(pruned(p))) return true;
+      }
       Program p = with_input(best_, types[static_cast<std::size_t>(value)]);
       replace_uses(p, value + 1, static_cast<int>(p.inputs.size()) - 1);
       for (const Content content : {Content::Small, Content::Plain, Content::Special}) {
