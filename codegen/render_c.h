@@ -145,9 +145,10 @@ int point_cost(const KernelIr& ir);
 /// The stores of points that are dense where a work item is one outer index, and `elements` points along the reduced axis.
 DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_t elements);
 
-/// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks, so n is below
-/// 2^37. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must run on.
+/// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks of a chunk, or of the
+/// number of chunks. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must run on.
 inline constexpr int kReduceLevels = 36;
+inline constexpr std::int64_t kMostBlocks = std::int64_t{1} << (kReduceLevels - 6);  ///< of a chunk, and chunks
 KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_inner(const KernelIr& ir, const graph::Target& target);

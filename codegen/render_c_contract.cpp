@@ -530,7 +530,7 @@ Geometry geometry_c_contract(const KernelIr& ir, const graph::Target& target, co
     g.outer_tiles *= cover(args.extents[row + 1], run.columns);
     return g;
   }
-  TARRY_ASSERT(args.reduced > kLongestLoop && args.reduced < std::int64_t{1} << (kReduceLevels + 1));
+  TARRY_ASSERT(args.reduced > kLongestLoop);
   const std::int64_t blocks = cover(args.reduced, 128), longest = std::int64_t{1} << (ContractRun::kLevels - 1);
   g.chunk_blocks = run.columns / 128;
   while (g.chunk_blocks < longest && cover(blocks, g.chunk_blocks) > kMostChunks) g.chunk_blocks *= 2;

@@ -355,14 +355,13 @@ Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
   const std::int64_t tile = reduce_tile(ir);
   g.outer_tiles = tile_count(args, static_cast<int>(tile));
   if (g.outer_tiles == 0) return g;
-  TARRY_ASSERT(args.reduced < std::int64_t{1} << (kReduceLevels + 1));
   const std::int64_t inner = ir.rank == 0 ? 1 : args.extents.back();
   const std::int64_t blocks = std::max<std::int64_t>(1, args.reduced / 128 + (args.reduced % 128 != 0));
   g.chunk_blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(blocks)));
-  if (ir.schedule == Schedule::ReduceSerial || g.outer_tiles >= kEnoughTiles) return g;
+  if (ir.schedule == Schedule::ReduceSerial || (g.outer_tiles >= kEnoughTiles && blocks <= kMostBlocks)) return g;
   std::int64_t wanted = static_cast<std::int64_t>(
       std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, kChunkPoints / 128 / std::min(tile, inner)))));
-  while ((blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
+  while (wanted < kMostBlocks && (blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
   if (wanted >= blocks) return g;
   g.chunk_blocks = wanted;
   g.chunks = (blocks + wanted - 1) / wanted;

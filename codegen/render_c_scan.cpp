@@ -545,12 +545,11 @@ Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args) {
   const int tile = tile_of(ir);
   g.outer_tiles = tile_count(args, tile);
   if (g.outer_tiles == 0) return g;
-  TARRY_ASSERT(args.reduced < std::int64_t{1} << (kReduceLevels + 1));
   const std::int64_t blocks = std::max<std::int64_t>(1, args.reduced / kBlock + (args.reduced % kBlock != 0));
   g.chunk_blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(blocks)));
-  if (g.outer_tiles >= kEnoughTiles) return g;
+  if (g.outer_tiles >= kEnoughTiles && blocks <= kMostBlocks) return g;
   std::int64_t wanted = std::max<std::int64_t>(1, kChunkPoints / kBlock / tile);
-  while ((blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
+  while (wanted < kMostBlocks && (blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
   if (wanted >= blocks) return g;
   g.chunk_blocks = wanted;
   g.chunks = (blocks + wanted - 1) / wanted;
