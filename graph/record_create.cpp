@@ -77,7 +77,6 @@ Array arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step, 
 }
 
 Array arange_floats(double start, double stop, double step, Dtype dtype, Where where) {
-  const support::DefaultFloatingPoint state;
   const double steps = std::ceil((stop - start) / step);
   if (!(steps < 9.2e18)) TARRY_THROW(InvalidArgument, "arange", where, "the range has more than 2^63 - 1 elements");
   const Dims shape{steps > 0 ? static_cast<std::int64_t>(steps) : 0};
@@ -106,6 +105,7 @@ Array ones_like(const Array& x, std::optional<Dtype> dtype, std::source_location
 }
 
 Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype, std::source_location where) {
+  const support::DefaultFloatingPoint state;
   bool integers = true;
   for (const Scalar s : {start, stop, step}) {
     check_finite("arange", s, where);

@@ -166,6 +166,7 @@ Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype 
 }
 
 Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_location where) {
+  const support::DefaultFloatingPoint state;
   const graph::Argument probability = detail::argument(p, "bernoulli", where);
   Dtype dtype = float32;
   if (probability.edge) {

@@ -12,6 +12,7 @@
 #include "graph/record.h"
 #include "runtime/engine.h"
 #include "support/check.h"
+#include "support/floating_point.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -210,6 +211,7 @@ std::ostream& operator<<(std::ostream& out, const Array& x) {
   const graph::Node& n = *e.node();
   const std::shared_ptr<const void> data = runtime::host_data(e, n.where());
   const auto text = [&]() -> std::string {
+    const support::DefaultFloatingPoint state;
     switch (n.dtype) {
       case Dtype::Bool:
         return render<bool>(n.shape(), data.get());

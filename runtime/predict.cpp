@@ -14,6 +14,7 @@
 #include "runtime/preparation.h"
 #include "runtime/report.h"
 #include "support/check.h"
+#include "support/floating_point.h"
 
 namespace tarry::runtime {
 
@@ -94,6 +95,7 @@ Plan plan_for(graph::Snapshot& snapshot, std::string_view target_name, Where whe
 }  // namespace
 
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
+  const support::DefaultFloatingPoint state;
   graph::Snapshot snapshot = settled_snapshot(roots);
   if (!target_name.empty()) return plan_for(snapshot, target_name, where);
   const PlanSwitches switches = plan_switches();
