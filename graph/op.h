@@ -51,6 +51,8 @@ constexpr int output_count(Op op) { return op == Op::Moments || op == Op::Moment
 /// A Scan keeps the shape: element k of its axis is what the elements 0..k combine to.
 constexpr bool is_scan(Op op) { return info(op).op_class == OpClass::Scan; }
 
+constexpr bool is_comparison(Op op) { return op >= Op::Equal && op <= Op::GreaterEqual; }
+
 constexpr bool is_arg_reduce(Op op) { return op == Op::ArgMin || op == Op::ArgMax; }
 
 /// Numerics mode of a node (docs/numerics.md); part of its hash and of the kernel's key.

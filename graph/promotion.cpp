@@ -46,7 +46,7 @@ Dtype with_scalar(Dtype array, Scalar scalar) {
     case Scalar::Kind::Float:
       break;
   }
-  return array == bool_ || is_integral(array) ? float32 : array;
+  return is_floating(array) ? array : fractional(array);
 }
 
 Dtype complex_with(Dtype complex, Dtype other) {
@@ -86,7 +86,16 @@ namespace {
   return arrays.value_or(bool_);
 }
 
+/// Numbers among themselves keep their types.
+Dtype promote_numbers(std::span<const Argument> values) {
+  Dtype dtype = bool_;
+  for (const Argument& v : values) dtype = *promote(dtype, v.scalar.default_dtype());  // no uint64: see Scalar
+  return dtype;
+}
+
 }  // namespace
+
+Dtype fractional(Dtype dtype) { return itemsize(dtype) > 2 ? float64 : context().default_float; }
 
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where) {
   const Node* first = nullptr;
@@ -96,7 +105,8 @@ Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where 
     if (first == nullptr) first = v.edge.node();
     mixed = mixed || v.edge.node()->dtype != first->dtype;
   }
-  Dtype dtype = first == nullptr ? bool_ : mixed ? promote_arrays(op, values, where) : first->dtype;
+  if (first == nullptr) return promote_numbers(values);
+  Dtype dtype = mixed ? promote_arrays(op, values, where) : first->dtype;
   for (const Argument& v : values) {
     if (!v.edge) dtype = with_scalar(dtype, v.scalar);
   }

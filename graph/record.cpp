@@ -1,16 +1,11 @@
 // Recording of single nodes: promotion, broadcasting, placement and the checks of all three.
 #include "graph/record.h"
 
-#include <tarry/half.h>
 #include <tarry/scope.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
 
 #include "support/check.h"
-#include "support/floating_point.h"
 
 namespace tarry::graph {
 namespace {
@@ -55,7 +50,7 @@ Dtype compute_dtype(Op op, Dtype common, std::string_view called, Where where) {
                 std::string(rule == DtypeRule::Bits ? "takes integers and bool" : "takes integers") + ", not " +
                     quoted(common) + "; convert with astype first");
   }
-  return rule == DtypeRule::Float && is_integral(common) ? float32 : common;
+  return rule == DtypeRule::Float && is_integral(common) ? fractional(common) : common;
 }
 
 Dtype output_dtype(Op op, Dtype computed) { return info(op).rule == DtypeRule::Bool ? bool_ : computed; }
@@ -173,82 +168,6 @@ bool computes_in(Op op, Dtype dtype) {
   return !is_floating(dtype) && (rule == DtypeRule::Bits || (rule == DtypeRule::Integer && dtype != bool_));
 }
 
-template <class T>
-bool integer_cell(Scalar value, ScalarCell& cell) noexcept {
-  if (value.kind() == Scalar::Kind::Float) return false;
-  const bool unsigned_value = value.kind() == Scalar::Kind::UInt;
-  const bool fits = unsigned_value ? std::in_range<T>(value.as_uint()) : std::in_range<T>(value.as_int());
-  if (!fits) return false;
-  cell = ScalarCell::of(unsigned_value ? static_cast<T>(value.as_uint()) : static_cast<T>(value.as_int()));
-  return true;
-}
-
-/// float32 has this number, and no denormal: it converts alike in every floating-point state.
-bool converts_alike(double value) noexcept {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const std::uint64_t exponent = bits >> 52 & 0x7ff;
-  return (bits & 0x1fffffff) == 0 && exponent >= 1023 - 126 && exponent <= 1023 + 127;
-}
-
-template <class T>
-bool float_cell(Scalar value, ScalarCell& cell) noexcept {
-  if (value.kind() == Scalar::Kind::Float && converts_alike(value.as_float())) {
-    cell = ScalarCell::of(static_cast<T>(value.as_float()));
-    return true;
-  }
-  const support::DefaultFloatingPoint state;
-  T converted{};
-  switch (value.kind()) {  // each kind rounds once
-    case Scalar::Kind::Float:
-      converted = static_cast<T>(value.as_float());
-      break;
-    case Scalar::Kind::UInt:
-      converted = static_cast<T>(value.as_uint());
-      break;
-    default:
-      converted = static_cast<T>(value.as_int());
-      break;
-  }
-  cell = ScalarCell::of(converted);
-  return std::isfinite(converted) || !std::isfinite(value.to_double());
-}
-
-/// A number as a float64 that rounds to a 16-bit float as the number itself would: integers beyond 2^53 keep their
-/// lower bits as one sticky bit.
-double for_rounding(Scalar value) noexcept {
-  if (value.kind() == Scalar::Kind::Float) return value.as_float();
-  const bool negative = value.kind() != Scalar::Kind::UInt && value.as_int() < 0;
-  std::uint64_t magnitude = value.as_uint();
-  if (value.kind() != Scalar::Kind::UInt) magnitude = static_cast<std::uint64_t>(value.as_int());
-  if (negative) magnitude = 0 - magnitude;
-  if (magnitude >> 53 != 0) magnitude = (magnitude & ~std::uint64_t{0x7ff}) | ((magnitude & 0x7ff) != 0 ? 0x800 : 0);
-  const auto size = static_cast<double>(magnitude);  // exact
-  return negative ? -size : size;
-}
-
-template <class T>
-bool half_cell(Scalar value, ScalarCell& cell) noexcept {
-  const T converted(for_rounding(value));
-  cell = ScalarCell::of(converted.bits);
-  return std::isfinite(static_cast<float>(converted)) || !std::isfinite(value.to_double());
-}
-
-std::string text(Scalar value) {
-  switch (value.kind()) {
-    case Scalar::Kind::Bool:
-      return value.as_int() != 0 ? "true" : "false";
-    case Scalar::Kind::Int:
-      return std::to_string(value.as_int());
-    case Scalar::Kind::UInt:
-      return std::to_string(value.as_uint());
-    case Scalar::Kind::Float:
-      break;
-  }
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%g", value.as_float());
-  return digits;
-}
-
 }  // namespace
 
 Context& context() noexcept {
@@ -288,43 +207,6 @@ void check_available(std::string_view op, Dtype dtype, Where where) {
   TARRY_THROW(InvalidArgument, std::string(op), where,
               "dtype " + (number < kDtypeCount ? quoted(dtype) : std::to_string(number)) +
                   " is not available in this version; bool, integers and floats are");
-}
-
-bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
-  switch (dtype) {
-    case Dtype::Bool: {
-      ScalarCell number;
-      if (!integer_cell<std::int64_t>(value, number) || (number.as<std::uint64_t>() > 1)) return false;
-      cell = ScalarCell::of(static_cast<std::uint8_t>(number.as<std::int64_t>()));
-      return true;
-    }
-    case Dtype::Int8:
-      return integer_cell<std::int8_t>(value, cell);
-    case Dtype::Int16:
-      return integer_cell<std::int16_t>(value, cell);
-    case Dtype::Int32:
-      return integer_cell<std::int32_t>(value, cell);
-    case Dtype::Int64:
-      return integer_cell<std::int64_t>(value, cell);
-    case Dtype::UInt8:
-      return integer_cell<std::uint8_t>(value, cell);
-    case Dtype::UInt16:
-      return integer_cell<std::uint16_t>(value, cell);
-    case Dtype::UInt32:
-      return integer_cell<std::uint32_t>(value, cell);
-    case Dtype::UInt64:
-      return integer_cell<std::uint64_t>(value, cell);
-    case Dtype::Float16:
-      return half_cell<Half>(value, cell);
-    case Dtype::BFloat16:
-      return half_cell<BFloat16>(value, cell);
-    case Dtype::Float32:
-      return float_cell<float>(value, cell);
-    case Dtype::Float64:
-      return float_cell<double>(value, cell);
-    default:
-      return false;
-  }
 }
 
 int checked_axis(std::string_view op, std::int64_t axis, std::span<const std::int64_t> shape, Where where) {
@@ -432,6 +314,11 @@ Edge record_few(Op op, std::span<Argument, kCount> arguments, Where where, std::
 }  // namespace
 
 Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
+  if (is_comparison(op)) return record_comparison(op, std::move(arguments[0]), std::move(arguments[1]), where, called);
+  return record_promoted(op, arguments, where, called);
+}
+
+Edge record_promoted(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
   TARRY_ASSERT(info(op).op_class == OpClass::Map && arguments.size() == info(op).arity);
   static_assert(Node::kMaxInputs == 3);
   if (arguments.size() == 2) return record_few(op, arguments.first<2>(), where, called);
@@ -463,11 +350,20 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
   ScalarCell cell;
   if (!to_cell(value, dtype, cell)) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
-                "the number " + text(value) + " does not fit " + quoted(dtype));
+                "the number " + to_string(value) + " does not fit " + quoted(dtype) + "; a dtype that holds it is wanted (see astype)");
   }
+  return record_cell(cell, dtype, where, device);
+}
+
+Edge record_cell(const ScalarCell& cell, Dtype dtype, Where where, Device device) {
   Node* const n = begin_node(Op::Scalar, dtype, device, where);
   std::memcpy(n->dims, cell.bytes, sizeof cell.bytes);
   return pending::recorded(n);
+}
+
+Edge record_constant(const Edge& x, Scalar value, Dtype dtype, std::string_view op, Where where) {
+  const Node& n = *x.node();
+  return record_view(record_scalar(value, dtype, op, where), IndexMap{}, n.shape(), where, n.device);
 }
 
 Edge record_opaque(std::uint64_t value, Dtype dtype, Where where) {
@@ -572,7 +468,8 @@ void detail::throw_undefined(std::string_view op, Where where) {
 Scope::Scope() noexcept
     : numerics_(static_cast<Numerics>(graph::context().mode)),
       device_(graph::context().device),
-      budget_{graph::context().budget.nodes, graph::context().budget.bytes} {}
+      budget_{graph::context().budget.nodes, graph::context().budget.bytes},
+      default_float_(graph::context().default_float) {}
 
 Scope::Scope(Numerics numerics) noexcept : Scope() { graph::context().mode = static_cast<graph::Mode>(numerics); }
 
@@ -583,7 +480,16 @@ Scope::Scope(Budget budget) noexcept : Scope() {
   graph::pending::budget_changed();
 }
 
+Scope::Scope(Dtype default_float, std::source_location where) : Scope() {
+  if (default_float != float32 && default_float != float64) {
+    TARRY_THROW(InvalidArgument, "Scope", where,
+                "the default float is float32 or float64, not " + std::string(name(default_float)));
+  }
+  graph::context().default_float = default_float;
+}
+
 Scope::~Scope() {
+  graph::context().default_float = default_float_;
   graph::context().mode = static_cast<graph::Mode>(numerics_);
   graph::context().device = device_;
   graph::Budget& budget = graph::context().budget;

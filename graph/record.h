@@ -12,6 +12,7 @@
 
 #include "graph/attributes.h"
 #include "graph/node.h"
+#include "graph/numbers.h"
 #include "graph/pending.h"
 
 namespace tarry {
@@ -23,6 +24,7 @@ struct Context {
   Mode mode = Mode::Strict;
   Device device{};  ///< for new arrays
   Budget budget{};  ///< for what waits to be evaluated
+  Dtype default_float = float32;
 };
 Context& context() noexcept;
 
@@ -58,6 +60,9 @@ std::optional<Dtype> promote(Dtype a, Dtype b) noexcept;
 [[noreturn]] void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where);
 /// Promotion over all values of an op, whatever their order: arrays first, then the numbers beside them.
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where);
+/// The dtype that a bool or an integer dtype computes in where it is divided or meets a floating number: the default float
+/// for bool and up to 16 bits, else float64.
+Dtype fractional(Dtype dtype);
 /// An argument as an edge of `dtype`.
 Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where);
 /// An elementwise op; inserts the casts and scalars that bring all values to one dtype. `called` is the user's function
@@ -66,12 +71,19 @@ Edge record_map(Op op, std::span<const Argument> arguments, Where where, std::st
 /// The same, but the node takes over the references of the arguments.
 Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called = {});
 Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, std::string_view called = {});
+/// The same for values of any dtypes, promoted; comparisons are not exact then.
+Edge record_promoted(Op op, std::span<Argument> arguments, Where where, std::string_view called = {});
+/// A comparison, exact whatever the operands' dtypes hold.
+Edge record_comparison(Op op, Argument a, Argument b, Where where, std::string_view called = {});
 /// An op of the rule Draw, on inputs that have its dtypes and broadcast to the first.
 Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where);
 /// x itself where it has that dtype.
 Edge record_cast(Edge x, Dtype dtype, Where where);
 /// A 0-d node on `device`. `op` is what the message names where the value does not fit.
 Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, Device device = {});
+Edge record_cell(const ScalarCell& cell, Dtype dtype, Where where, Device device = {});
+/// `value` for every element of x.
+Edge record_constant(const Edge& x, Scalar value, Dtype dtype, std::string_view op, Where where);
 /// A 0-d uint64 or uint32 that no rewrite may look at, whatever its value: random streams have one kernel for all seeds.
 Edge record_opaque(std::uint64_t value, Dtype dtype, Where where);
 /// The coordinate along `axis` (IotaAttributes::kNumber: the row-major number) as int64, on the context's device.
@@ -99,8 +111,6 @@ Edge output_of(const Edge& e, std::uint32_t output);
 void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where where);
 /// Throws where no kernel computes in `dtype` yet.
 void check_available(std::string_view op, Dtype dtype, Where where);
-/// False where a number of that dtype cannot hold the value: out of range, or a fraction for an integer.
-bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept;
 /// The one explicit device among `a` and `b`; throws where both are and differ.
 Device combine(Device a, Device b, std::string_view op, Where where);
 /// 0 <= axis < rank from one that may count from the end.

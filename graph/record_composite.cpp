@@ -4,6 +4,7 @@
 #include <tarry/views.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "graph/reductions.h"
@@ -23,16 +24,22 @@ Edge map(Op op, const Edge& a, const Edge& b, Where where, std::string_view call
   return graph::record_map(op, {{a, 0}, {b, 0}}, where, called);
 }
 
-/// Both operands in their common dtype.
-struct Pair {
-  Edge a, b;
-  Dtype dtype;
-};
-Pair pair(std::string_view op, const Operand& a, const Operand& b) {
-  const Where where = a.where();
-  const Argument both[] = {detail::argument(a, op, where), detail::argument(b, op, where)};
-  const Dtype dtype = graph::common_dtype(op, both, where);
-  return {graph::bring_to(both[0], dtype, op, where), graph::bring_to(both[1], dtype, op, where), dtype};
+/// The dtype that isclose computes in: float64 unless a float is among the values.
+Dtype closeness_dtype(std::string_view op, std::span<const Argument> values, Where where) {
+  const auto floating = [](const Argument& v) { return is_floating(v.edge ? v.edge.node()->dtype : v.scalar.default_dtype()); };
+  if (std::ranges::none_of(values, floating)) return float64;
+  return graph::float_for_computing(graph::common_dtype(op, values, where));
+}
+
+std::span<const std::int64_t> shape_of(const Argument& a) {
+  return a.edge ? a.edge.node()->shape() : std::span<const std::int64_t>();
+}
+
+/// Where a float is NaN.
+Edge is_nan(const Argument& a, Where where) {
+  if (!a.edge) return graph::record_scalar(std::isnan(a.scalar.to_double()), bool_, "isnan", where);
+  return is_floating(a.edge.node()->dtype) ? map(Op::Isnan, a.edge, where)
+                                           : graph::record_constant(a.edge, false, bool_, "isnan", where);
 }
 
 /// all over all axes.
@@ -42,9 +49,9 @@ Array everywhere(const Edge& truth, Where where) {
 
 Edge close(std::string_view op, const Operand& left, const Operand& right, CloseOptions options) {
   const Where where = left.where();
-  const Pair given = pair(op, left, right);
-  const Dtype dtype = is_floating(given.dtype) ? graph::float_for_computing(given.dtype) : float64;
-  const Edge a = graph::record_cast(given.a, dtype, where), b = graph::record_cast(given.b, dtype, where);
+  const Argument given[] = {detail::argument(left, op, where), detail::argument(right, op, where)};
+  const Dtype dtype = closeness_dtype(op, given, where);
+  const Edge a = graph::bring_to(given[0], dtype, op, where), b = graph::bring_to(given[1], dtype, op, where);
   const Edge rtol = graph::record_scalar(options.rtol, dtype, op, where);
   const Edge atol = graph::record_scalar(options.atol, dtype, op, where);
   const Edge distance = map(Op::Abs, map(Op::Subtract, a, b, where, op), where);
@@ -60,7 +67,7 @@ Edge close(std::string_view op, const Operand& left, const Operand& right, Close
 /// The dtype of a result of exp of this dtype.
 Dtype exponential_dtype(std::string_view op, const Reduced& r, Where where) {
   graph::check_numbers(op, r, where);
-  return is_floating(r.x.node()->dtype) ? r.x.node()->dtype : float32;
+  return is_floating(r.x.node()->dtype) ? r.x.node()->dtype : graph::fractional(r.x.node()->dtype);
 }
 
 /// What `op` gives of x along r's axes, with these kept as extents of 1.
@@ -82,6 +89,7 @@ Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional
   if (dtype == bool_) {
     TARRY_THROW(InvalidArgument, "clip", at, "takes numbers, not bool; convert with astype first");
   }
+  for (Argument& bound : std::span(given).first(count).subspan(1)) bound.scalar = graph::clamped(bound.scalar, dtype);
   Edge result = graph::bring_to(given[0], dtype, "clip", at);
   if (lo) result = map(Op::Maximum, result, graph::bring_to(given[1], dtype, "clip", at), at, "clip");
   if (hi) result = map(Op::Minimum, result, graph::bring_to(given[count - 1], dtype, "clip", at), at, "clip");
@@ -98,13 +106,13 @@ Array allclose(const Operand& a, const Operand& b, CloseOptions options) {
 
 Array array_equal(const Operand& a, const Operand& b, EqualOptions options) {
   const Where where = a.where();
-  const Pair both = pair("array_equal", a, b);
-  if (!std::ranges::equal(both.a.node()->shape(), both.b.node()->shape())) {
+  const Argument both[] = {detail::argument(a, "array_equal", where), detail::argument(b, "array_equal", where)};
+  if (!std::ranges::equal(shape_of(both[0]), shape_of(both[1]))) {
     return detail::wrap(graph::record_scalar(false, bool_, "array_equal", where));
   }
-  Edge equal = map(Op::Equal, both.a, both.b, where, "array_equal");
-  if (options.equal_nan && is_floating(both.dtype)) {
-    const Edge nan = map(Op::LogicalAnd, map(Op::Isnan, both.a, where), map(Op::Isnan, both.b, where), where);
+  Edge equal = graph::record_map(Op::Equal, both, where, "array_equal");
+  if (options.equal_nan) {
+    const Edge nan = map(Op::LogicalAnd, is_nan(both[0], where), is_nan(both[1], where), where);
     equal = map(Op::LogicalOr, equal, nan, where);
   }
   return everywhere(equal, where);

@@ -20,6 +20,18 @@ using graph::Op;
 
 std::span<const std::int64_t> extents(const Shape& shape) { return {shape.data(), shape.size()}; }
 
+/// What the caller wants, else the default float.
+Dtype float_or(std::optional<Dtype> dtype) { return dtype.value_or(graph::context().default_float); }
+
+/// The dtype of the widest floating number; `otherwise` where there is none.
+Dtype widest(std::initializer_list<Scalar> numbers, Dtype otherwise) {
+  std::optional<Dtype> dtype;
+  for (const Scalar s : numbers) {
+    if (s.kind() == Scalar::Kind::Float) dtype = *graph::promote(dtype.value_or(s.default_dtype()), s.default_dtype());
+  }
+  return dtype.value_or(otherwise);
+}
+
 Array fill(const char* op, const Shape& shape, Scalar value, Dtype dtype, Where where) {
   graph::check_shape(op, extents(shape), where);
   return detail::wrap(graph::record_fill(graph::record_scalar(value, dtype, op, where), extents(shape), where));
@@ -89,10 +101,12 @@ Array arange_floats(double start, double stop, double step, Dtype dtype, Where w
 Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype, std::source_location where) {
   return fill("full", shape, value, dtype.value_or(value.default_dtype()), where);
 }
-Array zeros(const Shape& shape, Dtype dtype, std::source_location where) {
-  return fill("zeros", shape, 0, dtype, where);
+Array zeros(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) {
+  return fill("zeros", shape, 0, float_or(dtype), where);
 }
-Array ones(const Shape& shape, Dtype dtype, std::source_location where) { return fill("ones", shape, 1, dtype, where); }
+Array ones(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) {
+  return fill("ones", shape, 1, float_or(dtype), where);
+}
 
 Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype, std::source_location where) {
   return fill_like("full_like", x, value, dtype, where);
@@ -113,7 +127,7 @@ Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype,
     integers = integers && s.is_integer();
   }
   if (step.to_double() == 0) TARRY_THROW(InvalidArgument, "arange", where, "step is 0");
-  const Dtype wanted = dtype.value_or(integers ? int64 : float32);
+  const Dtype wanted = dtype.value_or(widest({start, stop, step}, int64));
   graph::check_available("arange", wanted, where);
   if (wanted == bool_) TARRY_THROW(InvalidArgument, "arange", where, "makes numbers, not bool");
   if (integers) return arange_integers(whole(start, where), whole(stop, where), whole(step, where), wanted, where);
@@ -131,10 +145,11 @@ Array arange(Scalar stop, std::optional<Dtype> dtype, std::source_location where
 Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options, std::source_location where) {
   check_finite("linspace", start, where);
   check_finite("linspace", stop, where);
-  graph::check_available("linspace", options.dtype, where);
+  const Dtype dtype = options.dtype.value_or(widest({start, stop}, graph::context().default_float));
+  graph::check_available("linspace", dtype, where);
   if (count < 0) TARRY_THROW(InvalidArgument, "linspace", where, "count " + std::to_string(count) + " is negative");
-  if (!is_floating(options.dtype)) {
-    TARRY_THROW(InvalidArgument, "linspace", where, "dtype " + std::string(name(options.dtype)) + " is not floating");
+  if (!is_floating(dtype)) {
+    TARRY_THROW(InvalidArgument, "linspace", where, "dtype " + std::string(name(dtype)) + " is not floating");
   }
   const support::DefaultFloatingPoint state;
   const double first = start.to_double(), last = stop.to_double();
@@ -147,20 +162,21 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
     const Edge at_end = graph::record_map(Op::Equal, {{index, 0}, {Edge(), count - 1}}, where);
     e = graph::record_map(Op::Where, {{at_end, 0}, {Edge(), last}, {e, 0}}, where);
   }
-  return detail::wrap(graph::record_cast(e, options.dtype, where));
+  return detail::wrap(graph::record_cast(e, dtype, where));
 }
 
 Array eye(std::int64_t rows, EyeOptions options, std::source_location where) {
   const std::int64_t columns = options.columns == -1 ? rows : options.columns;
   const Dims shape{rows, columns}, down{rows, 1}, across{1, columns};
   graph::check_shape("eye", shape.span(), where);
-  graph::check_available("eye", options.dtype, where);
+  const Dtype dtype = float_or(options.dtype);
+  graph::check_available("eye", dtype, where);
   // column == row + k; k beyond the matrix is all zeros, and the sum must not wrap.
   const std::int64_t k = std::clamp(options.k, -rows, columns);
   const Edge row = affine(graph::record_iota(down.span(), 0, where), k, 1, where);
   const Edge column = graph::record_iota(across.span(), 1, where);
   const Edge diagonal = graph::record_map(Op::Equal, {{row, 0}, {column, 0}}, where);
-  return detail::wrap(graph::record_cast(diagonal, options.dtype, where));
+  return detail::wrap(graph::record_cast(diagonal, dtype, where));
 }
 
 }  // namespace v0

@@ -49,8 +49,7 @@ Array rounded(Op op, const Array& x, Where where) {
 Array classified(Op op, const Array& x, bool of_integers, Where where) {
   if (!x.is_defined() || !is_integral(x.dtype())) return map(op, x, where);
   const Edge e = detail::edge(x, name(op), where);
-  const Edge answer = graph::record_scalar(of_integers, bool_, name(op), where);
-  return detail::wrap(graph::record_view(answer, graph::IndexMap{}, e.node()->shape(), where, e.node()->device));
+  return detail::wrap(graph::record_constant(e, of_integers, bool_, name(op), where));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Array bits(Generator& g, const Shape& shape, Dtype dtype, std::source_location w
 
 Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::source_location where) {
   const support::DefaultFloatingPoint state;
-  const Dtype dtype = options.dtype;
+  const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   check_floating("uniform", dtype, where);
   const double low = held(options.low, dtype, "uniform", "low", where);
   const double high = held(options.high, dtype, "uniform", "high", where);
@@ -109,20 +109,22 @@ Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::sou
 
 Array normal(Generator& g, const Shape& shape, NormalOptions options, std::source_location where) {
   const support::DefaultFloatingPoint state;
-  check_floating("normal", options.dtype, where);
-  const double mean = held(options.mean, options.dtype, "normal", "mean", where);
-  const double deviation = held(options.deviation, options.dtype, "normal", "deviation", where);
+  const Dtype dtype = options.dtype.value_or(graph::context().default_float);
+  check_floating("normal", dtype, where);
+  const double mean = held(options.mean, dtype, "normal", "mean", where);
+  const double deviation = held(options.deviation, dtype, "normal", "deviation", where);
   if (deviation < 0) TARRY_THROW(InvalidArgument, "normal", where, "deviation " + std::to_string(deviation) + " is negative");
-  const Edge x = floats(g, shape, Op::Normal, options.dtype, "normal", where);
+  const Edge x = floats(g, shape, Op::Normal, dtype, "normal", where);
   return detail::wrap(plus(times(x, deviation, "normal", where), mean, "normal", where));
 }
 
 Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, std::source_location where) {
   const support::DefaultFloatingPoint state;
-  check_floating("exponential", options.dtype, where);
-  const double scale = held(options.scale, options.dtype, "exponential", "scale", where);
+  const Dtype dtype = options.dtype.value_or(graph::context().default_float);
+  check_floating("exponential", dtype, where);
+  const double scale = held(options.scale, dtype, "exponential", "scale", where);
   if (scale < 0) TARRY_THROW(InvalidArgument, "exponential", where, "scale " + std::to_string(scale) + " is negative");
-  const Edge u = floats(g, shape, Op::Uniform, options.dtype, "exponential", where);
+  const Edge u = floats(g, shape, Op::Uniform, dtype, "exponential", where);
   const Edge minus = graph::record_map(Op::Negative, {{u, 0}}, where, "exponential");
   const Edge log = graph::record_map(Op::Log1p, {{minus, 0}}, where, "exponential");
   return detail::wrap(times(graph::record_map(Op::Negative, {{log, 0}}, where, "exponential"), scale, "exponential", where));

@@ -13,7 +13,7 @@ import sys
 NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
                  "random_bits", "multiply_high", "uniform", "normal"}
 DTYPES = {
-    "Same": "numbers", "Float": "floats; integers become float32", "Bool": "any; gives bool", "Logical": "bool",
+    "Same": "numbers", "Float": "floats; integers become float32 or float64", "Bool": "any; gives bool", "Logical": "bool",
     "Integer": "integers", "Bits": "integers, bool", "Special": "any",
 }
 HEAD = """# Operations

@@ -123,14 +123,15 @@ TEST_CASE("array: borrowed memory is read through any strides", "[array]") {
 TEST_CASE("array: generators give the values of the standard", "[array]") {
   CHECK(integers(arange(5)) == std::vector<std::int64_t>{0, 1, 2, 3, 4});
   CHECK(integers(arange(7, 0, -3)) == std::vector<std::int64_t>{7, 4, 1});
-  CHECK(floats(arange(0, 1, 0.1)) == std::vector<float>{0.0F, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
+  CHECK(floats(arange(0, 1, 0.1F)) == std::vector<float>{0.0F, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
+  CHECK(arange(0, 1, 0.25).to_vector<double>() == std::vector<double>{0, 0.25, 0.5, 0.75});
   CHECK(floats(linspace(0, 1, 5)) == std::vector<float>{0, 0.25F, 0.5F, 0.75F, 1});
   CHECK(floats(linspace(0, 1, 4, {.endpoint = false})) == std::vector<float>{0, 0.25F, 0.5F, 0.75F});
   CHECK(floats(linspace(3, 5, 1)) == std::vector<float>{3});
   CHECK(floats(eye(2)) == std::vector<float>{1, 0, 0, 1});
   CHECK(floats(eye(2, {.columns = 3, .k = 1})) == std::vector<float>{0, 1, 0, 0, 0, 1});
   CHECK(floats(eye(2, {.k = std::numeric_limits<std::int64_t>::max()})) == std::vector<float>{0, 0, 0, 0});
-  CHECK(floats(full({2}, 2.5)) == std::vector<float>{2.5F, 2.5F});
+  CHECK(floats(full({2}, 2.5F)) == std::vector<float>{2.5F, 2.5F});
   CHECK(zeros({2}, bool_).to_vector<bool>() == std::vector<bool>{false, false});
 }
 
@@ -138,7 +139,7 @@ TEST_CASE("array: elementwise operations, views and selection", "[array]") {
   const Array x = array({{1.0F, 2.0F, 3.0F}, {4.0F, 5.0F, 6.0F}}), row = array({10.0F, 20.0F, 30.0F});
   CHECK(floats(x + row) == std::vector<float>{11, 22, 33, 14, 25, 36});
   CHECK(floats(1 - x) == std::vector<float>{0, -1, -2, -3, -4, -5});
-  CHECK(floats(array({7, -7}) / 2) == std::vector<float>{3.5F, -3.5F});
+  CHECK((array({7, -7}) / 2).to_vector<double>() == std::vector<double>{3.5, -3.5});
   CHECK((array({7, -7}) % 3).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 2});
   CHECK(floor_divide(array({7, -7}), 2).to_vector<std::int32_t>() == std::vector<std::int32_t>{3, -4});
   CHECK(floats(where(x > 3, x, 0)) == std::vector<float>{0, 0, 0, 4, 5, 6});

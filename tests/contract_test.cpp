@@ -43,7 +43,7 @@ std::vector<ta::Array> record_much() {
   return all;
 }
 
-ta::Array at_namespace_scope = ta::sqrt(ta::arange(10) + 0.5f);  // recorded before main, dropped after it
+ta::Array at_namespace_scope = ta::sqrt(ta::arange(10, ta::float32) + 0.5f);  // recorded before main, dropped after it
 
 /// A program of several kernels; `pause` stands wherever evaluate() may.
 template <class Pause>
@@ -160,7 +160,7 @@ TEST_CASE("contract: the caller's floating-point state survives and changes no b
     const auto results = [&] {  // scalars, constants that fold, maps, reductions, conversions, generators
       const ta::Array x = ta::asarray(denormals), tiny = ta::full({}, 3e-39f);
       return std::vector<ta::Array>{x * 0.75f + 1e-40, (tiny * 0.5f) + x, ta::sum(x), ta::var(x * 0x1p80f), ta::max(-x), ta::astype(ta::astype(x, ta::float64) / 3.0, ta::float32),
-                                    ta::linspace(0, 1e-38, 77), ta::exp(x * 0x1p127f) / 7.0f, ta::arange(0.0, 1.0, 0.1) / 3.0f, ta::full({3}, 0.1) + 1e-39};
+                                    ta::linspace(0, 1e-38, 77), ta::exp(x * 0x1p127f) / 7.0f, ta::arange(0.0f, 1.0f, 0.1f) / 3.0f, ta::full({3}, 0.1f) + 1e-39};
     };
     for (const char* disabled : {"", "compile", "fold"}) {
       INFO("without " << disabled);

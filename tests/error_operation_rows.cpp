@@ -38,7 +38,6 @@ void add_dtype_rows(ErrorRows& rows) {
   rows.wrong("where", {"the condition is int64, not bool"}, [] { (void)where(1, f32({3}), 0); });
   rows.wrong("add", {"int8 and uint64", "astype"}, [] { (void)(zeros({3}, int8) + zeros({3}, uint64)); });
   rows.wrong("where", {"int8 and uint64"}, [] { (void)where(bools(), zeros({3}, int8), zeros({3}, uint64)); });
-  rows.wrong("isclose", {"int8 and uint64"}, [] { (void)isclose(zeros({3}, int8), zeros({3}, uint64)); });
   rows.wrong("result_type", {"int16 and uint64", "astype"}, [] { (void)result_type(uint64, int16); });
   rows.wrong("astype", {"complex64 is not available"}, [] { (void)astype(f32({3}), complex64); });
   rows.wrong("astype", {"dtype 99 is not available"}, [] { (void)astype(f32({3}), static_cast<Dtype>(99)); });
@@ -58,7 +57,10 @@ void add_operand_rows(ErrorRows& rows) {
   });
   rows.wrong("add", {"the number 300 does not fit uint8"}, [] { (void)(u8() + 300); });
   rows.wrong("multiply", {"the number -1 does not fit uint8"}, [] { (void)(u8() * -1); });
-  rows.wrong("equal", {"the number 1e+300 does not fit float32"}, [] { (void)(f32({3}) == 1e300); });
+  rows.wrong("maximum", {"the number 1e+300 does not fit float32", "astype"}, [] { (void)maximum(f32({3}), 1e300); });
+  rows.wrong("less", {"shapes (2,) and (3,) do not broadcast"}, [] { (void)(zeros({2}, uint64) < f32({3})); });
+  rows.wrong("greater", {"different devices, cpu and cuda:0"}, [] { (void)(astype(on(cpu), int64) > on(cuda(0))); });
+  rows.wrong("Scope", {"float32 or float64, not int32"}, [] { const Scope scope(int32); });
   rows.wrong("allclose", {"the number 1e+300 does not fit float32"},
              [] { (void)allclose(f32({3}), f32({3}), {.atol = 1e300}); });
   rows.wrong("add", {"different devices, cpu and cuda:0"}, [] { (void)(on(cpu) + on(cuda(0))); });

@@ -48,6 +48,7 @@ Scalar draw_scalar(Random& r) {
     case 5: return r.pick({0.0, -0.0, 1.0, -1.0, 1e30, 1e-40, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()});
     case 6:
     case 7: return r.pick({0.0, -0.0, 1.0});  // what the optimiser has rules for
+    case 8: return static_cast<float>(r.between(-64, 64)) / 16 + 0.1F;
     default: return static_cast<double>(r.between(-64, 64)) / 16 + 0.1;
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 bool is_among(Function f, Function first, Function last) { return f >= first && f <= last; }
 
-/// Functions that make floats of integers (docs: "integers become float32 first").
+/// Functions that make floats of integers.
 bool is_float_function(Function f) {
   return f == Function::Divide || f == Function::Reciprocal || is_among(f, Function::Atan2, Function::Nextafter) ||
          is_among(f, Function::Sqrt, Function::Sigmoid);
@@ -22,13 +22,24 @@ bool gives_bool(Function f) {
 bool is_logical(Function f) { return is_among(f, Function::LogicalAnd, Function::LogicalXor) || f == Function::LogicalNot; }
 bool is_bitwise(Function f) { return is_among(f, Function::BitwiseAnd, Function::BitwiseXor) || f == Function::BitwiseInvert; }
 bool is_shift(Function f) { return f == Function::LeftShift || f == Function::RightShift; }
+bool is_comparison(Function f) { return is_among(f, Function::Equal, Function::GreaterEqual); }
 bool is_signed(Dtype d) { return tarry::info(d).kind == DtypeKind::Int; }
+
+/// What bools and integers become beside a fraction, and where they are divided.
+Dtype float_for(Dtype d) { return is_floating(d) ? d : itemsize(d) > 2 ? float64 : float32; }
 
 /// A weak scalar changes a dtype only by being of a higher kind.
 Dtype promoted(Dtype array, Scalar scalar) {
   if (scalar.kind() == Scalar::Kind::Bool) return array;
   if (scalar.is_integer()) return array == bool_ ? int64 : array;
-  return is_floating(array) ? array : float32;
+  return float_for(array);
+}
+
+/// Whether a comparison orders or equates bools only.
+bool are_bools(std::span<const Argument> operands, std::span<const Type> values) {
+  return std::all_of(operands.begin(), operands.end(), [&](const Argument& a) {
+    return a.value < 0 ? a.scalar.kind() == Scalar::Kind::Bool : values[static_cast<std::size_t>(a.value)].dtype == bool_;
+  });
 }
 
 std::optional<Type> infer_elementwise(const Statement& s, std::span<const Type> values) {
@@ -177,7 +188,9 @@ std::optional<Type> infer_arange(const Statement& s) {
   }
   const double start = s.arguments[0].scalar.to_double(), stop = s.arguments[1].scalar.to_double();
   const double step = s.arguments[2].scalar.to_double();
-  const Dtype dtype = s.dtype.value_or(integers ? int64 : float32);
+  Dtype natural = int64;
+  for (const Argument& a : s.arguments) natural = *fuzz::promoted(natural, a.scalar.default_dtype());
+  const Dtype dtype = s.dtype.value_or(natural);
   if (step == 0 || dtype == bool_ || (!integers && !is_floating(dtype))) return std::nullopt;
   const double count = std::max(0.0, std::ceil((stop - start) / step));  // exact for the integers that are generated
   if (count > static_cast<double>(kMaxElements)) return std::nullopt;
@@ -193,8 +206,7 @@ std::optional<Type> infer_create(const Statement& s, std::span<const Type> value
   switch (s.function) {
     case Function::Full: {
       const Scalar value = s.arguments[0].scalar;
-      const Dtype natural = value.kind() == Scalar::Kind::Bool ? bool_ : value.is_integer() ? int64 : float32;
-      const Dtype dtype = s.dtype.value_or(natural);
+      const Dtype dtype = s.dtype.value_or(value.default_dtype());
       if (!fits(value, dtype)) return std::nullopt;
       return Type{dtype, s.shape};
     }
@@ -226,7 +238,7 @@ std::optional<Type> infer_reduce(const Statement& s, const Type& x) {
   const auto axes = normalised_axes(s.axes, x.shape.size());
   const bool takes_one = f == Function::Argmin || f == Function::Argmax || f == Function::Softmax;
   if (!axes || (takes_one && s.axes.size() > 1)) return std::nullopt;
-  const Dtype statistic = is_floating(x.dtype) ? x.dtype : float64, exponential = is_floating(x.dtype) ? x.dtype : float32;
+  const Dtype statistic = is_floating(x.dtype) ? x.dtype : float64, exponential = float_for(x.dtype);
   if (f == Function::Softmax) {
     if (s.axes.empty() || x.dtype == bool_) return std::nullopt;
     return Type{exponential, x.shape};
@@ -344,21 +356,26 @@ std::optional<Dtype> compute_dtype(const Statement& s, std::span<const Type> val
     if (!is_bool) return std::nullopt;
     operands = operands.subspan(1);
   }
+  if (is_comparison(f)) {  // exact: no dtype is chosen
+    const bool equates = f == Function::Equal || f == Function::NotEqual;
+    return equates || !are_bools(operands, values) ? std::optional(bool_) : std::nullopt;
+  }
+  const bool numbers = std::all_of(operands.begin(), operands.end(), [](const Argument& a) { return a.value < 0; });
   std::optional<Dtype> dtype = bool_;
   for (const Argument& a : operands) {
-    if (a.value < 0) continue;
-    dtype = promoted(*dtype, values[static_cast<std::size_t>(a.value)].dtype);
+    if (a.value < 0 && !numbers) continue;
+    dtype = promoted(*dtype, numbers ? a.scalar.default_dtype() : values[static_cast<std::size_t>(a.value)].dtype);
     if (!dtype) return std::nullopt;
   }
   for (const Argument& a : operands)
-    if (a.value < 0) dtype = promoted(*dtype, a.scalar);
+    if (a.value < 0 && !numbers) dtype = promoted(*dtype, a.scalar);
   if (is_logical(f) && dtype != bool_) return std::nullopt;
-  const bool takes_bool = is_logical(f) || is_bitwise(f) || f == Function::Where || f == Function::Equal || f == Function::NotEqual;
+  const bool takes_bool = is_logical(f) || is_bitwise(f) || f == Function::Where;
   if (dtype == bool_ && !takes_bool) return std::nullopt;
   if (is_floating(*dtype) && (is_bitwise(f) || is_shift(f))) return std::nullopt;
-  if (is_float_function(f) && is_integral(*dtype)) dtype = float32;
+  if (is_float_function(f)) dtype = float_for(*dtype);
   for (const Argument& a : operands)
-    if (a.value < 0 && !fits(a.scalar, *dtype)) return std::nullopt;
+    if (a.value < 0 && f != Function::Clip && !fits(a.scalar, *dtype)) return std::nullopt;
   return dtype;
 }
 

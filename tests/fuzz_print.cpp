@@ -40,7 +40,7 @@ std::string text(Scalar s) {
     case Scalar::Kind::Int: return s.as_int() == static_cast<int>(s.as_int()) && s.as_int() != INT32_MIN ? std::to_string(s.as_int())
                                    : "std::int64_t{" + text(s.as_int()) + "}";
     case Scalar::Kind::UInt: return std::to_string(s.as_uint()) + "u";
-    default: return element_text(s.as_float());
+    default: return s.default_dtype() == float32 ? element_text(static_cast<float>(s.as_float())) : element_text(s.as_float());
   }
 }
 
@@ -102,7 +102,7 @@ std::string number_text(const Argument& a) {
 /// A number of the dtype that full() would give it.
 std::string number_value(Scalar s) {
   if (s.kind() == Scalar::Kind::Bool) return text(s);
-  return s.is_integer() ? "std::int64_t{" + text(s.as_int()) + "}" : "static_cast<float>(" + text(s) + ")";
+  return s.is_integer() ? "std::int64_t{" + text(s.as_int()) + "}" : text(s);
 }
 
 /// The call of a statement.

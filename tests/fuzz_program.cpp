@@ -202,8 +202,10 @@ Operand operand(const Argument& a, std::span<const Array> values) {
     case Scalar::Kind::Bool: return Operand(a.scalar.as_int() != 0);
     case Scalar::Kind::Int: return Operand(a.scalar.as_int());
     case Scalar::Kind::UInt: return Operand(a.scalar.as_uint());
-    default: return Operand(a.scalar.as_float());
+    default: break;
   }
+  if (a.scalar.default_dtype() == float32) return Operand(static_cast<float>(a.scalar.as_float()));
+  return Operand(a.scalar.as_float());
 }
 
 Index index(const Cut& cut) {
@@ -254,7 +256,8 @@ Array record_update(const Statement& s, std::span<const Array> values) {
 Array number(const Scalar& value) {
   if (value.kind() == Scalar::Kind::Bool) return Array(value.as_int() != 0);
   if (value.is_integer()) return Array(value.as_int());
-  return Array(static_cast<float>(value.as_float()));
+  if (value.default_dtype() == float32) return Array(static_cast<float>(value.as_float()));
+  return Array(value.as_float());
 }
 
 Array record_create(const Statement& s, std::span<const Array> values) {

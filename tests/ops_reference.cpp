@@ -374,7 +374,7 @@ std::string judge(Op op, std::span<const Cell> inputs, Cell got) {
   if (op == Op::Isclose) return exactly(truth(close(input(0), input(1))), got);
   std::array<Cell, 3> x = {input(0), input(1), input(2)};
   if (graph::info(op).rule == graph::DtypeRule::Float) {
-    for (Cell& c : x) c = is_floating(c.dtype) ? c : converted(c, float32);
+    for (Cell& c : x) c = is_floating(c.dtype) ? c : converted(c, itemsize(c.dtype) > 2 ? float64 : float32);
   }
   if (const auto answer = asked(op, x[0], x[1])) return exactly(truth(*answer), got);
   if (!is_floating(x[0].dtype)) {

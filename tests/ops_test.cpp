@@ -103,7 +103,7 @@ bool takes(Op op, Dtype d) {
 Dtype gives(Op op, Dtype d) {
   const graph::DtypeRule rule = graph::info(op).rule;
   if (rule == graph::DtypeRule::Bool || op == Op::Isclose) return bool_;
-  return rule == graph::DtypeRule::Float && is_integral(d) ? float32 : d;
+  return rule == graph::DtypeRule::Float && is_integral(d) ? (itemsize(d) > 2 ? float64 : float32) : d;
 }
 
 // ---- Cells in and out of arrays. ----

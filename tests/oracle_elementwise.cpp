@@ -104,8 +104,7 @@ bool bool_binary(Function f, bool a, bool b) {
   }
 }
 
-template <class T>
-bool compare(Function f, T a, T b) {
+bool compare(Function f, Quad a, Quad b) {
   switch (f) {
     case Function::Equal: return a == b;
     case Function::NotEqual: return a != b;
@@ -113,9 +112,9 @@ bool compare(Function f, T a, T b) {
     case Function::LessEqual: return a <= b;
     case Function::Greater: return a > b;
     case Function::GreaterEqual: return a >= b;
-    case Function::LogicalAnd: return a != T{} && b != T{};
+    case Function::LogicalAnd: return a != 0 && b != 0;
     case Function::LogicalXor: return a != b;
-    default: return a != T{} || b != T{};
+    default: return a != 0 || b != 0;
   }
 }
 bool compares(Function f) { return f >= Function::Equal && f <= Function::LogicalXor; }
@@ -271,20 +270,65 @@ bool rounds_from(T got, long double exact, int bound) {
   return g >= low && g <= high;
 }
 
+/// A number as it is, unless it is a fraction beside floats that it rounds among.
+Quad exact(Scalar s, const Argument& other, std::span<const Tensor> values) {
+  if (s.is_integer()) return s.kind() == Scalar::Kind::UInt ? Quad(s.as_uint()) : Quad(s.as_int());
+  if (s.kind() == Scalar::Kind::Bool || other.value < 0) return Quad(s.to_double());
+  const Dtype beside = values[static_cast<std::size_t>(other.value)].type.dtype;
+  if (!is_floating(beside) || !fits(s, beside)) return Quad(s.to_double());
+  return visit(beside, [&](auto zero) { return Quad(convert<double>(convert<decltype(zero)>(s))); });
+}
+
+/// The values of an argument, exactly, repeated over `shape`.
+std::vector<Quad> exact_operand(const Argument& a, const Argument& other, std::span<const Tensor> values, const Extents& shape) {
+  if (a.value < 0) return std::vector<Quad>(static_cast<std::size_t>(count_of(shape)), exact(a.scalar, other, values));
+  const Tensor& x = values[static_cast<std::size_t>(a.value)];
+  std::vector<Quad> result;
+  visit(x.type.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto elements = x.as<T>();
+    for (const std::int64_t k : gather(x.type.shape, shape)) result.push_back(Quad(Computed<T>(elements[static_cast<std::size_t>(k)])));
+  });
+  return result;
+}
+
+Tensor compared(const Statement& s, std::span<const Tensor> values, Tensor result) {
+  const Argument &a = s.arguments[0], &b = s.arguments[1];
+  const std::vector<Quad> x = exact_operand(a, b, values, result.type.shape), y = exact_operand(b, a, values, result.type.shape);
+  const auto out = result.as<bool>();
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = compare(s.function, x[k], y[k]);
+  return result;
+}
+
+/// A bound of clip: the nearest number that T has.
+template <class T>
+void clamp_bound(const Argument& bound, std::vector<T>& values) {
+  if (bound.value >= 0 || fits(bound.scalar, dtype_of<T>)) return;
+  const bool low = bound.scalar.to_double() < 0;
+  T end{};
+  if constexpr (kHalf<T>) end = T::from_bits(std::is_same_v<T, Half> ? 0x7bff : 0x7f7f);
+  else end = low && std::is_integral_v<T> ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+  if constexpr (kHalf<T>) end.bits = static_cast<std::uint16_t>(end.bits | (low ? 0x8000 : 0));
+  else if constexpr (kFloating<T>) end = low ? -end : end;
+  std::fill(values.begin(), values.end(), end);
+}
+
 }  // namespace
 
 Tensor elementwise(const Statement& s, std::span<const Tensor> values, Tensor result, Dtype computed) {
   const Extents& shape = result.type.shape;
   const Function f = s.function;
+  if (compares(f)) return compared(s, values, std::move(result));
   visit(computed, [&](auto zero) {
     using T = decltype(zero);
     using C = Computed<T>;
     std::vector<std::vector<T>> raw;
     for (std::size_t i = f == Function::Where ? 1 : 0; i < s.arguments.size(); ++i) raw.push_back(operand<T>(s.arguments[i], values, shape));
+    for (std::size_t i = 1; i < raw.size() && f == Function::Clip; ++i) clamp_bound(s.arguments[i], raw[i]);
     const auto x = [&raw](std::size_t i, std::size_t k) { return convert<C>(T(raw[i][k])); };
-    if (compares(f) || classifies(f)) {
+    if (classifies(f)) {
       const auto out = result.as<bool>();
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = compares(f) ? compare<C>(f, x(0, k), x(1, k)) : classify<C>(f, x(0, k));
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] = classify<C>(f, x(0, k));
       return;
     }
     const auto out = result.as<T>();

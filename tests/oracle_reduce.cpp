@@ -356,7 +356,7 @@ std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& g
     case Function::Softmax: {
       // What the result is rounded to last, relative to its size.
       const double unit = got.type.dtype == float16 ? 0x1p-11 : got.type.dtype == bfloat16 ? 0x1p-8 : 0;
-      if (got.type.dtype == float64) return judge_exponential<double>(s, x, got, unit);
+      if (got.type.dtype == float64) return judge_exponential<double>(s, converted(x, float64), got, unit);
       return judge_exponential<float>(s, converted(x, float32), got, unit);
     }
     case Function::Argmin:

@@ -155,13 +155,16 @@ template <class T>
 
 // ---- From a rule. No memory: the elements are computed inside the kernels that use them. ----
 
-/// Every element is `value`. Dtypes: `dtype`, else bool, int64 or float32 by the kind of `value`.
+/// Every element is `value`.  Dtypes: `dtype`, else that of `value`: bool, int64 for integers, float64 for double, float32
+/// for float.
 /// Throws InvalidArgument where `value` does not fit `dtype`.
 [[nodiscard]] TARRY_EXPORT Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype = {},
                                       std::source_location where = std::source_location::current());
-[[nodiscard]] TARRY_EXPORT Array zeros(const Shape& shape, Dtype dtype = float32,
+/// Zeros.  Dtypes: `dtype`, else the default float: float32, unless a Scope says float64.
+[[nodiscard]] TARRY_EXPORT Array zeros(const Shape& shape, std::optional<Dtype> dtype = {},
                                        std::source_location where = std::source_location::current());
-[[nodiscard]] TARRY_EXPORT Array ones(const Shape& shape, Dtype dtype = float32,
+/// Ones; the dtype is that of zeros.
+[[nodiscard]] TARRY_EXPORT Array ones(const Shape& shape, std::optional<Dtype> dtype = {},
                                       std::source_location where = std::source_location::current());
 
 /// As full, zeros and ones, with the shape of x and, where `dtype` is left out, its dtype.
@@ -173,7 +176,7 @@ template <class T>
                                            std::source_location where = std::source_location::current());
 
 /// start + i * step for i = 0 .. n - 1, n = ceil((stop - start) / step), none where that is not positive.
-/// Shapes: (n,).  Dtypes: `dtype`; else int64 where all arguments are integers, else float32.
+/// Shapes: (n,).  Dtypes: `dtype`; else int64 where all arguments are integers, else that of the widest floating argument.
 /// Integer arguments are counted and computed exactly; others in float64, each element rounded once to the dtype.
 /// Throws InvalidArgument where step is 0, an argument is not finite or is a bool, the dtype is bool, or an integer
 /// dtype is asked for with a floating argument or with elements that it does not hold.
@@ -185,10 +188,11 @@ template <class T>
 
 struct LinspaceOptions {
   bool endpoint = true;  ///< whether stop is the last element
-  Dtype dtype = float32;
+  std::optional<Dtype> dtype = {};
 };
 /// `count` evenly spaced numbers from start to stop. With the endpoint the last element is exactly stop.
-/// Shapes: (count,).  Dtypes: floating only. Computed in float64, each element rounded once to the dtype.
+/// Shapes: (count,).  Dtypes: floating only: `dtype`, else that of start and stop, the default float where both are integers.
+/// Computed in float64, each element rounded once to the dtype.
 /// Throws InvalidArgument where count is negative, start or stop is not finite, or the dtype is not floating.
 [[nodiscard]] TARRY_EXPORT Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
                                           std::source_location where = std::source_location::current());
@@ -196,9 +200,9 @@ struct LinspaceOptions {
 struct EyeOptions {
   std::int64_t columns = -1;  ///< -1: as many as rows
   std::int64_t k = 0;         ///< which diagonal holds the ones; positive is above the main one
-  Dtype dtype = float32;
+  std::optional<Dtype> dtype = {};
 };
-/// Ones on the k-th diagonal, zeros elsewhere.  Shapes: (rows, columns).
+/// Ones on the k-th diagonal, zeros elsewhere.  Shapes: (rows, columns).  Dtypes: as zeros.
 [[nodiscard]] TARRY_EXPORT Array eye(std::int64_t rows, EyeOptions options = {},
                                      std::source_location where = std::source_location::current());
 

@@ -22,7 +22,7 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array subtract(const Operand& a, const Operand& b);
 /// a * b.
 [[nodiscard]] TARRY_EXPORT Array multiply(const Operand& a, const Operand& b);
-/// a / b, true division: correctly rounded.  Dtypes: integers become float32 first.
+/// a / b, true division: correctly rounded.  Dtypes: floats; integers become floats first, as in sqrt.
 [[nodiscard]] TARRY_EXPORT Array divide(const Operand& a, const Operand& b);
 /// floor(a / b).  Integers: x // 0 is 0, INT_MIN // -1 is INT_MIN.  Floats: the division is rounded first.
 [[nodiscard]] TARRY_EXPORT Array floor_divide(const Operand& a, const Operand& b);
@@ -44,7 +44,7 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array sign(const Array& x, std::source_location where = std::source_location::current());
 /// x * x.
 [[nodiscard]] TARRY_EXPORT Array square(const Array& x, std::source_location where = std::source_location::current());
-/// 1 / x, correctly rounded.  Dtypes: integers become float32 first.
+/// 1 / x, correctly rounded.  Dtypes: floats; integers become floats first, as in sqrt.
 [[nodiscard]] TARRY_EXPORT Array reciprocal(const Array& x,
                                             std::source_location where = std::source_location::current());
 /// The smaller; NaN where either is NaN; minimum(-0, +0) is -0.
@@ -52,7 +52,7 @@ inline namespace v0 {
 /// The larger; NaN where either is NaN; maximum(-0, +0) is +0.
 [[nodiscard]] TARRY_EXPORT Array maximum(const Operand& a, const Operand& b);
 /// minimum(maximum(x, lo), hi): hi where the bounds cross.  A bound left out does not bind.
-/// Dtypes: x and the bounds promote together.
+/// Dtypes: x and the bounds promote together. A number beyond what the dtype holds is the nearest that it holds.
 [[nodiscard]] TARRY_EXPORT Array clip(const Array& x, const std::optional<Operand>& lo = {},
                                       const std::optional<Operand>& hi = {},
                                       std::source_location where = std::source_location::current());
@@ -68,8 +68,8 @@ inline namespace v0 {
 /// The nearest integer towards zero.
 [[nodiscard]] TARRY_EXPORT Array trunc(const Array& x, std::source_location where = std::source_location::current());
 
-// ---- Functions. Dtypes: integers become float32 first; bool throws. Error bounds and special values:
-// docs/numerics.md. ----
+// ---- Functions. Dtypes: integers of 8 and 16 bits become float32 first, those of 32 and 64 bits float64; bool throws.
+// Error bounds and special values: docs/numerics.md. ----
 
 /// Square root, correctly rounded; NaN below zero, -0 stays.
 [[nodiscard]] TARRY_EXPORT Array sqrt(const Array& x, std::source_location where = std::source_location::current());
@@ -143,8 +143,9 @@ inline namespace v0 {
 /// negative number -1.
 [[nodiscard]] TARRY_EXPORT Array bitwise_right_shift(const Operand& a, const Operand& b);
 
-// ---- Comparisons. Dtypes: promoted, then compared; the result is bool. Anything compared with NaN is false
-// but !=. ----
+// ---- Comparisons. Dtypes: numbers; the result is bool. Integers of any two dtypes, and integers with floats, compare
+// exactly, whatever either of them can hold: a uint8 array > -1 is true. Floats promote first; a floating number beside an
+// array of floats rounds to its dtype. Anything compared with NaN is false but !=. ----
 
 /// a == b; also of bools.
 [[nodiscard]] TARRY_EXPORT Array equal(const Operand& a, const Operand& b);

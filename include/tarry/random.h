@@ -16,6 +16,7 @@
 #include <tarry/array.h>
 
 #include <cstdint>
+#include <optional>
 #include <source_location>
 
 namespace tarry {
@@ -56,7 +57,7 @@ class Generator {
 
 struct UniformOptions {
   double low = 0, high = 1;
-  Dtype dtype = float32;
+  std::optional<Dtype> dtype = {};  ///< else the default float: float32, unless a Scope says float64
 };
 /// Uniform numbers, low <= x < high.  Dtypes: floating. On [0, 1) multiples of 2^-23, of 2^-52 in float64, of 2^-11 in float16,
 /// of 2^-8 in bfloat16; elsewhere low + (high - low) times that, rounded.
@@ -65,7 +66,7 @@ struct UniformOptions {
 
 struct NormalOptions {
   double mean = 0, deviation = 1;
-  Dtype dtype = float32;
+  std::optional<Dtype> dtype = {};  ///< else the default float: float32, unless a Scope says float64
 };
 /// Normal numbers.  Dtypes: floating. The quantile of a word: up to 6.3 deviations, 9.1 in float64. deviation may be 0.
 /// Algorithm: float32 after Giles (GPU Computing Gems, 2011), float64 Wichura's AS241 (Applied Statistics 37(3), 1988).
@@ -74,7 +75,7 @@ struct NormalOptions {
 
 struct ExponentialOptions {
   double scale = 1;
-  Dtype dtype = float32;
+  std::optional<Dtype> dtype = {};  ///< else the default float: float32, unless a Scope says float64
 };
 /// Exponential numbers with mean `scale`: -log1p(-u) * scale of a uniform u.  Dtypes: floating.
 [[nodiscard]] TARRY_EXPORT Array exponential(Generator& g, const Shape& shape, ExponentialOptions options = {},

@@ -80,7 +80,8 @@ struct MomentOptions {
 [[nodiscard]] TARRY_EXPORT Array std(const Array& x, const Axes& axes = {}, MomentOptions options = {},
                                      std::source_location where = std::source_location::current());
 
-// ---- Exponentials. Dtypes: floats, kept; integers become float32 first; bool throws. ----
+// ---- Exponentials. Dtypes: floats, kept; integers become float32 or
+// float64 first, as in ops.h; bool throws. ----
 
 /// log(sum(exp(x))), without overflow in between: the maximum is taken out first.
 /// -inf of nothing and of nothing but -inf; inf beside inf; NaN propagates.

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <tarry/device.h>
+#include <tarry/dtype.h>
 #include <tarry/export.h>
 
 #include <cstdint>
 #include <limits>
+#include <source_location>
 
 namespace tarry {
 inline namespace v0 {
@@ -32,8 +34,8 @@ struct Budget {
 };
 
 /// While it lives, operations that this thread records use the given numerics, or new arrays that this thread makes are
-/// placed on the given device, or it may record without evaluating what the given budget says. Scopes nest; destroy them in
-/// reverse order (locals do). Costs a few words, no lock.
+/// placed on the given device, or it may record without evaluating what the given budget says, or floats whose dtype nothing
+/// else decides are of the given one. Scopes nest; destroy them in reverse order (locals do). Costs a few words, no lock.
 ///
 ///     ta::Scope s{ta::relaxed};
 ///     ta::Array y = ta::exp(x) * z + w;  // may use fma
@@ -43,6 +45,10 @@ class TARRY_EXPORT Scope {
   /// Placement is explicit: arrays placed on different devices do not mix. `Device{}` ends an outer scope's placement.
   [[nodiscard]] explicit Scope(Device device) noexcept;
   [[nodiscard]] explicit Scope(Budget budget) noexcept;
+  /// The default float: what zeros(), ones(), eye(), random numbers and a linspace() of integers are without a dtype, and the
+  /// least that integers and bools become beside a floating number.
+  /// Throws InvalidArgument for anything but float32 and float64.
+  [[nodiscard]] explicit Scope(Dtype default_float, std::source_location where = std::source_location::current());
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -52,6 +58,7 @@ class TARRY_EXPORT Scope {
   Numerics numerics_;  // of the enclosing scope
   Device device_;
   Budget budget_;
+  Dtype default_float_;
 };
 
 }  // namespace v0

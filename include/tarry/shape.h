@@ -67,7 +67,7 @@ class Axes {
 };
 
 /// A C++ number whose dtype is still open: bool, integer or floating. Beside an array it takes the array's dtype
-/// (docs/numerics.md, "Promotion"); alone it is bool, int64 or float32.
+/// (docs/numerics.md, "Promotion"); alone it is bool, int64 or, floating, of its own type.
 class Scalar {
  public:
   enum class Kind : std::uint8_t { Bool, Int, UInt, Float };
@@ -80,6 +80,7 @@ class Scalar {
     } else if constexpr (std::is_floating_point_v<T> || detail::is_half<T>) {
       kind_ = Kind::Float;
       float_ = static_cast<double>(value);
+      if constexpr (sizeof(T) < sizeof(double)) floating_ = dtype_of<std::remove_cv_t<T>>;
     } else if constexpr (std::is_signed_v<T>) {
       kind_ = Kind::Int;
       int_ = value;
@@ -100,14 +101,15 @@ class Scalar {
     if (kind_ == Kind::Float) return float_;
     return kind_ == Kind::UInt ? static_cast<double>(uint_) : static_cast<double>(int_);
   }
-  /// bool, int64 or float32: the dtype of a scalar that stands alone.
+  /// The dtype of a scalar that stands alone: bool, int64, or that of the floating type that it came as.
   [[nodiscard]] constexpr Dtype default_dtype() const noexcept {
     if (kind_ == Kind::Bool) return bool_;
-    return kind_ == Kind::Float ? float32 : int64;
+    return kind_ == Kind::Float ? floating_ : int64;
   }
 
  private:
   Kind kind_ = Kind::Int;
+  Dtype floating_ = float64;
   union {
     std::int64_t int_ = 0;
     std::uint64_t uint_;

@@ -11,7 +11,7 @@
 //
 // <tarry/warm.h>, for deployment tools and recording, <tarry/dlpack.h> and <tarry/interop.h>, for memory of other code, are
 // included on their own.
-// `/` is true division (int / int gives float32) and `%` takes the sign of the divisor.
+// `/` is true division (int64 / int64 gives float64) and `%` takes the sign of the divisor.
 #pragma once
 
 #include <tarry/array.h>      // IWYU pragma: export
