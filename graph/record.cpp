@@ -79,7 +79,9 @@ Dims broadcast_shape(std::string_view op, std::span<const Argument> arguments, W
       const std::int64_t extent = extents[static_cast<std::size_t>(d - lead)];
       if (extent == 1 || extent == shape[d]) continue;
       if (shape[d] != 1) {
-        TARRY_THROW(InvalidArgument, std::string(op), where, "shapes " + list_shapes(arguments) + " do not broadcast");
+        TARRY_THROW(InvalidArgument, std::string(op), where,
+                    "shapes " + list_shapes(arguments) +
+                        " do not broadcast: axes meet from the last one, and newaxis inserts one");
       }
       shape[d] = extent;
     }
@@ -256,7 +258,7 @@ namespace {
     const Argument& condition = arguments.front();
     const Dtype given = condition.edge ? condition.edge.node()->dtype : condition.scalar.default_dtype();
     if (given != bool_)
-      TARRY_THROW(InvalidArgument, std::string(called), where, "the condition is " + quoted(given) + ", not bool");
+      TARRY_THROW(InvalidArgument, std::string(called), where, "the condition is " + quoted(given) + ", not bool; compare first, as in x != 0");
     values = arguments.subspan(1);
   }
   const Node* first = nullptr;

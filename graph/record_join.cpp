@@ -53,7 +53,8 @@ std::vector<Edge> promoted(const char* op, std::span<const Array> arrays, Where 
 
 [[noreturn]] void throw_mismatch(const char* op, const Edge& a, const Edge& b, Where where) {
   TARRY_THROW(InvalidArgument, op, where,
-              "shapes " + to_string(a.node()->shape()) + " and " + to_string(b.node()->shape()) + " do not go together");
+              "shapes " + to_string(a.node()->shape()) + " and " + to_string(b.node()->shape()) +
+                  " do not go together: all axes but the joined one are equal, and expand_dims adds one");
 }
 
 /// Throws unless the shapes are equal but for `axis`, and the whole's extents are within bounds.

@@ -123,7 +123,7 @@ TEST_CASE("array: borrowed memory is read through any strides", "[array]") {
 TEST_CASE("array: generators give the values of the standard", "[array]") {
   CHECK(integers(arange(5)) == std::vector<std::int64_t>{0, 1, 2, 3, 4});
   CHECK(integers(arange(7, 0, -3)) == std::vector<std::int64_t>{7, 4, 1});
-  CHECK(floats(arange(0, 1, 0.1F)) == std::vector<float>{0.0F, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
+  CHECK(floats(arange(0, 1, 0.1, float32)) == std::vector<float>{0.0F, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
   CHECK(arange(0, 1, 0.25).to_vector<double>() == std::vector<double>{0, 0.25, 0.5, 0.75});
   CHECK(floats(linspace(0, 1, 5)) == std::vector<float>{0, 0.25F, 0.5F, 0.75F, 1});
   CHECK(floats(linspace(0, 1, 4, {.endpoint = false})) == std::vector<float>{0, 0.25F, 0.5F, 0.75F});

@@ -98,13 +98,14 @@ TEST_CASE("record: shapes broadcast as NumPy's do", "[graph][record]") {
 TEST_CASE("record: errors name the op, the shapes and the caller's line", "[graph][record]") {
   const Array a = zeros({3, 4}), b = zeros({5}), none;
   const std::int64_t huge = std::int64_t{1} << 40;
+  const std::string hint = ": axes meet from the last one, and newaxis inserts one";
   const struct {
     std::string got, expected;
     int line;
   } rows[] = {
-      {message([&] { (void)(a + b); }), "[add] shapes (3, 4) and (5,) do not broadcast", __LINE__},
-      {message([&] { (void)where(a < 1, a, b); }), "[where] shapes (3, 4), (3, 4) and (5,) do not broadcast", __LINE__},
-      {message([&] { (void)maximum(b, a); }), "[maximum] shapes (5,) and (3, 4) do not broadcast", __LINE__},
+      {message([&] { (void)(a + b); }), "[add] shapes (3, 4) and (5,) do not broadcast" + hint, __LINE__},
+      {message([&] { (void)where(a < 1, a, b); }), "[where] shapes (3, 4), (3, 4) and (5,) do not broadcast" + hint, __LINE__},
+      {message([&] { (void)maximum(b, a); }), "[maximum] shapes (5,) and (3, 4) do not broadcast" + hint, __LINE__},
       {message([&] { (void)(none * a); }), "[multiply] an operand is undefined: default-constructed or moved from", __LINE__},
       {message([&] { (void)exp(none); }), "[exp] an operand is undefined: default-constructed or moved from", __LINE__},
       {message([&] { (void)(zeros({huge, 1}) + zeros({1, huge})); }),
@@ -123,10 +124,10 @@ TEST_CASE("record: errors name the op, the shapes and the caller's line", "[grap
       {message([&] { (void)argmax(zeros({3, 0}), 1); }), "[argmax] axis 1 of shape (3, 0) is empty: nothing has no argmax", __LINE__},
       {message([&] { (void)argmin(zeros({0})); }), "[argmin] axis 0 of shape (0,) is empty: nothing has no argmin", __LINE__},
       {message([&] { (void)softmax(a, 2); }), "[softmax] axis 2 is out of range for shape (3, 4)", __LINE__},
-      {message([&] { (void)clip(a, b); }), "[clip] shapes (3, 4) and (5,) do not broadcast", __LINE__},
+      {message([&] { (void)clip(a, b); }), "[clip] shapes (3, 4) and (5,) do not broadcast" + hint, __LINE__},
       {message([&] { (void)clip(a, {}, none); }), "[clip] an operand is undefined: default-constructed or moved from", __LINE__},
-      {message([&] { (void)(zeros({2}, float16) + 1e6); }), "[add] the number 1e+06 does not fit float16", __LINE__},
-      {message([&] { (void)fma(a, 2, b); }), "[fma] shapes (3, 4) and (5,) do not broadcast", __LINE__},
+      {message([&] { (void)(zeros({2}, float16) + 1e6); }), "[add] the number 1e+06 does not fit float16; a dtype that holds it is wanted (see astype)", __LINE__},
+      {message([&] { (void)fma(a, 2, b); }), "[fma] shapes (3, 4) and (5,) do not broadcast" + hint, __LINE__},
       {message([&] { (void)broadcast_to(b, {5, 4}); }), "[broadcast_to] shape (5,) does not broadcast to (5, 4)", __LINE__},
       {message([&] { (void)permute_dims(a, {0}); }), "[permute_dims] 1 axes do not permute shape (3, 4)", __LINE__},
       {message([&] { (void)permute_dims(a, {0, 0}); }), "[permute_dims] axis 0 is named twice for shape (3, 4)", __LINE__},
@@ -180,10 +181,13 @@ TEST_CASE("record: promotion is over before a node exists", "[graph][record]") {
   CHECK(tree(f + 1) == "add:f32(" + z32 + ", scalar:f32=1.00)");
   CHECK(tree(2.5 - f) == "subtract:f32(scalar:f32=2.50, " + z32 + ")");
   CHECK(tree(i + f) == "add:f32(astype:f32(" + zi + "), " + z32 + ")");
-  CHECK(tree(i / 2) == "divide:f32(astype:f32(" + zi + "), scalar:f32=2.00)");
-  CHECK(tree(sqrt(i)) == "sqrt:f32(astype:f32(" + zi + "))");
-  CHECK(tree(i < f) == "less:bool(astype:f32(" + zi + "), " + z32 + ")");
-  CHECK(tree(where(b, i, 1.5)) == "where:f32(" + zb + ", astype:f32(" + zi + "), scalar:f32=1.50)");
+  CHECK(tree(i / 2) == "divide:f64(astype:f64(" + zi + "), scalar:f64=2.00)");
+  CHECK(tree(sqrt(i)) == "sqrt:f64(astype:f64(" + zi + "))");
+  CHECK(tree(i < f) == "less:bool(astype:f64(" + zi + "), astype:f64(" + z32 + "))");
+  CHECK(tree(i < 1) == "less:bool(" + zi + ", scalar:i32)");
+  CHECK(tree(1.5 < i) == "less:bool(scalar:i32, " + zi + ")");  // 1 < i
+  CHECK(tree(f <= 2) == "less_equal:bool(" + z32 + ", scalar:f32=2.00)");
+  CHECK(tree(where(b, i, 1.5)) == "where:f64(" + zb + ", astype:f64(" + zi + "), scalar:f64=1.50)");
   CHECK(tree(astype(f, float32)) == z32);
 }
 
