@@ -8,6 +8,7 @@
 #include <exception>
 #include <future>
 #include <mutex>
+#include <utility>
 
 #include "cache/batches.h"
 #include "cache/disk_store.h"
@@ -41,7 +42,7 @@ struct Job {
   const KernelRequest* request;
   MaterialPtr material;
   std::shared_ptr<Flight> flight;  ///< null for a memory hit
-  bool mine = false;               ///< this get() makes it and has not finished it yet
+  bool mine = false;               ///< this get() makes it and has not finished it yet; find() makes nothing
   bool unlocked = false;           ///< another process was waited for in vain
   std::string refused = {};        ///< "compiler" or "image" where an entry was there and not used; `cause` says why
   std::string cause = {};
@@ -49,6 +50,17 @@ struct Job {
 };
 
 using Jobs = std::span<Job* const>;
+
+std::vector<Job> jobs_of(std::span<const KernelRequest> requests) {
+  std::vector<Job> jobs;
+  jobs.reserve(requests.size());
+  for (const KernelRequest& request : requests) {
+    jobs.push_back({.request = &request,
+                    .material = std::make_shared<const Material>(request.key.material()),
+                    .flight = nullptr});
+  }
+  return jobs;
+}
 
 /// The disk layers as the switches of one generation name them.
 struct Layers {
@@ -132,9 +144,15 @@ struct KernelCache::Impl {
 
   std::mutex open_mutex;  // one thread opens the layers
 
+  bool find_in_memory(Job& job);
+  bool remembers(Job& job) {
+    const std::lock_guard lock(mutex);
+    return find_in_memory(job);
+  }
   void claim(Jobs jobs);
   void finish(Job& job, std::shared_ptr<Executable> executable, Hit hit);
   void fail(Jobs jobs, const std::exception_ptr& error);
+  void give_up(Jobs jobs);
   void count(std::int64_t CacheStats::*counter, std::int64_t by = 1);
 
   std::shared_ptr<const Layers> current_layers();
@@ -151,13 +169,18 @@ void KernelCache::Impl::count(std::int64_t CacheStats::*counter, std::int64_t by
   stats.*counter += by;
 }
 
+/// `mutex` held.
+bool KernelCache::Impl::find_in_memory(Job& job) {
+  job.loaded.executable = memory.find(job.material);
+  if (job.loaded.executable == nullptr) return false;
+  ++stats.memory_hits;
+  return true;
+}
+
 void KernelCache::Impl::claim(Jobs jobs) {
   const std::lock_guard lock(mutex);
   for (Job* job : jobs) {
-    if (job->loaded.executable = memory.find(job->material); job->loaded.executable != nullptr) {
-      ++stats.memory_hits;
-      continue;
-    }
+    if (find_in_memory(*job)) continue;
     const auto [flight, is_new] = flights.try_emplace(job->material, std::make_shared<Flight>());
     job->flight = flight->second;
     job->mine = is_new;
@@ -169,13 +192,12 @@ void KernelCache::Impl::finish(Job& job, std::shared_ptr<Executable> executable,
   {
     const std::lock_guard lock(mutex);
     evicted = memory.insert(job.material, executable);
-    flights.erase(job.material);
+    if (job.mine) flights.erase(job.material);
     ++(hit == Hit::Disk ? stats.disk_hits : stats.compiles);
   }
-  job.mine = false;
   job.loaded.executable = executable;
   job.loaded.hit = hit;
-  job.flight->promise.set_value(std::move(executable));
+  if (std::exchange(job.mine, false)) job.flight->promise.set_value(std::move(executable));
 }
 
 void KernelCache::Impl::fail(Jobs jobs, const std::exception_ptr& error) {
@@ -187,6 +209,18 @@ void KernelCache::Impl::fail(Jobs jobs, const std::exception_ptr& error) {
     }
     job->mine = false;
     job->flight->promise.set_exception(error);
+  }
+}
+
+/// Nothing here can compile them. A later call asks again.
+void KernelCache::Impl::give_up(Jobs jobs) {
+  for (Job* job : jobs) {
+    {
+      const std::lock_guard lock(mutex);
+      flights.erase(job->material);
+    }
+    job->mine = false;
+    job->flight->promise.set_value(nullptr);
   }
 }
 
@@ -300,9 +334,11 @@ void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers
     misses.add(miss_of(*job));
   }
   const auto start = std::chrono::steady_clock::now();
-  count(&CacheStats::compile_batches);
-  const Binary binary = backend.compile(requests);
+  const std::optional<Binary> compiled = backend.compile(requests);
+  if (!compiled) return give_up(batch);
+  const Binary& binary = *compiled;
   TARRY_ASSERT(binary.image != nullptr);
+  count(&CacheStats::compile_batches);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   std::vector<const Job*> made;
   for (Job* job : batch) {
@@ -336,14 +372,18 @@ KernelCache::KernelCache(std::size_t memory_capacity) : impl_(std::make_unique<I
 
 KernelCache::~KernelCache() = default;
 
-std::vector<Loaded> KernelCache::get(std::span<const KernelRequest> requests, const Backend& backend) {
-  std::vector<Job> jobs;
-  jobs.reserve(requests.size());
-  for (const KernelRequest& request : requests) {
-    jobs.push_back({.request = &request,
-                    .material = std::make_shared<const Material>(request.key.material()),
-                    .flight = nullptr});
+std::vector<Loaded> KernelCache::find(std::span<const KernelRequest> requests, const Backend& backend) {
+  const std::shared_ptr<const Layers> now = impl_->current_layers();
+  std::vector<Loaded> result;
+  for (Job& job : jobs_of(requests)) {
+    if (!impl_->remembers(job) && !impl_->load_from_disk(job, backend, *now)) job.loaded.hit = Hit::None;
+    result.push_back(std::move(job.loaded));
   }
+  return result;
+}
+
+std::vector<Loaded> KernelCache::get(std::span<const KernelRequest> requests, const Backend& backend) {
+  std::vector<Job> jobs = jobs_of(requests);
   std::vector<Job*> all;
   for (Job& job : jobs) all.push_back(&job);
   try {
@@ -360,7 +400,8 @@ std::vector<Loaded> KernelCache::get(std::span<const KernelRequest> requests, co
   for (Job& job : jobs) {
     if (job.loaded.executable == nullptr) {
       job.loaded.executable = job.flight->result.get();  // throws what its maker met
-      ++waited;
+      if (job.loaded.executable == nullptr) job.loaded.hit = Hit::None;
+      waited += job.loaded.executable != nullptr ? 1 : 0;
     }
     result.push_back(std::move(job.loaded));
   }

@@ -58,20 +58,25 @@ class Executable {
   virtual ~Executable() = default;
 };
 
-enum class Hit : std::uint8_t { Memory, Disk, Compiled };
+enum class Hit : std::uint8_t {
+  Memory,
+  Disk,
+  Compiled,
+  None,  ///< no layer holds the kernel and nothing here compiles: it has no executable
+};
 
 using CacheStats = CacheCounters;
 
 /// How the owner compiles and loads. Both may throw; a throw reaches every caller that waits for the same kernel.
 struct Backend {
-  /// Compiles up to 8 requests into one image.
-  std::function<Binary(std::span<const KernelRequest* const>)> compile;
+  /// Compiles up to 8 requests into one image; nullopt where nothing here can compile, whatever the kernels.
+  std::function<std::optional<Binary>(std::span<const KernelRequest* const>)> compile;
   std::function<std::shared_ptr<Executable>(const KernelRequest&, const Binary&)> load;
   std::function<std::string()> compiler;  ///< name and version of the compiler that is present, "" where none
 };
 
 struct Loaded {
-  std::shared_ptr<Executable> executable;
+  std::shared_ptr<Executable> executable;  ///< null for Hit::None
   Hit hit{};
   double compile_seconds = 0;  ///< this kernel's share of its batch; 0 where nothing was compiled
 };
@@ -83,6 +88,8 @@ class KernelCache {
   /// One Loaded per request, in order. Kernels that no layer holds compile in batches of at most 8, batches in parallel;
   /// the same kernel asked for by many threads compiles once.
   std::vector<Loaded> get(std::span<const KernelRequest> requests, const Backend& backend);
+  /// The same of what memory and disk hold; the others are Hit::None, and nothing is compiled, thrown or noted for them.
+  std::vector<Loaded> find(std::span<const KernelRequest> requests, const Backend& backend);
   [[nodiscard]] CacheStats stats() const;
   /// The latest kernels that no disk layer held, explained by what is in the layers now.
   [[nodiscard]] std::vector<CacheMiss> misses() const;

@@ -32,8 +32,10 @@ constexpr std::array kTargets = {
 std::span<const Target> targets() { return kTargets; }
 
 const Target* find_target(std::string_view name) {
+  constexpr std::string_view kFamily = "x86-64-";
   for (const Target& target : kTargets) {
-    if (name == target.name) return &target;
+    const std::string_view whole = target.name;
+    if (name == whole || (whole.starts_with(kFamily) && name == whole.substr(kFamily.size()))) return &target;
   }
   return nullptr;
 }

@@ -27,7 +27,7 @@ struct Target {
 };
 
 std::span<const Target> targets();
-/// The row of that name, or nullptr.
+/// The row of that name, or nullptr. "v3" is short for "x86-64-v3".
 const Target* find_target(std::string_view name);
 /// The newest row not above compute capability major.minor, or nullptr below sm_75.
 const Target* cuda_target(int compute_capability);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,7 +67,8 @@ class Backend {
   /// Bytes from one address of the device to another; enqueued in stream order.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
-  virtual cache::Binary compile(std::span<const cache::KernelRequest* const> requests) = 0;
+  /// nullopt where no kernel can be compiled here and the interpreter can run them; a warning says why.
+  virtual std::optional<cache::Binary> compile(std::span<const cache::KernelRequest* const> requests) = 0;
   virtual std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) = 0;
 
   /// Why the device has no library for products of a dtype, or "".

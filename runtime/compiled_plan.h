@@ -115,6 +115,7 @@ struct CompiledPlan {
   std::vector<Hoisting> hoistings;  ///< what is done before operands cross, where that saves bytes
   bool on_host = false;  ///< of small work that names no device: made for the CPU, whatever the default
   std::shared_ptr<const std::vector<tarry::Placement>> placements;  ///< what costs decided; null where nothing
+  std::string interpreted;  ///< why kernels are interpreted; "" where none is
   // Of a plan that is run:
   std::shared_ptr<const graph::Graph> recorded;  ///< what it was made from
   std::shared_ptr<Dispatch> dispatch;

@@ -23,6 +23,7 @@
 #include "support/check.h"
 #include "support/file.h"
 #include "support/floating_point.h"
+#include "support/log.h"
 
 namespace tarry::runtime {
 
@@ -150,9 +151,7 @@ class CpuBackend final : public Backend {
 
   void copy(void* to, const void* from, std::size_t bytes) override { copy_in_parallel(to, from, bytes); }
 
-  cache::Binary compile(std::span<const cache::KernelRequest* const> requests) override {
-    return compile_kernels(requests, target_);
-  }
+  std::optional<cache::Binary> compile(std::span<const cache::KernelRequest* const> requests) override;
   std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override;
   [[nodiscard]] std::string library_missing(Dtype dtype) override { return cpu_blas_missing(dtype); }
   std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) override { return make_cpu_matmul(spec); }
@@ -186,6 +185,14 @@ std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
   auto made = std::make_shared<Library>(binary.image);
   known = made;
   return made;
+}
+
+std::optional<cache::Binary> CpuBackend::compile(std::span<const cache::KernelRequest* const> requests) {
+  if (compiler().empty()) {
+    support::log::warn_once("no C compiler was found: kernels run in the interpreter where no cache layer holds them; install gcc or clang, or set TARRY_CC");
+    return std::nullopt;
+  }
+  return compile_kernels(requests, *graph::find_target(requests.front()->key.target));
 }
 
 std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& request, const cache::Binary& binary) {

@@ -1,9 +1,13 @@
 // cpu_target: the machine is asked here and nowhere else.
 #include "runtime/cpu_target.h"
 
-#include <string>
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "support/check.h"
 #include "support/env.h"
@@ -34,27 +38,26 @@ const graph::Target& host_target() {
   return *target;
 }
 
-/// "x86-64-v2, x86-64-v3": what kernels for this CPU may be made for.
-std::string levels_up_to(const graph::Target& host) {
-  std::string names;
-  for (const graph::Target& t : graph::targets()) {
-    if (!std::string_view(t.name).starts_with(kFamily) || t.level > host.level) continue;
-    if (!names.empty()) names += ", ";
-    names += t.name;
-  }
-  return names;
-}
-
 }  // namespace
+
+std::vector<const graph::Target*> cpu_levels() {
+  std::vector<const graph::Target*> levels;
+  for (const graph::Target& t : graph::targets())
+    if (std::string_view(t.name).starts_with(kFamily) && t.level <= host_target().level) levels.push_back(&t);
+  std::ranges::sort(levels, std::greater<>(), [](const graph::Target* t) { return t->level; });
+  return levels;
+}
 
 const graph::Target& cpu_target() {
   const graph::Target& host = host_target();
   const auto named = support::env::get("TARRY_CPU");
   if (!named) return host;
   const graph::Target* const target = graph::find_target(*named);
-  if (target == nullptr || !named->starts_with(kFamily) || target->level > host.level) {
+  const std::vector<const graph::Target*> levels = cpu_levels();
+  if (std::ranges::find(levels, target) == levels.end()) {
+    const auto names = std::views::transform(levels, [](const graph::Target* t) { return t->name; });
     TARRY_THROW(InvalidArgument, "", Where{},
-                fmt::format("TARRY_CPU is \"{}\"; this CPU can run kernels for {}", *named, levels_up_to(host)));
+                fmt::format("TARRY_CPU is \"{}\"; this CPU can run kernels for {}", *named, fmt::join(names, ", ")));
   }
   return *target;
 }

@@ -1,6 +1,8 @@
 // What kernels of the CPU device are made for.
 #pragma once
 
+#include <vector>
+
 #include "graph/target.h"
 
 namespace tarry::runtime {
@@ -8,5 +10,8 @@ namespace tarry::runtime {
 /// The highest level that this CPU has, or the lower one that TARRY_CPU names. Throws InvalidArgument where it names none
 /// or a higher one.
 const graph::Target& cpu_target();
+
+/// What this CPU can run, the highest level first.
+std::vector<const graph::Target*> cpu_levels();
 
 }  // namespace tarry::runtime

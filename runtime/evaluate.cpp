@@ -18,7 +18,7 @@
 #include "runtime/engine.h"
 #include "runtime/forgotten.h"
 #include "runtime/hoisting.h"
-#include "runtime/kernel_caches.h"
+#include "runtime/kernel_making.h"
 #include "runtime/plan_cache.h"
 #include "runtime/preparation.h"
 #include "runtime/recent_work.h"
@@ -110,10 +110,10 @@ class Claim {
 bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Ready; }
 
 /// Completes the key of a walk by what the plan depends on besides.
-void finish_key(graph::Outline& o, std::uint32_t words, bool interpret, const Backend& b) {
+void finish_key(graph::Outline& o, std::uint32_t words, bool compiled, const Backend& b) {
   o.drop_appended();
   const bool unplaced = b.target().is_cuda() && o.placed.kind == DeviceKind::Unplaced;
-  o.head(0) = words | static_cast<std::uint64_t>(interpret) << 32U | static_cast<std::uint64_t>(unplaced) << 33U;
+  o.head(0) = words | static_cast<std::uint64_t>(!compiled) << 32U | static_cast<std::uint64_t>(unplaced) << 33U;
   o.head(1) = b.serial();
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < o.leaves.size(); ++i) {
@@ -125,57 +125,6 @@ void finish_key(graph::Outline& o, std::uint32_t words, bool interpret, const Ba
     bits |= of_leaf << (i % 16 * 4);
     if (i % 16 == 15 || i + 1 == o.leaves.size()) o.append(std::exchange(bits, 0));
   }
-}
-
-KernelHit hit_of(cache::Hit hit) {
-  if (hit == cache::Hit::Compiled) return KernelHit::Compiled;
-  return hit == cache::Hit::Disk ? KernelHit::Disk : KernelHit::Memory;
-}
-
-struct CompileCounts {
-  std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
-};
-
-CompileCounts compile(CompiledPlan& plan, Backend& b) {
-  CompileCounts counts;
-  std::vector<cache::KernelRequest> requests;
-  std::unordered_map<const codegen::KernelSource*, std::size_t> request_of;
-  const auto request = [&](const codegen::KernelSource& source, graph::Mode mode) {
-    if (request_of.try_emplace(&source, requests.size()).second)
-      requests.push_back(kernel_request(source, mode, b.options(mode), b.target()));
-  };
-  for (Step& s : plan.steps) {
-    if (auto* k = std::get_if<KernelStep>(&s); k && !k->empty()) request(*k->source, k->lowered.ir.mode);
-    if (auto* call = std::get_if<LibraryStep>(&s); call && call->source) request(*call->source, call->spec.mode);
-  }
-  if (requests.empty()) return counts;
-  cache::Backend calls;
-  calls.compile = [&b](std::span<const cache::KernelRequest* const> batch) { return b.compile(batch); };
-  std::vector<double> load_seconds(requests.size());
-  calls.load = [&](const cache::KernelRequest& r, const cache::Binary& image) {
-    Stopwatch watch;
-    auto executable = b.load(r, image);
-    load_seconds[static_cast<std::size_t>(&r - requests.data())] = watch.lap();
-    return executable;
-  };
-  calls.compiler = [&b] { return b.compiler(); };
-  const std::vector<cache::Loaded> loaded = kernel_cache(b).get(requests, calls);
-  for (const cache::Loaded& l : loaded) {
-    counts.compiles += l.hit == cache::Hit::Compiled;
-    counts.memory_hits += l.hit == cache::Hit::Memory;
-    counts.disk_hits += l.hit == cache::Hit::Disk;
-  }
-  for (Step& s : plan.steps) {
-    if (auto* call = std::get_if<LibraryStep>(&s); call && call->source) call->executable = loaded[request_of.at(call->source.get())].executable;
-    auto* k = std::get_if<KernelStep>(&s);
-    if (!k || k->empty()) continue;
-    const std::size_t i = request_of.at(k->source.get());
-    k->executable = loaded[i].executable;
-    k->making.hit = hit_of(loaded[i].hit);
-    k->making.compile_seconds = loaded[i].compile_seconds;
-    k->making.load_seconds = load_seconds[i];
-  }
-  return counts;
 }
 
 /// Chooses how a library computes each product that has no kernel; the largest workspace joins the plan's scratch memory.
@@ -232,10 +181,12 @@ void note_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches&
 }
 
 /// Kernels and what launches them, of a plan that runs in one piece.
-void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const PlanSwitches& switches, bool interpret, Report::Impl& report) {
-  if (!interpret) {
+void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const PlanSwitches& switches, Report::Impl& report) {
+  if (!b.target().is_cuda() && switches.disabled("compile")) {
+    plan.interpreted = why_interpreted(b);
+  } else {
     Stopwatch watch;
-    const CompileCounts counts = compile(plan, b);
+    const KernelCounts counts = make_kernels(plan, b);
     report.seconds.compile = watch.lap();
     report.counters.compiles = counts.compiles;
     report.counters.memory_hits = counts.memory_hits;
@@ -247,19 +198,24 @@ void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const Pl
 }
 
 /// Makes the plan and, unless `may_chunk` and it will not run in one piece, its kernels.
-std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool interpret, bool may_chunk,
-                                   Dump* dump, Report::Impl& report) {
+std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool may_chunk, Dump* dump,
+                                   Report::Impl& report) {
   std::vector<bool> on_device, may_alias;
   localise(s, b.device(), on_device, may_alias);
   switches.library = switches.library && library_there(s.graph, b);
-  auto plan = std::make_shared<CompiledPlan>(make_plan(s, b.target(), on_device, may_alias, switches, dump));
+  const Planner planned = [&](const graph::Target& target) { return make_plan(s, target, on_device, may_alias, switches, dump); };
+  auto plan = std::make_shared<CompiledPlan>(switches.disabled("compile") ? planned(b.target()) : plan_at_hand(b, planned));
   report.seconds = plan->seconds;
   report.counters = plan->counters;
   plan->recorded = std::make_shared<const graph::Graph>(s.graph);
   if (may_chunk && !switches.disabled("hoisting")) note_hoistings(s, b.device(), switches, *plan);
   if (may_chunk && !fits(*plan, s.graph, s.leaves, b, report.needed)) return plan;
   if (may_chunk && !dump && that_pays(plan->hoistings, s.leaves, b.device())) return plan;
-  complete(*plan, s, b, switches, interpret, report);
+  try {
+    complete(*plan, s, b, switches, report);
+  } catch (const NotCached& e) {
+    rethrow(e, e.op(), e.where(), e.what() + level_that_hits(b, planned));
+  }
   if (dump) {
     plan->dump_number = dump->number();
     dump->index(*plan, s, b.device(), Dump::Plan::Made);
@@ -275,11 +231,10 @@ void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where,
   const bool on_host = !placed.empty() && placed.front().device.kind == DeviceKind::Cpu;
   Backend& b = on_host ? backend(cpu) : asked;
   record_evaluate(run.snapshot, b.device(), switches);
-  const bool interpret = interpreted(b);
   const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
   const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
   const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
-  finish_key(run.outline, words, interpret, asked);
+  finish_key(run.outline, words, compiles(b), asked);
   if (cached) run.plan = engine().plans.find(run.outline.key());
   if (run.plan) {
     report.counters = run.plan->counters;
@@ -287,7 +242,7 @@ void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where,
     if (dump) dump->index(*run.plan, run.snapshot, b.device(), Dump::Plan::Found);
     return;
   }
-  const std::shared_ptr<CompiledPlan> plan = made(run.snapshot, b, switches, interpret, may_chunk, dump.get(), report);
+  const std::shared_ptr<CompiledPlan> plan = made(run.snapshot, b, switches, may_chunk, dump.get(), report);
   plan->on_host = on_host;
   if (!placed.empty()) plan->placements = std::make_shared<const std::vector<Placement>>(std::move(placed));
   run.plan = plan;
@@ -348,7 +303,7 @@ void complete_found(Run& run, Backend& b, Report::Impl& report) {
   graph::Snapshot s;
   s.graph = recorded_graph(run);
   const auto plan = std::make_shared<CompiledPlan>(*run.plan);
-  complete(*plan, s, b, plan_switches(), interpreted(b), report);
+  complete(*plan, s, b, plan_switches(), report);
   run.plan = plan;
   const auto words = static_cast<std::uint32_t>(run.outline.head(0));
   if (words < kMostWords) engine().plans.insert(run.outline.key(), run.plan);
@@ -468,7 +423,7 @@ void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
 void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
   const Settings now = settings();
   Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
-  const bool quick = b && !may_interpret(*b);
+  const bool compiled = b && compiles(*b);
   std::unique_lock lock(graph::engine_mutex());
   for (;;) {
     list_lazy(roots, run.lazy);
@@ -482,8 +437,8 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
     lock.lock();
   }
   if (run.lazy.empty()) return;
-  if (quick && device_of(run.outline.placed) == b->device()) {
-    finish_key(run.outline, now.words, false, *b);
+  if (b && device_of(run.outline.placed) == b->device()) {
+    finish_key(run.outline, now.words, compiled, *b);
     run.plan = engine().plans.find(run.outline.key());
     run.backend = b;
   }

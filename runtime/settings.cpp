@@ -8,7 +8,6 @@
 
 #include "runtime/compiled_plan.h"
 #include "support/env.h"
-#include "support/log.h"
 
 namespace tarry::runtime {
 
@@ -22,13 +21,10 @@ std::uint32_t number_of(const std::string& text, std::uint32_t most) {
   return std::min(number, most);
 }
 
-bool interpreted(Backend& b) {
-  if (b.target().is_cuda()) return false;
-  if (support::env::has_word("TARRY_DISABLE", "compile")) return true;
-  if (!b.compiler().empty()) return false;
-  support::log::warn_once(
-      "no C compiler was found: kernels run in the interpreter; install gcc or clang, or set TARRY_CC");
-  return true;
+std::string why_interpreted(Backend& b) {
+  if (b.target().is_cuda()) return {};
+  if (support::env::has_word("TARRY_DISABLE", "compile")) return "TARRY_DISABLE=compile";
+  return b.compiler().empty() ? "no C compiler works here" : "";
 }
 
 Settings settings() {
@@ -45,13 +41,13 @@ Settings settings() {
   return {static_cast<std::uint32_t>(word & 0xFFFFU) >> 1U, (word & 1U) != 0};
 }
 
-bool may_interpret(Backend& b) {
-  static std::atomic<std::uint64_t> compiles{0};  // generation + 1 in which a C compiler was found and not disabled
+bool compiles(Backend& b) {
+  static std::atomic<std::uint64_t> known{0};  // generation + 1 in which a C compiler was found and not disabled
   const std::uint64_t generation = support::env::generation() + 1;
-  if (b.target().is_cuda() || compiles.load(std::memory_order_acquire) == generation) return false;
-  if (interpreted(b)) return true;
-  compiles.store(generation, std::memory_order_release);
-  return false;
+  if (b.target().is_cuda() || known.load(std::memory_order_acquire) == generation) return true;
+  if (!why_interpreted(b).empty()) return false;
+  known.store(generation, std::memory_order_release);
+  return true;
 }
 
 }  // namespace tarry::runtime

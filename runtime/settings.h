@@ -20,9 +20,9 @@ struct Settings {
 inline constexpr std::uint32_t kMostWords = 4095;
 Settings settings();
 
-/// True where kernels run in the interpreter: asked for, or no C compiler is there.
-bool interpreted(Backend& b);
-/// False where it is known that kernels of `b` are compiled.
-bool may_interpret(Backend& b);
+/// Why kernels of `b` that no cache layer holds run in the interpreter, or "". With TARRY_DISABLE=compile all do.
+std::string why_interpreted(Backend& b);
+/// Whether there is no such reason; at no cost where there was none before.
+bool compiles(Backend& b);
 
 }  // namespace tarry::runtime

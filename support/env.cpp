@@ -109,7 +109,7 @@ const std::vector<Switch>& switches() {
       {"TARRY_SYNC", "0, 1", "1: wait after every kernel and name the operation that failed."},
       {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g", "Most memory that arrays may take on a device, new host memory on the CPU; what needs more is worked off in chunks. Default all there is."},
       {"TARRY_NUM_THREADS", "count", "Threads of the CPU device; default one per core that the process may use."},
-      {"TARRY_CPU", "x86-64-v2, x86-64-v3, x86-64-v4",
+      {"TARRY_CPU", "x86-64-v2, x86-64-v3, x86-64-v4, or v2, v3, v4",
        "What CPU kernels are made for; default the highest level of this CPU, and none above it."},
       {"TARRY_NVRTC", "path", "The libnvrtc to load instead of the one that the system finds."},
       {"TARRY_CC", "program", "The C compiler of the CPU device; default the first of cc, gcc, clang that works."},

@@ -432,6 +432,35 @@ TEST_CASE("cache: an exception reaches everyone who waits, and a later call trie
   CHECK(right(requests(0, 3), cache.get(requests(0, 3), fake.backend())));
 }
 
+TEST_CASE("cache: where nothing compiles, what the layers hold is loaded and the rest has no executable", "[cache]") {
+  CacheDirectory directory;
+  FakeBackend fake;
+  fake.get_fresh(requests(0, 2));
+  Backend without = fake.backend();
+  without.compile = [](auto) { return std::optional<Binary>(); };
+  without.compiler = [] { return std::string(); };
+  KernelCache cache;
+  const auto got = cache.get(requests(0, 3), without);
+  CHECK((got[0].hit == Hit::Disk && got[1].hit == Hit::Disk && got[2].hit == Hit::None));
+  CHECK((got[1].executable != nullptr && got[2].executable == nullptr));
+  CHECK(cache.stats().compiles == 0);
+  CHECK(cache.get(requests(2, 1), fake.backend())[0].hit == Hit::Compiled);  // a later call asks again
+  directory.require_cached.set("1");
+  CHECK_THROWS_AS(cache.get(requests(3, 1), without), tarry::NotCached);
+}
+
+TEST_CASE("cache: finding loads what is there and makes nothing", "[cache]") {
+  const CacheDirectory directory;
+  FakeBackend fake;
+  fake.get_fresh(requests(0, 1));
+  KernelCache cache;
+  const auto found = cache.find(requests(0, 2), fake.backend());
+  CHECK((found[0].hit == Hit::Disk && found[1].hit == Hit::None));
+  CHECK(cache.find(requests(0, 1), fake.backend())[0].hit == Hit::Memory);
+  CHECK(fake.compiled == 1);
+  CHECK(cache.misses().empty());
+}
+
 TEST_CASE("cache: one batch that fails leaves the kernels of the others", "[cache]") {
   const CacheDirectory directory;
   FakeBackend fake;

@@ -129,7 +129,7 @@ TEST_CASE("cpu: kernels of one batch share an image and each finds its entry", "
   std::vector<cache::KernelRequest> requests;
   for (const KernelSource& s : sources) requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
   const cache::KernelRequest* pointers[] = {&requests[0], &requests[1], &requests[2]};
-  const cache::Binary binary = device.compile(pointers);
+  const cache::Binary binary = device.compile(pointers).value();
   const float expected[] = {6, 9, 3};
   for (std::size_t i = 0; i < 3; ++i) {
     const auto executable = device.load(requests[i], binary);

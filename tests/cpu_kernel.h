@@ -104,7 +104,7 @@ struct CpuKernel {
     INFO(source.kernel);
     const cache::KernelRequest request{{source.text, runtime::c_flags(target), target.name, "strict"}, source.entry, &source};
     const cache::KernelRequest* requests[] = {&request};
-    binary = device.compile(requests);
+    binary = device.compile(requests).value();
     executable = device.load(request, binary);
   }
 

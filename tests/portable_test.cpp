@@ -116,11 +116,13 @@ TEST_CASE("portable: TARRY_CPU lowers what kernels are made for", "[runtime][cpu
   CHECK(std::string(ta::runtime::make_cpu_backend()->target().name) == "x86-64-v2");
   CHECK_THAT(ta::describe_system(), Catch::Contains("kernels for x86-64-v2"));
   CHECK_THAT(ta::describe_system(), Catch::Contains("\nblas: "));
+  const Setting brief("TARRY_CPU", "v3");
+  CHECK(std::string(ta::runtime::cpu_target().name) == "x86-64-v3");
 }
 
 TEST_CASE("portable: a TARRY_CPU that is unknown or too high says what it may be", "[runtime][cpu]") {
   const std::string host = ta::runtime::cpu_target().name;
-  for (const char* name : {"x86-64-v9", "v3", "native", "sm_90", host.starts_with("x86") ? "armv8-a" : "x86-64-v2"}) {
+  for (const char* name : {"x86-64-v9", "v9", "native", "sm_90", host.starts_with("x86") ? "armv8-a" : "x86-64-v2"}) {
     const Setting wrong("TARRY_CPU", name);
     INFO(name);
     CHECK_THROWS_WITH(ta::runtime::cpu_target(),

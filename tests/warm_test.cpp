@@ -10,6 +10,7 @@
 
 #include "cache/disk_store.h"
 #include "runtime/backend.h"
+#include "runtime/cpu_target.h"
 #include "support/file.h"
 #include "tests/child.h"
 #include "tests/devices.h"
@@ -77,6 +78,46 @@ TEST_CASE("warm: a process that must find its kernels finds them in what was war
       ta::test::run_child("warm_user", {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + moved, "TARRY_REQUIRE_CACHED=1"});
   INFO(run.error);
   CHECK(run.succeeded());
+}
+
+TARRY_CHILD(warm_user_without_compiler) {
+  const ta::Scope on_cpu(ta::cpu);
+  run_formulas();
+  ta::evaluate(ta::erf(ta::asarray(ramp(11))) * ta::sqrt(ta::asarray(ramp(11))));
+  const ta::CacheCounters c = ta::cache_counters();
+  return c.compiles == 0 && c.disk_hits >= 4 ? 0 : 1;
+}
+
+TEST_CASE("warm: without a C compiler shipped kernels are used, and only the others are interpreted", "[warm]") {
+  const Workshop shop;
+  const std::string out = shop.at("shipped.bundle");
+  REQUIRE(shop.warm({host()}, out).failures.empty());
+  std::vector<std::string> settings{"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + out, "TARRY_CC=/no/such/compiler"};
+  const auto user = ta::test::run_child("warm_user", settings);
+  CHECK((user.succeeded() && user.error.empty()));
+  const auto other = ta::test::run_child("warm_user_without_compiler", settings);
+  CHECK((other.succeeded() && other.error.find("no C compiler") == other.error.rfind("no C compiler")));
+  CHECK_THAT(other.error, Catch::Contains("no C compiler"));
+  settings.push_back("TARRY_REQUIRE_CACHED=1");
+  CHECK(ta::test::run_child("warm_user", settings).succeeded());
+  CHECK_THAT(ta::test::run_child("warm_user_without_compiler", settings).error, Catch::Contains("TARRY_REQUIRE_CACHED is set and 1 kernel"));
+}
+
+TEST_CASE("warm: kernels of a lower level are found where none may be compiled, and a miss names the level that hits", "[warm]") {
+  if (ta::runtime::cpu_target().level < 3 || host().starts_with("arm")) TARRY_SKIP("this CPU has one level only");
+  const Workshop shop;
+  const std::string out = shop.at("shipped.bundle"), v2 = shop.at("v2.bundle");
+  REQUIRE(shop.warm({"v3"}, out).failures.empty());
+  REQUIRE(shop.warm({"v2"}, v2).failures.empty());
+  const auto run = [](const std::string& bundle, const std::string& more) {
+    return ta::test::run_child("warm_user", {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + bundle, "TARRY_REQUIRE_CACHED=1", more});
+  };
+  CHECK(run(out, "TARRY_CPU=").succeeded());
+  CHECK(run(v2, "TARRY_CPU=").succeeded());
+  CHECK(run(out, "TARRY_CPU=v3").succeeded());
+  CHECK(run(v2 + ":" + out, "TARRY_CPU=").succeeded());
+  CHECK_THAT(run(out, "TARRY_CPU=v2").error, Catch::Contains("TARRY_CPU=x86-64-v3 finds all of them"));
+  CHECK_THAT(run(v2, "TARRY_CPU=x86-64-v3").error, Catch::Contains("TARRY_CPU=x86-64-v2 finds all of them"));
 }
 
 TARRY_CHILD(warm_user_of_other_extents) {

@@ -127,8 +127,7 @@ std::vector<std::string> words(std::string_view list) {
 void run(Arguments& arguments) {
   WarmOptions& options = arguments.options;
   options.targets = words(arguments.archs);
-  for (const std::string& cpu : words(arguments.cpus))  // "v3" is short for "x86-64-v3"
-    options.targets.push_back(cpu.starts_with('v') ? "x86-64-" + cpu : cpu);
+  for (std::string& cpu : words(arguments.cpus)) options.targets.push_back(std::move(cpu));
   options.all_extents = arguments.extents == "all";
   ProgressView view;
   options.progress = [&view](const WarmProgress& p) { view.show(p); };
