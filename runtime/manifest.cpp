@@ -4,14 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <climits>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
+#include "graph/recorded.h"
+#include "runtime/manifest_limits.h"
 #include "support/check.h"
 #include "support/file.h"
 #include "support/hash.h"
 #include "support/log.h"
+#include "support/printable.h"
 
 namespace tarry::runtime {
 namespace {
@@ -37,7 +43,8 @@ Json as_json(const GraphEdge& e) {
   return Json::array({e.node, e.output});
 }
 
-std::string base_name(const char* file) { return std::filesystem::path(file).filename().string(); }
+/// Names may have any bytes, JSON only some.
+std::string base_name(const char* file) { return support::printable(std::filesystem::path(file).filename().string()); }
 
 Json as_json(const graph::IndexMap& map) {
   Json dims = Json::array();
@@ -111,10 +118,29 @@ struct Broken : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
+/// Every number of a manifest is whole. Json::get() would convert any other, whatever becomes of it.
+template <class T>
+T number_of(const Json& json) {
+  if (json.is_number_unsigned() && std::in_range<T>(json.get<std::uint64_t>())) return static_cast<T>(json.get<std::uint64_t>());
+  if (json.is_number_integer() && !json.is_number_unsigned() && std::in_range<T>(json.get<std::int64_t>()))
+    return static_cast<T>(json.get<std::int64_t>());
+  throw Broken("not an integer in range: " + json.dump());
+}
+template <class T>
+T number_of(const Json& json, const char* key, T otherwise) {
+  return json.contains(key) ? number_of<T>(json[key]) : otherwise;
+}
+
+/// The elements of an array of at most `most`.
+const Json& list_of(const Json& json, std::size_t most) {
+  if (!json.is_array() || json.size() > most) throw Broken("not an array of as many as there may be");
+  return json;
+}
+
 Dims dims_of(const Json& json) {
-  const auto values = json.get<std::vector<std::int64_t>>();
-  if (values.size() > graph::kMaxRank) throw Broken("more dimensions than an array has");
-  return Dims(values);
+  Dims dims;
+  for (const Json& value : list_of(json, graph::kMaxRank)) dims.push_back(number_of<std::int64_t>(value));
+  return dims;
 }
 
 Dims shape_of(const Json& json) {
@@ -127,8 +153,14 @@ Dims shape_of(const Json& json) {
 }
 
 GraphEdge edge_of(const Json& json) {
-  if (json.is_array()) return {json.at(0).get<graph::NodeId>(), json.at(1).get<std::uint32_t>()};
-  return {json.get<graph::NodeId>(), 0};
+  if (json.is_array()) return {number_of<graph::NodeId>(json.at(0)), number_of<std::uint32_t>(json.at(1))};
+  return {number_of<graph::NodeId>(json), 0};
+}
+
+DeviceKind device_of(const Json& json) {
+  if (json == "cuda") return DeviceKind::Cuda;
+  if (json == "cpu") return DeviceKind::Cpu;
+  throw Broken("there is no such device");
 }
 
 graph::Op op_of(const std::string& op) {
@@ -157,10 +189,8 @@ std::uint32_t add(std::vector<T>& table, T value) {
 
 graph::IndexMap map_of(const Json& json) {
   graph::IndexMap map;
-  for (const Json& d : json) {
-    if (map.size == graph::kMaxRank) throw Broken("more dimensions than an array has");
-    map.push_back({d.at(0).get<std::int32_t>(), d.at(1).get<std::int64_t>(), d.at(2).get<std::int64_t>()});
-  }
+  for (const Json& d : list_of(json, graph::kMaxRank))
+    map.push_back({number_of<std::int32_t>(d.at(0)), number_of<std::int64_t>(d.at(1)), number_of<std::int64_t>(d.at(2))});
   return map;
 }
 
@@ -169,12 +199,12 @@ class Reader {
   explicit Reader(Recorded& out) : out_(out), g_(out.graph) {}
 
   void read(const Json& json) {
-    out_.device = json.at("device") == "cuda" ? DeviceKind::Cuda : DeviceKind::Cpu;
+    out_.device = device_of(json.at("device"));
     if (json.contains("disable")) out_.disabled = json["disable"].get<std::vector<std::string>>();
     for (const Json& leaf : json.at("leaves")) add_leaf(leaf);
     for (const Json& node : json.at("nodes")) add_node(node);
     for (const Json& root : json.at("roots")) g_.roots.push_back(edge_of(root));
-    graph::verify(g_);
+    if (const std::string why = graph::why_not_recorded(g_); !why.empty()) throw Broken(why);
   }
 
  private:
@@ -184,7 +214,7 @@ class Reader {
     memory.pooled = json.value("memory", "") != "foreign";
     memory.on_device = !json.value("elsewhere", false);
     graph::LeafLayout layout;
-    layout.offset = json.value("offset", std::int64_t{0});
+    layout.offset = number_of(json, "offset", std::int64_t{0});
     layout.contiguous = !json.contains("strides");
     if (!layout.contiguous) layout.strides = dims_of(json["strides"]);
     layout.donated = json.value("donated", false);
@@ -200,11 +230,8 @@ class Reader {
     n.mode = json.value("mode", "") == "relaxed" ? graph::Mode::Relaxed : graph::Mode::Strict;
     n.shape = g_.intern(shape_of(json.at("shape")));
     n.origin = id;
-    for (const Json& input : json.value("in", Json::array())) {
-      if (n.n_inputs == graph::Node::kMaxInputs) throw Broken("more inputs than an op has");
-      n.inputs[n.n_inputs++] = edge_of(input);
-    }
-    if (n.n_inputs != graph::info(n.op).arity) throw Broken("an op with another number of inputs");
+    if (json.contains("in"))
+      for (const Json& input : list_of(json["in"], graph::Node::kMaxInputs)) n.inputs[n.n_inputs++] = edge_of(input);
     n.payload = payload(json, n);
     if (json.contains("at")) set_place(n, json["at"]);
     g_.nodes.push_back(n);
@@ -213,11 +240,9 @@ class Reader {
   std::uint32_t payload(const Json& json, const GraphNode& n) {
     switch (graph::info(n.op).op_class) {
       case OpClass::Leaf: {
-        const auto leaf = json.at("leaf").get<std::uint32_t>();
-        const graph::LeafLayout& layout = g_.leaves.at(leaf);
-        if (!layout.contiguous && layout.strides.size() != g_.shapes[n.shape].size())
-          throw Broken("strides of another rank");
-        if (layout.contiguous) g_.leaves[leaf].strides = graph::row_major_strides(g_.shapes[n.shape].span());
+        const auto leaf = number_of<std::uint32_t>(json.at("leaf"));
+        graph::LeafLayout& layout = g_.leaves.at(leaf);
+        if (layout.contiguous) layout.strides = graph::row_major_strides(g_.shapes[n.shape].span());
         return leaf;
       }
       case OpClass::Scalar: {
@@ -228,14 +253,14 @@ class Reader {
         return add(g_.scalars, source);
       }
       case OpClass::Iota:
-        return static_cast<std::uint32_t>(json.at("axis").get<std::int32_t>());
+        return static_cast<std::uint32_t>(number_of<std::int32_t>(json.at("axis")));
       case OpClass::View:
         return add(g_.views, map_of(json.at("map")));
       case OpClass::Update:
         return add(g_.updates, {dims_of(json.at("start")), dims_of(json.at("step"))});
       case OpClass::Reduce:
       case OpClass::Scan:
-        return add(g_.reduces, {json.at("axis").get<std::int32_t>(), json.value("weight", std::int64_t{1})});
+        return add(g_.reduces, {number_of<std::int32_t>(json.at("axis")), number_of(json, "weight", std::int64_t{1})});
       default:
         return graph::kNoId;
     }
@@ -243,9 +268,11 @@ class Reader {
 
   void set_place(GraphNode& n, const std::string& at) {
     const std::size_t colon = at.rfind(':');
-    if (colon == std::string::npos) throw Broken("a place without a line");
-    n.file = out_.files.insert(at.substr(0, colon)).first->c_str();
-    n.line = static_cast<std::uint32_t>(std::stoul(at.substr(colon + 1)));
+    const char* const end = at.data() + at.size();
+    if (colon == std::string::npos || colon + 1 == at.size()) throw Broken("a place without a line");
+    const auto [last, error] = std::from_chars(at.data() + colon + 1, end, n.line);
+    if (last != end || error != std::errc{}) throw Broken("a place without a line");
+    n.file = out_.files.insert(support::printable(at.substr(0, colon))).first->c_str();
   }
 
   Recorded& out_;
@@ -258,6 +285,7 @@ class Reader {
 
 /// nullopt where the line is damaged.
 std::optional<Recorded> parse_line(std::string_view line, const std::string& place, Where where) {
+  if (const char* limit = passed_limit(line)) refuse(place, limit, where);
   Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("id")) return std::nullopt;
   Recorded recorded;
@@ -267,8 +295,10 @@ std::optional<Recorded> parse_line(std::string_view line, const std::string& pla
   if (recorded.id != id_of(json)) return std::nullopt;
   try {
     Reader(recorded).read(json);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {  // whole, but not of our making
-    refuse(place, e.what(), where);
+    refuse(place, support::printable(e.what()), where);
   }
   return recorded;
 }
@@ -278,10 +308,12 @@ std::optional<Recorded> parse_line(std::string_view line, const std::string& pla
 std::string manifest_header() { return Json{{kVersionKey, kManifestVersion}}.dump(); }
 
 std::optional<int> manifest_version(std::string_view line) {
-  if (line.find(kVersionKey) == std::string_view::npos) return std::nullopt;
+  constexpr std::size_t kLongest = 64;
+  if (line.size() > kLongest || line.find(kVersionKey) == std::string_view::npos) return std::nullopt;
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains(kVersionKey) || !json[kVersionKey].is_number_integer()) return std::nullopt;
-  return json[kVersionKey].get<int>();
+  const auto version = json[kVersionKey].get<std::int64_t>();
+  return std::in_range<int>(version) ? static_cast<int>(version) : INT_MAX;
 }
 
 std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
@@ -290,7 +322,7 @@ std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwi
   json["device"] = device.kind == DeviceKind::Cuda ? "cuda" : "cpu";
   std::vector<std::string> disabled;
   for (std::string_view rest = switches.words; !rest.empty(); rest.remove_prefix(rest.find(',') + 1))
-    if (const std::string_view word = rest.substr(0, rest.find(',')); shapes_plans(word)) disabled.emplace_back(word);
+    if (const std::string_view word = rest.substr(0, rest.find(',')); shapes_plans(word)) disabled.push_back(support::printable(word));
   if (!disabled.empty()) json["disable"] = disabled;
   json["leaves"] = Json::array();
   for (std::size_t i = 0; i < g.leaves.size(); ++i) {
@@ -312,7 +344,9 @@ std::string_view manifest_line_id(std::string_view line) {
 
 std::vector<Recorded> read_manifest(const std::filesystem::path& file, Where where) {
   std::error_code why;
-  const std::optional<std::string> content = support::read_file(file, &why);
+  const std::optional<support::OpenFile> open = support::OpenFile::open(file, &why);
+  if (open && open->size() > kMaxManifestBytes) refuse(file.string(), "is larger than 1 GiB", where);
+  const std::optional<std::string> content = open ? open->read(0, open->size()) : std::nullopt;
   if (!content) refuse(file.string(), why ? "cannot be read: " + why.message() : "is no file", where);
   std::vector<Recorded> all;
   std::unordered_set<std::string> seen;
