@@ -10,7 +10,7 @@
 #include "runtime/adopted.h"
 #include "runtime/borrowed.h"
 #include "runtime/engine.h"
-#include "runtime/rethrow.h"
+#include "runtime/host_storage.h"
 #include "support/check.h"
 #include "support/recycle.h"
 #include "support/shared.h"
@@ -36,19 +36,6 @@ Array host_array(Dtype dtype, const Shape& shape, std::shared_ptr<graph::Storage
   return detail::wrap(graph::make_input(dtype, extents(shape), std::move(storage), graph::context().device, where));
 }
 
-/// New host memory for `count` elements of an array of `shape`.
-std::shared_ptr<graph::Storage> host_storage(std::size_t count, Dtype dtype, const Shape& shape, Where where) {
-  auto storage = std::make_shared<graph::Storage>();
-  try {
-    storage->buffer = runtime::host_buffer(std::max<std::size_t>(count * itemsize(dtype), 1), where);
-  } catch (const OutOfMemory& e) {
-    runtime::rethrow(e, "asarray", where,
-                     std::string(e.what()) + " (for " + std::string(name(dtype)) + " " + shape.str() + ")");
-  }
-  storage->strides = graph::row_major_strides(extents(shape));
-  return storage;
-}
-
 using Edges = std::vector<Edge, support::Recycler<Edge>>;
 
 Edges edges_of(detail::ArrayPointers arrays, const char* function, Where where) {
@@ -63,14 +50,14 @@ Edges edges_of(detail::ArrayPointers arrays, const char* function, Where where) 
 Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape, Where where) {
   graph::check_available("asarray", dtype, where);
   check_count(count, shape, where);
-  auto storage = host_storage(count, dtype, shape, where);
+  auto storage = runtime::host_storage("asarray", dtype, extents(shape), where);
   if (count > 0) std::memcpy(storage->buffer->data, data, count * itemsize(dtype));
   return host_array(dtype, shape, std::move(storage), where);
 }
 
 Array detail::copy_in(const std::vector<bool>& values, const Shape& shape, Where where) {
   check_count(values.size(), shape, where);
-  auto storage = host_storage(values.size(), bool_, shape, where);
+  auto storage = runtime::host_storage("asarray", bool_, extents(shape), where);
   auto* bytes = static_cast<std::uint8_t*>(storage->buffer->data);
   std::transform(values.begin(), values.end(), bytes, [](bool b) { return b ? std::uint8_t{1} : std::uint8_t{0}; });
   return host_array(bool_, shape, std::move(storage), where);

@@ -2,16 +2,22 @@
 #include <tarry/create.h>
 #include <tarry/io.h>
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <optional>
+#include <cerrno>
+#include <utility>
 
 #include "graph/record.h"
 #include "runtime/chunks.h"
 #include "runtime/engine.h"
 #include "runtime/file_buffer.h"
+#include "runtime/host_storage.h"
 #include "runtime/npy_header.h"
 #include "support/check.h"
+#include "support/fault.h"
 #include "support/file.h"
+#include "support/saved_file.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -19,6 +25,20 @@ namespace {
 
 void swap_bytes(char* data, std::size_t count, std::size_t size) {
   for (std::size_t i = 0; i < count; ++i) std::reverse(data + i * size, data + (i + 1) * size);
+}
+
+/// False where the elements cannot be read to their end.
+bool read_to(char* data, const support::OpenFile& file, std::uint64_t offset, std::size_t bytes) {
+  if (support::fault::fails(support::fault::Site::File)) return false;
+  while (bytes > 0) {
+    const ssize_t got = ::pread(file.descriptor(), data, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;  // 0: somebody cut the file
+    data += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
 }
 
 /// x with its dimensions the other way round: what row-major elements are where they are meant column-major.
@@ -36,32 +56,27 @@ std::vector<std::int64_t> stored_shape(const runtime::NpyHeader& h) {
   return h.fortran_order ? std::vector<std::int64_t>(h.shape.rbegin(), h.shape.rend()) : h.shape;
 }
 
-/// A file that elements are written to as they come, made with the first of them. It appears when it is whole.
+/// A file that elements are written to as they come, touched with the first of them: they may be of that very file.
 class NpyWriter final : public runtime::Sink {
  public:
   NpyWriter(const std::string& path, Dtype dtype, std::span<const std::int64_t> shape, Where where)
-      : path_(path), where_(where), header_(runtime::npy_header(dtype, shape)) {}
+      : path_(path), where_(where), header_(runtime::npy_header(dtype, shape)), file_(path) {}
+  [[nodiscard]] bool takes_pieces() const { return file_.appears_whole(); }
   void write(std::size_t offset, const void* data, std::size_t bytes) override {
-    if (!file_) create();
-    check(file_->write(header_.size() + offset, data, bytes));
+    if (!std::exchange(begun_, true)) check(file_.write(0, header_.data(), header_.size()));
+    check(file_.write(header_.size() + offset, data, bytes));
   }
-  void commit() { check(file_->commit()); }
+  void commit() { check(file_.commit()); }
 
  private:
-  void create() {
-    std::error_code error;
-    std::optional<support::NewFile> made = support::NewFile::create(path_, error);
-    check(error);
-    file_.emplace(std::move(*made));
-    check(file_->write(0, header_.data(), header_.size()));
-  }
   void check(std::error_code error) const {
     if (error) TARRY_THROW(InvalidArgument, "save_npy", where_, "cannot write " + path_ + ": " + error.message());
   }
   const std::string& path_;
   const Where where_;
   const std::string header_;
-  std::optional<support::NewFile> file_;
+  support::SavedFile file_;
+  bool begun_ = false;
 };
 
 }  // namespace
@@ -75,7 +90,7 @@ void save_npy(const std::string& path, const Array& x, std::source_location loca
                 "the format has no name for " + std::string(name(n.dtype)) + "; convert with astype(x, float32) first");
   }
   NpyWriter file(path, n.dtype, n.shape(), where);
-  if (!runtime::stream(e, file, where)) {
+  if (!file.takes_pieces() || !runtime::stream(e, file, where)) {
     const std::shared_ptr<const void> data = runtime::host_data(e, where);
     file.write(0, data.get(), static_cast<std::size_t>(graph::element_count(n.shape())) * itemsize(n.dtype));
   }
@@ -86,10 +101,15 @@ Array load_npy(const std::string& path, std::source_location location) {
   const Where where = location;
   const support::OpenFile file = runtime::open_npy_file(path, "load_npy", where);
   const runtime::NpyHeader h = runtime::read_npy_header(file, path, "load_npy", where);
-  std::optional<std::string> data = file.read(h.offset, h.count * itemsize(h.dtype));
-  if (!data) TARRY_THROW(InvalidArgument, "load_npy", where, "cannot read the elements of " + path);
-  if (h.big_endian) swap_bytes(data->data(), h.count, itemsize(h.dtype));
-  const Array stored = detail::copy_in(data->data(), h.dtype, h.count, Shape(stored_shape(h)), where);
+  const std::vector<std::int64_t> shape = stored_shape(h);
+  std::shared_ptr<graph::Storage> storage = runtime::host_storage("load_npy", h.dtype, shape, where);
+  auto* const data = static_cast<char*>(storage->buffer->data);
+  if (!read_to(data, file, h.offset, h.count * itemsize(h.dtype)))
+    TARRY_THROW(InvalidArgument, "load_npy", where, "cannot read the elements of " + path);
+  if (h.big_endian) swap_bytes(data, h.count, itemsize(h.dtype));
+  if (h.dtype == bool_) std::replace_if(data, data + h.count, [](char byte) { return byte != 0; }, '\1');
+  const Array stored =
+      detail::wrap(graph::make_input(h.dtype, shape, std::move(storage), graph::context().device, where));
   return h.fortran_order ? transposed(stored, "load_npy", where) : stored;
 }
 
@@ -109,6 +129,9 @@ Array open_npy(const std::string& path, std::source_location location) {
   std::error_code error;
   auto storage = std::make_shared<graph::Storage>();
   storage->buffer = runtime::FileBuffer::map(std::move(file), h.offset, h.count * itemsize(h.dtype), error);
+  if (error == std::errc::not_enough_memory) {
+    TARRY_THROW(OutOfMemory, "open_npy", where, "no addresses are left to map " + path + " into memory: " + error.message());
+  }
   if (!storage->buffer) {
     TARRY_THROW(InvalidArgument, "open_npy", where, "cannot map " + path + " into memory: " + error.message());
   }

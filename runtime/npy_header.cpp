@@ -9,12 +9,14 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/printable.h"
 
 namespace tarry::runtime {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kAlignment = 64;  // of the first element in the file
+constexpr std::size_t kMostText = 65535;  // of a header; longer ones name the fields of records
 
 /// The dict.
 struct Dict {
@@ -90,6 +92,7 @@ class HeaderParser {
     at_ = end + 1;
     return value;
   }
+  /// "(2, 3)", and "(2L, 3L)" as Python 2 wrote it.
   bool tuple(std::vector<std::int64_t>& values) {
     if (!take('(')) return false;
     while (!take(')')) {
@@ -98,6 +101,7 @@ class HeaderParser {
       const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
       if (error != std::errc{} || value < 0) return false;
       at_ = static_cast<std::size_t>(end - text_.data());
+      if (at_ < text_.size() && text_[at_] == 'L') ++at_;
       values.push_back(value);
       if (!take(',') && peek() != ')') return false;
     }
@@ -115,6 +119,12 @@ std::optional<Dtype> dtype_of_code(std::string_view code) {
     if (tarry::info(dtype).available && !npy_type_code(dtype).empty() && npy_type_code(dtype) == code) return dtype;
   }
   return {};
+}
+
+/// The beginning of what a file says, for a message.
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t kMost = 200;
+  return support::printable(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
 }
 
 [[noreturn]] void not_npy(std::string_view op, const std::string& path, const std::string& why, Where where) {
@@ -158,13 +168,14 @@ NpyHeader read_npy_header(const support::OpenFile& file, const std::string& path
   if (version < 1 || version > 3) not_npy(op, path, "its format version is " + std::to_string(version), where);
   std::size_t length = 0;
   for (std::size_t i = 0; i < wide; ++i) length |= byte(at + i) << (8 * i);
+  if (length > kMostText) not_npy(op, path, "its header has " + std::to_string(length) + " bytes", where);
   const std::optional<std::string> text =
       length > file.size() - at - wide ? std::nullopt : file.read(at + wide, length);
   if (!text) not_npy(op, path, "it ends within its header", where);
   std::optional<Dict> dict = HeaderParser(*text).parse();
-  if (!dict || dict->descr.empty()) not_npy(op, path, "its header cannot be understood: " + *text, where);
+  if (!dict || dict->descr.empty()) not_npy(op, path, "its header cannot be understood: " + excerpt(*text), where);
   const std::optional<Dtype> dtype = dtype_of_code(std::string_view(dict->descr).substr(1));
-  if (!dtype) not_npy(op, path, "it holds elements of type '" + dict->descr + "', which no dtype has", where);
+  if (!dtype) not_npy(op, path, "it holds elements of type '" + excerpt(dict->descr) + "', which no dtype has", where);
   graph::check_shape(op, dict->shape, where);
   NpyHeader h{*dtype, dict->descr[0] == '>', dict->fortran_order, std::move(dict->shape), at + wide + length, 0};
   h.count = static_cast<std::size_t>(graph::element_count(h.shape));
