@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The tests that take hours: 100,000 random graphs, every hidden test (sweeps over whole types, annealing), all mutants.
+"""The tests that take hours: 100,000 random graphs, every hidden test (sweeps over whole types, annealing), an hour of hostile
+files for each of their readers, all mutants.
 
 The graphs are dealt out in chunks to one process per core; all of them share one kernel cache. On a CPU each chunk takes the next
 of the levels that this one can run. The result (commit, seed,
 counts) goes to tests/long.json, which is committed, and the exit code is 1 if anything failed or is missing.
 
-usage: long_test.py [--graphs 100000] [--minutes M] [--seed 1] [--jobs 2] [--device cpu|cuda] [--only graphs,hidden,mutants]
+usage: long_test.py [--graphs 100000] [--minutes M] [--seed 1] [--jobs 2] [--device cpu|cuda] [--only graphs,hidden,files,mutants]
                     [--commit ID] ROOT BUILD
 """
 import argparse
@@ -108,6 +109,20 @@ def hidden_tests(executable, jobs):
            "worst": ratios[-1] if ratios else None, "assertions": sum(d["assertions"] for d in done), "seconds": sum(d["seconds"] for d in done)}
 
 
+def hostile_files(build, seconds, seed, jobs):
+    """An hour of mutated files for every reader of files (tests/fuzz_targets)."""
+    def one(program):
+        done = subprocess.run([program.resolve(), "--seconds", str(seconds), "--seed", str(seed)], capture_output=True, text=True, cwd=build)
+        counted = re.search(r"(\d+) mutations", done.stdout)
+        if done.returncode:
+            print(program.name, done.stderr[-4000:], flush=True)
+        return {"target": program.name, "passed": done.returncode == 0, "seconds": seconds, "mutations": int(counted.group(1)) if counted else 0}
+
+    programs = sorted(p for p in (build / "bin").glob("fuzz_*") if not p.name.endswith("_libfuzzer"))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, programs))
+
+
 def mutants(options):
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         script = pathlib.Path(__file__).with_name("check_mutants.py")
@@ -122,7 +137,8 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()) // 86400 * 1_000_000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--device", choices=TESTS, default="cpu")
-    parser.add_argument("--only", default="graphs,hidden,mutants")
+    parser.add_argument("--fuzz-seconds", type=float, default=3600, help="for each reader of files")
+    parser.add_argument("--only", default="graphs,hidden,files,mutants")
     parser.add_argument("--commit", default=None)
     parser.add_argument("--output", type=pathlib.Path, default=None)
     parser.add_argument("root", type=pathlib.Path)
@@ -144,6 +160,10 @@ def main():
         tests = list(hidden_tests(executable, options.jobs))
         failed |= not all(t["passed"] for t in tests)
         result["hidden"] = head | {"tests": tests}
+    if "files" in parts:
+        files = hostile_files(options.build, options.fuzz_seconds, options.seed, options.jobs)
+        failed |= not files or not all(f["passed"] for f in files)
+        result["files"] = head | {"seed": options.seed, "targets": files}
     if "mutants" in parts:
         planted = mutants(options)
         failed |= not planted or not all(m.get("graphs") for m in planted)
