@@ -24,11 +24,13 @@ std::shared_ptr<FileBuffer> FileBuffer::map(support::OpenFile file, std::size_t 
   if (bytes == 0) return std::shared_ptr<FileBuffer>(new FileBuffer(std::move(file), offset, Mapping{}, 0, 0));
   const std::size_t first = offset % page_bytes();  // mappings begin at pages
   Mapping mapping{nullptr, first + bytes};
-  const bool pretend = support::fault::fails(support::fault::Site::File);
-  if (!pretend)
+  std::error_code pretended;
+  if (support::fault::fails(support::fault::Site::File)) pretended = std::make_error_code(std::errc::no_such_device);
+  if (support::fault::fails(support::fault::Site::Allocation)) pretended = std::make_error_code(std::errc::not_enough_memory);
+  if (!pretended)
     mapping.memory = mmap(nullptr, mapping.bytes, PROT_READ, MAP_SHARED, file.descriptor(), static_cast<off_t>(offset - first));
-  if (pretend || mapping.memory == MAP_FAILED) {
-    why = pretend ? std::make_error_code(std::errc::not_enough_memory) : std::error_code(errno, std::generic_category());
+  if (pretended || mapping.memory == MAP_FAILED) {
+    why = pretended ? pretended : std::error_code(errno, std::generic_category());
     return nullptr;
   }
   madvise(mapping.memory, mapping.bytes, MADV_SEQUENTIAL);  // advice: what is read next is asked for early

@@ -130,7 +130,7 @@ Array open_npy(const std::string& path, std::source_location location) {
   auto storage = std::make_shared<graph::Storage>();
   storage->buffer = runtime::FileBuffer::map(std::move(file), h.offset, h.count * itemsize(h.dtype), error);
   if (error == std::errc::not_enough_memory) {
-    TARRY_THROW(OutOfMemory, "open_npy", where, "no addresses are left to map " + path + " into memory: " + error.message());
+    TARRY_THROW(OutOfMemory, "open_npy", where, "there is no room to map " + path + " into memory: " + error.message());
   }
   if (!storage->buffer) {
     TARRY_THROW(InvalidArgument, "open_npy", where, "cannot map " + path + " into memory: " + error.message());

@@ -151,7 +151,14 @@ void add_file_rows(ErrorRows& rows) {
   rows.wrong("open_npy", {"x.npy", "begin at byte 67", "4 bytes; load_npy"}, [] {
     read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)  }", "abcd"));
   });
-  rows.wrong("open_npy", {"cannot map ", "x.npy into memory", "Cannot allocate"}, [] {
+  rows.wrong("load_npy", {"its header has 65536 bytes"}, [] {
+    load(std::string("\x93NUMPY\2\0\0\0\1\0", 12) + std::string(65536, ' '));
+  });
+  rows.inside(ErrorCode::OutOfMemory, {"[open_npy] there is no room to map ", "x.npy into memory", "Cannot allocate"}, [] {
+    fault::arm(fault::Site::Allocation, 1);
+    read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}   ", "abcd"));
+  });
+  rows.wrong("open_npy", {"cannot map ", "x.npy into memory", "No such device"}, [] {
     read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}   ", "abcd"), 4);
   });
   rows.wrong("save_npy", {"bfloat16", "astype"}, [] { save_npy("/tmp/x.npy", zeros({3}, bfloat16)); });
