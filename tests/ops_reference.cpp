@@ -244,6 +244,12 @@ Quad modulo(Quad a, Quad b, Dtype d) {
   return is_negative(r) != is_negative(b) ? rounded(r + b, d) : r;
 }
 
+/// That of the rounded quotient, less one where its product with b, which is exact here, lies beyond a.
+Quad floor_quotient(Quad a, Quad b, Dtype d) {
+  const Quad floored = std::floor(static_cast<long double>(rounded(a / b, d))), product = floored * b;
+  return (b > 0 && product > a) || (b < 0 && product < a) ? floored - 1 : floored;
+}
+
 Cell neighbour(Cell x, Cell towards) {
   const Quad a = number(x), b = number(towards);
   if (is_nan(a) || is_nan(b)) return is_nan(a) ? x : towards;
@@ -278,10 +284,10 @@ std::optional<Quad> of_floats(Op op, Quad a, Quad b, Quad c, Dtype d) {
     case Op::Subtract: return a - b;
     case Op::Multiply: return a * b;
     case Op::Divide: return a / b;
-    case Op::FloorDivide: return std::floor(static_cast<long double>(rounded(a / b, d)));
+    case Op::FloorDivide: return floor_quotient(a, b, d);
     case Op::Remainder: return modulo(a, b, d);
     case Op::Fma: return sticky_fma(a, b, c);
-    case Op::Sign: return is_nan(a) || a == 0 ? a : a < 0 ? Quad(-1) : Quad(1);
+    case Op::Sign: return is_nan(a) ? a : a == 0 ? Quad(0) : a < 0 ? Quad(-1) : Quad(1);
     case Op::Square: return a * a;
     case Op::Reciprocal: return 1 / a;
     case Op::Ceil: return std::ceil(x);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "tests/floor_quotient.h"
 #include "tests/oracle_values.h"
 #include "tests/same_bits.h"
 
@@ -53,7 +54,7 @@ T float_binary(Function f, T a, T b) {
     case Function::Subtract: return static_cast<T>(x - y);
     case Function::Multiply: return static_cast<T>(x * y);
     case Function::Divide: return static_cast<T>(x / y);
-    case Function::FloorDivide: return std::floor(static_cast<T>(x / y));
+    case Function::FloorDivide: return test::floor_quotient(a, b);
     case Function::Remainder: {
       const T rest = std::fmod(a, b);
       if (rest == 0) return std::copysign(T{0}, b);

@@ -10,7 +10,7 @@
   TARRY_FN T tarry_square_##S(T a) { return a * a; } \
   TARRY_FN T tarry_reciprocal_##S(T a) { return 1 / a; } \
   TARRY_FN T tarry_sign_##S(T a) { \
-    T low = a < 0 ? -1 : a; \
+    T rest = a != a ? a : 0, low = a < 0 ? -1 : rest; \
     return a > 0 ? 1 : low; \
   }
 //== float_f32 : float
@@ -99,21 +99,19 @@ TARRY_FN double tarry_sqrt_f64(double x) { return __dsqrt_rn(x); }
 TARRY_FN double tarry_sqrt_f64(double x) { return __builtin_sqrt(x); }
 #endif
 // To an integer: exact, one instruction on every target. round goes to the nearest, ties to even.
-//== rounding : core : ceil floor round trunc floor_divide
+//== rounding : core : ceil floor round trunc
 #ifdef __CUDACC__
 #define TARRY_ROUNDING(S, T, F) \
   TARRY_FN T tarry_ceil_##S(T x) { return ceil##F(x); } \
   TARRY_FN T tarry_floor_##S(T x) { return floor##F(x); } \
   TARRY_FN T tarry_round_##S(T x) { return rint##F(x); } \
-  TARRY_FN T tarry_trunc_##S(T x) { return trunc##F(x); } \
-  TARRY_FN T tarry_floor_divide_##S(T a, T b) { return floor##F(a / b); }
+  TARRY_FN T tarry_trunc_##S(T x) { return trunc##F(x); }
 #else
 #define TARRY_ROUNDING(S, T, F) \
   TARRY_FN T tarry_ceil_##S(T x) { return __builtin_ceil##F(x); } \
   TARRY_FN T tarry_floor_##S(T x) { return __builtin_floor##F(x); } \
   TARRY_FN T tarry_round_##S(T x) { return __builtin_rint##F(x); } \
-  TARRY_FN T tarry_trunc_##S(T x) { return __builtin_trunc##F(x); } \
-  TARRY_FN T tarry_floor_divide_##S(T a, T b) { return __builtin_floor##F(a / b); }
+  TARRY_FN T tarry_trunc_##S(T x) { return __builtin_trunc##F(x); }
 #endif
 //== rounding_f32 : rounding
 TARRY_ROUNDING(f32, float, f)
@@ -253,3 +251,15 @@ TARRY_FN double tarry_fma_f64(double a, double b, double c) {
 }
 #endif
 #endif
+// The floor of the exact quotient, beside what remainder() leaves. It is that of the rounded quotient, unless rounding made an
+// integer of something less: then a - floored * b, whose sign one rounding keeps, lies on the other side of zero than b.
+//== division : core : floor_divide
+#define TARRY_FLOOR_DIVIDE(S, T) \
+  TARRY_FN T tarry_floor_divide_##S(T a, T b) { \
+    T floored = tarry_floor_##S(a / b), rest = tarry_fma_##S(-floored, b, a); \
+    return (((rest < 0) & (b > 0)) | ((rest > 0) & (b < 0))) ? floored - 1 : floored; \
+  }
+//== division_f32 : division rounding_f32 fma_f32
+TARRY_FLOOR_DIVIDE(f32, float)
+//== division_f64 : division rounding_f64 fma_f64
+TARRY_FLOOR_DIVIDE(f64, double)

@@ -122,7 +122,8 @@ TARRY_HALF_EXTREMES(bf16)
   TARRY_FN tarry_##S tarry_abs_##S(tarry_##S a) { return (tarry_##S)(a & 0x7fffu); } \
   TARRY_FN tarry_##S tarry_sign_##S(tarry_##S a) { \
     tarry_u32 size = a & 0x7fffu; \
-    return (tarry_##S)(((size == 0) | (size > INF)) ? a : ((a & 0x8000u) | ONE)); \
+    tarry_u32 one = size == 0 ? 0 : ((a & 0x8000u) | ONE); \
+    return (tarry_##S)(size > INF ? a : one); \
   } \
   TARRY_FN tarry_##S tarry_copysign_##S(tarry_##S a, tarry_##S b) { \
     return (tarry_##S)((a & 0x7fffu) | (b & 0x8000u)); \
@@ -162,7 +163,7 @@ TARRY_HALF_UNARY(round)
 TARRY_HALF_UNARY(trunc)
 //== sqrt_f16 sqrt_bf16 : half_function sqrt_f32
 TARRY_HALF_UNARY(sqrt)
-//== floor_divide_f16 floor_divide_bf16 : half_function rounding_f32
+//== floor_divide_f16 floor_divide_bf16 : half_function division_f32
 TARRY_HALF_BINARY(floor_divide)
 //== remainder_f16 remainder_bf16 : half_function modulo_f32
 TARRY_HALF_BINARY(remainder)

@@ -24,7 +24,7 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array multiply(const Operand& a, const Operand& b);
 /// a / b, true division: correctly rounded.  Dtypes: floats; integers become floats first, as in sqrt.
 [[nodiscard]] TARRY_EXPORT Array divide(const Operand& a, const Operand& b);
-/// floor(a / b).  Integers: x // 0 is 0, INT_MIN // -1 is INT_MIN.  Floats: the division is rounded first.
+/// floor(a / b).  Integers: x // 0 is 0, INT_MIN // -1 is INT_MIN.  Floats: of the exact quotient.
 [[nodiscard]] TARRY_EXPORT Array floor_divide(const Operand& a, const Operand& b);
 /// What is left of a after floor_divide, with the sign of b.  Integers: x % 0 is 0.  Floats: exact but for the last
 /// addition.
@@ -40,7 +40,7 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array positive(const Array& x, std::source_location where = std::source_location::current());
 /// |x|.  The smallest signed integer stays itself.
 [[nodiscard]] TARRY_EXPORT Array abs(const Array& x, std::source_location where = std::source_location::current());
-/// -1, 0 or 1 by the sign of x.  Floats: zeros keep their sign, NaN stays.
+/// -1, 0 or 1 by the sign of x.  Floats: 0 of both zeros, NaN stays.
 [[nodiscard]] TARRY_EXPORT Array sign(const Array& x, std::source_location where = std::source_location::current());
 /// x * x.
 [[nodiscard]] TARRY_EXPORT Array square(const Array& x, std::source_location where = std::source_location::current());
