@@ -57,43 +57,62 @@ void check_finite(const char* op, Scalar value, Where where) {
   }
 }
 
-/// An integer argument of arange as int64.
-std::int64_t whole(Scalar value, Where where) {
-  graph::ScalarCell cell;
-  if (!graph::to_cell(value, int64, cell)) {
-    TARRY_THROW(InvalidArgument, "arange", where,
-                "the argument " + std::to_string(value.as_uint()) + " does not fit int64");
-  }
-  return cell.as<std::int64_t>();
+__extension__ typedef __int128 Wide;  // differences of any two integers
+
+Wide whole(Scalar value) { return value.kind() == Scalar::Kind::UInt ? Wide{value.as_uint()} : Wide{value.as_int()}; }
+Scalar as_scalar(Wide value) {
+  return value < 0 ? Scalar(static_cast<std::int64_t>(value)) : Scalar(static_cast<std::uint64_t>(value));
+}
+std::string text(Wide value) {
+  return value < 0 ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(static_cast<std::uint64_t>(value));
 }
 
-__extension__ typedef __int128 Wide;  // differences of two int64
-
-Array arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step, Dtype dtype, Where where) {
-  const Wide steps = (static_cast<Wide>(stop) - start + step + (step > 0 ? -1 : 1)) / step;
+/// start + i * step. int64 wraps, and the bits are those of every value that int64 or uint64 holds.
+Array arange_integers(Wide start, Wide stop, Wide step, Dtype dtype, Where where) {
+  const Wide steps = (stop - start + step + (step > 0 ? -1 : 1)) / step;
   const Wide count = steps > 0 ? steps : 0;
   if (count > INT64_MAX) {
-    TARRY_THROW(InvalidArgument, "arange", where,
-                "from " + std::to_string(start) + " to " + std::to_string(stop) + " are more than 2^63 - 1 elements");
+    TARRY_THROW(InvalidArgument, "arange", where, "from " + text(start) + " to " + text(stop) + " are more than 2^63 - 1 elements");
   }
-  const auto last = static_cast<std::int64_t>(start + (count > 0 ? count - 1 : 0) * step);
+  const Wide last = start + (count > 0 ? count - 1 : 0) * step;
   graph::ScalarCell cell;
-  if (count > 0 && !(graph::to_cell(start, dtype, cell) && graph::to_cell(last, dtype, cell))) {
-    TARRY_THROW(InvalidArgument, "arange", where,
-                std::to_string(start) + " to " + std::to_string(last) + " does not fit " + std::string(name(dtype)));
+  if (count > 0 && !(graph::to_cell(as_scalar(start), dtype, cell) && graph::to_cell(as_scalar(last), dtype, cell))) {
+    TARRY_THROW(InvalidArgument, "arange", where, text(start) + " to " + text(last) + " does not fit " + std::string(name(dtype)));
   }
   const Dims shape{static_cast<std::int64_t>(count)};
-  Edge e = graph::record_iota(shape.span(), 0, where);
-  if (start != 0 || step != 1) e = affine(e, start, step, where);
-  return detail::wrap(graph::record_cast(e, dtype, where));
+  const Edge index = graph::record_iota(shape.span(), 0, where);
+  Edge e = index;
+  if (start != 0 || step != 1) e = affine(e, static_cast<std::int64_t>(start), static_cast<std::int64_t>(step), where);
+  const Wide least = std::min(start, last), most = std::max(start, last);
+  if (is_integral(dtype) || most <= INT64_MAX) return detail::wrap(graph::record_cast(e, dtype, where));
+  Edge floats = graph::record_cast(graph::record_cast(e, uint64, where), dtype, where);
+  if (least < 0) {  // neither integer has all of them; `turn` elements are on the side of the first
+    const std::int64_t turn = static_cast<std::int64_t>(step > 0 ? (step - 1 - start) / step : start / -step + 1);
+    const Edge early = graph::record_map(Op::Less, {{index, 0}, {Edge(), turn}}, where);
+    const Edge negatives = graph::record_cast(e, dtype, where);
+    floats = graph::record_map(Op::Where, {{early, 0}, {step > 0 ? negatives : floats, 0}, {step > 0 ? floats : negatives, 0}}, where);
+  }
+  return detail::wrap(floats);
+}
+
+/// index * step + start in float64.
+Edge spread(const Edge& index, double start, double step, Where where) {
+  return affine(graph::record_cast(index, float64, where), start, step, where);
+}
+
+/// The same of halves, where float64 has no exponent for the way from the first to the last: a factor of two changes no digit.
+Edge spread_far(const Edge& index, double half_start, double half_step, Where where) {
+  return graph::record_map(Op::Multiply, {{spread(index, half_start, half_step, where), 0}, {Edge(), 2.0}}, where);
 }
 
 Array arange_floats(double start, double stop, double step, Dtype dtype, Where where) {
-  const double steps = std::ceil((stop - start) / step);
+  const bool far = !std::isfinite(stop - start);
+  const double steps = std::ceil(far ? (stop / 2 - start / 2) / (step / 2) : (stop - start) / step);
   if (!(steps < 9.2e18)) TARRY_THROW(InvalidArgument, "arange", where, "the range has more than 2^63 - 1 elements");
   const Dims shape{steps > 0 ? static_cast<std::int64_t>(steps) : 0};
-  const Edge index = graph::record_cast(graph::record_iota(shape.span(), 0, where), float64, where);
-  return detail::wrap(graph::record_cast(affine(index, start, step, where), dtype, where));
+  const Edge index = graph::record_iota(shape.span(), 0, where);
+  const Edge e = far ? spread_far(index, start / 2, step / 2, where) : spread(index, start, step, where);
+  return detail::wrap(graph::record_cast(e, dtype, where));
 }
 
 }  // namespace
@@ -130,7 +149,7 @@ Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype,
   const Dtype wanted = dtype.value_or(widest({start, stop, step}, int64));
   graph::check_available("arange", wanted, where);
   if (wanted == bool_) TARRY_THROW(InvalidArgument, "arange", where, "makes numbers, not bool");
-  if (integers) return arange_integers(whole(start, where), whole(stop, where), whole(step, where), wanted, where);
+  if (integers) return arange_integers(whole(start), whole(stop), whole(step), wanted, where);
   if (is_integral(wanted)) {
     TARRY_THROW(InvalidArgument, "arange", where,
                 "floating arguments do not make " + std::string(name(wanted)) + "; convert with astype");
@@ -154,10 +173,11 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
   const support::DefaultFloatingPoint state;
   const double first = start.to_double(), last = stop.to_double();
   const std::int64_t intervals = options.endpoint ? count - 1 : count;
-  const double step = intervals > 0 ? (last - first) / static_cast<double>(intervals) : 0;
+  const bool far = !std::isfinite(last - first);
+  const auto parts = static_cast<double>(std::max<std::int64_t>(intervals, 1));
   const Dims shape{count};
   const Edge index = graph::record_iota(shape.span(), 0, where);
-  Edge e = affine(graph::record_cast(index, float64, where), first, step, where);
+  Edge e = far ? spread_far(index, first / 2, (last / 2 - first / 2) / parts, where) : spread(index, first, (last - first) / parts, where);
   if (options.endpoint && count > 1) {
     const Edge at_end = graph::record_map(Op::Equal, {{index, 0}, {Edge(), count - 1}}, where);
     e = graph::record_map(Op::Where, {{at_end, 0}, {Edge(), last}, {e, 0}}, where);

@@ -31,7 +31,7 @@ void add_rule_rows(ErrorRows& rows) {
   rows.wrong("arange", {"not bool"}, [] { (void)arange(true); });
   rows.wrong("arange", {"not bool"}, [] { (void)arange(5, bool_); });
   rows.wrong("arange", {"step is 0"}, [] { (void)arange(0, 1, 0); });
-  rows.wrong("arange", {"18446744073709551615 does not fit int64"}, [] { (void)arange(UINT64_MAX); });
+  rows.wrong("arange", {"18446744073709551614 to 18446744073709551614 does not fit int64"}, [] { (void)arange(UINT64_MAX - 1, UINT64_MAX); });
   rows.wrong("arange", {"more than 2^63 - 1"}, [] { (void)arange(INT64_MIN, INT64_MAX); });
   rows.wrong("arange", {"more than 2^63 - 1"}, [] { (void)arange(0.0, 1e300, 1e-300); });
   rows.wrong("arange", {"0 to 299 does not fit uint8"}, [] { (void)arange(300, uint8); });
