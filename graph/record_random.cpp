@@ -148,10 +148,38 @@ Scalar as_scalar(Wide value) {
 
 }  // namespace
 
-Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, std::source_location where) {
-  constexpr Wide kOneWord = Wide{1} << 16;  // up to here a word of 32 bits tells the range well enough
+namespace {
+
+void check_integer(Dtype dtype, Where where) {
   graph::check_available("integers", dtype, where);
   if (!is_integral(dtype)) TARRY_THROW(InvalidArgument, "integers", where, "dtype " + text(dtype) + " is no integer");
+}
+
+/// The `range` numbers from `first` on, which the dtype has. Numbers wrap: those of int64 and uint64 have the same bits.
+Array integers_from(Generator& g, const Shape& shape, Wide first, Wide range, Dtype dtype, Where where) {
+  constexpr Wide kOneWord = Wide{1} << 16;  // up to here a word of 32 bits tells the range well enough
+  constexpr Wide kAll = Wide{1} << 64;      // as many as there are words: the word is the number
+  const Dtype word = range <= kOneWord ? uint32 : uint64;
+  Edge number = words(g, shape, word, "integers", where);
+  if (range != kAll) {
+    const std::array<Edge, 2> factors{number, graph::record_scalar(as_scalar(range), word, "integers", where)};
+    number = graph::record_draw(Op::MultiplyHigh, factors, word, where);
+  }
+  number = graph::record_cast(number, dtype, where);
+  if (first == 0) return detail::wrap(number);
+  return detail::wrap(graph::record_map(Op::Add, {{number, 0}, {Edge(), as_scalar(first)}}, where, "integers"));
+}
+
+}  // namespace
+
+Array integers(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) {
+  check_integer(dtype, where);
+  const Wide range = Wide{1} << (8 * itemsize(dtype));
+  return integers_from(g, shape, tarry::info(dtype).kind == DtypeKind::Int ? -range / 2 : 0, range, dtype, where);
+}
+
+Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, std::source_location where) {
+  check_integer(dtype, where);
   const Wide first = whole(low, "low", where), end = whole(high, "high", where);
   graph::ScalarCell cell;
   if (first >= end)
@@ -159,12 +187,7 @@ Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype 
   if (!graph::to_cell(as_scalar(first), dtype, cell) || !graph::to_cell(as_scalar(end - 1), dtype, cell)) {
     TARRY_THROW(InvalidArgument, "integers", where, text(first) + " to " + text(end - 1) + " does not fit " + text(dtype));
   }
-  const Dtype word = end - first <= kOneWord ? uint32 : uint64;
-  const Edge drawn = words(g, shape, word, "integers", where);
-  const std::array<Edge, 2> factors{drawn, graph::record_scalar(as_scalar(end - first), word, "integers", where)};
-  const Edge number = graph::record_cast(graph::record_draw(Op::MultiplyHigh, factors, word, where), dtype, where);
-  if (first == 0) return detail::wrap(number);
-  return detail::wrap(graph::record_map(Op::Add, {{number, 0}, {Edge(), as_scalar(first)}}, where, "integers"));
+  return integers_from(g, shape, first, end - first, dtype, where);
 }
 
 Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_location where) {

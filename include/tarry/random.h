@@ -82,8 +82,13 @@ struct ExponentialOptions {
                                              std::source_location where = std::source_location::current());
 
 /// Integers, low <= x < high, each as likely as any other to a part in 2^16 (of ranges beyond 2^16: to a part in 2^64 /
-/// (high - low)).  Dtypes: integers; low and high - 1 must fit.
+/// (high - low); exactly where high - low is a power of two).  Dtypes: integers; low and high - 1 must fit. A bound past int64
+/// is an unsigned number: `integers(g, shape, INT64_MIN, std::uint64_t{1} << 63)` is all of int64.
 [[nodiscard]] TARRY_EXPORT Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype = int64,
+                                          std::source_location where = std::source_location::current());
+
+/// Every number that the dtype has, each as likely as any other.  Dtypes: integers.
+[[nodiscard]] TARRY_EXPORT Array integers(Generator& g, const Shape& shape, Dtype dtype = int64,
                                           std::source_location where = std::source_location::current());
 
 /// True with probability p: a uniform number, of float64 where p is a float64 array, else of float32, is less than p.
