@@ -115,7 +115,7 @@ void check_available(std::string_view op, Dtype dtype, Where where);
 Device combine(Device a, Device b, std::string_view op, Where where);
 /// 0 <= axis < rank from one that may count from the end.
 int checked_axis(std::string_view op, std::int64_t axis, std::span<const std::int64_t> shape, Where where);
-/// Ascending axes without repetition; `all` where the list is empty.
+/// Ascending axes without repetition.
 Dims checked_axes(std::string_view op, const Axes& axes, std::span<const std::int64_t> shape, Where where);
 
 }  // namespace graph

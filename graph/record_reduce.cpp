@@ -33,14 +33,12 @@ Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, W
 
 Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
   const Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
-  graph::check_numbers(name(op), r, where);
   graph::check_not_empty(name(op), r, where);
   return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
 }
 
 Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions options, Where where) {
   const Reduced given = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axis ? Axes(*axis) : Axes(), where);
-  graph::check_numbers(name(op), given, where);
   graph::check_not_empty(name(op), given, where);
   Reduced r = graph::widened(op, given, where);
   if (!axis) {
@@ -93,7 +91,7 @@ Edge without_axes(const Reduced& r, const Edge& x, Where where) {
   return graph::record_view(x, map, r.kept().span(), where);
 }
 
-/// Sum of squared deviations from the mean over all axes of r; there is at least one.
+/// Sum of squared deviations from the mean over all axes of r; there is at least one element.
 Edge squared_deviations(const Reduced& r, Where where) {
   Edge mean = shifted(r, where), m2;
   if (r.count == 1) return without_axes(r, graph::record_map(Op::Subtract, {{mean, 0}, {mean, 0}}, where), where);
@@ -110,16 +108,7 @@ Edge squared_deviations(const Reduced& r, Where where) {
   return m2;
 }
 
-/// A 0-d x reduces as one axis of one element.
-Reduced with_an_axis(Reduced r, Where where) {
-  if (!r.axes.empty()) return r;
-  r.shape = {1};
-  r.axes = {0};
-  r.x = graph::record_view(r.x, IndexMap{}, r.shape.span(), where);
-  return r;
-}
-
-/// Variance without the reduced axes; r has at least one.
+/// Variance without the reduced axes.
 Edge variance(const Reduced& r, double correction, Where where) {
   const support::DefaultFloatingPoint state;
   const double divisor = static_cast<double>(r.count) - correction;
@@ -134,7 +123,7 @@ Array moment(const char* op, const Array& x, const Axes& axes, MomentOptions opt
   Reduced given = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
   const Dtype dtype = statistic_dtype(given.x.node()->dtype);
   given.x = for_statistics(given.x, where);
-  Edge result = variance(with_an_axis(given, where), options.correction, where);
+  Edge result = variance(given, options.correction, where);
   if (std::string_view(op) == "std") result = graph::record_map(Op::Sqrt, {{result, 0}}, where);
   return graph::finish_reduction(given, graph::record_cast(result, dtype, where), options.keepdims, where);
 }

@@ -12,6 +12,8 @@ Dtype accumulator(Op op, Dtype dtype) {
   switch (tarry::info(dtype).kind) {
     case DtypeKind::Int:
       return adds ? int64 : itemsize(dtype) < 4 ? int32 : dtype;
+    case DtypeKind::Bool:
+      return adds ? int64 : int32;
     case DtypeKind::UInt:
       return adds ? uint64 : itemsize(dtype) < 4 ? uint32 : dtype;
     default:

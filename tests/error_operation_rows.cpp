@@ -106,8 +106,8 @@ void add_reduction_rows(ErrorRows& rows) {
   rows.wrong("argmax", {"axis 9", "(2, 3)"}, [] { (void)argmax(f32({2, 3}), 9); });
   rows.wrong("sum", {"bool", "any and all"}, [] { (void)sum(f32({3}), {}, {.dtype = bool_}); });
   rows.wrong("prod", {"complex128"}, [] { (void)prod(f32({3}), {}, {.dtype = complex128}); });
-  rows.wrong("min", {"not bool"}, [] { (void)min(bools()); });
-  rows.wrong("argmin", {"not bool"}, [] { (void)argmin(bools()); });
+  rows.wrong("min", {"axis 0 of shape (0,) is empty"}, [] { (void)min(zeros({0}, bool_)); });
+  rows.wrong("argmax", {"axis 1 of shape (2, 0) is empty"}, [] { (void)argmax(zeros({2, 0}, bool_), 1); });
   rows.wrong("logsumexp", {"not bool"}, [] { (void)logsumexp(bools()); });
   rows.wrong("softmax", {"not bool"}, [] { (void)softmax(bools()); });
   rows.wrong("max", {"axis 0 of shape (0, 3) is empty"}, [] { (void)max(f32({0, 3}), 0); });

@@ -263,12 +263,12 @@ std::optional<Type> infer_reduce(const Statement& s, const Type& x) {
     case Function::Argmin:
     case Function::Argmax: result.dtype = int64; break;
     case Function::Any:
-    case Function::All: result.dtype = bool_; return result;
-    case Function::CountNonzero: result.dtype = int64; return result;
-    case Function::Logsumexp: result.dtype = exponential; break;
-    default: result.dtype = statistic; return result;
+    case Function::All: result.dtype = bool_; break;
+    case Function::CountNonzero: result.dtype = int64; break;
+    case Function::Logsumexp: result.dtype = exponential; return x.dtype == bool_ ? std::nullopt : std::optional(result);
+    default: result.dtype = statistic; break;
   }
-  return x.dtype == bool_ ? std::nullopt : std::optional(result);
+  return result;
 }
 
 }  // namespace

@@ -225,17 +225,19 @@ Array with_indices(const std::vector<Cut>& cuts, F f) {
   }
 }
 
+Axes axes_of(const Statement& s) { return s.axes.empty() ? Axes() : Axes(s.axes); }
+
 Array record_view(const Statement& s, const Array& x) {
   switch (s.function) {
     case Function::BroadcastTo: return broadcast_to(x, s.shape);
     case Function::PermuteDims: return permute_dims(x, s.axes);
     case Function::MatrixTranspose: return matrix_transpose(x);
     case Function::ExpandDims: return expand_dims(x, static_cast<int>(s.axes[0]));
-    case Function::Squeeze: return squeeze(x, s.axes);
+    case Function::Squeeze: return squeeze(x, axes_of(s));
     case Function::Slice: return with_indices(s.cuts, [&](auto... i) { return x(i...); });
     case Function::Reshape: return reshape(x, s.shape);
-    case Function::Roll: return roll(x, static_cast<std::int64_t>(s.number), s.axes);
-    default: return flip(x, s.axes);
+    case Function::Roll: return roll(x, static_cast<std::int64_t>(s.number), axes_of(s));
+    default: return flip(x, axes_of(s));
   }
 }
 
@@ -285,22 +287,23 @@ Array record_create(const Statement& s, std::span<const Array> values) {
 }
 
 Array record_reduce(const Statement& s, const Array& x) {
+  const Axes axes = axes_of(s);
   const std::optional<int> axis = s.axes.empty() ? std::nullopt : std::optional(static_cast<int>(s.axes[0]));
   switch (s.function) {
-    case Function::Sum: return sum(x, s.axes, {.keepdims = s.flag, .dtype = s.dtype});
-    case Function::Prod: return prod(x, s.axes, {.keepdims = s.flag, .dtype = s.dtype});
-    case Function::Min: return min(x, s.axes, {.keepdims = s.flag});
-    case Function::Max: return max(x, s.axes, {.keepdims = s.flag});
+    case Function::Sum: return sum(x, axes, {.keepdims = s.flag, .dtype = s.dtype});
+    case Function::Prod: return prod(x, axes, {.keepdims = s.flag, .dtype = s.dtype});
+    case Function::Min: return min(x, axes, {.keepdims = s.flag});
+    case Function::Max: return max(x, axes, {.keepdims = s.flag});
     case Function::Argmin: return argmin(x, axis, {.keepdims = s.flag});
     case Function::Argmax: return argmax(x, axis, {.keepdims = s.flag});
-    case Function::Any: return any(x, s.axes, {.keepdims = s.flag});
-    case Function::All: return all(x, s.axes, {.keepdims = s.flag});
-    case Function::CountNonzero: return count_nonzero(x, s.axes, {.keepdims = s.flag});
-    case Function::Mean: return mean(x, s.axes, {.keepdims = s.flag});
-    case Function::Var: return var(x, s.axes, {.keepdims = s.flag, .correction = s.number});
-    case Function::Logsumexp: return logsumexp(x, s.axes, {.keepdims = s.flag});
+    case Function::Any: return any(x, axes, {.keepdims = s.flag});
+    case Function::All: return all(x, axes, {.keepdims = s.flag});
+    case Function::CountNonzero: return count_nonzero(x, axes, {.keepdims = s.flag});
+    case Function::Mean: return mean(x, axes, {.keepdims = s.flag});
+    case Function::Var: return var(x, axes, {.keepdims = s.flag, .correction = s.number});
+    case Function::Logsumexp: return logsumexp(x, axes, {.keepdims = s.flag});
     case Function::Softmax: return softmax(x, *axis);
-    default: return tarry::std(x, s.axes, {.keepdims = s.flag, .correction = s.number});
+    default: return tarry::std(x, axes, {.keepdims = s.flag, .correction = s.number});
   }
 }
 

@@ -347,7 +347,7 @@ std::string judge_exponential(const Statement& s, const Tensor& operand, const T
 }  // namespace
 
 std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& got) {
-  const Dtype wide = is_half(x.type.dtype) ? float32 : x.type.dtype;
+  const Dtype wide = is_half(x.type.dtype) ? float32 : x.type.dtype == bool_ ? int32 : x.type.dtype;
   switch (s.function) {
     case Function::Any:
     case Function::All:
@@ -365,7 +365,7 @@ std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& g
     case Function::Max:
       return visit(wide, [&](auto zero) -> std::string {
         using T = decltype(zero);
-        if constexpr (std::is_same_v<T, bool> || kHalf<T>) return "an extremum of bool";
+        if constexpr (std::is_same_v<T, bool> || kHalf<T>) return "an extremum of a type that none is computed in";
         else if (s.function == Function::Min || s.function == Function::Max) return judge_values<T>(s, converted(x, wide), got);
         else return judge_position<T>(s, converted(x, wide), got);
       });

@@ -1,6 +1,6 @@
 // Reductions, by their names in the Python array API standard. Calls record and check; nothing is computed.
 //
-// The axes are removed, or kept with extent 1; `{}` reduces all. The order of combination is fixed (docs/numerics.md), so
+// The axes are removed, or kept with extent 1; `{}` reduces all, a list without an element none. The order of combination is fixed (docs/numerics.md), so
 // results have the same bits for every layout, schedule and device. float16 and bfloat16 accumulate in float32 and round
 // once at the end.
 // Every function throws InvalidArgument, with the caller's file and line, where an axis is out of range or named twice, a
@@ -43,14 +43,14 @@ struct MomentOptions {
 
 // ---- Extremes. ----
 
-/// Smallest element.  Dtypes: numbers, kept.  NaN propagates; -0 is below +0.  Throws where a reduced axis is empty.
+/// Smallest element.  Dtypes: any, kept; false is below true.  NaN propagates; -0 is below +0.  Throws where a reduced axis is empty.
 [[nodiscard]] TARRY_EXPORT Array min(const Array& x, const Axes& axes = {}, ReduceOptions options = {},
                                      std::source_location where = std::source_location::current());
-/// Largest element.  Dtypes: numbers, kept.  NaN propagates; +0 is above -0.  Throws where a reduced axis is empty.
+/// Largest element.  Dtypes: any, kept.  NaN propagates; +0 is above -0.  Throws where a reduced axis is empty.
 [[nodiscard]] TARRY_EXPORT Array max(const Array& x, const Axes& axes = {}, ReduceOptions options = {},
                                      std::source_location where = std::source_location::current());
 /// Index of the smallest element along `axis`, or in the row-major order of the whole array, as int64.
-/// Dtypes: numbers.  The first of equal elements (-0 equals +0), and of NaNs, which come before all else.  Throws where
+/// Dtypes: any.  The first of equal elements (-0 equals +0), and of NaNs, which come before all else.  Throws where
 /// there is no element.
 [[nodiscard]] TARRY_EXPORT Array argmin(const Array& x, std::optional<int> axis = {}, ReduceOptions options = {},
                                         std::source_location where = std::source_location::current());

@@ -49,20 +49,22 @@ class Shape {
   std::vector<std::int64_t> extents_;
 };
 
-/// The axes that an operation works on: one integer, or a brace list. Negative axes count from the last. `{}`: all.
+/// The axes that an operation works on: one integer, or a list. Negative axes count from the last. `{}`, as an axis that is left
+/// out: all of them. A list without an element, `Axes(std::vector<std::int64_t>())`: none, so that a program may compute its axes.
 class Axes {
  public:
   Axes() = default;
   template <detail::Integer T>
-  Axes(T axis) : axes_{static_cast<std::int64_t>(axis)} {}          // NOLINT: conversion wanted
-  Axes(std::initializer_list<std::int64_t> axes) : axes_(axes) {}   // NOLINT: conversion wanted
-  Axes(std::vector<std::int64_t> axes) : axes_(std::move(axes)) {}  // NOLINT: conversion wanted
+  Axes(T axis) : Axes(std::vector<std::int64_t>{static_cast<std::int64_t>(axis)}) {}                 // NOLINT: conversion wanted
+  Axes(std::initializer_list<std::int64_t> axes) : Axes(std::vector<std::int64_t>(axes)) {}          // NOLINT: conversion wanted
+  Axes(std::vector<std::int64_t> axes) : all_(false), axes_(std::move(axes)) {}                      // NOLINT: conversion wanted
   Axes(bool) = delete;  ///< `sum(x, true)`: keepdims is an option, `sum(x, {}, {.keepdims = true})`
 
-  [[nodiscard]] bool all() const noexcept { return axes_.empty(); }
-  [[nodiscard]] const std::vector<std::int64_t>& vector() const noexcept { return axes_; }
+  [[nodiscard]] bool all() const noexcept { return all_; }
+  [[nodiscard]] const std::vector<std::int64_t>& vector() const noexcept { return axes_; }  ///< empty where all() is true
 
  private:
+  bool all_ = true;
   std::vector<std::int64_t> axes_;
 };
 
