@@ -68,6 +68,7 @@ struct LeafLayout {
   Dims strides;
   bool contiguous = true;
   bool donated = false;  ///< this evaluate is its last owner: its buffer may be overwritten (docs/design.md)
+  bool any_byte = false;  ///< of bools: see Storage
 };
 
 class Graph {

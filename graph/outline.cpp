@@ -216,7 +216,7 @@ class Walker {
     if (whole && sole) o_.candidates.push_back({n.mark, static_cast<std::uint32_t>(o_.leaves.size())});
     o_.donated.push_back(0);
     o_.leaves.push_back(storage);
-    put(storage->contiguous);
+    put(static_cast<std::uint64_t>(storage->contiguous) | static_cast<std::uint64_t>(storage->any_byte) << 1);
     put(static_cast<std::uint64_t>(storage->offset));
     if (storage->contiguous) return;
     for (const std::int64_t stride : storage->strides) put(static_cast<std::uint64_t>(stride));
@@ -376,7 +376,7 @@ Snapshot expand(const Outline& o) {
       out.op = Op::Input;
       out.payload = leaf++;
       const Storage& storage = *o.leaves[out.payload];
-      g.leaves.push_back({storage.offset, storage.strides, storage.contiguous, o.donated[out.payload] != 0});
+      g.leaves.push_back({storage.offset, storage.strides, storage.contiguous, o.donated[out.payload] != 0, storage.any_byte});
       s.leaf_devices.push_back(storage.buffer->device);
       s.leaf_computed.push_back(n.op != Op::Input);
     } else {

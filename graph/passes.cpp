@@ -1,6 +1,7 @@
 // The pass harness, common subexpressions and dead code.
 #include "graph/passes.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -41,6 +42,27 @@ std::string identity(const Graph& g, const GraphNode& n) {
 }
 
 }  // namespace
+
+Graph read_bools(Graph g) {
+  const bool some = std::any_of(g.leaves.begin(), g.leaves.end(), [](const LeafLayout& l) { return l.any_byte; });
+  if (!some) return g;
+  Graph read = Rewriter(g).run([](Rewriter& r, GraphNode n) {
+    if (n.op != Op::Input || !r.graph().leaves[n.payload].any_byte) return r.add(n);
+    n.dtype = uint8;
+    GraphNode truth = n;
+    truth.op = Op::Cast;
+    truth.dtype = bool_;
+    truth.n_inputs = 1;
+    truth.inputs[0] = r.add(n);
+    truth.payload = kNoId;
+    return r.add(truth);
+  });
+  for (std::size_t i = 0; i < g.roots.size(); ++i) {  // what is a root is not computed
+    const GraphNode& root = read.nodes[read.roots[i].node];
+    if (g.nodes[g.roots[i].node].op == Op::Input && root.op == Op::Cast) read.roots[i] = root.inputs[0];
+  }
+  return read;
+}
 
 Graph cse(const Graph& g) {
   std::unordered_map<std::string, GraphEdge> seen;

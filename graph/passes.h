@@ -39,6 +39,8 @@ enum class LibraryUse : std::uint8_t {
 };
 /// Matrices with an extent beyond int32, which is what libraries count in, are expanded in any case.
 Graph prepare_library(const Graph& g, LibraryUse use);
+/// Bools that others wrote (LeafLayout::any_byte) are read as bytes, and what is not 0 is true. Before all other passes too.
+Graph read_bools(Graph g);
 
 struct Pass {
   const char* name;

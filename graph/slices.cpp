@@ -272,6 +272,7 @@ Edge Slicer::part(const GraphNode& n, const Dims& shape, const std::shared_ptr<S
   for (int d = 0; d < shape.size(); ++d)
     if (box.extent[d] == 1) of_box->strides[d] = row_major[d];
   of_box->contiguous = of_box->strides == row_major;
+  of_box->any_byte = storage->any_byte;
   if (kept) {
     const std::lock_guard lock(storage->replica_mutex);
     storage->parts.push_back({n.dtype, box.lo, box.extent, of_box});

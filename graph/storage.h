@@ -54,6 +54,7 @@ struct Storage {
   std::int64_t offset = 0;
   Dims strides;                ///< in elements; may be zero or negative for borrowed memory
   bool contiguous = true;      ///< strides are row-major
+  bool any_byte = false;       ///< bools that others wrote: bytes other than 0 and 1 are true as well
   std::uint64_t version = 0;   ///< grows when touch() announces a change
   std::shared_ptr<UseCheck> check;           ///< of borrowed memory, where asked for
   std::atomic<std::uint32_t> readers{0};     ///< evaluates and reads of borrowed memory under way; counted up under engine_mutex()

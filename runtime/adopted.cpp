@@ -75,6 +75,7 @@ graph::Edge adopt(const Foreign& m, AdoptedBuffer::Deleter deleter, void* contex
   auto storage = std::make_shared<graph::Storage>();
   storage->strides = m.row_major ? row_major : normalised_strides(m.shape, m.strides, op, where);
   storage->contiguous = storage->strides == row_major;
+  storage->any_byte = m.dtype == bool_;
   const Extent extent = empty ? Extent{} : extent_of(m.shape, storage->strides, size, op, where);
   storage->offset = extent.first;
   char* const lowest = static_cast<char*>(m.data) - extent.first * static_cast<std::int64_t>(size);

@@ -11,6 +11,7 @@
 #include "runtime/borrowed.h"
 #include "runtime/engine.h"
 #include "runtime/host_storage.h"
+#include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/recycle.h"
 #include "support/shared.h"
@@ -52,6 +53,7 @@ Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Sh
   check_count(count, shape, where);
   auto storage = runtime::host_storage("asarray", dtype, extents(shape), where);
   if (count > 0) std::memcpy(storage->buffer->data, data, count * itemsize(dtype));
+  if (dtype == bool_) runtime::normalise_bools(storage->buffer->data, count);
   return host_array(dtype, shape, std::move(storage), where);
 }
 
@@ -73,6 +75,7 @@ Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const st
   auto storage = std::make_shared<graph::Storage>();
   storage->strides = strides == nullptr ? row_major : runtime::normalised_strides(extents(shape), *strides, "borrow", where);
   storage->contiguous = storage->strides == row_major;
+  storage->any_byte = dtype == bool_;
   const std::size_t size = itemsize(dtype);
   const runtime::Extent extent =
       empty ? runtime::Extent{} : runtime::extent_of(extents(shape), storage->strides, size, "borrow", where);

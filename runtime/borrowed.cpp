@@ -84,6 +84,7 @@ graph::Edge touch(const graph::Edge& array, Where where) {
   next->offset = old->offset;
   next->strides = old->strides;
   next->contiguous = old->contiguous;
+  next->any_byte = old->any_byte;
   next->version = old->version + 1;
   watch(*next, n.dtype, n.shape(), where);
   graph::Edge renewed = graph::make_input(n.dtype, n.shape(), std::move(next), n.device, where);

@@ -152,7 +152,7 @@ class PlanObserver {
 /// leaf's buffer itself; `pooled`: its memory is a pool's of ours.
 inline bool localise_leaf(graph::LeafLayout& layout, bool on_device, bool pooled) {
   const bool may_alias = on_device && layout.contiguous && layout.offset == 0 && pooled;
-  if (!on_device) layout = {0, {}, true, false};
+  if (!on_device) layout = {0, {}, true, false, layout.any_byte};
   return may_alias;
 }
 

@@ -100,7 +100,7 @@ template <class Managed>
 Managed* export_tensor(const Array& x, dlpack::Options options, Where where) {
   const graph::Edge e = detail::defined_edge(x, "to_dlpack", where);
   auto made = std::make_unique<Exported<Managed>>();
-  made->storage = runtime::ready_storage(e, where);
+  made->storage = runtime::shared_storage(e, where);
   const graph::Node& n = *e.node();
   const graph::Storage& s = *made->storage;
   const Device device = s.buffer->device;

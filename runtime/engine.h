@@ -25,6 +25,8 @@ bool stream(const graph::Edge& root, class Sink& sink, Where where);
 Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where where);  // target "": the default device
 /// Evaluates if lazy; where the values are, perhaps not there yet.
 std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where where);
+/// The same for code of others: bools are bytes of 0 and 1.
+std::shared_ptr<graph::Storage> shared_storage(const graph::Edge& edge, Where where);
 /// Evaluates if lazy, waits, and copies the elements row-major to host memory.
 void read(const graph::Edge& edge, void* destination, Where where);
 /// Evaluates if lazy, waits, and returns a contiguous host copy or the host buffer itself; stays valid while held.

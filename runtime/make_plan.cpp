@@ -46,7 +46,7 @@ class PlanMaker {
     Stopwatch watch;
     if (observer_) observer_->graph("recorded", snapshot.graph);
     check_addressable(snapshot.graph);
-    g_ = graph::run_passes(graph::prepare_library(snapshot.graph, library_use()), switches_.disabled, &plan_.passes,
+    g_ = graph::run_passes(graph::read_bools(graph::prepare_library(snapshot.graph, library_use())), switches_.disabled, &plan_.passes,
                            [this](std::string_view name, const Graph& g) {
                              if (observer_) observer_->graph(name, g);
                            });

@@ -103,6 +103,7 @@ Json as_json(const graph::LeafLayout& layout, const LeafMemory& memory) {
   if (layout.offset != 0) json["offset"] = layout.offset;
   if (!layout.contiguous) json["strides"] = as_json(layout.strides);
   if (layout.donated) json["donated"] = true;
+  if (layout.any_byte) json["any_byte"] = true;
   return json;
 }
 
@@ -218,6 +219,7 @@ class Reader {
     layout.contiguous = !json.contains("strides");
     if (!layout.contiguous) layout.strides = dims_of(json["strides"]);
     layout.donated = json.value("donated", false);
+    layout.any_byte = json.value("any_byte", false);
     out_.leaves.push_back(memory);
     g_.leaves.push_back(layout);
   }

@@ -14,6 +14,7 @@
 #include "runtime/file_buffer.h"
 #include "runtime/host_storage.h"
 #include "runtime/npy_header.h"
+#include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/fault.h"
 #include "support/file.h"
@@ -107,7 +108,7 @@ Array load_npy(const std::string& path, std::source_location location) {
   if (!read_to(data, file, h.offset, h.count * itemsize(h.dtype)))
     TARRY_THROW(InvalidArgument, "load_npy", where, "cannot read the elements of " + path);
   if (h.big_endian) swap_bytes(data, h.count, itemsize(h.dtype));
-  if (h.dtype == bool_) std::replace_if(data, data + h.count, [](char byte) { return byte != 0; }, '\1');
+  if (h.dtype == bool_) runtime::normalise_bools(data, h.count);
   const Array stored =
       detail::wrap(graph::make_input(h.dtype, shape, std::move(storage), graph::context().device, where));
   return h.fortran_order ? transposed(stored, "load_npy", where) : stored;
@@ -137,6 +138,7 @@ Array open_npy(const std::string& path, std::source_location location) {
   }
   const std::vector<std::int64_t> shape = stored_shape(h);
   storage->strides = graph::row_major_strides(shape);
+  storage->any_byte = h.dtype == bool_;
   const Array stored =
       detail::wrap(graph::make_input(h.dtype, shape, std::move(storage), graph::context().device, where));
   return h.fortran_order ? transposed(stored, "open_npy", where) : stored;

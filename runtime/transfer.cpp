@@ -57,12 +57,17 @@ void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& st
 
 namespace {
 
+/// The same elements, lazy.
+graph::Edge copied(const graph::Edge& e, Where where) {
+  const auto shape = e.node()->shape();
+  return graph::record_view(e, graph::broadcast_map(shape, shape), shape, where);
+}
+
 /// The elements where they are, row-major. Strided memory of a GPU is packed there.
 std::shared_ptr<graph::Storage> row_major(const std::shared_ptr<graph::Storage>& s, std::span<const std::int64_t> shape, Dtype dtype) {
   const Device device = s->buffer->device;
   if (device.kind != DeviceKind::Cuda || s->contiguous) return s;
-  const graph::Edge value = graph::make_input(dtype, shape, s, device, Where{});
-  const graph::Edge packed = graph::record_view(value, graph::broadcast_map(shape, shape), shape, Where{});
+  const graph::Edge packed = copied(graph::make_input(dtype, shape, s, device, Where{}), Where{});
   evaluate({&packed, 1}, Where{});
   const std::lock_guard lock(graph::engine_mutex());
   return packed.node()->extra->results.front();
@@ -266,6 +271,11 @@ void download(void* to, const graph::Buffer& from, std::size_t offset, std::size
 
 }  // namespace
 
+void normalise_bools(void* bytes, std::size_t count) {
+  auto* const b = static_cast<std::uint8_t*>(bytes);
+  for (std::size_t i = 0; i < count; ++i) b[i] = b[i] != 0 ? 1 : 0;
+}
+
 void read(const graph::Edge& edge, void* destination, Where where) {
   const std::shared_ptr<graph::Storage> value = ready_storage(edge, where);
   const Reading reading(*value);
@@ -283,6 +293,72 @@ void read(const graph::Edge& edge, void* destination, Where where) {
   } else {
     pack(destination, s->buffer->data, s->offset, s->strides, n->shape(), size);
   }
+  if (s->any_byte) normalise_bools(destination, bytes);
+}
+
+namespace {
+
+/// Memory of the host that can be shared as it is.
+bool is_plain(const graph::Storage& s, std::span<const std::int64_t> shape) {
+  if (s.buffer->device.kind == DeviceKind::Cuda || !s.contiguous) return false;
+  const auto* const first = static_cast<const std::uint8_t*>(s.buffer->data) + s.offset;  // bools: a byte each
+  return !s.any_byte || std::all_of(first, first + graph::element_count(shape), [](std::uint8_t b) { return b <= 1; });
+}
+
+/// The elements of a box of `s`, of an array like `n`; those of a row lie side by side at the destination.
+void read_box(const graph::Storage& s, const graph::Node& n, const graph::Dims& lo, const graph::Dims& extent,
+              const graph::Dims& strides, std::byte* to, Where where) {
+  const std::size_t size = itemsize(n.dtype);
+  const int last = extent.size() - 1;
+  const bool device = s.buffer->device.kind == DeviceKind::Cuda, run = s.strides[last] == 1;
+  const std::int64_t pieces = run ? 1 : extent[last];
+  const std::size_t bytes = static_cast<std::size_t>(run ? extent[last] : 1) * size;
+  graph::Dims index = graph::Dims::filled(extent.size(), 0);
+  for (std::int64_t left = graph::element_count(extent.span()) / extent[last]; left > 0; --left) {
+    std::int64_t from = s.offset, at = 0;
+    for (int d = 0; d <= last; ++d) {
+      from += (lo[d] + index[d]) * s.strides[d];
+      at += index[d] * strides[d];
+    }
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const std::size_t first = static_cast<std::size_t>(from + i * s.strides[last]) * size;
+      std::byte* const out = to + static_cast<std::size_t>(at + i) * size;
+      device ? download(out, *s.buffer, first, bytes, n, where) : s.buffer->read(first, bytes, out);
+    }
+    for (int d = last; d-- > 0;) {
+      if (++index[d] < extent[d]) break;
+      index[d] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void read_boxes(const graph::Edge& edge, std::span<const BoxPlace> boxes, const graph::Dims& strides, void* destination, Where where) {
+  const graph::Node& n = *edge.node();
+  const graph::State state = n.state.load(std::memory_order_acquire);
+  const bool whole = state == graph::State::Ready || state == graph::State::Failed;
+  std::vector<graph::Edge> parts;
+  for (const BoxPlace& b : boxes) {
+    if (whole) break;
+    graph::IndexMap map;
+    for (int d = 0; d < b.lo.size(); ++d) map.push_back({d, b.lo[d], 1});
+    parts.push_back(graph::record_view(edge, map, b.extent.span(), where));
+  }
+  evaluate(parts, where);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const BoxPlace& b = boxes[i];
+    const std::shared_ptr<graph::Storage> s = ready_storage(whole ? edge : parts[i], where);
+    const Reading reading(*s);
+    std::byte* const to = static_cast<std::byte*>(destination) + static_cast<std::size_t>(b.at) * itemsize(n.dtype);
+    read_box(*s, n, whole ? b.lo : graph::Dims::filled(b.lo.size(), 0), b.extent, strides, to, where);
+  }
+}
+
+std::shared_ptr<graph::Storage> shared_storage(const graph::Edge& edge, Where where) {
+  const std::shared_ptr<graph::Storage> s = ready_storage(edge, where);
+  if (!s->any_byte || is_plain(*s, edge.node()->shape())) return s;
+  return ready_storage(copied(edge, where), where);
 }
 
 std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
@@ -290,7 +366,7 @@ std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where) {
   const Reading reading(*s);
   const graph::Node* n = edge.node();
   const std::size_t size = itemsize(n->dtype);
-  if (s->buffer->device.kind != DeviceKind::Cuda && s->contiguous) {
+  if (is_plain(*s, n->shape())) {
     return {s->buffer,
             static_cast<const unsigned char*>(s->buffer->data) + s->offset * static_cast<std::int64_t>(size)};
   }

@@ -43,4 +43,16 @@ std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, con
 void pack(void* to, const void* from, std::int64_t offset, const graph::Dims& strides,
           std::span<const std::int64_t> shape, std::size_t size);
 
+/// Bools that others wrote as bytes: what is not 0 becomes 1.
+void normalise_bools(void* bytes, std::size_t count);
+
+/// A box of an array and the place of its first element in a smaller row-major one.
+struct BoxPlace {
+  graph::Dims lo, extent;
+  std::int64_t at = 0;
+};
+/// Copies the elements of some boxes to host memory, where a step along axis d is strides[d] elements. Waits. Of a lazy array only
+/// these elements are evaluated, and it stays lazy; from a GPU no others cross.
+void read_boxes(const graph::Edge& edge, std::span<const BoxPlace> boxes, const graph::Dims& strides, void* destination, Where where);
+
 }  // namespace tarry::runtime
