@@ -11,6 +11,7 @@
 
 #include "graph/record.h"
 #include "runtime/engine.h"
+#include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/floating_point.h"
 
@@ -23,18 +24,45 @@ constexpr std::int64_t kEdgeItems = 3;          // shown at each end of a summar
 constexpr std::size_t kLineWidth = 75;
 constexpr int kPrecision = 8;  // digits after the point
 
-/// The indices of one axis that are shown; -1 stands for "...".
-std::vector<std::int64_t> shown(std::int64_t extent, bool summarise) {
-  std::vector<std::int64_t> indices;
-  for (std::int64_t i = 0; i < extent; ++i) {
-    if (summarise && extent > 2 * kEdgeItems && i == kEdgeItems) {
-      indices.push_back(-1);
-      i = extent - kEdgeItems;
+/// The part of an array that is shown, a smaller array: all of it, or of long axes both ends.
+class Excerpt {
+ public:
+  explicit Excerpt(std::span<const std::int64_t> shape) : extents_(shape) {
+    if (graph::element_count(shape) > kSummariseAbove) {
+      edge_ = kEdgeItems + 1;
+      do {
+        --edge_;
+        for (int d = 0; d < extents_.size(); ++d) extents_[d] = std::min(shape[static_cast<std::size_t>(d)], 2 * edge_);
+      } while (edge_ > 1 && graph::element_count(extents_.span()) > kMostShown);
     }
-    indices.push_back(i);
+    for (int d = 0; d < extents_.size(); ++d) cut_.push_back(extents_[d] < shape[static_cast<std::size_t>(d)] ? 1 : 0);
+    const graph::Dims strides = graph::row_major_strides(extents_.span());
+    boxes_.push_back({graph::Dims::filled(extents_.size(), 0), extents_, 0});
+    for (int d = 0; d < extents_.size(); ++d) {
+      if (!gap_after(d)) continue;
+      for (std::size_t b = 0, count = boxes_.size(); b < count; ++b) {  // the end beside the beginning
+        boxes_[b].extent[d] = edge_;
+        runtime::BoxPlace end = boxes_[b];
+        end.lo[d] = shape[static_cast<std::size_t>(d)] - edge_;
+        end.at += edge_ * strides[d];
+        boxes_.push_back(end);
+      }
+    }
   }
-  return indices;
-}
+
+  [[nodiscard]] const graph::Dims& extents() const { return extents_; }
+  [[nodiscard]] const std::vector<runtime::BoxPlace>& boxes() const { return boxes_; }
+  [[nodiscard]] bool is_whole() const { return boxes_.size() == 1; }
+  /// How many of axis d stand before "..."; 0: nothing is left out.
+  [[nodiscard]] std::int64_t gap_after(int d) const { return cut_[d] != 0 ? edge_ : 0; }
+
+ private:
+  static constexpr std::int64_t kMostShown = 100'000;  // elements; the ends of many axes get shorter
+
+  std::int64_t edge_ = 0;
+  graph::Dims extents_, cut_;
+  std::vector<runtime::BoxPlace> boxes_;
+};
 
 template <class T>
 std::string digits(T value, std::chars_format format) {
@@ -121,87 +149,80 @@ std::vector<std::string> format(const std::vector<bool>& values) {
 
 class Printer {
  public:
-  explicit Printer(std::span<const std::int64_t> shape) : shape_(shape), strides_(graph::row_major_strides(shape)) {
-    const bool summarise = graph::element_count(shape) > kSummariseAbove;
-    for (const std::int64_t extent : shape) shown_.push_back(shown(extent, summarise));
-  }
-
-  /// Row-major positions of the shown elements, in the order of printing.
-  [[nodiscard]] std::vector<std::int64_t> positions() const {
-    std::vector<std::int64_t> at{0};
-    for (std::size_t d = 0; d < shown_.size(); ++d) {
-      std::vector<std::int64_t> next;
-      for (const std::int64_t base : at) {
-        for (const std::int64_t i : shown_[d]) {
-          if (i >= 0) next.push_back(base + i * strides_[static_cast<int>(d)]);
-        }
-      }
-      at = std::move(next);
-    }
-    return at;
-  }
+  explicit Printer(const Excerpt& excerpt) : excerpt_(excerpt), rank_(excerpt.extents().size()) {}
 
   std::string print(std::vector<std::string> texts) {
     std::size_t width = 0;
     for (const std::string& s : texts) width = std::max(width, s.size());
     for (std::string& s : texts) s.insert(0, width - s.size(), ' ');
     texts_ = std::move(texts);
-    if (shape_.empty()) return texts_.front();
+    if (rank_ == 0) return texts_.front();
     axis(0);
     return std::move(out_);
   }
 
  private:
   // Recursion over axes: at most kMaxRank deep.
-  void axis(std::size_t d) {
+  void axis(int d) {
     out_ += '[';
-    if (d + 1 == shape_.size()) {
+    if (d + 1 == rank_) {
       row(d);
     } else {
-      for (std::size_t i = 0; i < shown_[d].size(); ++i) {
-        if (i > 0) out_ += std::string(shape_.size() - d - 1, '\n') + std::string(d + 1, ' ');
-        if (shown_[d][i] < 0) {
+      const auto next_line = [&] { out_ += std::string(static_cast<std::size_t>(rank_ - d - 1), '\n') + std::string(static_cast<std::size_t>(d + 1), ' '); };
+      for (std::int64_t i = 0; i < excerpt_.extents()[d]; ++i) {
+        if (i > 0) next_line();
+        if (i > 0 && i == excerpt_.gap_after(d)) {
           out_ += "...";
-        } else {
-          axis(d + 1);
+          next_line();
         }
+        axis(d + 1);
       }
     }
     out_ += ']';
   }
 
-  void row(std::size_t d) {
-    std::size_t column = shape_.size();
-    for (std::size_t i = 0; i < shown_[d].size(); ++i) {
-      const std::string item = shown_[d][i] < 0 ? "..." : texts_[next_++];
-      if (i > 0 && column + 1 + item.size() > kLineWidth) {
-        out_ += '\n' + std::string(shape_.size(), ' ');
-        column = shape_.size();
-      } else if (i > 0) {
+  void row(int d) {
+    const auto indent = static_cast<std::size_t>(rank_);
+    std::size_t column = indent;
+    const auto put = [&](const std::string& item) {
+      if (column > indent && column + 1 + item.size() > kLineWidth) {
+        out_ += '\n' + std::string(indent, ' ');
+        column = indent;
+      } else if (column > indent) {
         out_ += ' ';
         ++column;
       }
       out_ += item;
       column += item.size();
+    };
+    for (std::int64_t i = 0; i < excerpt_.extents()[d]; ++i) {
+      if (i > 0 && i == excerpt_.gap_after(d)) put("...");
+      put(texts_[next_++]);
     }
   }
 
-  std::span<const std::int64_t> shape_;
-  graph::Dims strides_;
-  std::vector<std::vector<std::int64_t>> shown_;
+  const Excerpt& excerpt_;
+  const int rank_;
   std::vector<std::string> texts_;
   std::size_t next_ = 0;
   std::string out_;
 };
 
 template <class T>
-std::string render(std::span<const std::int64_t> shape, const void* data) {
+std::string render(const Excerpt& excerpt, const void* data) {
   using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-  Printer printer(shape);
-  std::vector<T> values;
-  for (const std::int64_t p : printer.positions())
-    values.push_back(static_cast<T>(static_cast<const Stored*>(data)[p]));
-  return printer.print(format(values));
+  const auto* const first = static_cast<const Stored*>(data);
+  return Printer(excerpt).print(format(std::vector<T>(first, first + graph::element_count(excerpt.extents().span()))));
+}
+
+/// What is shown, row-major.
+std::shared_ptr<const void> elements_of(const graph::Edge& e, const Excerpt& excerpt) {
+  const graph::Node& n = *e.node();
+  if (excerpt.is_whole()) return runtime::host_data(e, n.where());
+  const std::span<const std::int64_t> extents = excerpt.extents().span();
+  const std::shared_ptr<graph::Buffer> buffer = runtime::host_buffer(static_cast<std::size_t>(graph::element_count(extents)) * itemsize(n.dtype));
+  runtime::read_boxes(e, excerpt.boxes(), graph::row_major_strides(extents), buffer->data, n.where());
+  return {buffer, buffer->data};
 }
 
 }  // namespace
@@ -209,36 +230,38 @@ std::string render(std::span<const std::int64_t> shape, const void* data) {
 std::ostream& operator<<(std::ostream& out, const Array& x) {
   const graph::Edge e = detail::defined_edge(x, "print", Where{});
   const graph::Node& n = *e.node();
-  const std::shared_ptr<const void> data = runtime::host_data(e, n.where());
+  if (graph::element_count(n.shape()) == 0) return out << "[]";
+  const Excerpt excerpt(n.shape());
+  const std::shared_ptr<const void> data = elements_of(e, excerpt);
   const auto text = [&]() -> std::string {
     const support::DefaultFloatingPoint state;
     switch (n.dtype) {
       case Dtype::Bool:
-        return render<bool>(n.shape(), data.get());
+        return render<bool>(excerpt, data.get());
       case Dtype::Int8:
-        return render<std::int8_t>(n.shape(), data.get());
+        return render<std::int8_t>(excerpt, data.get());
       case Dtype::Int16:
-        return render<std::int16_t>(n.shape(), data.get());
+        return render<std::int16_t>(excerpt, data.get());
       case Dtype::Int32:
-        return render<std::int32_t>(n.shape(), data.get());
+        return render<std::int32_t>(excerpt, data.get());
       case Dtype::Int64:
-        return render<std::int64_t>(n.shape(), data.get());
+        return render<std::int64_t>(excerpt, data.get());
       case Dtype::UInt8:
-        return render<std::uint8_t>(n.shape(), data.get());
+        return render<std::uint8_t>(excerpt, data.get());
       case Dtype::UInt16:
-        return render<std::uint16_t>(n.shape(), data.get());
+        return render<std::uint16_t>(excerpt, data.get());
       case Dtype::UInt32:
-        return render<std::uint32_t>(n.shape(), data.get());
+        return render<std::uint32_t>(excerpt, data.get());
       case Dtype::UInt64:
-        return render<std::uint64_t>(n.shape(), data.get());
+        return render<std::uint64_t>(excerpt, data.get());
       case Dtype::Float16:
-        return render<Half>(n.shape(), data.get());
+        return render<Half>(excerpt, data.get());
       case Dtype::BFloat16:
-        return render<BFloat16>(n.shape(), data.get());
+        return render<BFloat16>(excerpt, data.get());
       case Dtype::Float32:
-        return render<float>(n.shape(), data.get());
+        return render<float>(excerpt, data.get());
       case Dtype::Float64:
-        return render<double>(n.shape(), data.get());
+        return render<double>(excerpt, data.get());
       case Dtype::Complex64:
       case Dtype::Complex128:
         break;

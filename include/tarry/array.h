@@ -141,7 +141,8 @@ class TARRY_EXPORT Array {
   /// Number of elements.
   [[nodiscard]] std::int64_t size(std::source_location where = std::source_location::current()) const;
   [[nodiscard]] Dtype dtype(std::source_location where = std::source_location::current()) const;
-  /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced.
+  /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced: the array meets those
+  /// of any device, and to_device() takes this for an answer too.
   [[nodiscard]] Device device(std::source_location where = std::source_location::current()) const;
   /// True once values exist; never evaluates and never waits.
   [[nodiscard]] bool is_evaluated(std::source_location where = std::source_location::current()) const;
@@ -180,7 +181,8 @@ class TARRY_EXPORT Array {
   [[nodiscard]] Host<T> host(std::source_location where = std::source_location::current()) const;
   /// True where the only element is not zero. Evaluates and waits. Throws InvalidArgument unless size() is 1.
   [[nodiscard]] explicit operator bool() const;
-  /// Evaluates, waits and prints as NumPy does: more than 1,000 elements are summarised with "...".
+  /// Prints as NumPy does: more than 1,000 elements are summarised with "...". Evaluates, or of a lazy array that is summarised
+  /// only the elements shown, waits, and copies no others.
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Array& x);
 
   /// Part of x, as in NumPy: `x(0)`, `x(slice(1, -1), slice(none, none, 2))`, `x(ellipsis, 2)`, `x(newaxis)`. Nothing
