@@ -452,7 +452,22 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
   }
 }
 
+/// Throws where a root is placed on a device that is not there: of what is evaluated elsewhere no kernel would say so.
+void require_devices(std::span<const Edge> roots, Where where) {
+  for (const Edge& e : roots) {
+    const Node& n = *e.node();
+    if (n.device.kind != DeviceKind::Cuda || !is_done(e)) continue;
+    try {
+      (void)backend(n.device);
+    } catch (const Error& error) {
+      rethrow(error, "evaluate", where,
+              fmt::format("{} ({} {} at {} is placed on {})", error.what(), name(n.dtype), graph::to_string(n.shape()), n.where().str(), n.device.str()));
+    }
+  }
+}
+
 Report evaluate(std::span<const Edge> roots, Where where, bool may_chunk) {
+  require_devices(roots, where);
   if (std::all_of(roots.begin(), roots.end(), is_done)) return {};
   const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
   auto* const report = new Report::Impl;

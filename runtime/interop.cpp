@@ -43,7 +43,7 @@ Array detail::adopt(const void* data, Dtype dtype, const Shape& shape, Device de
 
 CudaArrayInterface cuda_array_interface(const Array& x, std::source_location where) {
   const graph::Edge e = detail::defined_edge(x, "cuda_array_interface", where);
-  const std::shared_ptr<graph::Storage> s = runtime::ready_storage(e, where);
+  const std::shared_ptr<graph::Storage> s = runtime::shared_storage(e, where);
   require_gpu("cuda_array_interface", s->buffer->device, where);
   const graph::Node& n = *e.node();
   CudaArrayInterface view;
@@ -92,7 +92,6 @@ void use_stream(Device device, void* stream, std::source_location where) {
 
 Array to_device(const Array& x, Device device, std::source_location where) {
   const graph::Edge e = detail::edge(x, "to_device", where);
-  if (device == Device{}) TARRY_THROW(InvalidArgument, "to_device", where, "to no device: name cpu or cuda(k)");
   const graph::Node& n = *e.node();
   if (n.device == device) return x;
   const bool ready = n.state.load(std::memory_order_acquire) == graph::State::Ready && n.op != graph::Op::Scalar;

@@ -45,7 +45,7 @@ void add_pointer_rows(ErrorRows& rows) {
   rows.wrong("from_cuda_array_interface", {"\"<c8\" is not available"}, [] { (void)from_cuda_array_interface({.shape = {4}, .strides = {}, .typestr = "<c8"}, cuda(250)); });
   rows.wrong("from_cuda_array_interface", {"6 bytes", "float32"}, [] { (void)from_cuda_array_interface({.shape = {4}, .strides = {6}, .typestr = "<f4"}, cuda(250)); });
   rows.wrong("use_stream", {"cpu is no GPU"}, [] { use_stream(cpu, nullptr); });
-  rows.wrong("to_device", {"no device"}, [] { (void)to_device(asarray(kFour), Device{}); });
+  rows.at_evaluate(ErrorCode::DeviceError, {"cuda:251 cannot be used", "float32 (4,)"}, [] { (void)to_device(asarray(kFour), cuda(251)).to_vector<float>(); });
 }
 
 void add_borrow_rows(ErrorRows& rows) {

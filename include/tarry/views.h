@@ -31,10 +31,10 @@ inline namespace v0 {
 /// A new axis of extent 1 at position `axis` of the result.
 [[nodiscard]] TARRY_EXPORT Array expand_dims(const Array& x, int axis = 0,
                                              std::source_location where = std::source_location::current());
-/// The axes, each of extent 1, removed; `{}` removes all of extent 1.  Throws where an axis has another extent.
+/// The axes, each of extent 1, removed; `{}` removes all of extent 1, a list without an element none.  Throws where an axis has another extent.
 [[nodiscard]] TARRY_EXPORT Array squeeze(const Array& x, const Axes& axes,
                                          std::source_location where = std::source_location::current());
-/// The order of elements along the axes reversed.
+/// The order of elements along the axes reversed; `{}`: along all.
 [[nodiscard]] TARRY_EXPORT Array flip(const Array& x, const Axes& axes = {},
                                       std::source_location where = std::source_location::current());
 /// Axis source[i] of x becomes axis destination[i] of the result; the others keep their order.
@@ -75,7 +75,7 @@ inline namespace v0 {
                                  std::source_location where = std::source_location::current()) {
   return stack(std::span<const Array>(arrays.begin(), arrays.size()), axis, where);
 }
-/// Elements moved forward by `shift` along each of the axes, those at the end coming in at the front; without axes, along
+/// Elements moved forward by `shift` along each of the axes, those at the end coming in at the front; `{}`: along
 /// the flattened x.
 [[nodiscard]] TARRY_EXPORT Array roll(const Array& x, std::int64_t shift, const Axes& axes = {},
                                       std::source_location where = std::source_location::current());
@@ -93,8 +93,10 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v);
 
 /// x on another device: the same values, placed there. Nothing is copied before an evaluate needs it, and then once; where x is
-/// lazy and placed on yet another device, it is evaluated there first.
-/// Shapes, Dtypes: those of x. Throws InvalidArgument for an unplaced device.
+/// lazy and placed on yet another device, it is evaluated there first. A device that is not there is found by evaluating or
+/// reading. On the device of an array that was never placed x is as free as that: it meets arrays of any device, and its values
+/// stay where they are.
+/// Shapes, Dtypes: those of x.
 [[nodiscard]] TARRY_EXPORT Array to_device(const Array& x, Device device,
                                            std::source_location where = std::source_location::current());
 
