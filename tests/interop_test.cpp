@@ -289,7 +289,7 @@ TEST_CASE("interop: to_device moves when it is needed, once, and mixing devices 
   CHECK_FALSE(lazy.is_evaluated());
   CHECK(lazy.to_vector<float>() == Values{2, 4});
   CHECK(ta::to_device(here, ta::cpu).device() == ta::cpu);
-  CHECK_THROWS_WITH(ta::to_device(x, ta::Device{}), Contains("no device"));
+  CHECK((ta::to_device(there, ta::Device{}) + here).device() == ta::cpu);
   const ta::CudaArrayInterface view{.shape = {2, 2}, .strides = {8, 3}, .typestr = "<f4", .data = &gpu};
   CHECK_THROWS_WITH(ta::from_cuda_array_interface(view, ta::test::kFakeGpu), Contains("3 bytes"));
   CHECK_THROWS_WITH(ta::from_cuda_array_interface({.shape = {2}, .strides = {}, .typestr = "<c8", .data = &gpu}, ta::test::kFakeGpu), Contains("<c8"));
