@@ -47,7 +47,7 @@ Graph read_bools(Graph g) {
   const bool some = std::any_of(g.leaves.begin(), g.leaves.end(), [](const LeafLayout& l) { return l.any_byte; });
   if (!some) return g;
   Graph read = Rewriter(g).run([](Rewriter& r, GraphNode n) {
-    if (n.op != Op::Input || !r.graph().leaves[n.payload].any_byte) return r.add(n);
+    if (n.op != Op::Input || n.dtype != bool_ || !r.graph().leaves[n.payload].any_byte) return r.add(n);
     n.dtype = uint8;
     GraphNode truth = n;
     truth.op = Op::Cast;
