@@ -11,6 +11,7 @@
 
 #include "cache/bytes.h"
 #include "cache/trust.h"
+#include "support/log.h"
 
 namespace tarry::cache {
 
@@ -103,14 +104,10 @@ std::error_code write_bundle(const std::filesystem::path& file, std::span<const 
 }
 
 std::unique_ptr<BundleLayer> BundleLayer::open(const std::filesystem::path& path, std::string& why) {
-  std::error_code error;
-  std::optional<support::OpenFile> file = support::OpenFile::open(path, &error);
-  if (!file) {
-    why = error ? error.message() : "it is no regular file";
-    return nullptr;
-  }
-  why = reason_to_refuse_file(file->descriptor());
-  if (!why.empty()) return nullptr;
+  support::Refusal refusal;
+  std::optional<support::OpenFile> file = open_bundle_file(path, refusal);
+  why = refusal.text();
+  if (!file) return nullptr;
   std::unique_ptr<BundleLayer> layer(new BundleLayer(path, std::move(*file)));
   why = layer->read_index();
   return why.empty() ? std::move(layer) : nullptr;
@@ -188,6 +185,11 @@ bool BundleLayer::attach_image(const Row& row, Entry& entry, std::string* defect
 }
 
 std::optional<Entry> BundleLayer::read(const std::string& material) {
+  // Asked again each time: an index that was checked says nothing of bytes that somebody wrote since.
+  if (const std::string reason = reason_to_refuse(file_.descriptor(), Access::ReadOnly); !reason.empty()) {
+    support::log::warn_once("the kernels in " + path_.string() + " (TARRY_CACHE_PATH) are not used any more: " + reason);
+    return std::nullopt;
+  }
   const Hash128 hash = support::hash_bytes(material);
   const auto numbers = std::views::iota(std::size_t{0}, entries_);
   const auto hash_at = [this](std::size_t number) { return row_at(number).hash; };

@@ -1,21 +1,28 @@
 // DiskLayer: lookup and storage of entries in one directory.
 #include "cache/disk_layer.h"
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cache/flight_lock.h"
+#include "cache/trust.h"
 #include "cache/walk.h"
-#include "support/file.h"
+#include "cache/write_lock.h"
+#include "support/log.h"
 
 namespace tarry::cache {
 
 namespace fs = std::filesystem;
+using support::Directory;
+using support::Hash128;
+using support::Missing;
+using support::Refusal;
 
 namespace {
 
@@ -23,123 +30,212 @@ namespace {
 constexpr int kSlots = 8;
 /// An entry's time of modification is its last use, give or take this: a hit seldom has to write.
 constexpr std::int64_t kTouchSeconds = 3600;
-/// A sweep is due when this part of the capacity was written since the last, and it frees as much.
+/// A sweep frees this part of the capacity.
 constexpr std::uint64_t kSlackDivisor = 8;
+/// A writer holds the lock for milliseconds; one that does for longer is stopped.
+constexpr std::chrono::seconds kPatience{5};
 
-std::error_code last_error() { return {errno, std::generic_category()}; }
+std::string bucket_of(const Hash128& hash) { return hash.hex().substr(0, 2); }
 
-bool is_present(const fs::path& file) { return ::access(file.c_str(), F_OK) == 0; }
-
-void touch(const fs::path& file) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0 || std::time(nullptr) - status.st_mtime < kTouchSeconds) return;
-  ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // failing is harmless: the entry looks older than it is
+std::string name_of(const Hash128& hash, int slot) {
+  return hash.hex() + (slot == 0 ? "" : "-" + std::to_string(slot)) + ".kernel";
 }
 
-std::int64_t seconds_since_epoch(fs::file_time_type time) {
-  const auto system = std::chrono::file_clock::to_sys(time);
-  return std::chrono::duration_cast<std::chrono::seconds>(system.time_since_epoch()).count();
+void touch(const support::OpenFile& file) {
+  struct stat status {};
+  if (::fstat(file.descriptor(), &status) != 0 || std::time(nullptr) - status.st_mtime < kTouchSeconds) return;
+  ::futimens(file.descriptor(), nullptr);  // failing is harmless: the entry looks older than it is
 }
 
 }  // namespace
 
 DiskLayer::DiskLayer(fs::path root, Access access, std::uint64_t capacity)
+    : root_(std::move(root)), access_(access), capacity_(capacity) {}
+
+DiskLayer::DiskLayer(fs::path root, Directory directory, Access access, std::uint64_t capacity)
     : root_(std::move(root)),
       access_(access),
       capacity_(capacity),
-      unswept_bytes_(capacity) {}  // so that the first write sweeps: the directory may be over a new, lower limit
+      open_(std::make_shared<const Directory>(std::move(directory))) {}
 
-fs::path DiskLayer::path_of(const support::Hash128& hash, int slot) const {
-  const std::string hex = hash.hex();
-  const std::string suffix = slot == 0 ? "" : "-" + std::to_string(slot);
-  return root_ / hex.substr(0, 2) / (hex + suffix + ".kernel");
+void DiskLayer::warn(const Refusal& why) const {
+  if (why.error || warned_.exchange(true)) return;
+  support::log::warn_once(access_ == Access::ReadOnly
+                              ? "kernels in " + root_.string() + " (TARRY_CACHE_PATH) are not used: " + why.reason
+                              : "compiled kernels are not kept in " + root_.string() + " (TARRY_CACHE_DIR): " + why.reason +
+                                    "; results are unaffected. Remove what others can write to");
+}
+
+DiskLayer::DirectoryPtr DiskLayer::open_root(Refusal& why) const {
+  const std::lock_guard lock(open_mutex_);
+  why = {};
+  if (open_ && open_->status()) {
+    why.reason = reason_to_refuse(open_->descriptor(), access_);
+  } else {
+    std::optional<Directory> found = open_directory(root_, access_, why);
+    open_ = found ? std::make_shared<const Directory>(std::move(*found)) : nullptr;
+  }
+  return why.reason.empty() ? open_ : nullptr;
+}
+
+std::optional<Directory> DiskLayer::open_bucket(const Directory& root, const Hash128& hash, Missing missing,
+                                                Refusal& why) const {
+  const std::string name = bucket_of(hash);
+  why = {};
+  std::optional<Directory> bucket = root.open_directory(name, why.error);
+  if (!bucket && missing == Missing::Make && why.error == std::errc::no_such_file_or_directory) {
+    constexpr mode_t kPrivate = 0700;
+    why.error = root.make_directory(name, kPrivate);
+    if (!why.error) bucket = root.open_directory(name, why.error);
+  }
+  if (!bucket) return bucket;
+  why.reason = reason_to_refuse(bucket->descriptor(), Access::ReadOnly);
+  if (why.reason.empty()) return bucket;
+  why.reason = (root_ / name).string() + ": " + why.reason;
+  return std::nullopt;
 }
 
 fs::path DiskLayer::lock_file(const std::string& material) const {
   if (access_ == Access::ReadOnly) return {};
   // The checksum is whole where a build shortens hashes: two kernels never share a lock.
-  const std::string hex = support::checksum_bytes(material).hex();
-  return root_ / hex.substr(0, 2) / (hex + std::string(kLockSuffix));
+  const Hash128 hash = support::checksum_bytes(material);
+  Refusal why;
+  const DirectoryPtr root = open_root(why);
+  if (!root || !open_bucket(*root, hash, Missing::Make, why)) return {};
+  return root_ / bucket_of(hash) / (hash.hex() + std::string(kLockSuffix));
+}
+
+/// What is at `name`, if it can be trusted and is whole; else it is removed from a ReadWrite layer.
+std::optional<Entry> DiskLayer::read_entry_file(const Directory& bucket, const std::string& name, std::error_code& error) {
+  const std::optional<support::OpenFile> file = bucket.open_file(name, error);
+  const bool is_link = error == std::errc::too_many_symbolic_link_levels;
+  if (is_link && access_ == Access::ReadOnly) warn({{}, name + " is a link"});
+  if (!file) return std::nullopt;
+  const std::string reason = reason_to_refuse(file->descriptor(), Access::ReadOnly);
+  std::optional<Entry> entry;
+  if (reason.empty()) entry = read_entry(*file);
+  if (entry && access_ == Access::ReadWrite) touch(*file);
+  if (entry) return entry;
+  if (access_ == Access::ReadWrite) {
+    (void)bucket.remove_file(name);
+  } else if (!reason.empty()) {
+    warn({{}, name + ": " + reason});
+  }
+  return std::nullopt;
 }
 
 std::optional<Entry> DiskLayer::read(const std::string& material) {
-  const support::Hash128 hash = support::hash_bytes(material);
+  const Hash128 hash = support::hash_bytes(material);
+  Refusal why;
+  const DirectoryPtr root = open_root(why);
+  const std::optional<Directory> bucket = root ? open_bucket(*root, hash, Missing::Leave, why) : std::nullopt;
+  if (!bucket) {
+    warn(why);
+    return std::nullopt;
+  }
   for (int slot = 0; slot < kSlots; ++slot) {
-    const fs::path file = path_of(hash, slot);
-    const std::optional<std::string> bytes = support::read_file(file);
-    if (!bytes) {
-      if (!is_present(file)) return std::nullopt;
-      continue;  // no regular file, or no descriptor left just now: nothing to conclude about its content
-    }
-    std::optional<Entry> entry = decode(*bytes);
-    if (entry && entry->material == material) {
-      if (access_ == Access::ReadWrite) touch(file);
-      return entry;
-    }
-    const bool misplaced = !entry || support::hash_bytes(entry->material) != hash;
-    if (misplaced && access_ == Access::ReadWrite) ::unlink(file.c_str());
+    std::error_code error;
+    std::optional<Entry> entry = read_entry_file(*bucket, name_of(hash, slot), error);
+    if (entry && entry->material == material) return entry;
+    if (error == std::errc::no_such_file_or_directory) return std::nullopt;
+    // No regular file, or no descriptor left just now: nothing to conclude about its content.
+    const bool misplaced = entry && support::hash_bytes(entry->material) != hash;
+    if (misplaced && access_ == Access::ReadWrite) (void)bucket->remove_file(name_of(hash, slot));
   }
   return std::nullopt;
 }
 
 void DiskLayer::discard(const std::string& material) {
   if (access_ == Access::ReadOnly) return;
-  const support::Hash128 hash = support::hash_bytes(material);
-  for (int slot = 0; slot < kSlots; ++slot) {
-    const fs::path file = path_of(hash, slot);
-    const std::optional<std::string> bytes = support::read_file(file);
-    const std::optional<Entry> entry = bytes ? decode(*bytes) : std::nullopt;
-    if (entry && entry->material == material) ::unlink(file.c_str());
+  const Hash128 hash = support::hash_bytes(material);
+  Refusal why;
+  const DirectoryPtr root = open_root(why);
+  const std::optional<Directory> bucket = root ? open_bucket(*root, hash, Missing::Leave, why) : std::nullopt;
+  for (int slot = 0; bucket && slot < kSlots; ++slot) {
+    std::error_code error;
+    const std::optional<Entry> entry = read_entry_file(*bucket, name_of(hash, slot), error);
+    if (entry && entry->material == material) (void)bucket->remove_file(name_of(hash, slot));
   }
-}
-
-std::error_code DiskLayer::write_file(const fs::path& file, const std::string& bytes) {
-  std::error_code error = support::write_file_atomically(file, bytes);
-  if (error != std::errc::no_such_file_or_directory) return error;
-  if (error = make_private_directory(file.parent_path()); error) return error;
-  return support::write_file_atomically(file, bytes);
 }
 
 Written DiskLayer::write(const Entry& entry) {
-  const support::Hash128 hash = support::hash_bytes(entry.material);
+  const Hash128 hash = support::hash_bytes(entry.material);
   const std::string bytes = encode(entry);
   if (access_ == Access::ReadOnly) return {std::make_error_code(std::errc::read_only_file_system)};
+  if (bytes.size() > kMostEntryBytes) return {};
   if (capacity_ != 0 && bytes.size() > capacity_) return {};  // would only push out everything else
   const std::lock_guard lock(write_mutex_);
-  std::error_code error;
-  for (int slot = 0; slot < kSlots; ++slot) {
-    const fs::path file = path_of(hash, slot);
-    if (const std::optional<std::string> present = support::read_file(file)) {
-      const std::optional<Entry> other = decode(*present);
-      const bool taken = other && other->material != entry.material && slot + 1 < kSlots;
-      if (taken) continue;
-    }
-    error = write_file(file, bytes);
-    if (!error) return {{}, evict_after(bytes.size())};
-    if (error != std::errc::is_a_directory) break;
+  Refusal why;
+  const DirectoryPtr root = open_root(why);
+  const std::optional<Directory> bucket = root ? open_bucket(*root, hash, Missing::Make, why) : std::nullopt;
+  if (!bucket) {
+    warn(why);
+    const bool refused = !why.error;
+    return {refused ? std::make_error_code(std::errc::permission_denied) : why.error, 0, refused};
   }
-  return {error, 0};
+  Written written;
+  for (int slot = 0; slot < kSlots; ++slot) {
+    std::error_code error;
+    const std::optional<Entry> other = read_entry_file(*bucket, name_of(hash, slot), error);
+    const bool taken = other && other->material != entry.material && slot + 1 < kSlots;
+    if (taken) continue;
+    written = write_file(*root, *bucket, name_of(hash, slot), bytes);
+    if (written.error != std::errc::is_a_directory) break;
+  }
+  return written;
 }
 
-std::int64_t DiskLayer::evict_after(std::uint64_t bytes_written) {
-  if (capacity_ == 0) return 0;
-  const std::uint64_t slack = capacity_ / kSlackDivisor;
-  unswept_bytes_ += bytes_written;
-  if (unswept_bytes_ < slack) return 0;
-  unswept_bytes_ = 0;
-  return sweep(root_, capacity_ - slack);
+Written DiskLayer::write_file(const Directory& root, const Directory& bucket, const std::string& name,
+                              const std::string& bytes) {
+  Written written;
+  if (capacity_ == 0) {
+    written.error = bucket.write_file(name, bytes);
+    return written;
+  }
+  const WriteLock lock(root, stalled_ ? std::chrono::seconds{0} : kPatience);
+  stalled_ = lock.timed_out();
+  if (make_room(root, bytes.size(), written)) written.error = bucket.write_file(name, bytes);
+  return written;
+}
+
+/// False where `bytes` more do not fit whatever is removed.
+bool DiskLayer::make_room(const Directory& root, std::uint64_t bytes, Written& written) {
+  const bool fits = census_.count(root) + bytes <= capacity_;
+  if (fits && swept_) return true;
+  swept_ = true;
+  const std::uint64_t keep = fits ? capacity_ : capacity_ - capacity_ / kSlackDivisor;
+  const Swept swept = sweep(root, root_, keep - std::min(keep, bytes));
+  written.evicted = swept.removed;
+  if (swept.left + bytes <= capacity_) return true;
+  written.error = std::make_error_code(std::errc::no_space_on_device);
+  return false;
 }
 
 void DiskLayer::visit(const Visitor& visitor) {
-  walk(root_, [&](const CacheFile& file) {
+  Refusal why;
+  const DirectoryPtr root = open_root(why);
+  if (!root) return;
+  walk(*root, [&](const CacheFile& file) {
     if (file.kind != FileKind::Entry) return;
-    Found found{.file = file.path, .bytes = file.size, .shared = 0, .used = seconds_since_epoch(file.used), .entry = nullptr, .defect = ""};
-    std::error_code why;
-    const std::optional<std::string> bytes = support::read_file(file.path, &why);
-    if (!bytes && why == std::errc::no_such_file_or_directory) return;  // it vanished just now
-    const std::optional<Entry> entry = bytes ? decode(*bytes, &found.defect) : std::nullopt;
-    if (!bytes) found.defect = "it cannot be read: " + why.message();
-    if (entry && !file.path.filename().string().starts_with(support::hash_bytes(entry->material).hex())) {
+    Found found{.file = root_ / file.bucket / file.name,
+                .bytes = file.size,
+                .shared = 0,
+                .used = std::chrono::duration_cast<std::chrono::seconds>(file.used).count(),
+                .entry = nullptr,
+                .defect = ""};
+    std::error_code error;
+    const std::optional<support::OpenFile> opened = file.directory->open_file(file.name, error);
+    if (!opened && error == std::errc::no_such_file_or_directory) return;  // it vanished just now
+    std::optional<Entry> entry;
+    const std::string above = reason_to_refuse(file.directory->descriptor(), Access::ReadOnly);
+    if (!opened) {
+      found.defect = "it cannot be read: " + error.message();
+    } else if (!above.empty()) {
+      found.defect = "of its directory: " + above;
+    } else if (found.defect = reason_to_refuse(opened->descriptor(), Access::ReadOnly); found.defect.empty()) {
+      entry = read_entry(*opened, &found.defect);
+    }
+    if (entry && !file.name.starts_with(support::hash_bytes(entry->material).hex())) {
       found.defect = "it is the entry of another key";
     } else if (entry) {
       found.entry = &*entry;
@@ -150,21 +246,15 @@ void DiskLayer::visit(const Visitor& visitor) {
 
 Layer::Contents DiskLayer::contents() const {
   Contents held;
-  walk(root_, [&](const CacheFile& file) {
+  Refusal why;
+  const DirectoryPtr root = open_root(why);
+  if (!root) return held;
+  walk(*root, [&](const CacheFile& file) {
     if (file.kind != FileKind::Entry) return;
     ++held.kernels;
     held.bytes += file.size;
   });
   return held;
-}
-
-std::error_code make_private_directory(const fs::path& directory) {
-  std::error_code error;
-  if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
-  if (::mkdir(directory.c_str(), 0700) == 0) return {};
-  const std::error_code failure = last_error();
-  if (fs::is_directory(directory, error)) return {};  // it was there already
-  return failure == std::errc::file_exists ? std::make_error_code(std::errc::not_a_directory) : failure;
 }
 
 }  // namespace tarry::cache

@@ -47,6 +47,17 @@ NamedLayer read_only(const std::string& named) {
   return result;
 }
 
+std::unique_ptr<Layer> open_directory_layer(const fs::path& path, Access access, std::uint64_t capacity, std::string& why) {
+  support::Refusal refusal;
+  std::optional<support::Directory> directory = open_directory(path, access, refusal);
+  why = refusal.text();
+  if (directory) return std::make_unique<DiskLayer>(path, std::move(*directory), access, capacity);
+  const bool may_pass = refusal.error == std::errc::too_many_files_open || refusal.error == std::errc::too_many_files_open_in_system;
+  if (!may_pass) return nullptr;
+  why.clear();
+  return std::make_unique<DiskLayer>(path, access, capacity);
+}
+
 void warn(const NamedLayer& named) {
   const std::string path = named.path.string();
   support::log::warn_once(
@@ -61,21 +72,22 @@ void warn(const NamedLayer& named) {
 std::unique_ptr<Layer> open_layer(const fs::path& path, std::string& why) {
   std::error_code ignored;
   if (fs::is_regular_file(path, ignored)) return BundleLayer::open(path, why);
-  why = reason_to_refuse(path, Access::ReadOnly);
-  return why.empty() ? std::make_unique<DiskLayer>(path, Access::ReadOnly) : nullptr;
+  return open_directory_layer(path, Access::ReadOnly, 0, why);
 }
 
 std::unique_ptr<Layer> open_writable_layer(const fs::path& directory, std::string& why) {
-  const std::error_code error = make_private_directory(directory);
-  why = error ? error.message() : reason_to_refuse(directory, Access::ReadWrite);
-  if (!why.empty()) return nullptr;
-  return std::make_unique<DiskLayer>(directory, Access::ReadWrite, env::bytes("TARRY_CACHE_SIZE", kDefaultCapacity));
+  return open_directory_layer(directory, Access::ReadWrite, env::bytes("TARRY_CACHE_SIZE", kDefaultCapacity), why);
+}
+
+std::unique_ptr<Layer> open_unbounded_layer(const fs::path& directory, std::string& why) {
+  return open_directory_layer(directory, Access::ReadWrite, 0, why);
 }
 
 std::vector<NamedLayer> named_layers() {
   std::vector<NamedLayer> layers;
   const auto directory = env::get("TARRY_CACHE_DIR");
-  if (directory != "off") layers.push_back(writable(directory));
+  const bool has_default = !env::is_privileged();  // nothing says whose home that would be
+  if (directory != "off" && (directory || has_default)) layers.push_back(writable(directory));
   const std::string path = env::get("TARRY_CACHE_PATH").value_or("");
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());

@@ -29,5 +29,7 @@ std::unique_ptr<Layer> open_layer(const std::filesystem::path& path, std::string
 
 /// The layer of a directory that is written, made where it is missing; bounded as TARRY_CACHE_SIZE says. Null likewise.
 std::unique_ptr<Layer> open_writable_layer(const std::filesystem::path& directory, std::string& why);
+/// The same without a bound.
+std::unique_ptr<Layer> open_unbounded_layer(const std::filesystem::path& directory, std::string& why);
 
 }  // namespace tarry::cache

@@ -1,6 +1,7 @@
 // encode and decode of cache entries. decode trusts no size before it has checked it.
 #include "cache/entry_format.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -27,6 +28,19 @@ std::string defect_of(std::string_view bytes, Reader& reader) {
   return "it has format version " + std::to_string(version) + ", not " + std::to_string(kFormatVersion);
 }
 
+/// Whether a file of `size` bytes that begins with `head` has the parts that it names.
+bool adds_up(std::string_view head, std::uint64_t size) {
+  Reader reader(head);
+  reader.take(kMagic.size() + 4);
+  std::uint64_t left = size - kHashSize - kMagic.size() - 4 - 8 * kParts.size();
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    const std::uint64_t part = reader.integer(8);
+    if (part > left) return false;
+    left -= part;
+  }
+  return left == 0;
+}
+
 }  // namespace
 
 std::string encode(const Entry& entry) {
@@ -51,6 +65,24 @@ std::optional<Entry> decode(std::string_view bytes, std::string* defect) {
   }
   if (defect != nullptr) *defect = std::move(found);
   return std::nullopt;
+}
+
+std::optional<Entry> read_entry(const support::OpenFile& file, std::string* defect) {
+  constexpr std::uint64_t kAtOnce = 65536;  // most entries whole
+  const auto fail = [&](const char* what) -> std::optional<Entry> {
+    if (defect != nullptr) *defect = what;
+    return std::nullopt;
+  };
+  if (file.size() > kMostEntryBytes) return fail("it is larger than any kernel");
+  std::optional<std::string> bytes = file.read(0, std::min(file.size(), kAtOnce));
+  if (!bytes) return fail("it cannot be read");
+  if (file.size() > kAtOnce) {
+    if (!adds_up(*bytes, file.size())) return fail("its sizes do not add up");
+    const std::optional<std::string> rest = file.read(kAtOnce, file.size() - kAtOnce);
+    if (!rest) return fail("it cannot be read");
+    *bytes += *rest;
+  }
+  return decode(*bytes, defect);
 }
 
 }  // namespace tarry::cache

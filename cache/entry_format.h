@@ -6,9 +6,12 @@
 // the rights of the directory are (DiskLayer).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "support/file.h"
 
 namespace tarry::cache {
 
@@ -20,8 +23,13 @@ struct Entry {
   std::string image;
 };
 
+/// More than any kernel takes; what is larger is no entry, and nobody reads it to find out.
+inline constexpr std::uint64_t kMostEntryBytes = std::uint64_t{64} << 20;
+
 std::string encode(const Entry& entry);
 /// nullopt for every file that encode did not make with this format version; then `defect` says what is wrong with it.
 std::optional<Entry> decode(std::string_view bytes, std::string* defect = nullptr);
+/// The same of a file, which is read only as far as its head agrees with its size.
+std::optional<Entry> read_entry(const support::OpenFile& file, std::string* defect = nullptr);
 
 }  // namespace tarry::cache

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/disk_layer.h"
 #include "support/fault.h"
 
 namespace tarry::cache {
@@ -32,6 +31,11 @@ bool is_regular(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+bool make_directory_of(const std::filesystem::path& file) {
+  constexpr mode_t kPrivate = 0700;
+  return ::mkdir(file.parent_path().c_str(), kPrivate) == 0 || errno == EEXIST;
+}
+
 }  // namespace
 
 FlightLock::FlightLock(std::filesystem::path file) : file_(std::move(file)) {
@@ -46,7 +50,7 @@ FlightLock::FlightLock(std::filesystem::path file) : file_(std::move(file)) {
 bool FlightLock::open_file() {
   const auto open_once = [&] { descriptor_ = ::open(file_.c_str(), kOpenFlags | O_CREAT, 0600); };
   open_once();
-  if (descriptor_ < 0 && errno == ENOENT && !make_private_directory(file_.parent_path())) open_once();
+  if (descriptor_ < 0 && errno == ENOENT && make_directory_of(file_)) open_once();
   state_ = State::Missing;
   return descriptor_ >= 0;
 }

@@ -358,11 +358,12 @@ void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers
 void KernelCache::Impl::store(const Job& job, const Binary& binary, const Layers& now) {
   for (const std::unique_ptr<Layer>& layer : now.search_order) {
     if (layer->access() == Access::ReadOnly) continue;
-    const auto [error, evicted] = layer->write(
+    const auto [error, evicted, warned] = layer->write(
         {job.material->bytes, binary.compiler, job.request->entry, binary.log, *binary.image});
     if (evicted != 0) count(&CacheStats::evicted, evicted);
     if (!error) continue;
     count(&CacheStats::write_failures);
+    if (warned) continue;
     log::warn_once("cannot keep compiled kernels in " + layer->path().string() + " (" + error.message() +
                    "); results are unaffected. Set TARRY_CACHE_DIR to a directory of your own, or to off");
   }

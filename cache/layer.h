@@ -18,6 +18,7 @@ enum class Access : std::uint8_t { ReadWrite, ReadOnly };
 struct Written {
   std::error_code error;
   std::int64_t evicted = 0;  ///< entries removed to stay below the capacity
+  bool warned = false;       ///< the layer has said itself why it failed
 };
 
 /// What visit() comes across: an entry, or the remains of one.

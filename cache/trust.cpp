@@ -1,44 +1,41 @@
-// reason_to_refuse: by owner, rights and volume.
+// reason_to_refuse and open_directory: by owner, rights and volume.
 #include "cache/trust.h"
-
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 
+#include <unistd.h>
+
 namespace tarry::cache {
 
-namespace {
-
-std::string last_message() { return std::generic_category().message(errno); }
-
-bool is_immutable(const struct statvfs& volume) { return (volume.f_flag & ST_RDONLY) != 0; }
-
-std::string reason(const struct stat& status, Access access) {
-  const bool ours = status.st_uid == ::geteuid() || (access == Access::ReadOnly && status.st_uid == 0);
-  if (!ours) return "it belongs to another user";
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users can write to it";
-  return "";
+std::string reason_to_refuse(int descriptor, Access access) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return std::generic_category().message(errno);
+  std::string reason = support::reason_to_distrust(status);
+  if (access == Access::ReadOnly) return reason.empty() || support::is_immutable(descriptor) ? "" : reason;
+  // Root's directory in our place is nobody's danger, but neither ours to fill.
+  return reason.empty() && status.st_uid != ::geteuid() ? "it belongs to another user" : reason;
 }
 
-}  // namespace
-
-std::string reason_to_refuse(const std::filesystem::path& directory, Access access) {
-  struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return last_message();
-  if (!S_ISDIR(status.st_mode)) return "it is not a directory";
-  struct statvfs volume {};
-  if (access == Access::ReadOnly && ::statvfs(directory.c_str(), &volume) == 0 && is_immutable(volume)) return "";
-  return reason(status, access);
+std::optional<support::Directory> open_directory(const std::filesystem::path& path, Access access, support::Refusal& why) {
+  const bool make = access == Access::ReadWrite;
+  const auto place = support::find_place(path, make ? support::Missing::Make : support::Missing::Leave, why);
+  if (!place) return std::nullopt;
+  constexpr mode_t kPrivate = 0700;
+  std::error_code making;
+  if (make) making = place->directory.make_directory(place->name, kPrivate);
+  std::optional<support::Directory> found = place->directory.open_directory(place->name, why.error);
+  if (!found && making) why.error = making;
+  if (found) why.reason = reason_to_refuse(found->descriptor(), access);
+  return why.reason.empty() ? std::move(found) : std::nullopt;
 }
 
-std::string reason_to_refuse_file(int descriptor) {
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return last_message();
-  struct statvfs volume {};
-  if (::fstatvfs(descriptor, &volume) == 0 && is_immutable(volume)) return "";
-  return reason(status, Access::ReadOnly);
+std::optional<support::OpenFile> open_bundle_file(const std::filesystem::path& path, support::Refusal& why) {
+  const auto place = support::find_place(path, support::Missing::Leave, why);
+  if (!place) return std::nullopt;
+  std::optional<support::OpenFile> file = place->directory.open_file(place->name, why.error);
+  if (!file && !why.error) why.reason = "it is no regular file";
+  if (file) why.reason = reason_to_refuse(file->descriptor(), Access::ReadOnly);
+  return why.reason.empty() ? std::move(file) : std::nullopt;
 }
 
 }  // namespace tarry::cache

@@ -1,6 +1,7 @@
 // walk: two levels of directories, and names that only we give.
 #include "cache/walk.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -29,45 +30,51 @@ std::optional<FileKind> kind_of(const std::string& name) {
   return std::nullopt;
 }
 
-/// Calls visit(entry) for what is in `directory`, as far as it can be read.
-template <class Visit>
-void for_each_in(const fs::path& directory, const Visit& visit) {
-  std::error_code error;
-  fs::directory_iterator it(directory, error);
-  while (!error && it != fs::directory_iterator{}) {
-    visit(*it);
-    it.increment(error);
-  }
+std::chrono::microseconds time_of(const timespec& time) {
+  constexpr std::int64_t kLatest = std::int64_t{1} << 33;  // whoever set a later one must not make us overflow
+  const std::chrono::seconds seconds(std::clamp<std::int64_t>(time.tv_sec, 0, kLatest));
+  return seconds + std::chrono::microseconds(time.tv_nsec / 1000);
 }
 
-std::optional<CacheFile> inspect(const fs::directory_entry& found) {
-  const std::optional<FileKind> kind = kind_of(found.path().filename().string());
-  std::error_code error;
-  if (!kind || !found.is_regular_file(error) || error) return std::nullopt;
-  const std::uint64_t size = found.file_size(error);
-  if (error) return std::nullopt;
-  const fs::file_time_type used = found.last_write_time(error);
-  if (error) return std::nullopt;
-  return CacheFile{found.path(), *kind, size, used};
+std::optional<CacheFile> inspect(const support::Directory& directory, const std::string& name) {
+  const std::optional<FileKind> kind = kind_of(name);
+  const std::optional<struct stat> status = kind ? directory.status_of(name) : std::nullopt;
+  if (!status || !S_ISREG(status->st_mode)) return std::nullopt;
+  return CacheFile{"", name, *kind, static_cast<std::uint64_t>(status->st_size), time_of(status->st_mtim), &directory};
 }
 
 }  // namespace
 
-void walk(const fs::path& root, const std::function<void(const CacheFile&)>& visit) {
-  for_each_in(root, [&](const fs::directory_entry& bucket) {
-    std::error_code error;
-    if (bucket.path().filename().string().size() != 2 || !bucket.is_directory(error)) return;
-    for_each_in(bucket.path(), [&](const fs::directory_entry& found) {
-      if (const std::optional<CacheFile> file = inspect(found)) visit(*file);
-    });
+bool is_bucket_name(const std::string& name) { return name.size() == 2; }
+
+void walk_bucket(const support::Directory& root, const std::string& bucket, const FileVisitor& visit) {
+  std::error_code error;
+  const std::optional<support::Directory> directory = root.open_directory(bucket, error);
+  if (!directory) return;
+  directory->list([&](const std::string& name) {
+    std::optional<CacheFile> file = inspect(*directory, name);
+    if (!file) return;
+    file->bucket = bucket;
+    visit(*file);
   });
 }
 
-bool remove_stale(const CacheFile& file) {
-  if (file.kind == FileKind::Entry || fs::file_time_type::clock::now() - file.used <= kStale) return false;
-  if (file.kind == FileKind::Lock) return FlightLock(file.path).state() == FlightLock::State::Held;  // and removes it
+void walk(const support::Directory& root, const FileVisitor& visit) {
+  root.list([&](const std::string& name) {
+    if (is_bucket_name(name)) walk_bucket(root, name, visit);
+  });
+}
+
+void walk(const fs::path& root, const FileVisitor& visit) {
   std::error_code error;
-  return fs::remove(file.path, error);
+  if (const std::optional<support::Directory> directory = support::Directory::open(root, error)) walk(*directory, visit);
+}
+
+bool remove_stale(const fs::path& root, const CacheFile& file) {
+  const auto age = std::chrono::system_clock::now().time_since_epoch() - file.used;
+  if (file.kind == FileKind::Entry || age <= kStale) return false;
+  if (file.kind == FileKind::Temporary) return !file.directory->remove_file(file.name);
+  return FlightLock(root / file.bucket / file.name).state() == FlightLock::State::Held;  // and removes it
 }
 
 }  // namespace tarry::cache

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "cache/bundle.h"
-#include "cache/disk_layer.h"
 #include "cache/disk_store.h"
-#include "cache/trust.h"
 #include "support/check.h"
 
 namespace tarry::runtime {
@@ -31,12 +29,12 @@ class DirectoryStore final : public WarmStore {
 };
 
 std::unique_ptr<cache::Layer> open_directory(const fs::path& directory, Where where) {
-  const std::error_code error = cache::make_private_directory(directory);
-  const std::string reason = error ? error.message() : cache::reason_to_refuse(directory, cache::Access::ReadWrite);
-  if (!reason.empty())
+  std::string reason;
+  std::unique_ptr<cache::Layer> layer = cache::open_unbounded_layer(directory, reason);
+  if (!layer)
     TARRY_THROW(InvalidArgument, "warm", where,
                 fmt::format("kernels cannot be written to {}: {}", directory.string(), reason));
-  return std::make_unique<cache::DiskLayer>(directory, cache::Access::ReadWrite);
+  return layer;
 }
 
 /// Kernels gather in a directory beside the bundle, where they survive an interruption, and become a bundle at the end.

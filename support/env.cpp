@@ -8,6 +8,8 @@
 #include <map>
 #include <mutex>
 
+#include <sys/auxv.h>
+
 #include "support/check.h"
 
 namespace tarry::support::env {
@@ -40,6 +42,7 @@ std::optional<std::string> lookup(std::string_view name) {
     if (const auto found = state.values.find(name); found != state.values.end()) value = found->second;
   }
   if (!value) {
+    if (is_privileged()) return std::nullopt;  // whoever started us may not say what code runs with our rights
     const char* text = std::getenv(std::string(name).c_str());
     if (text == nullptr) return std::nullopt;
     value = text;
@@ -176,5 +179,7 @@ void set(std::string_view name, std::optional<std::string> value) {
 std::uint64_t generation() noexcept { return overrides().generation.load(std::memory_order_acquire); }
 
 std::optional<std::string> system(std::string_view name) { return lookup(name); }
+
+bool is_privileged() noexcept { return ::getauxval(AT_SECURE) != 0; }
 
 }  // namespace tarry::support::env

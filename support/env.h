@@ -38,4 +38,8 @@ std::uint64_t generation() noexcept;
 /// $HOME, $XDG_CACHE_HOME and the like: variables that are not switches of ours; nullopt where unset or empty.
 std::optional<std::string> system(std::string_view name);
 
+/// True in a set-user-ID or set-group-ID program and in one with capabilities of its file: what such a program finds in
+/// its environment counts as unset, and it starts no other program.
+bool is_privileged() noexcept;
+
 }  // namespace tarry::support::env

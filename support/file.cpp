@@ -63,15 +63,15 @@ std::error_code write_all(int fd, std::string_view content) {
   return {};
 }
 
-/// The regular file at `path` and its size, or no descriptor.
-Descriptor open_regular(const fs::path& path, std::uint64_t& size, std::error_code& error) {
+/// The regular file at `path`, as seen from `directory`, and its size, or no descriptor.
+Descriptor open_regular(int directory, const fs::path& path, int flags, std::uint64_t& size, std::error_code& error) {
   error.clear();
   if (fault::fails(fault::Site::File)) {
     error = std::make_error_code(std::errc::io_error);
     return Descriptor(-1);
   }
   // O_NONBLOCK: opening a pipe that somebody left here must not hang.
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
     error = last_error();
@@ -88,7 +88,7 @@ std::optional<std::string> read_file(const fs::path& path, std::error_code* why)
   std::error_code ignored;
   std::error_code& error = why != nullptr ? *why : ignored;
   std::uint64_t expected = 0;
-  const Descriptor file = open_regular(path, expected, error);
+  const Descriptor file = open_regular(AT_FDCWD, path, 0, expected, error);
   if (!file) return std::nullopt;
   std::string content(static_cast<std::size_t>(expected) + 1, '\0');  // one more, to see the end in one call
   std::size_t size = 0;
@@ -108,9 +108,13 @@ std::optional<std::string> read_file(const fs::path& path, std::error_code* why)
 }
 
 std::optional<OpenFile> OpenFile::open(const fs::path& path, std::error_code* why) {
+  return open_at(AT_FDCWD, path, 0, why);
+}
+
+std::optional<OpenFile> OpenFile::open_at(int directory, const fs::path& path, int flags, std::error_code* why) {
   std::error_code ignored;
   std::uint64_t size = 0;
-  Descriptor file = open_regular(path, size, why != nullptr ? *why : ignored);
+  Descriptor file = open_regular(directory, path, flags, size, why != nullptr ? *why : ignored);
   if (!file) return std::nullopt;
   return OpenFile(file.release(), size);
 }
@@ -136,26 +140,30 @@ std::optional<std::string> OpenFile::read(std::uint64_t offset, std::uint64_t si
 }
 
 std::optional<NewFile> NewFile::create(const fs::path& path, std::error_code& why) {
+  return create_at(AT_FDCWD, path, why);
+}
+
+std::optional<NewFile> NewFile::create_at(int directory, const fs::path& path, std::error_code& why) {
   if (fault::fails(fault::Site::File)) {
     why = std::make_error_code(std::errc::no_space_on_device);
     return std::nullopt;
   }
   fs::path temporary = path.string() + std::string(kTemporaryMark) + random_name();
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  Descriptor file(::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file) {
     why = last_error();
     return std::nullopt;
   }
-  return NewFile(file.release(), path, std::move(temporary));
+  return NewFile(directory, file.release(), path, std::move(temporary));
 }
 
 NewFile::NewFile(NewFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)), temporary_(std::move(other.temporary_)) {}
+    : directory_(other.directory_), descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)), temporary_(std::move(other.temporary_)) {}
 
 NewFile::~NewFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  ::unlinkat(directory_, temporary_.c_str(), 0);
 }
 
 std::error_code NewFile::write(std::uint64_t offset, const void* data, std::size_t bytes) {
@@ -175,8 +183,8 @@ std::error_code NewFile::write(std::uint64_t offset, const void* data, std::size
 std::error_code NewFile::commit() {
   std::error_code error;
   if (::close(std::exchange(descriptor_, -1)) != 0) error = last_error();  // network file systems report a full disk here
-  if (!error && ::rename(temporary_.c_str(), path_.c_str()) != 0) error = last_error();
-  if (error) ::unlink(temporary_.c_str());
+  if (!error && ::renameat(directory_, temporary_.c_str(), directory_, path_.c_str()) != 0) error = last_error();
+  if (error) ::unlinkat(directory_, temporary_.c_str(), 0);
   return error;
 }
 

@@ -21,6 +21,8 @@ class OpenFile {
  public:
   /// nullopt where it cannot be opened; then `why` says what the system says, nothing where it is no regular file.
   static std::optional<OpenFile> open(const std::filesystem::path& path, std::error_code* why = nullptr);
+  /// The same as seen from an open directory, with further `flags` of openat.
+  static std::optional<OpenFile> open_at(int directory, const std::filesystem::path& path, int flags, std::error_code* why);
   ~OpenFile();
   OpenFile(OpenFile&& other) noexcept;
   OpenFile& operator=(OpenFile&&) = delete;
@@ -39,6 +41,8 @@ class NewFile {
  public:
   /// nullopt where it cannot be made; then `why` says why.
   static std::optional<NewFile> create(const std::filesystem::path& path, std::error_code& why);
+  /// The same as seen from a directory that stays open meanwhile.
+  static std::optional<NewFile> create_at(int directory, const std::filesystem::path& path, std::error_code& why);
   ~NewFile();  ///< removes what was not committed
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
@@ -47,9 +51,9 @@ class NewFile {
   /// Renames it over `path`.
   std::error_code commit();
  private:
-  NewFile(int descriptor, std::filesystem::path path, std::filesystem::path temporary)
-      : descriptor_(descriptor), path_(std::move(path)), temporary_(std::move(temporary)) {}
-  int descriptor_;
+  NewFile(int directory, int descriptor, std::filesystem::path path, std::filesystem::path temporary)
+      : directory_(directory), descriptor_(descriptor), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  int directory_, descriptor_;
   std::filesystem::path path_, temporary_;
 };
 

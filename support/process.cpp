@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/env.h"
 #include "support/fault.h"
 
 namespace tarry::support {
@@ -107,6 +108,10 @@ int wait_for(pid_t child) {
 ProcessResult run_process(const std::vector<std::string>& arguments, const std::filesystem::path& input) {
   TARRY_ASSERT(!arguments.empty());
   ProcessResult result;
+  if (env::is_privileged()) {  // PATH and all else that decides what runs is the user's, the rights are not
+    result.error = "cannot run " + arguments[0] + ": a program with more rights than its user starts no other";
+    return result;
+  }
   if (fault::fails(fault::Site::Compiler)) {
     result.error = "cannot run " + arguments[0] + ": " + message_of(EAGAIN);
     return result;

@@ -111,7 +111,7 @@ void remove(const std::vector<File>& files) {
 
 /// Temporaries and locks that killed processes left.
 void remove_remains(const std::filesystem::path& root) {
-  cache::walk(root, [](const cache::CacheFile& file) { cache::remove_stale(file); });
+  cache::walk(root, [&](const cache::CacheFile& file) { cache::remove_stale(root, file); });
 }
 
 void report(const std::filesystem::path& path, const Choice& choice, const PruneOptions& options) {
