@@ -41,9 +41,8 @@ std::string name_of(const Hash128& hash, int slot) {
   return hash.hex() + (slot == 0 ? "" : "-" + std::to_string(slot)) + ".kernel";
 }
 
-void touch(const support::OpenFile& file) {
-  struct stat status {};
-  if (::fstat(file.descriptor(), &status) != 0 || std::time(nullptr) - status.st_mtime < kTouchSeconds) return;
+void touch(const support::OpenFile& file, const struct stat& status) {
+  if (std::time(nullptr) - status.st_mtime < kTouchSeconds) return;
   ::futimens(file.descriptor(), nullptr);  // failing is harmless: the entry looks older than it is
 }
 
@@ -69,8 +68,8 @@ void DiskLayer::warn(const Refusal& why) const {
 DiskLayer::DirectoryPtr DiskLayer::open_root(Refusal& why) const {
   const std::lock_guard lock(open_mutex_);
   why = {};
-  if (open_ && open_->status()) {
-    why.reason = reason_to_refuse(open_->descriptor(), access_);
+  if (const auto status = open_ ? open_->status() : std::nullopt) {
+    why.reason = reason_to_refuse(*status, open_->descriptor(), access_);
   } else {
     std::optional<Directory> found = open_directory(root_, access_, why);
     open_ = found ? std::make_shared<const Directory>(std::move(*found)) : nullptr;
@@ -89,7 +88,7 @@ std::optional<Directory> DiskLayer::open_bucket(const Directory& root, const Has
     if (!why.error) bucket = root.open_directory(name, why.error);
   }
   if (!bucket) return bucket;
-  why.reason = reason_to_refuse(bucket->descriptor(), Access::ReadOnly);
+  why.reason = reason_to_refuse(bucket->opened(), bucket->descriptor(), Access::ReadOnly);
   if (why.reason.empty()) return bucket;
   why.reason = (root_ / name).string() + ": " + why.reason;
   return std::nullopt;
@@ -111,10 +110,12 @@ std::optional<Entry> DiskLayer::read_entry_file(const Directory& bucket, const s
   const bool is_link = error == std::errc::too_many_symbolic_link_levels;
   if (is_link && access_ == Access::ReadOnly) warn({{}, name + " is a link"});
   if (!file) return std::nullopt;
-  const std::string reason = reason_to_refuse(file->descriptor(), Access::ReadOnly);
+  struct stat status {};
+  if (::fstat(file->descriptor(), &status) != 0) return std::nullopt;
+  const std::string reason = reason_to_refuse(status, file->descriptor(), Access::ReadOnly);
   std::optional<Entry> entry;
   if (reason.empty()) entry = read_entry(*file);
-  if (entry && access_ == Access::ReadWrite) touch(*file);
+  if (entry && access_ == Access::ReadWrite) touch(*file, status);
   if (entry) return entry;
   if (access_ == Access::ReadWrite) {
     (void)bucket.remove_file(name);

@@ -33,7 +33,10 @@ bool is_regular(int descriptor) {
 
 bool make_directory_of(const std::filesystem::path& file) {
   constexpr mode_t kPrivate = 0700;
-  return ::mkdir(file.parent_path().c_str(), kPrivate) == 0 || errno == EEXIST;
+  const std::filesystem::path directory = file.parent_path();
+  std::error_code ignored;
+  std::filesystem::create_directories(directory.parent_path(), ignored);
+  return ::mkdir(directory.c_str(), kPrivate) == 0 || errno == EEXIST;
 }
 
 }  // namespace

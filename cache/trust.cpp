@@ -10,6 +10,10 @@ namespace tarry::cache {
 std::string reason_to_refuse(int descriptor, Access access) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return std::generic_category().message(errno);
+  return reason_to_refuse(status, descriptor, access);
+}
+
+std::string reason_to_refuse(const struct stat& status, int descriptor, Access access) {
   std::string reason = support::reason_to_distrust(status);
   if (access == Access::ReadOnly) return reason.empty() || support::is_immutable(descriptor) ? "" : reason;
   // Root's directory in our place is nobody's danger, but neither ours to fill.
@@ -25,7 +29,7 @@ std::optional<support::Directory> open_directory(const std::filesystem::path& pa
   if (make) making = place->directory.make_directory(place->name, kPrivate);
   std::optional<support::Directory> found = place->directory.open_directory(place->name, why.error);
   if (!found && making) why.error = making;
-  if (found) why.reason = reason_to_refuse(found->descriptor(), access);
+  if (found) why.reason = reason_to_refuse(found->opened(), found->descriptor(), access);
   return why.reason.empty() ? std::move(found) : std::nullopt;
 }
 

@@ -19,10 +19,7 @@ constexpr int kOpenFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 }  // namespace
 
 Directory::Directory(int descriptor) : descriptor_(descriptor) {
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) return;
-  device_ = status.st_dev;
-  inode_ = status.st_ino;
+  if (::fstat(descriptor_, &opened_) != 0) opened_ = {};
 }
 
 std::optional<Directory> Directory::open(const std::filesystem::path& path, std::error_code& why) {
@@ -37,18 +34,17 @@ Directory::~Directory() {
 }
 
 Directory::Directory(Directory&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), device_(other.device_), inode_(other.inode_) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)), opened_(other.opened_) {}
 
 Directory& Directory::operator=(Directory&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
-  std::swap(device_, other.device_);
-  std::swap(inode_, other.inode_);
+  std::swap(opened_, other.opened_);
   return *this;
 }
 
 std::optional<struct stat> Directory::status() const {
   struct stat status {};
-  const bool same = ::fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  const bool same = ::fstat(descriptor_, &status) == 0 && status.st_dev == opened_.st_dev && status.st_ino == opened_.st_ino;
   if (!same || status.st_nlink == 0) return std::nullopt;
   return status;
 }

@@ -27,6 +27,8 @@ class Directory {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   /// What the system says of it; nullopt where it was removed, or where somebody closed our descriptor.
   [[nodiscard]] std::optional<struct stat> status() const;
+  /// What it said when it was opened.
+  [[nodiscard]] const struct stat& opened() const { return opened_; }
 
   [[nodiscard]] std::optional<Directory> open_directory(const std::string& name, std::error_code& why) const;
   /// nullopt where it cannot be opened; then `why` says what the system says, nothing where it is no regular file.
@@ -45,8 +47,7 @@ class Directory {
  private:
   explicit Directory(int descriptor);
   int descriptor_;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  struct stat opened_ {};
 };
 
 }  // namespace tarry::support

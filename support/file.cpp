@@ -14,6 +14,8 @@
 #include "support/env.h"
 #include "support/fault.h"
 #include "support/hash.h"
+#include "support/log.h"
+#include "support/trust.h"
 
 namespace tarry::support {
 
@@ -205,14 +207,32 @@ std::error_code append_to_file(const fs::path& path, std::string_view content) {
   return error ? error : closing;
 }
 
+namespace {
+
+/// $TMPDIR, or another directory where nobody else can replace what a compiler is about to read and has written; "" where
+/// there is none.
+std::string temporary_base() {
+  const std::string named = env::system("TMPDIR").value_or("/tmp");
+  const std::string reason = reason_to_avoid(named);
+  if (reason.empty()) return named;
+  for (const char* other : {"/tmp", "/var/tmp"}) {
+    if (!reason_to_avoid(other).empty()) continue;
+    log::warn_once(named + " (TMPDIR) is not used for temporary files, but " + other + ": " + reason);
+    return other;
+  }
+  return "";
+}
+
+}  // namespace
+
 fs::path unique_temporary_dir() {
-  const std::string base = env::system("TMPDIR").value_or("/tmp");
+  const std::string base = temporary_base();
   std::string pattern = base + "/tarry-XXXXXX";
-  const bool refused = fault::fails(fault::Site::File);
-  if (refused) errno = ENOSPC;
+  const bool refused = base.empty() || fault::fails(fault::Site::File);
+  if (refused) errno = base.empty() ? EACCES : ENOSPC;
   if (refused || ::mkdtemp(pattern.data()) == nullptr) {
     TARRY_THROW(CompileError, "", Where{},
-                "cannot make a temporary directory in " + base + ": " + last_error().message() +
+                "cannot make a temporary directory in " + (base.empty() ? "a place of our own" : base) + ": " + last_error().message() +
                     "; set TMPDIR to a writable directory");
   }
   return pattern;

@@ -68,7 +68,7 @@ std::error_code append_to_file(const std::filesystem::path& path, std::string_vi
 /// Part of the name of every temporary of write_file_atomically: "<file>.tmp-<16 hex digits>".
 inline constexpr std::string_view kTemporaryMark = ".tmp-";
 
-/// A new directory (mode 0700) below $TMPDIR or /tmp. Throws CompileError naming TMPDIR: compilers work there.
+/// A new directory (mode 0700) below $TMPDIR or /tmp; where others could replace it there, below /tmp or /var/tmp. Throws CompileError naming TMPDIR: compilers work there.
 std::filesystem::path unique_temporary_dir();
 
 /// A temporary directory that is removed with all it holds.

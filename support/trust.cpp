@@ -47,9 +47,8 @@ bool is_private_group(int descriptor, const struct stat& status) {
 }
 
 /// Why other users could rename or replace what is in a directory on the way. What is in a sticky one belongs to its owner.
-std::string reason_to_avoid(const Directory& directory, const fs::path& path) {
-  struct stat status {};
-  if (::fstat(directory.descriptor(), &status) != 0) return last_error().message();
+std::string reason_to_avoid_step(const Directory& directory, const fs::path& path) {
+  const struct stat& status = directory.opened();
   const bool ours = is_trusted(status.st_uid) || is_unmapped(status.st_uid);
   const bool groups_write = (status.st_mode & S_IWGRP) != 0 && !is_private_group(directory.descriptor(), status);
   const bool others_write = ((status.st_mode & S_IWOTH) != 0 || groups_write) && (status.st_mode & S_ISVTX) == 0;
@@ -85,7 +84,7 @@ class Walk {
 
   std::optional<Place> to_end(Refusal& why) {
     for (;;) {
-      if (why.reason = reason_to_avoid(at_, path_); !why.reason.empty()) return std::nullopt;
+      if (why.reason = reason_to_avoid_step(at_, path_); !why.reason.empty()) return std::nullopt;
       if (steps_.empty()) return Place{std::move(at_), "."};
       const std::string name = steps_.take();
       const std::optional<struct stat> found = look_at(name);
@@ -151,6 +150,12 @@ std::string reason_to_distrust(const struct stat& status) {
 bool is_immutable(int descriptor) {
   struct statvfs volume {};
   return ::fstatvfs(descriptor, &volume) == 0 && (volume.f_flag & ST_RDONLY) != 0;
+}
+
+std::string reason_to_avoid(const fs::path& directory) {
+  Refusal why;
+  find_place(directory / "anything", Missing::Leave, why);
+  return why.reason;
 }
 
 std::optional<Place> find_place(const fs::path& path, Missing missing, Refusal& why) {

@@ -33,6 +33,9 @@ struct Refusal {
 /// name, or where anybody but this user and root could make it lead elsewhere.
 std::optional<Place> find_place(const std::filesystem::path& path, Missing missing, Refusal& why);
 
+/// Why others could replace what this user makes in a directory, or "".
+std::string reason_to_avoid(const std::filesystem::path& directory);
+
 /// Whether an owner is this user, or root, who can do everything anyway.
 bool is_trusted(uid_t owner);
 

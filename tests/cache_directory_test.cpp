@@ -7,8 +7,11 @@
 
 #include "cache/disk_layer.h"
 #include "cache/kernel_cache.h"
+#include "cache/walk.h"
+#include "cache/write_lock.h"
 #include "support/fault.h"
 #include "tests/fake_backend.h"
+#include "tests/processes.h"
 #include "tests/test.h"
 
 namespace fs = std::filesystem;
@@ -281,6 +284,81 @@ TEST_CASE("cache: one writer stays below the size within one process too", "[cac
     REQUIRE(directory.bytes() <= 40 * 1024 + 4 * 1024);
   }
   CHECK(directory.bytes() > 20 * 1024);
+}
+
+TEST_CASE("cache: many writers stay below the size together", "[cache][process]") {
+  CacheDirectory directory;
+  directory.size.set("40k");
+  std::vector<pid_t> children;
+  for (int p = 0; p < 8; ++p) {
+    children.push_back(start_child([&] {
+      FakeBackend fake;
+      KernelCache cache;
+      bool small = true;
+      for (int i = 0; i < 20; ++i) {
+        cache.get(requests(100 * p + i, 1, 1500), fake.backend());
+        std::uint64_t total = 0;
+        walk(directory.root(), [&](const CacheFile& file) { total += file.size; });
+        small = small && total <= 44 * 1024;  // whoever looks meanwhile sees what came and what has not gone yet
+      }
+      return small && cache.stats().write_failures == 0;
+    }));
+  }
+  for (const pid_t child : children) CHECK(wait_child(child) == 0);
+  CHECK(directory.bytes() <= 40 * 1024);
+  CHECK(directory.bytes() > 20 * 1024);
+}
+
+TEST_CASE("cache: a writer that is stopped with the lock holds nobody up for long", "[cache]") {
+  CacheDirectory directory;
+  directory.size.set("40k");
+  FakeBackend fake;
+  fake.get_fresh(requests(0, 1));
+  std::error_code error;
+  const auto root = tarry::support::Directory::open(directory.root(), error);
+  const WriteLock held(*root, std::chrono::seconds(1));
+  const WriteLock second(*root, std::chrono::milliseconds(5));
+  CHECK_FALSE(held.timed_out());
+  CHECK(second.timed_out());
+}
+
+TEST_CASE("cache: what is larger than any kernel, or than its head says, is a miss and not read", "[cache]") {
+  const CacheDirectory directory;
+  FakeBackend fake;
+  fake.get_fresh(requests(0, 1));
+  const fs::path file = only_file(directory);
+  std::string defect;
+  SECTION("3 GiB") {
+    fs::resize_file(file, std::uint64_t{3} << 30);
+    defect = "larger than any kernel";
+  }
+  SECTION("1 MiB, in a head that says less") {
+    fs::resize_file(file, std::uint64_t{1} << 20);
+    defect = "its sizes do not add up";
+  }
+  std::string found;
+  const auto opened = tarry::support::OpenFile::open(file);
+  fault::arm(fault::Site::File, 0);
+  CHECK_FALSE(read_entry(*opened, &found).has_value());
+  CHECK(fault::disarm() <= 1);  // its beginning at most
+  CHECK_THAT(found, Contains(defect));
+  CHECK(count(fake.get_fresh(requests(0, 1)), Hit::Compiled) == 1);
+  CHECK(count(fake.get_fresh(requests(0, 1)), Hit::Disk) == 1);
+}
+
+TEST_CASE("cache census: it counts what others wrote and removed since", "[cache]") {
+  CacheDirectory directory;
+  FakeBackend fake;
+  Census census;
+  std::error_code error;
+  fake.get_fresh(requests(0, 1));
+  const auto root = tarry::support::Directory::open(directory.root(), error);
+  for (int i = 1; i < 40; ++i) {
+    fake.get_fresh(requests(i, 1));
+    REQUIRE(census.count(*root) == directory.bytes());
+  }
+  fs::remove(directory.files()[0]);
+  CHECK(census.count(*root) == directory.bytes());
 }
 
 TEST_CASE("cache: a kernel larger than the whole cache pushes nothing out", "[cache]") {
