@@ -95,6 +95,37 @@ TEST_CASE("floating point: the check of the x87 stack sees a register in use", "
   CHECK_FALSE(free);
 }
 
+TEST_CASE("floating point: flush-to-zero changes no number on its way into an array", "[graph][cpu]") {
+  volatile float tiny = 1e-40f;
+  volatile double small = 1e-310;
+  const auto numbers = [&] {
+    const ta::Array zero = ta::zeros({1}), wide = ta::zeros({1}, ta::float64);
+    const ta::BFloat16 b(static_cast<float>(tiny)), lowest = ta::BFloat16::from_bits(1);
+    const ta::Half h = ta::Half::from_bits(1);
+    return std::vector<ta::Array>{zero + static_cast<float>(tiny), ta::full({1}, static_cast<float>(tiny), ta::float32), ta::reshape(ta::Array(static_cast<float>(tiny)), {1}),
+                                  ta::where(zero == 0, static_cast<float>(tiny), zero), ta::asarray(std::vector{b}), ta::reshape(ta::Array(lowest), {1}),
+                                  ta::full({1}, lowest), wide + static_cast<double>(lowest), wide + static_cast<double>(h), ta::clip(zero, static_cast<float>(tiny), 1),
+                                  wide + static_cast<double>(small), ta::linspace(0, static_cast<float>(tiny), 3)};
+  };
+  const auto bits = [](const ta::Array& x) {
+    const ta::Array wide = ta::astype(x, ta::float64);
+    std::vector<std::uint64_t> found;
+    for (const double v : wide.to_vector<double>()) found.push_back(std::bit_cast<std::uint64_t>(v));
+    return found;
+  };
+  const std::vector<ta::Array> expected = numbers();
+  std::vector<ta::Array> got;
+  {
+    const FlushToZero odd;
+    got = numbers();
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO("number " << i);
+    CHECK(bits(got[i]) == bits(expected[i]));
+    CHECK(bits(got[i]).back() != 0);
+  }
+}
+
 TEST_CASE("floating point: flush-to-zero changes nothing that is printed or decided", "[graph][cpu]") {
   volatile double small = -1e-310;
   ta::random::Generator g(1);

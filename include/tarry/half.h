@@ -2,6 +2,7 @@
 // arithmetic belongs to arrays.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 namespace tarry {
@@ -49,6 +50,14 @@ constexpr float widen_from_16(std::uint16_t bits, int exponent, int fraction) no
   return sign != 0 ? -value : value;
 }
 
+/// Exact in every floating-point state: where the caller flushes denormals, a conversion takes them for zeros.
+constexpr double widen_to_64(float value) noexcept {
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
+  if ((bits & 0x7f800000u) != 0) return value;
+  const double size = static_cast<double>(bits & 0x007fffffu) * 0x1p-149;
+  return bits >> 31 != 0 ? -size : size;
+}
+
 }  // namespace detail
 
 /// IEEE binary16: 11 significant bits, largest value 65504.
@@ -56,13 +65,14 @@ struct Half {
   std::uint16_t bits = 0;
   constexpr Half() noexcept = default;
   constexpr explicit Half(double value) noexcept : bits(detail::round_to_16(value, 5, 10)) {}
+  constexpr explicit Half(std::same_as<float> auto value) noexcept : Half(detail::widen_to_64(value)) {}
   [[nodiscard]] static constexpr Half from_bits(std::uint16_t bits) noexcept {
     Half h;
     h.bits = bits;
     return h;
   }
   constexpr explicit operator float() const noexcept { return detail::widen_from_16(bits, 5, 10); }
-  constexpr explicit operator double() const noexcept { return static_cast<float>(*this); }
+  constexpr explicit operator double() const noexcept { return detail::widen_to_64(static_cast<float>(*this)); }
 };
 
 /// The upper half of a float32: 8 significant bits, the range of float32.
@@ -70,13 +80,14 @@ struct BFloat16 {
   std::uint16_t bits = 0;
   constexpr BFloat16() noexcept = default;
   constexpr explicit BFloat16(double value) noexcept : bits(detail::round_to_16(value, 8, 7)) {}
+  constexpr explicit BFloat16(std::same_as<float> auto value) noexcept : BFloat16(detail::widen_to_64(value)) {}
   [[nodiscard]] static constexpr BFloat16 from_bits(std::uint16_t bits) noexcept {
     BFloat16 b;
     b.bits = bits;
     return b;
   }
   constexpr explicit operator float() const noexcept { return detail::widen_from_16(bits, 8, 7); }
-  constexpr explicit operator double() const noexcept { return static_cast<float>(*this); }
+  constexpr explicit operator double() const noexcept { return detail::widen_to_64(static_cast<float>(*this)); }
 };
 
 }  // namespace v0

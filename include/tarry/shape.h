@@ -81,7 +81,8 @@ class Scalar {
       int_ = value ? 1 : 0;
     } else if constexpr (std::is_floating_point_v<T> || detail::is_half<T>) {
       kind_ = Kind::Float;
-      float_ = static_cast<double>(value);
+      if constexpr (std::is_same_v<T, float>) float_ = detail::widen_to_64(value);
+      else float_ = static_cast<double>(value);
       if constexpr (sizeof(T) < sizeof(double)) floating_ = dtype_of<std::remove_cv_t<T>>;
     } else if constexpr (std::is_signed_v<T>) {
       kind_ = Kind::Int;
