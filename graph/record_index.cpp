@@ -173,7 +173,8 @@ Edge value_for(std::string_view op, Dtype dtype, const Operand& v, std::span<con
   }
   if (!broadcasts(n.shape(), shape)) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
-                "a value of shape " + to_string(n.shape()) + " does not broadcast to " + to_string(shape));
+                "a value of shape " + to_string(n.shape()) + " does not broadcast to " + to_string(shape) +
+                    ", the shape of what it replaces");
   }
   return record_cast(std::move(value), dtype, where);
 }
