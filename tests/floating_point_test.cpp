@@ -3,6 +3,10 @@
 #include <bit>
 #include <cstdio>
 #include <sstream>
+#include <string>
+#include <vector>
+
+#include <tarry/tarry.h>
 
 #include "runtime/c_compiler.h"
 #include "runtime/cpu_target.h"
