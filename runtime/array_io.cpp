@@ -57,6 +57,13 @@ Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Sh
   return host_array(dtype, shape, std::move(storage), where);
 }
 
+Array detail::copy_in(const void* data, Dtype dtype, const Shape& shape, Where where) {
+  graph::check_shape("asarray", extents(shape), where);
+  const auto count = static_cast<std::size_t>(graph::element_count(extents(shape)));
+  if (data == nullptr && count > 0) TARRY_THROW(InvalidArgument, "asarray", where, "no memory for shape " + shape.str());
+  return copy_in(data, dtype, count, shape, where);
+}
+
 Array detail::copy_in(const std::vector<bool>& values, const Shape& shape, Where where) {
   check_count(values.size(), shape, where);
   auto storage = runtime::host_storage("asarray", bool_, extents(shape), where);

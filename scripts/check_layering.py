@@ -17,7 +17,7 @@ ROOMS = {
     "codegen": {"include", "support", "graph"},
     "cache": {"include", "support"},
     "runtime": {"include", "support", "graph", "codegen", "cache"},
-    "tools": {"include", "cache"},
+    "tools": {"include", "support", "cache"},
     "examples": {"include"},
     # Workloads use the public API. The machine's ceilings are hand-written kernels, which only a backend can run.
     "bench": {"include", "runtime"},

@@ -70,6 +70,7 @@ void add_random_rows(ErrorRows& rows) {
 
 void add_memory_rows(ErrorRows& rows) {
   rows.wrong("asarray", {"5 elements do not fill shape (2, 3)"}, [] { (void)asarray(kFive, {2, 3}); });
+  rows.wrong("asarray", {"no memory for shape (2, 3)"}, [] { (void)asarray(static_cast<const float*>(nullptr), {2, 3}); });
   rows.wrong("asarray", {"(5, -1)"}, [] { (void)asarray(kFive, {5, -1}); });
   rows.wrong("asarray", {"2 elements", "(3,)"}, [] { (void)asarray(std::vector<bool>(2), 3); });
   rows.wrong("array", {"2 and 1"}, [] { (void)array({{1, 2}, {3}}); });

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "tools/commands.h"
+#include "tools/output.h"
 
 namespace tarry::tools {
 
@@ -58,7 +59,7 @@ cache::NamedLayer writable_layer(const Common& common) {
 
 void complain(const std::vector<cache::NamedLayer>& layers) {
   for (const cache::NamedLayer& named : layers) {
-    if (!named.layer) fmt::print(stderr, "tarry: {} is not used: {}\n", named.path.string(), named.why);
+    if (!named.layer) say(stderr, "tarry: {} is not used: {}\n", named.path.string(), named.why);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "cache/walk.h"
 #include "tools/cache_common.h"
 #include "tools/commands.h"
+#include "tools/output.h"
 
 namespace tarry::tools {
 
@@ -21,7 +22,7 @@ void run_verify(const Common& common) {
   Json damaged = Json::array();
   const auto report = [&](const std::filesystem::path& file, const std::string& defect) {
     damaged.push_back({{"file", file.string()}, {"defect", defect}});
-    if (!common.json) fmt::print("{}: {}\n", file.string(), defect);
+    if (!common.json) say("{}: {}\n", file.string(), defect);
   };
   for (const cache::NamedLayer& named : layers_of(common)) {
     if (!named.layer) {
@@ -34,9 +35,9 @@ void run_verify(const Common& common) {
     });
   }
   if (common.json) {
-    fmt::print("{}\n", Json{{"sound", sound}, {"damaged", damaged}}.dump(2));
+    say("{}\n", text_of(Json{{"sound", sound}, {"damaged", damaged}}));
   } else {
-    fmt::print("{} sound, {} damaged\n", counted(sound, "kernel"), damaged.size());
+    say("{} sound, {} damaged\n", counted(sound, "kernel"), damaged.size());
   }
   if (!damaged.empty()) fail();
 }
@@ -120,16 +121,16 @@ void report(const std::filesystem::path& path, const Choice& choice, const Prune
     for (const auto& [reason, files] : choice.leaving)
       removed[reason] = {{"files", files.size()}, {"bytes", bytes_of(files)}};
     const Json kept = {{"files", choice.staying.size()}, {"bytes", bytes_of(choice.staying)}};
-    return fmt::print(
+    return say(
         "{}\n",
-        Json{{"path", path.string()}, {"dry_run", options.dry_run}, {"removed", removed}, {"kept", kept}}.dump(2));
+        text_of(Json{{"path", path.string()}, {"dry_run", options.dry_run}, {"removed", removed}, {"kept", kept}}));
   }
   const char* const verb = options.dry_run ? "would remove" : "removed";
   for (const auto& [reason, files] : choice.leaving) {
-    fmt::print("{} {}, {} ({})\n", verb, counted(files.size(), "file"), size_text(bytes_of(files)), reason);
+    say("{} {}, {} ({})\n", verb, counted(files.size(), "file"), size_text(bytes_of(files)), reason);
   }
-  if (choice.leaving.empty()) fmt::print("{} nothing\n", verb);
-  fmt::print("{} left in {}, {}\n", counted(choice.staying.size(), "kernel"), path.string(),
+  if (choice.leaving.empty()) say("{} nothing\n", verb);
+  say("{} left in {}, {}\n", counted(choice.staying.size(), "kernel"), path.string(),
              size_text(bytes_of(choice.staying)));
 }
 

@@ -12,6 +12,7 @@
 #include "cache/resources.h"
 #include "tools/cache_common.h"
 #include "tools/commands.h"
+#include "tools/output.h"
 
 namespace tarry::tools {
 
@@ -57,14 +58,14 @@ std::string listed(const std::map<std::string, std::uint64_t>& counts) {
 }
 
 void print(const cache::NamedLayer& named, const Statistics& s) {
-  fmt::print("{} ({}, {})\n", named.path.string(), kind_of(named), access_of(named));
-  if (!named.layer) return fmt::print("  not used   {}\n", named.why);
-  fmt::print("  kernels    {}, {}\n", s.kernels, size_text(s.bytes));
+  say("{} ({}, {})\n", named.path.string(), kind_of(named), access_of(named));
+  if (!named.layer) return say("  not used   {}\n", named.why);
+  say("  kernels    {}, {}\n", s.kernels, size_text(s.bytes));
   if (s.kernels != 0) {
-    fmt::print("  targets    {}\n  compilers  {}\n", listed(s.targets), listed(s.compilers));
-    fmt::print("  last used  {} to {}\n", time_text(s.oldest), time_text(s.newest));
+    say("  targets    {}\n  compilers  {}\n", listed(s.targets), listed(s.compilers));
+    say("  last used  {} to {}\n", time_text(s.oldest), time_text(s.newest));
   }
-  if (s.damaged != 0) fmt::print("  damaged    {}; see `tarry cache verify`\n", s.damaged);
+  if (s.damaged != 0) say("  damaged    {}; see `tarry cache verify`\n", s.damaged);
 }
 
 Json as_json(const cache::NamedLayer& named, const Statistics& s) {
@@ -97,7 +98,7 @@ void run_stat(const Common& common) {
       print(named, statistics);
     }
   }
-  if (common.json) fmt::print("{}\n", all.dump(2));
+  if (common.json) say("{}\n", text_of(all));
 }
 
 // ---- list ----
@@ -136,10 +137,10 @@ void run_list(const Common& common, const std::vector<std::string>& targets) {
                      {"used", time_text(r.used)},
                      {"layer", r.layer}});
     }
-    return fmt::print("{}\n", all.dump(2));
+    return say("{}\n", text_of(all));
   }
   for (const Row& r : rows) {
-    fmt::print("{:.12}  {:<10} {:<7} {:>10}  {:.10}  {}\n", r.key, r.target, r.mode, size_text(r.bytes),
+    say("{:.12}  {:<10} {:<7} {:>10}  {:.10}  {}\n", r.key, r.target, r.mode, size_text(r.bytes),
                time_text(r.used), r.name);
   }
 }
@@ -154,7 +155,7 @@ std::optional<cache::KernelResources> resources_of(const cache::Entry& entry) {
 }
 
 void print(const Held& held, const std::optional<cache::KernelResources>& resources) {
-  const auto line = [](const char* name, const std::string& value) { fmt::print("{:<10} {}\n", name, value); };
+  const auto line = [](const char* name, const std::string& value) { say("{:<10} {}\n", name, value); };
   line("kernel", held.entry.name);
   line("key", held.key);
   line("target", std::string(held.fields.target));
@@ -172,7 +173,7 @@ void print(const Held& held, const std::optional<cache::KernelResources>& resour
     line("spills", fmt::format("{} bytes stored, {} bytes loaded, {} bytes of stack", resources->spill_store_bytes,
                                resources->spill_load_bytes, resources->stack_bytes));
   }
-  fmt::print("\n{}", held.fields.text);
+  say("\n{}", held.fields.text);
 }
 
 Json as_json(const Held& held, const std::optional<cache::KernelResources>& resources) {
@@ -215,9 +216,9 @@ void run_show(const ShowOptions& options) {
     file << held->entry.image;
     if (!file.flush()) throw std::runtime_error("cannot write " + options.binary);
   }
-  if (options.source) return fmt::print("{}", held->fields.text);
+  if (options.source) return say("{}", held->fields.text);
   const auto resources = resources_of(held->entry);
-  if (options.common.json) return fmt::print("{}\n", as_json(*held, resources).dump(2));
+  if (options.common.json) return say("{}\n", text_of(as_json(*held, resources)));
   print(*held, resources);
 }
 
@@ -237,7 +238,7 @@ std::string sentence(const Explained& e) {
 
 void print(const std::vector<Explained>& all, const Common& common) {
   if (!common.json) {
-    for (const Explained& e : all) fmt::print("{} (key {}): {}\n", e.wanted.name, e.key, sentence(e));
+    for (const Explained& e : all) say("{} (key {}): {}\n", e.wanted.name, e.key, sentence(e));
     return;
   }
   Json json = Json::array();
@@ -254,7 +255,7 @@ void print(const std::vector<Explained>& all, const Common& common) {
     one["differences"] = std::move(differences);
     json.push_back(std::move(one));
   }
-  fmt::print("{}\n", json.dump(2));
+  say("{}\n", text_of(json));
 }
 
 std::vector<Explained> explained(const std::vector<cache::Subject>& wanted, const std::vector<cache::Layer*>& among) {

@@ -8,6 +8,7 @@
 #include "cache/bundle.h"
 #include "tools/cache_common.h"
 #include "tools/commands.h"
+#include "tools/output.h"
 
 namespace tarry::tools {
 
@@ -43,11 +44,11 @@ void run_export(const Common& common, const std::string& file, const std::vector
   }
   const std::uint64_t bytes = std::filesystem::file_size(file);
   if (common.json) {
-    return fmt::print(
-        "{}\n", Json{{"file", file}, {"kernels", entries.size()}, {"bytes", bytes}, {"damaged", damaged}}.dump(2));
+    return say(
+        "{}\n", text_of(Json{{"file", file}, {"kernels", entries.size()}, {"bytes", bytes}, {"damaged", damaged}}));
   }
-  fmt::print("{}: {}, {}\n", file, counted(entries.size(), "kernel"), size_text(bytes));
-  if (damaged != 0) fmt::print("{} left out: damaged\n", counted(damaged, "file"));
+  say("{}: {}, {}\n", file, counted(entries.size(), "kernel"), size_text(bytes));
+  if (damaged != 0) say("{} left out: damaged\n", counted(damaged, "file"));
 }
 
 struct Imported {
@@ -77,21 +78,20 @@ void run_import(const Common& common, const std::vector<std::string>& files) {
     from->visit([&](const cache::Found& found) {
       if (found.entry != nullptr) return add(*named.layer, *found.entry, imported);
       ++damaged;
-      fmt::print(stderr, "tarry: {}: {}\n", found.file.string(), found.defect);
+      say(stderr, "tarry: {}: {}\n", found.file.string(), found.defect);
     });
   }
   if (common.json) {
-    fmt::print("{}\n", Json{{"path", named.path.string()},
+    say("{}\n", text_of(Json{{"path", named.path.string()},
                             {"added", imported.added},
                             {"present", imported.present},
                             {"evicted", imported.evicted},
-                            {"damaged", damaged}}
-                           .dump(2));
+                            {"damaged", damaged}}));
   } else {
-    fmt::print("{}: {} added, {} already there\n", named.path.string(), counted(imported.added, "kernel"),
+    say("{}: {} added, {} already there\n", named.path.string(), counted(imported.added, "kernel"),
                imported.present);
     if (imported.evicted != 0)
-      fmt::print("{} evicted: TARRY_CACHE_SIZE is too small\n", counted(imported.evicted, "kernel"));
+      say("{} evicted: TARRY_CACHE_SIZE is too small\n", counted(imported.evicted, "kernel"));
   }
   if (damaged != 0) fail();
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tools/commands.h"
+#include "tools/output.h"
 
 namespace tarry::tools {
 
@@ -33,7 +34,7 @@ void add_info(CLI::App& program) {
   command->add_flag("--json", *json, "Print one JSON object");
   command->callback([json] {
     const std::string facts = describe_system();
-    fmt::print("{}", *json ? as_json(facts).dump(2) + "\n" : facts);
+    say("{}", *json ? text_of(as_json(facts)) + "\n" : facts);
   });
 }
 

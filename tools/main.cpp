@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "tools/commands.h"
+#include "tools/output.h"
 
 int main(int argc, char** argv) {
   CLI::App program("Lazy arrays that run as fused kernels: the tool for machines and kernel caches.", "tarry");
@@ -19,7 +20,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return program.exit(error);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tarry: {}\n", error.what());
+    tarry::tools::say(stderr, "tarry: {}\n", error.what());
     return EXIT_FAILURE;
   }
   return EXIT_SUCCESS;

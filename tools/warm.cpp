@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tools/commands.h"
+#include "tools/output.h"
 
 namespace tarry::tools {
 namespace {
@@ -56,7 +57,7 @@ class ProgressView {
       fmt::print(stderr, "\r\033[K[{:#>{}}{:->{}}] {}", "", full, "", kBar - full, text);
       drawn_ = true;
     } else {
-      fmt::print(stderr, "{}\n", text);
+      say(stderr, "{}\n", text);
     }
     std::fflush(stderr);
   }
@@ -77,21 +78,21 @@ class ProgressView {
 
 void print_failures(const WarmReport& report) {
   for (const WarmFailure& f : report.failures) {
-    fmt::print(stderr, "failed: {} for {}\n", f.kernel.empty() ? "plan" : f.kernel, f.target);
-    if (!f.ops.empty()) fmt::print(stderr, "  ops: {}\n", f.ops);
+    say(stderr, "failed: {} for {}\n", f.kernel.empty() ? "plan" : f.kernel, f.target);
+    if (!f.ops.empty()) say(stderr, "  ops: {}\n", f.ops);
     std::string_view rest = f.message;
     while (!rest.empty()) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      if (!line.empty()) fmt::print(stderr, "  {}\n", line);
+      if (!line.empty()) say(stderr, "  {}\n", line);
     }
   }
 }
 
 void print_table(const WarmReport& report) {
-  fmt::print("{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>12}\n", "evaluates", "kernels", "hits", "compiled", "failed",
+  say("{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>12}\n", "evaluates", "kernels", "hits", "compiled", "failed",
              "seconds", "bytes");
-  fmt::print("{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9.2f}  {:>12}\n", report.evaluates, report.kernels, report.hits,
+  say("{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9.2f}  {:>12}\n", report.evaluates, report.kernels, report.hits,
              report.compiled, report.failed, report.seconds, amount(report.bytes));
 }
 
@@ -103,7 +104,7 @@ void print_json(const WarmReport& report) {
   json["failures"] = nlohmann::ordered_json::array();
   for (const WarmFailure& f : report.failures)
     json["failures"].push_back({{"kernel", f.kernel}, {"target", f.target}, {"ops", f.ops}, {"message", f.message}});
-  fmt::print("{}\n", json.dump(2));
+  say("{}\n", text_of(json));
 }
 
 struct Arguments {

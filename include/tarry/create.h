@@ -18,11 +18,19 @@
 namespace tarry {
 inline namespace v0 {
 
+/// The type of 64 bits that std::int64_t and std::uint64_t are not.
+template <> inline constexpr Dtype dtype_of<std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>> = Dtype::Int64;
+template <>
+inline constexpr Dtype dtype_of<std::conditional_t<std::is_same_v<std::uint64_t, unsigned long>, unsigned long long, unsigned long>> = Dtype::UInt64;
+static_assert(sizeof(long) == sizeof(std::int64_t) && sizeof(long long) == sizeof(std::int64_t));
+
 namespace detail {
 /// Copies `count` elements row-major into a new array of `shape`.
 [[nodiscard]] TARRY_EXPORT Array copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape,
                                          Where where);
 [[nodiscard]] TARRY_EXPORT Array copy_in(const std::vector<bool>& values, const Shape& shape, Where where);
+/// As many elements as the shape has.
+[[nodiscard]] TARRY_EXPORT Array copy_in(const void* data, Dtype dtype, const Shape& shape, Where where);
 /// Strides in elements; null for row-major.
 [[nodiscard]] TARRY_EXPORT Array borrow(const void* data, Dtype dtype, const Shape& shape,
                                         const std::vector<std::int64_t>* strides, Where where);
@@ -46,14 +54,21 @@ concept Mdspan = requires(const M& m) {
 /// Shapes: (n,), or `shape`, whose product must be n.
 /// Throws InvalidArgument where the product of `shape` is not the number of elements. T without a dtype does not
 /// compile.
-template <class T>
-[[nodiscard]] Array asarray(std::span<const T> values, const Shape& shape,
+template <class T, std::size_t N>
+[[nodiscard]] Array asarray(std::span<T, N> values, const Shape& shape,
                             std::source_location where = std::source_location::current()) {
-  return detail::copy_in(values.data(), dtype_of<T>, values.size(), shape, where);
+  return detail::copy_in(values.data(), dtype_of<std::remove_cv_t<T>>, values.size(), shape, where);
 }
+template <class T, std::size_t N>
+[[nodiscard]] Array asarray(std::span<T, N> values, std::source_location where = std::source_location::current()) {
+  return detail::copy_in(values.data(), dtype_of<std::remove_cv_t<T>>, values.size(), Shape(values.size()), where);
+}
+/// The elements that begin at `data`, as many as `shape` has, row-major.
+/// Throws InvalidArgument where data is null and the shape has elements.
 template <class T>
-[[nodiscard]] Array asarray(std::span<T> values, std::source_location where = std::source_location::current()) {
-  return detail::copy_in(values.data(), dtype_of<std::remove_const_t<T>>, values.size(), Shape(values.size()), where);
+[[nodiscard]] Array asarray(const T* data, const Shape& shape,
+                            std::source_location where = std::source_location::current()) {
+  return detail::copy_in(data, dtype_of<T>, shape, where);
 }
 template <class T>
 [[nodiscard]] Array asarray(const std::vector<T>& values,
@@ -77,6 +92,11 @@ template <class T, std::size_t N>
 [[nodiscard]] Array asarray(const std::array<T, N>& values,
                             std::source_location where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<T>, N, Shape(N), where);
+}
+template <class T, std::size_t N>
+[[nodiscard]] Array asarray(const std::array<T, N>& values, const Shape& shape,
+                            std::source_location where = std::source_location::current()) {
+  return detail::copy_in(values.data(), dtype_of<T>, N, shape, where);
 }
 /// The elements of a std::mdspan, or of what has its members; the shape is its extents.
 template <detail::Mdspan M>

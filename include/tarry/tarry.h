@@ -36,4 +36,5 @@
 #include <tarry/scan.h>       // IWYU pragma: export
 #include <tarry/scope.h>      // IWYU pragma: export
 #include <tarry/shape.h>      // IWYU pragma: export
+#include <tarry/stream.h>     // IWYU pragma: export
 #include <tarry/views.h>      // IWYU pragma: export
