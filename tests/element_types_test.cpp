@@ -24,7 +24,7 @@ void goes_both_ways(Dtype dtype) {
     CHECK(y.to_vector<T>() == values);
   }
   CHECK(asarray(T(3)).template item<T>() == T(3));
-  CHECK(borrow(values.data(), 6).to_vector<T>() == values);
+  CHECK(borrow(values.data(), 6).template to_vector<T>() == values);
 }
 
 template <class T>
