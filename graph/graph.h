@@ -123,10 +123,14 @@ struct Snapshot {
   std::string key;                ///< canonical bytes: equal keys mean equal plans (for one target)
   Device placed{};                ///< explicit device of any node, or unplaced
   std::size_t recorded_nodes = 0;
+  std::size_t asked = 0;          ///< roots that were asked for; the others are stored besides
 };
+
+/// What a walk does about marks of values that were computed and not stored (outline.h).
+enum class Marks : std::uint8_t { Ignore, Read, Set };
 
 /// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another
 /// evaluate has claimed and returns early, or rethrows the error of a failed node. In two steps: outline.h.
-Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked);
+Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks = Marks::Ignore);
 
 }  // namespace tarry::graph

@@ -315,6 +315,13 @@ void take_inputs(Node* n, std::vector<Edge>& out) {
   n->n_inputs = 0;
 }
 
+std::int64_t bytes_of(const Node& n) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 58;
+  const std::int64_t count = element_count(n.shape());
+  const auto size = static_cast<std::int64_t>(itemsize(n.dtype));
+  return count < kMost / size ? count * size : kMost;
+}
+
 std::mutex& engine_mutex() {
   static constinit std::mutex mutex;
   return mutex;

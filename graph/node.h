@@ -84,7 +84,8 @@ struct alignas(128) Node {
   Op op{};
   Dtype dtype{};              ///< of every output
   std::uint8_t rank = 0;
-  std::uint8_t n_inputs = 0;
+  std::uint8_t n_inputs : 7 = 0;
+  std::uint8_t computed : 1 = 0;  ///< an evaluate has computed it and not stored it (outline.h); guarded by engine_mutex()
   std::atomic<State> state{State::Lazy};
   Mode mode{};
   Device device{};            ///< explicitly placed, or unplaced
@@ -161,6 +162,9 @@ Node* new_node(const NodeSpec& spec);
 Node* blank_node();
 /// A Ready Input node that holds `storage`.
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
+
+/// Of memory for all elements of one output; at most 2^58.
+std::int64_t bytes_of(const Node& n);
 
 inline void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
 void free_cell(Node* dead) noexcept;  ///< of a node that holds nothing any more

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "graph/pending.h"
 #include "support/check.h"
 
 namespace tarry::graph {
@@ -35,8 +36,8 @@ constexpr std::size_t words_of(std::size_t bytes) { return 1 + (bytes + 7) / 8; 
 
 class Walker {
  public:
-  explicit Walker(Outline& o)
-      : o_(o), at_(o.room(Outline::kHead) + Outline::kHead), end_(o.words.data() + o.words.size()) {}
+  Walker(Outline& o, Marks marks)
+      : o_(o), marks_(marks), at_(o.room(Outline::kHead) + Outline::kHead), end_(o.words.data() + o.words.size()) {}
   ~Walker() { o_.advance(at_); }
   Walker(const Walker&) = delete;
   Walker& operator=(const Walker&) = delete;
@@ -50,7 +51,10 @@ class Walker {
       o_.roots.push_back({o_.id_of(*root.node()), root.output()});
       put(word(o_.roots.back()) | kRootTag);
     }
-    find_donations();
+    o_.asked = o_.roots.size();
+    std::erase_if(o_.candidates, [&](const Outline::Candidate& c) { return !is_inner(o_.visits[c.id]); });
+    if (marks_ != Marks::Ignore || !o_.candidates.empty()) find_kept();
+    for (const Outline::Candidate& c : o_.candidates) o_.donated[c.leaf] = is_inner(o_.visits[c.id]);
     return nullptr;
   }
 
@@ -222,23 +226,86 @@ class Walker {
     for (const std::int64_t stride : storage->strides) put(static_cast<std::uint64_t>(stride));
   }
 
+  // Flags beside the number of readers, which stays far below.
+  static constexpr std::uint32_t kRoot = std::uint32_t{1} << 31, kKept = kRoot >> 1, kWhole = kRoot >> 2, kGrown = kRoot >> 3;
+  static constexpr std::uint32_t kReaders = kGrown - 1;
+
   /// Nobody but nodes of the walk refers to it.
-  [[nodiscard]] static bool is_inner(const Outline::Visit& v) {
-    return v.node->refs.load(std::memory_order_acquire) == v.readers;
+  [[nodiscard]] static bool is_held(const Outline::Visit& v) {
+    return v.node->refs.load(std::memory_order_acquire) != (v.readers & kReaders);
   }
+  /// Nor does a node that stays lazy.
+  [[nodiscard]] static bool is_inner(const Outline::Visit& v) { return (v.readers & kKept) == 0 && !is_held(v); }
 
   /// Consumers before producers: a node that somebody else holds, or such a node reads, keeps what it reads. Not roots.
-  void find_donations() {
-    std::erase_if(o_.candidates, [&](const Outline::Candidate& c) { return !is_inner(o_.visits[c.id]); });
-    if (o_.candidates.empty()) return;
-    constexpr std::uint32_t kRoot = std::uint32_t{1} << 31, kKept = ~kRoot;  // counts stay far below
-    for (const GraphEdge& r : o_.roots) o_.visits[r.node].readers |= kRoot;
+  void find_kept() {
+    for (const GraphEdge& r : o_.roots) o_.visits[r.node].readers |= kRoot | kWhole;
     for (std::size_t id = o_.visits.size(); id-- > 0;) {
-      const Outline::Visit& v = o_.visits[id];
-      if ((v.readers & kRoot) != 0 || is_inner(v)) continue;
-      for (int i = 0; i < v.node->n_inputs; ++i) o_.visits[o_.id_of(*v.node->input(i))].readers |= kKept;
+      Outline::Visit& v = o_.visits[id];
+      Node& n = *v.node;
+      if (n.n_inputs == 0) continue;
+      if (computes_all(n.op)) v.readers |= kWhole;
+      bool root = (v.readers & kRoot) != 0;
+      const bool kept = !root && !is_inner(v);
+      const bool grows = kept && n.computed == 0;
+      if (kept && marks_ != Marks::Ignore) {
+        root = n.computed != 0 && is_stored(static_cast<NodeId>(id));
+        if (root) store(static_cast<NodeId>(id));
+        else if (marks_ == Marks::Set) n.computed = 1;
+      }
+      const bool whole = root || (v.readers & kWhole) != 0;
+      const std::uint32_t passed = kept && !root ? kKept | (grows ? kGrown : 0) : 0;
+      for (int i = 0; i < n.n_inputs; ++i) {
+        const bool of_input = whole && (n.op != Op::View || !is_smaller(n, *n.input(i)));
+        o_.visits[o_.id_of(*n.input(i))].readers |= passed | (of_input ? kWhole : 0);
+      }
     }
-    for (const Outline::Candidate& c : o_.candidates) o_.donated[c.leaf] = is_inner(o_.visits[c.id]);
+  }
+
+  /// Whatever is needed of its result.
+  static bool computes_all(Op op) { return is_scan(op) || info(op).op_class == OpClass::Library; }
+  static bool is_smaller(const Node& n, const Node& than) { return element_count(n.shape()) < element_count(than.shape()); }
+
+  void store(NodeId id) {
+    o_.roots.push_back({id, 0});
+    put(word(o_.roots.back()) | kRootTag);
+  }
+
+  /// Whether a kept value that was computed before is stored now.
+  [[nodiscard]] bool is_stored(NodeId id) {
+    constexpr std::int64_t kSmall = std::int64_t{1} << 20;  // bytes that take no longer than the launch
+    const Node& n = *o_.visits[id].node;
+    const OpClass c = info(n.op).op_class;
+    if (output_count(n.op) > 1) return false;
+    if (c == OpClass::View || c == OpClass::Reshape) {
+      const Outline::Visit& base = o_.visits[viewed(id)];
+      if (base.node->n_inputs == 0 || is_held(base) || !is_smaller(n, *base.node)) return false;
+    }
+    const std::int64_t bytes = bytes_of(n);
+    const bool needed = (o_.visits[id].readers & (kWhole | kGrown)) != 0 || bytes <= kSmall;
+    if (!needed || bytes > spare()) return false;
+    spare_ -= bytes;
+    return true;
+  }
+
+  /// What a view or a reshape stands for.
+  [[nodiscard]] NodeId viewed(NodeId id) {
+    for (auto next = static_cast<NodeId>(o_.viewed.size()); next < o_.visits.size(); ++next) {
+      const Node& n = *o_.visits[next].node;
+      const OpClass c = info(n.op).op_class;
+      const bool moves = n.n_inputs != 0 && (c == OpClass::View || c == OpClass::Reshape);
+      o_.viewed.push_back(moves ? o_.viewed[o_.id_of(*n.input(0))] : next);
+    }
+    return o_.viewed[id];
+  }
+
+  [[nodiscard]] std::int64_t spare() {
+    if (spare_ >= 0) return spare_;
+    constexpr std::int64_t kMost = std::int64_t{1} << 58;
+    std::int64_t leaves = 0;
+    for (const Outline::Visit& v : o_.visits)
+      if (pending::is_value(*v.node)) leaves = std::min(leaves + bytes_of(*v.node), kMost);
+    return spare_ = std::max(leaves, pending::budgeted_bytes());
   }
 
   // Words that may stand where a node could begin say what they are; a node's first word has neither bit.
@@ -286,6 +353,8 @@ class Walker {
       1 + Node::kMaxInputs + Node::kInlineRank + words_of(4 + 20 * Node::kBoxRank);
 
   Outline& o_;
+  const Marks marks_;
+  std::int64_t spare_ = -1;  // bytes that may be stored besides; -1: not counted yet
   std::uint64_t *at_, *end_;  // where the next word goes, and the end of the room there is
   std::uint32_t count_ = 0;   // of visits
 };
@@ -302,8 +371,9 @@ void Outline::clear() {
   roots.clear();
   leaves.clear();
   donated.clear();
+  viewed.clear();
   cells.clear();
-  length = walked = 0;
+  length = walked = asked = 0;
   placed = {};
   stack.clear();
   second_outputs.clear();
@@ -312,9 +382,9 @@ void Outline::clear() {
   candidates.clear();
 }
 
-Node* walk(std::span<const Edge> roots, Outline& outline) {
+Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks) {
   outline.clear();
-  Node* const blocked = Walker(outline).run(roots);
+  Node* const blocked = Walker(outline, marks).run(roots);
   outline.walked = outline.length;
   return blocked;
 }
@@ -395,6 +465,7 @@ Snapshot expand(const Outline& o) {
     g.nodes.push_back(out);
   }
   g.roots = o.roots;
+  s.asked = o.asked;
   s.leaves = o.leaves;
   s.cells = o.cells;
   s.placed = o.placed;
@@ -403,9 +474,9 @@ Snapshot expand(const Outline& o) {
   return s;
 }
 
-Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked) {
+Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks) {
   Outline outline;
-  *blocked = walk(roots, outline);
+  *blocked = walk(roots, outline, marks);
   return *blocked ? Snapshot() : expand(outline);
 }
 

@@ -9,6 +9,13 @@
 // that nothing else holds, and every reference to its node comes from a root, which drops its inputs when it is
 // published, or from a node that only such nodes refer to. Reference counts are read under the engine's mutex. Who could
 // raise one afterwards would have to hold a reference now, and it would have been counted.
+//
+// Marks. A value that is computed on the way, and that somebody will need again, is stored the second time: the first walk
+// marks its node, the next one that finds it marked makes it a root more. Needed again is what has references from elsewhere,
+// or is read by such a node that stays lazy. So of a chain only the last marked value is stored, and a loop that reads
+// nothing but its error stores one state a round. A view stands for what it views, unless that is larger and nobody holds it.
+// Of a large value that is needed in part (through a view) a part was computed: it is stored where the graph has grown on
+// it meanwhile, else never. All stored besides is within the budget of pending work, or no more than the leaves.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +34,14 @@ struct Outline {
   struct Visit {
     Node* node;
     std::uint32_t output;
-    std::uint32_t readers;  ///< references to the node from nodes of the walk, where this is its first output
+    std::uint32_t readers;  ///< references to the node from nodes of the walk, where this is its first output; flags
   };
   /// Words at the front of the key that are the caller's: what else the plan depends on.
   static constexpr std::size_t kHead = 2;
 
   std::vector<Visit> visits;  ///< by graph id: inputs before their readers
   std::vector<GraphEdge> roots;
+  std::size_t asked = 0;  ///< of the roots: the others are stored besides
   std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
   std::vector<std::uint8_t> donated;             ///< by leaf number
   std::vector<ScalarCell> cells;                 ///< by cell number
@@ -69,6 +77,7 @@ struct Outline {
     std::uint32_t leaf;
   };
   std::vector<Candidate> candidates;
+  std::vector<NodeId> viewed;  ///< by graph id: what a view or a reshape stands for, itself where it is none; made where needed
   std::vector<const Node*> scalars;
   /// A scalar for which an equal one stands, and the id of that. Its mark is kAlias and the place in this list.
   struct Alias {
@@ -83,7 +92,7 @@ struct Outline {
 
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate has
 /// claimed, or nullptr; rethrows the error of a failed node.
-[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline);
+[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks);
 /// The user's line of every node. In the critical section of the walk.
 void note_lines(Outline& outline);
 /// The graph that was walked over. In the critical section of the walk.

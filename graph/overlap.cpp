@@ -124,6 +124,22 @@ bool overlap(const Progression& a, const Progression& b) {
   return overlap(StridedBox{a.start, {a.count}, {a.step}}, StridedBox{b.start, {b.count}, {b.step}});
 }
 
+Progression intersection(const Progression& a, const Progression& b) {
+  TARRY_ASSERT(a.step > 0 && b.step > 0);
+  const Progression none{0, 1, 0};
+  if (a.count == 0 || b.count == 0) return none;
+  const auto last = [](const Progression& p) { return static_cast<Wide>(p.start) + static_cast<Wide>(p.count - 1) * p.step; };
+  const Wide divisor = gcd(a.step, b.step), apart = static_cast<Wide>(b.start) - a.start, period = b.step / divisor;
+  if (apart % divisor != 0) return none;
+  const Wide step = a.step * period, low = std::max(a.start, b.start), high = std::min(last(a), last(b));
+  // a.start + a.step * i is one of b's numbers, going on both ways, where i = first (mod period).
+  const Wide first = period == 1 ? 0 : modulo(apart / divisor * inverse(a.step / divisor, period), period);
+  const Wide start = low + modulo(a.start + a.step * first - low, step);
+  if (start > high) return none;
+  const auto count = static_cast<std::int64_t>((high - start) / step + 1);
+  return {static_cast<std::int64_t>(start), count == 1 ? 1 : static_cast<std::int64_t>(step), count};
+}
+
 bool contains(const Progression& outer, const Progression& inner) {
   const auto has = [&](Wide x) {
     const Wide away = x - outer.start;

@@ -16,6 +16,8 @@ struct Progression {
 bool overlap(const Progression& a, const Progression& b);
 /// Whether every number of `inner` is one of `outer`. Exact.
 bool contains(const Progression& outer, const Progression& inner);
+/// The numbers of both; steps must be positive. Its step is 1 where it has at most one.
+Progression intersection(const Progression& a, const Progression& b);
 
 /// The elements offset + sum_d i_d * strides_d, 0 <= i_d < extents_d. Strides may be negative or zero.
 struct StridedBox {

@@ -79,12 +79,6 @@ struct End {
   }
 };
 
-std::int64_t bytes_of(const Node& n) {
-  const std::int64_t count = element_count(n.shape());
-  const auto size = static_cast<std::int64_t>(itemsize(n.dtype));
-  return count < (std::int64_t{1} << 58) / size ? count * size : std::int64_t{1} << 58;
-}
-
 /// Whether the engine would get memory back if nobody held the value.
 bool ours(const Node& n) {
   const auto& results = n.extra->results;
@@ -151,6 +145,8 @@ bool exceeds(const Amount& amount) noexcept {
   const Amount most = budget();
   return amount.nodes >= most.nodes || amount.bytes >= most.bytes;
 }
+
+std::int64_t budgeted_bytes() { return budget().bytes; }
 
 void budget_changed() noexcept {
   if (here == nullptr) return;

@@ -130,6 +130,8 @@ void evaluate_overdue(Where where) noexcept;
 Amount count();
 /// Whether `amount` is more than this thread's budget.
 bool exceeds(const Amount& amount) noexcept;
+/// What this thread's pending work may keep.
+std::int64_t budgeted_bytes();
 /// The budget of this thread's context has changed, or what 0 bytes mean.
 void budget_changed() noexcept;
 /// What 0 bytes mean from now on: a quarter of the limit. 0: TARRY_MEMORY_LIMIT, or 2 GiB where that is not set.

@@ -237,7 +237,7 @@ void Dispatch::commit(const Run& run, Backend& b, Counters& counters, bool& star
   const bool replayed = replay(run, b);
   counters.replays = replayed ? 1 : 0;
   const bool timed = b.launch_waits();
-  std::int64_t launches = 0;
+  std::int64_t launches = 0, interpreted = 0;
   for (const Item& item : items_) {
     if (!replayed) {
       const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
@@ -246,9 +246,14 @@ void Dispatch::commit(const Run& run, Backend& b, Counters& counters, bool& star
     }
     if (item.copy) continue;
     ++launches;
+    if (item.interpreted()) {
+      ++interpreted;
+      item.kernel->sums->interpreted_too();
+    }
     if (item.kernel) item.kernel->sums->launched(item.kernel->lowered.bytes_read, item.kernel->lowered.bytes_written);
   }
   counters.launches = launches;
+  counters.interpreted = interpreted;
 }
 
 }  // namespace tarry::runtime

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -25,6 +25,7 @@
 #include "runtime/recording.h"
 #include "runtime/report.h"
 #include "runtime/rethrow.h"
+#include "runtime/run_lease.h"
 #include "runtime/settings.h"
 #include "runtime/stopwatch.h"
 #include "runtime/toolchain.h"
@@ -46,37 +47,11 @@ struct Engine {
   PlanCache plans;
   RecentWork recent;
   std::condition_variable resolved;  ///< with engine_mutex(): a claimed node became ready, failed or lazy again
-  std::array<std::atomic<Run*>, 8> idle_runs{};
 };
 Engine& engine() {
   static auto* e = new Engine;
   return *e;
 }
-
-/// A Run for one evaluate; its memory serves the next.
-class RunLease {
- public:
-  RunLease() {
-    for (auto& idle : engine().idle_runs)
-      if ((run_ = idle.exchange(nullptr, std::memory_order_acquire)) != nullptr) return;
-    run_ = new Run;
-  }
-  ~RunLease() {
-    run_->clear();
-    for (auto& idle : engine().idle_runs) {
-      Run* none = nullptr;
-      if (idle.compare_exchange_strong(none, run_, std::memory_order_release, std::memory_order_relaxed)) return;
-    }
-    delete run_;
-  }
-  RunLease(const RunLease&) = delete;
-  RunLease& operator=(const RunLease&) = delete;
-  Run& operator*() const { return *run_; }
-  Run* operator->() const { return run_; }
-
- private:
-  Run* run_ = nullptr;
-};
 
 /// The roots of one evaluate while it owns them: back to lazy unless they were published or failed.
 class Claim {
@@ -257,6 +232,14 @@ void note_edges(const Run& run, Report::Impl& report) {
                             run.outline.lines[u.consumer], u.reason});
 }
 
+/// What is stored beside the roots that were asked for.
+void note_kept(const Run& run, Report::Impl& report) {
+  for (std::size_t i = run.outline.asked; i < run.outline.roots.size(); ++i) {
+    const Node& n = *run.outline.visits[run.outline.roots[i].node].node;
+    report.kept.push_back({n.op, n.where(), graph::bytes_of(n)});
+  }
+}
+
 /// What was recorded, with the lines of this evaluate.
 graph::Graph recorded_graph(const Run& run) {
   graph::Graph g = *run.plan->recorded;
@@ -272,10 +255,10 @@ void run_chunks(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where 
   const graph::Graph g = recorded_graph(run);
   report.room = b.room();
   const ChunkedValues values = evaluate_in_chunks({g, run.outline.leaves, run.outline.cells, b, where, report.needed});
-  const std::int64_t nodes = report.counters.nodes, bound = report.counters.bytes_lower_bound;
+  const Counters whole = report.counters;
   report.counters = values.counters;
-  report.counters.nodes = nodes;
-  report.counters.bytes_lower_bound = bound;
+  keep_graph_counters(whole, report.counters);
+  if (values.counters.interpreted > 0) report.interpreted = why_interpreted(b);
   settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& { return values.roots[at]; });
 }
 
@@ -285,8 +268,7 @@ void run_hoisted(Run& run, const Hoisting& hoisting, Backend& b, Claim& claim, R
   HoistedValues values = evaluate_hoisted({g, run.outline.leaves, run.outline.cells, b, where}, hoisting);
   const Counters whole = report.counters;
   report.counters = values.counters;
-  report.counters.nodes = whole.nodes;
-  report.counters.bytes_lower_bound = whole.bytes_lower_bound;
+  keep_graph_counters(whole, report.counters);
   report.counters.plan_hit = whole.plan_hit;
   if (whole.plan_hit == 0) {
     report.counters.compiles += whole.compiles;
@@ -309,8 +291,8 @@ void complete_found(Run& run, Backend& b, Report::Impl& report) {
   if (words < kMostWords) engine().plans.insert(run.outline.key(), run.plan);
 }
 
-/// `started` is set before the first launch.
-void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk, bool& started) {
+/// False where it would not run in one piece for what is stored besides. `started` is set before the first launch.
+bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk, bool& started) {
   Backend& asked = run.backend ? *run.backend : backend(device_of(run.outline.placed));
   for (graph::Storage* s : run.borrowed)
     if (s->check) s->check->use();
@@ -325,22 +307,25 @@ void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
   report.device = b.device();
   if (run.plan->on_host) report.placements = run.plan->placements;
   const std::int64_t allocations = b.allocations();
+  note_kept(run, report);
   if (may_chunk && !fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed)) {
+    if (!report.kept.empty()) return false;
     run_chunks(run, b, claim, report, where);
     report.seconds.launch = watch.lap();
-    return;
+    return true;
   }
   const Hoisting* const hoisting = may_chunk ? that_pays(run.plan->hoistings, run.outline.leaves, b.device()) : nullptr;
   if (hoisting) {
     run_hoisted(run, *hoisting, b, claim, report, where);
     report.seconds.launch = watch.lap();
-    return;
+    return true;
   }
   if (!run.plan->dispatch) complete_found(run, b, report);
   const auto body = [&] {
     Dispatch& dispatch = *run.plan->dispatch;
     dispatch.prepare(run, b, report.counters);
     note_edges(run, report);
+    report.interpreted = run.plan->interpreted;
     report.transfers = std::move(run.transfers);
     if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty()) report.placements = run.plan->placements;
     report.seconds.prepare = watch.lap();
@@ -351,6 +336,7 @@ void run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
   if (b.target().is_cuda()) engine().recent.add(b.device(), where, run.plan);
   report.seconds.launch = watch.lap();
   report.counters.allocations = b.allocations() - allocations;
+  return true;
 }
 
 /// The ops of the evaluation, for messages.
@@ -369,7 +355,7 @@ std::string recent_work_of(const Error& e, Device placed) {
 }
 
 /// Adds the user's view to a failure: which ops, where evaluate was called. After the first launch the arrays fail.
-void run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk) {
+bool run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk) {
   bool started = false;
   std::exception_ptr error;
   try {
@@ -418,16 +404,32 @@ void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
   }
 }
 
+/// What an evaluate is for: its roots in one piece; those, in chunks where they do not fit; or also what is needed for the
+/// second time.
+enum class Manner : std::uint8_t { Whole, Roots, Marked };
+
+/// What is stored besides is a root like those that were asked for. The caller holds engine_mutex().
+void add_kept(Run& run) {
+  const graph::Outline& o = run.outline;
+  run.lazy.reserve(o.roots.size());
+  for (std::size_t i = o.asked; i < o.roots.size(); ++i) {
+    Node* const n = o.visits[o.roots[i].node].node;
+    graph::retain(n);
+    run.lazy.emplace_back(n, 0);
+  }
+}
+
 /// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
 /// found, or the graph is made that it will be made from.
-void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
+void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner manner) {
   const Settings now = settings();
+  const graph::Marks marks = manner == Manner::Marked && now.marks ? graph::Marks::Set : graph::Marks::Ignore;
   Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
   const bool compiled = b && compiles(*b);
   std::unique_lock lock(graph::engine_mutex());
   for (;;) {
     list_lazy(roots, run.lazy);
-    Node* const blocked = graph::walk(run.lazy, run.outline);
+    Node* const blocked = graph::walk(run.lazy, run.outline, marks);
     if (!blocked) break;
     graph::retain(blocked);
     Edge keep(blocked, 0);
@@ -437,6 +439,7 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim) {
     lock.lock();
   }
   if (run.lazy.empty()) return;
+  add_kept(run);
   if (b && device_of(run.outline.placed) == b->device()) {
     finish_key(run.outline, now.words, compiled, *b);
     run.plan = engine().plans.find(run.outline.key());
@@ -466,21 +469,31 @@ void require_devices(std::span<const Edge> roots, Where where) {
   }
 }
 
-Report evaluate(std::span<const Edge> roots, Where where, bool may_chunk) {
+bool any_failed(std::span<const Edge> roots) {
+  return std::any_of(roots.begin(), roots.end(), [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; });
+}
+
+/// Nothing where there is no room for what would be stored besides: without that there may be.
+std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner manner) {
   require_devices(roots, where);
-  if (std::all_of(roots.begin(), roots.end(), is_done)) return {};
+  if (std::all_of(roots.begin(), roots.end(), is_done)) return Report();
   const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
   auto* const report = new Report::Impl;
   Report done{detail::Shared(report)};
   RunLease run;
   Claim claim(run->claimed);
   Stopwatch watch;
+  const auto keeps_more = [&] { return run->outline.roots.size() > run->outline.asked; };
   try {
-    claim_and_walk(roots, *run, claim);
+    claim_and_walk(roots, *run, claim, manner);
     const double took = watch.lap();
-    if (!run->lazy.empty()) run_or_explain(*run, claim, *report, watch, where, may_chunk);
+    if (!run->lazy.empty() && !run_or_explain(*run, claim, *report, watch, where, manner != Manner::Whole)) return {};
     report->seconds.snapshot = took;
+  } catch (const OutOfMemory&) {
+    if (!keeps_more() || any_failed(roots)) throw;
+    return {};
   } catch (const std::bad_alloc&) {
+    if (keeps_more() && !any_failed(roots)) return {};
     TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
   }
   return done;
@@ -490,20 +503,20 @@ Report evaluate(std::span<const Edge> roots, Where where, bool may_chunk) {
 
 Report evaluate(std::span<const Edge> roots, Where where) {
   try {
-    return evaluate(roots, where, true);
+    if (const std::optional<Report> done = evaluate(roots, where, Manner::Marked)) return *done;
+    return *evaluate(roots, where, Manner::Roots);
   } catch (const OutOfMemory&) {
-    const auto failed = [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; };
-    if (std::any_of(roots.begin(), roots.end(), failed) || !evaluate_pending(roots, where)) throw;
+    if (any_failed(roots) || !evaluate_pending(roots, where)) throw;
   }
-  return evaluate(roots, where, true);
+  return *evaluate(roots, where, Manner::Roots);
 }
-Report evaluate_whole(std::span<const Edge> roots, Where where) { return evaluate(roots, where, false); }
+Report evaluate_whole(std::span<const Edge> roots, Where where) { return *evaluate(roots, where, Manner::Whole); }
 
-graph::Snapshot settled_snapshot(std::span<const Edge> roots) {
+graph::Snapshot settled_snapshot(std::span<const Edge> roots, graph::Marks marks) {
   std::unique_lock lock(graph::engine_mutex());
   for (;;) {
     Node* blocked = nullptr;
-    graph::Snapshot snapshot = graph::take_snapshot(roots, &blocked);
+    graph::Snapshot snapshot = graph::take_snapshot(roots, &blocked, marks);
     if (!blocked) return snapshot;
     graph::retain(blocked);
     Edge keep(blocked, 0);

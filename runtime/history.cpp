@@ -28,12 +28,13 @@ struct Entry {
 class KernelHistory {
  public:
   std::shared_ptr<KernelSums> enter(const KernelStep& step, const graph::Target& target, const std::string& device,
-                                    std::vector<std::string> lines) {
+                                    std::vector<std::string> lines, const std::string& interpreted) {
     const cache::KernelKey key = kernel_key(step, target);
     const support::Hash128 hash = key.hash();
     const std::lock_guard lock(mutex_);
     Entry* entry = find(hash, step, target, device);
     if (entry == nullptr) entry = &add(hash, step, target, device);
+    if (!step.executable) entry->record.interpreted = interpreted;
     for (std::string& line : lines)
       if (entry->record.lines.size() < kMostLines &&
           std::ranges::find(entry->record.lines, line) == entry->record.lines.end())
@@ -48,6 +49,7 @@ class KernelHistory {
     for (const Entry& e : entries_) {
       KernelRecord& r = records.emplace_back(e.record);
       r.launches = e.sums->launches.load(std::memory_order_relaxed);
+      r.interpreted_launches = e.sums->interpreted.load(std::memory_order_relaxed);
       r.measured_launches = e.sums->measured.load(std::memory_order_relaxed);
       r.run_seconds = static_cast<double>(e.sums->nanoseconds.load(std::memory_order_relaxed)) * 1e-9;
       r.bytes_read = e.sums->read.load(std::memory_order_relaxed);
@@ -141,7 +143,7 @@ void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device d
     if (use.lines.size() < kMostLines) std::ranges::move(user_lines(*step, snapshot), std::back_inserter(use.lines));
   }
   for (Use& use : uses) {
-    const auto sums = history().enter(*use.steps.front(), *plan.target, device.str(), std::move(use.lines));
+    const auto sums = history().enter(*use.steps.front(), *plan.target, device.str(), std::move(use.lines), plan.interpreted);
     for (KernelStep* step : use.steps) step->sums = sums;
   }
 }
@@ -157,13 +159,15 @@ std::ostream& operator<<(std::ostream& out, const KernelRecord& r) {
   const std::string run = r.measured_launches == 0
                               ? std::string("not measured")
                               : fmt::format("{:.3f} in {} of them", r.run_seconds * 1e3, r.measured_launches);
+  const std::string interpreted =
+      r.interpreted_launches == 0 ? std::string() : fmt::format(" ({} interpreted: {})", r.interpreted_launches, r.interpreted);
   const bool held = r.hit == KernelHit::Disk || r.hit == KernelHit::Memory;
   return out << fmt::format(
-             "{} on {} ({}), {}{}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches, run {}; {} "
+             "{} on {} ({}), {}{}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches{}, run {}; {} "
              "bytes "
              "read, {} written",
              r.name, r.device, r.target, held ? "from " : "", runtime::name(r.hit), r.codegen_seconds * 1e3, r.compile_seconds * 1e3,
-             r.load_seconds * 1e3, r.launches, run, r.bytes_read, r.bytes_written);
+             r.load_seconds * 1e3, r.launches, interpreted, run, r.bytes_read, r.bytes_written);
 }
 
 }  // namespace v0

@@ -29,7 +29,8 @@ class KernelSums {
     measured.fetch_add(1, std::memory_order_relaxed);
     nanoseconds.fetch_add(time.count(), std::memory_order_relaxed);
   }
-  std::atomic<std::int64_t> launches{0}, read{0}, written{0}, measured{0}, nanoseconds{0};
+  void interpreted_too() { interpreted.fetch_add(1, std::memory_order_relaxed); }
+  std::atomic<std::int64_t> launches{0}, interpreted{0}, read{0}, written{0}, measured{0}, nanoseconds{0};
 };
 
 /// "compiled", "disk", "memory", "interpreted".

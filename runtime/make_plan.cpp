@@ -3,8 +3,9 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "runtime/compiled_plan.h"
+#include "graph/needed.h"
 #include "runtime/assign_buffers.h"
+#include "runtime/compiled_plan.h"
 #include "runtime/stopwatch.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -210,7 +211,6 @@ class PlanMaker {
     std::vector<std::int64_t> leaf_bytes(snapshot.leaves.size());
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
       if (g_.nodes[id].op == graph::Op::Input) leaf_bytes[g_.nodes[id].payload] = g_.bytes(id);
-    std::vector<std::int64_t> leaf_reads(snapshot.leaves.size());
     for (const Step& s : plan_.steps) {
       if (const auto* transfer = std::get_if<TransferStep>(&s)) {
         ++c.uploads;
@@ -221,30 +221,26 @@ class PlanMaker {
         ++c.copies;
         c.bytes_read += static_cast<std::int64_t>(copy->bytes);
         c.bytes_written += static_cast<std::int64_t>(copy->bytes);
-        if (copy->from.kind == Operand::Kind::Leaf) leaf_reads[copy->from.index] = leaf_bytes[copy->from.index];
         continue;
       }
-      const auto read = [&](const std::vector<Operand>& operands) {
-        for (const Operand& o : operands)
-          if (o.kind == Operand::Kind::Leaf) leaf_reads[o.index] = leaf_bytes[o.index];
-      };
       if (const auto* call = std::get_if<LibraryStep>(&s)) {
         ++c.launches;
         c.bytes_read += call->bytes_read;
         c.bytes_written += call->bytes_written;
-        read(call->operands);
         continue;
       }
       const auto& k = std::get<KernelStep>(s);
       if (!k.empty()) ++c.launches;
       c.bytes_read += k.lowered.bytes_read;
       c.bytes_written += k.lowered.bytes_written;
-      read(k.operands);
     }
     c.kernels = static_cast<std::int64_t>(sources_.size());
-    for (std::int64_t b : leaf_reads) c.bytes_lower_bound += b;
+    std::vector<GraphEdge> stored;
+    for (const auto& [edge, index] : outputs_) stored.push_back(edge);
+    const graph::LeastWork least = graph::least_work(g_, stored);
+    c.bytes_lower_bound = least.bytes;
+    c.operations_lower_bound = least.operations;
     for (const OutputPlan& o : plan_.outputs) {
-      c.bytes_lower_bound += static_cast<std::int64_t>(o.bytes);
       if (o.leaf == graph::kNoId) c.peak_bytes += static_cast<std::int64_t>(o.bytes);
     }
     for (std::size_t t : plan_.temporaries) {

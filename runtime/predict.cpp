@@ -13,6 +13,7 @@
 #include "runtime/hoisting.h"
 #include "runtime/preparation.h"
 #include "runtime/report.h"
+#include "runtime/settings.h"
 #include "support/check.h"
 #include "support/floating_point.h"
 
@@ -50,6 +51,12 @@ CompiledPlan plan_here(graph::Snapshot& s, Device device, PlanSwitches switches,
   switches.library = switches.library && library_there(s.graph, b);
   CompiledPlan plan = make_plan(s, b.target(), on_device, may_alias, switches, observer);
   count_transfers(plan, s, device);
+  plan.interpreted = why_interpreted(b);
+  if (!plan.interpreted.empty())
+    plan.counters.interpreted = std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+      const auto* const k = std::get_if<KernelStep>(&step);
+      return k != nullptr && !k->empty();
+    });
   return plan;
 }
 
@@ -67,8 +74,7 @@ Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs,
   all.kernels += on_host.kernels;
   add_transfers(all, graphs.counters);
   all.peak_bytes += graphs.counters.bytes_uploaded;
-  all.nodes = plan.counters.nodes;
-  all.bytes_lower_bound = plan.counters.bytes_lower_bound;
+  keep_graph_counters(plan.counters, all);
   return all;
 }
 
@@ -96,7 +102,7 @@ Plan plan_for(graph::Snapshot& snapshot, std::string_view target_name, Where whe
 
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
   const support::DefaultFloatingPoint state;
-  graph::Snapshot snapshot = settled_snapshot(roots);
+  graph::Snapshot snapshot = settled_snapshot(roots, settings().marks ? graph::Marks::Read : graph::Marks::Ignore);
   if (!target_name.empty()) return plan_for(snapshot, target_name, where);
   const PlanSwitches switches = plan_switches();
   Device device = device_of(snapshot.placed);

@@ -15,7 +15,7 @@ namespace tarry::runtime {
 /// Where work of explicit device `placed`, or of none, runs.
 Device device_of(Device placed);
 /// A snapshot once nobody else computes any of it.
-graph::Snapshot settled_snapshot(std::span<const graph::Edge> roots);
+graph::Snapshot settled_snapshot(std::span<const graph::Edge> roots, graph::Marks marks = graph::Marks::Ignore);
 /// False where the graph has a product and the device no library for it: it is a sum then.
 bool library_there(const graph::Graph& g, Backend& b);
 /// Leaves as the plan will see them.

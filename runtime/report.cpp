@@ -22,10 +22,11 @@ std::string amount(std::int64_t bytes) {
 
 std::string counters_text(const Counters& c) {
   const std::string copies = c.copies ? fmt::format(", {} copies", c.copies) : "";
-  std::string s =
-      fmt::format("  kernels        {} ({} launches{}), {} recorded nodes\n", c.kernels, c.launches, copies, c.nodes);
-  s += fmt::format("  memory traffic {} read + {} written; lower bound {}\n", amount(c.bytes_read),
-                   amount(c.bytes_written), amount(c.bytes_lower_bound));
+  const std::string interpreted = c.interpreted ? fmt::format(", {} interpreted", c.interpreted) : "";
+  std::string s = fmt::format("  kernels        {} ({} launches{}{}), {} recorded nodes\n", c.kernels, c.launches,
+                              interpreted, copies, c.nodes);
+  s += fmt::format("  memory traffic {} read + {} written; lower bound {}, and {} operations\n", amount(c.bytes_read),
+                   amount(c.bytes_written), amount(c.bytes_lower_bound), c.operations_lower_bound);
   s += fmt::format("  temporaries    {}; peak of new memory {}\n", amount(c.bytes_temporary), amount(c.peak_bytes));
   if (c.uploads + c.downloads)
     s += fmt::format("  transfers      {} up ({}), {} down ({}){}\n", c.uploads, amount(c.bytes_uploaded), c.downloads,
@@ -50,6 +51,16 @@ std::string placements_text(const std::vector<Placement>& placements) {
   return s;
 }
 
+std::string stored_text(const std::vector<Stored>& stored) {
+  std::string s;
+  for (const Stored& v : stored) s += fmt::format("  stored besides {}, {}: {}\n", v.value, amount(v.bytes), v.reason);
+  return s;
+}
+
+std::string interpreted_text(const std::string& why) {
+  return why.empty() ? why : fmt::format("  interpreted    {}\n", why);
+}
+
 std::string place(graph::Op op, Where where) { return fmt::format("{} at {}", graph::name(op), where.str()); }
 
 template <class Impl>
@@ -66,10 +77,13 @@ const Report::Impl* Report::impl() const { return static_cast<const Impl*>(impl_
 const Counters& Plan::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const std::vector<Unfused>& Plan::unfused() const { return impl() ? impl()->unfused : empty<Impl>().unfused; }
 const std::vector<Placement>& Plan::placements() const { return impl() ? impl()->placements : empty<Impl>().placements; }
+const std::vector<Stored>& Plan::stored() const { return impl() ? impl()->stored : empty<Impl>().stored; }
+const std::string& Plan::interpreted() const { return impl() ? impl()->interpreted : empty<Impl>().interpreted; }
 std::vector<std::string> Plan::sources() const { return impl() ? impl()->sources : std::vector<std::string>(); }
 std::string Plan::str() const {
   if (!impl()) return "plan: moved from\n";
-  return impl()->text + placements_text(impl()->placements) + counters_text(impl()->counters) + unfused_text(impl()->unfused);
+  return impl()->text + placements_text(impl()->placements) + interpreted_text(impl()->interpreted) +
+         counters_text(impl()->counters) + stored_text(impl()->stored) + unfused_text(impl()->unfused);
 }
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.str(); }
 
@@ -81,15 +95,26 @@ const std::vector<Placement>& Report::placements() const {
   static const std::vector<Placement> none;
   return impl() && impl()->placements ? *impl()->placements : none;
 }
+const std::vector<Stored>& Report::stored() const { return impl() ? impl()->stored() : empty<Impl>().stored(); }
+const std::string& Report::interpreted() const { return impl() ? impl()->interpreted : empty<Impl>().interpreted; }
 const std::vector<Unfused>& Report::Impl::unfused() const {
   const std::lock_guard lock(mutex_);
-  if (!rendered_) {
+  if (!unfused_) {
     std::vector<Unfused> all;
     for (const Edge& e : edges)
       all.push_back({place(e.producer, e.produced), place(e.consumer, e.consumed), std::string(graph::to_string(e.reason))});
-    rendered_ = std::make_unique<const std::vector<Unfused>>(std::move(all));
+    unfused_ = std::make_unique<const std::vector<Unfused>>(std::move(all));
   }
-  return *rendered_;
+  return *unfused_;
+}
+const std::vector<Stored>& Report::Impl::stored() const {
+  const std::lock_guard lock(mutex_);
+  if (!stored_) {
+    std::vector<Stored> all;
+    for (const Kept& k : kept) all.push_back({place(k.op, k.where), k.bytes, std::string(runtime::kSecondUse)});
+    stored_ = std::make_unique<const std::vector<Stored>>(std::move(all));
+  }
+  return *stored_;
 }
 std::string Report::str() const {
   if (!impl()) return "report: nothing was lazy\n";
@@ -100,7 +125,7 @@ std::string Report::str() const {
   if (c.chunks)
     text += fmt::format("  streamed       {} chunks: one piece needs {}, and there was room for {}\n", c.chunks,
                         amount(static_cast<std::int64_t>(impl()->needed)), amount(static_cast<std::int64_t>(impl()->room)));
-  text += placements_text(placements()) + counters_text(c);
+  text += placements_text(placements()) + interpreted_text(impl()->interpreted) + counters_text(c) + stored_text(stored());
   for (const Transfer& t : impl()->transfers)
     text += fmt::format("  transfer       {} from {} to {}: {}\n", amount(t.bytes), t.from.str(), t.to.str(), t.reason);
   text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
@@ -145,9 +170,11 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
 
 void add_work(Counters& to, const Counters& c) {
   to.launches += c.launches;
+  to.interpreted += c.interpreted;
   to.copies += c.copies;
   to.bytes_read += c.bytes_read;
   to.bytes_written += c.bytes_written;
+  to.bytes_lower_bound += c.bytes_lower_bound;
   to.compiles += c.compiles;
   to.memory_hits += c.memory_hits;
   to.disk_hits += c.disk_hits;
@@ -161,14 +188,25 @@ void add_transfers(Counters& to, const Counters& c) {
   to.bytes_overlapped += c.bytes_overlapped;
 }
 
+void keep_graph_counters(const Counters& whole, Counters& done) {
+  done.nodes = whole.nodes;
+  done.bytes_lower_bound = std::min(whole.bytes_lower_bound, done.bytes_lower_bound);  // fewer bytes may do for the others
+  done.operations_lower_bound = whole.operations_lower_bound;
+}
+
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   auto* const impl = new Plan::Impl;
   Plan made{detail::Shared(impl)};
   impl->counters = plan.counters;
+  impl->interpreted = plan.interpreted;
   if (plan.placements) impl->placements = *plan.placements;
   const auto described = [&](graph::NodeId id) {
     return fmt::format("{} at {}", graph::name(snapshot.graph.nodes[id].op), snapshot.graph.nodes[id].where().str());
   };
+  for (std::size_t i = snapshot.asked; i < snapshot.graph.roots.size(); ++i) {
+    const graph::NodeId id = snapshot.graph.roots[i].node;
+    impl->stored.push_back({described(id), snapshot.graph.bytes(id), std::string(kSecondUse)});
+  }
   for (const UnfusedOrigin& u : plan.unfused)
     impl->unfused.push_back({described(u.producer), described(u.consumer), std::string(graph::to_string(u.reason))});
   impl->text = fmt::format("plan for {}\n", plan.target->name);

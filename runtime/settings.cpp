@@ -28,17 +28,18 @@ std::string why_interpreted(Backend& b) {
 }
 
 Settings settings() {
-  static std::atomic<std::uint64_t> known{0};  // generation + 1, number of the words, quick
+  static std::atomic<std::uint64_t> known{0};  // generation + 1, number of the words, quick, marks
   const std::uint64_t generation = support::env::generation() + 1;
   std::uint64_t word = known.load(std::memory_order_acquire);
   if (word >> 16U != generation) {
     const PlanSwitches switches = plan_switches();
     const std::uint32_t number = number_of(switches.words, kMostWords);
     const bool quick = number < kMostWords && !switches.disabled("plan_cache") && !support::env::get("TARRY_DUMP");
-    word = generation << 16U | number << 1U | (quick ? 1U : 0U);
+    const bool marks = !switches.disabled("marks");
+    word = generation << 16U | number << 2U | (marks ? 2U : 0U) | (quick ? 1U : 0U);
     known.store(word, std::memory_order_release);
   }
-  return {static_cast<std::uint32_t>(word & 0xFFFFU) >> 1U, (word & 1U) != 0};
+  return {static_cast<std::uint32_t>(word & 0xFFFFU) >> 2U, (word & 1U) != 0, (word & 2U) != 0};
 }
 
 bool compiles(Backend& b) {

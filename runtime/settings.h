@@ -16,6 +16,7 @@ std::uint32_t number_of(const std::string& text, std::uint32_t most);
 struct Settings {
   std::uint32_t words = 0;
   bool quick = false;
+  bool marks = true;  ///< what is needed for the second time is stored
 };
 inline constexpr std::uint32_t kMostWords = 4095;
 Settings settings();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <random>
 #include <stdexcept>
 
 #include "support/env.h"
@@ -34,6 +35,13 @@ std::vector<Tensor> read(std::span<const Array> arrays) {
   return tensors;
 }
 
+/// Throws where what moved is less than what has to move at least.
+void evaluate_bounded(std::span<const Array> roots) {
+  const Counters c = evaluate(roots).counters();
+  if (c.bytes_lower_bound > c.bytes_read + c.bytes_written)
+    throw std::runtime_error("moved " + std::to_string(c.bytes_read + c.bytes_written) + " bytes, the bound is " + std::to_string(c.bytes_lower_bound));
+}
+
 /// Statement by statement, all programs in step.
 void evaluate_stepwise(std::span<const Program> programs, std::vector<Arrays>& arrays) {
   for (std::size_t i = 0;; ++i) {
@@ -44,7 +52,7 @@ void evaluate_stepwise(std::span<const Program> programs, std::vector<Arrays>& a
       round.push_back(arrays[p].values.back());
     }
     if (round.empty()) return;
-    evaluate(round);
+    evaluate_bounded(round);
   }
 }
 
@@ -58,7 +66,7 @@ void evaluate_fused(std::span<const Program> programs, std::vector<Arrays>& arra
     for (const int v : programs[p].outputs) arrays[p].values.push_back(values[static_cast<std::size_t>(v)]);
     roots.insert(roots.end(), arrays[p].values.begin(), arrays[p].values.end());
   }
-  evaluate(roots);
+  evaluate_bounded(roots);
 }
 
 /// Statement by statement in a loop's manner: what nobody reads any more is dropped, and its memory may be taken over.
@@ -76,10 +84,33 @@ void evaluate_dropping(std::span<const Program> programs, std::vector<Arrays>& a
       values.push_back(record(program.statements[i], values));
       for (std::size_t v = 0; v < inputs + i; ++v)
         if (last[v] == i) values[v] = Array();
-      if (i % 2 == 0) evaluate(values.back());
+      if (i % 2 == 0) evaluate_bounded({&values.back(), 1});
     }
     arrays[p].values.clear();
     for (const int v : program.outputs) arrays[p].values.push_back(values[static_cast<std::size_t>(v)]);
+  }
+}
+
+/// A view of all of a value, or of a part of it.
+Array peek(const Array& x, bool part) {
+  if (part && x.ndim() > 0 && x.shape()[0] > 1) return x(slice(x.shape()[0] / 2));
+  return expand_dims(x, 0);
+}
+
+/// All values stay held; after each statement some of those so far are needed, and only views of them are evaluated.
+void evaluate_peeking(std::span<const Program> programs, std::vector<Arrays>& arrays) {
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    std::mt19937_64 random(programs[p].seed);
+    std::vector<Array> values = std::move(arrays[p].values);
+    for (const Statement& s : programs[p].statements) {
+      values.push_back(record(s, values));
+      std::vector<Array> views;
+      for (std::uint64_t n = random() % 3; n > 0; --n) views.push_back(peek(values[random() % values.size()], random() % 2 == 0));
+      if (!views.empty()) evaluate_bounded(views);
+    }
+    arrays[p].values.clear();
+    for (const int v : programs[p].outputs) arrays[p].values.push_back(values[static_cast<std::size_t>(v)]);
+    evaluate_bounded(arrays[p].values);
   }
 }
 
@@ -125,16 +156,21 @@ std::string compare_outputs(const Program& p, const std::vector<Tensor>& results
 /// The interpreter comes first: it runs in a tenth of the time that compiling takes.
 std::vector<Variant> variants(Device device, Depth depth) {
   if (device != cpu) {
-    if (depth == Depth::Basic) return {{"fused", "", false, device}};
-    return {{"fused", "", false, device}, {"dropping", "", false, device, true}, {"without reuse", "reuse", false, device}, {"without passes", "cse,fold,simplify", false, device}};
+    if (depth == Depth::Basic) return {{"fused", "", Order::Together, device}};
+    return {{"fused", "", Order::Together, device},
+            {"dropping", "", Order::Dropping, device},
+            {"peeking", "", Order::Peeking, device},
+            {"without reuse", "reuse", Order::Together, device},
+            {"without passes", "cse,fold,simplify", Order::Together, device}};
   }
   std::vector<Variant> all = {{"interpreted", "compile"},
-                              {"dropping", "compile", false, cpu, true},
+                              {"dropping", "compile", Order::Dropping},
+                              {"peeking", "compile", Order::Peeking},
                               {"without reuse", "compile,reuse"},
                               {"without passes", "compile,cse,fold,simplify"},
                               {"without fusion", "compile,fusion"}};
   if (depth != Depth::Basic) all.push_back({"fused", ""});
-  if (depth == Depth::All) all.push_back({"compiled one by one", "", true});
+  if (depth == Depth::All) all.push_back({"compiled one by one", "", Order::Stepwise});
   return all;
 }
 
@@ -143,17 +179,17 @@ std::vector<Failure> check_once(std::span<const Program> programs, Device device
   const auto note = [&](std::size_t p, const std::string& context, const std::string& problem) {
     if (!problem.empty() && problems[p].empty()) problems[p] = context + problem;
   };
-  const auto values = run(programs, {"stepwise", device == cpu ? "compile" : "", true, device});
+  const auto values = run(programs, {"stepwise", device == cpu ? "compile" : "", Order::Stepwise, device});
   for (std::size_t p = 0; p < programs.size(); ++p) note(p, "", judge_steps(programs[p], values[p]));
   const auto failed = [&] { return std::any_of(problems.begin(), problems.end(), [](const std::string& p) { return !p.empty(); }); };
   for (const Variant& v : variants(device, depth)) {
     if (stop && failed()) break;
     const auto results = run(programs, v);
     for (std::size_t p = 0; p < programs.size(); ++p)
-      note(p, std::string(v.name) + " differs from stepwise, ", compare_outputs(programs[p], results[p], values[p], v.stepwise, nullptr));
+      note(p, std::string(v.name) + " differs from stepwise, ", compare_outputs(programs[p], results[p], values[p], v.order == Order::Stepwise, nullptr));
   }
   if (device != cpu) {
-    const auto outputs = run(programs, {"cpu", "compile", false, cpu});
+    const auto outputs = run(programs, {"cpu", "compile"});
     for (std::size_t p = 0; p < programs.size(); ++p) {
       const std::vector<bool> exact = exact_values(programs[p]);
       note(p, "cpu differs from gpu, ", compare_outputs(programs[p], outputs[p], values[p], false, &exact));
@@ -174,9 +210,20 @@ std::vector<std::vector<Tensor>> run(std::span<const Program> programs, const Va
   for (const Program& p : programs) arrays.push_back(make_inputs(p));
   std::vector<std::vector<std::vector<std::byte>>> lent;
   for (const Arrays& a : arrays) lent.push_back(a.memory);
-  if (variant.dropping) evaluate_dropping(programs, arrays);
-  else if (variant.stepwise) evaluate_stepwise(programs, arrays);
-  else evaluate_fused(programs, arrays);
+  switch (variant.order) {
+    case Order::Together:
+      evaluate_fused(programs, arrays);
+      break;
+    case Order::Stepwise:
+      evaluate_stepwise(programs, arrays);
+      break;
+    case Order::Dropping:
+      evaluate_dropping(programs, arrays);
+      break;
+    case Order::Peeking:
+      evaluate_peeking(programs, arrays);
+      break;
+  }
   if (!test::free_x87()) throw std::runtime_error(std::string("left the x87 stack in use, ") + variant.name);
   std::vector<std::vector<Tensor>> results;
   for (const Arrays& a : arrays) results.push_back(read(a.values));

@@ -12,13 +12,20 @@
 
 namespace tarry::fuzz {
 
-/// A way to run a program. Stepwise evaluates after every statement; the others evaluate the outputs in one call.
+/// When values are evaluated.
+enum class Order : std::uint8_t {
+  Together,  ///< the outputs in one call
+  Stepwise,  ///< after every statement
+  Dropping,  ///< after every second statement, and what is not read again is dropped
+  Peeking,   ///< views of values drawn at random, which stay lazy themselves; then the outputs
+};
+
+/// A way to run a program.
 struct Variant {
   const char* name;
   const char* disabled;  ///< words of TARRY_DISABLE
-  bool stepwise = false;
+  Order order = Order::Together;
   Device device = cpu;
-  bool dropping = false;  ///< evaluates every second statement and drops what is not read again
 };
 
 /// Values of each program: of all statements where stepwise (inputs first), else of the outputs. All programs take part

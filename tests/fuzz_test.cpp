@@ -295,7 +295,7 @@ TEST_CASE("fuzz: a program prints as C++", "[fuzz]") {
 TEST_CASE("oracle: a changed bit in any result is noticed", "[fuzz]") {
   std::vector<Program> programs;
   for (std::uint64_t seed = 0; seed < 60; ++seed) programs.push_back(generate(seed));
-  const auto all = run(programs, {"stepwise", "compile", true, tarry::cpu});
+  const auto all = run(programs, {"stepwise", "compile", Order::Stepwise});
   int changed = 0, noticed = 0;
   for (std::size_t p = 0; p < programs.size(); ++p) {
     for (std::size_t i = 0; i < programs[p].statements.size(); ++i) {

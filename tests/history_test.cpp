@@ -67,13 +67,49 @@ TEST_CASE("history: without a compiler kernels are interpreted, and timed too", 
   const Setting off("TARRY_DISABLE", "compile");
   const ta::Scope placed(ta::cpu);
   const ta::Array x = ta::asarray(ramp(1000)), y = ta::atanh(x * 1e-4f);
-  ta::evaluate(y);
+  const ta::Plan plan = ta::plan(y);
+  const ta::Report report = ta::evaluate(y);
+  CHECK(plan.counters().interpreted == 1);
+  CHECK(plan.interpreted() == "TARRY_DISABLE=compile");
+  CHECK(report.counters().interpreted == 1);
+  CHECK(report.interpreted() == "TARRY_DISABLE=compile");
+  CHECK(report.str().find("interpreted    TARRY_DISABLE=compile") != std::string::npos);
   const std::vector<ta::KernelRecord> found = records("multiply_atanh_f32_map_", ta::cpu);
   REQUIRE(found.size() == 1);
+  CHECK(found[0].interpreted == "TARRY_DISABLE=compile");
+  CHECK(found[0].interpreted_launches == 1);
   CHECK(found[0].hit == ta::KernelHit::Interpreted);
   CHECK(found[0].launches == 1);
   CHECK(found[0].compile_seconds == 0);
   CHECK(found[0].measured_launches == 1);
+}
+
+TEST_CASE("history: a kernel that was compiled and is interpreted later says so", "[runtime][history]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = ta::asarray(ramp(1000)), a = ta::acos(x * 1e-4f), b = ta::acos(x * 1e-4f);
+  CHECK(ta::evaluate(a).interpreted().empty());
+  CHECK(ta::plan(b).interpreted().empty());
+  {
+    const Setting off("TARRY_DISABLE", "compile");
+    CHECK(ta::evaluate(b).counters().interpreted == 1);
+  }
+  const std::vector<ta::KernelRecord> found = records("multiply_acos_f32_map_", ta::cpu);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].hit != ta::KernelHit::Interpreted);
+  CHECK(found[0].launches == 2);
+  CHECK(found[0].interpreted_launches == 1);
+  std::ostringstream text;
+  text << found[0];
+  CHECK(text.str().find("2 launches (1 interpreted: TARRY_DISABLE=compile)") != std::string::npos);
+}
+
+TEST_CASE("history: without a C compiler the Report says why kernels were interpreted", "[runtime][history]") {
+  const Setting none("TARRY_CC", "/nonexistent/cc");
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = ta::asarray(ramp(1000)), y = ta::cosh(x * 1e-4f);
+  const ta::Report report = ta::evaluate(y);
+  CHECK(report.counters().interpreted == 1);
+  CHECK(report.interpreted().find("compiler") != std::string::npos);
 }
 
 TEST_CASE("history: a kernel of two formulas is one record with the lines of both", "[runtime][history]") {

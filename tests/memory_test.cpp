@@ -164,8 +164,8 @@ namespace {
 std::size_t differences(std::span<const ta::fuzz::Program> programs) {
   const auto apart = ta::fuzz::run(programs, {"without reuse", "compile,reuse"});
   std::size_t different = 0;
-  for (const bool dropping : {false, true}) {
-    const auto reused = ta::fuzz::run(programs, {"with reuse", "compile", false, ta::cpu, dropping});
+  for (const ta::fuzz::Order order : {ta::fuzz::Order::Together, ta::fuzz::Order::Dropping, ta::fuzz::Order::Peeking}) {
+    const auto reused = ta::fuzz::run(programs, {"with reuse", "compile", order});
     for (std::size_t p = 0; p < programs.size(); ++p)
       for (std::size_t i = 0; i < apart[p].size(); ++i) different += ta::fuzz::difference(reused[p][i], apart[p][i]).empty() ? 0 : 1;
   }

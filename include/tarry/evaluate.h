@@ -48,8 +48,8 @@ template <class T>
 concept IsArray = std::is_same_v<T, Array>;
 }  // namespace detail
 
-/// Computes the arrays and all they need in one go; what they share is computed once. Returns when the work is enqueued
-/// (CUDA) or done (CPU). Arrays that have values are left as they are.
+/// Computes the arrays and all they need in one go; what they share is computed once. Of what they need, arrays that you hold
+/// are stored as well if an evaluate before this one needed them too. Returns when the work is enqueued (CUDA) or done (CPU).
 /// Throws InvalidArgument for an undefined array, OutOfMemory, CompileError, NotCached or DeviceError; until the first
 /// kernel runs a failure leaves every array as it was, and evaluate may be called again.
 template <detail::IsArray... Arrays>

@@ -16,7 +16,7 @@ enum class KernelHit : std::uint8_t {
   Compiled,
   Disk,         ///< from a cache directory or bundle
   Memory,       ///< another thread was making it
-  Interpreted,  ///< no compiler, or TARRY_DISABLE=compile
+  Interpreted,  ///< KernelRecord::interpreted says why
 };
 
 /// One kernel on one device, summed over all its launches. Times are of this process.
@@ -30,6 +30,8 @@ struct KernelRecord {
   double compile_seconds = 0;  ///< its share of the batch it was compiled in; 0 unless Compiled
   double load_seconds = 0;
   std::int64_t launches = 0;
+  std::int64_t interpreted_launches = 0;  ///< of those: run by the interpreter
+  std::string interpreted;                ///< why: no compiler, TARRY_DISABLE=compile; "" where it never was
   /// Launches that run_seconds covers: all on the CPU; on a GPU those under TARRY_SYNC=1, where evaluate waits for
   /// each.
   std::int64_t measured_launches = 0;

@@ -17,10 +17,12 @@ inline namespace v0 {
 struct Counters {
   std::int64_t kernels = 0;           ///< distinct kernels in the plan
   std::int64_t launches = 0;          ///< kernel launches
+  std::int64_t interpreted = 0;       ///< of those: run by the interpreter, which is slow; interpreted() says why
   std::int64_t copies = 0;            ///< of whole values, before an update that cannot write in place
   std::int64_t bytes_read = 0;        ///< by kernels and copies
   std::int64_t bytes_written = 0;     ///< by kernels and copies
-  std::int64_t bytes_lower_bound = 0; ///< each input read once, each output written once
+  std::int64_t bytes_lower_bound = 0; ///< at least: elements of inputs that results depend on and what is written, each once
+  std::int64_t operations_lower_bound = 0; ///< at least: elements of operations that results depend on, each once
   std::int64_t bytes_temporary = 0;   ///< intermediates in memory
   std::int64_t bytes_uploaded = 0, bytes_downloaded = 0;
   std::int64_t uploads = 0, downloads = 0;
@@ -60,6 +62,14 @@ struct Placement {
   double host_ms = 0, device_ms = 0;  ///< on the host, and on the GPU with what crosses for it
 };
 
+/// A value that was not asked for and is stored all the same, since an evaluate before computed it too and somebody still
+/// holds it (docs/design.md, "Values in between").
+struct Stored {
+  std::string value;  ///< op name with file:line
+  std::int64_t bytes = 0;
+  std::string reason;  ///< machine-readable word: "second-use"
+};
+
 /// Prediction by plan(): nothing has run.
 class TARRY_EXPORT Plan {
  public:
@@ -68,6 +78,8 @@ class TARRY_EXPORT Plan {
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] const std::vector<Placement>& placements() const;
+  [[nodiscard]] const std::vector<Stored>& stored() const;       ///< beside what was asked for
+  [[nodiscard]] const std::string& interpreted() const;          ///< why kernels will run in the interpreter; "" where none will
   [[nodiscard]] std::vector<std::string> sources() const;  ///< generated text of each distinct kernel
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
@@ -87,6 +99,8 @@ class TARRY_EXPORT Report {
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] const std::vector<Transfer>& transfers() const;  ///< a value that stays where it went crosses once
   [[nodiscard]] const std::vector<Placement>& placements() const;
+  [[nodiscard]] const std::vector<Stored>& stored() const;       ///< beside what was asked for
+  [[nodiscard]] const std::string& interpreted() const;          ///< why kernels ran in the interpreter; "" where none did
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
  private:
