@@ -1,6 +1,7 @@
 // plan(): what an evaluate would do, without doing it.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -98,12 +99,8 @@ Plan plan_for(graph::Snapshot& snapshot, std::string_view target_name, Where whe
   return describe_plan(plan, snapshot);
 }
 
-}  // namespace
-
-Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
-  const support::DefaultFloatingPoint state;
-  graph::Snapshot snapshot = settled_snapshot(roots, settings().marks ? graph::Marks::Read : graph::Marks::Ignore);
-  if (!target_name.empty()) return plan_for(snapshot, target_name, where);
+/// Nothing where there is no room for what would be stored besides.
+std::optional<Plan> predicted(graph::Snapshot& snapshot, Where where) {
   const PlanSwitches switches = plan_switches();
   Device device = device_of(snapshot.placed);
   std::vector<Placement> placements;
@@ -112,6 +109,9 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   const std::unique_ptr<Dump> dump = Dump::start("plan", where);
   const graph::Graph recorded = snapshot.graph;
   CompiledPlan plan = plan_here(snapshot, device, switches, dump.get());
+  std::size_t needed = 0;
+  const bool stores_more = recorded.roots.size() > snapshot.asked;
+  if (stores_more && !fits(plan, recorded, snapshot.leaves, backend(device), needed)) return {};
   if (dump) {
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
@@ -126,6 +126,17 @@ Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where
   }
   if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(std::move(placements));
   return describe_plan(plan, snapshot);
+}
+
+}  // namespace
+
+Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
+  const support::DefaultFloatingPoint state;
+  graph::Snapshot snapshot = settled_snapshot(roots, settings().marks ? graph::Marks::Read : graph::Marks::Ignore);
+  if (!target_name.empty()) return plan_for(snapshot, target_name, where);
+  if (const std::optional<Plan> plan = predicted(snapshot, where)) return *plan;
+  graph::Snapshot without = settled_snapshot(roots);
+  return *predicted(without, where);
 }
 
 }  // namespace tarry::runtime

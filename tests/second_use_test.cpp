@@ -238,6 +238,7 @@ TEST_CASE("second use: where there is no room for what is stored besides, it is 
   const Setting limit("TARRY_MEMORY_LIMIT", "6m");  // x has four of them
   const ta::Array y = ta::exp(x * 1e-6f);
   const float first = ta::max(y).item<float>(), second = ta::max(y).item<float>(), third = ta::max(y).item<float>();
+  CHECK(ta::plan(ta::max(y)).stored().empty());
   CHECK_FALSE(y.is_evaluated());
   CHECK(first == second);
   CHECK(first == third);
