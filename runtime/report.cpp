@@ -25,8 +25,8 @@ std::string counters_text(const Counters& c) {
   const std::string interpreted = c.interpreted ? fmt::format(", {} interpreted", c.interpreted) : "";
   std::string s = fmt::format("  kernels        {} ({} launches{}{}), {} recorded nodes\n", c.kernels, c.launches,
                               interpreted, copies, c.nodes);
-  s += fmt::format("  memory traffic {} read + {} written; lower bound {}, and {} operations\n", amount(c.bytes_read),
-                   amount(c.bytes_written), amount(c.bytes_lower_bound), c.operations_lower_bound);
+  s += fmt::format("  memory traffic {} read + {} written; lower bound {}\n", amount(c.bytes_read),
+                   amount(c.bytes_written), amount(c.bytes_lower_bound));
   s += fmt::format("  temporaries    {}; peak of new memory {}\n", amount(c.bytes_temporary), amount(c.peak_bytes));
   if (c.uploads + c.downloads)
     s += fmt::format("  transfers      {} up ({}), {} down ({}){}\n", c.uploads, amount(c.bytes_uploaded), c.downloads,
