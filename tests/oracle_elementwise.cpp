@@ -138,7 +138,7 @@ T float_unary(Function f, T a) {
   switch (f) {
     case Function::Negative: return std::copysign(a, std::signbit(a) ? T{1} : T{-1});
     case Function::Abs: return std::copysign(a, T{1});
-    case Function::Sign: return a > 0 ? T{1} : a < 0 ? T{-1} : a;
+    case Function::Sign: return a > 0 ? T{1} : a < 0 ? T{-1} : a == 0 ? T{0} : a;
     case Function::Square: return static_cast<T>(Wide<T>(a) * Wide<T>(a));
     case Function::Reciprocal: return static_cast<T>(Wide<T>(1) / Wide<T>(a));
     case Function::Ceil: return std::ceil(a);
