@@ -406,3 +406,20 @@ TEST_CASE("tarry: the manual has every command and option, and names only switch
   }
   CHECK(named > 10);
 }
+
+TEST_CASE("cache tool: whatever bytes an entry and its place have, text is printable and JSON parses", "[cache][tool]") {
+  TARRY_REQUIRE_TOOL();
+  Bench bench;
+  bench.fill(0, 1);
+  Entry evil = gpu_entry();
+  evil.name = "\x1b]0;owned\x07\xff";
+  evil.compiler = "\x1b[5m\xfe";
+  bench.path = bench.at("m\xfcller.bundle");
+  REQUIRE_FALSE(write_bundle(bench.path, std::vector<Entry>{evil}));
+  for (const char* command : {"list", "stat", "verify"}) {
+    INFO(command);
+    CHECK(bench.output({command}).find('\x1b') == std::string::npos);
+    CHECK_FALSE(bench.json({command}).empty());
+  }
+  CHECK_THAT(bench.output({"list"}), Contains("\\x1b]0;owned\\x07\\xff"));
+}
