@@ -121,9 +121,9 @@ class IdleGpu final : public ta::runtime::Backend {
   void upload(ta::graph::Buffer&, const Fill&, std::size_t) override {}
   void download(void*, const ta::graph::Buffer&, std::size_t, std::size_t) override {}
   void copy(void*, const void*, std::size_t) override {}
-  ta::cache::Binary compile(std::span<const ta::cache::KernelRequest* const> requests) override {
+  std::optional<ta::cache::Binary> compile(std::span<const ta::cache::KernelRequest* const> requests) override {
     for (const auto* r : requests) texts.insert(r->key.text);
-    return {std::make_shared<const std::string>("image"), "idle", ""};
+    return ta::cache::Binary{std::make_shared<const std::string>("image"), "idle", ""};
   }
   std::shared_ptr<ta::cache::Executable> load(const ta::cache::KernelRequest&, const ta::cache::Binary&) override {
     return std::make_shared<ta::cache::Executable>();
