@@ -58,6 +58,7 @@ class Library {
     const int fd = memfd_create("tarry_kernels", MFD_CLOEXEC);
     if (fd < 0) return nullptr;
     std::size_t done = 0;
+    const support::FileSizeGuard guard;
     while (done < image.size()) {
       const ssize_t n = write(fd, image.data() + done, image.size() - done);
       if (n <= 0) break;
@@ -188,11 +189,12 @@ std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
 }
 
 std::optional<cache::Binary> CpuBackend::compile(std::span<const cache::KernelRequest* const> requests) {
-  if (compiler().empty()) {
-    support::log::warn_once("no C compiler was found: kernels run in the interpreter where no cache layer holds them; install gcc or clang, or set TARRY_CC");
+  try {
+    return compile_kernels(requests, *graph::find_target(requests.front()->key.target));
+  } catch (const CompilerUnavailable& e) {
+    support::log::warn_once(fmt::format("kernels that no cache layer holds run in the interpreter: {}", e.what()));
     return std::nullopt;
   }
-  return compile_kernels(requests, *graph::find_target(requests.front()->key.target));
 }
 
 std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& request, const cache::Binary& binary) {

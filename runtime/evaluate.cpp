@@ -209,7 +209,8 @@ void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where,
   const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
   const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
   const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
-  finish_key(run.outline, words, compiles(b), asked);
+  const bool compiled = compiles(b);
+  finish_key(run.outline, words, compiled, asked);
   if (cached) run.plan = engine().plans.find(run.outline.key());
   if (run.plan) {
     report.counters = run.plan->counters;
@@ -221,7 +222,8 @@ void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where,
   plan->on_host = on_host;
   if (!placed.empty()) plan->placements = std::make_shared<const std::vector<Placement>>(std::move(placed));
   run.plan = plan;
-  if (cached) engine().plans.insert(run.outline.key(), run.plan);
+  // Kernels that could not be compiled just now may be the next time.
+  if (cached && (plan->interpreted.empty() || !compiled)) engine().plans.insert(run.outline.key(), run.plan);
 }
 
 /// What the report will say about edges that went through memory.

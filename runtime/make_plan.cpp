@@ -9,6 +9,7 @@
 #include "runtime/stopwatch.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/switch_check.h"
 
 namespace tarry::runtime {
 namespace {
@@ -262,9 +263,18 @@ class PlanMaker {
   std::unordered_map<std::string, std::shared_ptr<const codegen::KernelSource>> sources_;
 };
 
+std::vector<std::string_view> names_of_passes() {
+  std::vector<std::string_view> names;
+  for (const graph::Pass& pass : graph::kPasses)
+    if (!pass.required) names.emplace_back(pass.name);
+  return names;
+}
+
 }  // namespace
 
 PlanSwitches plan_switches() {
+  static const std::vector<std::string_view>& passes = *new std::vector<std::string_view>(names_of_passes());
+  support::env::warn_of_unknown_switches(passes);
   PlanSwitches s;
   std::vector<std::string> words = support::env::words("TARRY_DISABLE");
   std::sort(words.begin(), words.end());

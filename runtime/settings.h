@@ -23,7 +23,7 @@ Settings settings();
 
 /// Why kernels of `b` that no cache layer holds run in the interpreter, or "". With TARRY_DISABLE=compile all do.
 std::string why_interpreted(Backend& b);
-/// Whether there is no such reason; at no cost where there was none before.
+/// Whether there is no such reason; at no cost where that was known.
 bool compiles(Backend& b);
 
 }  // namespace tarry::runtime

@@ -2,14 +2,37 @@
 #include "runtime/toolchain.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "runtime/c_compiler.h"
 #include "runtime/compiled_plan.h"
 #include "runtime/prebuilt.h"
 #include "support/check.h"
+#include "support/log.h"
 
 namespace tarry::runtime {
+namespace {
+
+/// By the first compiler that works.
+cache::Binary compile_with_any(const std::string& text, const LinkedText& linked, const std::string& options, const graph::Target& target) {
+  for (CCompiler compiler = c_compiler(target);;) {
+    try {
+      CompiledC compiled = compile_c(text, linked, options, compiler);
+      return {std::make_shared<const std::string>(std::move(compiled.image)), compiler.version, std::move(compiled.log)};
+    } catch (const CompilerUnavailable& e) {
+      CCompiler next = c_compiler(target);
+      if (compiler.program.empty() || next.program == compiler.program) throw;
+      if (next.program.empty()) throw CompilerUnavailable(next.missing);
+      support::log::warn_once(fmt::format("{}; {} is used instead", e.what(), next.program));
+      compiler = std::move(next);
+    }
+  }
+}
+
+}  // namespace
 
 std::string compile_options(const graph::Target& target, graph::Mode mode) {
   return target.is_cuda() ? nvrtc_options(mode) : c_flags(target);
@@ -41,9 +64,7 @@ cache::Binary compile_kernels(std::span<const cache::KernelRequest* const> reque
       linked.object = prebuilt.object;
       return true;
     });
-    CompiledC compiled = compile_c(codegen::join_unit(sources, target), linked, key.options, c_compiler(target));
-    return {std::make_shared<const std::string>(std::move(compiled.image)), compiler_of(target),
-            std::move(compiled.log)};
+    return compile_with_any(codegen::join_unit(sources, target), linked, key.options, target);
   }
   const graph::Mode mode = key.mode == "strict" ? graph::Mode::Strict : graph::Mode::Relaxed;
   NvrtcImage image = nvrtc_compile(codegen::join_unit(sources, target), target, mode, kind);

@@ -3,10 +3,15 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <mutex>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +60,7 @@ std::string random_name() {
 }
 
 std::error_code write_all(int fd, std::string_view content) {
+  const FileSizeGuard guard;
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
@@ -170,6 +176,7 @@ NewFile::~NewFile() {
 
 std::error_code NewFile::write(std::uint64_t offset, const void* data, std::size_t bytes) {
   if (fault::fails(fault::Site::File)) return std::make_error_code(std::errc::no_space_on_device);
+  const FileSizeGuard guard;
   for (const auto* from = static_cast<const char*>(data); bytes > 0;) {
     const ssize_t written = ::pwrite(descriptor_, from, bytes, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
@@ -207,40 +214,125 @@ std::error_code append_to_file(const fs::path& path, std::string_view content) {
   return error ? error : closing;
 }
 
+FileSizeGuard::FileSizeGuard() noexcept {
+  struct rlimit limit {};
+  limited_ = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  if (!limited_) return;
+  sigset_t signal;
+  sigemptyset(&signal);
+  sigaddset(&signal, SIGXFSZ);
+  ::pthread_sigmask(SIG_BLOCK, &signal, &before_);
+}
+
+FileSizeGuard::~FileSizeGuard() {
+  if (!limited_) return;
+  sigset_t signal;
+  sigemptyset(&signal);
+  sigaddset(&signal, SIGXFSZ);
+  const timespec none{};
+  if (sigismember(&before_, SIGXFSZ) == 0) ::sigtimedwait(&signal, nullptr, &none);  // it came to this thread: take it
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 namespace {
 
-/// $TMPDIR, or another directory where nobody else can replace what a compiler is about to read and has written; "" where
-/// there is none.
-std::string temporary_base() {
-  const std::string named = env::system("TMPDIR").value_or("/tmp");
-  const std::string reason = reason_to_avoid(named);
-  if (reason.empty()) return named;
-  for (const char* other : {"/tmp", "/var/tmp"}) {
-    if (!reason_to_avoid(other).empty()) continue;
-    log::warn_once(named + " (TMPDIR) is not used for temporary files, but " + other + ": " + reason);
-    return other;
+/// What $TMPDIR names first. Absolute: compilers take "-o" for an option, and the host may go elsewhere.
+std::vector<fs::path> temporary_bases() {
+  std::vector<fs::path> bases;
+  std::error_code error;
+  if (const auto named = env::system("TMPDIR")) bases.push_back(fs::absolute(*named, error));
+  if (error) bases.clear();
+  bases.emplace_back("/tmp");
+  bases.emplace_back("/var/tmp");
+  // Nobody else may replace what a compiler is about to read and has written.
+  std::erase_if(bases, [](const fs::path& base) {
+    const std::string reason = reason_to_avoid(base);
+    if (!reason.empty()) log::warn_once(base.string() + " is not used for temporary files (TMPDIR may name another directory): " + reason);
+    return !reason.empty();
+  });
+  return bases;
+}
+
+[[noreturn]] void no_temporary_directory(const std::error_code& why) {
+  TARRY_THROW(CompileError, "", Where{},
+              "cannot make a temporary directory in " + env::system("TMPDIR").value_or("/tmp") + ": " + why.message() +
+                  "; set TMPDIR to a writable directory");
+}
+
+constexpr std::string_view kWorkPrefix = "tarry-work-";
+
+fs::path make_directory(std::string_view prefix) {
+  if (fault::fails(fault::Site::File)) no_temporary_directory(std::make_error_code(std::errc::no_space_on_device));
+  std::error_code why;
+  for (const fs::path& base : temporary_bases()) {
+    std::string pattern = (base / (std::string(prefix) + "XXXXXX")).string();
+    if (::mkdtemp(pattern.data()) != nullptr) return pattern;
+    if (!why) why = last_error();
   }
-  return "";
+  no_temporary_directory(why);
+}
+
+/// A descriptor that holds the lock of a directory of ours, or -1.
+Descriptor lock_directory(const fs::path& directory) {
+  Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool ours = opened && ::fstat(opened.get(), &status) == 0 && status.st_uid == ::geteuid();
+  if (!ours || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor(-1);
+  // Whoever held it may have removed it meanwhile.
+  return ::fstat(opened.get(), &status) == 0 && status.st_nlink > 0 ? std::move(opened) : Descriptor(-1);
+}
+
+/// Removes what processes that were killed left in `base`. Once per process and base.
+void sweep_once(const fs::path& base) {
+  static auto& mutex = *new std::mutex;
+  static auto& swept = *new std::set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!swept.insert(base.string()).second) return;
+  }
+  std::error_code error;
+  for (fs::directory_iterator it(base, error), end; !error && it != end; it.increment(error)) {
+    if (!it->path().filename().string().starts_with(kWorkPrefix)) continue;
+    std::error_code ignored;
+    if (const Descriptor lock = lock_directory(it->path())) fs::remove_all(it->path(), ignored);
+  }
 }
 
 }  // namespace
 
-fs::path unique_temporary_dir() {
-  const std::string base = temporary_base();
-  std::string pattern = base + "/tarry-XXXXXX";
-  const bool refused = base.empty() || fault::fails(fault::Site::File);
-  if (refused) errno = base.empty() ? EACCES : ENOSPC;
-  if (refused || ::mkdtemp(pattern.data()) == nullptr) {
-    TARRY_THROW(CompileError, "", Where{},
-                "cannot make a temporary directory in " + (base.empty() ? "a place of our own" : base) + ": " + last_error().message() +
-                    "; set TMPDIR to a writable directory");
+fs::path unique_temporary_dir() { return make_directory("tarry-"); }
+
+fs::path lasting_temporary_dir(std::string_view name) {
+  for (const fs::path& base : temporary_bases()) {
+    fs::path directory = base / (std::string(name) + "-" + std::to_string(::geteuid()));
+    (void)::mkdir(directory.c_str(), 0700);
+    struct stat status {};
+    // Somebody else may have been there first.
+    if (::lstat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 077) == 0)
+      return directory;
   }
-  return pattern;
+  return unique_temporary_dir();
+}
+
+ScopedTemporaryDirectory::ScopedTemporaryDirectory() {
+  constexpr int kTries = 8;  // a sweep may come between making and locking
+  for (int i = 0; i < kTries && lock_ < 0; ++i) {
+    path_ = make_directory(kWorkPrefix);
+    sweep_once(path_.parent_path());
+    lock_ = lock_directory(path_).release();
+    std::error_code error;
+    if (lock_ < 0 && fs::exists(path_, error)) return;  // no descriptor left, or a file system without locks
+  }
+  if (lock_ < 0) no_temporary_directory(std::make_error_code(std::errc::resource_unavailable_try_again));
 }
 
 ScopedTemporaryDirectory::~ScopedTemporaryDirectory() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  try {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  } catch (const std::bad_alloc&) {  // no memory to walk through it
+  }
+  if (lock_ >= 0) ::close(lock_);
 }
 
 }  // namespace tarry::support

@@ -235,7 +235,7 @@ TEST_CASE("prelude: the C compiler takes each function with its sections alone",
   std::vector<std::string> errors(sources.size());
   for_each_index(sources.size(), [&](std::size_t i) {
     try {
-      runtime::compile_c(sources[i], "-std=c11 -O0 -Wall -Wextra -Wpedantic -Werror -S");
+      runtime::compile_c(sources[i], "-std=c11 -O0 -Wall -Wextra -Wpedantic -Werror -c");
     } catch (const std::exception& e) {
       errors[i] = e.what();
     }

@@ -250,8 +250,9 @@ TEST_CASE("file: a temporary directory is private, unique and removed with its c
 }
 
 TEST_CASE("file: no temporary directory is an error that names TMPDIR", "[support][file]") {
-  const ScopedSwitch nowhere("TMPDIR", "/dev/null");
+  fault::arm(fault::Site::File, 1);
   CHECK_THROWS_WITH(unique_temporary_dir(), Catch::Contains("TMPDIR"));
+  fault::disarm();
 }
 
 TEST_CASE("process: output, error and exit status arrive", "[support][process]") {
@@ -266,7 +267,7 @@ TEST_CASE("process: output, error and exit status arrive", "[support][process]")
 TEST_CASE("process: arguments pass unchanged and input comes from the file", "[support][process]") {
   const ScopedTemporaryDirectory directory;
   REQUIRE_FALSE(write_file_atomically(directory.path() / "in", "line"));
-  const ProcessResult result = run_process({"sh", "-c", "cat; printf '%s' \"$1\"", "sh", " a 'b' $c"}, directory.path() / "in");
+  const ProcessResult result = run_process({"sh", "-c", "cat; printf '%s' \"$1\"", "sh", " a 'b' $c"}, {.input = directory.path() / "in"});
   CHECK(result.succeeded());
   CHECK(result.output == "line a 'b' $c");
   CHECK(run_process({"cat"}).output.empty());
@@ -284,7 +285,7 @@ TEST_CASE("process: a program that dies by a signal or does not exist has failed
   const ProcessResult missing = run_process({"/no/such/compiler"});
   CHECK_FALSE(missing.started);
   CHECK_THAT(missing.error, Catch::Contains("/no/such/compiler"));
-  CHECK_FALSE(run_process({"cat"}, "/no/such/input").succeeded());
+  CHECK_FALSE(run_process({"cat"}, {.input = "/no/such/input"}).succeeded());
 }
 
 TEST_CASE("process: an injected fault is a program that could not start", "[support][process]") {
