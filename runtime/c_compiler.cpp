@@ -15,6 +15,7 @@
 #include "support/check.h"
 #include "support/env.h"
 #include "support/file.h"
+#include "support/printable.h"
 #include "support/process.h"
 
 namespace tarry::runtime {
@@ -105,7 +106,7 @@ std::string reason(const Attempt& a, std::chrono::milliseconds limit) {
   if (a.result.exit_status > 128) return fmt::format("signal {} ended it", a.result.exit_status - 128);
   if (a.result.exit_status == 0) return "it makes no shared object";
   const std::string first = a.result.error.substr(0, std::min<std::size_t>(a.result.error.find('\n'), 200));
-  return fmt::format("it fails with exit status {}{}{}", a.result.exit_status, first.empty() ? "" : ": ", first);
+  return fmt::format("it fails with exit status {}{}{}", a.result.exit_status, first.empty() ? "" : ": ", support::printable(first));
 }
 
 /// Whether the compiler read the text and would not have it.

@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,7 +119,7 @@ KnownCompiler compiler_at(const std::string& path, const Identity& identity) {
 
 KnownCompiler find_compiler(const std::vector<std::string>& programs) {
   std::string defects;
-  if (::getauxval(AT_SECURE) != 0) return {{}, {}, "a program that runs with the rights of another user starts no compiler", false};
+  if (support::env::is_privileged()) return {{}, {}, "a program with more rights than its user starts no compiler", false};
   for (const std::string& program : programs) {
     Identity identity;
     const std::string path = path_of(program, identity);

@@ -103,9 +103,14 @@ std::vector<std::string> complaints_of_value(std::string_view name, std::string_
   };
   constexpr std::string_view kWords = "words: ", kPasses = "names of passes";
   if (values.starts_with(kWords)) {
-    std::vector<std::string_view> known(passes.begin(), passes.end());
-    for (const std::string_view word : parts(values.substr(kWords.size())))
-      if (word != kPasses) known.push_back(word);
+    std::vector<std::string_view> known;
+    for (const std::string_view word : parts(values.substr(kWords.size()))) {
+      if (word == kPasses) {
+        known.insert(known.end(), passes.begin(), passes.end());
+      } else {
+        known.push_back(word);
+      }
+    }
     std::vector<std::string> all;
     for (const std::string_view word : parts(value)) std::ranges::move(one_of(word, known), std::back_inserter(all));
     return all;
