@@ -219,6 +219,9 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
     result.error = "cannot run " + arguments[0] + ": " + why;
     return result;
   };
+  // PATH and all else that decides what runs is the user's, the rights are not.
+  if (env::is_privileged()) return not_run("a program with more rights than its user starts no other");
+  if (fault::fails(fault::Site::Compiler)) return not_run(message_of(EAGAIN));
   Handle nothing;
   if (settings.input.empty() && ::access(kNothing, R_OK) != 0) nothing = std::move(Pipe().read);  // its end is reached at once
   Pipe output, error;
@@ -233,13 +236,8 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   const int failure = ::posix_spawnp(&process, argv[0], spawn.actions(), spawn.attributes(), argv.data(), environment.data());
   output.write.reset();
   error.write.reset();
-<<<<<<< HEAD
-  nothing.read.reset();
-  if (failure != 0) return not_run(message_of(failure));
-=======
   nothing.reset();
-  if (failure != 0) return not_run(failure);
->>>>>>> 5a5d4d5 (Compilers: one warning where several fail; fewer descriptors; only a switch with passes knows their names)
+  if (failure != 0) return not_run(message_of(failure));
   result.started = true;
   follow(Child(process), {Stream{output.read, result.output}, Stream{error.read, result.error}}, settings.limit, result);
   return result;

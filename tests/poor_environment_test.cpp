@@ -26,7 +26,7 @@ using ta::support::ProcessResult;
 using ta::support::run_process;
 using ta::support::ScopedTemporaryDirectory;
 using ta::test::run_child;
-using ta::test::Setting;
+using Setting = ta::test::ScopedSwitch;
 
 namespace {
 
