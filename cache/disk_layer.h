@@ -14,6 +14,7 @@
 
 #include "cache/layer.h"
 #include "cache/sweep.h"
+#include "support/fork.h"
 #include "support/hash.h"
 #include "support/trust.h"
 
@@ -51,11 +52,11 @@ class DiskLayer final : public Layer {
   std::filesystem::path root_;
   Access access_;
   std::uint64_t capacity_;
-  mutable std::mutex open_mutex_;
+  mutable support::Mutex open_mutex_;
   mutable DirectoryPtr open_;  // stays open: whoever takes its place at its path is not read
   mutable std::atomic<bool> warned_{false};
 
-  std::mutex write_mutex_;  // two threads must not choose the same slot; guards all below
+  support::Mutex write_mutex_;  // two threads must not choose the same slot; guards all below
   Census census_;
   bool swept_ = false;    // the first write sweeps: the directory may be over a new, lower limit
   bool stalled_ = false;  // the last lock was waited for in vain

@@ -18,6 +18,7 @@
 #include "cache/shared_images.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/fork.h"
 #include "support/in_parallel.h"
 #include "support/log.h"
 
@@ -133,7 +134,7 @@ std::string compiler_cause(const std::string& entry, const std::string& present)
 struct KernelCache::Impl {
   explicit Impl(std::size_t memory_capacity) : memory(memory_capacity) {}
 
-  std::mutex mutex;  // guards all below; never held while compiling, loading or touching files
+  support::Mutex mutex;  // guards all below; never held while compiling, loading or touching files
   MemoryLayer memory;
   MaterialMap<std::shared_ptr<Flight>> flights;
   CacheStats stats;
@@ -142,7 +143,9 @@ struct KernelCache::Impl {
   std::shared_ptr<const Layers> layers;
   std::uint64_t layers_generation = 0;
 
-  std::mutex open_mutex;  // one thread opens the layers
+  std::recursive_mutex open_mutex;  // one thread opens the layers; a log sink that is told of them may evaluate
+  // A forked child has none of the threads that were making kernels.
+  support::AtFork open_at_fork{open_mutex}, flights_at_fork{[](void* impl) { static_cast<Impl*>(impl)->flights.clear(); }, this};
 
   bool find_in_memory(Job& job);
   bool remembers(Job& job) {
@@ -303,6 +306,8 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const L
       return true;
     } catch (const OutOfMemory&) {
       throw;  // says nothing about the entry, and compiling would fare no better
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const DeviceLost&) {
       throw;
     } catch (const std::exception& error) {

@@ -11,6 +11,7 @@
 
 #include "cache/layer.h"
 #include "cache/memory_layer.h"
+#include "support/fork.h"
 
 namespace tarry::cache {
 
@@ -37,7 +38,7 @@ class MissLog {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable support::Mutex mutex_;
   std::deque<Miss> misses_;
 };
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "support/fork.h"
 #include "support/hash.h"
 
 namespace tarry::cache {
@@ -34,7 +35,7 @@ class SharedImages {
     live_ = std::max<std::size_t>(images_.size(), 64);
   }
 
-  std::mutex mutex_;
+  support::Mutex mutex_;
   std::unordered_map<support::Hash128, std::weak_ptr<const std::string>, support::Hash128Hasher> images_;
   std::size_t live_ = 64;
 };

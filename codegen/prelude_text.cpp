@@ -121,7 +121,7 @@ Prelude parse(std::string_view text) {
 }
 
 const Prelude& prelude() {
-  static const Prelude parsed = parse(kPreludeSource);
+  static const Prelude& parsed = *new Prelude(parse(kPreludeSource));  // never destroyed: static arrays may be evaluated at exit
   return parsed;
 }
 

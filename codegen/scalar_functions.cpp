@@ -71,7 +71,7 @@ template <class R, class A, class B, class C, R (*F)(A, B, C)> struct OnCells<F>
 using Table = std::unordered_map<std::string_view, ScalarFunction>;
 const Table& table() {
 #define TARRY_ON_CELLS(OP, S) {"tarry_" #OP "_" #S, &OnCells<&tarry_##OP##_##S>::call},
-  static const Table rows = {
+  static const Table& rows = *new Table{  // never destroyed: static arrays may be evaluated at exit
       TARRY_FOR_BOOLS(TARRY_ON_CELLS, bool)
       TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i8) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u8)
       TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i16) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u16)

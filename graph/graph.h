@@ -129,8 +129,8 @@ struct Snapshot {
 /// What a walk does about marks of values that were computed and not stored (outline.h).
 enum class Marks : std::uint8_t { Ignore, Read, Set };
 
-/// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another
-/// evaluate has claimed and returns early, or rethrows the error of a failed node. In two steps: outline.h.
+/// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another evaluate
+/// has claimed and returns early, or takes it for lazy where `blocked` is null; rethrows the error of a failed node. In two steps: outline.h.
 Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks = Marks::Ignore);
 
 }  // namespace tarry::graph

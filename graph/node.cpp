@@ -8,6 +8,7 @@
 
 #include "graph/pending.h"
 #include "support/check.h"
+#include "support/fork.h"
 
 namespace tarry::graph {
 namespace {
@@ -24,6 +25,7 @@ struct LiveCounts {
   std::atomic<std::int64_t> ended{0};  // of threads that have ended, and of what they do while they end
 };
 constinit LiveCounts live_counts;
+const support::AtFork live_counts_at_fork(live_counts.mutex);
 constinit thread_local LiveCount live_here;
 
 struct LiveEnd {
@@ -112,6 +114,7 @@ struct SharedCells {
 };
 static_assert(sizeof(FreeCell) <= sizeof(Node));
 constinit SharedCells shared_cells;
+const support::AtFork shared_cells_at_fork(shared_cells.mutex);
 
 /// What a thread holds: an open list and at most one full batch, so that a thread that frees and records around a
 /// batch's edge leaves the mutex alone.
@@ -326,6 +329,7 @@ std::mutex& engine_mutex() {
   static constinit std::mutex mutex;
   return mutex;
 }
+static const support::AtFork engine_mutex_at_fork(engine_mutex());
 
 std::int64_t live_nodes() noexcept {
   const std::lock_guard lock(live_counts.mutex);

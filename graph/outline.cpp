@@ -36,8 +36,9 @@ constexpr std::size_t words_of(std::size_t bytes) { return 1 + (bytes + 7) / 8; 
 
 class Walker {
  public:
-  Walker(Outline& o, Marks marks)
-      : o_(o), marks_(marks), at_(o.room(Outline::kHead) + Outline::kHead), end_(o.words.data() + o.words.size()) {}
+  Walker(Outline& o, Marks marks, Claimed claimed)
+      : o_(o), passes_(claimed == Claimed::IsLazy ? State::Claimed : State::Lazy), marks_(marks), at_(o.room(Outline::kHead) + Outline::kHead),
+        end_(o.words.data() + o.words.size()) {}
   ~Walker() { o_.advance(at_); }
   Walker(const Walker&) = delete;
   Walker& operator=(const Walker&) = delete;
@@ -72,7 +73,7 @@ class Walker {
     int next = 0;  // of its inputs
     for (;;) {
       const State state = n->state.load(std::memory_order_acquire);
-      if (state == State::Lazy) {
+      if (state == State::Lazy || state == passes_) {
         Node* below = nullptr;
         while (next < n->n_inputs && seen(below = n->input(next))) ++next;
         if (next < n->n_inputs) {
@@ -353,6 +354,7 @@ class Walker {
       1 + Node::kMaxInputs + Node::kInlineRank + words_of(4 + 20 * Node::kBoxRank);
 
   Outline& o_;
+  const State passes_;        // what counts as lazy too
   const Marks marks_;
   std::int64_t spare_ = -1;  // bytes that may be stored besides; -1: not counted yet
   std::uint64_t *at_, *end_;  // where the next word goes, and the end of the room there is
@@ -382,9 +384,9 @@ void Outline::clear() {
   candidates.clear();
 }
 
-Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks) {
+Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed) {
   outline.clear();
-  Node* const blocked = Walker(outline, marks).run(roots);
+  Node* const blocked = Walker(outline, marks, claimed).run(roots);
   outline.walked = outline.length;
   return blocked;
 }
@@ -476,8 +478,9 @@ Snapshot expand(const Outline& o) {
 
 Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks) {
   Outline outline;
-  *blocked = walk(roots, outline, marks);
-  return *blocked ? Snapshot() : expand(outline);
+  Node* const claimed = walk(roots, outline, marks, blocked ? Claimed::Blocks : Claimed::IsLazy);
+  if (blocked) *blocked = claimed;
+  return claimed ? Snapshot() : expand(outline);
 }
 
 }  // namespace tarry::graph

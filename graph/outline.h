@@ -90,9 +90,11 @@ struct Outline {
   [[nodiscard]] NodeId id_of(const Node& n) const { return n.mark & kAlias ? aliases[n.mark & ~kAlias].id : n.mark; }
 };
 
+/// What a walk does at a node that another evaluate has claimed. Its inputs are there as long as it is.
+enum class Claimed : std::uint8_t { Blocks, IsLazy };
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate has
-/// claimed, or nullptr; rethrows the error of a failed node.
-[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks);
+/// claimed where that blocks, or nullptr; rethrows the error of a failed node.
+[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed = Claimed::Blocks);
 /// The user's line of every node. In the critical section of the walk.
 void note_lines(Outline& outline);
 /// The graph that was walked over. In the critical section of the walk.

@@ -7,11 +7,13 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <unordered_map>
 
 #include "graph/record.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/fork.h"
 
 namespace tarry::graph::pending {
 namespace {
@@ -24,6 +26,12 @@ struct Recorders {
   Recorder* idle = nullptr;
 };
 constinit Recorders recorders;
+const support::AtFork recorders_at_fork(recorders.mutex);
+/// A recorder is never freed.
+struct MadeRecorder {
+  Recorder recorder;
+  support::AtFork at_fork{recorder.mutex};
+};
 constinit std::atomic<std::uintptr_t> periods{1};
 constinit std::atomic<std::int64_t> memory_limit{0};
 constinit std::atomic<std::uint64_t> memory_limit_generation{0};
@@ -32,10 +40,14 @@ constinit thread_local bool closed = false;
 
 std::uint64_t generation() { return support::env::generation() + memory_limit_generation.load(std::memory_order_acquire); }
 
-std::int64_t default_bytes() {
+std::int64_t default_bytes() noexcept {
   constexpr std::uint64_t kWithoutLimit = std::uint64_t{8} << 30;
   std::uint64_t limit = static_cast<std::uint64_t>(memory_limit.load(std::memory_order_acquire));
-  if (limit == 0) limit = support::env::bytes("TARRY_MEMORY_LIMIT", kWithoutLimit);
+  try {
+    if (limit == 0) limit = support::env::bytes("TARRY_MEMORY_LIMIT", kWithoutLimit);
+  } catch (const std::bad_alloc&) {  // no memory to read the switch
+    limit = kWithoutLimit;
+  }
   return static_cast<std::int64_t>(limit / 4);
 }
 
@@ -104,8 +116,9 @@ Recorder* start() noexcept {
   if (recorders.idle != nullptr) {
     here = std::exchange(recorders.idle, recorders.idle->next_idle);
   } else {
-    auto* const made = recorders.made + 1 < kMostRecorders ? new (std::nothrow) Recorder : nullptr;
-    if (made == nullptr) return nullptr;
+    auto* const memory = recorders.made + 1 < kMostRecorders ? new (std::nothrow) MadeRecorder : nullptr;
+    if (memory == nullptr) return nullptr;
+    Recorder* const made = &memory->recorder;
     made->number = ++recorders.made;
     recorders.all[made->number].store(made, std::memory_order_release);
     here = made;

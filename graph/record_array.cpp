@@ -5,6 +5,7 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -45,7 +46,9 @@ std::string status(const graph::Node& n) {
 void detail::retain(graph::Node* node) noexcept { graph::retain(node); }
 void detail::release(graph::Node* node) noexcept { graph::release(node); }
 
-std::string Shape::str() const { return graph::to_string(std::span(data(), size())); }
+std::string Shape::str() const try {
+  return graph::to_string(std::span(data(), size()));
+} TARRY_OR_OUT_OF_MEMORY("str", Where{})
 
 Array::Array(Scalar value, Dtype dtype, Where where)
     : Array(detail::wrap(graph::record_scalar(value, dtype, "array", where, graph::context().device))) {}
@@ -72,14 +75,14 @@ bool Array::is_evaluated(std::source_location where) const {
   return defined(node_, "is_evaluated", where).state.load(std::memory_order_acquire) == graph::State::Ready;
 }
 
-std::string Array::repr() const {
+std::string Array::repr() const try {
   if (node_ == nullptr) return "Array(undefined)";
   std::string text = "Array(" + std::string(name(node_->dtype)) + ", " + graph::to_string(node_->shape()) + ", ";
   if (node_->device != Device{}) text += node_->device.str() + ", ";
   return text + status(*node_) + ")";
-}
+} TARRY_OR_OUT_OF_MEMORY("repr", Where{})
 
-Array& Array::rebind(Array result, const char* symbol, Where where) {
+Array& Array::rebind(Array result, const char* symbol, Where where) try {
   if (result.dtype() != dtype() || result.shape() != shape()) {
     TARRY_THROW(InvalidArgument, std::string(symbol), where,
                 "would turn " + std::string(name(dtype())) + " " + shape().str() + " into " +
@@ -87,7 +90,7 @@ Array& Array::rebind(Array result, const char* symbol, Where where) {
                     std::string(symbol, std::strlen(symbol) - 1) + " y where that is meant");
   }
   return *this = std::move(result);
-}
+} TARRY_OR_OUT_OF_MEMORY(symbol, where)
 
 #define TARRY_COMPOUND(SYMBOL, FUNCTION)                                  \
   Array& Array::operator SYMBOL(const Operand& b) & {                     \

@@ -9,6 +9,7 @@
 
 #include "graph/reductions.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -79,7 +80,7 @@ Edge kept(Op op, Reduced r, const Edge& x, Where where) {
 }  // namespace
 
 Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional<Operand>& hi,
-           std::source_location where) {
+           std::source_location where) try {
   const Where at = where;
   std::array<Argument, 3> given = {{{detail::edge(x, "clip", at), 0}}};
   std::size_t count = 1;
@@ -94,17 +95,17 @@ Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional
   if (lo) result = map(Op::Maximum, result, graph::bring_to(given[1], dtype, "clip", at), at, "clip");
   if (hi) result = map(Op::Minimum, result, graph::bring_to(given[count - 1], dtype, "clip", at), at, "clip");
   return detail::wrap(result);
-}
+} TARRY_OR_OUT_OF_MEMORY("clip", where)
 
-Array isclose(const Operand& a, const Operand& b, CloseOptions options) {
+Array isclose(const Operand& a, const Operand& b, CloseOptions options) try {
   return detail::wrap(close("isclose", a, b, options));
-}
+} TARRY_OR_OUT_OF_MEMORY("isclose", a.where())
 
-Array allclose(const Operand& a, const Operand& b, CloseOptions options) {
+Array allclose(const Operand& a, const Operand& b, CloseOptions options) try {
   return everywhere(close("allclose", a, b, options), a.where());
-}
+} TARRY_OR_OUT_OF_MEMORY("allclose", a.where())
 
-Array array_equal(const Operand& a, const Operand& b, EqualOptions options) {
+Array array_equal(const Operand& a, const Operand& b, EqualOptions options) try {
   const Where where = a.where();
   const Argument both[] = {detail::argument(a, "array_equal", where), detail::argument(b, "array_equal", where)};
   if (!std::ranges::equal(shape_of(both[0]), shape_of(both[1]))) {
@@ -116,9 +117,9 @@ Array array_equal(const Operand& a, const Operand& b, EqualOptions options) {
     equal = map(Op::LogicalOr, equal, nan, where);
   }
   return everywhere(equal, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("array_equal", a.where())
 
-Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) {
+Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   Reduced r = graph::prepare_reduction("logsumexp", detail::edge(x, "logsumexp", where), axes, where);
   const Dtype dtype = exponential_dtype("logsumexp", r, where);
   if (r.count == 0) {
@@ -134,9 +135,9 @@ Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::so
   const Edge logarithm = map(Op::Log, kept(Op::Sum, r, exponentials, where), where);
   const Edge result = graph::record_cast(map(Op::Add, logarithm, shift, where), dtype, where);
   return options.keepdims ? detail::wrap(result) : squeeze(detail::wrap(result), r.axes.vector(), where);
-}
+} TARRY_OR_OUT_OF_MEMORY("logsumexp", where)
 
-Array softmax(const Array& x, int axis, std::source_location where) {
+Array softmax(const Array& x, int axis, std::source_location where) try {
   Reduced r = graph::prepare_reduction("softmax", detail::edge(x, "softmax", where), axis, where);
   const Dtype dtype = exponential_dtype("softmax", r, where);
   if (r.count == 0) return detail::wrap(graph::record_cast(r.x, dtype, where));
@@ -145,7 +146,7 @@ Array softmax(const Array& x, int axis, std::source_location where) {
   const Edge exponentials = map(Op::Exp, map(Op::Subtract, r.x, max, where), where);
   const Edge result = map(Op::Divide, exponentials, kept(Op::Sum, r, exponentials, where), where);
   return detail::wrap(graph::record_cast(result, dtype, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("softmax", where)
 
 }  // namespace v0
 }  // namespace tarry

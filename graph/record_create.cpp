@@ -8,6 +8,7 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 #include "support/floating_point.h"
 
 namespace tarry {
@@ -117,27 +118,27 @@ Array arange_floats(double start, double stop, double step, Dtype dtype, Where w
 
 }  // namespace
 
-Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype, std::source_location where) {
+Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype, std::source_location where) try {
   return fill("full", shape, value, dtype.value_or(value.default_dtype()), where);
-}
-Array zeros(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) {
+} TARRY_OR_OUT_OF_MEMORY("full", where)
+Array zeros(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) try {
   return fill("zeros", shape, 0, float_or(dtype), where);
-}
-Array ones(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) {
+} TARRY_OR_OUT_OF_MEMORY("zeros", where)
+Array ones(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) try {
   return fill("ones", shape, 1, float_or(dtype), where);
-}
+} TARRY_OR_OUT_OF_MEMORY("ones", where)
 
-Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype, std::source_location where) {
+Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype, std::source_location where) try {
   return fill_like("full_like", x, value, dtype, where);
-}
-Array zeros_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) {
+} TARRY_OR_OUT_OF_MEMORY("full_like", where)
+Array zeros_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) try {
   return fill_like("zeros_like", x, 0, dtype, where);
-}
-Array ones_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) {
+} TARRY_OR_OUT_OF_MEMORY("zeros_like", where)
+Array ones_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) try {
   return fill_like("ones_like", x, 1, dtype, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("ones_like", where)
 
-Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype, std::source_location where) {
+Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   bool integers = true;
   for (const Scalar s : {start, stop, step}) {
@@ -155,13 +156,13 @@ Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype,
                 "floating arguments do not make " + std::string(name(wanted)) + "; convert with astype");
   }
   return arange_floats(start.to_double(), stop.to_double(), step.to_double(), wanted, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("arange", where)
 
-Array arange(Scalar stop, std::optional<Dtype> dtype, std::source_location where) {
+Array arange(Scalar stop, std::optional<Dtype> dtype, std::source_location where) try {
   return arange(0, stop, 1, dtype, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("arange", where)
 
-Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options, std::source_location where) {
+Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options, std::source_location where) try {
   check_finite("linspace", start, where);
   check_finite("linspace", stop, where);
   const Dtype dtype = options.dtype.value_or(widest({start, stop}, graph::context().default_float));
@@ -183,9 +184,9 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
     e = graph::record_map(Op::Where, {{at_end, 0}, {Edge(), last}, {e, 0}}, where);
   }
   return detail::wrap(graph::record_cast(e, dtype, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("linspace", where)
 
-Array eye(std::int64_t rows, EyeOptions options, std::source_location where) {
+Array eye(std::int64_t rows, EyeOptions options, std::source_location where) try {
   const std::int64_t columns = options.columns == -1 ? rows : options.columns;
   const Dims shape{rows, columns}, down{rows, 1}, across{1, columns};
   graph::check_shape("eye", shape.span(), where);
@@ -197,7 +198,7 @@ Array eye(std::int64_t rows, EyeOptions options, std::source_location where) {
   const Edge column = graph::record_iota(across.span(), 1, where);
   const Edge diagonal = graph::record_map(Op::Equal, {{row, 0}, {column, 0}}, where);
   return detail::wrap(graph::record_cast(diagonal, dtype, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("eye", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -5,6 +5,7 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 namespace graph {
@@ -284,13 +285,13 @@ Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttri
 
 inline namespace v0 {
 
-Array Array::at(const Index* indices, std::size_t count) const {
+Array Array::at(const Index* indices, std::size_t count) const try {
   const Where where = indices[0].where();
   graph::Edge e = detail::edge(*this, "index", where);
   if (graph::names_box(*e.node(), {indices, count}))
     return detail::wrap(graph::record_box(std::move(e), {indices, count}, where));
   return detail::wrap(graph::record_part(std::move(e), {indices, count}, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("index", Where{})
 
 RowIterator Array::begin(std::source_location where) const {
   if (detail::edge(*this, "index", where).node()->rank == 0) {
@@ -299,31 +300,31 @@ RowIterator Array::begin(std::source_location where) const {
   return {*this, 0, where};
 }
 
-RowIterator Array::end(std::source_location where) const {
+RowIterator Array::end(std::source_location where) const try {
   const graph::Edge e = detail::edge(*this, "index", where);
   return {*this, e.node()->rank == 0 ? 0 : e.node()->shape()[0], where};
-}
+} TARRY_OR_OUT_OF_MEMORY("end", where)
 
-Array& Array::set(std::initializer_list<Index> box, const Operand& v) & {
+Array& Array::set(std::initializer_list<Index> box, const Operand& v) & try {
   if (graph::set_box(*this, graph::list(box), v)) return *this;
   return *this = detail::wrap(graph::with_box("set", *this, box, v, graph::Write::Replace));
-}
-Array& Array::set(const Array& mask, const Operand& v) & {
+} TARRY_OR_OUT_OF_MEMORY("set", v.where())
+Array& Array::set(const Array& mask, const Operand& v) & try {
   return *this = detail::wrap(graph::with_mask("set", *this, mask, v));
-}
-Array& Array::add(std::initializer_list<Index> box, const Operand& v) & {
+} TARRY_OR_OUT_OF_MEMORY("set", v.where())
+Array& Array::add(std::initializer_list<Index> box, const Operand& v) & try {
   return *this = detail::wrap(graph::with_box("add", *this, box, v, graph::Write::Add));
-}
+} TARRY_OR_OUT_OF_MEMORY("add", v.where())
 
-Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v) {
+Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
   return detail::wrap(graph::with_box("with_set", x, box, v, graph::Write::Replace));
-}
-Array with_set(const Array& x, const Array& mask, const Operand& v) {
+} TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
+Array with_set(const Array& x, const Array& mask, const Operand& v) try {
   return detail::wrap(graph::with_mask("with_set", x, mask, v));
-}
-Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v) {
+} TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
+Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
   return detail::wrap(graph::with_box("with_add", x, box, v, graph::Write::Add));
-}
+} TARRY_OR_OUT_OF_MEMORY("with_add", v.where())
 
 }  // namespace v0
 }  // namespace tarry

@@ -9,6 +9,7 @@
 #include "graph/record.h"
 #include "graph/reductions.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -125,7 +126,9 @@ class Product {
 
 }  // namespace
 
-Array matmul(const Array& a, const Array& b, std::source_location where) { return Product(a, b, where).run(); }
+Array matmul(const Array& a, const Array& b, std::source_location where) try {
+  return Product(a, b, where).run();
+} TARRY_OR_OUT_OF_MEMORY("matmul", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -7,6 +7,7 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 #include "support/floating_point.h"
 
 namespace tarry {
@@ -79,15 +80,15 @@ Edge plus(const Edge& x, double by, const char* op, Where where) {
 
 }  // namespace
 
-Array bits(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) {
+Array bits(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) try {
   if (dtype != uint32 && dtype != uint64) {
     graph::check_available("bits", dtype, where);
     TARRY_THROW(InvalidArgument, "bits", where, "gives uint32 or uint64, not " + text(dtype));
   }
   return detail::wrap(words(g, shape, dtype, "bits", where));
-}
+} TARRY_OR_OUT_OF_MEMORY("bits", where)
 
-Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::source_location where) {
+Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   check_floating("uniform", dtype, where);
@@ -105,9 +106,9 @@ Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::sou
   const Edge end = graph::record_scalar(high, dtype, "uniform", where), start = graph::record_scalar(low, dtype, "uniform", where);
   const Edge last = graph::record_map(Op::Nextafter, {{end, 0}, {start, 0}}, where, "uniform");
   return detail::wrap(graph::record_map(Op::Minimum, {{x, 0}, {last, 0}}, where, "uniform"));
-}
+} TARRY_OR_OUT_OF_MEMORY("uniform", where)
 
-Array normal(Generator& g, const Shape& shape, NormalOptions options, std::source_location where) {
+Array normal(Generator& g, const Shape& shape, NormalOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   check_floating("normal", dtype, where);
@@ -116,9 +117,9 @@ Array normal(Generator& g, const Shape& shape, NormalOptions options, std::sourc
   if (deviation < 0) TARRY_THROW(InvalidArgument, "normal", where, "deviation " + std::to_string(deviation) + " is negative");
   const Edge x = floats(g, shape, Op::Normal, dtype, "normal", where);
   return detail::wrap(plus(times(x, deviation, "normal", where), mean, "normal", where));
-}
+} TARRY_OR_OUT_OF_MEMORY("normal", where)
 
-Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, std::source_location where) {
+Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   check_floating("exponential", dtype, where);
@@ -128,7 +129,7 @@ Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, 
   const Edge minus = graph::record_map(Op::Negative, {{u, 0}}, where, "exponential");
   const Edge log = graph::record_map(Op::Log1p, {{minus, 0}}, where, "exponential");
   return detail::wrap(times(graph::record_map(Op::Negative, {{log, 0}}, where, "exponential"), scale, "exponential", where));
-}
+} TARRY_OR_OUT_OF_MEMORY("exponential", where)
 
 namespace {
 
@@ -172,13 +173,13 @@ Array integers_from(Generator& g, const Shape& shape, Wide first, Wide range, Dt
 
 }  // namespace
 
-Array integers(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) {
+Array integers(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) try {
   check_integer(dtype, where);
   const Wide range = Wide{1} << (8 * itemsize(dtype));
   return integers_from(g, shape, tarry::info(dtype).kind == DtypeKind::Int ? -range / 2 : 0, range, dtype, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("integers", where)
 
-Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, std::source_location where) {
+Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, std::source_location where) try {
   check_integer(dtype, where);
   const Wide first = whole(low, "low", where), end = whole(high, "high", where);
   graph::ScalarCell cell;
@@ -188,9 +189,9 @@ Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype 
     TARRY_THROW(InvalidArgument, "integers", where, text(first) + " to " + text(end - 1) + " does not fit " + text(dtype));
   }
   return integers_from(g, shape, first, end - first, dtype, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("integers", where)
 
-Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_location where) {
+Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   const graph::Argument probability = detail::argument(p, "bernoulli", where);
   Dtype dtype = float32;
@@ -212,13 +213,13 @@ Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_
   const Edge u = floats(g, shape, Op::Uniform, dtype, "bernoulli", where);
   if (!probability.edge) return detail::wrap(graph::record_map(Op::Less, {{u, 0}, {Edge(), probability.scalar.to_double()}}, where, "bernoulli"));
   return detail::wrap(graph::record_map(Op::Less, {{u, 0}, probability}, where, "bernoulli"));
-}
+} TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
 
-Array bernoulli(Generator& g, const Array& p, std::source_location where) {
+Array bernoulli(Generator& g, const Array& p, std::source_location where) try {
   const Edge e = detail::edge(p, "bernoulli", where);
   const auto shape = e.node()->shape();
   return bernoulli(g, Shape(std::vector<std::int64_t>(shape.begin(), shape.end())), p, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
 
 }  // namespace random
 }  // namespace v0

@@ -3,6 +3,7 @@
 
 #include "graph/reductions.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -59,13 +60,13 @@ Array cumulative(Op op, const Array& array, ScanOptions options, Where where) {
 
 }  // namespace
 
-Array cumulative_sum(const Array& x, ScanOptions options, std::source_location where) {
+Array cumulative_sum(const Array& x, ScanOptions options, std::source_location where) try {
   return cumulative(Op::CumulativeSum, x, options, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("cumulative_sum", where)
 
-Array cumulative_prod(const Array& x, ScanOptions options, std::source_location where) {
+Array cumulative_prod(const Array& x, ScanOptions options, std::source_location where) try {
   return cumulative(Op::CumulativeProd, x, options, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("cumulative_prod", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -5,6 +5,7 @@
 
 #include "graph/record.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -49,7 +50,7 @@ Edge repeated(const char* op, const Edge& x, int at, std::int64_t times, const D
 
 }  // namespace
 
-Array broadcast_to(const Array& x, const Shape& shape, std::source_location where) {
+Array broadcast_to(const Array& x, const Shape& shape, std::source_location where) try {
   const Edge e = detail::edge(x, "broadcast_to", where);
   const auto source = shape_of(e);
   const std::span<const std::int64_t> target(shape.data(), shape.size());
@@ -62,9 +63,9 @@ Array broadcast_to(const Array& x, const Shape& shape, std::source_location wher
                 "shape " + graph::to_string(source) + " does not broadcast to " + graph::to_string(target));
   }
   return detail::wrap(graph::record_view(e, graph::broadcast_map(source, target), target, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("broadcast_to", where)
 
-Array permute_dims(const Array& x, const Axes& axes, std::source_location where) {
+Array permute_dims(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "permute_dims", where);
   const auto source = shape_of(e);
   if (axes.vector().size() != source.size()) {
@@ -80,9 +81,9 @@ Array permute_dims(const Array& x, const Axes& axes, std::source_location where)
     shape.push_back(source[static_cast<std::size_t>(from)]);
   }
   return detail::wrap(graph::record_view(e, map, shape.span(), where));
-}
+} TARRY_OR_OUT_OF_MEMORY("permute_dims", where)
 
-Array matrix_transpose(const Array& x, std::source_location where) {
+Array matrix_transpose(const Array& x, std::source_location where) try {
   const auto rank = static_cast<std::int64_t>(shape_of(detail::edge(x, "matrix_transpose", where)).size());
   if (rank < 2) {
     TARRY_THROW(InvalidArgument, "matrix_transpose", where, "shape " + x.shape().str() + " has fewer than two axes");
@@ -91,9 +92,9 @@ Array matrix_transpose(const Array& x, std::source_location where) {
   for (std::int64_t d = 0; d < rank; ++d) axes.push_back(d);
   std::swap(axes[static_cast<std::size_t>(rank - 2)], axes.back());
   return permute_dims(x, axes, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("matrix_transpose", where)
 
-Array expand_dims(const Array& x, int axis, std::source_location where) {
+Array expand_dims(const Array& x, int axis, std::source_location where) try {
   const Edge e = detail::edge(x, "expand_dims", where);
   const auto source = shape_of(e);
   const int rank = static_cast<int>(source.size());
@@ -111,9 +112,9 @@ Array expand_dims(const Array& x, int axis, std::source_location where) {
   Dims shape(source);
   shape.insert(at, 1);
   return detail::wrap(graph::record_view(e, map, shape.span(), where));
-}
+} TARRY_OR_OUT_OF_MEMORY("expand_dims", where)
 
-Array squeeze(const Array& x, const Axes& axes, std::source_location where) {
+Array squeeze(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "squeeze", where);
   const auto source = shape_of(e);
   const Dims named = graph::checked_axes("squeeze", axes, source, where);
@@ -135,9 +136,9 @@ Array squeeze(const Array& x, const Axes& axes, std::source_location where) {
     }
   }
   return detail::wrap(graph::record_view(e, map, shape.span(), where));
-}
+} TARRY_OR_OUT_OF_MEMORY("squeeze", where)
 
-Array flip(const Array& x, const Axes& axes, std::source_location where) {
+Array flip(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "flip", where);
   const auto source = shape_of(e);
   IndexMap map = graph::broadcast_map(source, source);
@@ -146,9 +147,9 @@ Array flip(const Array& x, const Axes& axes, std::source_location where) {
     if (extent > 1) map[static_cast<int>(d)] = {static_cast<std::int32_t>(d), extent - 1, -1};
   }
   return detail::wrap(graph::record_view(e, map, source, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("flip", where)
 
-Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std::source_location where) {
+Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std::source_location where) try {
   const Edge e = detail::edge(x, "moveaxis", where);
   const auto shape = shape_of(e);
   if (source.vector().size() != destination.vector().size()) {
@@ -174,9 +175,9 @@ Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std:
     axis = static_cast<std::int64_t>(next++);
   }
   return permute_dims(x, order, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("moveaxis", where)
 
-Array reshape(const Array& x, const Shape& shape, std::source_location where) {
+Array reshape(const Array& x, const Shape& shape, std::source_location where) try {
   const Edge e = detail::edge(x, "reshape", where);
   const std::string from = graph::to_string(shape_of(e)), to = shape.str();
   std::vector<std::int64_t> extents = shape.vector();
@@ -201,9 +202,9 @@ Array reshape(const Array& x, const Shape& shape, std::source_location where) {
                     std::to_string(graph::element_count(extents)));
   }
   return detail::wrap(graph::record_reshape(e, extents, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("reshape", where)
 
-std::vector<Array> unstack(const Array& x, int axis, std::source_location where) {
+std::vector<Array> unstack(const Array& x, int axis, std::source_location where) try {
   const Edge e = detail::edge(x, "unstack", where);
   const int along = graph::checked_axis("unstack", axis, shape_of(e), where);
   Dims shape(shape_of(e));
@@ -217,17 +218,17 @@ std::vector<Array> unstack(const Array& x, int axis, std::source_location where)
     parts.push_back(detail::wrap(graph::record_view(e, map, shape.span(), where)));
   }
   return parts;
-}
+} TARRY_OR_OUT_OF_MEMORY("unstack", where)
 
-Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std::source_location where) {
+Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std::source_location where) try {
   Edge e = detail::edge(x, "repeat", where);
   if (!axis) e = graph::record_reshape(e, Dims{graph::element_count(shape_of(e))}.span(), where);
   const int along = graph::checked_axis("repeat", axis.value_or(0), shape_of(e), where);
   const Dims merged = stretched("repeat", Dims(shape_of(e)), along, repeats, where);
   return detail::wrap(repeated("repeat", e, along + 1, repeats, merged, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("repeat", where)
 
-Array tile(const Array& x, const Shape& repetitions, std::source_location where) {
+Array tile(const Array& x, const Shape& repetitions, std::source_location where) try {
   Edge e = detail::edge(x, "tile", where);
   if (repetitions.size() > static_cast<std::size_t>(graph::kMaxRank)) {
     TARRY_THROW(InvalidArgument, "tile", where,
@@ -245,7 +246,7 @@ Array tile(const Array& x, const Shape& repetitions, std::source_location where)
     e = repeated("tile", e, d, times, shape, where);
   }
   return detail::wrap(e);
-}
+} TARRY_OR_OUT_OF_MEMORY("tile", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -21,8 +21,9 @@ AdoptedBuffer::~AdoptedBuffer() {
     } else if (const std::uint64_t ticket = b.record(); ticket != 0) {
       b.wait(ticket, std::chrono::nanoseconds::max());
     }
-  } catch (const std::exception& e) {  // a device that is lost uses no memory any more
-    support::log::info(fmt::format("adopted memory is given back without waiting for {}: {}", device.str(), e.what()));
+  } catch (const Error& e) {  // a device that is lost uses no memory any more
+    support::log::info(e.what());
+  } catch (const std::exception&) {  // no host memory to wait with
   }
   deleter_(context_);
 }

@@ -14,6 +14,7 @@
 #include "runtime/transfer.h"
 #include "support/check.h"
 #include "support/floating_point.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -227,7 +228,7 @@ std::shared_ptr<const void> elements_of(const graph::Edge& e, const Excerpt& exc
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const Array& x) {
+std::ostream& operator<<(std::ostream& out, const Array& x) try {
   const graph::Edge e = detail::defined_edge(x, "print", Where{});
   const graph::Node& n = *e.node();
   if (graph::element_count(n.shape()) == 0) return out << "[]";
@@ -270,7 +271,7 @@ std::ostream& operator<<(std::ostream& out, const Array& x) {
     return {};
   };
   return out << text();
-}
+} TARRY_OR_OUT_OF_MEMORY("<<", Where{})
 
 }  // namespace v0
 }  // namespace tarry

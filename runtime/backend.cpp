@@ -9,6 +9,7 @@
 #include "runtime/engine.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/fork.h"
 
 namespace tarry::runtime {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 constexpr std::size_t kMaxGpus = 256;  // what Device::index can say
 
 struct Registry {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // a log sink that is told while a backend is made may evaluate
+  support::AtFork at_fork{mutex};
   std::unique_ptr<Backend> cpu;
   std::array<std::unique_ptr<Backend>, kMaxGpus> gpus;
   std::unique_ptr<Backend>& slot(Device device) { return device.kind == DeviceKind::Cuda ? gpus[device.index] : cpu; }
@@ -54,7 +56,10 @@ Backend& backend(Device device) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
   std::unique_ptr<Backend>& slot = r.slot(device);
-  if (!slot) slot = device.kind == DeviceKind::Cuda ? make_cuda_backend(device.index) : make_cpu_backend();
+  if (!slot) {
+    std::unique_ptr<Backend> made = device.kind == DeviceKind::Cuda ? make_cuda_backend(device.index) : make_cpu_backend();
+    if (!slot) slot = std::move(made);
+  }
   return *slot;
 }
 

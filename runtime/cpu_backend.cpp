@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -21,8 +22,10 @@
 #include "runtime/parallel.h"
 #include "runtime/toolchain.h"
 #include "support/check.h"
+#include "support/fault.h"
 #include "support/file.h"
 #include "support/floating_point.h"
+#include "support/fork.h"
 #include "support/log.h"
 
 namespace tarry::runtime {
@@ -32,15 +35,44 @@ namespace {
 /// A loaded shared object. Holds its image: that is how kernels that come with an equal one find this.
 class Library {
  public:
-  explicit Library(std::shared_ptr<const std::string> image) : image_(std::move(image)), handle_(open(*image_)) {}
-  ~Library() { dlclose(handle_); }
+  explicit Library(std::shared_ptr<const std::string> image) : image_(std::move(image)), handle_(open(*image_)) { ++count; }
+  ~Library() {
+    dlclose(handle_);
+    --count;
+  }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   [[nodiscard]] void* find(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
 
  private:
+  /// A process may have 65,530 mappings (vm.max_map_count), and a library takes four.
+  static constexpr std::int64_t kMost = 4096;
+  static inline constinit std::atomic<std::int64_t> count{0};
+
   static void* open(const std::string& image) {
-    if (void* handle = open_from_memory(image)) return handle;
+    bool room = count < kMost && !support::fault::fails(support::fault::Site::Allocation);
+    void* const handle = room ? open_anyhow(image, room) : nullptr;
+    if (!room)
+      TARRY_THROW(OutOfMemory, "", Where{},
+                  fmt::format("there is no room to load a kernel beside the {} that are loaded: the process has too many mappings or files", count.load()));
+    return handle;
+  }
+
+  static bool has_mappings() {
+    constexpr std::size_t kPages = 8;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* const pages = mmap(nullptr, kPages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return false;
+    bool all = true;
+    for (std::size_t i = 0; i < kPages; i += 2) all = mprotect(static_cast<char*>(pages) + i * page, page, PROT_READ) == 0 && all;
+    munmap(pages, kPages * page);
+    return all;
+  }
+
+  /// Null where `room` becomes false; throws where the image is at fault.
+  static void* open_anyhow(const std::string& image, bool& room) {
+    if (void* handle = open_from_memory(image, room)) return handle;
+    if (room = room && has_mappings(); !room) return nullptr;
     const support::ScopedTemporaryDirectory directory;  // no memfd, or a kernel that refuses to map it for execution
     const auto path = directory.path() / "kernels.so";
     if (const std::error_code error = support::write_file_atomically(path, image))
@@ -53,10 +85,13 @@ class Library {
     return handle;
   }
 
-  static void* open_from_memory(const std::string& image) {
-    static std::atomic<std::uint32_t> count{0};
+  static void* open_from_memory(const std::string& image, bool& room) {
+    static std::atomic<std::uint32_t> number{0};
     const int fd = memfd_create("tarry_kernels", MFD_CLOEXEC);
-    if (fd < 0) return nullptr;
+    if (fd < 0) {
+      room = errno != EMFILE && errno != ENFILE;
+      return nullptr;
+    }
     std::size_t done = 0;
     const support::FileSizeGuard guard;
     while (done < image.size()) {
@@ -69,7 +104,7 @@ class Library {
       // The loader takes a library of a known path name for the one it has, and fd numbers come back: every load spells
       // the same path differently, one bit of a counter per step.
       std::string path = "/proc/self/fd";
-      for (std::uint32_t bits = count.fetch_add(1); bits; bits >>= 1) path += bits & 1 ? "/./" : "//";
+      for (std::uint32_t bits = number.fetch_add(1); bits; bits >>= 1) path += bits & 1 ? "/./" : "//";
       handle = dlopen(fmt::format("{}/{}", path, fd).c_str(), RTLD_NOW | RTLD_LOCAL);
       if (!handle) dlerror();
     }
@@ -174,7 +209,7 @@ class CpuBackend final : public Backend {
 
   const graph::Target& target_;
   std::shared_ptr<HostPool> pool_;
-  std::mutex libraries_mutex_;
+  support::Mutex libraries_mutex_;
   std::map<const std::string*, std::weak_ptr<Library>> libraries_;  // kernels of one batch share an image: it is loaded once
 };
 

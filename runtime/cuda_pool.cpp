@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 
 #include "support/check.h"
@@ -63,13 +64,12 @@ std::size_t CudaPool::bin_of(std::size_t block_bytes) {
 std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
   const std::size_t needed = keeps_ ? block_size(bytes) : std::max<std::size_t>(bytes, 1);
   Block block;
+  if (const std::vector<Block> aged = take_aged(needed); !aged.empty()) timeline_->context().synchronize();  // their handles free them
   if (!take_cached(needed, block)) {
     if (!ask_driver(needed, block)) {
       trim();
       if (!ask_driver(needed, block)) throw_out_of_memory(bytes);
     }
-    const std::lock_guard lock(mutex_);
-    hand_out(block.bytes);
   }
   const std::size_t block_bytes = block.bytes;
   try {
@@ -80,6 +80,21 @@ std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
     stats_.live -= block_bytes;
     throw;
   }
+}
+
+std::vector<CudaPool::Block> CudaPool::take_aged(std::size_t bytes) {
+  std::vector<Block> aged;
+  const std::lock_guard lock(mutex_);
+  if (!clock_.passes(bytes, stats_.cached)) return aged;
+  const std::size_t cached = stats_.cached;
+  for (std::vector<Block>& blocks : cache_) {
+    const auto young = std::ranges::find_if(blocks, [&](const Block& b) { return !clock_.is_old(b.idle_since, cached); });
+    aged.insert(aged.end(), std::make_move_iterator(blocks.begin()), std::make_move_iterator(young));
+    const auto first = aged.end() - (young - blocks.begin());
+    for (auto b = first; b != aged.end(); ++b) stats_.cached -= b->bytes;
+    blocks.erase(blocks.begin(), young);
+  }
+  return aged;
 }
 
 void CudaPool::hand_out(std::size_t block_bytes) {
@@ -107,15 +122,22 @@ bool CudaPool::take_cached(std::size_t bytes, Block& block) {
   return false;
 }
 
+/// Counted as live before the driver is asked: threads that ask at once see each other's bytes.
 bool CudaPool::ask_driver(std::size_t bytes, Block& block) {
-  const CudaContext& context = timeline_->context();
   {
     const std::lock_guard lock(mutex_);
     if (!limit_.allows(stats_.live + stats_.cached, bytes)) return false;
+    stats_.live += bytes;
   }
-  if (support::fault::fails(support::fault::Site::Allocation)) return false;
+  cuda::Result result = cuda::Result::OutOfMemory;
   cuda::DevicePointer address = 0;
-  const cuda::Result result = cuda::call(context.api().mem_alloc, &address, bytes);
+  const CudaContext& context = timeline_->context();
+  if (!support::fault::fails(support::fault::Site::Allocation)) result = cuda::call(context.api().mem_alloc, &address, bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    stats_.live -= bytes;
+    if (result == cuda::Result::Success) hand_out(bytes);
+  }
   if (result == cuda::Result::OutOfMemory) return false;
   context.check(result, "cuMemAlloc");
   block = Block{BlockHandle({&context, address}), bytes, 0};
@@ -142,6 +164,7 @@ void CudaPool::give_back(Block block) noexcept {
     }
     std::vector<Block>& blocks = cache_[bin_of(block.bytes)];
     const std::size_t bytes = block.bytes;
+    block.idle_since = clock_.now();
     blocks.push_back(std::move(block));
     stats_.cached += bytes;
   } catch (...) {  // no host memory to remember it: the handle frees it

@@ -66,8 +66,10 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
     BlockHandle handle;
     std::size_t bytes = 0;
     std::uint64_t free_after = 0;
+    std::uint64_t idle_since = 0;  // of the clock
   };
 
+  std::vector<Block> take_aged(std::size_t bytes);  // what may go
   bool take_cached(std::size_t bytes, Block& block);
   void hand_out(std::size_t block_bytes);  // mutex_ held
   bool ask_driver(std::size_t bytes, Block& block);
@@ -80,7 +82,8 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   mutable std::mutex mutex_;
   static constexpr std::size_t kBins = 8 * 55;  // sizes that block_size() gives
   static std::size_t bin_of(std::size_t block_bytes);
-  std::array<std::vector<Block>, kBins> cache_;  // by size
+  std::array<std::vector<Block>, kBins> cache_;  // by size, the longest idle first
+  IdleClock clock_;
   MemoryStats stats_;  // but for allocations and the limit
   MemoryLimit limit_;
   std::atomic<std::size_t> total_{0};   // of the device

@@ -34,6 +34,7 @@ void Run::clear() {
   interpreted_buffers.clear();
   interpreted_scalars.clear();
   storages.clear();
+  results.clear();
   dropped.clear();
 }
 

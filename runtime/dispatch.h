@@ -37,6 +37,7 @@ struct Run {
   std::vector<std::vector<std::uint64_t>> interpreted_scalars;
 
   std::vector<std::shared_ptr<graph::Storage>> storages;  ///< of outputs
+  std::vector<std::unique_ptr<graph::Extra>> results;     ///< by claimed node: what it will get
   std::vector<graph::Edge> dropped;                       ///< what the roots let go of
 
   void clear();

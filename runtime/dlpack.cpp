@@ -11,6 +11,7 @@
 #include "runtime/backend.h"
 #include "runtime/engine.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -130,30 +131,30 @@ Managed* export_tensor(const Array& x, dlpack::Options options, Where where) {
 
 }  // namespace
 
-Array detail::import(dlpack::ManagedTensor* tensor, dlpack::Options options, Where where) {
+Array detail::import(dlpack::ManagedTensor* tensor, dlpack::Options options, Where where) try {
   require(tensor, where);
   return import_tensor(tensor, options, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("from_dlpack", where)
 
-Array detail::import(dlpack::ManagedTensorVersioned* tensor, dlpack::Options options, Where where) {
+Array detail::import(dlpack::ManagedTensorVersioned* tensor, dlpack::Options options, Where where) try {
   require(tensor, where);
   if (tensor->version.major != 1) {
     TARRY_THROW(InvalidArgument, "from_dlpack", where,
                 fmt::format("the tensor is of DLPack {}.{}; 1.x is available", tensor->version.major, tensor->version.minor));
   }
   return import_tensor(tensor, options, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("from_dlpack", where)
 
-dlpack::ManagedTensor* detail::export_unversioned(const Array& x, dlpack::Options options, Where where) {
+dlpack::ManagedTensor* detail::export_unversioned(const Array& x, dlpack::Options options, Where where) try {
   return export_tensor<dlpack::ManagedTensor>(x, options, where);
-}
+} TARRY_OR_OUT_OF_MEMORY("to_dlpack", where)
 
-dlpack::ManagedTensorVersioned* detail::export_versioned(const Array& x, dlpack::Options options, Where where) {
+dlpack::ManagedTensorVersioned* detail::export_versioned(const Array& x, dlpack::Options options, Where where) try {
   auto* const managed = export_tensor<dlpack::ManagedTensorVersioned>(x, options, where);
   managed->version = {1, 0};
   managed->flags = dlpack::kReadOnly;
   return managed;
-}
+} TARRY_OR_OUT_OF_MEMORY("to_dlpack", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -14,6 +14,7 @@
 #include "runtime/dump_tools.h"
 #include "support/env.h"
 #include "support/file.h"
+#include "support/fork.h"
 #include "support/log.h"
 
 namespace tarry::runtime {
@@ -48,7 +49,7 @@ class Dumped {
   }
 
  private:
-  std::mutex mutex_;
+  support::Mutex mutex_;
   std::map<std::pair<std::string, std::string>, std::vector<std::shared_ptr<const codegen::KernelSource>>> texts_;
 };
 Dumped& dumped() {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "graph/pending.h"
 #include "runtime/backend.h"
 #include "runtime/chunks.h"
+#include "runtime/claims.h"
 #include "runtime/dispatch.h"
 #include "runtime/dump.h"
 #include "runtime/engine.h"
@@ -33,6 +33,7 @@
 #include "support/env.h"
 #include "support/floating_point.h"
 #include "support/log.h"
+#include "support/out_of_memory.h"
 #include "support/recycle.h"
 
 namespace tarry::runtime {
@@ -46,41 +47,11 @@ using graph::State;
 struct Engine {
   PlanCache plans;
   RecentWork recent;
-  std::condition_variable resolved;  ///< with engine_mutex(): a claimed node became ready, failed or lazy again
 };
 Engine& engine() {
   static auto* e = new Engine;
   return *e;
 }
-
-/// The roots of one evaluate while it owns them: back to lazy unless they were published or failed.
-class Claim {
- public:
-  explicit Claim(std::vector<Node*>& nodes) : nodes_(nodes) {}
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
-  ~Claim() {
-    if (nodes_.empty()) return;
-    settle([](Node* n) { n->state.store(State::Lazy, std::memory_order_release); });
-  }
-  void take(Node* n) {  // engine_mutex() held
-    n->state.store(State::Claimed, std::memory_order_release);
-    nodes_.push_back(n);
-  }
-  /// Applies `change` to every claimed node under the lock, wakes waiters and gives the nodes up.
-  template <class Change>
-  void settle(Change&& change) {
-    {
-      const std::lock_guard lock(graph::engine_mutex());
-      for (Node* n : nodes_) change(n);
-    }
-    nodes_.clear();
-    engine().resolved.notify_all();
-  }
-
- private:
-  std::vector<Node*>& nodes_;
-};
 
 bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Ready; }
 
@@ -112,40 +83,12 @@ void prepare_calls(CompiledPlan& plan, Backend& b) {
   }
 }
 
-std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, const graph::Dims& strides) {
-  auto s = std::allocate_shared<graph::Storage>(support::Recycler<graph::Storage>());
-  s->buffer = std::move(buffer);
-  s->strides = strides;
-  return s;
-}
-
-/// Roots get their values and let go of what they were computed from. `value_of(at)`: of root number `at`.
-template <class ValueOf>
-void settle_values(Run& run, Claim& claim, ValueOf&& value_of) {
-  std::size_t at = 0;
-  claim.settle([&](Node* n) {
-    const std::shared_ptr<graph::Storage>& value = value_of(at++);
-    // A reshaping of the same elements is a value of its own: strides belong to the node's shape.
-    const graph::Dims strides = graph::row_major_strides(n->shape());
-    auto& results = n->need_extra().results;
-    results.clear();
-    results.push_back(value->strides == strides ? value : storage_of(value->buffer, strides));
-    graph::take_inputs(n, run.dropped);
-    graph::pending::settled(n);
-    n->state.store(State::Ready, std::memory_order_release);
-  });
-}
-
-void publish(Run& run, Backend& b, Claim& claim) {
+/// Results of a plan that runs in one piece.
+void make_results(Run& run) {
   const CompiledPlan& plan = *run.plan;
-  const std::uint64_t ticket = b.mark(plan.counters.bytes_read + plan.counters.bytes_written);
-  for (auto& o : run.outputs) o->last_write = ticket;
   for (std::size_t i = 0; i < run.outputs.size(); ++i)
     run.storages.push_back(storage_of(run.outputs[i], graph::row_major_strides(plan.outputs[i].shape.span())));
-  settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& {
-    const RootPlan& r = plan.roots[at];
-    return r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index];
-  });
+  for (const RootPlan& r : plan.roots) add_result(run, r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index]);
 }
 
 /// What is hoisted, and what the costs said of reductions that either side could do.
@@ -261,7 +204,8 @@ void run_chunks(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where 
   report.counters = values.counters;
   keep_graph_counters(whole, report.counters);
   if (values.counters.interpreted > 0) report.interpreted = why_interpreted(b);
-  settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& { return values.roots[at]; });
+  for (const std::shared_ptr<graph::Storage>& value : values.roots) add_result(run, value);
+  publish(run, claim);
 }
 
 /// As above: of operands only what is needed crosses.
@@ -279,7 +223,8 @@ void run_hoisted(Run& run, const Hoisting& hoisting, Backend& b, Claim& claim, R
   }
   report.transfers = std::move(values.transfers);
   if (!hoisting.placements.empty()) report.placements = run.plan->placements;
-  settle_values(run, claim, [&](std::size_t at) -> const std::shared_ptr<graph::Storage>& { return values.roots[at]; });
+  for (const std::shared_ptr<graph::Storage>& value : values.roots) add_result(run, value);
+  publish(run, claim);
 }
 
 /// Completes a plan that was not to run in one piece when it was made.
@@ -330,9 +275,12 @@ bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
     report.interpreted = run.plan->interpreted;
     report.transfers = std::move(run.transfers);
     if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty()) report.placements = run.plan->placements;
+    make_results(run);
     report.seconds.prepare = watch.lap();
     dispatch.commit(run, b, report.counters, started);
-    publish(run, b, claim);
+    const std::uint64_t ticket = b.mark(run.plan->counters.bytes_read + run.plan->counters.bytes_written);
+    for (const std::shared_ptr<graph::Buffer>& o : run.outputs) o->last_write = ticket;
+    publish(run, claim);
   };
   b.within(std::ref(body));
   if (b.target().is_cuda()) engine().recent.add(b.device(), where, run.plan);
@@ -356,28 +304,34 @@ std::string recent_work_of(const Error& e, Device placed) {
   }
 }
 
-/// Adds the user's view to a failure: which ops, where evaluate was called. After the first launch the arrays fail.
+/// The error that is handled, with the user's view: which ops, where evaluate was called. As it is where there is no memory
+/// for more words.
+std::exception_ptr explained(const Error& e, const Run& run, Where where) noexcept {
+  const std::exception_ptr bare = std::current_exception();
+  try {
+    const std::string ops = ops_of(run);
+    rethrow(e, "evaluate", where,
+            fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
+                        recent_work_of(e, run.outline.placed)));
+  } catch (const Error&) {
+    return std::current_exception();
+  } catch (...) {
+    return bare;
+  }
+}
+
+/// Runs the plan of the claimed roots. After the first launch a failure is theirs.
 bool run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk) {
   bool started = false;
   std::exception_ptr error;
   try {
-    try {
-      return run_plan(run, claim, report, watch, where, may_chunk, started);
-    } catch (const Error& e) {
-      const std::string ops = ops_of(run);
-      rethrow(e, "evaluate", where,
-              fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
-                          recent_work_of(e, run.outline.placed)));
-    }
+    return run_plan(run, claim, report, watch, where, may_chunk, started);
+  } catch (const Error& e) {
+    error = explained(e, run, where);
   } catch (...) {
     error = std::current_exception();
   }
-  if (started) {
-    claim.settle([&](Node* n) {
-      n->need_extra().error = error;
-      n->state.store(State::Failed, std::memory_order_release);
-    });
-  }
+  if (started) fail(run, claim, error);
   std::rethrow_exception(error);
 }
 
@@ -423,7 +377,7 @@ void add_kept(Run& run) {
 
 /// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
 /// found, or the graph is made that it will be made from.
-void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner manner) {
+void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner manner, Where where) {
   const Settings now = settings();
   const graph::Marks marks = manner == Manner::Marked && now.marks ? graph::Marks::Set : graph::Marks::Ignore;
   Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
@@ -433,12 +387,7 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner 
     list_lazy(roots, run.lazy);
     Node* const blocked = graph::walk(run.lazy, run.outline, marks);
     if (!blocked) break;
-    graph::retain(blocked);
-    Edge keep(blocked, 0);
-    engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
-    lock.unlock();  // `keep` may be the last owner: never dropped under the lock
-    keep = Edge();
-    lock.lock();
+    wait_for(blocked, lock, "evaluate", where);
   }
   if (run.lazy.empty()) return;
   add_kept(run);
@@ -449,6 +398,8 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner 
   }
   graph::note_lines(run.outline);
   if (!run.plan) run.snapshot = graph::expand(run.outline);
+  run.claimed.reserve(run.lazy.size());
+  run.borrowed.reserve(run.outline.leaves.size());
   for (const Edge& e : run.lazy) claim.take(e.node());
   for (const std::shared_ptr<graph::Storage>& leaf : run.outline.leaves) {
     if (leaf->buffer->owner != graph::Owner::Borrowed) continue;
@@ -480,25 +431,29 @@ std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner 
   require_devices(roots, where);
   if (std::all_of(roots.begin(), roots.end(), is_done)) return Report();
   const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
-  auto* const report = new Report::Impl;
-  Report done{detail::Shared(report)};
-  RunLease run;
-  Claim claim(run->claimed);
-  Stopwatch watch;
-  const auto keeps_more = [&] { return run->outline.roots.size() > run->outline.asked; };
   try {
-    claim_and_walk(roots, *run, claim, manner);
-    const double took = watch.lap();
-    if (!run->lazy.empty() && !run_or_explain(*run, claim, *report, watch, where, manner != Manner::Whole)) return {};
-    report->seconds.snapshot = took;
-  } catch (const OutOfMemory&) {
-    if (!keeps_more() || any_failed(roots)) throw;
-    return {};
+    auto* const report = new Report::Impl;
+    Report done{detail::Shared(report)};
+    RunLease run;
+    Claim claim(*run);
+    Stopwatch watch;
+    const auto keeps_more = [&] { return run->outline.roots.size() > run->outline.asked; };
+    try {
+      claim_and_walk(roots, *run, claim, manner, where);
+      const double took = watch.lap();
+      if (!run->lazy.empty() && !run_or_explain(*run, claim, *report, watch, where, manner != Manner::Whole)) return {};
+      report->seconds.snapshot = took;
+      return done;
+    } catch (const OutOfMemory&) {
+      if (!keeps_more() || any_failed(roots)) throw;
+      return {};
+    } catch (const std::bad_alloc&) {
+      if (!keeps_more() || any_failed(roots)) throw;
+      return {};
+    }
   } catch (const std::bad_alloc&) {
-    if (keeps_more() && !any_failed(roots)) return {};
-    TARRY_THROW(OutOfMemory, "evaluate", where, "the host is out of memory");
+    support::throw_out_of_memory("evaluate", where);
   }
-  return done;
 }
 
 }  // namespace
@@ -514,25 +469,27 @@ Report evaluate(std::span<const Edge> roots, Where where) {
 }
 Report evaluate_whole(std::span<const Edge> roots, Where where) { return *evaluate(roots, where, Manner::Whole); }
 
-graph::Snapshot settled_snapshot(std::span<const Edge> roots, graph::Marks marks) {
+bool forget_half_of_plans() { return engine().plans.forget_half(); }
+
+graph::Snapshot present_snapshot(std::span<const Edge> roots, graph::Marks marks) {
+  const std::lock_guard lock(graph::engine_mutex());
+  return graph::take_snapshot(roots, nullptr, marks);
+}
+
+graph::Snapshot settled_snapshot(std::span<const Edge> roots, graph::Marks marks, std::string_view op, Where where) {
   std::unique_lock lock(graph::engine_mutex());
   for (;;) {
     Node* blocked = nullptr;
     graph::Snapshot snapshot = graph::take_snapshot(roots, &blocked, marks);
     if (!blocked) return snapshot;
-    graph::retain(blocked);
-    Edge keep(blocked, 0);
-    engine().resolved.wait(lock, [&] { return blocked->state.load(std::memory_order_acquire) != State::Claimed; });
-    lock.unlock();
-    keep = Edge();
-    lock.lock();
+    wait_for(blocked, lock, op, where);
   }
 }
 
 bool stream(const Edge& root, Sink& sink, Where where) {
   if (is_done(root)) return false;
   const support::DefaultFloatingPoint state;
-  graph::Snapshot s = settled_snapshot({&root, 1});
+  graph::Snapshot s = settled_snapshot({&root, 1}, graph::Marks::Ignore, "evaluate", where);
   Backend& b = backend(device_of(s.placed));
   if (b.limit() == SIZE_MAX && !b.target().is_cuda()) return false;
   try {

@@ -55,9 +55,12 @@ void say_once(const pending::Amount& waiting, const pending::Pace& pace, Where w
       waiting.nodes, loop, static_cast<double>(waiting.bytes) / (1024.0 * 1024.0), where.str()));
 }
 
-void say_failed(std::string_view what) {
-  support::log::warn_once(
-      fmt::format("operations that waited for evaluate() could not be evaluated yet and go on waiting: {}", what));
+void say_failed(std::string_view what) noexcept {
+  try {
+    support::log::warn_once(
+        fmt::format("operations that waited for evaluate() could not be evaluated yet and go on waiting: {}", what));
+  } catch (const std::bad_alloc&) {  // no memory to say it
+  }
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <unordered_map>
 
 #include "runtime/compiled_plan.h"
+#include "support/fork.h"
+#include "support/out_of_memory.h"
 
 namespace tarry::runtime {
 namespace {
@@ -97,7 +99,7 @@ class KernelHistory {
     entries_.pop_front();
   }
 
-  mutable std::mutex mutex_;
+  mutable support::Mutex mutex_;
   std::list<Entry> entries_;         // in order of first use
   std::list<std::uint64_t> hashes_;  // of entries_, in their order
   std::unordered_multimap<std::uint64_t, Place> places_;
@@ -153,9 +155,11 @@ void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device d
 namespace tarry {
 inline namespace v0 {
 
-std::vector<KernelRecord> kernel_history() { return runtime::history().list(); }
+std::vector<KernelRecord> kernel_history() try {
+  return runtime::history().list();
+} TARRY_OR_OUT_OF_MEMORY("kernel_history", Where{})
 
-std::ostream& operator<<(std::ostream& out, const KernelRecord& r) {
+std::ostream& operator<<(std::ostream& out, const KernelRecord& r) try {
   const std::string run = r.measured_launches == 0
                               ? std::string("not measured")
                               : fmt::format("{:.3f} in {} of them", r.run_seconds * 1e3, r.measured_launches);
@@ -168,7 +172,7 @@ std::ostream& operator<<(std::ostream& out, const KernelRecord& r) {
              "read, {} written",
              r.name, r.device, r.target, held ? "from " : "", runtime::name(r.hit), r.codegen_seconds * 1e3, r.compile_seconds * 1e3,
              r.load_seconds * 1e3, r.launches, interpreted, run, r.bytes_read, r.bytes_written);
-}
+} TARRY_OR_OUT_OF_MEMORY("<<", Where{})
 
 }  // namespace v0
 }  // namespace tarry

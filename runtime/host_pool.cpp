@@ -54,8 +54,9 @@ void* HostPool::take(std::size_t bytes, std::size_t size) {
   {
     const std::lock_guard lock(mutex_);
     ++stats_.requests;
+    if (clock_.passes(bytes, stats_.cached)) free_aged();
     if (auto bin = free_.find(size); bin != free_.end() && !bin->second.empty()) {
-      void* const data = bin->second.back();
+      void* const data = bin->second.back().data;
       bin->second.pop_back();
       stats_.cached -= size;
       stats_.live += bytes;
@@ -72,19 +73,25 @@ void* HostPool::take(std::size_t bytes, std::size_t size) {
   if (!data)
     TARRY_THROW(OutOfMemory, "", Where{},
                 fmt::format("no host memory for {}\n{}{}", bytes_text(bytes), memory_table(stats(), bytes, "system"), limit_.describe()));
-  const std::lock_guard lock(mutex_);
-  stats_.live += bytes;
-  stats_.peak = std::max(stats_.peak, stats_.live);
   return data;
 }
 
+/// Counted as live before the system is asked: threads that ask at once see each other's bytes.
 void* HostPool::ask_system(std::size_t bytes, std::size_t size) {
   {
     const std::lock_guard lock(mutex_);
     if (!limit_.allows(stats_.live + stats_.cached, bytes)) return nullptr;
+    stats_.live += bytes;
   }
   allocations_.fetch_add(1, std::memory_order_relaxed);
-  return system_allocate(size);
+  void* const data = system_allocate(size);
+  const std::lock_guard lock(mutex_);
+  if (data == nullptr) {
+    stats_.live -= bytes;
+  } else {
+    stats_.peak = std::max(stats_.peak, stats_.live);
+  }
+  return data;
 }
 
 std::shared_ptr<graph::Buffer> HostPool::allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes) {
@@ -102,10 +109,19 @@ void HostPool::give(void* data, std::size_t bytes, std::size_t size) noexcept {
   const std::lock_guard lock(mutex_);
   stats_.live -= bytes;
   try {
-    free_[size].push_back(data);
+    free_[size].push_back({data, clock_.now()});
     stats_.cached += size;
   } catch (...) {
     std::free(data);
+  }
+}
+
+void HostPool::free_aged() noexcept {
+  for (auto& [size, bin] : free_) {
+    const auto young = std::ranges::find_if(bin, [this](const Idle& idle) { return !clock_.is_old(idle.since, stats_.cached); });
+    for (auto idle = bin.begin(); idle != young; ++idle) std::free(idle->data);
+    stats_.cached -= static_cast<std::size_t>(young - bin.begin()) * size;
+    bin.erase(bin.begin(), young);
   }
 }
 
@@ -123,14 +139,14 @@ void HostPool::reset_peak() {
 }
 
 void HostPool::trim() noexcept {
-  std::map<std::size_t, std::vector<void*>> dropped;
+  std::map<std::size_t, std::vector<Idle>> dropped;
   {
     const std::lock_guard lock(mutex_);
     dropped.swap(free_);
     stats_.cached = 0;
   }
   for (const auto& bin : dropped)
-    for (void* data : bin.second) std::free(data);
+    for (const Idle& idle : bin.second) std::free(idle.data);
 }
 
 }  // namespace tarry::runtime

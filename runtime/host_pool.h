@@ -9,6 +9,7 @@
 
 #include "graph/storage.h"
 #include "runtime/backend.h"
+#include "support/fork.h"
 
 namespace tarry::runtime {
 
@@ -30,12 +31,18 @@ class HostPool {
 
  private:
   class PoolBuffer;
+  struct Idle {
+    void* data;
+    std::uint64_t since;  // of the clock
+  };
   void* take(std::size_t bytes, std::size_t size);
   void* ask_system(std::size_t bytes, std::size_t size);
   void give(void* data, std::size_t bytes, std::size_t size) noexcept;
+  void free_aged() noexcept;
 
-  mutable std::mutex mutex_;
-  std::map<std::size_t, std::vector<void*>> free_;  // by size class
+  mutable support::Mutex mutex_;
+  std::map<std::size_t, std::vector<Idle>> free_;  // by size class, the longest idle first
+  IdleClock clock_;
   MemoryStats stats_;  // but for allocations and the limit
   MemoryLimit limit_;
   std::atomic<std::int64_t> allocations_{0};

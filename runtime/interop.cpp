@@ -11,6 +11,7 @@
 #include "runtime/backend.h"
 #include "runtime/engine.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -29,7 +30,7 @@ void require_gpu(const char* op, Device device, Where where) {
 
 }  // namespace
 
-Array detail::adopt(const void* data, Dtype dtype, const Shape& shape, Device device, const AdoptOptions& options, Where where) {
+Array detail::adopt(const void* data, Dtype dtype, const Shape& shape, Device device, const AdoptOptions& options, Where where) try {
   runtime::Foreign memory;
   memory.data = const_cast<void*>(data);  // buffers are typed for writers too; an adopted one is never written
   memory.dtype = dtype;
@@ -39,9 +40,9 @@ Array detail::adopt(const void* data, Dtype dtype, const Shape& shape, Device de
   memory.device = device;
   memory.stream = options.stream;
   return wrap(runtime::adopt(memory, options.deleter, options.context, "from_device_pointer", where));
-}
+} TARRY_OR_OUT_OF_MEMORY("from_device_pointer", where)
 
-CudaArrayInterface cuda_array_interface(const Array& x, std::source_location where) {
+CudaArrayInterface cuda_array_interface(const Array& x, std::source_location where) try {
   const graph::Edge e = detail::defined_edge(x, "cuda_array_interface", where);
   const std::shared_ptr<graph::Storage> s = runtime::shared_storage(e, where);
   require_gpu("cuda_array_interface", s->buffer->device, where);
@@ -60,9 +61,9 @@ CudaArrayInterface cuda_array_interface(const Array& x, std::source_location whe
   if (graph::element_count(n.shape()) != 0) view.data = static_cast<const char*>(s->buffer->data) + s->offset * size;
   view.stream = runtime::backend(s->buffer->device).stream();
   return view;
-}
+} TARRY_OR_OUT_OF_MEMORY("cuda_array_interface", where)
 
-Array from_cuda_array_interface(const CudaArrayInterface& view, Device device, const AdoptOptions& options, std::source_location where) {
+Array from_cuda_array_interface(const CudaArrayInterface& view, Device device, const AdoptOptions& options, std::source_location where) try {
   constexpr const char* kOp = "from_cuda_array_interface";
   require_gpu(kOp, device, where);
   const TypeString* type = nullptr;
@@ -83,14 +84,14 @@ Array from_cuda_array_interface(const CudaArrayInterface& view, Device device, c
   memory.device = device;
   memory.stream = view.stream;
   return detail::wrap(runtime::adopt(memory, options.deleter, options.context, kOp, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("from_cuda_array_interface", where)
 
-void use_stream(Device device, void* stream, std::source_location where) {
+void use_stream(Device device, void* stream, std::source_location where) try {
   require_gpu("use_stream", device, where);
   runtime::backend(device).use_stream(stream);
-}
+} TARRY_OR_OUT_OF_MEMORY("use_stream", where)
 
-Array to_device(const Array& x, Device device, std::source_location where) {
+Array to_device(const Array& x, Device device, std::source_location where) try {
   const graph::Edge e = detail::edge(x, "to_device", where);
   const graph::Node& n = *e.node();
   if (n.device == device) return x;
@@ -98,7 +99,7 @@ Array to_device(const Array& x, Device device, std::source_location where) {
   if (!ready && n.device == Device{})
     return detail::wrap(graph::record_view(e, graph::broadcast_map(n.shape(), n.shape()), n.shape(), where, device));
   return detail::wrap(graph::make_input(n.dtype, n.shape(), runtime::ready_storage(e, where), device, where));
-}
+} TARRY_OR_OUT_OF_MEMORY("to_device", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "support/fork.h"
 #include "support/log.h"
 
 namespace tarry::runtime {
@@ -14,7 +15,7 @@ namespace tarry::runtime {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  support::Mutex mutex;
   std::map<const Backend*, std::unique_ptr<cache::KernelCache>> caches;
 };
 Registry& registry() {
@@ -31,8 +32,11 @@ std::vector<const cache::KernelCache*> all_caches() {
 
 struct LogAtExit {
   ~LogAtExit() {
-    if (support::log::enabled(support::log::Level::Info))
-      support::log::info("kernel cache: " + describe(cache_stats()));
+    try {
+      if (support::log::enabled(support::log::Level::Info))
+        support::log::info("kernel cache: " + describe(cache_stats()));
+    } catch (const std::bad_alloc&) {  // no memory for the line
+    }
   }
 };
 

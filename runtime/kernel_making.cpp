@@ -10,6 +10,7 @@
 
 #include "runtime/cpu_target.h"
 #include "runtime/kernel_caches.h"
+#include "runtime/plan_cache.h"
 #include "runtime/settings.h"
 #include "runtime/stopwatch.h"
 #include "runtime/toolchain.h"
@@ -45,13 +46,26 @@ struct Requests {
   std::unordered_map<const codegen::KernelSource*, std::size_t> number;
 };
 
+/// Where there is no room for one more, what was loaded for the plans that were used longest ago is unloaded.
+std::shared_ptr<cache::Executable> load(Backend& b, const cache::KernelRequest& request, const cache::Binary& image) {
+  for (;;) {
+    try {
+      return b.load(request, image);
+    } catch (const OutOfMemory&) {
+      kernel_cache(b).clear_memory();
+      if (!forget_half_of_plans()) break;
+    }
+  }
+  return b.load(request, image);
+}
+
 /// How the cache compiles and loads for `b`. `load_seconds`: by number of the request, where somebody wants to know.
 cache::Backend calls_of(Backend& b, const Requests& requests, std::vector<double>& load_seconds) {
   load_seconds.assign(requests.all.size(), 0);
   return {[&b](std::span<const cache::KernelRequest* const> batch) { return b.compile(batch); },
           [&](const cache::KernelRequest& r, const cache::Binary& image) {
             Stopwatch watch;
-            auto executable = b.load(r, image);
+            auto executable = load(b, r, image);
             load_seconds[static_cast<std::size_t>(&r - requests.all.data())] = watch.lap();
             return executable;
           },

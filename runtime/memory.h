@@ -1,6 +1,7 @@
 // What the pools of all devices share: a limit, and the table of an allocation that failed.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,29 @@ class MemoryLimit {
 
  private:
   std::atomic<std::size_t> set_{0};
+};
+
+/// How long a pool keeps what nobody asks for. Time is what it serves, in bytes: memory that was idle while the pool served many
+/// times all that it caches costs less to get anew than the work in between took. Not thread-safe.
+class IdleClock {
+ public:
+  /// A request passes. True now and then: what is old may go.
+  bool passes(std::size_t bytes, std::size_t cached) {
+    now_ += bytes + kRequest;
+    if (now_ < next_) return false;
+    next_ = now_ + most_idle(cached) / 8;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t now() const { return now_; }
+  [[nodiscard]] bool is_old(std::uint64_t since, std::size_t cached) const { return now_ - since > most_idle(cached); }
+
+ private:
+  static constexpr std::uint64_t kRequest = std::uint64_t{16} << 10;  // the least work that an evaluate is, as bytes moved
+  static constexpr std::uint64_t kLittle = std::uint64_t{32} << 20;   // cached memory that never matters
+  static constexpr std::uint64_t kTimes = 16;
+  static std::uint64_t most_idle(std::size_t cached) { return kTimes * std::max<std::uint64_t>(cached, kLittle); }
+
+  std::uint64_t now_ = 0, next_ = 0;
 };
 
 std::string bytes_text(std::size_t bytes);  ///< "1.50 MiB"

@@ -16,6 +16,7 @@
 #include "runtime/npy_header.h"
 #include "runtime/transfer.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 #include "support/fault.h"
 #include "support/file.h"
 #include "support/saved_file.h"
@@ -82,7 +83,7 @@ class NpyWriter final : public runtime::Sink {
 
 }  // namespace
 
-void save_npy(const std::string& path, const Array& x, std::source_location location) {
+void save_npy(const std::string& path, const Array& x, std::source_location location) try {
   const Where where = location;
   const graph::Edge e = detail::defined_edge(x, "save_npy", where);
   const graph::Node& n = *e.node();
@@ -96,9 +97,9 @@ void save_npy(const std::string& path, const Array& x, std::source_location loca
     file.write(0, data.get(), static_cast<std::size_t>(graph::element_count(n.shape())) * itemsize(n.dtype));
   }
   file.commit();
-}
+} TARRY_OR_OUT_OF_MEMORY("save_npy", location)
 
-Array load_npy(const std::string& path, std::source_location location) {
+Array load_npy(const std::string& path, std::source_location location) try {
   const Where where = location;
   const support::OpenFile file = runtime::open_npy_file(path, "load_npy", where);
   const runtime::NpyHeader h = runtime::read_npy_header(file, path, "load_npy", where);
@@ -112,9 +113,9 @@ Array load_npy(const std::string& path, std::source_location location) {
   const Array stored =
       detail::wrap(graph::make_input(h.dtype, shape, std::move(storage), graph::context().device, where));
   return h.fortran_order ? transposed(stored, "load_npy", where) : stored;
-}
+} TARRY_OR_OUT_OF_MEMORY("load_npy", location)
 
-Array open_npy(const std::string& path, std::source_location location) {
+Array open_npy(const std::string& path, std::source_location location) try {
   const Where where = location;
   support::OpenFile file = runtime::open_npy_file(path, "open_npy", where);
   const runtime::NpyHeader h = runtime::read_npy_header(file, path, "open_npy", where);
@@ -142,7 +143,7 @@ Array open_npy(const std::string& path, std::source_location location) {
   const Array stored =
       detail::wrap(graph::make_input(h.dtype, shape, std::move(storage), graph::context().device, where));
   return h.fortran_order ? transposed(stored, "open_npy", where) : stored;
-}
+} TARRY_OR_OUT_OF_MEMORY("open_npy", location)
 
 }  // namespace v0
 }  // namespace tarry

@@ -11,8 +11,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "support/env.h"
+#include "support/fork.h"
+#include "support/log.h"
 
 #ifdef TARRY_USE_TBB
 #include <oneapi/tbb/blocked_range.h>
@@ -21,8 +26,6 @@
 #include <oneapi/tbb/task_arena.h>
 #else
 #include <condition_variable>
-#include <thread>
-#include <vector>
 #endif
 
 namespace tarry::runtime {
@@ -50,29 +53,54 @@ void watch_for_fork() {
 #ifdef TARRY_USE_TBB
 
 struct Arena {
-  explicit Arena(int threads) : size(threads), arena(threads) {
+  Arena(int asked, int threads) : wanted(asked), size(threads), arena(threads) {
     // The control is of the whole process, the host program's oneTBB included: raised where needed, never lowered.
     if (threads > usable_cores()) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   }
-  const int size;
+  const int wanted, size;
   std::optional<tbb::global_control> limit;
   tbb::task_arena arena;
 };
 
+/// As many as there can be beside this one, at most `most`: oneTBB ends the process where it cannot start a thread that it
+/// counted on, so that all are started once before it is asked.
+int startable_threads(int most) {
+  std::atomic<bool> leave{false};
+  std::vector<std::thread> threads;
+  try {
+    while (static_cast<int>(threads.size()) < most) threads.emplace_back([&leave] { leave.wait(false); });
+  } catch (const std::exception&) {  // no further thread to be had, or no memory for one
+  }
+  leave = true;
+  leave.notify_all();
+  for (std::thread& t : threads) t.join();
+  return static_cast<int>(threads.size());
+}
+
+/// `wanted`, or what can be had; less is said once.
+int threads_to_be_had(int wanted) {
+  const int there = 1 + startable_threads(wanted - 1);
+  if (there < wanted)
+    support::log::warn_once(std::to_string(wanted) + " threads cannot be had, work goes on with " + std::to_string(there) +
+                            "; raise the limit of processes (ulimit -u) or set TARRY_NUM_THREADS");
+  return there;
+}
+
 /// The arena of `threads`; a change of TARRY_NUM_THREADS makes a new one, loops that run keep theirs.
 std::shared_ptr<Arena> arena(int threads) {
-  static std::mutex mutex;
+  static auto& mutex = *new support::Mutex;
   static std::shared_ptr<Arena>* current = new std::shared_ptr<Arena>;  // never destroyed: exit() may run in a loop
   const std::lock_guard lock(mutex);
-  if (!*current || (*current)->size != threads) {
+  if (!*current || (*current)->wanted != threads) {
     current->reset();
-    *current = std::make_shared<Arena>(threads);
+    *current = std::make_shared<Arena>(threads, threads_to_be_had(threads));
   }
   return *current;
 }
 
 void run(std::int64_t count, std::int64_t grain, int threads, const Body& body) {
   const std::shared_ptr<Arena> a = arena(threads);
+  if (a->size == 1) return body(0, count);
   a->arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)),
                       [&](const tbb::blocked_range<std::int64_t>& r) { body(r.begin(), r.end()); });
@@ -85,7 +113,10 @@ void run(std::int64_t count, std::int64_t grain, int threads, const Body& body) 
 class Pool {
  public:
   explicit Pool(int threads) : size_(threads) {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+    try {
+      for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+    } catch (const std::exception&) {  // the threads there are take all pieces
+    }
   }
   ~Pool() {
     {

@@ -59,14 +59,24 @@ void PlanCache::clear() {
   steps_ = 0;
 }
 
+bool PlanCache::forget_half() {
+  std::list<Entry> forgotten;  // destroyed outside the lock: kernels are unloaded
+  const std::lock_guard lock(mutex_);
+  for (std::size_t left = (entries_.size() + 1) / 2; left > 0; --left) take_last(forgotten);
+  return !forgotten.empty();
+}
+
+void PlanCache::take_last(std::list<Entry>& to) {
+  const Place last = std::prev(entries_.end());
+  const auto [begin, end] = places_.equal_range(last->hash);
+  places_.erase(std::find_if(begin, end, [&](const auto& p) { return p.second == last; }));
+  steps_ -= last->plan->steps.size();
+  to.splice(to.end(), entries_, last);
+}
+
 void PlanCache::evict() {
-  while (entries_.size() > max_plans_ || steps_ > max_steps_) {
-    const Place last = std::prev(entries_.end());
-    const auto [begin, end] = places_.equal_range(last->hash);
-    places_.erase(std::find_if(begin, end, [&](const auto& p) { return p.second == last; }));
-    steps_ -= last->plan->steps.size();
-    entries_.pop_back();
-  }
+  std::list<Entry> evicted;
+  while (entries_.size() > max_plans_ || steps_ > max_steps_) take_last(evicted);
 }
 
 }  // namespace tarry::runtime

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/compiled_plan.h"
+#include "support/fork.h"
 #include "support/hash.h"
 
 namespace tarry::runtime {
@@ -21,6 +22,8 @@ class PlanCache {
   std::shared_ptr<const CompiledPlan> find(Key key);
   void insert(Key key, std::shared_ptr<const CompiledPlan> plan);
   void clear();
+  /// The least recently used half goes. False where there was none.
+  bool forget_half();
 
  private:
   struct Entry {
@@ -29,12 +32,16 @@ class PlanCache {
     std::shared_ptr<const CompiledPlan> plan;
   };
   using Place = std::list<Entry>::iterator;
+  void take_last(std::list<Entry>& to);
   void evict();
 
-  std::mutex mutex_;
+  support::Mutex mutex_;
   std::size_t max_plans_, max_steps_, steps_ = 0;
   std::list<Entry> entries_;  // most recent first
   std::unordered_multimap<std::uint64_t, Place> places_;
 };
+
+/// Of the plans that the engine keeps, as forget_half(). Evaluate defines it.
+bool forget_half_of_plans();
 
 }  // namespace tarry::runtime

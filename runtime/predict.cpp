@@ -66,7 +66,7 @@ Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs,
   const auto counters_of = [&](std::vector<Edge> roots, Device on) {
     std::erase_if(roots, [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == graph::State::Ready; });
     if (roots.empty()) return Counters();
-    graph::Snapshot s = settled_snapshot(roots);
+    graph::Snapshot s = present_snapshot(roots);
     return plan_here(s, on, switches, nullptr).counters;
   };
   Counters all = counters_of(graphs.rest, device);
@@ -132,10 +132,10 @@ std::optional<Plan> predicted(graph::Snapshot& snapshot, Where where) {
 
 Plan plan(std::span<const Edge> roots, std::string_view target_name, Where where) {
   const support::DefaultFloatingPoint state;
-  graph::Snapshot snapshot = settled_snapshot(roots, settings().marks ? graph::Marks::Read : graph::Marks::Ignore);
+  graph::Snapshot snapshot = present_snapshot(roots, settings().marks ? graph::Marks::Read : graph::Marks::Ignore);
   if (!target_name.empty()) return plan_for(snapshot, target_name, where);
   if (const std::optional<Plan> plan = predicted(snapshot, where)) return *plan;
-  graph::Snapshot without = settled_snapshot(roots);
+  graph::Snapshot without = present_snapshot(roots);
   return *predicted(without, where);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -14,8 +15,10 @@ namespace tarry::runtime {
 
 /// Where work of explicit device `placed`, or of none, runs.
 Device device_of(Device placed);
-/// A snapshot once nobody else computes any of it.
-graph::Snapshot settled_snapshot(std::span<const graph::Edge> roots, graph::Marks marks = graph::Marks::Ignore);
+/// A snapshot once nobody else computes any of it. `op`, `where`: of the user's call, which may not wait for itself.
+graph::Snapshot settled_snapshot(std::span<const graph::Edge> roots, graph::Marks marks, std::string_view op, Where where);
+/// A snapshot now: what is being evaluated counts as lazy.
+graph::Snapshot present_snapshot(std::span<const graph::Edge> roots, graph::Marks marks = graph::Marks::Ignore);
 /// False where the graph has a product and the device no library for it: it is a sum then.
 bool library_there(const graph::Graph& g, Backend& b);
 /// Leaves as the plan will see them.

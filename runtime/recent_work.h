@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/compiled_plan.h"
+#include "support/fork.h"
 
 namespace tarry::runtime {
 
@@ -27,7 +28,7 @@ class RecentWork {
     Where where;
     std::shared_ptr<const CompiledPlan> plan;
   };
-  mutable std::mutex mutex_;
+  mutable support::Mutex mutex_;
   std::array<Entry, 8> entries_;  // a ring
   std::size_t next_ = 0;
 };

@@ -150,7 +150,7 @@ namespace {
 
 /// Who records now. Never destroyed: arrays may be evaluated while the process exits.
 struct Recordings {
-  std::mutex mutex;
+  support::Mutex mutex;
   std::vector<std::shared_ptr<ManifestWriter>> writers;
   std::shared_ptr<ManifestWriter> of_switch;  ///< TARRY_RECORD
   std::atomic<std::uint64_t> generation{0};   ///< of the switches that of_switch was made from, + 1

@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "runtime/manifest.h"
+#include "support/fork.h"
 #include "support/hash.h"
 
 namespace tarry::runtime {
@@ -36,7 +37,7 @@ class ManifestWriter {
   std::error_code read_new_lines(int fd, std::uint64_t& size, bool& whole);
 
   const std::filesystem::path file_;
-  std::mutex mutex_;
+  support::Mutex mutex_;
   std::unordered_set<support::Hash128, support::Hash128Hasher> keys_;  // of evaluates; guarded by mutex_ as all below
   std::unordered_set<std::string> ids_;                                // of lines in the file
   std::uint64_t read_to_ = 0;                                          // every line before it is in ids_

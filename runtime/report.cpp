@@ -9,6 +9,7 @@
 #include <set>
 
 #include "support/check.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -79,17 +80,21 @@ const std::vector<Unfused>& Plan::unfused() const { return impl() ? impl()->unfu
 const std::vector<Placement>& Plan::placements() const { return impl() ? impl()->placements : empty<Impl>().placements; }
 const std::vector<Stored>& Plan::stored() const { return impl() ? impl()->stored : empty<Impl>().stored; }
 const std::string& Plan::interpreted() const { return impl() ? impl()->interpreted : empty<Impl>().interpreted; }
-std::vector<std::string> Plan::sources() const { return impl() ? impl()->sources : std::vector<std::string>(); }
-std::string Plan::str() const {
+std::vector<std::string> Plan::sources() const try {
+  return impl() ? impl()->sources : std::vector<std::string>();
+} TARRY_OR_OUT_OF_MEMORY("sources", Where{})
+std::string Plan::str() const try {
   if (!impl()) return "plan: moved from\n";
   return impl()->text + placements_text(impl()->placements) + interpreted_text(impl()->interpreted) +
          counters_text(impl()->counters) + stored_text(impl()->stored) + unfused_text(impl()->unfused);
-}
+} TARRY_OR_OUT_OF_MEMORY("str", Where{})
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.str(); }
 
 const Counters& Report::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const Seconds& Report::seconds() const { return impl() ? impl()->seconds : empty<Impl>().seconds; }
-const std::vector<Unfused>& Report::unfused() const { return impl() ? impl()->unfused() : empty<Impl>().unfused(); }
+const std::vector<Unfused>& Report::unfused() const try {
+  return impl() ? impl()->unfused() : empty<Impl>().unfused();
+} TARRY_OR_OUT_OF_MEMORY("unfused", Where{})
 const std::vector<Transfer>& Report::transfers() const { return impl() ? impl()->transfers : empty<Impl>().transfers; }
 const std::vector<Placement>& Report::placements() const {
   static const std::vector<Placement> none;
@@ -116,7 +121,7 @@ const std::vector<Stored>& Report::Impl::stored() const {
   }
   return *stored_;
 }
-std::string Report::str() const {
+std::string Report::str() const try {
   if (!impl()) return "report: nothing was lazy\n";
   const Counters& c = impl()->counters;
   const Seconds& s = impl()->seconds;
@@ -136,7 +141,7 @@ std::string Report::str() const {
       s.snapshot * 1e3, s.optimise * 1e3, s.schedule * 1e3, s.generate * 1e3, s.compile * 1e3, s.prepare * 1e3,
       s.launch * 1e3);
   return text + unfused_text(impl()->unfused());
-}
+} TARRY_OR_OUT_OF_MEMORY("str", Where{})
 std::ostream& operator<<(std::ostream& out, const Report& report) { return out << report.str(); }
 
 }  // namespace v0

@@ -10,11 +10,12 @@
 #include "runtime/c_compiler.h"
 #include "runtime/compiled_plan.h"
 #include "support/env.h"
+#include "support/fork.h"
 
 namespace tarry::runtime {
 
 std::uint32_t number_of(const std::string& text, std::uint32_t most) {
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new support::Mutex;
   static auto& texts = *new std::vector<std::string>;
   const std::lock_guard lock(mutex);
   const auto at = std::find(texts.begin(), texts.end(), text);

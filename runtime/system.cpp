@@ -17,6 +17,7 @@
 #include "runtime/nvrtc.h"
 #include "runtime/parallel.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 #include "support/env.h"
 #include "support/log.h"
 
@@ -86,14 +87,14 @@ std::string describe_cache_directory(const std::vector<std::unique_ptr<cache::La
 namespace tarry {
 inline namespace v0 {
 
-std::vector<Device> devices() {
+std::vector<Device> devices() try {
   std::vector<Device> all{cpu};
   const int count = runtime::cuda_device_count();
   for (int i = 0; i < count; ++i) all.push_back(cuda(i));
   return all;
-}
+} TARRY_OR_OUT_OF_MEMORY("devices", Where{})
 
-Device default_device() {
+Device default_device() try {
   // Asked at every evaluate, answered once per change of the switches: generation + 1, kind and index in one word.
   static std::atomic<std::uint64_t> known{0};
   const std::uint64_t generation = support::env::generation() + 1;
@@ -102,9 +103,9 @@ Device default_device() {
   const Device device = runtime::choose_default_device();
   known.store(generation << 16U | static_cast<std::uint64_t>(device.kind) << 8U | device.index, std::memory_order_release);
   return device;
-}
+} TARRY_OR_OUT_OF_MEMORY("default_device", Where{})
 
-std::string describe_system() {
+std::string describe_system() try {
   std::string text;
   const auto fact = [&](std::string_view name, std::string_view value) { text += fmt::format("{}: {}\n", name, value); };
   const auto layers = cache::open_layers();
@@ -123,13 +124,19 @@ std::string describe_system() {
   }
   fact("cache counters", runtime::describe(runtime::cache_stats()));
   return text;
-}
+} TARRY_OR_OUT_OF_MEMORY("describe_system", Where{})
 
-void synchronize() { runtime::synchronize(); }
+void synchronize() try {
+  runtime::synchronize();
+} TARRY_OR_OUT_OF_MEMORY("synchronize", Where{})
 
-CacheCounters cache_counters() { return runtime::cache_stats(); }
+CacheCounters cache_counters() try {
+  return runtime::cache_stats();
+} TARRY_OR_OUT_OF_MEMORY("cache_counters", Where{})
 
-std::vector<CacheMiss> cache_misses() { return runtime::cache_misses(); }
+std::vector<CacheMiss> cache_misses() try {
+  return runtime::cache_misses();
+} TARRY_OR_OUT_OF_MEMORY("cache_misses", Where{})
 
 }  // namespace v0
 }  // namespace tarry

@@ -19,6 +19,7 @@
 #include "runtime/warm_plan.h"
 #include "runtime/warm_store.h"
 #include "support/check.h"
+#include "support/out_of_memory.h"
 #include "support/in_parallel.h"
 
 namespace tarry::runtime {
@@ -206,7 +207,7 @@ std::vector<Recorded> read_all(std::span<const std::string> manifests, Where whe
 namespace tarry {
 inline namespace v0 {
 
-WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options, std::source_location where) {
+WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options, std::source_location where) try {
   using namespace runtime;
   try {
     const std::vector<Recorded> recorded = read_all(manifests, where);
@@ -216,7 +217,7 @@ WarmReport warm(std::span<const std::string> manifests, const WarmOptions& optio
   } catch (const std::bad_alloc&) {
     TARRY_THROW(OutOfMemory, "warm", where, "the host is out of memory");
   }
-}
+} TARRY_OR_OUT_OF_MEMORY("warm", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "support/fork.h"
+
 namespace tarry::support {
 
 namespace {
@@ -16,6 +18,7 @@ struct Reached {
   std::size_t count = 0;
 };
 constinit Reached reached;
+const AtFork reached_at_fork(reached.mutex);
 
 }  // namespace
 

@@ -11,13 +11,14 @@
 #include <sys/auxv.h>
 
 #include "support/check.h"
+#include "support/fork.h"
 
 namespace tarry::support::env {
 
 namespace {
 
 struct Overrides {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::string, std::string, std::less<>> values;
   std::atomic<std::uint64_t> generation{0};
 };

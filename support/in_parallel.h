@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -38,7 +37,7 @@ void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
     std::vector<std::jthread> helpers;
     try {
       while (helpers.size() + 1 < std::min(count, threads)) helpers.emplace_back(loop);
-    } catch (const std::system_error&) {  // no further thread to be had
+    } catch (const std::exception&) {  // no further thread to be had, or no memory for one
     }
     loop();
   }

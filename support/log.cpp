@@ -13,6 +13,7 @@
 #include <tarry/log.h>
 
 #include "support/env.h"
+#include "support/fork.h"
 
 namespace tarry::support::log {
 
@@ -30,11 +31,11 @@ int parse_threshold() {
 }
 
 struct State {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_set<std::string> warned;
   Sink sink;
   // Made by hand and never destroyed: spdlog's registry is gone when static arrays report while the process exits.
-  spdlog::logger logger{"tarry", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
+  spdlog::logger logger{"tarry", std::make_shared<spdlog::sinks::stderr_sink_st>()};
   // Threshold and the generation of the switches it was read at, in one word so that both change together.
   std::atomic<std::uint64_t> threshold{~std::uint64_t{0}};
 
@@ -62,6 +63,15 @@ int threshold() {
   return static_cast<int>(word & ((std::uint64_t{1} << kLevelBits) - 1));
 }
 
+/// A sink may call the library, which may log: such lines go to stderr, or a sink that always causes one would never end.
+thread_local constinit bool inside_sink = false;
+struct InsideSink {
+  InsideSink() { inside_sink = true; }
+  ~InsideSink() { inside_sink = false; }
+  InsideSink(const InsideSink&) = delete;
+  InsideSink& operator=(const InsideSink&) = delete;
+};
+
 spdlog::level::level_enum spdlog_level(Level level) {
   switch (level) {
     case Level::Debug: return spdlog::level::debug;
@@ -76,19 +86,24 @@ spdlog::level::level_enum spdlog_level(Level level) {
 
 bool enabled(Level level) { return static_cast<int>(level) >= threshold(); }
 
-void write(Level level, std::string_view message) {
-  if (!enabled(level)) return;
-  State& s = state();
-  Sink sink;
-  {
-    const std::lock_guard lock(s.mutex);
-    if (level == Level::Warning && !s.warned.emplace(message).second) return;
-    sink = s.sink;
-  }
-  if (sink) {
-    sink(level, message);
-  } else {
-    s.logger.log(spdlog_level(level), spdlog::string_view_t(message.data(), message.size()));
+void write(Level level, std::string_view message) noexcept {
+  try {
+    if (!enabled(level)) return;
+    State& s = state();
+    Sink sink;
+    {
+      const std::lock_guard lock(s.mutex);
+      if (level == Level::Warning && !s.warned.emplace(message).second) return;
+      if (!inside_sink) sink = s.sink;
+    }
+    if (sink) {
+      const InsideSink now;
+      sink(level, message);
+    } else {
+      const std::lock_guard lock(s.mutex);
+      s.logger.log(spdlog_level(level), spdlog::string_view_t(message.data(), message.size()));
+    }
+  } catch (...) {  // no memory for the line, or the sink threw: work goes on without
   }
 }
 

@@ -1,11 +1,10 @@
 // Dispatch: what an evaluate asks of allocator, driver and planner once its plan is known. Everything is counted.
 #include <atomic>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
 #include "runtime/cuda_backend.h"
 #include "support/fault.h"
+#include "tests/allocations.h"
 #include "tests/devices.h"
 #include "tests/fake_gpu.h"
 
@@ -17,34 +16,13 @@ using ta::test::Setting;
 
 namespace {
 
-thread_local std::int64_t allocations_here = 0;
-
 /// Calls of operator new that `body` makes in this thread.
 template <class F>
 std::int64_t allocations_of(F&& body) {
-  const std::int64_t before = allocations_here;
+  const std::int64_t before = ta::test::allocations_here();
   body();
-  return allocations_here - before;
+  return ta::test::allocations_here() - before;
 }
-
-}  // namespace
-
-// Sanitizers have operators of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TARRY_COUNTS_ALLOCATIONS 0
-#else
-#define TARRY_COUNTS_ALLOCATIONS 1
-// Never inlined: g++ would take malloc and free for mismatched partners of new and delete.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations_here;
-  if (void* const memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-#endif
-
-namespace {
 
 /// An array that an evaluate made.
 ta::Array computed(std::size_t n) {
@@ -78,7 +56,7 @@ ta::Array matrix(std::size_t n) { return ta::reshape(computed(n * n), ta::Shape(
 }  // namespace
 
 TEST_CASE("dispatch: a loop of evaluates allocates nothing once its plan is known", "[dispatch]") {
-#if !TARRY_COUNTS_ALLOCATIONS
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   TARRY_SKIP("allocations are not counted under this sanitizer");
 #endif
   ta::test::on_every_device([](ta::Device) {

@@ -21,6 +21,7 @@
 #include "support/file.h"
 #include "support/hash.h"
 #include "support/log.h"
+#include "support/out_of_memory.h"
 #include "tests/devices.h"
 #include "tests/error_rows.h"
 #include "tests/fake_blas.h"
@@ -112,8 +113,6 @@ void add_loading_rows(ErrorRows& rows) {
   });
 }
 
-void out_of_host_memory(support::log::Level, std::string_view) { throw std::bad_alloc(); }
-
 void add_memory_rows(ErrorRows& rows) {
   rows.inside(ErrorCode::OutOfMemory, {"no host memory", "requested", "live", "cached", "pinned"},
               [] { (void)backend(cpu).allocate(~std::size_t{0}); });
@@ -150,13 +149,22 @@ void add_memory_rows(ErrorRows& rows) {
     fault::arm(Site::Allocation, 1);
     (void)asarray(values, {5, 1000});
   });
-  rows.failed(ErrorCode::OutOfMemory, "evaluate", {"the host is out of memory"}, [] {
-    // What a program's log callback throws passes through.
+  rows.failed(ErrorCode::OutOfMemory, "evaluate", {"the host is out of memory", "  live ", "  cached "},
+              [] { support::throw_out_of_memory("evaluate", std::source_location::current()); });
+  rows.inside(ErrorCode::OutOfMemory, {"there is no room to load a kernel beside the "}, [] {
+    fault::arm(Site::Allocation, 1);
+    (void)backend(cpu).load({}, {std::make_shared<const std::string>("never looked at"), "", ""});
+  });
+  rows.at_evaluate(ErrorCode::InvalidArgument, {"float32 () at ", "is being computed by the evaluate that called this callback"}, [] {
     const Scope on_cpu(cpu);
     const support::ScopedTemporaryDirectory directory;
-    const Setting cache("TARRY_CACHE_DIR", "/proc/none" + directory.path().string()), log("TARRY_LOG", "warning");
-    support::log::set_sink(out_of_host_memory);
-    evaluate(unheard_of());
+    const std::string file = (directory.path() / "x.npy").string();
+    save_npy(file, zeros({std::int64_t{8} << 20}));
+    const Array total = sum(open_npy(file) * 2.0f);  // the pages of a file count: it is worked off in chunks
+    const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(backend(cpu).memory().live + (8 << 20)));
+    auto again = [&](const Progress&) { evaluate(total); };
+    const OnProgress shown(again);
+    evaluate(total);
   });
 }
 

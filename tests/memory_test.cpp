@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <thread>
 
 #include "runtime/backend.h"
 #include "support/fault.h"
@@ -91,6 +92,46 @@ TEST_CASE("memory: a limit holds for the CPU too, and is a clear error with a ta
                                                             Contains("cached") && Contains("requested") && Contains("set_memory_limit"));
   CHECK((x + 1.0f).to_vector<float>() == Values(1 << 18, 2.0f));
   CHECK_THROWS_AS(ta::set_memory_limit(ta::cpu, -1), ta::InvalidArgument);
+}
+
+TEST_CASE("memory: threads that allocate at once never hold more than the limit", "[memory]") {
+  const ta::Scope on_cpu(ta::cpu);
+  const std::int64_t before = ta::memory_stats(ta::cpu).live;
+  const Limit limit(ta::cpu, before + 8 * kMiB);
+  ta::reset_memory_peak(ta::cpu);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 16; ++t) {
+      threads.emplace_back([] {
+        for (int i = 0; i < 50; ++i) {
+          try {
+            const auto held = ta::runtime::backend(ta::cpu).allocate(5 * kMiB);
+            std::this_thread::yield();
+          } catch (const ta::OutOfMemory&) {
+          }
+          if (i % 3 == 0) ta::trim(ta::cpu);
+        }
+      });
+    }
+  }
+  CHECK(ta::memory_stats(ta::cpu).peak <= before + 8 * kMiB);
+}
+
+TEST_CASE("memory: what is idle while much is served goes back, and a loop keeps what it uses", "[memory]") {
+  const ta::test::FakeGpu gpu;
+  for (const ta::Device device : {ta::cpu, ta::test::kFakeGpu}) {
+    ta::runtime::Backend& b = ta::runtime::backend(device);
+    b.trim();
+    for (std::size_t mib = 64; mib < 128; mib += 8) (void)b.allocate(mib << 20);  // a class each, and none asked for again
+    const std::size_t many = b.memory().cached;
+    for (int i = 0; i < 600; ++i) (void)b.allocate(std::size_t{32} << 20);
+    const auto warm = b.memory();
+    CHECK(many >= std::size_t{640} << 20);
+    CHECK(warm.cached < std::size_t{160} << 20);
+    for (int i = 0; i < 2000; ++i) (void)(i % 100 ? b.allocate(4096) : b.allocate(std::size_t{32} << 20));
+    CHECK(b.memory().allocations <= warm.allocations + 1);
+    b.trim();
+  }
 }
 
 TEST_CASE("memory: where there is no room, what waits is evaluated, and then there is", "[memory]") {

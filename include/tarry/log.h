@@ -11,7 +11,8 @@ inline namespace v0 {
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
 
-/// Called with `context` for every line that would go to stderr, from any thread. Must not call the library.
+/// Called with `context` for every line that would go to stderr, from any thread. It may evaluate and plan;
+/// lines that this causes go to stderr, and what it throws is dropped.
 using LogCallback = void (*)(void* context, LogLevel level, std::string_view message);
 
 /// Sends log lines to `callback`; nullptr sends them back to stderr. Which levels are reported is decided by the switch

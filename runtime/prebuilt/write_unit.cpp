@@ -30,7 +30,7 @@ class Sources final : public PlanObserver {
   void add(const std::vector<Array>& roots) {
     std::vector<graph::Edge> edges;
     for (const Array& x : roots) edges.push_back(detail::defined_edge(x, "prebuilt", {}));
-    graph::Snapshot snapshot = settled_snapshot(edges);
+    graph::Snapshot snapshot = present_snapshot(edges);
     std::vector<bool> on_device, may_alias;
     localise(snapshot, cpu, on_device, may_alias);
     (void)make_plan(snapshot, target_, on_device, may_alias, plan_switches(), this);
