@@ -77,6 +77,8 @@ void clear_away(Recorder& r, Node* n, bool leaving) noexcept {
 struct End {
   bool armed = true;
   ~End() {
+    closed = true;  // what later destructors record is in no list
+    if (here == nullptr) return;  // there was no memory for one
     Recorder& r = *here;
     {
       const std::lock_guard lock(r.mutex);
@@ -84,7 +86,6 @@ struct End {
       r.now = {};
     }
     here = nullptr;
-    closed = true;  // what later destructors record is in no list
     const std::lock_guard lock(recorders.mutex);
     r.next_idle = recorders.idle;
     recorders.idle = &r;

@@ -54,7 +54,7 @@ class IdleClock {
  private:
   static constexpr std::uint64_t kRequest = std::uint64_t{16} << 10;  // the least work that an evaluate is, as bytes moved
   static constexpr std::uint64_t kLittle = std::uint64_t{32} << 20;   // cached memory that never matters
-  static constexpr std::uint64_t kTimes = 16;
+  static constexpr std::uint64_t kTimes = 4;
   static std::uint64_t most_idle(std::size_t cached) { return kTimes * std::max<std::uint64_t>(cached, kLittle); }
 
   std::uint64_t now_ = 0, next_ = 0;

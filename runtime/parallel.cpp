@@ -77,9 +77,10 @@ int startable_threads(int most) {
   return static_cast<int>(threads.size());
 }
 
-/// `wanted`, or what can be had; less is said once.
+/// `wanted`, or what can be had; less is said once. Then one is left for the compiler, which is a process.
 int threads_to_be_had(int wanted) {
-  const int there = 1 + startable_threads(wanted - 1);
+  const int startable = startable_threads(wanted - 1);
+  const int there = startable == wanted - 1 ? wanted : std::max(1, startable);
   if (there < wanted)
     support::log::warn_once(std::to_string(wanted) + " threads cannot be had, work goes on with " + std::to_string(there) +
                             "; raise the limit of processes (ulimit -u) or set TARRY_NUM_THREADS");

@@ -3,11 +3,13 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -290,11 +292,12 @@ void sweep_once(const fs::path& base) {
     const std::lock_guard lock(mutex);
     if (!swept.insert(base.string()).second) return;
   }
-  std::error_code error;
-  for (fs::directory_iterator it(base, error), end; !error && it != end; it.increment(error)) {
-    if (!it->path().filename().string().starts_with(kWorkPrefix)) continue;
+  // Not with a directory_iterator: libstdc++'s ends the process where memory runs out.
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(base.c_str()), ::closedir);
+  while (const dirent* const entry = directory ? ::readdir(directory.get()) : nullptr) {
+    if (!std::string_view(entry->d_name).starts_with(kWorkPrefix)) continue;
     std::error_code ignored;
-    if (const Descriptor lock = lock_directory(it->path())) fs::remove_all(it->path(), ignored);
+    if (const Descriptor lock = lock_directory(base / entry->d_name)) fs::remove_all(base / entry->d_name, ignored);
   }
 }
 

@@ -83,6 +83,28 @@ TEST_CASE("out of memory: whichever allocation of an evaluate fails, it is OutOf
                   3) > 3);
 }
 
+TEST_CASE("out of memory: recording, printing, plans, files and updates fail with OutOfMemory too", "[memory]") {
+  if (!ta::test::kOwnAllocations) return;
+  const ta::Scope on_cpu(ta::cpu);
+  const ta::support::ScopedTemporaryDirectory directory;
+  const std::string file = (directory.path() / "x.npy").string();
+  fail_each({[](const ta::Array& x) { return ta::std(ta::concat({x + 1.0f, x * 2.0f})) + x(ta::slice(1, 5)); },
+             [](const ta::Array& y) { return y.size() == 4; }});
+  fail_each({[](const ta::Array& x) { return x; }, [](const ta::Array& y) { return !y.repr().empty(); }});
+  fail_each({[](const ta::Array& x) { return x + 0.5f; }, [](const ta::Array& y) { return !ta::plan(y).str().empty(); }}, 61);
+  fail_each({[](const ta::Array& x) { return x + 0.5f; }, [](const ta::Array& y) {
+               (void)ta::evaluate(y).str();
+               return all_are(y, 4.5f);
+             }}, 5);
+  fail_each({[](const ta::Array& x) { return x; }, [&](const ta::Array& y) {
+               ta::save_npy(file, y);
+               return all_are(ta::load_npy(file), 4.0f);
+             }});
+  fail_each({[](const ta::Array& x) { return ta::with_set(x + 0.5f, {ta::slice(0, 3)}, 7.0f); },
+             [](const ta::Array& y) { return y(0).item<float>() == 7.0f && y(3).item<float>() == 4.5f; }}, 5);
+  fail_each({[](const ta::Array& x) { return x; }, [](const ta::Array&) { return !ta::describe_system().empty(); }}, 29);
+}
+
 TEST_CASE("out of memory: kernels that are compiled, stored and recorded are so after a failure", "[memory][cache]") {
   if (!ta::test::kOwnAllocations) return;
   const ta::Scope on_cpu(ta::cpu);
