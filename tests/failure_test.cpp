@@ -27,7 +27,7 @@ TEST_CASE("failure: before the first launch every failing call leaves the arrays
   const ta::support::ScopedTemporaryDirectory directory;
   const ta::test::Setting cache("TARRY_CACHE_DIR", directory.path().string());
   on_every_device([](ta::Device device) {
-    int salt = 0, failures = 0;
+    int salt = 0, failures = 0, failing_calls = 0;  // where a compiler or its files fail, the interpreter serves a CPU
     for (Site site : {Site::Allocation, Site::Compiler, Site::Nvrtc, Site::File}) {
       for (std::uint64_t k = 1; k < 200; ++k) {
         const ta::Array x = ta::asarray(ramp(64 * 48), {64, 48}), y = work(x, ++salt % 40);
@@ -48,10 +48,12 @@ TEST_CASE("failure: before the first launch every failing call leaves the arrays
         const std::vector<float> v = y.to_vector<float>();
         REQUIRE(std::abs(v[0] - ramp(1)[0] / (48.0f * 49 / 2)) < 1e-6f);
         if (calls < k) break;
+        ++failing_calls;
         ta::runtime::backend(device).trim();
       }
     }
-    CHECK(failures > 2);
+    CHECK(failures > 0);
+    CHECK(failing_calls > 5);
   });
 }
 
