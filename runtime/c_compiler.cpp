@@ -158,6 +158,8 @@ std::string c_flags(const graph::Target& target) {
       "-std=gnu11 -O1 -fgcse -fschedule-insns -fschedule-insns2 -ftree-vectorize -fpeel-loops -march={} -ffp-contract=off -fno-math-errno "
       "-fno-trapping-math -fwrapv -fno-strict-aliasing -w", target.name);
   if (target.vector_bytes == 64) flags += " -mprefer-vector-width=512";
+  // gcc moves words of 64 bits through MMX registers where that saves it one of its own; those are the caller's x87 stack.
+  if (std::string_view(target.name).starts_with("x86-64")) flags += " -mno-mmx";
 #ifdef TARRY_SANITIZE_NAME
   flags += " -fsanitize=" TARRY_SANITIZE_NAME " -fno-sanitize-recover=all -fno-omit-frame-pointer";
 #else

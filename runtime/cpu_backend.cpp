@@ -50,7 +50,7 @@ class Library {
   static inline constinit std::atomic<std::int64_t> count{0};
 
   static void* open(const std::string& image) {
-    bool room = count < kMost && !support::fault::fails(support::fault::Site::Allocation);
+    bool room = count < kMost && !support::fault::fails(support::fault::Site::Load);
     void* const handle = room ? open_anyhow(image, room) : nullptr;
     if (!room)
       TARRY_THROW(OutOfMemory, "", Where{},

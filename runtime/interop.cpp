@@ -44,8 +44,6 @@ Array detail::adopt(const void* data, Dtype dtype, const Shape& shape, Device de
 
 CudaArrayInterface cuda_array_interface(const Array& x, std::source_location where) try {
   const graph::Edge e = detail::defined_edge(x, "cuda_array_interface", where);
-  const std::shared_ptr<graph::Storage> s = runtime::shared_storage(e, where);
-  require_gpu("cuda_array_interface", s->buffer->device, where);
   const graph::Node& n = *e.node();
   CudaArrayInterface view;
   for (const TypeString& t : kTypeStrings)
@@ -54,6 +52,8 @@ CudaArrayInterface cuda_array_interface(const Array& x, std::source_location whe
     TARRY_THROW(InvalidArgument, "cuda_array_interface", where,
                 fmt::format("there is no type string for {}; convert with astype first", name(n.dtype)));
   }
+  const std::shared_ptr<graph::Storage> s = runtime::shared_storage(e, where);
+  require_gpu("cuda_array_interface", s->buffer->device, where);
   const auto size = static_cast<std::int64_t>(itemsize(n.dtype));
   view.shape.assign(n.shape().begin(), n.shape().end());
   if (!s->contiguous)

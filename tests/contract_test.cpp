@@ -130,7 +130,6 @@ TEST_CASE("contract: errors name the op, the operands and the caller's line", "[
       {[&] { (void)ta::logical_and(x, flags); }, {"[logical_and]", "float32"}, __LINE__},
       {[&] { (void)ta::sqrt(flags); }, {"[sqrt]", "bool"}, __LINE__},
       {[&] { (void)(ta::zeros({2}, ta::int32) + 3'000'000'000); }, {"[add]", "3000000000", "int32"}, __LINE__},
-      {[&] { (void)ta::max(flags); }, {"[max]", "bool", "astype"}, __LINE__},
       {[&] { (void)wide.to_vector<float>(); }, {"to_vector", "int64", "float32"}, __LINE__},
       {[&] { (void)x.item<float>(); }, {"item", "(3, 4)"}, __LINE__},
       {[&] { ta::evaluate(ta::Array()); }, {"undefined"}, __LINE__},

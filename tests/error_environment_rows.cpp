@@ -152,7 +152,7 @@ void add_memory_rows(ErrorRows& rows) {
   rows.failed(ErrorCode::OutOfMemory, "evaluate", {"the host is out of memory", "  live ", "  cached "},
               [] { support::throw_out_of_memory("evaluate", std::source_location::current()); });
   rows.inside(ErrorCode::OutOfMemory, {"there is no room to load a kernel beside the "}, [] {
-    fault::arm(Site::Allocation, 1);
+    fault::arm(Site::Load, 1);
     (void)backend(cpu).load({}, {std::make_shared<const std::string>("never looked at"), "", ""});
   });
   rows.at_evaluate(ErrorCode::InvalidArgument, {"float32 () at ", "is being computed by the evaluate that called this callback"}, [] {
