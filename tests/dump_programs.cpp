@@ -166,6 +166,8 @@ Array filled(Dtype dtype, const Shape& shape, unsigned number) {
   for (const std::int64_t extent : shape) count *= extent;
   std::vector<unsigned char>& bytes = kept->emplace_back();
   for (std::int64_t i = 0; i < count; ++i) put(bytes, dtype, mixed(i, number));
+  // A program that a dump is fills bools with 0 and 1, so its kernel is the one for bools that are no others' bytes.
+  if (dtype == bool_) return asarray(reinterpret_cast<const bool*>(bytes.data()), shape);
   return detail::borrow(bytes.data(), dtype, shape, nullptr, Where{__FILE__, __LINE__});
 }
 

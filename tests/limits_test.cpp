@@ -77,7 +77,8 @@ void check_bools(const Array& x) {
   CHECK(concat({x, logical_not(x)}).to_vector<bool>()[8] == false);
   CHECK(printed(x) == "[False  True  True  True  True False]");
   auto* const out = to_dlpack(x);
-  for (std::size_t i = 0; i < kBytes.size(); ++i) CHECK(static_cast<const std::uint8_t*>(out->dl_tensor.data)[i] == (kBytes[i] != 0));
+  const bool on_host = out->dl_tensor.device.type == 1;
+  for (std::size_t i = 0; on_host && i < kBytes.size(); ++i) CHECK(static_cast<const std::uint8_t*>(out->dl_tensor.data)[i] == (kBytes[i] != 0));
   out->deleter(out);
 }
 
