@@ -34,81 +34,87 @@ constexpr std::string_view kIdPrefix = R"({"id":")";
 constexpr std::size_t kIdDigits = 32;
 constexpr const char* kScalarClasses[] = {"other", "zero", "negative zero", "one"};  // by graph::ScalarClass
 
-// To JSON.
-
-Json as_json(const Dims& dims) { return dims.vector(); }
-
-Json as_json(const GraphEdge& e) {
-  if (e.output == 0) return e.node;
-  return Json::array({e.node, e.output});
-}
+// To JSON, as text: a value of nlohmann-json that holds others allocates when it is destroyed, which ends a process that is out
+// of memory.
 
 /// Names may have any bytes, JSON only some.
 std::string base_name(const char* file) { return support::printable(std::filesystem::path(file).filename().string()); }
 
-Json as_json(const graph::IndexMap& map) {
-  Json dims = Json::array();
-  for (int d = 0; d < map.size; ++d) dims.push_back({map[d].axis, map[d].start, map[d].step});
-  return dims;
+std::string json_string(std::string_view text) { return Json(text).dump(); }
+
+template <class Range, class Text>
+std::string list_of_texts(const Range& range, Text&& text_of) {
+  std::string text = "[";
+  for (const auto& one : range) {
+    if (text.size() > 1) text += ',';
+    text += text_of(one);
+  }
+  return text += ']';
 }
 
-void put_payload(Json& json, const Graph& g, const GraphNode& n) {
+std::string text_of(const Dims& dims) {
+  return list_of_texts(dims.span(), [](std::int64_t n) { return std::to_string(n); });
+}
+
+std::string text_of(const GraphEdge& e) {
+  return e.output == 0 ? std::to_string(e.node) : fmt::format("[{},{}]", e.node, e.output);
+}
+
+std::string text_of(const graph::IndexMap& map) {
+  std::string text = "[";
+  for (int d = 0; d < map.size; ++d) text += fmt::format("{}[{},{},{}]", d > 0 ? "," : "", map[d].axis, map[d].start, map[d].step);
+  return text += ']';
+}
+
+std::string payload_of(const Graph& g, const GraphNode& n) {
   switch (graph::info(n.op).op_class) {
     case OpClass::Leaf:
-      json["leaf"] = n.payload;
-      break;
+      return fmt::format(R"(,"leaf":{})", n.payload);
     case OpClass::Scalar:
-      json["value"] = kScalarClasses[static_cast<int>(g.scalars[n.payload].known)];
-      break;
+      return fmt::format(R"(,"value":"{}")", kScalarClasses[static_cast<int>(g.scalars[n.payload].known)]);
     case OpClass::Iota:
-      json["axis"] = static_cast<std::int32_t>(n.payload);
-      break;
+      return fmt::format(R"(,"axis":{})", static_cast<std::int32_t>(n.payload));
     case OpClass::View:
-      json["map"] = as_json(g.views[n.payload]);
-      break;
+      return fmt::format(R"(,"map":{})", text_of(g.views[n.payload]));
     case OpClass::Update:
-      json["start"] = as_json(g.updates[n.payload].start);
-      json["step"] = as_json(g.updates[n.payload].step);
-      break;
+      return fmt::format(R"(,"start":{},"step":{})", text_of(g.updates[n.payload].start), text_of(g.updates[n.payload].step));
     case OpClass::Reduce:
-    case OpClass::Scan:
-      json["axis"] = g.reduces[n.payload].axis;
-      if (n.op == graph::Op::MomentsMerge) json["weight"] = g.reduces[n.payload].weight;
-      break;
+    case OpClass::Scan: {
+      const std::string axis = fmt::format(R"(,"axis":{})", g.reduces[n.payload].axis);
+      return n.op == graph::Op::MomentsMerge ? fmt::format(R"({},"weight":{})", axis, g.reduces[n.payload].weight) : axis;
+    }
     case OpClass::Reshape:
     case OpClass::Map:
     case OpClass::Library:
     case OpClass::Composite:
       break;
   }
+  return {};
 }
 
-Json as_json(const Graph& g, const GraphNode& n) {
-  Json json = {{"op", graph::name(n.op)}, {"dtype", name(n.dtype)}, {"shape", as_json(g.shapes[n.shape])}};
-  if (n.n_inputs > 0) {
-    Json inputs = Json::array();
-    for (int i = 0; i < n.n_inputs; ++i) inputs.push_back(as_json(n.inputs[i]));
-    json["in"] = std::move(inputs);
-  }
-  put_payload(json, g, n);
-  if (n.mode == graph::Mode::Relaxed) json["mode"] = "relaxed";
-  if (n.file) json["at"] = fmt::format("{}:{}", base_name(n.file), n.line);
-  return json;
+std::string text_of(const Graph& g, const GraphNode& n) {
+  std::string text = fmt::format(R"({{"op":{},"dtype":{},"shape":{})", json_string(graph::name(n.op)), json_string(name(n.dtype)), text_of(g.shapes[n.shape]));
+  if (n.n_inputs > 0)
+    text += fmt::format(R"(,"in":{})", list_of_texts(std::span(n.inputs).first(n.n_inputs), [](const GraphEdge& e) { return text_of(e); }));
+  text += payload_of(g, n);
+  if (n.mode == graph::Mode::Relaxed) text += R"(,"mode":"relaxed")";
+  if (n.file) text += fmt::format(R"(,"at":{})", json_string(fmt::format("{}:{}", base_name(n.file), n.line)));
+  return text += '}';
 }
 
-Json as_json(const graph::LeafLayout& layout, const LeafMemory& memory) {
-  Json json = {{"from", memory.computed ? "evaluate" : "user"}};
-  if (!memory.pooled) json["memory"] = "foreign";
-  if (!memory.on_device) json["elsewhere"] = true;
-  if (layout.offset != 0) json["offset"] = layout.offset;
-  if (!layout.contiguous) json["strides"] = as_json(layout.strides);
-  if (layout.donated) json["donated"] = true;
-  if (layout.any_byte) json["any_byte"] = true;
-  return json;
+std::string text_of(const graph::LeafLayout& layout, const LeafMemory& memory) {
+  std::string text = fmt::format(R"({{"from":"{}")", memory.computed ? "evaluate" : "user");
+  if (!memory.pooled) text += R"(,"memory":"foreign")";
+  if (!memory.on_device) text += R"(,"elsewhere":true)";
+  if (layout.offset != 0) text += fmt::format(R"(,"offset":{})", layout.offset);
+  if (!layout.contiguous) text += fmt::format(R"(,"strides":{})", text_of(layout.strides));
+  if (layout.donated) text += R"(,"donated":true)";
+  if (layout.any_byte) text += R"(,"any_byte":true)";
+  return text += '}';
 }
 
 /// The id of a line whose other members are `content`.
-std::string id_of(const Json& content) { return support::checksum_bytes(content.dump()).hex(); }
+std::string id_of(const std::string& content) { return support::checksum_bytes(content).hex(); }
 
 /// Words that leave the kernels as they are.
 bool shapes_plans(std::string_view word) { return word != "plan_cache" && word != "compile"; }
@@ -294,7 +300,7 @@ std::optional<Recorded> parse_line(std::string_view line, const std::string& pla
   recorded.id = json["id"].is_string() ? json["id"].get<std::string>() : "";
   recorded.place = place;
   json.erase("id");
-  if (recorded.id != id_of(json)) return std::nullopt;
+  if (recorded.id != id_of(json.dump())) return std::nullopt;
   try {
     Reader(recorded).read(json);
   } catch (const std::bad_alloc&) {
@@ -307,7 +313,7 @@ std::optional<Recorded> parse_line(std::string_view line, const std::string& pla
 
 }  // namespace
 
-std::string manifest_header() { return Json{{kVersionKey, kManifestVersion}}.dump(); }
+std::string manifest_header() { return fmt::format(R"({{"{}":{}}})", kVersionKey, kManifestVersion); }
 
 std::optional<int> manifest_version(std::string_view line) {
   constexpr std::size_t kLongest = 64;
@@ -320,23 +326,20 @@ std::optional<int> manifest_version(std::string_view line) {
 
 std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
   const Graph& g = s.graph;
-  Json json;
-  json["device"] = device.kind == DeviceKind::Cuda ? "cuda" : "cpu";
   std::vector<std::string> disabled;
   for (std::string_view rest = switches.words; !rest.empty(); rest.remove_prefix(rest.find(',') + 1))
     if (const std::string_view word = rest.substr(0, rest.find(',')); shapes_plans(word)) disabled.push_back(support::printable(word));
-  if (!disabled.empty()) json["disable"] = disabled;
-  json["leaves"] = Json::array();
+  std::string text = fmt::format(R"({{"device":"{}")", device.kind == DeviceKind::Cuda ? "cuda" : "cpu");
+  if (!disabled.empty()) text += fmt::format(R"(,"disable":{})", list_of_texts(disabled, json_string));
+  text += R"(,"leaves":[)";
   for (std::size_t i = 0; i < g.leaves.size(); ++i) {
     const LeafMemory memory{s.leaf_computed[i], s.leaves[i]->buffer->owner == graph::Owner::Pool,
                             s.leaf_devices[i] == device};
-    json["leaves"].push_back(as_json(g.leaves[i], memory));
+    text += (i > 0 ? "," : "") + text_of(g.leaves[i], memory);
   }
-  json["nodes"] = Json::array();
-  for (const GraphNode& n : g.nodes) json["nodes"].push_back(as_json(g, n));
-  json["roots"] = Json::array();
-  for (const GraphEdge& r : g.roots) json["roots"].push_back(as_json(r));
-  return fmt::format("{}{}\",{}", kIdPrefix, id_of(json), std::string_view(json.dump()).substr(1));
+  text += fmt::format(R"(],"nodes":{},"roots":{}}})", list_of_texts(g.nodes, [&](const GraphNode& n) { return text_of(g, n); }),
+                      list_of_texts(g.roots, [](const GraphEdge& r) { return text_of(r); }));
+  return fmt::format("{}{}\",{}", kIdPrefix, id_of(text), std::string_view(text).substr(1));
 }
 
 std::string_view manifest_line_id(std::string_view line) {
