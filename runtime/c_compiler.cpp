@@ -15,6 +15,7 @@
 #include "support/check.h"
 #include "support/env.h"
 #include "support/file.h"
+#include "support/fork.h"
 #include "support/printable.h"
 #include "support/process.h"
 
@@ -119,7 +120,7 @@ bool refused(const Attempt& a) {
 
 /// Whether `program` compiles anything at all; asked where it has failed. One thread asks. Throws CompilerUnavailable.
 void check(const std::string& program, const std::string& flags) {
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new support::Mutex;
   const std::lock_guard lock(mutex);
   const std::string known = known_compiler(program).defect;
   if (!known.empty()) throw CompilerUnavailable(fmt::format("{}: {}", program, known));

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string_view>
 #include <tuple>
 
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "support/env.h"
+#include "support/fork.h"
 #include "support/process.h"
 
 namespace tarry::runtime {
@@ -31,12 +34,14 @@ struct Record {
 };
 
 struct Records {
-  std::mutex mutex;
+  support::Mutex mutex;
   std::map<std::string, Record> by_path;
   std::atomic<std::uint64_t> changes{0};
 };
 Records& records() {
-  static auto& all = *new Records;  // never destroyed: static arrays may be evaluated while the process exits
+  // Never destroyed: static arrays may be evaluated while the process exits. Not by new: noexcept functions begin here.
+  alignas(Records) static std::byte memory[sizeof(Records)];
+  static auto& all = *new (memory) Records;
   return all;
 }
 

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cctype>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 
 #include <sys/auxv.h>
 
@@ -24,7 +26,9 @@ struct Overrides {
 };
 
 Overrides& overrides() {
-  static Overrides& state = *new Overrides;  // never destroyed: static arrays may still ask while the process exits
+  // Never destroyed: static arrays may still ask while the process exits. Not by new: noexcept functions begin here.
+  alignas(Overrides) static std::byte memory[sizeof(Overrides)];
+  static Overrides& state = *new (memory) Overrides;
   return state;
 }
 

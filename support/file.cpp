@@ -20,6 +20,7 @@
 #include "support/check.h"
 #include "support/env.h"
 #include "support/fault.h"
+#include "support/fork.h"
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/trust.h"
@@ -286,7 +287,7 @@ Descriptor lock_directory(const fs::path& directory) {
 
 /// Removes what processes that were killed left in `base`. Once per process and base.
 void sweep_once(const fs::path& base) {
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new Mutex;
   static auto& swept = *new std::set<std::string>;
   {
     const std::lock_guard lock(mutex);
