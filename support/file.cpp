@@ -275,12 +275,14 @@ fs::path make_directory(std::string_view prefix) {
   no_temporary_directory(why);
 }
 
-/// A descriptor that holds the lock of a directory of ours, or -1.
-Descriptor lock_directory(const fs::path& directory) {
+/// A descriptor that holds the lock of a directory of ours, or -1; then `held` says whether another has the lock.
+Descriptor lock_directory(const fs::path& directory, bool& held) {
   Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   const bool ours = opened && ::fstat(opened.get(), &status) == 0 && status.st_uid == ::geteuid();
-  if (!ours || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor(-1);
+  const bool locked = ours && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0;
+  held = ours && !locked && errno == EWOULDBLOCK;
+  if (!locked) return Descriptor(-1);
   // Whoever held it may have removed it meanwhile.
   return ::fstat(opened.get(), &status) == 0 && status.st_nlink > 0 ? std::move(opened) : Descriptor(-1);
 }
@@ -298,7 +300,8 @@ void sweep_once(const fs::path& base) {
   while (const dirent* const entry = directory ? ::readdir(directory.get()) : nullptr) {
     if (!std::string_view(entry->d_name).starts_with(kWorkPrefix)) continue;
     std::error_code ignored;
-    if (const Descriptor lock = lock_directory(base / entry->d_name)) fs::remove_all(base / entry->d_name, ignored);
+    bool held = false;
+    if (const Descriptor lock = lock_directory(base / entry->d_name, held)) fs::remove_all(base / entry->d_name, ignored);
   }
 }
 
@@ -323,9 +326,10 @@ ScopedTemporaryDirectory::ScopedTemporaryDirectory() {
   for (int i = 0; i < kTries && lock_ < 0; ++i) {
     path_ = make_directory(kWorkPrefix);
     sweep_once(path_.parent_path());
-    lock_ = lock_directory(path_).release();
+    bool held = false;  // by the sweep of another process, which is about to remove it
+    lock_ = lock_directory(path_, held).release();
     std::error_code error;
-    if (lock_ < 0 && fs::exists(path_, error)) return;  // no descriptor left, or a file system without locks
+    if (lock_ < 0 && !held && fs::exists(path_, error)) return;  // no descriptor left, or a file system without locks
   }
   if (lock_ < 0) no_temporary_directory(std::make_error_code(std::errc::resource_unavailable_try_again));
 }

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/c_compiler.h"
@@ -195,6 +197,25 @@ TEST_CASE("file: what a killed process left is removed, what another uses is not
   CHECK_FALSE(fs::exists(shop.temporary / "tarry-work-killed"));
   CHECK(fs::exists(used.path()));
   CHECK(fs::exists(shop.temporary / "somebody-else"));
+}
+
+TARRY_CHILD(keeps_a_directory) {
+  const ScopedTemporaryDirectory used;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // another's sweep is over by then
+  return fs::exists(used.path()) ? 0 : 1;
+}
+
+TEST_CASE("file: processes that begin together do not remove each other's directories", "[support][file]") {
+  const Workshop shop;
+  std::atomic<int> lost = 0;
+  std::vector<std::jthread> starters;
+  for (int t = 0; t < 12; ++t)
+    starters.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) lost += shop.run({}, "keeps_a_directory").succeeded() ? 0 : 1;
+    });
+  starters.clear();
+  CHECK(lost == 0);
+  CHECK(shop.nothing_left());
 }
 
 TEST_CASE("compilers: a source that does not compile is kept once", "[runtime][cpu]") {
