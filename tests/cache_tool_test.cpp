@@ -349,7 +349,12 @@ TEST_CASE("tarry cache: what cannot be used is an error that says why", "[cache]
   CHECK(clear.exit_status == 1);
   CHECK_THAT(clear.error, Contains(bench.at("file") + ": Not a directory"));
   CHECK(read_file(bench.at("file")) == "text");
-  CHECK(bench.run({"nonsense"}).exit_status > 100);
+  for (const std::vector<std::string>& misunderstood : {std::vector<std::string>{"nonsense"}, {}, {"list", "--nope"}}) {
+    const ProcessResult result = bench.run(misunderstood);
+    CHECK(result.exit_status == 2);
+    CHECK_THAT(result.error, Contains("tarry: ") && Contains("Usage: tarry cache"));
+  }
+  CHECK(bench.run({"--help"}).exit_status == 0);
 }
 
 TEST_CASE("tarry: bash completes commands and options", "[cache][tool]") {
@@ -422,4 +427,19 @@ TEST_CASE("cache tool: whatever bytes an entry and its place have, text is print
     CHECK_FALSE(bench.json({command}).empty());
   }
   CHECK_THAT(bench.output({"list"}), Contains("\\x1b]0;owned\\x07\\xff"));
+}
+
+TEST_CASE("tarry: what info and list print fits 80 columns", "[cache][tool]") {
+  TARRY_REQUIRE_TOOL();
+  Bench bench;
+  bench.fill(0, 2);
+  const Entry gpu = gpu_entry();
+  REQUIRE_FALSE(DiskLayer(bench.directory.root(), Access::ReadWrite).write({gpu.material, gpu.compiler, "a_kernel_whose_name_is_long_ab12cd34", gpu.log, gpu.image}).error);
+  const std::string listed = bench.output({"list"});
+  CHECK_THAT(listed, Catch::StartsWith("key ") && Contains("last use") && Contains(".._ab12cd34\n"));
+  const ProcessResult info = tarry::support::run_process({TARRY_TOOL, "info"});
+  for (const std::string& text : {listed, info.output}) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+  }
 }

@@ -34,7 +34,7 @@ void add_info(CLI::App& program) {
   command->add_flag("--json", *json, "Print one JSON object");
   command->callback([json] {
     const std::string facts = describe_system();
-    say("{}", *json ? text_of(as_json(facts)) + "\n" : facts);
+    say("{}", *json ? text_of(as_json(facts)) + "\n" : wrapped(facts));
   });
 }
 
