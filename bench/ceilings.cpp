@@ -82,7 +82,8 @@ Ceilings of_gpu() {
 }
 
 #if defined(__x86_64__)
-/// Lines of `from`, or of one value where it is null, stored past the caches: without it memory is read before it is written.
+/// Lines of `from`, or of one value where it is null, stored past the caches: without it memory is read before it is
+/// written.
 __attribute__((target("avx"))) void store_lines(char* to, const char* from, std::size_t bytes) {
   const __m256i value = _mm256_set1_epi32(3);
   for (std::size_t at = 0; at < bytes; at += 32)
@@ -133,17 +134,22 @@ Ceilings of_cpu() {
   c.copy = rate(2 * once, [&](std::size_t at, std::size_t size) { std::memcpy(to + at, from + at, size); });
   c.write = rate(once, [&](std::size_t at, std::size_t size) { std::memset(to + at, 3, size); });
   if (has_lines()) {
-    c.copy = std::max(c.copy, rate(2 * once, [&](std::size_t at, std::size_t size) { store_lines(to + at, from + at, size); }));
-    c.write = std::max(c.write, rate(once, [&](std::size_t at, std::size_t size) { store_lines(to + at, nullptr, size); }));
+    c.copy = std::max(c.copy,
+                      rate(2 * once, [&](std::size_t at, std::size_t size) { store_lines(to + at, from + at, size); }));
+    c.write =
+        std::max(c.write, rate(once, [&](std::size_t at, std::size_t size) { store_lines(to + at, nullptr, size); }));
   }
   std::atomic<std::uint64_t> total{0};
   c.read = rate(once, [&](std::size_t at, std::size_t size) {
     std::uint64_t s[32] = {};
-    for (const auto *word = reinterpret_cast<const std::uint64_t*>(from + at), *const end = word + size / 8; word < end; word += 32)
+    for (const auto *word = reinterpret_cast<const std::uint64_t*>(from + at), *const end = word + size / 8; word < end;
+         word += 32)
       for (std::size_t k = 0; k < 32; ++k) s[k] += word[k];
     total += std::accumulate(s, s + 32, std::uint64_t{0});
   });
-  if (has_lines()) c.read = std::max(c.read, rate(once, [&](std::size_t at, std::size_t size) { total += read_lines(from + at, size); }));
+  if (has_lines())
+    c.read =
+        std::max(c.read, rate(once, [&](std::size_t at, std::size_t size) { total += read_lines(from + at, size); }));
   return total == 0 ? Ceilings{} : c;  // the sum is needed, so the loads are
 }
 

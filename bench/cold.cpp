@@ -1,5 +1,5 @@
-// What a first use costs: compiling a kernel of ten operations through NVRTC and through the C compiler, and loading the
-// first kernel of black_scholes in a process that finds it on disk.
+// What a first use costs: compiling a kernel of ten operations through NVRTC and through the C compiler, and loading
+// the first kernel of black_scholes in a process that finds it on disk.
 #include <tarry/tarry.h>
 #include <tarry/warm.h>
 
@@ -50,7 +50,9 @@ double processor_seconds() {
   const auto of = [](int who) {
     rusage usage{};
     ::getrusage(who, &usage);
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
   };
   return of(RUSAGE_SELF) + of(RUSAGE_CHILDREN);
@@ -109,7 +111,8 @@ void measure_nvrtc(Table& table, const fs::path& directory, int samples) {
     ta::evaluate(ten_operations(i));
   }
   const auto warm = [&](int i) {
-    const ta::WarmReport report = ta::warm({&manifests[static_cast<std::size_t>(i)], 1}, {.targets = {"sm_90"}, .out = (directory / "kernels").string(), .jobs = 1});
+    const ta::WarmReport report = ta::warm({&manifests[static_cast<std::size_t>(i)], 1},
+                                           {.targets = {"sm_90"}, .out = (directory / "kernels").string(), .jobs = 1});
     if (report.failed != 0 || report.compiled == 0) throw std::runtime_error("NVRTC compiled nothing");
   };
   Samples first, times;
@@ -125,7 +128,8 @@ void measure_nvrtc(Table& table, const fs::path& directory, int samples) {
 int child() {
   const ta::Report report = ta::evaluate(black_scholes());
   const auto history = ta::kernel_history();
-  std::printf("%d %.6f %.6f\n", history.size() == 1 && history[0].hit == ta::KernelHit::Disk, 1e3 * history.at(0).load_seconds, 1e3 * report.seconds().compile);
+  std::printf("%d %.6f %.6f\n", history.size() == 1 && history[0].hit == ta::KernelHit::Disk,
+              1e3 * history.at(0).load_seconds, 1e3 * report.seconds().compile);
   return 0;
 }
 

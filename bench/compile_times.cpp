@@ -1,6 +1,6 @@
-// What the C compiler takes for the kernels of the workloads: a process's first kernel, and each further one of a plan, which is
-// the same workload over another expression of arrays of its own. From the request to the loaded kernel, nothing cached, the
-// compiler's name known; the least and the median of several processes.
+// What the C compiler takes for the kernels of the workloads: a process's first kernel, and each further one of a plan,
+// which is the same workload over another expression of arrays of its own. From the request to the loaded kernel,
+// nothing cached, the compiler's name known; the least and the median of several processes.
 #include <tarry/tarry.h>
 
 #include <CLI/CLI.hpp>
@@ -22,12 +22,25 @@ namespace {
 
 constexpr int kVariants = 5;
 
-/// Extents of the classes that the CPU's sizes have, but small: kernels are compiled here, not timed. No two variants fuse.
+/// Extents of the classes that the CPU's sizes have, but small: kernels are compiled here, not timed. No two variants
+/// fuse.
 bench::Sizes sizes(int variant) {
   const std::int64_t more = 128 * variant;
-  return {.vector = (1 << 18) + more, .pair = (1 << 18) + more, .reduced = (1 << 20) + more, .rows = 64 + variant, .columns = 4096,
-          .square = 2048 + more, .points = 512 + more, .centres = 1024 + more, .small = 1024 + more, .small_grid = 256 + more,
-          .grid = 2048 + more, .draws = (1 << 20) + more, .units = 256 + more, .features = 64, .samples = 256};
+  return {.vector = (1 << 18) + more,
+          .pair = (1 << 18) + more,
+          .reduced = (1 << 20) + more,
+          .rows = 64 + variant,
+          .columns = 4096,
+          .square = 2048 + more,
+          .points = 512 + more,
+          .centres = 1024 + more,
+          .small = 1024 + more,
+          .small_grid = 256 + more,
+          .grid = 2048 + more,
+          .draws = (1 << 20) + more,
+          .units = 256 + more,
+          .features = 64,
+          .samples = 256};
 }
 
 ta::Array expression(const ta::Array& x, int variant) {
@@ -43,11 +56,14 @@ ta::Array expression(const ta::Array& x, int variant) {
 double processor_seconds(int who) {
   rusage usage{};
   ::getrusage(who, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Compiles `count` variants and prints how many kernels were compiled and the milliseconds, elapsed and of the compiler.
+/// Compiles `count` variants and prints how many kernels were compiled and the milliseconds, elapsed and of the
+/// compiler.
 int child(const std::string& name, int count) {
   ta::evaluate(ta::full({4}, 1.0f) + 1.0f);  // finds the compiler
   std::vector<ta::Array> roots;
@@ -76,7 +92,8 @@ struct Times {
 };
 
 Times measure(const std::string& self, const std::string& name, int count, int samples) {
-  const std::string command = "TARRY_CACHE_DIR=off TARRY_DEVICE=cpu '" + self + "' --child " + name + " --kernels " + std::to_string(count);
+  const std::string command =
+      "TARRY_CACHE_DIR=off TARRY_DEVICE=cpu '" + self + "' --child " + name + " --kernels " + std::to_string(count);
   Times times;
   std::vector<double> elapsed;
   for (int i = 0; i < samples; ++i) {
@@ -109,13 +126,15 @@ int main(int argc, char** argv) {
   try {
     if (!of_child.empty()) return child(of_child, kernels);
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::printf("milliseconds             one kernel                      each further\n%-16s %9s %9s %9s %12s %9s\n", "", "least", "median", "processor", "least", "processor");
+    std::printf("milliseconds             one kernel                      each further\n%-16s %9s %9s %9s %12s %9s\n",
+                "", "least", "median", "processor", "least", "processor");
     for (const bench::Workload& w : bench::workloads(sizes(0))) {
       if (!filter.empty() && std::find(filter.begin(), filter.end(), w.name) == filter.end()) continue;
       const Times one = measure(self, w.name, 1, samples), all = measure(self, w.name, kVariants, samples);
       std::printf("%-16s %9.1f %9.1f %9.1f", w.name, one.least, one.median, one.processor);
       const auto further = static_cast<double>(all.compiles - one.compiles);
-      if (further > 0) std::printf(" %12.1f %9.1f", (all.least - one.least) / further, (all.processor - one.processor) / further);
+      if (further > 0)
+        std::printf(" %12.1f %9.1f", (all.least - one.least) / further, (all.processor - one.processor) / further);
       std::printf("\n");
       std::fflush(stdout);
     }

@@ -1,5 +1,5 @@
-// What work and transfers cost on both sides of the bus: the figures of kCosts in runtime/placement.h, and how often they
-// choose the faster side. Without a GPU only the host's are measured.
+// What work and transfers cost on both sides of the bus: the figures of kCosts in runtime/placement.h, and how often
+// they choose the faster side. Without a GPU only the host's are measured.
 #include <fmt/format.h>
 #include <tarry/tarry.h>
 
@@ -54,7 +54,6 @@ ta::Array long_sum(const ta::Array& x, int steps) {
   return ta::sum(y);
 }
 
-
 /// A small graph over `operands` fresh arrays.
 double small_ns(int operands, std::int64_t count) {
   return best_ns([&] {
@@ -63,7 +62,8 @@ double small_ns(int operands, std::int64_t count) {
              for (int i = 1; i < operands; ++i) sum = sum + fresh(count);
              ta::evaluate(sum);
            }
-         }) / 50;
+         }) /
+         50;
 }
 
 struct Host {
@@ -108,7 +108,8 @@ double crossing_rate(std::int64_t count) {
 void compare_reductions(int threads) {
   int right = 0, all = 0;
   double worst = 1;
-  fmt::print("\n{:>12} {:>6} {:>10} {:>10} {:>10} {:>10}  reductions\n", "elements", "steps", "host ms", "foretold", "device ms", "foretold");
+  fmt::print("\n{:>12} {:>6} {:>10} {:>10} {:>10} {:>10}  reductions\n", "elements", "steps", "host ms", "foretold",
+             "device ms", "foretold");
   for (const std::int64_t count : {std::int64_t{1} << 19, std::int64_t{1} << 22, std::int64_t{1} << 25, kLarge})
     for (const int steps : {0, 4, 16, 64, 256}) {
       const auto on = [&](ta::Device device) {
@@ -116,20 +117,22 @@ void compare_reductions(int threads) {
         return best_ns([&] { ta::evaluate(long_sum(fresh(count), steps)); });
       };
       const double host = on(ta::cpu), device = on(ta::cuda());
-      const double host_foretold = ta::runtime::host_ns(4 * count, (2.0 * steps + 1) * static_cast<double>(count), threads);
+      const double host_foretold =
+          ta::runtime::host_ns(4 * count, (2.0 * steps + 1) * static_cast<double>(count), threads);
       const double device_foretold = ta::runtime::crossing_ns(4 * count, 1, threads);
       const bool good = (host < device) == (host_foretold < device_foretold);
       right += good ? 1 : 0;
       ++all;
       if (!good) worst = std::max(worst, std::max(host, device) / std::min(host, device));
-      fmt::print("{:>12} {:>6} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}  {}\n", count, steps, host * 1e-6, host_foretold * 1e-6, device * 1e-6,
-                 device_foretold * 1e-6, good ? "" : "the other would be faster");
+      fmt::print("{:>12} {:>6} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}  {}\n", count, steps, host * 1e-6,
+                 host_foretold * 1e-6, device * 1e-6, device_foretold * 1e-6, good ? "" : "the other would be faster");
     }
   fmt::print("{} of {} chosen right; the others cost at most {:.2f} times the faster\n", right, all, worst);
 }
 
 void compare_small() {
-  fmt::print("\n{:>12} {:>9} {:>10} {:>10} {:>10} {:>10}  small graphs\n", "elements", "operands", "host us", "foretold", "device us", "foretold");
+  fmt::print("\n{:>12} {:>9} {:>10} {:>10} {:>10} {:>10}  small graphs\n", "elements", "operands", "host us",
+             "foretold", "device us", "foretold");
   for (const int operands : {1, 2, 4})
     for (std::int64_t count = 64; count <= std::int64_t{1} << 20; count *= 4) {
       const auto on = [&](ta::Device device) {
@@ -139,7 +142,8 @@ void compare_small() {
       const double host = on(ta::cpu), device = on(ta::cuda());
       const auto bytes = 4 * operands * count;
       fmt::print("{:>12} {:>9} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.2f}\n", count, operands, host * 1e-3,
-                 ta::runtime::host_ns(bytes + 4 * count, static_cast<double>(operands * count), 1) * 1e-3, device * 1e-3,
+                 ta::runtime::host_ns(bytes + 4 * count, static_cast<double>(operands * count), 1) * 1e-3,
+                 device * 1e-3,
                  (ta::runtime::kCosts.device_start + ta::runtime::crossing_ns(bytes, operands, 1)) * 1e-3);
     }
 }
@@ -149,11 +153,14 @@ void run() {
   const int threads = static_cast<int>(std::thread::hardware_concurrency());
   const Host one = measure_host_with(1), all = measure_host_with(threads);
   const auto& table = ta::runtime::kCosts;
-  const auto row = [](const char* what, double measured, double in_table) { fmt::print("{:<42} {:>10.2f} {:>10.2f}\n", what, measured, in_table); };
+  const auto row = [](const char* what, double measured, double in_table) {
+    fmt::print("{:<42} {:>10.2f} {:>10.2f}\n", what, measured, in_table);
+  };
   fmt::print("{:<42} {:>10} {:>10}\n", "", "measured", "kCosts");
   row("evaluate on the host, ns", one.start, table.host_start);
   row("bytes read per ns by a thread", one.bytes, table.host_bytes);
-  row(fmt::format("bytes read per ns by {}", threads).c_str(), all.bytes, std::min(threads * table.host_bytes, table.host_bytes_most));
+  row(fmt::format("bytes read per ns by {}", threads).c_str(), all.bytes,
+      std::min(threads * table.host_bytes, table.host_bytes_most));
   row("operations per ns by a thread", one.operations, table.host_operations);
   row(fmt::format("operations per ns by {}", threads).c_str(), all.operations, threads * table.host_operations);
   if (ta::devices().size() < 2) return;
@@ -162,8 +169,10 @@ void run() {
     const double copy = (small_ns(5, 64) - small_ns(1, 64)) / 4;
     row("evaluate on the GPU, ns", small_ns(1, 64) - copy, table.device_start);
     row("a copy to the GPU, ns", copy, table.copy_start);
-    row("bytes of 16 MiB that cross per ns", crossing_rate(kLarge / 32), std::min(threads * table.crossing_bytes, table.crossing_small));
-    row("bytes of 512 MiB that cross per ns", crossing_rate(kLarge), std::min(threads * table.crossing_bytes, table.crossing_most));
+    row("bytes of 16 MiB that cross per ns", crossing_rate(kLarge / 32),
+        std::min(threads * table.crossing_bytes, table.crossing_small));
+    row("bytes of 512 MiB that cross per ns", crossing_rate(kLarge),
+        std::min(threads * table.crossing_bytes, table.crossing_most));
   }
   compare_reductions(threads);
   compare_small();

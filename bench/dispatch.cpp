@@ -1,6 +1,6 @@
-// What a repeated evaluate costs besides its kernels: small10 (10 operations on 1,024 elements) and heat_small (10 steps of
-// the heat equation on 256 x 256, recorded as one graph), back to back, recording included. Beside them what the host's core
-// is worth: its clock, what it does in a cycle, and on a GPU one launch of a kernel that does nothing.
+// What a repeated evaluate costs besides its kernels: small10 (10 operations on 1,024 elements) and heat_small (10
+// steps of the heat equation on 256 x 256, recorded as one graph), back to back, recording included. Beside them what
+// the host's core is worth: its clock, what it does in a cycle, and on a GPU one launch of a kernel that does nothing.
 #include <tarry/tarry.h>
 
 #include <sched.h>
@@ -68,7 +68,8 @@ double period(int calls, const std::function<void()>& call) {
 }
 
 struct Core {
-  double gigahertz = 0;       ///< from a chain of multiplications, three cycles each on every x86-64 core of the last ten years
+  double gigahertz =
+      0;  ///< from a chain of multiplications, three cycles each on every x86-64 core of the last ten years
   double adds_per_cycle = 0;  ///< of eight chains: fewer where another thread runs on the same core
 };
 /// One after the other, so as good as the clock is steady. Zeros on other processors than x86-64.
@@ -82,8 +83,10 @@ Core measure_core() {
   const double chains = period(8, [] {
     std::uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
     for (int i = 0; i < kLinks; ++i)
-      __asm__ volatile("addq $3, %0\n addq $3, %1\n addq $3, %2\n addq $3, %3\n addq $3, %4\n addq $3, %5\n addq $3, %6\n addq $3, %7"
-                       : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h));
+      __asm__ volatile(
+          "addq $3, %0\n addq $3, %1\n addq $3, %2\n addq $3, %3\n addq $3, %4\n addq $3, %5\n addq $3, %6\n addq $3, "
+          "%7"
+          : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h));
   });
   return {3.0 * kLinks / (1000 * chain), 8.0 / 3.0 * chain / chains};
 #else
@@ -97,7 +100,9 @@ double empty_launch(int calls) {
   ta::cache::KernelRequest request;
   request.entry = "nothing";
   const auto image = std::make_shared<const std::string>(
-      ta::runtime::nvrtc_compile("extern \"C\" __global__ void nothing(unsigned long long) {}", b.target(), ta::graph::Mode::Strict).bytes);
+      ta::runtime::nvrtc_compile("extern \"C\" __global__ void nothing(unsigned long long) {}", b.target(),
+                                 ta::graph::Mode::Strict)
+          .bytes);
   const auto executable = b.load(request, {image, "bench", ""});
   ta::codegen::KernelSource source;
   source.entry = request.entry;
@@ -133,17 +138,25 @@ nlohmann::ordered_json measure(const Workload& w, const std::string& device, int
   const double scale = 1e6 / static_cast<double>(timed);
   const double target = device == "cpu" ? w.target_cpu : w.target_cuda;
   if (!quiet) {
-    std::printf("%-11s %-7s total %8.3f us = record %6.3f + evaluate %8.3f (snapshot %6.3f, prepare %6.3f, launch %8.3f)", w.name, device.c_str(), total,
-                record, total - record, sums.snapshot * scale, sums.prepare * scale, sums.launch * scale);
-    std::printf("; %lld launches, plan hit %lld", static_cast<long long>(c.launches), static_cast<long long>(c.plan_hit));
+    std::printf(
+        "%-11s %-7s total %8.3f us = record %6.3f + evaluate %8.3f (snapshot %6.3f, prepare %6.3f, launch %8.3f)",
+        w.name, device.c_str(), total, record, total - record, sums.snapshot * scale, sums.prepare * scale,
+        sums.launch * scale);
+    std::printf("; %lld launches, plan hit %lld", static_cast<long long>(c.launches),
+                static_cast<long long>(c.plan_hit));
     if (target > 0) std::printf(" (target %g us)", target);
     std::printf("\n");
   }
-  return {{"workload", w.name},   {"device", device},
-          {"total_us", total},    {"record_us", record},
-          {"evaluate_us", total - record}, {"snapshot_us", sums.snapshot * scale},
-          {"prepare_us", sums.prepare * scale}, {"launch_us", sums.launch * scale},
-          {"launches", c.launches}, {"plan_hit", c.plan_hit}};
+  return {{"workload", w.name},
+          {"device", device},
+          {"total_us", total},
+          {"record_us", record},
+          {"evaluate_us", total - record},
+          {"snapshot_us", sums.snapshot * scale},
+          {"prepare_us", sums.prepare * scale},
+          {"launch_us", sums.launch * scale},
+          {"launches", c.launches},
+          {"plan_hit", c.plan_hit}};
 }
 
 }  // namespace
@@ -154,7 +167,8 @@ int main(int argc, char** argv) {
   std::string only;
   int calls = 20000;
   bool json = false;
-  app.add_option("--device", devices, "cpu or cuda; default both where they are")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--device", devices, "cpu or cuda; default both where they are")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--workload", only, "small10 or heat_small");
   app.add_option("--calls", calls, "evaluations per run")->check(CLI::Range(1, 10'000'000));
   app.add_flag("--json", json, "figures as JSON");
@@ -171,16 +185,21 @@ int main(int argc, char** argv) {
     const double launch = device == "cpu" ? 0 : empty_launch(calls);
     if (!json) {
       std::printf("core %d", core);
-      if (speed.gigahertz > 0) std::printf(" of about %.2f GHz, %.1f additions a cycle", speed.gigahertz, speed.adds_per_cycle);
+      if (speed.gigahertz > 0)
+        std::printf(" of about %.2f GHz, %.1f additions a cycle", speed.gigahertz, speed.adds_per_cycle);
       if (launch > 0) std::printf("; an empty kernel %.3f us", launch);
       std::printf("\n");
     }
     const ta::Array x = ramp({1024}), y = ramp({1024}), u = ramp({256, 256});
-    const Workload workloads[] = {{"small10", [&] { return small10(x, y); }, 4, 3}, {"heat_small", [&] { return heat(u); }, 12, 0}};
+    const Workload workloads[] = {{"small10", [&] { return small10(x, y); }, 4, 3},
+                                  {"heat_small", [&] { return heat(u); }, 12, 0}};
     for (const Workload& w : workloads) {
       if (!only.empty() && only != w.name) continue;
       all.push_back(measure(w, device, std::string(w.name) == "small10" ? calls : calls / 10 + 1, json));
-      all.back().update({{"core", core}, {"gigahertz", speed.gigahertz}, {"adds_per_cycle", speed.adds_per_cycle}, {"empty_launch_us", launch}});
+      all.back().update({{"core", core},
+                         {"gigahertz", speed.gigahertz},
+                         {"adds_per_cycle", speed.adds_per_cycle},
+                         {"empty_launch_us", launch}});
     }
   }
   if (json) std::printf("%s\n", all.dump(2).c_str());

@@ -30,7 +30,9 @@ struct Worst {
     const double e = std::abs(got - want) / (std::abs(want) + scale);
     error = std::isnan(e) ? HUGE_VAL : std::max(error, e);
   }
-  static Worst of_both(const Worst& a, const Worst& b) { return {std::max(a.error, b.error), a.undecided + b.undecided}; }
+  static Worst of_both(const Worst& a, const Worst& b) {
+    return {std::max(a.error, b.error), a.undecided + b.undecided};
+  }
 
   /// Holds only where few elements were undecided and the result has as many elements as it should.
   [[nodiscard]] Accuracy accuracy(std::size_t got, std::size_t expected, double allowed) const {
@@ -57,7 +59,8 @@ Accuracy compare(const tarry::Array& result, std::int64_t count, Tolerance t, co
 
 /// Every row of `width` elements against what of_row(row, want) writes to want[0 .. width).
 template <class OfRow>
-Accuracy compare_rows(const tarry::Array& result, std::int64_t rows, std::int64_t width, Tolerance t, const OfRow& of_row) {
+Accuracy compare_rows(const tarry::Array& result, std::int64_t rows, std::int64_t width, Tolerance t,
+                      const OfRow& of_row) {
   const auto got = result.host<float>();
   const auto n = static_cast<std::size_t>(rows), w = static_cast<std::size_t>(width);
   if (got.size() != n * w) return {HUGE_VAL, t.allowed};

@@ -31,8 +31,8 @@ namespace ta = tarry;
 using bench::Ceiling;
 using Json = nlohmann::ordered_json;
 
-/// Numbers uniform in [0.1, 1) on a grid of 2^-24; element i of input k depends on k and i alone, so that workloads share
-/// them.
+/// Numbers uniform in [0.1, 1) on a grid of 2^-24; element i of input k depends on k and i alone, so that workloads
+/// share them.
 class Numbers {
  public:
   /// The first `count` of input k.
@@ -170,15 +170,16 @@ Json run(const bench::Workload& w, const std::string& mode, const bench::HostInp
 
 void print(const Json& row) {
   if (row.contains("err")) {
-    fmt::print("{:<15}{:<9}{}\n", row["w"].get<std::string>(), row["mode"].get<std::string>(), row["err"].get<std::string>());
+    fmt::print("{:<15}{:<9}{}\n", row["w"].get<std::string>(), row["mode"].get<std::string>(),
+               row["err"].get<std::string>());
     return;
   }
   fmt::print("{:<15}{:<9}", row["w"].get<std::string>(), row["mode"].get<std::string>());
   if (row.contains("ms")) fmt::print("{:>11.5f} ms {:>9.1f} GB/s", row["ms"].get<double>(), row["gbps"].get<double>());
   if (row.contains("share"))
     fmt::print("{:>7.1f} % {:<5}", 100 * row["share"].get<double>(), row["ceiling"].get<std::string>());
-  fmt::print("  {} kernels, {} launches, {:.1f} MB, error {:.1e}\n", row["kernels"].get<int>(), row["launches"].get<int>(),
-             1e-6 * row["bytes"].get<double>(), row["error"].get<double>());
+  fmt::print("  {} kernels, {} launches, {:.1f} MB, error {:.1e}\n", row["kernels"].get<int>(),
+             row["launches"].get<int>(), 1e-6 * row["bytes"].get<double>(), row["error"].get<double>());
 }
 
 int run_all(const Options& options) {
@@ -186,8 +187,11 @@ int run_all(const Options& options) {
   bench::Ceilings machine;
   if (!options.check_only) {
     machine = bench::measure_ceilings(options.gpu());
-    const Json row{{"peer", "tarry"}, {"device", options.device}, {"copy_gbps", 1e-9 * machine.copy},
-                   {"read_gbps", 1e-9 * machine.read}, {"write_gbps", 1e-9 * machine.write}};
+    const Json row{{"peer", "tarry"},
+                   {"device", options.device},
+                   {"copy_gbps", 1e-9 * machine.copy},
+                   {"read_gbps", 1e-9 * machine.read},
+                   {"write_gbps", 1e-9 * machine.write}};
     options.json ? fmt::print("{}\n", row.dump())
                  : fmt::print("{}: copy {:.1f} GB/s, read {:.1f} GB/s, write {:.1f} GB/s\n", options.device,
                               1e-9 * machine.copy, 1e-9 * machine.read, 1e-9 * machine.write);
@@ -195,7 +199,8 @@ int run_all(const Options& options) {
   bool good = true;
   std::vector<bench::Workload> workloads = bench::workloads(options.extents());
   std::erase_if(workloads, [&](const bench::Workload& w) { return !options.wants(w.name); });
-  if (workloads.empty()) throw std::invalid_argument(fmt::format("no workload is called {}", fmt::join(options.filter, " or ")));
+  if (workloads.empty())
+    throw std::invalid_argument(fmt::format("no workload is called {}", fmt::join(options.filter, " or ")));
   Numbers numbers;
   for (const bench::Workload& w : workloads) {
     bench::HostInputs host;

@@ -35,7 +35,8 @@ Array cdf(const Array& d) { return 0.5F * (1.0F + ta::erf(d * 0.70710678F)); }
 Arrays black_scholes(const Array& spot, const Array& strike, const Array& years) {
   const float rate = 0.02F, volatility = 0.3F;
   const Array spread = volatility * ta::sqrt(years);
-  const Array d1 = (ta::log(spot / strike) + (rate + 0.5F * volatility * volatility) * years) / spread, d2 = d1 - spread;
+  const Array d1 = (ta::log(spot / strike) + (rate + 0.5F * volatility * volatility) * years) / spread,
+              d2 = d1 - spread;
   const Array discounted = strike * ta::exp(-rate * years);
   return {spot * cdf(d1) - discounted * cdf(d2), discounted * cdf(-d2) - spot * cdf(-d1)};
 }
@@ -118,11 +119,12 @@ std::vector<double> heat_reference(std::span<const float> start, std::size_t n) 
 }
 
 double squared_distance(const float* a, const float* b) {
-  return std::inner_product(a, a + kDimensions, b, 0.0, std::plus<>(), [](double p, double q) { return (p - q) * (p - q); });
+  return std::inner_product(a, a + kDimensions, b, 0.0, std::plus<>(),
+                            [](double p, double q) { return (p - q) * (p - q); });
 }
 
-/// How far the sum of `count` draws of probability 1 or 0 each, whose variances sum to `variance`, may be from its mean:
-/// six deviations, once in 10^9 runs.
+/// How far the sum of `count` draws of probability 1 or 0 each, whose variances sum to `variance`, may be from its
+/// mean: six deviations, once in 10^9 runs.
 double deviations(double variance) { return 6 * std::sqrt(variance) + 0.5; }
 
 /// 1 or 0 with the probabilities of the other result: the number of ones, and that nothing else is there.
@@ -141,10 +143,12 @@ Accuracy check_argmax(std::span<const float> x, const Array& result, std::int64_
   const auto got = result.host<std::int64_t>();
   const auto n = static_cast<std::size_t>(rows);
   if (got.size() != n) return {HUGE_VAL, 0};
-  return {total(n, [&](std::size_t r) {
-            const float* row = &x[r * static_cast<std::size_t>(columns)];
-            return got[r] == std::max_element(row, row + columns) - row ? 0.0 : 1.0;
-          }), 0};
+  return {total(n,
+                [&](std::size_t r) {
+                  const float* row = &x[r * static_cast<std::size_t>(columns)];
+                  return got[r] == std::max_element(row, row + columns) - row ? 0.0 : 1.0;
+                }),
+          0};
 }
 
 /// The rates at which arithmetic in float32 may err: a few roundings, a tree of sums, elementary functions.
@@ -180,15 +184,18 @@ std::vector<Workload> workloads(const Sizes& s) {
     all.push_back({name, ceiling, inputs, bytes, record, check});
   };
 
-  add("axpy", Ceiling::Copy, {n, n}, n, [](const Arrays& a) { return Arrays{2.5F * a[0] + a[1]}; },
+  add(
+      "axpy", Ceiling::Copy, {n, n}, n, [](const Arrays& a) { return Arrays{2.5F * a[0] + a[1]}; },
       [n](const HostInputs& in, Results out) {
         return compare(out[0], n, {kRounding}, [&](std::size_t i) { return 2.5 * in[0][i] + in[1][i]; });
       });
-  add("chain20", Ceiling::Copy, {n, n}, n, [](const Arrays& a) { return Arrays{chain20(a[0], a[1])}; },
+  add(
+      "chain20", Ceiling::Copy, {n, n}, n, [](const Arrays& a) { return Arrays{chain20(a[0], a[1])}; },
       [n](const HostInputs& in, Results out) {
         return compare(out[0], n, {kFunction, 1}, [&](std::size_t i) { return chain20_reference(in[0][i], in[1][i]); });
       });
-  add("black_scholes", Ceiling::Copy, {n, n, n}, 2 * n, [](const Arrays& a) { return black_scholes(a[0], a[1], a[2]); },
+  add(
+      "black_scholes", Ceiling::Copy, {n, n, n}, 2 * n, [](const Arrays& a) { return black_scholes(a[0], a[1], a[2]); },
       [n](const HostInputs& in, Results out) {
         const auto of = [&](bool put) {
           return compare(out[put], n, {kFunction, 1},
@@ -196,28 +203,36 @@ std::vector<Workload> workloads(const Sizes& s) {
         };
         return worse(of(false), of(true));
       });
-  add("sum", Ceiling::Read, {s.reduced}, 1, [](const Arrays& a) { return Arrays{ta::sum(a[0])}; },
+  add(
+      "sum", Ceiling::Read, {s.reduced}, 1, [](const Arrays& a) { return Arrays{ta::sum(a[0])}; },
       [](const HostInputs& in, Results out) {
         return compare(out[0], {kSum}, total(in[0].size(), [&](std::size_t i) { return in[0][i]; }));
       });
-  add("meanstd", Ceiling::Read, {s.reduced}, 2, [](const Arrays& a) { return Arrays{ta::mean(a[0]), ta::std(a[0])}; },
+  add(
+      "meanstd", Ceiling::Read, {s.reduced}, 2, [](const Arrays& a) { return Arrays{ta::mean(a[0]), ta::std(a[0])}; },
       [](const HostInputs& in, Results out) {
         const auto count = static_cast<double>(in[0].size());
         const double mean = total(in[0].size(), [&](std::size_t i) { return in[0][i]; }) / count;
-        const double squares = total(in[0].size(), [&](std::size_t i) { return (in[0][i] - mean) * (in[0][i] - mean); });
+        const double squares =
+            total(in[0].size(), [&](std::size_t i) { return (in[0][i] - mean) * (in[0][i] - mean); });
         return worse(compare(out[0], {kSum}, mean), compare(out[1], {kSum, 1e-9}, std::sqrt(squares / count)));
       });
-  add("dot", Ceiling::Read, {s.pair, s.pair}, 1, [](const Arrays& a) { return Arrays{ta::sum(a[0] * a[1])}; },
+  add(
+      "dot", Ceiling::Read, {s.pair, s.pair}, 1, [](const Arrays& a) { return Arrays{ta::sum(a[0] * a[1])}; },
       [](const HostInputs& in, Results out) {
         return compare(out[0], {kSum}, total(in[0].size(), [&](std::size_t i) { return double{in[0][i]} * in[1][i]; }));
       });
-  add("normdiff", Ceiling::Read, {s.pair, s.pair}, 1,
+  add(
+      "normdiff", Ceiling::Read, {s.pair, s.pair}, 1,
       [](const Arrays& a) { return Arrays{ta::sqrt(ta::sum(ta::square(a[0] - a[1])))}; },
       [](const HostInputs& in, Results out) {
-        const double squares = total(in[0].size(), [&](std::size_t i) { return std::pow(double{in[0][i]} - in[1][i], 2); });
+        const double squares =
+            total(in[0].size(), [&](std::size_t i) { return std::pow(double{in[0][i]} - in[1][i], 2); });
         return compare(out[0], {kSum}, std::sqrt(squares));
       });
-  add("softmax", Ceiling::Copy, {{s.rows, s.columns}}, s.rows * s.columns, [](const Arrays& a) { return Arrays{softmax_rows(a[0])}; },
+  add(
+      "softmax", Ceiling::Copy, {{s.rows, s.columns}}, s.rows * s.columns,
+      [](const Arrays& a) { return Arrays{softmax_rows(a[0])}; },
       [s, columns](const HostInputs& in, Results out) {
         return compare_rows(out[0], s.rows, s.columns, {kFunction}, [&](std::size_t r, double* want) {
           const float* x = &in[0][r * columns];
@@ -225,7 +240,8 @@ std::vector<Workload> workloads(const Sizes& s) {
           for (std::size_t i = 0; i < columns; ++i) want[i] = std::exp(x[i] - most) / sum;
         });
       });
-  add("layernorm", Ceiling::Copy, {{s.rows, s.columns}, s.columns, s.columns}, s.rows * s.columns,
+  add(
+      "layernorm", Ceiling::Copy, {{s.rows, s.columns}, s.columns, s.columns}, s.rows * s.columns,
       [](const Arrays& a) { return Arrays{layernorm_rows(a[0], a[1], a[2])}; },
       [s, columns](const HostInputs& in, Results out) {
         return compare_rows(out[0], s.rows, s.columns, {kFunction, 1}, [&](std::size_t r, double* want) {
@@ -238,13 +254,16 @@ std::vector<Workload> workloads(const Sizes& s) {
           for (std::size_t i = 0; i < columns; ++i) want[i] = (x[i] - mean) / deviation * in[1][i] + in[2][i];
         });
       });
-  add("logsumexp", Ceiling::Read, {{s.rows, s.columns}}, s.rows, [](const Arrays& a) { return Arrays{logsumexp_rows(a[0])}; },
+  add(
+      "logsumexp", Ceiling::Read, {{s.rows, s.columns}}, s.rows,
+      [](const Arrays& a) { return Arrays{logsumexp_rows(a[0])}; },
       [s, columns](const HostInputs& in, Results out) {
-        return compare(out[0], s.rows, {kSum}, [&](std::size_t r) {
-          return std::log(sum_of_exponentials(&in[0][r * columns], columns, 0));
-        });
+        return compare(out[0], s.rows, {kSum},
+                       [&](std::size_t r) { return std::log(sum_of_exponentials(&in[0][r * columns], columns, 0)); });
       });
-  add("colsum", Ceiling::Read, {{s.square, s.square}}, s.square, [](const Arrays& a) { return Arrays{ta::sum(a[0], 0)}; },
+  add(
+      "colsum", Ceiling::Read, {{s.square, s.square}}, s.square,
+      [](const Arrays& a) { return Arrays{ta::sum(a[0], 0)}; },
       [s, square](const HostInputs& in, Results out) {
         std::vector<double> sums(square);
         for_ranges(square, [&](std::size_t first, std::size_t last) {
@@ -253,7 +272,8 @@ std::vector<Workload> workloads(const Sizes& s) {
         });
         return compare(out[0], s.square, {kSum}, [&](std::size_t i) { return sums[i]; });
       });
-  add("stencil9", Ceiling::Copy, {{s.square, s.square}}, inner, [](const Arrays& a) { return Arrays{stencil9(a[0])}; },
+  add(
+      "stencil9", Ceiling::Copy, {{s.square, s.square}}, inner, [](const Arrays& a) { return Arrays{stencil9(a[0])}; },
       [s, square](const HostInputs& in, Results out) {
         return compare_rows(out[0], s.square - 2, s.square - 2, {kRounding}, [&](std::size_t r, double* want) {
           for (std::size_t c = 0; c + 2 < square; ++c) {
@@ -263,20 +283,22 @@ std::vector<Workload> workloads(const Sizes& s) {
           }
         });
       });
-  add("transpose_add", Ceiling::Copy, {{s.square, s.square}, {s.square, s.square}}, cells,
+  add(
+      "transpose_add", Ceiling::Copy, {{s.square, s.square}, {s.square, s.square}}, cells,
       [](const Arrays& a) { return Arrays{a[0] + ta::matrix_transpose(a[1])}; },
       [cells, square](const HostInputs& in, Results out) {
-        return compare(out[0], cells, {kRounding}, [&](std::size_t i) {
-          return double{in[0][i]} + in[1][i % square * square + i / square];
-        });
+        return compare(out[0], cells, {kRounding},
+                       [&](std::size_t i) { return double{in[0][i]} + in[1][i % square * square + i / square]; });
       });
-  add("cumsum", Ceiling::Copy, {s.pair}, s.pair, [](const Arrays& a) { return Arrays{ta::cumulative_sum(a[0])}; },
+  add(
+      "cumsum", Ceiling::Copy, {s.pair}, s.pair, [](const Arrays& a) { return Arrays{ta::cumulative_sum(a[0])}; },
       [s](const HostInputs& in, Results out) {
         std::vector<double> sums(in[0].size());
         std::inclusive_scan(in[0].begin(), in[0].end(), sums.begin(), std::plus<>(), 0.0);
         return compare(out[0], s.pair, {kSum, 1}, [&](std::size_t i) { return sums[i]; });
       });
-  add("rbf", Ceiling::Write, {{s.points, kDimensions}, {s.points, kDimensions}}, s.points * s.points,
+  add(
+      "rbf", Ceiling::Write, {{s.points, kDimensions}, {s.points, kDimensions}}, s.points * s.points,
       [](const Arrays& a) { return Arrays{ta::exp(-0.5F * squared_distances(a[0], a[1]))}; },
       [s](const HostInputs& in, Results out) {
         const auto points = static_cast<std::size_t>(s.points);
@@ -284,7 +306,8 @@ std::vector<Workload> workloads(const Sizes& s) {
           return std::exp(-0.5 * squared_distance(&in[0][i / points * kDimensions], &in[1][i % points * kDimensions]));
         });
       });
-  add("rbf_sum", Ceiling::None, {{s.centres, kDimensions}, {s.centres, kDimensions}}, s.centres,
+  add(
+      "rbf_sum", Ceiling::None, {{s.centres, kDimensions}, {s.centres, kDimensions}}, s.centres,
       [](const Arrays& a) { return Arrays{ta::sum(ta::exp(-0.5F * squared_distances(a[0], a[1])), 1)}; },
       [s](const HostInputs& in, Results out) {
         return compare(out[0], s.centres, {kFunction}, [&](std::size_t i) {
@@ -294,7 +317,8 @@ std::vector<Workload> workloads(const Sizes& s) {
           return row;
         });
       });
-  add("mcpi", Ceiling::None, {}, 1,
+  add(
+      "mcpi", Ceiling::None, {}, 1,
       [s](const Arrays&) {
         ta::random::Generator g(7);
         const Array u = ta::random::uniform(g, s.draws), v = ta::random::uniform(g, s.draws);
@@ -305,7 +329,8 @@ std::vector<Workload> workloads(const Sizes& s) {
         const double inside = std::acos(-1.0) / 4, got = out[0].item<float>() / 4.0;
         return Accuracy{std::abs(got - inside) * draws, deviations(draws * inside * (1 - inside)) + kRounding * draws};
       });
-  add("dahl", Ceiling::None, {{s.units, s.features}, {s.features, s.samples}, {s.units, std::int64_t{1}}},
+  add(
+      "dahl", Ceiling::None, {{s.units, s.features}, {s.features, s.samples}, {s.units, std::int64_t{1}}},
       2 * s.units * s.samples,
       [](const Arrays& a) {
         ta::random::Generator g(7);
@@ -317,12 +342,15 @@ std::vector<Workload> workloads(const Sizes& s) {
         const Accuracy p = compare_rows(out[0], s.units, s.samples, {kFunction}, [&](std::size_t r, double* want) {
           std::fill(want, want + samples, double{in[2][r]});
           for (std::size_t k = 0; k < features; ++k)
-            for (std::size_t c = 0; c < samples; ++c) want[c] += double{in[0][r * features + k]} * in[1][k * samples + c];
+            for (std::size_t c = 0; c < samples; ++c)
+              want[c] += double{in[0][r * features + k]} * in[1][k * samples + c];
           for (std::size_t c = 0; c < samples; ++c) want[c] = 1 / (1 + std::exp(-want[c]));
         });
         return worse(p, check_draws(out[1], out[0]));
       });
-  add("small10", Ceiling::None, {s.small, s.small}, s.small, [](const Arrays& a) { return Arrays{small10(a[0], a[1])}; },
+  add(
+      "small10", Ceiling::None, {s.small, s.small}, s.small,
+      [](const Arrays& a) { return Arrays{small10(a[0], a[1])}; },
       [s](const HostInputs& in, Results out) {
         return compare(out[0], s.small, {kFunction, 1}, [&](std::size_t i) {
           const double x = in[0][i], y = in[1][i], a = std::exp(-(x * y + 1)) + x;
@@ -330,29 +358,34 @@ std::vector<Workload> workloads(const Sizes& s) {
         });
       });
   const auto add_heat = [&](const char* name, Ceiling ceiling, std::int64_t extent) {
-    add(name, ceiling, {{extent, extent}}, extent * extent * kSteps, [](const Arrays& a) { return Arrays{heat(a[0])}; },
+    add(
+        name, ceiling, {{extent, extent}}, extent * extent * kSteps, [](const Arrays& a) { return Arrays{heat(a[0])}; },
         [extent](const HostInputs& in, Results out) {
           const std::vector<double> u = heat_reference(in[0], static_cast<std::size_t>(extent));
           return compare(out[0], extent * extent, {kFunction}, [&](std::size_t i) { return u[i]; });
-        }, kSteps);
+        },
+        kSteps);
   };
   add_heat("heat_small", Ceiling::None, s.small_grid);
   add_heat("heat_big", Ceiling::Copy, s.grid);
-  add("where_sum", Ceiling::Read, {s.pair}, 1,
+  add(
+      "where_sum", Ceiling::Read, {s.pair}, 1,
       [](const Arrays& a) { return Arrays{ta::sum(ta::where(a[0] > 0.5F, a[0] * a[0], 0.0F))}; },
       [](const HostInputs& in, Results out) {
         const auto term = [&](std::size_t i) { return in[0][i] > 0.5F ? double{in[0][i]} * in[0][i] : 0.0; };
         return compare(out[0], {kSum, 1e-6}, total(in[0].size(), term));
       });
-  add("argmax", Ceiling::Read, {{s.rows, s.columns}}, 2 * s.rows, [](const Arrays& a) { return Arrays{ta::argmax(a[0], 1)}; },
+  add(
+      "argmax", Ceiling::Read, {{s.rows, s.columns}}, 2 * s.rows,
+      [](const Arrays& a) { return Arrays{ta::argmax(a[0], 1)}; },
       [s](const HostInputs& in, Results out) { return check_argmax(in[0], out[0], s.rows, s.columns); });
-  add("multi_out", Ceiling::Copy, {n, n}, 3 * n,
-      [](const Arrays& a) {
-        return Arrays{a[0] + a[1], a[0] - a[1], a[0] * a[1]};
-      },
+  add(
+      "multi_out", Ceiling::Copy, {n, n}, 3 * n,
+      [](const Arrays& a) { return Arrays{a[0] + a[1], a[0] - a[1], a[0] * a[1]}; },
       [n](const HostInputs& in, Results out) {
         const auto of = [&](std::size_t k, const auto& f) {
-          return compare(out[k], n, {kRounding, 1}, [&](std::size_t i) { return f(double{in[0][i]}, double{in[1][i]}); });
+          return compare(out[k], n, {kRounding, 1},
+                         [&](std::size_t i) { return f(double{in[0][i]}, double{in[1][i]}); });
         };
         return worse(of(0, std::plus<>()), worse(of(1, std::minus<>()), of(2, std::multiplies<>())));
       });

@@ -16,11 +16,11 @@ namespace bench {
 struct Sizes {
   std::int64_t vector, pair, reduced;  ///< elements of an operand: of axpy and its like, of dot, of sum
   std::int64_t rows, columns;
-  std::int64_t square;              ///< of matrices
-  std::int64_t points, centres;     ///< of rbf and of rbf_sum
-  std::int64_t small, small_grid;   ///< where dispatch is all
-  std::int64_t grid;                ///< of heat_big
-  std::int64_t draws;               ///< of mcpi
+  std::int64_t square;                    ///< of matrices
+  std::int64_t points, centres;           ///< of rbf and of rbf_sum
+  std::int64_t small, small_grid;         ///< where dispatch is all
+  std::int64_t grid;                      ///< of heat_big
+  std::int64_t draws;                     ///< of mcpi
   std::int64_t units, features, samples;  ///< of dahl: a layer
 };
 [[nodiscard]] Sizes gpu_sizes();

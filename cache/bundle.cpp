@@ -61,7 +61,7 @@ void report(std::string* defect, const char* what) {
 }
 
 std::int64_t modified(const support::OpenFile& file) {
-  struct stat status {};
+  struct stat status{};
   return ::fstat(file.descriptor(), &status) == 0 ? status.st_mtime : 0;
 }
 
@@ -187,7 +187,8 @@ bool BundleLayer::attach_image(const Row& row, Entry& entry, std::string* defect
 std::optional<Entry> BundleLayer::read(const std::string& material) {
   // Asked again each time: an index that was checked says nothing of bytes that somebody wrote since.
   if (const std::string reason = reason_to_refuse(file_.descriptor(), Access::ReadOnly); !reason.empty()) {
-    support::log::warn_once("the kernels in " + path_.string() + " (TARRY_CACHE_PATH) are not used any more: " + reason);
+    support::log::warn_once("the kernels in " + path_.string() +
+                            " (TARRY_CACHE_PATH) are not used any more: " + reason);
     return std::nullopt;
   }
   const Hash128 hash = support::hash_bytes(material);

@@ -40,7 +40,8 @@ class Reader {
   std::uint64_t integer(std::size_t size) {
     const std::string_view piece = take(size).value_or(std::string_view{});
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < piece.size(); ++i) value |= std::uint64_t{static_cast<unsigned char>(piece[i])} << (8 * i);
+    for (std::size_t i = 0; i < piece.size(); ++i)
+      value |= std::uint64_t{static_cast<unsigned char>(piece[i])} << (8 * i);
     return value;
   }
   support::Hash128 hash() {

@@ -61,8 +61,8 @@ void DiskLayer::warn(const Refusal& why) const {
   if (why.error || warned_.exchange(true)) return;
   support::log::warn_once(access_ == Access::ReadOnly
                               ? "kernels in " + root_.string() + " (TARRY_CACHE_PATH) are not used: " + why.reason
-                              : "compiled kernels are not kept in " + root_.string() + " (TARRY_CACHE_DIR): " + why.reason +
-                                    "; results are unaffected. Remove what others can write to");
+                              : "compiled kernels are not kept in " + root_.string() + " (TARRY_CACHE_DIR): " +
+                                    why.reason + "; results are unaffected. Remove what others can write to");
 }
 
 DiskLayer::DirectoryPtr DiskLayer::open_root(Refusal& why) const {
@@ -105,12 +105,13 @@ fs::path DiskLayer::lock_file(const std::string& material) const {
 }
 
 /// What is at `name`, if it can be trusted and is whole; else it is removed from a ReadWrite layer.
-std::optional<Entry> DiskLayer::read_entry_file(const Directory& bucket, const std::string& name, std::error_code& error) {
+std::optional<Entry> DiskLayer::read_entry_file(const Directory& bucket, const std::string& name,
+                                                std::error_code& error) {
   const std::optional<support::OpenFile> file = bucket.open_file(name, error);
   const bool is_link = error == std::errc::too_many_symbolic_link_levels;
   if (is_link && access_ == Access::ReadOnly) warn({{}, name + " is a link"});
   if (!file) return std::nullopt;
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file->descriptor(), &status) != 0) return std::nullopt;
   const std::string reason = reason_to_refuse(status, file->descriptor(), Access::ReadOnly);
   std::optional<Entry> entry;

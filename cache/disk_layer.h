@@ -1,6 +1,6 @@
 // One directory of cached kernels, "ab/ab01...ef.kernel" by hash. Safe for any number of processes without locks: files
-// appear by rename, whatever cannot be used is a miss, and nothing here throws for a reason of the file system. Owner and
-// rights of directories and files are asked again at each use, of what is open.
+// appear by rename, whatever cannot be used is a miss, and nothing here throws for a reason of the file system. Owner
+// and rights of directories and files are asked again at each use, of what is open.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,8 @@ class DiskLayer final : public Layer {
   DirectoryPtr open_root(support::Refusal& why) const;
   std::optional<support::Directory> open_bucket(const support::Directory& root, const support::Hash128& hash,
                                                 support::Missing missing, support::Refusal& why) const;
-  std::optional<Entry> read_entry_file(const support::Directory& bucket, const std::string& name, std::error_code& error);
+  std::optional<Entry> read_entry_file(const support::Directory& bucket, const std::string& name,
+                                       std::error_code& error);
   Written write_file(const support::Directory& root, const support::Directory& bucket, const std::string& name,
                      const std::string& bytes);
   bool make_room(const support::Directory& root, std::uint64_t bytes, Written& written);

@@ -47,12 +47,14 @@ NamedLayer read_only(const std::string& named) {
   return result;
 }
 
-std::unique_ptr<Layer> open_directory_layer(const fs::path& path, Access access, std::uint64_t capacity, std::string& why) {
+std::unique_ptr<Layer> open_directory_layer(const fs::path& path, Access access, std::uint64_t capacity,
+                                            std::string& why) {
   support::Refusal refusal;
   std::optional<support::Directory> directory = open_directory(path, access, refusal);
   why = refusal.text();
   if (directory) return std::make_unique<DiskLayer>(path, std::move(*directory), access, capacity);
-  const bool may_pass = refusal.error == std::errc::too_many_files_open || refusal.error == std::errc::too_many_files_open_in_system;
+  const bool may_pass =
+      refusal.error == std::errc::too_many_files_open || refusal.error == std::errc::too_many_files_open_in_system;
   if (!may_pass) return nullptr;
   why.clear();
   return std::make_unique<DiskLayer>(path, access, capacity);

@@ -59,7 +59,8 @@ std::optional<Entry> decode(std::string_view bytes, std::string* defect) {
   if (found.empty()) {
     std::array<std::uint64_t, kParts.size()> sizes{};
     for (std::uint64_t& size : sizes) size = reader.integer(8);
-    for (std::size_t i = 0; i < kParts.size(); ++i) entry.*kParts[i] = reader.take(sizes[i]).value_or(std::string_view{});
+    for (std::size_t i = 0; i < kParts.size(); ++i)
+      entry.*kParts[i] = reader.take(sizes[i]).value_or(std::string_view{});
     if (reader.at_end()) return entry;
     found = "its sizes do not add up";
   }

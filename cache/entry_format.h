@@ -18,8 +18,8 @@ namespace tarry::cache {
 struct Entry {
   std::string material;  ///< KernelKey::material(), holds the source
   std::string compiler;
-  std::string name;      ///< symbol of the kernel in the image
-  std::string log;       ///< what the compiler said: decisions taken from it must repeat on a hit
+  std::string name;  ///< symbol of the kernel in the image
+  std::string log;   ///< what the compiler said: decisions taken from it must repeat on a hit
   std::string image;
 };
 

@@ -10,8 +10,8 @@
 
 namespace tarry::cache {
 
-/// One component of the key, as it is asked for and as the entry has it; of the options the words that differ, of the text
-/// the first line that does.
+/// One component of the key, as it is asked for and as the entry has it; of the options the words that differ, of the
+/// text the first line that does.
 struct Difference {
   std::string component;  ///< "format", "target", "mode", "options" or "text"
   std::string wanted, found;
@@ -26,14 +26,14 @@ struct Subject {
 std::vector<Difference> compare(const Subject& wanted, const Subject& found);
 
 struct Nearest {
-  std::string name;         ///< symbol of the kernel
-  std::string key;          ///< 32 hexadecimal digits
-  std::string place;        ///< the directory or bundle that holds it
+  std::string name;   ///< symbol of the kernel
+  std::string key;    ///< 32 hexadecimal digits
+  std::string place;  ///< the directory or bundle that holds it
   std::vector<Difference> differences;
 };
 
-/// For each the entry that is most like it: named after the same operations, then alike in the lines of its text, then in
-/// the other components. Entries of these very materials do not count. nullopt where there is no other entry.
+/// For each the entry that is most like it: named after the same operations, then alike in the lines of its text, then
+/// in the other components. Entries of these very materials do not count. nullopt where there is no other entry.
 std::vector<std::optional<Nearest>> find_nearest(std::span<const Subject> wanted, std::span<Layer* const> layers);
 
 /// "the nearest entry is scale_1 (key ... in /cache), whose target is sm_80, not sm_90"

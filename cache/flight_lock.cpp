@@ -21,13 +21,13 @@ constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
 /// Whether `file` still names what `descriptor` holds: its last owner may have removed it meanwhile.
 bool is_current(int descriptor, const std::filesystem::path& file) {
-  struct stat held {}, named {};
+  struct stat held{}, named{};
   return ::fstat(descriptor, &held) == 0 && ::stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
          held.st_ino == named.st_ino;
 }
 
 bool is_regular(int descriptor) {
-  struct stat status {};
+  struct stat status{};
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 

@@ -1,6 +1,6 @@
-// One compile per kernel across processes: a locked file beside the entry says that its owner is compiling the kernel. The
-// system frees the lock when its owner dies, whatever kills it. Nobody waits while holding one, so nothing deadlocks, and
-// where a directory cannot be locked everybody compiles: a lock saves work, results never depend on it.
+// One compile per kernel across processes: a locked file beside the entry says that its owner is compiling the kernel.
+// The system frees the lock when its owner dies, whatever kills it. Nobody waits while holding one, so nothing
+// deadlocks, and where a directory cannot be locked everybody compiles: a lock saves work, results never depend on it.
 #pragma once
 
 #include <chrono>

@@ -56,9 +56,8 @@ std::vector<Job> jobs_of(std::span<const KernelRequest> requests) {
   std::vector<Job> jobs;
   jobs.reserve(requests.size());
   for (const KernelRequest& request : requests) {
-    jobs.push_back({.request = &request,
-                    .material = std::make_shared<const Material>(request.key.material()),
-                    .flight = nullptr});
+    jobs.push_back(
+        {.request = &request, .material = std::make_shared<const Material>(request.key.material()), .flight = nullptr});
   }
   return jobs;
 }
@@ -110,8 +109,8 @@ bool may_compile(const Job& job, const Layers& layers, std::vector<FlightLock>& 
   return locks.emplace_back(file).state() != FlightLock::State::Busy;
 }
 
-/// Waits for the first of `busy`. Where that was in vain, the kernel is compiled without a lock: waiting for one process
-/// after the other, each of which cannot write, would take longer than all compiling at once.
+/// Waits for the first of `busy`. Where that was in vain, the kernel is compiled without a lock: waiting for one
+/// process after the other, each of which cannot write, would take longer than all compiling at once.
 void wait_for_another(Jobs busy, const Layers& layers) {
   const std::filesystem::path file = layers.lock_file(*busy.front());
   const Outcome outcome = wait_for_owner(file, kPatience);
@@ -138,14 +137,15 @@ struct KernelCache::Impl {
   MemoryLayer memory;
   MaterialMap<std::shared_ptr<Flight>> flights;
   CacheStats stats;
-  MissLog misses;       // these two lock themselves
+  MissLog misses;  // these two lock themselves
   SharedImages images;
   std::shared_ptr<const Layers> layers;
   std::uint64_t layers_generation = 0;
 
   std::recursive_mutex open_mutex;  // one thread opens the layers; a log sink that is told of them may evaluate
   // A forked child has none of the threads that were making kernels.
-  support::AtFork open_at_fork{open_mutex}, flights_at_fork{[](void* impl) { static_cast<Impl*>(impl)->flights.clear(); }, this};
+  support::AtFork open_at_fork{open_mutex},
+      flights_at_fork{[](void* impl) { static_cast<Impl*>(impl)->flights.clear(); }, this};
 
   bool find_in_memory(Job& job);
   bool remembers(Job& job) {
@@ -156,7 +156,7 @@ struct KernelCache::Impl {
   void finish(Job& job, std::shared_ptr<Executable> executable, Hit hit);
   void fail(Jobs jobs, const std::exception_ptr& error);
   void give_up(Jobs jobs);
-  void count(std::int64_t CacheStats::*counter, std::int64_t by = 1);
+  void count(std::int64_t CacheStats::* counter, std::int64_t by = 1);
 
   std::shared_ptr<const Layers> current_layers();
   void make(Jobs jobs, const Backend& backend);
@@ -167,7 +167,7 @@ struct KernelCache::Impl {
   void store(const Job& job, const Binary& binary, const Layers& layers);
 };
 
-void KernelCache::Impl::count(std::int64_t CacheStats::*counter, std::int64_t by) {
+void KernelCache::Impl::count(std::int64_t CacheStats::* counter, std::int64_t by) {
   const std::lock_guard lock(mutex);
   stats.*counter += by;
 }
@@ -363,8 +363,8 @@ void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers
 void KernelCache::Impl::store(const Job& job, const Binary& binary, const Layers& now) {
   for (const std::unique_ptr<Layer>& layer : now.search_order) {
     if (layer->access() == Access::ReadOnly) continue;
-    const auto [error, evicted, warned] = layer->write(
-        {job.material->bytes, binary.compiler, job.request->entry, binary.log, *binary.image});
+    const auto [error, evicted, warned] =
+        layer->write({job.material->bytes, binary.compiler, job.request->entry, binary.log, *binary.image});
     if (evicted != 0) count(&CacheStats::evicted, evicted);
     if (!error) continue;
     count(&CacheStats::write_failures);

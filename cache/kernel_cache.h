@@ -21,10 +21,10 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 
 /// Everything that can change a binary. Stored with the entry and compared, not only hashed.
 struct KernelKey {
-  std::string text;     ///< complete source of the kernel
-  std::string options;  ///< compiler options
-  std::string target;   ///< "sm_90", "x86-64-v3"
-  std::string mode;     ///< "strict", "relaxed"
+  std::string text;                            ///< complete source of the kernel
+  std::string options;                         ///< compiler options
+  std::string target;                          ///< "sm_90", "x86-64-v3"
+  std::string mode;                            ///< "strict", "relaxed"
   [[nodiscard]] std::string material() const;  ///< canonical bytes of all of it and the format version
   [[nodiscard]] support::Hash128 hash() const;
 };
@@ -41,15 +41,15 @@ std::optional<KeyFields> parse_material(std::string_view material);
 /// One kernel that a plan needs.
 struct KernelRequest {
   KernelKey key;
-  std::string entry;      ///< symbol to look up in the binary
+  std::string entry;           ///< symbol to look up in the binary
   const void* user = nullptr;  ///< the caller's own data (its KernelSource), passed to compile unchanged
 };
 
 /// A compiled image; kernels of one batch share it.
 struct Binary {
   std::shared_ptr<const std::string> image;
-  std::string compiler;   ///< name and version, e.g. "nvrtc 13.0"; the words that Backend::compiler() uses
-  std::string log;        ///< what the compiler said (registers, spills)
+  std::string compiler;  ///< name and version, e.g. "nvrtc 13.0"; the words that Backend::compiler() uses
+  std::string log;       ///< what the compiler said (registers, spills)
 };
 
 /// A kernel ready to launch; the device defines what is inside.
@@ -85,10 +85,11 @@ class KernelCache {
  public:
   explicit KernelCache(std::size_t memory_capacity = 4096);
   ~KernelCache();
-  /// One Loaded per request, in order. Kernels that no layer holds compile in batches of at most 8, batches in parallel;
-  /// the same kernel asked for by many threads compiles once.
+  /// One Loaded per request, in order. Kernels that no layer holds compile in batches of at most 8, batches in
+  /// parallel; the same kernel asked for by many threads compiles once.
   std::vector<Loaded> get(std::span<const KernelRequest> requests, const Backend& backend);
-  /// The same of what memory and disk hold; the others are Hit::None, and nothing is compiled, thrown or noted for them.
+  /// The same of what memory and disk hold; the others are Hit::None, and nothing is compiled, thrown or noted for
+  /// them.
   std::vector<Loaded> find(std::span<const KernelRequest> requests, const Backend& backend);
   [[nodiscard]] CacheStats stats() const;
   /// The latest kernels that no disk layer held, explained by what is in the layers now.

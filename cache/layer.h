@@ -1,5 +1,5 @@
-// Layer: a place on disk that holds kernels. What cannot be used is a miss; nothing here throws for a reason of the file
-// system. Layers are searched in order, at most the first of them is written.
+// Layer: a place on disk that holds kernels. What cannot be used is a miss; nothing here throws for a reason of the
+// file system. Layers are searched in order, at most the first of them is written.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,8 @@ class MemoryLayer {
   }
 
   /// Returns what had to go, for the caller to destroy outside its lock: unloading a kernel may wait for the device.
-  [[nodiscard]] std::shared_ptr<Executable> insert(const MaterialPtr& material, std::shared_ptr<Executable> executable) {
+  [[nodiscard]] std::shared_ptr<Executable> insert(const MaterialPtr& material,
+                                                   std::shared_ptr<Executable> executable) {
     if (capacity_ == 0 || index_.contains(material)) return nullptr;
     std::list<Item> item;
     item.push_back({material, std::move(executable)});

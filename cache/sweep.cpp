@@ -14,15 +14,16 @@ namespace {
 
 bool is_equal(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
-/// Whether every further change of a directory that changed at `changed` gets another time: the clock of the file system
-/// ticks at least as often as this.
+/// Whether every further change of a directory that changed at `changed` gets another time: the clock of the file
+/// system ticks at least as often as this.
 bool is_settled(const timespec& changed) {
   constexpr std::chrono::milliseconds kTick{50}, kCoarseTick{3000};  // the latter of volumes that keep whole seconds
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   constexpr std::int64_t kLongAgo = 3600;  // and no overflow below
   if (now.tv_sec - changed.tv_sec > kLongAgo) return true;
-  const auto age = std::chrono::seconds(now.tv_sec - changed.tv_sec) + std::chrono::nanoseconds(now.tv_nsec - changed.tv_nsec);
+  const auto age =
+      std::chrono::seconds(now.tv_sec - changed.tv_sec) + std::chrono::nanoseconds(now.tv_nsec - changed.tv_nsec);
   return age > (changed.tv_nsec == 0 ? kCoarseTick : kTick);
 }
 

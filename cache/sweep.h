@@ -13,8 +13,8 @@
 namespace tarry::cache {
 
 struct Swept {
-  std::int64_t removed = 0;    ///< entries
-  std::uint64_t left = 0;      ///< bytes of those that stay
+  std::int64_t removed = 0;  ///< entries
+  std::uint64_t left = 0;    ///< bytes of those that stay
 };
 
 /// Removes least recently used entries until the others fit into `capacity` bytes, and temporaries and locks that a

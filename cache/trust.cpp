@@ -8,7 +8,7 @@
 namespace tarry::cache {
 
 std::string reason_to_refuse(int descriptor, Access access) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor, &status) != 0) return std::generic_category().message(errno);
   return reason_to_refuse(status, descriptor, access);
 }
@@ -20,7 +20,8 @@ std::string reason_to_refuse(const struct stat& status, int descriptor, Access a
   return reason.empty() && status.st_uid != ::geteuid() ? "it belongs to another user" : reason;
 }
 
-std::optional<support::Directory> open_directory(const std::filesystem::path& path, Access access, support::Refusal& why) {
+std::optional<support::Directory> open_directory(const std::filesystem::path& path, Access access,
+                                                 support::Refusal& why) {
   const bool make = access == Access::ReadWrite;
   const auto place = support::find_place(path, make ? support::Missing::Make : support::Missing::Leave, why);
   if (!place) return std::nullopt;

@@ -67,7 +67,8 @@ void walk(const support::Directory& root, const FileVisitor& visit) {
 
 void walk(const fs::path& root, const FileVisitor& visit) {
   std::error_code error;
-  if (const std::optional<support::Directory> directory = support::Directory::open(root, error)) walk(*directory, visit);
+  if (const std::optional<support::Directory> directory = support::Directory::open(root, error))
+    walk(*directory, visit);
 }
 
 bool remove_stale(const fs::path& root, const CacheFile& file) {

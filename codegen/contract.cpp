@@ -7,8 +7,8 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::size_t kSharedBytes = 44 * 1024;
-constexpr std::size_t kRunBytes = 64 * 1024;     // what operands of a run of columns should fit
-constexpr std::size_t kCoreBytes = 128 * 1024;   // what all arrays of a work item must fit
+constexpr std::size_t kRunBytes = 64 * 1024;    // what operands of a run of columns should fit
+constexpr std::size_t kCoreBytes = 128 * 1024;  // what all arrays of a work item must fit
 
 int registers(Dtype d) { return itemsize(d) > 4 ? 2 : 1; }
 
@@ -38,7 +38,8 @@ std::vector<Staged> staged(const KernelIr& ir) {
     const Access& access = ir.accesses[a];
     if (access.loop == kNone || access.buffer == kNone) continue;
     const auto back = access.strides.size();
-    const StrideClass row = access.strides[back - (map ? 2 : 1)], column = map ? access.strides[back - 1] : access.reduced;
+    const StrideClass row = access.strides[back - (map ? 2 : 1)],
+                      column = map ? access.strides[back - 1] : access.reduced;
     if ((row == StrideClass::Zero) == (column == StrideClass::Zero)) continue;
     found.push_back({a, row != StrideClass::Zero, row != StrideClass::Zero ? row : column});
   }
@@ -60,7 +61,8 @@ namespace {
 std::size_t run_bytes(const KernelIr& ir, int columns) {
   std::size_t bytes = 0;
   for (const Staged& s : staged(ir))
-    if (!s.rows) bytes += static_cast<std::size_t>(kLongestLoop * columns) * itemsize(ir.buffers[ir.accesses[s.access].buffer]);
+    if (!s.rows)
+      bytes += static_cast<std::size_t>(kLongestLoop * columns) * itemsize(ir.buffers[ir.accesses[s.access].buffer]);
   return bytes;
 }
 

@@ -1,4 +1,5 @@
-// Launch geometry of CUDA kernels: a function of the kernel and its extents, so that bits and grids repeat on every GPU.
+// Launch geometry of CUDA kernels: a function of the kernel and its extents, so that bits and grids repeat on every
+// GPU.
 #include <algorithm>
 
 #include "codegen/render_cuda.h"
@@ -21,7 +22,10 @@ OuterTile outer_tile(const KernelIr& ir) {
   if (ir.rows_class > 0) {
     // Few states a thread: what combines them waits for barriers, and another thread block loads meanwhile.
     constexpr std::size_t kFewBytes = 16;
-    const auto many = [&] { return ir.vector % 2 == 0 && static_cast<std::size_t>(tile.items) * lane > kFewBytes && ir.rows_class < 16 * tile.items; };
+    const auto many = [&] {
+      return ir.vector % 2 == 0 && static_cast<std::size_t>(tile.items) * lane > kFewBytes &&
+             ir.rows_class < 16 * tile.items;
+    };
     while (tile.items > 1 && (many() || tile.items > ir.rows_class)) fewer();
     tile.width = std::min(32, ir.rows_class / tile.items);
   }
@@ -29,9 +33,11 @@ OuterTile outer_tile(const KernelIr& ir) {
   const int blocks = (tile.items == 1 ? 64 : 32) * (ir.has_moments() ? 2 : 1);
   tile.step_blocks = tile.narrow() ? std::min(blocks / tile.width, kThreads / tile.column_class()) : kMostBlocks;
   const int least = tile.narrow() ? tile.warp_blocks() : 1;
-  while (tile.step_blocks > least && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes) tile.step_blocks /= 2;
+  while (tile.step_blocks > least && lanes_bytes() * static_cast<std::size_t>(tile.step_blocks) > kLanesBytes)
+    tile.step_blocks /= 2;
   TARRY_ASSERT(lanes_bytes() <= kLanesBytes && tile.columns() <= kThreads);
-  tile.levels = static_cast<int>(std::min<std::size_t>(kMostLevels, kPendingBytes / (static_cast<std::size_t>(tile.columns()) * state)));
+  tile.levels = static_cast<int>(
+      std::min<std::size_t>(kMostLevels, kPendingBytes / (static_cast<std::size_t>(tile.columns()) * state)));
   return tile;
 }
 
@@ -73,12 +79,13 @@ void cut_row(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }
 
-/// A chunk has whole steps, or a part of one where that leaves too few chunks. Of a long array of few columns there are more,
-/// as the last to run leave multiprocessors idle, and as their states are folded fast unless they are moments.
+/// A chunk has whole steps, or a part of one where that leaves too few chunks. Of a long array of few columns there are
+/// more, as the last to run leave multiprocessors idle, and as their states are folded fast unless they are moments.
 void cut_columns(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   constexpr std::int64_t kFew = 64, kLeast = 8, kLong = 128 * 1024;  // bytes
   const cuda::OuterTile tile = outer_tile(ir);
-  const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1), columns = tile.columns(), block_bytes = columns * tree_block_bytes(ir);
+  const std::int64_t largest = std::int64_t{tile.step_blocks} << (tile.levels - 1), columns = tile.columns(),
+                     block_bytes = columns * tree_block_bytes(ir);
   const std::int64_t states = tile.narrow() && !ir.has_moments() ? kColumnStates * 3 / 2 : kColumnStates;
   const auto too_many = [&] {
     const std::int64_t fill = tile.narrow() && g.chunk_blocks * block_bytes >= kLong ? states / 8 : kFill;
@@ -89,12 +96,13 @@ void cut_columns(Geometry& g, std::int64_t blocks, const KernelIr& ir) {
   while (g.chunks > 1 && g.chunk_blocks < largest && too_many()) cut(g, blocks, 2 * g.chunk_blocks);
 }
 
-/// Tiles of a contraction share their rows' operands over a chunk's columns, so a chunk is not too short; short ones fill
-/// the GPU and end together.
+/// Tiles of a contraction share their rows' operands over a chunk's columns, so a chunk is not too short; short ones
+/// fill the GPU and end together.
 void cut_tiles(Geometry& g, std::int64_t blocks) {
   constexpr std::int64_t kLeast = 8, kEnough = 2 * kFill, kLargest = std::int64_t{1} << (ContractTile::kLevels - 1);
   cut(g, blocks, kLeast);
-  while (g.chunks > 1 && g.chunk_blocks < kLargest && g.outer_tiles * g.chunks > kEnough) cut(g, blocks, 2 * g.chunk_blocks);
+  while (g.chunks > 1 && g.chunk_blocks < kLargest && g.outer_tiles * g.chunks > kEnough)
+    cut(g, blocks, 2 * g.chunk_blocks);
 }
 
 }  // namespace
@@ -115,7 +123,8 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
     case Schedule::Steps:
       for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= ir.tiles(d, args.extents[d]);
       if (ir.schedule == Schedule::Stencil) g.outer_tiles = divide_up(g.outer_tiles, kThreads);
-      if (ir.schedule == Schedule::Planes) g.outer_tiles = divide_up(g.outer_tiles, std::int64_t{kThreads} * planes_tiles(ir));
+      if (ir.schedule == Schedule::Planes)
+        g.outer_tiles = divide_up(g.outer_tiles, std::int64_t{kThreads} * planes_tiles(ir));
       break;
     case Schedule::ReduceSerial:
     case Schedule::RowSerial:
@@ -125,17 +134,18 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
     case Schedule::ReduceInner:
       TARRY_ASSERT(args.reduced > 32);  // shorter rows are summed from left to right
       g.outer_tiles = ir.rows_class == 1 ? divide_up(outer, kWarps) : outer;
-      if (ir.rows_class == 1) cut(g, blocks, std::max<std::int64_t>(1, blocks));
-      else cut_row(g, blocks, ir);
+      if (ir.rows_class == 1)
+        cut(g, blocks, std::max<std::int64_t>(1, blocks));
+      else
+        cut_row(g, blocks, ir);
       break;
     case Schedule::ReduceOuter:
       TARRY_ASSERT(args.reduced > 32);
-      g.outer_tiles = divide_up(outer, outer_tile(ir).narrow() ? std::max<std::int64_t>(args.extents[ir.rank - 1], 1) : outer_tile(ir).columns());
+      g.outer_tiles = divide_up(outer, outer_tile(ir).narrow() ? std::max<std::int64_t>(args.extents[ir.rank - 1], 1)
+                                                               : outer_tile(ir).columns());
       cut_columns(g, blocks, ir);
       break;
-    case Schedule::ReduceCrossed:
-      cut_crossed(ir, args, g);
-      break;
+    case Schedule::ReduceCrossed: cut_crossed(ir, args, g); break;
     case Schedule::Contract:
     case Schedule::ContractReduce: {
       const bool map = ir.is_map();
@@ -152,9 +162,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
       break;
     case Schedule::ScanSerial:
     case Schedule::ScanInner:
-    case Schedule::ScanTiles:
-      cut_scan(ir, args, g);
-      break;
+    case Schedule::ScanTiles: cut_scan(ir, args, g); break;
   }
   if (g.chunks > 1 && !ir.is_crossed()) {
     g.scratch_bytes = state_bytes(ir) * static_cast<std::size_t>(outer * g.chunks);

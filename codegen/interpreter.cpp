@@ -35,8 +35,10 @@ class Machine {
         const Value input = in.args[in.op == Op::Where ? 1 : 0];
         functions_[i] = scalar_function(in.op, ir.instrs[input].dtype, in.dtype);
       }
-      if (in.region == Region::Loop) users_.push_back(ir.home_region(in));
-      else users_.push_back(in.region);
+      if (in.region == Region::Loop)
+        users_.push_back(ir.home_region(in));
+      else
+        users_.push_back(in.region);
       if (in.kind == InstrKind::Scalar)
         for (std::int64_t t = 0; t < tile_; ++t) std::memcpy(value(i, t).bytes, &scalars[in.index], 8);
     }
@@ -104,22 +106,18 @@ class Machine {
     const Instr& in = ir_.instrs[i];
     switch (in.kind) {
       case InstrKind::Scalar:
-      case InstrKind::Result:
-        return;  // filled once per launch, or after the reductions
-      case InstrKind::Load:
-        return load(i, in, count);
-      case InstrKind::Store:
-        return store(in, count);
-      case InstrKind::Inside:
-        return inside(i, in, count);
+      case InstrKind::Result: return;  // filled once per launch, or after the reductions
+      case InstrKind::Load: return load(i, in, count);
+      case InstrKind::Store: return store(in, count);
+      case InstrKind::Inside: return inside(i, in, count);
       case InstrKind::Neighbour:
-        for (std::int64_t t = 0; t < count; ++t) value(i, t) = sheets_[in.args[0]].at(row_ + in.row, column_ + t + in.column);
+        for (std::int64_t t = 0; t < count; ++t)
+          value(i, t) = sheets_[in.args[0]].at(row_ + in.row, column_ + t + in.column);
         return;
       case InstrKind::Fold:
         if (ir_.first_fold(ir_.folds[in.index].loop) == i) run_loop(ir_.folds[in.index].loop, count);
         return;
-      case InstrKind::Compute:
-        break;
+      case InstrKind::Compute: break;
     }
     const Value a = in.args[0], b = in.args[1], c = in.args[2];
     for (std::int64_t t = 0; t < count; ++t)
@@ -221,8 +219,12 @@ class Machine {
     std::vector<Cell> cells;
     Sheet() = default;
     Sheet(const Halo& h, std::int64_t rows, std::int64_t columns)
-        : around(h), pitch(h.left + columns + h.right), cells(static_cast<std::size_t>((h.top + rows + h.bottom) * pitch)) {}
-    Cell& at(std::int64_t row, std::int64_t column) { return cells[static_cast<std::size_t>((row + around.top) * pitch + column + around.left)]; }
+        : around(h),
+          pitch(h.left + columns + h.right),
+          cells(static_cast<std::size_t>((h.top + rows + h.bottom) * pitch)) {}
+    Cell& at(std::int64_t row, std::int64_t column) {
+      return cells[static_cast<std::size_t>((row + around.top) * pitch + column + around.left)];
+    }
   };
 
   /// Plane after plane, of each stage after stage at all points that later ones ask for.
@@ -253,7 +255,8 @@ class Machine {
     }
     const auto each_kept = [&](auto wanted, auto f) {
       for (Value v = 0; v < ir_.instrs.size(); ++v)
-        for (std::int64_t t = 0; kept[v] && wanted(ir_.instrs[v].stage) && t < count; ++t) f(value(v, t), sheets_[v].at(row_, column_ + t));
+        for (std::int64_t t = 0; kept[v] && wanted(ir_.instrs[v].stage) && t < count; ++t)
+          f(value(v, t), sheets_[v].at(row_, column_ + t));
     };
     each_kept([&](int s) { return s < stage; }, [](Cell& now, Cell& held) { now = held; });
     execute(Region::Point, stage, count);
@@ -318,11 +321,13 @@ class Machine {
             for (std::int64_t b = 0; b < count; b += kBlock)
               along[r][static_cast<std::size_t>(row)].push(block(r, k, b, std::min<std::int64_t>(kBlock, count - b)));
           else
-            for (std::int64_t t = 0; t < count; ++t) across[r][static_cast<std::size_t>(t)].take(input(r, 0, t), input(r, 1, t));
+            for (std::int64_t t = 0; t < count; ++t)
+              across[r][static_cast<std::size_t>(t)].take(input(r, 0, t), input(r, 1, t));
         }
       }
       for_results(1, [&](std::size_t r, std::size_t i, std::uint32_t output) {
-        for (std::int64_t t = 0; t < count; ++t) value(i, t) = reducers_[r].result(across[r][static_cast<std::size_t>(t)].fold(), output);
+        for (std::int64_t t = 0; t < count; ++t)
+          value(i, t) = reducers_[r].result(across[r][static_cast<std::size_t>(t)].fold(), output);
       });
       place_reduced(places(first), k, count);
       execute(Region::Outer, 1, count);
@@ -341,7 +346,8 @@ class Machine {
   void for_results(int stage, const F& f) {
     for (std::size_t i = 0; i < ir_.instrs.size(); ++i) {
       const Instr& in = ir_.instrs[i];
-      if (in.kind == InstrKind::Result && ir_.reductions[in.index].stage == stage) f(std::size_t{in.index}, i, in.output);
+      if (in.kind == InstrKind::Result && ir_.reductions[in.index].stage == stage)
+        f(std::size_t{in.index}, i, in.output);
     }
   }
 
@@ -378,7 +384,8 @@ class Machine {
     }
   }
 
-  [[nodiscard]] std::optional<Part> join(std::size_t r, const std::optional<Part>& a, const std::optional<Part>& b) const {
+  [[nodiscard]] std::optional<Part> join(std::size_t r, const std::optional<Part>& a,
+                                         const std::optional<Part>& b) const {
     return a && b ? reducers_[r].combine(*a, *b) : a ? a : b;
   }
 

@@ -10,7 +10,7 @@
 namespace tarry::codegen {
 
 struct Traffic {
-  std::int64_t bytes_read = 0;     ///< an element counts once per load; a load that does not vary in a tile counts once
+  std::int64_t bytes_read = 0;  ///< an element counts once per load; a load that does not vary in a tile counts once
   std::int64_t bytes_written = 0;
 };
 

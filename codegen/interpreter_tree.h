@@ -1,5 +1,5 @@
-// Tree R in the interpreter, sentence by sentence as docs/numerics.md has it: elements, lanes, blocks, the tree above them.
-// Only interpreter.cpp includes this.
+// Tree R in the interpreter, sentence by sentence as docs/numerics.md has it: elements, lanes, blocks, the tree above
+// them. Only interpreter.cpp includes this.
 #pragma once
 
 #include <algorithm>
@@ -73,19 +73,12 @@ Part better(Op op, const Part& a, const Part& b) {
 
 inline Part better(Op op, Dtype dtype, const Part& a, const Part& b) {
   switch (dtype) {
-    case Dtype::Int32:
-      return better<std::int32_t>(op, a, b);
-    case Dtype::Int64:
-      return better<std::int64_t>(op, a, b);
-    case Dtype::UInt32:
-      return better<std::uint32_t>(op, a, b);
-    case Dtype::UInt64:
-      return better<std::uint64_t>(op, a, b);
-    case Dtype::Float32:
-      return better<float>(op, a, b);
-    default:
-      TARRY_ASSERT(dtype == Dtype::Float64);
-      return better<double>(op, a, b);
+    case Dtype::Int32: return better<std::int32_t>(op, a, b);
+    case Dtype::Int64: return better<std::int64_t>(op, a, b);
+    case Dtype::UInt32: return better<std::uint32_t>(op, a, b);
+    case Dtype::UInt64: return better<std::uint64_t>(op, a, b);
+    case Dtype::Float32: return better<float>(op, a, b);
+    default: TARRY_ASSERT(dtype == Dtype::Float64); return better<double>(op, a, b);
   }
 }
 
@@ -199,7 +192,8 @@ class Column {
     if (++k_ % kBlock == 0) blocks_.push(combine_lanes(r_, lanes_, kLanes));
   }
   [[nodiscard]] Part fold() {
-    if (const std::int64_t rest = k_ % kBlock; rest != 0) blocks_.push(combine_lanes(r_, lanes_, std::min<std::int64_t>(rest, kLanes)));
+    if (const std::int64_t rest = k_ % kBlock; rest != 0)
+      blocks_.push(combine_lanes(r_, lanes_, std::min<std::int64_t>(rest, kLanes)));
     k_ += kBlock - 1 - (k_ + kBlock - 1) % kBlock;  // the last block is done
     return blocks_.fold();
   }

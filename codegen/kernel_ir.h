@@ -7,7 +7,8 @@
 //   Row    once per outer index (values that do not vary along the reduced axis)
 //   Point  once per point (outer index, k)
 //   Outer  once per outer index, after the reductions; may use Row values and Result
-// A pointwise kernel (also Stencil and Transpose) has Point instructions only. An access addresses element  base + sum_d index_d * stride_d
+// A pointwise kernel (also Stencil and Transpose) has Point instructions only. An access addresses element  base +
+// sum_d index_d * stride_d
 // (+ k * reduced_stride); strides and base are launch arguments, their class (0, 1, any) is part of the text. An access
 // without a buffer is an iota: its value is that sum itself, as int64.
 // Reductions follow tree R of docs/numerics.md over k; all reductions of a kernel share the space. Order of stores
@@ -15,37 +16,39 @@
 //
 // Stages. The Row schedules go over a row several times: for s = 0, 1, ...: Point instructions of stage s at every k,
 // then the reductions of stage s, then Outer instructions of stage s. A Point instruction may use Point values of its
-// own and earlier stages and Outer values of earlier stages; what it uses of an earlier stage is kept or computed again,
-// with the same bits. Every other schedule has stage 0 only.
+// own and earlier stages and Outer values of earlier stages; what it uses of an earlier stage is kept or computed
+// again, with the same bits. Every other schedule has stage 0 only.
 //
-// Crossed. A ReduceCrossed kernel reduces two dimensions, each by itself: the reduced axis in stage 0, the last outer dimension
-// in stage 1. A reduction's stage says which. An Outer instruction of stage 0 runs once per outer index, one of stage 1 once
-// per index of the other outer dimensions and k: its accesses move along k, and not along the last outer dimension. It uses
-// Outer values of its own stage. Point instructions have stage 0, for both; Row instructions are scalars. The reduced extents
-// are longer than 32.
+// Crossed. A ReduceCrossed kernel reduces two dimensions, each by itself: the reduced axis in stage 0, the last outer
+// dimension in stage 1. A reduction's stage says which. An Outer instruction of stage 0 runs once per outer index, one
+// of stage 1 once per index of the other outer dimensions and k: its accesses move along k, and not along the last
+// outer dimension. It uses Outer values of its own stage. Point instructions have stage 0, for both; Row instructions
+// are scalars. The reduced extents are longer than 32.
 //
 // Windows. A Stencil kernel loads each element of a tile once, whichever of the window's accesses it belongs to.
 //
-// Steps. A Steps kernel has stages too, of Point instructions, each at all points before the next one, also at those around
-// the space (along its last two dimensions) that later stages ask for: Neighbour is the value that another point has of an
-// earlier stage. Memory is loaded in stage 0, each buffer once; stores are in the last stage, at points of the space.
+// Steps. A Steps kernel has stages too, of Point instructions, each at all points before the next one, also at those
+// around the space (along its last two dimensions) that later stages ask for: Neighbour is the value that another point
+// has of an earlier stage. Memory is loaded in stage 0, each buffer once; stores are in the last stage, at points of
+// the space.
 //
-// Scans. The Scan schedules have two stages and no Outer instructions: stage 0 gives the inputs of the scans at every k;
-// a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/numerics.md; Point
+// Scans. The Scan schedules have two stages and no Outer instructions: stage 0 gives the inputs of the scans at every
+// k; a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/numerics.md; Point
 // instructions of stage 1 and all stores follow. No store comes before what is loaded at its place has been loaded for
 // both stages.
 //
 // Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
-// instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each take
-// a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are in one
-// region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what its folds'
-// region sees; nothing else sees its value. An access of a loop moves by loop_stride per step. ReduceCrossed, the Row and Scan schedules,
-// Stencil, Transpose and Steps have no loops. Contract is Pointwise, ContractReduce a reduction of more than 32 elements, where tiles of
-// two dimensions share what loops read: the Loop instructions use no values but those of their loop and scalars.
+// instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each
+// take a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are
+// in one region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what
+// its folds' region sees; nothing else sees its value. An access of a loop moves by loop_stride per step.
+// ReduceCrossed, the Row and Scan schedules, Stencil, Transpose and Steps have no loops. Contract is Pointwise,
+// ContractReduce a reduction of more than 32 elements, where tiles of two dimensions share what loops read: the Loop
+// instructions use no values but those of their loop and scalars.
 //
-// Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box: it
-// holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads of
-// an access have the same guard or none.
+// Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box:
+// it holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads
+// of an access have the same guard or none.
 #pragma once
 
 #include <algorithm>
@@ -67,65 +70,69 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 enum class Schedule : std::uint8_t {
   Pointwise,
-  ReduceSerial,  ///< n <= 32: one thread per outer index, left to right
-  ReduceInner,   ///< loads are contiguous along the reduced axis
-  ReduceOuter,   ///< loads are contiguous along the last outer dimension
-  ReduceCrossed, ///< two dimensions, each by itself: tiles of 128 rows, of 128 columns on a GPU; loads go along the reduced axis
-  RowSerial,     ///< several stages, n <= 32: one thread per outer index
-  RowInner,      ///< several stages, or on a GPU a row that a thread block holds: part of one or one per outer index (on a CPU a thread)
-  Stencil,       ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
-  Planes,        ///< pointwise, on a GPU: some accesses have the elements of a short dimension side by side, others apart; a thread has all of them
-  Transpose,     ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a tile
-  Steps,         ///< several steps of shifted views: a thread block (on a CPU a thread) computes a tile and what is around it
-  ScanSerial,    ///< a thread per outer index (on a CPU a thread for rows_class of them side by side)
-  ScanInner,     ///< a warp per outer index (on a CPU sixteen blocks of a row side by side, threads by aligned chunks)
-  ScanTiles,     ///< tiles of the axis by thread blocks, in one pass
-  Contract,        ///< no reduction, but loops: tiles of the last two outer dimensions
+  ReduceSerial,   ///< n <= 32: one thread per outer index, left to right
+  ReduceInner,    ///< loads are contiguous along the reduced axis
+  ReduceOuter,    ///< loads are contiguous along the last outer dimension
+  ReduceCrossed,  ///< two dimensions, each by itself: tiles of 128 rows, of 128 columns on a GPU; loads go along the
+                  ///< reduced axis
+  RowSerial,      ///< several stages, n <= 32: one thread per outer index
+  RowInner,  ///< several stages, or on a GPU a row that a thread block holds: part of one or one per outer index (on a
+             ///< CPU a thread)
+  Stencil,   ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
+  Planes,  ///< pointwise, on a GPU: some accesses have the elements of a short dimension side by side, others apart; a
+           ///< thread has all of them
+  Transpose,  ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a tile
+  Steps,  ///< several steps of shifted views: a thread block (on a CPU a thread) computes a tile and what is around it
+  ScanSerial,  ///< a thread per outer index (on a CPU a thread for rows_class of them side by side)
+  ScanInner,   ///< a warp per outer index (on a CPU sixteen blocks of a row side by side, threads by aligned chunks)
+  ScanTiles,   ///< tiles of the axis by thread blocks, in one pass
+  Contract,    ///< no reduction, but loops: tiles of the last two outer dimensions
   ContractReduce,  ///< loops: tiles of the last outer dimension and the reduced axis
 };
 
 enum class Region : std::uint8_t { Row, Point, Outer, Loop };
-/// Inside: whether a guard holds, as bool. Neighbour: its first argument at the point `row` rows and `column` columns away.
+/// Inside: whether a guard holds, as bool. Neighbour: its first argument at the point `row` rows and `column` columns
+/// away.
 enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside, Fold, Neighbour };
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
 struct Instr {
   InstrKind kind{};
   Region region = Region::Point;
-  Dtype dtype{};                 ///< of the value; of the stored value for Store
-  Op op{};                       ///< Compute
+  Dtype dtype{};  ///< of the value; of the stored value for Store
+  Op op{};        ///< Compute
   std::array<Value, 3> args{kNone, kNone, kNone};
-  std::uint32_t index = kNone;   ///< Load, Store: access; Scalar: scalar; Result: reduction; Inside: guard; Fold: fold
-  std::uint32_t guard = kNone;   ///< Load of a buffer
-  std::uint8_t stage = 0;        ///< Point and Outer
+  std::uint32_t index = kNone;  ///< Load, Store: access; Scalar: scalar; Result: reduction; Inside: guard; Fold: fold
+  std::uint32_t guard = kNone;  ///< Load of a buffer
+  std::uint8_t stage = 0;       ///< Point and Outer
   std::int8_t row = 0, column = 0;  ///< Neighbour
-  std::uint32_t output = 0;      ///< Result: which output of the reduction
-  std::uint32_t note = kNone;    ///< index into the group's source lines, for dumps only; not printed in the text
-  std::uint32_t loop = kNone;    ///< of region Loop
+  std::uint32_t output = 0;         ///< Result: which output of the reduction
+  std::uint32_t note = kNone;       ///< index into the group's source lines, for dumps only; not printed in the text
+  std::uint32_t loop = kNone;       ///< of region Loop
 };
 
 struct Access {
-  std::uint32_t buffer = kNone;        ///< index into buffers; kNone: iota
+  std::uint32_t buffer = kNone;  ///< index into buffers; kNone: iota
   bool store = false;
-  bool outer_only = false;             ///< used by Outer instructions: no reduced stride
-  bool aligned = false;                ///< base and strides keep vector-wide alignment along the vector dimension; of an
-                                       ///< iota, where it numbers a draw: that of a block of words; of a short loop: so
-                                       ///< do its steps at a vector's points, one behind the other
-  std::vector<StrideClass> strides;    ///< one per outer dimension
-  int pixels_along = -1;               ///< Transpose with pixels: of an access that has them side by side, along which dimension
+  bool outer_only = false;           ///< used by Outer instructions: no reduced stride
+  bool aligned = false;              ///< base and strides keep vector-wide alignment along the vector dimension; of an
+                                     ///< iota, where it numbers a draw: that of a block of words; of a short loop: so
+                                     ///< do its steps at a vector's points, one behind the other
+  std::vector<StrideClass> strides;  ///< one per outer dimension
+  int pixels_along = -1;  ///< Transpose with pixels: of an access that has them side by side, along which dimension
   StrideClass reduced = StrideClass::Zero;
-  std::uint32_t loop = kNone;          ///< used by instructions of this loop
+  std::uint32_t loop = kNone;            ///< used by instructions of this loop
   StrideClass step = StrideClass::Zero;  ///< of loop_stride
   // Stencil. Loads of one buffer with equal strides are a window; each lies a few rows (of the last dimension but one)
   // and columns (of the last) from the window's first access, its anchor, whose base alone is an argument.
-  std::uint32_t window = kNone;        ///< of a load of a buffer: its anchor
-  std::int8_t row = 0, column = 0;     ///< from the anchor
-  std::uint8_t phase = 0;              ///< of an aligned anchor: elements past the last vector boundary
+  std::uint32_t window = kNone;     ///< of a load of a buffer: its anchor
+  std::int8_t row = 0, column = 0;  ///< from the anchor
+  std::uint8_t phase = 0;           ///< of an aligned anchor: elements past the last vector boundary
 };
 
 struct GuardTerm {
-  std::uint32_t access = kNone;         ///< an iota, its start already taken off
-  std::uint32_t extent = kNone;         ///< scalar parameter (int64)
+  std::uint32_t access = kNone;  ///< an iota, its start already taken off
+  std::uint32_t extent = kNone;  ///< scalar parameter (int64)
   friend bool operator==(const GuardTerm&, const GuardTerm&) = default;
 };
 struct Guard {
@@ -134,27 +141,30 @@ struct Guard {
 };
 
 /// Sum, Prod, Min, Max: one input, one output. ArgMin, ArgMax: one input; the state is the best value and its k, the
-/// output that k as int64: of equal values (also -0 and +0) the lowest k, of NaNs the first. Moments: one input, outputs
-/// mean and m2. MomentsMerge: inputs mean and m2. CumulativeSum, CumulativeProd: scans, one input, one output.
+/// output that k as int64: of equal values (also -0 and +0) the lowest k, of NaNs the first. Moments: one input,
+/// outputs mean and m2. MomentsMerge: inputs mean and m2. CumulativeSum, CumulativeProd: scans, one input, one output.
 struct Reduction {
   Op op{};
-  Dtype dtype{};                        ///< of the accumulator and, but for ArgMin and ArgMax, the result
+  Dtype dtype{};  ///< of the accumulator and, but for ArgMin and ArgMax, the result
   std::uint8_t stage = 0;
   std::array<Value, 2> args{kNone, kNone};  ///< what a Point instruction of the stage may use
-  std::uint32_t weight = kNone;         ///< MomentsMerge: scalar parameter (int64): elements per input
+  std::uint32_t weight = kNone;             ///< MomentsMerge: scalar parameter (int64): elements per input
 };
 
 /// Whether an access loads along the reduced axis.
-inline bool streams(const Access& a) { return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero; }
+inline bool streams(const Access& a) {
+  return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero;
+}
 
-/// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or arithmetic
-/// that wraps.
+/// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or
+/// arithmetic that wraps.
 inline bool in_any_order(const Reduction& r) {
   if (r.op == Op::Min || r.op == Op::Max || graph::is_arg_reduce(r.op)) return true;
   return (r.op == Op::Sum || r.op == Op::Prod) && !is_floating(r.dtype);
 }
 
-/// Elements that may lie side by side as the values of a pixel, and go from or to planes: their number is part of the text.
+/// Elements that may lie side by side as the values of a pixel, and go from or to planes: their number is part of the
+/// text.
 constexpr int kMostPixelValues = 8;
 
 /// Whether a load is contiguous along dimension `dimension`, but moves otherwise along the last one.
@@ -174,50 +184,63 @@ struct Fold {
 struct KernelIr {
   Schedule schedule{};
   Mode mode{};
-  bool wide_index = false;              ///< offsets need 64 bits
-  int rank = 0;                         ///< outer dimensions
-  int vector = 1;                       ///< elements per memory access along the vector dimension
-  /// Stencil: a thread computes tile_rows rows of `vector` columns; Planes: the same, all rows; Transpose: rows of a tile;
-  /// Steps: the same as Stencil, and the rows and columns of a work item on a CPU.
+  bool wide_index = false;  ///< offsets need 64 bits
+  int rank = 0;             ///< outer dimensions
+  int vector = 1;           ///< elements per memory access along the vector dimension
+  /// Stencil: a thread computes tile_rows rows of `vector` columns; Planes: the same, all rows; Transpose: rows of a
+  /// tile; Steps: the same as Stencil, and the rows and columns of a work item on a CPU.
   int tile_rows = 1;
-  int tile_columns = 1;                 ///< Transpose
-  /// Transpose, on a GPU, where rows of what is stored begin anywhere: elements of its narrowest store in a sector of memory. A
-  /// row of a tile begins up to that many earlier, where a sector does, and is whole sectors; so none is written in parts by two
-  /// tiles. Else 0.
+  int tile_columns = 1;  ///< Transpose
+  /// Transpose, on a GPU, where rows of what is stored begin anywhere: elements of its narrowest store in a sector of
+  /// memory. A row of a tile begins up to that many earlier, where a sector does, and is whole sectors; so none is
+  /// written in parts by two tiles. Else 0.
   int sector = 0;
   /// Transpose: the dimension of a pixel's values, of which tiles have all; or -1 and 1.
   int pixel = -1, pixel_values = 1;
-  int cross = -1;                       ///< Transpose: the dimension along which crossed loads are contiguous, or on a CPU -1 where pixels become planes, or planes pixels; Planes: the short one
-  /// On a GPU. ReduceInner: warps per row, 1 or 8; ReduceOuter: column_class of the last outer dimension where it is shorter than
-  /// a warp is wide and a thread block has its columns alone; RowInner: row_class(n); the Serial schedules: serial_class(n);
-  /// Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread block, one below the other; ScanTiles:
-  /// 16 KiB of a tile, 1, 2 or 4. On a CPU loop_class of any loop, and 0 elsewhere.
+  int cross = -1;  ///< Transpose: the dimension along which crossed loads are contiguous, or on a CPU -1 where pixels
+                   ///< become planes, or planes pixels; Planes: the short one
+  /// On a GPU. ReduceInner: warps per row, 1 or 8; ReduceOuter: column_class of the last outer dimension where it is
+  /// shorter than a warp is wide and a thread block has its columns alone; RowInner: row_class(n); the Serial
+  /// schedules: serial_class(n); Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread
+  /// block, one below the other; ScanTiles: 16 KiB of a tile, 1, 2 or 4. On a CPU loop_class of any loop, and 0
+  /// elsewhere.
   int rows_class = 0;
-  /// On a GPU. ReduceInner and RowInner: a thread's items are a tree block apart, not neighbours, so that the threads of a
-  /// warp touch neighbouring elements one by one.
+  /// On a GPU. ReduceInner and RowInner: a thread's items are a tree block apart, not neighbours, so that the threads
+  /// of a warp touch neighbouring elements one by one.
   bool interleaved = false;
-  bool half_block = false;              ///< on a GPU. RowInner: rows are no longer than half a tree block, lanes end after two steps
-  std::vector<Dtype> buffers;           ///< element type of each buffer
+  bool half_block =
+      false;  ///< on a GPU. RowInner: rows are no longer than half a tree block, lanes end after two steps
+  std::vector<Dtype> buffers;  ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;
   std::vector<Guard> guards;
   std::vector<Instr> instrs;
   std::vector<Reduction> reductions;
-  std::vector<std::uint32_t> loops;     ///< scalar parameter (int64) of each: its extent, 2 to 32
-  std::vector<int> short_loops;         ///< on a GPU, unless tiles share what loops read: the extent of each, or 0 beyond kShortLoop
+  std::vector<std::uint32_t> loops;  ///< scalar parameter (int64) of each: its extent, 2 to 32
+  std::vector<int>
+      short_loops;  ///< on a GPU, unless tiles share what loops read: the extent of each, or 0 beyond kShortLoop
   std::vector<Fold> folds;
-  [[nodiscard]] int stages() const;     ///< 1 + the highest stage of an instruction or reduction
+  [[nodiscard]] int stages() const;                          ///< 1 + the highest stage of an instruction or reduction
   [[nodiscard]] Value first_fold(std::uint32_t loop) const;  ///< the instruction where a loop runs
   /// The region that an instruction runs in, or the loop that it belongs to.
   [[nodiscard]] Region home_region(const Instr& in) const {
     return in.region == Region::Loop ? instrs[first_fold(in.loop)].region : in.region;
   }
-  [[nodiscard]] bool is_contraction() const { return schedule == Schedule::Contract || schedule == Schedule::ContractReduce; }
+  [[nodiscard]] bool is_contraction() const {
+    return schedule == Schedule::Contract || schedule == Schedule::ContractReduce;
+  }
   /// No reduction: every instruction runs once per point.
-  [[nodiscard]] bool is_map() const { return schedule == Schedule::Pointwise || schedule == Schedule::Contract || has_tiles(); }
-  [[nodiscard]] bool has_tiles() const { return schedule == Schedule::Stencil || schedule == Schedule::Planes || schedule == Schedule::Transpose || schedule == Schedule::Steps; }
+  [[nodiscard]] bool is_map() const {
+    return schedule == Schedule::Pointwise || schedule == Schedule::Contract || has_tiles();
+  }
+  [[nodiscard]] bool has_tiles() const {
+    return schedule == Schedule::Stencil || schedule == Schedule::Planes || schedule == Schedule::Transpose ||
+           schedule == Schedule::Steps;
+  }
   /// The dimension of a tile's rows, -1 where there is none; its columns are the last dimension.
-  [[nodiscard]] int row_dimension() const { return schedule == Schedule::Transpose || schedule == Schedule::Planes ? cross : rank - 2; }
+  [[nodiscard]] int row_dimension() const {
+    return schedule == Schedule::Transpose || schedule == Schedule::Planes ? cross : rank - 2;
+  }
   /// Points of a tile along an outer dimension, where the schedule has tiles.
   [[nodiscard]] int tile(int dimension) const {
     if (schedule == Schedule::Steps) return steps_tile(dimension);
@@ -239,11 +262,13 @@ struct KernelIr {
   }
   /// Transpose: whether what is stored has pixels side by side.
   [[nodiscard]] bool stores_pixels() const {
-    return std::any_of(accesses.begin(), accesses.end(), [](const Access& a) { return a.store && a.pixels_along >= 0; });
+    return std::any_of(accesses.begin(), accesses.end(),
+                       [](const Access& a) { return a.store && a.pixels_along >= 0; });
   }
   /// Transpose, on a GPU: threads of a thread block, and registers of each for the elements that it loads.
   [[nodiscard]] int transpose_threads() const;
-  /// Rows less of a tile, where lines begin inside of words: a word's elements, for those that cover a line are one more.
+  /// Rows less of a tile, where lines begin inside of words: a word's elements, for those that cover a line are one
+  /// more.
   [[nodiscard]] int transpose_rows_less() const;
   [[nodiscard]] int transpose_registers() const;
   /// Steps of a short loop, or 0.
@@ -253,8 +278,8 @@ struct KernelIr {
   }
   [[nodiscard]] bool staged() const { return is_row() || is_scan(); }  ///< goes over a row several times
   [[nodiscard]] bool is_crossed() const { return schedule == Schedule::ReduceCrossed; }
-  /// Whether the lanes of tree blocks, and what they combine to in a warp, count in 32 bits: sums of integers of 8 and 16
-  /// bits, at most 2^11 of them.
+  /// Whether the lanes of tree blocks, and what they combine to in a warp, count in 32 bits: sums of integers of 8 and
+  /// 16 bits, at most 2^11 of them.
   [[nodiscard]] bool has_narrow_lanes() const;
   /// The dtype in which a lane counts.
   [[nodiscard]] Dtype lane_dtype(std::size_t reduction) const;
@@ -262,7 +287,8 @@ struct KernelIr {
   /// Bytes that a point loads along the reduced axis, at all steps of short loops.
   [[nodiscard]] std::size_t point_bytes() const;
   [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
-  [[nodiscard]] int exact_rows() const;  ///< the Serial schedules on a GPU: rows of up to so many elements have a class for each length
+  [[nodiscard]] int exact_rows()
+      const;  ///< the Serial schedules on a GPU: rows of up to so many elements have a class for each length
 
  private:
   [[nodiscard]] int steps_tile(int dimension) const;
@@ -273,7 +299,8 @@ inline bool is_iota(const KernelIr& ir, Value v) {
   return ir.instrs[v].kind == InstrKind::Load && ir.accesses[ir.instrs[v].index].buffer == kNone;
 }
 
-/// Elements of a run of `count` that one load or store takes: a power of two, of at most 16 bytes, that divides the run.
+/// Elements of a run of `count` that one load or store takes: a power of two, of at most 16 bytes, that divides the
+/// run.
 inline int run_part(const KernelIr& ir, std::uint32_t access, int count) {
   const auto size = static_cast<int>(itemsize(ir.buffers[ir.accesses[access].buffer]));
   int part = count & -count;
@@ -286,8 +313,8 @@ inline constexpr int kTreeBlock = 128;  ///< elements of a block of tree R
 /// Tree blocks of a row that a thread block holds at most, and that the largest cluster of thread blocks does.
 inline constexpr int kRowBlocks = 128, kClusterBlocks = 8 * kRowBlocks;
 
-/// Class of rows of n elements: tree blocks of the longest row in it, a power of two; of rows that clusters share a multiple of
-/// what a thread block holds, or of a quarter of that where two of them would be idle for a good part.
+/// Class of rows of n elements: tree blocks of the longest row in it, a power of two; of rows that clusters share a
+/// multiple of what a thread block holds, or of a quarter of that where two of them would be idle for a good part.
 constexpr int row_class(std::int64_t n) {
   int blocks = 1;
   while (std::int64_t{blocks} * 128 < n) blocks *= 2;
@@ -296,9 +323,10 @@ constexpr int row_class(std::int64_t n) {
   return static_cast<int>((n + step * 128 - 1) / (step * 128) * step);
 }
 
-inline constexpr int kShortLoop = 4;              ///< steps that registers hold at once
-inline constexpr int kShortRow = 8;               ///< elements of a row that later stages come back to
-/// Class of rows of n <= 32 elements, one thread each: n up to `exact`, KernelIr::exact_rows(), then a power of two; of nothing, 0.
+inline constexpr int kShortLoop = 4;  ///< steps that registers hold at once
+inline constexpr int kShortRow = 8;   ///< elements of a row that later stages come back to
+/// Class of rows of n <= 32 elements, one thread each: n up to `exact`, KernelIr::exact_rows(), then a power of two; of
+/// nothing, 0.
 constexpr int serial_class(std::int64_t n, int exact) {
   int elements = n <= exact ? static_cast<int>(n) : exact;
   while (elements < n) elements *= 2;
@@ -317,14 +345,14 @@ inline constexpr std::int64_t kLongestLoop = 32;  ///< tree R is left to right u
 
 /// What varies between launches of one KernelIr without changing its text.
 struct AccessArgs {
-  std::int64_t offset = 0;              ///< elements
-  graph::Dims strides;                  ///< one per outer dimension, elements
+  std::int64_t offset = 0;  ///< elements
+  graph::Dims strides;      ///< one per outer dimension, elements
   std::int64_t reduced_stride = 0;
   std::int64_t loop_stride = 0;
 };
 struct KernelArgs {
-  graph::Dims extents;                  ///< outer dimensions
-  std::int64_t reduced = 1;             ///< n
+  graph::Dims extents;       ///< outer dimensions
+  std::int64_t reduced = 1;  ///< n
   std::vector<AccessArgs> accesses;
   [[nodiscard]] std::int64_t outer_count() const { return graph::element_count(extents.span()); }
 };
@@ -335,7 +363,11 @@ void verify(const KernelIr& ir);
 std::string to_string(const KernelIr& ir);
 
 /// Bytes of one partial state of all reductions (each field aligned to its size, struct rounded up to 8).
-struct StateField { std::uint32_t reduction; const char* part; Dtype dtype; };
+struct StateField {
+  std::uint32_t reduction;
+  const char* part;
+  Dtype dtype;
+};
 std::vector<StateField> state_fields(const KernelIr& ir);
 std::size_t state_bytes(const KernelIr& ir);
 std::size_t state_bytes(const KernelIr& ir, int stage);  ///< of the reductions of a stage

@@ -13,7 +13,8 @@ Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t 
     return out;
   }
   graph::Group walk = fusion.groups[group];
-  Selection selection = walk.crossed() ? select_crossed(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
+  Selection selection =
+      walk.crossed() ? select_crossed(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
   if (!walk.crossed()) assign_stages(selection.lowered.ir);
   Lowered out = schedule(std::move(selection), walk, target);
   verify(out.ir);

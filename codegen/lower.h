@@ -38,7 +38,7 @@ struct Lowered {
   std::vector<ScalarRef> scalars;
   std::vector<graph::GraphEdge> loads;  ///< what other groups must store: values read from memory, a scatter's base
   std::optional<Scatter> scatter;       ///< of a scatter group
-  std::vector<graph::NodeId> notes;                ///< Instr::note -> node, for comments in dumps
+  std::vector<graph::NodeId> notes;     ///< Instr::note -> node, for comments in dumps
   std::int64_t bytes_read = 0, bytes_written = 0;  ///< distinct bytes of memory touched
 };
 

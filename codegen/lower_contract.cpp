@@ -1,5 +1,5 @@
-// Contractions: where loops read operands that do not vary along one of two neighbouring dimensions, a tile of both shares
-// them. A short reduction of such operands is a loop at every point of the outer space.
+// Contractions: where loops read operands that do not vary along one of two neighbouring dimensions, a tile of both
+// shares them. A short reduction of such operands is a loop at every point of the outer space.
 #include <algorithm>
 #include <utility>
 
@@ -16,12 +16,10 @@ bool folds(Op op) { return op == Op::Sum || op == Op::Prod || op == Op::Min || o
 /// Whether the points of a short reduction are nothing but what it takes: no stores, no guards.
 bool is_loop(const KernelIr& ir) {
   return ir.guards.empty() && ir.loops.empty() && ir.stages() == 1 &&
-         std::all_of(ir.reductions.begin(), ir.reductions.end(), [&](const Reduction& r) {
-           return folds(r.op) && ir.instrs[r.args[0]].region == Region::Point;
-         }) &&
-         std::none_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) {
-           return in.kind == InstrKind::Store && in.region != Region::Outer;
-         });
+         std::all_of(ir.reductions.begin(), ir.reductions.end(),
+                     [&](const Reduction& r) { return folds(r.op) && ir.instrs[r.args[0]].region == Region::Point; }) &&
+         std::none_of(ir.instrs.begin(), ir.instrs.end(),
+                      [](const Instr& in) { return in.kind == InstrKind::Store && in.region != Region::Outer; });
 }
 
 /// The reduced axis becomes a loop, its outer indices the points.
@@ -47,8 +45,8 @@ void make_loop(Lowered& l, std::int64_t& extent) {
   for (const Reduction& r : std::exchange(ir.reductions, {})) ir.folds.push_back({r.op, r.dtype, r.args[0], 0});
 }
 
-/// Whether every loop is at points and takes nothing from them but scalars. On a GPU one that computes much gains nothing
-/// from operands at hand, and a tile would hold 32 copies of it.
+/// Whether every loop is at points and takes nothing from them but scalars. On a GPU one that computes much gains
+/// nothing from operands at hand, and a tile would hold 32 copies of it.
 bool stand_alone(const KernelIr& ir, const graph::Target& target) {
   constexpr int kMostCost = 24;
   for (std::uint32_t l = 0; l < ir.loops.size(); ++l)
@@ -57,24 +55,28 @@ bool stand_alone(const KernelIr& ir, const graph::Target& target) {
     return v == kNone || ir.instrs[v].loop == loop || ir.instrs[v].kind == InstrKind::Scalar;
   };
   for (const Instr& in : ir.instrs) {
-    if (in.kind == InstrKind::Fold && (in.region != Region::Point || !own(ir.folds[in.index].arg, ir.folds[in.index].loop)))
+    if (in.kind == InstrKind::Fold &&
+        (in.region != Region::Point || !own(ir.folds[in.index].arg, ir.folds[in.index].loop)))
       return false;
-    if (in.loop != kNone && !std::all_of(in.args.begin(), in.args.end(), [&](Value v) { return own(v, in.loop); })) return false;
+    if (in.loop != kNone && !std::all_of(in.args.begin(), in.args.end(), [&](Value v) { return own(v, in.loop); }))
+      return false;
   }
   return true;
 }
 
-/// Whether a tile shares operands of both its sides, and what it does not share comes in runs of columns; on a CPU, where
-/// blocks of columns are whole, that it shares all that moves along columns.
+/// Whether a tile shares operands of both its sides, and what it does not share comes in runs of columns; on a CPU,
+/// where blocks of columns are whole, that it shares all that moves along columns.
 bool shares(const KernelIr& ir, const graph::Target& target) {
   bool rows = false, columns = false;
   for (const Staged& s : staged(ir)) (s.rows ? rows : columns) = true;
   return rows && columns && std::none_of(ir.accesses.begin(), ir.accesses.end(), [&](const Access& a) {
-    if (a.loop == kNone || a.buffer == kNone) return false;
-    const auto back = a.strides.size();
-    const StrideClass row = a.strides[back - (ir.is_map() ? 2 : 1)], column = ir.is_map() ? a.strides[back - 1] : a.reduced;
-    return row != StrideClass::Zero && (target.is_cuda() ? column == StrideClass::Any : column != StrideClass::Zero);
-  });
+           if (a.loop == kNone || a.buffer == kNone) return false;
+           const auto back = a.strides.size();
+           const StrideClass row = a.strides[back - (ir.is_map() ? 2 : 1)],
+                             column = ir.is_map() ? a.strides[back - 1] : a.reduced;
+           return row != StrideClass::Zero &&
+                  (target.is_cuda() ? column == StrideClass::Any : column != StrideClass::Zero);
+         });
 }
 
 /// Whether at least a third of the points of the tiles is there: without them a point takes about three times as long.
@@ -100,7 +102,8 @@ bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops, const g
   ir.schedule = ir.reductions.empty() ? Schedule::Contract : Schedule::ContractReduce;
   if (ir.loops.empty() || ir.stages() > 1 || ir.rank < (ir.is_map() ? 2 : 1) || l.args.outer_count() == 0) return false;
   ir.rows_class = loop_class(target.is_cuda() ? *std::max_element(extents.begin(), extents.end()) : kLongestLoop);
-  if (!stand_alone(ir, target) || !shares(ir, target) || !contract_fits(ir, target) || !fills(ir, l.args, target)) return false;
+  if (!stand_alone(ir, target) || !shares(ir, target) || !contract_fits(ir, target) || !fills(ir, l.args, target))
+    return false;
   lowered = std::move(l);
   loops = std::move(extents);
   return true;

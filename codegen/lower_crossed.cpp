@@ -39,7 +39,8 @@ class Crosser {
  public:
   explicit Crosser(Mode mode) { ir_.mode = mode; }
 
-  /// Points of one way after the other, then all stores of points: nothing is stored before what is loaded at its place.
+  /// Points of one way after the other, then all stores of points: nothing is stored before what is loaded at its
+  /// place.
   Selection run(const Selection& along, const Selection& across) {
     Way ways[] = {{along, 0}, {across, 1}};
     for (Way& w : ways) import(w);
@@ -55,8 +56,8 @@ class Crosser {
     std::uint8_t stage;
     std::vector<std::uint32_t> buffers{}, scalars{};  // by number there
     std::uint32_t first_reduction = 0, first_note = 0;
-    std::vector<Value> values{};                      // by instruction there: kNone where it is not here yet
-    std::vector<Value> outer_values{};                // the same of those that Outer instructions use
+    std::vector<Value> values{};        // by instruction there: kNone where it is not here yet
+    std::vector<Value> outer_values{};  // the same of those that Outer instructions use
   };
 
   template <class T>
@@ -125,19 +126,21 @@ class Crosser {
   }
 
   static bool same(const Instr& a, const Instr& b) {
-    return a.kind == b.kind && a.region == b.region && a.stage == b.stage && a.dtype == b.dtype && a.op == b.op && a.args == b.args &&
-           a.index == b.index && a.guard == b.guard && a.output == b.output;
+    return a.kind == b.kind && a.region == b.region && a.stage == b.stage && a.dtype == b.dtype && a.op == b.op &&
+           a.args == b.args && a.index == b.index && a.guard == b.guard && a.output == b.output;
   }
 
   /// The value of an instruction that is here already, or that comes now.
   Value push(const Instr& in) {
-    const auto it = std::find_if(ir_.instrs.begin(), ir_.instrs.end(), [&](const Instr& other) { return same(in, other); });
+    const auto it =
+        std::find_if(ir_.instrs.begin(), ir_.instrs.end(), [&](const Instr& other) { return same(in, other); });
     if (it != ir_.instrs.end()) return static_cast<Value>(it - ir_.instrs.begin());
     ir_.instrs.push_back(in);
     return static_cast<Value>(ir_.instrs.size() - 1);
   }
 
-  /// What does not vary along one axis does along the other: but for scalars everything before the reductions is a point.
+  /// What does not vary along one axis does along the other: but for scalars everything before the reductions is a
+  /// point.
   void points(Way& w) {
     const std::vector<Instr>& from = w.from.lowered.ir.instrs;
     for (Value v = 0; v < from.size(); ++v) {
@@ -157,7 +160,8 @@ class Crosser {
 
   void point_stores(Way& w) {
     for (const Instr& in : w.from.lowered.ir.instrs)
-      if (in.kind == InstrKind::Store && in.region != Region::Outer) ir_.instrs.push_back(renamed(w, in, Region::Point, w.values));
+      if (in.kind == InstrKind::Store && in.region != Region::Outer)
+        ir_.instrs.push_back(renamed(w, in, Region::Point, w.values));
   }
 
   void outers(Way& w) {
@@ -166,8 +170,10 @@ class Crosser {
       if (from[v].region != Region::Outer) continue;
       for (const Value used : from[v].args)
         if (used != kNone) outer(w, used);
-      if (from[v].kind == InstrKind::Store) ir_.instrs.push_back(renamed(w, from[v], Region::Outer, w.outer_values));
-      else outer(w, v);
+      if (from[v].kind == InstrKind::Store)
+        ir_.instrs.push_back(renamed(w, from[v], Region::Outer, w.outer_values));
+      else
+        outer(w, v);
     }
   }
 
@@ -177,7 +183,8 @@ class Crosser {
     while (!stack.empty()) {
       const Value v = stack.back();
       const Instr& in = w.from.lowered.ir.instrs[v];
-      const auto missing = std::find_if(in.args.begin(), in.args.end(), [&](Value a) { return a != kNone && w.outer_values[a] == kNone; });
+      const auto missing = std::find_if(in.args.begin(), in.args.end(),
+                                        [&](Value a) { return a != kNone && w.outer_values[a] == kNone; });
       if (w.outer_values[v] == kNone && missing != in.args.end()) {
         stack.push_back(*missing);
         continue;

@@ -8,7 +8,7 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::int64_t kFewColumns = 32;  // what goes along the planes would be short itself
+constexpr std::int64_t kFewColumns = 32;        // what goes along the planes would be short itself
 constexpr std::int64_t kStagedBytes = 1 << 13;  // of a tile on a CPU, which the first cache holds several times
 
 class Planes {
@@ -33,8 +33,8 @@ class Planes {
   }
 
  private:
-  /// The short dimension is ir_.cross, the one along the planes columns_: the last one, or the next to it of a store that
-  /// has pixels.
+  /// The short dimension is ir_.cross, the one along the planes columns_: the last one, or the next to it of a store
+  /// that has pixels.
   bool find() {
     const int last = ir_.rank - 1;
     for (int d = 0; d < last; ++d) {
@@ -58,7 +58,9 @@ class Planes {
     return side_by_side && apart;
   }
 
-  [[nodiscard]] bool is_interleaved(std::size_t access) const { return ir_.accesses[access].buffer != kNone && side_by_side(access, ir_.cross, columns_); }
+  [[nodiscard]] bool is_interleaved(std::size_t access) const {
+    return ir_.accesses[access].buffer != kNone && side_by_side(access, ir_.cross, columns_);
+  }
   [[nodiscard]] bool side_by_side(std::size_t access, int values, int along) const {
     const graph::Dims& strides = args_.accesses[access].strides;
     return strides[values] == 1 && strides[along] == args_.extents[values];
@@ -78,9 +80,12 @@ class Planes {
     bool pixels = false, planes = false;
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
       if (!ir_.accesses[a].store) continue;
-      if (is_interleaved(a)) pixels = true;
-      else if (args_.accesses[a].strides[columns_] == 1) planes = true;
-      else return false;
+      if (is_interleaved(a))
+        pixels = true;
+      else if (args_.accesses[a].strides[columns_] == 1)
+        planes = true;
+      else
+        return false;
     }
     for (const Guard& g : ir_.guards)
       for (const GuardTerm& term : g.terms)
@@ -96,10 +101,13 @@ class Planes {
     ir_.cross = -1;
     std::int64_t widest = 1;
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
-      if (ir_.accesses[a].buffer != kNone) widest = std::max(widest, static_cast<std::int64_t>(itemsize(ir_.buffers[ir_.accesses[a].buffer])));
-      if (ir_.accesses[a].buffer != kNone && side_by_side(a, ir_.pixel, ir_.rank - 1) && !is_guarded(ir_, a)) ir_.accesses[a].pixels_along = ir_.rank - 1;
+      if (ir_.accesses[a].buffer != kNone)
+        widest = std::max(widest, static_cast<std::int64_t>(itemsize(ir_.buffers[ir_.accesses[a].buffer])));
+      if (ir_.accesses[a].buffer != kNone && side_by_side(a, ir_.pixel, ir_.rank - 1) && !is_guarded(ir_, a))
+        ir_.accesses[a].pixels_along = ir_.rank - 1;
     }
-    ir_.tile_columns = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(kStagedBytes / (widest * ir_.pixel_values))));
+    ir_.tile_columns =
+        static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(kStagedBytes / (widest * ir_.pixel_values))));
   }
 
   /// As many columns as have four bytes of the smallest elements, where all that runs is aligned.
@@ -115,7 +123,8 @@ class Planes {
   }
 
   [[nodiscard]] bool runs(std::size_t access) const {
-    return !is_guarded(ir_, access) && ir_.accesses[access].buffer != kNone && (ir_.accesses[access].strides.back() == StrideClass::One || is_interleaved(access));
+    return !is_guarded(ir_, access) && ir_.accesses[access].buffer != kNone &&
+           (ir_.accesses[access].strides.back() == StrideClass::One || is_interleaved(access));
   }
 
   /// Whether runs of `columns` begin where one load can take a part of them.
@@ -137,6 +146,8 @@ class Planes {
 
 }  // namespace
 
-bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target) { return Planes(ir, args, target).choose(); }
+bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target) {
+  return Planes(ir, args, target).choose();
+}
 
 }  // namespace tarry::codegen

@@ -12,21 +12,21 @@ using graph::Dims;
 using graph::Group;
 
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
-constexpr int kSerialExtent = 32;     // R is left to right up to here
-constexpr int kPartRowExtent = 512;   // a part of a warp per row up to here
-constexpr int kWarpRowExtent = 4096;  // a warp per row up to here, or a block; a block per piece of a row beyond
-constexpr int kHeldRowExtent = 16384;  // in registers of a block up to here
-constexpr int kFewestLines = 4;       // of a scan that go side by side on a CPU
-constexpr int kShortScan = 2048;      // rows of a scan go side by side up to here
-constexpr int kLongScan = 1 << 17;    // rows of several of the largest tiles
-constexpr int kManyColumns = 16384;   // enough for a thread each
-constexpr int kReduceVector = 4;      // consecutive elements a GPU thread loads along the reduced axis
+constexpr int kSerialExtent = 32;          // R is left to right up to here
+constexpr int kPartRowExtent = 512;        // a part of a warp per row up to here
+constexpr int kWarpRowExtent = 4096;       // a warp per row up to here, or a block; a block per piece of a row beyond
+constexpr int kHeldRowExtent = 16384;      // in registers of a block up to here
+constexpr int kFewestLines = 4;            // of a scan that go side by side on a CPU
+constexpr int kShortScan = 2048;           // rows of a scan go side by side up to here
+constexpr int kLongScan = 1 << 17;         // rows of several of the largest tiles
+constexpr int kManyColumns = 16384;        // enough for a thread each
+constexpr int kReduceVector = 4;           // consecutive elements a GPU thread loads along the reduced axis
 constexpr std::int64_t kShortExtent = 32;  // a tile of a transpose would be mostly empty
 constexpr std::int64_t kRun = 4096;        // whose elements, times a short extent, the caches of a core hold
-constexpr int kDrawBlock = 4;         // words of a block of Philox
-constexpr int kNarrowVector = 8;      // the same of narrow elements, where the thread does not hold them
-constexpr int kByteVector = 16;       // the same of bytes, where only one number is kept of each
-constexpr int kMixedVector = 8;       // elements of a pointwise vector where values are wider than memory
+constexpr int kDrawBlock = 4;              // words of a block of Philox
+constexpr int kNarrowVector = 8;           // the same of narrow elements, where the thread does not hold them
+constexpr int kByteVector = 16;            // the same of bytes, where only one number is kept of each
+constexpr int kMixedVector = 8;            // elements of a pointwise vector where values are wider than memory
 
 StrideClass stride_class(std::int64_t s) {
   return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any;
@@ -115,7 +115,8 @@ class Scheduler {
       return;
     }
     if (target_.is_cuda())
-      for (const std::int64_t extent : loops_) ir_.short_loops.push_back(extent <= kShortLoop ? static_cast<int>(extent) : 0);
+      for (const std::int64_t extent : loops_)
+        ir_.short_loops.push_back(extent <= kShortLoop ? static_cast<int>(extent) : 0);
     if (!group_.reduces) {
       ir_.schedule = Schedule::Pointwise;
       if (!ir_.loops.empty() || choose_transpose(ir_, args_, target_) || choose_planes(ir_, args_, target_)) return;
@@ -136,7 +137,8 @@ class Scheduler {
     else
       ir_.schedule = serial ? Schedule::ReduceSerial : outer_is_best() ? Schedule::ReduceOuter : Schedule::ReduceInner;
     if (!target_.is_cuda()) return;
-    const bool held = args_.reduced <= kPartRowExtent || (args_.reduced <= kHeldRowExtent && (args_.reduced > kWarpRowExtent || block_is_best()));
+    const bool held = args_.reduced <= kPartRowExtent ||
+                      (args_.reduced <= kHeldRowExtent && (args_.reduced > kWarpRowExtent || block_is_best()));
     if (ir_.schedule == Schedule::ReduceInner && held && ir_.loops.empty()) ir_.schedule = Schedule::RowInner;
     if (serial) ir_.rows_class = serial_class(args_.reduced, ir_.exact_rows());
     if (ir_.schedule == Schedule::ReduceInner) ir_.rows_class = args_.reduced <= kWarpRowExtent ? 1 : 8;
@@ -151,8 +153,9 @@ class Scheduler {
     }
   }
 
-  /// Whether a thread block does better with a row that a warp could have, as it loads all of it at once. Rows of few bytes leave
-  /// its threads too little to wait for; and where an element costs much, the end of a row is dearer to it than to a warp.
+  /// Whether a thread block does better with a row that a warp could have, as it loads all of it at once. Rows of few
+  /// bytes leave its threads too little to wait for; and where an element costs much, the end of a row is dearer to it
+  /// than to a warp.
   [[nodiscard]] bool block_is_best() const {
     constexpr std::int64_t kLeastBytes = 4000, kUnit = 4 * kTreeBlock;
     if (args_.reduced * static_cast<std::int64_t>(ir_.point_bytes()) < kLeastBytes) return false;
@@ -161,7 +164,8 @@ class Scheduler {
       if (streams(a)) narrowest = std::min(narrowest, itemsize(ir_.buffers[a.buffer]));
     const bool narrow = narrowest < sizeof(float), moments = ir_.has_moments();
     if (narrowest == 1 || (narrow && moments)) return false;
-    const bool places = std::any_of(ir_.reductions.begin(), ir_.reductions.end(), [](const Reduction& r) { return graph::is_arg_reduce(r.op); });
+    const bool places = std::any_of(ir_.reductions.begin(), ir_.reductions.end(),
+                                    [](const Reduction& r) { return graph::is_arg_reduce(r.op); });
     const bool costly = narrow ? places : moments && narrowest < sizeof(double);
     return !costly || args_.reduced % kUnit == 0;
   }
@@ -185,7 +189,8 @@ class Scheduler {
   /// In units of 16 KiB, of which three tiles and 2 KiB fit the shared memory of a thread block.
   [[nodiscard]] int largest_scan_tile() const {
     constexpr int kUnit = 3 * 16 * 1024;
-    return static_cast<int>(std::min(4u, std::bit_floor(static_cast<unsigned>((target_.most_shared_bytes - 2048) / kUnit))));
+    return static_cast<int>(
+        std::min(4u, std::bit_floor(static_cast<unsigned>((target_.most_shared_bytes - 2048) / kUnit))));
   }
 
   /// Columns, or rows that have less than sixteen blocks, side by side: as many as fit 256 bytes.
@@ -196,35 +201,41 @@ class Scheduler {
     ir_.schedule = Schedule::ScanSerial;
     std::size_t bytes = 0;
     for (const Reduction& r : ir_.reductions) bytes += itemsize(r.dtype);
-    const std::int64_t most = columns ? std::max<std::int64_t>(16, static_cast<std::int64_t>(std::bit_floor(256 / std::min<std::size_t>(bytes, 256)))) : 16;
+    const std::int64_t most =
+        columns ? std::max<std::int64_t>(
+                      16, static_cast<std::int64_t>(std::bit_floor(256 / std::min<std::size_t>(bytes, 256))))
+                : 16;
     const auto extent = static_cast<std::uint64_t>(std::min(args_.extents.back(), most));
     ir_.rows_class = std::max(16, static_cast<int>(std::bit_ceil(extent)));
   }
 
-  /// Whether more bytes are contiguous, or at least nearer, along the last outer dimension than along the reduced axis. A draw
-  /// counts as loaded.
+  /// Whether more bytes are contiguous, or at least nearer, along the last outer dimension than along the reduced axis.
+  /// A draw counts as loaded.
   [[nodiscard]] bool outer_is_best() const {
     std::int64_t inner = 0, outer = 0;
     for (const Access& a : ir_.accesses) {
       const bool drawn = numbers_draw(static_cast<std::size_t>(&a - ir_.accesses.data()));
       if (a.store || a.outer_only || (a.buffer == kNone && !drawn)) continue;
       const auto size = static_cast<std::int64_t>(drawn ? itemsize(Dtype::UInt32) : itemsize(ir_.buffers[a.buffer]));
-      const bool varies = std::any_of(a.strides.begin(), a.strides.end(), [](StrideClass s) { return s != StrideClass::Zero; });
+      const bool varies =
+          std::any_of(a.strides.begin(), a.strides.end(), [](StrideClass s) { return s != StrideClass::Zero; });
       if (a.reduced == StrideClass::One && (varies || ir_.rank == 0)) inner += size;
       if (ir_.rank == 0 || a.reduced == StrideClass::Zero || a.strides.back() == StrideClass::Zero) continue;
       const AccessArgs& args = args_.accesses[static_cast<std::size_t>(&a - ir_.accesses.data())];
-      const bool nearer = a.strides.back() == StrideClass::Any && std::abs(args.strides.back()) < std::abs(args.reduced_stride);
+      const bool nearer =
+          a.strides.back() == StrideClass::Any && std::abs(args.strides.back()) < std::abs(args.reduced_stride);
       if (a.strides.back() == StrideClass::One || nearer) outer += size;
     }
     return outer > inner;
   }
 
-  /// A short dimension along which loads are contiguous, like the colours of pixels, goes inside of all others but a run of
-  /// the last one: whoever reads one of its elements reads the others soon, while caches have them.
+  /// A short dimension along which loads are contiguous, like the colours of pixels, goes inside of all others but a
+  /// run of the last one: whoever reads one of its elements reads the others soon, while caches have them.
   void gather_short() {
     const int last = ir_.rank - 1;
     for (int d = 0; d < last; ++d) {
-      const bool crossed = std::any_of(ir_.accesses.begin(), ir_.accesses.end(), [&](const Access& a) { return crosses(a, d); });
+      const bool crossed =
+          std::any_of(ir_.accesses.begin(), ir_.accesses.end(), [&](const Access& a) { return crosses(a, d); });
       if (!crossed || args_.extents[d] > kShortExtent || args_.extents[last] <= kShortExtent) continue;
       const auto shift = [&](auto begin, int end) { std::rotate(begin + d, begin + d + 1, begin + end); };
       const int end = cut_last() ? last + 1 : last;
@@ -261,9 +272,12 @@ class Scheduler {
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
       if (runs_along(i) && is_vector(i)) widest = std::max(widest, itemsize(ir_.buffers[ir_.accesses[i].buffer]));
     ir_.vector = kReduceVector;
-    const bool slight = ir_.schedule == Schedule::ReduceInner && std::all_of(ir_.reductions.begin(), ir_.reductions.end(), [](const Reduction& r) { return in_any_order(r) && !graph::is_arg_reduce(r.op); });
+    const bool slight = ir_.schedule == Schedule::ReduceInner &&
+                        std::all_of(ir_.reductions.begin(), ir_.reductions.end(),
+                                    [](const Reduction& r) { return in_any_order(r) && !graph::is_arg_reduce(r.op); });
     if (widest > 0 && ir_.stages() == 1)
-      ir_.vector = std::clamp(target_.vector_bytes / static_cast<int>(widest), kReduceVector, slight ? kByteVector : kNarrowVector);
+      ir_.vector = std::clamp(target_.vector_bytes / static_cast<int>(widest), kReduceVector,
+                              slight ? kByteVector : kNarrowVector);
     const auto fits = [&](int v) {
       for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
         if (runs_along(i) && !is_aligned(i, v, -1)) return false;
@@ -271,21 +285,24 @@ class Scheduler {
     };
     while (ir_.vector > kReduceVector && !fits(ir_.vector)) ir_.vector /= 2;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned = (runs_along(i) || runs_through(i, args_.accesses[i].reduced_stride)) && is_aligned(i, ir_.vector, -1);
+      ir_.accesses[i].aligned =
+          (runs_along(i) || runs_through(i, args_.accesses[i].reduced_stride)) && is_aligned(i, ir_.vector, -1);
     ir_.interleaved = interleaves();
     for (Access& a : ir_.accesses) a.aligned = a.aligned && !ir_.interleaved;
   }
 
-  /// Whether the row fills a warp, and something goes along the reduced axis that is no vector; neighbours that are only loaded
-  /// come as fast one way as the other.
+  /// Whether the row fills a warp, and something goes along the reduced axis that is no vector; neighbours that are
+  /// only loaded come as fast one way as the other.
   [[nodiscard]] bool interleaves() const {
-    const bool lanes = ir_.schedule == Schedule::ReduceInner || (ir_.schedule == Schedule::RowInner && ir_.rows_class >= kReduceVector);
+    const bool lanes = ir_.schedule == Schedule::ReduceInner ||
+                       (ir_.schedule == Schedule::RowInner && ir_.rows_class >= kReduceVector);
     if (!lanes || ir_.vector != kReduceVector) return false;
     bool apart = false;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
       const Access& a = ir_.accesses[i];
       if (numbers_draw(i)) return false;
-      const bool counts = ir_.schedule == Schedule::RowInner ? a.reduced != StrideClass::Zero : a.reduced == StrideClass::Any;
+      const bool counts =
+          ir_.schedule == Schedule::RowInner ? a.reduced != StrideClass::Zero : a.reduced == StrideClass::Any;
       apart |= a.buffer != kNone && !a.outer_only && counts && !a.aligned;
     }
     return apart;
@@ -299,7 +316,8 @@ class Scheduler {
   /// Whether the steps of a short loop at neighbouring points, `stride` apart, lie one behind the other.
   [[nodiscard]] bool runs_through(std::size_t access, std::int64_t stride) const {
     const Access& a = ir_.accesses[access];
-    return is_plain(access) && a.loop != kNone && ir_.steps_of(a.loop) > 0 && a.step == StrideClass::One && stride == ir_.steps_of(a.loop);
+    return is_plain(access) && a.loop != kNone && ir_.steps_of(a.loop) > 0 && a.step == StrideClass::One &&
+           stride == ir_.steps_of(a.loop);
   }
 
   /// Columns, and steps of loops, four at a time.
@@ -311,7 +329,8 @@ class Scheduler {
       const AccessArgs& args = args_.accesses[i];
       if (!is_plain(i) || a.outer_only) continue;
       if (a.loop != kNone)
-        a.aligned = a.step == StrideClass::One && loops_[a.loop] % 4 == 0 && is_aligned(i, 4, -1) && args.reduced_stride % 4 == 0;
+        a.aligned = a.step == StrideClass::One && loops_[a.loop] % 4 == 0 && is_aligned(i, 4, -1) &&
+                    args.reduced_stride % 4 == 0;
       else if (map)
         a.aligned = a.strides.back() == StrideClass::One && is_aligned(i, 4, ir_.rank - 1);
       else
@@ -330,12 +349,15 @@ class Scheduler {
   void choose_outer_vector() {
     const auto fits = [&](std::size_t i, int v) {
       const bool runs = (is_vector(i) || numbers_draw(i)) && ir_.accesses[i].strides.back() == StrideClass::One;
-      return (runs || runs_through(i, args_.accesses[i].strides.back())) && args_.accesses[i].reduced_stride % v == 0 && is_aligned(i, v, ir_.rank - 1);
+      return (runs || runs_through(i, args_.accesses[i].strides.back())) && args_.accesses[i].reduced_stride % v == 0 &&
+             is_aligned(i, v, ir_.rank - 1);
     };
     const auto takes_bytes = [&](std::size_t i) {
-      return ir_.accesses[i].outer_only || (is_vector(i) && fits(i, 2 * kReduceVector) && itemsize(ir_.buffers[ir_.accesses[i].buffer]) == 1);
+      return ir_.accesses[i].outer_only ||
+             (is_vector(i) && fits(i, 2 * kReduceVector) && itemsize(ir_.buffers[ir_.accesses[i].buffer]) == 1);
     };
-    bool bytes = args_.extents.back() % (2 * kReduceVector) == 0 && ir_.reductions.size() == 1 && itemsize(ir_.lane_dtype(0)) <= 4 && !graph::is_arg_reduce(ir_.reductions[0].op);
+    bool bytes = args_.extents.back() % (2 * kReduceVector) == 0 && ir_.reductions.size() == 1 &&
+                 itemsize(ir_.lane_dtype(0)) <= 4 && !graph::is_arg_reduce(ir_.reductions[0].op);
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) bytes = bytes && takes_bytes(i);
     int vector = bytes ? 2 * kReduceVector : kReduceVector;
     if (args_.extents.back() < 2 * kReduceVector)
@@ -346,15 +368,17 @@ class Scheduler {
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) ir_.accesses[i].aligned = loads_whole && fits(i, vector);
   }
 
-  /// Few columns: a warp goes along both axes. Where there are many rows of few columns, it takes those together unless the
-  /// reduced axis is long.
+  /// Few columns: a warp goes along both axes. Where there are many rows of few columns, it takes those together unless
+  /// the reduced axis is long.
   void choose_columns() {
     constexpr int kWarp = 32;
     const bool all_columns = ir_.vector % kReduceVector != 0;  // of a thread; worth it only here
-    const int columns = column_class(std::min<std::int64_t>(args_.extents.back(), kWarp * kByteVector)), vector = all_columns ? 1 : ir_.vector;
+    const int columns = column_class(std::min<std::int64_t>(args_.extents.back(), kWarp * kByteVector)),
+              vector = all_columns ? 1 : ir_.vector;
     const int width = std::max(1, columns / vector);
     const std::int64_t at_once = std::int64_t{kTreeBlock} * kWarp / width;  // elements of a column
-    if (width < kWarp && (args_.outer_count() <= kWarp * vector || args_.reduced >= 8 * at_once)) ir_.rows_class = columns;
+    if (width < kWarp && (args_.outer_count() <= kWarp * vector || args_.reduced >= 8 * at_once))
+      ir_.rows_class = columns;
     if (!all_columns || ir_.rows_class > 0) return;
     ir_.vector = 1;
     for (Access& a : ir_.accesses) a.aligned = false;
@@ -376,8 +400,9 @@ class Scheduler {
     if (v == 1) return;
     ir_.vector = v;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
-      ir_.accesses[i].aligned = (is_plain(i) || (numbers_draw(i) && is_aligned(i, std::min(v, kDrawBlock), ir_.rank - 1))) &&
-                                ir_.accesses[i].strides.back() == StrideClass::One;
+      ir_.accesses[i].aligned =
+          (is_plain(i) || (numbers_draw(i) && is_aligned(i, std::min(v, kDrawBlock), ir_.rank - 1))) &&
+          ir_.accesses[i].strides.back() == StrideClass::One;
   }
 
   [[nodiscard]] bool fits_pointwise(int v) const {
@@ -392,7 +417,9 @@ class Scheduler {
   [[nodiscard]] bool is_plain(std::size_t access) const {
     return ir_.accesses[access].buffer != kNone && raw_[access].guard == kNone;
   }
-  [[nodiscard]] bool is_vector(std::size_t access) const { return is_plain(access) && ir_.accesses[access].loop == kNone; }
+  [[nodiscard]] bool is_vector(std::size_t access) const {
+    return is_plain(access) && ir_.accesses[access].loop == kNone;
+  }
 
   /// An iota that numbers the elements of a draw: where it is aligned, neighbours share a block of words.
   [[nodiscard]] bool numbers_draw(std::size_t access) const {

@@ -10,10 +10,10 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::int64_t kFarthest = 8;       // rows or columns between two accesses of a window
-constexpr int kMostRows = 8;                // of a tile: its loads are in flight together
+constexpr std::int64_t kFarthest = 8;  // rows or columns between two accesses of a window
+constexpr int kMostRows = 8;           // of a tile: its loads are in flight together
 constexpr int kMostColumns = 4;
-constexpr std::int64_t kFewRows = 512;      // up to here a space needs its threads more than a thread its rows
+constexpr std::int64_t kFewRows = 512;  // up to here a space needs its threads more than a thread its rows
 // For the elements that a thread loads. Measured on an H200: five points under a guard 0.132 ms with 36 of them, 0.136
 // with 60; 25 points without one 0.157 ms with 96, 0.182 with 64.
 constexpr int kElementRegisters = 96, kGuardedRegisters = 48;
@@ -28,7 +28,8 @@ class Stencil {
   bool choose() {
     if (ir_.rank == 0 || args_.outer_count() == 0 || !fits_tiles() || !find_windows()) return forget();
     choose_columns();
-    const bool guarded = !ir_.guards.empty() && !find_chain(ir_).worthwhile();  // a chain's border has a text of its own
+    const bool guarded =
+        !ir_.guards.empty() && !find_chain(ir_).worthwhile();  // a chain's border has a text of its own
     const int most = guarded ? kGuardedRegisters : kElementRegisters;
     ir_.tile_rows = ir_.rank > 1 && args_.outer_count() / args_.extents.back() > kFewRows ? kMostRows : 1;
     while (registers() > most && ir_.tile_rows > 1) ir_.tile_rows /= 2;
@@ -65,7 +66,8 @@ class Stencil {
 
   /// Rows and columns that make `distance` elements, where there are such near zero. What lies in another plane has a
   /// window of its own: a tile cannot share it.
-  [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> shift(const AccessArgs& a, std::int64_t distance) const {
+  [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> shift(const AccessArgs& a,
+                                                                           std::int64_t distance) const {
     std::int64_t rows = 0, columns = 0;
     const std::int64_t stride = ir_.rank > 1 ? a.strides[ir_.rank - 2] : 0;
     if (stride != 0) {
@@ -96,7 +98,9 @@ class Stencil {
   bool joins(std::uint32_t access, std::uint32_t anchor) {
     Access& a = ir_.accesses[access];
     const AccessArgs &from = args_.accesses[anchor], &to = args_.accesses[access];
-    if (ir_.accesses[anchor].window != anchor || ir_.accesses[anchor].buffer != a.buffer || !(from.strides == to.strides)) return false;
+    if (ir_.accesses[anchor].window != anchor || ir_.accesses[anchor].buffer != a.buffer ||
+        !(from.strides == to.strides))
+      return false;
     const auto by = shift(to, to.offset - from.offset);
     if (!by) return false;
     a.window = anchor;
@@ -109,7 +113,8 @@ class Stencil {
   void choose_columns() {
     std::size_t widest = 1;
     for (const Access& a : ir_.accesses)
-      if (a.buffer != kNone && a.strides.back() == StrideClass::One) widest = std::max(widest, itemsize(ir_.buffers[a.buffer]));
+      if (a.buffer != kNone && a.strides.back() == StrideClass::One)
+        widest = std::max(widest, itemsize(ir_.buffers[a.buffer]));
     int v = std::min(kMostColumns, target_.vector_bytes / static_cast<int>(widest));
     while (v > 1 && (v > args_.extents.back() || !stores_fit(v))) v /= 2;
     ir_.vector = v;

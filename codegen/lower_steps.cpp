@@ -27,15 +27,19 @@ using graph::Source;
 
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kMostAround = 2048;  // points around the space that a tile may cover
-constexpr int kColumns = 4;           // of a lane
-constexpr int kHeldWords = 48;        // of a thread, for the values of its points: with these 8 warps twice on a multiprocessor do not spill
-constexpr int kNarrowWords = 40;      // the same where elements are narrower than what they are computed in
-constexpr int kWarps = 8;             // of a thread block, one below the other
+constexpr int kColumns = 4;                 // of a lane
+constexpr int kHeldWords =
+    48;  // of a thread, for the values of its points: with these 8 warps twice on a multiprocessor do not spill
+constexpr int kNarrowWords = 40;  // the same where elements are narrower than what they are computed in
+constexpr int kWarps = 8;         // of a thread block, one below the other
 constexpr double kMultiprocessors = 132;
 constexpr int kItemRows = 128, kItemColumns = 1024;  // of a work item on a CPU
-constexpr std::size_t kRingBytes = std::size_t{96} << 10;  // of the rows that it keeps: within the second cache, and the smallest stacks
+constexpr std::size_t kRingBytes =
+    std::size_t{96} << 10;  // of the rows that it keeps: within the second cache, and the smallest stacks
 
-StrideClass stride_class(std::int64_t s) { return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any; }
+StrideClass stride_class(std::int64_t s) {
+  return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any;
+}
 
 class Lowering {
  public:
@@ -75,7 +79,8 @@ class Lowering {
         const NodeId z = s.edge.node;
         if (!places_.contains(z) || s.edge == group_.base) continue;
         if (const auto known = value_of_.find(z); known != value_of_.end())
-          number = std::max(number, ir_.instrs[known->second].stage + (moved(*places_.shift(places_.place(z), s.map)) ? 1 : 0));
+          number = std::max(number,
+                            ir_.instrs[known->second].stage + (moved(*places_.shift(places_.place(z), s.map)) ? 1 : 0));
         else if (std::find(needed.begin(), needed.end(), z) == needed.end())
           needed.push_back(z);
       }
@@ -200,7 +205,8 @@ class Lowering {
     loaded_.push_back(push(in));
     std::int64_t elements = 1;
     for (int d = 0; d < place.size; ++d)
-      if (place[d].axis >= 0) elements *= std::min(g_.shape(e.node)[d], group_.space[place[d].axis] + reach(place[d].axis));
+      if (place[d].axis >= 0)
+        elements *= std::min(g_.shape(e.node)[d], group_.space[place[d].axis] + reach(place[d].axis));
     out_.bytes_read += std::min(elements * static_cast<std::int64_t>(itemsize(in.dtype)), g_.bytes(e.node));
   }
 
@@ -226,7 +232,8 @@ class Lowering {
   }
 
   /// An access at the coordinates of `map`; accesses of coordinates that are equal are one.
-  std::uint32_t access(std::uint32_t buffer, std::int64_t offset, const Dims& strides, const IndexMap& map, bool store) {
+  std::uint32_t access(std::uint32_t buffer, std::int64_t offset, const Dims& strides, const IndexMap& map,
+                       bool store) {
     AccessArgs args;
     args.offset = offset;
     args.strides = Dims::filled(rank_, 0);
@@ -235,7 +242,9 @@ class Lowering {
       if (map[d].axis >= 0) args.strides[map[d].axis] += map[d].step * strides[d];
     }
     for (std::uint32_t a = 0; buffer == kNone && a < ir_.accesses.size(); ++a)
-      if (ir_.accesses[a].buffer == kNone && args_.accesses[a].offset == args.offset && args_.accesses[a].strides == args.strides) return a;
+      if (ir_.accesses[a].buffer == kNone && args_.accesses[a].offset == args.offset &&
+          args_.accesses[a].strides == args.strides)
+        return a;
     Access a;
     a.buffer = buffer;
     a.store = store;
@@ -274,7 +283,8 @@ class Lowering {
   std::uint32_t existence(const IndexMap& place, const Dims& shape) {
     Guard g;
     for (int d = 0; d < place.size; ++d)
-      if (place[d].axis >= 0 && place[d].axis + 2 >= rank_) g.terms.push_back(term(place[d].axis, place[d].start, place[d].step, shape[d]));
+      if (place[d].axis >= 0 && place[d].axis + 2 >= rank_)
+        g.terms.push_back(term(place[d].axis, place[d].start, place[d].step, shape[d]));
     return g.terms.empty() ? kNone : guard(std::move(g));
   }
 
@@ -317,7 +327,8 @@ class Lowering {
     ir_.rows_class = kWarps;
     ir_.vector = kColumns;
     if (rank_ == 1) return;
-    const bool narrow = std::any_of(ir_.buffers.begin(), ir_.buffers.end(), [](Dtype d) { return is_floating(d) && itemsize(d) < 4; });
+    const bool narrow =
+        std::any_of(ir_.buffers.begin(), ir_.buffers.end(), [](Dtype d) { return is_floating(d) && itemsize(d) < 4; });
     const int most_rows = std::max(1, (narrow ? kNarrowWords : kHeldWords) / (kColumns * kept_words(ir_)));
     int farthest_row = 1, farthest_column = 1;
     for (const Instr& in : ir_.instrs) {
@@ -331,9 +342,11 @@ class Lowering {
         ir_.vector = columns;
         ir_.tile_rows = rows;
         ir_.rows_class = kWarps;
-        while (exchanged_bytes(ir_) > static_cast<std::size_t>(target_.shared_bytes) && ir_.rows_class > 1) ir_.rows_class /= 2;
+        while (exchanged_bytes(ir_) > static_cast<std::size_t>(target_.shared_bytes) && ir_.rows_class > 1)
+          ir_.rows_class /= 2;
         const StepsTile t = steps_tile(ir_);
-        const bool fits = columns >= farthest_column && rows >= farthest_row && t.stored_rows > 0 && t.stored_columns > 0;
+        const bool fits =
+            columns >= farthest_column && rows >= farthest_row && t.stored_rows > 0 && t.stored_columns > 0;
         if (!fits) continue;
         const double time = seconds(t);
         if (best.rank != 0 && time >= least) continue;
@@ -345,9 +358,9 @@ class Lowering {
     ir_ = std::move(best);
   }
 
-  /// In rows of a lane of one column, of the busiest multiprocessor. As measured on an H200 with five points: ten steps of
-  /// 256^2 take 3.9, 5.0, 7.8, 10.0 us with 2 x 4, 4 x 4, 2 x 16, 4 x 12 columns and rows, those of 8192^2 0.356 ms with the
-  /// last and 1.1 with the first.
+  /// In rows of a lane of one column, of the busiest multiprocessor. As measured on an H200 with five points: ten steps
+  /// of 256^2 take 3.9, 5.0, 7.8, 10.0 us with 2 x 4, 4 x 4, 2 x 16, 4 x 12 columns and rows, those of 8192^2 0.356 ms
+  /// with the last and 1.1 with the first.
   [[nodiscard]] double seconds(const StepsTile& t) const {
     constexpr double kEnds = 0.9, kExchange = 0.5;
     double blocks = 1;
@@ -355,15 +368,16 @@ class Lowering {
       const std::int64_t tile = d == rank_ - 1 ? t.stored_columns : d == rank_ - 2 ? t.stored_rows : 1;
       blocks *= static_cast<double>((args_.extents[d] + tile - 1) / tile);
     }
-    return std::max(1.0, blocks / kMultiprocessors) * ir_.rows_class * (ir_.vector + kEnds) * (ir_.tile_rows + kExchange);
+    return std::max(1.0, blocks / kMultiprocessors) * ir_.rows_class * (ir_.vector + kEnds) *
+           (ir_.tile_rows + kExchange);
   }
 
   void align(std::uint32_t access) {
     Access& a = ir_.accesses[access];
     if (a.buffer == kNone || ir_.rows_class == 0 || a.strides.back() != StrideClass::One) return;
     const AccessArgs& args = args_.accesses[access];
-    a.aligned = args.offset % ir_.vector == 0 &&
-                std::all_of(args.strides.begin(), args.strides.end() - 1, [&](std::int64_t s) { return s % ir_.vector == 0; });
+    a.aligned = args.offset % ir_.vector == 0 && std::all_of(args.strides.begin(), args.strides.end() - 1,
+                                                             [&](std::int64_t s) { return s % ir_.vector == 0; });
   }
 
   const Graph& g_;
@@ -384,6 +398,8 @@ class Lowering {
 
 }  // namespace
 
-Lowered lower_steps(const Graph& g, const Group& group, const graph::Target& target) { return Lowering(g, group, target).run(); }
+Lowered lower_steps(const Graph& g, const Group& group, const graph::Target& target) {
+  return Lowering(g, group, target).run();
+}
 
 }  // namespace tarry::codegen

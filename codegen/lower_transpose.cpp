@@ -1,5 +1,5 @@
-// choose_transpose(): loads that are contiguous along another dimension than the stores go through shared memory, or on a
-// CPU through an array that the first cache holds.
+// choose_transpose(): loads that are contiguous along another dimension than the stores go through shared memory, or on
+// a CPU through an array that the first cache holds.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,11 +9,11 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::int64_t kShort = 32;     // along either dimension: caches hold what a tile would
+constexpr std::int64_t kShort = 32;  // along either dimension: caches hold what a tile would
 constexpr std::int64_t kShortOnCpu = kMostPixelValues;
-constexpr int kMostRegisters = 64;      // for the elements that a thread loads
+constexpr int kMostRegisters = 64;  // for the elements that a thread loads
 constexpr std::int64_t kMostOnStack = 1 << 16;
-constexpr std::int64_t kSector = 32;    // bytes that memory writes at once
+constexpr std::int64_t kSector = 32;  // bytes that memory writes at once
 constexpr int kMostInWord = 4, kWarp = 32;
 
 /// Rows and columns of a tile.
@@ -31,8 +31,8 @@ struct TileOf {
   bool shifted;           ///< whether lines begin inside of words
 };
 
-/// Measured on an H200: about 32 KiB of narrow elements, so that few columns are read for two tiles, and long lines, which
-/// have few parts of sectors.
+/// Measured on an H200: about 32 KiB of narrow elements, so that few columns are read for two tiles, and long lines,
+/// which have few parts of sectors.
 Edges edges_of(const TileOf& t) {
   switch (t.itemsize) {
     case 1: return {256, 128};
@@ -91,8 +91,10 @@ class Transpose {
     if (rows < 0 && !pixels) return false;
     KernelIr ir = ir_;
     KernelArgs args = args_;
-    if (pixels) to_the_end(*pixels);
-    else ir_.cross = rows;
+    if (pixels)
+      to_the_end(*pixels);
+    else
+      ir_.cross = rows;
     if (target_.is_cuda()) choose_vector(kMostInWord);
     if (!are_tiles() || !fits()) {
       ir_ = std::move(ir);
@@ -131,14 +133,18 @@ class Transpose {
       for (int columns = 0; columns < ir_.rank; ++columns) {
         for (int rows = 0; rows < ir_.rank; ++rows) {
           const bool apart = pixel != rows && pixel != columns && rows != columns;
-          if (apart && args_.extents[rows] > kShort && args_.extents[columns] > kShort && are_pixels({rows, columns, pixel})) return Pixels{rows, columns, pixel};
+          if (apart && args_.extents[rows] > kShort && args_.extents[columns] > kShort &&
+              are_pixels({rows, columns, pixel}))
+            return Pixels{rows, columns, pixel};
         }
       }
     }
     return std::nullopt;
   }
 
-  [[nodiscard]] bool side_by_side(const AccessArgs& a, int pixel, int along) const { return a.strides[pixel] == 1 && a.strides[along] == args_.extents[pixel]; }
+  [[nodiscard]] bool side_by_side(const AccessArgs& a, int pixel, int along) const {
+    return a.strides[pixel] == 1 && a.strides[along] == args_.extents[pixel];
+  }
 
   /// Whether all stores go along the columns, some load goes along the rows, and one side at least has pixels.
   [[nodiscard]] bool are_pixels(const Pixels& p) const {
@@ -168,14 +174,20 @@ class Transpose {
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
       Access& a = ir_.accesses[i];
       if (a.buffer == kNone) continue;
-      if (side_by_side(args_.accesses[i], ir_.pixel, ir_.rank - 1) && (target_.is_cuda() || !is_guarded(ir_, i))) a.pixels_along = ir_.rank - 1;
-      else if (!a.store && side_by_side(args_.accesses[i], ir_.pixel, ir_.cross)) a.pixels_along = ir_.cross;
+      if (side_by_side(args_.accesses[i], ir_.pixel, ir_.rank - 1) && (target_.is_cuda() || !is_guarded(ir_, i)))
+        a.pixels_along = ir_.rank - 1;
+      else if (!a.store && side_by_side(args_.accesses[i], ir_.pixel, ir_.cross))
+        a.pixels_along = ir_.cross;
     }
   }
 
-  [[nodiscard]] std::int64_t size(const Access& a) const { return static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer])); }
+  [[nodiscard]] std::int64_t size(const Access& a) const {
+    return static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer]));
+  }
   [[nodiscard]] static bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
-  [[nodiscard]] bool is_crossed(std::size_t access) const { return is_load(ir_.accesses[access]) && ir_.crosses(static_cast<std::uint32_t>(access)); }
+  [[nodiscard]] bool is_crossed(std::size_t access) const {
+    return is_load(ir_.accesses[access]) && ir_.crosses(static_cast<std::uint32_t>(access));
+  }
 
   [[nodiscard]] std::int64_t crossed_bytes(int dimension) const {
     std::int64_t sum = 0;
@@ -201,22 +213,29 @@ class Transpose {
   /// Chooses a tile that fits a thread block and its threads' registers, or a thread's stack.
   bool fits() {
     const bool gpu = target_.is_cuda();
-    const TileOf of{widest_crossed(), ir_.pixel_values, from_planes(), !ir_.stores_pixels(), ir_.sector > 0, gpu && ir_.transpose_rows_less() > 0};
+    const TileOf of{widest_crossed(),     ir_.pixel_values, from_planes(),
+                    !ir_.stores_pixels(), ir_.sector > 0,   gpu && ir_.transpose_rows_less() > 0};
     const Edges edges = !gpu ? edges_on_cpu(of) : ir_.pixel >= 0 ? edges_of_pixels(of) : edges_of(of);
     ir_.tile_rows = edges.rows;
     ir_.tile_columns = edges.columns;
-    const auto too_large = [&] { return gpu ? shared_bytes() > target_.shared_bytes || ir_.transpose_registers() > kMostRegisters : shared_bytes() > kMostOnStack; };
+    const auto too_large = [&] {
+      return gpu ? shared_bytes() > target_.shared_bytes || ir_.transpose_registers() > kMostRegisters
+                 : shared_bytes() > kMostOnStack;
+    };
     const int rows = ir_.pixel >= 0 ? 8 : 32, columns = std::max(ir_.pixel >= 0 ? 16 : 32, ir_.sector);  // at least
     while (too_large() && (ir_.tile_columns > columns || ir_.tile_rows > rows)) {
       const bool narrower = ir_.tile_columns > columns && (ir_.tile_columns >= ir_.tile_rows || ir_.tile_rows <= rows);
-      if (narrower) ir_.tile_columns /= 2;
-      else ir_.tile_rows = ir_.tile_rows / 16 * 8;
+      if (narrower)
+        ir_.tile_columns /= 2;
+      else
+        ir_.tile_rows = ir_.tile_rows / 16 * 8;
     }
     if (!gpu) ir_.tile_rows = ir_.tile_columns = std::min(ir_.tile_rows, ir_.tile_columns);
     const bool fit = !too_large();
     if (gpu) ir_.tile_rows -= ir_.transpose_rows_less();
     const int half_lanes = 2 * ir_.tile_columns * ir_.row_values();
-    if (gpu && half_lanes < kWarp * ir_.vector) choose_vector(half_lanes / kWarp);  // a smaller tile keeps half of a warp busy
+    if (gpu && half_lanes < kWarp * ir_.vector)
+      choose_vector(half_lanes / kWarp);  // a smaller tile keeps half of a warp busy
     return fit;
   }
 
@@ -238,17 +257,20 @@ class Transpose {
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i)
       if (is_crossed(i)) bytes += size(ir_.accesses[i]);
-    const std::int64_t line = ir_.tile_rows * ir_.pixel_values, whole = ir_.pixel >= 0 ? (line + kShort - 1) / kShort * kShort : line;
+    const std::int64_t line = ir_.tile_rows * ir_.pixel_values,
+                       whole = ir_.pixel >= 0 ? (line + kShort - 1) / kShort * kShort : line;
     return bytes * (whole + kPadding * ir_.pixel_values) * (ir_.tile_columns + ir_.columns_before() + kPadding);
   }
 
-  /// Elements of less than four bytes move four bytes at a time: those of lines, those of rows. Where rows of what is stored do
-  /// not all begin with a sector, each has columns of its own that do; other accesses are aligned where they go along with it.
+  /// Elements of less than four bytes move four bytes at a time: those of lines, those of rows. Where rows of what is
+  /// stored do not all begin with a sector, each has columns of its own that do; other accesses are aligned where they
+  /// go along with it.
   void choose_vector(int most) {
     ir_.vector = std::clamp(kMostInWord / static_cast<int>(widest_crossed()), 1, std::max(most, 1));
     const std::uint32_t narrowest = ir_.narrowest_store();
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a)
-      if (ir_.accesses[a].store && !aligned(a, args_.accesses[a], kSector / size(ir_.accesses[a]))) ir_.sector = static_cast<int>(kSector / size(ir_.accesses[narrowest]));
+      if (ir_.accesses[a].store && !aligned(a, args_.accesses[a], kSector / size(ir_.accesses[a])))
+        ir_.sector = static_cast<int>(kSector / size(ir_.accesses[narrowest]));
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
       Access& access = ir_.accesses[a];
       if (!runs(a)) continue;

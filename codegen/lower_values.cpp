@@ -169,7 +169,8 @@ class Selector {
   IndexMap loop_map(const Request& r) {
     const GraphNode& n = g_.nodes[r.source.edge.node];
     const int axis = g_.reduces[n.payload].axis;
-    const auto [it, fresh] = loop_of_.try_emplace(key(r.source, kNone, false), static_cast<std::uint32_t>(out_.loops.size()));
+    const auto [it, fresh] =
+        loop_of_.try_emplace(key(r.source, kNone, false), static_cast<std::uint32_t>(out_.loops.size()));
     if (fresh) {
       const std::int64_t extent = g_.shape(n.inputs[0].node)[axis];
       out_.loops.push_back(extent);
@@ -177,7 +178,8 @@ class Selector {
     }
     const AxisMap steps{group_.space.size() + static_cast<int>(it->second), 0, 1};
     IndexMap m;
-    for (int d = 0, at = 0; d < g_.shape(n.inputs[0].node).size(); ++d) m.push_back(d == axis ? steps : r.source.map[at++]);
+    for (int d = 0, at = 0; d < g_.shape(n.inputs[0].node).size(); ++d)
+      m.push_back(d == axis ? steps : r.source.map[at++]);
     return m;
   }
 
@@ -197,7 +199,8 @@ class Selector {
     for (const Instr& i : ir_.instrs) {
       if (i.loop != loop) continue;
       for (Value v : i.args) use(v);
-      if (i.kind == InstrKind::Load && group_.reduces && out_.accesses[i.index].strides[group_.axis] != 0) in.region = Region::Point;
+      if (i.kind == InstrKind::Load && group_.reduces && out_.accesses[i.index].strides[group_.axis] != 0)
+        in.region = Region::Point;
     }
     return in;
   }
@@ -377,9 +380,7 @@ class Selector {
         in.output = s.edge.output;
         break;
       case OpClass::Map:
-      case OpClass::Update:
-        in = r.compute ? compute(r, in) : load_value(r, in);
-        break;
+      case OpClass::Update: in = r.compute ? compute(r, in) : load_value(r, in); break;
       default:  // what a reshape gave another shape, or a view below one
         in = load_value(r, in);
     }
@@ -406,7 +407,9 @@ class Selector {
     in.kind = InstrKind::Load;
     in.guard = from.guard;
     in.loop = from.loop;
-    in.region = in.loop != kNone ? Region::Loop : region((group_.reduces && from.strides[group_.axis] != 0) || varies_along_axis(from.guard));
+    in.region = in.loop != kNone
+                    ? Region::Loop
+                    : region((group_.reduces && from.strides[group_.axis] != 0) || varies_along_axis(from.guard));
     in.index = number(from);
     return in;
   }
@@ -585,7 +588,8 @@ class Selector {
 
 }  // namespace
 
-Selection select(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk, const std::vector<GraphEdge>& outputs) {
+Selection select(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk,
+                 const std::vector<GraphEdge>& outputs) {
   return Selector(g, fusion, group, walk).run(outputs);
 }
 

@@ -1,5 +1,5 @@
-// The text of the product: tiles of 64 x 64 results by four warps or of 128 x 128 by eight, 32 of k at a time, four of those
-// staged in shared memory.
+// The text of the product: tiles of 64 x 64 results by four warps or of 128 x 128 by eight, 32 of k at a time, four of
+// those staged in shared memory.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,12 +29,14 @@ struct Tile {
   [[nodiscard]] int pitch_b() const { return extent + 4; }
   [[nodiscard]] int stage() const { return extent * pitch_a() + kDepth * pitch_b(); }  // floats
   [[nodiscard]] std::int64_t along(std::int64_t n) const { return (n + extent - 1) / extent; }
-  [[nodiscard]] std::int64_t count(const MatmulShape& s) const { return std::max(s.a_count, s.b_count) * along(s.m) * along(s.n); }
+  [[nodiscard]] std::int64_t count(const MatmulShape& s) const {
+    return std::max(s.a_count, s.b_count) * along(s.m) * along(s.n);
+  }
 };
 constexpr Tile kSmall{64, 32, 3, 2, 50}, kLarge{128, 64, 1, 1, 57};
 
-/// What a tile of that kind would come to: the last thread blocks leave multiprocessors idle, tiles reach over the edge, and
-/// the first operands and the results take as long as `kAround` of k.
+/// What a tile of that kind would come to: the last thread blocks leave multiprocessors idle, tiles reach over the
+/// edge, and the first operands and the results take as long as `kAround` of k.
 double expected(const Tile& tile, const MatmulShape& s) {
   constexpr double kMultiprocessors = 132, kAround = 96;
   const double slots = kMultiprocessors * tile.filling, tiles = static_cast<double>(tile.count(s));
@@ -248,7 +250,13 @@ KernelSource render_matmul(const MatmulShape& shape, const graph::Target& target
 std::array<std::uint64_t, 8> matmul_parameters(const MatmulShape& s, const void* a, const void* b, const void* result) {
   const auto word = [](auto x) { return static_cast<std::uint64_t>(x); };
   const auto address = [](const void* p) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p)); };
-  return {address(a), address(b), address(result), word(s.m), word(s.n), word(s.k), word(s.a_count == 1 ? 0 : s.m * s.k),
+  return {address(a),
+          address(b),
+          address(result),
+          word(s.m),
+          word(s.n),
+          word(s.k),
+          word(s.a_count == 1 ? 0 : s.m * s.k),
           word(s.b_count == 1 ? 0 : s.k * s.n)};
 }
 

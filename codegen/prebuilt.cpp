@@ -17,7 +17,9 @@ namespace {
 constexpr std::string_view kStatic = "static ";
 
 // Behind the macros of the dialect, which come first: what saves time of the compiler in kernels is of no use here.
-constexpr std::string_view kOptimized = "#undef TARRY_PLAIN\n#undef TARRY_GUARDED\n#undef TARRY_ONCE\n#define TARRY_PLAIN\n#define TARRY_GUARDED\n#define TARRY_ONCE\n";
+constexpr std::string_view kOptimized =
+    "#undef TARRY_PLAIN\n#undef TARRY_GUARDED\n#undef TARRY_ONCE\n#define TARRY_PLAIN\n#define TARRY_GUARDED\n#define "
+    "TARRY_ONCE\n";
 
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -78,6 +80,8 @@ PrebuiltUnit prebuilt_unit(std::span<const KernelSource* const> kernels, const g
   return unit;
 }
 
-std::string prebuilt_row(const SharedText& text) { return fmt::format("{} {}\n", text.name, support::hash_bytes(text.text).hex()); }
+std::string prebuilt_row(const SharedText& text) {
+  return fmt::format("{} {}\n", text.name, support::hash_bytes(text.text).hex());
+}
 
 }  // namespace tarry::codegen

@@ -1,8 +1,8 @@
-// Prebuilt text: shared texts of C kernels whose functions the library brings along as machine code, so that compiling a
-// kernel takes only what is its own. Which ones does not show: a kernel's text, key and name are the same.
+// Prebuilt text: shared texts of C kernels whose functions the library brings along as machine code, so that compiling
+// a kernel takes only what is its own. Which ones does not show: a kernel's text, key and name are the same.
 //
-// Every function of a shared text begins with "static " at the start of a line and ends in a line "}"; what is inline, and
-// types and constants, are of each unit.
+// Every function of a shared text begins with "static " at the start of a line and ends in a line "}"; what is inline,
+// and types and constants, are of each unit.
 #pragma once
 
 #include <span>

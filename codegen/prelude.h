@@ -2,10 +2,10 @@
 // compiler (C11) and this library (C++20, included inside a namespace). No headers, no libm, no macro without TARRY_.
 //
 // A line `//== names : needs : ops` opens a section; codegen/prelude_text.cpp emits only those that a kernel needs, in
-// this order, without comment lines and with `#ifdef __CUDACC__` resolved; other conditionals inside of it stay. Section
-// `exp_f32` defines tarry_exp_f32; one with several names, `exp_f16 exp_bf16`, defines each. A section with an ops list is
-// a family: a macro that a row section `family_suffix` expands for one dtype, defining tarry_<op>_<suffix> for each op of
-// the list. A new dtype is a row per family and a word in the lists of the casts.
+// this order, without comment lines and with `#ifdef __CUDACC__` resolved; other conditionals inside of it stay.
+// Section `exp_f32` defines tarry_exp_f32; one with several names, `exp_f16 exp_bf16`, defines each. A section with an
+// ops list is a family: a macro that a row section `family_suffix` expands for one dtype, defining tarry_<op>_<suffix>
+// for each op of the list. A new dtype is a row per family and a word in the lists of the casts.
 //
 // Semantics are those of docs/numerics.md. Nothing here depends on contraction or on rounding that a vector width could
 // change, so an element has the same bits in body and tail at every instruction set level (compile with
@@ -18,6 +18,7 @@
 // The sections stand in codegen/prelude/, in the order of this list.
 #pragma once
 
+// clang-format off
 #include "codegen/prelude/core.h"
 #include "codegen/prelude/integer.h"
 #include "codegen/prelude/float.h"
@@ -29,3 +30,4 @@
 #include "codegen/prelude/math_f32.h"
 #include "codegen/prelude/math_half.h"
 #include "codegen/prelude/random.h"
+// clang-format on

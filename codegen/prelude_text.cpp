@@ -15,7 +15,7 @@ extern const char kPreludeSource[];
 namespace {
 
 struct Section {
-  std::string name;                ///< the first of `names`
+  std::string name;  ///< the first of `names`
   std::vector<std::string> names;
   std::vector<std::size_t> needs;  ///< indices of earlier sections
   std::vector<std::string> ops;    ///< a family: what each of its rows defines
@@ -121,7 +121,8 @@ Prelude parse(std::string_view text) {
 }
 
 const Prelude& prelude() {
-  static const Prelude& parsed = *new Prelude(parse(kPreludeSource));  // never destroyed: static arrays may be evaluated at exit
+  static const Prelude& parsed =
+      *new Prelude(parse(kPreludeSource));  // never destroyed: static arrays may be evaluated at exit
   return parsed;
 }
 

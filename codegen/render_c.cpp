@@ -44,7 +44,8 @@ KernelSource render_c_pointwise(const KernelIr& ir, const graph::Target& target)
   CWriter w(ir, parameters, target.vector_bytes);
   w.preamble();
   CWriter::Loop loop = pointwise_loop(w);
-  w.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, loop.vectors ? "TARRY_PLAIN " : ""));
+  w.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                     loop.vectors ? "TARRY_PLAIN " : ""));
   w.locals();
   constexpr std::array kPoint = {Region::Point};
   const auto row = [&] {
@@ -93,26 +94,13 @@ DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_
 
 KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
   if (ir.is_contraction()) return render_c_contract(ir, target);
-  if (ir.schedule == Schedule::Transpose) return ir.pixel >= 0 ? render_c_pixels(ir, target) : render_c_transpose(ir, target);
+  if (ir.schedule == Schedule::Transpose)
+    return ir.pixel >= 0 ? render_c_pixels(ir, target) : render_c_transpose(ir, target);
   if (ir.schedule == Schedule::Steps) return render_c_steps(ir, target);
   if (ir.is_map()) return render_c_pointwise(ir, target);
   if (ir.is_scan()) return render_c_scan(ir, target);
   if (ir.is_crossed()) return render_c_crossed(ir, target);
   return ir.is_row() ? render_c_row(ir, target) : render_c_reduce(ir, target);
-}
-
-Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
-  if (ir.is_contraction()) return geometry_c_contract(ir, target, args);
-  if (ir.is_scan()) return geometry_c_scan(ir, args);
-  if (ir.is_row()) return geometry_c_row(ir, args);
-  if (ir.is_crossed()) return geometry_c_crossed(ir, args);
-  if (ir.schedule == Schedule::Transpose) return ir.pixel >= 0 ? geometry_c_pixels(ir, args) : geometry_c_transpose(ir, args);
-  if (ir.has_tiles()) return geometry_c_tiles(ir, args);
-  if (!ir.is_map()) return geometry_c_reduce(ir, args);
-  Geometry g;
-  g.outer_tiles = args.outer_count();
-  g.dense = dense_stores(ir, args, 1);
-  return g;
 }
 
 }  // namespace tarry::codegen

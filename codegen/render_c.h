@@ -12,7 +12,8 @@
 
 namespace tarry::codegen {
 
-inline constexpr int kPart = 256;  ///< points between which those that follow are asked for, or for which functions are called
+inline constexpr int kPart =
+    256;  ///< points between which those that follow are asked for, or for which functions are called
 
 /// Whether an operand is spelt as an element of an array.
 inline bool is_element(const std::string& text) { return text.ends_with("]"); }
@@ -27,8 +28,8 @@ class CWriter : public CodeWriter {
   using Operand = std::function<std::string(Value)>;
   using Tail = std::function<void()>;
 
-  /// Instructions computed at every `i` in from..to-1 of `axis`; `operand` names values, also those from elsewhere. Those
-  /// of a loop come with its folds.
+  /// Instructions computed at every `i` in from..to-1 of `axis`; `operand` names values, also those from elsewhere.
+  /// Those of a loop come with its folds.
   struct Loop {
     std::vector<Value> values;
     Axis axis = Axis::LastOuter;
@@ -36,11 +37,11 @@ class CWriter : public CodeWriter {
     Operand operand = value_name;
     bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
     std::vector<std::pair<std::string, Value>> kept = {};  ///< elements of arrays, at i, that take values
-    bool runs = false;                                ///< long functions are called for a few hundred elements at once
-    std::set<Value> drawn = {};                       ///< words that a part has drawn
-    bool is_part = false;                             ///< of at most kPart iterations
-    bool is_long = false;                             ///< no more than the elements of a vector are left, once in many
-    bool vectors = false;                             ///< has_vectors(), and they are to be written out
+    bool runs = false;           ///< long functions are called for a few hundred elements at once
+    std::set<Value> drawn = {};  ///< words that a part has drawn
+    bool is_part = false;        ///< of at most kPart iterations
+    bool is_long = false;        ///< no more than the elements of a vector are left, once in many
+    bool vectors = false;        ///< has_vectors(), and they are to be written out
   };
 
   /// `vector_bytes`: of the vectors of loops that are written out.
@@ -50,12 +51,13 @@ class CWriter : public CodeWriter {
   const KernelIr& ir;
   Expressions expressions;
 
-  void preamble();                   ///< macros of the dialect, the parameter struct, what guards need
-  /// Text that kernels of a unit share, with kSharedName for its own name: made of `name` and what `write` writes, and returned.
+  void preamble();  ///< macros of the dialect, the parameter struct, what guards need
+  /// Text that kernels of a unit share, with kSharedName for its own name: made of `name` and what `write` writes, and
+  /// returned.
   std::string share(std::string_view name, const std::function<void()>& write);
   /// The kernel that was written.
   [[nodiscard]] KernelSource finish();
-  void locals();                     ///< integer parameters and scalars as locals
+  void locals();  ///< integer parameters and scalars as locals
   /// `name` (one letter) + access number = the access's address at `indices`, plus `k` along the reduced axis.
   void bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k);
   void base(char name, std::uint32_t access, const std::string& start, const std::string& offset);
@@ -63,12 +65,13 @@ class CWriter : public CodeWriter {
   /// The loop, its iterations declared independent; `tail` writes what follows the instructions in it. A guard holds on
   /// an interval of `i`: the loop is cut where one begins or ends, so that in each piece it is a constant.
   void loop(const Loop& loop, const Tail& tail = {});
-  /// Whether a loop, or each between its runs, is plain arithmetic on contiguous floats, whose vectors can be written out.
+  /// Whether a loop, or each between its runs, is plain arithmetic on contiguous floats, whose vectors can be written
+  /// out.
   [[nodiscard]] bool has_vectors(const Loop& loop) const;
   /// Whether it is a function that kernels share, for runs of a loop and single elements.
   [[nodiscard]] static bool is_called(const Instr& instr);
-  /// Whether an instruction of floats is arithmetic whose vectors vector_arithmetic() writes, of types that vector_types() declares:
-  /// `vector`, which may lie anywhere, and whole numbers as `places`.
+  /// Whether an instruction of floats is arithmetic whose vectors vector_arithmetic() writes, of types that
+  /// vector_types() declares: `vector`, which may lie anywhere, and whole numbers as `places`.
   [[nodiscard]] static bool is_vector_arithmetic(const Instr& instr);
   std::string vector_arithmetic(Value v, std::span<const std::string> operands);
   void vector_types(Dtype dtype, int bytes, bool has_places = true);
@@ -81,7 +84,8 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::vector<Value> stores(Region region) const;
   [[nodiscard]] bool uses(std::uint32_t access, Region region) const;
   /// Narrows *from..*to, a range of steps of `stride` from `at` on, to those where a guard's term holds.
-  void inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from, const std::string& to);
+  void inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from,
+              const std::string& to);
 
  protected:
   const int vector_bytes_;
@@ -129,7 +133,8 @@ class CWriter : public CodeWriter {
 /// Statements for the odometer: i0..i{rank-2} from the flat row number `row`; the next row.
 void decode_row(CWriter& w, std::string_view row);
 void next_row(CWriter& w);
-/// The place of tile number `at`: i0.., j0 and, unless `tile` is 1, m. Needs `tiles`, tiles of the last outer dimension.
+/// The place of tile number `at`: i0.., j0 and, unless `tile` is 1, m. Needs `tiles`, tiles of the last outer
+/// dimension.
 void count_tiles(CWriter& w, int tile);
 void decode_tile(CWriter& w, int tile);
 /// Names i0..i{rank-2} and `last`; empty for rank 0.
@@ -142,11 +147,13 @@ std::int64_t tile_count(const KernelArgs& args, int tile);
 /// Rough cost of one point, see KernelSource::point_cost.
 int point_cost(const KernelIr& ir);
 
-/// The stores of points that are dense where a work item is one outer index, and `elements` points along the reduced axis.
+/// The stores of points that are dense where a work item is one outer index, and `elements` points along the reduced
+/// axis.
 DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_t elements);
 
-/// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks of a chunk, or of the
-/// number of chunks. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must run on.
+/// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks of a chunk,
+/// or of the number of chunks. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must
+/// run on.
 inline constexpr int kReduceLevels = 36;
 inline constexpr std::int64_t kMostBlocks = std::int64_t{1} << (kReduceLevels - 6);  ///< of a chunk, and chunks
 KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
@@ -155,6 +162,10 @@ KernelSource render_c_inner(const KernelIr& ir, const graph::Target& target);
 KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);
+/// Lines that a scan has side by side: rows of a work item, or blocks of one row.
+inline int scan_width(const KernelIr& ir) {
+  return ir.schedule == Schedule::ScanSerial && ir.rows_class > 0 ? ir.rows_class : 16;
+}
 Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
 KernelSource render_c_transpose(const KernelIr& ir, const graph::Target& target);
 Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);

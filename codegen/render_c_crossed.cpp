@@ -1,9 +1,10 @@
 // C kernels that reduce two dimensions, each by itself, by tree R (docs/numerics.md).
 //
-// A work item is (outer index but for the last dimension, band of 128 rows, chunk of columns). It goes over its rows in the
-// order of a block's lanes: of a row the chunk is a node of the tree along the reduced axis, and for the columns, side by side,
-// the row is an element of a lane; lanes merge as those of render_c_reduce.cpp. What an item has, a state for each row and each
-// column, goes to memory. Then each band folds its rows' chunks and the bands of some chunks' columns.
+// A work item is (outer index but for the last dimension, band of 128 rows, chunk of columns). It goes over its rows in
+// the order of a block's lanes: of a row the chunk is a node of the tree along the reduced axis, and for the columns,
+// side by side, the row is an element of a lane; lanes merge as those of render_c_reduce.cpp. What an item has, a state
+// for each row and each column, goes to memory. Then each band folds its rows' chunks and the bands of some chunks'
+// columns.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -44,7 +45,8 @@ std::size_t struct_bytes(const KernelIr& ir, int stage, std::size_t elements) {
 class CrossedWriter {
  public:
   CrossedWriter(const KernelIr& ir, const graph::Target& target)
-      : ir_(ir), columns_(128 * chunk_blocks(ir)),
+      : ir_(ir),
+        columns_(128 * chunk_blocks(ir)),
         parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Reduced, SlotKind::Chunks, SlotKind::Scratch})),
         w_(ir, parameters_, target, 1, chunk_blocks(ir)) {}
 
@@ -57,7 +59,9 @@ class CrossedWriter {
   [[nodiscard]] std::vector<Value> kept_inputs() const;
   [[nodiscard]] std::string place(bool declare, std::string_view more) const;
   [[nodiscard]] std::string rows_extent() const { return fmt::format("e{}", ir_.rank - 1); }
-  [[nodiscard]] std::string parts() const { return fmt::format("struct {0}_part* const parts = (struct {0}_part*)p->scratch;", kEntryName); }
+  [[nodiscard]] std::string parts() const {
+    return fmt::format("struct {0}_part* const parts = (struct {0}_part*)p->scratch;", kEntryName);
+  }
 
   void line_function();
   void tile_function();
@@ -105,8 +109,8 @@ void CrossedWriter::line_function() {
   for (const std::uint32_t r : w_.reductions())
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k)
       inputs += fmt::format(", const {}* {}", w_.accumulator(r), w_.input(r, k));
-  w_.open(fmt::format("static void {0}_line(const struct {0}_params* p, tarry_i64 k, tarry_i64 length{1}, {2}* to)", kEntryName, inputs,
-                      w_.state_type()));
+  w_.open(fmt::format("static void {0}_line(const struct {0}_params* p, tarry_i64 k, tarry_i64 length{1}, {2}* to)",
+                      kEntryName, inputs, w_.state_type()));
   w_.line("const tarry_i64 n = p->n;");
   w_.weights_array();
   w_.line(fmt::format("{} stack[{}];", w_.state_type(), kLevels));
@@ -119,15 +123,16 @@ void CrossedWriter::line_function() {
   w_.close();
 }
 
-/// The points of the lane's row number `step` (from 1): `x{r}_{i}` then points at what reduction r takes. What is not read in
-/// place is kept for all rows of the lane.
+/// The points of the lane's row number `step` (from 1): `x{r}_{i}` then points at what reduction r takes. What is not
+/// read in place is kept for all rows of the lane.
 void CrossedWriter::points() {
   constexpr std::array kPoint = {Region::Point};
   w_.bases('a', kPoint, outer_indices(ir_, "k"), "k0");
   CWriter::Loop loop{w_.instructions(Region::Point), Axis::Reduced, "i", "0", "m"};
   const std::vector<Value> stores = w_.stores(Region::Point), kept = kept_inputs();
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
-  for (const Value v : kept) w_.line(fmt::format("{0}* const y{1} = ys{1} + (step - 1) * {2};", c_type(ir_.instrs[v].dtype), v, columns_));
+  for (const Value v : kept)
+    w_.line(fmt::format("{0}* const y{1} = ys{1} + (step - 1) * {2};", c_type(ir_.instrs[v].dtype), v, columns_));
   if (!kept.empty() || !stores.empty())
     w_.loop(loop, [&] {
       for (const Value v : kept) w_.line(fmt::format("y{}[i] = {};", v, value_name(v)));
@@ -150,7 +155,8 @@ void CrossedWriter::ask_for_next() {
     if (access.buffer == kNone || access.store || !w_.uses(a, Region::Point)) continue;
     if (access.reduced != StrideClass::One || access.strides.back() == StrideClass::Zero) continue;
     const std::size_t line = kLine / itemsize(ir_.buffers[access.buffer]);
-    w_.line(fmt::format("for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(a{} + {} + i);", line, a, outer_offset(ir_, a, apart, "")));
+    w_.line(fmt::format("for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(a{} + {} + i);", line, a,
+                        outer_offset(ir_, a, apart, "")));
   }
 }
 
@@ -177,8 +183,10 @@ void CrossedWriter::tile_function() {
     for (std::size_t i = 0; i < input_count(ir_.reductions[r]); ++i) taken += ", " + w_.input(r, i);
   const std::string row_type = w_.state_type();
   along_columns();
-  w_.line(fmt::format("static const unsigned char {}_lane[32] = {{0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, "
-                      "1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31}};", kEntryName));
+  w_.line(fmt::format(
+      "static const unsigned char {}_lane[32] = {{0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, "
+      "1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31}};",
+      kEntryName));
   w_.open(fmt::format("static void {0}_tile(const struct {0}_params* p{1}, {2}* stack, {3}* rows)", kEntryName,
                       place(true, ", tarry_i64 j0, tarry_i64 k0"), w_.state_type(), row_type));
   w_.locals();
@@ -190,7 +198,8 @@ void CrossedWriter::tile_function() {
   w_.line("tarry_i64 step = 0;");
   w_.line(fmt::format("const tarry_i64 first = j0 + {}_lane[q];", kEntryName));
   w_.line("const int full = first + 96 < end;");
-  for (const Value v : kept_inputs()) w_.line(fmt::format("{} ys{}[4 * {}];", c_type(ir_.instrs[v].dtype), v, columns_));
+  for (const Value v : kept_inputs())
+    w_.line(fmt::format("{} ys{}[4 * {}];", c_type(ir_.instrs[v].dtype), v, columns_));
   w_.open("for (tarry_i64 k = first; k < end; k += 32)");
   w_.line("++step;");
   points();
@@ -229,7 +238,8 @@ void CrossedWriter::finish(int stage) {
   loop.operand = [&](Value v) {
     const Instr& instr = ir_.instrs[v];
     if (instr.kind != InstrKind::Result) return value_name(v);
-    return fmt::format("s->{}[{}]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)), stage == 0 ? "0" : "j");
+    return fmt::format("s->{}[{}]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)),
+                       stage == 0 ? "0" : "j");
   };
   if (stage == 0) {
     w_.bases('a', kOuter, outer_indices(ir_, "j0"), "0");
@@ -339,6 +349,8 @@ Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args) {
   return g;
 }
 
-KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target) { return CrossedWriter(ir, target).render(); }
+KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target) {
+  return CrossedWriter(ir, target).render();
+}
 
 }  // namespace tarry::codegen

@@ -1,7 +1,7 @@
 // C kernels that reduce rows along their contiguous axis by tree R (docs/numerics.md).
 //
-// A work item is (row, chunk). Runs of whole blocks, which are subtrees, become states (codegen/render_c_states.h). The kernels of
-// a unit share the walk (codegen/render_c_walk.h), which calls a kernel's own function of a run's points.
+// A work item is (row, chunk). Runs of whole blocks, which are subtrees, become states (codegen/render_c_states.h). The
+// kernels of a unit share the walk (codegen/render_c_walk.h), which calls a kernel's own function of a run's points.
 #include <algorithm>
 #include <array>
 
@@ -63,7 +63,8 @@ std::vector<std::uint32_t> InnerWriter::streams() const {
   std::vector<std::uint32_t> found;
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     const Access& access = ir_.accesses[a];
-    if (!access.store && access.buffer != kNone && access.reduced == StrideClass::One && w_.uses(a, Region::Point)) found.push_back(a);
+    if (!access.store && access.buffer != kNone && access.reduced == StrideClass::One && w_.uses(a, Region::Point))
+      found.push_back(a);
   }
   return found;
 }
@@ -72,7 +73,8 @@ std::vector<std::uint32_t> InnerWriter::streams() const {
 std::size_t InnerWriter::room(std::size_t count) const {
   const std::vector<Value> arrays = stored();
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < count; ++i) bytes += static_cast<std::size_t>(w_.segment_length()) * itemsize(ir_.instrs[arrays[i]].dtype);
+  for (std::size_t i = 0; i < count; ++i)
+    bytes += static_cast<std::size_t>(w_.segment_length()) * itemsize(ir_.instrs[arrays[i]].dtype);
   return bytes;
 }
 
@@ -87,7 +89,8 @@ void InnerWriter::row_values() {
 CWriter::Loop InnerWriter::point_loop() const {
   const std::vector<Value> stores = w_.stores(Region::Point);
   const bool ahead = streams().size() == 1;
-  CWriter::Loop loop{w_.instructions(Region::Point), Axis::Reduced, "i", ahead ? "part" : "0", ahead ? "stop" : "length"};
+  CWriter::Loop loop{w_.instructions(Region::Point), Axis::Reduced, "i", ahead ? "part" : "0",
+                     ahead ? "stop" : "length"};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
   for (const Value v : stored()) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
   loop.runs = true;
@@ -96,19 +99,21 @@ CWriter::Loop InnerWriter::point_loop() const {
   return loop;
 }
 
-/// The points of a run, and where its inputs are. Its loop, unless it is written out, is all that gcc has to find vectors in.
+/// The points of a run, and where its inputs are. Its loop, unless it is written out, is all that gcc has to find
+/// vectors in.
 void InnerWriter::points() {
   const std::vector<Value> arrays = stored();
   const bool has_loop = !arrays.empty() || !w_.stores(Region::Point).empty();
   const CWriter::Loop loop = point_loop();
-  w_.open(fmt::format("static {1}void {0}_points({2}, tarry_i64 k, tarry_i64 length, const void** inputs, char* room)", kEntryName,
-                      loop.vectors || !has_loop ? "TARRY_PLAIN " : "", Walk::kPlace));
+  w_.open(fmt::format("static {1}void {0}_points({2}, tarry_i64 k, tarry_i64 length, const void** inputs, char* room)",
+                      kEntryName, loop.vectors || !has_loop ? "TARRY_PLAIN " : "", Walk::kPlace));
   walk_.own_parameters();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
   if (has_loop) row_values();
   for (std::size_t i = 0; i < arrays.size(); ++i)
-    w_.line(fmt::format("{0}* const y{1} = ({0}*)(room + {2});", c_type(ir_.instrs[arrays[i]].dtype), arrays[i], room(i)));
+    w_.line(
+        fmt::format("{0}* const y{1} = ({0}*)(room + {2});", c_type(ir_.instrs[arrays[i]].dtype), arrays[i], room(i)));
   w_.open("");  // an access of rows may be one of points too
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
     if (w_.uses(a, Region::Point)) w_.base('a', a, fmt::format("b{}", a), reduced_offset(ir_, a, "k", ""));
@@ -116,7 +121,8 @@ void InnerWriter::points() {
     const std::vector<std::uint32_t> read = streams();
     const bool ahead = read.size() == 1;
     if (ahead) {
-      // Memory is asked for the next run meanwhile, a few lines at a time, as the tree asks for none. Several streams keep it busy.
+      // Memory is asked for the next run meanwhile, a few lines at a time, as the tree asks for none. Several streams
+      // keep it busy.
       w_.open("for (tarry_i64 part = 0, stop; part < length; part = stop)");
       w_.line(fmt::format("stop = length - part < {0} ? length : part + {0};", kPart));
       w_.line(fmt::format("for (tarry_i64 i = part; i < stop; i += {}) __builtin_prefetch(a{} + length + i, 0, 2);",
@@ -129,7 +135,8 @@ void InnerWriter::points() {
   for (const Reduction& r : ir_.reductions)
     for (std::size_t k = 0; k < input_count(r); ++k) {
       const Value v = r.args[k];
-      w_.line(fmt::format("inputs[{}] = {}{};", number++, is_direct(v) ? "a" : "y", is_direct(v) ? ir_.instrs[v].index : v));
+      w_.line(fmt::format("inputs[{}] = {}{};", number++, is_direct(v) ? "a" : "y",
+                          is_direct(v) ? ir_.instrs[v].index : v));
     }
   w_.close();
   w_.close();
@@ -139,7 +146,8 @@ void InnerWriter::points() {
 
 void InnerWriter::walk_rows() {
   walk_.open_items(true, [this] {
-    w_.line(fmt::format("char room[{}] __attribute__((aligned({})));", std::max(room(stored().size()), kAlign), kAlign));
+    w_.line(
+        fmt::format("char room[{}] __attribute__((aligned({})));", std::max(room(stored().size()), kAlign), kAlign));
   });
   w_.line("const tarry_i64 end = n < last * 128 ? n : last * 128;");
   w_.open(fmt::format("for (tarry_i64 k = first * 128; k < end; k += {})", w_.segment_length()));
@@ -187,6 +195,8 @@ KernelSource InnerWriter::render() {
 
 }  // namespace
 
-KernelSource render_c_inner(const KernelIr& ir, const graph::Target& target) { return InnerWriter(ir, target).render(); }
+KernelSource render_c_inner(const KernelIr& ir, const graph::Target& target) {
+  return InnerWriter(ir, target).render();
+}
 
 }  // namespace tarry::codegen

@@ -31,7 +31,8 @@ int predicate(Op op) { return op == Op::Less ? 17 : op == Op::LessEqual ? 18 : o
 /// The vector that begins at an array's element.
 std::string vector_from(const std::string& element, std::string_view type = "const vector") {
   const std::size_t index = element.find('[');
-  return fmt::format("*({}*)({} + {})", type, element.substr(0, index), element.substr(index + 1, element.size() - index - 2));
+  return fmt::format("*({}*)({} + {})", type, element.substr(0, index),
+                     element.substr(index + 1, element.size() - index - 2));
 }
 
 }  // namespace
@@ -70,14 +71,13 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
         if (along == StrideClass::One) found.whole.insert(v);
         return along != StrideClass::Any && fits(instr.dtype);
       }
-      case InstrKind::Result:
-        found.whole.insert(v);
-        return fits(instr.dtype) && is_element(l.operand(v));
+      case InstrKind::Result: found.whole.insert(v); return fits(instr.dtype) && is_element(l.operand(v));
       case InstrKind::Inside: return is_cut;
       case InstrKind::Compute: {
         if (instr.op == Op::Where && ir.instrs[instr.args[0]].kind == InstrKind::Inside) {
           found.whole.insert(v);
-          return std::ranges::find(l.values, instr.args[0]) != l.values.end() && is_number(instr.args[1]) && is_number(instr.args[2]);
+          return std::ranges::find(l.values, instr.args[0]) != l.values.end() && is_number(instr.args[1]) &&
+                 is_number(instr.args[2]);
         }
         if (instr.op == Op::Where) {
           found.whole.insert(v);
@@ -87,7 +87,8 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
           found.whole.insert(v);
           return is_number(instr.args[0]) && is_vector(instr.args[0]);
         }
-        if (!(is_arithmetic(instr) || is_comparison(instr)) || !is_number(instr.args[0]) || !is_number(instr.args[1])) return false;
+        if (!(is_arithmetic(instr) || is_comparison(instr)) || !is_number(instr.args[0]) || !is_number(instr.args[1]))
+          return false;
         const bool is_whole = is_vector(instr.args[0]) || is_vector(instr.args[1]);
         (is_comparison(instr) ? found.masks : found.whole).insert(v);
         return is_whole;
@@ -103,7 +104,8 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
 
 bool CWriter::is_vector_loop(const Loop& l) const { return vectors_of(l).dtype != Dtype::Bool; }
 
-/// Values that a loop's results are made of, also from elsewhere; where guards are constants, the other side of a choice is not.
+/// Values that a loop's results are made of, also from elsewhere; where guards are constants, the other side of a
+/// choice is not.
 std::set<Value> CWriter::needed(const Loop& l) const {
   std::set<Value> found;
   std::vector<Value> open;
@@ -155,9 +157,12 @@ void CWriter::vector_loop(const Loop& l, const Vectors& vectors, int bytes) {
     if (vectors.alike.contains(v)) return "all_" + text;
     return is_element(text) ? vector_from(text) : text;
   };
-  vector_types(vectors.dtype, bytes, !vectors.masks.empty() || std::ranges::any_of(l.values, [&](Value v) { return has_places(ir.instrs[v]); }));
+  vector_types(vectors.dtype, bytes, !vectors.masks.empty() || std::ranges::any_of(l.values, [&](Value v) {
+                 return has_places(ir.instrs[v]);
+               }));
   // -0 + x is x for every x.
-  for (const Value v : vectors.alike) line(fmt::format("const vector {} = -(vector){{}} + {};", operand(v), l.operand(v)));
+  for (const Value v : vectors.alike)
+    line(fmt::format("const vector {} = -(vector){{}} + {};", operand(v), l.operand(v)));
   open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", l.i, bytes / size, l.to));
   for (const Value v : l.values) {
     const Instr& instr = ir.instrs[v];
@@ -166,7 +171,10 @@ void CWriter::vector_loop(const Loop& l, const Vectors& vectors, int bytes) {
       line(fmt::format("{} = {};", vector_from(element(instr.index, l.axis, l.i), "vector"), operand(instr.args[0])));
       continue;
     }
-    const std::string_view type = !vectors.masks.contains(v) ? "vector" : bytes < kMasked ? "places" : size == 8 ? "tarry_u8" : "tarry_u16";
+    const std::string_view type = !vectors.masks.contains(v) ? "vector"
+                                  : bytes < kMasked          ? "places"
+                                  : size == 8                ? "tarry_u8"
+                                                             : "tarry_u16";
     line(fmt::format("const {} {} = {};", type, value_name(v), vector_value(v, l, bytes, operand)));
   }
   for (const auto& [to, v] : l.kept) line(fmt::format("{} = {};", vector_from(to, "vector"), operand(v)));
@@ -175,36 +183,48 @@ void CWriter::vector_loop(const Loop& l, const Vectors& vectors, int bytes) {
 
 std::string CWriter::vector_value(Value v, const Loop& l, int bytes, const Operand& operand) {
   const Instr& instr = ir.instrs[v];
-  if (instr.kind == InstrKind::Load) return instr.guard != kNone && holds_.at(instr.guard) == "0" ? "(vector){}" : vector_from(element(instr.index, l.axis, l.i));
+  if (instr.kind == InstrKind::Load)
+    return instr.guard != kNone && holds_.at(instr.guard) == "0" ? "(vector){}"
+                                                                 : vector_from(element(instr.index, l.axis, l.i));
   if (instr.kind == InstrKind::Result) return operand(v);
   if (instr.op == Op::Where) {
     if (const Value known = chosen(instr); known != kNone) return operand(known);
     const std::string mask = operand(instr.args[0]), a = operand(instr.args[1]), b = operand(instr.args[2]);
-    if (bytes == kMasked) return fmt::format("TARRY_CHOOSE({}, {}, {}, {})", instr.dtype == Dtype::Float64 ? "pd" : "ps", mask, a, b);
+    if (bytes == kMasked)
+      return fmt::format("TARRY_CHOOSE({}, {}, {}, {})", instr.dtype == Dtype::Float64 ? "pd" : "ps", mask, a, b);
     return fmt::format("(vector)(((places){1} & {0}) | ((places){2} & ~{0}))", mask, a, b);
   }
   std::vector<std::string> operands;
   for (int k = 0; k < arity(instr); ++k) operands.push_back(operand(instr.args[static_cast<std::size_t>(k)]));
   if (!is_comparison(instr)) return vector_arithmetic(v, operands);
   if (bytes < kMasked) return fmt::format("(places)({})", expressions.compute(v, operands));
-  return fmt::format("__builtin_ia32_cmp{}512_mask({}, {}, {}, -1, 4)", ir.instrs[instr.args[0]].dtype == Dtype::Float64 ? "pd" : "ps", operands[0], operands[1], predicate(instr.op));
+  return fmt::format("__builtin_ia32_cmp{}512_mask({}, {}, {}, -1, 4)",
+                     ir.instrs[instr.args[0]].dtype == Dtype::Float64 ? "pd" : "ps", operands[0], operands[1],
+                     predicate(instr.op));
 }
 
-bool CWriter::is_vector_arithmetic(const Instr& instr) { return instr.kind == InstrKind::Compute && (is_arithmetic(instr) || is_single(instr)); }
+bool CWriter::is_vector_arithmetic(const Instr& instr) {
+  return instr.kind == InstrKind::Compute && (is_arithmetic(instr) || is_single(instr));
+}
 
 std::string CWriter::vector_arithmetic(Value v, std::span<const std::string> operands) {
   const Instr& instr = ir.instrs[v];
   const std::string& x = operands[0];
   if (instr.op == Op::Square) return fmt::format("{0} * {0}", x);
   if (instr.op == Op::Negative) return "-" + x;
-  if (instr.op == Op::Abs) return fmt::format("(vector)((places){} & {})", x, instr.dtype == Dtype::Float64 ? "0x7fffffffffffffff" : "0x7fffffff");
+  if (instr.op == Op::Abs)
+    return fmt::format("(vector)((places){} & {})", x,
+                       instr.dtype == Dtype::Float64 ? "0x7fffffffffffffff" : "0x7fffffff");
   return expressions.compute(v, operands);
 }
 
 void CWriter::vector_types(Dtype dtype, int bytes, bool has_places) {
   const int size = static_cast<int>(itemsize(dtype));
-  line(fmt::format("typedef {} vector __attribute__((vector_size({}), aligned({}), may_alias));", c_type(dtype), bytes, size));
-  if (has_places) line(fmt::format("typedef {} places __attribute__((vector_size({}), aligned({}), may_alias));", size == 8 ? "tarry_i64" : "tarry_i32", bytes, size));
+  line(fmt::format("typedef {} vector __attribute__((vector_size({}), aligned({}), may_alias));", c_type(dtype), bytes,
+                   size));
+  if (has_places)
+    line(fmt::format("typedef {} places __attribute__((vector_size({}), aligned({}), may_alias));",
+                     size == 8 ? "tarry_i64" : "tarry_i32", bytes, size));
 }
 
 }  // namespace tarry::codegen

@@ -1,9 +1,9 @@
-// C kernels that bring pixels' values from side by side into planes, or back, or whose rows and columns of pixels change places. A
-// work item is a tile of all values: square where loads cross the stores, else part of a line.
+// C kernels that bring pixels' values from side by side into planes, or back, or whose rows and columns of pixels
+// change places. A work item is a tile of all values: square where loads cross the stores, else part of a line.
 //
-// What goes along a tile's columns goes on as in every other kernel, for one value of the pixels after the other. Loads that
-// cross come first, as planes, into arrays that the first cache holds: pixels are taken apart a few lines at a time, then turned.
-// Rows of pixels are taken apart before each row of the tile, and put together after it.
+// What goes along a tile's columns goes on as in every other kernel, for one value of the pixels after the other. Loads
+// that cross come first, as planes, into arrays that the first cache holds: pixels are taken apart a few lines at a
+// time, then turned. Rows of pixels are taken apart before each row of the tile, and put together after it.
 #include <algorithm>
 #include <array>
 
@@ -23,7 +23,12 @@ constexpr int kTileBand = 8;
 class PixelsWriter {
  public:
   PixelsWriter(const KernelIr& ir, const graph::Target& target)
-      : ir_(ir), values_(ir.pixel_values), rows_(ir.tile_rows), columns_(ir.tile_columns), parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})), w_(ir, parameters_, target.vector_bytes) {
+      : ir_(ir),
+        values_(ir.pixel_values),
+        rows_(ir.tile_rows),
+        columns_(ir.tile_columns),
+        parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})),
+        w_(ir, parameters_, target.vector_bytes) {
     for (const Instr& in : ir.instrs) {
       if (in.kind != InstrKind::Load && in.kind != InstrKind::Store) continue;
       if (!ir.crosses(in.index) && ir.accesses[in.index].pixels_along < 0) continue;
@@ -69,9 +74,11 @@ class PixelsWriter {
 
   /// Tiles come in bands, as those of matrices do. (cpu_stream.cpp finds them alike.)
   void place() {
-    w_.line(fmt::format("const tarry_i64 across = n{}, down = {};", last(), ir_.cross >= 0 ? fmt::format("(e{} + {}) / {}", ir_.cross, rows_ - 1, rows_) : "1"));
+    w_.line(fmt::format("const tarry_i64 across = n{}, down = {};", last(),
+                        ir_.cross >= 0 ? fmt::format("(e{} + {}) / {}", ir_.cross, rows_ - 1, rows_) : "1"));
     w_.line("tarry_i64 at = item / (down * across), in = item - at * (down * across);");
-    w_.line(fmt::format("const tarry_i64 top = in / ({0} * across) * {0}, height = down - top < {0} ? down - top : {0};", kTileBand));
+    w_.line(fmt::format(
+        "const tarry_i64 top = in / ({0} * across) * {0}, height = down - top < {0} ? down - top : {0};", kTileBand));
     w_.line("in -= top * across;");
     if (ir_.cross >= 0) w_.line(fmt::format("const tarry_i64 i{} = (top + in % height) * {};", ir_.cross, rows_));
     w_.line(fmt::format("const tarry_i64 i{} = in / height * {};", last(), columns_));
@@ -80,7 +87,9 @@ class PixelsWriter {
       w_.line(d > 0 ? fmt::format("const tarry_i64 i{0} = at % n{0};", d) : std::string("const tarry_i64 i0 = at;"));
       if (d > 0) w_.line(fmt::format("at /= n{};", d));
     }
-    const auto count = [&](const char* name, int d, int tile) { w_.line(fmt::format("const tarry_i64 {0} = e{1} - i{1} < {2} ? e{1} - i{1} : {2};", name, d, tile)); };
+    const auto count = [&](const char* name, int d, int tile) {
+      w_.line(fmt::format("const tarry_i64 {0} = e{1} - i{1} < {2} ? e{1} - i{1} : {2};", name, d, tile));
+    };
     if (ir_.cross >= 0) count("rows", ir_.cross, rows_);
     count("columns", last(), columns_);
   }
@@ -91,7 +100,8 @@ class PixelsWriter {
     if (s.guard == kNone) return;
     for (const GuardTerm& term : ir_.guards[s.guard].terms) {
       const bool along = ir_.accesses[term.access].strides.back() != StrideClass::Zero;
-      w_.inside(term, fmt::format("b{}", term.access), stride(term.access, along ? last() : ir_.cross), along ? "left" : "top", along ? "right" : "bottom");
+      w_.inside(term, fmt::format("b{}", term.access), stride(term.access, along ? last() : ir_.cross),
+                along ? "left" : "top", along ? "right" : "bottom");
     }
     w_.line("if (top > bottom) bottom = top;");
   }
@@ -104,34 +114,51 @@ class PixelsWriter {
       w_.open(fmt::format("for (tarry_i64 c = left; c < right; c += {})", kLines));
       w_.line(fmt::format("const tarry_i64 lines = right - c < {0} ? right - c : {0};", kLines));
       w_.open("for (tarry_i64 k = 0; k < lines; ++k)");
-      w_.line(fmt::format("const {0}* const line = {1}b{2} + top * {3} + (c + k) * {4};", words(s), words_of, s.access, values_, pitch));
-      w_.line(fmt::format("for (tarry_i64 j = 0; j < (bottom - top) * {0}; j += {1}) __builtin_prefetch(line + {2} * {3} + j, 0, 2);", values_, kLineBytes / size(s), kLinesAhead, pitch));
+      w_.line(fmt::format("const {0}* const line = {1}b{2} + top * {3} + (c + k) * {4};", words(s), words_of, s.access,
+                          values_, pitch));
+      w_.line(fmt::format(
+          "for (tarry_i64 j = 0; j < (bottom - top) * {0}; j += {1}) __builtin_prefetch(line + {2} * {3} + j, 0, 2);",
+          values_, kLineBytes / size(s), kLinesAhead, pitch));
       w_.line(fmt::format("{}(line, u{} + k * {}, {}, bottom - top);", s.zip, s.access, rows_, kLines * rows_));
       w_.close();
-      w_.line(fmt::format("for (int v = 0; v < {0}; ++v) {1}(u{2} + v * {3}, {4}, t{2} + v * {5} + top * {6} + c, {6}, bottom - top, lines);", values_, s.turn, s.access,
-                          kLines * rows_, rows_, rows_ * columns_, columns_));
+      w_.line(
+          fmt::format("for (int v = 0; v < {0}; ++v) {1}(u{2} + v * {3}, {4}, t{2} + v * {5} + top * {6} + c, {6}, "
+                      "bottom - top, lines);",
+                      values_, s.turn, s.access, kLines * rows_, rows_, rows_ * columns_, columns_));
       w_.close();
     } else {
-      w_.line(fmt::format("for (int v = 0; v < {0} && left < right; ++v) {1}({2}b{3} + v * {4} + top + left * {5}, {5}, t{3} + v * {6} + top * {7} + left, {7}, bottom - top, right - left);",
-                          values_, s.turn, words_of, s.access, stride(s.access, ir_.pixel), pitch, rows_ * columns_, columns_));
+      w_.line(fmt::format(
+          "for (int v = 0; v < {0} && left < right; ++v) {1}({2}b{3} + v * {4} + top + left * {5}, {5}, t{3} + v * {6} "
+          "+ top * {7} + left, {7}, bottom - top, right - left);",
+          values_, s.turn, words_of, s.access, stride(s.access, ir_.pixel), pitch, rows_ * columns_, columns_));
     }
     w_.close();
   }
 
-  [[nodiscard]] std::string in_row(std::uint32_t a) const { return ir_.cross < 0 ? std::string("0") : fmt::format("r * {}", stride(a, ir_.cross)); }
+  [[nodiscard]] std::string in_row(std::uint32_t a) const {
+    return ir_.cross < 0 ? std::string("0") : fmt::format("r * {}", stride(a, ir_.cross));
+  }
 
   void point(const CWriter::Loop& loop) {
     w_.open(fmt::format("for (tarry_i64 v = 0; v < {}; ++v)", values_));
     std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
     indices[static_cast<std::size_t>(ir_.pixel)] = "v";
     if (ir_.cross >= 0) indices[static_cast<std::size_t>(ir_.cross)] = "r";
-    const auto staged = [&](const std::vector<Staged>& all, std::uint32_t a) { return std::ranges::find(all, a, &Staged::access) != all.end(); };
+    const auto staged = [&](const std::vector<Staged>& all, std::uint32_t a) {
+      return std::ranges::find(all, a, &Staged::access) != all.end();
+    };
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
       if (!w_.uses(a, Region::Point)) continue;
       const bool stored = staged(stores_, a), row = staged(rows_of_pixels_, a) || stored;
-      if (row) w_.base('a', a, fmt::format("({}{}*)q{}", stored ? "" : "const ", c_type(ir_.buffers[ir_.accesses[a].buffer]), a), fmt::format("v * {}", columns_));
-      else if (staged(crossed_, a)) w_.base('a', a, fmt::format("(const {}*)t{}", c_type(ir_.buffers[ir_.accesses[a].buffer]), a), fmt::format("v * {} + r * {}", rows_ * columns_, columns_));
-      else w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, indices, ""));
+      if (row)
+        w_.base('a', a,
+                fmt::format("({}{}*)q{}", stored ? "" : "const ", c_type(ir_.buffers[ir_.accesses[a].buffer]), a),
+                fmt::format("v * {}", columns_));
+      else if (staged(crossed_, a))
+        w_.base('a', a, fmt::format("(const {}*)t{}", c_type(ir_.buffers[ir_.accesses[a].buffer]), a),
+                fmt::format("v * {} + r * {}", rows_ * columns_, columns_));
+      else
+        w_.base('a', a, fmt::format("b{}", a), outer_offset(ir_, a, indices, ""));
     }
     w_.loop(loop);
     w_.close();
@@ -142,7 +169,8 @@ class PixelsWriter {
     CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "columns"};
     for (Value v = 0; v < ir_.instrs.size(); ++v) loop.values.push_back(v);
     loop.vectors = w_.has_vectors(loop);
-    w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, loop.vectors ? "TARRY_PLAIN " : ""));
+    w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                        loop.vectors ? "TARRY_PLAIN " : ""));
     w_.locals();
     for (const Staged& s : crossed_) {
       array("t", s, values_ * rows_ * columns_);
@@ -157,9 +185,13 @@ class PixelsWriter {
     w_.bases('b', kPoint, first, "0");
     for (const Staged& s : crossed_) copy(s);
     w_.open(ir_.cross >= 0 ? "for (tarry_i64 r = 0; r < rows; ++r)" : "");
-    for (const Staged& s : rows_of_pixels_) w_.line(fmt::format("{0}((const {1}*)b{2} + {3}, q{2}, {4}, columns);", s.zip, words(s), s.access, in_row(s.access), columns_));
+    for (const Staged& s : rows_of_pixels_)
+      w_.line(fmt::format("{0}((const {1}*)b{2} + {3}, q{2}, {4}, columns);", s.zip, words(s), s.access,
+                          in_row(s.access), columns_));
     point(loop);
-    for (const Staged& s : stores_) w_.line(fmt::format("{0}(q{2}, {4}, ({1}*)b{2} + {3}, columns);", s.zip, words(s), s.access, in_row(s.access), columns_));
+    for (const Staged& s : stores_)
+      w_.line(fmt::format("{0}(q{2}, {4}, ({1}*)b{2} + {3}, columns);", s.zip, words(s), s.access, in_row(s.access),
+                          columns_));
     w_.close();
     w_.close();
     w_.close();
@@ -174,12 +206,14 @@ class PixelsWriter {
 
 }  // namespace
 
-KernelSource render_c_pixels(const KernelIr& ir, const graph::Target& target) { return PixelsWriter(ir, target).render(); }
+KernelSource render_c_pixels(const KernelIr& ir, const graph::Target& target) {
+  return PixelsWriter(ir, target).render();
+}
 
 namespace {
 
-/// Whether a tile's rows of a store are whole lines of the caches, or so long that two tiles seldom share one: past the caches a
-/// part of a line costs as much as reading and writing all of it.
+/// Whether a tile's rows of a store are whole lines of the caches, or so long that two tiles seldom share one: past the
+/// caches a part of a line costs as much as reading and writing all of it.
 bool is_past_caches(const KernelIr& ir, const KernelArgs& args, std::uint32_t store) {
   constexpr std::int64_t kLong = 1024;
   const Access& access = ir.accesses[store];
@@ -188,7 +222,8 @@ bool is_past_caches(const KernelIr& ir, const KernelArgs& args, std::uint32_t st
   const bool pixels = access.pixels_along >= 0;
   if (ir.tile_columns * itemsize_of * (pixels ? ir.pixel_values : 1) >= kLong) return true;
   bool whole = a.offset * itemsize_of % kLineBytes == 0;
-  for (int d = 0; d + 1 < ir.rank; ++d) whole &= (pixels && d == ir.pixel) || a.strides[d] * itemsize_of % kLineBytes == 0;
+  for (int d = 0; d + 1 < ir.rank; ++d)
+    whole &= (pixels && d == ir.pixel) || a.strides[d] * itemsize_of % kLineBytes == 0;
   return whole;
 }
 

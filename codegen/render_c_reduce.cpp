@@ -1,8 +1,10 @@
-// C kernels that reduce across rows by tree R (docs/numerics.md); codegen/render_c_inner.cpp has those that reduce along them.
+// C kernels that reduce across rows by tree R (docs/numerics.md); codegen/render_c_inner.cpp has those that reduce
+// along them.
 //
-// A work item is (outer tile, chunk); the inner loops run over the tile's outer elements. Its states (codegen/render_c_states.h)
-// are the leaves of an aligned tree: with lanes visited in bit-reversed order, lanes and blocks are one such tree. As in
-// render_c_inner.cpp the kernels of a unit share the walk, which calls a kernel's own functions of some rows' points.
+// A work item is (outer tile, chunk); the inner loops run over the tile's outer elements. Its states
+// (codegen/render_c_states.h) are the leaves of an aligned tree: with lanes visited in bit-reversed order, lanes and
+// blocks are one such tree. As in render_c_inner.cpp the kernels of a unit share the walk, which calls a kernel's own
+// functions of some rows' points.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,9 +18,9 @@ namespace tarry::codegen {
 
 namespace {
 
-constexpr int kLane = 4;                   // rows of a lane; as many are evaluated at once
+constexpr int kLane = 4;                      // rows of a lane; as many are evaluated at once
 constexpr int kShortest = 8, kLongest = 128;  // elements of rows of which those of the next block are asked for
-constexpr int kRowGap = 16;                // elements between rows that are kept: not one page from each other
+constexpr int kRowGap = 16;                   // elements between rows that are kept: not one page from each other
 constexpr int kStateBytesPerLevel = 4096;  // of one tile: rows of a page each, and five levels of lanes near the core
 
 /// Outer elements per work item, and bytes of one chunk state.
@@ -42,7 +44,11 @@ std::size_t reduce_state_bytes(const KernelIr& ir) {
 class ReduceWriter {
  public:
   ReduceWriter(const KernelIr& ir, const graph::Target& target)
-      : ir_(ir), tile_(reduce_tile(ir)), parameters_(walk_parameters(ir)), w_(ir, parameters_, target, tile_), walk_(w_) {}
+      : ir_(ir),
+        tile_(reduce_tile(ir)),
+        parameters_(walk_parameters(ir)),
+        w_(ir, parameters_, target, tile_),
+        walk_(w_) {}
 
   KernelSource render();
 
@@ -115,7 +121,9 @@ bool ReduceWriter::has_full_lane() const {
 std::size_t ReduceWriter::room(std::size_t rows, std::size_t arrays) const {
   const std::vector<Value> of_rows = w_.instructions(Region::Row), of_points = stored();
   std::size_t bytes = 0;
-  const auto add = [&](Value v, int elements) { bytes = (bytes + static_cast<std::size_t>(elements) * itemsize(ir_.instrs[v].dtype) + 63) / 64 * 64; };
+  const auto add = [&](Value v, int elements) {
+    bytes = (bytes + static_cast<std::size_t>(elements) * itemsize(ir_.instrs[v].dtype) + 63) / 64 * 64;
+  };
   for (std::size_t i = 0; i < rows; ++i) add(of_rows[i], tile_);
   for (std::size_t i = 0; i < arrays; ++i) add(of_points[i], kLane * (tile_ + kRowGap));
   return bytes;
@@ -168,10 +176,11 @@ void ReduceWriter::ask_for_next_block() {
   w_.open(fmt::format("if (m >= {} && m <= {})", kShortest, kLongest));
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     const Access& access = ir_.accesses[a];
-    if (access.buffer == kNone || access.store || !w_.uses(a, Region::Point) || ir_.rank == 0 || access.strides.back() != StrideClass::One ||
-        access.reduced == StrideClass::Zero) continue;
-    w_.line(fmt::format("for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(a{} + {} + i, 0, 2);", kLine / itemsize(ir_.buffers[access.buffer]), a,
-                        reduced_offset(ir_, a, "128", "")));
+    if (access.buffer == kNone || access.store || !w_.uses(a, Region::Point) || ir_.rank == 0 ||
+        access.strides.back() != StrideClass::One || access.reduced == StrideClass::Zero)
+      continue;
+    w_.line(fmt::format("for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(a{} + {} + i, 0, 2);",
+                        kLine / itemsize(ir_.buffers[access.buffer]), a, reduced_offset(ir_, a, "128", "")));
   }
   w_.close();
 }
@@ -179,8 +188,10 @@ void ReduceWriter::ask_for_next_block() {
 /// The points of `rows` rows from `first` on, `stride` apart, and where the inputs of the first are and how far apart.
 void ReduceWriter::points() {
   const CWriter::Loop loop = point_loop();
-  w_.open(fmt::format("static {1}void {0}_points({2}, tarry_i64 first, tarry_i64 stride, tarry_i64 rows, const void** inputs, tarry_i64* apart, char* room)",
-                      kEntryName, loop.vectors || !has_loop() ? "TARRY_PLAIN " : "", Walk::kPlace));
+  w_.open(
+      fmt::format("static {1}void {0}_points({2}, tarry_i64 first, tarry_i64 stride, tarry_i64 rows, const void** "
+                  "inputs, tarry_i64* apart, char* room)",
+                  kEntryName, loop.vectors || !has_loop() ? "TARRY_PLAIN " : "", Walk::kPlace));
   walk_.own_parameters();
   constexpr std::array kRegions = {Region::Row, Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
@@ -202,28 +213,37 @@ void ReduceWriter::points() {
       const Value v = r.args[k];
       const std::uint32_t access = ir_.instrs[v].index;
       const auto place = static_cast<std::size_t>(std::ranges::find(arrays, v) - arrays.begin());
-      w_.line(is_direct(v) ? fmt::format("inputs[{}] = {}, apart[{}] = {};", number, sum_text(fmt::format("b{}", access), reduced_offset(ir_, access, "first", "")),
+      w_.line(is_direct(v) ? fmt::format("inputs[{}] = {}, apart[{}] = {};", number,
+                                         sum_text(fmt::format("b{}", access), reduced_offset(ir_, access, "first", "")),
                                          number, reduced_offset(ir_, access, "stride", ""))
-                           : fmt::format("inputs[{0}] = room + {1}, apart[{0}] = gap;", number, room(w_.instructions(Region::Row).size(), place)));
+                           : fmt::format("inputs[{0}] = room + {1}, apart[{0}] = gap;", number,
+                                         room(w_.instructions(Region::Row).size(), place)));
     }
   w_.close();
 }
 
 // ---------------------------------------------------------------- the walk
 
-/// Evaluates rows, unless all are read in place: l{r}_{k} then points at what input k of reduction r has in the first, and h{r}_{k} elements on is the next.
+/// Evaluates rows, unless all are read in place: l{r}_{k} then points at what input k of reduction r has in the first,
+/// and h{r}_{k} elements on is the next.
 void ReduceWriter::rows(const std::string& first, const std::string& stride, const std::string& count) {
-  if (has_loop()) w_.line(fmt::format("walk->points(walk->parameters, at, m, {}, {}, {}, inputs, apart, room);", first, stride, count));
+  if (has_loop())
+    w_.line(
+        fmt::format("walk->points(walk->parameters, at, m, {}, {}, {}, inputs, apart, room);", first, stride, count));
   int number = 0;
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t k = 0; k < input_count(ir_.reductions[r]); ++k, ++number) {
-      const std::string type = w_.accumulator(r), all = has_loop() ? "" : fmt::format(" + {} * apart[{}]", first, number);
+      const std::string type = w_.accumulator(r),
+                        all = has_loop() ? "" : fmt::format(" + {} * apart[{}]", first, number);
       w_.line(fmt::format("const {0}* const l{1}_{2} = (const {0}*)inputs[{3}]{4};", type, r, k, number, all));
       w_.line(fmt::format("const tarry_i64 h{}_{} = apart[{}]{};", r, k, number, has_loop() ? "" : " * " + stride));
       if (has_loop() || ir_.schedule != Schedule::ReduceOuter) continue;
       w_.open(fmt::format("if (m >= {} && m <= {})", kShortest, kLongest));
       w_.line(fmt::format("for (int c = 0; c < {}; ++c)", count));
-      w_.line(fmt::format("  for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(l{}_{} + c * h{}_{} + 128 * apart[{}] + i, 0, 2);", kLine / itemsize(ir_.reductions[r].dtype), r, k, r, k, number));
+      w_.line(
+          fmt::format("  for (tarry_i64 i = 0; i < m; i += {}) __builtin_prefetch(l{}_{} + c * h{}_{} + 128 * "
+                      "apart[{}] + i, 0, 2);",
+                      kLine / itemsize(ir_.reductions[r].dtype), r, k, r, k, number));
       w_.close();
     }
 }
@@ -282,10 +302,13 @@ void ReduceWriter::lanes() {
 void ReduceWriter::walk_rows() {
   const bool tree = ir_.schedule == Schedule::ReduceOuter;
   if (tree)
-    w_.line(fmt::format("static const unsigned char {}_lane[32] = {{0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, "
-                        "1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31}};", kSharedName));
+    w_.line(fmt::format(
+        "static const unsigned char {}_lane[32] = {{0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, "
+        "1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31}};",
+        kSharedName));
   walk_.open_items(all_plain(), [&] {
-    w_.line(fmt::format("char room[{}] __attribute__((aligned(64)));", std::max<std::size_t>(room(w_.instructions(Region::Row).size(), stored().size()), 64)));
+    w_.line(fmt::format("char room[{}] __attribute__((aligned(64)));",
+                        std::max<std::size_t>(room(w_.instructions(Region::Row).size(), stored().size()), 64)));
     w_.line(fmt::format("tarry_i64 apart[{}];", walk_.inputs()));
   });
   w_.line("if (walk->begin) walk->begin(walk->parameters, at, m, room);");
@@ -335,7 +358,9 @@ KernelSource ReduceWriter::render() {
   w_.declare_states();
   if (all_plain() && !has_pairs())
     for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) w_.lane_function(r);
-  walk_.write("columns", "tarry_i64 first, tarry_i64 stride, tarry_i64 rows, const void** inputs, tarry_i64* apart, char* room", [this] { walk_rows(); });
+  walk_.write("columns",
+              "tarry_i64 first, tarry_i64 stride, tarry_i64 rows, const void** inputs, tarry_i64* apart, char* room",
+              [this] { walk_rows(); });
   begin();
   points();
   finish();

@@ -3,9 +3,9 @@
 //   RowSerial  a work item is a tile of rows of at most 32 points; the inner loops run over the tile
 //   RowInner   a work item is one row; the inner loops run along it, its reductions are blocks of tree R
 //
-// A point value that a later stage needs is computed again where that is cheap and kept in an array otherwise; loads are
-// read again, from the core's cache. All stores of points stand in the last stage and all stores of rows at the end, so
-// that an output may take the memory of an input.
+// A point value that a later stage needs is computed again where that is cheap and kept in an array otherwise; loads
+// are read again, from the core's cache. All stores of points stand in the last stage and all stores of rows at the
+// end, so that an output may take the memory of an input.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,115 +14,21 @@
 #include <fmt/format.h>
 
 #include "codegen/render_c_states.h"
+#include "codegen/row_stages.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
 
 namespace {
 
-constexpr int kLongestRow = 16384;    // graph::Limits::row
-constexpr int kKeptBytes = 8;         // of one point: 128 KiB of the longest row, on stacks of 256 KiB
-constexpr int kKeepCost = 4;          // of the op table: what storing and loading again amounts to
-constexpr int kSerialBytes = 32768;   // of the kept points of a tile
-
-/// What each stage computes at a point, and what it leaves for later ones.
-class Stages {
- public:
-  explicit Stages(const KernelIr& ir) : ir_(ir), kept_(ir.instrs.size()), cost_(ir.instrs.size()) {
-    const auto used_later = later_uses();
-    int bytes = 0;
-    for (Value v = 0; v < ir.instrs.size(); ++v) {
-      if (!is_point(v)) continue;
-      cost_[v] = own_cost(v);
-      const int size = static_cast<int>(itemsize(ir.instrs[v].dtype));
-      if (!used_later[v] || cost_[v] <= kKeepCost || bytes + size > kKeptBytes) continue;
-      kept_[v] = true;
-      bytes += size;
-    }
-    kept_bytes_ = bytes;
-  }
-
-  [[nodiscard]] int count() const { return ir_.stages(); }
-  [[nodiscard]] bool is_last(int stage) const { return stage + 1 == count(); }
-  [[nodiscard]] int kept_bytes() const { return kept_bytes_; }
-  [[nodiscard]] bool is_kept(Value v) const { return kept_[v]; }
-  /// Whether `stage` finds v in its array.
-  [[nodiscard]] bool is_there(Value v, int stage) const { return kept_[v] && ir_.instrs[v].stage < stage; }
-
-  /// Inputs of the reductions of a stage, without repetition.
-  [[nodiscard]] std::vector<Value> inputs(int stage) const {
-    std::vector<Value> found;
-    for (const Reduction& r : ir_.reductions)
-      for (std::size_t k = 0; r.stage == stage && k < input_count(r); ++k)
-        if (std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
-    return found;
-  }
-
-  /// Point instructions that a stage runs to have `wanted` and what it keeps, in order; in the last stage the stores too.
-  [[nodiscard]] std::vector<Value> points(int stage, const std::vector<Value>& wanted) const {
-    std::vector<bool> needed(ir_.instrs.size());
-    for (const Value v : wanted) needed[v] = true;
-    std::vector<Value> found;
-    for (Value v = static_cast<Value>(ir_.instrs.size()); v-- > 0;) {
-      const Instr& instr = ir_.instrs[v];
-      if (!is_point(v)) continue;
-      if (instr.kind == InstrKind::Store) needed[v] = is_last(stage);
-      if (kept_[v] && instr.stage == stage) needed[v] = true;
-      if (!needed[v] || is_there(v, stage)) continue;
-      found.push_back(v);
-      for (const Value a : arguments(instr)) needed[a] = true;
-    }
-    std::reverse(found.begin(), found.end());
-    return found;
-  }
-
- private:
-  [[nodiscard]] bool is_point(Value v) const {
-    return ir_.instrs[v].region == Region::Point && ir_.instrs[v].kind != InstrKind::Scalar;
-  }
-  static std::vector<Value> arguments(const Instr& instr) {
-    if (instr.kind == InstrKind::Store) return {instr.args[0]};
-    return {instr.args.begin(), instr.args.begin() + arity(instr)};
-  }
-
-  [[nodiscard]] std::vector<bool> later_uses() const {
-    std::vector<bool> used(ir_.instrs.size());
-    const auto use = [&](Value v, int stage) { used[v] = used[v] || ir_.instrs[v].stage < stage; };
-    for (Value v = 0; v < ir_.instrs.size(); ++v)
-      if (is_point(v))
-        for (const Value a : arguments(ir_.instrs[v]))
-          use(a, ir_.instrs[v].kind == InstrKind::Store ? count() - 1 : ir_.instrs[v].stage);
-    for (const Reduction& r : ir_.reductions)
-      for (std::size_t k = 0; k < input_count(r); ++k) use(r.args[k], r.stage);
-    return used;
-  }
-
-  /// Of computing v from loads and kept values.
-  [[nodiscard]] int own_cost(Value v) const {
-    const Instr& instr = ir_.instrs[v];
-    if (instr.kind != InstrKind::Compute) return 1;
-    int cost = graph::info(instr.op).cost;
-    for (const Value a : arguments(instr))
-      if (is_point(a) && !kept_[a]) cost = std::min(1000, cost + cost_[a]);
-    return cost;
-  }
-
-  const KernelIr& ir_;
-  std::vector<bool> kept_;
-  std::vector<int> cost_;
-  int kept_bytes_ = 0;
-};
-
-int row_tile(const KernelIr& ir, const Stages& stages) {
-  if (ir.schedule == Schedule::RowInner) return 1;
-  const int bytes = kSerial * std::max(stages.kept_bytes(), 1);
-  return std::clamp(static_cast<int>(std::bit_floor(static_cast<unsigned>(kSerialBytes / bytes))), 16, 256);
-}
+constexpr int kLongestRow = 16384;  // graph::Limits::row
 
 class RowWriter {
  public:
   RowWriter(const KernelIr& ir, const graph::Target& target)
-      : ir_(ir), stages_(ir), tile_(row_tile(ir, stages_)),
+      : ir_(ir),
+        stages_(ir),
+        tile_(row_tile(ir, stages_)),
         parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced})),
         w_(ir, parameters_, target, tile_) {}
 
@@ -242,20 +148,24 @@ void RowWriter::outer_stores() {
   for (const Value v : w_.stores(Region::Outer)) loop.values.push_back(v);
   if (loop.values.empty()) return;
   loop.operand = [&](Value v) { return operand(v, stages_.count(), "j", ""); };
-  if (inner()) w_.straight(loop.values, loop.operand);
-  else w_.loop(loop);
+  if (inner())
+    w_.straight(loop.values, loop.operand);
+  else
+    w_.loop(loop);
 }
 
 // ---------------------------------------------------------------- values of points
 
-/// Accesses that a stage asks for at the next row, of which the stage before reads the first bytes: that one waits for memory,
-/// this one computes from the cache.
+/// Accesses that a stage asks for at the next row, of which the stage before reads the first bytes: that one waits for
+/// memory, this one computes from the cache.
 std::vector<std::uint32_t> RowWriter::ahead(int stage) const {
   std::vector<std::uint32_t> found;
   for (const Instr& instr : ir_.instrs) {
-    if (!inner() || instr.kind != InstrKind::Load || instr.region != Region::Point || instr.stage + 1 != stage) continue;
+    if (!inner() || instr.kind != InstrKind::Load || instr.region != Region::Point || instr.stage + 1 != stage)
+      continue;
     const Access& a = ir_.accesses[instr.index];
-    if (a.buffer == kNone || a.reduced != StrideClass::One || ir_.rank == 0 || a.strides.back() == StrideClass::Zero) continue;
+    if (a.buffer == kNone || a.reduced != StrideClass::One || ir_.rank == 0 || a.strides.back() == StrideClass::Zero)
+      continue;
     if (std::find(found.begin(), found.end(), instr.index) == found.end()) found.push_back(instr.index);
   }
   return found;
@@ -277,11 +187,15 @@ std::vector<Value> RowWriter::evaluated(int stage) const {
   return stages_.points(stage, wanted);
 }
 
-/// Asks for memory that is read soon: text that kernels share. Without TARRY_SCALAR gcc finds that it does nothing, and does not call it.
+/// Asks for memory that is read soon: text that kernels share. Without TARRY_SCALAR gcc finds that it does nothing, and
+/// does not call it.
 std::string RowWriter::ask_function() {
   return w_.share("ask", [&] {
-    w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(const void* from, tarry_i64 bytes)", kSharedName));
-    w_.line(fmt::format("for (tarry_i64 at = 0; at < bytes; at += {}) {{ TARRY_SCALAR; __builtin_prefetch((const char*)from + at); }}", kLine));
+    w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(const void* from, tarry_i64 bytes)",
+                        kSharedName));
+    w_.line(fmt::format(
+        "for (tarry_i64 at = 0; at < bytes; at += {}) {{ TARRY_SCALAR; __builtin_prefetch((const char*)from + at); }}",
+        kLine));
     w_.close();
   });
 }
@@ -300,7 +214,8 @@ void RowWriter::row_struct() {
 
 bool RowWriter::is_of_row(Value v) const {
   const Instr& instr = ir_.instrs[v];
-  return instr.kind != InstrKind::Scalar && instr.kind != InstrKind::Store && (instr.region == Region::Row || instr.region == Region::Outer);
+  return instr.kind != InstrKind::Scalar && instr.kind != InstrKind::Store &&
+         (instr.region == Region::Row || instr.region == Region::Outer);
 }
 
 CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::string& k) const {
@@ -315,21 +230,25 @@ CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::st
   return loop;
 }
 
-/// The points of RowInner as a function of their own: its loop, unless it is written out, is all that gcc has to find vectors
-/// in. Rows are plain.
+/// The points of RowInner as a function of their own: its loop, unless it is written out, is all that gcc has to find
+/// vectors in. Rows are plain.
 void RowWriter::points_function(int stage) {
   if (!has_points(stage)) return;
   CWriter::Loop loop = point_loop(stage, "length", "k");
-  w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_points{1}({3})", kEntryName, stage, loop.vectors ? "TARRY_PLAIN " : "", point_parameters(stage)));
+  w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_points{1}({3})", kEntryName, stage,
+                      loop.vectors ? "TARRY_PLAIN " : "", point_parameters(stage)));
   w_.line(fmt::format("const struct {}_row* const row = of;", kEntryName));
   w_.line(fmt::format("const struct {}_params* const p = row->p;", kEntryName));
   w_.locals();
-  for (const std::string& index : outer_indices(ir_, "j0")) w_.line(fmt::format("const tarry_i64 {0} = row->{0};", index));
+  for (const std::string& index : outer_indices(ir_, "j0"))
+    w_.line(fmt::format("const tarry_i64 {0} = row->{0};", index));
   const std::vector<Value> own = stored(stage);
-  for (std::size_t i = 0; i < own.size(); ++i) w_.line(fmt::format("{}* const y{} = array{};", c_type(ir_.instrs[own[i]].dtype), own[i], i));
+  for (std::size_t i = 0; i < own.size(); ++i)
+    w_.line(fmt::format("{}* const y{} = array{};", c_type(ir_.instrs[own[i]].dtype), own[i], i));
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
     if (stages_.is_kept(v)) w_.line(fmt::format("{0}* const kept{1} = row->kept{1};", c_type(ir_.instrs[v].dtype), v));
-    if (is_of_row(v) && (ir_.instrs[v].region == Region::Row || ir_.instrs[v].stage < stage)) w_.line(fmt::format("const {0} {1} = row->{1};", c_type(ir_.instrs[v].dtype), value_name(v)));
+    if (is_of_row(v) && (ir_.instrs[v].region == Region::Row || ir_.instrs[v].stage < stage))
+      w_.line(fmt::format("const {0} {1} = row->{1};", c_type(ir_.instrs[v].dtype), value_name(v)));
   }
   constexpr std::array kRegions = {Region::Point};
   w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
@@ -342,9 +261,10 @@ void RowWriter::points_function(int stage) {
 /// Whether the points of a stage come in parts, between which the next row is asked for.
 bool RowWriter::is_in_parts(int stage) const { return has_points(stage) && !ahead(stage).empty(); }
 
-/// Calls the points of a stage for a row's `length` elements from k on, where a pointer and names of arrays for them are given.
-/// In parts: more lines than the core can have under way at once would hold up the loop behind them.
-void RowWriter::call_points(int stage, std::string_view function, std::string_view row, std::span<const std::string> next) {
+/// Calls the points of a stage for a row's `length` elements from k on, where a pointer and names of arrays for them
+/// are given. In parts: more lines than the core can have under way at once would hold up the loop behind them.
+void RowWriter::call_points(int stage, std::string_view function, std::string_view row,
+                            std::span<const std::string> next) {
   const std::size_t arrays = stored(stage).size();
   std::string whole, part;
   for (std::size_t i = 0; i < arrays; ++i) {
@@ -359,29 +279,35 @@ void RowWriter::call_points(int stage, std::string_view function, std::string_vi
   w_.line(fmt::format("stop = length - part < {0} ? length : part + {0};", kPart));
   const std::vector<std::uint32_t> accesses = ahead(stage);
   for (std::size_t i = 0; i < next.size(); ++i)
-    w_.line(fmt::format("{0}({1} + k + part, (stop - part) * {2});", ask_function(), next[i], itemsize(ir_.buffers[ir_.accesses[accesses[i]].buffer])));
+    w_.line(fmt::format("{0}({1} + k + part, (stop - part) * {2});", ask_function(), next[i],
+                        itemsize(ir_.buffers[ir_.accesses[accesses[i]].buffer])));
   w_.line(fmt::format("{}({}, k + part, stop - part{});", function, row, part));
   w_.close();
 }
 
-/// Evaluates the points of place k of a tile of RowSerial: `x{r}_{k}` then points at the inputs of reduction r of the stage.
+/// Evaluates the points of place k of a tile of RowSerial: `x{r}_{k}` then points at the inputs of reduction r of the
+/// stage.
 void RowWriter::points(int stage) {
   for (const Value v : stored(stage)) w_.line(fmt::format("{} y{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
   if (has_points(stage)) w_.loop(point_loop(stage, "m", "k"));
   each_input(stage, [&](std::uint32_t r, std::size_t x, Value v) {
     std::string from = fmt::format("y{}", v);
-    if (is_direct(v, stage)) from = fmt::format("a{}", ir_.instrs[v].index);
-    else if (stages_.is_kept(v)) from = fmt::format("kept{}[k]", v);
+    if (is_direct(v, stage))
+      from = fmt::format("a{}", ir_.instrs[v].index);
+    else if (stages_.is_kept(v))
+      from = fmt::format("kept{}[k]", v);
     w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from));
   });
 }
 
 void RowWriter::each_input(int stage, const std::function<void(std::uint32_t r, std::size_t x, Value v)>& each) const {
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
-    for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x) each(r, x, ir_.reductions[r].args[x]);
+    for (std::size_t x = 0; ir_.reductions[r].stage == stage && x < input_count(ir_.reductions[r]); ++x)
+      each(r, x, ir_.reductions[r].args[x]);
 }
 
-/// Of the function of a stage's points: the row, a piece of it, and arrays for what is reduced and does not lie along the row.
+/// Of the function of a stage's points: the row, a piece of it, and arrays for what is reduced and does not lie along
+/// the row.
 std::string RowWriter::point_parameters(int stage) const {
   std::string text = "const void* of, tarry_i64 k, tarry_i64 length";
   for (std::size_t i = 0; i < stored(stage).size(); ++i) text += fmt::format(", void* array{}", i);
@@ -397,21 +323,27 @@ std::string RowWriter::reduce_function(int stage) {
     each_input(stage, [&](std::uint32_t r, std::size_t, Value v) {
       const auto place = std::find(own.begin(), own.end(), v);
       if (place == own.end()) inputs += fmt::format(", const {}* in{}", w_.accumulator(r), from.size());
-      from.push_back(place == own.end() ? fmt::format("in{} + k", from.size()) : fmt::format("y{}", place - own.begin()));
+      from.push_back(place == own.end() ? fmt::format("in{} + k", from.size())
+                                        : fmt::format("y{}", place - own.begin()));
     });
     if (is_in_parts(stage))
       for (const std::uint32_t a : ahead(stage)) {
         next.push_back(fmt::format("next{}", next.size()));
         inputs += fmt::format(", const {}* {}", c_type(ir_.buffers[ir_.accesses[a].buffer]), next.back());
       }
-    w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(tarry_i64 n, const void* row, void (*points)({}), {}{}* s{})", kSharedName, point_parameters(stage),
-                        w_.weights_parameter(), w_.state_type(), inputs));
+    w_.open(
+        fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}(tarry_i64 n, const void* row, void "
+                    "(*points)({}), {}{}* s{})",
+                    kSharedName, point_parameters(stage), w_.weights_parameter(), w_.state_type(), inputs));
     for (std::size_t i = 0; i < own.size(); ++i)
-      w_.line(fmt::format("{} y{}[{}] __attribute__((aligned({})));", c_type(ir_.instrs[own[i]].dtype), i, w_.segment_length(), kLine));
+      w_.line(fmt::format("{} y{}[{}] __attribute__((aligned({})));", c_type(ir_.instrs[own[i]].dtype), i,
+                          w_.segment_length(), kLine));
     const auto piece = [&] {
       if (has_points(stage)) call_points(stage, "points", "row", next);
       std::size_t number = 0;
-      each_input(stage, [&](std::uint32_t r, std::size_t x, Value) { w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from[number++])); });
+      each_input(stage, [&](std::uint32_t r, std::size_t x, Value) {
+        w_.line(fmt::format("const {}* const {} = {};", w_.accumulator(r), w_.input(r, x), from[number++]));
+      });
       w_.segment("");
     };
     w_.open(fmt::format("if (n > 0 && n <= {})", w_.segment_length()));
@@ -442,7 +374,8 @@ void RowWriter::segments(int stage) {
   std::vector<std::string> one(static_cast<std::size_t>(ir_.rank), "0"), next;
   if (is_in_parts(stage)) {
     one.back() = "1";
-    for (const std::uint32_t a : ahead(stage)) next.push_back(sum_text(fmt::format("b{}", a), outer_offset(ir_, a, one, "")));
+    for (const std::uint32_t a : ahead(stage))
+      next.push_back(sum_text(fmt::format("b{}", a), outer_offset(ir_, a, one, "")));
   }
   if (w_.reductions().empty()) {
     w_.open("");
@@ -453,11 +386,14 @@ void RowWriter::segments(int stage) {
   }
   std::string inputs;
   each_input(stage, [&](std::uint32_t, std::size_t, Value v) {
-    if (is_direct(v, stage)) inputs += fmt::format(", b{}", ir_.instrs[v].index);
-    else if (stages_.is_kept(v)) inputs += fmt::format(", kept{}", v);
+    if (is_direct(v, stage))
+      inputs += fmt::format(", b{}", ir_.instrs[v].index);
+    else if (stages_.is_kept(v))
+      inputs += fmt::format(", kept{}", v);
   });
   for (const std::string& address : next) inputs += ", " + address;
-  w_.line(fmt::format("{}(n, &known, {}, {}&s{}{});", reduce_function(stage), points, w_.weights_argument(), stage, inputs));
+  w_.line(fmt::format("{}(n, &known, {}, {}&s{}{});", reduce_function(stage), points, w_.weights_argument(), stage,
+                      inputs));
 }
 
 /// A stage of RowSerial: place after place of all rows of the tile.
@@ -485,8 +421,9 @@ void RowWriter::steps(int stage) {
 bool RowWriter::only_calls() const {
   constexpr int kDearest = 10;  // of the op table: a quotient
   return inner() && std::all_of(ir_.instrs.begin(), ir_.instrs.end(), [this](const Instr& instr) {
-    return instr.region == Region::Point || instr.kind != InstrKind::Compute || graph::info(instr.op).cost <= kDearest || w_.is_called(instr);
-  });
+           return instr.region == Region::Point || instr.kind != InstrKind::Compute ||
+                  graph::info(instr.op).cost <= kDearest || w_.is_called(instr);
+         });
 }
 
 /// What a work item does: a row, or the rows of a tile.
@@ -508,14 +445,17 @@ void RowWriter::rows() {
   }
   const auto note = [&](Region region, int stage) {
     for (Value v = 0; inner() && v < ir_.instrs.size(); ++v)
-      if (is_of_row(v) && ir_.instrs[v].region == region && (region == Region::Row || ir_.instrs[v].stage == stage)) w_.line(fmt::format("known.{0} = {0};", value_name(v)));
+      if (is_of_row(v) && ir_.instrs[v].region == region && (region == Region::Row || ir_.instrs[v].stage == stage))
+        w_.line(fmt::format("known.{0} = {0};", value_name(v)));
   };
   note(Region::Row, 0);
   for (int stage = 0; stage < stages_.count(); ++stage) {
     w_.select_stage(stage);
     if (!w_.reductions().empty()) w_.line(fmt::format("{} s{};", w_.state_type(), stage));
-    if (inner()) segments(stage);
-    else steps(stage);
+    if (inner())
+      segments(stage);
+    else
+      steps(stage);
     outer_values(stage);
     if (!stages_.is_last(stage)) note(Region::Outer, stage);
   }
@@ -524,8 +464,10 @@ void RowWriter::rows() {
 
 KernelSource RowWriter::render() {
   w_.preamble();
-  if (inner()) row_struct();
-  else w_.share_loops();
+  if (inner())
+    row_struct();
+  else
+    w_.share_loops();
   for (int stage = 0; stage < stages_.count(); ++stage) {
     w_.select_stage(stage);
     if (inner()) points_function(stage);
@@ -533,7 +475,8 @@ KernelSource RowWriter::render() {
     w_.declare_states();
     if (inner()) w_.line_functions([&](Value v) { return is_direct(v, stage); });
   }
-  w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, only_calls() ? "TARRY_PLAIN " : ""));
+  w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                      only_calls() ? "TARRY_PLAIN " : ""));
   w_.locals();
   count_tiles(w_, tile_);
   w_.open("for (tarry_i64 at = lo; at < hi; ++at)");

@@ -1,10 +1,11 @@
-// C kernels of scans (docs/numerics.md, "Scans"): many lines side by side, so that every step of the definition is a loop
-// over vectors.
+// C kernels of scans (docs/numerics.md, "Scans"): many lines side by side, so that every step of the definition is a
+// loop over vectors.
 //
 //   ScanSerial  the lines are `width` outer elements: columns, or short rows. A work item is a chunk of such a tile.
 //   ScanInner   the lines are sixteen blocks of one row. A work item is a chunk of a row.
-// A chunk is an aligned run of tree blocks. Where the inputs are contiguous along the reduced axis, they are evaluated line by
-// line and turned (render_c_turn.h) into an array x whose element [k][line] is element k of a block; columns go there directly.
+// A chunk is an aligned run of tree blocks. Where the inputs are contiguous along the reduced axis, they are evaluated
+// line by line and turned (render_c_turn.h) into an array x whose element [k][line] is element k of a block; columns go
+// there directly.
 //
 // Axes in chunks go in two passes: the entry sums every chunk but the last, the fold starts each chunk from the chunks
 // before it and scans. In both passes blocks come in from left to right; what is pending is a binary counter of aligned
@@ -28,8 +29,6 @@ constexpr int kBlock = 128;
 constexpr int kLines = 16;  // blocks of a row, or rows
 
 bool has_tiles(const KernelIr& ir) { return ir.schedule == Schedule::ScanSerial; }
-int width_of(const KernelIr& ir) { return has_tiles(ir) && ir.rows_class > 0 ? ir.rows_class : kLines; }
-int tile_of(const KernelIr& ir) { return has_tiles(ir) ? width_of(ir) : 1; }
 
 /// Whether more bytes of the points are contiguous along the last outer dimension than along the reduced axis.
 bool in_columns(const KernelIr& ir) {
@@ -48,8 +47,8 @@ class ScanWriter {
   ScanWriter(const KernelIr& ir, const graph::Target& target)
       : ir_(ir),
         columns_(in_columns(ir)),
-        width_(width_of(ir)),
-        tile_(tile_of(ir)),
+        width_(scan_width(ir)),
+        tile_(has_tiles(ir) ? width_ : 1),
         parameters_(walk_parameters(ir)),
         vector_bytes_(target.vector_bytes),
         w_(ir, parameters_, target.vector_bytes) {}
@@ -101,19 +100,25 @@ class ScanWriter {
   [[nodiscard]] bool has_vectors(std::uint32_t r) const {
     return width_ == kLines && (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
   }
-  [[nodiscard]] int lanes(std::uint32_t r) const { return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype)); }
+  [[nodiscard]] int lanes(std::uint32_t r) const {
+    return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype));
+  }
   void open_function(std::uint32_t r, const std::string& parameters) {
-    w_.open(fmt::format("static {}__attribute__((noinline)) void {}({})", has_vectors(r) ? "TARRY_PLAIN " : "", kSharedName, parameters));
+    w_.open(fmt::format("static {}__attribute__((noinline)) void {}({})", has_vectors(r) ? "TARRY_PLAIN " : "",
+                        kSharedName, parameters));
     vector_type(r);
   }
   void vector_type(std::uint32_t r) {
     if (has_vectors(r))
-      w_.line(fmt::format("typedef {} vector{} __attribute__((vector_size({}), aligned({}), may_alias));", type(r), r, vector_bytes_, itemsize(ir_.reductions[r].dtype)));
+      w_.line(fmt::format("typedef {} vector{} __attribute__((vector_size({}), aligned({}), may_alias));", type(r), r,
+                          vector_bytes_, itemsize(ir_.reductions[r].dtype)));
   }
   /// A loop over `count` lines, a multiple of those of a vector.
   void open_lines(std::uint32_t r, const std::string& count) {
-    if (has_vectors(r)) w_.open(fmt::format("for (int j = 0; j < {}; j += {})", count, lanes(r)));
-    else w_.open_loop("j", "0", count);
+    if (has_vectors(r))
+      w_.open(fmt::format("for (int j = 0; j < {}; j += {})", count, lanes(r)));
+    else
+      w_.open_loop("j", "0", count);
   }
   /// What such a loop has of an array from `at` on.
   [[nodiscard]] std::string line_of(std::uint32_t r, const std::string& array, const std::string& at = "0") const {
@@ -126,7 +131,9 @@ class ScanWriter {
     open_function(r, fmt::format("{}* x, tarry_i64 from, tarry_i64 to", type(r)));
     const std::string neutral = neutral_literal(ir_.reductions[r]);
     w_.line("tarry_i64 i = from;");
-    if (has_vectors(r)) w_.line(fmt::format("for (; i + {0} <= to; i += {0}) *(vector{1}*)(x + i) = -(vector{1}){{}} + {2};", lanes(r), r, neutral));
+    if (has_vectors(r))
+      w_.line(fmt::format("for (; i + {0} <= to; i += {0}) *(vector{1}*)(x + i) = -(vector{1}){{}} + {2};", lanes(r), r,
+                          neutral));
     w_.line(fmt::format("for (; i < to; ++i) x[i] = {};", neutral));
     w_.close();
   }
@@ -162,10 +169,11 @@ class ScanWriter {
     w_.close();
   }
 
-  /// Scans a block of every line in place: rows of eight quads of four. Steps through the quads of a row: halves of two, four
-  /// and eight quads, the last quad of the left one and those of the right one.
+  /// Scans a block of every line in place: rows of eight quads of four. Steps through the quads of a row: halves of
+  /// two, four and eight quads, the last quad of the left one and those of the right one.
   void block_function(std::uint32_t r) {
-    constexpr std::array<std::pair<int, int>, 12> kSteps = {{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {1, 3}, {5, 6}, {5, 7}, {3, 4}, {3, 5}, {3, 6}, {3, 7}}};
+    constexpr std::array<std::pair<int, int>, 12> kSteps = {
+        {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {1, 3}, {5, 6}, {5, 7}, {3, 4}, {3, 5}, {3, 6}, {3, 7}}};
     const std::string value = has_vectors(r) ? fmt::format("vector{}", r) : type(r);
     const auto own = [&](int i) { return line_of(r, "x", std::to_string(i * width_)); };
     const auto through = [](int q) { return fmt::format("quad{}", q); };
@@ -179,7 +187,8 @@ class ScanWriter {
       for (int i = 1; i < 4; ++i) sum = fmt::format("({})", combine(r, sum, own(4 * q + i)));
       w_.line(fmt::format("{} {} = {};", value, through(q), sum));
     }
-    for (const auto& [left, right] : kSteps) w_.line(fmt::format("{} = {};", through(right), combine(r, through(left), through(right))));
+    for (const auto& [left, right] : kSteps)
+      w_.line(fmt::format("{} = {};", through(right), combine(r, through(left), through(right))));
     w_.line(fmt::format("const {} start = {};", value, combine(r, line_of(r, "offset"), line_of(r, "rows"))));
     w_.line(fmt::format("{0} before = start, sum;", value));
     for (int q = 0; q < 8; ++q) {
@@ -200,8 +209,10 @@ class ScanWriter {
   void push_function() {
     bool is_plain = true;
     each_scan([&](std::uint32_t r) { is_plain = is_plain && (tile_ == 1 || has_vectors(r)); });
-    w_.open(fmt::format("static {2}__attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, const {1}* start, const {1}* s)", states_,
-                        state_type(), is_plain ? "TARRY_PLAIN " : ""));
+    w_.open(
+        fmt::format("static {2}__attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, "
+                    "const {1}* start, const {1}* s)",
+                    states_, state_type(), is_plain ? "TARRY_PLAIN " : ""));
     if (tile_ > 1) each_scan([&](std::uint32_t r) { vector_type(r); });
     w_.line("int d = *depth;");
     w_.line(fmt::format("{} sum = *s;", state_type()));
@@ -257,7 +268,8 @@ class ScanWriter {
       if (!w_.uses(a, region) || (region == Region::Row && ir_.accesses[a].store)) continue;
       std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
       if (ir_.rank > 0) indices.back() = line;
-      w_.base('a', a, fmt::format("b{}", a), sum_text(outer_offset(ir_, a, indices, ""), k == "0" ? k : reduced_offset(ir_, a, k, "")));
+      w_.base('a', a, fmt::format("b{}", a),
+              sum_text(outer_offset(ir_, a, indices, ""), k == "0" ? k : reduced_offset(ir_, a, k, "")));
     }
   }
 
@@ -286,7 +298,10 @@ class ScanWriter {
     CWriter::Loop loop{points(last), columns_ ? Axis::LastOuter : Axis::Reduced, "i", "0", columns_ ? "m" : "length"};
     loop.operand = [=, this](Value v) { return operand(v, place); };
     loop.is_short = true;
-    if (!last) each_scan([&](std::uint32_t r) { loop.kept.emplace_back(fmt::format(fmt::runtime(place), r), ir_.reductions[r].args[0]); });
+    if (!last)
+      each_scan([&](std::uint32_t r) {
+        loop.kept.emplace_back(fmt::format(fmt::runtime(place), r), ir_.reductions[r].args[0]);
+      });
     loop.vectors = !columns_ && w_.has_vectors(loop);
     return loop;
   }
@@ -305,8 +320,9 @@ class ScanWriter {
         step = slot_name(columns_ ? Slot{SlotKind::ReducedStride, a} : Slot{SlotKind::Stride, a, last});
       }
       if (along != StrideClass::One || across != StrideClass::Any) continue;
-      w_.line(fmt::format("for (tarry_i64 i = 0; i < {}; i += {}) __builtin_prefetch(a{} + {} * {} + i, {}, 2);", columns_ ? "m" : "length",
-                          64 / itemsize(ir_.buffers[access.buffer]), a, kLines, step, access.store ? 1 : 0));
+      w_.line(fmt::format("for (tarry_i64 i = 0; i < {}; i += {}) __builtin_prefetch(a{} + {} * {} + i, {}, 2);",
+                          columns_ ? "m" : "length", 64 / itemsize(ir_.buffers[access.buffer]), a, kLines, step,
+                          access.store ? 1 : 0));
     }
   }
 
@@ -317,7 +333,9 @@ class ScanWriter {
     look_ahead();
     w_.loop(evaluation(false, fmt::format("x{{}}[k * {} + i]", width_)));
     w_.close();
-    each_scan([&](std::uint32_t r) { fill(fmt::format("x{}", r), r, fmt::format("length * {}", width_), fmt::format("quarters * {}", 32 * width_)); });
+    each_scan([&](std::uint32_t r) {
+      fill(fmt::format("x{}", r), r, fmt::format("length * {}", width_), fmt::format("quarters * {}", 32 * width_));
+    });
   }
   void column_results() {
     w_.open("for (tarry_i64 k = 0; k < length; ++k)");
@@ -329,9 +347,12 @@ class ScanWriter {
   /// A line from place k on, a row of the tile or a block of the row, into arrays y or from there.
   void line_function(std::string_view name, bool last) {
     const CWriter::Loop loop = evaluation(last, "y{}[i]");
-    w_.open(fmt::format("static {2}void {0}_{1}({3})", kEntryName, name, loop.vectors ? "TARRY_PLAIN " : "", kLineParameters));
+    w_.open(fmt::format("static {2}void {0}_{1}({3})", kEntryName, name, loop.vectors ? "TARRY_PLAIN " : "",
+                        kLineParameters));
     own_parameters(w_);
-    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}* const y{1} = ({0}*)arrays[{1}] + line * {2};", type(r), r, kBlock)); });
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("{0}* const y{1} = ({0}*)arrays[{1}] + line * {2};", type(r), r, kBlock));
+    });
     constexpr std::array kRegions = {Region::Row, Region::Point};
     w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
     const std::string line = has_tiles(ir_) ? "line" : "0";
@@ -347,8 +368,10 @@ class ScanWriter {
   /// Lines: rows of the tile, or blocks of the row from `block` on; a line of y is 128 elements.
   void each_line(std::string_view name) {
     w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
-    if (has_tiles(ir_)) w_.line("const tarry_i64 k = block * 128;");
-    else w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
+    if (has_tiles(ir_))
+      w_.line("const tarry_i64 k = block * 128;");
+    else
+      w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
     w_.line(fmt::format("walk->{}(walk->parameters, at, line, k, length, arrays);", name));
   }
   void line_inputs() {
@@ -356,7 +379,10 @@ class ScanWriter {
       fill(fmt::format("y{}", r), r, fmt::format("lines * {}", kBlock), std::to_string(width_ * kBlock));
     });
     each_line("take");
-    each_scan([&](std::uint32_t r) { fill(fmt::format("y{}", r), r, fmt::format("line * {} + length", kBlock), fmt::format("line * {} + quarters * 32", kBlock)); });
+    each_scan([&](std::uint32_t r) {
+      fill(fmt::format("y{}", r), r, fmt::format("line * {} + length", kBlock),
+           fmt::format("line * {} + quarters * 32", kBlock));
+    });
     w_.close();
     each_scan([&](std::uint32_t r) { turn(r, "y", kBlock, "x", width_, "quarters * 32", std::to_string(width_)); });
   }
@@ -365,18 +391,23 @@ class ScanWriter {
     each_line("give");
     w_.close();
   }
-  void turn(std::uint32_t r, const char* from, int pitch, const char* to, int to_width, const std::string& rows, const std::string& columns) {
+  void turn(std::uint32_t r, const char* from, int pitch, const char* to, int to_width, const std::string& rows,
+            const std::string& columns) {
     const std::size_t size = itemsize(ir_.reductions[r].dtype);
-    w_.line(fmt::format("{0}((const {1}*){2}{3}, {4}, ({1}*){5}{3}, {6}, {7}, {8});", turns_.at(size), word_type(size), from, r, pitch, to, to_width, rows, columns));
+    w_.line(fmt::format("{0}((const {1}*){2}{3}, {4}, ({1}*){5}{3}, {6}, {7}, {8});", turns_.at(size), word_type(size),
+                        from, r, pitch, to, to_width, rows, columns));
   }
 
   // ---------------------------------------------------------------- blocks
 
   /// Blocks first..last of a tile or a row: their scan from `start` on, or their node, where `whole` wants it.
   void blocks() {
-    const std::string own = fmt::format("const struct {}_params* p{}", kEntryName, place(true)), shared = fmt::format("const struct {}* walk, const tarry_i64* at, tarry_i64 m", kSharedName);
-    w_.open(fmt::format("static {3}__attribute__((noinline)) void {0}_blocks({1}, tarry_i64 first, tarry_i64 last, const {2}* start, {2}* whole)", owner(),
-                        columns_ ? own : shared, state_type(), columns_ ? "" : "TARRY_PLAIN "));
+    const std::string own = fmt::format("const struct {}_params* p{}", kEntryName, place(true)),
+                      shared = fmt::format("const struct {}* walk, const tarry_i64* at, tarry_i64 m", kSharedName);
+    w_.open(
+        fmt::format("static {3}__attribute__((noinline)) void {0}_blocks({1}, tarry_i64 first, tarry_i64 last, const "
+                    "{2}* start, {2}* whole)",
+                    owner(), columns_ ? own : shared, state_type(), columns_ ? "" : "TARRY_PLAIN "));
     if (!columns_) {
       w_.line("const tarry_i64 n = walk->n;");
     } else {
@@ -393,7 +424,8 @@ class ScanWriter {
         w_.line(fmt::format("if (m < {})", width_));
         fill(fmt::format("x{}", r), r, "0", std::to_string(kBlock * width_));
       }
-      w_.line(fmt::format("{0} node{1}[{2}] __attribute__((aligned(64))), offset{1}[{2}] __attribute__((aligned(64)));", type(r), r, width_));
+      w_.line(fmt::format("{0} node{1}[{2}] __attribute__((aligned(64))), offset{1}[{2}] __attribute__((aligned(64)));",
+                          type(r), r, width_));
     });
     if (!columns_) {
       std::string arrays;
@@ -401,18 +433,27 @@ class ScanWriter {
       w_.line(fmt::format("void* const arrays[] = {{{}}};", arrays));
     }
     w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_tiles(ir_) ? 1 : width_));
-    if (!columns_) w_.line(has_tiles(ir_) ? "const tarry_i64 lines = m;" : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
-    if (has_tiles(ir_)) w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kBlock));
+    if (!columns_)
+      w_.line(has_tiles(ir_) ? "const tarry_i64 lines = m;"
+                             : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
+    if (has_tiles(ir_))
+      w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kBlock));
     w_.line(has_tiles(ir_) ? "const int quarters = (int)((length + 31) / 32);" : "const int quarters = 4;");
-    if (columns_) column_inputs();
-    else line_inputs();
+    if (columns_)
+      column_inputs();
+    else
+      line_inputs();
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, node{1});", nodes_.at(r), r)); });
-    if (has_tiles(ir_)) tile_offsets();
-    else row_offsets();
+    if (has_tiles(ir_))
+      tile_offsets();
+    else
+      row_offsets();
     w_.line("if (whole) continue;");
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, offset{1});", blocks_.at(r), r)); });
-    if (columns_) column_results();
-    else line_results();
+    if (columns_)
+      column_results();
+    else
+      line_results();
     w_.close();
     w_.line("if (whole) *whole = node[0];");
     w_.close();
@@ -423,7 +464,8 @@ class ScanWriter {
     w_.line(fmt::format("const {}* const before = depth == 0 ? start : &fold[depth - 1];", state_type()));
     w_.line(fmt::format("{} sum;", state_type()));
     each_scan([&](std::uint32_t r) {
-      w_.line(fmt::format("for (int j = 0; j < {0}; ++j) offset{1}[j] = before->r{1}[j], sum.r{1}[j] = node{1}[j];", width_, r));
+      w_.line(fmt::format("for (int j = 0; j < {0}; ++j) offset{1}[j] = before->r{1}[j], sum.r{1}[j] = node{1}[j];",
+                          width_, r));
     });
     w_.line(fmt::format("{0}_push(node, fold, &depth, block - first, start, &sum);", states_));
   }
@@ -431,7 +473,9 @@ class ScanWriter {
     w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
     w_.line(fmt::format("const {}* const before = depth == 0 ? start : &fold[depth - 1];", state_type()));
     w_.line(fmt::format("{} sum;", state_type()));
-    each_scan([&](std::uint32_t r) { w_.line(fmt::format("offset{0}[line] = before->r{0}[0], sum.r{0}[0] = node{0}[line];", r)); });
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("offset{0}[line] = before->r{0}[0], sum.r{0}[0] = node{0}[line];", r));
+    });
     w_.line(fmt::format("{0}_push(node, fold, &depth, block + line - first, start, &sum);", states_));
     w_.close();
   }
@@ -440,12 +484,16 @@ class ScanWriter {
 
   void open_items(std::string_view own, std::string_view shared) {
     if (columns_) {
-      w_.open(fmt::format("TARRY_PLAIN void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, own));
+      w_.open(fmt::format("TARRY_PLAIN void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                          own));
       w_.locals();
       count_tiles(w_, tile_);
       w_.line(fmt::format("{0}* const scratch = ({0}*)p->scratch;", state_type()));
     } else {
-      w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_{1}(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)", kSharedName, shared));
+      w_.open(
+          fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_{1}(const struct {0}* walk, tarry_i64 lo, "
+                      "tarry_i64 hi)",
+                      kSharedName, shared));
       w_.line("const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks;");
       w_.line(fmt::format("{0}* const scratch = ({0}*)walk->scratch;", state_type()));
       w_.line(fmt::format("tarry_i64 at[{}];", graph::kMaxRank));
@@ -459,8 +507,10 @@ class ScanWriter {
     w_.line(fmt::format("const tarry_i64 {0} = item / chunks, chunk = item - {0} * chunks;", tile_number()));
     w_.line("const tarry_i64 first = chunk * chunk_blocks;");
     w_.line("const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;");
-    if (columns_) decode_tile(w_, tile_);
-    else w_.line(fmt::format("const tarry_i64 m = {}_place(walk, tile, at);", kSharedName));
+    if (columns_)
+      decode_tile(w_, tile_);
+    else
+      w_.line(fmt::format("const tarry_i64 m = {}_place(walk, tile, at);", kSharedName));
   }
   [[nodiscard]] std::string_view tile_number() const { return columns_ ? "at" : "tile"; }
   [[nodiscard]] std::string_view owner() const { return columns_ ? kEntryName : kSharedName; }
@@ -470,7 +520,8 @@ class ScanWriter {
     open_items("", "items");
     open_item();
     w_.line(fmt::format("if (chunks == 1) {0}_blocks({1}, first, last, &nothing, 0);", owner(), arguments()));
-    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_blocks({}, first, last, &nothing, scratch + item);", owner(), arguments()));
+    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_blocks({}, first, last, &nothing, scratch + item);", owner(),
+                        arguments()));
     w_.close();
     w_.close();
   }
@@ -482,8 +533,11 @@ class ScanWriter {
     w_.line("tarry_i64 next = 0;");
     open_item();
     w_.line("if (item == lo || chunk == 0) next = 0, depth = 0;");
-    w_.line(fmt::format("for (; next < chunk; ++next) {}_push(node, fold, &depth, next, &nothing, scratch + {} * chunks + next);", states_, tile_number()));
-    w_.line(fmt::format("{0}_blocks({1}, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);", owner(), arguments()));
+    w_.line(fmt::format(
+        "for (; next < chunk; ++next) {}_push(node, fold, &depth, next, &nothing, scratch + {} * chunks + next);",
+        states_, tile_number()));
+    w_.line(fmt::format("{0}_blocks({1}, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);", owner(),
+                        arguments()));
     w_.close();
     w_.close();
   }
@@ -513,13 +567,16 @@ class ScanWriter {
     line_function("take", false);
     line_function("give", true);
     for (const auto& [suffix, part] : {std::pair("", "items"), std::pair("_fold", "chunks")}) {
-      w_.open(fmt::format("TARRY_ONCE void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, suffix));
-      walk_entry(w_, tile_, name, fmt::format("{0}_take, {0}_give, p->n, p->chunks, p->chunk_blocks, p->scratch", kEntryName), part);
+      w_.open(fmt::format("TARRY_ONCE void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                          suffix));
+      walk_entry(w_, tile_, name,
+                 fmt::format("{0}_take, {0}_give, p->n, p->chunks, p->chunk_blocks, p->scratch", kEntryName), part);
       w_.close();
     }
   }
 
-  static constexpr std::string_view kLineParameters = "const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays";
+  static constexpr std::string_view kLineParameters =
+      "const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays";
 
   const KernelIr& ir_;
   const bool columns_;
@@ -536,32 +593,5 @@ class ScanWriter {
 }  // namespace
 
 KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target) { return ScanWriter(ir, target).render(); }
-
-Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args) {
-  constexpr std::int64_t kEnoughTiles = 64;       // fills the threads of a large machine without chunks
-  constexpr std::int64_t kChunkPoints = 1 << 16;  // large enough to hide the cost of an item, small enough to balance
-  constexpr std::int64_t kMostItems = 1024;
-  Geometry g;
-  const int tile = tile_of(ir);
-  g.outer_tiles = tile_count(args, tile);
-  if (g.outer_tiles == 0) return g;
-  const std::int64_t blocks = std::max<std::int64_t>(1, args.reduced / kBlock + (args.reduced % kBlock != 0));
-  g.chunk_blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(blocks)));
-  if (g.outer_tiles >= kEnoughTiles && blocks <= kMostBlocks) return g;
-  std::int64_t wanted = std::max<std::int64_t>(1, kChunkPoints / kBlock / tile);
-  while (wanted < kMostBlocks && (blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
-  if (wanted >= blocks) return g;
-  g.chunk_blocks = wanted;
-  g.chunks = (blocks + wanted - 1) / wanted;
-  std::size_t bytes = 0;  // of the struct: one array per scan
-  std::size_t widest = 1;
-  for (const Reduction& r : ir.reductions) {
-    const std::size_t size = itemsize(r.dtype);
-    bytes = (bytes + size - 1) / size * size + size * static_cast<std::size_t>(tile);
-    widest = std::max(widest, size);
-  }
-  g.scratch_bytes = static_cast<std::size_t>(g.grid()) * ((bytes + widest - 1) / widest * widest);
-  return g;
-}
 
 }  // namespace tarry::codegen

@@ -48,7 +48,8 @@ void StateWriter::weights_array() {
   if (std::ranges::none_of(ir.reductions, [](const Reduction& r) { return r.op == Op::MomentsMerge; })) return;
   std::string all;
   for (const Reduction& r : ir.reductions)
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", r.weight == kNone ? "1" : "p->" + slot_name({SlotKind::Scalar, r.weight}));
+    all += fmt::format("{}{}", all.empty() ? "" : ", ",
+                       r.weight == kNone ? "1" : "p->" + slot_name({SlotKind::Scalar, r.weight}));
   line(fmt::format("const tarry_i64 weight[] = {{{}}};", all));
 }
 
@@ -75,7 +76,8 @@ void StateWriter::declare_states() {
     open(state_type());
     line("tarry_i64 count;");
     for (const StateField& f : state_fields(ir))
-      if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), tile_));
+      if (ir.reductions[f.reduction].stage == stage_)
+        line(fmt::format("{} {}[{}];", c_type(f.dtype), part(f.reduction, f.part), tile_));
     close(";");
     merge();
     push_function();
@@ -102,7 +104,8 @@ void StateWriter::merge_part(std::uint32_t r) {
   if (is_moments(reduction)) {
     const std::string mean = part(r, "mean"), m2 = part(r, "m2");
     open("");
-    line(fmt::format("const {0} w = ({0})({1}) / ({0})({2});", type, weighted(r, "b->count"), weighted(r, "(a->count + b->count)")));
+    line(fmt::format("const {0} w = ({0})({1}) / ({0})({2});", type, weighted(r, "b->count"),
+                     weighted(r, "(a->count + b->count)")));
     line(fmt::format("const {0} aw = ({0})({1}) * w;", type, weighted(r, "a->count")));
     open_tile();
     line(fmt::format("const {} d = b->{}[j] - a->{}[j];", type, mean, mean));
@@ -132,9 +135,11 @@ void StateWriter::merge_part(std::uint32_t r) {
 
 void StateWriter::merge() {
   const std::vector<std::uint32_t> own = reductions();
-  const bool only_calls = tile_ == 1 || (shares_loops_ && std::all_of(own.begin(), own.end(), [&](std::uint32_t r) { return is_plain(r); }));
-  open(fmt::format("static {3}void {0}_merge({1}{2}* a, const {2}* b)", states(), weights_parameter() + (tile_ > 1 ? "tarry_i64 m, " : ""),
-                   state_type(), only_calls ? "TARRY_PLAIN " : ""));
+  const bool only_calls = tile_ == 1 || (shares_loops_ && std::all_of(own.begin(), own.end(),
+                                                                      [&](std::uint32_t r) { return is_plain(r); }));
+  open(fmt::format("static {3}void {0}_merge({1}{2}* a, const {2}* b)", states(),
+                   weights_parameter() + (tile_ > 1 ? "tarry_i64 m, " : ""), state_type(),
+                   only_calls ? "TARRY_PLAIN " : ""));
   line("if (b->count == 0) return;");
   for (const std::uint32_t r : reductions()) merge_part(r);
   line("a->count += b->count;");
@@ -147,7 +152,8 @@ void StateWriter::clear(std::string_view state) {
   if (tile_ > 1) line("TARRY_SCALAR;");
   for (const StateField& f : state_fields(ir))
     if (ir.reductions[f.reduction].stage == stage_)
-      line(fmt::format("{} = {};", at(state, f.reduction, f.part), ir.reductions[f.reduction].op == Op::Prod ? "1" : "0"));
+      line(fmt::format("{} = {};", at(state, f.reduction, f.part),
+                       ir.reductions[f.reduction].op == Op::Prod ? "1" : "0"));
   close();
 }
 
@@ -155,27 +161,32 @@ void StateWriter::copy(std::string_view to, std::string_view from) {
   line(fmt::format("{}->count = {}->count;", to, from));
   open_tile();
   for (const StateField& f : state_fields(ir))
-    if (ir.reductions[f.reduction].stage == stage_) line(fmt::format("{} = {};", at(to, f.reduction, f.part), at(from, f.reduction, f.part)));
+    if (ir.reductions[f.reduction].stage == stage_)
+      line(fmt::format("{} = {};", at(to, f.reduction, f.part), at(from, f.reduction, f.part)));
   close();
 }
 
 /// Merges the top states as often as `leaf` ends in ones, at most until one is left; returns the new depth.
 void StateWriter::push_function() {
-  open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) tarry_i64 {}_push({}{}* stack, tarry_i64 depth, tarry_i64 leaf)", states(),
-                   weights_parameter() + (tile_ > 1 ? "tarry_i64 m, " : ""), state_type()));
-  line(fmt::format("for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) {}_merge({}stack + depth - 2, stack + depth - 1);", states(),
-                   weights_argument() + (tile_ > 1 ? "m, " : "")));
+  open(fmt::format(
+      "static TARRY_PLAIN __attribute__((noinline)) tarry_i64 {}_push({}{}* stack, tarry_i64 depth, tarry_i64 leaf)",
+      states(), weights_parameter() + (tile_ > 1 ? "tarry_i64 m, " : ""), state_type()));
+  line(fmt::format(
+      "for (; (leaf & 1) && depth > 1; leaf >>= 1, --depth) {}_merge({}stack + depth - 2, stack + depth - 1);",
+      states(), weights_argument() + (tile_ > 1 ? "m, " : "")));
   line("return depth;");
   close();
 }
 
 void StateWriter::push(std::string_view leaf) {
   line("++depth;");
-  line(fmt::format("if (({0}) & 1) depth = {1}_push({2}stack, depth, {0});", leaf, states(), weights_argument() + (tile_ > 1 ? "m, " : "")));
+  line(fmt::format("if (({0}) & 1) depth = {1}_push({2}stack, depth, {0});", leaf, states(),
+                   weights_argument() + (tile_ > 1 ? "m, " : "")));
 }
 
 void StateWriter::fold_stack() {
-  line(fmt::format("if (depth > 1) depth = {}_push({}stack, depth, -1);", states(), weights_argument() + (tile_ > 1 ? "m, " : "")));
+  line(fmt::format("if (depth > 1) depth = {}_push({}stack, depth, -1);", states(),
+                   weights_argument() + (tile_ > 1 ? "m, " : "")));
 }
 
 void StateWriter::segment(std::string_view start) {
@@ -185,12 +196,15 @@ void StateWriter::segment(std::string_view start) {
     const Reduction& reduction = ir.reductions[r];
     const std::string& node = nodes_.at(r);
     if (reduction.op == Op::MomentsMerge) {
-      line(fmt::format("{0}(weight + {1}, n, length, top->{2}, top->{3}, {4}, {5});", node, r, part(r, "mean"), part(r, "m2"), input(r, 0), input(r, 1)));
+      line(fmt::format("{0}(weight + {1}, n, length, top->{2}, top->{3}, {4}, {5});", node, r, part(r, "mean"),
+                       part(r, "m2"), input(r, 0), input(r, 1)));
     } else if (reduction.op == Op::Moments) {
       line(fmt::format("{0}(n, length, top->{1}, top->{2}, {3});", node, part(r, "mean"), part(r, "m2"), input(r, 0)));
     } else {
       line(fmt::format("top->{}[0] = {}(n, length, {});", part(r, "value"), node, input(r, 0)));
-      if (is_arg(r)) line(fmt::format("top->{}[0] = k + {}({}, length, top->{}[0]);", part(r, "index"), finds_.at(r), input(r, 0), part(r, "value")));
+      if (is_arg(r))
+        line(fmt::format("top->{}[0] = k + {}({}, length, top->{}[0]);", part(r, "index"), finds_.at(r), input(r, 0),
+                         part(r, "value")));
     }
   }
   push(fmt::format("{} / {}", start.empty() ? std::string("k") : fmt::format("(k - {})", start), segment_length()));
@@ -200,21 +214,26 @@ std::vector<Value> StateWriter::kept_inputs(const std::function<bool(Value)>& in
   std::vector<Value> found;
   for (const Reduction& r : ir.reductions)
     for (std::size_t k = 0; k < input_count(r); ++k)
-      if (!in_place(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end()) found.push_back(r.args[k]);
+      if (!in_place(r.args[k]) && std::find(found.begin(), found.end(), r.args[k]) == found.end())
+        found.push_back(r.args[k]);
   return found;
 }
 
-/// The function that makes a run of `length` inputs of n a part of the state: it returns the value, or writes both moments.
+/// The function that makes a run of `length` inputs of n a part of the state: it returns the value, or writes both
+/// moments.
 void StateWriter::node_function(std::uint32_t r, bool in_place) {
   const Reduction& reduction = ir.reductions[r];
   const std::string type = accumulator(r);
   if (is_moments(reduction)) return moments_node(r);
   const bool is_plain_loop = !has_vectors(r) && !is_extreme(r);
-  open(fmt::format("static {2}__attribute__((noinline)) {0} {1}(tarry_i64 n, tarry_i64 length, const {0}* in)", type, kSharedName,
-                   is_plain_loop ? "" : "TARRY_PLAIN "));
-  if (has_vectors(r)) vector_node(r, in_place);
-  else if (is_extreme(r)) extreme_node(r, in_place);
-  else plain_node(r);
+  open(fmt::format("static {2}__attribute__((noinline)) {0} {1}(tarry_i64 n, tarry_i64 length, const {0}* in)", type,
+                   kSharedName, is_plain_loop ? "" : "TARRY_PLAIN "));
+  if (has_vectors(r))
+    vector_node(r, in_place);
+  else if (is_extreme(r))
+    extreme_node(r, in_place);
+  else
+    plain_node(r);
   close();
 }
 
@@ -226,7 +245,8 @@ void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
       return function_name(s) != function_name(r) || in_place(ir.reductions[s].args[0]);
     });
     nodes_[r] = share(function_name(r), [&] { node_function(r, all_in_place); });
-    if (is_arg(r)) finds_[r] = share("find_" + std::string(info(ir.reductions[r].dtype).suffix), [&] { find_function(r); });
+    if (is_arg(r))
+      finds_[r] = share("find_" + std::string(info(ir.reductions[r].dtype).suffix), [&] { find_function(r); });
   }
   in_node_ = false;
 }
@@ -256,8 +276,8 @@ void StateWriter::serial(std::uint32_t r) {
   close();
 }
 
-/// Arrays for what a short block of the `length` elements at `x` has: the elements of its last 32 that are there, and `none`
-/// for each that is missing.
+/// Arrays for what a short block of the `length` elements at `x` has: the elements of its last 32 that are there, and
+/// `none` for each that is missing.
 void StateWriter::padding(std::uint32_t r, char y, const std::string& x, const std::string& none) {
   line(fmt::format("{0} none_{1}[32], rest_{1}[32];", accumulator(r), y));
   open("if (length & 127)");
@@ -268,7 +288,8 @@ void StateWriter::padding(std::uint32_t r, char y, const std::string& x, const s
 
 /// {y}0 to {y}3 point at 32 elements each of the block at `x`, which has m elements or more.
 void StateWriter::quarters(std::uint32_t r, char y, const std::string& x) {
-  line(fmt::format("const {0} *{1}0 = {2}, *{1}1 = {1}0 + 32, *{1}2 = {1}0 + 64, *{1}3 = {1}0 + 96;", accumulator(r), y, x));
+  line(fmt::format("const {0} *{1}0 = {2}, *{1}1 = {1}0 + 32, *{1}2 = {1}0 + 64, *{1}3 = {1}0 + 96;", accumulator(r), y,
+                   x));
   open("if (m < 128)");
   line(fmt::format("{0}0 = m < 32 ? rest_{0} : {0}0;", y));
   line(fmt::format("{0}1 = m < 32 ? none_{0} : m < 64 ? rest_{0} : {0}1;", y));
@@ -283,14 +304,16 @@ void StateWriter::open_blocks(std::uint32_t r) {
   quarters(r, 'y', "in + q * 128");
 }
 
-/// The first eight lanes (more, where these are less than 16 bytes) are the vector: each combines all that end in it. The
-/// few that are left combine one by one, as do blocks. What a short block misses is what changes no result: the neutral
-/// element, or one that is there.
+/// The first eight lanes (more, where these are less than 16 bytes) are the vector: each combines all that end in it.
+/// The few that are left combine one by one, as do blocks. What a short block misses is what changes no result: the
+/// neutral element, or one that is there.
 void StateWriter::plain_node(std::uint32_t r) {
   const Reduction& reduction = ir.reductions[r];
   const std::string type = accumulator(r);
   const int lanes = std::max(8, 16 / static_cast<int>(itemsize(reduction.dtype)));
-  const auto combine = [&](const std::string& a, const std::string& b) { return fmt::format("({})", expressions.combine(reduction, a, b)); };
+  const auto combine = [&](const std::string& a, const std::string& b) {
+    return fmt::format("({})", expressions.combine(reduction, a, b));
+  };
   // Lane `l` of a level of `step` lanes, which has taken in those above it of all levels up to `count` lanes.
   const std::function<std::string(int, int, int, const std::function<std::string(int)>&)> tree =
       [&](int l, int step, int count, const std::function<std::string(int)>& leaf) {

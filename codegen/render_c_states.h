@@ -1,9 +1,9 @@
 // Partial results of a C kernel that reduces: what the two ways to walk the reduced axis share.
 //
 // A state holds one partial result per outer element of a tile and the number of elements it stands for; an empty state
-// (count 0) merges as nothing, which is how R skips missing lanes. States are pushed on a stack in the order of the tree's
-// leaves and merged as often as the leaf's number has trailing ones: a binary counter, so every merge is a node of the
-// aligned tree. What is left is folded from the right.
+// (count 0) merges as nothing, which is how R skips missing lanes. States are pushed on a stack in the order of the
+// tree's leaves and merged as often as the leaf's number has trailing ones: a binary counter, so every merge is a node
+// of the aligned tree. What is left is folded from the right.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@
 
 namespace tarry::codegen {
 
-inline constexpr int kSerial = 32;        ///< longest axis that is folded left to right
-inline constexpr std::size_t kLine = 64;  ///< bytes that come from memory at once
+inline constexpr int kSerial = 32;                            ///< longest axis that is folded left to right
+inline constexpr std::size_t kLine = 64;                      ///< bytes that come from memory at once
 inline constexpr std::size_t kCached = std::size_t{1} << 20;  ///< bytes that a second cache may hold
-inline constexpr int kFew = 8;            ///< elements of a tile for which no function is called
+inline constexpr int kFew = 8;                                ///< elements of a tile for which no function is called
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
@@ -30,22 +30,26 @@ inline bool has_lanes_of_four(const Reduction& r) { return r.op != Op::MomentsMe
 /// The state's field that holds an output.
 std::string_view output_field(const Reduction& r, std::uint32_t output);
 
-/// A writer that knows the states of the reductions of one stage. Names in the text: `stack` of `depth` states, `top` the
-/// one that takes elements, m the elements of its tile, x{r}_{k} the elements of input k of reduction r, k the place of the
-/// first of them on the reduced axis.
+/// A writer that knows the states of the reductions of one stage. Names in the text: `stack` of `depth` states, `top`
+/// the one that takes elements, m the elements of its tile, x{r}_{k} the elements of input k of reduction r, k the
+/// place of the first of them on the reduced axis.
 class StateWriter : public CWriter {
  public:
   /// A segment has at most `blocks` blocks, a power of two.
-  StateWriter(const KernelIr& kernel, const Parameters& parameters, const graph::Target& target, int tile, int blocks = 16)
-      : CWriter(kernel, parameters, target.vector_bytes), tile_(tile), most_blocks_(blocks), is_x86_(std::string_view(target.name).starts_with("x86")) {}
+  StateWriter(const KernelIr& kernel, const Parameters& parameters, const graph::Target& target, int tile,
+              int blocks = 16)
+      : CWriter(kernel, parameters, target.vector_bytes),
+        tile_(tile),
+        most_blocks_(blocks),
+        is_x86_(std::string_view(target.name).starts_with("x86")) {}
 
   void select_stage(int stage) { stage_ = stage; }
   void select_stage(int stage, int tile) {
     stage_ = stage;
     tile_ = tile;
   }
-  /// From here on the loops over a tile that plain reductions need several times are functions: each is compiled once, and
-  /// tiles of a few elements have short ways around the calls.
+  /// From here on the loops over a tile that plain reductions need several times are functions: each is compiled once,
+  /// and tiles of a few elements have short ways around the calls.
   void share_loops() { shares_loops_ = true; }
   [[nodiscard]] int tile() const { return tile_; }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
@@ -54,12 +58,12 @@ class StateWriter : public CWriter {
 
   // Names.
   [[nodiscard]] std::string state_type() const;  ///< "struct " and the name of the stage's states
-  /// `weight`, how many elements an input of each reduction stands for, as the start of a list of parameters or arguments where
-  /// merges of moments need it.
+  /// `weight`, how many elements an input of each reduction stands for, as the start of a list of parameters or
+  /// arguments where merges of moments need it.
   [[nodiscard]] std::string weights_parameter() const;
   [[nodiscard]] std::string weights_argument() const;
   [[nodiscard]] bool has_weights() const;
-  void weights_array();                          ///< as a local
+  void weights_array();  ///< as a local
   [[nodiscard]] static std::string part(std::uint32_t r, std::string_view name) { return fmt::format("{}{}", name, r); }
   [[nodiscard]] static std::string input(std::uint32_t r, std::size_t k) { return fmt::format("x{}_{}", r, k); }
   [[nodiscard]] std::string accumulator(std::uint32_t r) const { return c_type(ir.reductions[r].dtype); }
@@ -72,7 +76,7 @@ class StateWriter : public CWriter {
     CWriter::locals();
     weights_array();
   }
-  void declare_states();                ///< the struct, its merge, its stack's merges and tables of constants
+  void declare_states();  ///< the struct, its merge, its stack's merges and tables of constants
   /// A function for each reduction: a run of contiguous inputs, of segment_length() or what is left, becomes a state.
   /// `in_place`: whether an input is read where it lies in memory.
   void line_functions(const std::function<bool(Value)>& in_place);
@@ -90,8 +94,8 @@ class StateWriter : public CWriter {
   /// All four elements of a lane into the tile's top state, those of element j being from[j], from[j + apart], ...:
   /// partial results stay in registers.
   void full_lane(std::uint32_t r, const std::string& from, const std::string& apart);
-  /// The eight elements of two lanes whose states merge next, from[j], from[j + apart], ... belonging to them in turn: for what
-  /// has_vectors().
+  /// The eight elements of two lanes whose states merge next, from[j], from[j + apart], ... belonging to them in turn:
+  /// for what has_vectors().
   void pair_of_lanes(std::uint32_t r, const std::string& from, const std::string& apart);
   /// The same by a function that lane_function() wrote, for plain reductions.
   void lane_of_four(std::uint32_t r, const std::string& from, const std::string& apart);
@@ -105,8 +109,8 @@ class StateWriter : public CWriter {
   void moments_step(std::uint32_t r, const std::string& mean, const std::string& m2, const std::string& i);
 
   /// The same on values of `type`, with the inputs' elements as texts.
-  void moments_step(std::uint32_t r, std::string_view type, const std::string& mean, const std::string& m2, const std::string& x,
-                    const std::string& x2);
+  void moments_step(std::uint32_t r, std::string_view type, const std::string& mean, const std::string& m2,
+                    const std::string& x, const std::string& x2);
 
  private:
   /// Opens a loop over the elements of the tile, or a block where there is one only.
@@ -123,17 +127,21 @@ class StateWriter : public CWriter {
   void push_function();
   void merge_part(std::uint32_t r);
   // The elements of a tile.
-  std::string elements_function(std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
-                                const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
+  std::string elements_function(
+      std::uint32_t r, const std::string& name, std::string_view parameters, const std::string& before,
+      const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
   void elements(std::uint32_t r, std::string_view parameters, const std::string& before,
                 const std::function<std::string(const std::function<std::string(const std::string&)>&)>& value);
   void tile_functions(std::uint32_t r);
-  void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {}, std::string_view type = {});
-  void weights(std::uint32_t r, const std::string& a, const std::string& b, const std::string& suffix = {}, std::string_view type = {});
-  void moments_merge(std::string_view type, const std::string& mean, const std::string& m2, const std::string& other_mean,
-                     const std::string& other_m2);
-  void moments_meet(std::uint32_t r, int lanes, const std::string& mean, const std::string& m2, const std::string& count,
-                    const std::string& other_mean, const std::string& other_m2, const std::string& other_count);
+  void moments_step_constants(std::uint32_t r, std::string_view k, const std::string& suffix = {},
+                              std::string_view type = {});
+  void weights(std::uint32_t r, const std::string& a, const std::string& b, const std::string& suffix = {},
+               std::string_view type = {});
+  void moments_merge(std::string_view type, const std::string& mean, const std::string& m2,
+                     const std::string& other_mean, const std::string& other_m2);
+  void moments_meet(std::uint32_t r, int lanes, const std::string& mean, const std::string& m2,
+                    const std::string& count, const std::string& other_mean, const std::string& other_m2,
+                    const std::string& other_count);
   [[nodiscard]] int moments_lanes(std::uint32_t r) const;
   // A segment of contiguous elements.
   [[nodiscard]] int segment_blocks() const;
@@ -141,13 +149,17 @@ class StateWriter : public CWriter {
   [[nodiscard]] std::string function_name(std::uint32_t r) const;  ///< "sum_f32"
   [[nodiscard]] static std::string taken(std::size_t x) { return x == 0 ? "in" : "in2"; }
   [[nodiscard]] std::string inputs(std::uint32_t r) const;
-  [[nodiscard]] std::string weights_parameter(std::uint32_t r) const { return ir.reductions[r].op == Op::MomentsMerge ? "const tarry_i64* weight, " : ""; }
+  [[nodiscard]] std::string weights_parameter(std::uint32_t r) const {
+    return ir.reductions[r].op == Op::MomentsMerge ? "const tarry_i64* weight, " : "";
+  }
   void node_function(std::uint32_t r, bool in_place);
   void serial(std::uint32_t r);
   void padding(std::uint32_t r, char y, const std::string& x, const std::string& none);
   void quarters(std::uint32_t r, char y, const std::string& x);
   void open_blocks(std::uint32_t r);
-  void lane_types(std::uint32_t r, int lanes) { vector_types(ir.reductions[r].dtype, lanes * static_cast<int>(itemsize(ir.reductions[r].dtype))); }
+  void lane_types(std::uint32_t r, int lanes) {
+    vector_types(ir.reductions[r].dtype, lanes * static_cast<int>(itemsize(ir.reductions[r].dtype)));
+  }
   void vector_padding(std::uint32_t r, int lanes);
   [[nodiscard]] static std::string upper_half(const std::string& vector, int lanes, int count);
   void vector_node(std::uint32_t r, bool in_place);

@@ -1,9 +1,9 @@
 // C kernels of several steps of shifted views. A work item is a tile of the result.
 //
-// Rows go through the stages one after the other: a stage computes a row as soon as the rows that it reaches are there, so
-// of every kept value only a few rows exist, in a ring that the cache holds. The stages' rows are as many columns longer as
-// later ones reach: tiles compute those twice. A row of a stage is a function, a loop cut where a guard begins or ends; stages
-// that are alike but for their values share it, and neighbouring ones are a loop.
+// Rows go through the stages one after the other: a stage computes a row as soon as the rows that it reaches are there,
+// so of every kept value only a few rows exist, in a ring that the cache holds. The stages' rows are as many columns
+// longer as later ones reach: tiles compute those twice. A row of a stage is a function, a loop cut where a guard
+// begins or ends; stages that are alike but for their values share it, and neighbouring ones are a loop.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -26,7 +26,10 @@ constexpr int kAhead = 4096;  // times the rows of a ring: no row number is nega
 class StepsWriter {
  public:
   StepsWriter(const KernelIr& ir, const graph::Target& target)
-      : ir_(ir), parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})), w_(ir, parameters_, target.vector_bytes), rings_(rings(ir)) {}
+      : ir_(ir),
+        parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})),
+        w_(ir, parameters_, target.vector_bytes),
+        rings_(rings(ir)) {}
 
   KernelSource render() {
     w_.preamble();
@@ -46,10 +49,12 @@ class StepsWriter {
     w_.locals();
     for (const StepsRing& r : rings_)
       if (const auto place = in_loop_.find(r.value); place == in_loop_.end()) {
-        w_.line(fmt::format("{} k{}[{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), r.value, r.rows, r.columns, kLineBytes));
+        w_.line(fmt::format("{} k{}[{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), r.value,
+                            r.rows, r.columns, kLineBytes));
       } else if (place->second.second == 0) {
         const StageLoop& l = loops_[place->second.first];
-        w_.line(fmt::format("{} loop{}[{}][{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), place->second.first, l.count + 1, r.rows, l.columns, kLineBytes));
+        w_.line(fmt::format("{} loop{}[{}][{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype),
+                            place->second.first, l.count + 1, r.rows, l.columns, kLineBytes));
       }
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
     place_tile(w_);
@@ -58,7 +63,8 @@ class StepsWriter {
     std::set<int> lengths;
     for (const StepsRing& r : rings_) lengths.insert(r.rows);
     for (const int rows : lengths)
-      for (int k = 0; k < rows; ++k) w_.line(fmt::format("const tarry_i64 {} = (row + {}) % {};", place(rows, k), rows * kAhead + k, rows));
+      for (int k = 0; k < rows; ++k)
+        w_.line(fmt::format("const tarry_i64 {} = (row + {}) % {};", place(rows, k), rows * kAhead + k, rows));
     for (int stage = 0; stage < ir_.stages();) {
       const auto loop = std::ranges::find(loops_, stage, &StageLoop::first);
       if (loop == loops_.end()) {
@@ -94,8 +100,9 @@ class StepsWriter {
       const int rows = ring(run.values[1]).rows;
       const auto is_alike = [&](int k) {
         const int stage = run.first + k;
-        return function_of_[static_cast<std::size_t>(stage)] == function_of_[static_cast<std::size_t>(run.first)] && by(stage - 1) == step &&
-               behind(stage - 1) == behind(run.first) && ring(run.values[static_cast<std::size_t>(k)]).rows == rows &&
+        return function_of_[static_cast<std::size_t>(stage)] == function_of_[static_cast<std::size_t>(run.first)] &&
+               by(stage - 1) == step && behind(stage - 1) == behind(run.first) &&
+               ring(run.values[static_cast<std::size_t>(k)]).rows == rows &&
                ring(run.values[static_cast<std::size_t>(k) + 1]).rows == rows;
       };
       int first = 0, last = 0;
@@ -119,9 +126,12 @@ class StepsWriter {
   /// A row of a stage, or of stage number s of a loop: its place, and a call.
   void row(int stage, const StageLoop* loop) {
     const Halo h = halo_after(ir_, stage), by = loop != nullptr ? loop->by : Halo{};
-    const auto number = [](int first, int step) { return step == 0 ? fmt::format("{}", first) : fmt::format("({} + s * {})", first, step); };
+    const auto number = [](int first, int step) {
+      return step == 0 ? fmt::format("{}", first) : fmt::format("({} + s * {})", first, step);
+    };
     w_.open("");
-    w_.line(fmt::format("const tarry_i64 y = row - {};", number(rows_behind(ir_, stage), loop != nullptr ? loop->behind : 0)));
+    w_.line(fmt::format("const tarry_i64 y = row - {};",
+                        number(rows_behind(ir_, stage), loop != nullptr ? loop->behind : 0)));
     w_.open(fmt::format("if (y >= -{} && y < rows + {})", number(h.top, by.top), number(h.bottom, by.bottom)));
     std::vector<std::string> at(static_cast<std::size_t>(ir_.rank), "0");
     if (h.left > 0) at.back() = fmt::format("(-{})", number(h.left, by.left));
@@ -134,12 +144,18 @@ class StepsWriter {
     }
     for (const Line& l : lines(stage)) {
       const int rows = l.ring->rows, from = l.row - rows_behind(ir_, stage);
-      const std::string index = loop == nullptr || loop->behind == 0 ? place(rows, from) : fmt::format("(tarry_u32)(row + {} - s * {}) % {}", rows * kAhead + from, loop->behind, rows);
+      const std::string index =
+          loop == nullptr || loop->behind == 0
+              ? place(rows, from)
+              : fmt::format("(tarry_u32)(row + {} - s * {}) % {}", rows * kAhead + from, loop->behind, rows);
       // Rings of the loop follow its stages, others begin at the same column for all of them.
-      const bool follows = loop != nullptr && in_loop_.contains(l.ring->value) && &loops_[in_loop_.at(l.ring->value).first] == loop;
-      arguments += fmt::format(", {}[{}] + {}", ring_name(l.ring->value, follows), index, follows ? fmt::format("{}", l.first) : number(l.first, -by.left));
+      const bool follows =
+          loop != nullptr && in_loop_.contains(l.ring->value) && &loops_[in_loop_.at(l.ring->value).first] == loop;
+      arguments += fmt::format(", {}[{}] + {}", ring_name(l.ring->value, follows), index,
+                               follows ? fmt::format("{}", l.first) : number(l.first, -by.left));
     }
-    w_.line(fmt::format("{}_row{}(p, columns + {}{});", kEntryName, function_of_[static_cast<std::size_t>(stage)], number(h.left + h.right, by.left + by.right), arguments));
+    w_.line(fmt::format("{}_row{}(p, columns + {}{});", kEntryName, function_of_[static_cast<std::size_t>(stage)],
+                        number(h.left + h.right, by.left + by.right), arguments));
     w_.close();
     w_.close();
   }
@@ -157,7 +173,8 @@ class StepsWriter {
     CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "length", [this, stage](Value v) { return operand(v, stage); }};
     for (Value v = 0; v < ir_.instrs.size(); ++v) {
       const Instr& in = ir_.instrs[v];
-      if (in.stage == stage && in.kind != InstrKind::Scalar && in.kind != InstrKind::Neighbour) loop.values.push_back(v);
+      if (in.stage == stage && in.kind != InstrKind::Scalar && in.kind != InstrKind::Neighbour)
+        loop.values.push_back(v);
     }
     for (const StepsRing& r : rings_)
       if (ir_.instrs[r.value].stage == stage) loop.kept.emplace_back(fmt::format("k{}_at[i]", r.value), r.value);
@@ -167,9 +184,11 @@ class StepsWriter {
       for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
         if (is_used(a, stage)) parameters += fmt::format(", {} a{}", w_.address_type(a), a);
       for (const Line& l : lines(stage))
-        parameters += fmt::format(", {}{}* const {}", l.is_own ? "" : "const ", c_type(ir_.instrs[l.ring->value].dtype), l.name);
-      w_.open(fmt::format("static {0}__attribute__((noinline)) void {1}_row{2}(const struct {1}_params* p, tarry_i64 length{3})", loop.vectors ? "TARRY_GUARDED " : "", kEntryName,
-                          stage, parameters));
+        parameters +=
+            fmt::format(", {}{}* const {}", l.is_own ? "" : "const ", c_type(ir_.instrs[l.ring->value].dtype), l.name);
+      w_.open(fmt::format(
+          "static {0}__attribute__((noinline)) void {1}_row{2}(const struct {1}_params* p, tarry_i64 length{3})",
+          loop.vectors ? "TARRY_GUARDED " : "", kEntryName, stage, parameters));
       w_.locals();
       w_.loop(loop);
       w_.close();
@@ -188,9 +207,12 @@ class StepsWriter {
       if (std::isalpha(static_cast<unsigned char>(text[i])) != 0) {
         while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) ++end;
         const std::string word = text.substr(i, end - i);
-        const bool is_name = (word[0] == 'v' || word[0] == 'k') && word.size() > 1 && std::isdigit(static_cast<unsigned char>(word[1])) != 0;
-        if (is_name) result += fmt::format("{}{}", word[0], numbers.emplace(word, numbers.size()).first->second);
-        else result += word == fmt::format("row{}", stage) ? "row" : word;
+        const bool is_name = (word[0] == 'v' || word[0] == 'k') && word.size() > 1 &&
+                             std::isdigit(static_cast<unsigned char>(word[1])) != 0;
+        if (is_name)
+          result += fmt::format("{}{}", word[0], numbers.emplace(word, numbers.size()).first->second);
+        else
+          result += word == fmt::format("row{}", stage) ? "row" : word;
       } else {
         result += text[i];
       }
@@ -258,6 +280,8 @@ class StepsWriter {
 
 }  // namespace
 
-KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target) { return StepsWriter(ir, target).render(); }
+KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target) {
+  return StepsWriter(ir, target).render();
+}
 
 }  // namespace tarry::codegen

@@ -7,7 +7,8 @@ namespace tarry::codegen {
 
 Parameters walk_parameters(const KernelIr& ir) {
   // The inner extent of rank 1 is the outer count.
-  return make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced, SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch});
+  return make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced,
+                              SlotKind::Chunks, SlotKind::ChunkBlocks, SlotKind::Scratch});
 }
 
 void walk_extents(CWriter& w) {
@@ -17,7 +18,8 @@ void walk_extents(CWriter& w) {
 }
 
 void walk_place(CWriter& w, int tile) {
-  w.open(fmt::format("static TARRY_PLAIN tarry_i64 {0}_place(const struct {0}* walk, tarry_i64 tile, tarry_i64* at)", kSharedName));
+  w.open(fmt::format("static TARRY_PLAIN tarry_i64 {0}_place(const struct {0}* walk, tarry_i64 tile, tarry_i64* at)",
+                     kSharedName));
   w.open("for (int d = walk->rank - 1; d > 0; --d)");
   w.line("const tarry_i64 before = tile / walk->tiles[d];");
   w.line("at[d] = tile - before * walk->tiles[d];");
@@ -42,8 +44,12 @@ void walk_entry(CWriter& w, int tile, const std::string& name, const std::string
     tiles += ", " + (d + 1 == rank && tile > 1 ? fmt::format("({} + {}) / {}", extent, tile - 1, tile) : extent);
   }
   if (rank > 1) w.line(fmt::format("const tarry_i64 tiles[] = {{{}}};", tiles));
-  const std::string inner = rank == 0 ? "1" : "p->" + slot_name(rank == 1 ? Slot{SlotKind::OuterCount} : Slot{SlotKind::Extent, static_cast<std::uint32_t>(rank - 1)});
-  w.line(fmt::format("const struct {} walk = {{p, {}, {}, {}, {}}};", name, first, inner, rank > 1 ? "tiles" : "0", rank));
+  const std::string inner =
+      rank == 0 ? "1"
+                : "p->" + slot_name(rank == 1 ? Slot{SlotKind::OuterCount}
+                                              : Slot{SlotKind::Extent, static_cast<std::uint32_t>(rank - 1)});
+  w.line(
+      fmt::format("const struct {} walk = {{p, {}, {}, {}, {}}};", name, first, inner, rank > 1 ? "tiles" : "0", rank));
   w.line(fmt::format("{}_{}(&walk, lo, hi);", name, function));
 }
 
@@ -72,9 +78,12 @@ void Walk::write(std::string_view name, std::string_view points, const std::func
 }
 
 void Walk::open_items(bool is_plain, const std::function<void()>& declare) {
-  w_.open(fmt::format("static {1}__attribute__((noinline)) void {0}_items(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)", kSharedName,
-                      is_plain ? "TARRY_PLAIN " : ""));
-  w_.line("const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks, blocks = n / 128 + (n % 128 != 0);");
+  w_.open(fmt::format(
+      "static {1}__attribute__((noinline)) void {0}_items(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)",
+      kSharedName, is_plain ? "TARRY_PLAIN " : ""));
+  w_.line(
+      "const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks, blocks = n / 128 + (n % "
+      "128 != 0);");
   if (w_.has_weights()) w_.line("const tarry_i64* const weight = walk->weight;");
   w_.line(fmt::format("{0}* const scratch = ({0}*)walk->scratch;", w_.state_type()));
   w_.line(fmt::format("{} stack[{}];", w_.state_type(), kReduceLevels));
@@ -101,7 +110,9 @@ void Walk::close_items() {
 
 /// The other entry: chunks become one state.
 void Walk::chunks() {
-  w_.open(fmt::format("static TARRY_ONCE __attribute__((noinline)) void {0}_chunks(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)", kSharedName));
+  w_.open(fmt::format(
+      "static TARRY_ONCE __attribute__((noinline)) void {0}_chunks(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)",
+      kSharedName));
   w_.line("const tarry_i64 chunks = walk->chunks;");
   if (w_.has_weights()) w_.line("const tarry_i64* const weight = walk->weight;");
   w_.line(fmt::format("const {0}* const scratch = (const {0}*)walk->scratch;", w_.state_type()));
@@ -123,7 +134,8 @@ void Walk::chunks() {
 // ---------------------------------------------------------------- the kernel's own
 
 void Walk::open_finish(bool is_plain) {
-  w_.open(fmt::format("static {1}void {0}_finish({2}, const {3}* s)", kEntryName, is_plain ? "TARRY_PLAIN " : "", kPlace, w_.state_type()));
+  w_.open(fmt::format("static {1}void {0}_finish({2}, const {3}* s)", kEntryName, is_plain ? "TARRY_PLAIN " : "",
+                      kPlace, w_.state_type()));
   own_parameters();
 }
 
@@ -134,12 +146,14 @@ void Walk::entries(bool begins) {
 
 /// A part of the walk over lo to hi - 1.
 void Walk::entry(std::string_view suffix, std::string_view part, bool begins) {
-  w_.open(fmt::format("TARRY_ONCE void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName, suffix));
+  w_.open(fmt::format("TARRY_ONCE void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                      suffix));
   w_.weights_array();
-  walk_entry(w_, w_.tile(), name_,
-             fmt::format("{0}, {1}_points, {1}_finish, p->n, p->chunks, p->chunk_blocks, p->scratch, {2}", begins ? fmt::format("{}_begin", kEntryName) : "0", kEntryName,
-                         w_.has_weights() ? "weight" : "0"),
-             part);
+  walk_entry(
+      w_, w_.tile(), name_,
+      fmt::format("{0}, {1}_points, {1}_finish, p->n, p->chunks, p->chunk_blocks, p->scratch, {2}",
+                  begins ? fmt::format("{}_begin", kEntryName) : "0", kEntryName, w_.has_weights() ? "weight" : "0"),
+      part);
   w_.close();
 }
 

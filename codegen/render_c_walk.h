@@ -1,6 +1,6 @@
-// What C kernels that reduce one axis share: the walk over work items, (tile of outer elements, chunk of the reduced axis). It
-// knows what is reduced, but not of what, so that the kernels of a unit share its text: it calls a kernel's own functions of
-// points, and of a tile whose reductions are done.
+// What C kernels that reduce one axis share: the walk over work items, (tile of outer elements, chunk of the reduced
+// axis). It knows what is reduced, but not of what, so that the kernels of a unit share its text: it calls a kernel's
+// own functions of points, and of a tile whose reductions are done.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 namespace tarry::codegen {
 
 Parameters walk_parameters(const KernelIr& ir);
-/// The last members of a walk's struct, and NAME_place(walk, tile, at): the outer indices of the first element of a tile of at
-/// most `tile` elements of the last dimension; returns how many it has.
+/// The last members of a walk's struct, and NAME_place(walk, tile, at): the outer indices of the first element of a
+/// tile of at most `tile` elements of the last dimension; returns how many it has.
 void walk_extents(CWriter& w);
 void walk_place(CWriter& w, int tile);
 /// In an entry: hands a walk with those members, `first` being those between parameters and them, to its `function`.
@@ -31,8 +31,8 @@ void own_parameters(Writer& w) {
   for (std::size_t d = 0; d < names.size(); ++d) w.line(fmt::format("const tarry_i64 {} = at[{}];", names[d], d));
 }
 
-/// Names in the text of the walk: `walk` the kernel's functions and numbers, `at` and m the tile, n elements of the reduced
-/// axis, of which blocks `first` to `last` - 1 are the item's, `inputs` for addresses, `stack` of states.
+/// Names in the text of the walk: `walk` the kernel's functions and numbers, `at` and m the tile, n elements of the
+/// reduced axis, of which blocks `first` to `last` - 1 are the item's, `inputs` for addresses, `stack` of states.
 class Walk {
  public:
   explicit Walk(StateWriter& w) : w_(w) {}
@@ -51,7 +51,7 @@ class Walk {
   // The kernel's own.
   void own_parameters() { codegen::own_parameters(w_); }
   void open_finish(bool is_plain);
-  void entries(bool begins);     ///< both; `begins`: there is a function that sees a tile before its points
+  void entries(bool begins);  ///< both; `begins`: there is a function that sees a tile before its points
 
  private:
   void chunks();

@@ -12,12 +12,12 @@ namespace {
 
 // "Independent" and not `restrict`: an output may take the memory of an input that is read at the same place, which
 // restrict forbids; that iterations do not depend on each other is exactly what holds.
-// Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen of
-// them, which costs it more than the vectors.
-// Plain functions call others, or have their vectors written out: gcc need not look for any, nor schedule. Nor need it guess
-// which branch is taken, where it leaves blocks in the order of the text: loops then test at their end. Guarded ones, rows of
-// steps, have several loops with more addresses than registers, and it should know which of them are used most.
-// What runs once for many thousand elements need not be optimized.
+// Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen
+// of them, which costs it more than the vectors. Plain functions call others, or have their vectors written out: gcc
+// need not look for any, nor schedule. Nor need it guess which branch is taken, where it leaves blocks in the order of
+// the text: loops then test at their end. Guarded ones, rows of steps, have several loops with more addresses than
+// registers, and it should know which of them are used most. What runs once for many thousand elements need not be
+// optimized.
 constexpr std::string_view kMacros = R"~(#if defined(__clang__)
 #define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define TARRY_ROLLED
@@ -88,7 +88,8 @@ void CWriter::locals() {
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     const Instr& instr = ir.instrs[v];
     if (instr.kind != InstrKind::Scalar) continue;
-    line(fmt::format("const {} {} = p->{};", c_type(instr.dtype), value_name(v), slot_name({SlotKind::Scalar, instr.index})));
+    line(fmt::format("const {} {} = p->{};", c_type(instr.dtype), value_name(v),
+                     slot_name({SlotKind::Scalar, instr.index})));
   }
 }
 
@@ -96,7 +97,8 @@ std::vector<Value> CWriter::instructions(Region region, int stage) const {
   std::vector<Value> found;
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     const Instr& instr = ir.instrs[v];
-    if (instr.region == region && instr.stage == stage && instr.kind != InstrKind::Store && instr.kind != InstrKind::Scalar)
+    if (instr.region == region && instr.stage == stage && instr.kind != InstrKind::Store &&
+        instr.kind != InstrKind::Scalar)
       found.push_back(v);
   }
   return found;
@@ -131,11 +133,13 @@ void CWriter::base(char name, std::uint32_t access, const std::string& start, co
   line(fmt::format("{} {}{} = {};", address_type(access), name, access, sum_text(start, offset)));
 }
 
-void CWriter::bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k) {
+void CWriter::bases(char name, std::span<const Region> regions, std::span<const std::string> indices,
+                    std::string_view k) {
   for (std::uint32_t a = 0; a < ir.accesses.size(); ++a) {
     if (std::none_of(regions.begin(), regions.end(), [&](Region r) { return uses(a, r); })) continue;
     const SlotKind kind = ir.accesses[a].buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer;
-    base(name, a, "p->" + slot_name({kind, a}), sum_text(outer_offset(ir, a, indices, ""), reduced_offset(ir, a, k, "")));
+    base(name, a, "p->" + slot_name({kind, a}),
+         sum_text(outer_offset(ir, a, indices, ""), reduced_offset(ir, a, k, "")));
   }
 }
 
@@ -150,13 +154,16 @@ std::string CWriter::stride(std::uint32_t access, Axis axis) const {
   const StrideClass known = stride_class(access, axis);
   if (known != StrideClass::Any) return known == StrideClass::Zero ? "0" : "1";
   const auto last = static_cast<std::uint32_t>(ir.rank - 1);
-  return slot_name(axis == Axis::Reduced ? Slot{SlotKind::ReducedStride, access} : Slot{SlotKind::Stride, access, last});
+  return slot_name(axis == Axis::Reduced ? Slot{SlotKind::ReducedStride, access}
+                                         : Slot{SlotKind::Stride, access, last});
 }
 
 std::string CWriter::element(std::uint32_t access, Axis axis, std::string_view i) const {
   std::string offset(i);
-  if (stride_class(access, axis) == StrideClass::Zero) offset = "0";
-  else if (stride_class(access, axis) == StrideClass::Any && i != "0") offset = fmt::format("{} * {}", i, stride(access, axis));
+  if (stride_class(access, axis) == StrideClass::Zero)
+    offset = "0";
+  else if (stride_class(access, axis) == StrideClass::Any && i != "0")
+    offset = fmt::format("{} * {}", i, stride(access, axis));
   offset = sum_text(offset, loop_offset(ir, access, ""));
   if (ir.accesses[access].buffer == kNone) return sum_text(fmt::format("a{}", access), offset);
   return fmt::format("a{}[{}]", access, offset);
@@ -188,15 +195,21 @@ std::vector<std::uint32_t> CWriter::guards_of(const std::vector<Value>& values) 
 std::string CWriter::condition(std::uint32_t guard) const {
   std::string text;
   for (const GuardTerm& term : ir.guards[guard].terms)
-    text += fmt::format("{0}0 <= a{1} && a{1} < p->{2}", text.empty() ? "" : " && ", term.access, slot_name({SlotKind::Scalar, term.extent}));
+    text += fmt::format("{0}0 <= a{1} && a{1} < p->{2}", text.empty() ? "" : " && ", term.access,
+                        slot_name({SlotKind::Scalar, term.extent}));
   return text.empty() ? "1" : fmt::format("({})", text);
 }
 
-/// Narrows from..to to the i with 0 <= at + i * step < extent; from is not negative. Most steps are constants, of which little is left.
+/// Narrows from..to to the i with 0 <= at + i * step < extent; from is not negative. Most steps are constants, of which
+/// little is left.
 void CWriter::inside_function() {
-  open(fmt::format("TARRY_FN void {}_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, tarry_i64* from, tarry_i64* to)", kEntryName));
+  open(fmt::format(
+      "TARRY_FN void {}_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, tarry_i64* from, tarry_i64* to)",
+      kEntryName));
   line("tarry_i64 first = 0, end = *to;");
-  line("if (step > 0) first = at < 0 ? (step - 1 - at) / step : 0, end = at < extent ? (extent - at + step - 1) / step : 0;");
+  line(
+      "if (step > 0) first = at < 0 ? (step - 1 - at) / step : 0, end = at < extent ? (extent - at + step - 1) / step "
+      ": 0;");
   line("else if (step < 0) first = at >= extent ? (at - extent) / -step + 1 : 0, end = at >= 0 ? at / -step + 1 : 0;");
   line("else if (at < 0 || at >= extent) end = 0;");
   line("if (first > *from) *from = first;");
@@ -205,14 +218,17 @@ void CWriter::inside_function() {
 }
 
 Value CWriter::chosen(const Instr& instr) const {
-  if (instr.kind != InstrKind::Compute || instr.op != Op::Where || ir.instrs[instr.args[0]].kind != InstrKind::Inside) return kNone;
+  if (instr.kind != InstrKind::Compute || instr.op != Op::Where || ir.instrs[instr.args[0]].kind != InstrKind::Inside)
+    return kNone;
   const auto holds = holds_.find(ir.instrs[instr.args[0]].index);
   if (holds == holds_.end()) return kNone;  // another scope has asked
   return holds->second == "1" ? instr.args[1] : holds->second == "0" ? instr.args[2] : kNone;
 }
 
-void CWriter::inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from, const std::string& to) {
-  line(fmt::format("{}_inside({}, {}, p->{}, &{}, &{});", kEntryName, at, stride, slot_name({SlotKind::Scalar, term.extent}), from, to));
+void CWriter::inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from,
+                     const std::string& to) {
+  line(fmt::format("{}_inside({}, {}, p->{}, &{}, &{});", kEntryName, at, stride,
+                   slot_name({SlotKind::Scalar, term.extent}), from, to));
 }
 
 // ---------------------------------------------------------------- loops
@@ -257,8 +273,10 @@ void CWriter::fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const
   for (Value v = 0; v < ir.instrs.size(); ++v)
     if (ir.instrs[v].kind == InstrKind::Fold && ir.folds[ir.instrs[v].index].loop == loop) results.push_back(v);
   for (const Value v : results)
-    line(fmt::format("{} {} = {};", c_type(ir.instrs[v].dtype), value_name(v), fold_start(ir.folds[ir.instrs[v].index])));
-  open(fmt::format("for (tarry_i64 {0} = 0; {0} < p->{1}; ++{0})", step, slot_name({SlotKind::Scalar, ir.loops[loop]})));
+    line(fmt::format("{} {} = {};", c_type(ir.instrs[v].dtype), value_name(v),
+                     fold_start(ir.folds[ir.instrs[v].index])));
+  open(
+      fmt::format("for (tarry_i64 {0} = 0; {0} < p->{1}; ++{0})", step, slot_name({SlotKind::Scalar, ir.loops[loop]})));
   for (Value v = 0; v < ir.instrs.size(); ++v)
     if (ir.instrs[v].loop == loop) statement(v, axis, i, operand);
   for (const Value v : results) {
@@ -271,8 +289,10 @@ void CWriter::fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const
 void CWriter::straight(const std::vector<Value>& values, const Operand& operand) {
   for (const std::uint32_t g : guards_of(values)) holds_[g] = condition(g);
   for (const Value v : values) {
-    if (is_called(ir.instrs[v])) call_once(v, operand);
-    else statement(v, Axis::LastOuter, "0", operand);
+    if (is_called(ir.instrs[v]))
+      call_once(v, operand);
+    else
+      statement(v, Axis::LastOuter, "0", operand);
   }
 }
 
@@ -289,8 +309,10 @@ void CWriter::run_plain(const Loop& l, const Tail& tail) {
   open_loop(l.i, l.from, l.to, l.is_short);
   for (const Value v : l.values) {
     if (is_invariant(ir.instrs[v], l.axis)) continue;
-    if (l.drawn.contains(v)) line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
-    else statement(v, l.axis, l.i, l.operand);
+    if (l.drawn.contains(v))
+      line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
+    else
+      statement(v, l.axis, l.i, l.operand);
   }
   for (const auto& [kept, v] : l.kept) line(fmt::format("{} = {};", kept, l.operand(v)));
   if (tail) tail();
@@ -311,7 +333,8 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
   for (const std::uint32_t g : guards) {
     line(fmt::format("tarry_i64 from{0} = {1}, to{0} = {2};", g, l.from, l.to));
     for (const GuardTerm& term : ir.guards[g].terms)
-      inside(term, fmt::format("a{}", term.access), stride(term.access, l.axis), fmt::format("from{}", g), fmt::format("to{}", g));
+      inside(term, fmt::format("a{}", term.access), stride(term.access, l.axis), fmt::format("from{}", g),
+             fmt::format("to{}", g));
     all += fmt::format("{}g{}", all.empty() ? "" : " & ", g);
   }
   open(fmt::format("for (tarry_i64 at = {}, end; at < {}; at = end)", l.from, l.to));
@@ -410,8 +433,10 @@ void place_tile(CWriter& w) {
     if (d > 0) w.line(fmt::format("at /= n{};", d));
   }
   for (const auto& [name, d] : {std::pair("rows", ir.row_dimension()), std::pair("columns", ir.rank - 1)}) {
-    if (d >= 0) w.line(fmt::format("const tarry_i64 {0} = e{1} - i{1} < {2} ? e{1} - i{1} : {2};", name, d, ir.tile(d)));
-    else w.line(fmt::format("const tarry_i64 {} = 1;", name));
+    if (d >= 0)
+      w.line(fmt::format("const tarry_i64 {0} = e{1} - i{1} < {2} ? e{1} - i{1} : {2};", name, d, ir.tile(d)));
+    else
+      w.line(fmt::format("const tarry_i64 {} = 1;", name));
   }
 }
 

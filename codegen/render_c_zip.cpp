@@ -20,7 +20,8 @@ struct From {
 
 class ZipWriter {
  public:
-  ZipWriter(CWriter& w, std::size_t size, int values) : w_(w), size_(size), values_(values), lanes_(kVectorBytes / static_cast<int>(size)) {}
+  ZipWriter(CWriter& w, std::size_t size, int values)
+      : w_(w), size_(size), values_(values), lanes_(kVectorBytes / static_cast<int>(size)) {}
 
   void unzip() {
     open("const {0}* from, {0}* to, tarry_i64 apart, tarry_i64 n");
@@ -36,7 +37,8 @@ class ZipWriter {
       gather([&](int v, int l) { return From{(l * values_ + v) / lanes_, (l * values_ + v) % lanes_}; });
     }
     store([](int v) { return fmt::format("to + {} * apart + j", v); });
-    w_.line(fmt::format("for (; j < n; ++j) for (int v = 0; v < {0}; ++v) to[v * apart + j] = from[j * {0} + v];", values_));
+    w_.line(fmt::format("for (; j < n; ++j) for (int v = 0; v < {0}; ++v) to[v * apart + j] = from[j * {0} + v];",
+                        values_));
     w_.close();
   }
 
@@ -46,14 +48,16 @@ class ZipWriter {
     if (is_power()) {
       network([&](int step, int k) {
         std::string order;
-        for (int l = 0; l < lanes_; ++l) order += fmt::format(", {}", (k % 2) * (lanes_ / 2) + l / 2 + (l % 2) * lanes_);
+        for (int l = 0; l < lanes_; ++l)
+          order += fmt::format(", {}", (k % 2) * (lanes_ / 2) + l / 2 + (l % 2) * lanes_);
         return shuffle(name(step, k / 2), name(step, k / 2 + values_ / 2), order);
       });
     } else {
       gather([&](int k, int l) { return From{(k * lanes_ + l) % values_, (k * lanes_ + l) / values_}; });
     }
     store([&](int k) { return fmt::format("to + j * {} + {}", values_, k * lanes_); });
-    w_.line(fmt::format("for (; j < n; ++j) for (int v = 0; v < {0}; ++v) to[j * {0} + v] = from[v * apart + j];", values_));
+    w_.line(fmt::format("for (; j < n; ++j) for (int v = 0; v < {0}; ++v) to[j * {0} + v] = from[v * apart + j];",
+                        values_));
     w_.close();
   }
 
@@ -64,11 +68,15 @@ class ZipWriter {
   static std::string shuffle(const std::string& a, const std::string& b, const std::string& order) {
     return fmt::format("TARRY_SHUFFLE({}, {}, {}{})", vector(), a, b, order);
   }
-  void define(const std::string& as, const std::string& value) { w_.line(fmt::format("const {} {} = {};", vector(), as, value)); }
+  void define(const std::string& as, const std::string& value) {
+    w_.line(fmt::format("const {} {} = {};", vector(), as, value));
+  }
 
   void open(const char* parameters) {
-    w_.line(fmt::format("typedef {} {} __attribute__((vector_size({}), aligned({}), may_alias));", word_type(size_), vector(), kVectorBytes, size_));
-    w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}({})", kSharedName, fmt::format(fmt::runtime(parameters), word_type(size_))));
+    w_.line(fmt::format("typedef {} {} __attribute__((vector_size({}), aligned({}), may_alias));", word_type(size_),
+                        vector(), kVectorBytes, size_));
+    w_.open(fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {}({})", kSharedName,
+                        fmt::format(fmt::runtime(parameters), word_type(size_))));
     w_.line("tarry_i64 j = 0;");
     w_.open(fmt::format("for (; j + {0} <= n; j += {0})", lanes_));
   }
@@ -101,8 +109,10 @@ class ZipWriter {
         }
         for (int l = 0; l < lanes_; ++l) {
           const From f = from(k, l);
-          if (f.vector == input) order += fmt::format(", {}", lanes_ + f.lane);
-          else order += fmt::format(", {}", so_far.empty() && f.vector == first ? f.lane : l);
+          if (f.vector == input)
+            order += fmt::format(", {}", lanes_ + f.lane);
+          else
+            order += fmt::format(", {}", so_far.empty() && f.vector == first ? f.lane : l);
         }
         const std::string as = fmt::format("y{}_{}", k, input);
         define(as, shuffle(so_far.empty() ? name(0, first) : so_far, name(0, input), order));

@@ -13,7 +13,8 @@
 namespace tarry::codegen {
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
 }
 
 namespace {
@@ -106,8 +107,11 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
     if (kind == SlotKind::Extent && ir.has_tiles()) {
       for (std::uint32_t d = 0; d < rank; ++d)
         if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
-    } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles || kind == SlotKind::TileMagic)
-      for (std::uint32_t d = kind == SlotKind::Extent && (ir.is_contraction() || ir.is_crossed()) ? 0 : 1; d < rank; ++d) add(kind, d);
+    } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles ||
+               kind == SlotKind::TileMagic)
+      for (std::uint32_t d = kind == SlotKind::Extent && (ir.is_contraction() || ir.is_crossed()) ? 0 : 1; d < rank;
+           ++d)
+        add(kind, d);
     else
       add(kind);
   }
@@ -117,7 +121,8 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
 
 std::string parameter_struct(const Parameters& parameters) {
   // A struct without members is not C.
-  const std::string_view fields = parameters.fields.empty() ? "  tarry_i64 unused;\n" : std::string_view(parameters.fields);
+  const std::string_view fields =
+      parameters.fields.empty() ? "  tarry_i64 unused;\n" : std::string_view(parameters.fields);
   return fmt::format("struct {}_params {{\n{}}};\n", kEntryName, fields);
 }
 
@@ -127,13 +132,16 @@ std::string sum_text(std::string_view a, std::string_view b) {
   return fmt::format("{} + {}", a, b);
 }
 
-std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<const std::string> indices, std::string_view p) {
+std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<const std::string> indices,
+                         std::string_view p) {
   std::string sum = "0";
   for (std::uint32_t d = 0; d < indices.size(); ++d) {
     const StrideClass stride = ir.accesses[access].strides[d];
     if (stride == StrideClass::Zero || indices[d] == "0") continue;
-    if (stride == StrideClass::One) sum = sum_text(sum, indices[d]);
-    else sum = sum_text(sum, fmt::format("{} * {}{}", indices[d], p, slot_name({SlotKind::Stride, access, d})));
+    if (stride == StrideClass::One)
+      sum = sum_text(sum, indices[d]);
+    else
+      sum = sum_text(sum, fmt::format("{} * {}{}", indices[d], p, slot_name({SlotKind::Stride, access, d})));
   }
   return sum;
 }
@@ -205,9 +213,10 @@ std::string float_literal(Dtype dtype, double value) {
   const bool single = dtype == Dtype::Float32;
   char digits[64];
   const double rounded = single ? static_cast<double>(static_cast<float>(value)) : value;
-  const auto end = std::to_chars(digits, digits + sizeof digits, rounded < 0 ? -rounded : rounded, std::chars_format::hex).ptr;
-  return fmt::format("{}0x{}{}", rounded < 0 ? "-" : "", std::string_view(digits, static_cast<std::size_t>(end - digits)),
-                     single ? "f" : "");
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, rounded < 0 ? -rounded : rounded, std::chars_format::hex).ptr;
+  return fmt::format("{}0x{}{}", rounded < 0 ? "-" : "",
+                     std::string_view(digits, static_cast<std::size_t>(end - digits)), single ? "f" : "");
 }
 
 namespace {
@@ -311,8 +320,8 @@ SharedText shared_text(std::string_view name, std::string text) {
 
 namespace {
 
-/// Thread blocks that are there before the kernel before theirs is done, where a launch allows it, wait for it; those of the
-/// next kernel may come as soon as all of these have. Nothing in memory is touched earlier.
+/// Thread blocks that are there before the kernel before theirs is done, where a launch allows it, wait for it; those
+/// of the next kernel may come as soon as all of these have. Nothing in memory is touched earlier.
 constexpr std::string_view kWait = R"(#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -346,7 +355,8 @@ KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kern
   for (std::uint32_t word = 0; word < source.slots.size(); ++word) {
     const Slot& slot = source.slots[word];
     if (slot.kind != SlotKind::Pointer || !ir.accesses[slot.a].store) continue;
-    source.stores.push_back({slot.a, word, static_cast<std::int64_t>(itemsize(ir.buffers[ir.accesses[slot.a].buffer]))});
+    source.stores.push_back(
+        {slot.a, word, static_cast<std::int64_t>(itemsize(ir.buffers[ir.accesses[slot.a].buffer]))});
   }
   return source;
 }

@@ -1,8 +1,9 @@
 // What both dialects share: names of values and parameters, the parameter struct, offset expressions, the entry's name.
 //
 // Text is a pure function of KernelIr and Target. It is written with the placeholder kEntryName for the entry symbol;
-// finish_kernel hashes the text and puts the real name in. The parameter struct is `struct <entry>_params`. Text that no
-// kernel owns is written with kSharedName in the same way, so that what is equal in kernels of a unit stands there once.
+// finish_kernel hashes the text and puts the real name in. The parameter struct is `struct <entry>_params`. Text that
+// no kernel owns is written with kSharedName in the same way, so that what is equal in kernels of a unit stands there
+// once.
 #pragma once
 
 #include <functional>
@@ -28,37 +29,39 @@ void replace_all(std::string& text, std::string_view what, std::string_view by);
 class CodeWriter {
  public:
   void line(std::string_view text);
-  void open(std::string_view head);                  ///< "head {" and one level deeper
-  void close(std::string_view tail = "");            ///< one level up and "}tail"
-  void label(std::string_view text);                 ///< at the margin: preprocessor lines
+  void open(std::string_view head);        ///< "head {" and one level deeper
+  void close(std::string_view tail = "");  ///< one level up and "}tail"
+  void label(std::string_view text);       ///< at the margin: preprocessor lines
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] std::string take() { return std::move(text_); }
   /// What `write` writes, from the margin on, instead of into the text.
   [[nodiscard]] std::string aside(const std::function<void()>& write);
+
  private:
   std::string text_;
   int depth_ = 0;
 };
 
-std::string value_name(Value v);      ///< "v12"
-/// Member of the parameter struct: a0 (Pointer), o0 (IotaOffset), s0 (Scalar), e1 (Extent), m1 (Magic), n1 (Tiles), w1 (TileMagic), t0_1 (Stride),
-/// r0 (ReducedStride), count, n, chunks, chunk_blocks, scratch, tickets.
+std::string value_name(Value v);  ///< "v12"
+/// Member of the parameter struct: a0 (Pointer), o0 (IotaOffset), s0 (Scalar), e1 (Extent), m1 (Magic), n1 (Tiles), w1
+/// (TileMagic), t0_1 (Stride), r0 (ReducedStride), count, n, chunks, chunk_blocks, scratch, tickets.
 std::string slot_name(const Slot& slot);
 
 struct Parameters {
   std::vector<Slot> slots;
-  std::string fields;                 ///< members of the struct, one per line, each slot exactly 8 bytes
+  std::string fields;  ///< members of the struct, one per line, each slot exactly 8 bytes
 };
 /// Pointers and iota offsets, scalars, and the strides of class Any are always there; `more` names the other kinds
-/// wanted. Extent, Magic, Tiles and TileMagic stand for dimensions 1 to rank - 1: the first one needs no division. Where
-/// there are tiles Extent stands for rows and columns.
+/// wanted. Extent, Magic, Tiles and TileMagic stand for dimensions 1 to rank - 1: the first one needs no division.
+/// Where there are tiles Extent stands for rows and columns.
 Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more);
 /// "struct TARRY_ENTRY_params {...};"
 std::string parameter_struct(const Parameters& parameters);
 
 /// sum_d index_d * stride_d of an access as text; `indices` has one text per outer dimension ("0" is left out), `p` is
 /// how a parameter is reached ("p->", "p."). "0" where nothing is left. Strides are 64-bit, so the products are.
-std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<const std::string> indices, std::string_view p);
+std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<const std::string> indices,
+                         std::string_view p);
 /// k * reduced_stride as text: "0", k or "k * p->r0".
 std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string_view k, std::string_view p);
 /// What the step u0, u1, ... of its loop adds to the offset of an access: "0", u1 or "u1 * p->l7".
@@ -81,6 +84,7 @@ class Expressions {
   /// A call of a prelude function that is no op's.
   std::string call(const std::string& function, const std::string& arguments);
   [[nodiscard]] std::vector<std::string> functions() const { return {functions_.begin(), functions_.end()}; }
+
  private:
   const KernelIr& ir_;
   std::set<std::string> functions_;
@@ -99,14 +103,16 @@ std::string neutral_literal(const Reduction& r);
 /// The constant `value` rounded to `dtype` (float32, float64) as a hexadecimal literal: exact, free of locale.
 std::string float_literal(Dtype dtype, double value);
 
-/// Readable head of the entry's name, operations, dtype and schedule: "max_subtract_exp_sum_divide_f32_rows". At most 51
-/// characters, plain operations left out first.
+/// Readable head of the entry's name, operations, dtype and schedule: "max_subtract_exp_sum_divide_f32_rows". At most
+/// 51 characters, plain operations left out first.
 std::string readable_name(const KernelIr& ir);
 /// `text` with kSharedName replaced by "tarry_", `name`, "_" and 8 hex digits of the text's hash, and that name.
 SharedText shared_text(std::string_view name, std::string text);
-/// Adds a text to those of a kernel or unit unless it is there. Where another has its name, the text gets a new one: true then.
+/// Adds a text to those of a kernel or unit unless it is there. Where another has its name, the text gets a new one:
+/// true then.
 bool add_shared(std::vector<SharedText>& all, SharedText& text);
-/// Assembles the source: prelude sections of `functions`, `shared` texts, `kernel` with kEntryName replaced by readable name,
+/// Assembles the source: prelude sections of `functions`, `shared` texts, `kernel` with kEntryName replaced by readable
+/// name,
 /// "_" and 8 hex digits of the text's hash.
 KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
                            std::span<const std::string> functions, std::vector<SharedText> shared = {});

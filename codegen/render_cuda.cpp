@@ -70,7 +70,8 @@ Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair
   const bool narrow = ir.has_narrow_lanes();
   replacements_.emplace_back("$lane", narrow ? "$S_lane" : "$S_state");
   replacements_.emplace_back("$widen", narrow ? "$S_widen" : "");
-  replacements_.emplace_back("$S", ir.staged() || ir.is_crossed() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
+  replacements_.emplace_back("$S",
+                             ir.staged() || ir.is_crossed() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
   replacements_.emplace_back("$N", std::string(kEntryName));
   replacements_.emplace_back("$K", ir.wide_index ? "tarry_i64" : "int");
   replacements_.emplace_back("$O", ir.wide_index ? "tarry_i64" : "tarry_u32");
@@ -94,7 +95,12 @@ std::string Template::fill(std::string_view text) const {
   return filled;
 }
 
-Functions::Functions(const KernelIr& ir, const StagePlan& plan) : ir_(ir), plan_(plan), items_(items(ir)), item_(ir.interleaved ? fmt::format("j * {}", kTreeBlock) : std::string("j")), expressions_(ir) {}
+Functions::Functions(const KernelIr& ir, const StagePlan& plan)
+    : ir_(ir),
+      plan_(plan),
+      items_(items(ir)),
+      item_(ir.interleaved ? fmt::format("j * {}", kTreeBlock) : std::string("j")),
+      expressions_(ir) {}
 
 std::string Functions::shared_text() {
   types();
@@ -129,7 +135,8 @@ bool Functions::vector_access(std::uint32_t access) const {
 
 /// Offset of item j at index k along the reduced axis, from where `place` put the access.
 std::string Functions::element(std::uint32_t access, Region region) const {
-  if (along_row(ir_) && region == Region::Point) return reduced_offset(ir_, access, fmt::format("(k + {})", item_), "p.");
+  if (along_row(ir_) && region == Region::Point)
+    return reduced_offset(ir_, access, fmt::format("(k + {})", item_), "p.");
   if (along_row(ir_)) return ir_.is_crossed() && stage_->number == 1 ? reduced_offset(ir_, access, "k", "p.") : "0";
   std::string item = "0";
   if (items_ > 1 && region != Region::Outer && item_class(access) != StrideClass::Zero) {
@@ -144,7 +151,9 @@ std::string Functions::element(std::uint32_t access, Region region) const {
 bool shares_block(const KernelIr& ir, Value v) {
   const Instr& in = ir.instrs[v];
   const bool along = ir.schedule == Schedule::Pointwise || ir.schedule == Schedule::ReduceOuter || draws_late(ir);
-  if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || !along || items(ir) == 1) return false;
+  if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || !along ||
+      items(ir) == 1)
+    return false;
   return is_iota(ir, in.args[0]) && ir.accesses[ir.instrs[in.args[0]].index].aligned;
 }
 
@@ -167,13 +176,18 @@ void Functions::draw(Value v) {
   const std::uint32_t access = ir_.instrs[in.args[0]].index;
   const std::string along = pointwise(ir_) ? "0" : reduced_offset(ir_, access, "k", "p.");
   // Where offsets are narrow, so are numbers: the upper word of a block's is zero.
-  const std::string number = fmt::format("({})({})", ir_.wide_index ? "tarry_u64" : "tarry_u32", sum_text(fmt::format("t.o{}", access), along));
-  const std::string stream = fmt::format("{}, {}", operand(in.args[1], Region::Point), operand(in.args[2], Region::Point));
+  const std::string number = fmt::format("({})({})", ir_.wide_index ? "tarry_u64" : "tarry_u32",
+                                         sum_text(fmt::format("t.o{}", access), along));
+  const std::string stream =
+      fmt::format("{}, {}", operand(in.args[1], Region::Point), operand(in.args[2], Region::Point));
   const char* word = info(in.dtype).suffix;
-  const std::string whole = expressions_.call(fmt::format("tarry_words_{}", word), fmt::format("x.d{}, $W, {}, {}", v, number, stream));
+  const std::string whole =
+      expressions_.call(fmt::format("tarry_words_{}", word), fmt::format("x.d{}, $W, {}, {}", v, number, stream));
   if (!pointwise(ir_)) return out_.line(whole + ";");
   out_.line(fmt::format("if (m >= $W) {};", whole));
-  out_.line(fmt::format("else x.d{}[0] = {};", v, expressions_.call(fmt::format("tarry_random_bits_{}", word), fmt::format("{}, {}", number, stream))));
+  out_.line(
+      fmt::format("else x.d{}[0] = {};", v,
+                  expressions_.call(fmt::format("tarry_random_bits_{}", word), fmt::format("{}, {}", number, stream))));
 }
 
 /// Whether a guard holds at item j: one unsigned comparison per term. Where offsets are narrow, so are coordinates.
@@ -182,7 +196,8 @@ std::string Functions::guard(std::uint32_t index, Region region) const {
   std::string all;
   for (const GuardTerm& term : ir_.guards[index].terms) {
     const std::string at = sum_text(fmt::format("t.o{}", term.access), element(term.access, region));
-    all += fmt::format("{}(({})({}) < ({})p.{})", all.empty() ? "" : " & ", word, at, word, slot_name({SlotKind::Scalar, term.extent}));
+    all += fmt::format("{}(({})({}) < ({})p.{})", all.empty() ? "" : " & ", word, at, word,
+                       slot_name({SlotKind::Scalar, term.extent}));
   }
   return all.empty() ? "1" : all;
 }
@@ -191,10 +206,13 @@ std::string Functions::operand(Value v, Region user) const {
   const Instr& in = ir_.instrs[v];
   if (in.region == Region::Loop) return value_name(v);
   if (in.kind == InstrKind::Scalar) return "p." + slot_name({SlotKind::Scalar, in.index});
-  const bool row = ir_.staged(), here = in.region == user && (!row || user != Region::Outer || outer_stage(ir_, v) == stage_->number);
-  if (in.region == Region::Row && (user == Region::Point || (row && user == Region::Outer))) return "r." + value_name(v);
+  const bool row = ir_.staged(),
+             here = in.region == user && (!row || user != Region::Outer || outer_stage(ir_, v) == stage_->number);
+  if (in.region == Region::Row && (user == Region::Point || (row && user == Region::Outer)))
+    return "r." + value_name(v);
   if (in.region == Region::Outer && !here) return "o." + value_name(v);
-  const bool held = row && user == Region::Point && std::find(stage_->held.begin(), stage_->held.end(), v) != stage_->held.end();
+  const bool held =
+      row && user == Region::Point && std::find(stage_->held.begin(), stage_->held.end(), v) != stage_->held.end();
   return (held ? "h." : "") + value_name(v);
 }
 
@@ -209,7 +227,9 @@ std::vector<Functions::Member> Functions::members(bool store) const {
   std::vector<Member> found;
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
     const Instr& in = ir_.instrs[v];
-    if (!stage_->runs[v] || in.kind != (store ? InstrKind::Store : InstrKind::Load) || ir_.accesses[in.index].buffer == kNone) continue;
+    if (!stage_->runs[v] || in.kind != (store ? InstrKind::Store : InstrKind::Load) ||
+        ir_.accesses[in.index].buffer == kNone)
+      continue;
     const Member member = store ? Member{in.index, kNone, false} : load_member(in);
     if (std::find(found.begin(), found.end(), member) == found.end()) found.push_back(member);
   }
@@ -227,9 +247,12 @@ void Functions::types() {
   for (const Dtype dtype : dtypes) {
     // A vector access is as wide as the schedule's alignment allows, and never wider than 16 bytes.
     const auto together = static_cast<unsigned>(std::min(ir_.vector, items_));
-    const std::size_t alignment = std::min<std::size_t>(16, itemsize(dtype) * (std::has_single_bit(together) ? together : 1));
+    const std::size_t alignment =
+        std::min<std::size_t>(16, itemsize(dtype) * (std::has_single_bit(together) ? together : 1));
     out_.line(fmt::format("struct alignas({}) $N_{} {{ {} v[$W]; }};", alignment, info(dtype).suffix, c_type(dtype)));
-    if (packs(dtype)) out_.line(fmt::format("struct alignas({}) $N_{}_words {{ tarry_u32 w[{}]; }};", alignment, info(dtype).suffix, static_cast<std::size_t>(items_) * itemsize(dtype) / 4));
+    if (packs(dtype))
+      out_.line(fmt::format("struct alignas({}) $N_{}_words {{ tarry_u32 w[{}]; }};", alignment, info(dtype).suffix,
+                            static_cast<std::size_t>(items_) * itemsize(dtype) / 4));
   }
 }
 
@@ -238,8 +261,10 @@ void Functions::place() {
   out_.open("struct $N_at");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     const Access& access = ir_.accesses[a];
-    if (access.buffer == kNone) out_.line(fmt::format("tarry_i64 o{};", a));
-    else out_.line(fmt::format("{}{}* a{};", access.store ? "" : "const ", c_type(ir_.buffers[access.buffer]), a));
+    if (access.buffer == kNone)
+      out_.line(fmt::format("tarry_i64 o{};", a));
+    else
+      out_.line(fmt::format("{}{}* a{};", access.store ? "" : "const ", c_type(ir_.buffers[access.buffer]), a));
   }
   out_.close(";");
   // A tile's dimensions come as they are, only what lies around them is one number.
@@ -254,8 +279,10 @@ void Functions::place() {
   }
   out_.open(fmt::format("__device__ __forceinline__ $N_at $N_place(const $N_params& p, $O i{})", apart));
   for (std::size_t d = flat; d-- > 1;) {
-    if (ir_.wide_index) out_.line(fmt::format("const $O q{0} = i / p.e{0};", d));
-    else out_.line(fmt::format("const $O q{0} = (__umulhi((tarry_u32)p.m{0}, i) + i) >> (tarry_u32)(p.m{0} >> 32);", d));
+    if (ir_.wide_index)
+      out_.line(fmt::format("const $O q{0} = i / p.e{0};", d));
+    else
+      out_.line(fmt::format("const $O q{0} = (__umulhi((tarry_u32)p.m{0}, i) + i) >> (tarry_u32)(p.m{0} >> 32);", d));
     out_.line(fmt::format("const $O i{0} = i - q{0} * ($O)p.e{0};", d));
     out_.line(fmt::format("i = q{};", d));
     indices[d] = fmt::format("i{}", d);
@@ -285,7 +312,8 @@ std::vector<Value> Functions::row_values() const {
   };
   for (const Instr& in : ir_.instrs) {
     const bool reads = in.kind == InstrKind::Compute || in.kind == InstrKind::Store;
-    const bool outer = in.region == Region::Outer || in.kind == InstrKind::Store, point = ir_.home_region(in) == Region::Point;
+    const bool outer = in.region == Region::Outer || in.kind == InstrKind::Store,
+               point = ir_.home_region(in) == Region::Point;
     if (reads && (point || (ir_.staged() && outer)))
       for (const Value v : in.args) use(v);
     if (in.kind == InstrKind::Fold && point) use(ir_.folds[in.index].arg);
@@ -305,8 +333,10 @@ void Functions::begin() {
   out_.line("return r;");
   out_.close();
   if (ir_.staged()) values("$N_outer", plan_.carried);
-  if (ir_.staged() || !plan_.kept.empty()) values("$N_kept", plan_.kept);
-  else if (ir_.is_crossed()) out_.line("struct $N_kept { int nothing; };");
+  if (ir_.staged() || !plan_.kept.empty())
+    values("$N_kept", plan_.kept);
+  else if (ir_.is_crossed())
+    out_.line("struct $N_kept { int nothing; };");
 }
 
 /// Loads and computations of a region as statements. `alone`: one thread stands for the outer index and stores; it has
@@ -329,8 +359,10 @@ void Functions::instructions(Region region, bool alone) {
           break;
         }
         std::vector<std::string> operands;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i], region));
-        if (in.op == Op::RandomBits && is_iota(ir_, in.args[0]) && !ir_.wide_index) operands[0] = "(tarry_u32)" + operands[0];
+        for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i)
+          operands.push_back(operand(in.args[i], region));
+        if (in.op == Op::RandomBits && is_iota(ir_, in.args[0]) && !ir_.wide_index)
+          operands[0] = "(tarry_u32)" + operands[0];
         out_.line(fmt::format("{}{};", head, expressions_.compute(v, operands)));
         break;
       }
@@ -346,8 +378,10 @@ void Functions::instructions(Region region, bool alone) {
         break;
       case InstrKind::Inside: out_.line(fmt::format("{}{};", head, guard(in.index, placed))); break;
       case InstrKind::Fold:
-        if (ir_.is_contraction()) out_.line(fmt::format("{}f.f{};", head, in.index));
-        else if (const std::uint32_t loop = ir_.folds[in.index].loop; ir_.first_fold(loop) == v) fold_loop(loop, region, placed);
+        if (ir_.is_contraction())
+          out_.line(fmt::format("{}f.f{};", head, in.index));
+        else if (const std::uint32_t loop = ir_.folds[in.index].loop; ir_.first_fold(loop) == v)
+          fold_loop(loop, region, placed);
         break;
       case InstrKind::Neighbour:
       case InstrKind::Scalar: break;
@@ -356,7 +390,8 @@ void Functions::instructions(Region region, bool alone) {
 }
 
 bool Functions::indexed() const {
-  return std::any_of(stage_->reductions.begin(), stage_->reductions.end(), [&](std::uint32_t i) { return graph::is_arg_reduce(ir_.reductions[i].op); });
+  return std::any_of(stage_->reductions.begin(), stage_->reductions.end(),
+                     [&](std::uint32_t i) { return graph::is_arg_reduce(ir_.reductions[i].op); });
 }
 
 /// The struct of what the stage's reductions take.
@@ -388,26 +423,37 @@ void Functions::take(const std::function<std::string(Value)>& name, std::string_
 void Functions::point() {
   const bool reduces = !pointwise(ir_), row = ir_.staged();
   if (reduces) taken();
-  out_.open(fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, int j{}{}{}{})",
-                        reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
-                        reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
-                        ir_.is_crossed() ? ", $N_kept& h, $K row" : ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s" : ir_.is_contraction() ? ", const $N_folds& f" : ""));
+  out_.open(
+      fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, "
+                  "int j{}{}{}{})",
+                  reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
+                  reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
+                  ir_.is_crossed()                       ? ", $N_kept& h, $K row"
+                  : ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s"
+                  : ir_.is_contraction()                 ? ", const $N_folds& f"
+                                                         : ""));
   instructions(Region::Point, false);
   for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
-  if (reduces) take([&](Value v) { return operand(v, Region::Point); }, ir_.is_crossed() ? "row" : along_row(ir_) ? "k + " + item_ : "k");
+  if (reduces)
+    take([&](Value v) { return operand(v, Region::Point); }, ir_.is_crossed() ? "row"
+                                                             : along_row(ir_) ? "k + " + item_
+                                                                              : "k");
   out_.close();
 }
 
 void Functions::finish() {
   if (!ir_.staged()) {
-    out_.open(fmt::format("__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t{}, const $S_state& s)",
-                          ir_.is_crossed() && stage_->number == 1 ? ", $K k" : ""));
+    out_.open(fmt::format(
+        "__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t{}, const $S_state& s)",
+        ir_.is_crossed() && stage_->number == 1 ? ", $K k" : ""));
     instructions(Region::Row, true);
     instructions(Region::Outer, true);
     out_.close();
     return;
   }
-  out_.open("__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t, const $N_row& r, const $S_state& s, bool leader, $N_outer& o)");
+  out_.open(
+      "__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t, const $N_row& r, const $S_state& "
+      "s, bool leader, $N_outer& o)");
   for (Value v = 0; v < ir_.instrs.size() && stage_->number == 0; ++v)
     if (ir_.instrs[v].region == Region::Row && ir_.instrs[v].kind == InstrKind::Store)
       store(v, Region::Outer, element(ir_.instrs[v].index, Region::Outer));
@@ -459,10 +505,12 @@ KernelSource render_pointwise(const KernelIr& ir) {
   TARRY_ASSERT(ir.rank > 0 || ir.vector == 1);
   const StagePlan plan = plan_stages(ir);
   Functions functions(ir, plan);
-  const Parameters parameters = ir.wide_index ? make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent})
-                                              : make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Magic});
+  const Parameters parameters = ir.wide_index
+                                    ? make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent})
+                                    : make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Magic});
   const Stage& stage = plan.stages[0];
-  std::string kernel = parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text()) + functions.stage_text(stage);
+  std::string kernel =
+      parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text()) + functions.stage_text(stage);
   kernel += Template(ir, stage, {{"$G", std::to_string(pointwise_groups(ir))}}).fill(kPointwise);
   return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
 }

@@ -6,8 +6,8 @@
 //   place    addresses of every access at an outer index       load, store   the items' operands, the first m of them
 //   begin    Row values                                        point         one item: Point instructions
 //   finish   Outer instructions
-// A Row or Scan schedule has load, store, point and finish once per stage, ReduceCrossed finish only: its points, of the second
-// stage, keep what the reductions of the first one take. A thread of RowInner has the same points in every
+// A Row or Scan schedule has load, store, point and finish once per stage, ReduceCrossed finish only: its points, of
+// the second stage, keep what the reductions of the first one take. A thread of RowInner has the same points in every
 // stage; what later stages need of them it holds in registers or computes again (plan_stages).
 // Lengths and positions that are not in the text are launch arguments; nothing depends on a device.
 #pragma once
@@ -27,20 +27,22 @@ namespace tarry::codegen::cuda {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kWarps = kThreads / 32;
-inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per thread, or more where elements are narrow
-inline constexpr int kTileItems = 4;        ///< neighbouring columns of a thread of Contract; it has two such runs
-inline constexpr int kTileLanes = 2;        ///< lanes of a tree block of a thread of ContractReduce, four elements each
-inline constexpr int kInnerSteps = 32;      ///< a warp takes at most so many steps of twice as many blocks as a thread has items
+inline constexpr int kInnerItems = 4;  ///< lanes of a tree block per thread, or more where elements are narrow
+inline constexpr int kTileItems = 4;   ///< neighbouring columns of a thread of Contract; it has two such runs
+inline constexpr int kTileLanes = 2;   ///< lanes of a tree block of a thread of ContractReduce, four elements each
+inline constexpr int kInnerSteps =
+    32;  ///< a warp takes at most so many steps of twice as many blocks as a thread has items
 
-/// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is loaded:
-/// the stores of one hide what the other computes.
+/// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is
+/// loaded: the stores of one hide what the other computes.
 inline int pointwise_groups(const KernelIr& ir) {
   const auto loads = [&](const Access& a) { return !a.store && a.buffer != kNone; };
   return ir.vector == 1 ? 4 : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
 }
 
-/// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target. A tree block has eight
-/// threads for each of those side by side; where a warp is wider than the rows are, more tree blocks are at hand at once.
+/// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target. A tree block has
+/// eight threads for each of those side by side; where a warp is wider than the rows are, more tree blocks are at hand
+/// at once.
 struct OuterTile {
   int items = 1;        ///< columns per thread
   int width = 32;       ///< threads side by side, a power of two
@@ -49,7 +51,9 @@ struct OuterTile {
   [[nodiscard]] int columns() const { return width * items; }
   [[nodiscard]] bool narrow() const { return width < 32; }  ///< a tile is all columns of the last outer dimension
   [[nodiscard]] int column_class() const { return codegen::column_class(columns()); }
-  [[nodiscard]] int warp_blocks() const { return std::max(1, 32 / column_class()); }  ///< tree blocks of which a warp has a column each
+  [[nodiscard]] int warp_blocks() const {
+    return std::max(1, 32 / column_class());
+  }  ///< tree blocks of which a warp has a column each
 };
 OuterTile outer_tile(const KernelIr& ir);
 /// Tiles that a thread of a Planes kernel computes.
@@ -66,25 +70,25 @@ bool along_row(const KernelIr& ir);
 /// What runs in a stage of a kernel, and what goes from stage to stage.
 struct Stage {
   int number = 0;
-  bool stores = false;                    ///< runs Point stores
-  bool draws = false;                     ///< runs draws in a function of their own, see draws_late
-  std::vector<bool> runs;                 ///< per instruction: a Point instruction that runs here, perhaps once more
-  std::vector<Value> keeps;               ///< Point values computed here that a later stage finds held
-  std::vector<Value> held;                ///< Point values found held
+  bool stores = false;       ///< runs Point stores
+  bool draws = false;        ///< runs draws in a function of their own, see draws_late
+  std::vector<bool> runs;    ///< per instruction: a Point instruction that runs here, perhaps once more
+  std::vector<Value> keeps;  ///< Point values computed here that a later stage finds held
+  std::vector<Value> held;   ///< Point values found held
   std::vector<std::uint32_t> reductions;
 };
 
-/// How RowInner lays a row of up to rows_class tree blocks on threads: longer rows have a thread block for themselves, or a
-/// cluster of them, of which each warp holds `units` times as many blocks as fit side by side.
+/// How RowInner lays a row of up to rows_class tree blocks on threads: longer rows have a thread block for themselves,
+/// or a cluster of them, of which each warp holds `units` times as many blocks as fit side by side.
 struct RowTile {
-  int blocks = 1;  ///< tree blocks of the row in a warp, a power of two
-  int width = 32;  ///< threads of a block
-  int cluster = 1; ///< thread blocks per row
-  int warps = 1;   ///< per row, of a thread block
-  int units = 1;   ///< per warp: 1, 2 or 4
-  int rows = 1;    ///< per thread block
+  int blocks = 1;   ///< tree blocks of the row in a warp, a power of two
+  int width = 32;   ///< threads of a block
+  int cluster = 1;  ///< thread blocks per row
+  int warps = 1;    ///< per row, of a thread block
+  int units = 1;    ///< per warp: 1, 2 or 4
+  int rows = 1;     ///< per thread block
   [[nodiscard]] int threads() const { return rows * warps * blocks * width; }
-  [[nodiscard]] int unit() const { return kTreeBlock * blocks; }  ///< elements
+  [[nodiscard]] int unit() const { return kTreeBlock * blocks; }     ///< elements
   [[nodiscard]] int part() const { return warps * units * unit(); }  ///< elements of a row that a thread block holds
 };
 RowTile row_tile(const KernelIr& ir, int most_warps);
@@ -94,11 +98,11 @@ constexpr int lane_steps(const KernelIr& ir) { return ir.half_block ? 2 : 4; }
 std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows);
 
 struct StagePlan {
-  std::vector<Stage> stages;              ///< one, but for the Row schedules
-  std::vector<Value> kept;                ///< Point values held in registers, ascending
-  std::vector<Value> carried;             ///< Outer values that later stages use, ascending
-  RowTile tile;                           ///< RowInner
-  int registers = 0;                      ///< RowInner: estimate of what a thread needs
+  std::vector<Stage> stages;   ///< one, but for the Row schedules
+  std::vector<Value> kept;     ///< Point values held in registers, ascending
+  std::vector<Value> carried;  ///< Outer values that later stages use, ascending
+  RowTile tile;                ///< RowInner
+  int registers = 0;           ///< RowInner: estimate of what a thread needs
   [[nodiscard]] bool keeps(Value v) const;
   /// Thread blocks per multiprocessor that RowInner asks for.
   [[nodiscard]] int resident() const;
@@ -111,15 +115,18 @@ int outer_stage(const KernelIr& ir, Value v);
 bool shares_block(const KernelIr& ir, Value v);
 /// Whether `draw` draws such words just before the points, so that nothing holds them while other loads are in flight;
 /// else `load` does.
-constexpr bool draws_late(const KernelIr& ir) { return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner; }
+constexpr bool draws_late(const KernelIr& ir) {
+  return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner;
+}
 
 /// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
-/// (items), $total (extent of the reduced axis) and `more` put in. Lines that begin with @S are there for stages with Point stores only, those with @D for
-/// stages that draw late.
+/// (items), $total (extent of the reduced axis) and `more` put in. Lines that begin with @S are there for stages with
+/// Point stores only, those with @D for stages that draw late.
 class Template {
  public:
   Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more = {});
   [[nodiscard]] std::string fill(std::string_view text) const;
+
  private:
   bool stores_, draws_;
   std::vector<std::pair<std::string, std::string>> replacements_;
@@ -206,15 +213,15 @@ bool in_any_order(const KernelIr& ir, const Stage& stage);
 std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
 /// Combines lanes of incomplete tree blocks: lane_pair, uneven.
 std::string_view lane_functions();
-/// The tree above whole nodes: tree, push, collect; arrive; both. lanes, of one column of a block; fold, of the chunks of a tile
-/// of columns that have $total elements each.
+/// The tree above whole nodes: tree, push, collect; arrive; both. lanes, of one column of a block; fold, of the chunks
+/// of a tile of columns that have $total elements each.
 std::string node_functions();
 std::string_view arrive_function();
 std::string tree_functions();
 std::string_view column_lanes();
 std::string_view column_fold();
-/// Tree blocks by eight threads each, or by a warp where items are interleaved: take, node, some; and the choices that they
-/// leave open.
+/// Tree blocks by eight threads each, or by a warp where items are interleaved: take, node, some; and the choices that
+/// they leave open.
 std::string block_functions(const KernelIr& ir);
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 

@@ -1,5 +1,5 @@
-// CUDA C of tree blocks: $E threads hold a block of tree R, $W neighbouring lanes each; $E * $W is 32. Or, where items are
-// interleaved, a warp holds four blocks, each thread a lane of every one.
+// CUDA C of tree blocks: $E threads hold a block of tree R, $W neighbouring lanes each; $E * $W is 32. Or, where items
+// are interleaved, a warp holds four blocks, each thread a lane of every one.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -35,8 +35,8 @@ constexpr std::string_view kTreeOrder = R"(  const int lane = threadIdx.x & 31;
   for (int d = 1; d < $D; d *= 2) c[0] = $S_meet(c[0], $S_across(c[0], $E * d), $S_even(p, 128 * d), !(lane & $E * d));
   return $widen(c[0]);)";
 
-/// The same for four lanes and where combining is long. Lanes l and l + 16, then + 8, + 4: of the lanes that two threads
-/// hold, each takes over half, so that the eight threads of a block exchange seven lanes, not twelve.
+/// The same for four lanes and where combining is long. Lanes l and l + 16, then + 8, + 4: of the lanes that two
+/// threads hold, each takes over half, so that the eight threads of a block exchange seven lanes, not twelve.
 constexpr std::string_view kExchange = R"(  const int lane = threadIdx.x & 31;
   const bool upper = lane & 4, odd = lane & 2;
 #pragma unroll
@@ -205,24 +205,35 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 }  // namespace
 
 std::string_view lane_functions() { return kLanes; }
-std::string block_functions(const KernelIr& ir) { return fmt::format("{}{}", kBlocks, ir.interleaved ? kSomeInterleaved : kSome); }
+std::string block_functions(const KernelIr& ir) {
+  return fmt::format("{}{}", kBlocks, ir.interleaved ? kSomeInterleaved : kSome);
+}
 
 bool in_any_order(const KernelIr& ir, const Stage& stage) {
-  return std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return in_any_order(ir.reductions[r]); });
+  return std::all_of(stage.reductions.begin(), stage.reductions.end(),
+                     [&](std::uint32_t r) { return in_any_order(ir.reductions[r]); });
 }
 
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks) {
   const bool row = ir.is_row();
-  const bool moments = std::any_of(stage.reductions.begin(), stage.reductions.end(), [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
-  const bool loops = std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) { return in.region == Region::Loop; });
+  const bool moments = std::any_of(stage.reductions.begin(), stage.reductions.end(),
+                                   [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
+  const bool loops =
+      std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) { return in.region == Region::Loop; });
   const bool free = in_any_order(ir, stage), spread = free && ir.schedule == Schedule::ReduceInner && !ir.interleaved;
   return {
-      {"$LANES", std::string(ir.interleaved ? kInterleaved : free ? kAnyOrder : moments && items(ir) == 4 ? kExchange : kTreeOrder)},
+      {"$LANES", std::string(ir.interleaved              ? kInterleaved
+                             : free                      ? kAnyOrder
+                             : moments && items(ir) == 4 ? kExchange
+                                                         : kTreeOrder)},
       {"$LOOPS", loops ? "true" : "false"},
       {"$D", std::to_string(blocks)},
       {"$PITCH", std::to_string(spread ? 32 * items(ir) : 32)},
-      {"$FIRST", ir.interleaved ? "lane" : spread ? "lane * $W" : "$Q * 128 + lane % $E * $W"},
-      {"$THERE", ir.interleaved ? "m - lane" : "(m - $Q * 128 < 128 ? m - $Q * 128 : 128) - lane % $E * $W"},  // from there on
+      {"$FIRST", ir.interleaved ? "lane"
+                 : spread       ? "lane * $W"
+                                : "$Q * 128 + lane % $E * $W"},
+      {"$THERE",
+       ir.interleaved ? "m - lane" : "(m - $Q * 128 < 128 ? m - $Q * 128 : 128) - lane % $E * $W"},  // from there on
       {"$ITEM", ir.interleaved ? "j * 128" : "j"},
       {"$ALL", ir.interleaved ? "512" : "$W"},
       {"$Q", blocks == items(ir) ? "(lane / $E)" : fmt::format("(lane / $E & {})", blocks - 1)},

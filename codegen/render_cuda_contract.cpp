@@ -1,6 +1,6 @@
 // CUDA C of contractions: tiles of rows and columns share what the steps of loops read, through shared memory; a thread
-// holds the folds of `rows` by eight points in registers. Contract goes on as a pointwise kernel over vectors of columns,
-// ContractReduce reduces the columns by tree R: a tile's 128 columns are a block of it.
+// holds the folds of `rows` by eight points in registers. Contract goes on as a pointwise kernel over vectors of
+// columns, ContractReduce reduces the columns by tree R: a tile's 128 columns are a block of it.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-/// A thread's operands of an access that is contiguous along its loop: four steps at a time. What lies beyond the tile's
-/// last row or column is a copy of that.
+/// A thread's operands of an access that is contiguous along its loop: four steps at a time. What lies beyond the
+/// tile's last row or column is a copy of that.
 constexpr std::string_view kStageSteps = R"(
 struct alignas(@align) $N_four@a { @type v[4]; };
 struct alignas(16) $N_side@a { @type v[@steps][@pitch]; };
@@ -122,8 +122,8 @@ $START$LOOPS    const bool whole = rows == $C && left == 128;
 }
 )";
 
-/// Threads share their rows out while they combine lanes: at each level a thread gives away half of its rows and gets the
-/// other lanes of the rest.
+/// Threads share their rows out while they combine lanes: at each level a thread gives away half of its rows and gets
+/// the other lanes of the rest.
 constexpr std::string_view kShare = R"(
 __device__ __forceinline__ void $N_exchange($S_state& low, const $S_state& high, bool up, int d, $S_split split) {
   const $S_state give = up ? low : high, keep = up ? high : low;
@@ -274,7 +274,8 @@ using Choices = std::vector<std::pair<std::string, std::string>>;
 std::string filled(std::string_view text, const Choices& by) {
   std::string out(text);
   for (const auto& [what, with] : by)
-    for (std::size_t at = 0; (at = out.find(what, at)) != std::string::npos; at += with.size()) out.replace(at, what.size(), with);
+    for (std::size_t at = 0; (at = out.find(what, at)) != std::string::npos; at += with.size())
+      out.replace(at, what.size(), with);
   return out;
 }
 
@@ -306,10 +307,11 @@ class Contraction {
       const Choices by = choices(s);
       shared += filled("  __shared__ $N_side@a s@a;\n", by);
       queues[s.rows] += filled(along_steps(s) ? "    $N_four@a q@a[@q];\n" : "    @type q@a[@q];\n", by);
-      const std::string from = !s.rows && !ir_.is_map()
-                                   ? sum_text(fmt::format("corner.a{}", s.access), reduced_offset(ir_, s.access, "base", "p."))
-                                   : fmt::format("corner.a{}", s.access);
-      fetches[s.rows] += fmt::format("    $N_fetch{0}(p, {1}, {2}, (int)p.{3}, q{0});\n", s.access, from, s.rows ? "rows" : "left", extent(s));
+      const std::string from = !s.rows && !ir_.is_map() ? sum_text(fmt::format("corner.a{}", s.access),
+                                                                   reduced_offset(ir_, s.access, "base", "p."))
+                                                        : fmt::format("corner.a{}", s.access);
+      fetches[s.rows] += fmt::format("    $N_fetch{0}(p, {1}, {2}, (int)p.{3}, q{0});\n", s.access, from,
+                                     s.rows ? "rows" : "left", extent(s));
       puts[s.rows] += fmt::format("    $N_put{0}(s{0}, q{0});\n", s.access);
     }
     add("$SHARED", shared);
@@ -353,14 +355,16 @@ class Contraction {
     if (s.side == StrideClass::Any) {
       const auto dimension = static_cast<std::uint32_t>(ir_.rank - (s.rows && ir_.is_map() ? 2 : 1));
       const bool reduced = !s.rows && !ir_.is_map();
-      offset += " * p." + slot_name(reduced ? Slot{SlotKind::ReducedStride, s.access} : Slot{SlotKind::Stride, s.access, dimension});
+      offset += " * p." + slot_name(reduced ? Slot{SlotKind::ReducedStride, s.access}
+                                            : Slot{SlotKind::Stride, s.access, dimension});
     }
     // Two lanes of four steps each lie side by side, so that a thread reads its columns as two vectors.
     const bool lanes = !s.rows && !ir_.is_map();
     const bool fills = each % 256 == 0;
     const std::string step = a.step == StrideClass::Zero ? "0" : "k * p." + slot_name({SlotKind::LoopStride, s.access});
     const char* const whole = "      q[i] = *(const $N_four@a*)(at + k);";
-    const char* const single = "#pragma unroll\n      for (int j = 0; j < 4; ++j)\n        if (k + j < steps) q[i].v[j] = at[k + j];";
+    const char* const single =
+        "#pragma unroll\n      for (int j = 0; j < 4; ++j)\n        if (k + j < steps) q[i].v[j] = at[k + j];";
     return {{"@load", a.aligned ? whole : single},
             {"@align", std::to_string(std::min<std::size_t>(16, 4 * size))},
             {"@pitch", std::to_string(side + 4)},
@@ -379,7 +383,8 @@ class Contraction {
 
   [[nodiscard]] std::string start() const {
     std::string text;
-    for (std::size_t i = 0; i < ir_.folds.size(); ++i) text += fmt::format("        f[i][j].f{} = {};\n", i, fold_start(ir_.folds[i]));
+    for (std::size_t i = 0; i < ir_.folds.size(); ++i)
+      text += fmt::format("        f[i][j].f{} = {};\n", i, fold_start(ir_.folds[i]));
     return filled(kStart, {{"@start", text}});
   }
 
@@ -387,7 +392,8 @@ class Contraction {
   [[nodiscard]] bool direct(std::uint32_t loop) const {
     const std::vector<std::uint32_t> shared = staged_by(loop);
     return std::any_of(ir_.instrs.begin(), ir_.instrs.end(), [&](const Instr& in) {
-      return in.loop == loop && in.kind == InstrKind::Load && std::find(shared.begin(), shared.end(), in.index) == shared.end();
+      return in.loop == loop && in.kind == InstrKind::Load &&
+             std::find(shared.begin(), shared.end(), in.index) == shared.end();
     });
   }
 
@@ -415,11 +421,13 @@ class Contraction {
           const int vectors = s.rows ? tile_.rows / 4 : 2;
           read += fmt::format("        $N_four{} x{}[{}];\n", s.access, s.access, vectors);
           for (int v = 0; v < vectors; ++v)
-            read += fmt::format("        x{0}[{1}] = *(const $N_four{0}*)&s{0}.v[u][{2} + {3} * 4];\n", s.access, v, v * 64, s.rows ? "ty" : "tx");
+            read += fmt::format("        x{0}[{1}] = *(const $N_four{0}*)&s{0}.v[u][{2} + {3} * 4];\n", s.access, v,
+                                v * 64, s.rows ? "ty" : "tx");
           take += fmt::format("            z.a{0} = x{0}[{1} / 4].v[{1} % 4];\n", s.access, s.rows ? "i" : "j");
         } else {
-          read += fmt::format("        {} x{}[{}];\n#pragma unroll\n        for (int i = 0; i < {}; ++i) x{}[i] = s{}.v[u][{}];\n", type, s.access,
-                              tile_.rows, tile_.rows, s.access, s.access, row("i"));
+          read += fmt::format(
+              "        {} x{}[{}];\n#pragma unroll\n        for (int i = 0; i < {}; ++i) x{}[i] = s{}.v[u][{}];\n",
+              type, s.access, tile_.rows, tile_.rows, s.access, s.access, row("i"));
           take += fmt::format("            z.a{0} = x{0}[i];\n", s.access);
         }
       }
@@ -449,9 +457,13 @@ KernelSource render_contract(const KernelIr& ir) {
   const Contraction contraction(ir);
   Functions functions(ir, plan);
   Parameters parameters;
-  if (map) parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Extent}) : make_parameters(ir, {OuterCount, Extent, Magic});
-  else if (ir.wide_index) parameters = make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets});
-  else parameters = make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets});
+  if (map)
+    parameters =
+        ir.wide_index ? make_parameters(ir, {OuterCount, Extent}) : make_parameters(ir, {OuterCount, Extent, Magic});
+  else if (ir.wide_index)
+    parameters = make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets});
+  else
+    parameters = make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets});
   Choices all = contraction.pieces();
   all.emplace_back("$Y", stage.stores && !map ? ", y" : "");
   all.emplace_back("$R", state_bytes(ir) <= 16 ? "8" : "4");
@@ -462,7 +474,8 @@ KernelSource render_contract(const KernelIr& ir) {
   kernel += functions.stage_text(stage);
   if (!map) {
     kernel += state_functions(ir, stage, functions.expressions());
-    kernel += fill(fmt::format("{}{}{}{}{}", lane_functions(), tree_functions(), column_fold(), kShare, kContractReduce));
+    kernel +=
+        fill(fmt::format("{}{}{}{}{}", lane_functions(), tree_functions(), column_fold(), kShare, kContractReduce));
   } else {
     kernel += fill(std::string(kContract));
   }

@@ -1,11 +1,11 @@
-// CUDA C of kernels that reduce two dimensions, each by itself: a thread block per tile of 128 rows and 128 columns, which is
-// a block of tree R either way.
+// CUDA C of kernels that reduce two dimensions, each by itself: a thread block per tile of 128 rows and 128 columns,
+// which is a block of tree R either way.
 //
-// A warp has a row of the tile at a time, a thread four neighbouring columns of it. Warp w has the rows w, w + 8, ... as lanes
-// w, w + 8, w + 16, w + 24 of its columns, whose states it holds in registers, like ReduceOuter. What the row's own
-// reductions take passes through shared memory of the warp, from there to lanes h, h + $G, ... of the row in one of $G threads.
-// The tile's states go to memory; the last thread block of 128 rows folds those of the rows, the last one of 128 columns
-// those of the columns.
+// A warp has a row of the tile at a time, a thread four neighbouring columns of it. Warp w has the rows w, w + 8, ...
+// as lanes w, w + 8, w + 16, w + 24 of its columns, whose states it holds in registers, like ReduceOuter. What the
+// row's own reductions take passes through shared memory of the warp, from there to lanes h, h + $G, ... of the row in
+// one of $G threads. The tile's states go to memory; the last thread block of 128 rows folds those of the rows, the
+// last one of 128 columns those of the columns.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -30,8 +30,8 @@ std::size_t kept_bytes(const KernelIr& ir, const StagePlan& plan) {
   return std::max<std::size_t>(4, (at + widest - 1) / widest * widest);
 }
 
-/// How a warp reduces the rows that it has: `threads` for each, so that what they hold fits shared memory. Rows in shared
-/// memory are so far apart that a warp meets every bank once.
+/// How a warp reduces the rows that it has: `threads` for each, so that what they hold fits shared memory. Rows in
+/// shared memory are so far apart that a warp meets every bank once.
 struct RowGroup {
   int threads = 8;
   [[nodiscard]] int rows() const { return 32 / threads; }
@@ -221,7 +221,8 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 std::size_t loaded_bytes(const KernelIr& ir) {
   std::size_t bytes = 0;
   for (const Access& a : ir.accesses)
-    if (!a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero) bytes += itemsize(ir.buffers[a.buffer]);
+    if (!a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero)
+      bytes += itemsize(ir.buffers[a.buffer]);
   return bytes * static_cast<std::size_t>(items(ir));
 }
 
@@ -247,8 +248,9 @@ KernelSource render_crossed(const KernelIr& ir) {
   const std::string rows = fmt::format("e{}", ir.rank - 1);
   const std::size_t lines = kept * static_cast<std::size_t>(kWarps * group.rows() * group.pitch());
   Functions functions(ir, plan);
-  const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, Scratch, Tickets})
-                                              : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, Scratch, Tickets});
+  const Parameters parameters =
+      ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, Scratch, Tickets})
+                    : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, Scratch, Tickets});
   const auto fill = [&](const Stage& stage, std::string_view text) {
     return Template(ir, stage,
                     {{"$total", &stage == &across ? "p." + rows : "p.n"},
@@ -266,9 +268,11 @@ KernelSource render_crossed(const KernelIr& ir) {
   };
   std::string kernel = parameter_struct(parameters) + fill(along, functions.shared_text());
   kernel += state_type(ir, along) + functions.along_text(along) + state_functions(ir, along, functions.expressions());
-  kernel += state_type(ir, across) + functions.stage_text(across) + state_functions(ir, across, functions.expressions());
+  kernel +=
+      state_type(ir, across) + functions.stage_text(across) + state_functions(ir, across, functions.expressions());
   kernel += fill(along, arrive_function());
-  for (const Stage& stage : plan.stages) kernel += fill(stage, fmt::format("{}{}{}", lane_functions(), node_functions(), column_fold()));
+  for (const Stage& stage : plan.stages)
+    kernel += fill(stage, fmt::format("{}{}{}", lane_functions(), node_functions(), column_fold()));
   kernel += fill(across, fmt::format("{}{}", column_lanes(), kCrossed));
   return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
 }

@@ -93,9 +93,10 @@ __device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarr
 }
 )";
 
-/// A warp has $D blocks at a time, of $V elements, and $X sets of loads: as soon as the lanes have taken a set, the loads of
-/// the next one go out, before the tree above the lanes. Threads read the same vectors of blocks as the tree has them, or,
-/// where every order gives the same bits, neighbouring ones. The nodes of 32 steps are kept in shared memory, then combined by the lanes.
+/// A warp has $D blocks at a time, of $V elements, and $X sets of loads: as soon as the lanes have taken a set, the
+/// loads of the next one go out, before the tree above the lanes. Threads read the same vectors of blocks as the tree
+/// has them, or, where every order gives the same bits, neighbouring ones. The nodes of 32 steps are kept in shared
+/// memory, then combined by the lanes.
 constexpr std::string_view kInner = R"(
 // The node of up to 32 neighbouring nodes, one in each lane, of `unit` elements each and m in all; it is in lane 0.
 __device__ __forceinline__ $S_state $N_across_lanes(const $N_params& p, $S_state s, tarry_i64 unit, tarry_i64 m) {
@@ -259,8 +260,8 @@ __device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $lane* la
 
 )";
 
-/// Threads side by side hold $W columns each; number w of 8 such rows of threads holds lanes w, w + 8, w + 16, w + 24 of a tree
-/// block, so that two levels of the tree combine in registers and three through shared memory.
+/// Threads side by side hold $W columns each; number w of 8 such rows of threads holds lanes w, w + 8, w + 16, w + 24
+/// of a tree block, so that two levels of the tree combine in registers and three through shared memory.
 constexpr std::string_view kOuter = R"(
 // The $W columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
 __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $lane* c) {
@@ -325,7 +326,8 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
 
 )";
 
-constexpr std::string_view kOuterHead = R"(extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
+constexpr std::string_view kOuterHead =
+    R"(extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__ struct $N_params p) {
   __shared__ $lane lanes[$B][8][$C];
   __shared__ $S_state pending[$L][$C];
   __shared__ bool last;
@@ -369,7 +371,8 @@ constexpr std::string_view kWideSteps = R"(  for (tarry_i64 at = 0; at < m; at +
   }
 )";
 
-/// Every 8 * $SIDE threads have a tree block of their own; those that a warp holds of a column, $G, are combined by shuffles.
+/// Every 8 * $SIDE threads have a tree block of their own; those that a warp holds of a column, $G, are combined by
+/// shuffles.
 constexpr std::string_view kNarrowSteps = R"(  __shared__ $S_state nodes[$B / $G][$C];
   const int own = threadIdx.x / (8 * $SIDE), b = threadIdx.x / $H, x = threadIdx.x % $H;
   for (tarry_i64 at = 0; at < m; at += $B * 128, ++step) {
@@ -428,11 +431,12 @@ constexpr std::string_view kOuterTail = R"(  $S_state s = {};
 
 std::string skeleton(const KernelIr& ir) {
   if (ir.schedule == Schedule::ReduceOuter)
-    return fmt::format("{}{}{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes, kOuterHead,
-                       outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
+    return fmt::format("{}{}{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes,
+                       kOuterHead, outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
   TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
   const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir), kInner);
-  return ir.rows_class == 1 ? fmt::format("{}{}", inner, kInnerWarp) : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
+  return ir.rows_class == 1 ? fmt::format("{}{}", inner, kInnerWarp)
+                            : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
 }
 
 /// Whether points are one vector's elements with next to nothing computed of them: a thread needs few registers.
@@ -441,15 +445,18 @@ bool is_stream(const KernelIr& ir) {
   for (const Instr& in : ir.instrs)
     if (in.region == Region::Point && in.kind == InstrKind::Compute) cost += graph::info(in.op).cost;
   return std::count_if(ir.accesses.begin(), ir.accesses.end(), streams) == 1 && cost <= 4 &&
-         std::all_of(ir.accesses.begin(), ir.accesses.end(), [&](const Access& a) { return !streams(a) || (a.aligned && a.loop == kNone); });
+         std::all_of(ir.accesses.begin(), ir.accesses.end(),
+                     [&](const Access& a) { return !streams(a) || (a.aligned && a.loop == kNone); });
 }
 
 /// Where threads of ReduceOuter are.
 std::vector<std::pair<std::string, std::string>> outer_choices(const KernelIr& ir) {
   const OuterTile tile = outer_tile(ir);
-  const std::string all_columns = ir.rank == 1 ? "p.count" : "p." + slot_name({SlotKind::Extent, static_cast<std::uint32_t>(ir.rank - 1)});
+  const std::string all_columns =
+      ir.rank == 1 ? "p.count" : "p." + slot_name({SlotKind::Extent, static_cast<std::uint32_t>(ir.rank - 1)});
   const std::string left = fmt::format("p.count - (tarry_i64)tile * {}", tile.columns());
-  return {{"$COLUMNS", tile.narrow() ? "(int)" + all_columns : fmt::format("{0} < {1} ? (int)({0}) : {1}", left, tile.columns())},
+  return {{"$COLUMNS",
+           tile.narrow() ? "(int)" + all_columns : fmt::format("{0} < {1} ? (int)({0}) : {1}", left, tile.columns())},
           {"$TILE", tile.narrow() ? "columns" : std::to_string(tile.columns())},
           {"$ROW", tile.narrow() ? fmt::format("threadIdx.x / {} % 8", tile.width) : "threadIdx.x >> 5"},
           {"$SIDE", std::to_string(tile.width)},
@@ -463,7 +470,9 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   const bool inner = ir.schedule == Schedule::ReduceInner;
   const std::vector<StateField> fields = state_fields(ir);
   const bool moments = ir.has_moments();
-  const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 && std::all_of(ir.reductions.begin(), ir.reductions.end(), [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
+  const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 &&
+                     std::all_of(ir.reductions.begin(), ir.reductions.end(),
+                                 [](const Reduction& r) { return r.op != Op::MomentsMerge && itemsize(r.dtype) <= 4; });
   const bool slim = fields.size() == 1 && (ir.has_narrow_lanes() || itemsize(fields[0].dtype) <= 4);
   std::vector<std::pair<std::string, std::string>> all;
   if (!inner) all = outer_choices(ir);
@@ -471,15 +480,18 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   auto choose = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
   choose("$X", loaded <= 16 && !moments ? "2" : "1");
   choose("$R", std::to_string(fold_width(ir)));
-  // Thread blocks per multiprocessor: others load while one combines its warps. Left alone, ptxas spills a few registers for
-  // the sake of occupancy, which loads in flight make up for.
+  // Thread blocks per multiprocessor: others load while one combines its warps. Left alone, ptxas spills a few
+  // registers for the sake of occupancy, which loads in flight make up for.
   const bool narrow = items(ir) > kInnerItems, bytes = items(ir) > 2 * kInnerItems;
-  const bool many = inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow || bytes);
+  const bool many =
+      inner && !ir.wide_index && is_stream(ir) && (moments ? tight : slim) && (ir.rank == 0 || !narrow || bytes);
   const auto resident = [&] {
-    const bool light = slim || (ir.reductions.size() == 1 && ir.reductions[0].op == Op::Moments && state_bytes(ir) <= 8);
+    const bool light =
+        slim || (ir.reductions.size() == 1 && ir.reductions[0].op == Op::Moments && state_bytes(ir) <= 8);
     if (!inner && light && items(ir) == 1 && outer_tile(ir).narrow()) return "3";
     if (many) return bytes || ir.rank > 0 ? "3" : "4";
-    const bool few_registers = inner ? fields.size() == 1 || (moments && tight) : light && (ir.loops.empty() || loaded <= 16);
+    const bool few_registers =
+        inner ? fields.size() == 1 || (moments && tight) : light && (ir.loops.empty() || loaded <= 16);
     return few_registers ? "2" : "1";
   };
   choose("$M", resident());

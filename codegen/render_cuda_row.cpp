@@ -55,7 +55,8 @@ __device__ __forceinline__ $S_state $S_join(const $N_params& p, $S_state* nodes,
 }
 )";
 
-/// Thread blocks of a cluster: each arrives when it is done with the others' memory, and waits before it uses or leaves its own.
+/// Thread blocks of a cluster: each arrives when it is done with the others' memory, and waits before it uses or leaves
+/// its own.
 constexpr std::string_view kCluster = R"(
 __device__ __forceinline__ void $N_arrive() { asm volatile("barrier.cluster.arrive;" ::: "memory"); }
 __device__ __forceinline__ void $N_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
@@ -206,8 +207,10 @@ std::string row_stage(const RowTile& tile, const Stage& stage) {
   const bool once = tile.warps == 1;
   std::string text(stage.reductions.empty() ? (once ? kMapsOnce : kMaps) : once ? kReducesOnce : kReduces);
   if (!stage.reductions.empty()) {
-    if (once) text += "  s$Z = $S_spread(s$Z);\n";
-    else text += "  __shared__ $S_state nodes$Z[$T / 32];\n  s$Z = $S_join(p, nodes$Z, s$Z);\n";
+    if (once)
+      text += "  s$Z = $S_spread(s$Z);\n";
+    else
+      text += "  __shared__ $S_state nodes$Z[$T / 32];\n  s$Z = $S_join(p, nodes$Z, s$Z);\n";
     if (tile.cluster > 1) text += "  __shared__ $S_state part$Z[1];\n  s$Z = $S_meet(p, part$Z, s$Z);\n";
   }
   return text + "  $S_finish(p, t, r, s$Z, leader, o);\n";
@@ -222,7 +225,9 @@ KernelSource render_rows(const KernelIr& ir) {
   Functions functions(ir, plan);
   const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
                                               : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
-  auto fill = [&](const Stage& stage, const std::string& text) { return Template(ir, stage, choices(ir, plan, stage)).fill(text); };
+  auto fill = [&](const Stage& stage, const std::string& text) {
+    return Template(ir, stage, choices(ir, plan, stage)).fill(text);
+  };
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text());
   const std::string_view head = tile.warps == 1 ? kRowsHead : tile.cluster > 1 ? kClusterHead : kRowHead;
   if (tile.cluster > 1) kernel += fill(plan.stages[0], std::string(kCluster));
@@ -232,9 +237,11 @@ KernelSource render_rows(const KernelIr& ir) {
     kernel += fill(stage, row_functions(ir, tile, stage));
     body += fill(stage, row_stage(tile, stage));
   }
-  if (tile.cluster > 1) body += fill(plan.stages[0], "  $N_arrive();  // the others may still read this one's memory\n  $N_wait();\n");
+  if (tile.cluster > 1)
+    body += fill(plan.stages[0], "  $N_arrive();  // the others may still read this one's memory\n  $N_wait();\n");
   kernel += body + "}\n";
-  KernelSource source = finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+  KernelSource source =
+      finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
   source.threads = tile.threads();
   source.cluster = tile.cluster;
   return source;

@@ -1,5 +1,5 @@
-// CUDA C of scans (docs/numerics.md, "Scans"). What is missing at the end of a row is the neutral element of the scan: it
-// changes no bit.
+// CUDA C of scans (docs/numerics.md, "Scans"). What is missing at the end of a row is the neutral element of the scan:
+// it changes no bit.
 //
 //   ScanSerial  a thread per row; its elements come in from left to right
 //   ScanInner   a warp per row, four tree blocks at a time
@@ -217,8 +217,8 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 }
 )";
 
-/// Functions of the states: take, neutral, combine; from and across for another lane of the warp, the latter combined with
-/// the own one in the order of lanes.
+/// Functions of the states: take, neutral, combine; from and across for another lane of the warp, the latter combined
+/// with the own one in the order of lanes.
 std::string scan_functions(const KernelIr& ir, Expressions& expressions) {
   CodeWriter w;
   const auto each = [&](auto&& text) {
@@ -236,7 +236,8 @@ std::string scan_functions(const KernelIr& ir, Expressions& expressions) {
   function("$N_combine($N_0_state a, $N_0_state b)", [&](auto i, const auto& r) {
     return fmt::format("s.r{} = {};", i, expressions.combine(r, fmt::format("a.r{}", i), fmt::format("b.r{}", i)));
   });
-  function("$N_from($N_0_state a, int lane)", [](auto i, const auto&) { return fmt::format("s.r{0} = __shfl_sync(0xffffffffu, a.r{0}, lane);", i); });
+  function("$N_from($N_0_state a, int lane)",
+           [](auto i, const auto&) { return fmt::format("s.r{0} = __shfl_sync(0xffffffffu, a.r{0}, lane);", i); });
   w.open("__device__ __forceinline__ $N_0_state $N_across($N_0_state a, int d)");
   w.line("const int lane = threadIdx.x & 31;");
   w.line("const $N_0_state b = $N_from(a, lane ^ d);");
@@ -263,7 +264,8 @@ std::size_t scan_state_bytes(const KernelIr& ir) {
 }
 
 void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g) {
-  constexpr std::int64_t kMultiprocessors = 160;  // about what the largest GPUs have; thread blocks that find no tile left leave at once
+  constexpr std::int64_t kMultiprocessors =
+      160;  // about what the largest GPUs have; thread blocks that find no tile left leave at once
   const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t outer = args.outer_count();
   if (ir.schedule != Schedule::ScanTiles) {
@@ -290,17 +292,20 @@ KernelSource render_scan(const KernelIr& ir) {
     parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Tickets})
                                : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Tickets});
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text());
-  kernel += state_type(ir, plan.stages[0]) + functions.stage_text(plan.stages[0]) + functions.stage_text(plan.stages[1]);
+  kernel +=
+      state_type(ir, plan.stages[0]) + functions.stage_text(plan.stages[0]) + functions.stage_text(plan.stages[1]);
   std::string text = scan_functions(ir, functions.expressions());
   if (!serial) text += kWarp;
   if (!tiles) text += kPush;
   text += tiles ? tile_text() : std::string(serial ? kSerial : kInner);
   kernel += Template(ir, plan.stages[0], choices(ir)).fill(text);
-  KernelSource source = finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+  KernelSource source =
+      finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
   if (tiles) {
     const ScanTile tile = scan_tile(ir);
     source.threads = tile.threads();
-    source.shared_bytes = static_cast<int>(static_cast<std::size_t>(tile.stages * tile.elements()) * scan_state_bytes(ir));
+    source.shared_bytes =
+        static_cast<int>(static_cast<std::size_t>(tile.stages * tile.elements()) * scan_state_bytes(ir));
   }
   return source;
 }

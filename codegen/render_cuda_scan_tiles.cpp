@@ -1,8 +1,8 @@
-// CUDA C of ScanTiles. Thread blocks take tiles of rows by number. Loading warps stage a tile in shared memory and publish its
-// node of tree R at once; a gathering warp collects the published nodes before it and folds them; scanning warps, which wait
-// for that fold alone, write the tile. A tile waits only for tiles of smaller number, and those were taken by thread blocks
-// that run: progress needs nothing of the scheduler. Which thread block takes a tile changes no bit, since every fold is of
-// the same nodes in the same order.
+// CUDA C of ScanTiles. Thread blocks take tiles of rows by number. Loading warps stage a tile in shared memory and
+// publish its node of tree R at once; a gathering warp collects the published nodes before it and folds them; scanning
+// warps, which wait for that fold alone, write the tile. A tile waits only for tiles of smaller number, and those were
+// taken by thread blocks that run: progress needs nothing of the scheduler. Which thread block takes a tile changes no
+// bit, since every fold is of the same nodes in the same order.
 #include <algorithm>
 #include <bit>
 
@@ -312,12 +312,11 @@ extern "C" __global__ void __launch_bounds__($THREADS, $RESIDENT) $N(const __gri
 }
 )";
 
-
 }  // namespace
 
-/// Three tiles in shared memory. Where a tile is 64 KiB, one thread block fills a multiprocessor; what a tile costs beside its
-/// bytes, mostly the wait for the slowest tile before it, is the same for all sizes. Wider states need more registers: smaller
-/// tiles by fewer threads.
+/// Three tiles in shared memory. Where a tile is 64 KiB, one thread block fills a multiprocessor; what a tile costs
+/// beside its bytes, mostly the wait for the slowest tile before it, is the same for all sizes. Wider states need more
+/// registers: smaller tiles by fewer threads.
 ScanTile scan_tile(const KernelIr& ir) {
   constexpr int kTileBytes = 16 * 1024;
   const int bytes = static_cast<int>(std::bit_ceil(scan_state_bytes(ir)));

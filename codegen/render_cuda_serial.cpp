@@ -1,5 +1,5 @@
-// CUDA C of short rows: a thread goes over a row from left to right, once per stage. Rows that follow one another in memory
-// pass through shared memory, so that neighbouring threads touch neighbouring addresses.
+// CUDA C of short rows: a thread goes over a row from left to right, once per stage. Rows that follow one another in
+// memory pass through shared memory, so that neighbouring threads touch neighbouring addresses.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,7 +10,8 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-constexpr int kStagedRowThreads = 128;  // others compute while these wait for their rows, or for the last of them to be written
+constexpr int kStagedRowThreads =
+    128;  // others compute while these wait for their rows, or for the last of them to be written
 constexpr int kFewestThreads = 64;
 constexpr std::size_t kSharedBytes = 40 * 1024;
 
@@ -72,7 +73,8 @@ SerialPlan serial_plan(const KernelIr& ir) {
   if (ir.is_row() && !plan.staged.empty()) plan.threads = kStagedRowThreads;
   std::size_t row_bytes = 0;
   for (const Dtype dtype : plan.slots) row_bytes += itemsize(dtype) * static_cast<std::size_t>(longest(ir) | 1);
-  while (plan.threads > kFewestThreads && row_bytes * static_cast<std::size_t>(plan.threads) > kSharedBytes) plan.threads /= 2;
+  while (plan.threads > kFewestThreads && row_bytes * static_cast<std::size_t>(plan.threads) > kSharedBytes)
+    plan.threads /= 2;
   if (row_bytes * static_cast<std::size_t>(plan.threads) > kSharedBytes) return {};
   return plan;
 }
@@ -171,8 +173,8 @@ constexpr std::string_view kStage = R"(    $S_state s$Z = {};$NOTHING
     $S_finish(p, t$FINISH);
 )";
 
-/// Where registers hold a row: it is loaded at once, and stored at once where it is short, as then neighbouring threads write
-/// to the same sectors. $THERE: what is beyond its end is left out.
+/// Where registers hold a row: it is loaded at once, and stored at once where it is short, as then neighbouring threads
+/// write to the same sectors. $THERE: what is beyond its end is left out.
 constexpr std::string_view kHeldStage = R"(    $S_state s$Z = {};$NOTHING
     $S_loads x$Z[$MOST];
 @S    $S_stores y$Z[$MOST];
@@ -198,13 +200,19 @@ std::string moves(const KernelIr& ir, const SerialPlan& plan, bool store) {
   std::string text;
   for (const Staged& s : plan.staged) {
     if (ir.accesses[s.access].store != store) continue;
-    const std::string memory = fmt::format("p.a{0} + base * p.t{0}_0", s.access), stride = fmt::format("p.t{}_0", s.access), shared = fmt::format("x{}", s.slot);
-    const std::string arguments = store ? fmt::format("({}, {}, {}, l.rows, l.n)", shared, memory, stride) : fmt::format("({}, {}, {}, l.rows, l.n)", memory, stride, shared);
+    const std::string memory = fmt::format("p.a{0} + base * p.t{0}_0", s.access),
+                      stride = fmt::format("p.t{}_0", s.access), shared = fmt::format("x{}", s.slot);
+    const std::string arguments = store ? fmt::format("({}, {}, {}, l.rows, l.n)", shared, memory, stride)
+                                        : fmt::format("({}, {}, {}, l.rows, l.n)", memory, stride, shared);
     const char* const move = store ? "$N_scatter" : "$N_gather";
-    text += fmt::format("    {{\n      const $N_lines l = $N_lines_of({0}, {1}, rows, n);\n      if (l.fours) {2}<4>{3};\n      else {2}<1>{3};\n    }}\n", memory, stride, move, arguments);
+    text += fmt::format(
+        "    {{\n      const $N_lines l = $N_lines_of({0}, {1}, rows, n);\n      if (l.fours) {2}<4>{3};\n      else "
+        "{2}<1>{3};\n    }}\n",
+        memory, stride, move, arguments);
   }
   if (text.empty()) return text;
-  return store ? "  __syncthreads();\n  if (n > 0) {\n" + text + "  }\n" : "  if (n > 0) {\n" + text + "  }\n  __syncthreads();\n";
+  return store ? "  __syncthreads();\n  if (n > 0) {\n" + text + "  }\n"
+               : "  if (n > 0) {\n" + text + "  }\n  __syncthreads();\n";
 }
 
 }  // namespace
@@ -222,19 +230,23 @@ KernelSource render_serial(const KernelIr& ir) {
   auto fill = [&](const Stage& stage, std::string_view text) {
     const std::string number = std::to_string(stage.number);
     const bool now = stage.stores && !is_exact(ir), later = stage.stores && is_exact(ir);
-    return Template(ir, stage,
-                    {{"$NOW", now ? "      $S_store(p, t, k, 1, y$Z[k]);\n" : ""},
-                     {"$LATER", later ? "#pragma unroll\n    for (int k = 0; k < $MOST; ++k) $S_store(p, t, k, 1, y$Z[k]);\n" : ""},
-                     {"$FINISH", row ? ", r, s" + number + ", true, o" : ", s" + number},
-                     {"$NOTHING", identities(ir, stage)},
-                     {"$Z", number},
-                     {"$MOST", std::to_string(longest(ir))},
-                     {"$LENGTH", is_exact(ir) ? std::to_string(ir.rows_class) : "(int)p.n"},
-                     {"$THERE", is_exact(ir) ? "" : " if (k < n)"},
-                     {"$T", std::to_string(serial.threads)},
-                     {"$Y", !stage.stores ? "" : holds_row(ir) ? ", y" + number + "[k]" : ", y"},
-                     {"$I", row ? ", o" : ""},
-                     {"$H", row ? ", h[k]" : ""}})
+    return Template(
+               ir, stage,
+               {{"$NOW", now ? "      $S_store(p, t, k, 1, y$Z[k]);\n" : ""},
+                {"$LATER",
+                 later ? "#pragma unroll\n    for (int k = 0; k < $MOST; ++k) $S_store(p, t, k, 1, y$Z[k]);\n" : ""},
+                {"$FINISH", row ? ", r, s" + number + ", true, o" : ", s" + number},
+                {"$NOTHING", identities(ir, stage)},
+                {"$Z", number},
+                {"$MOST", std::to_string(longest(ir))},
+                {"$LENGTH", is_exact(ir) ? std::to_string(ir.rows_class) : "(int)p.n"},
+                {"$THERE", is_exact(ir) ? "" : " if (k < n)"},
+                {"$T", std::to_string(serial.threads)},
+                {"$Y", !stage.stores   ? ""
+                       : holds_row(ir) ? ", y" + number + "[k]"
+                                       : ", y"},
+                {"$I", row ? ", o" : ""},
+                {"$H", row ? ", h[k]" : ""}})
         .fill(text);
   };
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text()), body;
@@ -245,11 +257,14 @@ KernelSource render_serial(const KernelIr& ir) {
   std::string head(kHead), mine(kRow);
   for (std::size_t s = 0; s < serial.slots.size(); ++s)
     head += fmt::format("  __shared__ {} x{}[{} * $T];\n", c_type(serial.slots[s]), s, longest(ir) | 1);
-  for (const Staged& s : serial.staged) mine += fmt::format("    t.a{} = x{} + threadIdx.x * (n | 1);\n", s.access, s.slot);
+  for (const Staged& s : serial.staged)
+    mine += fmt::format("    t.a{} = x{} + threadIdx.x * (n | 1);\n", s.access, s.slot);
   if (row) mine += "    $N_outer o;\n    $N_kept h[$MOST];\n";
   if (!serial.staged.empty()) kernel += fill(plan.stages[0], kMoves);
-  kernel += fill(plan.stages[0], head + moves(ir, serial, false) + mine) + body + "  }\n" + fill(plan.stages[0], moves(ir, serial, true)) + "}\n";
-  KernelSource source = finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+  kernel += fill(plan.stages[0], head + moves(ir, serial, false) + mine) + body + "  }\n" +
+            fill(plan.stages[0], moves(ir, serial, true)) + "}\n";
+  KernelSource source =
+      finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
   source.threads = serial.threads;
   return source;
 }

@@ -1,4 +1,5 @@
-// The stages of a kernel as CUDA C runs them: what each computes, what registers hold in between, how rows lie on threads.
+// The stages of a kernel as CUDA C runs them: what each computes, what registers hold in between, how rows lie on
+// threads.
 #include <algorithm>
 
 #include "codegen/render_cuda.h"
@@ -7,10 +8,10 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-constexpr int kRegisters = 65536;    // of a multiprocessor
-constexpr int kMostRegisters = 160;  // of a thread: more of them leave too few threads to hide the way to memory
-constexpr int kMostWarps = 16;       // of a row
-constexpr int kMostThreads = 1536;   // to ask for: with more, registers are few and loads in flight no more
+constexpr int kRegisters = 65536;      // of a multiprocessor
+constexpr int kMostRegisters = 160;    // of a thread: more of them leave too few threads to hide the way to memory
+constexpr int kMostWarps = 16;         // of a row
+constexpr int kMostThreads = 1536;     // to ask for: with more, registers are few and loads in flight no more
 constexpr int kStoringThreads = 1280;  // the same where rows are stored too
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
@@ -224,7 +225,8 @@ int StagePlan::resident() const {
 RowTile row_tile(const KernelIr& ir, int most_warps) {
   RowTile tile;
   if (ir.schedule != Schedule::RowInner) return tile;
-  TARRY_ASSERT(ir.rows_class >= 1 && ir.rows_class <= kClusterBlocks && ir.rows_class == row_class(std::int64_t{ir.rows_class} * kTreeBlock));
+  TARRY_ASSERT(ir.rows_class >= 1 && ir.rows_class <= kClusterBlocks &&
+               ir.rows_class == row_class(std::int64_t{ir.rows_class} * kTreeBlock));
   int held = std::min(ir.rows_class, kRowBlocks);  // large parts: few thread blocks wait for each other
   while (ir.rows_class % held != 0) held /= 2;
   tile.cluster = ir.rows_class / held;

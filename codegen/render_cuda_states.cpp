@@ -37,14 +37,16 @@ std::vector<Field> fields_of(const KernelIr& ir, const Stage& stage, Of of) {
 /// The value that a load or the cast of a load is.
 bool is_loaded(const KernelIr& ir, Value v) {
   const Instr& in = ir.instrs[v];
-  return in.kind == InstrKind::Load || (in.kind == InstrKind::Compute && in.op == Op::Cast && ir.instrs[in.args[0]].kind == InstrKind::Load);
+  return in.kind == InstrKind::Load ||
+         (in.kind == InstrKind::Compute && in.op == Op::Cast && ir.instrs[in.args[0]].kind == InstrKind::Load);
 }
 
 /// Functions of the states: first, step, combine, down, from; even and share say how nodes share their elements. Narrow
 /// lanes have functions of the same names, and widen.
 class States {
  public:
-  States(const KernelIr& ir, const Stage& stage, Expressions& expressions) : ir_(ir), stage_(stage), expressions_(expressions) {}
+  States(const KernelIr& ir, const Stage& stage, Expressions& expressions)
+      : ir_(ir), stage_(stage), expressions_(expressions) {}
 
   [[nodiscard]] std::string functions() {
     shares();
@@ -69,12 +71,13 @@ class States {
     thread("down", "int d", "__shfl_down_sync(0xffffffffu, s.{}, d)");
   }
   [[nodiscard]] const char* state() const { return of_ == Of::Lane ? "$lane" : "$S_state"; }
-  /// What two accumulators of a reduction combine to. A minimum or maximum of what was loaded is left to the compiler, which
-  /// may not see others (prelude/integer.h): nothing is negated here.
+  /// What two accumulators of a reduction combine to. A minimum or maximum of what was loaded is left to the compiler,
+  /// which may not see others (prelude/integer.h): nothing is negated here.
   [[nodiscard]] std::string combined(std::uint32_t i, const std::string& a, const std::string& b) {
     const Reduction& r = ir_.reductions[i];
     const bool extreme = r.op == Op::Min || r.op == Op::Max;
-    if (extreme && !is_floating(r.dtype) && is_loaded(ir_, r.args[0])) return fmt::format("{0} {2} {1} ? {0} : {1}", a, b, r.op == Op::Min ? '<' : '>');
+    if (extreme && !is_floating(r.dtype) && is_loaded(ir_, r.args[0]))
+      return fmt::format("{0} {2} {1} ? {0} : {1}", a, b, r.op == Op::Min ? '<' : '>');
     return expressions_.combine(r.op, field_dtype(ir_, i, of_), a, b);
   }
   [[nodiscard]] bool moments(std::uint32_t i) const { return graph::output_count(ir_.reductions[i].op) == 2; }
@@ -93,16 +96,18 @@ class States {
     out_.line(fmt::format("struct $S_split {{{} }};", fields));
     for (const bool even : {true, false}) {
       out_.line("template <class Count>");
-      out_.open(fmt::format("__device__ __forceinline__ $S_split $S_{}(const $N_params& p, Count na{})", even ? "even" : "share",
-                            even ? "" : ", Count nb"));
+      out_.open(fmt::format("__device__ __forceinline__ $S_split $S_{}(const $N_params& p, Count na{})",
+                            even ? "even" : "share", even ? "" : ", Count nb"));
       if (!even) out_.line("if (na == nb) return $S_even(p, na);");
       out_.line("$S_split h;");
       for (const std::uint32_t i : stage_.reductions) {
         if (!moments(i)) continue;
         const std::string type = c_type(ir_.reductions[i].dtype), times = weight(i);
         out_.line(fmt::format("h.n{} = ({})(na{});", i, type, times));
-        if (even) out_.line(fmt::format("h.w{} = ({})0.5;", i, type));
-        else out_.line(fmt::format("h.w{0} = ({1})(nb{2}) / ({1})((na + nb){2});", i, type, times));
+        if (even)
+          out_.line(fmt::format("h.w{} = ({})0.5;", i, type));
+        else
+          out_.line(fmt::format("h.w{0} = ({1})(nb{2}) / ({1})((na + nb){2});", i, type, times));
       }
       out_.line("return h;");
       out_.close();
@@ -114,10 +119,14 @@ class States {
     out_.line("$lane s;");
     for (const std::uint32_t i : stage_.reductions) {
       const Op op = ir_.reductions[i].op;
-      if (op == Op::Moments) out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = 0;", i));
-      else if (op == Op::MomentsMerge) out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = in.x{0}_m2;", i));
-      else if (graph::is_arg_reduce(op)) out_.line(fmt::format("s.r{0} = in.x{0}; s.r{0}_index = in.at;", i));
-      else out_.line(fmt::format("s.r{0} = in.x{0};", i));
+      if (op == Op::Moments)
+        out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = 0;", i));
+      else if (op == Op::MomentsMerge)
+        out_.line(fmt::format("s.r{0}_mean = in.x{0}; s.r{0}_m2 = in.x{0}_m2;", i));
+      else if (graph::is_arg_reduce(op))
+        out_.line(fmt::format("s.r{0} = in.x{0}; s.r{0}_index = in.at;", i));
+      else
+        out_.line(fmt::format("s.r{0} = in.x{0};", i));
     }
     out_.line("return s;");
     out_.close();
@@ -166,19 +175,22 @@ class States {
       if (moments(i)) continue;
       const Reduction& r = ir_.reductions[i];
       const std::string a = fmt::format("a.r{}", i), b = fmt::format("b.r{}", i);
-      if (graph::is_arg_reduce(r.op)) choose(i, b, b + "_index");
-      else out_.line(fmt::format("{} = {};", a, combined(i, a, b)));
+      if (graph::is_arg_reduce(r.op))
+        choose(i, b, b + "_index");
+      else
+        out_.line(fmt::format("{} = {};", a, combined(i, a, b)));
     }
   }
 
-  /// Two threads combine a, one's own node, with b, the other's, of as many elements; `left`: a is on the left. Only the
-  /// means tell left from right: d is exact but for its sign, and sums and products commute.
+  /// Two threads combine a, one's own node, with b, the other's, of as many elements; `left`: a is on the left. Only
+  /// the means tell left from right: d is exact but for its sign, and sums and products commute.
   void meet() {
     out_.open(fmt::format("__device__ __forceinline__ {0} $S_meet({0} a, {0} b, $S_split h, bool left)", state()));
     for (const std::uint32_t i : stage_.reductions) {
       if (!moments(i)) continue;
       out_.open("");
-      out_.line(fmt::format("const {0} d = b.r{1}_mean - a.r{1}_mean, from = left ? a.r{1}_mean : b.r{1}_mean;", c_type(ir_.reductions[i].dtype), i));
+      out_.line(fmt::format("const {0} d = b.r{1}_mean - a.r{1}_mean, from = left ? a.r{1}_mean : b.r{1}_mean;",
+                            c_type(ir_.reductions[i].dtype), i));
       out_.line(fmt::format("a.r{0}_mean = from + (left ? d : -d) * h.w{0};", i));
       out_.line(fmt::format("a.r{0}_m2 = (a.r{0}_m2 + b.r{0}_m2) + (d * d) * (h.n{0} * h.w{0});", i));
       out_.close();
@@ -196,14 +208,13 @@ class States {
     out_.close();
   }
 
-  /// a becomes (x, at) where that wins: a NaN over a number, then the better value, then the lower index. Lanes of a tree
-  /// block interleave, so the left operand need not have the lower index.
+  /// a becomes (x, at) where that wins: a NaN over a number, then the better value, then the lower index. Lanes of a
+  /// tree block interleave, so the left operand need not have the lower index.
   void choose(std::uint32_t i, const std::string& x, const std::string& at) {
     const Reduction& r = ir_.reductions[i];
     const std::string a = fmt::format("a.r{}", i), order = r.op == Op::ArgMin ? "<" : ">";
     std::string wins = fmt::format("{0} {1} {2} || ({0} == {2} && {3} < {2}_index)", x, order, a, at);
-    if (is_floating(r.dtype))
-      wins = fmt::format("{0} != {0} ? {1} == {1} || {2} < {1}_index : {3}", x, a, at, wins);
+    if (is_floating(r.dtype)) wins = fmt::format("{0} != {0} ? {1} == {1} || {2} < {1}_index : {3}", x, a, at, wins);
     out_.line(fmt::format("if ({}) {{ {} = {}; {}_index = {}; }}", wins, a, x, a, at));
   }
 
@@ -213,8 +224,9 @@ class States {
     const std::string a = fmt::format("a.r{}", i), x = fmt::format("in.x{}", i);
     const bool least = r.op == Op::ArgMin;
     // !(x <= a): x is larger, or one of them is NaN.
-    const std::string wins = is_floating(r.dtype) ? fmt::format("{1} == {1} && !({0} {2} {1})", x, a, least ? ">=" : "<=")
-                                                  : fmt::format("{} {} {}", x, least ? "<" : ">", a);
+    const std::string wins = is_floating(r.dtype)
+                                 ? fmt::format("{1} == {1} && !({0} {2} {1})", x, a, least ? ">=" : "<=")
+                                 : fmt::format("{} {} {}", x, least ? "<" : ">", a);
     out_.line(fmt::format("if ({0}) {{ {1} = {2}; {1}_index = in.at; }}", wins, a, x));
   }
 

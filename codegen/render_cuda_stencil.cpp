@@ -1,10 +1,11 @@
 // CUDA C: kernels that load shifted views of their buffers.
 //
 // A thread computes a tile of tile_rows rows of `vector` columns. All of the tile's elements are loaded first, each
-// once, in the widest runs that alignment allows; then row after row is computed and stored. The text exists twice, by a
-// template: for tiles where every point is there and every guard holds, and for the others, where bits say which rows
-// and columns of the tile a guard holds for. Of a chain (stencil_chain.h) the first text is one of passes: what is needed
-// at several shifts is computed once for the tile and what lies around it, into registers; and the second goes row by row.
+// once, in the widest runs that alignment allows; then row after row is computed and stored. The text exists twice, by
+// a template: for tiles where every point is there and every guard holds, and for the others, where bits say which rows
+// and columns of the tile a guard holds for. Of a chain (stencil_chain.h) the first text is one of passes: what is
+// needed at several shifts is computed once for the tile and what lies around it, into registers; and the second goes
+// row by row.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -78,7 +79,9 @@ class Writer final : public TileWriter {
     return guard == kNone ? fmt::format("{}s", which) : fmt::format("{}s{}", which, guard);
   }
   /// Whether a guard holds at row r and column c.
-  static std::string at_point(std::uint32_t guard) { return fmt::format("({} >> r & {} >> c & 1u)", bits('r', guard), bits('c', guard)); }
+  static std::string at_point(std::uint32_t guard) {
+    return fmt::format("({} >> r & {} >> c & 1u)", bits('r', guard), bits('c', guard));
+  }
 
   [[nodiscard]] std::string inside(std::uint32_t guard) const override { return at_point(guard); }
   [[nodiscard]] std::string counted(std::uint32_t a) const override { return offset(a, "r", "c"); }
@@ -89,12 +92,16 @@ class Writer final : public TileWriter {
     return in.guard == kNone ? element : fmt::format("{} ? {} : ({})0", at_point(in.guard), element, type(in.index));
   }
 
-  static std::string index(const char* at, int shift) { return shift == 0 ? std::string(at) : fmt::format("{} + {}", at, shift); }
+  static std::string index(const char* at, int shift) {
+    return shift == 0 ? std::string(at) : fmt::format("{} + {}", at, shift);
+  }
 
   /// The element of a window at a shift from row r, column c.
   [[nodiscard]] std::string window_element(std::uint32_t anchor, int row, int column) const {
-    const Window& w = *std::find_if(windows_.begin(), windows_.end(), [&](const Window& x) { return x.anchor == anchor; });
-    return fmt::format("x{}[{}][{}]", anchor, w.along_rows ? index("r", row - w.top) : "0", w.along_columns ? index("c", column - w.left) : "0");
+    const Window& w =
+        *std::find_if(windows_.begin(), windows_.end(), [&](const Window& x) { return x.anchor == anchor; });
+    return fmt::format("x{}[{}][{}]", anchor, w.along_rows ? index("r", row - w.top) : "0",
+                       w.along_columns ? index("c", column - w.left) : "0");
   }
 
   // --- A chain ------------------------------------------------------------------------------------------------------
@@ -103,12 +110,14 @@ class Writer final : public TileWriter {
     out_.open("__device__ __forceinline__ void $N_passes(const $N_params& p, const $N_at& t)");
     const unsigned rows = (1u << rows_) - 1, columns = (1u << ir_.vector) - 1;
     out_.line(fmt::format("const tarry_u32 rs = {}u, cs = {}u;", rows, columns));
-    for (std::uint32_t g = 0; g < ir_.guards.size(); ++g) out_.line(fmt::format("const tarry_u32 rs{0} = rs, cs{0} = cs;", g));
+    for (std::uint32_t g = 0; g < ir_.guards.size(); ++g)
+      out_.line(fmt::format("const tarry_u32 rs{0} = rs, cs{0} = cs;", g));
     load_tile();
     for (const ChainPass& pass : chain_.passes) run_pass(pass);
     results([&] {
       for (const Instr& in : ir_.instrs)
-        if (in.kind == InstrKind::Store) out_.line(fmt::format("y{}[c] = {};", in.index, chain_operand(in.args[0], {0, 0}, {0, 0}, -1)));
+        if (in.kind == InstrKind::Store)
+          out_.line(fmt::format("y{}[c] = {};", in.index, chain_operand(in.args[0], {0, 0}, {0, 0}, -1)));
     });
     out_.close();
   }
@@ -117,7 +126,8 @@ class Writer final : public TileWriter {
     const ChainValue& first = chain_.values[pass.values.front()];
     const int rows = rows_ + first.bottom - first.top, columns = ir_.vector + first.right - first.left;
     for (const std::uint32_t i : pass.values)
-      if (is_kept(i)) out_.line(fmt::format("{} q{}[{}][{}];", c_type(ir_.instrs[chain_.values[i].sample].dtype), i, rows, columns));
+      if (is_kept(i))
+        out_.line(fmt::format("{} q{}[{}][{}];", c_type(ir_.instrs[chain_.values[i].sample].dtype), i, rows, columns));
     out_.label("#pragma unroll");
     out_.open(fmt::format("for (int r = 0; r < {}; ++r)", rows));
     out_.label("#pragma unroll");
@@ -128,7 +138,8 @@ class Writer final : public TileWriter {
       std::vector<std::string> operands;
       for (std::size_t k = 0; k < static_cast<std::size_t>(arity(in)); ++k)
         operands.push_back(chain_operand(in.args[k], value.at, {value.top, value.left}, value.pass));
-      out_.line(fmt::format("const {} {} = {};", c_type(in.dtype), value_name(value.sample), expressions_.compute(value.sample, operands)));
+      out_.line(fmt::format("const {} {} = {};", c_type(in.dtype), value_name(value.sample),
+                            expressions_.compute(value.sample, operands)));
       if (is_kept(i)) out_.line(fmt::format("q{}[r][c] = {};", i, value_name(value.sample)));
     }
     out_.close();
@@ -137,7 +148,10 @@ class Writer final : public TileWriter {
 
   /// Whether another pass, or a store, uses a value.
   [[nodiscard]] bool is_kept(std::uint32_t value) const {
-    const auto uses = [&](const Instr& in) { return std::any_of(in.args.begin(), in.args.end(), [&](Value arg) { return arg != kNone && chain_.value_of[arg] == value; }); };
+    const auto uses = [&](const Instr& in) {
+      return std::any_of(in.args.begin(), in.args.end(),
+                         [&](Value arg) { return arg != kNone && chain_.value_of[arg] == value; });
+    };
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store && uses(in)) return true;
     return std::any_of(chain_.values.begin(), chain_.values.end(), [&](const ChainValue& v) {
@@ -152,10 +166,12 @@ class Writer final : public TileWriter {
     if (in.kind == InstrKind::Scalar) return operand(v);
     const std::uint32_t number = chain_.value_of[v];
     const ChainValue& value = chain_.values[number];
-    const int row = chain_.shift_of[v].first - user.first + origin.first, column = chain_.shift_of[v].second - user.second + origin.second;
+    const int row = chain_.shift_of[v].first - user.first + origin.first,
+              column = chain_.shift_of[v].second - user.second + origin.second;
     const Instr& sample = ir_.instrs[value.sample];
     if (sample.kind == InstrKind::Load && access(sample.index).buffer == kNone)
-      return fmt::format("({})", sum_text("t." + name(sample.index), offset(sample.index, "(" + index("r", row) + ")", "(" + index("c", column) + ")")));
+      return fmt::format("({})", sum_text("t." + name(sample.index), offset(sample.index, "(" + index("r", row) + ")",
+                                                                            "(" + index("c", column) + ")")));
     if (sample.kind == InstrKind::Load) return window_element(access(sample.index).window, row, column);
     if (value.pass == pass) return value_name(value.sample);
     return fmt::format("q{}[{}][{}]", number, index("r", row - value.top), index("c", column - value.left));
@@ -166,8 +182,9 @@ class Writer final : public TileWriter {
   void tile() {
     out_.label("template <bool whole>");
     out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, int rows, int columns)");
-    out_.line(fmt::format("const tarry_u32 rs = whole ? {}u : (1u << rows) - 1, cs = whole ? {}u : (1u << columns) - 1;",
-                          (1u << rows_) - 1, (1u << ir_.vector) - 1));
+    out_.line(
+        fmt::format("const tarry_u32 rs = whole ? {}u : (1u << rows) - 1, cs = whole ? {}u : (1u << columns) - 1;",
+                    (1u << rows_) - 1, (1u << ir_.vector) - 1));
     for (std::uint32_t g = 0; g < ir_.guards.size(); ++g) guard(g);
     load_tile();
     results([&] { point(); });
@@ -175,7 +192,8 @@ class Writer final : public TileWriter {
   }
 
   void load_tile() {
-    for (const Window& w : windows_) out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(w.anchor), w.anchor, w.rows, w.columns));
+    for (const Window& w : windows_)
+      out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(w.anchor), w.anchor, w.rows, w.columns));
     for (const Window& w : windows_)
       for (int row = 0; row < w.rows; ++row) load_row(w, row);
   }
@@ -207,7 +225,8 @@ class Writer final : public TileWriter {
     const auto test = [&](char which, int count, const std::string& all) {
       if (all.empty()) return;
       out_.label("#pragma unroll");
-      out_.line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) if (!({2})) {0}s{3} &= ~(1u << {0});", which, count, all, g));
+      out_.line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) if (!({2})) {0}s{3} &= ~(1u << {0});", which, count,
+                            all, g));
     };
     test('r', rows_, rows);
     test('c', ir_.vector, columns);
@@ -222,8 +241,10 @@ class Writer final : public TileWriter {
       const int at = row + w.top - access(a).row, from = access(a).column - w.left;
       if (w.along_rows && (at < 0 || at >= rows_)) continue;
       const std::string rows = bits('r', guard_of_[a]), columns = bits('c', guard_of_[a]);
-      const std::string wanted = w.along_columns ? from == 0 ? columns : fmt::format("{} << {}", columns, from) : fmt::format("({} ? 1u : 0u)", columns);
-      const std::string want = fmt::format("({} ? {} : 0u)", w.along_rows ? fmt::format("{} >> {} & 1u", rows, at) : rows, wanted);
+      const std::string wanted = w.along_columns ? from == 0 ? columns : fmt::format("{} << {}", columns, from)
+                                                 : fmt::format("({} ? 1u : 0u)", columns);
+      const std::string want =
+          fmt::format("({} ? {} : 0u)", w.along_rows ? fmt::format("{} >> {} & 1u", rows, at) : rows, wanted);
       if (std::find(wants.begin(), wants.end(), want) == wants.end()) wants.push_back(want);
       for (int c = 0; c < (w.along_columns ? ir_.vector : 1); ++c) needed[static_cast<std::size_t>(from + c)] = true;
     }
@@ -233,16 +254,18 @@ class Writer final : public TileWriter {
     for (const std::string& want : wants) all += (all.empty() ? "" : " | ") + want;
     out_.line(fmt::format("const tarry_u32 wanted = {};", all));
     const int distance = row + w.top;
-    out_.line(fmt::format("const {}* from = {};", type(w.anchor),
-                          sum_text(fmt::format("t.a{}", w.anchor), w.along_rows && distance != 0 ? offset(w.anchor, std::to_string(distance), "0") : "0")));
+    out_.line(
+        fmt::format("const {}* from = {};", type(w.anchor),
+                    sum_text(fmt::format("t.a{}", w.anchor),
+                             w.along_rows && distance != 0 ? offset(w.anchor, std::to_string(distance), "0") : "0")));
     for (int c = 0; c < w.columns;) {
       if (!needed[static_cast<std::size_t>(c)]) {
         ++c;
         continue;
       }
       const int run = run_at(w, c, needed);
-      out_.line(fmt::format("$N_get<{}, {}>(from + {}, wanted >> {} & {}u, x{}[{}] + {});", type(w.anchor), run, c + w.left, c,
-                            (1u << run) - 1, w.anchor, row, c));
+      out_.line(fmt::format("$N_get<{}, {}>(from + {}, wanted >> {} & {}u, x{}[{}] + {});", type(w.anchor), run,
+                            c + w.left, c, (1u << run) - 1, w.anchor, row, c));
       c += run;
     }
     out_.close();
@@ -269,7 +292,8 @@ class Writer final : public TileWriter {
       out_.line(fmt::format("$N_put<{}, {}>(to, {}, y{});", type(a), ir_.vector, wanted, a));
     } else {
       out_.label("#pragma unroll");
-      out_.line(fmt::format("for (int c = 0; c < {}; ++c) if ({} >> c & 1u) to[{}] = y{}[c];", ir_.vector, wanted, offset(a, "0", "c"), a));
+      out_.line(fmt::format("for (int c = 0; c < {}; ++c) if ({} >> c & 1u) to[{}] = y{}[c];", ir_.vector, wanted,
+                            offset(a, "0", "c"), a));
     }
     out_.close();
   }

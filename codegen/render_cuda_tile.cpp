@@ -41,7 +41,8 @@ std::string TileWriter::name(std::uint32_t a) const {
   return slot_name({access(a).buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer, a});
 }
 
-std::string TileWriter::offset(std::uint32_t a, const std::string& row, const std::string& column, const std::string& value) const {
+std::string TileWriter::offset(std::uint32_t a, const std::string& row, const std::string& column,
+                               const std::string& value) const {
   std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
   if (ir_.row_dimension() >= 0) indices[static_cast<std::size_t>(ir_.row_dimension())] = row;
   if (ir_.pixel >= 0) indices[static_cast<std::size_t>(ir_.pixel)] = value;
@@ -57,7 +58,8 @@ std::string TileWriter::holds(const GuardTerm& term, const std::string& row, con
 
 std::string TileWriter::all_hold(std::uint32_t guard, const std::string& row, const std::string& column) const {
   std::string all;
-  for (const GuardTerm& term : ir_.guards[guard].terms) all += (all.empty() ? "" : " && ") + holds(term, "(" + row + ")", "(" + column + ")");
+  for (const GuardTerm& term : ir_.guards[guard].terms)
+    all += (all.empty() ? "" : " && ") + holds(term, "(" + row + ")", "(" + column + ")");
   return all;
 }
 
@@ -79,8 +81,10 @@ std::string TileWriter::whole(const Box& box) const {
   const std::string first_row = std::to_string(box.first_row), first_column = std::to_string(box.first_column);
   for (const Guard& g : ir_.guards) {
     for (const GuardTerm& term : g.terms) {
-      text += " && " + holds(term, along_rows(term.access) ? first_row : "0", along_columns(term.access) ? first_column : "0");
-      if (along_columns(term.access) && box.last_column > 0) text += " && " + holds(term, "0", std::to_string(box.last_column));
+      text += " && " +
+              holds(term, along_rows(term.access) ? first_row : "0", along_columns(term.access) ? first_column : "0");
+      if (along_columns(term.access) && box.last_column > 0)
+        text += " && " + holds(term, "0", std::to_string(box.last_column));
       if (along_rows(term.access) && box.last_row > 0) text += " && " + holds(term, std::to_string(box.last_row), "0");
     }
   }
@@ -91,8 +95,10 @@ void TileWriter::place() {
   out_.open("struct $N_at");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     if (!is_placed(a)) continue;
-    if (access(a).buffer == kNone) out_.line(fmt::format("tarry_i64 {};", name(a)));
-    else out_.line(fmt::format("{}{}* {};", access(a).store ? "" : "const ", type(a), name(a)));
+    if (access(a).buffer == kNone)
+      out_.line(fmt::format("tarry_i64 {};", name(a)));
+    else
+      out_.line(fmt::format("{}{}* {};", access(a).store ? "" : "const ", type(a), name(a)));
   }
   out_.close(";");
 }
@@ -103,8 +109,10 @@ void TileWriter::find(const Box& box) {
   std::vector<std::string> indices(static_cast<std::size_t>(rank), "i");
   for (int d = rank; d-- > 1;) {
     if (d == ir_.pixel) continue;
-    if (ir_.wide_index) out_.line(fmt::format("const $O q{0} = i / p.n{0};", d));
-    else out_.line(fmt::format("const $O q{0} = (__umulhi((tarry_u32)p.w{0}, i) + i) >> (tarry_u32)(p.w{0} >> 32);", d));
+    if (ir_.wide_index)
+      out_.line(fmt::format("const $O q{0} = i / p.n{0};", d));
+    else
+      out_.line(fmt::format("const $O q{0} = (__umulhi((tarry_u32)p.w{0}, i) + i) >> (tarry_u32)(p.w{0} >> 32);", d));
     out_.line(fmt::format("const $O i{0} = i - q{0} * ($O)p.n{0};", d));
     out_.line(fmt::format("i = q{};", d));
     indices[static_cast<std::size_t>(d)] = fmt::format("i{}", d);
@@ -117,11 +125,14 @@ void TileWriter::find(const Box& box) {
   };
   if (ir_.pixel >= 0) indices[static_cast<std::size_t>(ir_.pixel)] = "0";
   along("column", rank - 1, box.last_column + 1);
-  if (row_dimension >= 0) along("row", row_dimension, box.last_row + 1);
-  else out_.line("const int rows = 1;");
+  if (row_dimension >= 0)
+    along("row", row_dimension, box.last_row + 1);
+  else
+    out_.line("const int rows = 1;");
   out_.line("$N_at t;");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
-    if (is_placed(a)) out_.line(fmt::format("t.{0} = {1};", name(a), sum_text("p." + name(a), outer_offset(ir_, a, indices, "p."))));
+    if (is_placed(a))
+      out_.line(fmt::format("t.{0} = {1};", name(a), sum_text("p." + name(a), outer_offset(ir_, a, indices, "p."))));
 }
 
 std::string TileWriter::operand(Value v) const {
@@ -135,10 +146,14 @@ void TileWriter::point() {
     const std::string head = fmt::format("const {} {} = ", c_type(in.dtype), value_name(v));
     switch (in.kind) {
       case InstrKind::Load:
-        out_.line(head + (access(in.index).buffer == kNone ? sum_text("t." + name(in.index), counted(in.index)) : loaded(in)) + ";");
+        out_.line(head +
+                  (access(in.index).buffer == kNone ? sum_text("t." + name(in.index), counted(in.index)) : loaded(in)) +
+                  ";");
         break;
       case InstrKind::Inside: out_.line(fmt::format("{}{};", head, inside(in.index))); break;
-      case InstrKind::Store: out_.line(fmt::format("y{}[{}] = {};", in.index, result_index(in.index), operand(in.args[0]))); break;
+      case InstrKind::Store:
+        out_.line(fmt::format("y{}[{}] = {};", in.index, result_index(in.index), operand(in.args[0])));
+        break;
       case InstrKind::Compute: {
         std::vector<std::string> operands;
         for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i]));
@@ -155,8 +170,9 @@ void TileWriter::point() {
 
 KernelSource TileWriter::finish(int threads) {
   const Parameters parameters =
-      ir_.wide_index ? make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileCount})
-                     : make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileMagic, SlotKind::TileCount});
+      ir_.wide_index
+          ? make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileCount})
+          : make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileMagic, SlotKind::TileCount});
   std::string kernel = parameter_struct(parameters) + Template(ir_, Stage{}).fill(std::string(runs()) + out_.take());
   KernelSource source = finish_kernel(ir_, Dialect::Cuda, std::move(kernel), parameters, expressions_.functions());
   source.threads = threads;

@@ -1,5 +1,6 @@
-// CUDA C: what the schedules of tiles share. A tile is `ir.tile(d)` points along each outer dimension; tiles are numbered
-// in row-major order. Its points are named by a row (of dimension ir.row_dimension()) and a column (of the last one).
+// CUDA C: what the schedules of tiles share. A tile is `ir.tile(d)` points along each outer dimension; tiles are
+// numbered in row-major order. Its points are named by a row (of dimension ir.row_dimension()) and a column (of the
+// last one).
 #pragma once
 
 #include <string>
@@ -34,7 +35,8 @@ class TileWriter {
   /// Whether an access has an address or an offset of its own.
   [[nodiscard]] bool is_placed(std::uint32_t a) const { return access(a).window == kNone || access(a).window == a; }
   /// What an access adds at a row and a column of the tile, and a value of its pixels.
-  [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column, const std::string& value = "0") const;
+  [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column,
+                                   const std::string& value = "0") const;
   /// Whether a term of a guard holds at a row and a column of the tile.
   [[nodiscard]] std::string holds(const GuardTerm& term, const std::string& row, const std::string& column) const;
   /// The same of all terms.
@@ -55,10 +57,11 @@ class TileWriter {
   /// Loads and stores of runs of elements: $N_get, $N_put.
   static std::string_view runs();
 
-  void place();                 ///< the struct of addresses and offsets: $N_at
-  void find(const Box& box);    ///< from `number`, a tile's: row, column, t, and rows and columns that are there, up to the end of the box
+  void place();               ///< the struct of addresses and offsets: $N_at
+  void find(const Box& box);  ///< from `number`, a tile's: row, column, t, and rows and columns that are there, up to
+                              ///< the end of the box
   void find() { find(tile_box()); }
-  void point();                 ///< all instructions; a store of access A goes to yA[result_index()]
+  void point();  ///< all instructions; a store of access A goes to yA[result_index()]
   KernelSource finish(int threads);
 
   const KernelIr& ir_;

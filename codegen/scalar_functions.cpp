@@ -13,30 +13,39 @@ namespace {
 
 #include "codegen/prelude.h"
 
-template <class T> T load(const void* cell) {
+template <class T>
+T load(const void* cell) {
   T value;
   std::memcpy(&value, cell, sizeof value);
   return value;
 }
 
-template <class R> void store(void* cell, R value) { std::memcpy(cell, &value, sizeof value); }
+template <class R>
+void store(void* cell, R value) {
+  std::memcpy(cell, &value, sizeof value);
+}
 
 /// Adapts a prelude function of one to three operands to cells.
-template <auto F> struct OnCells;
-template <class R, class A, R (*F)(A)> struct OnCells<F> {
+template <auto F>
+struct OnCells;
+template <class R, class A, R (*F)(A)>
+struct OnCells<F> {
   static void call(void* out, const void* a, const void*, const void*) { store(out, F(load<A>(a))); }
 };
-template <class R, class A, class B, R (*F)(A, B)> struct OnCells<F> {
+template <class R, class A, class B, R (*F)(A, B)>
+struct OnCells<F> {
   static void call(void* out, const void* a, const void* b, const void*) { store(out, F(load<A>(a), load<B>(b))); }
 };
-template <class R, class A, class B, class C, R (*F)(A, B, C)> struct OnCells<F> {
+template <class R, class A, class B, class C, R (*F)(A, B, C)>
+struct OnCells<F> {
   static void call(void* out, const void* a, const void* b, const void* c) {
     store(out, F(load<A>(a), load<B>(b), load<C>(c)));
   }
 };
 
-// Which ops there are for which dtypes: X(op, dtype suffix) for each. A function of the prelude is in the table once its
-// op's word stands here.
+// Which ops there are for which dtypes: X(op, dtype suffix) for each. A function of the prelude is in the table once
+// its op's word stands here.
+// clang-format off
 #define TARRY_FOR_ANY(X, S)                                                                                          \
   X(equal, S) X(not_equal, S) X(less, S) X(less_equal, S) X(greater, S) X(greater_equal, S)                          \
   X(where, S) X(minimum, S) X(maximum, S) X(isfinite, S) X(isinf, S) X(isnan, S) X(signbit, S)                       \
@@ -67,20 +76,20 @@ template <class R, class A, class B, class C, R (*F)(A, B, C)> struct OnCells<F>
   X(random_bits, u32) X(random_bits, u64) X(multiply_high, u32) X(multiply_high, u64)                                \
   X(uniform, f16) X(uniform, bf16) X(uniform, f32) X(uniform, f64)                                                   \
   X(normal, f16) X(normal, bf16) X(normal, f32) X(normal, f64)
+// clang-format on
 
 using Table = std::unordered_map<std::string_view, ScalarFunction>;
 const Table& table() {
 #define TARRY_ON_CELLS(OP, S) {"tarry_" #OP "_" #S, &OnCells<&tarry_##OP##_##S>::call},
-  static const Table& rows = *new Table{  // never destroyed: static arrays may be evaluated at exit
-      TARRY_FOR_BOOLS(TARRY_ON_CELLS, bool)
-      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i8) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u8)
-      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i16) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u16)
-      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i32) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u32)
-      TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i64) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u64)
-      TARRY_FOR_FLOATS(TARRY_ON_CELLS, f16) TARRY_FOR_FLOATS(TARRY_ON_CELLS, bf16)
-      TARRY_FOR_FLOATS(TARRY_ON_CELLS, f32) TARRY_FOR_FLOATS(TARRY_ON_CELLS, f64)
-      TARRY_FOR_DRAWS(TARRY_ON_CELLS)
-  };
+  static const Table& rows =
+      *new Table{// never destroyed: static arrays may be evaluated at exit
+                 TARRY_FOR_BOOLS(TARRY_ON_CELLS, bool) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i8)
+                     TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u8) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i16)
+                         TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u16) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i32)
+                             TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u32) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i64)
+                                 TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u64) TARRY_FOR_FLOATS(TARRY_ON_CELLS, f16)
+                                     TARRY_FOR_FLOATS(TARRY_ON_CELLS, bf16) TARRY_FOR_FLOATS(TARRY_ON_CELLS, f32)
+                                         TARRY_FOR_FLOATS(TARRY_ON_CELLS, f64) TARRY_FOR_DRAWS(TARRY_ON_CELLS)};
 #undef TARRY_ON_CELLS
   return rows;
 }

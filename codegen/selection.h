@@ -1,5 +1,5 @@
-// Selection: the instructions of a group over its whole space, before dimensions are collapsed and a schedule is chosen.
-// The steps of lower(), in order; nothing else includes this.
+// Selection: the instructions of a group over its whole space, before dimensions are collapsed and a schedule is
+// chosen. The steps of lower(), in order; nothing else includes this.
 #pragma once
 
 #include <algorithm>
@@ -36,21 +36,21 @@ struct Selection {
   std::vector<std::int64_t> loops;         ///< by loop: its extent
 };
 
-/// lower_maps.cpp: coordinates of the group's space, but the reduced one if `outer`, -> dimensions of a shape that lives
-/// in it; -> dimensions of a reduction's input, whose reduced one is the space's axis even at extent 1.
+/// lower_maps.cpp: coordinates of the group's space, but the reduced one if `outer`, -> dimensions of a shape that
+/// lives in it; -> dimensions of a reduction's input, whose reduced one is the space's axis even at extent 1.
 graph::IndexMap home_map(const graph::Group& group, const graph::Dims& shape, bool outer);
 graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce);
 /// The points of a box where a dense update that is wanted at `map` gives its value, if there are any: along each
 /// dimension 0 <= start + step * coordinate - update's start < extent of the value.
 std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Box box);
 
-/// lower_values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the group
-/// goes over: the group itself, or one way of a crossed one.
+/// lower_values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the
+/// group goes over: the group itself, or one way of a crossed one.
 Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
                  const std::vector<graph::GraphEdge>& outputs);
 
-/// lower_crossed.cpp: the same of a crossed group, both ways in one, with stages. `walk` becomes what the schedule is for:
-/// `axis` the one along which memory lies; not crossed where one way has no outputs.
+/// lower_crossed.cpp: the same of a crossed group, both ways in one, with stages. `walk` becomes what the schedule is
+/// for: `axis` the one along which memory lies; not crossed where one way has no outputs.
 Selection select_crossed(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, graph::Group& walk,
                          const std::vector<graph::GraphEdge>& outputs);
 
@@ -69,14 +69,18 @@ Lowered schedule(Selection selection, const graph::Group& group, const graph::Ta
 
 /// Whether a load of an access has a guard.
 inline bool is_guarded(const KernelIr& ir, std::size_t access) {
-  return std::ranges::any_of(ir.instrs, [&](const Instr& in) { return in.kind == InstrKind::Load && in.index == access && in.guard != kNone; });
+  return std::ranges::any_of(ir.instrs, [&](const Instr& in) {
+    return in.kind == InstrKind::Load && in.index == access && in.guard != kNone;
+  });
 }
-/// lower_planes.cpp: makes a pointwise kernel a Planes one, on a CPU a Transpose of pixels, where a short dimension has its
-/// elements side by side here and apart there, the last dimension being the one along which they are apart; false where it does not.
+/// lower_planes.cpp: makes a pointwise kernel a Planes one, on a CPU a Transpose of pixels, where a short dimension has
+/// its elements side by side here and apart there, the last dimension being the one along which they are apart; false
+/// where it does not.
 bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target);
 /// lower_transpose.cpp: makes a pointwise kernel a Transpose where loads cross its stores; false where they do not.
 bool choose_transpose(KernelIr& ir, KernelArgs& args, const graph::Target& target);
-/// lower_stencil.cpp: makes a pointwise kernel a Stencil where it loads neighbours of one buffer; false where it does not.
+/// lower_stencil.cpp: makes a pointwise kernel a Stencil where it loads neighbours of one buffer; false where it does
+/// not.
 bool choose_stencil(KernelIr& ir, const KernelArgs& args, const graph::Target& target);
 
 }  // namespace tarry::codegen

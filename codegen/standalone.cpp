@@ -73,17 +73,12 @@ static void tarry_check(cudaError_t error, const char* what) {
 /// What tarry_element takes for the dtype: bits of the exponent, 1 for bool, 0 for integers.
 int exponent_bits(Dtype d) {
   switch (d) {
-    case Dtype::Float16:
-      return 5;
+    case Dtype::Float16: return 5;
     case Dtype::BFloat16:
-    case Dtype::Float32:
-      return 8;
-    case Dtype::Float64:
-      return 11;
-    case Dtype::Bool:
-      return 1;
-    default:
-      return 0;
+    case Dtype::Float32: return 8;
+    case Dtype::Float64: return 11;
+    case Dtype::Bool: return 1;
+    default: return 0;
   }
 }
 
@@ -174,16 +169,12 @@ class MainWriter {
         const std::string address = fmt::format("(tarry_u64)(size_t)buffers[{}].device", ir_.accesses[slot.a].buffer);
         return offset == 0 ? address : fmt::format("{} + (tarry_u64){}ll", address, offset);
       }
-      case SlotKind::Scratch:
-        return "(tarry_u64)(size_t)scratch";
-      case SlotKind::Tickets:
-        return "(tarry_u64)(size_t)tickets";
+      case SlotKind::Scratch: return "(tarry_u64)(size_t)scratch";
+      case SlotKind::Tickets: return "(tarry_u64)(size_t)tickets";
       case SlotKind::Scalar:
       case SlotKind::Magic:
-      case SlotKind::TileMagic:
-        return fmt::format("0x{:x}ull", value);
-      default:
-        return fmt::format("(tarry_u64){}ll", static_cast<std::int64_t>(value));
+      case SlotKind::TileMagic: return fmt::format("0x{:x}ull", value);
+      default: return fmt::format("(tarry_u64){}ll", static_cast<std::int64_t>(value));
     }
   }
 
@@ -192,8 +183,10 @@ class MainWriter {
     if (g.grid() == 0) return w_.line("/* nothing to launch: the kernel's space is empty */");
     if (cuda_) {
       if (source_.shared_bytes > 0)
-        w_.line(fmt::format("tarry_check(cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}), \"shared memory\");",
-                            source_.entry, source_.shared_bytes));
+        w_.line(
+            fmt::format("tarry_check(cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}), "
+                        "\"shared memory\");",
+                        source_.entry, source_.shared_bytes));
       w_.line(fmt::format("{}<<<{}, {}, {}>>>(p);", source_.entry, g.grid(), source_.threads, source_.shared_bytes));
       w_.line("tarry_check(cudaGetLastError(), \"launch\");");
       w_.line("tarry_check(cudaDeviceSynchronize(), \"run\");");

@@ -1,5 +1,5 @@
-// find_chain(): instructions that are equal but for a shift. Values of a chain are numbered as they appear, so that what
-// a value uses comes before it.
+// find_chain(): instructions that are equal but for a shift. Values of a chain are numbered as they appear, so that
+// what a value uses comes before it.
 #include "codegen/stencil_chain.h"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ class Finder {
  private:
   /// The instruction whose value `v` has where every guard holds.
   [[nodiscard]] Value chosen(Value v) const {
-    while (ir_.instrs[v].kind == InstrKind::Compute && ir_.instrs[v].op == Op::Where && ir_.instrs[ir_.instrs[v].args[0]].kind == InstrKind::Inside)
+    while (ir_.instrs[v].kind == InstrKind::Compute && ir_.instrs[v].op == Op::Where &&
+           ir_.instrs[ir_.instrs[v].args[0]].kind == InstrKind::Inside)
       v = ir_.instrs[v].args[1];
     return v;
   }
@@ -120,7 +121,8 @@ class Finder {
 }  // namespace
 
 bool Chain::worthwhile() const {
-  return std::any_of(values.begin(), values.end(), [](const ChainValue& v) { return v.pass >= 0 && v.needed.size() > 1; });
+  return std::any_of(values.begin(), values.end(),
+                     [](const ChainValue& v) { return v.pass >= 0 && v.needed.size() > 1; });
 }
 
 Chain find_chain(const KernelIr& ir) { return Finder(ir).run(); }

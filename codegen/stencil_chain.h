@@ -15,10 +15,10 @@ using Shift = std::pair<int, int>;
 
 /// A computation, or a window's elements; instructions that are equal but for their shift share it.
 struct ChainValue {
-  Value sample = kNone;           ///< the first of its instructions
-  Shift at;                       ///< where that one lies
-  std::set<Shift> needed;         ///< from the point of a store
-  int pass = -1;                  ///< which computes it; -1: loaded, or not needed
+  Value sample = kNone;                          ///< the first of its instructions
+  Shift at;                                      ///< where that one lies
+  std::set<Shift> needed;                        ///< from the point of a store
+  int pass = -1;                                 ///< which computes it; -1: loaded, or not needed
   int top = 0, left = 0, bottom = 0, right = 0;  ///< of `needed`
 };
 
@@ -31,9 +31,9 @@ struct ChainPass {
 struct Chain {
   std::vector<ChainValue> values;
   std::vector<ChainPass> passes;
-  std::vector<std::uint32_t> value_of;  ///< per instruction: its value, kNone for a scalar, an Inside or a store
-  std::vector<Shift> shift_of;          ///< per instruction
-  [[nodiscard]] bool worthwhile() const; ///< whether something is computed at several shifts
+  std::vector<std::uint32_t> value_of;    ///< per instruction: its value, kNone for a scalar, an Inside or a store
+  std::vector<Shift> shift_of;            ///< per instruction
+  [[nodiscard]] bool worthwhile() const;  ///< whether something is computed at several shifts
 };
 Chain find_chain(const KernelIr& ir);
 

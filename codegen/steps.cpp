@@ -112,7 +112,8 @@ std::size_t exchanged_bytes(const KernelIr& ir) {
   for (int stage = 1; stage < ir.stages(); ++stage) {
     std::size_t sum = 0;
     for (const StepsReach& r : reaches(ir, stage))
-      sum += static_cast<std::size_t>((r.by.top + r.by.bottom) * ir.rows_class * ir.vector * StepsTile::kLanes) * itemsize(ir.instrs[r.value].dtype);
+      sum += static_cast<std::size_t>((r.by.top + r.by.bottom) * ir.rows_class * ir.vector * StepsTile::kLanes) *
+             itemsize(ir.instrs[r.value].dtype);
     most = std::max(most, sum);
   }
   return most;
@@ -130,7 +131,8 @@ std::vector<StepsRing> rings(const KernelIr& ir) {
     StepsRing ring{v, 1, round_up(h.left + ir.vector + h.right, kLine)};
     for (const Instr& in : ir.instrs)
       if (std::find(in.args.begin(), in.args.end(), v) != in.args.end())
-        ring.rows = std::max(ring.rows, rows_behind(ir, in.stage) - rows_behind(ir, ir.instrs[v].stage) - std::min<int>(in.row, 0) + 1);
+        ring.rows = std::max(
+            ring.rows, rows_behind(ir, in.stage) - rows_behind(ir, ir.instrs[v].stage) - std::min<int>(in.row, 0) + 1);
     all.push_back(ring);
   }
   return all;
@@ -138,7 +140,8 @@ std::vector<StepsRing> rings(const KernelIr& ir) {
 
 std::size_t ring_bytes(const KernelIr& ir) {
   std::size_t sum = 0;
-  for (const StepsRing& r : rings(ir)) sum += static_cast<std::size_t>(r.rows * r.columns) * itemsize(ir.instrs[r.value].dtype);
+  for (const StepsRing& r : rings(ir))
+    sum += static_cast<std::size_t>(r.rows * r.columns) * itemsize(ir.instrs[r.value].dtype);
   return sum;
 }
 
@@ -153,12 +156,16 @@ std::vector<std::int64_t> words_of(const KernelIr& ir, int stage, Value from) {
     if (in.stage != stage || in.kind == InstrKind::Scalar) continue;
     const auto own = static_cast<std::int64_t>(number.size());
     number[v] = own;
-    words.insert(words.end(), {static_cast<std::int64_t>(in.kind), static_cast<std::int64_t>(in.op), static_cast<std::int64_t>(in.dtype), in.index, in.guard, in.row, in.column});
+    words.insert(words.end(), {static_cast<std::int64_t>(in.kind), static_cast<std::int64_t>(in.op),
+                               static_cast<std::int64_t>(in.dtype), in.index, in.guard, in.row, in.column});
     for (const Value arg : in.args) {
       const auto known = number.find(arg);
-      if (arg == from) words.insert(words.end(), {0, 0});
-      else if (known != number.end()) words.insert(words.end(), {1, known->second});
-      else words.insert(words.end(), {2, arg});
+      if (arg == from)
+        words.insert(words.end(), {0, 0});
+      else if (known != number.end())
+        words.insert(words.end(), {1, known->second});
+      else
+        words.insert(words.end(), {2, arg});
     }
   }
   return words;

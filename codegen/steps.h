@@ -15,12 +15,12 @@ struct Halo {
 /// Where stage `stage` is needed: what later ones reach.
 Halo halo_after(const KernelIr& ir, int stage);
 
-/// The tile of a thread block: rows_class warps of 32 lanes, each lane with tile_rows rows of `vector` columns. It stores
-/// what lies inside; columns of the halo are whole vectors.
+/// The tile of a thread block: rows_class warps of 32 lanes, each lane with tile_rows rows of `vector` columns. It
+/// stores what lies inside; columns of the halo are whole vectors.
 struct StepsTile {
   static constexpr int kLanes = 32;
-  int rows, columns;                  ///< computed
-  int top, left;                      ///< of them not stored
+  int rows, columns;  ///< computed
+  int top, left;      ///< of them not stored
   int stored_rows, stored_columns;
 };
 StepsTile steps_tile(const KernelIr& ir);
@@ -34,7 +34,7 @@ int kept_words(const KernelIr& ir);
 struct StepsReach {
   Value value = kNone;
   Halo by;
-  int first = 0, last = 0;            ///< rows from the point's, where other columns are read: none if first > last
+  int first = 0, last = 0;  ///< rows from the point's, where other columns are read: none if first > last
 };
 std::vector<StepsReach> reaches(const KernelIr& ir, int stage);
 /// Bytes that the warps of a thread block exchange in a stage; the most of any.

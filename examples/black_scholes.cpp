@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tarry/tarry.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "examples/measure.h"
 
@@ -96,7 +96,8 @@ Result run(std::size_t n, int repeat, ta::Device device) {
   const std::vector<float> spot_values = measure::uniform(n, 5, 30, 1);
   const std::vector<float> strike_values = measure::uniform(n, 1, 100, 2);
   const std::vector<float> years_values = measure::uniform(n, 0.25F, 10, 3);
-  const ta::Array spot = ta::asarray(spot_values), strike = ta::asarray(strike_values), years = ta::asarray(years_values);
+  const ta::Array spot = ta::asarray(spot_values), strike = ta::asarray(strike_values),
+                  years = ta::asarray(years_values);
 
   Result result;
   result.n = n;
@@ -156,7 +157,8 @@ void print_json(const Result& r) {
   fmt::print("{}\n", json.dump(2));
 }
 
-void print_row(const char* name, const Result& r, double seconds, const std::string& launches, const std::string& bytes) {
+void print_row(const char* name, const Result& r, double seconds, const std::string& launches,
+               const std::string& bytes) {
   fmt::print("{:<22}{:>10.2f} ms{:>12.1f} M{:>10}{:>14}{:>10.1f}\n", name, 1e3 * seconds,
              1e-6 * static_cast<double>(r.n) / seconds, launches, bytes, seconds / r.fused_seconds);
 }
@@ -185,7 +187,8 @@ int run_main(int argc, char** argv) {
   double numpy_seconds = 0;
   app.add_option("--n", n, "Number of options")->check(CLI::PositiveNumber);
   app.add_option("--repeat", repeat, "Runs of which the fastest counts")->check(CLI::PositiveNumber);
-  app.add_option("--device", device, "cpu or cuda; the default device unless given")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--device", device, "cpu or cuda; the default device unless given")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--numpy", numpy_seconds, "Seconds that NumPy took, for one more row");
   app.add_flag("--json", json, "Print JSON instead of a table");
   CLI11_PARSE(app, argc, argv);

@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tarry/tarry.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "examples/measure.h"
 
@@ -44,13 +44,14 @@ double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 /// The call's price by Black and Scholes, and the deviation of what it pays.
 Estimate exact_call(const Option& o) {
-  const double s = o.stock, k = o.strike, spread = o.volatility * std::sqrt(o.years), discount = std::exp(-o.rate * o.years);
+  const double s = o.stock, k = o.strike, spread = o.volatility * std::sqrt(o.years),
+               discount = std::exp(-o.rate * o.years);
   const double d = (std::log(s / k) + (o.rate + 0.5 * o.volatility * o.volatility) * o.years) / spread;
   const double growth = s / discount;
   // Moments of max(end - strike, 0), end lognormal.
   const double first = growth * normal_cdf(d) - k * normal_cdf(d - spread);
-  const double second = growth * growth * std::exp(spread * spread) * normal_cdf(d + spread) - 2 * k * growth * normal_cdf(d) +
-                        k * k * normal_cdf(d - spread);
+  const double second = growth * growth * std::exp(spread * spread) * normal_cdf(d + spread) -
+                        2 * k * growth * normal_cdf(d) + k * k * normal_cdf(d - spread);
   return {0, discount * first, discount * std::sqrt(second - first * first), 0, {}};
 }
 
@@ -91,22 +92,28 @@ Result run(std::int64_t n, int repeat, ta::Device device) {
 
 void print_json(const Result& r) {
   const auto part = [&](const Estimate& e) {
-    return nlohmann::ordered_json{{"value", e.value}, {"exact", e.exact}, {"deviations_off", e.off()}, {"seconds", e.seconds},
-                                  {"draws_per_second", static_cast<double>(r.n) / e.seconds}, {"kernels", e.counters.kernels},
+    return nlohmann::ordered_json{{"value", e.value},
+                                  {"exact", e.exact},
+                                  {"deviations_off", e.off()},
+                                  {"seconds", e.seconds},
+                                  {"draws_per_second", static_cast<double>(r.n) / e.seconds},
+                                  {"kernels", e.counters.kernels},
                                   {"bytes_moved", e.counters.bytes_read + e.counters.bytes_written}};
   };
-  const nlohmann::ordered_json json = {{"example", "monte_carlo"}, {"device", r.device}, {"n", r.n}, {"pi", part(r.pi)}, {"call", part(r.call)}};
+  const nlohmann::ordered_json json = {
+      {"example", "monte_carlo"}, {"device", r.device}, {"n", r.n}, {"pi", part(r.pi)}, {"call", part(r.call)}};
   fmt::print("{}\n", json.dump(2));
 }
 
 void print_row(const char* name, const Estimate& e, std::int64_t n) {
-  fmt::print("{:<24}{:>12.6f}{:>12.6f}{:>8.2f}{:>10}{:>12.2f}{:>14.0f}\n", name, e.value, e.exact, e.off(), e.counters.kernels,
-             1e3 * e.seconds, 1e-6 * static_cast<double>(n) / e.seconds);
+  fmt::print("{:<24}{:>12.6f}{:>12.6f}{:>8.2f}{:>10}{:>12.2f}{:>14.0f}\n", name, e.value, e.exact, e.off(),
+             e.counters.kernels, 1e3 * e.seconds, 1e-6 * static_cast<double>(n) / e.seconds);
 }
 
 void print_table(const Result& r) {
   fmt::print("Simulation: {} samples each on {}\n\n", r.n, r.device);
-  fmt::print("{:<24}{:>12}{:>12}{:>8}{:>10}{:>12}{:>14}\n", "", "estimate", "exact", "sigma", "kernels", "ms", "million/s");
+  fmt::print("{:<24}{:>12}{:>12}{:>8}{:>10}{:>12}{:>14}\n", "", "estimate", "exact", "sigma", "kernels", "ms",
+             "million/s");
   print_row("pi", r.pi, r.n);
   print_row("European call", r.call, r.n);
 }
@@ -118,8 +125,10 @@ int run_main(int argc, char** argv) {
   std::string device;
   bool json = false;
   app.add_option("--n", n, "Samples of each")->check(CLI::PositiveNumber);
-  app.add_option("--repeat", repeat, "Runs of which the fastest counts; each has another seed")->check(CLI::PositiveNumber);
-  app.add_option("--device", device, "cpu or cuda; the default device unless given")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--repeat", repeat, "Runs of which the fastest counts; each has another seed")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--device", device, "cpu or cuda; the default device unless given")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_flag("--json", json, "Print JSON instead of a table");
   CLI11_PARSE(app, argc, argv);
 

@@ -1,5 +1,5 @@
-// Files larger than memory: a sum, a mean and deviation, and a new file of scaled values, each of one large .npy file under a
-// limit of memory. The file is made sparse, so it takes no room on the disk: zeros but for a few rows.
+// Files larger than memory: a sum, a mean and deviation, and a new file of scaled values, each of one large .npy file
+// under a limit of memory. The file is made sparse, so it takes no room on the disk: zeros but for a few rows.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tarry/tarry.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "examples/measure.h"
 
@@ -63,7 +63,8 @@ Data make_file(const std::string& path, double gigabytes) {
   dict.append(127 - (10 + dict.size()) % 128, ' ');
   dict += '\n';
   std::ofstream file(path, std::ios::binary);
-  file << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(dict.size() & 0xff) << static_cast<char>(dict.size() >> 8) << dict;
+  file << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(dict.size() & 0xff) << static_cast<char>(dict.size() >> 8)
+       << dict;
   std::vector<float> row(kColumns);
   for (std::int64_t c = 0; c < kColumns; ++c) row[static_cast<std::size_t>(c)] = static_cast<float>(c + 1);
   const std::int64_t start = static_cast<std::int64_t>(10 + dict.size());
@@ -84,8 +85,9 @@ struct Bar {
     if (!shown) return;
     constexpr std::int64_t kWidth = 40;
     const std::int64_t filled = kWidth * p.chunks_done / p.chunks;
-    fmt::print(stderr, "\r{:<20} [{:<{}}] {:>3} % {:>8.1f} GB", title, std::string(static_cast<std::size_t>(filled), '#'), kWidth,
-               100 * p.chunks_done / p.chunks, 1e-9 * static_cast<double>(p.bytes));
+    fmt::print(stderr, "\r{:<20} [{:<{}}] {:>3} % {:>8.1f} GB", title,
+               std::string(static_cast<std::size_t>(filled), '#'), kWidth, 100 * p.chunks_done / p.chunks,
+               1e-9 * static_cast<double>(p.bytes));
     if (p.chunks_done == p.chunks) fmt::print(stderr, "\n");
     std::fflush(stderr);
   }
@@ -163,7 +165,11 @@ Result run(double gigabytes, double written, int repeat, const std::string& dire
 }
 
 nlohmann::ordered_json json_of(const Measured& m) {
-  return {{"seconds", m.seconds}, {"bytes_per_second", m.rate()}, {"chunks", m.chunks}, {"value", m.value}, {"right", m.right()}};
+  return {{"seconds", m.seconds},
+          {"bytes_per_second", m.rate()},
+          {"chunks", m.chunks},
+          {"value", m.value},
+          {"right", m.right()}};
 }
 
 void print_json(const Result& r) {
@@ -209,13 +215,15 @@ int run_main(int argc, char** argv) {
   app.add_option("--repeat", repeat, "How often the sum is done again; the fastest counts")->check(CLI::PositiveNumber);
   app.add_option("--limit", limit, "Memory that arrays may take, as TARRY_MEMORY_LIMIT has it");
   app.add_option("--directory", directory, "Where the files are; the system's temporary directory unless given");
-  app.add_option("--device", device, "cpu or cuda; the default device unless given")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--device", device, "cpu or cuda; the default device unless given")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_flag("--json", json, "Print JSON instead of a table");
   CLI11_PARSE(app, argc, argv);
   setenv("TARRY_MEMORY_LIMIT", limit.c_str(), 1);
 
   if (written < 0) written = std::min(4.0, gigabytes / 2);
-  Result result = run(gigabytes, written, repeat, directory, measure::device(device), !json && isatty(STDERR_FILENO) == 1);
+  Result result =
+      run(gigabytes, written, repeat, directory, measure::device(device), !json && isatty(STDERR_FILENO) == 1);
   result.limit = limit;
   json ? print_json(result) : print_table(result);
   return EXIT_SUCCESS;

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <png.h>
 #include <tarry/tarry.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "examples/measure.h"
 
@@ -105,7 +105,8 @@ int run_main(int argc, char** argv) {
 
   const std::vector<float> start = image.to_vector<float>(), result = smoothed.to_vector<float>();
   std::vector<double> exact(start.begin(), start.end());
-  for (int step = 0; step < steps; ++step) exact = smooth(exact, static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+  for (int step = 0; step < steps; ++step)
+    exact = smooth(exact, static_cast<std::size_t>(n), static_cast<std::size_t>(n));
   double error = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) error = std::max(error, std::abs(result[i] - exact[i]));
 
@@ -131,7 +132,8 @@ int run_main(int argc, char** argv) {
   fmt::print("bytes per step         {:.2f} MB (lower bound {:.2f} MB)\n", 1e-6 * static_cast<double>(moved),
              1e-6 * static_cast<double>(counters.bytes_lower_bound));
   fmt::print("largest error          {:.1e}\n", error);
-  fmt::print("time per step          {:.3f} ms, {:.1f} GB/s\n", 1e3 * seconds, 1e-9 * static_cast<double>(moved) / seconds);
+  fmt::print("time per step          {:.3f} ms, {:.1f} GB/s\n", 1e3 * seconds,
+             1e-9 * static_cast<double>(moved) / seconds);
   return EXIT_SUCCESS;
 }
 

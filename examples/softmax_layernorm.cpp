@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tarry/tarry.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "examples/measure.h"
 
@@ -27,7 +27,8 @@ ta::Array layernorm(const ta::Array& x, const ta::Array& gain, const ta::Array& 
 }
 
 /// One row of the input, its gain and bias, to one row of the output, in double precision.
-using Reference = std::function<std::vector<double>(const float* x, const float* gain, const float* bias, std::size_t n)>;
+using Reference =
+    std::function<std::vector<double>(const float* x, const float* gain, const float* bias, std::size_t n)>;
 
 std::vector<double> softmax_row(const float* x, const float*, const float*, std::size_t n) {
   const double most = *std::max_element(x, x + n);
@@ -137,9 +138,12 @@ int run_main(int argc, char** argv) {
                   bias = ta::asarray(input.bias);
 
   const std::vector<Result> results = {
-      run("softmax", input, [&] { return ta::softmax(x); }, softmax_row, repeat),
-      run("layernorm", input, [&] { return layernorm(x, gain, bias); }, layernorm_row, repeat),
-      run("logsumexp", input, [&] { return ta::logsumexp(x, -1); }, logsumexp_row, repeat),
+      run(
+          "softmax", input, [&] { return ta::softmax(x); }, softmax_row, repeat),
+      run(
+          "layernorm", input, [&] { return layernorm(x, gain, bias); }, layernorm_row, repeat),
+      run(
+          "logsumexp", input, [&] { return ta::logsumexp(x, -1); }, logsumexp_row, repeat),
   };
   if (!json) {
     fmt::print("{} x {} float32 on {}\n\n", input.rows, columns, device.str());

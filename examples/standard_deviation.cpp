@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tarry/tarry.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "examples/measure.h"
 
@@ -128,7 +128,8 @@ int run_main(int argc, char** argv) {
   app.add_option("--n", n, "Number of values")->check(CLI::PositiveNumber);
   app.add_option("--offset", offset, "Mean of the values; their standard deviation is 1");
   app.add_option("--repeat", repeat, "Runs of which the fastest counts")->check(CLI::PositiveNumber);
-  app.add_option("--device", device, "cpu or cuda; the default device unless given")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--device", device, "cpu or cuda; the default device unless given")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_flag("--json", json, "Print JSON instead of a table");
   CLI11_PARSE(app, argc, argv);
 

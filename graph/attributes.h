@@ -69,7 +69,9 @@ class KeptAttributes {
     return size > sizeof here_ ? block_ : here_;
   }
   void keep(std::string_view bytes) { std::memcpy(room(bytes.size()), bytes.data(), bytes.size()); }
-  operator std::string_view() const { return {size_ > sizeof here_ ? block_ : here_, size_}; }  // NOLINT: conversion wanted
+  operator std::string_view() const {
+    return {size_ > sizeof here_ ? block_ : here_, size_};
+  }  // NOLINT: conversion wanted
 
  private:
   std::size_t size_ = 0;

@@ -54,8 +54,7 @@ class Finder {
     const Dims& shape = g_.shape(id);
     switch (info(n.op).op_class) {
       case OpClass::Leaf:
-      case OpClass::Iota:
-        return g_.bytes(id) > small_ ? long_axis(shape, number_) : -1;
+      case OpClass::Iota: return g_.bytes(id) > small_ ? long_axis(shape, number_) : -1;
       case OpClass::Map: {
         int axis = -1;  // the outermost, where inputs differ
         for (int i = 0; i < n.n_inputs; ++i) {
@@ -76,10 +75,10 @@ class Finder {
       case OpClass::Reshape: {
         const int of_input = input_axis(n, 0);
         if (of_input < 0) return -1;
-        return of_input == leading_axis(g_.shape(n.inputs[0].node)) && !shape.empty() ? leading_axis(shape) : needs_all(id);
+        return of_input == leading_axis(g_.shape(n.inputs[0].node)) && !shape.empty() ? leading_axis(shape)
+                                                                                      : needs_all(id);
       }
-      case OpClass::Update:
-        return input_axis(n, 0) >= 0 ? input_axis(n, 0) : input_axis(n, 1);
+      case OpClass::Update: return input_axis(n, 0) >= 0 ? input_axis(n, 0) : input_axis(n, 1);
       case OpClass::Reduce: {
         const int of_input = input_axis(n, 0), axis = g_.reduces[n.payload].axis;
         if (of_input != axis) return of_input > axis ? of_input - 1 : of_input;
@@ -91,10 +90,8 @@ class Finder {
         const int of_input = input_axis(n, 0);
         return of_input >= 0 && of_input == g_.reduces[n.payload].axis ? needs_all(id) : of_input;
       }
-      case OpClass::Library:
-        return input_axis(n, 0) >= 0 || input_axis(n, 1) >= 0 ? needs_all(id) : -1;
-      default:
-        return -1;
+      case OpClass::Library: return input_axis(n, 0) >= 0 || input_axis(n, 1) >= 0 ? needs_all(id) : -1;
+      default: return -1;
     }
   }
 

@@ -1,8 +1,8 @@
 // empty_arrays: what has no elements is not computed and not read.
 //
-// An array without elements has no bits, whatever it is made of, so a view of the number 0 in its shape is that array. Memory of
-// no elements may be no address at all, and steps through it lead nowhere: a kernel that reads such an array along one of its axes
-// only, as one over rows of nothing does, would read before it knows that there is nothing.
+// An array without elements has no bits, whatever it is made of, so a view of the number 0 in its shape is that array.
+// Memory of no elements may be no address at all, and steps through it lead nowhere: a kernel that reads such an array
+// along one of its axes only, as one over rows of nothing does, would read before it knows that there is nothing.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -37,7 +37,9 @@ GraphEdge without_elements(Graph& g, const GraphNode& n) {
 
 Graph empty_arrays(const Graph& g) {
   if (std::ranges::find(g.counts, 0) == g.counts.end()) return g;
-  const auto known = [](Graph& to, GraphEdge e) { return to.count(e.node) == 0 ? without_elements(to, GraphNode(to.nodes[e.node])) : e; };
+  const auto known = [](Graph& to, GraphEdge e) {
+    return to.count(e.node) == 0 ? without_elements(to, GraphNode(to.nodes[e.node])) : e;
+  };
   Graph out = Rewriter(g).run([&](Rewriter& r, GraphNode n) {
     for (int i = 0; i < n.n_inputs; ++i) n.inputs[i] = known(r.graph(), n.inputs[i]);
     return r.add(n);

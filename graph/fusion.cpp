@@ -11,30 +11,18 @@ namespace tarry::graph {
 
 std::string_view to_string(Reason r) {
   switch (r) {
-    case Reason::Fused:
-      return "fused";
-    case Reason::FusionDisabled:
-      return "fusion-disabled";
-    case Reason::WholeReduction:
-      return "whole-reduction";
-    case Reason::ReductionChain:
-      return "reduction-chain";
-    case Reason::OtherSpace:
-      return "other-space";
-    case Reason::BroadcastCost:
-      return "broadcast-cost";
-    case Reason::ThroughView:
-      return "through-view";
-    case Reason::Cycle:
-      return "cycle";
-    case Reason::Limit:
-      return "limit";
-    case Reason::Mode:
-      return "mode";
-    case Reason::Library:
-      return "library";
-    case Reason::Steps:
-      return "steps";
+    case Reason::Fused: return "fused";
+    case Reason::FusionDisabled: return "fusion-disabled";
+    case Reason::WholeReduction: return "whole-reduction";
+    case Reason::ReductionChain: return "reduction-chain";
+    case Reason::OtherSpace: return "other-space";
+    case Reason::BroadcastCost: return "broadcast-cost";
+    case Reason::ThroughView: return "through-view";
+    case Reason::Cycle: return "cycle";
+    case Reason::Limit: return "limit";
+    case Reason::Mode: return "mode";
+    case Reason::Library: return "library";
+    case Reason::Steps: return "steps";
   }
   return "?";
 }

@@ -8,11 +8,12 @@
 // space may follow the reductions (the epilogue). A row group goes back: Map nodes over the point space read results of
 // its own reductions, and may feed further reductions of the same key (softmax); its rows are kept or read again by one
 // thread block. A scan group walks one axis too: its scans share it, and Map nodes over the same space come before and
-// after them; no scan of a group depends on another. A scatter group has the point space of one Update's value: it writes
-// that Update's box into memory that holds the base already. Its other nodes are Map nodes and dense Updates over the same
-// space. A library group is a call: one node, whose operands and result are memory. A group of steps is a chain of maps and
-// dense updates of shifted views (steps.h): one result, each node computed once for a tile and the points around it.
-// A crossed group is two groups that reduce different axes of one space and read the same arrays (fusion_crossed.h).
+// after them; no scan of a group depends on another. A scatter group has the point space of one Update's value: it
+// writes that Update's box into memory that holds the base already. Its other nodes are Map nodes and dense Updates
+// over the same space. A library group is a call: one node, whose operands and result are memory. A group of steps is a
+// chain of maps and dense updates of shifted views (steps.h): one result, each node computed once for a tile and the
+// points around it. A crossed group is two groups that reduce different axes of one space and read the same arrays
+// (fusion_crossed.h).
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ struct CostModel {
   double instructions_per_second;
   double seconds_per_launch;
   double points_per_row_value;  ///< points of a reduction that share one evaluation of what does not vary along it
-  std::int64_t longest_crossed;  ///< extent of the axes of a crossed group: one thread block folds a row's partial states
+  std::int64_t
+      longest_crossed;  ///< extent of the axes of a crossed group: one thread block folds a row's partial states
 };
 CostModel cost_model(const Target& target);
 
@@ -56,19 +58,19 @@ struct Limits {
   int buffers = 32;
   int reductions = 8;
   int scans = 2;
-  int cone = 64;     ///< nodes recomputed for one edge
-  int steps = 16;    ///< of a chain in one kernel; none below three
-  int window = 256;  ///< groups a legality search may visit
+  int cone = 64;               ///< nodes recomputed for one edge
+  int steps = 16;              ///< of a chain in one kernel; none below three
+  int window = 256;            ///< groups a legality search may visit
   std::int64_t crossed = 128;  ///< shortest axes of a crossed group; 0: there are none
-  std::int64_t row = 16384;  ///< longest row of a row group that a core or a thread block holds; clusters hold more
+  std::int64_t row = 16384;    ///< longest row of a row group that a core or a thread block holds; clusters hold more
 };
 
 struct Group {
   std::vector<NodeId> nodes;  ///< ascending
-  bool reduces = false;    ///< walks an axis: reductions, or scans
+  bool reduces = false;       ///< walks an axis: reductions, or scans
   bool scans = false;
-  Dims space;     ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
-  int axis = -1;  ///< position of the reduced axis in `space`
+  Dims space;              ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
+  int axis = -1;           ///< position of the reduced axis in `space`
   NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory
   NodeId library = kNoId;  ///< of a library group: its only node
   GraphEdge base{};        ///< of a group of steps: the stored value that they begin with
@@ -99,8 +101,8 @@ struct Fusion {
 /// Groups for `target`. With `enabled` false every scheduled node is its own group: the unfused twin of the tests.
 Fusion fuse(const Graph& g, const Target& target, bool enabled = true, const Limits& limits = {});
 
-/// `edge` read at coordinates `map` of some space, followed through views and reshapes to what is really read. `shape` is
-/// that of `edge`, or the one a Reshape gave to its row-major memory: `map` has one entry per dimension of it.
+/// `edge` read at coordinates `map` of some space, followed through views and reshapes to what is really read. `shape`
+/// is that of `edge`, or the one a Reshape gave to its row-major memory: `map` has one entry per dimension of it.
 struct Source {
   GraphEdge edge;
   IndexMap map;

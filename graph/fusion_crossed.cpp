@@ -7,10 +7,11 @@
 namespace tarry::graph {
 namespace {
 
-constexpr double kTreeBlock = 128;       // points of a partial state
-constexpr double kLeastSaved = 0.1;      // of the time that the two kernels take
-constexpr std::size_t kMostState = 24;   // bytes of one way: a thread holds 16 states
-constexpr std::size_t kMostInputs = 32;  // bytes that the reductions of one way take at a point: 1,024 points are in shared memory
+constexpr double kTreeBlock = 128;      // points of a partial state
+constexpr double kLeastSaved = 0.1;     // of the time that the two kernels take
+constexpr std::size_t kMostState = 24;  // bytes of one way: a thread holds 16 states
+constexpr std::size_t kMostInputs =
+    32;  // bytes that the reductions of one way take at a point: 1,024 points are in shared memory
 
 /// Bytes of the reductions of a kernel: of a partial state, and taken at a point.
 struct ReductionBytes {
@@ -29,13 +30,15 @@ ReductionBytes reduction_bytes(const Graph& g, const Walk& w) {
 
 class Crosser {
  public:
-  Crosser(const FusionGraph& f, Partition& p, const CostModel& cost, const Limits& limits) : f_(f), p_(p), cost_(cost), limits_(limits) {}
+  Crosser(const FusionGraph& f, Partition& p, const CostModel& cost, const Limits& limits)
+      : f_(f), p_(p), cost_(cost), limits_(limits) {}
 
   std::vector<Crossing> run() {
     for (KernelId k = 0; k < p_.kernel_count(); ++k) walks_.push_back(p_.walk(k));
     partner_.assign(walks_.size(), kNoId);
     std::vector<Candidate> candidates = find();
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.saved > b.saved; });
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.saved > b.saved; });
     std::vector<Crossing> found;
     for (const Candidate& c : candidates) {
       if (partner_[c.a] != kNoId || partner_[c.b] != kNoId) continue;
@@ -71,7 +74,8 @@ class Crosser {
     for (const auto& [point, kernels] : over)
       for (std::size_t i = 0; i < kernels.size(); ++i)
         for (std::size_t j = i + 1; j < kernels.size() && j < i + window; ++j)
-          if (const double saved = would_save(kernels[i], kernels[j]); saved > 0) found.push_back({kernels[i], kernels[j], saved});
+          if (const double saved = would_save(kernels[i], kernels[j]); saved > 0)
+            found.push_back({kernels[i], kernels[j], saved});
     return found;
   }
 
@@ -79,7 +83,8 @@ class Crosser {
     if (!walks_[k].simple) return false;
     const ReductionBytes bytes = reduction_bytes(f_.g, walks_[k]);
     const std::int64_t n = space(k).extent;
-    return n >= limits_.crossed && n > kSerialRow && n <= cost_.longest_crossed && bytes.state <= kMostState && bytes.inputs <= kMostInputs;
+    return n >= limits_.crossed && n > kSerialRow && n <= cost_.longest_crossed && bytes.state <= kMostState &&
+           bytes.inputs <= kMostInputs;
   }
 
   /// Seconds, also where one of the two has to compute points again first.
@@ -90,7 +95,8 @@ class Crosser {
     return saved;
   }
 
-  /// Begins a trial in which `to` computes again what `from` has stored for it; false where that is nothing, or reductions.
+  /// Begins a trial in which `to` computes again what `from` has stored for it; false where that is nothing, or
+  /// reductions.
   bool separate(KernelId from, KernelId to) {
     std::vector<NodeId> again = p_.kernel(to).again;
     const std::size_t before = again.size();
@@ -122,7 +128,8 @@ class Crosser {
   /// Seconds, 0 where the two cannot or should not be one.
   [[nodiscard]] double saves(KernelId a, KernelId b) const {
     const Walk &x = walks_[a], &y = walks_[b];
-    if (!may_cross(a) || !may_cross(b) || x.key == y.key || x.mode != y.mode || !(space(a).space == space(b).space)) return 0;
+    if (!may_cross(a) || !may_cross(b) || x.key == y.key || x.mode != y.mode || !(space(a).space == space(b).space))
+      return 0;
     if (x.statements + y.statements > limits_.statements || x.buffers + y.buffers > limits_.buffers) return 0;
     if (static_cast<int>(x.reductions.size() + y.reductions.size()) > limits_.reductions) return 0;
     const std::int64_t shared = lies_along(a, b) ? shared_bytes(a, b) : 0;

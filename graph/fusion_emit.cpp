@@ -15,7 +15,8 @@ struct Seen {
 
 class Emitter {
  public:
-  Emitter(const FusionGraph& f, const Partition& p, const std::vector<UnfusedEdge>& known, const std::vector<Crossing>& crossings)
+  Emitter(const FusionGraph& f, const Partition& p, const std::vector<UnfusedEdge>& known,
+          const std::vector<Crossing>& crossings)
       : f_(f), g_(f.g), p_(p), joins_(p.kernel_count(), kNoId), joined_by_(p.kernel_count(), kNoId) {
     for (const Crossing& c : crossings) {
       joins_[c.across] = c.along;
@@ -169,7 +170,8 @@ class Emitter {
     }
     const Group& a = out_.groups[out_.group_of[producer]];
     const Group& b = out_.groups[out_.group_of[reader]];
-    if (a.reduces && b.reduces && (a.scans || b.scans || !(a.space == b.space && a.axis == b.axis))) return Reason::ReductionChain;
+    if (a.reduces && b.reduces && (a.scans || b.scans || !(a.space == b.space && a.axis == b.axis)))
+      return Reason::ReductionChain;
     if (!(a.space == b.space)) return Reason::OtherSpace;
     return Reason::Cycle;
   }
@@ -179,8 +181,9 @@ class Emitter {
   const Partition& p_;
   Fusion out_;
   std::vector<Seen> seen_;
-  std::vector<KernelId> joins_, joined_by_;  // by kernel: the other one of a crossed group, if it is the second or the first
-  std::vector<std::uint32_t> index_;         // by kernel: its group
+  std::vector<KernelId> joins_,
+      joined_by_;                     // by kernel: the other one of a crossed group, if it is the second or the first
+  std::vector<std::uint32_t> index_;  // by kernel: its group
   std::unordered_map<std::uint64_t, Reason> known_;
   std::unordered_map<std::uint32_t, std::uint32_t> cone_at_;  // by request of the kernel at hand
 };

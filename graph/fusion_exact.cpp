@@ -108,8 +108,8 @@ double Exact::store_seconds(Set loaded) const {
   return seconds;
 }
 
-/// The kernel of `members` that loads what is in `loads` and computes everything else of the window. A reduction is stored
-/// only where others load it, so its stores are counted in the end.
+/// The kernel of `members` that loads what is in `loads` and computes everything else of the window. A reduction is
+/// stored only where others load it, so its stores are counted in the end.
 const Exact::Option& Exact::option(Set members, Set loads) {
   const auto [it, fresh] = options_.try_emplace(std::uint64_t{members} << 32 | loads);
   Option& o = it->second;

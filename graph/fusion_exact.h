@@ -53,8 +53,8 @@ class Exact {
   const Graph& g_;
   std::vector<NodeId> nodes_;
   std::vector<KernelId> kernels_, changed_;
-  std::vector<Set> above_, meets_;                   // by node: what it needs; what may share a kernel with it
-  std::vector<bool> fits_;                           // by set: whether all of it may
+  std::vector<Set> above_, meets_;  // by node: what it needs; what may share a kernel with it
+  std::vector<bool> fits_;          // by set: whether all of it may
   // Not repeatable; with stores that are counted in the end; always stored; loaded by kernels of other nodes.
   Set all_ = 0, hard_ = 0, late_ = 0, must_ = 0, outside_ = 0;
   std::unordered_map<std::uint64_t, Option> options_, cheapest_;

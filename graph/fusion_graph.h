@@ -1,5 +1,5 @@
-// FusionGraph: a graph as the scheduler sees it: what is scheduled, what it reads and how, spaces and reductions by number.
-// Shared by the parts of fuse(); nothing else includes this.
+// FusionGraph: a graph as the scheduler sees it: what is scheduled, what it reads and how, spaces and reductions by
+// number. Shared by the parts of fuse(); nothing else includes this.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ inline constexpr std::int64_t kSerialRow = 32;  ///< one thread goes over a row 
 
 struct ReduceSpace {
   SpaceId point, outer;  ///< equal for scans
-  int position;         ///< extents other than 1 before the reduced axis
-  std::int64_t extent;  ///< of the reduced axis
-  Dims space;           ///< the point space; a reduced extent of 1 stays
+  int position;          ///< extents other than 1 before the reduced axis
+  std::int64_t extent;   ///< of the reduced axis
+  Dims space;            ///< the point space; a reduced extent of 1 stays
   bool scans;
   /// Whether one thread block can go over a row of this length and place again.
   [[nodiscard]] bool rows(const Limits& limits) const;
@@ -78,8 +78,8 @@ class FusionGraph {
   [[nodiscard]] Source source(NodeId id, int input) const;
   /// The shape whose coordinates input `input` of `id` is read at.
   [[nodiscard]] ShapeId read_shape(NodeId id, int input) const;
-  /// Whether input `input` reads memory that no kernel can hold in registers: below a reshape, the base of a scatter, an
-  /// operand of a library.
+  /// Whether input `input` reads memory that no kernel can hold in registers: below a reshape, the base of a scatter,
+  /// an operand of a library.
   [[nodiscard]] bool from_memory(NodeId id, int input) const;
 
   [[nodiscard]] SpaceId space(NodeId id) const { return squeezed_[g.nodes[id].shape]; }

@@ -280,7 +280,8 @@ class Greedy {
   }
 
   [[nodiscard]] bool over_limit(const Draft& a, const Draft& b) const {
-    if (a.statements + b.statements > limits_.statements || a.reductions + b.reductions > (a.scans || b.scans ? limits_.scans : limits_.reductions))
+    if (a.statements + b.statements > limits_.statements ||
+        a.reductions + b.reductions > (a.scans || b.scans ? limits_.scans : limits_.reductions))
       return true;
     std::size_t buffers = a.producers.size();
     for (NodeId p : b.producers) buffers += std::find(a.producers.begin(), a.producers.end(), p) == a.producers.end();

@@ -1,8 +1,8 @@
 // KernelMemo: what the model has found, for kernels that a search comes back to.
 //
-// What a kernel takes depends on its members, on which of their outputs others load, and on where the nodes that it meets
-// below them are stored: here, elsewhere, or nowhere. All of that is kept with a result and compared, so that a result
-// that is found again is the one the model would give.
+// What a kernel takes depends on its members, on which of their outputs others load, and on where the nodes that it
+// meets below them are stored: here, elsewhere, or nowhere. All of that is kept with a result and compared, so that a
+// result that is found again is the one the model would give.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class KernelMemo {
 
   const FusionGraph& f_;
   KernelModel& model_;
-  std::vector<std::vector<Known>> known_;        // by a hash of the members, the newest last
+  std::vector<std::vector<Known>> known_;      // by a hash of the members, the newest last
   std::vector<std::uint32_t> again_, listed_;  // by node: when it was on the list
   std::uint32_t moment_ = 0, listing_ = 0;
 };

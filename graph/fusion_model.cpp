@@ -13,32 +13,6 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % 
 
 }  // namespace
 
-void NumberTable::clear() {
-  size_ = 0;
-  ++epoch_;
-}
-
-NumberTable::Entry& NumberTable::at(std::uint64_t key) {
-  const std::size_t mask = entries_.size() - 1;
-  std::size_t i = (key * 0x9E3779B97F4A7C15u) >> 32 & mask;
-  while (entries_[i].epoch == epoch_ && entries_[i].key != key) i = (i + 1) & mask;
-  return entries_[i];
-}
-
-std::pair<std::uint32_t, bool> NumberTable::insert(std::uint64_t key, std::uint32_t value) {
-  if (2 * size_ >= entries_.size()) {
-    std::vector<Entry> old(entries_.size() * 2);
-    old.swap(entries_);
-    for (const Entry& e : old)
-      if (e.epoch == epoch_) at(e.key) = e;
-  }
-  Entry& e = at(key);
-  if (e.epoch == epoch_) return {e.value, false};
-  e = {key, value, epoch_};
-  ++size_;
-  return {value, true};
-}
-
 KernelModel::KernelModel(const FusionGraph& f, const CostModel& cost, const Limits& limits)
     : f_(f), g_(f.g), cost_(cost), limits_(limits) {
   root_.assign(g_.nodes.size() * 2, false);
@@ -314,7 +288,8 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
   return true;
 }
 
-/// A request that `output` is made of, where that is stored at every point; another output may be one of the outer space.
+/// A request that `output` is made of, where that is stored at every point; another output may be one of the outer
+/// space.
 void KernelModel::demand_everywhere(std::uint32_t request, NodeId output) {
   if (f_.space(output) != point_ || ambiguous_) return;
   requests_[request].early = requests_[request].spread = true;
@@ -364,7 +339,7 @@ std::uint32_t KernelModel::request(NodeId node, std::uint32_t place) {
     if (places_[place].loop != kNoId) c.loop = loop_requests_[places_[place].loop];
     c.home = f_.op_class(node) != OpClass::Reduce && c.loop == kNoId;
     c.home &= (s == point_ && place == home(g_.nodes[node].shape, false)) ||
-             (key_ != kNoId && s == outer_ && place == home(g_.nodes[node].shape, true));
+              (key_ != kNoId && s == outer_ && place == home(g_.nodes[node].shape, true));
     requests_.push_back(c);
   }
   return number;
@@ -400,7 +375,8 @@ std::uint32_t KernelModel::nest(NodeId reduce, std::uint32_t place) {
     out_.obstacle = loops_[loop].first;  // as a reduction of the kernel it may hold one
   else if (loop != kNoId && chain)
     out_.inner = reduce;
-  if (scans_ || !f_.nestable(reduce) || places_[place].loop != kNoId || !places_[place].box.empty() || scatter_ != kNoId)
+  if (scans_ || !f_.nestable(reduce) || places_[place].loop != kNoId || !places_[place].box.empty() ||
+      scatter_ != kNoId)
     return fail(chain ? Reason::ReductionChain : Reason::WholeReduction), kResult;
   if (g_.nodes[reduce].mode != mode_) fail(Reason::Mode);
   nests_ = true;
@@ -413,8 +389,8 @@ std::uint32_t KernelModel::loop_place(const Computed& c) {
       loop_ids_.try_emplace(std::uint64_t{c.node} << 32 | c.place, static_cast<std::uint32_t>(loops_.size()));
   if (fresh) loops_.emplace_back(c.node, c.place);
   loop_requests_.resize(loops_.size());
-  loop_requests_[loop->second] = static_cast<std::uint32_t>(
-      seen_.insert(std::uint64_t{c.node} << 32 | c.place, 0).first);
+  loop_requests_[loop->second] =
+      static_cast<std::uint32_t>(seen_.insert(std::uint64_t{c.node} << 32 | c.place, 0).first);
   Place p;
   p.loop = loop->second;
   p.dims = places_[c.place].dims;
@@ -556,7 +532,8 @@ Walk KernelModel::walk() const {
   w.statements = static_cast<int>(requests_.size());
   for (const Loaded& l : loaded_) {
     const Buffer& b = buffers_[l.buffer];
-    w.streams.push_back({b.edge, std::min(b.bytes, g_.bytes(b.edge.node)), places_[l.step.place].axes, contiguous_axis(l.step)});
+    w.streams.push_back(
+        {b.edge, std::min(b.bytes, g_.bytes(b.edge.node)), places_[l.step.place].axes, contiguous_axis(l.step)});
   }
   return w;
 }
@@ -583,8 +560,8 @@ int KernelModel::contiguous_axis(const Step& s) const {
 bool KernelModel::computes_once() {
   seen_.clear();
   return scatter_ == kNoId && std::all_of(requests_.begin(), requests_.end(), [&](const Computed& c) {
-    return c.home && !c.decided && (key_ == kNoId || c.region != kRow) && seen_.insert(c.node, 0).second;
-  });
+           return c.home && !c.decided && (key_ == kNoId || c.region != kRow) && seen_.insert(c.node, 0).second;
+         });
 }
 
 /// The copy of a base that lives on.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "graph/fusion_graph.h"
+#include "graph/number_table.h"
 
 namespace tarry::graph {
 
@@ -34,7 +35,7 @@ struct Computed {
   bool early = false;    ///< wanted before the epilogue
   bool spread = false;   ///< stored at every point
   std::uint8_t region = 0;
-  std::uint32_t loop = kNoId;  ///< the request of the nested reduction that it is computed in
+  std::uint32_t loop = kNoId;                   ///< the request of the nested reduction that it is computed in
   std::uint32_t inputs[Node::kMaxInputs] = {};  ///< a request, or one of KernelModel's constants
 };
 
@@ -70,24 +71,6 @@ struct KernelCost {
   NodeId inner = kNoId;           ///< a reduction within a loop, stored by none; it may be legal if another kernel did
   double seconds = 0;
   std::vector<GraphEdge> loads;  ///< stored values that it reads, each once
-};
-
-/// 64-bit keys to numbers; cleared in constant time.
-class NumberTable {
- public:
-  void clear();
-  /// The number of `key`, and whether it is new; then it becomes `value`.
-  std::pair<std::uint32_t, bool> insert(std::uint64_t key, std::uint32_t value);
-
- private:
-  struct Entry {
-    std::uint64_t key = 0;
-    std::uint32_t value = 0, epoch = 0;
-  };
-  Entry& at(std::uint64_t key);
-  std::vector<Entry> entries_ = std::vector<Entry>(256);
-  std::size_t size_ = 0;
-  std::uint32_t epoch_ = 1;
 };
 
 class KernelModel {
@@ -210,8 +193,8 @@ class KernelModel {
   std::vector<Buffer> buffers_;
   std::vector<MemberInput> member_inputs_;
   std::vector<NodeId> live_;
-  std::vector<std::uint32_t> reduced_;  // what reductions take
-  std::vector<std::uint64_t> order_;    // requests by node: both numbers
+  std::vector<std::uint32_t> reduced_;             // what reductions take
+  std::vector<std::uint64_t> order_;               // requests by node: both numbers
   std::vector<std::uint32_t> home_, home_kernel_;  // by shape and `outer`: place, and the kernel it was found for
   std::uint32_t kernel_number_ = 0;
   struct Places {

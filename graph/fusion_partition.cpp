@@ -108,7 +108,8 @@ void Partition::link(KernelId k, std::shared_ptr<const Evaluation> next) {
   const std::shared_ptr<const Evaluation> last = std::exchange(kernels_[k].known, std::move(next));
   const Evaluation &from = *last, &to = *kernels_[k].known;
   seconds_ += to.cost.seconds - from.cost.seconds;
-  const auto difference = [&](const auto& old, const auto& fresh, const auto& slot, const auto& add, const auto& remove) {
+  const auto difference = [&](const auto& old, const auto& fresh, const auto& slot, const auto& add,
+                              const auto& remove) {
     linking_ += 2;
     for (const auto& x : fresh) linked_[slot(x)] = linking_;
     for (const auto& x : old) {
@@ -171,7 +172,8 @@ bool Partition::ideal() {
     if (only != kNoId) return false;
     only = k;
   }
-  return only != kNoId && model_->evaluate(only, kernels_[only].plan, kernel_of_, readers_).legal && model_->computes_once();
+  return only != kNoId && model_->evaluate(only, kernels_[only].plan, kernel_of_, readers_).legal &&
+         model_->computes_once();
 }
 
 Walk Partition::walk(KernelId k) {

@@ -22,7 +22,9 @@ class Partition {
   /// From kernels that load only from those before them.
   Partition(const FusionGraph& f, KernelModel& model, std::vector<Kernel> kernels, const Limits& limits);
   /// Another one of the same graph.
-  [[nodiscard]] Partition with(std::vector<Kernel> kernels) const { return {*f_, *model_, std::move(kernels), *limits_}; }
+  [[nodiscard]] Partition with(std::vector<Kernel> kernels) const {
+    return {*f_, *model_, std::move(kernels), *limits_};
+  }
 
   [[nodiscard]] bool usable() const { return usable_; }
   [[nodiscard]] double seconds() const { return seconds_; }

@@ -1,7 +1,7 @@
 // Local search: merge kernels; store, compute again, move or share single nodes. Where launches are most of the time it
-// begins again from few kernels. Then kernels are taken apart, one at a time and at random, or several that come last are
-// found anew, and the search goes on from there; that is taken back unless it saves time. The sequence is the same for the
-// same graph.
+// begins again from few kernels. Then kernels are taken apart, one at a time and at random, or several that come last
+// are found anew, and the search goes on from there; that is taken back unless it saves time. The sequence is the same
+// for the same graph.
 #include "graph/fusion_refine.h"
 
 #include <algorithm>
@@ -24,25 +24,25 @@ constexpr std::size_t kMostCounted = 1024;                       // numbers of k
 constexpr std::size_t kNeighbours = 4;                           // kernels next in number that are tried beyond
 constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 40;  // requests
 constexpr std::uint64_t kMostWork = 3'200'000;
-constexpr std::size_t kWindow = 8;                               // nodes of a window
-constexpr std::size_t kBetween = 6;                              // kernels merged at once
-constexpr std::size_t kRounds = 12;                              // times that a move is extended
-constexpr std::uint64_t kRebuild = 64;                           // requests that choosing a kernel counts for
-constexpr std::uint64_t kTrial = 8;                              // and a move
-constexpr std::size_t kCountedPerVisit = 8;                      // kernels counted through for one
-constexpr std::size_t kApart = 32;                               // nodes taken apart at once
-constexpr std::size_t kMostTargets = 16;                         // kernels that one of them may be moved to
-constexpr std::size_t kSome = 2;                                 // nodes of a kernel that are tried after that
-constexpr std::size_t kLarge = 2000;                             // nodes
-constexpr double kSlack = 1.2;                                   // of a kernel: by how much the best may be exceeded
-constexpr double kPlateau = 1e-3;                                // of a launch: and in the end
-constexpr double kLaunches = 0.5;                                // of all seconds: what is most of them
-constexpr std::uint64_t kBegin = 10;                             // the part of the work that looks for few kernels
-constexpr std::size_t kWide = 256, kNarrow = 4;                  // sequences looked at side by side
-constexpr std::size_t kBeginnings = 16, kEndings = 2;            // sequences that the search goes on from
-constexpr std::size_t kLast = 6;                                 // kernels found anew, at most
-constexpr std::size_t kMore = 3;                                 // kernels than before, which small moves may save
-constexpr double kFindingPart = 0.3;                             // of the work
+constexpr std::size_t kWindow = 8;                     // nodes of a window
+constexpr std::size_t kBetween = 6;                    // kernels merged at once
+constexpr std::size_t kRounds = 12;                    // times that a move is extended
+constexpr std::uint64_t kRebuild = 64;                 // requests that choosing a kernel counts for
+constexpr std::uint64_t kTrial = 8;                    // and a move
+constexpr std::size_t kCountedPerVisit = 8;            // kernels counted through for one
+constexpr std::size_t kApart = 32;                     // nodes taken apart at once
+constexpr std::size_t kMostTargets = 16;               // kernels that one of them may be moved to
+constexpr std::size_t kSome = 2;                       // nodes of a kernel that are tried after that
+constexpr std::size_t kLarge = 2000;                   // nodes
+constexpr double kSlack = 1.2;                         // of a kernel: by how much the best may be exceeded
+constexpr double kPlateau = 1e-3;                      // of a launch: and in the end
+constexpr double kLaunches = 0.5;                      // of all seconds: what is most of them
+constexpr std::uint64_t kBegin = 10;                   // the part of the work that looks for few kernels
+constexpr std::size_t kWide = 256, kNarrow = 4;        // sequences looked at side by side
+constexpr std::size_t kBeginnings = 16, kEndings = 2;  // sequences that the search goes on from
+constexpr std::size_t kLast = 6;                       // kernels found anew, at most
+constexpr std::size_t kMore = 3;                       // kernels than before, which small moves may save
+constexpr double kFindingPart = 0.3;                   // of the work
 constexpr double kAlways = -std::numeric_limits<double>::infinity();
 
 bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
@@ -88,7 +88,8 @@ class Refiner {
   /// From few kernels, where launches are most of the time: what small moves reach from there is often better.
   void begin_again() {
     const std::size_t count = kernels().size();
-    find_ = f_.g.nodes.size() <= kLarge && count > 2 && launch_ * static_cast<double>(count) >= kLaunches * p_.seconds();
+    find_ =
+        f_.g.nodes.size() <= kLarge && count > 2 && launch_ * static_cast<double>(count) >= kLaunches * p_.seconds();
     if (!find_) return;
     const std::uint64_t part = left() / kBegin, stop = model_.visits() + part + part / 2;
     Partition best = p_;
@@ -158,7 +159,8 @@ class Refiner {
       slack_ = slack * (1 - static_cast<double>(model_.visits() - start) / static_cast<double>(end - start));
       if (slack > 0 && !best) best = p_;
       const std::uint64_t now = model_.visits();
-      const bool find = find_ && slack > 0 && static_cast<double>(finding) < kFindingPart * static_cast<double>(now - start);
+      const bool find =
+          find_ && slack > 0 && static_cast<double>(finding) < kFindingPart * static_cast<double>(now - start);
       const bool saved = find ? find_last() : rebuild(some_kernel());
       if (find) finding += model_.visits() - now;
       if (!saved) continue;
@@ -447,7 +449,9 @@ class Refiner {
     for (KernelId o : around(v)) {
       if (spent()) return;
       const bool reads = std::find(p_.loaded_by(v).begin(), p_.loaded_by(v).end(), o) != p_.loaded_by(v).end();
-      if (o != k && !empty(o) && p_.may_store(v, o) && without + (reads ? load_seconds(v) : 0) > least_ && try_place(v, o)) return;
+      if (o != k && !empty(o) && p_.may_store(v, o) && without + (reads ? load_seconds(v) : 0) > least_ &&
+          try_place(v, o))
+        return;
     }
   }
 
@@ -536,12 +540,12 @@ class Refiner {
   std::vector<KernelId> queue_;
   std::vector<bool> waiting_;
   bool thorough_ = true;
-  bool find_ = false;  // whether launches are most of the time
-  double slack_ = 0;  // seconds by which a kernel taken apart may leave more than the best at most
-  double best_ = 0;  // seconds of the best so far
-  bool met_circle_ = false;                                 // by the last merge
-  std::uint64_t moment_ = 0;                                // moves kept
-  std::vector<std::uint64_t> changed_;                      // by kernel: when
+  bool find_ = false;                   // whether launches are most of the time
+  double slack_ = 0;                    // seconds by which a kernel taken apart may leave more than the best at most
+  double best_ = 0;                     // seconds of the best so far
+  bool met_circle_ = false;             // by the last merge
+  std::uint64_t moment_ = 0;            // moves kept
+  std::vector<std::uint64_t> changed_;  // by kernel: when
   std::unordered_map<std::uint64_t, std::uint64_t> tried_;  // by pair: when its merge was tried
 };
 

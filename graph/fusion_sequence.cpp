@@ -1,6 +1,6 @@
-// A beam search over sequences of kernels. What is stored decides what can come next: a kernel of some key or space takes
-// all that it can of what is still to be stored, so a sequence is told by the kinds of its kernels. Of all sequences of as
-// many kernels those go on after which least is left.
+// A beam search over sequences of kernels. What is stored decides what can come next: a kernel of some key or space
+// takes all that it can of what is still to be stored, so a sequence is told by the kinds of its kernels. Of all
+// sequences of as many kernels those go on after which least is left.
 #include "graph/fusion_sequence.h"
 
 #include <algorithm>
@@ -91,7 +91,8 @@ class Sequencer {
   [[nodiscard]] bool fits(const Node& n, const Kind& k) const {
     if (n.kind == k) return true;
     if (n.kind.of != Kind::Of::Space || n.kind.mode != k.mode) return false;
-    if (k.of == Kind::Of::Key) return n.kind.id == f_.reduce_space(k.id).point || n.kind.id == f_.reduce_space(k.id).outer;
+    if (k.of == Kind::Of::Key)
+      return n.kind.id == f_.reduce_space(k.id).point || n.kind.id == f_.reduce_space(k.id).outer;
     return k.of == Kind::Of::Node && f_.scatter(k.id) && n.kind.id == f_.space(g_.nodes[k.id].inputs[1].node);
   }
 
@@ -278,7 +279,8 @@ class Sequencer {
     for (NodeId v : members_) kernel_of_[v] = id_;
     model_.spend(1);
     const KernelCost c = model_.evaluate(id_, {members_, {}}, kernel_of_, readers_);
-    return c.legal && std::all_of(c.loads.begin(), c.loads.end(), [&](const GraphEdge& l) { return kernel_of_[l.node] < id_; });
+    return c.legal &&
+           std::all_of(c.loads.begin(), c.loads.end(), [&](const GraphEdge& l) { return kernel_of_[l.node] < id_; });
   }
 
   /// A sequence as kernels, each told what it computes again although a later one stores it.
@@ -296,7 +298,8 @@ class Sequencer {
       for (NodeId v : k.again) seen_[v] = moment_;
       for (const Computed& c : model_.computed()) {
         const KernelId owner = s.kernel_of[c.node];
-        if (owner != kNoId && owner > id_ && std::exchange(seen_[c.node], moment_) != moment_) k.again.push_back(c.node);
+        if (owner != kNoId && owner > id_ && std::exchange(seen_[c.node], moment_) != moment_)
+          k.again.push_back(c.node);
       }
     }
     return all;
@@ -306,10 +309,10 @@ class Sequencer {
   const Graph& g_;
   KernelModel& model_;
   const std::vector<Kernel>& first_;
-  std::size_t most_;   // kernels
-  std::uint64_t end_;  // of model_.visits()
+  std::size_t most_;                    // kernels
+  std::uint64_t end_;                   // of model_.visits()
   std::vector<std::uint32_t> readers_;  // all outputs count as read
-  std::vector<Node> nodes_;  // ascending
+  std::vector<Node> nodes_;             // ascending
   std::vector<Kind> kinds_;
   std::vector<Sequence> found_;
   std::map<std::pair<std::vector<bool>, std::size_t>, std::vector<NodeId>> filled_;  // by what is stored, and kind

@@ -1,5 +1,5 @@
-// Partitions into few kernels, found one kernel after the other: another beginning for the refinement of graphs whose time
-// is launches.
+// Partitions into few kernels, found one kernel after the other: another beginning for the refinement of graphs whose
+// time is launches.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// find_steps(): a state is a value that is read at several shifts; a step goes from one state to the first node that all
-// its readers lead to; a chain of steps is cut into kernels by what they take.
+// find_steps(): a state is a value that is read at several shifts; a step goes from one state to the first node that
+// all its readers lead to; a chain of steps is cut into kernels by what they take.
 #include "graph/fusion_steps.h"
 
 #include <algorithm>
@@ -8,18 +8,17 @@
 #include <optional>
 #include <set>
 
-
 namespace tarry::graph {
 namespace {
 
-constexpr std::size_t kMostNodes = 64;  ///< of a step
+constexpr std::size_t kMostNodes = 64;   ///< of a step
 constexpr std::size_t kFewestSteps = 3;  ///< two share a kernel by computing the first again
-constexpr int kMostWords = 4;           ///< that a point holds
+constexpr int kMostWords = 4;            ///< that a point holds
 constexpr std::size_t kMostOperands = Node::kMaxInputs;
-constexpr double kLeastPart = 0.25;     ///< of a tile that is not halo, along each of its dimensions
+constexpr double kLeastPart = 0.25;  ///< of a tile that is not halo, along each of its dimensions
 
-/// Points that a kernel computes together with their halo: on a GPU a thread block, whose registers hold them; on a CPU a
-/// strip of columns, of which a core keeps a few rows.
+/// Points that a kernel computes together with their halo: on a GPU a thread block, whose registers hold them; on a CPU
+/// a strip of columns, of which a core keeps a few rows.
 struct StepTile {
   std::int64_t rows, columns;
 };
@@ -83,7 +82,8 @@ class Finder {
     for (NodeId id = 0; id < g_.nodes.size(); ++id) {
       const GraphNode& n = g_.nodes[id];
       if (n.op == Op::Update)
-        if (const NodeId value = updated_value(g_, id); value != kNoId && updated_[value] == kNoId) updated_[value] = id;
+        if (const NodeId value = updated_value(g_, id); value != kNoId && updated_[value] == kNoId)
+          updated_[value] = id;
       if (n.op != Op::View) continue;
       const Source s = trace(g_, {id, 0}, identity_map(g_.shape(id).size()));
       if (f_.free(s.edge.node) || s.edge.output != 0) continue;
@@ -174,7 +174,8 @@ class Finder {
   [[nodiscard]] std::optional<Step> measured(Step step) const {
     const StepPlaces places(g_, step.nodes, step.from);
     if (!places.valid() || places.words() > kMostWords || places.operands().size() > kMostOperands) return std::nullopt;
-    for (int k = 0; k < 2; ++k) step.reach[static_cast<std::size_t>(k)] = places.reach()[static_cast<std::size_t>(k)].both();
+    for (int k = 0; k < 2; ++k)
+      step.reach[static_cast<std::size_t>(k)] = places.reach()[static_cast<std::size_t>(k)].both();
     if (step.reach[0] < 0 || step.reach[1] < 0 || (step.reach[0] == 0 && step.reach[1] == 0)) return std::nullopt;
     step.words = places.words();
     step.operands = places.operands().size();
@@ -211,7 +212,8 @@ class Finder {
     const StepTile tile = step_tile(target_, sum.words);
     const double rows = 1 - static_cast<double>(sum.reach[0]) / static_cast<double>(tile.rows);
     const double columns = 1 - static_cast<double>(sum.reach[1]) / static_cast<double>(tile.columns);
-    if (rows < kLeastPart || columns < kLeastPart || sum.nodes > static_cast<std::size_t>(limits_.statements)) return std::nullopt;
+    if (rows < kLeastPart || columns < kLeastPart || sum.nodes > static_cast<std::size_t>(limits_.statements))
+      return std::nullopt;
     const double part = rows * columns;
     return cost_.seconds_per_launch + (first.bytes_read / part + last.bytes_written) / cost_.bytes_per_second +
            sum.instructions / part / cost_.instructions_per_second;
@@ -246,7 +248,8 @@ class Finder {
     for (std::size_t end = chain.size(); end > 0; end = start[end]) {
       StepKernel k;
       k.base = chain[start[end]].from;
-      for (std::size_t i = start[end]; i < end; ++i) k.nodes.insert(k.nodes.end(), chain[i].nodes.begin(), chain[i].nodes.end());
+      for (std::size_t i = start[end]; i < end; ++i)
+        k.nodes.insert(k.nodes.end(), chain[i].nodes.begin(), chain[i].nodes.end());
       std::sort(k.nodes.begin(), k.nodes.end());
       k.nodes.erase(std::unique(k.nodes.begin(), k.nodes.end()), k.nodes.end());
       const StepPlaces places(g_, k.nodes, k.base);
@@ -310,12 +313,14 @@ class Finder {
 
 }  // namespace
 
-std::vector<StepKernel> find_steps(const FusionGraph& f, const Target& target, const CostModel& cost, const Limits& limits) {
+std::vector<StepKernel> find_steps(const FusionGraph& f, const Target& target, const CostModel& cost,
+                                   const Limits& limits) {
   if (limits.steps < static_cast<int>(kFewestSteps)) return {};
   return Finder(f, target, cost, limits).run();
 }
 
-CollapsedSteps::CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels) : g_(g), kernels_(std::move(kernels)), small_(g.like()) {
+CollapsedSteps::CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels)
+    : g_(g), kernels_(std::move(kernels)), small_(g.like()) {
   std::vector<std::uint32_t> result_of(g.nodes.size(), kNoId);
   std::vector<GraphNode> nodes = g.nodes;
   for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
@@ -367,7 +372,8 @@ Fusion CollapsedSteps::expand(Fusion found) const {
   }
   for (NodeId id = 0; id < original_.size(); ++id)
     for (std::size_t i = 0; i < Node::kMaxInputs; ++i)
-      out.cone_of[original_[id] * std::size_t{Node::kMaxInputs} + i] = found.cone_of[id * std::size_t{Node::kMaxInputs} + i];
+      out.cone_of[original_[id] * std::size_t{Node::kMaxInputs} + i] =
+          found.cone_of[id * std::size_t{Node::kMaxInputs} + i];
   out.cones = std::move(found.cones);
   for (std::vector<NodeId>& cone : out.cones)
     for (NodeId& id : cone) id = original_[id];

@@ -1,5 +1,5 @@
-// Chains of steps are found before the search for kernels, which sees each of their kernels as one node: like a call of a
-// library, between memory and memory.
+// Chains of steps are found before the search for kernels, which sees each of their kernels as one node: like a call of
+// a library, between memory and memory.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,8 @@ struct StepKernel {
 };
 
 /// Kernels for the chains of `f`, where they take less time than kernels of a step or two. Work is linear in the graph.
-std::vector<StepKernel> find_steps(const FusionGraph& f, const Target& target, const CostModel& cost, const Limits& limits);
+std::vector<StepKernel> find_steps(const FusionGraph& f, const Target& target, const CostModel& cost,
+                                   const Limits& limits);
 
 /// A graph in which each kernel of steps is one node.
 class CollapsedSteps {
@@ -30,7 +31,7 @@ class CollapsedSteps {
   const Graph& g_;
   std::vector<StepKernel> kernels_;
   Graph small_;
-  std::vector<NodeId> original_;         // by node of small_
+  std::vector<NodeId> original_;          // by node of small_
   std::vector<std::uint32_t> kernel_of_;  // by node of small_: the kernel that it stands for, or kNoId
 };
 

@@ -48,12 +48,9 @@ Source input_source(const Graph& g, NodeId consumer, int input) {
   const GraphNode& n = g.nodes[consumer];
   const Dims& source = g.shape(n.inputs[input].node);
   switch (info(n.op).op_class) {
-    case OpClass::Map:
-      return trace(g, n.inputs[input], broadcast_map(source.span(), g.shape(consumer).span()));
-    case OpClass::View:
-      return trace(g, n.inputs[input], g.views[n.payload]);
-    case OpClass::Reshape:
-      return trace(g, {consumer, 0}, identity_map(g.shape(consumer).size()));
+    case OpClass::Map: return trace(g, n.inputs[input], broadcast_map(source.span(), g.shape(consumer).span()));
+    case OpClass::View: return trace(g, n.inputs[input], g.views[n.payload]);
+    case OpClass::Reshape: return trace(g, {consumer, 0}, identity_map(g.shape(consumer).size()));
     case OpClass::Update: {
       const UpdateAttributes& u = g.updates[n.payload];
       IndexMap map = identity_map(source.size());
@@ -61,8 +58,7 @@ Source input_source(const Graph& g, NodeId consumer, int input) {
         for (int d = 0; d < map.size; ++d) map[d].start = -u.start[d];
       return trace(g, n.inputs[input], map);
     }
-    default:
-      return trace(g, n.inputs[input], identity_map(source.size()));
+    default: return trace(g, n.inputs[input], identity_map(source.size()));
   }
 }
 

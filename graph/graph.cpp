@@ -51,17 +51,12 @@ ScalarClass classify(Dtype dtype, const ScalarCell& cell) {
     return __builtin_signbit(v) ? ScalarClass::NegativeZero : ScalarClass::Zero;
   };
   switch (dtype) {
-    case Dtype::Float16:
-      return of_float(static_cast<float>(Half::from_bits(cell.as<std::uint16_t>())));
-    case Dtype::BFloat16:
-      return of_float(static_cast<float>(BFloat16::from_bits(cell.as<std::uint16_t>())));
-    case Dtype::Float32:
-      return of_float(cell.as<float>());
-    case Dtype::Float64:
-      return of_float(cell.as<double>());
+    case Dtype::Float16: return of_float(static_cast<float>(Half::from_bits(cell.as<std::uint16_t>())));
+    case Dtype::BFloat16: return of_float(static_cast<float>(BFloat16::from_bits(cell.as<std::uint16_t>())));
+    case Dtype::Float32: return of_float(cell.as<float>());
+    case Dtype::Float64: return of_float(cell.as<double>());
     case Dtype::Complex64:
-    case Dtype::Complex128:
-      return ScalarClass::Other;
+    case Dtype::Complex128: return ScalarClass::Other;
     default:  // bool and integers: cells are zero-padded
       const auto v = cell.as<std::uint64_t>();
       return v == 0 ? ScalarClass::Zero : v == 1 ? ScalarClass::One : ScalarClass::Other;
@@ -81,9 +76,7 @@ void check_node(const Graph& g, NodeId id) {
     TARRY_ASSERT(static_cast<int>(n.inputs[i].output) < output_count(g.nodes[n.inputs[i].node].op));
   }
   switch (info(n.op).op_class) {
-    case OpClass::Leaf:
-      TARRY_ASSERT(n.payload < g.leaves.size());
-      break;
+    case OpClass::Leaf: TARRY_ASSERT(n.payload < g.leaves.size()); break;
     case OpClass::Scalar:
       TARRY_ASSERT(n.payload < g.scalars.size() && g.shape(id).empty() && g.scalars[n.payload].dtype == n.dtype);
       break;
@@ -102,9 +95,7 @@ void check_node(const Graph& g, NodeId id) {
       }
       break;
     }
-    case OpClass::Reshape:
-      TARRY_ASSERT(g.count(n.inputs[0].node) == g.count(id));
-      break;
+    case OpClass::Reshape: TARRY_ASSERT(g.count(n.inputs[0].node) == g.count(id)); break;
     case OpClass::Update: {
       TARRY_ASSERT(n.payload < g.updates.size() && g.shape(n.inputs[0].node) == g.shape(id));
       const Dims& box = g.shape(n.inputs[1].node);
@@ -112,13 +103,12 @@ void check_node(const Graph& g, NodeId id) {
       TARRY_ASSERT(box.size() == g.shape(id).size() && u.start.size() == box.size());
       for (int d = 0; d < box.size(); ++d) {
         const std::int64_t last = u.start[d] + (box[d] - 1) * u.step[d], extent = g.shape(id)[d];
-        TARRY_ASSERT(box[d] == 0 || (u.start[d] >= 0 && u.start[d] < extent && last >= 0 && last < extent && u.step[d] != 0));
+        TARRY_ASSERT(box[d] == 0 ||
+                     (u.start[d] >= 0 && u.start[d] < extent && last >= 0 && last < extent && u.step[d] != 0));
       }
       break;
     }
-    case OpClass::Composite:
-      TARRY_ASSERT(false && "composite ops are recorded as others");
-      break;
+    case OpClass::Composite: TARRY_ASSERT(false && "composite ops are recorded as others"); break;
     case OpClass::Map:
       for (int i = 0; i < n.n_inputs; ++i) TARRY_ASSERT(g.shape(n.inputs[i].node).size() <= g.shape(id).size());
       break;
@@ -178,7 +168,8 @@ std::string to_string(const Graph& g) {
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const GraphNode& n = g.nodes[id];
     s += fmt::format("%{} = {} {} {}{}", id, name(n.op), info(n.dtype).suffix, to_string(g.shape(id)), operands(n));
-    if (info(n.op).op_class == OpClass::Reduce || is_scan(n.op)) s += fmt::format(" axis {}", g.reduces[n.payload].axis);
+    if (info(n.op).op_class == OpClass::Reduce || is_scan(n.op))
+      s += fmt::format(" axis {}", g.reduces[n.payload].axis);
     if (n.op == Op::Update)
       s += fmt::format(" at {} step {}", to_string(g.updates[n.payload].start), to_string(g.updates[n.payload].step));
     if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);

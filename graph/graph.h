@@ -54,7 +54,8 @@ struct GraphNode {
   Mode mode{};
   std::uint8_t n_inputs = 0;
   ShapeId shape = 0;
-  std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce, Scan: attributes; Iota: axis
+  std::uint32_t payload =
+      kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce, Scan: attributes; Iota: axis
   GraphEdge inputs[Node::kMaxInputs];
   NodeId origin = kNoId;  ///< the snapshot's node it stands for: where errors, dumps and reports point
   const char* file = nullptr;
@@ -67,7 +68,7 @@ struct LeafLayout {
   std::int64_t offset = 0;
   Dims strides;
   bool contiguous = true;
-  bool donated = false;  ///< this evaluate is its last owner: its buffer may be overwritten (docs/design.md)
+  bool donated = false;   ///< this evaluate is its last owner: its buffer may be overwritten (docs/design.md)
   bool any_byte = false;  ///< of bools: see Storage
 };
 
@@ -118,19 +119,20 @@ struct Snapshot {
   Graph graph;
   std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
   std::vector<Device> leaf_devices;
-  std::vector<bool> leaf_computed;               ///< an evaluate made it; else it came from the user's memory
-  std::vector<ScalarCell> cells;  ///< by cell number
-  std::string key;                ///< canonical bytes: equal keys mean equal plans (for one target)
-  Device placed{};                ///< explicit device of any node, or unplaced
+  std::vector<bool> leaf_computed;  ///< an evaluate made it; else it came from the user's memory
+  std::vector<ScalarCell> cells;    ///< by cell number
+  std::string key;                  ///< canonical bytes: equal keys mean equal plans (for one target)
+  Device placed{};                  ///< explicit device of any node, or unplaced
   std::size_t recorded_nodes = 0;
-  std::size_t asked = 0;          ///< roots that were asked for; the others are stored besides
+  std::size_t asked = 0;  ///< roots that were asked for; the others are stored besides
 };
 
 /// What a walk does about marks of values that were computed and not stored (outline.h).
 enum class Marks : std::uint8_t { Ignore, Read, Set };
 
-/// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another evaluate
-/// has claimed and returns early, or takes it for lazy where `blocked` is null; rethrows the error of a failed node. In two steps: outline.h.
+/// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another
+/// evaluate has claimed and returns early, or takes it for lazy where `blocked` is null; rethrows the error of a failed
+/// node. In two steps: outline.h.
 Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks = Marks::Ignore);
 
 }  // namespace tarry::graph

@@ -51,7 +51,8 @@ class Preparer {
     return add(Op::Cast, dtype, r_.graph().nodes[edge.node].shape, {edge});
   }
 
-  GraphEdge add(Op op, Dtype dtype, ShapeId shape, std::initializer_list<GraphEdge> inputs, std::uint32_t payload = kNoId) {
+  GraphEdge add(Op op, Dtype dtype, ShapeId shape, std::initializer_list<GraphEdge> inputs,
+                std::uint32_t payload = kNoId) {
     GraphNode n = product_;  // stands for it in messages
     n.op = op;
     n.dtype = dtype;
@@ -76,7 +77,8 @@ Graph prepare_library(const Graph& g, LibraryUse use) {
     if (n.op != Op::Matmul) return r.add(n);
     const auto countable = [&](GraphEdge e) {
       const Dims& shape = r.graph().shape(e.node);
-      return std::all_of(shape.begin(), shape.end(), [](auto extent) { return extent <= std::numeric_limits<std::int32_t>::max(); });
+      return std::all_of(shape.begin(), shape.end(),
+                         [](auto extent) { return extent <= std::numeric_limits<std::int32_t>::max(); });
     };
     const bool expand = use == LibraryUse::Expand || !countable(n.inputs[0]) || !countable(n.inputs[1]);
     const bool wide = itemsize(n.dtype) == 2 && (expand || use == LibraryUse::Wide);

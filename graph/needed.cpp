@@ -94,8 +94,8 @@ std::optional<Grid> united(const Grid& a, const Grid& b) {
 
 constexpr std::size_t kMostGrids = 16;  // of a node
 
-/// Elements of grids, counted once: of each those that are in none of the later ones. `work` bounds the search; where it runs
-/// out the largest grid stands for all.
+/// Elements of grids, counted once: of each those that are in none of the later ones. `work` bounds the search; where
+/// it runs out the largest grid stands for all.
 std::int64_t count_once(const std::vector<Grid>& grids, int& work) {
   std::int64_t count = 0, largest = 0;
   for (std::size_t i = 0; i < grids.size(); ++i) {
@@ -133,7 +133,8 @@ struct Need {
     if (all) return grids.clear();
     grids.push_back(std::move(g));
     if (grids.size() <= kMostGrids) return;
-    grids.erase(std::min_element(grids.begin(), grids.end(), [](const Grid& a, const Grid& b) { return count_of(a) < count_of(b); }));
+    grids.erase(std::min_element(grids.begin(), grids.end(),
+                                 [](const Grid& a, const Grid& b) { return count_of(a) < count_of(b); }));
   }
   [[nodiscard]] std::int64_t count(const Dims& shape) const {
     if (all) return element_count(shape.span());
@@ -230,7 +231,8 @@ std::vector<Grid> reshaped(const Grid& g, const Dims& from, const Dims& to) {
 class Tracer {
  public:
   explicit Tracer(const Graph& g) : g_(g), needs_(g.nodes.size()), base_(g.nodes.size()) {
-    for (NodeId id = 0; id < g.nodes.size(); ++id) base_[id] = g.nodes[id].op == Op::Update ? base_[g.nodes[id].inputs[0].node] : id;
+    for (NodeId id = 0; id < g.nodes.size(); ++id)
+      base_[id] = g.nodes[id].op == Op::Update ? base_[g.nodes[id].inputs[0].node] : id;
   }
 
   LeastWork run(std::span<const GraphEdge> outputs) {
@@ -245,27 +247,27 @@ class Tracer {
     }
     std::map<std::uint32_t, std::int64_t> leaves;  // a leaf may be there under several shapes
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
-      if (g_.nodes[id].op == Op::Input) leaves[g_.nodes[id].payload] = std::max(leaves[g_.nodes[id].payload], read_of(id));
+      if (g_.nodes[id].op == Op::Input)
+        leaves[g_.nodes[id].payload] = std::max(leaves[g_.nodes[id].payload], read_of(id));
     for (const auto& [leaf, read] : leaves) bytes += read;
     return {bytes, static_cast<std::int64_t>(std::min(operations, 0x1p62))};
   }
 
  private:
-  [[nodiscard]] std::int64_t size_of(NodeId id) const { return static_cast<std::int64_t>(itemsize(g_.nodes[id].dtype)); }
+  [[nodiscard]] std::int64_t size_of(NodeId id) const {
+    return static_cast<std::int64_t>(itemsize(g_.nodes[id].dtype));
+  }
 
   [[nodiscard]] double operations_of(NodeId id) const {
     const GraphNode& n = g_.nodes[id];
     const auto elements = static_cast<double>(needs_[id].count(g_.shape(id)));
     switch (info(n.op).op_class) {
       case OpClass::Map:
-      case OpClass::Scan:
-        return elements;
+      case OpClass::Scan: return elements;
       case OpClass::Reduce:
         return elements * static_cast<double>(g_.shape(n.inputs[0].node)[g_.reduces[n.payload].axis]);
-      case OpClass::Library:
-        return elements * 2 * static_cast<double>(g_.shape(n.inputs[0].node)[2]);
-      default:
-        return 0;
+      case OpClass::Library: return elements * 2 * static_cast<double>(g_.shape(n.inputs[0].node)[2]);
+      default: return 0;
     }
   }
 
@@ -340,8 +342,7 @@ class Tracer {
         for (int d = 0, lead = static_cast<int>(grid.size()) - source.size(); d < source.size(); ++d)
           if (source[d] != 1) needed[static_cast<std::size_t>(d)] = grid[static_cast<std::size_t>(d + lead)];
         return need(from, std::move(needed));
-      case OpClass::View:
-        return need(from, viewed(g_.views[n.payload], grid, source));
+      case OpClass::View: return need(from, viewed(g_.views[n.payload], grid, source));
       case OpClass::Reshape:
         for (Grid& part : reshaped(grid, g_.shape(id), source)) need(from, std::move(part));
         return;
@@ -351,13 +352,16 @@ class Tracer {
           for (Grid& part : without(grid, box_of(id))) need(from, std::move(part));
         } else if (const std::optional<Grid> there = common(grid, box_of(id))) {
           const UpdateAttributes& u = g_.updates[n.payload];
-          for (int d = 0; d < source.size(); ++d) needed[static_cast<std::size_t>(d)] = unmapped((*there)[static_cast<std::size_t>(d)], u.start[d], u.step[d]);
+          for (int d = 0; d < source.size(); ++d)
+            needed[static_cast<std::size_t>(d)] =
+                unmapped((*there)[static_cast<std::size_t>(d)], u.start[d], u.step[d]);
           need(from, std::move(needed));
         }
         return;
       case OpClass::Reduce: {
         const int axis = g_.reduces[n.payload].axis;
-        for (int d = 0; d < static_cast<int>(grid.size()); ++d) needed[static_cast<std::size_t>(d < axis ? d : d + 1)] = grid[static_cast<std::size_t>(d)];
+        for (int d = 0; d < static_cast<int>(grid.size()); ++d)
+          needed[static_cast<std::size_t>(d < axis ? d : d + 1)] = grid[static_cast<std::size_t>(d)];
         return need(from, std::move(needed));
       }
       case OpClass::Scan: {  // element k depends on elements 0..k
@@ -370,8 +374,7 @@ class Tracer {
         if (source[0] != 1) needed[0] = grid[0];
         needed[input == 0 ? 1 : 2] = grid[input == 0 ? 1 : 2];
         return need(from, std::move(needed));
-      default:
-        return;
+      default: return;
     }
   }
 

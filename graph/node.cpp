@@ -13,7 +13,8 @@
 namespace tarry::graph {
 namespace {
 
-/// How many nodes a thread made more than it destroyed. Only that thread writes, so counting costs no read-modify-write.
+/// How many nodes a thread made more than it destroyed. Only that thread writes, so counting costs no
+/// read-modify-write.
 struct LiveCount {
   std::atomic<std::int64_t> value{0};
   LiveCount* next = nullptr;  // in the list of all; guarded by its mutex
@@ -71,8 +72,8 @@ inline void count_live(std::int64_t change) {
 
 #if defined(__SANITIZE_ADDRESS__)
 // Plain allocation, so that the sanitizer sees every use after destruction and every leak.
-void* take_cell() { return ::operator new (sizeof(Node), std::align_val_t{alignof(Node)}); }
-void give_cell(void* cell) noexcept { ::operator delete (cell, std::align_val_t{alignof(Node)}); }
+void* take_cell() { return ::operator new(sizeof(Node), std::align_val_t{alignof(Node)}); }
+void give_cell(void* cell) noexcept { ::operator delete(cell, std::align_val_t{alignof(Node)}); }
 #else
 
 constexpr int kBatch = 128;  // cells that move between a thread and the shared list at a time: 16 KiB
@@ -98,7 +99,7 @@ struct SharedCells {
         return batch;
       }
     }
-    auto* slab = static_cast<std::byte*>(::operator new (kBatch * sizeof(Node), std::align_val_t{alignof(Node)}));
+    auto* slab = static_cast<std::byte*>(::operator new(kBatch * sizeof(Node), std::align_val_t{alignof(Node)}));
     FreeCell* batch = nullptr;
     for (int i = kBatch - 1; i >= 0; --i) {
       batch = new (slab + static_cast<std::size_t>(i) * sizeof(Node)) FreeCell{batch, nullptr, kBatch - i};
@@ -276,9 +277,14 @@ Edge make_node(const NodeSpec& spec, std::span<const Edge> inputs) {
 
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device,
                 Where where) {
-  Edge edge = make_node(
-      {.op = Op::Input, .dtype = dtype, .device = device, .shape = shape, .attributes = nullptr, .cell = {}, .where = where},
-      {});
+  Edge edge = make_node({.op = Op::Input,
+                         .dtype = dtype,
+                         .device = device,
+                         .shape = shape,
+                         .attributes = nullptr,
+                         .cell = {},
+                         .where = where},
+                        {});
   if (storage->buffer->owner != Owner::Pool && !storage->check) edge.node()->inputs[0] = pending::kUncounted;
   edge.node()->need_extra().results.push_back(std::move(storage));
   edge.node()->state.store(State::Ready, std::memory_order_release);
@@ -334,7 +340,8 @@ static const support::AtFork engine_mutex_at_fork(engine_mutex());
 std::int64_t live_nodes() noexcept {
   const std::lock_guard lock(live_counts.mutex);
   std::int64_t total = live_counts.ended.load(std::memory_order_relaxed);
-  for (const LiveCount* c = live_counts.first; c != nullptr; c = c->next) total += c->value.load(std::memory_order_relaxed);
+  for (const LiveCount* c = live_counts.first; c != nullptr; c = c->next)
+    total += c->value.load(std::memory_order_relaxed);
   return total;
 }
 

@@ -3,11 +3,11 @@
 // Semantics. Values are arrays of one dtype. Map ops work elementwise on inputs of one dtype that broadcast as NumPy's
 // do; recording inserts Cast nodes, so promotion is over before a node exists. Integers wrap; x/0 and shifts are
 // defined (docs/numerics.md). A Reduce works along one axis, which it removes; several axes are a chain, highest first.
-// ArgMin and ArgMax take any number and give int64. A Scan works along one axis, which it keeps. A View is an index map and never a copy. A Reshape keeps the
-// row-major sequence of elements. Update(base, value) is base with value in a box (start, step per axis; value's extents
-// are the counts). Matmul((p, m, k), (q, k, n)) is (max(p, q), m, n), matrix by matrix, of one floating dtype; p == q, or
-// one of them is 1 and that matrix serves all. A Scalar is a 0-d value that becomes a kernel argument, never source text.
-// An edge is (node, output index). An evaluated node is a leaf.
+// ArgMin and ArgMax take any number and give int64. A Scan works along one axis, which it keeps. A View is an index map
+// and never a copy. A Reshape keeps the row-major sequence of elements. Update(base, value) is base with value in a box
+// (start, step per axis; value's extents are the counts). Matmul((p, m, k), (q, k, n)) is (max(p, q), m, n), matrix by
+// matrix, of one floating dtype; p == q, or one of them is 1 and that matrix serves all. A Scalar is a 0-d value that
+// becomes a kernel argument, never source text. An edge is (node, output index). An evaluated node is a leaf.
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;
@@ -39,12 +39,30 @@ struct Node;
 /// Typed 16-byte cell of a scalar: the value in its dtype, zero-padded.
 struct ScalarCell {
   alignas(8) unsigned char bytes[16] = {};
-  template <class T> static ScalarCell of(T v) { ScalarCell c; __builtin_memcpy(c.bytes, &v, sizeof v); return c; }
-  template <class T> [[nodiscard]] T as() const { T v; __builtin_memcpy(&v, bytes, sizeof v); return v; }
-  friend bool operator==(const ScalarCell& a, const ScalarCell& b) { return __builtin_memcmp(a.bytes, b.bytes, 16) == 0; }
+  template <class T>
+  static ScalarCell of(T v) {
+    ScalarCell c;
+    __builtin_memcpy(c.bytes, &v, sizeof v);
+    return c;
+  }
+  template <class T>
+  [[nodiscard]] T as() const {
+    T v;
+    __builtin_memcpy(&v, bytes, sizeof v);
+    return v;
+  }
+  friend bool operator==(const ScalarCell& a, const ScalarCell& b) {
+    return __builtin_memcmp(a.bytes, b.bytes, 16) == 0;
+  }
 };
 
-enum class State : std::uint8_t { Lazy, Claimed, Ready, Failed, Dead };  // Dead: only its recorder's list knows it (pending.h)
+enum class State : std::uint8_t {
+  Lazy,
+  Claimed,
+  Ready,
+  Failed,
+  Dead
+};  // Dead: only its recorder's list knows it (pending.h)
 
 /// Shared owner of one output of a node.
 class Edge {
@@ -53,26 +71,31 @@ class Edge {
   Edge(Node* adopted, std::uint32_t output) : node_(adopted), output_(output) {}  // takes over one reference
   Edge(const Edge& o);
   Edge(Edge&& o) noexcept : node_(std::exchange(o.node_, nullptr)), output_(o.output_) {}
-  Edge& operator=(Edge o) noexcept { std::swap(node_, o.node_); std::swap(output_, o.output_); return *this; }
+  Edge& operator=(Edge o) noexcept {
+    std::swap(node_, o.node_);
+    std::swap(output_, o.output_);
+    return *this;
+  }
   ~Edge();
   [[nodiscard]] Node* node() const { return node_; }
   [[nodiscard]] std::uint32_t output() const { return output_; }
   explicit operator bool() const { return node_ != nullptr; }
   Node* release() { return std::exchange(node_, nullptr); }
+
  private:
   Node* node_ = nullptr;
   std::uint32_t output_ = 0;
 };
 
-/// What few nodes need: attributes, results, an error, shapes beyond six dimensions. A View or Update that is a box needs
-/// none for its attributes.
+/// What few nodes need: attributes, results, an error, shapes beyond six dimensions. A View or Update that is a box
+/// needs none for its attributes.
 struct Extra : support::Recycled {
   template <class T>
   using List = std::vector<T, support::Recycler<T>>;
   KeptAttributes attributes;
-  List<std::int64_t> dims;                ///< the shape where rank > Node::kInlineRank
-  List<std::shared_ptr<Storage>> results; ///< one per output once Ready
-  std::exception_ptr error;                         ///< once Failed
+  List<std::int64_t> dims;                 ///< the shape where rank > Node::kInlineRank
+  List<std::shared_ptr<Storage>> results;  ///< one per output once Ready
+  std::exception_ptr error;                ///< once Failed
 };
 
 struct alignas(128) Node {
@@ -82,30 +105,33 @@ struct alignas(128) Node {
 
   std::atomic<std::uint32_t> refs{1};
   Op op{};
-  Dtype dtype{};              ///< of every output
+  Dtype dtype{};  ///< of every output
   std::uint8_t rank = 0;
   std::uint8_t n_inputs : 7 = 0;
-  std::uint8_t computed : 1 = 0;  ///< an evaluate has computed it and not stored it (outline.h); guarded by engine_mutex()
+  std::uint8_t computed : 1 =
+      0;  ///< an evaluate has computed it and not stored it (outline.h); guarded by engine_mutex()
   std::atomic<State> state{State::Lazy};
   Mode mode{};
-  Device device{};            ///< explicitly placed, or unplaced
-  std::uint32_t line = 0;     ///< user's line; file below
-  Node* newer = nullptr;      ///< in its recorder's list (pending.h)
+  Device device{};         ///< explicitly placed, or unplaced
+  std::uint32_t line = 0;  ///< user's line; file below
+  Node* newer = nullptr;   ///< in its recorder's list (pending.h)
   union {
     const char* file = nullptr;
-    Node* dying;              ///< the next of the nodes that die together
+    Node* dying;  ///< the next of the nodes that die together
   };
   std::uintptr_t inputs[kMaxInputs] = {};  ///< Node* with the output index in the low bits (alignment is 128)
   std::int64_t dims[kInlineRank] = {};     ///< the shape; a Scalar (rank 0) keeps its cell here, a box its start behind
   Extra* extra = nullptr;
-  std::uint32_t mark = 0;     ///< its id in the latest walk (outline.h); guarded by engine_mutex()
+  std::uint32_t mark = 0;                  ///< its id in the latest walk (outline.h); guarded by engine_mutex()
   std::atomic<std::uint32_t> recorder{0};  ///< the thread in whose list it is (pending.h), or 0
   Node* older = nullptr;
 
   [[nodiscard]] Node* input(int i) const { return reinterpret_cast<Node*>(inputs[i] & ~std::uintptr_t{127}); }
   [[nodiscard]] std::uint32_t input_output(int i) const { return static_cast<std::uint32_t>(inputs[i] & 127); }
-  void add_input(Edge e);     ///< takes over the reference; only of a node that nobody else knows yet
-  [[nodiscard]] std::span<const std::int64_t> shape() const { return {rank <= kInlineRank ? dims : extra->dims.data(), rank}; }
+  void add_input(Edge e);  ///< takes over the reference; only of a node that nobody else knows yet
+  [[nodiscard]] std::span<const std::int64_t> shape() const {
+    return {rank <= kInlineRank ? dims : extra->dims.data(), rank};
+  }
   /// At most kInlineRank dimensions. Not a loop: a compiler makes that a call, which costs more.
   void set_shape(std::span<const std::int64_t> from) {
     rank = static_cast<std::uint8_t>(from.size());
@@ -120,15 +146,20 @@ struct alignas(128) Node {
     }
   }
   [[nodiscard]] Where where() const { return {file, line}; }
-  [[nodiscard]] ScalarCell cell() const { ScalarCell c; __builtin_memcpy(c.bytes, dims, 16); return c; }
-  /// Their canonical form. Not of a View or Update that has its value: where it has no other attributes it is a box, every
-  /// step 1 and the axes in order, of up to kBoxRank dimensions.
+  [[nodiscard]] ScalarCell cell() const {
+    ScalarCell c;
+    __builtin_memcpy(c.bytes, dims, 16);
+    return c;
+  }
+  /// Their canonical form. Not of a View or Update that has its value: where it has no other attributes it is a box,
+  /// every step 1 and the axes in order, of up to kBoxRank dimensions.
   [[nodiscard]] AttributeBytes attributes() const;
   [[nodiscard]] bool is_box() const { return extra == nullptr && (op == Op::View || op == Op::Update); }
   [[nodiscard]] std::int64_t& box_start(int d) { return dims[kBoxRank + d]; }
   [[nodiscard]] std::size_t box_bytes() const { return 4 + (op == Op::View ? 20 : 16) * std::size_t{rank}; }
   /// Puts the attributes of a box, of so many bytes.
-  template <class To> void put_box(To& to) const {
+  template <class To>
+  void put_box(To& to) const {
     const std::int32_t count = rank;
     const bool axes = op == Op::View;
     to.put(count);
@@ -138,7 +169,10 @@ struct alignas(128) Node {
       to.put(std::int64_t{1});
     }
   }
-  Extra& need_extra() { if (!extra) extra = new Extra; return *extra; }
+  Extra& need_extra() {
+    if (!extra) extra = new Extra;
+    return *extra;
+  }
 };
 static_assert(sizeof(Node) == 128);
 
@@ -161,25 +195,31 @@ Node* new_node(const NodeSpec& spec);
 /// The same before anything is said of it, for makers that need no more than a few fields.
 Node* blank_node();
 /// A Ready Input node that holds `storage`.
-Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device, Where where);
+Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device,
+                Where where);
 
 /// Of memory for all elements of one output; at most 2^58.
 std::int64_t bytes_of(const Node& n);
 
 inline void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
 void free_cell(Node* dead) noexcept;  ///< of a node that holds nothing any more
-void release(Node* n) noexcept;  ///< destroys iteratively; never call with engine_mutex() held
+void release(Node* n) noexcept;       ///< destroys iteratively; never call with engine_mutex() held
 /// Removes and returns the node's input references, to be dropped outside the lock. Caller holds engine_mutex().
 void take_inputs(Node* n, std::vector<Edge>& out);
 
-/// The one mutex of recording-versus-evaluation: held for snapshot, claim, publication, never while compiling or running.
+/// The one mutex of recording-versus-evaluation: held for snapshot, claim, publication, never while compiling or
+/// running.
 std::mutex& engine_mutex();
 
 /// Live nodes in this process, for tests and budgets.
 std::int64_t live_nodes() noexcept;
 
-inline Edge::Edge(const Edge& o) : node_(o.node_), output_(o.output_) { if (node_) graph::retain(node_); }
-inline Edge::~Edge() { if (node_) graph::release(node_); }
+inline Edge::Edge(const Edge& o) : node_(o.node_), output_(o.output_) {
+  if (node_) graph::retain(node_);
+}
+inline Edge::~Edge() {
+  if (node_) graph::release(node_);
+}
 inline void Node::add_input(Edge e) {
   const std::uint32_t output = e.output();
   inputs[n_inputs++] = reinterpret_cast<std::uintptr_t>(e.release()) | output;

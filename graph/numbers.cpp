@@ -41,15 +41,9 @@ bool float_cell(Scalar value, ScalarCell& cell) noexcept {
   const support::DefaultFloatingPoint state;
   T converted{};
   switch (value.kind()) {  // each kind rounds once
-    case Scalar::Kind::Float:
-      converted = static_cast<T>(value.as_float());
-      break;
-    case Scalar::Kind::UInt:
-      converted = static_cast<T>(value.as_uint());
-      break;
-    default:
-      converted = static_cast<T>(value.as_int());
-      break;
+    case Scalar::Kind::Float: converted = static_cast<T>(value.as_float()); break;
+    case Scalar::Kind::UInt: converted = static_cast<T>(value.as_uint()); break;
+    default: converted = static_cast<T>(value.as_int()); break;
   }
   cell = ScalarCell::of(converted);
   return std::isfinite(converted) || !std::isfinite(value.to_double());
@@ -121,31 +115,24 @@ Threshold integer_threshold(Op op, Scalar value, Dtype dtype) {
 /// The float in a cell.
 double widened(const ScalarCell& cell, Dtype dtype) {
   switch (dtype) {
-    case Dtype::Float16:
-      return static_cast<double>(static_cast<float>(cell.as<Half>()));
-    case Dtype::BFloat16:
-      return static_cast<double>(static_cast<float>(cell.as<BFloat16>()));
-    case Dtype::Float32:
-      return static_cast<double>(cell.as<float>());
-    default:
-      return cell.as<double>();
+    case Dtype::Float16: return static_cast<double>(static_cast<float>(cell.as<Half>()));
+    case Dtype::BFloat16: return static_cast<double>(static_cast<float>(cell.as<BFloat16>()));
+    case Dtype::Float32: return static_cast<double>(cell.as<float>());
+    default: return cell.as<double>();
   }
 }
 
 /// The next float of a cell that is not zero, by its bits: away from zero or towards it.
 ScalarCell neighbour(const ScalarCell& cell, Dtype dtype, int away) {
   switch (itemsize(dtype)) {
-    case 2:
-      return ScalarCell::of(static_cast<std::uint16_t>(cell.as<std::uint16_t>() + away));
-    case 4:
-      return ScalarCell::of(cell.as<std::uint32_t>() + static_cast<std::uint32_t>(away));
-    default:
-      return ScalarCell::of(cell.as<std::uint64_t>() + static_cast<std::uint64_t>(away));
+    case 2: return ScalarCell::of(static_cast<std::uint16_t>(cell.as<std::uint16_t>() + away));
+    case 4: return ScalarCell::of(cell.as<std::uint32_t>() + static_cast<std::uint32_t>(away));
+    default: return ScalarCell::of(cell.as<std::uint64_t>() + static_cast<std::uint64_t>(away));
   }
 }
 
-/// Floats x and a number v that they do not have: x < v is x < the least float above v, x <= v is x <= the largest below;
-/// no x equals NaN.
+/// Floats x and a number v that they do not have: x < v is x < the least float above v, x <= v is x <= the largest
+/// below; no x equals NaN.
 Threshold float_threshold(Op op, Scalar value, Dtype dtype) {
   const support::DefaultFloatingPoint state;
   Threshold t;
@@ -175,45 +162,28 @@ bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept {
       cell = ScalarCell::of(static_cast<std::uint8_t>(number.as<std::int64_t>()));
       return true;
     }
-    case Dtype::Int8:
-      return integer_cell<std::int8_t>(value, cell);
-    case Dtype::Int16:
-      return integer_cell<std::int16_t>(value, cell);
-    case Dtype::Int32:
-      return integer_cell<std::int32_t>(value, cell);
-    case Dtype::Int64:
-      return integer_cell<std::int64_t>(value, cell);
-    case Dtype::UInt8:
-      return integer_cell<std::uint8_t>(value, cell);
-    case Dtype::UInt16:
-      return integer_cell<std::uint16_t>(value, cell);
-    case Dtype::UInt32:
-      return integer_cell<std::uint32_t>(value, cell);
-    case Dtype::UInt64:
-      return integer_cell<std::uint64_t>(value, cell);
-    case Dtype::Float16:
-      return half_cell<Half>(value, cell);
-    case Dtype::BFloat16:
-      return half_cell<BFloat16>(value, cell);
-    case Dtype::Float32:
-      return float_cell<float>(value, cell);
-    case Dtype::Float64:
-      return float_cell<double>(value, cell);
-    default:
-      return false;
+    case Dtype::Int8: return integer_cell<std::int8_t>(value, cell);
+    case Dtype::Int16: return integer_cell<std::int16_t>(value, cell);
+    case Dtype::Int32: return integer_cell<std::int32_t>(value, cell);
+    case Dtype::Int64: return integer_cell<std::int64_t>(value, cell);
+    case Dtype::UInt8: return integer_cell<std::uint8_t>(value, cell);
+    case Dtype::UInt16: return integer_cell<std::uint16_t>(value, cell);
+    case Dtype::UInt32: return integer_cell<std::uint32_t>(value, cell);
+    case Dtype::UInt64: return integer_cell<std::uint64_t>(value, cell);
+    case Dtype::Float16: return half_cell<Half>(value, cell);
+    case Dtype::BFloat16: return half_cell<BFloat16>(value, cell);
+    case Dtype::Float32: return float_cell<float>(value, cell);
+    case Dtype::Float64: return float_cell<double>(value, cell);
+    default: return false;
   }
 }
 
 std::string to_string(Scalar value) {
   switch (value.kind()) {
-    case Scalar::Kind::Bool:
-      return value.as_int() != 0 ? "true" : "false";
-    case Scalar::Kind::Int:
-      return std::to_string(value.as_int());
-    case Scalar::Kind::UInt:
-      return std::to_string(value.as_uint());
-    case Scalar::Kind::Float:
-      break;
+    case Scalar::Kind::Bool: return value.as_int() != 0 ? "true" : "false";
+    case Scalar::Kind::Int: return std::to_string(value.as_int());
+    case Scalar::Kind::UInt: return std::to_string(value.as_uint());
+    case Scalar::Kind::Float: break;
   }
   char digits[32];
   std::snprintf(digits, sizeof digits, "%g", value.as_float());

@@ -10,8 +10,8 @@
 
 namespace tarry::graph {
 
-/// False where a number of that dtype cannot hold the value: out of range, or a fraction for an integer. A float that is out
-/// of range is an infinity in the cell then.
+/// False where a number of that dtype cannot hold the value: out of range, or a fraction for an integer. A float that
+/// is out of range is an infinity in the cell then.
 bool to_cell(Scalar value, Dtype dtype, ScalarCell& cell) noexcept;
 /// As messages name it.
 std::string to_string(Scalar value);
@@ -20,10 +20,11 @@ Scalar clamped(Scalar value, Dtype dtype);
 
 /// What elements compare with instead of a number, so that every answer is the exact one.
 struct Threshold {
-  ScalarCell cell = {};              ///< of the elements' dtype
+  ScalarCell cell = {};             ///< of the elements' dtype
   std::optional<bool> answer = {};  ///< of all elements, where no cell gives it
 };
-/// Of `element op value` for elements of an integer or floating dtype. A floating number beside floats is weak: it rounds.
+/// Of `element op value` for elements of an integer or floating dtype. A floating number beside floats is weak: it
+/// rounds.
 Threshold threshold(Op op, Scalar value, Dtype dtype);
 
 }  // namespace tarry::graph

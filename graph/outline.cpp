@@ -37,7 +37,10 @@ constexpr std::size_t words_of(std::size_t bytes) { return 1 + (bytes + 7) / 8; 
 class Walker {
  public:
   Walker(Outline& o, Marks marks, Claimed claimed)
-      : o_(o), passes_(claimed == Claimed::IsLazy ? State::Claimed : State::Lazy), marks_(marks), at_(o.room(Outline::kHead) + Outline::kHead),
+      : o_(o),
+        passes_(claimed == Claimed::IsLazy ? State::Claimed : State::Lazy),
+        marks_(marks),
+        at_(o.room(Outline::kHead) + Outline::kHead),
         end_(o.words.data() + o.words.size()) {}
   ~Walker() { o_.advance(at_); }
   Walker(const Walker&) = delete;
@@ -60,7 +63,8 @@ class Walker {
   }
 
  private:
-  /// A node's mark is its id where the walk has been there: what an earlier walk left there names another node, or none.
+  /// A node's mark is its id where the walk has been there: what an earlier walk left there names another node, or
+  /// none.
   [[nodiscard]] bool seen(const Node* n) const {
     if (n->mark < count_) return o_.visits[n->mark].node == n;
     const std::size_t alias = n->mark & ~Outline::kAlias;
@@ -101,8 +105,8 @@ class Walker {
     }
   }
 
-  /// The scalar that stands for `n`, or nullptr. Looks back over a fixed number of them: the answer depends on the program
-  /// alone, and a walk stays linear.
+  /// The scalar that stands for `n`, or nullptr. Looks back over a fixed number of them: the answer depends on the
+  /// program alone, and a walk stays linear.
   [[nodiscard]] const Node* equal_scalar(const Node& n) const {
     constexpr std::size_t kLookBack = 16;
     const ScalarCell cell = n.cell();
@@ -228,7 +232,8 @@ class Walker {
   }
 
   // Flags beside the number of readers, which stays far below.
-  static constexpr std::uint32_t kRoot = std::uint32_t{1} << 31, kKept = kRoot >> 1, kWhole = kRoot >> 2, kGrown = kRoot >> 3;
+  static constexpr std::uint32_t kRoot = std::uint32_t{1} << 31, kKept = kRoot >> 1, kWhole = kRoot >> 2,
+                                 kGrown = kRoot >> 3;
   static constexpr std::uint32_t kReaders = kGrown - 1;
 
   /// Nobody but nodes of the walk refers to it.
@@ -251,8 +256,10 @@ class Walker {
       const bool grows = kept && n.computed == 0;
       if (kept && marks_ != Marks::Ignore) {
         root = n.computed != 0 && is_stored(static_cast<NodeId>(id));
-        if (root) store(static_cast<NodeId>(id));
-        else if (marks_ == Marks::Set) n.computed = 1;
+        if (root)
+          store(static_cast<NodeId>(id));
+        else if (marks_ == Marks::Set)
+          n.computed = 1;
       }
       const bool whole = root || (v.readers & kWhole) != 0;
       const std::uint32_t passed = kept && !root ? kKept | (grows ? kGrown : 0) : 0;
@@ -265,7 +272,9 @@ class Walker {
 
   /// Whatever is needed of its result.
   static bool computes_all(Op op) { return is_scan(op) || info(op).op_class == OpClass::Library; }
-  static bool is_smaller(const Node& n, const Node& than) { return element_count(n.shape()) < element_count(than.shape()); }
+  static bool is_smaller(const Node& n, const Node& than) {
+    return element_count(n.shape()) < element_count(than.shape());
+  }
 
   void store(NodeId id) {
     o_.roots.push_back({id, 0});
@@ -354,9 +363,9 @@ class Walker {
       1 + Node::kMaxInputs + Node::kInlineRank + words_of(4 + 20 * Node::kBoxRank);
 
   Outline& o_;
-  const State passes_;        // what counts as lazy too
+  const State passes_;  // what counts as lazy too
   const Marks marks_;
-  std::int64_t spare_ = -1;  // bytes that may be stored besides; -1: not counted yet
+  std::int64_t spare_ = -1;   // bytes that may be stored besides; -1: not counted yet
   std::uint64_t *at_, *end_;  // where the next word goes, and the end of the room there is
   std::uint32_t count_ = 0;   // of visits
 };
@@ -419,10 +428,8 @@ std::uint32_t add_payload(const Node& n, std::uint32_t& cell, Graph& g) {
     case OpClass::Scan:
       g.reduces.push_back(decode_reduce(n.attributes()));
       return static_cast<std::uint32_t>(g.reduces.size() - 1);
-    case OpClass::Iota:
-      return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
-    default:
-      return kNoId;
+    case OpClass::Iota: return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
+    default: return kNoId;
   }
 }
 
@@ -448,7 +455,8 @@ Snapshot expand(const Outline& o) {
       out.op = Op::Input;
       out.payload = leaf++;
       const Storage& storage = *o.leaves[out.payload];
-      g.leaves.push_back({storage.offset, storage.strides, storage.contiguous, o.donated[out.payload] != 0, storage.any_byte});
+      g.leaves.push_back(
+          {storage.offset, storage.strides, storage.contiguous, o.donated[out.payload] != 0, storage.any_byte});
       s.leaf_devices.push_back(storage.buffer->device);
       s.leaf_computed.push_back(n.op != Op::Input);
     } else {
@@ -458,7 +466,8 @@ Snapshot expand(const Outline& o) {
         const NodeId id = o.id_of(*n.input(i));
         out.inputs[i] = {id, n.input_output(i)};
         if (out.inputs[i].output == 0 || g.nodes[id].op != Op::Input) continue;
-        const auto second = std::find_if(o.second_outputs.begin(), o.second_outputs.end(), [&](const auto& p) { return p.first == id; });
+        const auto second = std::find_if(o.second_outputs.begin(), o.second_outputs.end(),
+                                         [&](const auto& p) { return p.first == id; });
         TARRY_ASSERT(second != o.second_outputs.end());
         out.inputs[i] = {second->second, 0};
       }

@@ -1,21 +1,22 @@
 // Outline: what one walk over recorded nodes finds: the canonical key of the evaluation and the leaves and scalars that
 // it runs on. Enough to find a plan and run it again; expand() makes the graph where there is no plan yet.
 //
-// Scalars. Equal numbers that one line recorded not long before are one scalar, so that `cdf(x)` and `cdf(-x)` share what they
-// compute, though each call records constants of its own. Equal numbers of different lines stay apart: kernels take scalars
-// as arguments, and their text should not depend on which values happen to be equal.
+// Scalars. Equal numbers that one line recorded not long before are one scalar, so that `cdf(x)` and `cdf(-x)` share
+// what they compute, though each call records constants of its own. Equal numbers of different lines stay apart:
+// kernels take scalars as arguments, and their text should not depend on which values happen to be equal.
 //
-// Donation. A leaf may be overwritten where this evaluate is all that keeps it: its memory is a whole buffer of our pool
-// that nothing else holds, and every reference to its node comes from a root, which drops its inputs when it is
-// published, or from a node that only such nodes refer to. Reference counts are read under the engine's mutex. Who could
-// raise one afterwards would have to hold a reference now, and it would have been counted.
+// Donation. A leaf may be overwritten where this evaluate is all that keeps it: its memory is a whole buffer of our
+// pool that nothing else holds, and every reference to its node comes from a root, which drops its inputs when it is
+// published, or from a node that only such nodes refer to. Reference counts are read under the engine's mutex. Who
+// could raise one afterwards would have to hold a reference now, and it would have been counted.
 //
-// Marks. A value that is computed on the way, and that somebody will need again, is stored the second time: the first walk
-// marks its node, the next one that finds it marked makes it a root more. Needed again is what has references from elsewhere,
-// or is read by such a node that stays lazy. So of a chain only the last marked value is stored, and a loop that reads
-// nothing but its error stores one state a round. A view stands for what it views, unless that is larger and nobody holds it.
-// Of a large value that is needed in part (through a view) a part was computed: it is stored where the graph has grown on
-// it meanwhile, else never. All stored besides is within the budget of pending work, or no more than the leaves.
+// Marks. A value that is computed on the way, and that somebody will need again, is stored the second time: the first
+// walk marks its node, the next one that finds it marked makes it a root more. Needed again is what has references from
+// elsewhere, or is read by such a node that stays lazy. So of a chain only the last marked value is stored, and a loop
+// that reads nothing but its error stores one state a round. A view stands for what it views, unless that is larger and
+// nobody holds it. Of a large value that is needed in part (through a view) a part was computed: it is stored where the
+// graph has grown on it meanwhile, else never. All stored besides is within the budget of pending work, or no more than
+// the leaves.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct Outline {
 
   std::vector<Visit> visits;  ///< by graph id: inputs before their readers
   std::vector<GraphEdge> roots;
-  std::size_t asked = 0;  ///< of the roots: the others are stored besides
+  std::size_t asked = 0;                         ///< of the roots: the others are stored besides
   std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
   std::vector<std::uint8_t> donated;             ///< by leaf number
   std::vector<ScalarCell> cells;                 ///< by cell number
@@ -77,7 +78,8 @@ struct Outline {
     std::uint32_t leaf;
   };
   std::vector<Candidate> candidates;
-  std::vector<NodeId> viewed;  ///< by graph id: what a view or a reshape stands for, itself where it is none; made where needed
+  std::vector<NodeId>
+      viewed;  ///< by graph id: what a view or a reshape stands for, itself where it is none; made where needed
   std::vector<const Node*> scalars;
   /// A scalar for which an equal one stands, and the id of that. Its mark is kAlias and the place in this list.
   struct Alias {
@@ -92,8 +94,8 @@ struct Outline {
 
 /// What a walk does at a node that another evaluate has claimed. Its inputs are there as long as it is.
 enum class Claimed : std::uint8_t { Blocks, IsLazy };
-/// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate has
-/// claimed where that blocks, or nullptr; rethrows the error of a failed node.
+/// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate
+/// has claimed where that blocks, or nullptr; rethrows the error of a failed node.
 [[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed = Claimed::Blocks);
 /// The user's line of every node. In the critical section of the walk.
 void note_lines(Outline& outline);

@@ -1,5 +1,6 @@
-// The bounded equation  sum_k coefficient_k * x_k = target,  0 <= x_k <= limit_k,  searched from the largest coefficient
-// down: what is left must stay within reach of the smaller ones and be divisible by their greatest common divisor.
+// The bounded equation  sum_k coefficient_k * x_k = target,  0 <= x_k <= limit_k,  searched from the largest
+// coefficient down: what is left must stay within reach of the smaller ones and be divisible by their greatest common
+// divisor.
 #include "graph/overlap.h"
 
 #include <algorithm>
@@ -128,7 +129,9 @@ Progression intersection(const Progression& a, const Progression& b) {
   TARRY_ASSERT(a.step > 0 && b.step > 0);
   const Progression none{0, 1, 0};
   if (a.count == 0 || b.count == 0) return none;
-  const auto last = [](const Progression& p) { return static_cast<Wide>(p.start) + static_cast<Wide>(p.count - 1) * p.step; };
+  const auto last = [](const Progression& p) {
+    return static_cast<Wide>(p.start) + static_cast<Wide>(p.count - 1) * p.step;
+  };
   const Wide divisor = gcd(a.step, b.step), apart = static_cast<Wide>(b.start) - a.start, period = b.step / divisor;
   if (apart % divisor != 0) return none;
   const Wide step = a.step * period, low = std::max(a.start, b.start), high = std::min(last(a), last(b));

@@ -20,23 +20,16 @@ std::string identity(const Graph& g, const GraphNode& n) {
   append(n.shape);
   for (int i = 0; i < n.n_inputs; ++i) append(n.inputs[i]);
   switch (info(n.op).op_class) {
-    case OpClass::View:
-      key += std::string_view(encode(g.views[n.payload]));
-      break;
-    case OpClass::Update:
-      key += std::string_view(encode(g.updates[n.payload]));
-      break;
+    case OpClass::View: key += std::string_view(encode(g.views[n.payload])); break;
+    case OpClass::Update: key += std::string_view(encode(g.updates[n.payload])); break;
     case OpClass::Reduce:
-    case OpClass::Scan:
-      key += std::string_view(encode(g.reduces[n.payload]));
-      break;
+    case OpClass::Scan: key += std::string_view(encode(g.reduces[n.payload])); break;
     case OpClass::Scalar:
       // Scalars whose class tells the value (0, -0, 1) are equal by it; others only where they are one recorded scalar.
       append(g.scalars[n.payload].known);
       if (g.scalars[n.payload].known == ScalarClass::Other) append(n.payload);
       break;
-    default:
-      append(n.payload);
+    default: append(n.payload);
   }
   return key;
 }

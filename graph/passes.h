@@ -23,10 +23,10 @@ Graph fold(const Graph& g);
 Graph simplify(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
-/// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp); so
-/// does every Update that is not dense; so do the operands of a library.
-/// Nodes that are read under one other shape only are computed under it. Roots are what they reshape: a root may have
-/// another shape than was recorded, with the same row-major sequence of elements.
+/// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp);
+/// so does every Update that is not dense; so do the operands of a library. Nodes that are read under one other shape
+/// only are computed under it. Roots are what they reshape: a root may have another shape than was recorded, with the
+/// same row-major sequence of elements.
 Graph canonical_reshapes(const Graph& g);
 /// Nodes that no root needs disappear.
 Graph dce(const Graph& g);
@@ -39,7 +39,8 @@ enum class LibraryUse : std::uint8_t {
 };
 /// Matrices with an extent beyond int32, which is what libraries count in, are expanded in any case.
 Graph prepare_library(const Graph& g, LibraryUse use);
-/// Bools that others wrote (LeafLayout::any_byte) are read as bytes, and what is not 0 is true. Before all other passes too.
+/// Bools that others wrote (LeafLayout::any_byte) are read as bytes, and what is not 0 is true. Before all other passes
+/// too.
 Graph read_bools(Graph g);
 
 struct Pass {
@@ -49,7 +50,8 @@ struct Pass {
 };
 /// In running order: fold makes scalars that simplify knows, simplify makes equal nodes that cse joins, dce cleans up.
 inline constexpr Pass kPasses[] = {
-    {"empty", empty_arrays, true}, {"fold", fold}, {"simplify", simplify}, {"cse", cse}, {"reshape", canonical_reshapes, true}, {"dce", dce}};
+    {"empty", empty_arrays, true},         {"fold", fold}, {"simplify", simplify}, {"cse", cse},
+    {"reshape", canonical_reshapes, true}, {"dce", dce}};
 
 struct PassTrace {
   std::string name;

@@ -38,7 +38,9 @@ constinit std::atomic<std::uint64_t> memory_limit_generation{0};
 
 constinit thread_local bool closed = false;
 
-std::uint64_t generation() { return support::env::generation() + memory_limit_generation.load(std::memory_order_acquire); }
+std::uint64_t generation() {
+  return support::env::generation() + memory_limit_generation.load(std::memory_order_acquire);
+}
 
 std::int64_t default_bytes() noexcept {
   constexpr std::uint64_t kWithoutLimit = std::uint64_t{8} << 30;
@@ -77,7 +79,7 @@ void clear_away(Recorder& r, Node* n, bool leaving) noexcept {
 struct End {
   bool armed = true;
   ~End() {
-    closed = true;  // what later destructors record is in no list
+    closed = true;                // what later destructors record is in no list
     if (here == nullptr) return;  // there was no memory for one
     Recorder& r = *here;
     {
@@ -263,7 +265,8 @@ Pace find_pace() {
   const auto each = [&r](auto&& visit) {
     std::int64_t at = 0;
     for (const Node* n = r.oldest; n != nullptr; n = n->newer)
-      if (n->refs.load(std::memory_order_acquire) != 0 && n->state.load(std::memory_order_acquire) == State::Lazy) visit(*n, at++);
+      if (n->refs.load(std::memory_order_acquire) != 0 && n->state.load(std::memory_order_acquire) == State::Lazy)
+        visit(*n, at++);
   };
   if (r.pace.rounds != 0) {  // the loop of the last time, if it goes on
     std::int64_t rounds = 0;
@@ -300,7 +303,7 @@ std::vector<Edge> take_oldest(const Pace& pace) {
   std::int64_t rounds = 0;
   bool whole = pace.rounds == 0;
   const Gathered g(r, [&](const Node& n) { return !whole && is_at(n, pace) && (whole = ++rounds > pace.rounds); });
-  if (!whole) return roots;  // less than a portion is left
+  if (!whole) return roots;                       // less than a portion is left
   std::vector<const Node*> base(g.nodes.size());  // what a node is but an index map of; itself where it computes
   for (std::size_t i = 0; i < g.nodes.size(); ++i) base[i] = g.nodes[i];
   for (std::size_t i = 0; i < g.lazy; ++i) {

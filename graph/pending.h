@@ -51,9 +51,9 @@ struct Recorder {
   std::uint64_t generation = 0;
   std::uint32_t number = 0;
   bool over = false;
-  Pace pace;                  ///< of the last time
+  Pace pace;  ///< of the last time
   Recorder* next_idle = nullptr;
-  std::mutex mutex;           ///< held by other threads for each change, and by its own while it looks at the list
+  std::mutex mutex;  ///< held by other threads for each change, and by its own while it looks at the list
 };
 extern constinit thread_local Recorder* here;
 
@@ -99,12 +99,14 @@ inline Edge recorded(Node* n) noexcept {
   return {n, 0};
 }
 
-/// Gives `count` references up; true where they were the last, and the node is in nobody's way any more. `r` is this thread's.
+/// Gives `count` references up; true where they were the last, and the node is in nobody's way any more. `r` is this
+/// thread's.
 inline bool drop_last(Recorder* r, Node* n, std::uint32_t count) noexcept {
   const std::uint32_t number = n->recorder.load(std::memory_order_acquire);
   if (number != 0 && (r == nullptr || number != r->number)) return drop_last_elsewhere(n, count, number);
   // The last owner needs no read-modify-write: whoever could raise the count holds a reference, and nobody else does.
-  if (n->refs.load(std::memory_order_acquire) != count && n->refs.fetch_sub(count, std::memory_order_acq_rel) != count) return false;
+  if (n->refs.load(std::memory_order_acquire) != count && n->refs.fetch_sub(count, std::memory_order_acq_rel) != count)
+    return false;
   if (number != 0) unlink(*r, n);
   return true;
 }
@@ -122,8 +124,8 @@ inline void settled(Node* n) noexcept {
 
 /// Whether this thread seems to have recorded more than its budget.
 inline bool overdue() noexcept { return here != nullptr && here->over; }
-/// Evaluates pending work if the budget is exceeded indeed, and never throws. The runtime defines it. `where` is the user's
-/// line that recorded more.
+/// Evaluates pending work if the budget is exceeded indeed, and never throws. The runtime defines it. `where` is the
+/// user's line that recorded more.
 void evaluate_overdue(Where where) noexcept;
 
 /// Counts this thread's pending work exactly; a new period begins.

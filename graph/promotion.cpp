@@ -11,14 +11,10 @@ namespace {
 
 Dtype signed_of_size(std::size_t bytes) {
   switch (bytes) {
-    case 1:
-      return int8;
-    case 2:
-      return int16;
-    case 4:
-      return int32;
-    default:
-      return int64;
+    case 1: return int8;
+    case 2: return int16;
+    case 4: return int32;
+    default: return int64;
   }
 }
 
@@ -38,13 +34,10 @@ Dtype floats(Dtype a, Dtype b) {
 /// The dtype that a weak scalar and an array dtype compute in.
 Dtype with_scalar(Dtype array, Scalar scalar) {
   switch (scalar.kind()) {
-    case Scalar::Kind::Bool:
-      return array;
+    case Scalar::Kind::Bool: return array;
     case Scalar::Kind::Int:
-    case Scalar::Kind::UInt:
-      return array == bool_ ? int64 : array;
-    case Scalar::Kind::Float:
-      break;
+    case Scalar::Kind::UInt: return array == bool_ ? int64 : array;
+    case Scalar::Kind::Float: break;
   }
   return is_floating(array) ? array : fractional(array);
 }

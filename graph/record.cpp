@@ -16,17 +16,12 @@ std::string quoted(Dtype d) { return std::string(tarry::name(d)); }
 std::string bool_hint(Op op) {
   switch (op) {
     case Op::Add:
-    case Op::Maximum:
-      return "; use logical_or, or astype first";
+    case Op::Maximum: return "; use logical_or, or astype first";
     case Op::Multiply:
-    case Op::Minimum:
-      return "; use logical_and, or astype first";
-    case Op::Subtract:
-      return "; use not_equal, or astype first";
-    case Op::Negative:
-      return "; use logical_not, or astype first";
-    default:
-      return "; convert with astype first";
+    case Op::Minimum: return "; use logical_and, or astype first";
+    case Op::Subtract: return "; use not_equal, or astype first";
+    case Op::Negative: return "; use logical_not, or astype first";
+    default: return "; convert with astype first";
   }
 }
 
@@ -35,8 +30,8 @@ Dtype compute_dtype(Op op, Dtype common, std::string_view called, Where where) {
   check_available(called, common, where);
   const DtypeRule rule = info(op).rule;
   if ((rule == DtypeRule::Same || rule == DtypeRule::Bool) && common != bool_) return common;
-  const bool takes_bool = rule == DtypeRule::Logical || rule == DtypeRule::Bits || op == Op::Where ||
-                          op == Op::Equal || op == Op::NotEqual;
+  const bool takes_bool =
+      rule == DtypeRule::Logical || rule == DtypeRule::Bits || op == Op::Where || op == Op::Equal || op == Op::NotEqual;
   if (common == bool_ && !takes_bool) {
     TARRY_THROW(InvalidArgument, std::string(called), where,
                 (rule == DtypeRule::Integer ? "takes integers" : "takes numbers") + (", not bool" + bool_hint(op)));
@@ -258,7 +253,8 @@ namespace {
     const Argument& condition = arguments.front();
     const Dtype given = condition.edge ? condition.edge.node()->dtype : condition.scalar.default_dtype();
     if (given != bool_)
-      TARRY_THROW(InvalidArgument, std::string(called), where, "the condition is " + quoted(given) + ", not bool; compare first, as in x != 0");
+      TARRY_THROW(InvalidArgument, std::string(called), where,
+                  "the condition is " + quoted(given) + ", not bool; compare first, as in x != 0");
     values = arguments.subspan(1);
   }
   const Node* first = nullptr;
@@ -352,7 +348,8 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
   ScalarCell cell;
   if (!to_cell(value, dtype, cell)) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
-                "the number " + to_string(value) + " does not fit " + quoted(dtype) + "; a dtype that holds it is wanted (see astype)");
+                "the number " + to_string(value) + " does not fit " + quoted(dtype) +
+                    "; a dtype that holds it is wanted (see astype)");
   }
   return record_cell(cell, dtype, where, device);
 }

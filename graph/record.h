@@ -60,8 +60,8 @@ std::optional<Dtype> promote(Dtype a, Dtype b) noexcept;
 [[noreturn]] void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where);
 /// Promotion over all values of an op, whatever their order: arrays first, then the numbers beside them.
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where);
-/// The dtype that a bool or an integer dtype computes in where it is divided or meets a floating number: the default float
-/// for bool and up to 16 bits, else float64.
+/// The dtype that a bool or an integer dtype computes in where it is divided or meets a floating number: the default
+/// float for bool and up to 16 bits, else float64.
 Dtype fractional(Dtype dtype);
 /// An argument as an edge of `dtype`.
 Edge bring_to(const Argument& a, Dtype dtype, std::string_view op, Where where);
@@ -84,13 +84,13 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
 Edge record_cell(const ScalarCell& cell, Dtype dtype, Where where, Device device = {});
 /// `value` for every element of x.
 Edge record_constant(const Edge& x, Scalar value, Dtype dtype, std::string_view op, Where where);
-/// A 0-d uint64 or uint32 that no rewrite may look at, whatever its value: random streams have one kernel for all seeds.
+/// A 0-d uint64 or uint32 that no rewrite may look at, whatever its value: random streams have one kernel for all
+/// seeds.
 Edge record_opaque(std::uint64_t value, Dtype dtype, Where where);
 /// The coordinate along `axis` (IotaAttributes::kNumber: the row-major number) as int64, on the context's device.
 Edge record_iota(std::span<const std::int64_t> shape, int axis, Where where);
 /// x read through `map` at coordinates of `shape`; `device` places what has no device yet.
-Edge record_view(Edge x, const IndexMap& map, std::span<const std::int64_t> shape, Where where,
-                 Device device = {});
+Edge record_view(Edge x, const IndexMap& map, std::span<const std::int64_t> shape, Where where, Device device = {});
 /// x's elements, in row-major order, under another shape of as many elements; x itself where it has that shape.
 Edge record_reshape(Edge x, std::span<const std::int64_t> shape, Where where);
 /// base with `value` in the box that `place` names. The box is not empty and lies in the base; the dtypes are equal.
@@ -98,7 +98,8 @@ Edge record_reshape(Edge x, std::span<const std::int64_t> shape, Where where);
 Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttributes& place, Where where);
 /// Every element of `shape` is the 0-d `x`, on the context's device.
 Edge record_fill(const Edge& x, std::span<const std::int64_t> shape, Where where);
-/// One reduction along one axis; ArgMin and ArgMax give int64. Moments and MomentsMerge have outputs 0 (mean) and 1 (m2): see output_of.
+/// One reduction along one axis; ArgMin and ArgMax give int64. Moments and MomentsMerge have outputs 0 (mean) and 1
+/// (m2): see output_of.
 Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attributes, Where where);
 /// a times b: see Op::Matmul in node.h. Throws where the two are placed on different devices.
 Edge record_matmul(const Edge& a, const Edge& b, Where where);

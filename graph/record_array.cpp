@@ -28,15 +28,11 @@ std::string origin(const graph::Node& n) {
 
 std::string status(const graph::Node& n) {
   switch (n.state.load(std::memory_order_acquire)) {
-    case graph::State::Lazy:
-      return "lazy: " + origin(n);
-    case graph::State::Claimed:
-      return "running: " + origin(n);
-    case graph::State::Failed:
-      return "failed: " + origin(n);
+    case graph::State::Lazy: return "lazy: " + origin(n);
+    case graph::State::Claimed: return "running: " + origin(n);
+    case graph::State::Failed: return "failed: " + origin(n);
     case graph::State::Ready:
-    case graph::State::Dead:
-      break;
+    case graph::State::Dead: break;
   }
   return "evaluated";
 }
@@ -46,9 +42,8 @@ std::string status(const graph::Node& n) {
 void detail::retain(graph::Node* node) noexcept { graph::retain(node); }
 void detail::release(graph::Node* node) noexcept { graph::release(node); }
 
-std::string Shape::str() const try {
-  return graph::to_string(std::span(data(), size()));
-} TARRY_OR_OUT_OF_MEMORY("str", Where{})
+std::string Shape::str() const try { return graph::to_string(std::span(data(), size())); }
+TARRY_OR_OUT_OF_MEMORY("str", Where{})
 
 Array::Array(Scalar value, Dtype dtype, Where where)
     : Array(detail::wrap(graph::record_scalar(value, dtype, "array", where, graph::context().device))) {}
@@ -80,7 +75,8 @@ std::string Array::repr() const try {
   std::string text = "Array(" + std::string(name(node_->dtype)) + ", " + graph::to_string(node_->shape()) + ", ";
   if (node_->device != Device{}) text += node_->device.str() + ", ";
   return text + status(*node_) + ")";
-} TARRY_OR_OUT_OF_MEMORY("repr", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("repr", Where{})
 
 Array& Array::rebind(Array result, const char* symbol, Where where) try {
   if (result.dtype() != dtype() || result.shape() != shape()) {
@@ -90,10 +86,11 @@ Array& Array::rebind(Array result, const char* symbol, Where where) try {
                     std::string(symbol, std::strlen(symbol) - 1) + " y where that is meant");
   }
   return *this = std::move(result);
-} TARRY_OR_OUT_OF_MEMORY(symbol, where)
+}
+TARRY_OR_OUT_OF_MEMORY(symbol, where)
 
-#define TARRY_COMPOUND(SYMBOL, FUNCTION)                                  \
-  Array& Array::operator SYMBOL(const Operand& b) & {                     \
+#define TARRY_COMPOUND(SYMBOL, FUNCTION)                                    \
+  Array& Array::operator SYMBOL(const Operand & b)& {                       \
     return rebind(v0::FUNCTION({*this, b.where()}, b), #SYMBOL, b.where()); \
   }
 TARRY_COMPOUND(+=, add)

@@ -1,4 +1,5 @@
-// Comparisons that no dtype of both operands would answer exactly: composed of exact ones (docs/numerics.md, "Comparisons").
+// Comparisons that no dtype of both operands would answer exactly: composed of exact ones (docs/numerics.md,
+// "Comparisons").
 #include "graph/record.h"
 
 namespace tarry::graph {
@@ -14,16 +15,11 @@ struct Call {
 /// The op with its operands exchanged.
 Op mirrored(Op op) {
   switch (op) {
-    case Op::Less:
-      return Op::Greater;
-    case Op::LessEqual:
-      return Op::GreaterEqual;
-    case Op::Greater:
-      return Op::Less;
-    case Op::GreaterEqual:
-      return Op::LessEqual;
-    default:
-      return op;
+    case Op::Less: return Op::Greater;
+    case Op::LessEqual: return Op::GreaterEqual;
+    case Op::Greater: return Op::Less;
+    case Op::GreaterEqual: return Op::LessEqual;
+    default: return op;
   }
 }
 
@@ -38,7 +34,9 @@ Edge map(const Call& call, Op op, Edge a) {
   Argument one[] = {{std::move(a), 0}};
   return record_promoted(op, one, call.where, call.called);
 }
-Edge number(const Call& call, Scalar value, Dtype dtype) { return record_scalar(value, dtype, call.called, call.where); }
+Edge number(const Call& call, Scalar value, Dtype dtype) {
+  return record_scalar(value, dtype, call.called, call.where);
+}
 Edge cast(const Call& call, const Edge& x, Dtype dtype) { return record_cast(x, dtype, call.where); }
 
 /// uint64 u with a signed s: a negative s is below every u.
@@ -55,13 +53,16 @@ Edge unsigned_with_signed(const Call& call, const Edge& u, const Edge& s) {
 Edge wide_with_float(const Call& call, const Edge& x, const Edge& given) {
   const Dtype integer = x.node()->dtype;
   const Edge y = cast(call, given, float64);
-  const auto below_end = [&] { return promoted(call, Op::Less, y, number(call, integer == int64 ? 0x1p63 : 0x1p64, float64)); };
+  const auto below_end = [&] {
+    return promoted(call, Op::Less, y, number(call, integer == int64 ? 0x1p63 : 0x1p64, float64));
+  };
   const auto from_start = [&] {
     return promoted(call, Op::GreaterEqual, y, number(call, integer == int64 ? -0x1p63 : 0.0, float64));
   };
   if (!is_order(call.op)) {
     const Edge whole = cast(call, y, integer);
-    const Edge equal = promoted(call, Op::Equal, x, whole), exact = promoted(call, Op::Equal, cast(call, whole, float64), y);
+    const Edge equal = promoted(call, Op::Equal, x, whole),
+               exact = promoted(call, Op::Equal, cast(call, whole, float64), y);
     const Edge answer = promoted(call, Op::LogicalAnd, promoted(call, Op::LogicalAnd, equal, exact), below_end());
     return call.op == Op::Equal ? answer : map(call, Op::LogicalNot, answer);
   }

@@ -27,7 +27,9 @@ Edge map(Op op, const Edge& a, const Edge& b, Where where, std::string_view call
 
 /// The dtype that isclose computes in: float64 unless a float is among the values.
 Dtype closeness_dtype(std::string_view op, std::span<const Argument> values, Where where) {
-  const auto floating = [](const Argument& v) { return is_floating(v.edge ? v.edge.node()->dtype : v.scalar.default_dtype()); };
+  const auto floating = [](const Argument& v) {
+    return is_floating(v.edge ? v.edge.node()->dtype : v.scalar.default_dtype());
+  };
   if (std::ranges::none_of(values, floating)) return float64;
   return graph::float_for_computing(graph::common_dtype(op, values, where));
 }
@@ -57,8 +59,8 @@ Edge close(std::string_view op, const Operand& left, const Operand& right, Close
   const Edge atol = graph::record_scalar(options.atol, dtype, op, where);
   const Edge distance = map(Op::Abs, map(Op::Subtract, a, b, where, op), where);
   const Edge bound = map(Op::Add, atol, map(Op::Multiply, rtol, map(Op::Abs, b, where), where), where);
-  const Edge near = map(Op::LogicalAnd, map(Op::LessEqual, distance, bound, where),
-                        map(Op::Isfinite, distance, where), where);
+  const Edge near =
+      map(Op::LogicalAnd, map(Op::LessEqual, distance, bound, where), map(Op::Isfinite, distance, where), where);
   const Edge result = map(Op::LogicalOr, near, map(Op::Equal, a, b, where), where);
   if (!options.equal_nan) return result;
   const Edge both_nan = map(Op::LogicalAnd, map(Op::Isnan, a, where), map(Op::Isnan, b, where), where);
@@ -95,15 +97,18 @@ Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional
   if (lo) result = map(Op::Maximum, result, graph::bring_to(given[1], dtype, "clip", at), at, "clip");
   if (hi) result = map(Op::Minimum, result, graph::bring_to(given[count - 1], dtype, "clip", at), at, "clip");
   return detail::wrap(result);
-} TARRY_OR_OUT_OF_MEMORY("clip", where)
+}
+TARRY_OR_OUT_OF_MEMORY("clip", where)
 
 Array isclose(const Operand& a, const Operand& b, CloseOptions options) try {
   return detail::wrap(close("isclose", a, b, options));
-} TARRY_OR_OUT_OF_MEMORY("isclose", a.where())
+}
+TARRY_OR_OUT_OF_MEMORY("isclose", a.where())
 
 Array allclose(const Operand& a, const Operand& b, CloseOptions options) try {
   return everywhere(close("allclose", a, b, options), a.where());
-} TARRY_OR_OUT_OF_MEMORY("allclose", a.where())
+}
+TARRY_OR_OUT_OF_MEMORY("allclose", a.where())
 
 Array array_equal(const Operand& a, const Operand& b, EqualOptions options) try {
   const Where where = a.where();
@@ -117,7 +122,8 @@ Array array_equal(const Operand& a, const Operand& b, EqualOptions options) try 
     equal = map(Op::LogicalOr, equal, nan, where);
   }
   return everywhere(equal, where);
-} TARRY_OR_OUT_OF_MEMORY("array_equal", a.where())
+}
+TARRY_OR_OUT_OF_MEMORY("array_equal", a.where())
 
 Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   Reduced r = graph::prepare_reduction("logsumexp", detail::edge(x, "logsumexp", where), axes, where);
@@ -135,7 +141,8 @@ Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::so
   const Edge logarithm = map(Op::Log, kept(Op::Sum, r, exponentials, where), where);
   const Edge result = graph::record_cast(map(Op::Add, logarithm, shift, where), dtype, where);
   return options.keepdims ? detail::wrap(result) : squeeze(detail::wrap(result), r.axes.vector(), where);
-} TARRY_OR_OUT_OF_MEMORY("logsumexp", where)
+}
+TARRY_OR_OUT_OF_MEMORY("logsumexp", where)
 
 Array softmax(const Array& x, int axis, std::source_location where) try {
   Reduced r = graph::prepare_reduction("softmax", detail::edge(x, "softmax", where), axis, where);
@@ -146,7 +153,8 @@ Array softmax(const Array& x, int axis, std::source_location where) try {
   const Edge exponentials = map(Op::Exp, map(Op::Subtract, r.x, max, where), where);
   const Edge result = map(Op::Divide, exponentials, kept(Op::Sum, r, exponentials, where), where);
   return detail::wrap(graph::record_cast(result, dtype, where));
-} TARRY_OR_OUT_OF_MEMORY("softmax", where)
+}
+TARRY_OR_OUT_OF_MEMORY("softmax", where)
 
 }  // namespace v0
 }  // namespace tarry

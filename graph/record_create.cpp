@@ -8,8 +8,8 @@
 
 #include "graph/record.h"
 #include "support/check.h"
-#include "support/out_of_memory.h"
 #include "support/floating_point.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -65,7 +65,8 @@ Scalar as_scalar(Wide value) {
   return value < 0 ? Scalar(static_cast<std::int64_t>(value)) : Scalar(static_cast<std::uint64_t>(value));
 }
 std::string text(Wide value) {
-  return value < 0 ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(static_cast<std::uint64_t>(value));
+  return value < 0 ? std::to_string(static_cast<std::int64_t>(value))
+                   : std::to_string(static_cast<std::uint64_t>(value));
 }
 
 /// start + i * step. int64 wraps, and the bits are those of every value that int64 or uint64 holds.
@@ -73,12 +74,14 @@ Array arange_integers(Wide start, Wide stop, Wide step, Dtype dtype, Where where
   const Wide steps = (stop - start + step + (step > 0 ? -1 : 1)) / step;
   const Wide count = steps > 0 ? steps : 0;
   if (count > INT64_MAX) {
-    TARRY_THROW(InvalidArgument, "arange", where, "from " + text(start) + " to " + text(stop) + " are more than 2^63 - 1 elements");
+    TARRY_THROW(InvalidArgument, "arange", where,
+                "from " + text(start) + " to " + text(stop) + " are more than 2^63 - 1 elements");
   }
   const Wide last = start + (count > 0 ? count - 1 : 0) * step;
   graph::ScalarCell cell;
   if (count > 0 && !(graph::to_cell(as_scalar(start), dtype, cell) && graph::to_cell(as_scalar(last), dtype, cell))) {
-    TARRY_THROW(InvalidArgument, "arange", where, text(start) + " to " + text(last) + " does not fit " + std::string(name(dtype)));
+    TARRY_THROW(InvalidArgument, "arange", where,
+                text(start) + " to " + text(last) + " does not fit " + std::string(name(dtype)));
   }
   const Dims shape{static_cast<std::int64_t>(count)};
   const Edge index = graph::record_iota(shape.span(), 0, where);
@@ -91,7 +94,8 @@ Array arange_integers(Wide start, Wide stop, Wide step, Dtype dtype, Where where
     const std::int64_t turn = static_cast<std::int64_t>(step > 0 ? (step - 1 - start) / step : start / -step + 1);
     const Edge early = graph::record_map(Op::Less, {{index, 0}, {Edge(), turn}}, where);
     const Edge negatives = graph::record_cast(e, dtype, where);
-    floats = graph::record_map(Op::Where, {{early, 0}, {step > 0 ? negatives : floats, 0}, {step > 0 ? floats : negatives, 0}}, where);
+    floats = graph::record_map(
+        Op::Where, {{early, 0}, {step > 0 ? negatives : floats, 0}, {step > 0 ? floats : negatives, 0}}, where);
   }
   return detail::wrap(floats);
 }
@@ -101,7 +105,8 @@ Edge spread(const Edge& index, double start, double step, Where where) {
   return affine(graph::record_cast(index, float64, where), start, step, where);
 }
 
-/// The same of halves, where float64 has no exponent for the way from the first to the last: a factor of two changes no digit.
+/// The same of halves, where float64 has no exponent for the way from the first to the last: a factor of two changes no
+/// digit.
 Edge spread_far(const Edge& index, double half_start, double half_step, Where where) {
   return graph::record_map(Op::Multiply, {{spread(index, half_start, half_step, where), 0}, {Edge(), 2.0}}, where);
 }
@@ -120,23 +125,29 @@ Array arange_floats(double start, double stop, double step, Dtype dtype, Where w
 
 Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype, std::source_location where) try {
   return fill("full", shape, value, dtype.value_or(value.default_dtype()), where);
-} TARRY_OR_OUT_OF_MEMORY("full", where)
+}
+TARRY_OR_OUT_OF_MEMORY("full", where)
 Array zeros(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) try {
   return fill("zeros", shape, 0, float_or(dtype), where);
-} TARRY_OR_OUT_OF_MEMORY("zeros", where)
+}
+TARRY_OR_OUT_OF_MEMORY("zeros", where)
 Array ones(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) try {
   return fill("ones", shape, 1, float_or(dtype), where);
-} TARRY_OR_OUT_OF_MEMORY("ones", where)
+}
+TARRY_OR_OUT_OF_MEMORY("ones", where)
 
 Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype, std::source_location where) try {
   return fill_like("full_like", x, value, dtype, where);
-} TARRY_OR_OUT_OF_MEMORY("full_like", where)
+}
+TARRY_OR_OUT_OF_MEMORY("full_like", where)
 Array zeros_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) try {
   return fill_like("zeros_like", x, 0, dtype, where);
-} TARRY_OR_OUT_OF_MEMORY("zeros_like", where)
+}
+TARRY_OR_OUT_OF_MEMORY("zeros_like", where)
 Array ones_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) try {
   return fill_like("ones_like", x, 1, dtype, where);
-} TARRY_OR_OUT_OF_MEMORY("ones_like", where)
+}
+TARRY_OR_OUT_OF_MEMORY("ones_like", where)
 
 Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype, std::source_location where) try {
   const support::DefaultFloatingPoint state;
@@ -156,11 +167,13 @@ Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype,
                 "floating arguments do not make " + std::string(name(wanted)) + "; convert with astype");
   }
   return arange_floats(start.to_double(), stop.to_double(), step.to_double(), wanted, where);
-} TARRY_OR_OUT_OF_MEMORY("arange", where)
+}
+TARRY_OR_OUT_OF_MEMORY("arange", where)
 
 Array arange(Scalar stop, std::optional<Dtype> dtype, std::source_location where) try {
   return arange(0, stop, 1, dtype, where);
-} TARRY_OR_OUT_OF_MEMORY("arange", where)
+}
+TARRY_OR_OUT_OF_MEMORY("arange", where)
 
 Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options, std::source_location where) try {
   check_finite("linspace", start, where);
@@ -178,13 +191,15 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
   const auto parts = static_cast<double>(std::max<std::int64_t>(intervals, 1));
   const Dims shape{count};
   const Edge index = graph::record_iota(shape.span(), 0, where);
-  Edge e = far ? spread_far(index, first / 2, (last / 2 - first / 2) / parts, where) : spread(index, first, (last - first) / parts, where);
+  Edge e = far ? spread_far(index, first / 2, (last / 2 - first / 2) / parts, where)
+               : spread(index, first, (last - first) / parts, where);
   if (options.endpoint && count > 1) {
     const Edge at_end = graph::record_map(Op::Equal, {{index, 0}, {Edge(), count - 1}}, where);
     e = graph::record_map(Op::Where, {{at_end, 0}, {Edge(), last}, {e, 0}}, where);
   }
   return detail::wrap(graph::record_cast(e, dtype, where));
-} TARRY_OR_OUT_OF_MEMORY("linspace", where)
+}
+TARRY_OR_OUT_OF_MEMORY("linspace", where)
 
 Array eye(std::int64_t rows, EyeOptions options, std::source_location where) try {
   const std::int64_t columns = options.columns == -1 ? rows : options.columns;
@@ -198,7 +213,8 @@ Array eye(std::int64_t rows, EyeOptions options, std::source_location where) try
   const Edge column = graph::record_iota(across.span(), 1, where);
   const Edge diagonal = graph::record_map(Op::Equal, {{row, 0}, {column, 0}}, where);
   return detail::wrap(graph::record_cast(diagonal, dtype, where));
-} TARRY_OR_OUT_OF_MEMORY("eye", where)
+}
+TARRY_OR_OUT_OF_MEMORY("eye", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -93,9 +93,8 @@ class PartBuilder {
  private:
   /// How many of them name an axis.
   static std::ptrdiff_t named(std::span<const Index> indices) {
-    return std::count_if(indices.begin(), indices.end(), [](const Index& i) {
-      return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice;
-    });
+    return std::count_if(indices.begin(), indices.end(),
+                         [](const Index& i) { return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice; });
   }
   [[nodiscard]] int axis() const { return part_.map.size; }
   [[nodiscard]] Range whole() const { return {0, 1, call_.shape[static_cast<std::size_t>(axis())]}; }
@@ -247,7 +246,8 @@ Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand&
   const Edge base = detail::edge(x, op, where), chosen = detail::edge(mask, op, where);
   const auto shape = base.node()->shape();
   if (chosen.node()->dtype != bool_) {
-    TARRY_THROW(InvalidArgument, op, where, "the mask is " + std::string(tarry::name(chosen.node()->dtype)) + ", not bool");
+    TARRY_THROW(InvalidArgument, op, where,
+                "the mask is " + std::string(tarry::name(chosen.node()->dtype)) + ", not bool");
   }
   if (!broadcasts(chosen.node()->shape(), shape)) {
     TARRY_THROW(InvalidArgument, op, where,
@@ -291,7 +291,8 @@ Array Array::at(const Index* indices, std::size_t count) const try {
   if (graph::names_box(*e.node(), {indices, count}))
     return detail::wrap(graph::record_box(std::move(e), {indices, count}, where));
   return detail::wrap(graph::record_part(std::move(e), {indices, count}, where));
-} TARRY_OR_OUT_OF_MEMORY("index", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("index", Where{})
 
 RowIterator Array::begin(std::source_location where) const {
   if (detail::edge(*this, "index", where).node()->rank == 0) {
@@ -303,28 +304,35 @@ RowIterator Array::begin(std::source_location where) const {
 RowIterator Array::end(std::source_location where) const try {
   const graph::Edge e = detail::edge(*this, "index", where);
   return {*this, e.node()->rank == 0 ? 0 : e.node()->shape()[0], where};
-} TARRY_OR_OUT_OF_MEMORY("end", where)
+}
+TARRY_OR_OUT_OF_MEMORY("end", where)
 
 Array& Array::set(std::initializer_list<Index> box, const Operand& v) & try {
   if (graph::set_box(*this, graph::list(box), v)) return *this;
   return *this = detail::wrap(graph::with_box("set", *this, box, v, graph::Write::Replace));
-} TARRY_OR_OUT_OF_MEMORY("set", v.where())
+}
+TARRY_OR_OUT_OF_MEMORY("set", v.where())
 Array& Array::set(const Array& mask, const Operand& v) & try {
   return *this = detail::wrap(graph::with_mask("set", *this, mask, v));
-} TARRY_OR_OUT_OF_MEMORY("set", v.where())
+}
+TARRY_OR_OUT_OF_MEMORY("set", v.where())
 Array& Array::add(std::initializer_list<Index> box, const Operand& v) & try {
   return *this = detail::wrap(graph::with_box("add", *this, box, v, graph::Write::Add));
-} TARRY_OR_OUT_OF_MEMORY("add", v.where())
+}
+TARRY_OR_OUT_OF_MEMORY("add", v.where())
 
 Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
   return detail::wrap(graph::with_box("with_set", x, box, v, graph::Write::Replace));
-} TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
+}
+TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
 Array with_set(const Array& x, const Array& mask, const Operand& v) try {
   return detail::wrap(graph::with_mask("with_set", x, mask, v));
-} TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
+}
+TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
 Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
   return detail::wrap(graph::with_box("with_add", x, box, v, graph::Write::Add));
-} TARRY_OR_OUT_OF_MEMORY("with_add", v.where())
+}
+TARRY_OR_OUT_OF_MEMORY("with_add", v.where())
 
 }  // namespace v0
 }  // namespace tarry

@@ -123,7 +123,8 @@ Array concat(std::span<const Array> arrays, std::optional<int> axis, std::source
   }
   const int along = graph::checked_axis("concat", *axis, shape, where);
   return detail::wrap(graph::concatenated("concat", std::move(parts), along, where));
-} TARRY_OR_OUT_OF_MEMORY("concat", where)
+}
+TARRY_OR_OUT_OF_MEMORY("concat", where)
 
 Array stack(std::span<const Array> arrays, int axis, std::source_location where) try {
   const std::vector<Edge> parts = graph::promoted("stack", arrays, where);
@@ -140,7 +141,8 @@ Array stack(std::span<const Array> arrays, int axis, std::source_location where)
   std::vector<Edge> expanded;
   for (const Edge& p : parts) expanded.push_back(detail::edge(expand_dims(detail::wrap(p), at, where), "stack", where));
   return detail::wrap(graph::concatenated("stack", std::move(expanded), at, where));
-} TARRY_OR_OUT_OF_MEMORY("stack", where)
+}
+TARRY_OR_OUT_OF_MEMORY("stack", where)
 
 Array roll(const Array& x, std::int64_t shift, const Axes& axes, std::source_location where) try {
   Edge e = detail::edge(x, "roll", where);
@@ -152,9 +154,11 @@ Array roll(const Array& x, std::int64_t shift, const Axes& axes, std::source_loc
     e = graph::rolled(e, shift, static_cast<int>(axis), where);
   }
   return detail::wrap(e);
-} TARRY_OR_OUT_OF_MEMORY("roll", where)
+}
+TARRY_OR_OUT_OF_MEMORY("roll", where)
 
-Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axes& axes, std::source_location where) try {
+Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axes& axes,
+           std::source_location where) try {
   Edge e = detail::edge(x, "roll", where);
   if (shifts.size() != axes.vector().size()) {
     TARRY_THROW(InvalidArgument, "roll", where,
@@ -167,7 +171,8 @@ Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axe
     e = graph::rolled(e, shifts.begin()[i], axis, where);
   }
   return detail::wrap(e);
-} TARRY_OR_OUT_OF_MEMORY("roll", where)
+}
+TARRY_OR_OUT_OF_MEMORY("roll", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -26,7 +26,8 @@ class Product {
     shapes_ = a.shape(where).str() + " and " + b.shape(where).str();
     a_ = astype(a, dtype, where);
     b_ = astype(b, dtype, where);
-    if (a.ndim(where) == 0 || b.ndim(where) == 0) fail("shapes " + shapes_ + ": an array of no dimensions is no matrix");
+    if (a.ndim(where) == 0 || b.ndim(where) == 0)
+      fail("shapes " + shapes_ + ": an array of no dimensions is no matrix");
     row_ = a.ndim(where) == 1;
     column_ = b.ndim(where) == 1;
     if (row_) a_ = expand_dims(a_, 0, where);
@@ -126,9 +127,8 @@ class Product {
 
 }  // namespace
 
-Array matmul(const Array& a, const Array& b, std::source_location where) try {
-  return Product(a, b, where).run();
-} TARRY_OR_OUT_OF_MEMORY("matmul", where)
+Array matmul(const Array& a, const Array& b, std::source_location where) try { return Product(a, b, where).run(); }
+TARRY_OR_OUT_OF_MEMORY("matmul", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -21,37 +21,43 @@ Array map(Op op, std::span<graph::Argument> arguments, Where where) {
 Array map(Op op, const Array& x, Where where) try {
   graph::Argument arguments[] = {{detail::edge(x, name(op), where), 0}};
   return map(op, arguments, where);
-} TARRY_OR_OUT_OF_MEMORY(name(op), where)
+}
+TARRY_OR_OUT_OF_MEMORY(name(op), where)
 
 Array map(Op op, const Operand& x) try {
   const Where where = x.where();
   graph::Argument arguments[] = {argument(x, op, where)};
   return map(op, arguments, where);
-} TARRY_OR_OUT_OF_MEMORY(name(op), x.where())
+}
+TARRY_OR_OUT_OF_MEMORY(name(op), x.where())
 
 Array map(Op op, const Operand& a, const Operand& b) try {
   const Where where = a.where();
   graph::Argument arguments[] = {argument(a, op, where), argument(b, op, where)};
   return map(op, arguments, where);
-} TARRY_OR_OUT_OF_MEMORY(name(op), a.where())
+}
+TARRY_OR_OUT_OF_MEMORY(name(op), a.where())
 
 Array map(Op op, const Operand& a, const Operand& b, const Operand& c) try {
   const Where where = a.where();
   graph::Argument arguments[] = {argument(a, op, where), argument(b, op, where), argument(c, op, where)};
   return map(op, arguments, where);
-} TARRY_OR_OUT_OF_MEMORY(name(op), a.where())
+}
+TARRY_OR_OUT_OF_MEMORY(name(op), a.where())
 
 /// Integers are whole already.
 Array rounded(Op op, const Array& x, Where where) try {
   return x.is_defined() && is_integral(x.dtype()) ? x : map(op, x, where);
-} TARRY_OR_OUT_OF_MEMORY(name(op), where)
+}
+TARRY_OR_OUT_OF_MEMORY(name(op), where)
 
 /// `of_integers` is what every integer answers.
 Array classified(Op op, const Array& x, bool of_integers, Where where) try {
   if (!x.is_defined() || !is_integral(x.dtype())) return map(op, x, where);
   const Edge e = detail::edge(x, name(op), where);
   return detail::wrap(graph::record_constant(e, of_integers, bool_, name(op), where));
-} TARRY_OR_OUT_OF_MEMORY(name(op), where)
+}
+TARRY_OR_OUT_OF_MEMORY(name(op), where)
 
 }  // namespace
 
@@ -147,14 +153,16 @@ Array where(const Operand& condition, const Operand& a, const Operand& b) { retu
 
 Array astype(const Array& x, Dtype dtype, std::source_location where) try {
   return detail::wrap(graph::record_cast(detail::edge(x, "astype", where), dtype, where));
-} TARRY_OR_OUT_OF_MEMORY("astype", where)
+}
+TARRY_OR_OUT_OF_MEMORY("astype", where)
 
 Array positive(const Array& x, std::source_location where) try {
   if (detail::edge(x, "positive", where).node()->dtype == bool_) {
     TARRY_THROW(InvalidArgument, "positive", where, "takes numbers, not bool; convert with astype first");
   }
   return x;
-} TARRY_OR_OUT_OF_MEMORY("positive", where)
+}
+TARRY_OR_OUT_OF_MEMORY("positive", where)
 
 }  // namespace v0
 }  // namespace tarry

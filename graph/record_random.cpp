@@ -7,8 +7,8 @@
 
 #include "graph/record.h"
 #include "support/check.h"
-#include "support/out_of_memory.h"
 #include "support/floating_point.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -20,7 +20,9 @@ using graph::Op;
 struct detail::Draws {
   static constexpr std::uint64_t kStream = std::uint64_t{1} << 31;
   static Edge key(const random::Generator& g) { return ArrayAccess::edge(g.argument_); }
-  static Edge number(const random::Generator& g, Where where) { return graph::record_opaque(g.draws_ % kStream, uint32, where); }
+  static Edge number(const random::Generator& g, Where where) {
+    return graph::record_opaque(g.draws_ % kStream, uint32, where);
+  }
   static void take(random::Generator& g) {
     if (++g.draws_ % kStream == 0) renew(g);
   }
@@ -29,7 +31,9 @@ struct detail::Draws {
 
 namespace random {
 
-Generator::Generator(std::uint64_t seed, std::uint64_t draws) : key_(seed), draws_(draws) { detail::Draws::renew(*this); }
+Generator::Generator(std::uint64_t seed, std::uint64_t draws) : key_(seed), draws_(draws) {
+  detail::Draws::renew(*this);
+}
 
 namespace {
 
@@ -61,7 +65,8 @@ void check_floating(const char* op, Dtype dtype, Where where) {
 double held(double value, Dtype dtype, const char* op, const char* what, Where where) {
   graph::ScalarCell cell;
   if (!std::isfinite(value) || !graph::to_cell(value, dtype, cell)) {
-    TARRY_THROW(InvalidArgument, op, where, std::string(what) + " " + std::to_string(value) + " is not a finite " + text(dtype));
+    TARRY_THROW(InvalidArgument, op, where,
+                std::string(what) + " " + std::to_string(value) + " is not a finite " + text(dtype));
   }
   switch (dtype) {
     case Dtype::Float16: return static_cast<double>(cell.as<Half>());
@@ -86,7 +91,8 @@ Array bits(Generator& g, const Shape& shape, Dtype dtype, std::source_location w
     TARRY_THROW(InvalidArgument, "bits", where, "gives uint32 or uint64, not " + text(dtype));
   }
   return detail::wrap(words(g, shape, dtype, "bits", where));
-} TARRY_OR_OUT_OF_MEMORY("bits", where)
+}
+TARRY_OR_OUT_OF_MEMORY("bits", where)
 
 Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
@@ -103,10 +109,12 @@ Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::sou
   if (low == 0 && high == 1) return detail::wrap(std::move(x));
   x = plus(times(x, width, "uniform", where), low, "uniform", where);
   // The sum may round up to high.
-  const Edge end = graph::record_scalar(high, dtype, "uniform", where), start = graph::record_scalar(low, dtype, "uniform", where);
+  const Edge end = graph::record_scalar(high, dtype, "uniform", where),
+             start = graph::record_scalar(low, dtype, "uniform", where);
   const Edge last = graph::record_map(Op::Nextafter, {{end, 0}, {start, 0}}, where, "uniform");
   return detail::wrap(graph::record_map(Op::Minimum, {{x, 0}, {last, 0}}, where, "uniform"));
-} TARRY_OR_OUT_OF_MEMORY("uniform", where)
+}
+TARRY_OR_OUT_OF_MEMORY("uniform", where)
 
 Array normal(Generator& g, const Shape& shape, NormalOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
@@ -114,10 +122,12 @@ Array normal(Generator& g, const Shape& shape, NormalOptions options, std::sourc
   check_floating("normal", dtype, where);
   const double mean = held(options.mean, dtype, "normal", "mean", where);
   const double deviation = held(options.deviation, dtype, "normal", "deviation", where);
-  if (deviation < 0) TARRY_THROW(InvalidArgument, "normal", where, "deviation " + std::to_string(deviation) + " is negative");
+  if (deviation < 0)
+    TARRY_THROW(InvalidArgument, "normal", where, "deviation " + std::to_string(deviation) + " is negative");
   const Edge x = floats(g, shape, Op::Normal, dtype, "normal", where);
   return detail::wrap(plus(times(x, deviation, "normal", where), mean, "normal", where));
-} TARRY_OR_OUT_OF_MEMORY("normal", where)
+}
+TARRY_OR_OUT_OF_MEMORY("normal", where)
 
 Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
@@ -128,8 +138,10 @@ Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, 
   const Edge u = floats(g, shape, Op::Uniform, dtype, "exponential", where);
   const Edge minus = graph::record_map(Op::Negative, {{u, 0}}, where, "exponential");
   const Edge log = graph::record_map(Op::Log1p, {{minus, 0}}, where, "exponential");
-  return detail::wrap(times(graph::record_map(Op::Negative, {{log, 0}}, where, "exponential"), scale, "exponential", where));
-} TARRY_OR_OUT_OF_MEMORY("exponential", where)
+  return detail::wrap(
+      times(graph::record_map(Op::Negative, {{log, 0}}, where, "exponential"), scale, "exponential", where));
+}
+TARRY_OR_OUT_OF_MEMORY("exponential", where)
 
 namespace {
 
@@ -137,11 +149,14 @@ __extension__ typedef __int128 Wide;  // holds every int64 and uint64
 
 Wide whole(Scalar value, const char* what, Where where) {
   if (!value.is_integer())
-    TARRY_THROW(InvalidArgument, "integers", where, std::string(what) + " is a " + (value.kind() == Scalar::Kind::Bool ? "bool" : "fraction") + ", not an integer");
+    TARRY_THROW(
+        InvalidArgument, "integers", where,
+        std::string(what) + " is a " + (value.kind() == Scalar::Kind::Bool ? "bool" : "fraction") + ", not an integer");
   return value.kind() == Scalar::Kind::UInt ? static_cast<Wide>(value.as_uint()) : static_cast<Wide>(value.as_int());
 }
 std::string text(Wide value) {
-  return value < 0 ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(static_cast<std::uint64_t>(value));
+  return value < 0 ? std::to_string(static_cast<std::int64_t>(value))
+                   : std::to_string(static_cast<std::uint64_t>(value));
 }
 Scalar as_scalar(Wide value) {
   return value < 0 ? Scalar(static_cast<std::int64_t>(value)) : Scalar(static_cast<std::uint64_t>(value));
@@ -156,7 +171,8 @@ void check_integer(Dtype dtype, Where where) {
   if (!is_integral(dtype)) TARRY_THROW(InvalidArgument, "integers", where, "dtype " + text(dtype) + " is no integer");
 }
 
-/// The `range` numbers from `first` on, which the dtype has. Numbers wrap: those of int64 and uint64 have the same bits.
+/// The `range` numbers from `first` on, which the dtype has. Numbers wrap: those of int64 and uint64 have the same
+/// bits.
 Array integers_from(Generator& g, const Shape& shape, Wide first, Wide range, Dtype dtype, Where where) {
   constexpr Wide kOneWord = Wide{1} << 16;  // up to here a word of 32 bits tells the range well enough
   constexpr Wide kAll = Wide{1} << 64;      // as many as there are words: the word is the number
@@ -177,7 +193,8 @@ Array integers(Generator& g, const Shape& shape, Dtype dtype, std::source_locati
   check_integer(dtype, where);
   const Wide range = Wide{1} << (8 * itemsize(dtype));
   return integers_from(g, shape, tarry::info(dtype).kind == DtypeKind::Int ? -range / 2 : 0, range, dtype, where);
-} TARRY_OR_OUT_OF_MEMORY("integers", where)
+}
+TARRY_OR_OUT_OF_MEMORY("integers", where)
 
 Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, std::source_location where) try {
   check_integer(dtype, where);
@@ -186,10 +203,12 @@ Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype 
   if (first >= end)
     TARRY_THROW(InvalidArgument, "integers", where, "low " + text(first) + " is not less than high " + text(end));
   if (!graph::to_cell(as_scalar(first), dtype, cell) || !graph::to_cell(as_scalar(end - 1), dtype, cell)) {
-    TARRY_THROW(InvalidArgument, "integers", where, text(first) + " to " + text(end - 1) + " does not fit " + text(dtype));
+    TARRY_THROW(InvalidArgument, "integers", where,
+                text(first) + " to " + text(end - 1) + " does not fit " + text(dtype));
   }
   return integers_from(g, shape, first, end - first, dtype, where);
-} TARRY_OR_OUT_OF_MEMORY("integers", where)
+}
+TARRY_OR_OUT_OF_MEMORY("integers", where)
 
 Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_location where) try {
   const support::DefaultFloatingPoint state;
@@ -206,20 +225,25 @@ Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_
       fits = given[d] == extent || given[d] == 1;
     }
     if (!fits)
-      TARRY_THROW(InvalidArgument, "bernoulli", where, "p of shape " + graph::to_string(given) + " does not broadcast to " + shape.str());
+      TARRY_THROW(InvalidArgument, "bernoulli", where,
+                  "p of shape " + graph::to_string(given) + " does not broadcast to " + shape.str());
   } else if (const double value = probability.scalar.to_double(); !(value >= 0 && value <= 1)) {
     TARRY_THROW(InvalidArgument, "bernoulli", where, "p " + std::to_string(value) + " is not in [0, 1]");
   }
   const Edge u = floats(g, shape, Op::Uniform, dtype, "bernoulli", where);
-  if (!probability.edge) return detail::wrap(graph::record_map(Op::Less, {{u, 0}, {Edge(), probability.scalar.to_double()}}, where, "bernoulli"));
+  if (!probability.edge)
+    return detail::wrap(
+        graph::record_map(Op::Less, {{u, 0}, {Edge(), probability.scalar.to_double()}}, where, "bernoulli"));
   return detail::wrap(graph::record_map(Op::Less, {{u, 0}, probability}, where, "bernoulli"));
-} TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
+}
+TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
 
 Array bernoulli(Generator& g, const Array& p, std::source_location where) try {
   const Edge e = detail::edge(p, "bernoulli", where);
   const auto shape = e.node()->shape();
   return bernoulli(g, Shape(std::vector<std::int64_t>(shape.begin(), shape.end())), p, where);
-} TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
+}
+TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
 
 }  // namespace random
 }  // namespace v0

@@ -5,8 +5,8 @@
 
 #include "graph/reductions.h"
 #include "support/check.h"
-#include "support/out_of_memory.h"
 #include "support/floating_point.h"
+#include "support/out_of_memory.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -39,7 +39,8 @@ Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, W
 }
 
 Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions options, Where where) {
-  const Reduced given = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axis ? Axes(*axis) : Axes(), where);
+  const Reduced given =
+      graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axis ? Axes(*axis) : Axes(), where);
   graph::check_not_empty(name(op), given, where);
   Reduced r = graph::widened(op, given, where);
   if (!axis) {
@@ -133,41 +134,50 @@ Array moment(const char* op, const Array& x, const Axes& axes, MomentOptions opt
 
 Array sum(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
   return accumulated(Op::Sum, x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("sum", where)
+}
+TARRY_OR_OUT_OF_MEMORY("sum", where)
 
 Array prod(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
   return accumulated(Op::Prod, x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("prod", where)
+}
+TARRY_OR_OUT_OF_MEMORY("prod", where)
 
 Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   Reduced r = graph::prepare_reduction("count_nonzero", detail::edge(x, "count_nonzero", where), axes, where);
   r.x = graph::record_cast(graph::truth(r.x, where), int64, where);
   return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options.keepdims, where);
-} TARRY_OR_OUT_OF_MEMORY("count_nonzero", where)
+}
+TARRY_OR_OUT_OF_MEMORY("count_nonzero", where)
 
 Array min(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   return extremum(Op::Min, x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("min", where)
+}
+TARRY_OR_OUT_OF_MEMORY("min", where)
 
 Array max(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   return extremum(Op::Max, x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("max", where)
+}
+TARRY_OR_OUT_OF_MEMORY("max", where)
 
 Array argmin(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) try {
   return position(Op::ArgMin, x, axis, options, where);
-} TARRY_OR_OUT_OF_MEMORY("argmin", where)
+}
+TARRY_OR_OUT_OF_MEMORY("argmin", where)
 
 Array argmax(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) try {
   return position(Op::ArgMax, x, axis, options, where);
-} TARRY_OR_OUT_OF_MEMORY("argmax", where)
+}
+TARRY_OR_OUT_OF_MEMORY("argmax", where)
 
 Array any(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   return quantified("any", Op::Max, x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("any", where)
+}
+TARRY_OR_OUT_OF_MEMORY("any", where)
 
 Array all(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   return quantified("all", Op::Min, x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("all", where)
+}
+TARRY_OR_OUT_OF_MEMORY("all", where)
 
 Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   Reduced r = graph::prepare_reduction("mean", detail::edge(x, "mean", where), axes, where);
@@ -177,15 +187,18 @@ Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_
   const Scalar count(static_cast<double>(r.count));
   const Edge result = graph::record_map(Op::Divide, {{total, 0}, {Edge(), count}}, where);
   return graph::finish_reduction(r, graph::record_cast(result, dtype, where), options.keepdims, where);
-} TARRY_OR_OUT_OF_MEMORY("mean", where)
+}
+TARRY_OR_OUT_OF_MEMORY("mean", where)
 
 Array var(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
   return moment("var", x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("var", where)
+}
+TARRY_OR_OUT_OF_MEMORY("var", where)
 
 Array std(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
   return moment("std", x, axes, options, where);
-} TARRY_OR_OUT_OF_MEMORY("std", where)
+}
+TARRY_OR_OUT_OF_MEMORY("std", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -62,11 +62,13 @@ Array cumulative(Op op, const Array& array, ScanOptions options, Where where) {
 
 Array cumulative_sum(const Array& x, ScanOptions options, std::source_location where) try {
   return cumulative(Op::CumulativeSum, x, options, where);
-} TARRY_OR_OUT_OF_MEMORY("cumulative_sum", where)
+}
+TARRY_OR_OUT_OF_MEMORY("cumulative_sum", where)
 
 Array cumulative_prod(const Array& x, ScanOptions options, std::source_location where) try {
   return cumulative(Op::CumulativeProd, x, options, where);
-} TARRY_OR_OUT_OF_MEMORY("cumulative_prod", where)
+}
+TARRY_OR_OUT_OF_MEMORY("cumulative_prod", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -63,7 +63,8 @@ Array broadcast_to(const Array& x, const Shape& shape, std::source_location wher
                 "shape " + graph::to_string(source) + " does not broadcast to " + graph::to_string(target));
   }
   return detail::wrap(graph::record_view(e, graph::broadcast_map(source, target), target, where));
-} TARRY_OR_OUT_OF_MEMORY("broadcast_to", where)
+}
+TARRY_OR_OUT_OF_MEMORY("broadcast_to", where)
 
 Array permute_dims(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "permute_dims", where);
@@ -81,7 +82,8 @@ Array permute_dims(const Array& x, const Axes& axes, std::source_location where)
     shape.push_back(source[static_cast<std::size_t>(from)]);
   }
   return detail::wrap(graph::record_view(e, map, shape.span(), where));
-} TARRY_OR_OUT_OF_MEMORY("permute_dims", where)
+}
+TARRY_OR_OUT_OF_MEMORY("permute_dims", where)
 
 Array matrix_transpose(const Array& x, std::source_location where) try {
   const auto rank = static_cast<std::int64_t>(shape_of(detail::edge(x, "matrix_transpose", where)).size());
@@ -92,7 +94,8 @@ Array matrix_transpose(const Array& x, std::source_location where) try {
   for (std::int64_t d = 0; d < rank; ++d) axes.push_back(d);
   std::swap(axes[static_cast<std::size_t>(rank - 2)], axes.back());
   return permute_dims(x, axes, where);
-} TARRY_OR_OUT_OF_MEMORY("matrix_transpose", where)
+}
+TARRY_OR_OUT_OF_MEMORY("matrix_transpose", where)
 
 Array expand_dims(const Array& x, int axis, std::source_location where) try {
   const Edge e = detail::edge(x, "expand_dims", where);
@@ -112,7 +115,8 @@ Array expand_dims(const Array& x, int axis, std::source_location where) try {
   Dims shape(source);
   shape.insert(at, 1);
   return detail::wrap(graph::record_view(e, map, shape.span(), where));
-} TARRY_OR_OUT_OF_MEMORY("expand_dims", where)
+}
+TARRY_OR_OUT_OF_MEMORY("expand_dims", where)
 
 Array squeeze(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "squeeze", where);
@@ -136,7 +140,8 @@ Array squeeze(const Array& x, const Axes& axes, std::source_location where) try 
     }
   }
   return detail::wrap(graph::record_view(e, map, shape.span(), where));
-} TARRY_OR_OUT_OF_MEMORY("squeeze", where)
+}
+TARRY_OR_OUT_OF_MEMORY("squeeze", where)
 
 Array flip(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "flip", where);
@@ -147,7 +152,8 @@ Array flip(const Array& x, const Axes& axes, std::source_location where) try {
     if (extent > 1) map[static_cast<int>(d)] = {static_cast<std::int32_t>(d), extent - 1, -1};
   }
   return detail::wrap(graph::record_view(e, map, source, where));
-} TARRY_OR_OUT_OF_MEMORY("flip", where)
+}
+TARRY_OR_OUT_OF_MEMORY("flip", where)
 
 Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std::source_location where) try {
   const Edge e = detail::edge(x, "moveaxis", where);
@@ -175,7 +181,8 @@ Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std:
     axis = static_cast<std::int64_t>(next++);
   }
   return permute_dims(x, order, where);
-} TARRY_OR_OUT_OF_MEMORY("moveaxis", where)
+}
+TARRY_OR_OUT_OF_MEMORY("moveaxis", where)
 
 Array reshape(const Array& x, const Shape& shape, std::source_location where) try {
   const Edge e = detail::edge(x, "reshape", where);
@@ -202,7 +209,8 @@ Array reshape(const Array& x, const Shape& shape, std::source_location where) tr
                     std::to_string(graph::element_count(extents)));
   }
   return detail::wrap(graph::record_reshape(e, extents, where));
-} TARRY_OR_OUT_OF_MEMORY("reshape", where)
+}
+TARRY_OR_OUT_OF_MEMORY("reshape", where)
 
 std::vector<Array> unstack(const Array& x, int axis, std::source_location where) try {
   const Edge e = detail::edge(x, "unstack", where);
@@ -218,7 +226,8 @@ std::vector<Array> unstack(const Array& x, int axis, std::source_location where)
     parts.push_back(detail::wrap(graph::record_view(e, map, shape.span(), where)));
   }
   return parts;
-} TARRY_OR_OUT_OF_MEMORY("unstack", where)
+}
+TARRY_OR_OUT_OF_MEMORY("unstack", where)
 
 Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std::source_location where) try {
   Edge e = detail::edge(x, "repeat", where);
@@ -226,7 +235,8 @@ Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std:
   const int along = graph::checked_axis("repeat", axis.value_or(0), shape_of(e), where);
   const Dims merged = stretched("repeat", Dims(shape_of(e)), along, repeats, where);
   return detail::wrap(repeated("repeat", e, along + 1, repeats, merged, where));
-} TARRY_OR_OUT_OF_MEMORY("repeat", where)
+}
+TARRY_OR_OUT_OF_MEMORY("repeat", where)
 
 Array tile(const Array& x, const Shape& repetitions, std::source_location where) try {
   Edge e = detail::edge(x, "tile", where);
@@ -246,7 +256,8 @@ Array tile(const Array& x, const Shape& repetitions, std::source_location where)
     e = repeated("tile", e, d, times, shape, where);
   }
   return detail::wrap(e);
-} TARRY_OR_OUT_OF_MEMORY("tile", where)
+}
+TARRY_OR_OUT_OF_MEMORY("tile", where)
 
 }  // namespace v0
 }  // namespace tarry

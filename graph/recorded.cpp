@@ -26,21 +26,14 @@ bool takes(Op op, Dtype dtype) {
   if (!tarry::info(dtype).available) return false;
   const bool is_bool = dtype == bool_;
   switch (info(op).rule) {
-    case DtypeRule::Same:
-      return !is_bool;
-    case DtypeRule::Float:
-      return is_floating(dtype);
-    case DtypeRule::Bool:
-      return !is_bool || op == Op::Equal || op == Op::NotEqual;
-    case DtypeRule::Logical:
-      return is_bool;
-    case DtypeRule::Integer:
-      return !is_bool && !is_floating(dtype);
-    case DtypeRule::Bits:
-      return !is_floating(dtype);
+    case DtypeRule::Same: return !is_bool;
+    case DtypeRule::Float: return is_floating(dtype);
+    case DtypeRule::Bool: return !is_bool || op == Op::Equal || op == Op::NotEqual;
+    case DtypeRule::Logical: return is_bool;
+    case DtypeRule::Integer: return !is_bool && !is_floating(dtype);
+    case DtypeRule::Bits: return !is_floating(dtype);
     case DtypeRule::Draw:
-    case DtypeRule::Special:
-      return true;
+    case DtypeRule::Special: return true;
   }
   return false;
 }
@@ -71,7 +64,8 @@ class Judge {
   /// An edge to a node before the present one.
   [[nodiscard]] Broken edge(const GraphEdge& e) const {
     if (e.node >= id_) return "an edge to a node that does not come before";
-    if (e.output >= static_cast<std::uint32_t>(output_count(g_.nodes[e.node].op))) return "an edge to an output that there is not";
+    if (e.output >= static_cast<std::uint32_t>(output_count(g_.nodes[e.node].op)))
+      return "an edge to an output that there is not";
     return nullptr;
   }
   [[nodiscard]] Broken edges(const GraphNode& n) const {
@@ -83,29 +77,19 @@ class Judge {
 
   Broken node(const GraphNode& n) {
     switch (info(n.op).op_class) {
-      case OpClass::Leaf:
-        return leaf(n);
-      case OpClass::Scalar:
-        return shape_of(n).empty() ? nullptr : "a number that has dimensions";
-      case OpClass::Iota:
-        return iota(n);
-      case OpClass::View:
-        return view(n);
+      case OpClass::Leaf: return leaf(n);
+      case OpClass::Scalar: return shape_of(n).empty() ? nullptr : "a number that has dimensions";
+      case OpClass::Iota: return iota(n);
+      case OpClass::View: return view(n);
       case OpClass::Reshape:
         if (n.dtype != input(n, 0).dtype) return "another dtype than its input";
         return count_of(n) == count_of(input(n, 0)) ? nullptr : "another number of elements than its input";
-      case OpClass::Update:
-        return update(n);
-      case OpClass::Map:
-        return map(n);
-      case OpClass::Reduce:
-        return reduce(n);
-      case OpClass::Scan:
-        return scan(n);
-      case OpClass::Library:
-        return product(n);
-      case OpClass::Composite:
-        break;
+      case OpClass::Update: return update(n);
+      case OpClass::Map: return map(n);
+      case OpClass::Reduce: return reduce(n);
+      case OpClass::Scan: return scan(n);
+      case OpClass::Library: return product(n);
+      case OpClass::Composite: break;
     }
     return "an op that is recorded as others";
   }
@@ -125,7 +109,8 @@ class Judge {
       std::int64_t way = 0;
       if (__builtin_mul_overflow(layout.strides[d], shape[d] - 1, &way) || way >= most || way <= -most)
         return "strides that leave all memory";
-      if (shape[d] == 1 && (layout.strides[d] >= most || layout.strides[d] <= -most)) return "strides that leave all memory";
+      if (shape[d] == 1 && (layout.strides[d] >= most || layout.strides[d] <= -most))
+        return "strides that leave all memory";
       (way < 0 ? low : high) += way;  // at most kMaxRank such terms: far from int64's ends
     }
     return low >= 0 && high < most ? nullptr : "elements before or beyond their memory";
@@ -164,7 +149,8 @@ class Judge {
       return "a box of another rank than its base";
     for (int d = 0; d < box.size(); ++d) {
       if (box[d] == 0) return "a box of nothing";
-      if (u.step[d] < 1 || (box[d] == 1 && u.step[d] > std::max<std::int64_t>(shape[d], 1))) return "a step that no box has";
+      if (u.step[d] < 1 || (box[d] == 1 && u.step[d] > std::max<std::int64_t>(shape[d], 1)))
+        return "a step that no box has";
       if (!stays_within(u.start[d], u.step[d], box[d], shape[d])) return "a box that leaves its base";
     }
     return nullptr;
@@ -194,7 +180,8 @@ class Judge {
     for (int i = first; i < n.n_inputs; ++i)
       if (input(n, i).dtype != common) return "inputs of different dtypes";
     if (!takes(n.op, common)) return kOther;
-    return n.dtype == (info(n.op).rule == DtypeRule::Bool ? bool_ : common) ? nullptr : "another dtype than the op gives";
+    return n.dtype == (info(n.op).rule == DtypeRule::Bool ? bool_ : common) ? nullptr
+                                                                            : "another dtype than the op gives";
   }
 
   /// As graph/record_random.cpp records them.
@@ -205,10 +192,8 @@ class Judge {
       case Op::RandomBits:
         return given == int64 && input(n, 1).dtype == uint64 && input(n, 2).dtype == uint32 && is_word(n.dtype) &&
                shape_of(input(n, 0)) == shape_of(n);
-      case Op::MultiplyHigh:
-        return is_word(given) && input(n, 1).dtype == given && n.dtype == given;
-      default:
-        return is_floating(n.dtype) && given == (n.dtype == float64 ? uint64 : uint32);
+      case Op::MultiplyHigh: return is_word(given) && input(n, 1).dtype == given && n.dtype == given;
+      default: return is_floating(n.dtype) && given == (n.dtype == float64 ? uint64 : uint32);
     }
   }
 
@@ -224,8 +209,10 @@ class Judge {
     if (from[a.axis] == 0 && n.op != Op::Sum && n.op != Op::Prod) return "nothing has no such value";
     if (n.op == Op::MomentsMerge) {
       std::int64_t all = 0;
-      if (input(n, 1).dtype != dtype || shape_of(input(n, 1)) != from) return "means and deviations of different arrays";
-      if (a.weight < 1 || __builtin_mul_overflow(a.weight, from[a.axis], &all)) return "a weight that no number of elements is";
+      if (input(n, 1).dtype != dtype || shape_of(input(n, 1)) != from)
+        return "means and deviations of different arrays";
+      if (a.weight < 1 || __builtin_mul_overflow(a.weight, from[a.axis], &all))
+        return "a weight that no number of elements is";
     }
     Dims kept = from;
     kept.erase(a.axis);

@@ -10,14 +10,10 @@ namespace tarry::graph {
 Dtype accumulator(Op op, Dtype dtype) {
   const bool adds = op == Op::Sum || op == Op::Prod || is_scan(op);
   switch (tarry::info(dtype).kind) {
-    case DtypeKind::Int:
-      return adds ? int64 : itemsize(dtype) < 4 ? int32 : dtype;
-    case DtypeKind::Bool:
-      return adds ? int64 : int32;
-    case DtypeKind::UInt:
-      return adds ? uint64 : itemsize(dtype) < 4 ? uint32 : dtype;
-    default:
-      return float_for_computing(dtype);
+    case DtypeKind::Int: return adds ? int64 : itemsize(dtype) < 4 ? int32 : dtype;
+    case DtypeKind::Bool: return adds ? int64 : int32;
+    case DtypeKind::UInt: return adds ? uint64 : itemsize(dtype) < 4 ? uint32 : dtype;
+    default: return float_for_computing(dtype);
   }
 }
 

@@ -4,8 +4,8 @@
 // rule here changes a bit. Backwards, a node that is read under one other shape only takes that shape itself (chains of
 // elementwise ops are reshaped at their inputs in one sweep). Forwards, reshapings of views become views of reshapings
 // where axes split and merge in memory as they do in the view; those of coordinates become arithmetic. A view that can
-// do neither stays below its Reshape, to be copied. So does a leaf whose elements lie apart below an update of memory or a
-// call of a library.
+// do neither stays below its Reshape, to be copied. So does a leaf whose elements lie apart below an update of memory
+// or a call of a library.
 #include <algorithm>
 #include <optional>
 
@@ -227,9 +227,7 @@ class Reshaper {
     }
   }
 
-  void want(NodeId id, ShapeId shape) {
-    wanted_[id] = wanted_[id] == kNoId || wanted_[id] == shape ? shape : kMany;
-  }
+  void want(NodeId id, ShapeId shape) { wanted_[id] = wanted_[id] == kNoId || wanted_[id] == shape ? shape : kMany; }
 
   static bool is_map(const GraphNode& n) { return info(n.op).op_class == OpClass::Map; }
 
@@ -316,12 +314,14 @@ class Reshaper {
   }
 
   /// `edge`, read through `map` at coordinates of `from`, under another shape. New nodes stand for `like`.
-  GraphEdge reshaped(Rewriter& r, const GraphNode& like, GraphEdge edge, const IndexMap& map, const Dims& from, ShapeId to) {
+  GraphEdge reshaped(Rewriter& r, const GraphNode& like, GraphEdge edge, const IndexMap& map, const Dims& from,
+                     ShapeId to) {
     Graph& g = r.graph();
     const Source s = below_views(g, edge, map);
     const Dims target = g.shapes[to];
     if (const std::optional<Folded> f = Folder(s.shape, s.map, from, target).run()) {
-      if (squeeze(f->source) == squeeze(s.shape)) return view(r, like, s.edge, compose(unit_map(s.shape, f->source), f->map), to);
+      if (squeeze(f->source) == squeeze(s.shape))
+        return view(r, like, s.edge, compose(unit_map(s.shape, f->source), f->map), to);
       if (g.nodes[s.edge.node].op != Op::Iota && is_sequence(g, s, from))
         return view(r, like, sequence(r, like, s.edge, g.intern(f->source)), f->map, to);
     }
@@ -331,7 +331,8 @@ class Reshaper {
 
   enum class Keep : std::uint8_t { Nothing, Leaf };
 
-  /// A view, or the edge itself where the view would show the same. `keep` Leaf: a leaf stays below a view, to be copied.
+  /// A view, or the edge itself where the view would show the same. `keep` Leaf: a leaf stays below a view, to be
+  /// copied.
   static GraphEdge view(Rewriter& r, const GraphNode& like, GraphEdge source, const IndexMap& map, ShapeId shape,
                         Keep keep = Keep::Nothing) {
     Graph& g = r.graph();
@@ -368,8 +369,8 @@ class Reshaper {
 
   // --- Coordinates -------------------------------------------------------------------------------------------------
 
-  /// An iota behind a map, under another shape: start + step * coordinate, the coordinate from the sequence number within
-  /// its block. All in int64, exact.
+  /// An iota behind a map, under another shape: start + step * coordinate, the coordinate from the sequence number
+  /// within its block. All in int64, exact.
   GraphEdge coordinate(Rewriter& r, const GraphNode& like, const Source& s, const Dims& from, ShapeId to) {
     const std::uint32_t iota_axis = r.graph().nodes[s.edge.node].payload;
     if (iota_axis == kNumberPayload) return element_number(r, like, s, from, to);

@@ -16,9 +16,17 @@ inline constexpr int kMaxRank = 16;
 class Dims {
  public:
   Dims() noexcept {}  // NOLINT: the numbers beyond the end stay unset
-  Dims(std::initializer_list<std::int64_t> v) { for (auto x : v) push_back(x); }
-  explicit Dims(std::span<const std::int64_t> v) { for (auto x : v) push_back(x); }
-  static Dims filled(int rank, std::int64_t value) { Dims d; for (int i = 0; i < rank; ++i) d.push_back(value); return d; }
+  Dims(std::initializer_list<std::int64_t> v) {
+    for (auto x : v) push_back(x);
+  }
+  explicit Dims(std::span<const std::int64_t> v) {
+    for (auto x : v) push_back(x);
+  }
+  static Dims filled(int rank, std::int64_t value) {
+    Dims d;
+    for (int i = 0; i < rank; ++i) d.push_back(value);
+    return d;
+  }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   std::int64_t& operator[](int i) { return v_[static_cast<std::size_t>(i)]; }
@@ -34,6 +42,7 @@ class Dims {
   [[nodiscard]] std::span<const std::int64_t> span() const { return {v_.data(), static_cast<std::size_t>(size_)}; }
   [[nodiscard]] std::vector<std::int64_t> vector() const { return {begin(), end()}; }
   friend bool operator==(const Dims& a, const Dims& b);
+
  private:
   int size_ = 0;
   std::array<std::int64_t, kMaxRank> v_;
@@ -47,7 +56,8 @@ Dims row_major_strides(std::span<const std::int64_t> shape);
 std::string to_string(std::span<const std::int64_t> shape);
 inline std::string to_string(const Dims& d) { return to_string(d.span()); }
 
-/// How a view reads its source: source coordinate = start + step * (view coordinate along `axis`); axis -1: start alone.
+/// How a view reads its source: source coordinate = start + step * (view coordinate along `axis`); axis -1: start
+/// alone.
 struct AxisMap {
   std::int32_t axis = -1;
   std::int64_t start = 0;

@@ -189,7 +189,7 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
       if (made_by(a, Op::Negative)) return input_of(a);  // flips the sign bit twice; integers wrap twice
       break;
     case Op::Abs:
-      if (made_by(a, Op::Abs)) return a;  // idempotent
+      if (made_by(a, Op::Abs)) return a;                                        // idempotent
       if (made_by(a, Op::Negative) && info(n.dtype).kind != DtypeKind::UInt) {  // |-x| = |x|; INT_MIN wraps alike
         GraphNode m = n;
         m.inputs[0] = input_of(a);
@@ -197,7 +197,8 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
       }
       break;
     case Op::Erf:
-      // erf(-x) is -erf(x): every implementation computes with |x| or in odd powers and puts the sign on at the end; and
+      // erf(-x) is -erf(x): every implementation computes with |x| or in odd powers and puts the sign on at the end;
+      // and
       // (-x) * y is -(x * y), since rounding to nearest is symmetric.
       if (const std::optional<GraphEdge> positive = without_minus(r, a, n.mode)) {
         GraphNode m = n;
@@ -223,8 +224,7 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
     case Op::Cast:
       if (g.nodes[a.node].dtype == n.dtype) return a;  // no conversion
       break;
-    default:
-      break;
+    default: break;
   }
   return r.add(n);
 }
@@ -241,16 +241,11 @@ NodeId scalar_behind(const Graph& g, GraphEdge e) {
 Graph simplify(const Graph& g) {
   return Rewriter(g).run([](Rewriter& r, const GraphNode& n) {
     switch (info(n.op).op_class) {
-      case OpClass::View:
-        return simplify_view(r, n);
-      case OpClass::Update:
-        return simplify_update(r, n);
-      case OpClass::Reduce:
-        return simplify_reduce(r, n);
-      case OpClass::Map:
-        return simplify_map(r, n);
-      default:
-        return r.add(n);
+      case OpClass::View: return simplify_view(r, n);
+      case OpClass::Update: return simplify_update(r, n);
+      case OpClass::Reduce: return simplify_reduce(r, n);
+      case OpClass::Map: return simplify_map(r, n);
+      default: return r.add(n);
     }
   });
 }

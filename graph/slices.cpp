@@ -16,7 +16,9 @@ constexpr std::int64_t kPage = 4096;      // of memory, at least
 class PartBuffer final : public Buffer {
  public:
   PartBuffer(std::shared_ptr<Buffer> whole, std::size_t from, std::size_t size)
-      : Buffer(whole->device, Owner::Borrowed, static_cast<std::byte*>(whole->data) + from, size), whole_(std::move(whole)), from_(from) {
+      : Buffer(whole->device, Owner::Borrowed, static_cast<std::byte*>(whole->data) + from, size),
+        whole_(std::move(whole)),
+        from_(from) {
     last_write = whole_->last_write;
   }
   void read(std::size_t at, std::size_t count, void* to) const override { whole_->read(from_ + at, count, to); }
@@ -90,7 +92,9 @@ Box rows_of(const Dims& shape, Range r) {
 
 /// Elements i of an update's value along one axis whose places lo <= start + i * step < hi.
 Range written(std::int64_t start, std::int64_t step, std::int64_t count, std::int64_t lo, std::int64_t hi) {
-  const auto at_least = [](std::int64_t a, std::int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; };  // ceil(a / b), b > 0
+  const auto at_least = [](std::int64_t a, std::int64_t b) {
+    return a <= 0 ? 0 : (a + b - 1) / b;
+  };  // ceil(a / b), b > 0
   if (step > 0) return {at_least(lo - start, step), std::min(count, at_least(hi - start, step))};
   return {at_least(start - hi + 1, -step), std::min(count, at_least(start - lo + 1, -step))};
 }
@@ -124,7 +128,8 @@ struct Slicer::Pass {
   std::vector<Edge> inputs;
 };
 
-Slicer::Slicer(const Graph& g, std::vector<std::shared_ptr<Storage>> leaves, std::vector<ScalarCell> cells, Device device)
+Slicer::Slicer(const Graph& g, std::vector<std::shared_ptr<Storage>> leaves, std::vector<ScalarCell> cells,
+               Device device)
     : g_(g), leaves_(std::move(leaves)), cells_(std::move(cells)), device_(device), whole_(g.nodes.size()) {}
 
 void Slicer::know(GraphEdge edge, Edge value) { known_[{edge.node, edge.output}] = std::move(value); }
@@ -142,16 +147,13 @@ Box Slicer::normalised(NodeId id, Box box) const {
     return box;
   }
   switch (info(n.op).op_class) {
-    case OpClass::Reshape:
-      return g_.count(id) == 0 ? Box::whole(shape) : rows_of(shape, numbers(shape, box));
+    case OpClass::Reshape: return g_.count(id) == 0 ? Box::whole(shape) : rows_of(shape, numbers(shape, box));
     case OpClass::Scan: {
       const int axis = g_.reduces[n.payload].axis;
       return box.along(axis, 0, shape[axis]);
     }
-    case OpClass::Library:
-      return Box::whole(shape);
-    default:
-      return box;
+    case OpClass::Library: return Box::whole(shape);
+    default: return box;
   }
 }
 
@@ -201,11 +203,8 @@ bool Slicer::needs(NodeId id, const Box& box, int input, Box& needed) const {
         needed = needed.along(d < axis ? d : d + 1, box.lo[d], box.lo[d] + box.extent[d]);
       return true;
     }
-    case OpClass::Scan:
-      needed = box;
-      return true;
-    default:
-      return true;  // of a library's operands everything
+    case OpClass::Scan: needed = box; return true;
+    default: return true;  // of a library's operands everything
   }
 }
 
@@ -243,9 +242,11 @@ LeafPart Slicer::bytes_of(const GraphNode& n, const Storage& storage, const Box&
   }
   std::int64_t run = 1;  // elements in a row
   for (int d = box.lo.size(); d-- > 0 && (storage.strides[d] == run || box.extent[d] == 1);) run *= box.extent[d];
-  const auto from = static_cast<std::size_t>(low * size / kAlignment * kAlignment), to = static_cast<std::size_t>((high + 1) * size);
+  const auto from = static_cast<std::size_t>(low * size / kAlignment * kAlignment),
+             to = static_cast<std::size_t>((high + 1) * size);
   const double touched = static_cast<double>(count / run) * static_cast<double>(run * size + kPage);
-  return {storage.buffer, from, to, touched < static_cast<double>(to - from) ? static_cast<std::size_t>(touched) : to - from};
+  return {storage.buffer, from, to,
+          touched < static_cast<double>(to - from) ? static_cast<std::size_t>(touched) : to - from};
 }
 
 /// A box of memory as an array of its own.
@@ -286,8 +287,7 @@ Edge Slicer::make_source(NodeId id, const Box& box, Pass& pass) {
   if (const auto known = known_.find({id, 0}); known != known_.end())
     return part(n, shape, known->second.node()->extra->results.at(known->second.output()), box, pass);
   switch (info(n.op).op_class) {
-    case OpClass::Leaf:
-      return part(n, shape, leaves_[n.payload], box, pass);
+    case OpClass::Leaf: return part(n, shape, leaves_[n.payload], box, pass);
     case OpClass::Scalar: {
       if (whole_[id]) return whole_[id];
       const ScalarSource& source = g_.scalars[n.payload];
@@ -309,7 +309,8 @@ Edge Slicer::make_source(NodeId id, const Box& box, Pass& pass) {
     default: {
       TARRY_ASSERT(n.op == Op::Iota);
       if (!whole_[id])
-        whole_[id] = node(n, Op::Iota, n.dtype, shape, {}, encode(IotaAttributes{static_cast<std::int32_t>(n.payload)}));
+        whole_[id] =
+            node(n, Op::Iota, n.dtype, shape, {}, encode(IotaAttributes{static_cast<std::int32_t>(n.payload)}));
       if (box == Box::whole(shape)) return whole_[id];
       IndexMap map;
       for (int d = 0; d < shape.size(); ++d) map.push_back({d, box.lo[d], 1});
@@ -327,7 +328,8 @@ Edge Slicer::find(GraphEdge edge, const Box& box, Pass& pass) const {
   if (edge.output != 0) {
     if (const auto known = known_.find({edge.node, edge.output}); known != known_.end()) {
       const GraphNode& n = g_.nodes[edge.node];
-      x = part(n, g_.shape(edge.node), known->second.node()->extra->results.at(known->second.output()), at->first, pass);
+      x = part(n, g_.shape(edge.node), known->second.node()->extra->results.at(known->second.output()), at->first,
+               pass);
     } else {
       retain(x.node());
       x = Edge(x.node(), edge.output);
@@ -376,10 +378,8 @@ Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
       return node(n, n.op, n.dtype, box.extent, all, encode(u));
     }
     case OpClass::Reduce:
-    case OpClass::Scan:
-      return node(n, n.op, n.dtype, box.extent, all, encode(g_.reduces[n.payload]));
-    default:
-      return node(n, n.op, n.dtype, box.extent, all);
+    case OpClass::Scan: return node(n, n.op, n.dtype, box.extent, all, encode(g_.reduces[n.payload]));
+    default: return node(n, n.op, n.dtype, box.extent, all);
   }
 }
 

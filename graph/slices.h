@@ -1,9 +1,10 @@
-// Slices: a part of some values of a graph, recorded anew over the parts of the leaves that it needs. What is computed is
-// the same, element by element, so the bits are too.
+// Slices: a part of some values of a graph, recorded anew over the parts of the leaves that it needs. What is computed
+// is the same, element by element, so the bits are too.
 //
 // A box of a value is traced to boxes of what it is computed from, readers before producers. Boxes of one value that
-// overlap become one, so that shifted views of an array share it, with the rows around as a halo; boxes that lie apart stay
-// apart. Extents are those of boxes and starts are relative to them: slices of equal extents are graphs with equal plans.
+// overlap become one, so that shifted views of an array share it, with the rows around as a halo; boxes that lie apart
+// stay apart. Extents are those of boxes and starts are relative to them: slices of equal extents are graphs with equal
+// plans.
 #pragma once
 
 #include <cstdint>
@@ -82,8 +83,8 @@ class Slicer {
   [[nodiscard]] static LeafPart bytes_of(const GraphNode& n, const Storage& storage, const Box& box);
   [[nodiscard]] Edge make(NodeId id, const Box& box, Pass& pass);
   [[nodiscard]] Edge make_source(NodeId id, const Box& box, Pass& pass);
-  [[nodiscard]] Edge part(const GraphNode& n, const Dims& shape, const std::shared_ptr<Storage>& storage, const Box& box,
-                          Pass& pass) const;
+  [[nodiscard]] Edge part(const GraphNode& n, const Dims& shape, const std::shared_ptr<Storage>& storage,
+                          const Box& box, Pass& pass) const;
   [[nodiscard]] Edge find(GraphEdge edge, const Box& box, Pass& pass) const;
   [[nodiscard]] Edge view(const GraphNode& like, const Edge& x, const IndexMap& map, const Dims& shape) const;
   [[nodiscard]] Edge reshaped(const GraphNode& like, const Edge& x, const Dims& shape) const;
@@ -93,7 +94,7 @@ class Slicer {
   const std::vector<ScalarCell> cells_;
   const Device device_;
   std::map<std::pair<NodeId, std::uint32_t>, Edge> known_;
-  std::vector<Edge> whole_;  ///< by node: leaves, scalars and iotas, made once
+  std::vector<Edge> whole_;   ///< by node: leaves, scalars and iotas, made once
   std::vector<NodeId> kept_;  ///< leaves that remember their parts; empty: all are read in part, and none does
 };
 

@@ -18,10 +18,12 @@ bool same_box(const Graph& g, NodeId update, NodeId other) {
   const GraphNode &a = g.nodes[update], &b = g.nodes[other];
   if (a.op != Op::Update || b.op != Op::Update || !(a.inputs[0] == b.inputs[0])) return false;
   const UpdateAttributes &x = g.updates[a.payload], &y = g.updates[b.payload];
-  return x.dense() && y.dense() && x.start == y.start && g.nodes[a.inputs[1].node].shape == g.nodes[b.inputs[1].node].shape;
+  return x.dense() && y.dense() && x.start == y.start &&
+         g.nodes[a.inputs[1].node].shape == g.nodes[b.inputs[1].node].shape;
 }
 
-StepPlaces::StepPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge base) : g_(g), nodes_(nodes), from_(base) {
+StepPlaces::StepPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge base)
+    : g_(g), nodes_(nodes), from_(base) {
   rank_ = squeeze(g.shape(nodes.back())).size();
   for (std::size_t i = 0; i < nodes.size(); ++i) index_.emplace(nodes[i], i);
   at_.resize(nodes.size());
@@ -60,7 +62,8 @@ Source StepPlaces::read(NodeId id, int input) const {
     for (int d = 0; d < s.map.size; ++d) s.map[d].start += g_.updates[g_.nodes[updated->second].payload].start[d];
   }
   for (int d = 0; d < s.map.size; ++d)
-    if (s.shape[d] == 1 || s.map[d].step == 0 || s.map[d].axis < 0) s.map[d] = {-1, s.shape[d] == 1 ? 0 : s.map[d].start, 0};
+    if (s.shape[d] == 1 || s.map[d].step == 0 || s.map[d].axis < 0)
+      s.map[d] = {-1, s.shape[d] == 1 ? 0 : s.map[d].start, 0};
   return s;
 }
 
@@ -84,7 +87,8 @@ std::int64_t StepPlaces::start(const IndexMap& map, int from_last) const {
 bool StepPlaces::find_places() {
   IndexMap home;
   int axis = 0;
-  for (const std::int64_t extent : g_.shape(nodes_.back())) home.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{axis++, 0, 1});
+  for (const std::int64_t extent : g_.shape(nodes_.back()))
+    home.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{axis++, 0, 1});
   at_.back().wanted.push_back(home);
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     const NodeId id = nodes_[i];
@@ -128,7 +132,9 @@ bool StepPlaces::settle(At& at, const Dims& shape) {
     at.kept |= high > low;
     at.place[d].start = std::clamp<std::int64_t>(0, low, high);
   }
-  if (!std::all_of(at.wanted.begin(), at.wanted.end(), [&](const IndexMap& m) { return shift(at.place, m).has_value(); })) return false;
+  if (!std::all_of(at.wanted.begin(), at.wanted.end(),
+                   [&](const IndexMap& m) { return shift(at.place, m).has_value(); }))
+    return false;
   for (int from_last = 1; from_last <= 2; ++from_last) {
     Reach& r = at.window[static_cast<std::size_t>(2 - from_last)];
     r.before += start(at.place, from_last);
@@ -147,7 +153,8 @@ bool StepPlaces::want(NodeId reader, int input) {
   const bool is_base = s.edge == from_;
   if (!is_base && !contains(z)) {
     const auto known = std::find(operands_.begin(), operands_.end(), s.edge);
-    if (known != operands_.end()) return shift(operand_places_[static_cast<std::size_t>(known - operands_.begin())], s.map).has_value();
+    if (known != operands_.end())
+      return shift(operand_places_[static_cast<std::size_t>(known - operands_.begin())], s.map).has_value();
     operands_.push_back(s.edge);
     operand_places_.push_back(s.map);
     return true;
@@ -171,7 +178,9 @@ bool StepPlaces::want(NodeId reader, int input) {
 }
 
 int StepPlaces::words() const {
-  const auto of = [&](NodeId id) { return static_cast<int>(std::max<std::size_t>(1, itemsize(g_.nodes[id].dtype) / 4)); };
+  const auto of = [&](NodeId id) {
+    return static_cast<int>(std::max<std::size_t>(1, itemsize(g_.nodes[id].dtype) / 4));
+  };
   int held = 0, most = 0;
   for (std::size_t i = 1; i < operands_.size(); ++i) held += of(operands_[i].node);
   for (std::size_t now = 0; now < nodes_.size(); ++now) {

@@ -1,5 +1,5 @@
-// Steps: maps and dense updates of one array, one after the other, each of shifted views of what came before. A kernel may
-// do several of them on a tile and the points around it; here is where its nodes lie.
+// Steps: maps and dense updates of one array, one after the other, each of shifted views of what came before. A kernel
+// may do several of them on a tile and the points around it; here is where its nodes lie.
 #pragma once
 
 #include <array>
@@ -35,7 +35,8 @@ class StepPlaces {
   [[nodiscard]] const std::vector<GraphEdge>& operands() const { return operands_; }
   /// Where an operand is read, or near it: all reads of one are a small shift apart.
   [[nodiscard]] const IndexMap& operand_place(std::size_t operand) const { return operand_places_[operand]; }
-  /// Rows and columns, along the last two axes, from a place to where a map reads: nothing where that is another walk or too far.
+  /// Rows and columns, along the last two axes, from a place to where a map reads: nothing where that is another walk
+  /// or too far.
   [[nodiscard]] std::optional<std::array<std::int64_t, 2>> shift(const IndexMap& from, const IndexMap& to) const;
   /// Of the last two axes: how far before and behind a point of the result the base is read.
   struct Reach {
@@ -76,11 +77,11 @@ class StepPlaces {
   std::vector<IndexMap> operand_places_;
 };
 
-/// The value of a dense update, where a map or an update computes it, or kNoId. An optimiser makes what follows read the
-/// value where it can; a step reads the updated array instead, which is the same.
+/// The value of a dense update, where a map or an update computes it, or kNoId. An optimiser makes what follows read
+/// the value where it can; a step reads the updated array instead, which is the same.
 NodeId updated_value(const Graph& g, NodeId update);
-/// Whether two dense updates write the same box of the same array: then either may be the base of the other, which is what an
-/// optimiser leaves out.
+/// Whether two dense updates write the same box of the same array: then either may be the base of the other, which is
+/// what an optimiser leaves out.
 bool same_box(const Graph& g, NodeId update, NodeId other);
 
 }  // namespace tarry::graph

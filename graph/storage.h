@@ -34,7 +34,7 @@ class Buffer {
 
   const Device device;
   const Owner owner;
-  void* const data;         ///< host or device address
+  void* const data;  ///< host or device address
   const std::size_t bytes;
   std::uint64_t last_write = 0;  ///< ticket of the device's timeline after which the contents are valid; 0: now
 };
@@ -52,17 +52,19 @@ class UseCheck {
 struct Storage {
   std::shared_ptr<Buffer> buffer;
   std::int64_t offset = 0;
-  Dims strides;                ///< in elements; may be zero or negative for borrowed memory
-  bool contiguous = true;      ///< strides are row-major
-  bool any_byte = false;       ///< bools that others wrote: bytes other than 0 and 1 are true as well
-  std::uint64_t version = 0;   ///< grows when touch() announces a change
-  std::shared_ptr<UseCheck> check;           ///< of borrowed memory, where asked for
-  std::atomic<std::uint32_t> readers{0};     ///< evaluates and reads of borrowed memory under way; counted up under engine_mutex()
+  Dims strides;                     ///< in elements; may be zero or negative for borrowed memory
+  bool contiguous = true;           ///< strides are row-major
+  bool any_byte = false;            ///< bools that others wrote: bytes other than 0 and 1 are true as well
+  std::uint64_t version = 0;        ///< grows when touch() announces a change
+  std::shared_ptr<UseCheck> check;  ///< of borrowed memory, where asked for
+  std::atomic<std::uint32_t> readers{
+      0};  ///< evaluates and reads of borrowed memory under way; counted up under engine_mutex()
   std::mutex replica_mutex;
   std::shared_ptr<Buffer> replica;  ///< row-major copy on another device
   bool reduced = false;             ///< on the host, for the sake of another device; guarded by replica_mutex
 
-  /// A box of the elements that went to another device alone, maybe as another dtype: `storage` or its replica is there.
+  /// A box of the elements that went to another device alone, maybe as another dtype: `storage` or its replica is
+  /// there.
   struct Part {
     Dtype dtype;
     Dims lo, extent;

@@ -13,7 +13,8 @@ constexpr int kCudaParameters = 32764;    // CUDA C++ Programming Guide, kernel 
 constexpr int kCpuParameters = 1 << 20;   // the words travel behind one pointer: any bound is ours
 
 constexpr std::array kTargets = {
-    // kind, name, level, registers, vector, shared, most shared, cluster, parameters, last-level cache of the class's common parts
+    // kind, name, level, registers, vector, shared, most shared, cluster, parameters, last-level cache of the class's
+    // common parts
     Target{DeviceKind::Cuda, "sm_75", 75, 255, 16, kStaticShared, 64 * kKiB, 1, kCudaParameters, 4 * kMiB},
     Target{DeviceKind::Cuda, "sm_80", 80, 255, 16, kStaticShared, 163 * kKiB, 1, kCudaParameters, 40 * kMiB},
     Target{DeviceKind::Cuda, "sm_86", 86, 255, 16, kStaticShared, 99 * kKiB, 1, kCudaParameters, 6 * kMiB},

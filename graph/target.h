@@ -12,16 +12,16 @@
 namespace tarry::graph {
 
 struct Target {
-  DeviceKind kind;             ///< Cpu or Cuda
-  const char* name;            ///< "sm_90", "x86-64-v3"
-  int level;                   ///< 90; 3
-  int registers_per_thread;    ///< 255; 16 or 32 vector registers
-  int vector_bytes;            ///< widest load: 16 on a GPU; 16, 32, 64 on a CPU
-  int shared_bytes;            ///< static shared memory per block
-  int most_shared_bytes;       ///< with what a launch may ask for
-  int max_cluster;             ///< thread blocks per cluster, 1 where absent
-  int parameter_bytes;         ///< limit of a kernel's parameters
-  std::int64_t l2_bytes;       ///< class of the last-level cache, for placement and streaming stores
+  DeviceKind kind;           ///< Cpu or Cuda
+  const char* name;          ///< "sm_90", "x86-64-v3"
+  int level;                 ///< 90; 3
+  int registers_per_thread;  ///< 255; 16 or 32 vector registers
+  int vector_bytes;          ///< widest load: 16 on a GPU; 16, 32, 64 on a CPU
+  int shared_bytes;          ///< static shared memory per block
+  int most_shared_bytes;     ///< with what a launch may ask for
+  int max_cluster;           ///< thread blocks per cluster, 1 where absent
+  int parameter_bytes;       ///< limit of a kernel's parameters
+  std::int64_t l2_bytes;     ///< class of the last-level cache, for placement and streaming stores
 
   [[nodiscard]] bool is_cuda() const { return kind == DeviceKind::Cuda; }
 };

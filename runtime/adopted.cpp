@@ -28,7 +28,8 @@ AdoptedBuffer::~AdoptedBuffer() {
   deleter_(context_);
 }
 
-Extent extent_of(std::span<const std::int64_t> shape, const graph::Dims& strides, std::size_t size, std::string_view op, Where where) {
+Extent extent_of(std::span<const std::int64_t> shape, const graph::Dims& strides, std::size_t size, std::string_view op,
+                 Where where) {
   std::int64_t low = 0, high = 0;
   bool overflow = false;
   for (int d = 0; d < strides.size(); ++d) {
@@ -47,8 +48,8 @@ Extent extent_of(std::span<const std::int64_t> shape, const graph::Dims& strides
   return {-low, elements};
 }
 
-graph::Dims normalised_strides(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, std::string_view op,
-                               Where where) {
+graph::Dims normalised_strides(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                               std::string_view op, Where where) {
   if (strides.size() != shape.size()) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
                 std::to_string(strides.size()) + " strides for shape " + graph::to_string(shape));
@@ -62,15 +63,18 @@ graph::Dims normalised_strides(std::span<const std::int64_t> shape, std::span<co
 }
 
 graph::Edge adopt(const Foreign& m, AdoptedBuffer::Deleter deleter, void* context, std::string_view op, Where where) {
-  if (m.device == Device{}) TARRY_THROW(InvalidArgument, std::string(op), where, "the memory is on no device: name cpu or cuda(k)");
+  if (m.device == Device{})
+    TARRY_THROW(InvalidArgument, std::string(op), where, "the memory is on no device: name cpu or cuda(k)");
   graph::check_available(op, m.dtype, where);
   graph::check_shape(op, m.shape, where);
   const std::size_t size = itemsize(m.dtype);
   const bool empty = graph::element_count(m.shape) == 0;
-  if (m.data == nullptr && !empty) TARRY_THROW(InvalidArgument, std::string(op), where, "no memory for shape " + graph::to_string(m.shape));
+  if (m.data == nullptr && !empty)
+    TARRY_THROW(InvalidArgument, std::string(op), where, "no memory for shape " + graph::to_string(m.shape));
   if (reinterpret_cast<std::uintptr_t>(m.data) % size != 0) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
-                fmt::format("the memory at {} is not aligned to the {} bytes of a {}", fmt::ptr(m.data), size, name(m.dtype)));
+    TARRY_THROW(
+        InvalidArgument, std::string(op), where,
+        fmt::format("the memory at {} is not aligned to the {} bytes of a {}", fmt::ptr(m.data), size, name(m.dtype)));
   }
   const graph::Dims row_major = graph::row_major_strides(m.shape);
   auto storage = std::make_shared<graph::Storage>();
@@ -80,7 +84,8 @@ graph::Edge adopt(const Foreign& m, AdoptedBuffer::Deleter deleter, void* contex
   const Extent extent = empty ? Extent{} : extent_of(m.shape, storage->strides, size, op, where);
   storage->offset = extent.first;
   char* const lowest = static_cast<char*>(m.data) - extent.first * static_cast<std::int64_t>(size);
-  auto buffer = std::make_shared<AdoptedBuffer>(m.device, lowest, static_cast<std::size_t>(extent.elements) * size, m.stream);
+  auto buffer =
+      std::make_shared<AdoptedBuffer>(m.device, lowest, static_cast<std::size_t>(extent.elements) * size, m.stream);
   storage->buffer = buffer;
   graph::Edge edge = graph::make_input(m.dtype, m.shape, std::move(storage), m.device, where);
   if (m.stream != nullptr) backend(m.device).wait_for(m.stream);

@@ -42,17 +42,20 @@ struct Foreign {
   void* stream = nullptr;
 };
 
-/// A ready array over it, placed on its device. Work on the device waits for the stream from now on. Throws InvalidArgument
-/// for `op`; until `deleter` is taken over, which happens last, the memory is the caller's.
-graph::Edge adopt(const Foreign& memory, AdoptedBuffer::Deleter deleter, void* context, std::string_view op, Where where);
+/// A ready array over it, placed on its device. Work on the device waits for the stream from now on. Throws
+/// InvalidArgument for `op`; until `deleter` is taken over, which happens last, the memory is the caller's.
+graph::Edge adopt(const Foreign& memory, AdoptedBuffer::Deleter deleter, void* context, std::string_view op,
+                  Where where);
 
 /// Offset of the first element in a buffer that begins at the lowest one, and how many elements it spans.
 struct Extent {
   std::int64_t first = 0, elements = 0;
 };
 /// Throws InvalidArgument for `op` where the strides reach past what a buffer can have.
-Extent extent_of(std::span<const std::int64_t> shape, const graph::Dims& strides, std::size_t size, std::string_view op, Where where);
+Extent extent_of(std::span<const std::int64_t> shape, const graph::Dims& strides, std::size_t size, std::string_view op,
+                 Where where);
 /// The user's strides, with those that no index uses made row-major.
-graph::Dims normalised_strides(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, std::string_view op, Where where);
+graph::Dims normalised_strides(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                               std::string_view op, Where where);
 
 }  // namespace tarry::runtime

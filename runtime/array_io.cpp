@@ -56,14 +56,17 @@ Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Sh
   if (count > 0) std::memcpy(storage->buffer->data, data, count * itemsize(dtype));
   if (dtype == bool_) runtime::normalise_bools(storage->buffer->data, count);
   return host_array(dtype, shape, std::move(storage), where);
-} TARRY_OR_OUT_OF_MEMORY("asarray", where)
+}
+TARRY_OR_OUT_OF_MEMORY("asarray", where)
 
 Array detail::copy_in(const void* data, Dtype dtype, const Shape& shape, Where where) try {
   graph::check_shape("asarray", extents(shape), where);
   const auto count = static_cast<std::size_t>(graph::element_count(extents(shape)));
-  if (data == nullptr && count > 0) TARRY_THROW(InvalidArgument, "asarray", where, "no memory for shape " + shape.str());
+  if (data == nullptr && count > 0)
+    TARRY_THROW(InvalidArgument, "asarray", where, "no memory for shape " + shape.str());
   return copy_in(data, dtype, count, shape, where);
-} TARRY_OR_OUT_OF_MEMORY("asarray", where)
+}
+TARRY_OR_OUT_OF_MEMORY("asarray", where)
 
 Array detail::copy_in(const std::vector<bool>& values, const Shape& shape, Where where) try {
   check_count(values.size(), shape, where);
@@ -71,7 +74,8 @@ Array detail::copy_in(const std::vector<bool>& values, const Shape& shape, Where
   auto* bytes = static_cast<std::uint8_t*>(storage->buffer->data);
   std::transform(values.begin(), values.end(), bytes, [](bool b) { return b ? std::uint8_t{1} : std::uint8_t{0}; });
   return host_array(bool_, shape, std::move(storage), where);
-} TARRY_OR_OUT_OF_MEMORY("asarray", where)
+}
+TARRY_OR_OUT_OF_MEMORY("asarray", where)
 
 Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const std::vector<std::int64_t>* strides,
                      Where where) try {
@@ -81,7 +85,8 @@ Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const st
   if (data == nullptr && !empty) TARRY_THROW(InvalidArgument, "borrow", where, "no memory for shape " + shape.str());
   const Dims row_major = graph::row_major_strides(extents(shape));
   auto storage = std::make_shared<graph::Storage>();
-  storage->strides = strides == nullptr ? row_major : runtime::normalised_strides(extents(shape), *strides, "borrow", where);
+  storage->strides =
+      strides == nullptr ? row_major : runtime::normalised_strides(extents(shape), *strides, "borrow", where);
   storage->contiguous = storage->strides == row_major;
   storage->any_byte = dtype == bool_;
   const std::size_t size = itemsize(dtype);
@@ -90,14 +95,17 @@ Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const st
   storage->offset = extent.first;
   // Buffers are typed for writers too; a borrowed one is never written.
   char* lowest = static_cast<char*>(const_cast<void*>(data)) - extent.first * static_cast<std::int64_t>(size);
-  storage->buffer = std::make_shared<graph::Buffer>(cpu, graph::Owner::Borrowed, lowest, static_cast<std::size_t>(extent.elements) * size);
+  storage->buffer = std::make_shared<graph::Buffer>(cpu, graph::Owner::Borrowed, lowest,
+                                                    static_cast<std::size_t>(extent.elements) * size);
   runtime::watch(*storage, dtype, extents(shape), where);
   return host_array(dtype, shape, std::move(storage), where);
-} TARRY_OR_OUT_OF_MEMORY("borrow", where)
+}
+TARRY_OR_OUT_OF_MEMORY("borrow", where)
 
 Array& Array::touch(std::source_location where) & try {
   return *this = detail::wrap(runtime::touch(detail::defined_edge(*this, "touch", where), where));
-} TARRY_OR_OUT_OF_MEMORY("touch", where)
+}
+TARRY_OR_OUT_OF_MEMORY("touch", where)
 
 void detail::throw_ragged(std::size_t expected, std::size_t found, Where where) {
   TARRY_THROW(InvalidArgument, "array", where,
@@ -118,7 +126,8 @@ std::size_t Array::expect(const char* function, Dtype dtype, Where where) const 
         std::string(name(dtype)) + " " + graph::to_string(e.node()->shape()) + " takes more than 2^63 - 1 bytes");
   }
   return static_cast<std::size_t>(count);
-} TARRY_OR_OUT_OF_MEMORY(function, where)
+}
+TARRY_OR_OUT_OF_MEMORY(function, where)
 
 void Array::expect(const char* function, Dtype dtype, std::int64_t size, Where where) const try {
   const std::size_t count = expect(function, dtype, where);
@@ -126,17 +135,20 @@ void Array::expect(const char* function, Dtype dtype, std::int64_t size, Where w
     TARRY_THROW(InvalidArgument, function, where,
                 "shape " + shape().str() + " has " + std::to_string(count) + " elements, not " + std::to_string(size));
   }
-} TARRY_OR_OUT_OF_MEMORY(function, where)
+}
+TARRY_OR_OUT_OF_MEMORY(function, where)
 
 void Array::read(void* destination, Where where) const try {
   runtime::read(detail::ArrayAccess::edge(*this), destination, where);
-} TARRY_OR_OUT_OF_MEMORY("read", where)
+}
+TARRY_OR_OUT_OF_MEMORY("read", where)
 
 std::vector<bool> Array::to_bools(Where where) const try {
   std::vector<std::uint8_t> bytes(expect("to_vector", bool_, where));
   read(bytes.data(), where);
   return {bytes.begin(), bytes.end()};
-} TARRY_OR_OUT_OF_MEMORY("to_vector", where)
+}
+TARRY_OR_OUT_OF_MEMORY("to_vector", where)
 
 namespace {
 
@@ -150,7 +162,8 @@ struct Held final : detail::Shared::Object {
 detail::HostData Array::host_data(Where where) const try {
   const auto* const held = new Held(runtime::host_data(detail::ArrayAccess::edge(*this), where));
   return {detail::Shared(held), held->data.get()};
-} TARRY_OR_OUT_OF_MEMORY("host", where)
+}
+TARRY_OR_OUT_OF_MEMORY("host", where)
 
 Array::operator bool() const try {
   const Edge e = detail::defined_edge(*this, "bool", Where{});
@@ -162,20 +175,18 @@ Array::operator bool() const try {
   read(cell.bytes, where);
   switch (dtype()) {
     case Dtype::Float16:
-    case Dtype::BFloat16:
-      return (cell.as<std::uint16_t>() & 0x7fff) != 0;
-    case Dtype::Float32:
-      return cell.as<float>() != 0;  // -0 is false, NaN is true
-    case Dtype::Float64:
-      return cell.as<double>() != 0;
-    default:
-      return cell.as<std::int64_t>() != 0;  // zero-padded
+    case Dtype::BFloat16: return (cell.as<std::uint16_t>() & 0x7fff) != 0;
+    case Dtype::Float32: return cell.as<float>() != 0;  // -0 is false, NaN is true
+    case Dtype::Float64: return cell.as<double>() != 0;
+    default: return cell.as<std::int64_t>() != 0;  // zero-padded
   }
-} TARRY_OR_OUT_OF_MEMORY("bool", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("bool", Where{})
 
 Report detail::evaluate(ArrayPointers arrays, Where where) try {
   return runtime::evaluate(edges_of(arrays, "evaluate", where), where);
-} TARRY_OR_OUT_OF_MEMORY("evaluate", where)
+}
+TARRY_OR_OUT_OF_MEMORY("evaluate", where)
 
 namespace {
 
@@ -190,15 +201,18 @@ std::vector<const Array*> pointers_to(std::span<const Array> arrays) {
 
 Report evaluate(std::span<const Array> arrays, std::source_location where) try {
   return detail::evaluate(pointers_to(arrays), where);
-} TARRY_OR_OUT_OF_MEMORY("evaluate", where)
+}
+TARRY_OR_OUT_OF_MEMORY("evaluate", where)
 
 Plan plan(std::span<const Array> arrays, std::source_location where) try {
   return detail::plan(pointers_to(arrays), {}, where);
-} TARRY_OR_OUT_OF_MEMORY("plan", where)
+}
+TARRY_OR_OUT_OF_MEMORY("plan", where)
 
 Plan detail::plan(ArrayPointers arrays, std::string_view target, Where where) try {
   return runtime::plan(edges_of(arrays, "plan", where), target, where);
-} TARRY_OR_OUT_OF_MEMORY("plan", where)
+}
+TARRY_OR_OUT_OF_MEMORY("plan", where)
 
 }  // namespace v0
 }  // namespace tarry

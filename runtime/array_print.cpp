@@ -85,7 +85,8 @@ std::string digits(T value, std::chars_format format) {
 
 /// The fewest digits that tell a 16-bit float from its neighbours.
 template <class T>
-requires(sizeof(T) == 2) std::string digits(T value, std::chars_format format) {
+  requires(sizeof(T) == 2)
+std::string digits(T value, std::chars_format format) {
   char text[128];
   for (int precision = 0;; ++precision) {
     const float wide = static_cast<float>(value);
@@ -169,7 +170,10 @@ class Printer {
     if (d + 1 == rank_) {
       row(d);
     } else {
-      const auto next_line = [&] { out_ += std::string(static_cast<std::size_t>(rank_ - d - 1), '\n') + std::string(static_cast<std::size_t>(d + 1), ' '); };
+      const auto next_line = [&] {
+        out_ += std::string(static_cast<std::size_t>(rank_ - d - 1), '\n') +
+                std::string(static_cast<std::size_t>(d + 1), ' ');
+      };
       for (std::int64_t i = 0; i < excerpt_.extents()[d]; ++i) {
         if (i > 0) next_line();
         if (i > 0 && i == excerpt_.gap_after(d)) {
@@ -221,7 +225,8 @@ std::shared_ptr<const void> elements_of(const graph::Edge& e, const Excerpt& exc
   const graph::Node& n = *e.node();
   if (excerpt.is_whole()) return runtime::host_data(e, n.where());
   const std::span<const std::int64_t> extents = excerpt.extents().span();
-  const std::shared_ptr<graph::Buffer> buffer = runtime::host_buffer(static_cast<std::size_t>(graph::element_count(extents)) * itemsize(n.dtype));
+  const std::shared_ptr<graph::Buffer> buffer =
+      runtime::host_buffer(static_cast<std::size_t>(graph::element_count(extents)) * itemsize(n.dtype));
   runtime::read_boxes(e, excerpt.boxes(), graph::row_major_strides(extents), buffer->data, n.where());
   return {buffer, buffer->data};
 }
@@ -237,41 +242,28 @@ std::ostream& operator<<(std::ostream& out, const Array& x) try {
   const auto text = [&]() -> std::string {
     const support::DefaultFloatingPoint state;
     switch (n.dtype) {
-      case Dtype::Bool:
-        return render<bool>(excerpt, data.get());
-      case Dtype::Int8:
-        return render<std::int8_t>(excerpt, data.get());
-      case Dtype::Int16:
-        return render<std::int16_t>(excerpt, data.get());
-      case Dtype::Int32:
-        return render<std::int32_t>(excerpt, data.get());
-      case Dtype::Int64:
-        return render<std::int64_t>(excerpt, data.get());
-      case Dtype::UInt8:
-        return render<std::uint8_t>(excerpt, data.get());
-      case Dtype::UInt16:
-        return render<std::uint16_t>(excerpt, data.get());
-      case Dtype::UInt32:
-        return render<std::uint32_t>(excerpt, data.get());
-      case Dtype::UInt64:
-        return render<std::uint64_t>(excerpt, data.get());
-      case Dtype::Float16:
-        return render<Half>(excerpt, data.get());
-      case Dtype::BFloat16:
-        return render<BFloat16>(excerpt, data.get());
-      case Dtype::Float32:
-        return render<float>(excerpt, data.get());
-      case Dtype::Float64:
-        return render<double>(excerpt, data.get());
+      case Dtype::Bool: return render<bool>(excerpt, data.get());
+      case Dtype::Int8: return render<std::int8_t>(excerpt, data.get());
+      case Dtype::Int16: return render<std::int16_t>(excerpt, data.get());
+      case Dtype::Int32: return render<std::int32_t>(excerpt, data.get());
+      case Dtype::Int64: return render<std::int64_t>(excerpt, data.get());
+      case Dtype::UInt8: return render<std::uint8_t>(excerpt, data.get());
+      case Dtype::UInt16: return render<std::uint16_t>(excerpt, data.get());
+      case Dtype::UInt32: return render<std::uint32_t>(excerpt, data.get());
+      case Dtype::UInt64: return render<std::uint64_t>(excerpt, data.get());
+      case Dtype::Float16: return render<Half>(excerpt, data.get());
+      case Dtype::BFloat16: return render<BFloat16>(excerpt, data.get());
+      case Dtype::Float32: return render<float>(excerpt, data.get());
+      case Dtype::Float64: return render<double>(excerpt, data.get());
       case Dtype::Complex64:
-      case Dtype::Complex128:
-        break;
+      case Dtype::Complex128: break;
     }
     TARRY_ASSERT(false && "no operation makes complex arrays");
     return {};
   };
   return out << text();
-} TARRY_OR_OUT_OF_MEMORY("<<", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("<<", Where{})
 
 }  // namespace v0
 }  // namespace tarry

@@ -1,5 +1,5 @@
-// Buffers as chains: each value may go on in the buffer of another. A chain that starts at a leaf is in the leaf's buffer,
-// one that ends as a result in that result's, any other in a temporary slot, for as long as it lives.
+// Buffers as chains: each value may go on in the buffer of another. A chain that starts at a leaf is in the leaf's
+// buffer, one that ends as a result in that result's, any other in a temporary slot, for as long as it lives.
 #include "runtime/assign_buffers.h"
 
 #include <algorithm>
@@ -75,7 +75,8 @@ class Placer {
   void collect() {
     leaf_bytes_.resize(g_.leaves.size());
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
-      if (g_.nodes[id].op == graph::Op::Input) leaf_bytes_[g_.nodes[id].payload] = static_cast<std::size_t>(g_.bytes(id));
+      if (g_.nodes[id].op == graph::Op::Input)
+        leaf_bytes_[g_.nodes[id].payload] = static_cast<std::size_t>(g_.bytes(id));
     for (std::uint32_t leaf = 0; leaf < g_.leaves.size(); ++leaf)
       if (reuse_ && g_.leaves[leaf].donated) donated_.push_back(id_of({true, leaf, {}}));
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
@@ -124,7 +125,8 @@ class Placer {
         continue;
       }
       for (std::size_t from = 0; from < k.buffers.size(); ++from) {
-        if (!may_take(s, ids_[s][from], ids_[s][b]) || ids_[s][from] == base_[s] || !same_elements(k, from, b)) continue;
+        if (!may_take(s, ids_[s][from], ids_[s][b]) || ids_[s][from] == base_[s] || !same_elements(k, from, b))
+          continue;
         take(ids_[s][b], ids_[s][from]);
         break;
       }
@@ -133,7 +135,8 @@ class Placer {
 
   [[nodiscard]] bool may_take(std::size_t s, std::uint32_t from, std::uint32_t to) const {
     const Place &a = places_[from], &b = places_[to];
-    return from != to && a.dies && a.last == s && a.from != s && a.taken_by == kNoId && b.takes == kNoId && a.bytes == b.bytes;
+    return from != to && a.dies && a.last == s && a.from != s && a.taken_by == kNoId && b.takes == kNoId &&
+           a.bytes == b.bytes;
   }
 
   void take(std::uint32_t to, std::uint32_t from) {
@@ -144,7 +147,8 @@ class Placer {
   /// Whether buffer `from` is read only at the element that the same point writes to buffer `to`, and before it.
   static bool same_elements(const codegen::Lowered& k, std::size_t from, std::size_t to) {
     const codegen::KernelIr& ir = k.ir;
-    if ((!ir.is_map() && !ir.is_row()) || ir.schedule == codegen::Schedule::Steps) return false;  // a tile loads what others store
+    if ((!ir.is_map() && !ir.is_row()) || ir.schedule == codegen::Schedule::Steps)
+      return false;  // a tile loads what others store
     if (itemsize(ir.buffers[from]) != itemsize(ir.buffers[to])) return false;
     const codegen::AccessArgs* written = nullptr;
     bool stored = false;
@@ -175,7 +179,9 @@ class Placer {
     for (std::size_t a = 0; a < k.ir.accesses.size(); ++a)
       if (k.ir.accesses[a].buffer == to && k.ir.accesses[a].store) written = &k.args.accesses[a];
     if (!written || !k.ir.is_map()) return false;
-    const auto box = [&](const codegen::AccessArgs& a) { return graph::StridedBox{a.offset, k.args.extents, a.strides}; };
+    const auto box = [&](const codegen::AccessArgs& a) {
+      return graph::StridedBox{a.offset, k.args.extents, a.strides};
+    };
     for (std::size_t a = 0; a < k.ir.accesses.size(); ++a) {
       const codegen::Access& access = k.ir.accesses[a];
       if (access.buffer == codegen::kNone || access.store || ids_[s][access.buffer] != base) continue;
@@ -207,9 +213,11 @@ class Placer {
     for (std::uint32_t id = 0; id < places_.size(); ++id) {
       if (places_[id].leaf == kNoId || places_[id].taken_by == kNoId) continue;
       place_all(id, places_[id].operand);
-      if (const std::uint32_t output = places_[tail(id)].output; output != kNoId) plan_.outputs[output].leaf = places_[id].leaf;
+      if (const std::uint32_t output = places_[tail(id)].output; output != kNoId)
+        plan_.outputs[output].leaf = places_[id].leaf;
     }
-    std::erase_if(heads, [&](std::uint32_t h) { return places_[h].takes != kNoId || places_[tail(h)].output != kNoId; });
+    std::erase_if(heads,
+                  [&](std::uint32_t h) { return places_[h].takes != kNoId || places_[tail(h)].output != kNoId; });
     place_temporaries(heads);
   }
 

@@ -1,5 +1,6 @@
-// Assigning buffers: in which buffer every value of a plan lives. Values with disjoint lifetimes share memory; a value may take
-// over the buffer of one that it is computed from, so that updates and plain elementwise steps happen in place.
+// Assigning buffers: in which buffer every value of a plan lives. Values with disjoint lifetimes share memory; a value
+// may take over the buffer of one that it is computed from, so that updates and plain elementwise steps happen in
+// place.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ struct EdgeLess {
 /// Values that are results of the evaluation, and which output each is.
 using OutputIndex = std::map<graph::GraphEdge, std::uint32_t, EdgeLess>;
 
-/// Fills the operands of the plan's kernel and library steps, its temporaries and the leaves that outputs take over, and inserts the
-/// copies that updates need. Without `reuse` every value has memory of its own.
+/// Fills the operands of the plan's kernel and library steps, its temporaries and the leaves that outputs take over,
+/// and inserts the copies that updates need. Without `reuse` every value has memory of its own.
 ///
 /// A value takes over the buffer of another where that one is not needed afterwards and is no result (a temporary, or a
 /// donated leaf), sizes are equal, and the kernel reads it nowhere but at the element that the same point writes. An

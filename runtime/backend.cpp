@@ -57,7 +57,8 @@ Backend& backend(Device device) {
   const std::lock_guard lock(r.mutex);
   std::unique_ptr<Backend>& slot = r.slot(device);
   if (!slot) {
-    std::unique_ptr<Backend> made = device.kind == DeviceKind::Cuda ? make_cuda_backend(device.index) : make_cpu_backend();
+    std::unique_ptr<Backend> made =
+        device.kind == DeviceKind::Cuda ? make_cuda_backend(device.index) : make_cpu_backend();
     if (!slot) slot = std::move(made);
   }
   return *slot;

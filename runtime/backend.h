@@ -39,8 +39,8 @@ inline constexpr std::int64_t kLargeLaunch = std::int64_t{32} << 20;
 class Sequence {
  public:
   virtual ~Sequence() = default;
-  /// Enqueues all of them with these parameter words, those of one launch after another. False where the device refuses;
-  /// then nothing was enqueued. Throws DeviceError. Not thread-safe.
+  /// Enqueues all of them with these parameter words, those of one launch after another. False where the device
+  /// refuses; then nothing was enqueued. Throws DeviceError. Not thread-safe.
   virtual bool replay(std::span<const std::uint64_t> words) = 0;
 };
 
@@ -58,7 +58,7 @@ class Backend {
   virtual std::shared_ptr<graph::Buffer> allocate(std::size_t bytes) = 0;
   /// Zeroed u32 counters for last-block-done reductions; kernels leave them zero. Null on the CPU.
   virtual void* tickets(std::size_t count) = 0;
-  virtual void upload(graph::Buffer& to, const void* from, std::size_t bytes) = 0;    ///< enqueued in stream order
+  virtual void upload(graph::Buffer& to, const void* from, std::size_t bytes) = 0;  ///< enqueued in stream order
   /// The same for bytes that `fill` puts where it is told, from `at` on; on several threads at once.
   using Fill = std::function<void(void* to, std::size_t at, std::size_t bytes)>;
   virtual void upload(graph::Buffer& to, const Fill& fill, std::size_t bytes) = 0;
@@ -96,8 +96,8 @@ class Backend {
   [[nodiscard]] virtual bool launch_waits() const { return false; }
   /// A ticket for everything enqueued so far; 0 where work is done when launch returns.
   virtual std::uint64_t record() = 0;
-  /// The same for an evaluate whose kernels moved that many bytes, at less cost: a wait for it may wait for what follows
-  /// too.
+  /// The same for an evaluate whose kernels moved that many bytes, at less cost: a wait for it may wait for what
+  /// follows too.
   virtual std::uint64_t mark(std::int64_t bytes) {
     (void)bytes;
     return record();
@@ -140,8 +140,8 @@ std::unique_ptr<Backend> exchange_backend(Device device, std::unique_ptr<Backend
 std::unique_ptr<Backend> make_cpu_backend();
 /// Throws DeviceError with the reason (no libcuda, no device, driver too old, ...).
 std::unique_ptr<Backend> make_cuda_backend(int index);
-int cuda_device_count() noexcept;        ///< 0 where CUDA cannot be used
-std::string cuda_unavailable_reason();   ///< "" where it can
+int cuda_device_count() noexcept;       ///< 0 where CUDA cannot be used
+std::string cuda_unavailable_reason();  ///< "" where it can
 /// Lines for `tarry info`: driver and devices, or why there are none, and NVRTC, or why there is none.
 std::vector<std::string> describe_cuda();
 

@@ -56,8 +56,8 @@ void BorrowCheck::use() {
   if (!hash_) hash_ = now;
   if (*hash_ == now) return;
   TARRY_THROW(InvalidArgument, "borrow", where_,
-              fmt::format("the memory of {} {} changed while it was borrowed; call touch() before it changes", name(dtype_),
-                          graph::to_string(shape_.span())));
+              fmt::format("the memory of {} {} changed while it was borrowed; call touch() before it changes",
+                          name(dtype_), graph::to_string(shape_.span())));
 }
 
 void watch(graph::Storage& storage, Dtype dtype, std::span<const std::int64_t> shape, Where where) {
@@ -74,7 +74,9 @@ graph::Edge touch(const graph::Edge& array, Where where) {
     if (n.op == graph::Op::Input) old = n.extra->results.front();
     borrowed = old && old->buffer->owner == graph::Owner::Borrowed;
   }
-  if (!borrowed) TARRY_THROW(InvalidArgument, "touch", where, "the array does not read borrowed memory, and its values never change");
+  if (!borrowed)
+    TARRY_THROW(InvalidArgument, "touch", where,
+                "the array does not read borrowed memory, and its values never change");
   if (old->check) old->check->use();  // a change before its announcement is one that nobody announced
   std::vector<graph::Edge> readers = graph::pending::take_readers(n);
   evaluate_by_device(readers, where);

@@ -39,8 +39,8 @@ class BorrowCheck final : public graph::UseCheck {
 void watch(graph::Storage& storage, Dtype dtype, std::span<const std::int64_t> shape, Where where);
 
 /// Evaluates what was recorded from the borrowed array, gives others who hold it a copy, and returns the array's next
-/// version over the same memory. Throws InvalidArgument where it is not borrowed; then, and where the evaluate or the copy
-/// fails, nothing has changed.
+/// version over the same memory. Throws InvalidArgument where it is not borrowed; then, and where the evaluate or the
+/// copy fails, nothing has changed.
 graph::Edge touch(const graph::Edge& array, Where where);
 
 }  // namespace tarry::runtime

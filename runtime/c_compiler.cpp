@@ -45,8 +45,8 @@ CCompiler found(const std::vector<std::string>& programs, std::string_view none,
   return compiler;
 }
 
-/// Whether all of a shared object is there: the table that linkers write at its end is. Where the exit status is lost, a
-/// compiler that was killed looks like one that is done.
+/// Whether all of a shared object is there: the table that linkers write at its end is. Where the exit status is lost,
+/// a compiler that was killed looks like one that is done.
 bool is_whole_library(std::string_view image) {
   struct Header {  // of an ELF file of 64 bits
     char magic[16];
@@ -59,17 +59,22 @@ bool is_whole_library(std::string_view image) {
   if (image.size() < sizeof header) return false;
   std::memcpy(&header, image.data(), sizeof header);
   const std::uint64_t table = std::uint64_t{header.section_size} * header.section_count;
-  return std::string_view(header.magic, 4) == "\x7f" "ELF" && header.sections <= image.size() && table <= image.size() - header.sections;
+  return std::string_view(header.magic, 4) ==
+             "\x7f"
+             "ELF" &&
+         header.sections <= image.size() && table <= image.size() - header.sections;
 }
 
-/// One run of a compiler. Where it gives no image, `obstacle` is what the system has against it, and else the result says more.
+/// One run of a compiler. Where it gives no image, `obstacle` is what the system has against it, and else the result
+/// says more.
 struct Attempt {
   std::optional<std::string> image;
   std::string obstacle;
   support::ProcessResult result;
 };
 
-Attempt attempt(std::string_view text, const LinkedText& linked, const std::string& flags, const std::string& program, std::chrono::milliseconds limit) {
+Attempt attempt(std::string_view text, const LinkedText& linked, const std::string& flags, const std::string& program,
+                std::chrono::milliseconds limit) {
   Attempt a;
   std::optional<support::ScopedTemporaryDirectory> directory;
   try {
@@ -78,10 +83,13 @@ Attempt attempt(std::string_view text, const LinkedText& linked, const std::stri
     a.obstacle = e.what();
     return a;
   }
-  const fs::path source = directory->path() / "kernels.c", object = directory->path() / "prebuilt.o", library = directory->path() / "kernels.so";
+  const fs::path source = directory->path() / "kernels.c", object = directory->path() / "prebuilt.o",
+                 library = directory->path() / "kernels.so";
   const bool links = !linked.object.empty() && !support::write_file_atomically(object, linked.object);
-  if (const std::error_code error = support::write_file_atomically(source, links ? std::string_view(linked.text) : text)) {
-    a.obstacle = fmt::format("cannot write {}: {}; TMPDIR may name another directory", source.parent_path().parent_path().string(), error.message());
+  if (const std::error_code error =
+          support::write_file_atomically(source, links ? std::string_view(linked.text) : text)) {
+    a.obstacle = fmt::format("cannot write {}: {}; TMPDIR may name another directory",
+                             source.parent_path().parent_path().string(), error.message());
     return a;
   }
   std::vector<std::string> arguments = {program, "-pipe"};  // the assembler works meanwhile
@@ -91,7 +99,8 @@ Attempt attempt(std::string_view text, const LinkedText& linked, const std::stri
   if (links) arguments.insert(arguments.end(), {"-Wl,--gc-sections", object.string()});
   arguments.push_back(source.string());
   // What the compiler leaves behind goes with the directory. It looks for its own programs along PATH.
-  support::ProcessSettings settings{.input = {}, .limit = limit, .environment = {"TMPDIR=" + directory->path().string()}};
+  support::ProcessSettings settings{
+      .input = {}, .limit = limit, .environment = {"TMPDIR=" + directory->path().string()}};
   if (!support::env::system("PATH")) settings.environment.emplace_back("PATH=/usr/local/bin:/usr/bin:/bin");
   a.result = support::run_process(arguments, settings);
   if (!a.result.started) a.obstacle = a.result.error;
@@ -107,14 +116,16 @@ std::string reason(const Attempt& a, std::chrono::milliseconds limit) {
   if (a.result.exit_status > 128) return fmt::format("signal {} ended it", a.result.exit_status - 128);
   if (a.result.exit_status == 0) return "it makes no shared object";
   const std::string first = a.result.error.substr(0, std::min<std::size_t>(a.result.error.find('\n'), 200));
-  return fmt::format("it fails with exit status {}{}{}", a.result.exit_status, first.empty() ? "" : ": ", support::printable(first));
+  return fmt::format("it fails with exit status {}{}{}", a.result.exit_status, first.empty() ? "" : ": ",
+                     support::printable(first));
 }
 
 /// Whether the compiler read the text and would not have it.
 bool refused(const Attempt& a) {
   const support::ProcessResult& r = a.result;
   const auto says = [&](const char* words) { return r.error.find(words) != std::string::npos; };
-  const bool part_killed = says("signal terminated program") || says("unable to execute command");  // its own compiler or linker
+  const bool part_killed =
+      says("signal terminated program") || says("unable to execute command");  // its own compiler or linker
   return a.obstacle.empty() && !r.timed_out && r.exit_status > 0 && r.exit_status < 128 && !part_killed;
 }
 
@@ -134,32 +145,36 @@ void check(const std::string& program, const std::string& flags) {
 [[noreturn]] void fail(const std::string& text, const std::string& command, const support::ProcessResult& result) {
   constexpr std::size_t kMost = std::size_t{1} << 16;
   TARRY_THROW(CompileError, "", Where{},
-              fmt::format("the C compiler failed (exit status {}): {}\n{}\n{}", result.exit_status, command, result.error.substr(0, kMost),
-                          keep_failed_source(text, "failed_kernel.c")));
+              fmt::format("the C compiler failed (exit status {}): {}\n{}\n{}", result.exit_status, command,
+                          result.error.substr(0, kMost), keep_failed_source(text, "failed_kernel.c")));
 }
 
 }  // namespace
 
 CCompiler c_compiler() {
   const std::string wanted = support::env::get("TARRY_CC").value_or("");
-  return found(wanted.empty() ? std::vector<std::string>{"cc", "gcc", "clang"} : std::vector{wanted}, "no C compiler works here",
-               "install one (cc, gcc or clang) or name it in TARRY_CC");
+  return found(wanted.empty() ? std::vector<std::string>{"cc", "gcc", "clang"} : std::vector{wanted},
+               "no C compiler works here", "install one (cc, gcc or clang) or name it in TARRY_CC");
 }
 
 CCompiler c_compiler(const graph::Target& target) {
   if (!std::string_view(target.name).starts_with(kOtherFamily)) return c_compiler();
-  return found({std::string(kCrossCompiler)}, fmt::format("no C compiler for {} works here", target.name), fmt::format("install {}", kCrossCompiler));
+  return found({std::string(kCrossCompiler)}, fmt::format("no C compiler for {} works here", target.name),
+               fmt::format("install {}", kCrossCompiler));
 }
 
 std::string c_flags(const graph::Target& target) {
   // No contraction and no libm: strict numerics. -fwrapv and -fno-strict-aliasing: generated code relies on them.
-  // Half of what -O3 costs gcc: of its passes those that show in a kernel. -fpeel-loops keeps small arrays in registers,
-  // -fschedule-insns brings independent operations of long expressions side by side.
+  // Half of what -O3 costs gcc: of its passes those that show in a kernel. -fpeel-loops keeps small arrays in
+  // registers, -fschedule-insns brings independent operations of long expressions side by side.
   std::string flags = fmt::format(
-      "-std=gnu11 -O1 -fgcse -fschedule-insns -fschedule-insns2 -ftree-vectorize -fpeel-loops -march={} -ffp-contract=off -fno-math-errno "
-      "-fno-trapping-math -fwrapv -fno-strict-aliasing -w", target.name);
+      "-std=gnu11 -O1 -fgcse -fschedule-insns -fschedule-insns2 -ftree-vectorize -fpeel-loops -march={} "
+      "-ffp-contract=off -fno-math-errno "
+      "-fno-trapping-math -fwrapv -fno-strict-aliasing -w",
+      target.name);
   if (target.vector_bytes == 64) flags += " -mprefer-vector-width=512";
-  // gcc moves words of 64 bits through MMX registers where that saves it one of its own; those are the caller's x87 stack.
+  // gcc moves words of 64 bits through MMX registers where that saves it one of its own; those are the caller's x87
+  // stack.
   if (std::string_view(target.name).starts_with("x86-64")) flags += " -mno-mmx";
 #ifdef TARRY_SANITIZE_NAME
   flags += " -fsanitize=" TARRY_SANITIZE_NAME " -fno-sanitize-recover=all -fno-omit-frame-pointer";
@@ -169,11 +184,16 @@ std::string c_flags(const graph::Target& target) {
   return flags + " -shared -fPIC";
 }
 
-CompiledC compile_c(const std::string& text, const std::string& flags, const CCompiler& compiler) { return compile_c(text, {}, flags, compiler); }
+CompiledC compile_c(const std::string& text, const std::string& flags, const CCompiler& compiler) {
+  return compile_c(text, {}, flags, compiler);
+}
 
-CompiledC compile_c(const std::string& text, const LinkedText& linked, const std::string& flags, const CCompiler& compiler) {
+CompiledC compile_c(const std::string& text, const LinkedText& linked, const std::string& flags,
+                    const CCompiler& compiler) {
   if (compiler.program.empty()) throw CompilerUnavailable(compiler.missing);
-  const auto run = [&](std::chrono::milliseconds limit) { return attempt(text, linked, flags, compiler.program, limit); };
+  const auto run = [&](std::chrono::milliseconds limit) {
+    return attempt(text, linked, flags, compiler.program, limit);
+  };
   const bool proven = known_compiler(compiler.program).proven;
   Attempt a = run(proven ? std::chrono::milliseconds(kLongest) : std::chrono::milliseconds(kCompilerPatience));
   if (!a.image) {

@@ -46,8 +46,8 @@ std::size_t with_blocks(std::size_t bytes) { return bytes + bytes / 8; }
 /// What the smallest value takes.
 constexpr std::size_t kLeastBlock = 256;
 
-/// Operands of so many pieces arrive on a GPU while one is computed: the memory of one may be written again only once the
-/// kernels that read it are done, and meanwhile another arrives.
+/// Operands of so many pieces arrive on a GPU while one is computed: the memory of one may be written again only once
+/// the kernels that read it are done, and meanwhile another arrives.
 constexpr std::size_t kPiecesArriving = 2;
 
 /// Bytes of files among what is read.
@@ -71,8 +71,8 @@ void add(Counters& to, const Counters& c) {
 struct Target {
   GraphEdge edge;
   bool cut = false;
-  int axis = 0;                    ///< of the result's shape, or of the reduction's inputs
-  std::int64_t n = 0;              ///< its extent
+  int axis = 0;        ///< of the result's shape, or of the reduction's inputs
+  std::int64_t n = 0;  ///< its extent
   std::int64_t chunk = 0;
   std::vector<std::int64_t> ends;  ///< of the pieces
   [[nodiscard]] std::int64_t begin(std::size_t piece) const { return piece == 0 ? 0 : ends[piece - 1]; }
@@ -160,7 +160,8 @@ class Chunks {
     std::size_t kept = 0;  // by results in host memory
     if (b_.device().kind == DeviceKind::Cpu && !work_.sink)
       for (const auto& targets : passes_)
-        for (const Target& t : targets) kept += t.cut ? 0 : with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node)));
+        for (const Target& t : targets)
+          kept += t.cut ? 0 : with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node)));
     const std::size_t room = b_.room();
     if (kept >= room) return false;
     for (auto& targets : passes_) {
@@ -195,7 +196,8 @@ class Chunks {
     return passes_[pass];
   }
 
-  // --- How long a chunk is --------------------------------------------------------------------------------------------
+  // --- How long a chunk is
+  // --------------------------------------------------------------------------------------------
 
   /// A value that stands for that of a cut while sizes are worked out: it is never read.
   void pretend(graph::Slicer& slicer, NodeId cut) const {
@@ -212,7 +214,8 @@ class Chunks {
   /// Pieces of about as many rows as `rows` of the longest target.
   void divide(std::vector<Target>& targets, std::int64_t rows) const {
     const Target& main = main_of(targets);
-    const std::int64_t n = main.n, of_main = main.cut ? std::max(PartialStates::chunk_length(rows), shortest(main)) : rows;
+    const std::int64_t n = main.n,
+                       of_main = main.cut ? std::max(PartialStates::chunk_length(rows), shortest(main)) : rows;
     for (Target& t : targets) {
       const bool alike = t.n <= 2 * n && n <= 2 * t.n;
       const double scaled = static_cast<double>(of_main) * static_cast<double>(t.n) / static_cast<double>(n);
@@ -236,9 +239,8 @@ class Chunks {
 
   /// The longest reduction, or the longest result.
   static const Target& main_of(const std::vector<Target>& targets) {
-    return *std::max_element(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
-      return a.cut != b.cut ? b.cut : a.n < b.n;
-    });
+    return *std::max_element(targets.begin(), targets.end(),
+                             [](const Target& a, const Target& b) { return a.cut != b.cut ? b.cut : a.n < b.n; });
   }
 
   bool fit(std::vector<Target>& targets, graph::Slicer& slicer, std::size_t room) const {
@@ -248,7 +250,8 @@ class Chunks {
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
       if (g_.nodes[id].op == graph::Op::Input && chunking_.axis[id] >= 0) bytes += g_.bytes(id);
     for (const Target& t : targets) bytes += t.cut ? 0 : g_.bytes(t.edge.node);
-    const double part = std::min(1.0, static_cast<double>(kMostBytes) / static_cast<double>(std::max<std::int64_t>(bytes, 1)));
+    const double part =
+        std::min(1.0, static_cast<double>(kMostBytes) / static_cast<double>(std::max<std::int64_t>(bytes, 1)));
     auto rows = std::max(shortest(main), static_cast<std::int64_t>(part * static_cast<double>(main.n)));
     for (;;) {
       divide(targets, rows);
@@ -260,16 +263,20 @@ class Chunks {
     }
   }
 
-  /// New memory for a piece that every target is part of, in the middle of the one that ends first. On a GPU the next one
-  /// arrives meanwhile, and the results of the last leave.
+  /// New memory for a piece that every target is part of, in the middle of the one that ends first. On a GPU the next
+  /// one arrives meanwhile, and the results of the last leave.
   std::size_t needed_by_piece(const std::vector<Target>& targets, graph::Slicer& slicer) const {
     std::int64_t full = std::numeric_limits<std::int64_t>::max();  // pieces; behind them may be single elements
-    for (const Target& t : targets) full = std::min(full, std::max<std::int64_t>(t.n / std::max<std::int64_t>(t.chunk, 1), 1));
-    std::size_t states = 0;  // subtrees of every size, and the elements of an end that is no block; each has a block of its own
+    for (const Target& t : targets)
+      full = std::min(full, std::max<std::int64_t>(t.n / std::max<std::int64_t>(t.chunk, 1), 1));
+    std::size_t states =
+        0;  // subtrees of every size, and the elements of an end that is no block; each has a block of its own
     for (const Target& t : targets) {
       const std::int64_t rest = t.chunk > 0 && t.n > t.chunk ? t.n % t.chunk : 0;
-      const auto most = static_cast<std::size_t>(std::bit_width(t.ends.size()) + 3 + (rest <= graph::kUncut ? rest : 0));
-      if (t.cut) states += 2 * most * std::max(with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node))), kLeastBlock);
+      const auto most =
+          static_cast<std::size_t>(std::bit_width(t.ends.size()) + 3 + (rest <= graph::kUncut ? rest : 0));
+      if (t.cut)
+        states += 2 * most * std::max(with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node))), kLeastBlock);
     }
     std::vector<PartialStates> partial;
     for (const Target& t : targets) partial.emplace_back(slicer, t.edge.node, nullptr);
@@ -281,11 +288,13 @@ class Chunks {
   /// New memory that evaluating slices takes, with as many sets of operands that arrive and of results.
   std::size_t bytes_of(const graph::Slicer::Slices& slices, std::size_t arriving = 1, std::size_t leaving = 1) const {
     const Counters c = plan(slices.values, {}, work_.where).counters();
-    const auto arrived = static_cast<std::size_t>(c.bytes_uploaded), made = static_cast<std::size_t>(c.peak_bytes) - arrived;
+    const auto arrived = static_cast<std::size_t>(c.bytes_uploaded),
+               made = static_cast<std::size_t>(c.peak_bytes) - arrived;
     return with_blocks(leaving * made + arriving * arrived) + (on_cpu() ? pages_of(slices.parts) : 0);
   }
 
-  // --- Pieces -----------------------------------------------------------------------------------------------------------
+  // --- Pieces
+  // -----------------------------------------------------------------------------------------------------------
 
   /// Asks for what piece number `piece` of a target is made of.
   void request(const Target& t, std::size_t piece, std::vector<SliceRequest>& requests) const {
@@ -364,7 +373,8 @@ class Chunks {
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
       partial.emplace_back(slicer_, t.edge.node, [this](std::span<const Edge> roots) { evaluate(roots); });
-      if (!t.cut) collectors[i].emplace(g_.shape(t.edge.node), t.axis, itemsize(g_.nodes[t.edge.node].dtype), work_.sink);
+      if (!t.cut)
+        collectors[i].emplace(g_.shape(t.edge.node), t.axis, itemsize(g_.nodes[t.edge.node].dtype), work_.sink);
     }
     std::deque<Piece> ahead;  // the next to be evaluated; on a GPU two more whose operands are on their way
     std::size_t prepared = 0;
@@ -387,7 +397,8 @@ class Chunks {
         }
       const auto collect = [this, &targets, &collectors, number, results = std::move(piece.results)] {
         for (std::size_t i = 0; i < targets.size(); ++i)
-          if (results[i]) collectors[i]->take(results[i], targets[i].begin(number), targets[i].ends[number], work_.where);
+          if (results[i])
+            collectors[i]->take(results[i], targets[i].begin(number), targets[i].ends[number], work_.where);
       };
       progress_.bytes += piece.bytes;
       if (on_cpu()) {
@@ -418,7 +429,8 @@ class Chunks {
     graph::Slicer::Slices slices = slicer_.slice(rest_);
     for (std::size_t i = 0; i < rest_.size(); ++i) {
       Edge& e = slices.values[i];
-      if (slicer_.knows(rest_[i].edge) || e.node()->state.load(std::memory_order_acquire) != graph::State::Ready) continue;
+      if (slicer_.knows(rest_[i].edge) || e.node()->state.load(std::memory_order_acquire) != graph::State::Ready)
+        continue;
       e = slicer_.node(g_.nodes[rest_[i].edge.node], graph::Op::View, e.node()->dtype, rest_[i].box.extent, {&e, 1},
                        encode(graph::identity_map(e.node()->rank)));  // memory of somebody else is copied
     }
@@ -480,9 +492,10 @@ ChunkedValues evaluate_in_chunks(const ChunkedWork& work) {
     Chunks chunks(work, number);
     if (chunks.fit()) return chunks.run();
   }
-  TARRY_THROW(OutOfMemory, "", Where{},
-              fmt::format("{} needs {} and has room for {}; it could not be worked off in chunks: {}", work.backend.device().str(),
-                          amount(work.needed), amount(work.backend.room()), why_not(work)));
+  TARRY_THROW(
+      OutOfMemory, "", Where{},
+      fmt::format("{} needs {} and has room for {}; it could not be worked off in chunks: {}",
+                  work.backend.device().str(), amount(work.needed), amount(work.backend.room()), why_not(work)));
 }
 
 }  // namespace tarry::runtime

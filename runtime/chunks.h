@@ -1,9 +1,9 @@
 // Chunks: evaluating what does not fit in memory piece by piece, by the kernels that evaluate it whole.
 //
-// Each piece is a slice of the graph (graph/slices.h), evaluated like any other graph: pieces of equal extents share a plan.
-// Reductions along the axis give the partial state of an aligned subtree of tree R per piece (docs/numerics.md), and the
-// states combine in the tree's order: the bits are those of one kernel over everything. Results that have the axis are
-// collected in host memory, or handed on as they come.
+// Each piece is a slice of the graph (graph/slices.h), evaluated like any other graph: pieces of equal extents share a
+// plan. Reductions along the axis give the partial state of an aligned subtree of tree R per piece (docs/numerics.md),
+// and the states combine in the tree's order: the bits are those of one kernel over everything. Results that have the
+// axis are collected in host memory, or handed on as they come.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,8 @@ struct ChunkedValues {
   Counters counters;
 };
 
-/// New memory that a plan takes where it runs in one piece: its own, copies of leaves that are elsewhere, pages of files.
+/// New memory that a plan takes where it runs in one piece: its own, copies of leaves that are elsewhere, pages of
+/// files.
 std::size_t memory_needed(const CompiledPlan& plan, const graph::Graph& recorded,
                           const std::vector<std::shared_ptr<graph::Storage>>& leaves, const Backend& b);
 

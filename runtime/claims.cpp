@@ -84,8 +84,9 @@ void Claim::fail_lost() noexcept {
     for (graph::Storage* s : claim.run_.borrowed) s->readers.fetch_sub(1, std::memory_order_release);
     for (Node* n : claim.nodes_) {
       try {
-        n->need_extra().error = std::make_exception_ptr(
-            DeviceError("fork", n->where(), "another thread was computing the array when this process was forked; fork while nothing is evaluated"));
+        n->need_extra().error = std::make_exception_ptr(DeviceError(
+            "fork", n->where(),
+            "another thread was computing the array when this process was forked; fork while nothing is evaluated"));
       } catch (...) {  // no memory to say it: then it is computed anew, if nothing of its was overwritten
       }
       n->state.store(n->extra != nullptr && n->extra->error ? State::Failed : State::Lazy, std::memory_order_release);
@@ -97,10 +98,12 @@ void wait_for(Node* blocked, std::unique_lock<std::mutex>& lock, std::string_vie
   const Waiting* by = Claim::holder(blocked);
   while (by != nullptr && by != &waiting && by->node != nullptr) by = Claim::holder(by->node);
   if (by == &waiting)
-    TARRY_THROW(InvalidArgument, std::string(op), where,
-                fmt::format("{} {} {} at {} is being computed by the evaluate that called this callback; use it once that is done",
-                            graph::name(blocked->op), name(blocked->dtype), graph::to_string(blocked->shape()),
-                            blocked->where().str()));
+    TARRY_THROW(
+        InvalidArgument, std::string(op), where,
+        fmt::format(
+            "{} {} {} at {} is being computed by the evaluate that called this callback; use it once that is done",
+            graph::name(blocked->op), name(blocked->dtype), graph::to_string(blocked->shape()),
+            blocked->where().str()));
   graph::retain(blocked);
   graph::Edge keep(blocked, 0);
   waiting.node = blocked;

@@ -17,7 +17,8 @@ struct Waiting {
   const graph::Node* node = nullptr;
 };
 
-/// The roots of one evaluate while it owns them: back to lazy unless they were published or failed. Nothing in it can fail.
+/// The roots of one evaluate while it owns them: back to lazy unless they were published or failed. Nothing in it can
+/// fail.
 class Claim {
  public:
   explicit Claim(Run& run) noexcept;
@@ -53,8 +54,8 @@ class Claim {
   const Waiting& holder_;
 };
 
-/// Waits until nobody computes `blocked`. `lock` is of engine_mutex(). Throws where that could never be: what this thread
-/// computes needs this call, which a callback makes.
+/// Waits until nobody computes `blocked`. `lock` is of engine_mutex(). Throws where that could never be: what this
+/// thread computes needs this call, which a callback makes.
 void wait_for(graph::Node* blocked, std::unique_lock<std::mutex>& lock, std::string_view op, Where where);
 
 std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, const graph::Dims& strides);

@@ -28,17 +28,14 @@ std::vector<std::string> user_lines(const KernelStep& step, const graph::Snapsho
   return lines;
 }
 
-void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> cells, std::vector<std::uint64_t>& values) {
+void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> cells,
+                   std::vector<std::uint64_t>& values) {
   values.assign(plan.scalars.size(), 0);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const graph::ScalarSource& s = plan.scalars[i];
     switch (s.kind) {
-      case graph::ScalarSource::Kind::Cell:
-        std::memcpy(&values[i], cells[s.cell].bytes, 8);
-        break;
-      case graph::ScalarSource::Kind::Constant:
-        std::memcpy(&values[i], s.constant.bytes, 8);
-        break;
+      case graph::ScalarSource::Kind::Cell: std::memcpy(&values[i], cells[s.cell].bytes, 8); break;
+      case graph::ScalarSource::Kind::Constant: std::memcpy(&values[i], s.constant.bytes, 8); break;
       case graph::ScalarSource::Kind::Compute: {
         const auto arg = [&](int k) -> const void* { return s.args[k] == graph::kNoId ? nullptr : &values[s.args[k]]; };
         codegen::scalar_function(s.op, s.input, s.dtype)(&values[i], arg(0), arg(1), arg(2));

@@ -59,7 +59,7 @@ struct KernelStep {
   std::shared_ptr<cache::Executable> executable;  ///< null: the interpreter runs it
   std::vector<graph::NodeId> origins;             ///< the snapshot's nodes that it computes, each once, ascending
   KernelMaking making;
-  std::shared_ptr<KernelSums> sums;               ///< of kernel_history(); null in a plan that is not run
+  std::shared_ptr<KernelSums> sums;  ///< of kernel_history(); null in a plan that is not run
   [[nodiscard]] bool empty() const { return lowered.args.outer_count() == 0; }
 };
 
@@ -111,11 +111,11 @@ struct CompiledPlan {
   Seconds seconds;    ///< of making the plan
   std::vector<UnfusedOrigin> unfused;
   std::vector<graph::PassTrace> passes;
-  int dump_number = 0;  ///< of the plan's files in TARRY_DUMP_DIR
+  int dump_number = 0;              ///< of the plan's files in TARRY_DUMP_DIR
   std::vector<Hoisting> hoistings;  ///< what is done before operands cross, where that saves bytes
-  bool on_host = false;  ///< of small work that names no device: made for the CPU, whatever the default
+  bool on_host = false;             ///< of small work that names no device: made for the CPU, whatever the default
   std::shared_ptr<const std::vector<tarry::Placement>> placements;  ///< what costs decided; null where nothing
-  std::string interpreted;  ///< why kernels are interpreted; "" where none is
+  std::string interpreted;                                          ///< why kernels are interpreted; "" where none is
   // Of a plan that is run:
   std::shared_ptr<const graph::Graph> recorded;  ///< what it was made from
   std::shared_ptr<Dispatch> dispatch;
@@ -126,7 +126,8 @@ cache::KernelKey kernel_key(const KernelStep& step, const graph::Target& target)
 /// What the user wrote of a kernel, without its inputs: "exp at main.cpp:9", each once.
 std::vector<std::string> user_lines(const KernelStep& step, const graph::Snapshot& snapshot);
 /// The plan's scalar arguments for the values that were recorded.
-void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> cells, std::vector<std::uint64_t>& values);
+void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> cells,
+                   std::vector<std::uint64_t>& values);
 /// Those of one kernel.
 std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vector<std::uint64_t>& values);
 

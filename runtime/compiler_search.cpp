@@ -47,7 +47,7 @@ Records& records() {
 
 /// False where no program is at `path`.
 bool identify(const std::string& path, Identity& identity) {
-  struct stat status {};
+  struct stat status{};
   if (::access(path.c_str(), X_OK) != 0 || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   identity = {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
   return true;
@@ -124,7 +124,8 @@ KnownCompiler compiler_at(const std::string& path, const Identity& identity) {
 
 KnownCompiler find_compiler(const std::vector<std::string>& programs) {
   std::string defects;
-  if (support::env::is_privileged()) return {{}, {}, "a program with more rights than its user starts no compiler", false};
+  if (support::env::is_privileged())
+    return {{}, {}, "a program with more rights than its user starts no compiler", false};
   for (const std::string& program : programs) {
     Identity identity;
     const std::string path = path_of(program, identity);

@@ -8,14 +8,14 @@
 
 namespace tarry::runtime {
 
-/// How long a compiler may take to say its version, or to compile one line: 100 times what it takes. Longer than that it
-/// hangs.
+/// How long a compiler may take to say its version, or to compile one line: 100 times what it takes. Longer than that
+/// it hangs.
 inline constexpr std::chrono::seconds kCompilerPatience{5};
 
 struct KnownCompiler {
   std::string path, version;
-  std::string defect;    ///< why it is not used, or ""
-  bool proven = false;   ///< it has compiled something
+  std::string defect;   ///< why it is not used, or ""
+  bool proven = false;  ///< it has compiled something
 };
 
 /// The first of `programs` that is there and works; else one without a path, whose defect says why none does.

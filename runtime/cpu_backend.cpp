@@ -35,7 +35,9 @@ namespace {
 /// A loaded shared object. Holds its image: that is how kernels that come with an equal one find this.
 class Library {
  public:
-  explicit Library(std::shared_ptr<const std::string> image) : image_(std::move(image)), handle_(open(*image_)) { ++count; }
+  explicit Library(std::shared_ptr<const std::string> image) : image_(std::move(image)), handle_(open(*image_)) {
+    ++count;
+  }
   ~Library() {
     dlclose(handle_);
     --count;
@@ -54,7 +56,9 @@ class Library {
     void* const handle = room ? open_anyhow(image, room) : nullptr;
     if (!room)
       TARRY_THROW(OutOfMemory, "", Where{},
-                  fmt::format("there is no room to load a kernel beside the {} that are loaded: the process has too many mappings or files", count.load()));
+                  fmt::format("there is no room to load a kernel beside the {} that are loaded: the process has too "
+                              "many mappings or files",
+                              count.load()));
     return handle;
   }
 
@@ -64,7 +68,8 @@ class Library {
     void* const pages = mmap(nullptr, kPages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) return false;
     bool all = true;
-    for (std::size_t i = 0; i < kPages; i += 2) all = mprotect(static_cast<char*>(pages) + i * page, page, PROT_READ) == 0 && all;
+    for (std::size_t i = 0; i < kPages; i += 2)
+      all = mprotect(static_cast<char*>(pages) + i * page, page, PROT_READ) == 0 && all;
     munmap(pages, kPages * page);
     return all;
   }
@@ -80,7 +85,8 @@ class Library {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       const char* reason = dlerror();
-      TARRY_THROW(CompileError, "", Where{}, fmt::format("a compiled kernel does not load: {}", reason ? reason : "no reason given"));
+      TARRY_THROW(CompileError, "", Where{},
+                  fmt::format("a compiled kernel does not load: {}", reason ? reason : "no reason given"));
     }
     return handle;
   }
@@ -118,7 +124,8 @@ class Library {
 
 class CpuExecutable final : public cache::Executable {
  public:
-  CpuExecutable(std::shared_ptr<Library> from, CpuEntry entry, CpuEntry fold) : run(entry), fold_chunks(fold), library_(std::move(from)) {}
+  CpuExecutable(std::shared_ptr<Library> from, CpuEntry entry, CpuEntry fold)
+      : run(entry), fold_chunks(fold), library_(std::move(from)) {}
   const CpuEntry run;
   const CpuEntry fold_chunks;  ///< null for pointwise kernels
 
@@ -149,11 +156,16 @@ std::int64_t grain_of(const Launch& launch) {
 }
 
 void run_items(CpuEntry entry, const void* parameters, std::int64_t count, std::int64_t grain, std::int64_t first = 0) {
-  const struct { CpuEntry entry; const void* parameters; std::int64_t first; } call{entry, parameters, first};
-  parallel_for(count, grain, [&call](std::int64_t lo, std::int64_t hi) {  // one reference: std::function does not allocate
-    const support::DefaultFloatingPoint state;
-    call.entry(call.parameters, call.first + lo, call.first + hi);
-  });
+  const struct {
+    CpuEntry entry;
+    const void* parameters;
+    std::int64_t first;
+  } call{entry, parameters, first};
+  parallel_for(count, grain,
+               [&call](std::int64_t lo, std::int64_t hi) {  // one reference: std::function does not allocate
+                 const support::DefaultFloatingPoint state;
+                 call.entry(call.parameters, call.first + lo, call.first + hi);
+               });
 }
 
 /// Chunks of a scan are summed, then scanned, in waves that the caches still hold the second time.
@@ -180,7 +192,9 @@ class CpuBackend final : public Backend {
   void upload(graph::Buffer& to, const void* from, std::size_t bytes) override {
     if (bytes) std::memcpy(to.data, from, bytes);
   }
-  void upload(graph::Buffer& to, const Fill& fill, std::size_t bytes) override { fill_in_parallel(fill, to.data, 0, bytes); }
+  void upload(graph::Buffer& to, const Fill& fill, std::size_t bytes) override {
+    fill_in_parallel(fill, to.data, 0, bytes);
+  }
   void download(void* to, const graph::Buffer& from, std::size_t offset, std::size_t bytes) override {
     if (bytes) std::memcpy(to, static_cast<const char*>(from.data) + offset, bytes);
   }
@@ -210,7 +224,8 @@ class CpuBackend final : public Backend {
   const graph::Target& target_;
   std::shared_ptr<HostPool> pool_;
   support::Mutex libraries_mutex_;
-  std::map<const std::string*, std::weak_ptr<Library>> libraries_;  // kernels of one batch share an image: it is loaded once
+  std::map<const std::string*, std::weak_ptr<Library>>
+      libraries_;  // kernels of one batch share an image: it is loaded once
 };
 
 std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
@@ -237,7 +252,8 @@ std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& 
   void* const entry = from->find(request.entry);
   if (!entry) TARRY_THROW(CompileError, "", Where{}, "a compiled kernel lacks its entry " + request.entry);
   void* const fold = from->find(request.entry + "_fold");
-  return std::make_shared<CpuExecutable>(std::move(from), reinterpret_cast<CpuEntry>(entry), reinterpret_cast<CpuEntry>(fold));
+  return std::make_shared<CpuExecutable>(std::move(from), reinterpret_cast<CpuEntry>(entry),
+                                         reinterpret_cast<CpuEntry>(fold));
 }
 
 void CpuBackend::launch(const Launch& launch) {

@@ -38,7 +38,8 @@ struct OpenBlas {
 /// product is a plain loop.
 struct OneDnn {
   using Sgemm = int (*)(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                        const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
+                        const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
+                        std::int64_t ldc);
   struct Version {
     int major, minor, patch;
   };
@@ -88,7 +89,8 @@ OneDnn open_onednn() {
     find(handle, "dnnl_version", dnn.version);
     find(handle, "omp_in_parallel", dnn.in_parallel);
     find(handle, "omp_get_max_threads", dnn.max_threads);
-    if (dnn.in_parallel != nullptr && dnn.max_threads != nullptr) std::thread([&] { dnn.threads = dnn.max_threads(); }).join();
+    if (dnn.in_parallel != nullptr && dnn.max_threads != nullptr)
+      std::thread([&] { dnn.threads = dnn.max_threads(); }).join();
   }
 #endif
   return dnn;
@@ -141,8 +143,8 @@ class OpenBlasMatmul final : public LibraryCall {
   const Gemm<T> gemm_;
 };
 
-/// What the caller has asked of OpenMP, or a parallel region around the call, would change the number of threads and with
-/// it the bits: there it is called from a thread of its own.
+/// What the caller has asked of OpenMP, or a parallel region around the call, would change the number of threads and
+/// with it the bits: there it is called from a thread of its own.
 class OneDnnMatmul final : public LibraryCall {
  public:
   explicit OneDnnMatmul(const MatmulSpec& spec) : spec_(spec) {}
@@ -164,7 +166,8 @@ class OneDnnMatmul final : public LibraryCall {
   void multiply(const void* a, const void* b, void* result) const {
     const support::DefaultFloatingPoint state;
     each_matrix<float>(spec_, a, b, result, [&](const float* x, const float* y, float* to) {
-      const int status = onednn().sgemm('N', 'N', spec_.m, spec_.n, spec_.k, 1.0F, x, spec_.k, y, spec_.n, 0.0F, to, spec_.n);
+      const int status =
+          onednn().sgemm('N', 'N', spec_.m, spec_.n, spec_.k, 1.0F, x, spec_.k, y, spec_.n, 0.0F, to, spec_.n);
       if (status != 0) throw std::bad_alloc();  // as the arguments are right, it has no room for its copies of them
     });
   }
@@ -183,7 +186,9 @@ std::string describe_openblas() {
 
 }  // namespace
 
-std::string cpu_blas_missing(Dtype dtype) { return dtype != float64 && onednn().sgemm != nullptr ? "" : openblas().missing; }
+std::string cpu_blas_missing(Dtype dtype) {
+  return dtype != float64 && onednn().sgemm != nullptr ? "" : openblas().missing;
+}
 
 std::string describe_cpu_blas() {
   if (onednn().sgemm == nullptr) return describe_openblas();

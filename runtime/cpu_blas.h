@@ -1,5 +1,5 @@
-// Matrix products on the CPU: float32 by oneDNN where it is, all else by OpenBLAS. Opened when the first product wants them;
-// nothing of them is needed to build.
+// Matrix products on the CPU: float32 by oneDNN where it is, all else by OpenBLAS. Opened when the first product wants
+// them; nothing of them is needed to build.
 #pragma once
 
 #include <memory>

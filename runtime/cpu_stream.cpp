@@ -28,13 +28,15 @@ namespace {
 constexpr std::size_t kLine = 64;
 constexpr std::int64_t kPieceBytes = 2048;  // of one store; longer bursts of stores take longer
 
-/// Of the cache that the first core shares with most others. What sysconf calls the third level is on some processors the sum
-/// of several, of which a core fills one.
+/// Of the cache that the first core shares with most others. What sysconf calls the third level is on some processors
+/// the sum of several, of which a core fills one.
 std::int64_t cache_of_machine() {
   constexpr std::int64_t kUnknown = std::int64_t{32} << 20;
   for (int index = 4; index > 1; --index) {  // 0 and 1 are the first level
     std::int64_t kibibytes = 0;
-    if (std::ifstream(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index)) >> kibibytes && kibibytes > 0) return kibibytes << 10;
+    if (std::ifstream(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index)) >> kibibytes &&
+        kibibytes > 0)
+      return kibibytes << 10;
   }
   std::int64_t bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
   if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -58,7 +60,8 @@ void stream_lines(char* to, const char* from, std::size_t bytes) {
 }
 __attribute__((target("avx"))) void stream_lines_avx(char* to, const char* from, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 32)
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at)));
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at)));
 }
 
 /// Whole lines go past the caches.
@@ -105,7 +108,8 @@ void run_pieces(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int6
     widest = std::max(widest, pieces.back().item_bytes);
   }
   TARRY_ASSERT(!pieces.empty());
-  const std::int64_t items = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, kPieceBytes / widest))));
+  const std::int64_t items = static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, kPieceBytes / widest))));
   const std::size_t room = (static_cast<std::size_t>(items * widest) + 2 * kLine) / kLine * kLine + kLine;
   if (memory.size() < room * pieces.size() + kLine) memory.resize(room * pieces.size() + kLine);
   char* free = memory.data() + (kLine - reinterpret_cast<std::uintptr_t>(memory.data()) % kLine) % kLine;
@@ -115,16 +119,19 @@ void run_pieces(CpuEntry entry, const Launch& launch, std::int64_t lo, std::int6
   }
   for (std::int64_t at = lo, end; at < hi; at = end) {
     end = std::min(hi, (at / items + 1) * items);
-    for (const Piece& p : pieces) words[p.word] = reinterpret_cast<std::uint64_t>(p.buffer) - static_cast<std::uint64_t>(at * p.item_bytes);
+    for (const Piece& p : pieces)
+      words[p.word] = reinterpret_cast<std::uint64_t>(p.buffer) - static_cast<std::uint64_t>(at * p.item_bytes);
     entry(words.data(), at, end);
-    for (const Piece& p : pieces) stream_copy(p.memory + at * p.item_bytes, p.buffer, static_cast<std::size_t>((end - at) * p.item_bytes));
+    for (const Piece& p : pieces)
+      stream_copy(p.memory + at * p.item_bytes, p.buffer, static_cast<std::size_t>((end - at) * p.item_bytes));
   }
   stream_fence();
 }
 
 /// A store of tiles, and the parameter words that say where they go.
 struct TiledStore {
-  std::uint32_t base, pitch, apart;  // words: of element 0, of the strides from row to row and from value to value, where a tile has several
+  std::uint32_t base, pitch,
+      apart;  // words: of element 0, of the strides from row to row and from value to value, where a tile has several
   std::int64_t itemsize;
   bool pixels;  // side by side in a row
   char* memory;
@@ -132,7 +139,8 @@ struct TiledStore {
   char* buffer;
 };
 
-/// The space of a kernel of tiles and its stores, as the parameters have them. A thread keeps one from launch to launch.
+/// The space of a kernel of tiles and its stores, as the parameters have them. A thread keeps one from launch to
+/// launch.
 class TiledSpace {
  public:
   void bind(const Launch& launch) {
@@ -151,7 +159,14 @@ class TiledSpace {
     for (const codegen::StoreSlot& s : launch.source->stores) {
       if (s.access >= 64 || (tiled_.accesses >> s.access & 1) == 0) continue;
       const bool pixels = (tiled_.pixels >> s.access & 1) != 0;
-      TiledStore store{s.word, 0, 0, s.itemsize, pixels, reinterpret_cast<char*>(words_[s.word]), graph::Dims::filled(extents_.size(), 0), nullptr};
+      TiledStore store{s.word,
+                       0,
+                       0,
+                       s.itemsize,
+                       pixels,
+                       reinterpret_cast<char*>(words_[s.word]),
+                       graph::Dims::filled(extents_.size(), 0),
+                       nullptr};
       store.strides[last()] = 1;
       for_slots(launch, codegen::SlotKind::Stride, [&](std::uint32_t word, const codegen::Slot& slot) {
         if (slot.a != s.access) return;
@@ -181,7 +196,10 @@ class TiledSpace {
   [[nodiscard]] int last() const { return extents_.size() - 1; }
 
   void take_buffers() {
-    const auto room = [&](const TiledStore& s) { return (static_cast<std::size_t>(tiled_.rows * tiled_.columns * tiled_.values * s.itemsize) + kLine - 1) / kLine * kLine; };
+    const auto room = [&](const TiledStore& s) {
+      return (static_cast<std::size_t>(tiled_.rows * tiled_.columns * tiled_.values * s.itemsize) + kLine - 1) / kLine *
+             kLine;
+    };
     std::size_t bytes = kLine;
     for (const TiledStore& s : stores_) bytes += room(s);
     if (memory_.size() < bytes) memory_.resize(bytes);
@@ -193,7 +211,9 @@ class TiledSpace {
   }
 
   /// Elements of a row of a tile, and its extent along `cross`.
-  [[nodiscard]] std::int64_t row(const TiledStore& s, std::int64_t columns) const { return s.pixels ? columns * tiled_.values : columns; }
+  [[nodiscard]] std::int64_t row(const TiledStore& s, std::int64_t columns) const {
+    return s.pixels ? columns * tiled_.values : columns;
+  }
   [[nodiscard]] std::int64_t down() const { return tiled_.cross < 0 ? 1 : extents_[tiled_.cross]; }
 
   /// Where element `at` of the space is, from row to row `pitch` elements further.
@@ -207,7 +227,8 @@ class TiledSpace {
   [[nodiscard]] graph::Dims place(std::int64_t item) const {
     const std::int64_t across = tiles_[last()], down = (this->down() + tiled_.rows - 1) / tiled_.rows;
     std::int64_t rest = item / (down * across), in = item % (down * across);
-    const std::int64_t top = in / (tiled_.band * across) * tiled_.band, height = std::min<std::int64_t>(tiled_.band, down - top);
+    const std::int64_t top = in / (tiled_.band * across) * tiled_.band,
+                       height = std::min<std::int64_t>(tiled_.band, down - top);
     in -= top * across;
     graph::Dims first = extents_;
     first[last()] = in / height * tiled_.columns;
@@ -224,10 +245,12 @@ class TiledSpace {
 
   void run_tile(CpuEntry entry, std::int64_t item) {
     const graph::Dims first = place(item);
-    const std::int64_t rows = tiled_.cross < 0 ? 1 : std::min<std::int64_t>(tiled_.rows, extents_[tiled_.cross] - first[tiled_.cross]);
+    const std::int64_t rows =
+        tiled_.cross < 0 ? 1 : std::min<std::int64_t>(tiled_.rows, extents_[tiled_.cross] - first[tiled_.cross]);
     const std::int64_t columns = std::min<std::int64_t>(tiled_.columns, extents_[last()] - first[last()]);
     for (const TiledStore& s : stores_) {
-      words_[s.base] = reinterpret_cast<std::uint64_t>(s.buffer) - static_cast<std::uint64_t>(offset(s, first, row(s, tiled_.columns)));
+      words_[s.base] = reinterpret_cast<std::uint64_t>(s.buffer) -
+                       static_cast<std::uint64_t>(offset(s, first, row(s, tiled_.columns)));
       if (tiled_.cross >= 0) words_[s.pitch] = static_cast<std::uint64_t>(row(s, tiled_.columns));
       if (tiled_.pixel >= 0 && !s.pixels) words_[s.apart] = static_cast<std::uint64_t>(tiled_.rows * tiled_.columns);
     }
@@ -238,7 +261,8 @@ class TiledSpace {
       for (std::int64_t v = 0; v < values; ++v)
         for (std::int64_t r = 0; r < rows; ++r)
           stream_copy(to + (v * (values > 1 ? s.strides[tiled_.pixel] : 0) + r * pitch) * s.itemsize,
-                      s.buffer + (v * tiled_.rows + r) * row(s, tiled_.columns) * s.itemsize, static_cast<std::size_t>(row(s, columns) * s.itemsize));
+                      s.buffer + (v * tiled_.rows + r) * row(s, tiled_.columns) * s.itemsize,
+                      static_cast<std::size_t>(row(s, columns) * s.itemsize));
     }
   }
 
@@ -268,11 +292,14 @@ bool streams(const Launch& launch) {
 
 void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t grain) {
   streamed.fetch_add(1, std::memory_order_relaxed);
-  parallel_for(launch.geometry.grid(), grain, [&entry, &launch](std::int64_t lo, std::int64_t hi) {  // std::function does not allocate
-    const support::DefaultFloatingPoint state;
-    if (launch.geometry.tiled.bytes == 0) run_pieces(entry, launch, lo, hi);
-    else run_tiles(entry, launch, lo, hi);
-  });
+  parallel_for(launch.geometry.grid(), grain,
+               [&entry, &launch](std::int64_t lo, std::int64_t hi) {  // std::function does not allocate
+                 const support::DefaultFloatingPoint state;
+                 if (launch.geometry.tiled.bytes == 0)
+                   run_pieces(entry, launch, lo, hi);
+                 else
+                   run_tiles(entry, launch, lo, hi);
+               });
 }
 
 }  // namespace tarry::runtime

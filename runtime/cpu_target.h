@@ -7,8 +7,8 @@
 
 namespace tarry::runtime {
 
-/// The highest level that this CPU has, or the lower one that TARRY_CPU names. Throws InvalidArgument where it names none
-/// or a higher one.
+/// The highest level that this CPU has, or the lower one that TARRY_CPU names. Throws InvalidArgument where it names
+/// none or a higher one.
 const graph::Target& cpu_target();
 
 /// What this CPU can run, the highest level first.

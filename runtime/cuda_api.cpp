@@ -45,8 +45,7 @@ std::string remedy(Result result) {
       return "kernel module and libcuda.so.1 are of different versions; reload the module or reboot";
     case Result::CompatNotSupportedOnDevice:
       return "the CUDA forward-compatibility libcuda does not support this GPU; use the driver's own";
-    default:
-      return "check nvidia-smi and the permissions of /dev/nvidia*";
+    default: return "check nvidia-smi and the permissions of /dev/nvidia*";
   }
 }
 
@@ -63,9 +62,10 @@ const Library& library() {
     void* const handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       const char* const why = dlerror();
-      result->reason = fmt::format("the NVIDIA driver library cannot be loaded ({}); install the NVIDIA driver or put "
-                                   "the folder of libcuda.so.1 on the loader path",
-                                   why != nullptr ? why : "libcuda.so.1");
+      result->reason = fmt::format(
+          "the NVIDIA driver library cannot be loaded ({}); install the NVIDIA driver or put "
+          "the folder of libcuda.so.1 on the loader path",
+          why != nullptr ? why : "libcuda.so.1");
       return result;
     }
     const std::string missing = resolve(handle, result->api);
@@ -143,10 +143,8 @@ bool is_sticky(Result result) noexcept {
     case Result::LaunchFailed:
     case Result::TensorMemoryLeak:
     case Result::ExternalDevice:
-    case Result::Unknown:
-      return true;
-    default:
-      return false;
+    case Result::Unknown: return true;
+    default: return false;
   }
 }
 

@@ -58,7 +58,7 @@ inline constexpr std::uintptr_t kLaunchParamEnd = 0;  ///< CU_LAUNCH_PARAM_*
 inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1;
 inline constexpr std::uintptr_t kLaunchParamBufferSize = 2;
 
-using Ordinal = int;                   ///< CUdevice
+using Ordinal = int;                       ///< CUdevice
 using DevicePointer = unsigned long long;  ///< CUdeviceptr
 using Context = struct ContextObject*;
 using Stream = struct StreamObject*;
@@ -98,62 +98,62 @@ struct LaunchConfig {
 };
 
 // X(member, exported symbol, parameters). All return Result and exist since CUDA 11.0.
-#define TARRY_CUDA_DRIVER_ENTRIES(X)                                                                               \
-  X(init, cuInit, (unsigned flags))                                                                                \
-  X(driver_get_version, cuDriverGetVersion, (int* version))                                                        \
-  X(get_error_name, cuGetErrorName, (Result error, const char** text))                                             \
-  X(get_error_string, cuGetErrorString, (Result error, const char** text))                                         \
-  X(device_get_count, cuDeviceGetCount, (int* count))                                                              \
-  X(device_get, cuDeviceGet, (Ordinal * device, int ordinal))                                                      \
-  X(device_get_name, cuDeviceGetName, (char* name, int length, Ordinal device))                                    \
-  X(device_get_attribute, cuDeviceGetAttribute, (int* value, DeviceAttribute attribute, Ordinal device))           \
-  X(device_total_mem, cuDeviceTotalMem_v2, (std::size_t * bytes, Ordinal device))                                  \
-  X(primary_ctx_retain, cuDevicePrimaryCtxRetain, (Context * context, Ordinal device))                             \
-  X(primary_ctx_release, cuDevicePrimaryCtxRelease_v2, (Ordinal device))                                           \
-  X(ctx_push_current, cuCtxPushCurrent_v2, (Context context))                                                      \
-  X(ctx_pop_current, cuCtxPopCurrent_v2, (Context * context))                                                      \
-  X(ctx_get_current, cuCtxGetCurrent, (Context * context))                                                         \
-  X(mem_get_info, cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                                      \
-  X(mem_alloc, cuMemAlloc_v2, (DevicePointer * address, std::size_t bytes))                                        \
-  X(mem_free, cuMemFree_v2, (DevicePointer address))                                                               \
-  X(mem_host_alloc, cuMemHostAlloc, (void** address, std::size_t bytes, unsigned flags))                           \
-  X(mem_free_host, cuMemFreeHost, (void* address))                                                                 \
-  X(memcpy_htod_async, cuMemcpyHtoDAsync_v2, (DevicePointer to, const void* from, std::size_t bytes, Stream stream)) \
-  X(memcpy_dtoh_async, cuMemcpyDtoHAsync_v2, (void* to, DevicePointer from, std::size_t bytes, Stream stream))     \
-  X(memcpy_dtod_async, cuMemcpyDtoDAsync_v2,                                                                       \
-    (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream))                                      \
-  X(memset_d32_async, cuMemsetD32Async, (DevicePointer to, unsigned value, std::size_t count, Stream stream))      \
-  X(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                                              \
-  X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                           \
-  X(stream_synchronize, cuStreamSynchronize, (Stream stream))                                                      \
-  X(stream_wait_event, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                            \
-  X(event_create, cuEventCreate, (Event * event, unsigned flags))                                                  \
-  X(event_destroy, cuEventDestroy_v2, (Event event))                                                               \
-  X(event_record, cuEventRecord, (Event event, Stream stream))                                                     \
-  X(event_query, cuEventQuery, (Event event))                                                                      \
-  X(event_synchronize, cuEventSynchronize, (Event event))                                                          \
-  X(module_load_data, cuModuleLoadDataEx,                                                                          \
-    (Module * module, const void* image, unsigned count, JitOption* options, void** values))                       \
-  X(module_unload, cuModuleUnload, (Module module))                                                                \
-  X(module_get_function, cuModuleGetFunction, (Function * function, Module module, const char* name))              \
-  X(func_set_attribute, cuFuncSetAttribute, (Function function, FunctionAttribute attribute, int value))             \
-  X(launch_kernel, cuLaunchKernel,                                                                                 \
-    (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
+#define TARRY_CUDA_DRIVER_ENTRIES(X)                                                                                   \
+  X(init, cuInit, (unsigned flags))                                                                                    \
+  X(driver_get_version, cuDriverGetVersion, (int* version))                                                            \
+  X(get_error_name, cuGetErrorName, (Result error, const char** text))                                                 \
+  X(get_error_string, cuGetErrorString, (Result error, const char** text))                                             \
+  X(device_get_count, cuDeviceGetCount, (int* count))                                                                  \
+  X(device_get, cuDeviceGet, (Ordinal * device, int ordinal))                                                          \
+  X(device_get_name, cuDeviceGetName, (char* name, int length, Ordinal device))                                        \
+  X(device_get_attribute, cuDeviceGetAttribute, (int* value, DeviceAttribute attribute, Ordinal device))               \
+  X(device_total_mem, cuDeviceTotalMem_v2, (std::size_t* bytes, Ordinal device))                                       \
+  X(primary_ctx_retain, cuDevicePrimaryCtxRetain, (Context * context, Ordinal device))                                 \
+  X(primary_ctx_release, cuDevicePrimaryCtxRelease_v2, (Ordinal device))                                               \
+  X(ctx_push_current, cuCtxPushCurrent_v2, (Context context))                                                          \
+  X(ctx_pop_current, cuCtxPopCurrent_v2, (Context * context))                                                          \
+  X(ctx_get_current, cuCtxGetCurrent, (Context * context))                                                             \
+  X(mem_get_info, cuMemGetInfo_v2, (std::size_t* free, std::size_t* total))                                            \
+  X(mem_alloc, cuMemAlloc_v2, (DevicePointer * address, std::size_t bytes))                                            \
+  X(mem_free, cuMemFree_v2, (DevicePointer address))                                                                   \
+  X(mem_host_alloc, cuMemHostAlloc, (void** address, std::size_t bytes, unsigned flags))                               \
+  X(mem_free_host, cuMemFreeHost, (void* address))                                                                     \
+  X(memcpy_htod_async, cuMemcpyHtoDAsync_v2, (DevicePointer to, const void* from, std::size_t bytes, Stream stream))   \
+  X(memcpy_dtoh_async, cuMemcpyDtoHAsync_v2, (void* to, DevicePointer from, std::size_t bytes, Stream stream))         \
+  X(memcpy_dtod_async, cuMemcpyDtoDAsync_v2, (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream)) \
+  X(memset_d32_async, cuMemsetD32Async, (DevicePointer to, unsigned value, std::size_t count, Stream stream))          \
+  X(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                                                  \
+  X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                               \
+  X(stream_synchronize, cuStreamSynchronize, (Stream stream))                                                          \
+  X(stream_wait_event, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                                \
+  X(event_create, cuEventCreate, (Event * event, unsigned flags))                                                      \
+  X(event_destroy, cuEventDestroy_v2, (Event event))                                                                   \
+  X(event_record, cuEventRecord, (Event event, Stream stream))                                                         \
+  X(event_query, cuEventQuery, (Event event))                                                                          \
+  X(event_synchronize, cuEventSynchronize, (Event event))                                                              \
+  X(module_load_data, cuModuleLoadDataEx,                                                                              \
+    (Module * module, const void* image, unsigned count, JitOption* options, void** values))                           \
+  X(module_unload, cuModuleUnload, (Module module))                                                                    \
+  X(module_get_function, cuModuleGetFunction, (Function * function, Module module, const char* name))                  \
+  X(func_set_attribute, cuFuncSetAttribute, (Function function, FunctionAttribute attribute, int value))               \
+  X(launch_kernel, cuLaunchKernel,                                                                                     \
+    (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,         \
      unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))
 
 // The same for entries since CUDA 12.0. An older driver has none of them; then there are no CUDA graphs, and no
 // kernel starts before the one before it is done.
-#define TARRY_CUDA_GRAPH_ENTRIES(X)                                                                              \
-  X(graph_create, cuGraphCreate, (Graph * graph, unsigned flags))                                                \
-  X(graph_destroy, cuGraphDestroy, (Graph graph))                                                                \
-  X(graph_add_kernel_node, cuGraphAddKernelNode_v2,                                                              \
-    (GraphNode * node, Graph graph, const GraphNode* dependencies, std::size_t count, const KernelNodeParams* parameters)) \
-  X(graph_instantiate, cuGraphInstantiateWithFlags, (GraphExec * exec, Graph graph, unsigned long long flags))   \
-  X(graph_exec_destroy, cuGraphExecDestroy, (GraphExec exec))                                                    \
-  X(graph_exec_set_parameters, cuGraphExecKernelNodeSetParams_v2,                                                \
-    (GraphExec exec, GraphNode node, const KernelNodeParams* parameters))                                        \
-  X(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))                                                \
-  X(launch_kernel_ex, cuLaunchKernelEx,                                                                          \
+#define TARRY_CUDA_GRAPH_ENTRIES(X)                                                                            \
+  X(graph_create, cuGraphCreate, (Graph * graph, unsigned flags))                                              \
+  X(graph_destroy, cuGraphDestroy, (Graph graph))                                                              \
+  X(graph_add_kernel_node, cuGraphAddKernelNode_v2,                                                            \
+    (GraphNode * node, Graph graph, const GraphNode* dependencies, std::size_t count,                          \
+     const KernelNodeParams* parameters))                                                                      \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, (GraphExec * exec, Graph graph, unsigned long long flags)) \
+  X(graph_exec_destroy, cuGraphExecDestroy, (GraphExec exec))                                                  \
+  X(graph_exec_set_parameters, cuGraphExecKernelNodeSetParams_v2,                                              \
+    (GraphExec exec, GraphNode node, const KernelNodeParams* parameters))                                      \
+  X(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))                                              \
+  X(launch_kernel_ex, cuLaunchKernelEx,                                                                        \
     (const LaunchConfig* config, Function function, void** parameters, void** extra))
 
 /// The entry points, all resolved but perhaps those of graphs. A test may fill one with functions of its own.
@@ -205,20 +205,20 @@ enum class NvrtcResult : std::uint32_t {
 using Program = struct ProgramObject*;
 
 // X(member, exported symbol, parameters). All return NvrtcResult and exist since CUDA 11.2.
-#define TARRY_NVRTC_ENTRIES(X)                                                                                    \
-  X(version, nvrtcVersion, (int* major, int* minor))                                                              \
-  X(get_num_supported_archs, nvrtcGetNumSupportedArchs, (int* count))                                             \
-  X(get_supported_archs, nvrtcGetSupportedArchs, (int* archs))                                                    \
-  X(create_program, nvrtcCreateProgram,                                                                           \
-    (Program * program, const char* text, const char* name, int headers, const char* const* header_texts,         \
-     const char* const* header_names))                                                                            \
-  X(destroy_program, nvrtcDestroyProgram, (Program * program))                                                    \
-  X(compile_program, nvrtcCompileProgram, (Program program, int count, const char* const* options))               \
-  X(get_cubin_size, nvrtcGetCUBINSize, (Program program, std::size_t * bytes))                                    \
-  X(get_cubin, nvrtcGetCUBIN, (Program program, char* cubin))                                                     \
-  X(get_ptx_size, nvrtcGetPTXSize, (Program program, std::size_t * bytes))                                        \
-  X(get_ptx, nvrtcGetPTX, (Program program, char* ptx))                                                           \
-  X(get_program_log_size, nvrtcGetProgramLogSize, (Program program, std::size_t * bytes))                         \
+#define TARRY_NVRTC_ENTRIES(X)                                                                            \
+  X(version, nvrtcVersion, (int* major, int* minor))                                                      \
+  X(get_num_supported_archs, nvrtcGetNumSupportedArchs, (int* count))                                     \
+  X(get_supported_archs, nvrtcGetSupportedArchs, (int* archs))                                            \
+  X(create_program, nvrtcCreateProgram,                                                                   \
+    (Program * program, const char* text, const char* name, int headers, const char* const* header_texts, \
+     const char* const* header_names))                                                                    \
+  X(destroy_program, nvrtcDestroyProgram, (Program * program))                                            \
+  X(compile_program, nvrtcCompileProgram, (Program program, int count, const char* const* options))       \
+  X(get_cubin_size, nvrtcGetCUBINSize, (Program program, std::size_t* bytes))                             \
+  X(get_cubin, nvrtcGetCUBIN, (Program program, char* cubin))                                             \
+  X(get_ptx_size, nvrtcGetPTXSize, (Program program, std::size_t* bytes))                                 \
+  X(get_ptx, nvrtcGetPTX, (Program program, char* ptx))                                                   \
+  X(get_program_log_size, nvrtcGetProgramLogSize, (Program program, std::size_t* bytes))                  \
   X(get_program_log, nvrtcGetProgramLog, (Program program, char* log))
 
 struct NvrtcApi {

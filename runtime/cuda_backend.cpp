@@ -103,8 +103,12 @@ class CudaBackend final : public Backend {
   }
 
   void upload(graph::Buffer& to, const void* from, std::size_t bytes) override {
-    upload(to, [from](void* out, std::size_t at, std::size_t count) { std::memcpy(out, static_cast<const std::byte*>(from) + at, count); },
-           bytes);
+    upload(
+        to,
+        [from](void* out, std::size_t at, std::size_t count) {
+          std::memcpy(out, static_cast<const std::byte*>(from) + at, count);
+        },
+        bytes);
   }
 
   void upload(graph::Buffer& to, const Fill& fill, std::size_t bytes) override {
@@ -141,7 +145,9 @@ class CudaBackend final : public Backend {
     const CudaContext::Current current(*context_);
     auto executable = std::make_shared<CudaExecutable>();
     executable->module = module_of(binary);
-    executable->exact = binary.image->starts_with("\x7f" "ELF");
+    executable->exact = binary.image->starts_with(
+        "\x7f"
+        "ELF");
     context_->call("cuModuleGetFunction", context_->api().module_get_function, &executable->function,
                    executable->module->module.get().object, request.entry.c_str());
     return executable;
@@ -172,7 +178,8 @@ class CudaBackend final : public Backend {
     const auto blocks = static_cast<unsigned>(grid), threads = static_cast<unsigned>(launch.source->threads);
     const auto shared = static_cast<unsigned>(launch.source->shared_bytes);
     cuda::Result result{};
-    if (launch.large && launch.source->waits && launch.source->cluster == 1 && executable.exact && overlaps_launches()) {
+    if (launch.large && launch.source->waits && launch.source->cluster == 1 && executable.exact &&
+        overlaps_launches()) {
       cuda::LaunchAttribute early{cuda::LaunchAttributeId::ProgrammaticStreamSerialization, 0, 1, {}};
       const cuda::LaunchConfig config{blocks, 1, 1, threads, 1, 1, shared, context_->compute(), &early, 1};
       result = cuda::call(context_->api().launch_kernel_ex, &config, executable.function, nullptr, extra);
@@ -241,8 +248,10 @@ class CudaBackend final : public Backend {
   void wait_for(void* stream) override {
     const CudaContext::Current current(*context_);
     const EventHandle reached = context_->make_event();
-    context_->call("cuEventRecord", context_->api().event_record, reached.get().object, static_cast<cuda::Stream>(stream));
-    context_->call("cuStreamWaitEvent", context_->api().stream_wait_event, context_->compute(), reached.get().object, 0U);
+    context_->call("cuEventRecord", context_->api().event_record, reached.get().object,
+                   static_cast<cuda::Stream>(stream));
+    context_->call("cuStreamWaitEvent", context_->api().stream_wait_event, context_->compute(), reached.get().object,
+                   0U);
     timeline_->touched();
   }
   void let_wait(void* stream, std::uint64_t ticket) override {

@@ -12,8 +12,8 @@ namespace cuda {
 struct BlasApi;
 }
 
-/// A backend on any driver, also one that a test wrote. `api` outlives the backend and its buffers; so does `blas`, which
-/// is the machine's where it is null.
+/// A backend on any driver, also one that a test wrote. `api` outlives the backend and its buffers; so does `blas`,
+/// which is the machine's where it is null.
 std::unique_ptr<Backend> make_cuda_backend(const cuda::DriverApi& api, int index, const cuda::BlasApi* blas = nullptr);
 
 }  // namespace tarry::runtime

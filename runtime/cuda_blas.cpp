@@ -31,7 +31,7 @@ std::vector<std::string> candidates() {
 }
 
 std::string resolve(void* library, BlasApi& api) {
-#define TARRY_RESOLVE(member, symbol, parameters)                                   \
+#define TARRY_RESOLVE(member, symbol, parameters)                               \
   api.member = reinterpret_cast<decltype(api.member)>(dlsym(library, #symbol)); \
   if (api.member == nullptr) return #symbol;
   TARRY_BLAS_ENTRIES(TARRY_RESOLVE)
@@ -78,7 +78,7 @@ using cuda::BlasApi;
 using cuda::BlasStatus;
 
 // Numbers of the library's enumerations.
-constexpr int kBatchCount = 5, kBatchStride = 6;                               // attributes of a layout
+constexpr int kBatchCount = 5, kBatchStride = 6;                              // attributes of a layout
 constexpr int kMaxWorkspace = 1, kReductionSchemes = 3, kFirstAlignment = 5;  // of a preference; one for each matrix
 constexpr std::uint32_t kComputeTypeReduction = 2;
 constexpr int kCompute32 = 68, kCompute32Tf32 = 77, kCompute64 = 70;
@@ -142,7 +142,8 @@ class CudaMatmul final : public LibraryCall {
         right_(api_.destroy_layout),
         result_(api_.destroy_layout) {
     const int scale = type_number(spec.dtype == float64 ? float64 : float32);
-    check(call(api_.create_description, &description_.object, compute_number(spec), scale), "cublasLtMatmulDescCreate", spec);
+    check(call(api_.create_description, &description_.object, compute_number(spec), scale), "cublasLtMatmulDescCreate",
+          spec);
     describe(left_, spec.n, spec.k, spec.b_count);
     describe(right_, spec.k, spec.m, spec.a_count);
     describe(result_, spec.n, spec.m, spec.count());
@@ -158,13 +159,14 @@ class CudaMatmul final : public LibraryCall {
     const void* const alpha = wide ? static_cast<const void*>(&one64) : &one32;
     const void* const beta = wide ? static_cast<const void*>(&zero64) : &zero32;
     check(call(api_.matmul, blas_->handle_, description_.object, alpha, b, left_.object, a, right_.object, beta,
-               static_cast<const void*>(result), result_.object, result, result_.object, &heuristic_.algorithm, workspace,
-               heuristic_.workspace, blas_->context_->compute()),
+               static_cast<const void*>(result), result_.object, result, result_.object, &heuristic_.algorithm,
+               workspace, heuristic_.workspace, blas_->context_->compute()),
           "cublasLtMatmul", spec_);
   }
 
  private:
-  void describe(BlasObject<cuda::MatrixLayout>& layout, std::int64_t rows, std::int64_t columns, std::int64_t count) const {
+  void describe(BlasObject<cuda::MatrixLayout>& layout, std::int64_t rows, std::int64_t columns,
+                std::int64_t count) const {
     check(call(api_.create_layout, &layout.object, type_number(spec_.dtype), static_cast<std::uint64_t>(rows),
                static_cast<std::uint64_t>(columns), rows),
           "cublasLtMatrixLayoutCreate", spec_);
@@ -216,7 +218,8 @@ CudaBlas::CudaBlas(std::shared_ptr<const CudaContext> context, const cuda::BlasA
   }
   const CudaContext::Current current(*context_);
   const BlasStatus status = call(api_->create, &handle_);
-  if (status != BlasStatus::Success) missing_ = fmt::format("cublasLtCreate: cuBLAS status {}", static_cast<unsigned>(status));
+  if (status != BlasStatus::Success)
+    missing_ = fmt::format("cublasLtCreate: cuBLAS status {}", static_cast<unsigned>(status));
 }
 
 CudaBlas::~CudaBlas() {

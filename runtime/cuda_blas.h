@@ -14,7 +14,13 @@
 namespace tarry::runtime {
 namespace cuda {
 
-enum class BlasStatus : std::uint32_t { Success = 0, NotInitialized = 1, AllocFailed = 3, ExecutionFailed = 13, InternalError = 14 };
+enum class BlasStatus : std::uint32_t {
+  Success = 0,
+  NotInitialized = 1,
+  AllocFailed = 3,
+  ExecutionFailed = 13,
+  InternalError = 14
+};
 using BlasHandle = struct BlasHandleObject*;
 using MatmulDescription = struct MatmulDescriptionObject*;
 using MatrixLayout = struct MatrixLayoutObject*;
@@ -48,7 +54,7 @@ struct MatmulHeuristic {
     (MatmulPreference preference, int attribute, const void* value, std::size_t bytes))                                \
   X(heuristic, cublasLtMatmulAlgoGetHeuristic,                                                                         \
     (BlasHandle handle, MatmulDescription description, MatrixLayout a, MatrixLayout b, MatrixLayout c, MatrixLayout d, \
-     MatmulPreference preference, int wanted, MatmulHeuristic * results, int* found))                                  \
+     MatmulPreference preference, int wanted, MatmulHeuristic* results, int* found))                                   \
   X(matmul, cublasLtMatmul,                                                                                            \
     (BlasHandle handle, MatmulDescription description, const void* alpha, const void* a, MatrixLayout a_layout,        \
      const void* b, MatrixLayout b_layout, const void* beta, const void* c, MatrixLayout c_layout, void* d,            \
@@ -84,7 +90,8 @@ class CudaBlas {
   [[nodiscard]] const std::string& missing() const { return missing_; }
   /// The first algorithm that the library proposes for the shape, among those that give the same bits at every run.
   /// Throws DeviceError where it proposes none.
-  [[nodiscard]] static std::unique_ptr<LibraryCall> make(const std::shared_ptr<const CudaBlas>& blas, const MatmulSpec& spec);
+  [[nodiscard]] static std::unique_ptr<LibraryCall> make(const std::shared_ptr<const CudaBlas>& blas,
+                                                         const MatmulSpec& spec);
 
  private:
   friend class CudaMatmul;

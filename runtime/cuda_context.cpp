@@ -182,7 +182,8 @@ void CudaTimeline::make_spare_events() {
   constexpr std::size_t kAtOnce = 8;  // a device that lags behind the program for a while does not make it allocate
   pending_.reserve(std::max(pending_.capacity(), pending_.size() + kAtOnce));
   spare_.reserve(pending_.capacity());
-  for (std::size_t i = 0; i < kAtOnce; ++i) spare_.push_back(std::make_shared<const EventHandle>(context_->make_event()));
+  for (std::size_t i = 0; i < kAtOnce; ++i)
+    spare_.push_back(std::make_shared<const EventHandle>(context_->make_event()));
 }
 
 void CudaTimeline::retire() {
@@ -205,7 +206,8 @@ void CudaTimeline::retire() {
 /// What somebody has waited for costs no driver call any more, nor does what came before it.
 void CudaTimeline::retire_until(std::uint64_t ticket) {
   const std::lock_guard lock(mutex_);
-  const auto first_left = std::find_if(pending_.begin(), pending_.end(), [&](const Point& point) { return point.ticket > ticket; });
+  const auto first_left =
+      std::find_if(pending_.begin(), pending_.end(), [&](const Point& point) { return point.ticket > ticket; });
   for (auto at = pending_.begin(); at != first_left; ++at)
     if (at->event.use_count() == 1) spare_.push_back(std::move(at->event));
   pending_.erase(pending_.begin(), first_left);

@@ -67,6 +67,7 @@ class CudaContext {
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
     ~Current();
+
    private:
     const CudaContext& context_;
     const CudaContext* const outer_;  // of the scope around this one
@@ -134,8 +135,9 @@ class CudaContext {
   StreamHandle compute_, in_, out_;
 };
 
-/// Ticket t is complete when everything enqueued on the compute stream before t was recorded is. A ticket is given out at
-/// no cost; its event is recorded when somebody waits for it, or once the work that it covers is worth one. Thread-safe.
+/// Ticket t is complete when everything enqueued on the compute stream before t was recorded is. A ticket is given out
+/// at no cost; its event is recorded when somebody waits for it, or once the work that it covers is worth one.
+/// Thread-safe.
 class CudaTimeline {
  public:
   explicit CudaTimeline(std::shared_ptr<const CudaContext> context) : context_(std::move(context)) {}
@@ -171,8 +173,8 @@ class CudaTimeline {
   void make_spare_events();
 
   const std::shared_ptr<const CudaContext> context_;
-  std::atomic<std::uint64_t> state_{0};       // twice the newest ticket whose event was asked for, + 1 after later work
-  std::atomic<std::int64_t> work_{0};         // bytes moved since the last record
+  std::atomic<std::uint64_t> state_{0};  // twice the newest ticket whose event was asked for, + 1 after later work
+  std::atomic<std::int64_t> work_{0};    // bytes moved since the last record
   std::mutex mutex_;
   std::uint64_t recorded_ = 0, retired_ = 0;  // newest ticket with an event; newest known to be complete
   std::vector<Point> pending_;                // in order of tickets; those not known to be complete

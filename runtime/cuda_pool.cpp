@@ -64,7 +64,8 @@ std::size_t CudaPool::bin_of(std::size_t block_bytes) {
 std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
   const std::size_t needed = keeps_ ? block_size(bytes) : std::max<std::size_t>(bytes, 1);
   Block block;
-  if (const std::vector<Block> aged = take_aged(needed); !aged.empty()) timeline_->context().synchronize();  // their handles free them
+  if (const std::vector<Block> aged = take_aged(needed); !aged.empty())
+    timeline_->context().synchronize();  // their handles free them
   if (!take_cached(needed, block)) {
     if (!ask_driver(needed, block)) {
       trim();
@@ -73,8 +74,8 @@ std::shared_ptr<CudaBuffer> CudaPool::allocate(std::size_t bytes) {
   }
   const std::size_t block_bytes = block.bytes;
   try {
-    return std::allocate_shared<CudaBuffer>(support::Recycler<CudaBuffer>(), shared_from_this(), std::move(block.handle),
-                                            block_bytes, bytes, block.free_after);
+    return std::allocate_shared<CudaBuffer>(support::Recycler<CudaBuffer>(), shared_from_this(),
+                                            std::move(block.handle), block_bytes, bytes, block.free_after);
   } catch (...) {  // no host memory for the owner; the block went back to the driver with its handle
     const std::lock_guard lock(mutex_);
     stats_.live -= block_bytes;
@@ -88,7 +89,8 @@ std::vector<CudaPool::Block> CudaPool::take_aged(std::size_t bytes) {
   if (!clock_.passes(bytes, stats_.cached)) return aged;
   const std::size_t cached = stats_.cached;
   for (std::vector<Block>& blocks : cache_) {
-    const auto young = std::ranges::find_if(blocks, [&](const Block& b) { return !clock_.is_old(b.idle_since, cached); });
+    const auto young =
+        std::ranges::find_if(blocks, [&](const Block& b) { return !clock_.is_old(b.idle_since, cached); });
     aged.insert(aged.end(), std::make_move_iterator(blocks.begin()), std::make_move_iterator(young));
     const auto first = aged.end() - (young - blocks.begin());
     for (auto b = first; b != aged.end(); ++b) stats_.cached -= b->bytes;
@@ -132,7 +134,8 @@ bool CudaPool::ask_driver(std::size_t bytes, Block& block) {
   cuda::Result result = cuda::Result::OutOfMemory;
   cuda::DevicePointer address = 0;
   const CudaContext& context = timeline_->context();
-  if (!support::fault::fails(support::fault::Site::Allocation)) result = cuda::call(context.api().mem_alloc, &address, bytes);
+  if (!support::fault::fails(support::fault::Site::Allocation))
+    result = cuda::call(context.api().mem_alloc, &address, bytes);
   {
     const std::lock_guard lock(mutex_);
     stats_.live -= bytes;
@@ -204,7 +207,8 @@ void CudaPool::throw_out_of_memory(std::size_t bytes) const {
   std::size_t total = 0;
   const bool known = cuda::call(context.api().mem_get_info, &free, &total) == cuda::Result::Success;
   const MemoryStats now = stats();
-  std::string text = fmt::format("cuda:{} has no room for {}\n{}", context.index(), bytes_text(bytes), memory_table(now, bytes, "driver"));
+  std::string text = fmt::format("cuda:{} has no room for {}\n{}", context.index(), bytes_text(bytes),
+                                 memory_table(now, bytes, "driver"));
   if (known) text += fmt::format("  free      {:>12}  of {} on the device\n", bytes_text(free), bytes_text(total));
   text += limit_.describe();
   TARRY_THROW(OutOfMemory, "", Where{}, text);

@@ -41,8 +41,8 @@ class CudaBuffer final : public graph::Buffer {
 /// Thread-safe. Buffers keep their pool and its context alive, so they may outlive the backend.
 class CudaPool : public std::enable_shared_from_this<CudaPool> {
  public:
-  /// TARRY_DISABLE=pool, read here, keeps no block: each buffer is an allocation of just its size, for tools that look for
-  /// accesses past its end or after its life.
+  /// TARRY_DISABLE=pool, read here, keeps no block: each buffer is an allocation of just its size, for tools that look
+  /// for accesses past its end or after its life.
   explicit CudaPool(std::shared_ptr<CudaTimeline> timeline);
 
   /// At least `bytes`, aligned to 256. A failing allocation returns the cache to the driver and tries once more.

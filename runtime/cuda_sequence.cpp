@@ -12,7 +12,8 @@ std::unique_ptr<CudaSequence> CudaSequence::make(std::shared_ptr<CudaTimeline> t
   if (!timeline->context().api().has_graphs) return nullptr;
   std::unique_ptr<CudaSequence> made(new CudaSequence(std::move(timeline)));
   for (const Kernel& k : kernels) {
-    made->nodes_.push_back({nullptr, k.function, k.blocks, k.threads, k.shared_bytes, made->words_.size(), k.words.size()});
+    made->nodes_.push_back(
+        {nullptr, k.function, k.blocks, k.threads, k.shared_bytes, made->words_.size(), k.words.size()});
     made->words_.insert(made->words_.end(), k.words.begin(), k.words.end());
   }
   return made->build() ? std::move(made) : nullptr;

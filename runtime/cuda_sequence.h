@@ -1,5 +1,5 @@
-// CudaSequence: launches that repeat as one CUDA graph, instantiated once; a replay patches the kernels whose parameters
-// changed. A graph of any size costs the host about as much as half a launch.
+// CudaSequence: launches that repeat as one CUDA graph, instantiated once; a replay patches the kernels whose
+// parameters changed. A graph of any size costs the host about as much as half a launch.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tarry::runtime {
 
-/// Its kernels run in order, after everything enqueued on the compute stream before. Patching touches only replays to come,
-/// so earlier ones may still be in flight. The functions must outlive it.
+/// Its kernels run in order, after everything enqueued on the compute stream before. Patching touches only replays to
+/// come, so earlier ones may still be in flight. The functions must outlive it.
 class CudaSequence final : public Sequence {
  public:
   struct Kernel {
@@ -40,7 +40,7 @@ class CudaSequence final : public Sequence {
   const std::shared_ptr<CudaTimeline> timeline_;
   std::vector<Node> nodes_;
   std::vector<std::uint64_t> words_;  // what the instance holds
-  GraphHandle graph_;  // stays: patches name its nodes
+  GraphHandle graph_;                 // stays: patches name its nodes
   GraphExecHandle exec_;
 };
 

@@ -17,8 +17,8 @@ constexpr std::size_t kUploadSlots = 3;
 constexpr std::size_t kDownloadSlots = 2;
 constexpr std::size_t kSmallSlot = std::size_t{8} << 20, kLargeSlot = std::size_t{32} << 20;
 constexpr std::size_t kLargeFrom = 4 * kLargeSlot;  // bytes of a copy
-// Large uploads: a thread fills one slot while its other one is copied. A core reads 5 to 7 GB/s of a file that is in memory,
-// so about ten of them keep a bus of 55 GB/s busy.
+// Large uploads: a thread fills one slot while its other one is copied. A core reads 5 to 7 GB/s of a file that is in
+// memory, so about ten of them keep a bus of 55 GB/s busy.
 constexpr std::size_t kUploadPart = std::size_t{4} << 20, kMostUploadParts = 32;
 
 }  // namespace
@@ -93,12 +93,14 @@ void CudaUploader::upload(cuda::DevicePointer to, const Backend::Fill& fill, std
   if (failure) std::rethrow_exception(failure);
 }
 
-void CudaUploader::upload_part(Slot& slot, cuda::DevicePointer to, const Backend::Fill& fill, std::size_t at, std::size_t bytes) {
+void CudaUploader::upload_part(Slot& slot, cuda::DevicePointer to, const Backend::Fill& fill, std::size_t at,
+                               std::size_t bytes) {
   const std::lock_guard lock(slot.mutex);
   if (slot.copied) context_.call("cuEventSynchronize", context_.api().event_synchronize, slot.done.get().object);
   void* const memory = slot.memory.get().object;
   fill(memory, at, bytes);
-  context_.call("cuMemcpyHtoDAsync", context_.api().memcpy_htod_async, to + at, static_cast<const void*>(memory), bytes, stream_);
+  context_.call("cuMemcpyHtoDAsync", context_.api().memcpy_htod_async, to + at, static_cast<const void*>(memory), bytes,
+                stream_);
   context_.call("cuEventRecord", context_.api().event_record, slot.done.get().object, stream_);
   slot.copied = true;
 }
@@ -147,7 +149,8 @@ void CudaTransfers::download(void* to, cuda::DevicePointer from, std::size_t byt
   const std::lock_guard lock(out_mutex_);
   const bool large = bytes >= kLargeFrom;
   std::unique_ptr<CudaStaging>& of_size = large ? large_out_ : out_;
-  if (!of_size) of_size = std::make_unique<CudaStaging>(context, context.out(), kDownloadSlots, large ? kLargeSlot : kSmallSlot);
+  if (!of_size)
+    of_size = std::make_unique<CudaStaging>(context, context.out(), kDownloadSlots, large ? kLargeSlot : kSmallSlot);
   CudaStaging& ring = *of_size;
   auto* target = static_cast<std::byte*>(to);
   struct Flight {

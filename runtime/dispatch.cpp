@@ -65,8 +65,10 @@ Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, bool may_replay) : plan
       add_kernel(*k, step, tickets);
     }
   }
-  // A large kernel starts while the one before it ends, which launches of graphs do not; where most are small, those matter more.
-  const auto large = static_cast<std::size_t>(std::ranges::count_if(items_, [](const Item& i) { return i.kernel != nullptr && is_large(*i.kernel); }));
+  // A large kernel starts while the one before it ends, which launches of graphs do not; where most are small, those
+  // matter more.
+  const auto large = static_cast<std::size_t>(
+      std::ranges::count_if(items_, [](const Item& i) { return i.kernel != nullptr && is_large(*i.kernel); }));
   if (b.overlaps_launches() && large > 0 && 2 * large >= items_.size()) may_replay = false;
   if (!may_replay || interprets_ || items_.empty()) replay_ = Replay::Never;
 }
@@ -94,12 +96,8 @@ void Dispatch::add_kernel(const KernelStep& k, std::uint32_t step, const void* t
     } else {
       const Operand& o = k.operands[p.index];
       switch (o.kind) {
-        case Operand::Kind::Leaf:
-          patches_.push_back({Patch::Kind::Leaf, o.index, at, p.addend});
-          break;
-        case Operand::Kind::Output:
-          patches_.push_back({Patch::Kind::Output, o.index, at, p.addend});
-          break;
+        case Operand::Kind::Leaf: patches_.push_back({Patch::Kind::Leaf, o.index, at, p.addend}); break;
+        case Operand::Kind::Output: patches_.push_back({Patch::Kind::Output, o.index, at, p.addend}); break;
         case Operand::Kind::Temporary:
           patches_.push_back({Patch::Kind::Arena, 0, at, p.addend + slots_[o.index]});
           break;
@@ -111,12 +109,9 @@ void Dispatch::add_kernel(const KernelStep& k, std::uint32_t step, const void* t
 
 std::uint64_t Dispatch::address(const Operand& o, const Run& run) const {
   switch (o.kind) {
-    case Operand::Kind::Leaf:
-      return word(run.leaves[o.index]->data);
-    case Operand::Kind::Output:
-      return word(run.outputs[o.index]->data);
-    case Operand::Kind::Temporary:
-      return arena(run) + slots_[o.index];
+    case Operand::Kind::Leaf: return word(run.leaves[o.index]->data);
+    case Operand::Kind::Output: return word(run.outputs[o.index]->data);
+    case Operand::Kind::Temporary: return arena(run) + slots_[o.index];
   }
   return 0;
 }
@@ -124,7 +119,9 @@ std::uint64_t Dispatch::address(const Operand& o, const Run& run) const {
 /// The leaves that are to cross; their steps come first.
 void Dispatch::bring_leaves(Run& run, Backend& b, Counters& counters) const {
   Crossings crossings{counters, &run.transfers, {}};
-  const auto transfer = [&](std::size_t s) { return s < plan_.steps.size() ? std::get_if<TransferStep>(&plan_.steps[s]) : nullptr; };
+  const auto transfer = [&](std::size_t s) {
+    return s < plan_.steps.size() ? std::get_if<TransferStep>(&plan_.steps[s]) : nullptr;
+  };
   for (std::size_t s = 0; transfer(s); ++s)
     run.wanted.push_back({run.outline.leaves[transfer(s)->leaf], transfer(s)->shape, transfer(s)->dtype});
   bring_small(run.wanted, b, crossings);
@@ -137,7 +134,8 @@ void Dispatch::bring_leaves(Run& run, Backend& b, Counters& counters) const {
 
 void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
   for (const auto& leaf : run.outline.leaves) run.leaves.push_back(leaf->buffer.get());
-  counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded = counters.bytes_overlapped = 0;
+  counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded =
+      counters.bytes_overlapped = 0;
   bring_leaves(run, b, counters);
   counters.peak_bytes = static_cast<std::int64_t>(arena_bytes_);
   for (const Transfer& t : run.transfers) counters.peak_bytes += t.bytes;
@@ -152,18 +150,10 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
   for (const Patch& p : patches_) {
     std::uint64_t base = 0;
     switch (p.kind) {
-      case Patch::Kind::Leaf:
-        base = word(run.leaves[p.index]->data);
-        break;
-      case Patch::Kind::Output:
-        base = word(run.outputs[p.index]->data);
-        break;
-      case Patch::Kind::Arena:
-        base = arena(run);
-        break;
-      case Patch::Kind::Scalar:
-        base = run.values[p.index];
-        break;
+      case Patch::Kind::Leaf: base = word(run.leaves[p.index]->data); break;
+      case Patch::Kind::Output: base = word(run.outputs[p.index]->data); break;
+      case Patch::Kind::Arena: base = arena(run); break;
+      case Patch::Kind::Scalar: base = run.values[p.index]; break;
     }
     run.words[p.word] = base + p.addend;
   }
@@ -179,8 +169,8 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
 }
 
 Launch Dispatch::launch_of(const Item& item, const Run& run) const {
-  return {item.kernel->executable.get(), item.kernel->source.get(), std::span(run.words).subspan(item.first, item.count),
-          item.kernel->geometry, is_large(*item.kernel)};
+  return {item.kernel->executable.get(), item.kernel->source.get(),
+          std::span(run.words).subspan(item.first, item.count), item.kernel->geometry, is_large(*item.kernel)};
 }
 
 bool Dispatch::replay(const Run& run, Backend& b) {

@@ -1,5 +1,5 @@
-// Dispatch: a plan made ready for its device, to be run over and over. All that does not depend on values or addresses is
-// worked out once; a run copies the parameter words, patches the few that differ, and launches.
+// Dispatch: a plan made ready for its device, to be run over and over. All that does not depend on values or addresses
+// is worked out once; a run copies the parameter words, patches the few that differ, and launches.
 #pragma once
 
 #include <atomic>
@@ -17,23 +17,23 @@ namespace tarry::runtime {
 
 /// What one evaluate works on. Kept from one to the next, so that what repeats allocates nothing.
 struct Run {
-  std::vector<graph::Edge> lazy;         ///< the roots to compute, each once
-  std::vector<graph::Node*> claimed;     ///< their nodes
+  std::vector<graph::Edge> lazy;      ///< the roots to compute, each once
+  std::vector<graph::Node*> claimed;  ///< their nodes
   graph::Outline outline;
-  graph::Snapshot snapshot;              ///< where there was no plan
+  graph::Snapshot snapshot;  ///< where there was no plan
   std::shared_ptr<const CompiledPlan> plan;
-  Backend* backend = nullptr;            ///< where it was asked for the plan
+  Backend* backend = nullptr;  ///< where it was asked for the plan
 
-  std::vector<graph::Buffer*> leaves;    ///< by leaf number, where the plan reads them
-  std::vector<graph::Storage*> borrowed; ///< leaves in borrowed memory, which are being read
-  std::vector<Transfer> transfers;       ///< of this run
-  std::vector<Wanted> wanted;            ///< leaves of other devices
+  std::vector<graph::Buffer*> leaves;                   ///< by leaf number, where the plan reads them
+  std::vector<graph::Storage*> borrowed;                ///< leaves in borrowed memory, which are being read
+  std::vector<Transfer> transfers;                      ///< of this run
+  std::vector<Wanted> wanted;                           ///< leaves of other devices
   std::vector<std::shared_ptr<graph::Buffer>> brought;  ///< copies of them
   std::vector<std::shared_ptr<graph::Buffer>> outputs;
-  std::shared_ptr<graph::Buffer> arena;  ///< temporaries and scratch
-  std::vector<std::uint64_t> values;     ///< of the plan's scalars
-  std::vector<std::uint64_t> words;      ///< parameters of all kernels
-  std::vector<std::vector<void*>> interpreted_buffers;           ///< by step of the plan
+  std::shared_ptr<graph::Buffer> arena;                 ///< temporaries and scratch
+  std::vector<std::uint64_t> values;                    ///< of the plan's scalars
+  std::vector<std::uint64_t> words;                     ///< parameters of all kernels
+  std::vector<std::vector<void*>> interpreted_buffers;  ///< by step of the plan
   std::vector<std::vector<std::uint64_t>> interpreted_scalars;
 
   std::vector<std::shared_ptr<graph::Storage>> storages;  ///< of outputs

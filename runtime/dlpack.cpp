@@ -30,14 +30,16 @@ struct Row {
   dlpack::DataType type;
 };
 constexpr Row kTypes[] = {
-    {bool_, {kBool, 8}},   {int8, {kInt, 8}},      {int16, {kInt, 16}},   {int32, {kInt, 32}},     {int64, {kInt, 64}},
-    {uint8, {kUInt, 8}},   {uint16, {kUInt, 16}},  {uint32, {kUInt, 32}}, {uint64, {kUInt, 64}},   {float16, {kFloat, 16}},
-    {float32, {kFloat, 32}}, {float64, {kFloat, 64}}, {bfloat16, {kBfloat, 16}},
+    {bool_, {kBool, 8}},       {int8, {kInt, 8}},       {int16, {kInt, 16}},     {int32, {kInt, 32}},
+    {int64, {kInt, 64}},       {uint8, {kUInt, 8}},     {uint16, {kUInt, 16}},   {uint32, {kUInt, 32}},
+    {uint64, {kUInt, 64}},     {float16, {kFloat, 16}}, {float32, {kFloat, 32}}, {float64, {kFloat, 64}},
+    {bfloat16, {kBfloat, 16}},
 };
 
 std::string text(const dlpack::DataType& t) {
   const char* const names[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
-  return t.code < std::size(names) ? fmt::format("{}{}", names[t.code], t.bits) : fmt::format("code {} of {} bits", t.code, t.bits);
+  return t.code < std::size(names) ? fmt::format("{}{}", names[t.code], t.bits)
+                                   : fmt::format("code {} of {} bits", t.code, t.bits);
 }
 
 Dtype dtype_of_tensor(const Tensor& t, Where where) {
@@ -51,24 +53,25 @@ Dtype dtype_of_tensor(const Tensor& t, Where where) {
 Device device_of_tensor(const Tensor& t, Where where) {
   switch (t.device.type) {
     case kCpu:
-    case kCudaHost:
-      return cpu;
+    case kCudaHost: return cpu;
     case kCuda:
     case kCudaManaged:
-      if (t.device.index >= 0 && t.device.index <= 255) return {DeviceKind::Cuda, static_cast<std::uint8_t>(t.device.index)};
+      if (t.device.index >= 0 && t.device.index <= 255)
+        return {DeviceKind::Cuda, static_cast<std::uint8_t>(t.device.index)};
       break;
-    default:
-      break;
+    default: break;
   }
   TARRY_THROW(InvalidArgument, "from_dlpack", where,
-              fmt::format("the tensor is on a device of type {} and number {}; host memory and CUDA are available", t.device.type, t.device.index));
+              fmt::format("the tensor is on a device of type {} and number {}; host memory and CUDA are available",
+                          t.device.type, t.device.index));
 }
 
 template <class Managed>
 Array import_tensor(Managed* managed, dlpack::Options options, Where where) {
   const Tensor& t = managed->dl_tensor;
   if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
-    TARRY_THROW(InvalidArgument, "from_dlpack", where, fmt::format("a tensor of {} dimensions without a shape", t.ndim));
+    TARRY_THROW(InvalidArgument, "from_dlpack", where,
+                fmt::format("a tensor of {} dimensions without a shape", t.ndim));
   runtime::Foreign memory;
   memory.device = device_of_tensor(t, where);
   memory.dtype = dtype_of_tensor(t, where);
@@ -134,27 +137,32 @@ Managed* export_tensor(const Array& x, dlpack::Options options, Where where) {
 Array detail::import(dlpack::ManagedTensor* tensor, dlpack::Options options, Where where) try {
   require(tensor, where);
   return import_tensor(tensor, options, where);
-} TARRY_OR_OUT_OF_MEMORY("from_dlpack", where)
+}
+TARRY_OR_OUT_OF_MEMORY("from_dlpack", where)
 
 Array detail::import(dlpack::ManagedTensorVersioned* tensor, dlpack::Options options, Where where) try {
   require(tensor, where);
   if (tensor->version.major != 1) {
-    TARRY_THROW(InvalidArgument, "from_dlpack", where,
-                fmt::format("the tensor is of DLPack {}.{}; 1.x is available", tensor->version.major, tensor->version.minor));
+    TARRY_THROW(
+        InvalidArgument, "from_dlpack", where,
+        fmt::format("the tensor is of DLPack {}.{}; 1.x is available", tensor->version.major, tensor->version.minor));
   }
   return import_tensor(tensor, options, where);
-} TARRY_OR_OUT_OF_MEMORY("from_dlpack", where)
+}
+TARRY_OR_OUT_OF_MEMORY("from_dlpack", where)
 
 dlpack::ManagedTensor* detail::export_unversioned(const Array& x, dlpack::Options options, Where where) try {
   return export_tensor<dlpack::ManagedTensor>(x, options, where);
-} TARRY_OR_OUT_OF_MEMORY("to_dlpack", where)
+}
+TARRY_OR_OUT_OF_MEMORY("to_dlpack", where)
 
 dlpack::ManagedTensorVersioned* detail::export_versioned(const Array& x, dlpack::Options options, Where where) try {
   auto* const managed = export_tensor<dlpack::ManagedTensorVersioned>(x, options, where);
   managed->version = {1, 0};
   managed->flags = dlpack::kReadOnly;
   return managed;
-} TARRY_OR_OUT_OF_MEMORY("to_dlpack", where)
+}
+TARRY_OR_OUT_OF_MEMORY("to_dlpack", where)
 
 }  // namespace v0
 }  // namespace tarry

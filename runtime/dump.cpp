@@ -187,7 +187,8 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
   groups_.clear();
   for (std::size_t i = 0; i < f.groups.size(); ++i) {
     const graph::Group& group = f.groups[i];
-    groups_ += fmt::format("group {} over {}{}{}:", i, graph::to_string(group.space), group.reduces ? fmt::format(" reducing axis {}", group.axis) : "",
+    groups_ += fmt::format("group {} over {}{}{}:", i, graph::to_string(group.space),
+                           group.reduces ? fmt::format(" reducing axis {}", group.axis) : "",
                            group.crossed() ? fmt::format(" and axis {}", group.across) : "");
     for (graph::NodeId id : f.groups[i].nodes) groups_ += fmt::format(" %{}", id);
     groups_ += "\n";
@@ -210,8 +211,8 @@ void Dump::steps(const CompiledPlan& plan) {
       text += fmt::format("step {}: copy {} bytes from {} to {}\n", i, copy->bytes, place(copy->from), place(copy->to));
     } else if (const auto* call = std::get_if<LibraryStep>(&plan.steps[i])) {
       text += fmt::format("step {}: {}, buffers {}, {}, {}, {} bytes read, {} written\n", i, call->spec.str(),
-                          place(call->operands[0]), place(call->operands[1]), place(call->operands[2]), call->bytes_read,
-                          call->bytes_written);
+                          place(call->operands[0]), place(call->operands[1]), place(call->operands[2]),
+                          call->bytes_read, call->bytes_written);
     } else {
       const auto& k = std::get<KernelStep>(plan.steps[i]);
       std::vector<std::string> buffers;
@@ -230,7 +231,8 @@ void Dump::kernels(const graph::Graph& g, const CompiledPlan& plan, const graph:
     if (const auto* const step = std::get_if<KernelStep>(&s)) kernel(g, *step, plan, snapshot);
     const auto* const call = std::get_if<LibraryStep>(&s);
     if (call == nullptr || !call->source || !wants("source")) continue;
-    if (const Dumped::Name name = dumped().name(key(), call->source); name.fresh) write(name.stem + ".cu", call->source->text);
+    if (const Dumped::Name name = dumped().name(key(), call->source); name.fresh)
+      write(name.stem + ".cu", call->source->text);
   }
 }
 

@@ -18,8 +18,8 @@ namespace tarry::runtime {
 Report evaluate(std::span<const graph::Edge> roots, Where where);
 /// The same, in one piece: out of memory is an error.
 Report evaluate_whole(std::span<const graph::Edge> roots, Where where);
-/// Where a lazy array does not fit in memory, computes it in chunks and hands its elements to `sink`; it stays lazy. False
-/// where it fits: nothing was done.
+/// Where a lazy array does not fit in memory, computes it in chunks and hands its elements to `sink`; it stays lazy.
+/// False where it fits: nothing was done.
 bool stream(const graph::Edge& root, class Sink& sink, Where where);
 /// What evaluate would do, without doing it, for the default device or another target.
 Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where where);  // target "": the default device
@@ -33,7 +33,8 @@ void read(const graph::Edge& edge, void* destination, Where where);
 std::shared_ptr<const void> host_data(const graph::Edge& edge, Where where);
 /// A host buffer from the CPU pool.
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
-/// The same for a call of the user's, never within an evaluate. Where there is no room, pending work of this thread is evaluated first.
+/// The same for a call of the user's, never within an evaluate. Where there is no room, pending work of this thread is
+/// evaluated first.
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes, Where where);
 /// What ran last on the device e is about, for messages: "" unless e is a DeviceError or DeviceLost of a GPU.
 std::string describe_recent_work(const Error& e, Device device);

@@ -73,7 +73,8 @@ void finish_key(graph::Outline& o, std::uint32_t words, bool compiled, const Bac
   }
 }
 
-/// Chooses how a library computes each product that has no kernel; the largest workspace joins the plan's scratch memory.
+/// Chooses how a library computes each product that has no kernel; the largest workspace joins the plan's scratch
+/// memory.
 void prepare_calls(CompiledPlan& plan, Backend& b) {
   for (Step& s : plan.steps) {
     auto* const call = std::get_if<LibraryStep>(&s);
@@ -88,7 +89,8 @@ void make_results(Run& run) {
   const CompiledPlan& plan = *run.plan;
   for (std::size_t i = 0; i < run.outputs.size(); ++i)
     run.storages.push_back(storage_of(run.outputs[i], graph::row_major_strides(plan.outputs[i].shape.span())));
-  for (const RootPlan& r : plan.roots) add_result(run, r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index]);
+  for (const RootPlan& r : plan.roots)
+    add_result(run, r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index]);
 }
 
 /// What is hoisted, and what the costs said of reductions that either side could do.
@@ -99,7 +101,8 @@ void note_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches&
 }
 
 /// Kernels and what launches them, of a plan that runs in one piece.
-void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const PlanSwitches& switches, Report::Impl& report) {
+void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const PlanSwitches& switches,
+              Report::Impl& report) {
   if (!b.target().is_cuda() && switches.disabled("compile")) {
     plan.interpreted = why_interpreted(b);
   } else {
@@ -121,8 +124,11 @@ std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches 
   std::vector<bool> on_device, may_alias;
   localise(s, b.device(), on_device, may_alias);
   switches.library = switches.library && library_there(s.graph, b);
-  const Planner planned = [&](const graph::Target& target) { return make_plan(s, target, on_device, may_alias, switches, dump); };
-  auto plan = std::make_shared<CompiledPlan>(switches.disabled("compile") ? planned(b.target()) : plan_at_hand(b, planned));
+  const Planner planned = [&](const graph::Target& target) {
+    return make_plan(s, target, on_device, may_alias, switches, dump);
+  };
+  auto plan =
+      std::make_shared<CompiledPlan>(switches.disabled("compile") ? planned(b.target()) : plan_at_hand(b, planned));
   report.seconds = plan->seconds;
   report.counters = plan->counters;
   plan->recorded = std::make_shared<const graph::Graph>(s.graph);
@@ -239,7 +245,8 @@ void complete_found(Run& run, Backend& b, Report::Impl& report) {
 }
 
 /// False where it would not run in one piece for what is stored besides. `started` is set before the first launch.
-bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk, bool& started) {
+bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk,
+              bool& started) {
   Backend& asked = run.backend ? *run.backend : backend(device_of(run.outline.placed));
   for (graph::Storage* s : run.borrowed)
     if (s->check) s->check->use();
@@ -274,7 +281,8 @@ bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
     note_edges(run, report);
     report.interpreted = run.plan->interpreted;
     report.transfers = std::move(run.transfers);
-    if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty()) report.placements = run.plan->placements;
+    if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty())
+      report.placements = run.plan->placements;
     make_results(run);
     report.seconds.prepare = watch.lap();
     dispatch.commit(run, b, report.counters, started);
@@ -304,8 +312,8 @@ std::string recent_work_of(const Error& e, Device placed) {
   }
 }
 
-/// The error that is handled, with the user's view: which ops, where evaluate was called. As it is where there is no memory
-/// for more words.
+/// The error that is handled, with the user's view: which ops, where evaluate was called. As it is where there is no
+/// memory for more words.
 std::exception_ptr explained(const Error& e, const Run& run, Where where) noexcept {
   const std::exception_ptr bare = std::current_exception();
   try {
@@ -360,8 +368,8 @@ void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
   }
 }
 
-/// What an evaluate is for: its roots in one piece; those, in chunks where they do not fit; or also what is needed for the
-/// second time.
+/// What an evaluate is for: its roots in one piece; those, in chunks where they do not fit; or also what is needed for
+/// the second time.
 enum class Manner : std::uint8_t { Whole, Roots, Marked };
 
 /// What is stored besides is a root like those that were asked for. The caller holds engine_mutex().
@@ -417,13 +425,15 @@ void require_devices(std::span<const Edge> roots, Where where) {
       (void)backend(n.device);
     } catch (const Error& error) {
       rethrow(error, "evaluate", where,
-              fmt::format("{} ({} {} at {} is placed on {})", error.what(), name(n.dtype), graph::to_string(n.shape()), n.where().str(), n.device.str()));
+              fmt::format("{} ({} {} at {} is placed on {})", error.what(), name(n.dtype), graph::to_string(n.shape()),
+                          n.where().str(), n.device.str()));
     }
   }
 }
 
 bool any_failed(std::span<const Edge> roots) {
-  return std::any_of(roots.begin(), roots.end(), [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; });
+  return std::any_of(roots.begin(), roots.end(),
+                     [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; });
 }
 
 /// Nothing where there is no room for what would be stored besides: without that there may be.

@@ -86,28 +86,17 @@ class Symbols {
       case OpClass::Map:
         for (int i = 0; i < n.n_inputs; ++i) broadcast(id, n.inputs[i].node);
         break;
-      case OpClass::View:
-        view(id, n.inputs[0].node, g_.views[n.payload]);
-        break;
-      case OpClass::Reshape:
-        reshape(id, n.inputs[0].node);
-        break;
-      case OpClass::Update:
-        update(id, n.inputs[0].node, n.inputs[1].node, g_.updates[n.payload]);
-        break;
+      case OpClass::View: view(id, n.inputs[0].node, g_.views[n.payload]); break;
+      case OpClass::Reshape: reshape(id, n.inputs[0].node); break;
+      case OpClass::Update: update(id, n.inputs[0].node, n.inputs[1].node, g_.updates[n.payload]); break;
       case OpClass::Reduce:
         for (int i = 0; i < n.n_inputs; ++i) reduce(id, n.inputs[i].node, g_.reduces[n.payload].axis);
         break;
-      case OpClass::Library:
-        multiply(id, n.inputs[0].node, n.inputs[1].node);
-        break;
-      case OpClass::Scan:
-        scan(id, n.inputs[0].node, g_.reduces[n.payload].axis);
-        break;
+      case OpClass::Library: multiply(id, n.inputs[0].node, n.inputs[1].node); break;
+      case OpClass::Scan: scan(id, n.inputs[0].node, g_.reduces[n.payload].axis); break;
       case OpClass::Scalar:
       case OpClass::Iota:
-      case OpClass::Composite:
-        break;
+      case OpClass::Composite: break;
     }
   }
 
@@ -222,13 +211,15 @@ std::optional<Graph> with_extents(const Graph& g, const Symbols& symbols, const 
 }
 
 constexpr std::int64_t kFewElements = 64;  // of one of two reduced axes
-constexpr std::int64_t kFewColumns = 64, kTall = std::int64_t{1} << 17;  // a GPU has a kernel for as many, of as many rows
+constexpr std::int64_t kFewColumns = 64,
+                       kTall = std::int64_t{1} << 17;  // a GPU has a kernel for as many, of as many rows
 constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an index has 64 bits
 
 /// One extent of every class that kernels for `target` distinguish, where the others are as recorded.
 std::vector<std::int64_t> representatives(const graph::Target& target, bool reduced) {
   constexpr std::int64_t kSerial = 32, kBlock = 128, kLarge = std::int64_t{1} << 22;
-  constexpr std::int64_t kFewBytes = 640;  // more than a part of a warp has, and for most operands fewer than a block is best for
+  constexpr std::int64_t kFewBytes =
+      640;  // more than a part of a warp has, and for most operands fewer than a block is best for
   std::vector<std::int64_t> tops{kSerial};
   for (std::int64_t row = kBlock; row <= kLarge; row *= 2)
     tops.push_back(row);  // beyond rows: what fusion gains changes
@@ -280,11 +271,13 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       visit_with(values);
       const auto other = std::ranges::find_if(values, [s = symbol](const auto& v) { return v.first != s; });
       if (other == values.end()) continue;
-      // The same class in the largest plans, where a launch costs nothing beside the bytes, and with wide indices; of rows
-      // that no cluster holds in the smallest too, of few columns in tall ones. Of both, where both are reduced, the fewest.
+      // The same class in the largest plans, where a launch costs nothing beside the bytes, and with wide indices; of
+      // rows that no cluster holds in the smallest too, of few columns in tall ones. Of both, where both are reduced,
+      // the fewest.
       const std::int64_t below = (kWide - 1) / extent / 32 * 32;
       const bool longest = target.max_cluster > 1 && extent > std::int64_t{128} * codegen::kClusterBlocks;
-      const bool fewest = target.is_cuda() && extent <= kFewElements && symbols.reduced(symbol) && symbols.reduced(other->first);
+      const bool fewest =
+          target.is_cuda() && extent <= kFewElements && symbols.reduced(symbol) && symbols.reduced(other->first);
       std::vector<std::int64_t> others{below + 32};
       if (below > 0) others.push_back(below);
       if (longest || fewest) others.push_back(2);

@@ -1,9 +1,9 @@
 // Other extents of a recorded evaluate: which of its extents are free, and what values give kernels of their own.
 //
-// An extent is free where the program would run with another one: nothing but elementwise ops, broadcasts, reductions, scans,
-// whole axes of views and updates and the outer axes of reshapes touch it. Extents that must stay equal are one symbol.
-// Pinned are extents of 0 and 1, those that a slice, an index but 0, a step, a reshape or a partial update depends on,
-// and those of memory with strides of its own.
+// An extent is free where the program would run with another one: nothing but elementwise ops, broadcasts, reductions,
+// scans, whole axes of views and updates and the outer axes of reshapes touch it. Extents that must stay equal are one
+// symbol. Pinned are extents of 0 and 1, those that a slice, an index but 0, a step, a reshape or a partial update
+// depends on, and those of memory with strides of its own.
 #pragma once
 
 #include <functional>

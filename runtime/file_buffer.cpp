@@ -26,9 +26,11 @@ std::shared_ptr<FileBuffer> FileBuffer::map(support::OpenFile file, std::size_t 
   Mapping mapping{nullptr, first + bytes};
   std::error_code pretended;
   if (support::fault::fails(support::fault::Site::File)) pretended = std::make_error_code(std::errc::no_such_device);
-  if (support::fault::fails(support::fault::Site::Allocation)) pretended = std::make_error_code(std::errc::not_enough_memory);
+  if (support::fault::fails(support::fault::Site::Allocation))
+    pretended = std::make_error_code(std::errc::not_enough_memory);
   if (!pretended)
-    mapping.memory = mmap(nullptr, mapping.bytes, PROT_READ, MAP_SHARED, file.descriptor(), static_cast<off_t>(offset - first));
+    mapping.memory =
+        mmap(nullptr, mapping.bytes, PROT_READ, MAP_SHARED, file.descriptor(), static_cast<off_t>(offset - first));
   if (pretended || mapping.memory == MAP_FAILED) {
     why = pretended ? pretended : std::error_code(errno, std::generic_category());
     return nullptr;

@@ -49,10 +49,12 @@ void say_once(const pending::Amount& waiting, const pending::Pace& pace, Where w
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;
   const std::string loop = pace.rounds == 0 ? "" : fmt::format(" of a loop at {}", pace.where.str());
-  support::log::warn_once(fmt::format(
-      "{} operations{} that keep {:.1f} MiB waited for evaluate() at {}: they are evaluated now, and from now on whenever there "
-      "are as many; call evaluate() once per round to say when, or allow more with tarry::Scope{{tarry::Budget{{...}}}}",
-      waiting.nodes, loop, static_cast<double>(waiting.bytes) / (1024.0 * 1024.0), where.str()));
+  support::log::warn_once(
+      fmt::format("{} operations{} that keep {:.1f} MiB waited for evaluate() at {}: they are evaluated now, and from "
+                  "now on whenever there "
+                  "are as many; call evaluate() once per round to say when, or allow more with "
+                  "tarry::Scope{{tarry::Budget{{...}}}}",
+                  waiting.nodes, loop, static_cast<double>(waiting.bytes) / (1024.0 * 1024.0), where.str()));
 }
 
 void say_failed(std::string_view what) noexcept {

@@ -12,9 +12,9 @@
 
 namespace tarry::runtime {
 
-/// Evaluates what this thread recorded and has not evaluated, as far as it can be, so that memory which only pending work
-/// keeps comes free. True where something was evaluated; false too where none keeps any. Never throws. Nothing of an
-/// evaluate of this thread may be claimed. `but` is left alone: what is being evaluated when memory runs out.
+/// Evaluates what this thread recorded and has not evaluated, as far as it can be, so that memory which only pending
+/// work keeps comes free. True where something was evaluated; false too where none keeps any. Never throws. Nothing of
+/// an evaluate of this thread may be claimed. `but` is left alone: what is being evaluated when memory runs out.
 bool evaluate_pending(std::span<const graph::Edge> but, Where where) noexcept;
 
 /// One evaluate per device: arrays of different ones may wait together. Empties the list.

@@ -115,14 +115,10 @@ KernelHistory& history() {
 
 std::string_view name(KernelHit hit) {
   switch (hit) {
-    case KernelHit::Compiled:
-      return "compiled";
-    case KernelHit::Disk:
-      return "disk";
-    case KernelHit::Memory:
-      return "memory";
-    case KernelHit::Interpreted:
-      return "interpreted";
+    case KernelHit::Compiled: return "compiled";
+    case KernelHit::Disk: return "disk";
+    case KernelHit::Memory: return "memory";
+    case KernelHit::Interpreted: return "interpreted";
   }
   return "";
 }
@@ -145,7 +141,8 @@ void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device d
     if (use.lines.size() < kMostLines) std::ranges::move(user_lines(*step, snapshot), std::back_inserter(use.lines));
   }
   for (Use& use : uses) {
-    const auto sums = history().enter(*use.steps.front(), *plan.target, device.str(), std::move(use.lines), plan.interpreted);
+    const auto sums =
+        history().enter(*use.steps.front(), *plan.target, device.str(), std::move(use.lines), plan.interpreted);
     for (KernelStep* step : use.steps) step->sums = sums;
   }
 }
@@ -155,24 +152,27 @@ void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device d
 namespace tarry {
 inline namespace v0 {
 
-std::vector<KernelRecord> kernel_history() try {
-  return runtime::history().list();
-} TARRY_OR_OUT_OF_MEMORY("kernel_history", Where{})
+std::vector<KernelRecord> kernel_history() try { return runtime::history().list(); }
+TARRY_OR_OUT_OF_MEMORY("kernel_history", Where{})
 
 std::ostream& operator<<(std::ostream& out, const KernelRecord& r) try {
   const std::string run = r.measured_launches == 0
                               ? std::string("not measured")
                               : fmt::format("{:.3f} in {} of them", r.run_seconds * 1e3, r.measured_launches);
-  const std::string interpreted =
-      r.interpreted_launches == 0 ? std::string() : fmt::format(" ({} interpreted: {})", r.interpreted_launches, r.interpreted);
+  const std::string interpreted = r.interpreted_launches == 0
+                                      ? std::string()
+                                      : fmt::format(" ({} interpreted: {})", r.interpreted_launches, r.interpreted);
   const bool held = r.hit == KernelHit::Disk || r.hit == KernelHit::Memory;
   return out << fmt::format(
-             "{} on {} ({}), {}{}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches{}, run {}; {} "
+             "{} on {} ({}), {}{}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches{}, run {}; "
+             "{} "
              "bytes "
              "read, {} written",
-             r.name, r.device, r.target, held ? "from " : "", runtime::name(r.hit), r.codegen_seconds * 1e3, r.compile_seconds * 1e3,
-             r.load_seconds * 1e3, r.launches, interpreted, run, r.bytes_read, r.bytes_written);
-} TARRY_OR_OUT_OF_MEMORY("<<", Where{})
+             r.name, r.device, r.target, held ? "from " : "", runtime::name(r.hit), r.codegen_seconds * 1e3,
+             r.compile_seconds * 1e3, r.load_seconds * 1e3, r.launches, interpreted, run, r.bytes_read,
+             r.bytes_written);
+}
+TARRY_OR_OUT_OF_MEMORY("<<", Where{})
 
 }  // namespace v0
 }  // namespace tarry

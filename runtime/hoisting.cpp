@@ -55,7 +55,9 @@ std::vector<std::vector<NodeId>> narrowing_casts(const graph::Graph& g) {
   return casts;
 }
 
-bool is_on(const Storage& s, Device device) { return s.buffer->device == device || (s.replica && s.replica->device == device); }
+bool is_on(const Storage& s, Device device) {
+  return s.buffer->device == device || (s.replica && s.replica->device == device);
+}
 
 /// Whether a device has that part of a leaf. The caller holds the leaf's replica_mutex.
 bool has_part(const Storage& s, Dtype dtype, const Box& box, Device device) {
@@ -64,7 +66,8 @@ bool has_part(const Storage& s, Dtype dtype, const Box& box, Device device) {
 }
 
 /// By node of a leaf: the boxes of it that are read where these reductions are known.
-std::vector<std::vector<Box>> boxes_of(const graph::Snapshot& s, Device device, const std::vector<HostReduction>& reductions) {
+std::vector<std::vector<Box>> boxes_of(const graph::Snapshot& s, Device device,
+                                       const std::vector<HostReduction>& reductions) {
   graph::Slicer slicer(s.graph, s.leaves, {}, device);
   for (const HostReduction& r : reductions) slicer.know({r.node, 0}, Edge());
   std::vector<std::vector<Box>> boxes(s.graph.nodes.size());
@@ -72,10 +75,12 @@ std::vector<std::vector<Box>> boxes_of(const graph::Snapshot& s, Device device, 
   return boxes;
 }
 
-std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device, const std::vector<HostReduction>& reductions,
-                                     std::int64_t least) {
+std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device,
+                                     const std::vector<HostReduction>& reductions, std::int64_t least) {
   const graph::Graph& g = s.graph;
-  const auto crosses = [&](const Storage& leaf) { return leaf.buffer->device.kind == DeviceKind::Cpu && device.kind != DeviceKind::Cpu; };
+  const auto crosses = [&](const Storage& leaf) {
+    return leaf.buffer->device.kind == DeviceKind::Cpu && device.kind != DeviceKind::Cpu;
+  };
   std::vector<bool> reduced(s.leaves.size());
   for (const HostReduction& r : reductions)
     for (const std::uint32_t leaf : r.leaves) reduced[leaf] = true;
@@ -94,7 +99,8 @@ std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device, co
     const std::vector<NodeId>& casts = all_casts[id];
     if (!casts.empty() && !reduced[n.payload] && s.leaves[n.payload]->contiguous) {
       const std::int64_t narrow = g.bytes(casts.front());
-      if (narrow < h.bytes) h = {id, n.payload, g.nodes[casts.front()].dtype, {Box::whole(g.shape(id))}, casts, narrow, h.whole};
+      if (narrow < h.bytes)
+        h = {id, n.payload, g.nodes[casts.front()].dtype, {Box::whole(g.shape(id))}, casts, narrow, h.whole};
     }
     const bool some = !h.boxes.empty() || reduced[n.payload];
     if (some && h.whole - h.bytes >= std::max<std::int64_t>(least, 1)) found.push_back(std::move(h));
@@ -104,11 +110,14 @@ std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device, co
 
 }  // namespace
 
-Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<HostReduction> reductions, std::int64_t least) {
+Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<HostReduction> reductions,
+                       std::int64_t least) {
   std::vector<Placement> elsewhere;
   const auto leave = [&](const auto& which) {
-    const auto kept = std::stable_partition(reductions.begin(), reductions.end(), [&](const HostReduction& r) { return !which(r); });
-    std::transform(kept, reductions.end(), std::back_inserter(elsewhere), [&](HostReduction& r) { return r.placement.device = device, std::move(r.placement); });
+    const auto kept =
+        std::stable_partition(reductions.begin(), reductions.end(), [&](const HostReduction& r) { return !which(r); });
+    std::transform(kept, reductions.end(), std::back_inserter(elsewhere),
+                   [&](HostReduction& r) { return r.placement.device = device, std::move(r.placement); });
     const bool some = kept != reductions.end();
     return reductions.erase(kept, reductions.end()), some;
   };
@@ -116,7 +125,8 @@ Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<Host
   for (;;) {
     Hoisting found{find_leaves(s, device, reductions, least), {}, {}};
     const auto saved = [&](std::uint32_t leaf) {
-      return std::any_of(found.leaves.begin(), found.leaves.end(), [&](const HoistedLeaf& h) { return h.leaf == leaf; });
+      return std::any_of(found.leaves.begin(), found.leaves.end(),
+                         [&](const HoistedLeaf& h) { return h.leaf == leaf; });
     };
     // Of no use where an operand crosses for something else all the same: none of those that share it.
     const auto useless = [&](const HostReduction& r) { return !std::all_of(r.leaves.begin(), r.leaves.end(), saved); };
@@ -163,7 +173,8 @@ bool pays(const Hoisting& hoisting, const std::vector<std::shared_ptr<Storage>>&
 
 }  // namespace
 
-const Hoisting* that_pays(const std::vector<Hoisting>& hoistings, const std::vector<std::shared_ptr<Storage>>& leaves, Device device) {
+const Hoisting* that_pays(const std::vector<Hoisting>& hoistings, const std::vector<std::shared_ptr<Storage>>& leaves,
+                          Device device) {
   for (const Hoisting& h : hoistings)
     if (!h.empty() && pays(h, leaves, device)) return &h;
   return nullptr;
@@ -175,7 +186,10 @@ namespace {
 class Hoister {
  public:
   Hoister(const HoistedWork& work, const Hoisting& hoisting)
-      : work_(work), hoisting_(hoisting), device_(work.backend.device()), slicer_(work.graph, work.leaves, work.cells, device_) {}
+      : work_(work),
+        hoisting_(hoisting),
+        device_(work.backend.device()),
+        slicer_(work.graph, work.leaves, work.cells, device_) {}
 
   /// The reductions that the host does, lazy.
   [[nodiscard]] std::vector<Edge> record_reductions() const {
@@ -192,7 +206,8 @@ class Hoister {
   }
 
   /// Their values on the device, in that order.
-  void know_reductions(const std::function<std::shared_ptr<Storage>(std::size_t i, const graph::Dims& shape, Dtype dtype)>& bring) {
+  void know_reductions(
+      const std::function<std::shared_ptr<Storage>(std::size_t i, const graph::Dims& shape, Dtype dtype)>& bring) {
     std::size_t i = 0;
     for_results([&](graph::GraphEdge e) {
       const GraphNode& n = work_.graph.nodes[e.node];
@@ -202,14 +217,16 @@ class Hoister {
   }
 
   /// What is to cross in part. `convert` brings a leaf in its narrower dtype, where it is not there yet.
-  void know_leaves(const std::function<std::shared_ptr<Storage>(const HoistedLeaf& h, const GraphNode& n, const graph::Dims& shape)>& convert) {
+  void know_leaves(const std::function<std::shared_ptr<Storage>(const HoistedLeaf& h, const GraphNode& n,
+                                                                const graph::Dims& shape)>& convert) {
     for (const HoistedLeaf& h : hoisting_.leaves) {
       Storage& leaf = *work_.leaves[h.leaf];
       std::shared_ptr<Storage> value;
       {
         const std::lock_guard lock(leaf.replica_mutex);
         if (is_on(leaf, device_)) continue;
-        if (!h.casts.empty() && has_part(leaf, h.dtype, h.boxes.front(), device_)) value = leaf.part(h.dtype, h.boxes.front().lo, h.boxes.front().extent);
+        if (!h.casts.empty() && has_part(leaf, h.dtype, h.boxes.front(), device_))
+          value = leaf.part(h.dtype, h.boxes.front().lo, h.boxes.front().extent);
       }
       in_part_.push_back(h.node);
       if (h.casts.empty()) continue;
@@ -234,7 +251,8 @@ class Hoister {
 
  private:
   static Edge copied(const graph::Slicer& slicer, const GraphNode& like, const Edge& e) {
-    return slicer.node(like, Op::View, e.node()->dtype, graph::Dims(e.node()->shape()), {&e, 1}, encode(graph::identity_map(e.node()->rank)));
+    return slicer.node(like, Op::View, e.node()->dtype, graph::Dims(e.node()->shape()), {&e, 1},
+                       encode(graph::identity_map(e.node()->rank)));
   }
 
   template <class Visit>
@@ -277,7 +295,9 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
       const std::shared_ptr<Storage> value = value_of(reductions[i]);
       std::shared_ptr<graph::Buffer> there = bring(value, shape, dtype, work.backend, crossings);
       value->replica.reset();  // the rest may go on in that memory
-      done.transfers.push_back({cpu, there->device, graph::element_count(shape.span()) * static_cast<std::int64_t>(itemsize(dtype)), "computed on the host"});
+      done.transfers.push_back({cpu, there->device,
+                                graph::element_count(shape.span()) * static_cast<std::int64_t>(itemsize(dtype)),
+                                "computed on the host"});
       return row_major_value(std::move(there), shape);
     });
     crossings.transfers = &done.transfers;
@@ -315,11 +335,15 @@ HoistedGraphs plan_hoisted(const HoistedWork& work, const Hoisting& hoisting) {
     const std::size_t bytes = static_cast<std::size_t>(graph::element_count(shape.span())) * itemsize(dtype);
     ++graphs.counters.uploads;
     graphs.counters.bytes_uploaded += static_cast<std::int64_t>(bytes);
-    return row_major_value(std::make_shared<graph::Buffer>(work.backend.device(), graph::Owner::Pool, nullptr, bytes), shape);
+    return row_major_value(std::make_shared<graph::Buffer>(work.backend.device(), graph::Owner::Pool, nullptr, bytes),
+                           shape);
   };
   graphs.on_host = hoister.record_reductions();
-  hoister.know_reductions([&](std::size_t, const graph::Dims& shape, Dtype dtype) { return placeholder(shape, dtype); });
-  hoister.know_leaves([&](const HoistedLeaf& h, const GraphNode&, const graph::Dims& shape) { return graphs.kept.emplace_back(placeholder(shape, h.dtype)); });
+  hoister.know_reductions(
+      [&](std::size_t, const graph::Dims& shape, Dtype dtype) { return placeholder(shape, dtype); });
+  hoister.know_leaves([&](const HoistedLeaf& h, const GraphNode&, const graph::Dims& shape) {
+    return graphs.kept.emplace_back(placeholder(shape, h.dtype));
+  });
   graphs.rest = hoister.record_rest();
   return graphs;
 }

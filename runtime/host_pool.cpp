@@ -33,7 +33,8 @@ std::size_t size_class(std::size_t bytes) {
 void* system_allocate(std::size_t size) {
   void* data = nullptr;
   if (posix_memalign(&data, size < kHugeFrom ? kAlignment : kHugePage, size) != 0) return nullptr;
-  if (size >= kHugeFrom) madvise(data, size, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower to touch
+  if (size >= kHugeFrom)
+    madvise(data, size, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower to touch
   return data;
 }
 
@@ -72,7 +73,8 @@ void* HostPool::take(std::size_t bytes, std::size_t size) {
   }
   if (!data)
     TARRY_THROW(OutOfMemory, "", Where{},
-                fmt::format("no host memory for {}\n{}{}", bytes_text(bytes), memory_table(stats(), bytes, "system"), limit_.describe()));
+                fmt::format("no host memory for {}\n{}{}", bytes_text(bytes), memory_table(stats(), bytes, "system"),
+                            limit_.describe()));
   return data;
 }
 
@@ -118,7 +120,8 @@ void HostPool::give(void* data, std::size_t bytes, std::size_t size) noexcept {
 
 void HostPool::free_aged() noexcept {
   for (auto& [size, bin] : free_) {
-    const auto young = std::ranges::find_if(bin, [this](const Idle& idle) { return !clock_.is_old(idle.since, stats_.cached); });
+    const auto young =
+        std::ranges::find_if(bin, [this](const Idle& idle) { return !clock_.is_old(idle.since, stats_.cached); });
     for (auto idle = bin.begin(); idle != young; ++idle) std::free(idle->data);
     stats_.cached -= static_cast<std::size_t>(young - bin.begin()) * size;
     bin.erase(bin.begin(), young);

@@ -20,8 +20,8 @@ class HostPool {
   HostPool(const HostPool&) = delete;
   HostPool& operator=(const HostPool&) = delete;
 
-  /// At least `bytes`, 256-byte aligned; large ones on huge pages. Statistics and limit count what was asked for: pages that
-  /// nobody touches take no memory. The buffer keeps the pool alive. Throws OutOfMemory.
+  /// At least `bytes`, 256-byte aligned; large ones on huge pages. Statistics and limit count what was asked for: pages
+  /// that nobody touches take no memory. The buffer keeps the pool alive. Throws OutOfMemory.
   static std::shared_ptr<graph::Buffer> allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes);
   [[nodiscard]] MemoryStats stats() const;
   [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }

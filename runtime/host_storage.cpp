@@ -9,7 +9,8 @@
 
 namespace tarry::runtime {
 
-std::shared_ptr<graph::Storage> host_storage(std::string_view op, Dtype dtype, std::span<const std::int64_t> shape, Where where) {
+std::shared_ptr<graph::Storage> host_storage(std::string_view op, Dtype dtype, std::span<const std::int64_t> shape,
+                                             Where where) {
   const auto bytes = static_cast<std::size_t>(graph::element_count(shape)) * itemsize(dtype);
   auto storage = std::make_shared<graph::Storage>();
   try {

@@ -34,8 +34,10 @@ KernelHit hit_of(cache::Hit hit) {
 struct Requests {
   explicit Requests(const CompiledPlan& plan) {
     for (const Step& s : plan.steps) {
-      if (const auto* k = std::get_if<KernelStep>(&s); k && !k->empty()) add(*k->source, k->lowered.ir.mode, *plan.target);
-      if (const auto* call = std::get_if<LibraryStep>(&s); call && call->source) add(*call->source, call->spec.mode, *plan.target);
+      if (const auto* k = std::get_if<KernelStep>(&s); k && !k->empty())
+        add(*k->source, k->lowered.ir.mode, *plan.target);
+      if (const auto* call = std::get_if<LibraryStep>(&s); call && call->source)
+        add(*call->source, call->spec.mode, *plan.target);
     }
   }
   void add(const codegen::KernelSource& source, graph::Mode mode, const graph::Target& target) {
@@ -105,7 +107,8 @@ KernelCounts make_kernels(CompiledPlan& plan, Backend& b) {
     counts.disk_hits += l.hit == cache::Hit::Disk;
   }
   for (Step& s : plan.steps) {
-    if (auto* call = std::get_if<LibraryStep>(&s); call && call->source) call->executable = loaded[requests.number.at(call->source.get())].executable;
+    if (auto* call = std::get_if<LibraryStep>(&s); call && call->source)
+      call->executable = loaded[requests.number.at(call->source.get())].executable;
     auto* k = std::get_if<KernelStep>(&s);
     if (!k || k->empty()) continue;
     const std::size_t i = requests.number.at(k->source.get());
@@ -124,7 +127,8 @@ CompiledPlan plan_at_hand(Backend& b, const Planner& planned) {
   if (!may_be_another || may_compile(b) || at_hand(plan, b)) return plan;
   std::optional<CompiledPlan> other = plan_of_other_level(b, planned);
   if (!other) return plan;
-  support::log::info(fmt::format("kernels for {} are used: no cache layer holds all of them for {}", other->target->name, b.target().name));
+  support::log::info(fmt::format("kernels for {} are used: no cache layer holds all of them for {}",
+                                 other->target->name, b.target().name));
   return *std::move(other);
 }
 

@@ -48,8 +48,8 @@ class PlanMaker {
     Stopwatch watch;
     if (observer_) observer_->graph("recorded", snapshot.graph);
     check_addressable(snapshot.graph);
-    g_ = graph::run_passes(graph::read_bools(graph::prepare_library(snapshot.graph, library_use())), switches_.disabled, &plan_.passes,
-                           [this](std::string_view name, const Graph& g) {
+    g_ = graph::run_passes(graph::read_bools(graph::prepare_library(snapshot.graph, library_use())), switches_.disabled,
+                           &plan_.passes, [this](std::string_view name, const Graph& g) {
                              if (observer_) observer_->graph(name, g);
                            });
     plan_.seconds.optimise = watch.lap();
@@ -169,7 +169,8 @@ class PlanMaker {
       const bool leaf = from.op == graph::Op::Input;
       TARRY_ASSERT(g_.count(s.edge.node) == g_.count(n.inputs[i].node));
       TARRY_ASSERT(!leaf || (g_.leaves[from.payload].contiguous && g_.leaves[from.payload].offset == 0));
-      step.buffers.push_back(leaf ? codegen::BufferRef{true, from.payload, {}} : codegen::BufferRef{false, graph::kNoId, s.edge});
+      step.buffers.push_back(leaf ? codegen::BufferRef{true, from.payload, {}}
+                                  : codegen::BufferRef{false, graph::kNoId, s.edge});
       if (i == 0 || !(step.buffers[0] == step.buffers[1])) step.bytes_read += g_.bytes(s.edge.node);
     }
     step.buffers.push_back({false, graph::kNoId, {id, 0}});
@@ -196,8 +197,10 @@ class PlanMaker {
     };
     for (const Step& s : plan_.steps) {
       if (const auto* copy = std::get_if<CopyStep>(&s)) use(copy->from);
-      if (const auto* kernel = std::get_if<KernelStep>(&s)) std::for_each(kernel->operands.begin(), kernel->operands.end(), use);
-      if (const auto* call = std::get_if<LibraryStep>(&s)) std::for_each(call->operands.begin(), call->operands.end(), use);
+      if (const auto* kernel = std::get_if<KernelStep>(&s))
+        std::for_each(kernel->operands.begin(), kernel->operands.end(), use);
+      if (const auto* call = std::get_if<LibraryStep>(&s))
+        std::for_each(call->operands.begin(), call->operands.end(), use);
     }
     std::vector<Step> transfers;
     for (const graph::GraphNode& n : snapshot.graph.nodes)

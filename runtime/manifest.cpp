@@ -34,8 +34,8 @@ constexpr std::string_view kIdPrefix = R"({"id":")";
 constexpr std::size_t kIdDigits = 32;
 constexpr const char* kScalarClasses[] = {"other", "zero", "negative zero", "one"};  // by graph::ScalarClass
 
-// To JSON, as text: a value of nlohmann-json that holds others allocates when it is destroyed, which ends a process that is out
-// of memory.
+// To JSON, as text: a value of nlohmann-json that holds others allocates when it is destroyed, which ends a process
+// that is out of memory.
 
 /// Names may have any bytes, JSON only some.
 std::string base_name(const char* file) { return support::printable(std::filesystem::path(file).filename().string()); }
@@ -62,40 +62,41 @@ std::string text_of(const GraphEdge& e) {
 
 std::string text_of(const graph::IndexMap& map) {
   std::string text = "[";
-  for (int d = 0; d < map.size; ++d) text += fmt::format("{}[{},{},{}]", d > 0 ? "," : "", map[d].axis, map[d].start, map[d].step);
+  for (int d = 0; d < map.size; ++d)
+    text += fmt::format("{}[{},{},{}]", d > 0 ? "," : "", map[d].axis, map[d].start, map[d].step);
   return text += ']';
 }
 
 std::string payload_of(const Graph& g, const GraphNode& n) {
   switch (graph::info(n.op).op_class) {
-    case OpClass::Leaf:
-      return fmt::format(R"(,"leaf":{})", n.payload);
+    case OpClass::Leaf: return fmt::format(R"(,"leaf":{})", n.payload);
     case OpClass::Scalar:
       return fmt::format(R"(,"value":"{}")", kScalarClasses[static_cast<int>(g.scalars[n.payload].known)]);
-    case OpClass::Iota:
-      return fmt::format(R"(,"axis":{})", static_cast<std::int32_t>(n.payload));
-    case OpClass::View:
-      return fmt::format(R"(,"map":{})", text_of(g.views[n.payload]));
+    case OpClass::Iota: return fmt::format(R"(,"axis":{})", static_cast<std::int32_t>(n.payload));
+    case OpClass::View: return fmt::format(R"(,"map":{})", text_of(g.views[n.payload]));
     case OpClass::Update:
-      return fmt::format(R"(,"start":{},"step":{})", text_of(g.updates[n.payload].start), text_of(g.updates[n.payload].step));
+      return fmt::format(R"(,"start":{},"step":{})", text_of(g.updates[n.payload].start),
+                         text_of(g.updates[n.payload].step));
     case OpClass::Reduce:
     case OpClass::Scan: {
       const std::string axis = fmt::format(R"(,"axis":{})", g.reduces[n.payload].axis);
-      return n.op == graph::Op::MomentsMerge ? fmt::format(R"({},"weight":{})", axis, g.reduces[n.payload].weight) : axis;
+      return n.op == graph::Op::MomentsMerge ? fmt::format(R"({},"weight":{})", axis, g.reduces[n.payload].weight)
+                                             : axis;
     }
     case OpClass::Reshape:
     case OpClass::Map:
     case OpClass::Library:
-    case OpClass::Composite:
-      break;
+    case OpClass::Composite: break;
   }
   return {};
 }
 
 std::string text_of(const Graph& g, const GraphNode& n) {
-  std::string text = fmt::format(R"({{"op":{},"dtype":{},"shape":{})", json_string(graph::name(n.op)), json_string(name(n.dtype)), text_of(g.shapes[n.shape]));
+  std::string text = fmt::format(R"({{"op":{},"dtype":{},"shape":{})", json_string(graph::name(n.op)),
+                                 json_string(name(n.dtype)), text_of(g.shapes[n.shape]));
   if (n.n_inputs > 0)
-    text += fmt::format(R"(,"in":{})", list_of_texts(std::span(n.inputs).first(n.n_inputs), [](const GraphEdge& e) { return text_of(e); }));
+    text += fmt::format(R"(,"in":{})", list_of_texts(std::span(n.inputs).first(n.n_inputs),
+                                                     [](const GraphEdge& e) { return text_of(e); }));
   text += payload_of(g, n);
   if (n.mode == graph::Mode::Relaxed) text += R"(,"mode":"relaxed")";
   if (n.file) text += fmt::format(R"(,"at":{})", json_string(fmt::format("{}:{}", base_name(n.file), n.line)));
@@ -128,7 +129,8 @@ struct Broken : std::runtime_error {
 /// Every number of a manifest is whole. Json::get() would convert any other, whatever becomes of it.
 template <class T>
 T number_of(const Json& json) {
-  if (json.is_number_unsigned() && std::in_range<T>(json.get<std::uint64_t>())) return static_cast<T>(json.get<std::uint64_t>());
+  if (json.is_number_unsigned() && std::in_range<T>(json.get<std::uint64_t>()))
+    return static_cast<T>(json.get<std::uint64_t>());
   if (json.is_number_integer() && !json.is_number_unsigned() && std::in_range<T>(json.get<std::int64_t>()))
     return static_cast<T>(json.get<std::int64_t>());
   throw Broken("not an integer in range: " + json.dump());
@@ -197,7 +199,8 @@ std::uint32_t add(std::vector<T>& table, T value) {
 graph::IndexMap map_of(const Json& json) {
   graph::IndexMap map;
   for (const Json& d : list_of(json, graph::kMaxRank))
-    map.push_back({number_of<std::int32_t>(d.at(0)), number_of<std::int64_t>(d.at(1)), number_of<std::int64_t>(d.at(2))});
+    map.push_back(
+        {number_of<std::int32_t>(d.at(0)), number_of<std::int64_t>(d.at(1)), number_of<std::int64_t>(d.at(2))});
   return map;
 }
 
@@ -260,17 +263,13 @@ class Reader {
         source.cell = static_cast<std::uint32_t>(g_.scalars.size());
         return add(g_.scalars, source);
       }
-      case OpClass::Iota:
-        return static_cast<std::uint32_t>(number_of<std::int32_t>(json.at("axis")));
-      case OpClass::View:
-        return add(g_.views, map_of(json.at("map")));
-      case OpClass::Update:
-        return add(g_.updates, {dims_of(json.at("start")), dims_of(json.at("step"))});
+      case OpClass::Iota: return static_cast<std::uint32_t>(number_of<std::int32_t>(json.at("axis")));
+      case OpClass::View: return add(g_.views, map_of(json.at("map")));
+      case OpClass::Update: return add(g_.updates, {dims_of(json.at("start")), dims_of(json.at("step"))});
       case OpClass::Reduce:
       case OpClass::Scan:
         return add(g_.reduces, {number_of<std::int32_t>(json.at("axis")), number_of(json, "weight", std::int64_t{1})});
-      default:
-        return graph::kNoId;
+      default: return graph::kNoId;
     }
   }
 
@@ -328,7 +327,8 @@ std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwi
   const Graph& g = s.graph;
   std::vector<std::string> disabled;
   for (std::string_view rest = switches.words; !rest.empty(); rest.remove_prefix(rest.find(',') + 1))
-    if (const std::string_view word = rest.substr(0, rest.find(',')); shapes_plans(word)) disabled.push_back(support::printable(word));
+    if (const std::string_view word = rest.substr(0, rest.find(',')); shapes_plans(word))
+      disabled.push_back(support::printable(word));
   std::string text = fmt::format(R"({{"device":"{}")", device.kind == DeviceKind::Cuda ? "cuda" : "cpu");
   if (!disabled.empty()) text += fmt::format(R"(,"disable":{})", list_of_texts(disabled, json_string));
   text += R"(,"leaves":[)";
@@ -337,7 +337,8 @@ std::string manifest_line(const graph::Snapshot& s, Device device, const PlanSwi
                             s.leaf_devices[i] == device};
     text += (i > 0 ? "," : "") + text_of(g.leaves[i], memory);
   }
-  text += fmt::format(R"(],"nodes":{},"roots":{}}})", list_of_texts(g.nodes, [&](const GraphNode& n) { return text_of(g, n); }),
+  text += fmt::format(R"(],"nodes":{},"roots":{}}})",
+                      list_of_texts(g.nodes, [&](const GraphNode& n) { return text_of(g, n); }),
                       list_of_texts(g.roots, [](const GraphEdge& r) { return text_of(r); }));
   return fmt::format("{}{}\",{}", kIdPrefix, id_of(text), std::string_view(text).substr(1));
 }

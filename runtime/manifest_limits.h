@@ -13,7 +13,8 @@ inline constexpr std::size_t kMaxLineValues = std::size_t{1} << 25;
 inline constexpr std::size_t kMaxMembers = 32;  ///< of one object
 inline constexpr std::size_t kMaxNesting = 8;
 
-/// Which limit a line of JSON passes, in words; nullptr where it keeps all. Takes time linear in the line and no memory.
+/// Which limit a line of JSON passes, in words; nullptr where it keeps all. Takes time linear in the line and no
+/// memory.
 const char* passed_limit(std::string_view line);
 
 }  // namespace tarry::runtime

@@ -12,10 +12,10 @@
 namespace tarry::runtime {
 
 struct MemoryStats {
-  std::size_t live = 0;      ///< bytes in buffers that somebody holds
-  std::size_t cached = 0;    ///< bytes kept by the pool for reuse
-  std::size_t peak = 0;      ///< highest live
-  std::size_t limit = 0;     ///< of live and cached together; 0: none
+  std::size_t live = 0;          ///< bytes in buffers that somebody holds
+  std::size_t cached = 0;        ///< bytes kept by the pool for reuse
+  std::size_t peak = 0;          ///< highest live
+  std::size_t limit = 0;         ///< of live and cached together; 0: none
   std::int64_t allocations = 0;  ///< calls that had to ask the driver or the system
   std::int64_t requests = 0;     ///< allocate() calls
 };
@@ -37,8 +37,8 @@ class MemoryLimit {
   std::atomic<std::size_t> set_{0};
 };
 
-/// How long a pool keeps what nobody asks for. Time is what it serves, in bytes: memory that was idle while the pool served many
-/// times all that it caches costs less to get anew than the work in between took. Not thread-safe.
+/// How long a pool keeps what nobody asks for. Time is what it serves, in bytes: memory that was idle while the pool
+/// served many times all that it caches costs less to get anew than the work in between took. Not thread-safe.
 class IdleClock {
  public:
   /// A request passes. True now and then: what is old may go.
@@ -52,8 +52,9 @@ class IdleClock {
   [[nodiscard]] bool is_old(std::uint64_t since, std::size_t cached) const { return now_ - since > most_idle(cached); }
 
  private:
-  static constexpr std::uint64_t kRequest = std::uint64_t{16} << 10;  // the least work that an evaluate is, as bytes moved
-  static constexpr std::uint64_t kLittle = std::uint64_t{32} << 20;   // cached memory that never matters
+  static constexpr std::uint64_t kRequest = std::uint64_t{16}
+                                            << 10;  // the least work that an evaluate is, as bytes moved
+  static constexpr std::uint64_t kLittle = std::uint64_t{32} << 20;  // cached memory that never matters
   static constexpr std::uint64_t kTimes = 4;
   static std::uint64_t most_idle(std::size_t cached) { return kTimes * std::max<std::uint64_t>(cached, kLittle); }
 

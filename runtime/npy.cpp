@@ -16,9 +16,9 @@
 #include "runtime/npy_header.h"
 #include "runtime/transfer.h"
 #include "support/check.h"
-#include "support/out_of_memory.h"
 #include "support/fault.h"
 #include "support/file.h"
+#include "support/out_of_memory.h"
 #include "support/saved_file.h"
 
 namespace tarry {
@@ -97,7 +97,8 @@ void save_npy(const std::string& path, const Array& x, std::source_location loca
     file.write(0, data.get(), static_cast<std::size_t>(graph::element_count(n.shape())) * itemsize(n.dtype));
   }
   file.commit();
-} TARRY_OR_OUT_OF_MEMORY("save_npy", location)
+}
+TARRY_OR_OUT_OF_MEMORY("save_npy", location)
 
 Array load_npy(const std::string& path, std::source_location location) try {
   const Where where = location;
@@ -113,7 +114,8 @@ Array load_npy(const std::string& path, std::source_location location) try {
   const Array stored =
       detail::wrap(graph::make_input(h.dtype, shape, std::move(storage), graph::context().device, where));
   return h.fortran_order ? transposed(stored, "load_npy", where) : stored;
-} TARRY_OR_OUT_OF_MEMORY("load_npy", location)
+}
+TARRY_OR_OUT_OF_MEMORY("load_npy", location)
 
 Array open_npy(const std::string& path, std::source_location location) try {
   const Where where = location;
@@ -125,8 +127,9 @@ Array open_npy(const std::string& path, std::source_location location) try {
   }
   if (h.offset % itemsize(h.dtype) != 0) {
     TARRY_THROW(InvalidArgument, "open_npy", where,
-                "the elements of " + path + " begin at byte " + std::to_string(h.offset) + ", not at a multiple of their " +
-                    std::to_string(itemsize(h.dtype)) + " bytes; load_npy copies them");
+                "the elements of " + path + " begin at byte " + std::to_string(h.offset) +
+                    ", not at a multiple of their " + std::to_string(itemsize(h.dtype)) +
+                    " bytes; load_npy copies them");
   }
   std::error_code error;
   auto storage = std::make_shared<graph::Storage>();
@@ -143,7 +146,8 @@ Array open_npy(const std::string& path, std::source_location location) try {
   const Array stored =
       detail::wrap(graph::make_input(h.dtype, shape, std::move(storage), graph::context().device, where));
   return h.fortran_order ? transposed(stored, "open_npy", where) : stored;
-} TARRY_OR_OUT_OF_MEMORY("open_npy", location)
+}
+TARRY_OR_OUT_OF_MEMORY("open_npy", location)
 
 }  // namespace v0
 }  // namespace tarry

@@ -15,7 +15,7 @@ namespace tarry::runtime {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  // of the first element in the file
+constexpr std::size_t kAlignment = 64;    // of the first element in the file
 constexpr std::size_t kMostText = 65535;  // of a header; longer ones name the fields of records
 
 /// The dict.
@@ -179,7 +179,8 @@ NpyHeader read_npy_header(const support::OpenFile& file, const std::string& path
   graph::check_shape(op, dict->shape, where);
   NpyHeader h{*dtype, dict->descr[0] == '>', dict->fortran_order, std::move(dict->shape), at + wide + length, 0};
   h.count = static_cast<std::size_t>(graph::element_count(h.shape));
-  if ((file.size() - h.offset) / itemsize(h.dtype) < h.count) not_npy(op, path, "it ends before its last element", where);
+  if ((file.size() - h.offset) / itemsize(h.dtype) < h.count)
+    not_npy(op, path, "it ends before its last element", where);
   return h;
 }
 

@@ -31,7 +31,8 @@ std::string npy_type_code(Dtype dtype);
 std::string npy_header(Dtype dtype, std::span<const std::int64_t> shape);
 /// Opens a .npy file; throws InvalidArgument for `op` where it cannot be read.
 support::OpenFile open_npy_file(const std::string& path, std::string_view op, Where where);
-/// The header of a whole .npy file: the elements are there. Throws InvalidArgument for `op` where that is not what it is.
+/// The header of a whole .npy file: the elements are there. Throws InvalidArgument for `op` where that is not what it
+/// is.
 NpyHeader read_npy_header(const support::OpenFile& file, const std::string& path, std::string_view op, Where where);
 
 }  // namespace tarry::runtime

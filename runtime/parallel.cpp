@@ -55,15 +55,16 @@ void watch_for_fork() {
 struct Arena {
   Arena(int asked, int threads) : wanted(asked), size(threads), arena(threads) {
     // The control is of the whole process, the host program's oneTBB included: raised where needed, never lowered.
-    if (threads > usable_cores()) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    if (threads > usable_cores())
+      limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   }
   const int wanted, size;
   std::optional<tbb::global_control> limit;
   tbb::task_arena arena;
 };
 
-/// As many as there can be beside this one, at most `most`: oneTBB ends the process where it cannot start a thread that it
-/// counted on, so that all are started once before it is asked.
+/// As many as there can be beside this one, at most `most`: oneTBB ends the process where it cannot start a thread that
+/// it counted on, so that all are started once before it is asked.
 int startable_threads(int most) {
   std::atomic<bool> leave{false};
   std::vector<std::thread> threads;
@@ -82,7 +83,8 @@ int threads_to_be_had(int wanted) {
   const int startable = startable_threads(wanted - 1);
   const int there = startable == wanted - 1 ? wanted : std::max(1, startable);
   if (there < wanted)
-    support::log::warn_once(std::to_string(wanted) + " threads cannot be had, work goes on with " + std::to_string(there) +
+    support::log::warn_once(std::to_string(wanted) + " threads cannot be had, work goes on with " +
+                            std::to_string(there) +
                             "; raise the limit of processes (ulimit -u) or set TARRY_NUM_THREADS");
   return there;
 }
@@ -218,18 +220,19 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
 
 void fill_in_parallel(const std::function<void(void*, std::size_t, std::size_t)>& fill, void* to, std::size_t at,
                       std::size_t bytes) {
-  constexpr std::size_t kLine = 64;  // pieces begin at elements and at cache lines
+  constexpr std::size_t kLine = 64;                                 // pieces begin at elements and at cache lines
   constexpr std::int64_t kGrain = (std::int64_t{1} << 18) / kLine;  // about 20 us
   parallel_for(static_cast<std::int64_t>((bytes + kLine - 1) / kLine), kGrain, [&](std::int64_t lo, std::int64_t hi) {
-    const std::size_t first = static_cast<std::size_t>(lo) * kLine, last = std::min(bytes, static_cast<std::size_t>(hi) * kLine);
+    const std::size_t first = static_cast<std::size_t>(lo) * kLine,
+                      last = std::min(bytes, static_cast<std::size_t>(hi) * kLine);
     fill(static_cast<std::byte*>(to) + first, at + first, last - first);
   });
 }
 
 void copy_in_parallel(void* to, const void* from, std::size_t bytes) {
-  fill_in_parallel(
-      [from](void* out, std::size_t at, std::size_t count) { std::memcpy(out, static_cast<const std::byte*>(from) + at, count); }, to,
-      0, bytes);
+  fill_in_parallel([from](void* out, std::size_t at,
+                          std::size_t count) { std::memcpy(out, static_cast<const std::byte*>(from) + at, count); },
+                   to, 0, bytes);
 }
 
 }  // namespace tarry::runtime

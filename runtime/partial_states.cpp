@@ -20,7 +20,8 @@ constexpr int kLanes = 32;
 }  // namespace
 
 std::int64_t PartialStates::chunk_length(std::int64_t most) {
-  return most < kBlock ? 0 : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / kBlock))) * kBlock;
+  return most < kBlock ? 0
+                       : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / kBlock))) * kBlock;
 }
 
 std::vector<std::int64_t> PartialStates::ends(std::int64_t n, std::int64_t chunk) {
@@ -86,22 +87,12 @@ class Merger {
   [[nodiscard]] PartialState merge(const PartialState& a, const PartialState& b) const {
     PartialState out{{}, {}, std::min(a.at, b.at), a.count + b.count};
     switch (like_.op) {
-      case Op::Sum:
-        out.first = map(Op::Add, {a.first, b.first});
-        break;
-      case Op::Prod:
-        out.first = map(Op::Multiply, {a.first, b.first});
-        break;
-      case Op::Min:
-        out.first = map(Op::Minimum, {a.first, b.first});
-        break;
-      case Op::Max:
-        out.first = map(Op::Maximum, {a.first, b.first});
-        break;
+      case Op::Sum: out.first = map(Op::Add, {a.first, b.first}); break;
+      case Op::Prod: out.first = map(Op::Multiply, {a.first, b.first}); break;
+      case Op::Min: out.first = map(Op::Minimum, {a.first, b.first}); break;
+      case Op::Max: out.first = map(Op::Maximum, {a.first, b.first}); break;
       case Op::ArgMin:
-      case Op::ArgMax:
-        merge_positions(a, b, out);
-        break;
+      case Op::ArgMax: merge_positions(a, b, out); break;
       default:
         TARRY_ASSERT(graph::output_count(like_.op) == 2);
         like_.dtype == float32 ? merge_moments<float>(a, b, out) : merge_moments<double>(a, b, out);
@@ -136,7 +127,7 @@ class Merger {
     Edge later = map(like_.op == Op::ArgMin ? Op::Less : Op::Greater, {b.second, a.second}, bool_);
     if (is_floating(a.second.node()->dtype)) {
       const Edge first_nan = map(Op::LogicalAnd, {map(Op::NotEqual, {b.second, b.second}, bool_),
-                                                 map(Op::Equal, {a.second, a.second}, bool_)});
+                                                  map(Op::Equal, {a.second, a.second}, bool_)});
       later = map(Op::LogicalOr, {later, first_nan});
     }
     const Edge index = map(Op::Add, {b.first, number(b.at - a.at, int64)});

@@ -1,5 +1,5 @@
-// Partial states of a reduction whose axis is worked off in chunks, and how they combine: tree R of docs/numerics.md above
-// the level of chunks.
+// Partial states of a reduction whose axis is worked off in chunks, and how they combine: tree R of docs/numerics.md
+// above the level of chunks.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ class PartialStates {
   PartialStates(const graph::Slicer& slicer, graph::NodeId reduce, Evaluate evaluate)
       : slicer_(slicer), reduce_(reduce), evaluate_(std::move(evaluate)) {}
 
-  /// Chunks of `chunk` elements, a power of two of tree blocks, of an axis of n: the ends of the pieces that the axis is
-  /// reduced in. All but the last are subtrees of R; a rest too short to be a block on its own comes element by element.
+  /// Chunks of `chunk` elements, a power of two of tree blocks, of an axis of n: the ends of the pieces that the axis
+  /// is reduced in. All but the last are subtrees of R; a rest too short to be a block on its own comes element by
+  /// element.
   static std::vector<std::int64_t> ends(std::int64_t n, std::int64_t chunk);
   /// The largest length of that kind up to `most`, 0 where there is none.
   static std::int64_t chunk_length(std::int64_t most);
@@ -45,9 +46,9 @@ class PartialStates {
   const graph::Slicer& slicer_;
   const graph::NodeId reduce_;
   const Evaluate evaluate_;
-  std::int64_t whole_ = 0;             ///< pieces of full length so far
-  std::vector<PartialState> stack_;    ///< aligned subtrees, the largest first
-  std::vector<PartialState> elements_; ///< of a short rest
+  std::int64_t whole_ = 0;              ///< pieces of full length so far
+  std::vector<PartialState> stack_;     ///< aligned subtrees, the largest first
+  std::vector<PartialState> elements_;  ///< of a short rest
 };
 
 }  // namespace tarry::runtime

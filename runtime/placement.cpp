@@ -46,7 +46,8 @@ constexpr std::size_t kMostNamed = 6;
 
 std::string described(const Graph& g, const GraphNode& n) {
   const bool reduces = graph::info(n.op).op_class == OpClass::Reduce;
-  return fmt::format("{} {} {}", graph::name(n.op), name(n.dtype), graph::to_string(reduces ? g.shape(n.inputs[0].node) : g.shapes[n.shape]));
+  return fmt::format("{} {} {}", graph::name(n.op), name(n.dtype),
+                     graph::to_string(reduces ? g.shape(n.inputs[0].node) : g.shapes[n.shape]));
 }
 
 bool is_hosts(const graph::Storage& s) { return s.buffer->device.kind == DeviceKind::Cpu; }
@@ -64,15 +65,16 @@ double host_ns(std::int64_t bytes, double operations, int threads, const CostTab
 }
 
 double crossing_ns(std::int64_t bytes, std::int64_t copies, int threads, const CostTable& costs) {
-  const double most = bytes / std::max<std::int64_t>(copies, 1) < costs.large ? costs.crossing_small : costs.crossing_most;
+  const double most =
+      bytes / std::max<std::int64_t>(copies, 1) < costs.large ? costs.crossing_small : costs.crossing_most;
   const double rate = std::min(threads * costs.crossing_bytes, most);
   return static_cast<double>(copies) * costs.copy_start + static_cast<double>(bytes) / rate;
 }
 
 std::vector<HostReduction> find_host_reductions(const graph::Snapshot& s, Device device) {
   const Graph& g = s.graph;
-  // By node: whether the host could compute it, whether an array of the host would cross for it, and whether anything but
-  // such a reduction reads it.
+  // By node: whether the host could compute it, whether an array of the host would cross for it, and whether anything
+  // but such a reduction reads it.
   std::vector<bool> could(g.nodes.size()), crosses(g.nodes.size()), feeds_other(g.nodes.size());
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const GraphNode& n = g.nodes[id];
@@ -99,7 +101,8 @@ std::vector<HostReduction> find_host_reductions(const graph::Snapshot& s, Device
   const int threads = thread_count();
   for (auto id = static_cast<NodeId>(g.nodes.size()); id-- > 0;) {
     if (!needed[id]) continue;
-    const bool last = could[id] && crosses[id] && feeds_other[id] && graph::info(g.nodes[id].op).op_class == OpClass::Reduce;
+    const bool last =
+        could[id] && crosses[id] && feeds_other[id] && graph::info(g.nodes[id].op).op_class == OpClass::Reduce;
     for (int i = 0; !last && i < g.nodes[id].n_inputs; ++i) needed[g.nodes[id].inputs[i].node] = true;
     if (!last || found.size() == kMostReductions) continue;
     HostReduction reduction{id, {}, {}};

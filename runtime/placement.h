@@ -1,6 +1,7 @@
-// Placement: which work on arrays of the host is done by the host instead of a GPU, because its operands would take longer to
-// cross. A function of the graph, of whose arrays its leaves are, of the number of threads and of the release's table of
-// costs, never of a measurement at run time; and only of work that has the same bits on both sides (docs/numerics.md).
+// Placement: which work on arrays of the host is done by the host instead of a GPU, because its operands would take
+// longer to cross. A function of the graph, of whose arrays its leaves are, of the number of threads and of the
+// release's table of costs, never of a measurement at run time; and only of work that has the same bits on both sides
+// (docs/numerics.md).
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,21 @@ namespace tarry::runtime {
 /// What work and transfers cost, as bench/crossover measured them: nanoseconds, and bytes or operations in one of them.
 /// Operations are those of graph/ops.def.
 struct CostTable {
-  double host_start, device_start;      ///< of an evaluate on the host, and of one on a GPU to which something crosses
-  double copy_start;                    ///< of a copy to the GPU
-  double host_bytes, host_bytes_most;   ///< read by a thread, and by all
-  double host_operations;               ///< done by a thread
-  double crossing_bytes;                ///< written to pinned memory by a thread
-  double crossing_small, crossing_most; ///< what crosses, of copies below `large` and of others
-  std::int64_t large;                   ///< bytes
-  std::int64_t small;                   ///< bytes of operands and results up to which a whole graph may move
+  double host_start, device_start;       ///< of an evaluate on the host, and of one on a GPU to which something crosses
+  double copy_start;                     ///< of a copy to the GPU
+  double host_bytes, host_bytes_most;    ///< read by a thread, and by all
+  double host_operations;                ///< done by a thread
+  double crossing_bytes;                 ///< written to pinned memory by a thread
+  double crossing_small, crossing_most;  ///< what crosses, of copies below `large` and of others
+  std::int64_t large;                    ///< bytes
+  std::int64_t small;                    ///< bytes of operands and results up to which a whole graph may move
 };
 /// H200, 32 cores.
-inline constexpr CostTable kCosts{3000, 9500, 2800, 13, 200, 20, 6, 20, 40, std::int64_t{1} << 27, std::int64_t{1} << 18};
+inline constexpr CostTable kCosts{
+    3000, 9500, 2800, 13, 200, 20, 6, 20, 40, std::int64_t{1} << 27, std::int64_t{1} << 18};
 
-/// Nanoseconds by `threads` threads of the host: to read the bytes and do the operations, and to send bytes in some copies.
+/// Nanoseconds by `threads` threads of the host: to read the bytes and do the operations, and to send bytes in some
+/// copies.
 double host_ns(std::int64_t bytes, double operations, int threads, const CostTable& costs = kCosts);
 double crossing_ns(std::int64_t bytes, std::int64_t copies, int threads, const CostTable& costs = kCosts);
 

@@ -62,9 +62,11 @@ CompiledPlan plan_here(graph::Snapshot& s, Device device, PlanSwitches switches,
 }
 
 /// The counters of what will be done instead of `plan`: reductions on the host, and the rest over what is brought.
-Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs, Device device, const PlanSwitches& switches) {
+Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs, Device device,
+                          const PlanSwitches& switches) {
   const auto counters_of = [&](std::vector<Edge> roots, Device on) {
-    std::erase_if(roots, [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == graph::State::Ready; });
+    std::erase_if(roots,
+                  [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == graph::State::Ready; });
     if (roots.empty()) return Counters();
     graph::Snapshot s = present_snapshot(roots);
     return plan_here(s, on, switches, nullptr).counters;
@@ -119,10 +121,14 @@ std::optional<Plan> predicted(graph::Snapshot& snapshot, Where where) {
   if (!switches.disabled("hoisting")) {
     const std::vector<Hoisting> all = find_hoistings(snapshot, device, switches);
     const Hoisting* const hoisting = that_pays(all, snapshot.leaves, device);
-    const Hoisting* const decided = hoisting ? hoisting : all.front().reductions.empty() && plan.counters.uploads > 0 ? &all.front() : nullptr;
+    const Hoisting* const decided = hoisting                                                      ? hoisting
+                                    : all.front().reductions.empty() && plan.counters.uploads > 0 ? &all.front()
+                                                                                                  : nullptr;
     if (decided) placements.insert(placements.end(), decided->placements.begin(), decided->placements.end());
     if (hoisting)
-      plan.counters = hoisted_counters(plan, plan_hoisted({recorded, snapshot.leaves, snapshot.cells, backend(device), where}, *hoisting), device, switches);
+      plan.counters = hoisted_counters(
+          plan, plan_hoisted({recorded, snapshot.leaves, snapshot.cells, backend(device), where}, *hoisting), device,
+          switches);
   }
   if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(std::move(placements));
   return describe_plan(plan, snapshot);

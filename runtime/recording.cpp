@@ -91,7 +91,7 @@ std::error_code write_at_end(int fd, std::string_view text) {
 
 /// Takes in what others appended. `whole`: the last line has its end.
 std::error_code ManifestWriter::read_new_lines(int fd, std::uint64_t& size, bool& whole) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) return last_error();
   if (!S_ISREG(status.st_mode)) return std::make_error_code(std::errc::invalid_argument);
   size = static_cast<std::uint64_t>(status.st_size);

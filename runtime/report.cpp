@@ -30,9 +30,10 @@ std::string counters_text(const Counters& c) {
                    amount(c.bytes_written), amount(c.bytes_lower_bound));
   s += fmt::format("  temporaries    {}; peak of new memory {}\n", amount(c.bytes_temporary), amount(c.peak_bytes));
   if (c.uploads + c.downloads)
-    s += fmt::format("  transfers      {} up ({}), {} down ({}){}\n", c.uploads, amount(c.bytes_uploaded), c.downloads,
-                     amount(c.bytes_downloaded),
-                     c.bytes_overlapped ? fmt::format("; {} while the device was busy", amount(c.bytes_overlapped)) : "");
+    s += fmt::format(
+        "  transfers      {} up ({}), {} down ({}){}\n", c.uploads, amount(c.bytes_uploaded), c.downloads,
+        amount(c.bytes_downloaded),
+        c.bytes_overlapped ? fmt::format("; {} while the device was busy", amount(c.bytes_overlapped)) : "");
   return s;
 }
 
@@ -48,7 +49,8 @@ std::string placements_text(const std::vector<Placement>& placements) {
   for (const Placement& p : placements)
     s += fmt::format("  placed         {} on {}: {:.3f} ms there, {:.3f} ms on {}\n", p.work, p.device.str(),
                      p.device.kind == DeviceKind::Cpu ? p.host_ms : p.device_ms,
-                     p.device.kind == DeviceKind::Cpu ? p.device_ms : p.host_ms, p.device.kind == DeviceKind::Cpu ? "a GPU" : "the host");
+                     p.device.kind == DeviceKind::Cpu ? p.device_ms : p.host_ms,
+                     p.device.kind == DeviceKind::Cpu ? "a GPU" : "the host");
   return s;
 }
 
@@ -77,24 +79,25 @@ const Report::Impl* Report::impl() const { return static_cast<const Impl*>(impl_
 
 const Counters& Plan::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const std::vector<Unfused>& Plan::unfused() const { return impl() ? impl()->unfused : empty<Impl>().unfused; }
-const std::vector<Placement>& Plan::placements() const { return impl() ? impl()->placements : empty<Impl>().placements; }
+const std::vector<Placement>& Plan::placements() const {
+  return impl() ? impl()->placements : empty<Impl>().placements;
+}
 const std::vector<Stored>& Plan::stored() const { return impl() ? impl()->stored : empty<Impl>().stored; }
 const std::string& Plan::interpreted() const { return impl() ? impl()->interpreted : empty<Impl>().interpreted; }
-std::vector<std::string> Plan::sources() const try {
-  return impl() ? impl()->sources : std::vector<std::string>();
-} TARRY_OR_OUT_OF_MEMORY("sources", Where{})
+std::vector<std::string> Plan::sources() const try { return impl() ? impl()->sources : std::vector<std::string>(); }
+TARRY_OR_OUT_OF_MEMORY("sources", Where{})
 std::string Plan::str() const try {
   if (!impl()) return "plan: moved from\n";
   return impl()->text + placements_text(impl()->placements) + interpreted_text(impl()->interpreted) +
          counters_text(impl()->counters) + stored_text(impl()->stored) + unfused_text(impl()->unfused);
-} TARRY_OR_OUT_OF_MEMORY("str", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("str", Where{})
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.str(); }
 
 const Counters& Report::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const Seconds& Report::seconds() const { return impl() ? impl()->seconds : empty<Impl>().seconds; }
-const std::vector<Unfused>& Report::unfused() const try {
-  return impl() ? impl()->unfused() : empty<Impl>().unfused();
-} TARRY_OR_OUT_OF_MEMORY("unfused", Where{})
+const std::vector<Unfused>& Report::unfused() const try { return impl() ? impl()->unfused() : empty<Impl>().unfused(); }
+TARRY_OR_OUT_OF_MEMORY("unfused", Where{})
 const std::vector<Transfer>& Report::transfers() const { return impl() ? impl()->transfers : empty<Impl>().transfers; }
 const std::vector<Placement>& Report::placements() const {
   static const std::vector<Placement> none;
@@ -107,7 +110,8 @@ const std::vector<Unfused>& Report::Impl::unfused() const {
   if (!unfused_) {
     std::vector<Unfused> all;
     for (const Edge& e : edges)
-      all.push_back({place(e.producer, e.produced), place(e.consumer, e.consumed), std::string(graph::to_string(e.reason))});
+      all.push_back(
+          {place(e.producer, e.produced), place(e.consumer, e.consumed), std::string(graph::to_string(e.reason))});
     unfused_ = std::make_unique<const std::vector<Unfused>>(std::move(all));
   }
   return *unfused_;
@@ -128,9 +132,11 @@ std::string Report::str() const try {
   std::string text = fmt::format("report on {}{}{}\n", impl()->device.str(), c.plan_hit ? ", plan from the cache" : "",
                                  c.replays ? ", launched as one CUDA graph" : "");
   if (c.chunks)
-    text += fmt::format("  streamed       {} chunks: one piece needs {}, and there was room for {}\n", c.chunks,
-                        amount(static_cast<std::int64_t>(impl()->needed)), amount(static_cast<std::int64_t>(impl()->room)));
-  text += placements_text(placements()) + interpreted_text(impl()->interpreted) + counters_text(c) + stored_text(stored());
+    text +=
+        fmt::format("  streamed       {} chunks: one piece needs {}, and there was room for {}\n", c.chunks,
+                    amount(static_cast<std::int64_t>(impl()->needed)), amount(static_cast<std::int64_t>(impl()->room)));
+  text +=
+      placements_text(placements()) + interpreted_text(impl()->interpreted) + counters_text(c) + stored_text(stored());
   for (const Transfer& t : impl()->transfers)
     text += fmt::format("  transfer       {} from {} to {}: {}\n", amount(t.bytes), t.from.str(), t.to.str(), t.reason);
   text += fmt::format("  kernel cache   {} compiled, {} from disk, {} from memory\n", c.compiles, c.disk_hits,
@@ -141,7 +147,8 @@ std::string Report::str() const try {
       s.snapshot * 1e3, s.optimise * 1e3, s.schedule * 1e3, s.generate * 1e3, s.compile * 1e3, s.prepare * 1e3,
       s.launch * 1e3);
   return text + unfused_text(impl()->unfused());
-} TARRY_OR_OUT_OF_MEMORY("str", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("str", Where{})
 std::ostream& operator<<(std::ostream& out, const Report& report) { return out << report.str(); }
 
 }  // namespace v0
@@ -161,7 +168,9 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
   for (graph::NodeId id : nodes) {
     const graph::GraphNode& n = g.nodes[id];
     const graph::OpClass c = graph::info(n.op).op_class;
-    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Scan && c != graph::OpClass::Library) continue;
+    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Scan &&
+        c != graph::OpClass::Library)
+      continue;
     std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
                                    graph::to_string(g.shapes[n.shape]), n.where().str());
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
@@ -195,7 +204,8 @@ void add_transfers(Counters& to, const Counters& c) {
 
 void keep_graph_counters(const Counters& whole, Counters& done) {
   done.nodes = whole.nodes;
-  done.bytes_lower_bound = std::min(whole.bytes_lower_bound, done.bytes_lower_bound);  // fewer bytes may do for the others
+  done.bytes_lower_bound =
+      std::min(whole.bytes_lower_bound, done.bytes_lower_bound);  // fewer bytes may do for the others
   done.operations_lower_bound = whole.operations_lower_bound;
 }
 
@@ -226,17 +236,19 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
       continue;
     }
     if (const auto* call = std::get_if<LibraryStep>(&plan.steps[i])) {
-      impl->text += fmt::format("  step {}: {}{}, {} read, {} written\n", i, call->spec.str(),
-                                call->source ? " by " + call->source->entry : "", call->bytes_read, call->bytes_written);
+      impl->text +=
+          fmt::format("  step {}: {}{}, {} read, {} written\n", i, call->spec.str(),
+                      call->source ? " by " + call->source->entry : "", call->bytes_read, call->bytes_written);
       if (call->source && seen.insert(call->source->entry).second) impl->sources.push_back(call->source->text);
       continue;
     }
     const auto& k = std::get<KernelStep>(plan.steps[i]);
-    impl->text += fmt::format(
-        "  step {}: {} over {}{}{}, {} read, {} written\n", i, k.source->entry, graph::to_string(k.lowered.args.extents),
-        k.lowered.ir.reductions.empty() ? "" : fmt::format(" reducing {}", k.lowered.args.reduced),
-        k.source->cluster > 1 ? fmt::format(" by clusters of {} thread blocks", k.source->cluster) : "",
-        k.lowered.bytes_read, k.lowered.bytes_written);
+    impl->text +=
+        fmt::format("  step {}: {} over {}{}{}, {} read, {} written\n", i, k.source->entry,
+                    graph::to_string(k.lowered.args.extents),
+                    k.lowered.ir.reductions.empty() ? "" : fmt::format(" reducing {}", k.lowered.args.reduced),
+                    k.source->cluster > 1 ? fmt::format(" by clusters of {} thread blocks", k.source->cluster) : "",
+                    k.lowered.bytes_read, k.lowered.bytes_written);
     if (seen.insert(k.source->entry).second) impl->sources.push_back(k.source->text);
   }
   return made;

@@ -48,8 +48,8 @@ struct Report::Impl : detail::Shared::Object, support::Recycled {
   std::size_t needed = 0, room = 0;  ///< bytes, where it was worked off in chunks: in one piece, and there were
   std::vector<Transfer> transfers;
   std::shared_ptr<const std::vector<Placement>> placements;  ///< null where there are none
-  std::vector<Edge, support::Recycler<Edge>> edges;  ///< that went through memory
-  std::vector<Kept, support::Recycler<Kept>> kept;   ///< stored besides
+  std::vector<Edge, support::Recycler<Edge>> edges;          ///< that went through memory
+  std::vector<Kept, support::Recycler<Kept>> kept;           ///< stored besides
   const std::vector<Unfused>& unfused() const;
   const std::vector<Stored>& stored() const;
 
@@ -73,7 +73,8 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
 /// Adds what kernels of another evaluate did, but for how many different ones there are, and what crossed for them.
 void add_work(Counters& to, const Counters& c);
 void add_transfers(Counters& to, const Counters& c);
-/// `done` is of other graphs that give the results of one, of which `whole` are the counters: what they say of the graph stays.
+/// `done` is of other graphs that give the results of one, of which `whole` are the counters: what they say of the
+/// graph stays.
 void keep_graph_counters(const Counters& whole, Counters& done);
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 

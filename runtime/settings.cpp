@@ -48,12 +48,15 @@ Settings settings() {
 bool compiles(Backend& b) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds kPause{1};  // a compiler that is missing may be installed later
-  static std::atomic<std::uint64_t> found{0}, missed{0};  // the state in which a C compiler was found and not disabled, or not
+  static std::atomic<std::uint64_t> found{0},
+      missed{0};  // the state in which a C compiler was found and not disabled, or not
   static std::atomic<Clock::rep> missed_at{0};
   const std::uint64_t state = support::env::generation() + compiler_changes() + 1;
   if (b.target().is_cuda() || found.load(std::memory_order_acquire) == state) return true;
   const Clock::rep now = Clock::now().time_since_epoch().count();
-  if (missed.load(std::memory_order_acquire) == state && now - missed_at.load(std::memory_order_relaxed) < Clock::duration(kPause).count()) return false;
+  if (missed.load(std::memory_order_acquire) == state &&
+      now - missed_at.load(std::memory_order_relaxed) < Clock::duration(kPause).count())
+    return false;
   const bool works = why_interpreted(b).empty();
   const std::uint64_t after = support::env::generation() + compiler_changes() + 1;
   missed_at.store(now, std::memory_order_relaxed);

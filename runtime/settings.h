@@ -11,8 +11,8 @@ namespace tarry::runtime {
 /// A number for each text, at most `most` of them.
 std::uint32_t number_of(const std::string& text, std::uint32_t most);
 
-/// What the plan's key says of the switches, and whether a plan may be looked up before there is a graph: where nothing is
-/// dumped or recorded and the plan cache is on. Worked out once per change of the switches.
+/// What the plan's key says of the switches, and whether a plan may be looked up before there is a graph: where nothing
+/// is dumped or recorded and the plan cache is on. Worked out once per change of the switches.
 struct Settings {
   std::uint32_t words = 0;
   bool quick = false;

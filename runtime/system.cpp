@@ -17,9 +17,9 @@
 #include "runtime/nvrtc.h"
 #include "runtime/parallel.h"
 #include "support/check.h"
-#include "support/out_of_memory.h"
 #include "support/env.h"
 #include "support/log.h"
+#include "support/out_of_memory.h"
 
 namespace tarry::runtime {
 namespace {
@@ -61,7 +61,8 @@ std::string describe_cpu_target() {
 std::string describe_compiler() {
   const CCompiler found = c_compiler();
   if (!found.program.empty()) return fmt::format("{}, run as {}", found.version, found.program);
-  return "none: neither TARRY_CC nor cc, gcc or clang works, so an interpreter runs CPU kernels; install gcc or set TARRY_CC";
+  return "none: neither TARRY_CC nor cc, gcc or clang works, so an interpreter runs CPU kernels; install gcc or set "
+         "TARRY_CC";
 }
 
 std::string describe_default_device() {
@@ -92,7 +93,8 @@ std::vector<Device> devices() try {
   const int count = runtime::cuda_device_count();
   for (int i = 0; i < count; ++i) all.push_back(cuda(i));
   return all;
-} TARRY_OR_OUT_OF_MEMORY("devices", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("devices", Where{})
 
 Device default_device() try {
   // Asked at every evaluate, answered once per change of the switches: generation + 1, kind and index in one word.
@@ -101,20 +103,24 @@ Device default_device() try {
   const std::uint64_t word = known.load(std::memory_order_acquire);
   if (word >> 16U == generation) return {static_cast<DeviceKind>(word >> 8U & 0xFFU), static_cast<std::uint8_t>(word)};
   const Device device = runtime::choose_default_device();
-  known.store(generation << 16U | static_cast<std::uint64_t>(device.kind) << 8U | device.index, std::memory_order_release);
+  known.store(generation << 16U | static_cast<std::uint64_t>(device.kind) << 8U | device.index,
+              std::memory_order_release);
   return device;
-} TARRY_OR_OUT_OF_MEMORY("default_device", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("default_device", Where{})
 
 std::string describe_system() try {
   std::string text;
-  const auto fact = [&](std::string_view name, std::string_view value) { text += fmt::format("{}: {}\n", name, value); };
+  const auto fact = [&](std::string_view name, std::string_view value) {
+    text += fmt::format("{}: {}\n", name, value);
+  };
   const auto layers = cache::open_layers();
 
   fact("tarry", TARRY_VERSION);
   fact("default device", runtime::describe_default_device());
   const int threads = runtime::thread_count();
-  fact("cpu", fmt::format("{} thread{}, kernels for {}", threads, threads == 1 ? "" : "s",
-                          runtime::describe_cpu_target()));
+  fact("cpu",
+       fmt::format("{} thread{}, kernels for {}", threads, threads == 1 ? "" : "s", runtime::describe_cpu_target()));
   fact("c compiler", runtime::describe_compiler());
   fact("blas", runtime::describe_cpu_blas());
   for (const std::string& line : runtime::describe_cuda()) text += line + '\n';
@@ -124,19 +130,17 @@ std::string describe_system() try {
   }
   fact("cache counters", runtime::describe(runtime::cache_stats()));
   return text;
-} TARRY_OR_OUT_OF_MEMORY("describe_system", Where{})
+}
+TARRY_OR_OUT_OF_MEMORY("describe_system", Where{})
 
-void synchronize() try {
-  runtime::synchronize();
-} TARRY_OR_OUT_OF_MEMORY("synchronize", Where{})
+void synchronize() try { runtime::synchronize(); }
+TARRY_OR_OUT_OF_MEMORY("synchronize", Where{})
 
-CacheCounters cache_counters() try {
-  return runtime::cache_stats();
-} TARRY_OR_OUT_OF_MEMORY("cache_counters", Where{})
+CacheCounters cache_counters() try { return runtime::cache_stats(); }
+TARRY_OR_OUT_OF_MEMORY("cache_counters", Where{})
 
-std::vector<CacheMiss> cache_misses() try {
-  return runtime::cache_misses();
-} TARRY_OR_OUT_OF_MEMORY("cache_misses", Where{})
+std::vector<CacheMiss> cache_misses() try { return runtime::cache_misses(); }
+TARRY_OR_OUT_OF_MEMORY("cache_misses", Where{})
 
 }  // namespace v0
 }  // namespace tarry

@@ -18,13 +18,15 @@ namespace tarry::runtime {
 namespace {
 
 /// By the first compiler that works.
-cache::Binary compile_with_any(const std::string& text, const LinkedText& linked, const std::string& options, const graph::Target& target) {
+cache::Binary compile_with_any(const std::string& text, const LinkedText& linked, const std::string& options,
+                               const graph::Target& target) {
   std::string failed;  // what the one before has against it
   for (CCompiler compiler = c_compiler(target);;) {
     try {
       CompiledC compiled = compile_c(text, linked, options, compiler);
       if (!failed.empty()) support::log::warn_once(fmt::format("{}; {} is used instead", failed, compiler.program));
-      return {std::make_shared<const std::string>(std::move(compiled.image)), compiler.version, std::move(compiled.log)};
+      return {std::make_shared<const std::string>(std::move(compiled.image)), compiler.version,
+              std::move(compiled.log)};
     } catch (const CompilerUnavailable& e) {
       CCompiler next = c_compiler(target);
       if (compiler.program.empty() || next.program == compiler.program) throw;

@@ -64,7 +64,8 @@ graph::Edge copied(const graph::Edge& e, Where where) {
 }
 
 /// The elements where they are, row-major. Strided memory of a GPU is packed there.
-std::shared_ptr<graph::Storage> row_major(const std::shared_ptr<graph::Storage>& s, std::span<const std::int64_t> shape, Dtype dtype) {
+std::shared_ptr<graph::Storage> row_major(const std::shared_ptr<graph::Storage>& s, std::span<const std::int64_t> shape,
+                                          Dtype dtype) {
   const Device device = s->buffer->device;
   if (device.kind != DeviceKind::Cuda || s->contiguous) return s;
   const graph::Edge packed = copied(graph::make_input(dtype, shape, s, device, Where{}), Where{});
@@ -80,7 +81,8 @@ void note_upload(Crossings& crossings, Backend& to, Device from, std::size_t byt
   ++c.uploads;
   c.bytes_uploaded += static_cast<std::int64_t>(bytes);
   if (*crossings.busy) c.bytes_overlapped += static_cast<std::int64_t>(bytes);
-  if (crossings.transfers) crossings.transfers->push_back({from, to.device(), static_cast<std::int64_t>(bytes), std::move(reason)});
+  if (crossings.transfers)
+    crossings.transfers->push_back({from, to.device(), static_cast<std::int64_t>(bytes), std::move(reason)});
 }
 
 const char* reason_of(const graph::Storage& s) {
@@ -90,8 +92,8 @@ const char* reason_of(const graph::Storage& s) {
 
 }  // namespace
 
-std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape, Dtype dtype,
-                                     Backend& to, Crossings& crossings) {
+std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& value, const graph::Dims& shape,
+                                     Dtype dtype, Backend& to, Crossings& crossings) {
   graph::Storage& storage = *value;
   const auto is_there = [&] { return storage.replica && storage.replica->device == to.device(); };
   {
@@ -108,9 +110,11 @@ std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& valu
   const std::size_t bytes = count < kMost / size ? count * size : kMost;
   std::shared_ptr<graph::Buffer> copy = to.allocate(bytes);
   if (there.device.kind == DeviceKind::Cuda) {
-    if (crossings.transfers) crossings.transfers->push_back({there.device, to.device(), static_cast<std::int64_t>(bytes), reason_of(storage)});
+    if (crossings.transfers)
+      crossings.transfers->push_back({there.device, to.device(), static_cast<std::int64_t>(bytes), reason_of(storage)});
     wait_for(there);
-    if (bytes) backend(there.device).download(copy->data, there, static_cast<std::size_t>(source_value->offset) * size, bytes);
+    if (bytes)
+      backend(there.device).download(copy->data, there, static_cast<std::size_t>(source_value->offset) * size, bytes);
     ++crossings.counters.downloads;
     crossings.counters.bytes_downloaded += static_cast<std::int64_t>(bytes);
   } else {
@@ -121,7 +125,9 @@ std::shared_ptr<graph::Buffer> bring(const std::shared_ptr<graph::Storage>& valu
       if (bytes) to.upload(*copy, packed.data(), bytes);
     } else if (bytes) {
       const std::size_t first = static_cast<std::size_t>(storage.offset) * size;
-      to.upload(*copy, [&](void* out, std::size_t at, std::size_t part) { storage.buffer->read(first + at, part, out); }, bytes);
+      to.upload(
+          *copy, [&](void* out, std::size_t at, std::size_t part) { storage.buffer->read(first + at, part, out); },
+          bytes);
     }
   }
   storage.replica = copy;
@@ -157,7 +163,9 @@ std::vector<Packed> find_small(std::span<const Wanted> values, const Backend& to
   for (const Wanted& w : values) {
     graph::Storage& s = *w.value;
     const auto bytes = static_cast<std::size_t>(graph::element_count(w.shape.span())) * itemsize(w.dtype);
-    if (s.buffer->device.kind == DeviceKind::Cuda || !s.contiguous || bytes == 0 || bytes > kSmall || end + bytes > kMost) continue;
+    if (s.buffer->device.kind == DeviceKind::Cuda || !s.contiguous || bytes == 0 || bytes > kSmall ||
+        end + bytes > kMost)
+      continue;
     if (std::any_of(found.begin(), found.end(), [&](const Packed& p) { return p.wanted->value == w.value; })) continue;
     {
       const std::lock_guard lock(s.replica_mutex);
@@ -178,16 +186,20 @@ void bring_small(std::span<const Wanted> values, Backend& to, Crossings& crossin
   const std::size_t bytes = packed.back().at + packed.back().bytes;
   const std::shared_ptr<graph::Buffer> block = to.allocate(bytes);
   for (const Packed& p : packed)
-    note_upload(crossings, to, p.wanted->value->buffer->device, p.bytes, reason_of(*p.wanted->value) + std::string(", with others"));
-  to.upload(*block, [&](void* out, std::size_t at, std::size_t part) {
-    for (const Packed& p : packed) {
-      const std::size_t from = std::max(at, p.at), until = std::min(at + part, p.at + p.bytes);
-      if (from >= until) continue;
-      const graph::Storage& s = *p.wanted->value;
-      const std::size_t first = static_cast<std::size_t>(s.offset) * itemsize(p.wanted->dtype);
-      s.buffer->read(first + from - p.at, until - from, static_cast<std::byte*>(out) + (from - at));
-    }
-  }, bytes);
+    note_upload(crossings, to, p.wanted->value->buffer->device, p.bytes,
+                reason_of(*p.wanted->value) + std::string(", with others"));
+  to.upload(
+      *block,
+      [&](void* out, std::size_t at, std::size_t part) {
+        for (const Packed& p : packed) {
+          const std::size_t from = std::max(at, p.at), until = std::min(at + part, p.at + p.bytes);
+          if (from >= until) continue;
+          const graph::Storage& s = *p.wanted->value;
+          const std::size_t first = static_cast<std::size_t>(s.offset) * itemsize(p.wanted->dtype);
+          s.buffer->read(first + from - p.at, until - from, static_cast<std::byte*>(out) + (from - at));
+        }
+      },
+      bytes);
   for (const Packed& p : packed) {
     graph::Storage& s = *p.wanted->value;
     const std::lock_guard lock(s.replica_mutex);
@@ -197,8 +209,8 @@ void bring_small(std::span<const Wanted> values, Backend& to, Crossings& crossin
   }
 }
 
-std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, const graph::Dims& shape, Dtype from, Dtype dtype,
-                                                Backend& to, Crossings& crossings) {
+std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, const graph::Dims& shape, Dtype from,
+                                                Dtype dtype, Backend& to, Crossings& crossings) {
   const auto convert = codegen::scalar_function(graph::Op::Cast, from, dtype);
   const std::size_t wide = itemsize(from), narrow = itemsize(dtype);
   const std::size_t bytes = static_cast<std::size_t>(graph::element_count(shape.span())) * narrow;
@@ -334,7 +346,8 @@ void read_box(const graph::Storage& s, const graph::Node& n, const graph::Dims& 
 
 }  // namespace
 
-void read_boxes(const graph::Edge& edge, std::span<const BoxPlace> boxes, const graph::Dims& strides, void* destination, Where where) {
+void read_boxes(const graph::Edge& edge, std::span<const BoxPlace> boxes, const graph::Dims& strides, void* destination,
+                Where where) {
   const graph::Node& n = *edge.node();
   const graph::State state = n.state.load(std::memory_order_acquire);
   const bool whole = state == graph::State::Ready || state == graph::State::Failed;

@@ -19,8 +19,8 @@
 #include "runtime/warm_plan.h"
 #include "runtime/warm_store.h"
 #include "support/check.h"
-#include "support/out_of_memory.h"
 #include "support/in_parallel.h"
+#include "support/out_of_memory.h"
 
 namespace tarry::runtime {
 namespace {
@@ -105,8 +105,8 @@ class Warmer {
   }
 
   void compile(std::vector<const Job*> missing) {
-    const std::vector<std::vector<const Job*>> batches = 
-        cache::batches_of<const Job*>(missing, [](const Job* job) -> const cache::KernelRequest& { return job->request; });
+    const std::vector<std::vector<const Job*>> batches = cache::batches_of<const Job*>(
+        missing, [](const Job* job) -> const cache::KernelRequest& { return job->request; });
     support::in_parallel(batches.size(), jobs_, [&](std::size_t i) { compile_batch(batches[i]); });
   }
 
@@ -149,7 +149,7 @@ class Warmer {
     if (std::ranges::none_of(report_.failures, same)) report_.failures.push_back(std::move(failure));
   }
 
-  void done(std::int64_t WarmReport::*counter, std::int64_t bytes) {
+  void done(std::int64_t WarmReport::* counter, std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     ++(report_.*counter);
     report_.bytes += bytes;
@@ -217,7 +217,8 @@ WarmReport warm(std::span<const std::string> manifests, const WarmOptions& optio
   } catch (const std::bad_alloc&) {
     TARRY_THROW(OutOfMemory, "warm", where, "the host is out of memory");
   }
-} TARRY_OR_OUT_OF_MEMORY("warm", where)
+}
+TARRY_OR_OUT_OF_MEMORY("warm", where)
 
 }  // namespace v0
 }  // namespace tarry

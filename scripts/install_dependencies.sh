@@ -12,7 +12,7 @@ wanted=""
 case $purpose in
   demo) ;;
   test)
-    packages="$packages catch2 ccache git libopenblas0"
+    packages="$packages catch2 ccache git libopenblas0 python3-venv"
     wanted="libdnnl3.6|libdnnl3|libdnnl2"
     # To compile kernels for ARM and to run them.
     if [ "$(uname -m)" = x86_64 ]; then

@@ -43,8 +43,9 @@ Directory& Directory::operator=(Directory&& other) noexcept {
 }
 
 std::optional<struct stat> Directory::status() const {
-  struct stat status {};
-  const bool same = ::fstat(descriptor_, &status) == 0 && status.st_dev == opened_.st_dev && status.st_ino == opened_.st_ino;
+  struct stat status{};
+  const bool same =
+      ::fstat(descriptor_, &status) == 0 && status.st_dev == opened_.st_dev && status.st_ino == opened_.st_ino;
   if (!same || status.st_nlink == 0) return std::nullopt;
   return status;
 }
@@ -96,7 +97,7 @@ void Directory::list(const std::function<void(const std::string&)>& visit) const
 }
 
 std::optional<struct stat> Directory::status_of(const std::string& name) const {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(descriptor_, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   return status;
 }

@@ -47,7 +47,7 @@ class Directory {
  private:
   explicit Directory(int descriptor);
   int descriptor_;
-  struct stat opened_ {};
+  struct stat opened_{};
 };
 
 }  // namespace tarry::support

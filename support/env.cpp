@@ -107,15 +107,25 @@ const std::vector<Switch>& switches() {
        "Stages of each evaluation to write to files in TARRY_DUMP_DIR."},
       {"TARRY_DUMP_DIR", "directory",
        "Where TARRY_DUMP and failed compilations leave their files; default ./tarry-dump for the former."},
-      {"TARRY_DISABLE", "words: names of passes, fusion, steps, crossed, reuse, library, matmul, hoisting, placement, marks, plan_cache, pool, graphs, prebuilt, compile",
-       "Stages to leave out; without fusion every operation is a kernel of its own, without steps a kernel makes at most two "
-       "steps of a simulation, without crossed it reduces one axis, without library `matmul` is a sum, without matmul no "
-       "product has a kernel of our own, without hoisting whole arrays cross to a GPU, without placement nothing is done on the host instead, without marks only what was asked for is stored, without pool each buffer on a GPU is an allocation of its own, without graphs every "
-       "kernel is launched by itself, without prebuilt the C compiler makes all of a kernel, without compile the interpreter runs."},
+      {"TARRY_DISABLE",
+       "words: names of passes, fusion, steps, crossed, reuse, library, matmul, hoisting, placement, marks, "
+       "plan_cache, pool, graphs, prebuilt, compile",
+       "Stages to leave out; without fusion every operation is a kernel of its own, without steps a kernel makes at "
+       "most two "
+       "steps of a simulation, without crossed it reduces one axis, without library `matmul` is a sum, without matmul "
+       "no "
+       "product has a kernel of our own, without hoisting whole arrays cross to a GPU, without placement nothing is "
+       "done on the host instead, without marks only what was asked for is stored, without pool each buffer on a GPU "
+       "is an allocation of its own, without graphs every "
+       "kernel is launched by itself, without prebuilt the C compiler makes all of a kernel, without compile the "
+       "interpreter runs."},
       {"TARRY_LOG", "debug, info, warning, error, off", "Least severe message to print; default warning."},
-      {"TARRY_CHECK", "words: borrow", "borrow: memory that changed while it was borrowed, and not by touch(), is an error at its next use."},
+      {"TARRY_CHECK", "words: borrow",
+       "borrow: memory that changed while it was borrowed, and not by touch(), is an error at its next use."},
       {"TARRY_SYNC", "0, 1", "1: wait after every kernel and name the operation that failed."},
-      {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g", "Most memory that arrays may take on a device, new host memory on the CPU; what needs more is worked off in chunks. Default all there is."},
+      {"TARRY_MEMORY_LIMIT", "bytes, suffix k, m or g",
+       "Most memory that arrays may take on a device, new host memory on the CPU; what needs more is worked off in "
+       "chunks. Default all there is."},
       {"TARRY_NUM_THREADS", "count", "Threads of the CPU device; default one per core that the process may use."},
       {"TARRY_CPU", "x86-64-v2, x86-64-v3, x86-64-v4, or v2, v3, v4",
        "What CPU kernels are made for; default the highest level of this CPU, and none above it."},

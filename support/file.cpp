@@ -49,6 +49,7 @@ class Descriptor {
     const int fd = std::exchange(fd_, -1);
     return ::close(fd) == 0 ? std::error_code{} : last_error();
   }
+
  private:
   int fd_;
 };
@@ -83,7 +84,7 @@ Descriptor open_regular(int directory, const fs::path& path, int flags, std::uin
   }
   // O_NONBLOCK: opening a pipe that somebody left here must not hang.
   Descriptor file(::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
-  struct stat status {};
+  struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0) {
     error = last_error();
     return Descriptor(-1);
@@ -130,8 +131,7 @@ std::optional<OpenFile> OpenFile::open_at(int directory, const fs::path& path, i
   return OpenFile(file.release(), size);
 }
 
-OpenFile::OpenFile(OpenFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
 
 OpenFile::~OpenFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -142,7 +142,8 @@ std::optional<std::string> OpenFile::read(std::uint64_t offset, std::uint64_t si
   std::string content(static_cast<std::size_t>(size), '\0');
   std::size_t done = 0;
   while (done < content.size()) {
-    const ssize_t got = ::pread(descriptor_, content.data() + done, content.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(descriptor_, content.data() + done, content.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return std::nullopt;  // 0: somebody cut the file
     done += static_cast<std::size_t>(got);
@@ -169,7 +170,10 @@ std::optional<NewFile> NewFile::create_at(int directory, const fs::path& path, s
 }
 
 NewFile::NewFile(NewFile&& other) noexcept
-    : directory_(other.directory_), descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)), temporary_(std::move(other.temporary_)) {}
+    : directory_(other.directory_),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)) {}
 
 NewFile::~NewFile() {
   if (descriptor_ < 0) return;
@@ -194,7 +198,8 @@ std::error_code NewFile::write(std::uint64_t offset, const void* data, std::size
 
 std::error_code NewFile::commit() {
   std::error_code error;
-  if (::close(std::exchange(descriptor_, -1)) != 0) error = last_error();  // network file systems report a full disk here
+  if (::close(std::exchange(descriptor_, -1)) != 0)
+    error = last_error();  // network file systems report a full disk here
   if (!error && ::renameat(directory_, temporary_.c_str(), directory_, path_.c_str()) != 0) error = last_error();
   if (error) ::unlinkat(directory_, temporary_.c_str(), 0);
   return error;
@@ -218,7 +223,7 @@ std::error_code append_to_file(const fs::path& path, std::string_view content) {
 }
 
 FileSizeGuard::FileSizeGuard() noexcept {
-  struct rlimit limit {};
+  struct rlimit limit{};
   limited_ = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   if (!limited_) return;
   sigset_t signal;
@@ -250,7 +255,8 @@ std::vector<fs::path> temporary_bases() {
   // Nobody else may replace what a compiler is about to read and has written.
   std::erase_if(bases, [](const fs::path& base) {
     const std::string reason = reason_to_avoid(base);
-    if (!reason.empty()) log::warn_once(base.string() + " is not used for temporary files (TMPDIR may name another directory): " + reason);
+    if (!reason.empty())
+      log::warn_once(base.string() + " is not used for temporary files (TMPDIR may name another directory): " + reason);
     return !reason.empty();
   });
   return bases;
@@ -278,7 +284,7 @@ fs::path make_directory(std::string_view prefix) {
 /// A descriptor that holds the lock of a directory of ours, or -1; then `held` says whether another has the lock.
 Descriptor lock_directory(const fs::path& directory, bool& held) {
   Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
+  struct stat status{};
   const bool ours = opened && ::fstat(opened.get(), &status) == 0 && status.st_uid == ::geteuid();
   const bool locked = ours && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0;
   held = ours && !locked && errno == EWOULDBLOCK;
@@ -301,7 +307,8 @@ void sweep_once(const fs::path& base) {
     if (!std::string_view(entry->d_name).starts_with(kWorkPrefix)) continue;
     std::error_code ignored;
     bool held = false;
-    if (const Descriptor lock = lock_directory(base / entry->d_name, held)) fs::remove_all(base / entry->d_name, ignored);
+    if (const Descriptor lock = lock_directory(base / entry->d_name, held))
+      fs::remove_all(base / entry->d_name, ignored);
   }
 }
 
@@ -313,9 +320,10 @@ fs::path lasting_temporary_dir(std::string_view name) {
   for (const fs::path& base : temporary_bases()) {
     fs::path directory = base / (std::string(name) + "-" + std::to_string(::geteuid()));
     (void)::mkdir(directory.c_str(), 0700);
-    struct stat status {};
+    struct stat status{};
     // Somebody else may have been there first.
-    if (::lstat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 077) == 0)
+    if (::lstat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+        (status.st_mode & 077) == 0)
       return directory;
   }
   return unique_temporary_dir();

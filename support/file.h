@@ -17,13 +17,15 @@ namespace tarry::support {
 /// `why` says what the system says, nothing where it is no regular file.
 std::optional<std::string> read_file(const std::filesystem::path& path, std::error_code* why = nullptr);
 
-/// A regular file that stays open to read pieces of it: whatever takes its place at its path meanwhile, this one is read.
+/// A regular file that stays open to read pieces of it: whatever takes its place at its path meanwhile, this one is
+/// read.
 class OpenFile {
  public:
   /// nullopt where it cannot be opened; then `why` says what the system says, nothing where it is no regular file.
   static std::optional<OpenFile> open(const std::filesystem::path& path, std::error_code* why = nullptr);
   /// The same as seen from an open directory, with further `flags` of openat.
-  static std::optional<OpenFile> open_at(int directory, const std::filesystem::path& path, int flags, std::error_code* why);
+  static std::optional<OpenFile> open_at(int directory, const std::filesystem::path& path, int flags,
+                                         std::error_code* why);
   ~OpenFile();
   OpenFile(OpenFile&& other) noexcept;
   OpenFile& operator=(OpenFile&&) = delete;
@@ -31,6 +33,7 @@ class OpenFile {
   [[nodiscard]] std::optional<std::string> read(std::uint64_t offset, std::uint64_t size) const;
   [[nodiscard]] std::uint64_t size() const { return size_; }  ///< when it was opened
   [[nodiscard]] int descriptor() const { return descriptor_; }
+
  private:
   OpenFile(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
   int descriptor_;
@@ -51,6 +54,7 @@ class NewFile {
   std::error_code write(std::uint64_t offset, const void* data, std::size_t bytes);
   /// Renames it over `path`.
   std::error_code commit();
+
  private:
   NewFile(int directory, int descriptor, std::filesystem::path path, std::filesystem::path temporary)
       : directory_(directory), descriptor_(descriptor), path_(std::move(path)), temporary_(std::move(temporary)) {}
@@ -62,21 +66,21 @@ class NewFile {
 /// never a part. Leaves no temporary behind where it fails; the error says why.
 std::error_code write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Adds `content` to the end of the file in one write, so that lines of several processes stay whole; makes the file where
-/// there is none.
+/// Adds `content` to the end of the file in one write, so that lines of several processes stay whole; makes the file
+/// where there is none.
 std::error_code append_to_file(const std::filesystem::path& path, std::string_view content);
 
 /// Part of the name of every temporary of write_file_atomically: "<file>.tmp-<16 hex digits>".
 inline constexpr std::string_view kTemporaryMark = ".tmp-";
 
-/// A new directory (mode 0700) below $TMPDIR or, where that is none or others could replace what is there, /tmp or /var/tmp; its
-/// path is absolute. It stays. Throws CompileError naming TMPDIR: compilers work there.
+/// A new directory (mode 0700) below $TMPDIR or, where that is none or others could replace what is there, /tmp or
+/// /var/tmp; its path is absolute. It stays. Throws CompileError naming TMPDIR: compilers work there.
 std::filesystem::path unique_temporary_dir();
 /// The directory of that name for the files of this user that others come back to; made where there is none.
 std::filesystem::path lasting_temporary_dir(std::string_view name);
 
-/// A temporary directory that is removed with all it holds. While it lives it is locked: what a killed process left is known
-/// by its lock being free, and removed by the next process that needs such a directory.
+/// A temporary directory that is removed with all it holds. While it lives it is locked: what a killed process left is
+/// known by its lock being free, and removed by the next process that needs such a directory.
 class ScopedTemporaryDirectory {
  public:
   ScopedTemporaryDirectory();
@@ -84,18 +88,21 @@ class ScopedTemporaryDirectory {
   ScopedTemporaryDirectory(const ScopedTemporaryDirectory&) = delete;
   ScopedTemporaryDirectory& operator=(const ScopedTemporaryDirectory&) = delete;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
  private:
   std::filesystem::path path_;
   int lock_ = -1;
 };
 
-/// While it lives, writing past the limit of a file's size (RLIMIT_FSIZE) is an error and not a signal that ends the process.
+/// While it lives, writing past the limit of a file's size (RLIMIT_FSIZE) is an error and not a signal that ends the
+/// process.
 class FileSizeGuard {
  public:
   FileSizeGuard() noexcept;
   ~FileSizeGuard();
   FileSizeGuard(const FileSizeGuard&) = delete;
   FileSizeGuard& operator=(const FileSizeGuard&) = delete;
+
  private:
   bool limited_ = false;
   sigset_t before_{};

@@ -5,8 +5,9 @@
 
 namespace tarry::support {
 
-/// Round to nearest even, denormals kept, exceptions masked, while it lives; then what was there before, flags included.
-/// Not inline: a compiler may move arithmetic across an instruction that sets the state, but not across a call.
+/// Round to nearest even, denormals kept, exceptions masked, while it lives; then what was there before, flags
+/// included. Not inline: a compiler may move arithmetic across an instruction that sets the state, but not across a
+/// call.
 class DefaultFloatingPoint {
  public:
   DefaultFloatingPoint() noexcept;

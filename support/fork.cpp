@@ -1,5 +1,5 @@
-// The list of mutexes, and handlers that take them all. Threads take them in any order, so whoever takes all of them holds
-// none while it waits for one.
+// The list of mutexes, and handlers that take them all. Threads take them in any order, so whoever takes all of them
+// holds none while it waits for one.
 #include "support/fork.h"
 
 #include <pthread.h>
@@ -30,7 +30,9 @@ AtFork::AtFork(std::recursive_mutex& mutex) noexcept
   enter();
 }
 
-AtFork::AtFork(void (*child)(void*), void* object) noexcept : mutex_(nullptr), renew_(child), object_(object) { enter(); }
+AtFork::AtFork(void (*child)(void*), void* object) noexcept : mutex_(nullptr), renew_(child), object_(object) {
+  enter();
+}
 
 void AtFork::enter() noexcept {
   static const int once = pthread_atfork(prepare, in_parent, AtFork::in_child);
@@ -48,7 +50,8 @@ AtFork::~AtFork() {
 }
 
 void AtFork::prepare() noexcept {
-  constexpr long kPatience = 5'000'000;  // nanoseconds; a mutex may be gone when its turn comes, so that the list stays locked
+  constexpr long kPatience =
+      5'000'000;  // nanoseconds; a mutex may be gone when its turn comes, so that the list stays locked
   for (;;) {
     list().mutex.lock();
     AtFork* busy = nullptr;

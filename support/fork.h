@@ -1,4 +1,5 @@
-// Locks across fork(): a child finds every lock of the library free, although it has none of the threads that may have held one.
+// Locks across fork(): a child finds every lock of the library free, although it has none of the threads that may have
+// held one.
 #pragma once
 
 #include <mutex>

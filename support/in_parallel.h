@@ -16,8 +16,8 @@ namespace tarry::support {
 /// One per core.
 inline std::size_t all_cores() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-/// Calls work(0) .. work(count - 1) on up to `threads` threads, this one among them, and alone where no other can be had.
-/// Throws what the first call that threw did; no further one begins then.
+/// Calls work(0) .. work(count - 1) on up to `threads` threads, this one among them, and alone where no other can be
+/// had. Throws what the first call that threw did; no further one begins then.
 template <class Work>
 void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
   std::atomic<std::size_t> next{0};

@@ -63,7 +63,8 @@ int threshold() {
   return static_cast<int>(word & ((std::uint64_t{1} << kLevelBits) - 1));
 }
 
-/// A sink may call the library, which may log: such lines go to stderr, or a sink that always causes one would never end.
+/// A sink may call the library, which may log: such lines go to stderr, or a sink that always causes one would never
+/// end.
 thread_local constinit bool inside_sink = false;
 struct InsideSink {
   InsideSink() { inside_sink = true; }

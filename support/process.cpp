@@ -46,8 +46,8 @@ class Handle {
   int fd_;
 };
 
-/// Both ends close on exec: a compiler started by another thread at this moment must not hold our pipe open. They lie above
-/// the standard three, which the host may have closed: there the program's own would take their place.
+/// Both ends close on exec: a compiler started by another thread at this moment must not hold our pipe open. They lie
+/// above the standard three, which the host may have closed: there the program's own would take their place.
 struct Pipe {
   Pipe() {
     std::array<int, 2> ends{-1, -1};
@@ -77,7 +77,8 @@ class SpawnSettings {
     if (nothing >= 0) {
       posix_spawn_file_actions_adddup2(&actions_, nothing, STDIN_FILENO);
     } else {
-      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, settings.input.empty() ? kNothing : settings.input.c_str(), O_RDONLY, 0);
+      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO,
+                                       settings.input.empty() ? kNothing : settings.input.c_str(), O_RDONLY, 0);
     }
     posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, error, STDERR_FILENO);
@@ -110,7 +111,9 @@ std::vector<char*> environment_of(const ProcessSettings& settings) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    const auto replaces = [&](const std::string& s) { return s.starts_with(name) && s.size() > name.size() && s[name.size()] == '='; };
+    const auto replaces = [&](const std::string& s) {
+      return s.starts_with(name) && s.size() > name.size() && s[name.size()] == '=';
+    };
     if (std::ranges::none_of(settings.environment, replaces)) all.push_back(*entry);
   }
   for (const std::string& s : settings.environment) all.push_back(const_cast<char*>(s.c_str()));
@@ -184,9 +187,10 @@ struct Stream {
   }
 };
 
-/// Reads both streams together, so that a program that fills one is never stuck on us reading the other, until it ends or
-/// `limit` has passed; then it is killed.
-void follow(const Child& child, const std::array<Stream, 2>& streams, std::chrono::milliseconds limit, ProcessResult& result) {
+/// Reads both streams together, so that a program that fills one is never stuck on us reading the other, until it ends
+/// or `limit` has passed; then it is killed.
+void follow(const Child& child, const std::array<Stream, 2>& streams, std::chrono::milliseconds limit,
+            ProcessResult& result) {
   constexpr std::chrono::milliseconds kStep{10}, kGrace{1000};
   Clock::time_point deadline = Clock::now() + limit;
   const bool limited = limit.count() > 0;
@@ -194,7 +198,8 @@ void follow(const Child& child, const std::array<Stream, 2>& streams, std::chron
     std::array<pollfd, 3> polled{pollfd{streams[0].from.get(), POLLIN, 0}, pollfd{streams[1].from.get(), POLLIN, 0},
                                  pollfd{child.watch(), POLLIN, 0}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    std::chrono::milliseconds wait = limited || result.timed_out ? std::max(left, std::chrono::milliseconds(0)) : std::chrono::milliseconds(-1);
+    std::chrono::milliseconds wait =
+        limited || result.timed_out ? std::max(left, std::chrono::milliseconds(0)) : std::chrono::milliseconds(-1);
     if (child.watch() < 0) wait = wait.count() < 0 ? kStep : std::min(wait, kStep);
     const int ready = ::poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
     for (std::size_t i = 0; i < streams.size() && ready > 0; ++i)
@@ -223,23 +228,27 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   if (env::is_privileged()) return not_run("a program with more rights than its user starts no other");
   if (fault::fails(fault::Site::Compiler)) return not_run(message_of(EAGAIN));
   Handle nothing;
-  if (settings.input.empty() && ::access(kNothing, R_OK) != 0) nothing = std::move(Pipe().read);  // its end is reached at once
+  if (settings.input.empty() && ::access(kNothing, R_OK) != 0)
+    nothing = std::move(Pipe().read);  // its end is reached at once
   Pipe output, error;
   if (!output.valid() || !error.valid()) return not_run(message_of(errno));
   std::vector<char*> argv;
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));  // argv is char*const[] by history
+  for (const std::string& a : arguments)
+    argv.push_back(const_cast<char*>(a.c_str()));  // argv is char*const[] by history
   argv.push_back(nullptr);
   std::vector<char*> environment = environment_of(settings);
 
   const SpawnSettings spawn(settings, nothing.get(), output.write.get(), error.write.get());
   pid_t process = 0;
-  const int failure = ::posix_spawnp(&process, argv[0], spawn.actions(), spawn.attributes(), argv.data(), environment.data());
+  const int failure =
+      ::posix_spawnp(&process, argv[0], spawn.actions(), spawn.attributes(), argv.data(), environment.data());
   output.write.reset();
   error.write.reset();
   nothing.reset();
   if (failure != 0) return not_run(message_of(failure));
   result.started = true;
-  follow(Child(process), {Stream{output.read, result.output}, Stream{error.read, result.error}}, settings.limit, result);
+  follow(Child(process), {Stream{output.read, result.output}, Stream{error.read, result.error}}, settings.limit,
+         result);
   return result;
 }
 

@@ -20,15 +20,15 @@ struct ProcessResult {
 };
 
 struct ProcessSettings {
-  std::filesystem::path input = {};         ///< file to read as standard input; none: there is nothing to read
-  std::chrono::milliseconds limit{0};       ///< how long it may run; 0: for ever
-  std::vector<std::string> environment{};   ///< "NAME=value" in place of this process's own
+  std::filesystem::path input = {};        ///< file to read as standard input; none: there is nothing to read
+  std::chrono::milliseconds limit{0};      ///< how long it may run; 0: for ever
+  std::vector<std::string> environment{};  ///< "NAME=value" in place of this process's own
 };
 
-/// Runs arguments[0] (searched in PATH) with `arguments`, no shell, in a process group of its own: what a terminal sends to
-/// this process does not reach it. The program starts with default signal handling and an empty signal mask. Returns when it
-/// has ended, also where something that it started goes on and holds its output open. Asks fault::fails(Site::Compiler)
-/// first. Never throws for a failure of the program or of the system.
+/// Runs arguments[0] (searched in PATH) with `arguments`, no shell, in a process group of its own: what a terminal
+/// sends to this process does not reach it. The program starts with default signal handling and an empty signal mask.
+/// Returns when it has ended, also where something that it started goes on and holds its output open. Asks
+/// fault::fails(Site::Compiler) first. Never throws for a failure of the program or of the system.
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessSettings& settings = {});
 
 }  // namespace tarry::support

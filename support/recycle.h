@@ -1,5 +1,5 @@
-// Memory that goes round: blocks that were given back wait in their thread for the next object of that size, so that work
-// which repeats asks the allocator for nothing.
+// Memory that goes round: blocks that were given back wait in their thread for the next object of that size, so that
+// work which repeats asks the allocator for nothing.
 #pragma once
 
 #include <cstddef>

@@ -24,8 +24,8 @@ namespace {
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
-/// The path behind all links at its end; nothing where that is not a place in a directory: a link of /proc leads to a file
-/// that is open, whatever its name, and a chain without end to none.
+/// The path behind all links at its end; nothing where that is not a place in a directory: a link of /proc leads to a
+/// file that is open, whatever its name, and a chain without end to none.
 std::optional<fs::path> behind_links(fs::path path) {
   constexpr int kMostLinks = 40;
   for (int followed = 0; followed < kMostLinks; ++followed) {
@@ -82,7 +82,7 @@ SavedFile::SavedFile(const fs::path& path) : path_(path) {
   if (!target) return;
   path_ = *target;
   const fs::path directory = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
-  struct stat status {};
+  struct stat status{};
   const bool there = ::lstat(path_.c_str(), &status) == 0;
   whole_ = !there || (may_be_replaced(path_, status) && ::access(directory.c_str(), W_OK | X_OK) == 0);
   if (there) rights_ = {status.st_gid, status.st_mode & 07777};
@@ -107,7 +107,8 @@ std::error_code SavedFile::open_temporary() {
   temporary_ = path_.string() + std::string(kTemporaryMark) + std::to_string(noise()) + std::to_string(noise());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights_ ? 0600 : 0666);
   if (descriptor_ < 0) return last_error();
-  if (rights_ && (::fchown(descriptor_, static_cast<uid_t>(-1), rights_->group) != 0 || ::fchmod(descriptor_, rights_->mode) != 0))
+  if (rights_ &&
+      (::fchown(descriptor_, static_cast<uid_t>(-1), rights_->group) != 0 || ::fchmod(descriptor_, rights_->mode) != 0))
     return last_error();
   return {};
 }
@@ -120,7 +121,8 @@ std::error_code SavedFile::write(std::uint64_t offset, const void* data, std::si
   if (fault::fails(fault::Site::File)) return std::make_error_code(std::errc::no_space_on_device);
   const WithoutSigpipe quiet;
   for (const auto* from = static_cast<const char*>(data); bytes > 0;) {
-    const ssize_t written = whole_ ? ::pwrite(descriptor_, from, bytes, static_cast<off_t>(offset)) : ::write(descriptor_, from, bytes);
+    const ssize_t written =
+        whole_ ? ::pwrite(descriptor_, from, bytes, static_cast<off_t>(offset)) : ::write(descriptor_, from, bytes);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? last_error() : std::make_error_code(std::errc::no_space_on_device);
     from += written;
@@ -133,12 +135,13 @@ std::error_code SavedFile::write(std::uint64_t offset, const void* data, std::si
 
 std::error_code SavedFile::commit() {
   if (descriptor_ < 0) return std::make_error_code(std::errc::bad_file_descriptor);
-  struct stat status {};
+  struct stat status{};
   std::error_code error;
   // In place it is cut last: whoever has mapped the old content finds something in every page meanwhile.
   const bool cut = !whole_ && ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
   if (cut && ::ftruncate(descriptor_, static_cast<off_t>(end_)) != 0) error = last_error();
-  if (::close(std::exchange(descriptor_, -1)) != 0 && !error) error = last_error();  // network file systems report a full disk here
+  if (::close(std::exchange(descriptor_, -1)) != 0 && !error)
+    error = last_error();  // network file systems report a full disk here
   if (!whole_) return error;
   if (!error && ::rename(temporary_.c_str(), path_.c_str()) != 0) error = last_error();
   if (error) ::unlink(temporary_.c_str());

@@ -49,7 +49,8 @@ std::string shown(std::string_view text) {
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\n");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
 /// "a, b, or c": what stands between commas.
@@ -83,23 +84,27 @@ bool is_choice(std::string_view value, std::string_view choice) {
 std::optional<std::string> complaint_of_name(std::string_view name) {
   constexpr std::string_view kOfTests[] = {"TARRY_TEST_", "TARRY_FUZZ_", "TARRY_UPDATE_"};
   const auto is_of_tests = [&](std::string_view prefix) { return name.starts_with(prefix); };
-  if (!name.starts_with(kPrefix) || find_switch(name) || std::ranges::any_of(kOfTests, is_of_tests)) return std::nullopt;
+  if (!name.starts_with(kPrefix) || find_switch(name) || std::ranges::any_of(kOfTests, is_of_tests))
+    return std::nullopt;
   std::vector<std::string_view> names;
   for (const Switch& s : switches()) names.emplace_back(s.name);
   return fmt::format("{} is no switch and does nothing; the nearest is {}", shown(name), nearest(name, names));
 }
 
-std::vector<std::string> complaints_of_value(std::string_view name, std::string_view value, std::span<const std::string_view> passes) {
+std::vector<std::string> complaints_of_value(std::string_view name, std::string_view value,
+                                             std::span<const std::string_view> passes) {
   const Switch* const s = find_switch(name);
   if (!s || value.empty()) return {};
   const std::string_view values = s->values;
   const auto one_of = [&](std::string_view word, std::vector<std::string_view> all) -> std::vector<std::string> {
     if (std::ranges::any_of(all, [&](std::string_view choice) { return is_choice(word, choice); })) return {};
-    return {fmt::format("{} does not know \"{}\"; the nearest is {}, and there are {}", name, shown(word), nearest(word, all), fmt::join(all, ", "))};
+    return {fmt::format("{} does not know \"{}\"; the nearest is {}, and there are {}", name, shown(word),
+                        nearest(word, all), fmt::join(all, ", "))};
   };
   const auto unless = [&](bool understood) {
     return understood ? std::vector<std::string>()
-                      : std::vector{fmt::format("{} is \"{}\", which is not understood; it may be {}", name, shown(value), values)};
+                      : std::vector{fmt::format("{} is \"{}\", which is not understood; it may be {}", name,
+                                                shown(value), values)};
   };
   constexpr std::string_view kWords = "words: ", kPasses = "names of passes";
   if (values.starts_with(kWords)) {
@@ -117,7 +122,8 @@ std::vector<std::string> complaints_of_value(std::string_view name, std::string_
   }
   if (values == "0, 1") {
     constexpr std::string_view kOthers[] = {"on", "off", "true", "false", "yes", "no"};
-    return std::ranges::find(kOthers, value) != std::end(kOthers) ? std::vector<std::string>() : one_of(value, {"0", "1"});
+    return std::ranges::find(kOthers, value) != std::end(kOthers) ? std::vector<std::string>()
+                                                                  : one_of(value, {"0", "1"});
   }
   if (values.starts_with("bytes")) return unless(bytes(name, 0) == bytes(name, 1));
   if (values == "count") return unless(integer(name, 0) > 0);
@@ -136,7 +142,8 @@ void warn_of_unknown_switches(std::span<const std::string_view> passes) noexcept
       if (const auto complaint = complaint_of_name(text.substr(0, text.find('=')))) log::warn_once(*complaint);
     }
     for (const Switch& s : switches())
-      for (const std::string& complaint : complaints_of_value(s.name, get(s.name).value_or(""), passes)) log::warn_once(complaint);
+      for (const std::string& complaint : complaints_of_value(s.name, get(s.name).value_or(""), passes))
+        log::warn_once(complaint);
   } catch (...) {  // no memory for words: work goes on without
   }
 }

@@ -38,15 +38,16 @@ bool is_unmapped(uid_t owner) {
   return any;
 }
 
-/// True where a group of the owner's number, which is how systems number a group of one, holds the right of groups, and no
-/// access control list gives it to others: their rights show as those of the group.
+/// True where a group of the owner's number, which is how systems number a group of one, holds the right of groups, and
+/// no access control list gives it to others: their rights show as those of the group.
 bool is_private_group(int descriptor, const struct stat& status) {
   if (status.st_gid != status.st_uid) return false;
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);  // O_PATH has no fgetxattr
   return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) < 0 && (errno == ENODATA || errno == ENOTSUP);
 }
 
-/// Why other users could rename or replace what is in a directory on the way. What is in a sticky one belongs to its owner.
+/// Why other users could rename or replace what is in a directory on the way. What is in a sticky one belongs to its
+/// owner.
 std::string reason_to_avoid_step(const Directory& directory, const fs::path& path) {
   const struct stat& status = directory.opened();
   const bool ours = is_trusted(status.st_uid) || is_unmapped(status.st_uid);
@@ -80,7 +81,9 @@ class Steps {
 
 class Walk {
  public:
-  Walk(Directory root, const fs::path& path, Missing missing) : at_(std::move(root)), missing_(missing) { steps_.add(path); }
+  Walk(Directory root, const fs::path& path, Missing missing) : at_(std::move(root)), missing_(missing) {
+    steps_.add(path);
+  }
 
   std::optional<Place> to_end(Refusal& why) {
     for (;;) {
@@ -148,7 +151,7 @@ std::string reason_to_distrust(const struct stat& status) {
 }
 
 bool is_immutable(int descriptor) {
-  struct statvfs volume {};
+  struct statvfs volume{};
   return ::fstatvfs(descriptor, &volume) == 0 && (volume.f_flag & ST_RDONLY) != 0;
 }
 

@@ -39,7 +39,8 @@ std::string reason_to_avoid(const std::filesystem::path& directory);
 /// Whether an owner is this user, or root, who can do everything anyway.
 bool is_trusted(uid_t owner);
 
-/// Why other users can have written what is open, or can replace what is in it where it is a directory; "" where they cannot.
+/// Why other users can have written what is open, or can replace what is in it where it is a directory; "" where they
+/// cannot.
 std::string reason_to_distrust(const struct stat& status);
 
 /// True where what is open lies on a volume that is mounted read-only.

@@ -43,7 +43,8 @@ struct Matrix {
 
 TEST_CASE("array: asarray takes what has the members of mdspan", "[array]") {
   const std::vector<float> memory = {1, 2, 3, 4, 5, 6};
-  const Array rows = asarray(Matrix{memory.data(), {2, 3}, {3, 1}}), columns = asarray(Matrix{memory.data(), {3, 2}, {1, 3}});
+  const Array rows = asarray(Matrix{memory.data(), {2, 3}, {3, 1}}),
+              columns = asarray(Matrix{memory.data(), {3, 2}, {1, 3}});
   CHECK(rows.shape() == Shape{2, 3});
   CHECK(rows.to_vector<float>() == memory);
   CHECK(columns.shape() == Shape{3, 2});
@@ -123,7 +124,8 @@ TEST_CASE("array: borrowed memory is read through any strides", "[array]") {
 TEST_CASE("array: generators give the values of the standard", "[array]") {
   CHECK(integers(arange(5)) == std::vector<std::int64_t>{0, 1, 2, 3, 4});
   CHECK(integers(arange(7, 0, -3)) == std::vector<std::int64_t>{7, 4, 1});
-  CHECK(floats(arange(0, 1, 0.1, float32)) == std::vector<float>{0.0F, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
+  CHECK(floats(arange(0, 1, 0.1, float32)) ==
+        std::vector<float>{0.0F, 0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
   CHECK(arange(0, 1, 0.25).to_vector<double>() == std::vector<double>{0, 0.25, 0.5, 0.75});
   CHECK(floats(linspace(0, 1, 5)) == std::vector<float>{0, 0.25F, 0.5F, 0.75F, 1});
   CHECK(floats(linspace(0, 1, 4, {.endpoint = false})) == std::vector<float>{0, 0.25F, 0.5F, 0.75F});

@@ -9,7 +9,8 @@ namespace ta = tarry;
 using ta::test::Setting;
 using Values = std::vector<float>;
 
-TEST_CASE("borrow: touch evaluates what was recorded from the old elements and reads the new ones from then on", "[borrow]") {
+TEST_CASE("borrow: touch evaluates what was recorded from the old elements and reads the new ones from then on",
+          "[borrow]") {
   const ta::Scope on_cpu(ta::cpu);
   Values memory{1, 2, 3};
   ta::Array x = ta::borrow(memory.data(), {3});
@@ -84,7 +85,8 @@ TEST_CASE("borrow: TARRY_CHECK=borrow finds a change that nobody announced", "[b
     if (strided) {
       CHECK(y.to_vector<float>() == Values{10, 6});  // not one of its elements
     } else {
-      CHECK_THROWS_WITH(y.to_vector<float>(), Catch::Contains("changed while it was borrowed") && Catch::Contains("touch()"));
+      CHECK_THROWS_WITH(y.to_vector<float>(),
+                        Catch::Contains("changed while it was borrowed") && Catch::Contains("touch()"));
     }
     memory[1] = 2;
     CHECK(y.is_evaluated() == strided);

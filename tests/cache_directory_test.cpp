@@ -63,7 +63,9 @@ TEST_CASE("cache: a directory that cannot be used costs one warning that names t
     write(root, "file");
     directory.dir.set((root / "below").string());
   }
-  SECTION("a parent where nothing can be made") { directory.dir.set("/proc/tarry" + directory.base().filename().string()); }
+  SECTION("a parent where nothing can be made") {
+    directory.dir.set("/proc/tarry" + directory.base().filename().string());
+  }
   SECTION("others can write to it") {
     fs::create_directory(root);
     fs::permissions(root, fs::perms::all);

@@ -107,7 +107,8 @@ TEST_CASE("cache flight: a killed owner's kernels are compiled by who waits for 
   CHECK(directory.files().size() == 3);
 }
 
-TEST_CASE("cache flight: what another process compiles is waited for, the rest is compiled meanwhile", "[cache][process]") {
+TEST_CASE("cache flight: what another process compiles is waited for, the rest is compiled meanwhile",
+          "[cache][process]") {
   const CacheDirectory directory;
   const auto asked = distinct_requests(4);
   SharedCounter may_end;

@@ -106,8 +106,8 @@ TEST_CASE("cache processes: a disk that is full costs one warning and leaves no 
     FakeBackend fake;
     CacheStats stats;
     const auto asked = requests(0, 3, 5000);
-    return right(asked, fake.get_fresh(asked, &stats)) && stats.write_failures == 3 && captured.messages().size() == 1 &&
-           captured.messages()[0].find("TARRY_CACHE_DIR") != std::string::npos;
+    return right(asked, fake.get_fresh(asked, &stats)) && stats.write_failures == 3 &&
+           captured.messages().size() == 1 && captured.messages()[0].find("TARRY_CACHE_DIR") != std::string::npos;
   });
   CHECK(wait_child(child) == 0);
   CHECK(directory.files().empty());

@@ -61,6 +61,7 @@ class Meeting {
     changed_.notify_all();
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return missing_ <= 0; });
   }
+
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -189,7 +190,8 @@ TEST_CASE("cache: any defect of an entry is a miss that heals", "[cache]") {
       {"another version", [](const std::string& s) { return with_version(s, kFormatVersion + 1); }},
       {"zeros", [](const std::string& s) { return std::string(s.size(), '\0'); }},
       {"a foreign file", [](const std::string&) { return std::string("#!/bin/sh\necho hello\n"); }},
-      {"other material", [](const std::string&) {
+      {"other material",
+       [](const std::string&) {
          Entry other = kEntry;
          other.material = request(99).key.material();
          return encode(other);

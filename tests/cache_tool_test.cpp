@@ -412,7 +412,8 @@ TEST_CASE("tarry: the manual has every command and option, and names only switch
   CHECK(named > 10);
 }
 
-TEST_CASE("cache tool: whatever bytes an entry and its place have, text is printable and JSON parses", "[cache][tool]") {
+TEST_CASE("cache tool: whatever bytes an entry and its place have, text is printable and JSON parses",
+          "[cache][tool]") {
   TARRY_REQUIRE_TOOL();
   Bench bench;
   bench.fill(0, 1);
@@ -434,7 +435,9 @@ TEST_CASE("tarry: what info and list print fits 80 columns", "[cache][tool]") {
   Bench bench;
   bench.fill(0, 2);
   const Entry gpu = gpu_entry();
-  REQUIRE_FALSE(DiskLayer(bench.directory.root(), Access::ReadWrite).write({gpu.material, gpu.compiler, "a_kernel_whose_name_is_long_ab12cd34", gpu.log, gpu.image}).error);
+  REQUIRE_FALSE(DiskLayer(bench.directory.root(), Access::ReadWrite)
+                    .write({gpu.material, gpu.compiler, "a_kernel_whose_name_is_long_ab12cd34", gpu.log, gpu.image})
+                    .error);
   const std::string listed = bench.output({"list"});
   CHECK_THAT(listed, Catch::StartsWith("key ") && Contains("last use") && Contains(".._ab12cd34\n"));
   const ProcessResult info = tarry::support::run_process({TARRY_TOOL, "info"});

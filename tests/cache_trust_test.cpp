@@ -1,5 +1,5 @@
-// Whose code the cache executes: its own user's and root's, whatever else lies in its directories, on the way to them and
-// in the environment of a program that has more rights than its user.
+// Whose code the cache executes: its own user's and root's, whatever else lies in its directories, on the way to them
+// and in the environment of a program that has more rights than its user.
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <tarry/error.h>
@@ -85,7 +85,8 @@ TEST_CASE("cache trust: a directory or file below a layer that others can write 
   CHECK_FALSE(Planted::runs());
   CHECK_FALSE(Planted::runs());
   REQUIRE(captured.messages().size() == 1);
-  CHECK_THAT(captured.messages()[0], Contains("TARRY_CACHE_PATH") && Contains(named.filename().string()) && Contains(reason));
+  CHECK_THAT(captured.messages()[0],
+             Contains("TARRY_CACHE_PATH") && Contains(named.filename().string()) && Contains(reason));
 }
 
 TEST_CASE("cache trust: an open layer sees that rights have changed", "[cache][trust]") {
@@ -209,14 +210,17 @@ TEST_CASE("cache trust: sticky parents, links of ours and private groups are no 
   fs::create_directory_symlink("../parent/./layer", link);
   REQUIRE(::chown(parent.c_str(), ::geteuid(), ::getegid()) == 0);
   SECTION("sticky") { set_mode(parent, 01777); }
-  SECTION("a group of one, where it has the number of the user") { set_mode(parent, ::geteuid() == ::getegid() ? 0775 : 0755); }
+  SECTION("a group of one, where it has the number of the user") {
+    set_mode(parent, ::geteuid() == ::getegid() ? 0775 : 0755);
+  }
   std::string why;
   CHECK(open_layer(layer, why) != nullptr);
   CHECK(open_layer(link, why) != nullptr);
   CHECK(why.empty());
 }
 
-TEST_CASE("cache trust: links that lead in a circle end, and missing parents are made for nobody to write to", "[cache][trust]") {
+TEST_CASE("cache trust: links that lead in a circle end, and missing parents are made for nobody to write to",
+          "[cache][trust]") {
   const CacheDirectory directory;
   fs::create_symlink(directory.base() / "b", directory.base() / "a");
   fs::create_symlink(directory.base() / "a", directory.base() / "b");
@@ -276,19 +280,21 @@ TARRY_CHILD(says_what_it_heeds) {
   return 0;
 }
 
-TEST_CASE("cache trust: a set-user-ID program heeds no variable, keeps no kernel and starts no compiler", "[cache][trust][process]") {
+TEST_CASE("cache trust: a set-user-ID program heeds no variable, keeps no kernel and starts no compiler",
+          "[cache][trust][process]") {
   if (::geteuid() != 0) TARRY_SKIP("only root can make a program for others");
   const support::ScopedTemporaryDirectory directory;
   set_mode(directory.path(), 0755);
   const fs::path program = directory.path() / "program";
   fs::copy_file("/proc/self/exe", program);
-  struct statvfs volume {};
+  struct statvfs volume{};
   REQUIRE(::statvfs(program.c_str(), &volume) == 0);
   if ((volume.f_flag & ST_NOSUID) != 0) TARRY_SKIP("the temporary directory is mounted nosuid");
   const auto say = [&](mode_t mode) {
     set_mode(program, mode);
-    return support::run_process({"setpriv", "--reuid=4002", "--regid=4002", "--clear-groups", "env", "TARRY_TEST_CHILD=says_what_it_heeds",
-                                 "TARRY_CC=evil", "HOME=/tmp", "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=/tmp", program.string()});
+    return support::run_process({"setpriv", "--reuid=4002", "--regid=4002", "--clear-groups", "env",
+                                 "TARRY_TEST_CHILD=says_what_it_heeds", "TARRY_CC=evil", "HOME=/tmp",
+                                 "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=/tmp", program.string()});
   };
   CHECK_THAT(say(0755).output, Contains("privileged 0 hears 1 keeps 1 starts 1"));
   CHECK_THAT(say(04755).output, Contains("privileged 1 hears 0 keeps 0 starts 0"));

@@ -44,7 +44,8 @@ TEST_CASE("callback: progress may evaluate other arrays and plan the one that is
   CHECK(right > 1);
 }
 
-TEST_CASE("callback: an evaluate of what is being evaluated throws at once, and the array stays lazy", "[memory][log]") {
+TEST_CASE("callback: an evaluate of what is being evaluated throws at once, and the array stays lazy",
+          "[memory][log]") {
   const ta::Scope on_cpu(ta::cpu);
   Streamed s;
   {
@@ -121,7 +122,8 @@ TARRY_CHILD(evaluates_while_exiting) {
 
 TEST_CASE("callback: destructors of static objects may evaluate", "[contract]") {
   const ta::support::ScopedTemporaryDirectory directory;
-  const auto result = ta::test::run_child("evaluates_while_exiting", {"TARRY_CACHE_DIR=" + directory.path().string(), "TARRY_DEVICE=cpu"});
+  const auto result = ta::test::run_child("evaluates_while_exiting",
+                                          {"TARRY_CACHE_DIR=" + directory.path().string(), "TARRY_DEVICE=cpu"});
   CHECK(result.exit_status == 0);
   CHECK(result.output == "640.610");
   CHECK(result.error.empty());

@@ -42,7 +42,8 @@ support::ProcessResult run_child(const std::string& name, const std::vector<std:
   return support::run_process(command_of(name, settings));
 }
 
-RunningChild::RunningChild(const std::string& name, const std::vector<std::string>& settings, std::filesystem::path output)
+RunningChild::RunningChild(const std::string& name, const std::vector<std::string>& settings,
+                           std::filesystem::path output)
     : output_(std::move(output)) {
   const std::vector<std::string> arguments = command_of(name, settings);
   std::vector<char*> argv;
@@ -50,7 +51,8 @@ RunningChild::RunningChild(const std::string& name, const std::vector<std::strin
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
+                                   0644);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   const int failure = ::posix_spawnp(&process_, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);

@@ -46,7 +46,7 @@ std::optional<int> child_main();
 }  // namespace tarry::test
 
 /// TARRY_CHILD(records_only) { ...; return 0; }
-#define TARRY_CHILD(NAME)                                                \
-  static int child_##NAME();                                             \
-  static const ::tarry::test::Child kChild_##NAME(#NAME, child_##NAME);  \
+#define TARRY_CHILD(NAME)                                               \
+  static int child_##NAME();                                            \
+  static const ::tarry::test::Child kChild_##NAME(#NAME, child_##NAME); \
   static int child_##NAME()

@@ -23,7 +23,8 @@ struct Words {
 
 Words words_of(const Array& y) {
   const graph::Snapshot s = test::snapshot_of({&y});
-  const runtime::CompiledPlan plan = make_plan(s, *graph::find_target("sm_90"), {false}, {false}, runtime::plan_switches(), nullptr);
+  const runtime::CompiledPlan plan =
+      make_plan(s, *graph::find_target("sm_90"), {false}, {false}, runtime::plan_switches(), nullptr);
   const auto& k = std::get<runtime::KernelStep>(plan.steps.back());
   Words words;
   for (std::size_t i = 0; i < k.source->slots.size(); ++i) {
@@ -41,7 +42,8 @@ class NegatingGpu {
     const Scope placed(kFakeGpu);
     const Array x = asarray(std::vector<float>(1000));
     words() = words_of(-x);
-    gpu_.driver().api.module_get_function = [](runtime::cuda::Function* function, runtime::cuda::Module module, const char* name) {
+    gpu_.driver().api.module_get_function = [](runtime::cuda::Function* function, runtime::cuda::Module module,
+                                               const char* name) {
       const test::FakeDriver::Kernel negate = [](const std::uint64_t* w, unsigned, unsigned) {
         const auto* from = reinterpret_cast<const float*>(w[words().from]);
         auto* to = reinterpret_cast<float*>(w[words().to]);

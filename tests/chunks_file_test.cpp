@@ -30,7 +30,8 @@ class Streamed {
   [[nodiscard]] std::string path(const char* name) const { return (directory_.path() / name).string(); }
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(directory_.path())) names.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(directory_.path()))
+      names.push_back(entry.path().filename().string());
     return names;
   }
   Array x;
@@ -87,7 +88,8 @@ TEST_CASE("chunks: progress grows to the whole, and the innermost call is told",
   CHECK(seen.back().bytes >= 2 * 1'600'000);
   CHECK(seen.back().bytes < 2 * 1'600'000 + 100'000);
   CHECK(outer_calls == 0);
-  CHECK_THAT(report.str(), Catch::Contains("chunks: one piece needs 3") && Catch::Contains("there was room for 2100.0 kB"));
+  CHECK_THAT(report.str(),
+             Catch::Contains("chunks: one piece needs 3") && Catch::Contains("there was room for 2100.0 kB"));
   const Setting limit = room_for(200'000);
   evaluate(max(s.x));
   CHECK(outer_calls > 0);

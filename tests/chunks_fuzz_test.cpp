@@ -29,7 +29,8 @@ fuzz::Tensor box_of(const fuzz::Tensor& whole, const graph::Box& box) {
   for (std::int64_t i = 0, count = fuzz::count_of(part.type.shape); i < count; ++i) {
     std::int64_t at = 0, rest = i;
     for (int d = box.lo.size(); d-- > 0; rest /= box.extent[d]) at += (box.lo[d] + rest % box.extent[d]) * strides[d];
-    std::memcpy(part.bytes.data() + static_cast<std::size_t>(i) * size, whole.bytes.data() + static_cast<std::size_t>(at) * size, size);
+    std::memcpy(part.bytes.data() + static_cast<std::size_t>(i) * size,
+                whole.bytes.data() + static_cast<std::size_t>(at) * size, size);
   }
   return part;
 }
@@ -63,7 +64,8 @@ TEST_CASE("chunks: any box of a random graph has the bits of the whole", "[chunk
       std::vector<Array> values = arrays.values;
       for (const fuzz::Statement& s : program.statements) values.push_back(fuzz::record(s, values));
       std::vector<graph::Edge> roots;
-      for (const int v : program.outputs) roots.push_back(detail::edge(values[static_cast<std::size_t>(v)], "test", {}));
+      for (const int v : program.outputs)
+        roots.push_back(detail::edge(values[static_cast<std::size_t>(v)], "test", {}));
       return roots;
     };
     fuzz::Arrays inputs = fuzz::make_inputs(program);
@@ -81,8 +83,8 @@ TEST_CASE("chunks: any box of a random graph has the bits of the whole", "[chunk
       for (const graph::Box& box : boxes_of(graph::Dims(whole.type.shape), seed)) {
         const graph::SliceRequest request{s.graph.roots[r], box};
         const graph::Slicer::Slices slices = slicer.slice({&request, 1});
-        INFO("seed " << seed << ", output " << r << " " << graph::to_string(whole.type.shape) << ", box at " << graph::to_string(box.lo)
-                     << " of " << graph::to_string(box.extent));
+        INFO("seed " << seed << ", output " << r << " " << graph::to_string(whole.type.shape) << ", box at "
+                     << graph::to_string(box.lo) << " of " << graph::to_string(box.extent));
         const std::string problem = fuzz::difference(read(slices.values.front()), box_of(whole, box));
         if (!problem.empty()) INFO(fuzz::to_cpp(program));
         CHECK(problem == "");

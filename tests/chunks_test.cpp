@@ -62,21 +62,13 @@ class Files {
 bool same_values(const Array& a, const Array& b) {
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
   switch (a.dtype()) {
-    case Dtype::Float32:
-      return test::same_bits(a.to_vector<float>(), b.to_vector<float>());
-    case Dtype::Float64:
-      return test::same_bits(a.to_vector<double>(), b.to_vector<double>());
-    case Dtype::Float16:
-      return test::same_bits(a.to_vector<Half>(), b.to_vector<Half>());
-    case Dtype::Int64:
-      return a.to_vector<std::int64_t>() == b.to_vector<std::int64_t>();
-    case Dtype::Int32:
-      return a.to_vector<std::int32_t>() == b.to_vector<std::int32_t>();
-    case Dtype::Bool:
-      return a.to_vector<bool>() == b.to_vector<bool>();
-    default:
-      FAIL("a dtype that this test does not compare");
-      return false;
+    case Dtype::Float32: return test::same_bits(a.to_vector<float>(), b.to_vector<float>());
+    case Dtype::Float64: return test::same_bits(a.to_vector<double>(), b.to_vector<double>());
+    case Dtype::Float16: return test::same_bits(a.to_vector<Half>(), b.to_vector<Half>());
+    case Dtype::Int64: return a.to_vector<std::int64_t>() == b.to_vector<std::int64_t>();
+    case Dtype::Int32: return a.to_vector<std::int32_t>() == b.to_vector<std::int32_t>();
+    case Dtype::Bool: return a.to_vector<bool>() == b.to_vector<bool>();
+    default: FAIL("a dtype that this test does not compare"); return false;
   }
 }
 
@@ -136,7 +128,8 @@ TEST_CASE("chunks: operands that broadcast are kept", "[chunks]") {
 TEST_CASE("chunks: shifted views read the rows around a chunk", "[chunks]") {
   Files f;
   Array& line = f.write("line.npy", wandering<float>(300'007, 5), {300'007});
-  CHECK(chunks_of(f, [&] { return Arrays{line(slice(0, -2)) + 2 * line(slice(1, -1)) + line(slice(2, none))}; }, kSpare) > 4);
+  CHECK(chunks_of(
+            f, [&] { return Arrays{line(slice(0, -2)) + 2 * line(slice(1, -1)) + line(slice(2, none))}; }, kSpare) > 4);
   Array& x = f.write("x.npy", wandering<float>(3'001 * 101, 6), {3'001, 101});
   const auto inner = [](const Array& a) {
     return 0.25F * (a(slice(0, -2), slice(1, -1)) + a(slice(2, none), slice(1, -1)) + a(slice(1, -1), slice(0, -2)) +
@@ -144,16 +137,20 @@ TEST_CASE("chunks: shifted views read the rows around a chunk", "[chunks]") {
   };
   CHECK(chunks_of(f, [&] { return Arrays{inner(x)}; }, kSpare) > 4);
   CHECK(chunks_of(f, [&] { return Arrays{inner(inner(x * x))}; }, kSpare) > 4);
-  CHECK(chunks_of(f, [&] {
-          Array y = x;
-          y.set({slice(1, -1), slice(1, -1)}, inner(x));
-          return Arrays{y};
-        }, kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              Array y = x;
+              y.set({slice(1, -1), slice(1, -1)}, inner(x));
+              return Arrays{y};
+            },
+            kSpare) > 4);
 }
 
 TEST_CASE("chunks: reductions along the axis combine as tree R does, whatever the length", "[chunks]") {
   Files f;
-  for (const std::int64_t n : {200'000, 128 * 1024, 128 * 1024 + 1, 128 * 1024 + 20, 128 * 1024 + 32, 128 * 1024 + 33, 150'007}) {
+  for (const std::int64_t n :
+       {200'000, 128 * 1024, 128 * 1024 + 1, 128 * 1024 + 20, 128 * 1024 + 32, 128 * 1024 + 33, 150'007}) {
     INFO("n = " << n);
     Array& x = f.write("x.npy", wandering<float>(static_cast<std::size_t>(n), 7), {n});
     CHECK(chunks_of(f, [&] { return Arrays{sum(x)}; }, kSpare) > 4);
@@ -189,7 +186,8 @@ TEST_CASE("chunks: what follows a reduction takes another pass", "[chunks]") {
   Array& x = f.write("x.npy", wandering<float>(30'011 * 11, 11), {30'011, 11});
   CHECK(chunks_of(f, [&] { return Arrays{(x - mean(x)) / tarry::std(x)}; }, kSpare) > 8);
   CHECK(chunks_of(f, [&] { return Arrays{softmax(x, 0), sum(x)}; }, kSpare) > 8);
-  CHECK(chunks_of(f, [&] { return Arrays{(x - mean(x, 0)) / (1 + tarry::std(x, 0)), max(abs(x - mean(x)))}; }, kSpare) > 8);
+  CHECK(chunks_of(
+            f, [&] { return Arrays{(x - mean(x, 0)) / (1 + tarry::std(x, 0)), max(abs(x - mean(x)))}; }, kSpare) > 8);
 }
 
 TEST_CASE("chunks: views, updates, joins, numbers and draws know where a chunk lies", "[chunks]") {
@@ -199,20 +197,36 @@ TEST_CASE("chunks: views, updates, joins, numbers and draws know where a chunk l
   CHECK(chunks_of(f, [&] { return Arrays{flip(x, 0) + x, x(slice(7, none, 3)) * 2}; }, kSpare) > 4);
   CHECK(chunks_of(f, [&] { return Arrays{concat({x, y * 2, x}, 0)}; }, kSpare) > 4);
   CHECK(chunks_of(f, [&] { return Arrays{roll(x, 1000, 0) - x}; }, kSpare) > 4);
-  CHECK(chunks_of(f, [&] { return Arrays{reshape(x, {11, 30'011}) + 1, reshape(x * 2, {30'011 * 11})}; }, 5 * kSpare / 2) > 4);
+  CHECK(chunks_of(
+            f, [&] { return Arrays{reshape(x, {11, 30'011}) + 1, reshape(x * 2, {30'011 * 11})}; }, 5 * kSpare / 2) >
+        4);
   CHECK(chunks_of(f, [&] { return Arrays{permute_dims(x, {1, 0}) * 2}; }, kSpare) > 4);
-  CHECK(chunks_of(f, [&] { return Arrays{x + reshape(arange(30'011), {30'011, 1}), where(reshape(arange(30'011 * 11), x.shape()) % 3 == 0, x, 0)}; }, kSpare) > 4);
-  CHECK(chunks_of(f, [&] {
-          random::Generator g(7);
-          return Arrays{x + random::normal(g, {30'011, 11})};
-        }, kSpare) > 4);
-  CHECK(chunks_of(f, [&] {
-          Array z = x * 2;
-          z.set({slice(5, 30'000, 7)}, 1);
-          z.add({slice(none, none, -2), 3}, x(slice(none, none, 2), 1));
-          return Arrays{z};
-        }, kSpare) > 4);
-  CHECK(chunks_of(f, [&] { return Arrays{cumulative_sum(x, {.axis = 1}), sum(cumulative_sum(x, {.axis = 1}), 0)}; }, kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              return Arrays{x + reshape(arange(30'011), {30'011, 1}),
+                            where(reshape(arange(30'011 * 11), x.shape()) % 3 == 0, x, 0)};
+            },
+            kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              random::Generator g(7);
+              return Arrays{x + random::normal(g, {30'011, 11})};
+            },
+            kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              Array z = x * 2;
+              z.set({slice(5, 30'000, 7)}, 1);
+              z.add({slice(none, none, -2), 3}, x(slice(none, none, 2), 1));
+              return Arrays{z};
+            },
+            kSpare) > 4);
+  CHECK(chunks_of(
+            f, [&] { return Arrays{cumulative_sum(x, {.axis = 1}), sum(cumulative_sum(x, {.axis = 1}), 0)}; }, kSpare) >
+        4);
 }
 
 TEST_CASE("chunks: an axis too short to cut leaves the next one", "[chunks]") {

@@ -19,12 +19,15 @@ Array shifted(const Array& x) {
   return d / sum(d, -1, {.keepdims = true}) + astype(argmin(x, -1, {.keepdims = true}), float32);
 }
 
-
 }  // namespace
 
 TEST_CASE("cluster: a softmax reads its rows once, up to what eight thread blocks hold", "[cluster]") {
-  const auto x = [](std::int64_t n) { return reshape(asarray(std::vector<float>(static_cast<std::size_t>(8 * n))), {8, n}); };
-  const auto counters = [&](const char* target, std::int64_t n) { return plan_for(target, softmax(x(n), -1)).counters(); };
+  const auto x = [](std::int64_t n) {
+    return reshape(asarray(std::vector<float>(static_cast<std::size_t>(8 * n))), {8, n});
+  };
+  const auto counters = [&](const char* target, std::int64_t n) {
+    return plan_for(target, softmax(x(n), -1)).counters();
+  };
   for (const std::int64_t n : {16384, 16385, 100000, 131072}) {
     INFO(n);
     CHECK(counters("sm_90", n).kernels == 1);

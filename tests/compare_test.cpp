@@ -55,8 +55,10 @@ template <class T>
 Column column(const std::vector<T>& elements) {
   Column c{asarray(elements), {}};
   for (const T& e : elements) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) c.values.push_back(Exact(static_cast<float>(e)));
-    else c.values.push_back(Exact(e));
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      c.values.push_back(Exact(static_cast<float>(e)));
+    else
+      c.values.push_back(Exact(e));
   }
   return c;
 }
@@ -73,10 +75,32 @@ Column integers() {
   return column(v);
 }
 
-constexpr double kFractions[] = {0.0,        0.5,        1.0,     99.999999999999986, 100.0,  127.5,  255.0,  255.5,  256.0,
-                                 2048.0,     65535.0,    65504.5, 16777215.0,         16777216.0, 16777216.5, 0x1p31, 0x1p32, 0x1p53,
-                                 0x1.fffffffffffffp62, 0x1p63, 0x1.fffffffffffffp63, 0x1p64, 1e300, 1e-310,
-                                 std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+constexpr double kFractions[] = {0.0,
+                                 0.5,
+                                 1.0,
+                                 99.999999999999986,
+                                 100.0,
+                                 127.5,
+                                 255.0,
+                                 255.5,
+                                 256.0,
+                                 2048.0,
+                                 65535.0,
+                                 65504.5,
+                                 16777215.0,
+                                 16777216.0,
+                                 16777216.5,
+                                 0x1p31,
+                                 0x1p32,
+                                 0x1p53,
+                                 0x1.fffffffffffffp62,
+                                 0x1p63,
+                                 0x1.fffffffffffffp63,
+                                 0x1p64,
+                                 1e300,
+                                 1e-310,
+                                 std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::quiet_NaN()};
 
 template <class T>
 Column floats() {
@@ -89,9 +113,9 @@ Column floats() {
 }
 
 std::vector<Column> columns() {
-  return {integers<std::int8_t>(),   integers<std::int16_t>(),  integers<std::int32_t>(),  integers<std::int64_t>(),
-          integers<std::uint8_t>(),  integers<std::uint16_t>(), integers<std::uint32_t>(), integers<std::uint64_t>(),
-          floats<Half>(), floats<BFloat16>(), floats<float>(), floats<double>()};
+  return {integers<std::int8_t>(),  integers<std::int16_t>(),  integers<std::int32_t>(),  integers<std::int64_t>(),
+          integers<std::uint8_t>(), integers<std::uint16_t>(), integers<std::uint32_t>(), integers<std::uint64_t>(),
+          floats<Half>(),           floats<BFloat16>(),        floats<float>(),           floats<double>()};
 }
 
 /// The first pair that got another answer than the exact one.
@@ -99,8 +123,9 @@ std::string wrong(int op, const Column& a, const Column& b, const std::vector<bo
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     for (std::size_t k = 0; k < b.values.size(); ++k) {
       if (got[i * b.values.size() + k] == exactly(op, a.values[i], b.values[k])) continue;
-      return std::string(name(a.array.dtype())) + " " + std::to_string(static_cast<double>(a.values[i])) + " " + kOps[op] + " " +
-             std::string(name(b.array.dtype())) + " " + std::to_string(static_cast<double>(b.values[k])) + " gave " +
+      return std::string(name(a.array.dtype())) + " " + std::to_string(static_cast<double>(a.values[i])) + " " +
+             kOps[op] + " " + std::string(name(b.array.dtype())) + " " +
+             std::to_string(static_cast<double>(b.values[k])) + " gave " +
              (got[i * b.values.size() + k] ? "true" : "false");
     }
   }
@@ -173,15 +198,18 @@ TEST_CASE("compare: arrays of integers compare exactly with every number", "[gra
 
 TEST_CASE("compare: arrays of every dtype compare exactly with every integer", "[graph][compare][promotion]") {
   for (const Column& x : columns()) {
-    for (const std::int64_t v : {INT64_MIN, INT64_MIN + 1, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, std::int64_t{127}, std::int64_t{128}, std::int64_t{256}, std::int64_t{257},
-                                 std::int64_t{2049}, std::int64_t{65505}, std::int64_t{65536}, std::int64_t{16777217}, std::int64_t{9007199254740993}, INT64_MAX})
+    for (const std::int64_t v :
+         {INT64_MIN, INT64_MIN + 1, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, std::int64_t{127},
+          std::int64_t{128}, std::int64_t{256}, std::int64_t{257}, std::int64_t{2049}, std::int64_t{65505},
+          std::int64_t{65536}, std::int64_t{16777217}, std::int64_t{9007199254740993}, INT64_MAX})
       check_number(x, v, Exact(v));
     check_number(x, UINT64_MAX, Exact(UINT64_MAX));
     check_number(x, true, Exact(1));
   }
 }
 
-TEST_CASE("compare: a fraction beside floats rounds to their dtype, and past their range it stays beyond", "[graph][compare]") {
+TEST_CASE("compare: a fraction beside floats rounds to their dtype, and past their range it stays beyond",
+          "[graph][compare]") {
   const Array x = asarray(std::vector<float>{0.1F, INFINITY, -INFINITY, NAN, std::numeric_limits<float>::max()});
   CHECK((x == 0.1).to_vector<bool>() == std::vector<bool>{true, false, false, false, false});
   CHECK((x < 1e300).to_vector<bool>() == std::vector<bool>{true, false, true, false, true});
@@ -219,7 +247,8 @@ TEST_CASE("compare: array_equal, isclose and allclose take what equal takes", "[
   CHECK(allclose(ones({2}, int8), 1.0).item<bool>());
 }
 
-TEST_CASE("compare: numbers beyond the dtype answer without the elements, on the operand's place and shape", "[graph][compare]") {
+TEST_CASE("compare: numbers beyond the dtype answer without the elements, on the operand's place and shape",
+          "[graph][compare]") {
   const Array x = broadcast_to(asarray(std::vector<std::uint8_t>{0, 255}), {3, 2});
   const Array above = x > -1, none = x == 0.5;
   CHECK(above.shape() == Shape(3, 2));
@@ -234,8 +263,10 @@ TEST_CASE("compare: bounds of clip past the dtype are its ends", "[graph][compar
   CHECK(clip(u, {}, -1).to_vector<std::uint8_t>() == std::vector<std::uint8_t>{0, 0, 0});
   CHECK(clip(u, 1LL << 40).to_vector<std::uint8_t>() == std::vector<std::uint8_t>{255, 255, 255});
   CHECK(clip(u, 0.5, 100.5).to_vector<float>() == std::vector<float>{0.5F, 7, 100.5F});
-  CHECK(clip(asarray(std::vector<std::int64_t>{-5, 5}), UINT64_MAX).to_vector<std::int64_t>() == std::vector<std::int64_t>{INT64_MAX, INT64_MAX});
-  CHECK(clip(asarray(std::vector<float>{INFINITY, -1.0F}), -1e300, 1e300).to_vector<float>() == std::vector<float>{std::numeric_limits<float>::max(), -1.0F});
+  CHECK(clip(asarray(std::vector<std::int64_t>{-5, 5}), UINT64_MAX).to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{INT64_MAX, INT64_MAX});
+  CHECK(clip(asarray(std::vector<float>{INFINITY, -1.0F}), -1e300, 1e300).to_vector<float>() ==
+        std::vector<float>{std::numeric_limits<float>::max(), -1.0F});
   CHECK(clip(asarray(std::vector<Half>{Half(INFINITY)}), 0, 100000).item<Half>().bits == 0x7bff);
   CHECK(clip(zeros({1}), -INFINITY, INFINITY).item<float>() == 0);
 }

@@ -36,9 +36,17 @@ bool is_mapped(const std::string& prefix) {
 
 /// Records one of everything that computes nothing.
 std::vector<ta::Array> record_much() {
-  const ta::Array x = ta::asarray(ramp(60), {3, 20}), y = ta::arange(60) + 1, z = ta::zeros({3, 1}) + ta::linspace(0, 1, 20);
-  std::vector<ta::Array> all = {x * 2.0f + z, ta::exp(-x), ta::where(x < 3.0f, x, z), ta::sum(y), ta::var(x, 1), ta::flip(ta::matrix_transpose(x)),
-                                ta::astype(x, ta::int32) % 7, ta::mean(ta::broadcast_to(z, {4, 3, 20})), ta::eye(4) / 3};
+  const ta::Array x = ta::asarray(ramp(60), {3, 20}), y = ta::arange(60) + 1,
+                  z = ta::zeros({3, 1}) + ta::linspace(0, 1, 20);
+  std::vector<ta::Array> all = {x * 2.0f + z,
+                                ta::exp(-x),
+                                ta::where(x < 3.0f, x, z),
+                                ta::sum(y),
+                                ta::var(x, 1),
+                                ta::flip(ta::matrix_transpose(x)),
+                                ta::astype(x, ta::int32) % 7,
+                                ta::mean(ta::broadcast_to(z, {4, 3, 20})),
+                                ta::eye(4) / 3};
   for (const ta::Array& a : all) (void)a.repr();
   return all;
 }
@@ -73,7 +81,7 @@ class OddFloatingPoint {
   OddFloatingPoint(const OddFloatingPoint&) = delete;
   OddFloatingPoint& operator=(const OddFloatingPoint&) = delete;
   static constexpr unsigned kOdd = 0x1f80 | 0x8000 | 0x0040 | 0x6000;  // FTZ, DAZ, towards zero
-  static constexpr unsigned kControl = 0xffc0;                        // all but the sticky flags
+  static constexpr unsigned kControl = 0xffc0;                         // all but the sticky flags
  private:
   unsigned saved_;
 };
@@ -117,7 +125,8 @@ TEST_CASE("contract: evaluate() anywhere in a formula changes no bit", "[contrac
 // ---- Errors. ----
 
 TEST_CASE("contract: errors name the op, the operands and the caller's line", "[contract]") {
-  const ta::Array x = ta::zeros({3, 4}), y = ta::zeros({5}), flags = ta::zeros({3, 4}, ta::bool_), wide = ta::zeros({2}, ta::int64);
+  const ta::Array x = ta::zeros({3, 4}), y = ta::zeros({5}), flags = ta::zeros({3, 4}, ta::bool_),
+                  wide = ta::zeros({2}, ta::int64);
   const ta::Scope on_cpu(ta::cpu);
   struct Row {
     std::function<void()> call;
@@ -155,11 +164,20 @@ TEST_CASE("contract: errors name the op, the operands and the caller's line", "[
 TEST_CASE("contract: the caller's floating-point state survives and changes no bit", "[contract]") {
   on_every_device([](ta::Device device) {
     std::vector<float> denormals;
-    for (int i = 1; i <= 5000; ++i) denormals.push_back(std::ldexp(static_cast<float>(i), -149) * (i % 2 ? 1.0f : -1.0f));
+    for (int i = 1; i <= 5000; ++i)
+      denormals.push_back(std::ldexp(static_cast<float>(i), -149) * (i % 2 ? 1.0f : -1.0f));
     const auto results = [&] {  // scalars, constants that fold, maps, reductions, conversions, generators
       const ta::Array x = ta::asarray(denormals), tiny = ta::full({}, 3e-39f);
-      return std::vector<ta::Array>{x * 0.75f + 1e-40, (tiny * 0.5f) + x, ta::sum(x), ta::var(x * 0x1p80f), ta::max(-x), ta::astype(ta::astype(x, ta::float64) / 3.0, ta::float32),
-                                    ta::linspace(0, 1e-38, 77), ta::exp(x * 0x1p127f) / 7.0f, ta::arange(0.0f, 1.0f, 0.1f) / 3.0f, ta::full({3}, 0.1f) + 1e-39};
+      return std::vector<ta::Array>{x * 0.75f + 1e-40,
+                                    (tiny * 0.5f) + x,
+                                    ta::sum(x),
+                                    ta::var(x * 0x1p80f),
+                                    ta::max(-x),
+                                    ta::astype(ta::astype(x, ta::float64) / 3.0, ta::float32),
+                                    ta::linspace(0, 1e-38, 77),
+                                    ta::exp(x * 0x1p127f) / 7.0f,
+                                    ta::arange(0.0f, 1.0f, 0.1f) / 3.0f,
+                                    ta::full({3}, 0.1f) + 1e-39};
     };
     for (const char* disabled : {"", "compile", "fold"}) {
       INFO("without " << disabled);
@@ -250,7 +268,10 @@ TEST_CASE("contract: processes with live arrays end cleanly and say nothing", "[
   const struct {
     const char* name;
     const char* output;
-  } rows[] = {{"static_arrays", "1"}, {"exits_in_a_thread", "evaluated"}, {"forks_before_init", "1 0"}, {"forks_after_init", "0"}};
+  } rows[] = {{"static_arrays", "1"},
+              {"exits_in_a_thread", "evaluated"},
+              {"forks_before_init", "1 0"},
+              {"forks_after_init", "0"}};
 #ifdef __SANITIZE_THREAD__
   constexpr bool kForks = false;  // the sanitizer's own thread is missing in a forked child, which hangs at exit
 #else
@@ -296,7 +317,8 @@ TEST_CASE("contract: indices are as wide as extents and offsets need", "[contrac
     for (const ta::Array& y : {map, last, first}) {
       INFO(row.what);
       const ta::graph::Snapshot s = ta::test::snapshot_of({&y});
-      const auto plan = ta::runtime::make_plan(s, *ta::graph::find_target("sm_90"), {true}, {false}, ta::runtime::plan_switches(), nullptr);
+      const auto plan = ta::runtime::make_plan(s, *ta::graph::find_target("sm_90"), {true}, {false},
+                                               ta::runtime::plan_switches(), nullptr);
       const auto& step = std::get<ta::runtime::KernelStep>(plan.steps.at(0));
       const bool wide = step.source->text.find("& p, tarry_i64 i)") != std::string::npos;  // the outer index
       CHECK(wide == row.wide);

@@ -55,11 +55,13 @@ Schedule schedule_of(const Maker& m) { return lowered(m, "x86-64-v3").ir.schedul
 }  // namespace
 
 TEST_CASE("contraction_c: tiles whose last rows, columns or steps are missing", "[contraction_c]") {
-  check_c_bits({rbf(32, 512, 16), rbf(3, 31, 2), rbf(3, 43, 32), rbf(33, 513, 5), rbf(37, 1030, 3), rbf(97, 65, 8)}, Schedule::Contract);
+  check_c_bits({rbf(32, 512, 16), rbf(3, 31, 2), rbf(3, 43, 32), rbf(33, 513, 5), rbf(37, 1030, 3), rbf(97, 65, 8)},
+               Schedule::Contract);
 }
 
 TEST_CASE("contraction_c: sums of a run of columns, of several, and of chunks of several", "[contraction_c]") {
-  check_c_bits({rbf(3, 33, 7, true), rbf(33, 128, 16, true), rbf(5, 512, 2, true), rbf(35, 1153, 4, true), rbf(3, 70'003, 2, true)},
+  check_c_bits({rbf(3, 33, 7, true), rbf(33, 128, 16, true), rbf(5, 512, 2, true), rbf(35, 1153, 4, true),
+                rbf(3, 70'003, 2, true)},
                Schedule::ContractReduce);
 }
 
@@ -87,7 +89,8 @@ TEST_CASE("contraction_c: NaNs, infinities and zeros of both signs in a fold", "
     Maker m;
     const GraphEdge a = m.leaf({5, 3}, float32), b = m.leaf({36, 3}, float32);
     m.leaves[0] = memory_of(float32, {-0.0, -0.0, -0.0, nan, 1, 2, inf, -inf, 0, 1, nan, 2, 0, -0.0, 1});
-    for (std::size_t i = 0; i < 36 * 3; ++i) put(float32, &m.leaves[1][i * 4], std::array{-0.0, 1.0, 0.0, inf, -inf, nan, 2.0}[i / 3 % 7]);
+    for (std::size_t i = 0; i < 36 * 3; ++i)
+      put(float32, &m.leaves[1][i * 4], std::array{-0.0, 1.0, 0.0, inf, -inf, nan, 2.0}[i / 3 % 7]);
     m.g.roots = {contracted(m, a, b, Op::Add, op)};
     graphs.push_back(std::move(m));
   }
@@ -121,10 +124,16 @@ TEST_CASE("contraction_c: operands that lie along rows, columns or apart, of bat
 TEST_CASE("contraction_c: several reductions of a run, of folds and of what follows them", "[contraction_c]") {
   Maker m;
   const GraphEdge e = distances(m, numbers(m, {2, 37, 6}), numbers(m, {2, 1100, 6}));
-  const GraphEdge row = m.keep(numbers(m, {37}), 1), weighted = m.map(Op::Multiply, {m.map(Op::Add, {e, row}), numbers(m, {1100})});
+  const GraphEdge row = m.keep(numbers(m, {37}), 1),
+                  weighted = m.map(Op::Multiply, {m.map(Op::Add, {e, row}), numbers(m, {1100})});
   m.g.reduces.push_back({2, 1});
-  const GraphEdge spread = m.add(Op::Moments, float32, {2, 37}, {e}, static_cast<std::uint32_t>(m.g.reduces.size() - 1));
-  m.g.roots = {m.reduce(Op::ArgMin, e, 2), m.reduce(Op::Sum, e, 2), m.map(Op::Sqrt, {m.reduce(Op::Max, weighted, 2)}), spread, {spread.node, 1}};
+  const GraphEdge spread =
+      m.add(Op::Moments, float32, {2, 37}, {e}, static_cast<std::uint32_t>(m.g.reduces.size() - 1));
+  m.g.roots = {m.reduce(Op::ArgMin, e, 2),
+               m.reduce(Op::Sum, e, 2),
+               m.map(Op::Sqrt, {m.reduce(Op::Max, weighted, 2)}),
+               spread,
+               {spread.node, 1}};
   check_c_bits({std::move(m)}, Schedule::ContractReduce);
 }
 
@@ -135,7 +144,8 @@ TEST_CASE("contraction_c: a long step is folded row by row", "[contraction_c]") 
   check_c_bits({std::move(m)}, Schedule::Contract);
 }
 
-TEST_CASE("contraction_c: few columns, and operands that move along both sides, are loops of other kernels", "[contraction_c]") {
+TEST_CASE("contraction_c: few columns, and operands that move along both sides, are loops of other kernels",
+          "[contraction_c]") {
   CHECK(schedule_of(rbf(40, 10, 8)) != Schedule::Contract);
   CHECK(schedule_of(rbf(40, 11, 8)) == Schedule::Contract);
   Maker m;

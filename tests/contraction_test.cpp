@@ -1,5 +1,5 @@
-// Contractions and nested reductions: what is fused into one kernel, and that its bits are those of one kernel per node, in
-// the interpreter, in C and in CUDA C on an emulated GPU.
+// Contractions and nested reductions: what is fused into one kernel, and that its bits are those of one kernel per
+// node, in the interpreter, in C and in CUDA C on an emulated GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -157,8 +157,11 @@ GraphEdge rbf(Maker& m, std::int64_t rows, std::int64_t columns, std::int64_t n,
 }  // namespace
 
 TEST_CASE("contraction: distances between two sets of points are one tiled kernel", "[contraction]") {
-  struct Case { std::int64_t rows, columns, n; };
-  for (const auto& [rows, columns, n] : {Case{64, 128, 16}, {100, 250, 16}, {130, 260, 5}, {63, 127, 32}, {65, 300, 3}}) {
+  struct Case {
+    std::int64_t rows, columns, n;
+  };
+  for (const auto& [rows, columns, n] :
+       {Case{64, 128, 16}, {100, 250, 16}, {130, 260, 5}, {63, 127, 32}, {65, 300, 3}}) {
     Maker m;
     m.g.roots = {rbf(m, rows, columns, n)};
     CHECK(only_schedule(check(m)) == Schedule::Contract);
@@ -166,8 +169,11 @@ TEST_CASE("contraction: distances between two sets of points are one tiled kerne
 }
 
 TEST_CASE("contraction: a sum of a short reduction is one kernel, and so is its tree", "[contraction]") {
-  struct Case { std::int64_t rows, columns, n; };
-  for (const auto& [rows, columns, n] : {Case{64, 128, 16}, {40, 2500, 4}, {100, 1000, 7}, {50, 140, 32}, {70, 1153, 16}}) {
+  struct Case {
+    std::int64_t rows, columns, n;
+  };
+  for (const auto& [rows, columns, n] :
+       {Case{64, 128, 16}, {40, 2500, 4}, {100, 1000, 7}, {50, 140, 32}, {70, 1153, 16}}) {
     Maker m;
     m.g.roots = {m.reduce(Op::Sum, rbf(m, rows, columns, n), 1)};
     CHECK(only_schedule(check(m)) == Schedule::ContractReduce);
@@ -262,7 +268,8 @@ TEST_CASE("contraction: a short reduction is a loop in kernels of every kind", "
   check(m);
 }
 
-TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as vectors where they run through memory", "[contraction]") {
+TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as vectors where they run through memory",
+          "[contraction]") {
   std::vector<Lowered> kernels;
   for (const Dtype d : {float32, float16, float64}) {
     for (const std::int64_t values : {2, 3, 4}) {
@@ -293,7 +300,8 @@ TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as 
   std::vector<const KernelSource*> unit;
   for (const auto& [entry, source] : sources) unit.push_back(&source);
   for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
-    for (const runtime::KernelResources& r : runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources) {
+    for (const runtime::KernelResources& r :
+         runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources) {
       INFO(arch << " " << r.entry << ": " << r.registers << " registers");
       CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
       CHECK(r.stack_bytes == 0);
@@ -328,7 +336,8 @@ TEST_CASE("contraction: tiles compile for every architecture without spills", "[
     for (const Lowered& l : kernels) sources.push_back(codegen::render_cuda(l.ir, target(arch)));
     std::vector<const KernelSource*> unit;
     for (const KernelSource& source : sources) unit.push_back(&source);
-    const auto image = runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict);
+    const auto image =
+        runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict);
     CHECK(image.resources.size() == kernels.size());
     for (const runtime::KernelResources& r : image.resources) {
       INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared");

@@ -118,7 +118,10 @@ TEST_CASE("cpu: a compiler that cannot be started compiles nothing, and the next
   support::fault::arm(support::fault::Site::Compiler, 1);
   const KernelIr ir = copy_times(Op::Add);
   const KernelSource source = render(ir, cpu_device().target());
-  const cache::KernelRequest request{{source.text, cpu_device().options(graph::Mode::Strict), cpu_device().target().name, "strict"}, source.entry, &source};
+  const cache::KernelRequest request{
+      {source.text, cpu_device().options(graph::Mode::Strict), cpu_device().target().name, "strict"},
+      source.entry,
+      &source};
   const cache::KernelRequest* const requests[] = {&request};
   CHECK_FALSE(cpu_device().compile(requests));
   support::fault::disarm();
@@ -131,7 +134,8 @@ TEST_CASE("cpu: kernels of one batch share an image and each finds its entry", "
   std::vector<KernelSource> sources;
   for (const KernelIr& ir : irs) sources.push_back(render(ir, device.target()));
   std::vector<cache::KernelRequest> requests;
-  for (const KernelSource& s : sources) requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
+  for (const KernelSource& s : sources)
+    requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
   const cache::KernelRequest* pointers[] = {&requests[0], &requests[1], &requests[2]};
   const cache::Binary binary = device.compile(pointers).value();
   const float expected[] = {6, 9, 3};
@@ -154,7 +158,8 @@ TEST_CASE("cpu: kernels of one batch that come from files of their own are loade
   std::vector<KernelSource> sources;
   for (const Op op : {Op::Add, Op::Multiply, Op::Maximum}) sources.push_back(render(copy_times(op), device.target()));
   std::vector<cache::KernelRequest> requests;
-  for (const KernelSource& s : sources) requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
+  for (const KernelSource& s : sources)
+    requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
   cache::Backend calls;
   calls.compile = [&](std::span<const cache::KernelRequest* const> batch) { return device.compile(batch); };
   calls.load = [&](const cache::KernelRequest& r, const cache::Binary& binary) { return device.load(r, binary); };
@@ -211,9 +216,12 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
         bytes.emplace_back(reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]);
       };
       for (const Array& r : results) {
-        if (r.dtype() == float64) add(r.to_vector<double>());
-        else if (r.dtype() == float32) add(r.to_vector<float>());
-        else add(r.to_vector<std::uint8_t>());
+        if (r.dtype() == float64)
+          add(r.to_vector<double>());
+        else if (r.dtype() == float32)
+          add(r.to_vector<float>());
+        else
+          add(r.to_vector<std::uint8_t>());
       }
       return bytes;
     };
@@ -235,25 +243,43 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
   check([&] { return std::vector{m(slice(1, -1), slice(2, none)) * 0.5f}; }, 1);
   check([&] { return std::vector{m / sum(m, 1, {.keepdims = true}), sum(m, 1)}; }, 1);
   check([&] { return std::vector{sum(m, 0)}; }, 0);
-  check([&] { Array a = m + 0.0f; a.set({slice(3, 100), slice(0, none, 2)}, 1.0f); return std::vector{a}; }, 1);
+  check(
+      [&] {
+        Array a = m + 0.0f;
+        a.set({slice(3, 100), slice(0, none, 2)}, 1.0f);
+        return std::vector{a};
+      },
+      1);
   // Tiles of transposed operands, one edge of them 64, at sizes that end in parts of tiles.
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{64, 64}, {300, 257}, {129, 1000}, {65, 511}, {1023, 66}}) {
-    const Array a = reshape(astype(arange(rows * columns), float32) * 0.5f, {rows, columns}), b = reshape(astype(arange(rows * columns), float32), {columns, rows});
-    const Array wide = astype(a, float64), deep = reshape(astype(arange(3 * rows * columns), float32), {3, rows, columns});
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{64, 64}, {300, 257}, {129, 1000}, {65, 511}, {1023, 66}}) {
+    const Array a = reshape(astype(arange(rows * columns), float32) * 0.5f, {rows, columns}),
+                b = reshape(astype(arange(rows * columns), float32), {columns, rows});
+    const Array wide = astype(a, float64),
+                deep = reshape(astype(arange(3 * rows * columns), float32), {3, rows, columns});
     evaluate(a, b, wide, deep);
     INFO(rows << " by " << columns);
     check([&] { return std::vector{a + matrix_transpose(b)}; }, 1);
     check([&] { return std::vector{matrix_transpose(a) * 2.0f, astype(b > 3.0f, uint8)}; }, 1);
     check([&] { return std::vector{matrix_transpose(wide) + b}; }, 1);
     check([&] { return std::vector{matrix_transpose(deep) * b}; }, 1);
-    check([&] { return std::vector{permute_dims(deep, {2, 1, 0}) + 1.0f}; }, rows % 16 == 0 ? 1 : 0);  // pixels in whole lines
+    check([&] { return std::vector{permute_dims(deep, {2, 1, 0}) + 1.0f}; },
+          rows % 16 == 0 ? 1 : 0);  // pixels in whole lines
     check([&] { return std::vector{permute_dims(deep, {1, 2, 0}) + 1.0f}; }, 1);
-    check([&] { Array c = b * 3.0f; evaluate(c); c = c + matrix_transpose(a); return std::vector{c}; }, 2);
+    check(
+        [&] {
+          Array c = b * 3.0f;
+          evaluate(c);
+          c = c + matrix_transpose(a);
+          return std::vector{c};
+        },
+        2);
   }
   // Images: planes of pixels and pixels of planes, whose rows and columns change places or do not.
   for (const std::int64_t values : {2, 3, 8})
     for (const auto& [height, width] : {std::pair<std::int64_t, std::int64_t>{64, 128}, {128, 192}, {67, 141}}) {
-      const Array pixels = reshape(astype(arange(values * height * width) % 251, float32), {height, width, values}), planes = reshape(pixels, {values, height, width});
+      const Array pixels = reshape(astype(arange(values * height * width) % 251, float32), {height, width, values}),
+                  planes = reshape(pixels, {values, height, width});
       const Array small = astype(pixels, uint8), deep = stack({pixels, pixels + 1.0f});
       evaluate(pixels, planes, small, deep);
       INFO(height << " by " << width << " by " << values);
@@ -272,7 +298,14 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
     const Switch count("TARRY_NUM_THREADS", threads);
     check([&] { return std::vector{permute_dims(reshape(m, {457, 41, 3}), {2, 0, 1}) + 1.0f}; }, 1);
     check([&] { return std::vector{m + matrix_transpose(reshape(m, {457, 123}))}; }, 1);
-    check([&] { Array a = m * 1.0f - 3.0f; evaluate(a); a = exp(-a) * 2.0f; return std::vector{a}; }, 2);
+    check(
+        [&] {
+          Array a = m * 1.0f - 3.0f;
+          evaluate(a);
+          a = exp(-a) * 2.0f;
+          return std::vector{a};
+        },
+        2);
   }
 }
 #endif

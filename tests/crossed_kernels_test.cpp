@@ -1,4 +1,5 @@
-// Crossed kernels: as C, as CUDA C on the host and in the interpreter they store the bits of two kernels of one axis each.
+// Crossed kernels: as C, as CUDA C on the host and in the interpreter they store the bits of two kernels of one axis
+// each.
 #include <cmath>
 #include <random>
 
@@ -41,7 +42,8 @@ Maker both(const Dims& shape, Op op, Dtype d = float32) {
   return m;
 }
 
-/// Several reductions each way of products, and what is done with them; a matrix, a row and a column are read again there.
+/// Several reductions each way of products, and what is done with them; a matrix, a row and a column are read again
+/// there.
 Maker several(const Dims& shape, Dtype d = float32) {
   Maker m;
   const int last = shape.size() - 1;
@@ -53,7 +55,8 @@ Maker several(const Dims& shape, Dtype d = float32) {
   Dims rows = shape, columns = shape;
   rows.erase(last);
   columns.erase(last - 1);
-  const GraphEdge sums = m.reduce(Op::Sum, y, last), most = m.reduce(Op::Max, x, last), totals = m.reduce(Op::Sum, y, last - 1);
+  const GraphEdge sums = m.reduce(Op::Sum, y, last), most = m.reduce(Op::Max, x, last),
+                  totals = m.reduce(Op::Sum, y, last - 1);
   const GraphEdge place = m.reduce(Op::ArgMin, y, last - 1);
   m.g.roots = {m.map(Op::Subtract, {most, m.map(Op::Multiply, {sums, m.scalar(0.25, d)})}), totals, place};
   if (shape.size() == 2 && d == float32)
@@ -77,12 +80,14 @@ std::vector<Memory> apart(const Maker& m) {
     REQUIRE(l.ir.schedule != Schedule::ReduceCrossed);
     Buffers b(m, l);
     for (std::size_t i = 0; i < l.buffers.size(); ++i)
-      if (const auto it = values.find({l.buffers[i].value.node, l.buffers[i].value.output}); !l.buffers[i].is_leaf && it != values.end())
+      if (const auto it = values.find({l.buffers[i].value.node, l.buffers[i].value.output});
+          !l.buffers[i].is_leaf && it != values.end())
         std::copy(it->second.begin(), it->second.end(), b.memory[i].begin() + Buffers::kRoom);
     codegen::interpret(l.ir, l.args, b.at, b.scalars);
     for (std::size_t i = 0; i < l.buffers.size(); ++i)
       if (!l.buffers[i].is_leaf)
-        values[{l.buffers[i].value.node, l.buffers[i].value.output}] = Memory(b.memory[i].begin() + Buffers::kRoom, b.memory[i].end() - Buffers::kRoom);
+        values[{l.buffers[i].value.node, l.buffers[i].value.output}] =
+            Memory(b.memory[i].begin() + Buffers::kRoom, b.memory[i].end() - Buffers::kRoom);
   }
   for (std::size_t r = 0; r < m.g.roots.size(); ++r) found[r] = values.at({m.g.roots[r].node, m.g.roots[r].output});
   return found;
@@ -93,7 +98,8 @@ void require_roots(const Maker& m, const Lowered& l, const Buffers& b, const std
     for (std::size_t i = 0; i < l.buffers.size(); ++i) {
       if (l.buffers[i].is_leaf || !(l.buffers[i].value == m.g.roots[r])) continue;
       const Memory found(b.memory[i].begin() + Buffers::kRoom, b.memory[i].end() - Buffers::kRoom);
-      INFO("root " << r << " from element " << tests::first_difference(l.ir.buffers[i], found, expected[r]).value_or(0));
+      INFO("root " << r << " from element "
+                   << tests::first_difference(l.ir.buffers[i], found, expected[r]).value_or(0));
       REQUIRE(tests::same_elements(l.ir.buffers[i], found, expected[r]));
     }
   }
@@ -133,13 +139,16 @@ void check_everywhere(const std::vector<Maker>& graphs) {
     Memory scratch(g.scratch_bytes, 0xa5);
     std::vector<std::uint32_t> tickets(g.ticket_count);
     const KernelSource& source = sources.at(texts[i]);
-    emulated.run(source, g.grid(), codegen::pack_parameters(l.ir, source, l.args, g, {b.at, b.scalars, scratch.data(), tickets.data()}));
+    emulated.run(source, g.grid(),
+                 codegen::pack_parameters(l.ir, source, l.args, g, {b.at, b.scalars, scratch.data(), tickets.data()}));
     INFO("on the GPU, " << g.outer_tiles << " x " << g.chunks << " thread blocks");
     require_roots(m, l, b, expected);
     CHECK(tickets == std::vector<std::uint32_t>(g.ticket_count));
     for (std::size_t buffer = 0; buffer < b.memory.size(); ++buffer) {
-      CHECK(std::equal(b.memory[buffer].begin(), b.memory[buffer].begin() + Buffers::kRoom, before.memory[buffer].begin()));
-      CHECK(std::equal(b.memory[buffer].end() - Buffers::kRoom, b.memory[buffer].end(), before.memory[buffer].end() - Buffers::kRoom));
+      CHECK(std::equal(b.memory[buffer].begin(), b.memory[buffer].begin() + Buffers::kRoom,
+                       before.memory[buffer].begin()));
+      CHECK(std::equal(b.memory[buffer].end() - Buffers::kRoom, b.memory[buffer].end(),
+                       before.memory[buffer].end() - Buffers::kRoom));
     }
   }
   check_c_bits(graphs, Schedule::ReduceCrossed);
@@ -149,7 +158,8 @@ void check_everywhere(const std::vector<Maker>& graphs) {
 
 TEST_CASE("crossed kernels: tiles of every length", "[crossed]") {
   std::vector<Maker> graphs;
-  for (const Dims& shape : {Dims{128, 128}, Dims{129, 131}, Dims{128, 1031}, Dims{300, 160}, Dims{131, 257}, Dims{520, 128}})
+  for (const Dims& shape :
+       {Dims{128, 128}, Dims{129, 131}, Dims{128, 1031}, Dims{300, 160}, Dims{131, 257}, Dims{520, 128}})
     graphs.push_back(both(shape, Op::Sum));
   graphs.push_back(both({129, 2113}, Op::Sum));
   graphs.push_back(both({1300, 130}, Op::Sum));
@@ -159,7 +169,8 @@ TEST_CASE("crossed kernels: tiles of every length", "[crossed]") {
 TEST_CASE("crossed kernels: every reduction in every dtype", "[crossed]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {float32, float64, int64}) {
-    for (const Op op : {Op::Sum, Op::Prod, Op::Min, Op::Max, Op::ArgMin, Op::ArgMax}) graphs.push_back(both({150, 268}, op, d));
+    for (const Op op : {Op::Sum, Op::Prod, Op::Min, Op::Max, Op::ArgMin, Op::ArgMax})
+      graphs.push_back(both({150, 268}, op, d));
     if (is_floating(d)) graphs.push_back(both({150, 268}, Op::Moments, d));
   }
   for (const Op op : {Op::Min, Op::ArgMax}) graphs.push_back(both({128, 259}, op, int32));
@@ -170,7 +181,8 @@ TEST_CASE("crossed kernels: several reductions each way, of points and before re
   check_everywhere({several({140, 144}), several({140, 131}), several({3, 130, 136}), several({260, 132}, float64)});
 }
 
-TEST_CASE("crossed kernels: a matrix whose columns lie side by side is turned, batches are outer dimensions", "[crossed]") {
+TEST_CASE("crossed kernels: a matrix whose columns lie side by side is turned, batches are outer dimensions",
+          "[crossed]") {
   Maker turned;
   const GraphEdge x = turned.transposed_leaf(140, 150, 3);
   turned.g.roots = {turned.reduce(Op::Sum, x, 0), turned.reduce(Op::Max, x, 1)};
@@ -202,7 +214,8 @@ TEST_CASE("crossed kernels: a row that one would store for the other is computed
     IndexMap first = graph::identity_map(2);
     first[0] = {-1, 0, 0};
     const GraphEdge row = m.view(x, first, {1, n});
-    const GraphEdge shift = m.map(Op::Where, {m.map(Op::Equal, {m.map(Op::Subtract, {row, row}), zero}, bool_), row, zero});
+    const GraphEdge shift =
+        m.map(Op::Where, {m.map(Op::Equal, {m.map(Op::Subtract, {row, row}), zero}, bool_), row, zero});
     const GraphEdge squares{moments(m, m.map(Op::Subtract, {x, shift}), 0).node, 1};
     m.g.roots = {m.reduce(Op::Sum, x, 1), m.map(Op::Divide, {squares, m.scalar(150, float32)})};
     return m;
@@ -213,11 +226,14 @@ TEST_CASE("crossed kernels: a row that one would store for the other is computed
 
 TEST_CASE("crossed kernels: for every architecture they compile without spills", "[crossed]") {
   TARRY_REQUIRE_NVRTC();
-  std::vector<Maker> graphs = {both({256, 256}, Op::Sum), both({256, 256}, Op::Moments), both({256, 256}, Op::ArgMax), both({256, 256}, Op::Sum, float64),
-                               both({2, 3, 128, 131}, Op::Max), several({140, 144}), several({3, 130, 131})};
+  std::vector<Maker> graphs = {both({256, 256}, Op::Sum),       both({256, 256}, Op::Moments),
+                               both({256, 256}, Op::ArgMax),    both({256, 256}, Op::Sum, float64),
+                               both({2, 3, 128, 131}, Op::Max), several({140, 144}),
+                               several({3, 130, 131})};
   for (const char* arch : {"sm_75", "sm_90"}) {
     for (const runtime::KernelResources& r : compiled(graphs, arch)) {
-      INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared, " << r.stack_bytes << " stack");
+      INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared, "
+                << r.stack_bytes << " stack");
       CHECK(r.stack_bytes <= 32);  // what the slow path of a division saves
       CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
       CHECK(r.shared_bytes <= 48 * 1024);

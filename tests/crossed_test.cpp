@@ -83,7 +83,9 @@ const NamedReduction kReductions[] = {
     {"count_nonzero", [](const ta::Array& x, int axis) { return ta::count_nonzero(x, axis); }},
 };
 
-bool takes_bool(const std::string& name) { return name == "any" || name == "all" || name == "count_nonzero" || name == "sum"; }
+bool takes_bool(const std::string& name) {
+  return name == "any" || name == "all" || name == "count_nonzero" || name == "sum";
+}
 
 }  // namespace
 
@@ -95,7 +97,8 @@ TEST_CASE("crossed: sums of rows and of columns are one kernel that reads the ma
     CHECK((c.launches == 1 && c.kernels == 1));
     CHECK(c.bytes_read == 384 * 1000 * 4);
     CHECK(c.bytes_written == (384 + 1000) * 4);
-    CHECK((planned.launches == c.launches && planned.bytes_read == c.bytes_read && planned.bytes_written == c.bytes_written));
+    CHECK((planned.launches == c.launches && planned.bytes_read == c.bytes_read &&
+           planned.bytes_written == c.bytes_written));
     const Setting off("TARRY_DISABLE", "crossed");
     const ta::Counters two = ta::plan(ta::sum(x, 1), ta::sum(x, 0)).counters();
     CHECK((two.launches == 2 && two.bytes_read == 2 * 384 * 1000 * 4));
@@ -153,7 +156,8 @@ TEST_CASE("crossed: several reductions each way, of an expression, before other 
     const ta::Array x = matrix({260, 516}), y = matrix({260, 516}, ta::float16), w = matrix({260, 1});
     const auto record = [&] {
       const ta::Array z = x * ta::astype(y, ta::float32) + w;
-      return std::vector{ta::mean(z, 1), ta::std(z, 0), ta::max(z, 1), ta::sqrt(ta::sum(z * z, 0)) / 3.0f, ta::sum(z, 1) / w(ta::slice(), 0)};
+      return std::vector{ta::mean(z, 1), ta::std(z, 0), ta::max(z, 1), ta::sqrt(ta::sum(z * z, 0)) / 3.0f,
+                         ta::sum(z, 1) / w(ta::slice(), 0)};
     };
     std::vector<ta::Array> together = record(), apart = record();
     const ta::Counters c = ta::evaluate(together[0], together[1], together[2], together[3], together[4]).counters();
@@ -178,7 +182,8 @@ TEST_CASE("crossed: an expression that is stored, or dear to read, is computed o
     const ta::Counters c = ta::evaluate(together[0], together[1], together[2]).counters();
     CHECK((c.launches == 1 && c.bytes_read == 256 * 512 * 4 && c.bytes_written == (256 * 512 + 256 + 512) * 4));
     const ta::Array difference = ta::astype(y - x, ta::float32) - 1.0f;  // four bytes instead of twelve
-    CHECK(check_pair([&] { return std::vector{ta::sum(difference, 0), ta::sum(difference, 1)}; }).bytes_read == 256 * 512 * 12);
+    CHECK(check_pair([&] { return std::vector{ta::sum(difference, 0), ta::sum(difference, 1)}; }).bytes_read ==
+          256 * 512 * 12);
     const Setting off("TARRY_DISABLE", "fusion");
     ta::evaluate(apart[0], apart[1], apart[2]);
     for (std::size_t i = 0; i < together.size(); ++i) CHECK(same(together[i], apart[i]));
@@ -206,7 +211,8 @@ TEST_CASE("crossed: the number of threads changes no bit", "[crossed]") {
   }
 }
 
-TEST_CASE("crossed: what waits for the other axis, reads another matrix or has short axes stays a kernel of its own", "[crossed]") {
+TEST_CASE("crossed: what waits for the other axis, reads another matrix or has short axes stays a kernel of its own",
+          "[crossed]") {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array x = matrix({300, 300}), y = matrix({300, 300}), thin = matrix({300, 100});
   const auto launches = [](const ta::Array& a, const ta::Array& b) { return ta::plan(a, b).counters().launches; };

@@ -67,7 +67,8 @@ static_assert(offsetof(ours::LaunchAttribute, value) == offsetof(CUlaunchAttribu
 static_assert(sizeof(ours::LaunchConfig) == sizeof(CUlaunchConfig));
 static_assert(offsetof(ours::LaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
 static_assert(offsetof(ours::LaunchConfig, count) == offsetof(CUlaunchConfig, numAttrs));
-static_assert(static_cast<unsigned>(ours::LaunchAttributeId::ProgrammaticStreamSerialization) == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+static_assert(static_cast<unsigned>(ours::LaunchAttributeId::ProgrammaticStreamSerialization) ==
+              CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 #endif
 #undef TARRY_COMPARE
 #define TARRY_COMPARE(member, symbol, parameters) \

@@ -1,5 +1,6 @@
 // What the GPU backend asks of cuBLASLt, on a fake driver and a fake library: row-major operands without a copy, full
-// float32 unless relaxed, repeatable algorithms, workspace from the plan's scratch memory, and what its failures become.
+// float32 unless relaxed, repeatable algorithms, workspace from the plan's scratch memory, and what its failures
+// become.
 #include <tarry/tarry.h>
 
 #include <algorithm>
@@ -31,11 +32,13 @@ static_assert(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE == 2);
 static_assert(CUBLAS_COMPUTE_32F == 68 && CUBLAS_COMPUTE_32F_FAST_TF32 == 77 && CUBLAS_COMPUTE_64F == 70);
 static_assert(CUDA_R_32F == 0 && CUDA_R_64F == 1 && CUDA_R_16F == 2 && CUDA_R_16BF == 14);
 static_assert(sizeof(cublasLtMatmulHeuristicResult_t) == sizeof(runtime::cuda::MatmulHeuristic));
-static_assert(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) == offsetof(runtime::cuda::MatmulHeuristic, workspace));
+static_assert(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) ==
+              offsetof(runtime::cuda::MatmulHeuristic, workspace));
 static_assert(offsetof(cublasLtMatmulHeuristicResult_t, state) == offsetof(runtime::cuda::MatmulHeuristic, state));
 #endif
 
-/// cuda:250 with the fake library. Kernel caches know a backend by its address, so none is ever freed, nor what it uses.
+/// cuda:250 with the fake library. Kernel caches know a backend by its address, so none is ever freed, nor what it
+/// uses.
 class Gpu {
  public:
   Gpu() : blas(*new FakeBlas) {
@@ -59,7 +62,8 @@ Array matrix(std::int64_t rows, std::int64_t columns, Dtype dtype = float32) { r
 
 }  // namespace
 
-TEST_CASE("cublas: a row-major product is the library's column-major product of the operands exchanged", "[cuda][matmul]") {
+TEST_CASE("cublas: a row-major product is the library's column-major product of the operands exchanged",
+          "[cuda][matmul]") {
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   evaluate(matmul(matrix(30, 40), matrix(40, 50)));
@@ -90,7 +94,8 @@ TEST_CASE("cublas: float32 keeps all its bits unless the scope is relaxed", "[cu
     Dtype dtype;
     int type, strict, relaxed, scale;
   };
-  for (const Case& c : {Case{float32, 0, 68, 77, 0}, {float64, 1, 70, 70, 1}, {float16, 2, 68, 68, 0}, {bfloat16, 14, 68, 68, 0}}) {
+  for (const Case& c :
+       {Case{float32, 0, 68, 77, 0}, {float64, 1, 70, 70, 1}, {float16, 2, 68, 68, 0}, {bfloat16, 14, 68, 68, 0}}) {
     INFO(name(c.dtype));
     gpu.blas.products.clear();
     evaluate(matmul(matrix(20, 30, c.dtype), matrix(30, 40, c.dtype)));
@@ -155,10 +160,12 @@ TEST_CASE("cublas: without the library a product is a kernel, with one warning",
   CHECK(report.counters().launches == 1);
   CHECK(gpu.blas.products.empty());
   const auto messages = log.messages();
-  CHECK(std::count_if(messages.begin(), messages.end(), [](const std::string& m) { return m.find("matmul on cuda:250") != std::string::npos; }) == 1);
+  CHECK(std::count_if(messages.begin(), messages.end(),
+                      [](const std::string& m) { return m.find("matmul on cuda:250") != std::string::npos; }) == 1);
 }
 
-TEST_CASE("cublas: a shape for which it has nothing, and a call that fails, are errors of the device", "[cuda][matmul]") {
+TEST_CASE("cublas: a shape for which it has nothing, and a call that fails, are errors of the device",
+          "[cuda][matmul]") {
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   const Array a = matrix(20, 30), b = matrix(30, 40), c = matmul(a, b);

@@ -44,8 +44,9 @@ void check_bits(const std::vector<KernelCase>& cases, std::int64_t chunk_blocks)
     std::vector<std::uint32_t> tickets(g.ticket_count);
     const codegen::Binding binding{actual_at, k.scalars, scratch.data(), tickets.data()};
     kernels.run(source, g.grid(), codegen::pack_parameters(k.ir, source, k.args, g, binding));
-    INFO(k.name << " " << graph::to_string(k.args.extents) << " n " << k.args.reduced << " grid " << g.outer_tiles << " x "
-                << g.chunks << "\n" << codegen::to_string(k.ir));
+    INFO(k.name << " " << graph::to_string(k.args.extents) << " n " << k.args.reduced << " grid " << g.outer_tiles
+                << " x " << g.chunks << "\n"
+                << codegen::to_string(k.ir));
     for (std::size_t b = 0; b < actual.size(); ++b) {
       const auto at = tests::first_difference(k.ir.buffers[b], expected[b], actual[b]);
       INFO("buffer " << b << " differs from element " << at.value_or(0) << " on");

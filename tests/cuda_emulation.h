@@ -172,15 +172,19 @@ inline int __ffs(int x) { return __builtin_ffs(x); }
 
 /// Instructions of PTX and what they do here.
 inline const std::pair<std::string, std::string> kInstructions[] = {
-    {R"(asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)", "before = (*ticket)++;"},
-    {R"(asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)", "before = (*ticket)++;"},
+    {R"(asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)",
+     "before = (*ticket)++;"},
+    {R"(asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(ticket) : "memory");)",
+     "before = (*ticket)++;"},
     {R"(asm volatile("barrier.cta.sync %0, %1;" :: "r"(id), "r"(threads) : "memory");)", "meet(id, threads);"},
     {R"(asm volatile("barrier.cta.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory");)", "leave(id, threads);"},
     {R"(asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(to + i), "l"(word) : "memory");)", "to[i] = word;"},
-    {R"(asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");)", "yield(), word = *from;"},
+    {R"(asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");)",
+     "yield(), word = *from;"},
     {R"(asm volatile("barrier.cluster.arrive;" ::: "memory");)", ""},
     {R"(asm volatile("barrier.cluster.wait;" ::: "memory");)", "wait(cluster_barrier);"},
-    {R"(asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(mine), "r"(rank) : "memory");)", "there = shared_of(mine, rank);"},
+    {R"(asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(mine), "r"(rank) : "memory");)",
+     "there = shared_of(mine, rank);"},
     {"__nanosleep(20);", ""},
     {"extern \"C\" __global__", "__global__"},
     {"extern __shared__ uint4 shared_memory[];", "alignas(16) static unsigned char shared_memory[1 << 18];"},
@@ -196,20 +200,24 @@ class EmulatedKernels {
     for (const auto* k : kernels) {
       // In a namespace of its own: names end in hashes, which a build may cut so short that they are equal.
       const std::string number = std::to_string(texts_.size());
-      text += "namespace kernel_" + number + " {\n" + (k->cluster > 1 ? with_cluster_memory(k->kernel) : k->kernel) + "}\nextern \"C\" void run_" + number +
-              "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, " + std::to_string(k->cluster) + ", [](const void* q) { kernel_" + number + "::" + k->entry + "(*(const struct kernel_" + number +
-              "::" + k->entry + "_params*)q); }, p);\n}\n";
+      text += "namespace kernel_" + number + " {\n" + (k->cluster > 1 ? with_cluster_memory(k->kernel) : k->kernel) +
+              "}\nextern \"C\" void run_" + number +
+              "(unsigned blocks, unsigned threads, const void* p) {\n  emulate(blocks, threads, " +
+              std::to_string(k->cluster) + ", [](const void* q) { kernel_" + number + "::" + k->entry +
+              "(*(const struct kernel_" + number + "::" + k->entry + "_params*)q); }, p);\n}\n";
       texts_.push_back(k->kernel);
     }
     for (const auto& [instruction, statement] : kInstructions)
-      for (std::size_t at; (at = text.find(instruction)) != std::string::npos;) text.replace(at, instruction.size(), statement);
+      for (std::size_t at; (at = text.find(instruction)) != std::string::npos;)
+        text.replace(at, instruction.size(), statement);
     char directory[] = "/tmp/tarry_emulation_XXXXXX";
     if (!mkdtemp(directory)) throw std::runtime_error("no temporary directory");
     const std::string source = std::string(directory) + "/unit.cpp", library = std::string(directory) + "/unit.so";
     std::ofstream(source) << text;
     // A unit takes far longer to compile than to run: no optimisation.
-    const std::string command = "c++ -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno " +
-                                source + " -o " + library;
+    const std::string command =
+        "c++ -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno " + source +
+        " -o " + library;
     const int status = std::system(command.c_str());
     if (status == 0) handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle_) throw std::runtime_error("the emulated unit does not compile: " + source);
@@ -217,13 +225,16 @@ class EmulatedKernels {
     unlink(library.c_str());
     rmdir(directory);
   }
-  ~EmulatedKernels() { if (handle_) dlclose(handle_); }
+  ~EmulatedKernels() {
+    if (handle_) dlclose(handle_);
+  }
   EmulatedKernels(const EmulatedKernels&) = delete;
   EmulatedKernels& operator=(const EmulatedKernels&) = delete;
 
   void run(const codegen::KernelSource& kernel, std::int64_t grid, const std::vector<std::uint64_t>& parameters) const {
     const auto number = std::find(texts_.begin(), texts_.end(), kernel.kernel) - texts_.begin();
-    auto* entry = reinterpret_cast<void (*)(unsigned, unsigned, const void*)>(dlsym(handle_, ("run_" + std::to_string(number)).c_str()));
+    auto* entry = reinterpret_cast<void (*)(unsigned, unsigned, const void*)>(
+        dlsym(handle_, ("run_" + std::to_string(number)).c_str()));
     if (!entry) throw std::runtime_error("no entry " + kernel.entry);
     entry(static_cast<unsigned>(grid), static_cast<unsigned>(kernel.threads), parameters.data());
   }
@@ -238,7 +249,8 @@ class EmulatedKernels {
     for (std::sregex_iterator at(kernel.begin(), kernel.end(), shared), end; at != end; ++at) {
       text.append(from, kernel.begin() + at->position());
       const std::string name = (*at)[2].str(), type = name + "_type";
-      text += "using " + type + " = " + (*at)[1].str() + (*at)[3].str() + "; " + type + "& " + name + " = *shared_of_block<" + type + ">(" + std::to_string(offset) + ");";
+      text += "using " + type + " = " + (*at)[1].str() + (*at)[3].str() + "; " + type + "& " + name +
+              " = *shared_of_block<" + type + ">(" + std::to_string(offset) + ");";
       offset += 1 << 14;
       from = kernel.begin() + at->position() + at->length();
     }

@@ -1,8 +1,8 @@
 // Kernels built by hand for the tests of the CUDA renderer: every schedule, stride class, dtype and region.
 #pragma once
 
-#include <bit>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -45,18 +45,33 @@ class KernelBuilder {
     case_.args.extents = graph::Dims(std::span<const std::int64_t>(extents));
     case_.args.reduced = n;
   }
-  KernelBuilder& vector(int v) { case_.ir.vector = v; return *this; }
-  KernelBuilder& rows_class(int c) { case_.ir.rows_class = c; return *this; }
+  KernelBuilder& vector(int v) {
+    case_.ir.vector = v;
+    return *this;
+  }
+  KernelBuilder& rows_class(int c) {
+    case_.ir.rows_class = c;
+    return *this;
+  }
   /// The class of rows of several stages.
   KernelBuilder& rows_of(std::int64_t n) {
     case_.ir.rows_class = n <= 32 ? codegen::serial_class(n, codegen::kShortRow) : codegen::row_class(n);
     case_.ir.half_block = n > 32 && n <= 64;
     return *this;
   }
-  KernelBuilder& interleaved() { case_.ir.interleaved = true; return *this; }
+  KernelBuilder& interleaved() {
+    case_.ir.interleaved = true;
+    return *this;
+  }
   /// Stage of the Point and Outer instructions and the reductions that follow.
-  KernelBuilder& stage(int s) { stage_ = static_cast<std::uint8_t>(s); return *this; }
-  KernelBuilder& wide() { case_.ir.wide_index = true; return *this; }
+  KernelBuilder& stage(int s) {
+    stage_ = static_cast<std::uint8_t>(s);
+    return *this;
+  }
+  KernelBuilder& wide() {
+    case_.ir.wide_index = true;
+    return *this;
+  }
 
   std::uint32_t buffer(Dtype dtype) {
     case_.ir.buffers.push_back(dtype);
@@ -64,7 +79,11 @@ class KernelBuilder {
   }
   /// A load from a buffer of its own (or an iota where dtype is absent).
   Value load(Region region, Dtype dtype, std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
-    return instr({InstrKind::Load, region, dtype, {}, {codegen::kNone, codegen::kNone, codegen::kNone},
+    return instr({InstrKind::Load,
+                  region,
+                  dtype,
+                  {},
+                  {codegen::kNone, codegen::kNone, codegen::kNone},
                   access(buffer(dtype), false, region, strides, reduced)});
   }
   Value iota(Region region, std::int64_t start, std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
@@ -104,11 +123,20 @@ class KernelBuilder {
   }
   void store(Region region, Value v, std::vector<std::int64_t> strides, std::int64_t reduced = 0) {
     const Dtype dtype = case_.ir.instrs[v].dtype;
-    instr({InstrKind::Store, region, dtype, {}, {v, codegen::kNone, codegen::kNone},
+    instr({InstrKind::Store,
+           region,
+           dtype,
+           {},
+           {v, codegen::kNone, codegen::kNone},
            access(buffer(dtype), true, region, strides, reduced)});
   }
-  template <class T> Value scalar(Region region, T value) { return instr({InstrKind::Scalar, region, dtype_of<T>, {}, {codegen::kNone, codegen::kNone, codegen::kNone}, cell(value)}); }
-  template <class T> std::uint32_t cell(T value) {
+  template <class T>
+  Value scalar(Region region, T value) {
+    return instr(
+        {InstrKind::Scalar, region, dtype_of<T>, {}, {codegen::kNone, codegen::kNone, codegen::kNone}, cell(value)});
+  }
+  template <class T>
+  std::uint32_t cell(T value) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof value);
     case_.scalars.push_back(bits);
@@ -126,7 +154,8 @@ class KernelBuilder {
   }
   Value result(std::uint32_t reduction, std::uint32_t output = 0) {
     const Reduction& r = case_.ir.reductions[reduction];
-    Instr in{InstrKind::Result, graph::is_scan(r.op) ? Region::Point : Region::Outer, graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype};
+    Instr in{InstrKind::Result, graph::is_scan(r.op) ? Region::Point : Region::Outer,
+             graph::is_arg_reduce(r.op) ? Dtype::Int64 : r.dtype};
     in.index = reduction;
     in.output = output;
     return instr(in);
@@ -162,7 +191,8 @@ class KernelBuilder {
       case Dtype::UInt32: return as(static_cast<std::uint32_t>(random()));
       case Dtype::UInt64: return as(std::uint64_t{random()} << 32 | random());
       case Dtype::Float16:  // the float32 with a short exponent, cut
-        return as(static_cast<std::uint16_t>((bits >> 16 & 0x8000) | (((bits >> 23) - 112) & 0x1f) << 10 | (bits >> 13 & 0x3ff)));
+        return as(static_cast<std::uint16_t>((bits >> 16 & 0x8000) | (((bits >> 23) - 112) & 0x1f) << 10 |
+                                             (bits >> 13 & 0x3ff)));
       case Dtype::BFloat16: return as(static_cast<std::uint16_t>(bits >> 16));
       case Dtype::Int32: return as(static_cast<std::int32_t>(x * 1e8));
       case Dtype::Int64: return as(static_cast<std::int64_t>(x * 1e17));
@@ -181,7 +211,8 @@ class KernelBuilder {
     return stride == 0 ? StrideClass::Zero : stride == 1 ? StrideClass::One : StrideClass::Any;
   }
 
-  std::uint32_t access(std::uint32_t buffer, bool store, Region region, const std::vector<std::int64_t>& strides, std::int64_t reduced) {
+  std::uint32_t access(std::uint32_t buffer, bool store, Region region, const std::vector<std::int64_t>& strides,
+                       std::int64_t reduced) {
     Access a;
     a.buffer = buffer;
     a.store = store;
@@ -190,9 +221,10 @@ class KernelBuilder {
     a.reduced = class_of(reduced);
     // Every stride but that of the vector dimension must keep a vector's alignment.
     const Schedule schedule = case_.ir.schedule;
-    const bool inner = schedule == Schedule::ReduceInner || schedule == Schedule::RowInner || schedule == Schedule::ScanInner ||
-                       schedule == Schedule::ScanTiles;
-    a.aligned = !case_.ir.interleaved && std::has_single_bit(static_cast<unsigned>(case_.ir.vector)) && buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
+    const bool inner = schedule == Schedule::ReduceInner || schedule == Schedule::RowInner ||
+                       schedule == Schedule::ScanInner || schedule == Schedule::ScanTiles;
+    a.aligned = !case_.ir.interleaved && std::has_single_bit(static_cast<unsigned>(case_.ir.vector)) &&
+                buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
     for (std::size_t d = 0; d < strides.size(); ++d)
       if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector == 0;
     codegen::AccessArgs args{0, graph::Dims(std::span<const std::int64_t>(strides)), reduced};
@@ -250,12 +282,15 @@ inline KernelCase plane(std::int64_t rows, std::int64_t columns, int vector, boo
   KernelBuilder b("plane", Schedule::Pointwise, {rows, columns});
   b.vector(vector);
   if (wide) b.wide();
-  const Value x = b.load(Region::Point, Dtype::Float64, {columns, 1}), r = b.load(Region::Point, Dtype::Float64, {0, 1});
-  const Value c = b.load(Region::Point, Dtype::Float64, {1, 0}), t = b.load(Region::Point, Dtype::Float64, {-3, rows * 3});
+  const Value x = b.load(Region::Point, Dtype::Float64, {columns, 1}),
+              r = b.load(Region::Point, Dtype::Float64, {0, 1});
+  const Value c = b.load(Region::Point, Dtype::Float64, {1, 0}),
+              t = b.load(Region::Point, Dtype::Float64, {-3, rows * 3});
   const Value i = b.iota(Region::Point, 5, {7, 1}), j = b.iota(Region::Point, -2, {0, -3});
   const Value xr = b.compute(Region::Point, Op::Multiply, Dtype::Float64, {x, r});
   const Value ct = b.compute(Region::Point, Op::Subtract, Dtype::Float64, {c, t});
-  const Value ij = b.compute(Region::Point, Op::Cast, Dtype::Float64, {b.compute(Region::Point, Op::Add, Dtype::Int64, {i, j})});
+  const Value ij =
+      b.compute(Region::Point, Op::Cast, Dtype::Float64, {b.compute(Region::Point, Op::Add, Dtype::Int64, {i, j})});
   const Value sum = b.compute(Region::Point, Op::Add, Dtype::Float64, {xr, ct});
   b.store(Region::Point, b.compute(Region::Point, Op::Add, Dtype::Float64, {sum, ij}), {columns, 1});
   return b.build();
@@ -264,7 +299,8 @@ inline KernelCase plane(std::int64_t rows, std::int64_t columns, int vector, boo
 inline KernelCase cube(std::int64_t a, std::int64_t h, std::int64_t w, int vector) {
   KernelBuilder b("cube", Schedule::Pointwise, {a, h, w});
   b.vector(vector);
-  const Value x = b.load(Region::Point, Dtype::Float32, {h * w, w, 1}), y = b.load(Region::Point, Dtype::Float32, {0, 1, 0});
+  const Value x = b.load(Region::Point, Dtype::Float32, {h * w, w, 1}),
+              y = b.load(Region::Point, Dtype::Float32, {0, 1, 0});
   const Value z = b.load(Region::Point, Dtype::Float32, {1, -a, a * h});
   const Value s = b.compute(Region::Point, Op::Maximum, Dtype::Float32, {x, y});
   b.store(Region::Point, b.compute(Region::Point, Op::Subtract, Dtype::Float32, {s, z}), {h * w, w, 1});
@@ -281,7 +317,8 @@ inline KernelCase counting(std::int64_t n) {
 inline KernelCase copies(std::int64_t n, Dtype dtype, int vector) {
   KernelBuilder b(std::string("copies_") + info(dtype).suffix, Schedule::Pointwise, {n});
   b.vector(vector);
-  const Value x = b.load(Region::Point, dtype, {1}), back = b.load(Region::Point, dtype, {-1}), one = b.load(Region::Point, dtype, {0});
+  const Value x = b.load(Region::Point, dtype, {1}), back = b.load(Region::Point, dtype, {-1}),
+              one = b.load(Region::Point, dtype, {0});
   const Value c = b.load(Region::Point, Dtype::Bool, {1});
   b.store(Region::Point, b.compute(Region::Point, Op::Where, dtype, {c, x, back}), {1});
   b.store(Region::Point, b.compute(Region::Point, Op::Where, dtype, {c, one, back}), {1});
@@ -299,7 +336,8 @@ inline KernelCase boxes(std::int64_t rows, std::int64_t columns, int vector, boo
   const auto box = b.guard(Region::Point, {{-2, {1, 0}, 0, h}, {-3, {0, 1}, 0, w}});
   const Value value = b.guarded_load(Region::Point, Dtype::Float32, box, h * w, -2 * w - 3, {w, 1});
   const Value one = b.guarded_load(Region::Point, Dtype::Float32, box, h, -2, {1, 0});
-  const Value nothing = b.guarded_load(Region::Point, Dtype::Float32, b.guard(Region::Point, {{-5, {1, 0}, 0, 0}}), 0, -7, {1, 1});
+  const Value nothing =
+      b.guarded_load(Region::Point, Dtype::Float32, b.guard(Region::Point, {{-5, {1, 0}, 0, 0}}), 0, -7, {1, 1});
   const Value inside = b.inside(Region::Point, box);
   b.store(Region::Point, b.compute(Region::Point, Op::Where, Dtype::Float32, {inside, value, base}), {columns, 1});
   const Value sum = b.compute(Region::Point, Op::Add, Dtype::Float32, {value, one});
@@ -338,7 +376,8 @@ inline KernelCase simple_reduction(const ReduceShape& s, Op op, Dtype dtype) {
 /// A sum, or the largest, of integers of 8 or 16 bits.
 inline KernelCase narrow_reduction(const ReduceShape& s, Op op, Dtype dtype, Dtype wide) {
   KernelBuilder b = reduce_builder(std::string("narrow_") + info(dtype).suffix + "_" + info(wide).suffix, s);
-  const Value x = b.compute(Region::Point, Op::Cast, wide, {b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s))});
+  const Value x =
+      b.compute(Region::Point, Op::Cast, wide, {b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s))});
   b.store(Region::Outer, b.result(b.reduce(op, x)), {1});
   return b.build();
 }
@@ -349,11 +388,13 @@ inline KernelCase many_reductions(const ReduceShape& s, Dtype dtype) {
   const Value x0 = b.load(Region::Row, dtype, {outer_stride(s)});
   const Value twice = b.compute(Region::Row, Op::Add, dtype, {x0, x0});
   const Value x = b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s));
-  const Value w = s.schedule == Schedule::ReduceOuter ? b.load(Region::Point, dtype, {0}, 1) : b.load(Region::Point, dtype, {0}, 1);
+  const Value w =
+      s.schedule == Schedule::ReduceOuter ? b.load(Region::Point, dtype, {0}, 1) : b.load(Region::Point, dtype, {0}, 1);
   const Value y = b.compute(Region::Point, Op::Subtract, dtype, {x, x0});
   const Value xw = b.compute(Region::Point, Op::Multiply, dtype, {x, w});
   b.store(Region::Point, y, {outer_stride(s)}, reduced_stride(s));
-  const auto moments = b.reduce(Op::Moments, y), least = b.reduce(Op::Min, x), most = b.reduce(Op::Max, xw), sum = b.reduce(Op::Sum, xw);
+  const auto moments = b.reduce(Op::Moments, y), least = b.reduce(Op::Min, x), most = b.reduce(Op::Max, xw),
+             sum = b.reduce(Op::Sum, xw);
   const Value bias = b.load(Region::Outer, dtype, {-1});
   const Value mean = b.compute(Region::Outer, Op::Add, dtype, {b.result(moments, 0), x0});
   b.store(Region::Outer, mean, {1});
@@ -380,7 +421,8 @@ inline KernelCase indexed_sum(const ReduceShape& s) {
   const Value x = b.load(Region::Point, Dtype::Int32, {outer_stride(s)}, reduced_stride(s));
   const Value k = b.iota(Region::Point, 11, {3}, 2);
   const Value wide = b.compute(Region::Point, Op::Cast, Dtype::Int64, {x});
-  b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Int64, {wide, k}))), {1});
+  b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Int64, {wide, k}))),
+          {1});
   return b.build();
 }
 
@@ -390,15 +432,18 @@ inline KernelCase strided_sum(const ReduceShape& s, std::int64_t planes) {
   b.rows_class(s.rows_class);
   const Value x = b.load(Region::Point, Dtype::Float32, {s.outer * s.n * 2, 1}, s.outer * 2);
   const Value c = b.load(Region::Row, Dtype::Float32, {1, planes});
-  b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, c}))), {s.outer, 1});
+  b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, c}))),
+          {s.outer, 1});
   return b.build();
 }
 
-/// Values of a few kinds, so that each comes often: NaN, zeros of both signs, numbers. Both arg reductions and their keys.
+/// Values of a few kinds, so that each comes often: NaN, zeros of both signs, numbers. Both arg reductions and their
+/// keys.
 inline KernelCase ties(const ReduceShape& s, Dtype dtype) {
   KernelBuilder b = reduce_builder(std::string("ties_") + info(dtype).suffix, s);
   const Value x = b.load(Region::Point, dtype, {outer_stride(s)}, reduced_stride(s));
-  const auto least = b.reduce(Op::ArgMin, x), most = b.reduce(Op::ArgMax, x), low = b.reduce(Op::Min, x), high = b.reduce(Op::Max, x);
+  const auto least = b.reduce(Op::ArgMin, x), most = b.reduce(Op::ArgMax, x), low = b.reduce(Op::Min, x),
+             high = b.reduce(Op::Max, x);
   const Value span = b.compute(Region::Outer, Op::Subtract, Dtype::Int64, {b.result(most), b.result(least)});
   b.store(Region::Outer, b.result(least), {1});
   b.store(Region::Outer, span, {1});
@@ -408,13 +453,16 @@ inline KernelCase ties(const ReduceShape& s, Dtype dtype) {
   std::mt19937 random(7);
   const std::size_t size = itemsize(dtype);
   for (std::size_t i = 0; i < made.buffers[0].size() / size; ++i) {
-    const auto row = static_cast<std::int64_t>(i) / std::max<std::int64_t>(1, outer_stride(s)) % 3;  // NaN in one of three
+    const auto row =
+        static_cast<std::int64_t>(i) / std::max<std::int64_t>(1, outer_stride(s)) % 3;  // NaN in one of three
     const auto kind = random() % 8;
     const double value = kind == 0 && row == 0 && random() % 64 == 0 ? std::nan("") : kind < 4 ? -0.0 : 0.0;
     const auto single = static_cast<float>(value);
     const auto whole = static_cast<std::int64_t>(kind % 3);
-    if (dtype == Dtype::Int64) std::memcpy(&made.buffers[0][i * size], &whole, size);
-    else std::memcpy(&made.buffers[0][i * size], &single, size);
+    if (dtype == Dtype::Int64)
+      std::memcpy(&made.buffers[0][i * size], &whole, size);
+    else
+      std::memcpy(&made.buffers[0][i * size], &single, size);
   }
   return made;
 }
@@ -425,13 +473,16 @@ inline KernelCase guarded_sum(const ReduceShape& s) {
   const bool columns = s.schedule == Schedule::ReduceOuter;
   const std::int64_t length = s.n / 3;
   const auto window = b.guard(Region::Point, {{-2, {0}, 1, length}, {-1, {1}, 0, s.outer - 2}});
-  const Value x = columns ? b.guarded_load(Region::Point, Dtype::Float32, window, length * s.outer, -2 * s.outer, {1}, s.outer)
-                          : b.guarded_load(Region::Point, Dtype::Float32, window, length * s.outer, -length - 2, {length}, 1);
+  const Value x =
+      columns ? b.guarded_load(Region::Point, Dtype::Float32, window, length * s.outer, -2 * s.outer, {1}, s.outer)
+              : b.guarded_load(Region::Point, Dtype::Float32, window, length * s.outer, -length - 2, {length}, 1);
   const Value y = b.load(Region::Point, Dtype::Float32, {outer_stride(s)}, reduced_stride(s));
-  const Value row = b.guarded_load(Region::Row, Dtype::Float32, b.guard(Region::Row, {{-1, {1}, 0, s.outer - 2}}), s.outer, -1, {1});
+  const Value row =
+      b.guarded_load(Region::Row, Dtype::Float32, b.guard(Region::Row, {{-1, {1}, 0, s.outer - 2}}), s.outer, -1, {1});
   const Value pick = b.compute(Region::Point, Op::Where, Dtype::Float32, {b.inside(Region::Point, window), x, y});
   const auto sum = b.reduce(Op::Sum, b.compute(Region::Point, Op::Add, Dtype::Float32, {pick, row}));
-  const Value last = b.guarded_load(Region::Outer, Dtype::Float32, b.guard(Region::Outer, {{0, {1}, 0, s.outer / 2}}), s.outer / 2, 0, {1});
+  const Value last = b.guarded_load(Region::Outer, Dtype::Float32, b.guard(Region::Outer, {{0, {1}, 0, s.outer / 2}}),
+                                    s.outer / 2, 0, {1});
   b.store(Region::Outer, b.compute(Region::Outer, Op::Add, Dtype::Float32, {b.result(sum), last}), {1});
   return b.build();
 }

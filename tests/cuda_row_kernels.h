@@ -62,18 +62,20 @@ inline KernelCase layer_norm(const RowShape& s, Dtype dtype) {
   const Value d = b.compute(Region::Point, Op::Subtract, dtype, {x, mean});
   const Value square = b.compute(Region::Point, Op::Multiply, dtype, {d, d});
   const Value variance = b.compute(Region::Outer, Op::Divide, dtype, {b.result(b.reduce(Op::Sum, square)), count});
-  const Value deviation = b.compute(Region::Outer, Op::Sqrt, dtype, {b.compute(Region::Outer, Op::Add, dtype, {variance, small})});
+  const Value deviation =
+      b.compute(Region::Outer, Op::Sqrt, dtype, {b.compute(Region::Outer, Op::Add, dtype, {variance, small})});
   b.store(Region::Outer, mean, {1});
   b.store(Region::Outer, deviation, {-1});
   b.stage(2);
   const Value gain = b.load(Region::Point, dtype, {0}, 1), bias = b.load(Region::Point, dtype, {0}, 1);
-  const Value y = b.compute(Region::Point, Op::Multiply, dtype, {b.compute(Region::Point, Op::Divide, dtype, {d, deviation}), gain});
+  const Value y = b.compute(Region::Point, Op::Multiply, dtype,
+                            {b.compute(Region::Point, Op::Divide, dtype, {d, deviation}), gain});
   b.store(Region::Point, b.compute(Region::Point, Op::Add, dtype, {y, bias}), {pitch}, 1);
   return b.build();
 }
 
-/// Moments about the first element, an arg reduction, a product, an index, Row and Outer loads and stores, loads of every
-/// stride class, a guard, and values that are used two stages on.
+/// Moments about the first element, an arg reduction, a product, an index, Row and Outer loads and stores, loads of
+/// every stride class, a guard, and values that are used two stages on.
 inline KernelCase everything(const RowShape& s, Dtype dtype) {
   KernelBuilder b = row_builder(std::string("everything_") + info(dtype).suffix, s);
   const std::int64_t pitch = s.n + s.padding;
@@ -101,10 +103,13 @@ inline KernelCase everything(const RowShape& s, Dtype dtype) {
   const auto merged = b.reduce(Op::MomentsMerge, w, z, b.cell(std::int64_t{3}));
   const auto least = b.reduce(Op::Min, w);
   const Value bias = b.load(Region::Outer, dtype, {-1});
-  const Value shift = b.compute(Region::Outer, Op::Add, dtype, {b.compute(Region::Outer, Op::Add, dtype, {b.result(least), bias}), mean});
+  const Value shift = b.compute(Region::Outer, Op::Add, dtype,
+                                {b.compute(Region::Outer, Op::Add, dtype, {b.result(least), bias}), mean});
   b.store(Region::Outer, b.result(merged, 1), {2});
   b.stage(3);
-  b.store(Region::Point, b.compute(Region::Point, Op::Multiply, dtype, {b.compute(Region::Point, Op::Add, dtype, {w, shift}), first}), {pitch}, 1);
+  b.store(Region::Point,
+          b.compute(Region::Point, Op::Multiply, dtype, {b.compute(Region::Point, Op::Add, dtype, {w, shift}), first}),
+          {pitch}, 1);
   b.store(Region::Point, b.compute(Region::Point, Op::Greater, Dtype::Bool, {x, mean}), {2 * s.n}, 2);
   return b.build();
 }
@@ -117,7 +122,8 @@ inline KernelCase half_softmax(const RowShape& s, Dtype half) {
   const Value x = b.compute(Region::Point, Op::Cast, Dtype::Float32, {stored});
   const Value most = b.result(b.reduce(Op::Max, x));
   b.stage(1);
-  const Value e = b.compute(Region::Point, Op::Exp, Dtype::Float32, {b.compute(Region::Point, Op::Subtract, Dtype::Float32, {x, most})});
+  const Value e = b.compute(Region::Point, Op::Exp, Dtype::Float32,
+                            {b.compute(Region::Point, Op::Subtract, Dtype::Float32, {x, most})});
   const Value sum = b.result(b.reduce(Op::Sum, e));
   b.stage(2);
   const Value y = b.compute(Region::Point, Op::Divide, Dtype::Float32, {e, sum});
@@ -133,7 +139,8 @@ inline KernelCase strided_rows(std::int64_t planes, std::int64_t outer, std::int
   const Value most = b.result(b.reduce(Op::Max, x));
   b.stage(1);
   const Value c = b.load(Region::Row, Dtype::Float32, {1, planes});
-  const Value y = b.compute(Region::Point, Op::Subtract, Dtype::Float32, {b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, c}), most});
+  const Value y = b.compute(Region::Point, Op::Subtract, Dtype::Float32,
+                            {b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, c}), most});
   b.store(Region::Point, y, {outer * n, 1}, outer);
   return b.build();
 }

@@ -70,7 +70,8 @@ TEST_CASE("dispatch: a loop of evaluates allocates nothing once its plan is know
       u = u * 0.5f + 1.0f;
       hits += ta::evaluate(u).counters().plan_hit;
     };
-    for (const std::function<void()>& call : {std::function<void()>(small), std::function<void()>(steps), std::function<void()>(in_place)}) {
+    for (const std::function<void()>& call :
+         {std::function<void()>(small), std::function<void()>(steps), std::function<void()>(in_place)}) {
       for (int i = 0; i < 8; ++i) call();
       ta::synchronize();  // the first event is made, which serves all later ones
       hits = 0;
@@ -113,7 +114,8 @@ TEST_CASE("dispatch: on a GPU a cached evaluate is one driver call and its conte
   CHECK(counts["launch_kernel"] == 1);
 }
 
-TEST_CASE("dispatch: a large kernel may start while the one before it ends, which a graph does not", "[dispatch][cuda]") {
+TEST_CASE("dispatch: a large kernel may start while the one before it ends, which a graph does not",
+          "[dispatch][cuda]") {
   TARRY_REQUIRE_NVRTC();
   FakeGpu gpu;
   const ta::Scope placed(kFakeGpu);
@@ -132,7 +134,8 @@ TEST_CASE("dispatch: a large kernel may start while the one before it ends, whic
   }
 }
 
-TEST_CASE("dispatch: large kernels that follow each other read what those before them have written", "[dispatch][cuda]") {
+TEST_CASE("dispatch: large kernels that follow each other read what those before them have written",
+          "[dispatch][cuda]") {
   TARRY_REQUIRE_CUDA();
   const ta::Scope placed(ta::cuda(0));
   const auto run = [] {
@@ -210,7 +213,8 @@ TEST_CASE("dispatch: replays in flight keep their own parameters", "[dispatch][c
 
 TEST_CASE("dispatch: whichever call of a graph fails, the kernels are launched", "[dispatch][cuda][fault]") {
   TARRY_REQUIRE_NVRTC();
-  const char* const calls[] = {"graph_create", "graph_add_kernel_node", "graph_instantiate", "graph_exec_set_parameters", "graph_launch"};
+  const char* const calls[] = {"graph_create", "graph_add_kernel_node", "graph_instantiate",
+                               "graph_exec_set_parameters", "graph_launch"};
   for (const char* const broken : calls) {
     INFO(broken);
     FakeGpu gpu;
@@ -237,7 +241,8 @@ TEST_CASE("dispatch: whichever call of a graph fails, the kernels are launched",
   }
 }
 
-TEST_CASE("dispatch: after any failing driver call a repeated evaluate is lazy, failed or done", "[dispatch][cuda][fault]") {
+TEST_CASE("dispatch: after any failing driver call a repeated evaluate is lazy, failed or done",
+          "[dispatch][cuda][fault]") {
   TARRY_REQUIRE_NVRTC();
   FakeGpu gpu;
   const ta::Scope placed(kFakeGpu);
@@ -311,7 +316,9 @@ TEST_CASE("dispatch: repeated evaluates give each time what its own inputs say",
       kept.push_back(ta::sum(x * 2.0f) + x);
       ta::evaluate(kept.back());
     }
-    for (int i = 0; i < 20; ++i) CHECK(kept[static_cast<std::size_t>(i)].to_vector<float>() == std::vector<float>(7, 15.0f * static_cast<float>(i)));
+    for (int i = 0; i < 20; ++i)
+      CHECK(kept[static_cast<std::size_t>(i)].to_vector<float>() ==
+            std::vector<float>(7, 15.0f * static_cast<float>(i)));
   });
 }
 
@@ -320,10 +327,7 @@ TEST_CASE("dispatch: the report of a cached plan names the lines of its own eval
   const ta::Array x = matrix(64);
   ta::evaluate(x);
   const auto first = [&] { return x / ta::sum(x); };
-  const auto second = [&] {
-    return x /
-           ta::sum(x);
-  };
+  const auto second = [&] { return x / ta::sum(x); };
   ta::evaluate(first());
   const ta::Report a = ta::evaluate(first()), b = ta::evaluate(second());
   REQUIRE(a.counters().plan_hit == 1);

@@ -30,16 +30,11 @@ void put(std::vector<unsigned char>& bytes, T value) {
 void put(std::vector<unsigned char>& bytes, Dtype dtype, std::uint32_t h) {
   const double number = (8 + h % 64) / 32.0;
   switch (dtype) {
-    case Dtype::Bool:
-      return put(bytes, static_cast<std::uint8_t>(h % 2));
-    case Dtype::Float16:
-      return put(bytes, Half(number));
-    case Dtype::BFloat16:
-      return put(bytes, BFloat16(number));
-    case Dtype::Float32:
-      return put(bytes, static_cast<float>(number));
-    case Dtype::Float64:
-      return put(bytes, number);
+    case Dtype::Bool: return put(bytes, static_cast<std::uint8_t>(h % 2));
+    case Dtype::Float16: return put(bytes, Half(number));
+    case Dtype::BFloat16: return put(bytes, BFloat16(number));
+    case Dtype::Float32: return put(bytes, static_cast<float>(number));
+    case Dtype::Float64: return put(bytes, number);
     default: {
       const std::uint64_t whole = 1 + h % 7;
       const auto at = bytes.size();
@@ -64,10 +59,7 @@ Array black_scholes_call() {
 
 const OneKernel kKernels[] = {
     {"axpy", [] { return f({4099}, 0) * 1.5f + f({4099}, 1); }},
-    {"plane",
-     [] {
-       return f({30, 41}, 0) - f({41}, 1) * f({30, 1}, 2);
-     }},
+    {"plane", [] { return f({30, 41}, 0) - f({41}, 1) * f({30, 1}, 2); }},
     {"black_scholes", black_scholes_call},
     {"halves", [] { return filled(float16, {515}, 0) * filled(float16, {515}, 1) + Half(0.5f); }},
     {"brains", [] { return tarry::exp(filled(bfloat16, {77}, 0)); }},
@@ -76,48 +68,18 @@ const OneKernel kKernels[] = {
     {"comparison", [] { return filled(float64, {333}, 0) < filled(float64, {333}, 1); }},
     {"selection", [] { return where(filled(bool_, {200}, 0), filled(int64, {200}, 1), filled(int64, {200}, 2)); }},
     {"coordinates", [] { return arange(100) * filled(int64, {100}, 0); }},
-    {"transposed",
-     [] {
-       return matrix_transpose(f({20, 33}, 0)) * 2.0f;
-     }},
-    {"flipped",
-     [] {
-       return flip(f({20, 33}, 0)) + 1.0f;
-     }},
-    {"joined",
-     [] {
-       return concat({f({10, 8}, 0), f({3, 8}, 1)}, 0) * 3.0f;
-     }},
-    {"short_rows",
-     [] {
-       return sum(f({100, 20}, 0), 1);
-     }},
-    {"rows",
-     [] {
-       return sum(f({6, 700}, 0) * 0.5f, 1);
-     }},
+    {"transposed", [] { return matrix_transpose(f({20, 33}, 0)) * 2.0f; }},
+    {"flipped", [] { return flip(f({20, 33}, 0)) + 1.0f; }},
+    {"joined", [] { return concat({f({10, 8}, 0), f({3, 8}, 1)}, 0) * 3.0f; }},
+    {"short_rows", [] { return sum(f({100, 20}, 0), 1); }},
+    {"rows", [] { return sum(f({6, 700}, 0) * 0.5f, 1); }},
     {"long_row", [] { return sum(f({300'001}, 0)); }},
-    {"columns",
-     [] {
-       return sum(f({500, 64}, 0), 0);
-     }},
-    {"many_columns",
-     [] {
-       return max(f({3000, 33}, 0), 0);
-     }},
-    {"variance",
-     [] {
-       return var(f({4, 900}, 0), 1);
-     }},
-    {"first_of_best",
-     [] {
-       return argmax(f({9, 400}, 0), 1);
-     }},
+    {"columns", [] { return sum(f({500, 64}, 0), 0); }},
+    {"many_columns", [] { return max(f({3000, 33}, 0), 0); }},
+    {"variance", [] { return var(f({4, 900}, 0), 1); }},
+    {"first_of_best", [] { return argmax(f({9, 400}, 0), 1); }},
     {"softmax", softmax_rows},
-    {"softmax_short",
-     [] {
-       return softmax(f({50, 10}, 0), 1);
-     }},
+    {"softmax_short", [] { return softmax(f({50, 10}, 0), 1); }},
     {"layer_norm", layer_norm},
 };
 
@@ -128,8 +90,8 @@ std::vector<Array> elementwise(Dtype dtype) {
   const Array condition = filled(bool_, shape, 3);
   std::vector<Array> results;
   for (const graph::OpInfo& row : graph::kOpTable) {
-    if (row.op_class != graph::OpClass::Map || row.op == graph::Op::Cast ||
-        row.rule == graph::DtypeRule::Draw) continue;
+    if (row.op_class != graph::OpClass::Map || row.op == graph::Op::Cast || row.rule == graph::DtypeRule::Draw)
+      continue;
     std::vector<graph::Argument> arguments;
     for (const Array* a : {&x, &y, &z}) arguments.push_back({detail::edge(*a, row.name, {})});
     if (row.op == graph::Op::Where) arguments.insert(arguments.begin(), {detail::edge(condition, row.name, {})});

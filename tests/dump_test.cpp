@@ -60,8 +60,8 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// Builds and runs a dumped C file as its "// build:" line says, but with `compiler` and for `level` where they are named,
-/// and the program as an argument of `runner`; the checksums that it prints.
+/// Builds and runs a dumped C file as its "// build:" line says, but with `compiler` and for `level` where they are
+/// named, and the program as an argument of `runner`; the checksums that it prints.
 std::vector<std::string> run_c(const fs::path& file, const std::string& compiler = ta::runtime::c_compiler().program,
                                const std::string& level = "", const std::string& runner = "") {
   const std::string text = ta::support::read_file(file).value();
@@ -82,7 +82,8 @@ std::vector<std::string> run_c(const fs::path& file, const std::string& compiler
   const ta::support::ProcessResult built = ta::support::run_process(command);
   INFO(file.string() << "\n" << built.error);
   REQUIRE(built.succeeded());
-  const std::vector<std::string> run = runner.empty() ? std::vector{program.string()} : std::vector{runner, program.string()};
+  const std::vector<std::string> run =
+      runner.empty() ? std::vector{program.string()} : std::vector{runner, program.string()};
   const ta::support::ProcessResult ran = ta::support::run_process(run);
   REQUIRE(ran.succeeded());
   std::vector<std::string> sums;
@@ -141,7 +142,8 @@ TEST_CASE("dump: the index tells kernel, call, how it was had and which lines", 
   CHECK(fs::exists(dump.path() / line["file"].get<std::string>()));
   const auto key = line["key"].get<std::string>();
   const std::vector<fs::path> entries = cache.files();
-  CHECK(std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.filename().string().starts_with(key); }));
+  CHECK(std::any_of(entries.begin(), entries.end(),
+                    [&](const auto& e) { return e.filename().string().starts_with(key); }));
   CHECK(ta::kernel_history().back().key == key);
   REQUIRE(line["lines"].size() == 2);
   CHECK(line["lines"][0].get<std::string>().starts_with("cosh at "));
@@ -203,14 +205,16 @@ TEST_CASE("dump: every C file is a program that computes what the engine does", 
 }
 
 #if defined(__x86_64__)
-TEST_CASE("dump: kernels for armv8-a compute the bits of this processor, every op of float32 among them", "[runtime][dump]") {
+TEST_CASE("dump: kernels for armv8-a compute the bits of this processor, every op of float32 among them",
+          "[runtime][dump]") {
   const ta::runtime::CCompiler cross = ta::runtime::c_compiler(*ta::graph::find_target("armv8-a"));
   if (cross.program.empty()) TARRY_SKIP(cross.missing);
   const char* const emulator = "qemu-aarch64";
-  if (!ta::support::run_process({emulator, "--version"}).succeeded()) TARRY_SKIP("there is no qemu-aarch64 to run what is for another processor");
+  if (!ta::support::run_process({emulator, "--version"}).succeeded())
+    TARRY_SKIP("there is no qemu-aarch64 to run what is for another processor");
   const DumpDirectory dump("source");
-  const ta::support::ProcessResult child =
-      run_child("dump_some", {"TARRY_DUMP=source", "TARRY_DUMP_DIR=" + dump.path().string(), "TARRY_TEST_TARGET=armv8-a"});
+  const ta::support::ProcessResult child = run_child(
+      "dump_some", {"TARRY_DUMP=source", "TARRY_DUMP_DIR=" + dump.path().string(), "TARRY_TEST_TARGET=armv8-a"});
   INFO(child.error);
   REQUIRE(child.succeeded());
   const std::vector<std::string> files = dump.files(".c");

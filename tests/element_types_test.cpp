@@ -18,7 +18,8 @@ void goes_both_ways(Dtype dtype) {
   CHECK(x.dtype() == dtype);
   CHECK(x.to_vector<T>() == values);
   const std::span<const T> whole(values);
-  for (const Array& y : {asarray(values.data(), {2, 3}), asarray(whole, {2, 3}), asarray(whole.template first<6>(), {2, 3})}) {
+  for (const Array& y :
+       {asarray(values.data(), {2, 3}), asarray(whole, {2, 3}), asarray(whole.template first<6>(), {2, 3})}) {
     CHECK(y.shape() == Shape{2, 3});
     CHECK(y.dtype() == dtype);
     CHECK(y.to_vector<T>() == values);

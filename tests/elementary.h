@@ -13,14 +13,16 @@
 namespace tarry::test {
 
 inline constexpr graph::Op kUnaryFunctions[] = {
-    graph::Op::Rsqrt, graph::Op::Exp,   graph::Op::Expm1, graph::Op::Log,   graph::Op::Log1p, graph::Op::Log2,
-    graph::Op::Log10, graph::Op::Sin,   graph::Op::Cos,   graph::Op::Tan,   graph::Op::Asin,  graph::Op::Acos,
-    graph::Op::Atan,  graph::Op::Sinh,  graph::Op::Cosh,  graph::Op::Tanh,  graph::Op::Asinh, graph::Op::Acosh,
-    graph::Op::Atanh, graph::Op::Erf,   graph::Op::Sigmoid};
-inline constexpr graph::Op kBinaryFunctions[] = {graph::Op::Pow, graph::Op::Atan2, graph::Op::Hypot, graph::Op::Logaddexp};
+    graph::Op::Rsqrt, graph::Op::Exp,  graph::Op::Expm1,  graph::Op::Log,  graph::Op::Log1p, graph::Op::Log2,
+    graph::Op::Log10, graph::Op::Sin,  graph::Op::Cos,    graph::Op::Tan,  graph::Op::Asin,  graph::Op::Acos,
+    graph::Op::Atan,  graph::Op::Sinh, graph::Op::Cosh,   graph::Op::Tanh, graph::Op::Asinh, graph::Op::Acosh,
+    graph::Op::Atanh, graph::Op::Erf,  graph::Op::Sigmoid};
+inline constexpr graph::Op kBinaryFunctions[] = {graph::Op::Pow, graph::Op::Atan2, graph::Op::Hypot,
+                                                 graph::Op::Logaddexp};
 
 /// log(exp(a) + exp(b)). Near 0 it is as good as its terms: an absolute error of an ulp of 1, not a relative one.
-template <class R> R add_exponents(R a, R b) {
+template <class R>
+R add_exponents(R a, R b) {
   if (std::isnan(a) || std::isnan(b)) return a + b;
   if (a == b) return a + std::log(R(2));
   const R most = std::fmax(a, b), least = std::fmin(a, b);
@@ -29,7 +31,8 @@ template <class R> R add_exponents(R a, R b) {
 }
 
 /// The function's value in R, nearly correctly rounded; unary functions ignore b.
-template <class R> R exact_function(graph::Op op, R a, R b = 0) {
+template <class R>
+R exact_function(graph::Op op, R a, R b = 0) {
   using graph::Op;
   switch (op) {
     case Op::Sqrt: return std::sqrt(a);
@@ -63,23 +66,28 @@ template <class R> R exact_function(graph::Op op, R a, R b = 0) {
 }
 
 /// The format of a float: its precision, and the range of exponents as std::numeric_limits counts them.
-template <class T> struct Format {
+template <class T>
+struct Format {
   using Value = T;  ///< a C++ number that holds it
   static constexpr int digits = std::numeric_limits<T>::digits;
-  static constexpr int min_exponent = std::numeric_limits<T>::min_exponent, max_exponent = std::numeric_limits<T>::max_exponent;
+  static constexpr int min_exponent = std::numeric_limits<T>::min_exponent,
+                       max_exponent = std::numeric_limits<T>::max_exponent;
 };
-template <> struct Format<Half> {
+template <>
+struct Format<Half> {
   using Value = float;
   static constexpr int digits = 11, min_exponent = -13, max_exponent = 16;
 };
-template <> struct Format<BFloat16> {
+template <>
+struct Format<BFloat16> {
   using Value = float;
   static constexpr int digits = 8, min_exponent = -125, max_exponent = 128;
 };
 
-/// How far `got` is from `exact` in units of T's last place there; infinity where one is NaN, infinite or a signed zero and
-/// the other is not. Beyond the largest T an infinity is as good as the power of two that would follow it.
-template <class T, class R> double error_in_ulps(T got, R exact) {
+/// How far `got` is from `exact` in units of T's last place there; infinity where one is NaN, infinite or a signed zero
+/// and the other is not. Beyond the largest T an infinity is as good as the power of two that would follow it.
+template <class T, class R>
+double error_in_ulps(T got, R exact) {
   const R value = static_cast<R>(static_cast<typename Format<T>::Value>(got));
   const double wrong = std::numeric_limits<double>::infinity();
   if (std::isnan(value) || std::isnan(exact)) return std::isnan(value) && std::isnan(exact) ? 0 : wrong;
@@ -91,9 +99,10 @@ template <class T, class R> double error_in_ulps(T got, R exact) {
   return static_cast<double>(std::fabs(a - b) / std::ldexp(R(1), exponent - (Format<T>::digits - 1)));
 }
 
-/// The published bound; correctly rounded functions are given what a reference in a wider type may err. A 16-bit float is
-/// the rounded float32, whose ulp is 2^-13 or 2^-16 of its own, or twice that beside a power of two.
-template <class T> double published_ulps(graph::Op op) {
+/// The published bound; correctly rounded functions are given what a reference in a wider type may err. A 16-bit float
+/// is the rounded float32, whose ulp is 2^-13 or 2^-16 of its own, or twice that beside a power of two.
+template <class T>
+double published_ulps(graph::Op op) {
   const graph::OpInfo& row = graph::info(op);
   const double bound = std::is_same_v<T, double> ? row.ulp64 : row.ulp32;
   if (Format<T>::digits < 24) return 0.5 + std::fmax(bound, 0.5) * std::ldexp(1.0, Format<T>::digits - 23);
@@ -101,13 +110,15 @@ template <class T> double published_ulps(graph::Op op) {
 }
 
 /// The absolute error that is allowed where it is larger: logaddexp cancels where exp(a) + exp(b) is near 1.
-template <class T> double published_absolute(graph::Op op) {
+template <class T>
+double published_absolute(graph::Op op) {
   if (op != graph::Op::Logaddexp) return 0;
   return std::is_same_v<T, double> ? 0x1p-100 : 0x1p-51;
 }
 
 /// error_in_ulps, or 0 within the published absolute error.
-template <class T, class R> double error_beyond(graph::Op op, T got, R exact) {
+template <class T, class R>
+double error_beyond(graph::Op op, T got, R exact) {
   const R allowed = published_absolute<T>(op), value = static_cast<R>(static_cast<typename Format<T>::Value>(got));
   return allowed > 0 && std::fabs(value - exact) <= allowed ? 0 : error_in_ulps(got, exact);
 }

@@ -21,7 +21,9 @@ T read_at(const std::string& bytes, std::size_t offset) {
 /// A section of an ELF file, "" where there is none.
 inline std::string elf_section(const std::string& elf, const std::string& name) {
   const auto header = read_at<Elf64_Ehdr>(elf, 0);
-  const auto header_of = [&](std::size_t i) { return read_at<Elf64_Shdr>(elf, header.e_shoff + i * header.e_shentsize); };
+  const auto header_of = [&](std::size_t i) {
+    return read_at<Elf64_Shdr>(elf, header.e_shoff + i * header.e_shentsize);
+  };
   const Elf64_Shdr names = header_of(header.e_shstrndx);
   for (std::size_t i = 0; i < header.e_shnum; ++i) {
     const Elf64_Shdr s = header_of(i);
@@ -33,7 +35,8 @@ inline std::string elf_section(const std::string& elf, const std::string& name) 
 /// What a shared object wants from others: libraries and symbols, separated by spaces; "" where it needs nothing.
 inline std::string elf_needs(const std::string& elf) {
   std::string needs;
-  const std::string names = elf_section(elf, ".dynstr"), symbols = elf_section(elf, ".dynsym"), dynamic = elf_section(elf, ".dynamic");
+  const std::string names = elf_section(elf, ".dynstr"), symbols = elf_section(elf, ".dynsym"),
+                    dynamic = elf_section(elf, ".dynamic");
   REQUIRE(!dynamic.empty());
   for (std::size_t at = sizeof(Elf64_Sym); at < symbols.size(); at += sizeof(Elf64_Sym)) {
     const auto symbol = read_at<Elf64_Sym>(symbols, at);

@@ -80,7 +80,8 @@ TEST_CASE("error: a fault of the device names who reads, what ran and where; the
   const std::string read = thrown_by<ta::DeviceError>([&] { return y.to_vector<float>(); });
   CHECK_THAT(read, Catch::StartsWith("[read] cuda:250: ") && Catch::Contains("FAKE_ERROR (700)") &&
                        Catch::Contains("(reading divide float32 (2, 3) at ") &&
-                       Catch::Contains("; latest work on cuda:250: evaluate at ") && Catch::Contains(", divide_f32_map_"));
+                       Catch::Contains("; latest work on cuda:250: evaluate at ") &&
+                       Catch::Contains(", divide_f32_map_"));
   const std::string evaluated = thrown_by<ta::DeviceLost>([&] { return ta::evaluate(late); });
   CHECK_THAT(evaluated, Catch::StartsWith("[evaluate] cuda:250 was lost earlier") &&
                             Catch::Contains("multiply float32 (2, 3) at ") && Catch::Contains("; latest work on "));

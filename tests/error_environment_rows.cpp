@@ -45,8 +45,9 @@ class BrokenCompiler {
  public:
   BrokenCompiler() : program_((directory_.path() / "cc").string()) {
     (void)support::write_file_atomically(
-        program_, "#!/bin/sh\n[ \"$1\" = --version ] && echo broken 1.0 && exit 0\n"
-                  "for text; do :; done\ngrep -q tarry_check \"$text\" && exec gcc \"$@\"\necho it is broken >&2\nexit 3\n");
+        program_,
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo broken 1.0 && exit 0\n"
+        "for text; do :; done\ngrep -q tarry_check \"$text\" && exec gcc \"$@\"\necho it is broken >&2\nexit 3\n");
     std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
   }
   [[nodiscard]] const std::string& program() const { return program_; }
@@ -133,7 +134,8 @@ void add_memory_rows(ErrorRows& rows) {
     save_npy("/no/such/x.npy", zeros({std::int64_t{1} << 62}, float64) + 1);
   });
   rows.at_evaluate(ErrorCode::OutOfMemory,
-                   {"cpu needs 4.3 MiB and has room for", "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
+                   {"cpu needs 4.3 MiB and has room for",
+                    "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
                     "needs all of its operand at once"},
                    [] {
                      const Scope on_cpu(cpu);
@@ -155,17 +157,19 @@ void add_memory_rows(ErrorRows& rows) {
     fault::arm(Site::Load, 1);
     (void)backend(cpu).load({}, {std::make_shared<const std::string>("never looked at"), "", ""});
   });
-  rows.at_evaluate(ErrorCode::InvalidArgument, {"float32 () at ", "is being computed by the evaluate that called this callback"}, [] {
-    const Scope on_cpu(cpu);
-    const support::ScopedTemporaryDirectory directory;
-    const std::string file = (directory.path() / "x.npy").string();
-    save_npy(file, zeros({std::int64_t{8} << 20}));
-    const Array total = sum(open_npy(file) * 2.0f);  // the pages of a file count: it is worked off in chunks
-    const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(backend(cpu).memory().live + (8 << 20)));
-    auto again = [&](const Progress&) { evaluate(total); };
-    const OnProgress shown(again);
-    evaluate(total);
-  });
+  rows.at_evaluate(ErrorCode::InvalidArgument,
+                   {"float32 () at ", "is being computed by the evaluate that called this callback"}, [] {
+                     const Scope on_cpu(cpu);
+                     const support::ScopedTemporaryDirectory directory;
+                     const std::string file = (directory.path() / "x.npy").string();
+                     save_npy(file, zeros({std::int64_t{8} << 20}));
+                     const Array total =
+                         sum(open_npy(file) * 2.0f);  // the pages of a file count: it is worked off in chunks
+                     const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(backend(cpu).memory().live + (8 << 20)));
+                     auto again = [&](const Progress&) { evaluate(total); };
+                     const OnProgress shown(again);
+                     evaluate(total);
+                   });
 }
 
 WarmOptions into(const std::filesystem::path& out) {
@@ -310,7 +314,8 @@ void add_device_rows(ErrorRows& rows) {
         driver.capacity = std::size_t{1} << 20;
         (void)on_driver(driver)->allocate(std::size_t{2} << 20);
       });
-  rows.failed(ErrorCode::InvalidArgument, "set_memory_limit", {"the limit is -1 bytes"}, [] { set_memory_limit(cpu, -1); });
+  rows.failed(ErrorCode::InvalidArgument, "set_memory_limit", {"the limit is -1 bytes"},
+              [] { set_memory_limit(cpu, -1); });
   rows.inside(ErrorCode::OutOfMemory, {"cuda:0 has no room for 2.00 MiB", "limit ", "TARRY_MEMORY_LIMIT"}, [] {
     FakeDriver driver;
     const Setting limit("TARRY_MEMORY_LIMIT", "1m");
@@ -410,11 +415,12 @@ void add_product_rows(ErrorRows& rows) {
     blas.proposals = 0;
     prepare(blas);
   });
-  rows.inside(ErrorCode::DeviceError, {"cublasLtMatmulAlgoGetHeuristic of matmul f32 (1, 2, 3) (1, 3, 4)", "status 14"}, [prepare] {
-    FakeBlas blas;
-    blas.on_heuristic = BlasStatus::InternalError;
-    prepare(blas);
-  });
+  rows.inside(ErrorCode::DeviceError, {"cublasLtMatmulAlgoGetHeuristic of matmul f32 (1, 2, 3) (1, 3, 4)", "status 14"},
+              [prepare] {
+                FakeBlas blas;
+                blas.on_heuristic = BlasStatus::InternalError;
+                prepare(blas);
+              });
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ void add_rule_rows(ErrorRows& rows) {
   rows.wrong("arange", {"not bool"}, [] { (void)arange(true); });
   rows.wrong("arange", {"not bool"}, [] { (void)arange(5, bool_); });
   rows.wrong("arange", {"step is 0"}, [] { (void)arange(0, 1, 0); });
-  rows.wrong("arange", {"18446744073709551614 to 18446744073709551614 does not fit int64"}, [] { (void)arange(UINT64_MAX - 1, UINT64_MAX); });
+  rows.wrong("arange", {"18446744073709551614 to 18446744073709551614 does not fit int64"},
+             [] { (void)arange(UINT64_MAX - 1, UINT64_MAX); });
   rows.wrong("arange", {"more than 2^63 - 1"}, [] { (void)arange(INT64_MIN, INT64_MAX); });
   rows.wrong("arange", {"more than 2^63 - 1"}, [] { (void)arange(0.0, 1e300, 1e-300); });
   rows.wrong("arange", {"0 to 299 does not fit uint8"}, [] { (void)arange(300, uint8); });
@@ -51,9 +52,11 @@ void add_random_rows(ErrorRows& rows) {
   rows.wrong("bits", {"complex64 is not available"}, [] { (void)random::bits(g, 3, complex64); });
   rows.wrong("uniform", {"(2, -1) has a negative extent"}, [] { (void)random::uniform(g, {2, -1}); });
   rows.wrong("uniform", {"int32 is not floating"}, [] { (void)random::uniform(g, 3, {.dtype = int32}); });
-  rows.wrong("uniform", {"low 2.0", "not less than high 1.0"}, [] { (void)random::uniform(g, 3, {.low = 2, .high = 1}); });
+  rows.wrong("uniform", {"low 2.0", "not less than high 1.0"},
+             [] { (void)random::uniform(g, 3, {.low = 2, .high = 1}); });
   rows.wrong("uniform", {"high inf is not a finite float32"}, [] { (void)random::uniform(g, 3, {.high = kInf}); });
-  rows.wrong("uniform", {"high - low", "not a finite float16"}, [] { (void)random::uniform(g, 3, {.low = -60000, .high = 60000, .dtype = float16}); });
+  rows.wrong("uniform", {"high - low", "not a finite float16"},
+             [] { (void)random::uniform(g, 3, {.low = -60000, .high = 60000, .dtype = float16}); });
   rows.wrong("normal", {"bool is not floating"}, [] { (void)random::normal(g, 3, {.dtype = bool_}); });
   rows.wrong("normal", {"deviation -1", "negative"}, [] { (void)random::normal(g, 3, {.deviation = -1}); });
   rows.wrong("exponential", {"scale -1", "negative"}, [] { (void)random::exponential(g, 3, {.scale = -1}); });
@@ -70,7 +73,8 @@ void add_random_rows(ErrorRows& rows) {
 
 void add_memory_rows(ErrorRows& rows) {
   rows.wrong("asarray", {"5 elements do not fill shape (2, 3)"}, [] { (void)asarray(kFive, {2, 3}); });
-  rows.wrong("asarray", {"no memory for shape (2, 3)"}, [] { (void)asarray(static_cast<const float*>(nullptr), {2, 3}); });
+  rows.wrong("asarray", {"no memory for shape (2, 3)"},
+             [] { (void)asarray(static_cast<const float*>(nullptr), {2, 3}); });
   rows.wrong("asarray", {"(5, -1)"}, [] { (void)asarray(kFive, {5, -1}); });
   rows.wrong("asarray", {"2 elements", "(3,)"}, [] { (void)asarray(std::vector<bool>(2), 3); });
   rows.wrong("array", {"2 and 1"}, [] { (void)array({{1, 2}, {3}}); });
@@ -110,7 +114,8 @@ void add_placeless_rows(ErrorRows& rows) {
   rows.inside(ErrorCode::InvalidArgument, {"[print] an operand is undefined"}, [] { std::ostringstream() << Array(); });
 }
 
-/// Writes `bytes` to a file and gives that to load_npy or open_npy. The k-th call of the file system fails where k is given.
+/// Writes `bytes` to a file and gives that to load_npy or open_npy. The k-th call of the file system fails where k is
+/// given.
 using Reader = Array (*)(const std::string& path, std::source_location where);
 void read_with(Reader reader, const std::string& bytes, int k = 0,
                std::source_location where = std::source_location::current()) {
@@ -146,22 +151,19 @@ void add_file_rows(ErrorRows& rows) {
   rows.wrong("load_npy", {"cannot read the elements of", "x.npy"}, [one] { read_with(load_npy, npy(one, "abcd"), 4); });
   rows.wrong("open_npy", {"/no/such/file", "No such file"}, [] { (void)open_npy("/no/such/file"); });
   rows.wrong("open_npy", {"x.npy", "before its last element"}, [one] { read_with(open_npy, npy(one, "abc")); });
-  rows.wrong("open_npy", {"x.npy", "big-endian", "load_npy"}, [] {
-    read_with(open_npy, npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "abcd"));
-  });
-  rows.wrong("open_npy", {"x.npy", "begin at byte 67", "4 bytes; load_npy"}, [] {
-    read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)  }", "abcd"));
-  });
-  rows.wrong("load_npy", {"its header has 65536 bytes"}, [] {
-    load(std::string("\x93NUMPY\2\0\0\0\1\0", 12) + std::string(65536, ' '));
-  });
-  rows.inside(ErrorCode::OutOfMemory, {"[open_npy] there is no room to map ", "x.npy into memory", "Cannot allocate"}, [] {
-    fault::arm(fault::Site::Allocation, 1);
-    read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}   ", "abcd"));
-  });
-  rows.wrong("open_npy", {"cannot map ", "x.npy into memory", "No such device"}, [] {
-    read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}   ", "abcd"), 4);
-  });
+  rows.wrong("open_npy", {"x.npy", "big-endian", "load_npy"},
+             [] { read_with(open_npy, npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "abcd")); });
+  rows.wrong("open_npy", {"x.npy", "begin at byte 67", "4 bytes; load_npy"},
+             [] { read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)  }", "abcd")); });
+  rows.wrong("load_npy", {"its header has 65536 bytes"},
+             [] { load(std::string("\x93NUMPY\2\0\0\0\1\0", 12) + std::string(65536, ' ')); });
+  rows.inside(ErrorCode::OutOfMemory, {"[open_npy] there is no room to map ", "x.npy into memory", "Cannot allocate"},
+              [] {
+                fault::arm(fault::Site::Allocation, 1);
+                read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}   ", "abcd"));
+              });
+  rows.wrong("open_npy", {"cannot map ", "x.npy into memory", "No such device"},
+             [] { read_with(open_npy, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}   ", "abcd"), 4); });
   rows.wrong("save_npy", {"bfloat16", "astype"}, [] { save_npy("/tmp/x.npy", zeros({3}, bfloat16)); });
   rows.wrong("save_npy", {"/no/such/x.npy", "No such file"}, [] { save_npy("/no/such/x.npy", asarray(kFive)); });
   rows.wrong("save_npy", {"undefined"}, [] { save_npy("/tmp/x.npy", Array()); });

@@ -45,16 +45,14 @@ void add_dtype_rows(ErrorRows& rows) {
 
 void add_operand_rows(ErrorRows& rows) {
   rows.wrong("add", {"shapes (2, 3) and (4,) do not broadcast"}, [] { (void)(f32({2, 3}) + f32({4})); });
-  rows.wrong("where", {"shapes (3,), (2, 3) and (4,) do not broadcast"}, [] {
-    (void)where(bools(), f32({2, 3}), f32({4}));
-  });
+  rows.wrong("where", {"shapes (3,), (2, 3) and (4,) do not broadcast"},
+             [] { (void)where(bools(), f32({2, 3}), f32({4})); });
   rows.wrong("fma", {"shapes (2,), (3,) and (1,) do not broadcast"}, [] { (void)fma(f32({2}), f32({3}), f32({1})); });
   rows.wrong("clip", {"shapes (2,) and (3,) do not broadcast"}, [] { (void)clip(f32({2}), f32({3})); });
   rows.wrong("isclose", {"shapes (2,) and (3,) do not broadcast"}, [] { (void)isclose(f32({2}), f32({3})); });
   rows.wrong("allclose", {"different devices, cpu and cuda:0"}, [] { (void)allclose(on(cpu), on(cuda(0))); });
-  rows.wrong("add", {"(4294967296, 4294967296) has more than 2^63 - 1 elements"}, [] {
-    (void)(f32({std::int64_t{1} << 32, 1}) + f32({std::int64_t{1} << 32}));
-  });
+  rows.wrong("add", {"(4294967296, 4294967296) has more than 2^63 - 1 elements"},
+             [] { (void)(f32({std::int64_t{1} << 32, 1}) + f32({std::int64_t{1} << 32})); });
   rows.wrong("add", {"the number 300 does not fit uint8"}, [] { (void)(u8() + 300); });
   rows.wrong("multiply", {"the number -1 does not fit uint8"}, [] { (void)(u8() * -1); });
   rows.wrong("maximum", {"the number 1e+300 does not fit float32", "astype"}, [] { (void)maximum(f32({3}), 1e300); });

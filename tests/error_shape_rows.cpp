@@ -72,9 +72,8 @@ void add_joining_rows(ErrorRows& rows) {
   rows.wrong("concat", {"(2, 3) and (3,)"}, [] { (void)concat({matrix(), f32({3})}); });
   rows.wrong("concat", {"axis 2", "(2, 3)"}, [] { (void)concat({matrix(), matrix()}, 2); });
   rows.wrong("concat", {"2^63 - 1 elements along axis 0"}, [] { (void)concat({f32({INT64_MAX}), f32({INT64_MAX})}); });
-  rows.wrong("concat", {"(4, 3458764513820540925) has more than 2^63 - 1"}, [] {
-    (void)concat({f32({2, INT64_MAX / 8 * 3}), f32({2, INT64_MAX / 8 * 3})});
-  });
+  rows.wrong("concat", {"(4, 3458764513820540925) has more than 2^63 - 1"},
+             [] { (void)concat({f32({2, INT64_MAX / 8 * 3}), f32({2, INT64_MAX / 8 * 3})}); });
   rows.wrong("concat", {"int8 and uint64"}, [] { (void)concat({zeros({2}, int8), zeros({2}, uint64)}); });
   rows.wrong("concat", {"different devices"}, [] { (void)concat({on(cpu, {2}), on(cuda(0), {2})}); });
   rows.wrong("concat", {"undefined"}, [] { (void)concat({matrix(), Array()}); });
@@ -169,10 +168,12 @@ void add_update_rows(ErrorRows& rows) {
 }
 
 void add_product_rows(ErrorRows& rows) {
-  rows.wrong("matmul", {"(3, 4) and (5, 6)", "rows of 4 meet columns of 5"}, [] { (void)matmul(f32({3, 4}), f32({5, 6})); });
+  rows.wrong("matmul", {"(3, 4) and (5, 6)", "rows of 4 meet columns of 5"},
+             [] { (void)matmul(f32({3, 4}), f32({5, 6})); });
   rows.wrong("matmul", {"(3,) and (4,)", "do not multiply"}, [] { (void)matmul(f32({3}), f32({4})); });
   rows.wrong("matmul", {"(2, 3) and ()", "no dimensions"}, [] { (void)matmul(matrix(), f32({})); });
-  rows.wrong("matmul", {"(2, 3, 4) and (5, 4, 6)", "do not broadcast"}, [] { (void)matmul(f32({2, 3, 4}), f32({5, 4, 6})); });
+  rows.wrong("matmul", {"(2, 3, 4) and (5, 4, 6)", "do not broadcast"},
+             [] { (void)matmul(f32({2, 3, 4}), f32({5, 4, 6})); });
   rows.wrong("matmul", {"not bool", "astype"}, [] { (void)matmul(zeros({2, 2}, bool_), zeros({2, 2}, bool_)); });
   rows.wrong("matmul", {"undefined"}, [] { (void)matmul(Array(), matrix()); });
   rows.wrong("matmul", {"uint64", "int64"}, [] { (void)matmul(zeros({2, 2}, uint64), zeros({2, 2}, int64)); });

@@ -118,7 +118,8 @@ TEST_CASE("extents: sums of few elements find their kernels, whatever axes they 
   };
   const Graph recorded = graph(24, 48);
   std::set<std::string> warmed = kernels(recorded, target(name));
-  ta::runtime::for_other_extents(recorded, target(name), [&](const Graph& other) { warmed.merge(kernels(other, target(name))); });
+  ta::runtime::for_other_extents(recorded, target(name),
+                                 [&](const Graph& other) { warmed.merge(kernels(other, target(name))); });
   for (std::int64_t n = 2; n <= 16; ++n)
     for (std::int64_t m = 2; m <= 16; ++m) {
       INFO(n << " x " << m << " for " << name);
@@ -130,46 +131,16 @@ TEST_CASE("extents: a program at any other extents finds its kernels", "[extents
   const ta::Scope on_cpu(ta::cpu);
   const char* const name = GENERATE("sm_80", "sm_90", "x86-64-v3", "x86-64-v4");
   const std::vector<std::pair<const char*, Formula>> formulas = {
-      {"elementwise",
-       [](auto n, auto m) {
-         return ta::exp(leaf({n, m})) * 2.5f + leaf({n, m});
-       }},
-      {"row broadcast",
-       [](auto n, auto m) {
-         return leaf({n, m}) * leaf({m}) + leaf({n, 1});
-       }},
-      {"half",
-       [](auto n, auto m) {
-         return leaf<ta::Half>({n, m}) * 2.5f;
-       }},
-      {"mixed",
-       [](auto n, auto m) {
-         return ta::astype(leaf<std::int8_t>({n, m}), ta::float32) * leaf({n, m});
-       }},
-      {"transposed",
-       [](auto n, auto m) {
-         return ta::permute_dims(leaf({n, m}), {1, 0}) * 2.f;
-       }},
-      {"sum of rows",
-       [](auto n, auto m) {
-         return ta::sum(leaf({n, m}), 1);
-       }},
-      {"sum of columns",
-       [](auto n, auto m) {
-         return ta::sum(leaf({n, m}), 0);
-       }},
-      {"sum of all",
-       [](auto n, auto m) {
-         return ta::sum(leaf({n, m}) * 2.f);
-       }},
-      {"softmax",
-       [](auto n, auto m) {
-         return ta::softmax(leaf({n, m}), -1);
-       }},
-      {"standard deviation",
-       [](auto n, auto m) {
-         return ta::std(leaf({n, m}), 1);
-       }},
+      {"elementwise", [](auto n, auto m) { return ta::exp(leaf({n, m})) * 2.5f + leaf({n, m}); }},
+      {"row broadcast", [](auto n, auto m) { return leaf({n, m}) * leaf({m}) + leaf({n, 1}); }},
+      {"half", [](auto n, auto m) { return leaf<ta::Half>({n, m}) * 2.5f; }},
+      {"mixed", [](auto n, auto m) { return ta::astype(leaf<std::int8_t>({n, m}), ta::float32) * leaf({n, m}); }},
+      {"transposed", [](auto n, auto m) { return ta::permute_dims(leaf({n, m}), {1, 0}) * 2.f; }},
+      {"sum of rows", [](auto n, auto m) { return ta::sum(leaf({n, m}), 1); }},
+      {"sum of columns", [](auto n, auto m) { return ta::sum(leaf({n, m}), 0); }},
+      {"sum of all", [](auto n, auto m) { return ta::sum(leaf({n, m}) * 2.f); }},
+      {"softmax", [](auto n, auto m) { return ta::softmax(leaf({n, m}), -1); }},
+      {"standard deviation", [](auto n, auto m) { return ta::std(leaf({n, m}), 1); }},
       {"layer norm",
        [](auto n, auto m) {
          const ta::Array x = leaf({n, m});

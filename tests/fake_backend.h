@@ -27,6 +27,7 @@ class ScopedSwitch {
   ScopedSwitch(const ScopedSwitch&) = delete;
   ScopedSwitch& operator=(const ScopedSwitch&) = delete;
   void set(std::string value) { support::env::set(name_, std::move(value)); }
+
  private:
   std::string name_;
 };
@@ -47,6 +48,7 @@ class CapturedLog {
     const std::lock_guard lock(mutex_);
     return messages_;
   }
+
  private:
   mutable std::mutex mutex_;
   std::vector<std::string> messages_;
@@ -62,7 +64,8 @@ class CacheDirectory {
   [[nodiscard]] std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> found;
     std::error_code error;
-    for (std::filesystem::recursive_directory_iterator it(root(), error), end; !error && it != end; it.increment(error)) {
+    for (std::filesystem::recursive_directory_iterator it(root(), error), end; !error && it != end;
+         it.increment(error)) {
       if (!it->is_directory()) found.push_back(it->path());
     }
     return found;
@@ -75,6 +78,7 @@ class CacheDirectory {
 
  private:
   support::ScopedTemporaryDirectory base_;
+
  public:
   ScopedSwitch dir{"TARRY_CACHE_DIR", root().string()};
   ScopedSwitch path{"TARRY_CACHE_PATH", ""};
@@ -160,8 +164,8 @@ struct FakeBackend {
               for (const auto* r : batch) image += r->entry + "=" + r->key.text + "\n";
               return cache::Binary{std::make_shared<const std::string>(std::move(image)), compiler, "0 spills"};
             },
-        .load =
-            [this](const cache::KernelRequest& r, const cache::Binary& binary) -> std::shared_ptr<cache::Executable> {
+        .load = [this](const cache::KernelRequest& r,
+                       const cache::Binary& binary) -> std::shared_ptr<cache::Executable> {
           on_load(r, binary);
           const std::string start = r.entry + "=";
           const std::size_t at = binary.image->find(start);
@@ -174,7 +178,8 @@ struct FakeBackend {
   }
 
   /// What a fresh process would get.
-  std::vector<cache::Loaded> get_fresh(const std::vector<cache::KernelRequest>& asked, cache::CacheStats* stats = nullptr) {
+  std::vector<cache::Loaded> get_fresh(const std::vector<cache::KernelRequest>& asked,
+                                       cache::CacheStats* stats = nullptr) {
     cache::KernelCache cache;
     auto got = cache.get(asked, backend());
     if (stats != nullptr) *stats = cache.stats();

@@ -60,11 +60,16 @@ BlasStatus destroyed(Object object) {
 
 inline void fill(runtime::cuda::BlasApi& api) {
   using namespace runtime::cuda;
-  api.create = [](BlasHandle* handle) { return fake_blas->on_create == BlasStatus::Success ? made(handle, new int) : fake_blas->on_create; };
+  api.create = [](BlasHandle* handle) {
+    return fake_blas->on_create == BlasStatus::Success ? made(handle, new int) : fake_blas->on_create;
+  };
   api.destroy = [](BlasHandle handle) { return destroyed<int>(handle); };
-  api.create_description = [](MatmulDescription* d, int compute, int scale) { return made(d, new Description{compute, scale}); };
+  api.create_description = [](MatmulDescription* d, int compute, int scale) {
+    return made(d, new Description{compute, scale});
+  };
   api.destroy_description = [](MatmulDescription d) { return destroyed<Description>(d); };
-  api.create_layout = [](MatrixLayout* layout, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t leading) {
+  api.create_layout = [](MatrixLayout* layout, int type, std::uint64_t rows, std::uint64_t columns,
+                         std::int64_t leading) {
     return made(layout, new FakeBlas::Layout{type, rows, columns, leading});
   };
   api.destroy_layout = [](MatrixLayout layout) { return destroyed<FakeBlas::Layout>(layout); };
@@ -81,19 +86,20 @@ inline void fill(runtime::cuda::BlasApi& api) {
     fake_blas->preferences[attribute] = number;
     return BlasStatus::Success;
   };
-  api.heuristic = [](BlasHandle, MatmulDescription, MatrixLayout, MatrixLayout, MatrixLayout, MatrixLayout, MatmulPreference, int,
-                     MatmulHeuristic* results, int* found) {
+  api.heuristic = [](BlasHandle, MatmulDescription, MatrixLayout, MatrixLayout, MatrixLayout, MatrixLayout,
+                     MatmulPreference, int, MatmulHeuristic* results, int* found) {
     results[0].workspace = 4096;
     results[0].state = BlasStatus::Success;
     *found = fake_blas->proposals;
     return fake_blas->on_heuristic;
   };
-  api.matmul = [](BlasHandle, MatmulDescription description, const void*, const void* a, MatrixLayout a_layout, const void* b,
-                  MatrixLayout b_layout, const void*, const void*, MatrixLayout, void* d, MatrixLayout d_layout,
-                  const MatmulAlgorithm*, void* workspace, std::size_t bytes, Stream) {
+  api.matmul = [](BlasHandle, MatmulDescription description, const void*, const void* a, MatrixLayout a_layout,
+                  const void* b, MatrixLayout b_layout, const void*, const void*, MatrixLayout, void* d,
+                  MatrixLayout d_layout, const MatmulAlgorithm*, void* workspace, std::size_t bytes, Stream) {
     const auto* const how = as<Description>(description);
-    fake_blas->products.push_back({how->compute, how->scale, *as<FakeBlas::Layout>(a_layout), *as<FakeBlas::Layout>(b_layout),
-                              *as<FakeBlas::Layout>(d_layout), a, b, workspace, d, bytes});
+    fake_blas->products.push_back({how->compute, how->scale, *as<FakeBlas::Layout>(a_layout),
+                                   *as<FakeBlas::Layout>(b_layout), *as<FakeBlas::Layout>(d_layout), a, b, workspace, d,
+                                   bytes});
     return fake_blas->on_product;
   };
 }

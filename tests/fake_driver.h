@@ -347,9 +347,11 @@ inline FakeDriver::FakeDriver() {
       const auto* words = static_cast<const std::uint64_t*>(extra[1]);
       const std::size_t size = *static_cast<const std::size_t*>(extra[3]);
       f.sizes_[&as<Kernel>(function)] = size;
-      as<FakeStream>(config->stream).work.emplace_back(
-          [blocks = config->grid_x, threads = config->block_x, kernel = as<Kernel>(function),
-           copy = std::vector<std::uint64_t>(words, words + size / 8)] { return kernel(copy.data(), blocks, threads), true; });
+      as<FakeStream>(config->stream)
+          .work.emplace_back([blocks = config->grid_x, threads = config->block_x, kernel = as<Kernel>(function),
+                              copy = std::vector<std::uint64_t>(words, words + size / 8)] {
+            return kernel(copy.data(), blocks, threads), true;
+          });
       return Result::Success;
     });
   };
@@ -363,8 +365,8 @@ inline FakeDriver::FakeDriver() {
   api.graph_destroy = [](c::Graph graph) {
     return guarded("graph_destroy", [&](F& f) { return delete &as<FakeGraph>(graph), --f.graphs, Result::Success; });
   };
-  api.graph_add_kernel_node = [](c::GraphNode* node, c::Graph graph, const c::GraphNode* dependencies, std::size_t count,
-                                 const c::KernelNodeParams* parameters) {
+  api.graph_add_kernel_node = [](c::GraphNode* node, c::Graph graph, const c::GraphNode* dependencies,
+                                 std::size_t count, const c::KernelNodeParams* parameters) {
     return guarded("graph_add_kernel_node", [&](F& f) {
       auto& nodes = as<FakeGraph>(graph).nodes;
       const bool in_line = nodes.empty() ? count == 0 : count == 1 && &as<FakeNode>(*dependencies) == &nodes.back();
@@ -386,7 +388,8 @@ inline FakeDriver::FakeDriver() {
     });
   };
   api.graph_exec_destroy = [](c::GraphExec exec) {
-    return guarded("graph_exec_destroy", [&](F& f) { return delete &as<FakeGraph>(exec), --f.graphs, Result::Success; });
+    return guarded("graph_exec_destroy",
+                   [&](F& f) { return delete &as<FakeGraph>(exec), --f.graphs, Result::Success; });
   };
   api.graph_exec_set_parameters = [](c::GraphExec exec, c::GraphNode node, const c::KernelNodeParams* parameters) {
     return guarded("graph_exec_set_parameters", [&](F& f) {

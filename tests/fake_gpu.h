@@ -17,7 +17,8 @@ inline constexpr Device kFakeGpu = cuda(250);
 class FakeGpu {
  public:
   FakeGpu() : driver_(*new FakeDriver) {
-    driver_.api.module_get_function = [](runtime::cuda::Function* function, runtime::cuda::Module module, const char* name) {
+    driver_.api.module_get_function = [](runtime::cuda::Function* function, runtime::cuda::Module module,
+                                         const char* name) {
       const FakeDriver::Kernel nothing = [](const std::uint64_t*, unsigned, unsigned) {};
       const auto at = reinterpret_cast<FakeDriver*>(module)->kernels.try_emplace(name, nothing).first;
       *function = reinterpret_cast<runtime::cuda::Function>(&at->second);

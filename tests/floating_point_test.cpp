@@ -1,4 +1,5 @@
-// What is the caller's: the x87 stack after kernels of any level, and flush-to-zero while numbers are recorded, converted, printed.
+// What is the caller's: the x87 stack after kernels of any level, and flush-to-zero while numbers are recorded,
+// converted, printed.
 #include <atomic>
 #include <bit>
 #include <cstdio>
@@ -36,7 +37,8 @@ class FlushToZero {
 std::vector<std::string> levels() {
   std::vector<std::string> names;
   for (const ta::graph::Target& t : ta::graph::targets())
-    if (std::string_view(t.name).starts_with("x86-64") && t.level <= ta::runtime::cpu_target().level) names.emplace_back(t.name);
+    if (std::string_view(t.name).starts_with("x86-64") && t.level <= ta::runtime::cpu_target().level)
+      names.emplace_back(t.name);
   return names;
 }
 
@@ -70,7 +72,8 @@ TARRY_CHILD(uses_no_x87) {
       count("scan", ta::cumulative_sum(x));
       count("rows", ta::reshape(x, {2, n / 2}) - ta::max(ta::reshape(x, {2, n / 2}), 1, {.keepdims = true}));
       if (!ta::is_floating(d)) continue;
-      for (const auto f : {ta::sqrt, ta::exp, ta::log, ta::acos, ta::atan, ta::sinh, ta::erf, ta::ceil}) count("function", f(x, std::source_location::current()));
+      for (const auto f : {ta::sqrt, ta::exp, ta::log, ta::acos, ta::atan, ta::sinh, ta::erf, ta::ceil})
+        count("function", f(x, std::source_location::current()));
     }
   }
   std::atomic<int> others = 0;
@@ -106,10 +109,18 @@ TEST_CASE("floating point: flush-to-zero changes no number on its way into an ar
     const ta::Array zero = ta::zeros({1}), wide = ta::zeros({1}, ta::float64);
     const ta::BFloat16 b(static_cast<float>(tiny)), lowest = ta::BFloat16::from_bits(1);
     const ta::Half h = ta::Half::from_bits(1);
-    return std::vector<ta::Array>{zero + static_cast<float>(tiny), ta::full({1}, static_cast<float>(tiny), ta::float32), ta::reshape(ta::Array(static_cast<float>(tiny)), {1}),
-                                  ta::where(zero == 0, static_cast<float>(tiny), zero), ta::asarray(std::vector{b}), ta::reshape(ta::Array(lowest), {1}),
-                                  ta::full({1}, lowest), wide + static_cast<double>(lowest), wide + static_cast<double>(h), ta::clip(zero, static_cast<float>(tiny), 1),
-                                  wide + static_cast<double>(small), ta::linspace(0, static_cast<float>(tiny), 3)};
+    return std::vector<ta::Array>{zero + static_cast<float>(tiny),
+                                  ta::full({1}, static_cast<float>(tiny), ta::float32),
+                                  ta::reshape(ta::Array(static_cast<float>(tiny)), {1}),
+                                  ta::where(zero == 0, static_cast<float>(tiny), zero),
+                                  ta::asarray(std::vector{b}),
+                                  ta::reshape(ta::Array(lowest), {1}),
+                                  ta::full({1}, lowest),
+                                  wide + static_cast<double>(lowest),
+                                  wide + static_cast<double>(h),
+                                  ta::clip(zero, static_cast<float>(tiny), 1),
+                                  wide + static_cast<double>(small),
+                                  ta::linspace(0, static_cast<float>(tiny), 3)};
   };
   const auto bits = [](const ta::Array& x) {
     const ta::Array wide = ta::astype(x, ta::float64);

@@ -1,4 +1,5 @@
-// The forgotten evaluate: what a thread records without evaluating is bounded, and is evaluated in portions that repeat.
+// The forgotten evaluate: what a thread records without evaluating is bounded, and is evaluated in portions that
+// repeat.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -149,7 +150,8 @@ TEST_CASE("forgotten: one line says where, and what to do about it, once", "[for
     ta::Array x = ta::asarray(constant(8, 1.0f));
     for (int i = 0; i < 500; ++i) x = x + 1.0f;
     CHECK(x.to_vector<float>() == constant(8, 501.0f));
-  }).join();
+  })
+      .join();
   std::int64_t lines = 0;
   for (const std::string& m : log.messages()) {
     if (m.find("waited for evaluate()") == std::string::npos) continue;
@@ -161,7 +163,8 @@ TEST_CASE("forgotten: one line says where, and what to do about it, once", "[for
   CHECK(lines <= 1);
 }
 
-TEST_CASE("forgotten: a failure never leaves an operator; the next read throws it, and then all goes on", "[forgotten][fault]") {
+TEST_CASE("forgotten: a failure never leaves an operator; the next read throws it, and then all goes on",
+          "[forgotten][fault]") {
   const ta::Scope on_cpu(ta::cpu), budget(ta::Budget{.operations = 40});
   const CapturedLog log;
   const ta::Array one = ta::asarray(constant(1024, 1.0f));  // held, so that nothing can happen in its memory
@@ -220,7 +223,8 @@ TEST_CASE("forgotten: results that nobody combines are evaluated where they free
   std::vector<ta::Array> sums;
   for (int i = 0; i < 100; ++i) sums.push_back(ta::sum(ta::asarray(constant(1 << 18, static_cast<float>(i))) * 2.0f));
   CHECK(ta::memory_stats(ta::cpu).peak - before <= 12 * kMiB);
-  for (int i = 0; i < 100; ++i) CHECK(sums[static_cast<std::size_t>(i)].item<float>() == 524288.0f * static_cast<float>(i));
+  for (int i = 0; i < 100; ++i)
+    CHECK(sums[static_cast<std::size_t>(i)].item<float>() == 524288.0f * static_cast<float>(i));
 }
 
 TEST_CASE("forgotten: views and constants that take no memory are left as they are", "[forgotten]") {

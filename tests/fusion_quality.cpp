@@ -105,9 +105,7 @@ class Generator {
     const Dims& s = g_.shape(a);
     switch (pick(8)) {
       case 0:
-      case 1:
-        map({a}, Dims(s));
-        return true;
+      case 1: map({a}, Dims(s)); return true;
       case 2:
       case 3:
       case 4: {
@@ -121,10 +119,8 @@ class Generator {
         return true;
       }
       case 5:
-      case 6:
-        return reduce(a);
-      default:
-        return move(a);
+      case 6: return reduce(a);
+      default: return move(a);
     }
   }
 
@@ -196,8 +192,7 @@ class Generator {
 
 double instructions(const codegen::Lowered& l, double per_row) {
   const auto rows = static_cast<double>(l.args.outer_count());
-  const double points =
-      l.ir.is_map() ? rows : rows * static_cast<double>(l.args.reduced);
+  const double points = l.ir.is_map() ? rows : rows * static_cast<double>(l.args.reduced);
   double total = 0;
   const auto steps = [&](std::uint32_t loop) { return static_cast<double>(l.scalars[l.ir.loops[loop]].constant); };
   for (const codegen::Instr& in : l.ir.instrs) {

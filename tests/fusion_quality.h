@@ -54,8 +54,10 @@ graph::Fusion fuse_all_legal(Search& s);
 graph::Fusion exhaustive(Search& s);
 /// Whether the better of everything legal and nothing takes no longer than `least`.
 bool is_easy(Search& s, double least);
-/// A merge, a node moved, stored or not, a load or a computation instead of the other; settle() comes next. False: none.
-bool begin_random_move(Search& s, graph::Partition& p, const std::vector<graph::NodeId>& nodes, std::mt19937_64& random);
+/// A merge, a node moved, stored or not, a load or a computation instead of the other; settle() comes next. False:
+/// none.
+bool begin_random_move(Search& s, graph::Partition& p, const std::vector<graph::NodeId>& nodes,
+                       std::mt19937_64& random);
 /// Simulated annealing over the moves of a Partition, from no fusion at all: for so many moves, which give the same on
 /// every machine, or for so many seconds where `moves` is 0.
 graph::Fusion anneal(Search& s, std::uint64_t moves, double seconds, std::uint64_t seed);

@@ -42,8 +42,8 @@ graph::Graph large_graph(int i) {
   return graph::dce(test::quality_graph(kLargeSeeds + static_cast<std::uint64_t>(i), 50 + i * 97 % 451));
 }
 
-/// Graphs of 50 to 500 nodes beside simulated annealing: `count` of them from number `first`, each within a tenth of what
-/// it finds.
+/// Graphs of 50 to 500 nodes beside simulated annealing: `count` of them from number `first`, each within a tenth of
+/// what it finds.
 void compare_with_annealing(int first, int count, std::uint64_t moves, double seconds_each) {
   const graph::Target& target = *graph::find_target("sm_90");
   std::vector<Case> cases;
@@ -139,6 +139,5 @@ TEST_CASE("fusion: large graphs stay near what long annealing has found", "[grap
 
 TEST_CASE("fusion: a hundred large graphs beside a minute of annealing each", "[.slow][fusion-annealing]") {
   const int count = static_cast<int>(setting("TARRY_TEST_GRAPHS", 100));
-  compare_with_annealing(static_cast<int>(setting("TARRY_TEST_FIRST", 0)), count, 0,
-                         setting("TARRY_TEST_SECONDS", 60));
+  compare_with_annealing(static_cast<int>(setting("TARRY_TEST_FIRST", 0)), count, 0, setting("TARRY_TEST_SECONDS", 60));
 }

@@ -52,7 +52,7 @@ TEST_CASE("fusion: a reduced value that is spread over its own axis is stored ro
           "[graph][fusion]") {
   for (const std::int64_t n : {6, 100, 20'000, 300'000}) {
     const ta::Array x = vector_of(static_cast<std::size_t>(n));
-    const ta::Array root = ta::broadcast_to(ta::sqrt(ta::sum(x)), {n});  // longer than a row kernel holds
+    const ta::Array root = ta::broadcast_to(ta::sqrt(ta::sum(x)), {n});          // longer than a row kernel holds
     const ta::Array spread = ta::broadcast_to(ta::std(ta::softmax(x, 0)), {n});  // short ones nest loops
     const ta::Array sum = ta::sqrt(ta::sum(x)), deviation = ta::std(ta::softmax(x, 0));
     CHECK(plan_of({&root, &spread}).counters.launches >= 1);
@@ -222,9 +222,11 @@ TEST_CASE("plan: a chain of equal links is one kernel text", "[runtime][plan]") 
   CHECK(plan_of({&y}).counters.kernels <= 2);
 }
 
-TEST_CASE("fusion: a number that is spread over the row it was reduced from goes over that row again", "[graph][fusion]") {
+TEST_CASE("fusion: a number that is spread over the row it was reduced from goes over that row again",
+          "[graph][fusion]") {
   const ta::Scope on_cpu(ta::cpu);
-  const ta::Array x = matrix_of(3, 4), most = ta::max(x, 0);  // a loop at each of its readers' points, which such rows cannot have
+  const ta::Array x = matrix_of(3, 4),
+                  most = ta::max(x, 0);  // a loop at each of its readers' points, which such rows cannot have
   const ta::Array y = ta::with_set(most, {ta::slice()}, 1.0f) + ta::var(ta::argmax(most), ta::Axes{});
   CHECK(y.to_vector<double>() == std::vector<double>(4, 1.0));
 }

@@ -27,7 +27,8 @@ Extents draw_shape(Random& r) {
 }
 
 Extents narrowed(Random& r, Extents shape) {
-  if (r.chance(25) && !shape.empty()) shape.erase(shape.begin(), shape.begin() + r.between(1, static_cast<std::int64_t>(shape.size())));
+  if (r.chance(25) && !shape.empty())
+    shape.erase(shape.begin(), shape.begin() + r.between(1, static_cast<std::int64_t>(shape.size())));
   for (std::int64_t& extent : shape)
     if (r.chance(20)) extent = 1;
   return shape;
@@ -45,7 +46,9 @@ Scalar draw_scalar(Random& r) {
     case 2:
     case 3: return static_cast<int>(r.between(-3, 5));
     case 4: return r.pick<std::int64_t>({INT32_MAX, INT32_MIN, INT64_MIN, INT64_MAX, 1000003, -1, 0});
-    case 5: return r.pick({0.0, -0.0, 1.0, -1.0, 1e30, 1e-40, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()});
+    case 5:
+      return r.pick({0.0, -0.0, 1.0, -1.0, 1e30, 1e-40, std::numeric_limits<double>::infinity(),
+                     std::numeric_limits<double>::quiet_NaN()});
     case 6:
     case 7: return r.pick({0.0, -0.0, 1.0});  // what the optimiser has rules for
     case 8: return static_cast<float>(r.between(-64, 64)) / 16 + 0.1F;

@@ -22,7 +22,10 @@ class Random {
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n)); }
   std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
   bool chance(int percent) { return below(100) < percent; }
-  template <class T> T pick(std::initializer_list<T> from) { return from.begin()[below(static_cast<std::int64_t>(from.size()))]; }
+  template <class T>
+  T pick(std::initializer_list<T> from) {
+    return from.begin()[below(static_cast<std::int64_t>(from.size()))];
+  }
 
  private:
   std::uint64_t state_;

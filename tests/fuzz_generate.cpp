@@ -25,8 +25,8 @@ Program Generator::run() {
 void Generator::add_input() {
   Input input;
   input.type = {draw_dtype(r_), r_.chance(60) ? base_ : narrowed(r_, base_)};
-  input.layout = r_.pick({Layout::Copied, Layout::Copied, Layout::Contiguous, Layout::Transposed, Layout::Strided, Layout::Reversed,
-                          Layout::Broadcast});
+  input.layout = r_.pick({Layout::Copied, Layout::Copied, Layout::Contiguous, Layout::Transposed, Layout::Strided,
+                          Layout::Reversed, Layout::Broadcast});
   input.content = r_.pick({Content::Small, Content::Plain, Content::Plain, Content::Special});
   input.seed = r_.bits();
   types_.push_back(input.type);
@@ -57,8 +57,10 @@ Argument Generator::draw_argument() {
 
 void Generator::draw_redundancy(Statement& s) {
   const int last = static_cast<int>(types_.size()) - 1;
-  if (family(s.function) == Family::Unary) s.arguments[0].value = last;
-  else if (r_.chance(30)) s.arguments[0] = s.arguments[1] = {last, 0};
+  if (family(s.function) == Family::Unary)
+    s.arguments[0].value = last;
+  else if (r_.chance(30))
+    s.arguments[0] = s.arguments[1] = {last, 0};
   else {
     s.arguments[1] = {-1, r_.chance(50) ? Scalar(r_.pick({0.0, -0.0, 1.0})) : Scalar(r_.pick({0, 1, -1}))};
     if (r_.chance(60)) s.arguments[0].value = -1;  // an input: its zeros have both signs
@@ -95,7 +97,8 @@ void Generator::draw_view(Statement& s) {
 Cut Generator::draw_cut(std::int64_t extent) {
   if (r_.chance(20)) return {r_.between(-extent, std::max<std::int64_t>(extent - 1, 0)), {}, {}, true};
   const auto end = [&]() -> std::optional<std::int64_t> {
-    return r_.chance(35) ? std::nullopt : std::optional(r_.chance(60) ? r_.between(-3, 3) : r_.between(-extent - 2, extent + 2));
+    return r_.chance(35) ? std::nullopt
+                         : std::optional(r_.chance(60) ? r_.between(-3, 3) : r_.between(-extent - 2, extent + 2));
   };
   Cut cut{end(), end(), {}, false};
   if (r_.chance(35)) cut.step = r_.pick<std::int64_t>({1, 2, 3, -1, -1, -2});
@@ -103,7 +106,8 @@ Cut Generator::draw_cut(std::int64_t extent) {
 }
 
 std::vector<Cut> Generator::draw_part(const Extents& x) {
-  std::vector<Cut> cuts(static_cast<std::size_t>(x.empty() ? 0 : r_.between(1, std::min<std::int64_t>(std::ssize(x), 4))));
+  std::vector<Cut> cuts(
+      static_cast<std::size_t>(x.empty() ? 0 : r_.between(1, std::min<std::int64_t>(std::ssize(x), 4))));
   if (count_of(x) == 0 || cuts.empty()) return cuts;
   const std::int64_t extent = x[cuts.size() - 1], from = r_.chance(40) ? 0 : r_.below(extent);
   cuts.back() = {from, r_.between(from, extent - 1) + 1, {}, false};
@@ -129,14 +133,16 @@ Extents Generator::draw_reshape(const Extents& x) {
     if (r_.chance(40) && at + 1 < rank) {
       shape[static_cast<std::size_t>(at)] *= shape[static_cast<std::size_t>(at + 1)];
       shape.erase(shape.begin() + at + 1);
-    } else if (const std::int64_t part = r_.pick<std::int64_t>({1, 2, 3, 4, 8}); rank < kMaxAxes && extent % part == 0) {
+    } else if (const std::int64_t part = r_.pick<std::int64_t>({1, 2, 3, 4, 8});
+               rank < kMaxAxes && extent % part == 0) {
       if (rank > 0) shape[static_cast<std::size_t>(at)] /= part;
       if (rank > 0 || part == 1) shape.insert(shape.begin() + at, part);
     } else if (extent == 1 && rank > 0) {
       shape.erase(shape.begin() + at);
     }
   }
-  if (!shape.empty() && r_.chance(20)) shape[static_cast<std::size_t>(r_.below(static_cast<std::int64_t>(shape.size())))] = -1;
+  if (!shape.empty() && r_.chance(20))
+    shape[static_cast<std::size_t>(r_.below(static_cast<std::int64_t>(shape.size())))] = -1;
   return shape;
 }
 
@@ -150,7 +156,8 @@ int Generator::draw_like(int value) {
 
 void Generator::draw_join(Statement& s) {
   const int first = draw_value();
-  for (std::int64_t i = r_.between(1, 3); i > 0; --i) s.arguments.push_back({s.arguments.empty() ? first : draw_like(first), 0});
+  for (std::int64_t i = r_.between(1, 3); i > 0; --i)
+    s.arguments.push_back({s.arguments.empty() ? first : draw_like(first), 0});
   const auto rank = static_cast<std::int64_t>(types_[static_cast<std::size_t>(first)].shape.size());
   s.axes = {r_.between(-rank, std::max<std::int64_t>(rank - (s.function == Function::Stack ? 0 : 1), 0))};
 }
@@ -158,15 +165,19 @@ void Generator::draw_join(Statement& s) {
 void Generator::draw_update(Statement& s) {
   const int x = draw_value();
   s.arguments = {{x, 0}};
-  if (s.function == Function::SetMask) s.arguments.push_back({draw_bool(), 0});
-  else s.cuts = draw_cuts(types_[static_cast<std::size_t>(x)].shape);
+  if (s.function == Function::SetMask)
+    s.arguments.push_back({draw_bool(), 0});
+  else
+    s.cuts = draw_cuts(types_[static_cast<std::size_t>(x)].shape);
   if (s.function != Function::SetMask && r_.chance(15)) {  // of itself, backwards: elements change places
     s.cuts = {Cut{{}, {}, -1, false}};
     s.arguments.push_back({x, 0});
     return;
   }
-  if (r_.chance(40)) s.arguments.push_back({-1, r_.chance(50) ? Scalar(r_.pick({0, 1})) : draw_scalar(r_)});
-  else s.arguments.push_back({draw_value(), 0});
+  if (r_.chance(40))
+    s.arguments.push_back({-1, r_.chance(50) ? Scalar(r_.pick({0, 1})) : draw_scalar(r_)});
+  else
+    s.arguments.push_back({draw_value(), 0});
 }
 
 void Generator::draw_create(Statement& s) {
@@ -195,7 +206,8 @@ void Generator::draw_create(Statement& s) {
       s.flag = r_.chance(60);
       break;
     case Function::Eye:
-      s.shape = {base_.size() > 1 ? base_[base_.size() - 2] : r_.between(1, 9), base_.empty() ? r_.between(1, 9) : base_.back()};
+      s.shape = {base_.size() > 1 ? base_[base_.size() - 2] : r_.between(1, 9),
+                 base_.empty() ? r_.between(1, 9) : base_.back()};
       s.number = r_.chance(50) ? 0 : static_cast<double>(r_.between(-3, 3));
       break;
     default: break;
@@ -294,7 +306,9 @@ std::optional<Statement> Generator::draw_continuation() {
     case Family::Create: {
       const bool is_fill = last.function >= Function::Full && last.function <= Function::OnesLike;
       if (is_fill && r_.chance(40)) return draw_constant();
-      if (r_.chance(40)) return draw_view_of_last(last.function == Function::Eye || r_.chance(30) ? Function::Reshape : Function::BroadcastTo);
+      if (r_.chance(40))
+        return draw_view_of_last(last.function == Function::Eye || r_.chance(30) ? Function::Reshape
+                                                                                 : Function::BroadcastTo);
       break;
     }
     case Family::View:
@@ -307,7 +321,8 @@ std::optional<Statement> Generator::draw_continuation() {
       if (r_.chance(15)) return draw_view_of_last(Function::Flip);
       break;
     case Family::Binary: {
-      const bool row = program_.statements.size() > 1 && family(program_.statements.end()[-2].function) == Family::Reduce;
+      const bool row =
+          program_.statements.size() > 1 && family(program_.statements.end()[-2].function) == Family::Reduce;
       if (row && r_.chance(15)) return draw_covered();
       break;
     }
@@ -335,7 +350,8 @@ Statement Generator::draw_statement() {
     case Family::Create: draw_create(s); break;
     default: s.arguments = {{draw_value(), 0}};
   }
-  if (s.function >= Function::LogicalAnd && s.function <= Function::LogicalXor) s.arguments = {{draw_bool(), 0}, {draw_bool(), 0}};
+  if (s.function >= Function::LogicalAnd && s.function <= Function::LogicalXor)
+    s.arguments = {{draw_bool(), 0}, {draw_bool(), 0}};
   if (s.function == Function::LogicalNot) s.arguments = {{draw_bool(), 0}};
   const bool is_arithmetic = family(s.function) == Family::Binary || family(s.function) == Family::Unary;
   if (is_arithmetic && r_.chance(25)) draw_redundancy(s);
@@ -346,7 +362,8 @@ Statement Generator::draw_statement() {
     s.axes = draw_axes(r_, type_of(s.arguments[0]).shape.size());
     s.flag = r_.chance(50);  // kept axes broadcast against the operand, as in softmax and variance
     if ((s.function == Function::Sum || s.function == Function::Prod) && r_.chance(15)) s.dtype = draw_dtype(r_);
-    const bool takes_one = s.function == Function::Argmin || s.function == Function::Argmax || s.function == Function::Softmax;
+    const bool takes_one =
+        s.function == Function::Argmin || s.function == Function::Argmax || s.function == Function::Softmax;
     if (takes_one && s.axes.size() > 1) s.axes = {s.axes.front()};
     if (s.function == Function::Softmax && (s.axes.empty() || r_.chance(50))) s.axes = {-1};
     if (s.function == Function::Softmax) s.flag = false;

@@ -1,4 +1,5 @@
-// Generator: the drawing of one random program, statement by statement (fuzz_generate.cpp) or by a plan (fuzz_scenarios.cpp).
+// Generator: the drawing of one random program, statement by statement (fuzz_generate.cpp) or by a plan
+// (fuzz_scenarios.cpp).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ class Generator {
   Program steps();
   /// Reductions of a matrix along each of its axes, whose extents are blocks of the tree and a little more.
   Program both_ways();
-  /// Reductions short enough to be gone over anywhere, what follows them in their own shape, and the same at every point of their
-  /// operand's shape and of larger ones.
+  /// Reductions short enough to be gone over anywhere, what follows them in their own shape, and the same at every
+  /// point of their operand's shape and of larger ones.
   Program beside_rows();
   /// Arrays without elements beside others: what reductions make of nothing meets what has something.
   Program of_nothing();

@@ -19,8 +19,12 @@ bool is_float_function(Function f) {
 bool gives_bool(Function f) {
   return is_among(f, Function::Equal, Function::LogicalXor) || is_among(f, Function::Isfinite, Function::LogicalNot);
 }
-bool is_logical(Function f) { return is_among(f, Function::LogicalAnd, Function::LogicalXor) || f == Function::LogicalNot; }
-bool is_bitwise(Function f) { return is_among(f, Function::BitwiseAnd, Function::BitwiseXor) || f == Function::BitwiseInvert; }
+bool is_logical(Function f) {
+  return is_among(f, Function::LogicalAnd, Function::LogicalXor) || f == Function::LogicalNot;
+}
+bool is_bitwise(Function f) {
+  return is_among(f, Function::BitwiseAnd, Function::BitwiseXor) || f == Function::BitwiseInvert;
+}
 bool is_shift(Function f) { return f == Function::LeftShift || f == Function::RightShift; }
 bool is_comparison(Function f) { return is_among(f, Function::Equal, Function::GreaterEqual); }
 bool is_signed(Dtype d) { return tarry::info(d).kind == DtypeKind::Int; }
@@ -38,7 +42,8 @@ Dtype promoted(Dtype array, Scalar scalar) {
 /// Whether a comparison orders or equates bools only.
 bool are_bools(std::span<const Argument> operands, std::span<const Type> values) {
   return std::all_of(operands.begin(), operands.end(), [&](const Argument& a) {
-    return a.value < 0 ? a.scalar.kind() == Scalar::Kind::Bool : values[static_cast<std::size_t>(a.value)].dtype == bool_;
+    return a.value < 0 ? a.scalar.kind() == Scalar::Kind::Bool
+                       : values[static_cast<std::size_t>(a.value)].dtype == bool_;
   });
 }
 
@@ -106,8 +111,10 @@ std::optional<Type> infer_view(const Statement& s, const Type& x) {
       if (!axes) return std::nullopt;
       for (std::size_t i = axes->size(); i-- > 0;) {
         const std::int64_t axis = (*axes)[i];
-        if (x.shape[static_cast<std::size_t>(axis)] == 1) result.shape.erase(result.shape.begin() + axis);
-        else if (!s.axes.empty()) return std::nullopt;
+        if (x.shape[static_cast<std::size_t>(axis)] == 1)
+          result.shape.erase(result.shape.begin() + axis);
+        else if (!s.axes.empty())
+          return std::nullopt;
       }
       return result;
     }
@@ -121,7 +128,8 @@ std::optional<Type> infer_view(const Statement& s, const Type& x) {
     case Function::Reshape: {
       result.shape = s.shape;
       std::int64_t known = 1, open = 0;
-      for (const std::int64_t extent : s.shape) (extent == -1 ? open : known) = extent == -1 ? open + 1 : known * extent;
+      for (const std::int64_t extent : s.shape)
+        (extent == -1 ? open : known) = extent == -1 ? open + 1 : known * extent;
       if (open > 1 || (open == 1 && (known == 0 || count_of(x.shape) % known != 0))) return std::nullopt;
       for (std::int64_t& extent : result.shape)
         if (extent == -1) extent = count_of(x.shape) / known;
@@ -175,7 +183,8 @@ std::optional<Type> infer_update(const Statement& s, std::span<const Type> value
   } else {
     box = box_of(s.cuts, x.shape);
   }
-  if (!box || !goes_into(v, x.dtype, values) || (s.function == Function::AddTo && x.dtype == bool_)) return std::nullopt;
+  if (!box || !goes_into(v, x.dtype, values) || (s.function == Function::AddTo && x.dtype == bool_))
+    return std::nullopt;
   if (v.value >= 0 && broadcast(values[static_cast<std::size_t>(v.value)].shape, *box) != *box) return std::nullopt;
   return x;
 }
@@ -229,7 +238,8 @@ std::optional<Type> infer_create(const Statement& s, std::span<const Type> value
       if (s.shape.size() != 1 || !is_floating(dtype)) return std::nullopt;
       return Type{dtype, s.shape};
     }
-    default: return s.shape.size() == 2 ? std::optional(Type{s.dtype.value_or(float32), s.shape}) : std::nullopt;  // eye
+    default:
+      return s.shape.size() == 2 ? std::optional(Type{s.dtype.value_or(float32), s.shape}) : std::nullopt;  // eye
   }
 }
 
@@ -256,7 +266,9 @@ std::optional<Type> infer_reduce(const Statement& s, const Type& x) {
   switch (f) {
     case Function::Sum:
     case Function::Prod:
-      result.dtype = s.dtype.value_or(is_floating(x.dtype) ? x.dtype : tarry::info(x.dtype).kind == DtypeKind::UInt ? uint64 : int64);
+      result.dtype = s.dtype.value_or(is_floating(x.dtype)                           ? x.dtype
+                                      : tarry::info(x.dtype).kind == DtypeKind::UInt ? uint64
+                                                                                     : int64);
       return result.dtype == bool_ ? std::nullopt : std::optional(result);
     case Function::Min:
     case Function::Max: break;
@@ -265,7 +277,9 @@ std::optional<Type> infer_reduce(const Statement& s, const Type& x) {
     case Function::Any:
     case Function::All: result.dtype = bool_; break;
     case Function::CountNonzero: result.dtype = int64; break;
-    case Function::Logsumexp: result.dtype = exponential; return x.dtype == bool_ ? std::nullopt : std::optional(result);
+    case Function::Logsumexp:
+      result.dtype = exponential;
+      return x.dtype == bool_ ? std::nullopt : std::optional(result);
     default: result.dtype = statistic; break;
   }
   return result;
@@ -287,7 +301,8 @@ bool fits(Scalar value, Dtype dtype) {
     using T = decltype(zero);
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       return value.kind() == Scalar::Kind::UInt ? std::in_range<T>(value.as_uint()) : std::in_range<T>(value.as_int());
-    else return false;
+    else
+      return false;
   });
 }
 
@@ -311,8 +326,10 @@ std::optional<Extents> broadcast(const Extents& a, const Extents& b) {
   for (std::size_t i = 0; i < shorter.size(); ++i) {
     std::int64_t& extent = shape[shape.size() - 1 - i];
     const std::int64_t other = shorter[shorter.size() - 1 - i];
-    if (extent == 1) extent = other;
-    else if (other != 1 && other != extent) return std::nullopt;
+    if (extent == 1)
+      extent = other;
+    else if (other != 1 && other != extent)
+      return std::nullopt;
   }
   return shape;
 }
@@ -387,10 +404,13 @@ bool has_arrays(const Statement& s) {
   switch (family(s.function)) {
     case Family::Binary: return std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
     case Family::Ternary:
-      return s.function == Function::Clip ? is_array(s.arguments[0]) : std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
+      return s.function == Function::Clip ? is_array(s.arguments[0])
+                                          : std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
     case Family::Join: return std::all_of(s.arguments.begin(), s.arguments.end(), is_array);
-    case Family::Update: return is_array(s.arguments[0]) && (s.function != Function::SetMask || is_array(s.arguments[1]));
-    case Family::Create: return !is_among(s.function, Function::FullLike, Function::OnesLike) || is_array(s.arguments[0]);
+    case Family::Update:
+      return is_array(s.arguments[0]) && (s.function != Function::SetMask || is_array(s.arguments[1]));
+    case Family::Create:
+      return !is_among(s.function, Function::FullLike, Function::OnesLike) || is_array(s.arguments[0]);
     default: return is_array(s.arguments[0]);
   }
 }

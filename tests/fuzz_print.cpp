@@ -18,29 +18,41 @@ std::string text(double v, const char* suffix, const char* type) {
   if (std::isnan(v)) return limits + "quiet_NaN()";
   if (std::isinf(v)) return (v < 0 ? "-" : "") + limits + "infinity()";
   char digits[48];
-  if (v == std::floor(v) && std::fabs(v) < 1e6) std::snprintf(digits, sizeof digits, "%.1f%s", v, suffix);
-  else std::snprintf(digits, sizeof digits, "%a%s", v, suffix);
+  if (v == std::floor(v) && std::fabs(v) < 1e6)
+    std::snprintf(digits, sizeof digits, "%.1f%s", v, suffix);
+  else
+    std::snprintf(digits, sizeof digits, "%a%s", v, suffix);
   return digits;
 }
 
 template <class T>
 std::string element_text(T v) {
-  if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
-  else if constexpr (std::is_same_v<T, float>) return text(static_cast<double>(v), "f", "float");
-  else if constexpr (std::is_same_v<T, double>) return text(v, "", "double");
-  else if constexpr (kHalf<T>) return (std::is_same_v<T, Half> ? "ta::Half" : "ta::BFloat16") + ("::from_bits(" + std::to_string(v.bits) + ")");
-  else if constexpr (std::is_same_v<T, std::uint64_t>) return std::to_string(v) + "u";
-  else if constexpr (std::is_same_v<T, std::int32_t>) return v == INT32_MIN ? "INT32_MIN" : text(std::int64_t{v});
-  else return text(static_cast<std::int64_t>(v));
+  if constexpr (std::is_same_v<T, bool>)
+    return v ? "true" : "false";
+  else if constexpr (std::is_same_v<T, float>)
+    return text(static_cast<double>(v), "f", "float");
+  else if constexpr (std::is_same_v<T, double>)
+    return text(v, "", "double");
+  else if constexpr (kHalf<T>)
+    return (std::is_same_v<T, Half> ? "ta::Half" : "ta::BFloat16") + ("::from_bits(" + std::to_string(v.bits) + ")");
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return std::to_string(v) + "u";
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return v == INT32_MIN ? "INT32_MIN" : text(std::int64_t{v});
+  else
+    return text(static_cast<std::int64_t>(v));
 }
 
 std::string text(Scalar s) {
   switch (s.kind()) {
     case Scalar::Kind::Bool: return element_text(s.as_int() != 0);
-    case Scalar::Kind::Int: return s.as_int() == static_cast<int>(s.as_int()) && s.as_int() != INT32_MIN ? std::to_string(s.as_int())
-                                   : "std::int64_t{" + text(s.as_int()) + "}";
+    case Scalar::Kind::Int:
+      return s.as_int() == static_cast<int>(s.as_int()) && s.as_int() != INT32_MIN
+                 ? std::to_string(s.as_int())
+                 : "std::int64_t{" + text(s.as_int()) + "}";
     case Scalar::Kind::UInt: return std::to_string(s.as_uint()) + "u";
-    default: return s.default_dtype() == float32 ? element_text(static_cast<float>(s.as_float())) : element_text(s.as_float());
+    default:
+      return s.default_dtype() == float32 ? element_text(static_cast<float>(s.as_float())) : element_text(s.as_float());
   }
 }
 
@@ -84,7 +96,9 @@ std::string reduce_options(const Statement& s) {
 
 std::string cut_text(const Cut& cut) {
   if (cut.at) return std::to_string(*cut.start);
-  const auto bound = [](const std::optional<std::int64_t>& b) { return b ? std::to_string(*b) : std::string("ta::none"); };
+  const auto bound = [](const std::optional<std::int64_t>& b) {
+    return b ? std::to_string(*b) : std::string("ta::none");
+  };
   return "ta::slice(" + bound(cut.start) + ", " + bound(cut.stop) + ", " + bound(cut.step) + ")";
 }
 std::string cuts_text(const Statement& s) {
@@ -119,7 +133,8 @@ std::string arguments_text(const Statement& s) {
     case Function::ExpandDims: return joined(s.arguments) + ", " + std::to_string(s.axes[0]);
     case Function::Reshape: return joined(s.arguments) + ", " + shape_text(s.shape);
     case Function::Roll:
-      return joined(s.arguments) + ", " + std::to_string(static_cast<std::int64_t>(s.number)) + ", " + axes_text(s.axes);
+      return joined(s.arguments) + ", " + std::to_string(static_cast<std::int64_t>(s.number)) + ", " +
+             axes_text(s.axes);
     case Function::Concat:
     case Function::Stack: return "{" + joined(s.arguments) + "}, " + std::to_string(s.axes[0]);
     case Function::Set:
@@ -128,7 +143,8 @@ std::string arguments_text(const Statement& s) {
     case Function::Softmax: return joined(s.arguments) + ", " + std::to_string(s.axes[0]);
     case Function::Argmin:
     case Function::Argmax:
-      return joined(s.arguments) + ", " + (s.axes.empty() ? "{}" : std::to_string(s.axes[0])) + (s.flag ? ", {.keepdims = true}" : "");
+      return joined(s.arguments) + ", " + (s.axes.empty() ? "{}" : std::to_string(s.axes[0])) +
+             (s.flag ? ", {.keepdims = true}" : "");
     case Function::Full:
       if (is_number(s)) return number_value(s.arguments[0].scalar);
       return shape_text(s.shape) + ", " + joined(s.arguments) + dtype;
@@ -142,8 +158,9 @@ std::string arguments_text(const Statement& s) {
       return joined(s.arguments) + ", " + std::to_string(s.shape[0]) + ", {.endpoint = " + (s.flag ? "true" : "false") +
              ", .dtype = " + dtype_text(s.dtype.value_or(float32)) + "}";
     case Function::Eye:
-      return std::to_string(s.shape[0]) + ", {.columns = " + std::to_string(s.shape[1]) + ", .k = " +
-             std::to_string(static_cast<std::int64_t>(s.number)) + ", .dtype = " + dtype_text(s.dtype.value_or(float32)) + "}";
+      return std::to_string(s.shape[0]) + ", {.columns = " + std::to_string(s.shape[1]) +
+             ", .k = " + std::to_string(static_cast<std::int64_t>(s.number)) +
+             ", .dtype = " + dtype_text(s.dtype.value_or(float32)) + "}";
     default: break;
   }
   if (family(s.function) == Family::Reduce) return joined(s.arguments) + ", " + axes_text(s.axes) + reduce_options(s);
@@ -153,21 +170,26 @@ std::string arguments_text(const Statement& s) {
 /// A draw of a generator that lives as long as the call.
 std::string random_text(const Statement& s) {
   const Dtype dtype = s.dtype.value_or(float32);
-  const std::string head = "[] { ta::random::Generator g(" + std::to_string(static_cast<std::int64_t>(s.number)) + "); return ta::random::";
+  const std::string head =
+      "[] { ta::random::Generator g(" + std::to_string(static_cast<std::int64_t>(s.number)) + "); return ta::random::";
   const std::string shape = "(g, " + shape_text(s.shape), tail = "); }();\n";
   if (is_floating(dtype)) return head + "uniform" + shape + ", {.dtype = " + dtype_text(dtype) + "}" + tail;
-  return head + (dtype == bool_ ? "bernoulli" + shape + ", 0.5" : "integers" + shape + ", 0, 100, " + dtype_text(dtype)) + tail;
+  return head +
+         (dtype == bool_ ? "bernoulli" + shape + ", 0.5" : "integers" + shape + ", 0, 100, " + dtype_text(dtype)) +
+         tail;
 }
 
 /// The memory of an input as a C array, and the call that makes it an array.
 std::string input_text(const Input& input, const std::vector<std::byte>& memory, std::size_t number) {
   const std::string m = "m" + std::to_string(number), v = "v" + std::to_string(number);
   const Placement at = place(input);
-  std::string s = std::string("  static const ") + cpp_type(input.type.dtype) + (at.size == 0 ? "* const " + m : " " + m + "[] = {");
+  std::string s = std::string("  static const ") + cpp_type(input.type.dtype) +
+                  (at.size == 0 ? "* const " + m : " " + m + "[] = {");
   visit(input.type.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto* elements = reinterpret_cast<const T*>(memory.data());
-    for (std::int64_t i = 0; i < at.size; ++i) s += (i == 0 ? "" : i % 12 == 0 ? ",\n    " : ", ") + element_text(elements[i]);
+    for (std::int64_t i = 0; i < at.size; ++i)
+      s += (i == 0 ? "" : i % 12 == 0 ? ",\n    " : ", ") + element_text(elements[i]);
   });
   s += (at.size == 0 ? " = nullptr;\n  ta::Array " : "};\n  ta::Array ") + v + " = ";
   const std::string shape = shape_text(input.type.shape);
@@ -176,23 +198,29 @@ std::string input_text(const Input& input, const std::vector<std::byte>& memory,
            std::to_string(count_of(input.type.shape)) + "), " + shape + ");\n";
   }
   if (input.layout == Layout::Contiguous) return s + "ta::borrow(" + m + ", " + shape + ");\n";
-  return s + "ta::borrow(" + m + " + " + std::to_string(at.offset) + ", " + shape + ", std::vector<std::int64_t>" + list(at.strides) + ");\n";
+  return s + "ta::borrow(" + m + " + " + std::to_string(at.offset) + ", " + shape + ", std::vector<std::int64_t>" +
+         list(at.strides) + ");\n";
 }
 
 }  // namespace
 
 std::string to_cpp(const Program& p) {
-  std::string s = "// Seed " + std::to_string(p.seed) +
-                  ".\n#include <cstdint>\n#include <iostream>\n#include <limits>\n#include <span>\n#include <vector>\n\n"
-                  "#include <tarry/tarry.h>\n\nnamespace ta = tarry;\n\nint main() {\n";
+  std::string s =
+      "// Seed " + std::to_string(p.seed) +
+      ".\n#include <cstdint>\n#include <iostream>\n#include <limits>\n#include <span>\n#include <vector>\n\n"
+      "#include <tarry/tarry.h>\n\nnamespace ta = tarry;\n\nint main() {\n";
   const Arrays arrays = make_inputs(p);
   for (std::size_t i = 0; i < p.inputs.size(); ++i) s += input_text(p.inputs[i], arrays.memory[i], i);
   for (std::size_t i = 0; i < p.statements.size(); ++i) {
     const Statement& statement = p.statements[i];
     s += "  ta::Array v" + std::to_string(p.inputs.size() + i) + " = ";
-    if (statement.function == Function::Random) s += random_text(statement);
-    else if (statement.function == Function::Slice) s += argument_text(statement.arguments[0]) + "(" + cuts_text(statement) + ");\n";
-    else s += std::string("ta::") + (is_number(statement) ? "Array" : name(statement.function)) + "(" + arguments_text(statement) + ");\n";
+    if (statement.function == Function::Random)
+      s += random_text(statement);
+    else if (statement.function == Function::Slice)
+      s += argument_text(statement.arguments[0]) + "(" + cuts_text(statement) + ");\n";
+    else
+      s += std::string("ta::") + (is_number(statement) ? "Array" : name(statement.function)) + "(" +
+           arguments_text(statement) + ");\n";
   }
   std::string outputs;
   for (const int v : p.outputs) outputs += (outputs.empty() ? "v" : ", v") + std::to_string(v);

@@ -158,15 +158,19 @@ T special_value(std::uint64_t r) {
   if constexpr (kHalf<T>) {
     constexpr T kLimits[] = {T(0.0), T::from_bits(1), T::from_bits(0x7f7f), T(INFINITY), T(1.0), T(65504.0), T(-0.0)};
     if (r % 4 == 0) return kLimits[(r >> 8) % std::size(kLimits)];
-    return r % 4 == 1 ? T::from_bits(static_cast<std::uint16_t>(r >> 16)) : T(static_cast<double>(special_value<float>(r | 3)));
+    return r % 4 == 1 ? T::from_bits(static_cast<std::uint16_t>(r >> 16))
+                      : T(static_cast<double>(special_value<float>(r | 3)));
   } else if constexpr (kFloating<T>) {
-    constexpr T kSpecial[] = {Limits::quiet_NaN(), Limits::infinity(), 0, Limits::denorm_min(), Limits::min(), Limits::max(), 1};
+    constexpr T kSpecial[] = {Limits::quiet_NaN(), Limits::infinity(), 0, Limits::denorm_min(),
+                              Limits::min(),       Limits::max(),      1};
     const T magnitude = kSpecial[(r >> 8) % std::size(kSpecial)];
     if (r % 4 == 0) return (r & 128) != 0 ? -magnitude : magnitude;
-    if (r % 4 == 1) return static_cast<T>(std::ldexp(static_cast<double>(r >> 40) - 0x1p23, static_cast<int>(r >> 8) % 60 - 50));
+    if (r % 4 == 1)
+      return static_cast<T>(std::ldexp(static_cast<double>(r >> 40) - 0x1p23, static_cast<int>(r >> 8) % 60 - 50));
     return static_cast<T>(static_cast<std::int64_t>(r >> 32) % 512) / 32 - 8;
   } else {
-    constexpr T kSpecial[] = {Limits::min(), Limits::max(), 0, static_cast<T>(-1), 1, Limits::min() + 1, 2, Limits::max() - 1};
+    constexpr T kSpecial[] = {Limits::min(),    Limits::max(), 0, static_cast<T>(-1), 1, Limits::min() + 1, 2,
+                              Limits::max() - 1};
     if (r % 4 == 0) return kSpecial[(r >> 8) % std::size(kSpecial)];
     return r % 4 == 1 ? static_cast<T>(r >> 16) : static_cast<T>(static_cast<std::int64_t>(r >> 32) % 128 - 64);
   }
@@ -244,14 +248,16 @@ Array record_view(const Statement& s, const Array& x) {
 Array record_join(const Statement& s, std::span<const Array> values) {
   std::vector<Array> parts;
   for (const Argument& a : s.arguments) parts.push_back(values[static_cast<std::size_t>(a.value)]);
-  return s.function == Function::Concat ? concat(parts, static_cast<int>(s.axes[0])) : stack(parts, static_cast<int>(s.axes[0]));
+  return s.function == Function::Concat ? concat(parts, static_cast<int>(s.axes[0]))
+                                        : stack(parts, static_cast<int>(s.axes[0]));
 }
 
 Array record_update(const Statement& s, std::span<const Array> values) {
   const Array& x = values[static_cast<std::size_t>(s.arguments[0].value)];
   const Operand v = operand(s.arguments.back(), values);
   if (s.function == Function::SetMask) return with_set(x, values[static_cast<std::size_t>(s.arguments[1].value)], v);
-  return with_indices(s.cuts, [&](auto... i) { return s.function == Function::Set ? with_set(x, {i...}, v) : with_add(x, {i...}, v); });
+  return with_indices(
+      s.cuts, [&](auto... i) { return s.function == Function::Set ? with_set(x, {i...}, v) : with_add(x, {i...}, v); });
 }
 
 /// A number as an array: not a view of one, as what full() makes of a shape.
@@ -282,7 +288,8 @@ Array record_create(const Statement& s, std::span<const Array> values) {
       return dtype == bool_ ? random::bernoulli(g, s.shape, 0.5) : random::integers(g, s.shape, 0, 100, dtype);
     }
     default:
-      return eye(s.shape[0], {.columns = s.shape[1], .k = static_cast<std::int64_t>(s.number), .dtype = s.dtype.value_or(float32)});
+      return eye(s.shape[0],
+                 {.columns = s.shape[1], .k = static_cast<std::int64_t>(s.number), .dtype = s.dtype.value_or(float32)});
   }
 }
 
@@ -384,9 +391,12 @@ Arrays make_inputs(const Program& p) {
         for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) offset += rest % shape[d] * at.strides[d];
         base[offset] = elements[k];
       }
-      if (input.layout == Layout::Copied) result.values.push_back(asarray(elements, shape));
-      else if (input.layout == Layout::Contiguous) result.values.push_back(borrow<T>(base, shape));
-      else result.values.push_back(borrow<T>(base, shape, at.strides));
+      if (input.layout == Layout::Copied)
+        result.values.push_back(asarray(elements, shape));
+      else if (input.layout == Layout::Contiguous)
+        result.values.push_back(borrow<T>(base, shape));
+      else
+        result.values.push_back(borrow<T>(base, shape, at.strides));
     });
   }
   return result;
@@ -401,7 +411,8 @@ Array record(const Statement& s, std::span<const Array> values) {
     case Family::Ternary: {
       const Operand b = operand(s.arguments[1], values), c = operand(s.arguments[2], values);
       if (s.function == Function::Clip) return clip(x(), b, c);
-      return s.function == Function::Fma ? fma(operand(s.arguments[0], values), b, c) : where(operand(s.arguments[0], values), b, c);
+      return s.function == Function::Fma ? fma(operand(s.arguments[0], values), b, c)
+                                         : where(operand(s.arguments[0], values), b, c);
     }
     case Family::Astype: return astype(x(), *s.dtype);
     case Family::View: return record_view(s, x());

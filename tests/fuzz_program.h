@@ -33,9 +33,16 @@ struct Tensor {
   Type type;
   std::vector<std::byte> bytes;
   Tensor() = default;
-  explicit Tensor(Type of) : type(std::move(of)), bytes(static_cast<std::size_t>(count_of(type.shape)) * itemsize(type.dtype)) {}
-  template <class T> [[nodiscard]] std::span<T> as() { return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)}; }
-  template <class T> [[nodiscard]] std::span<const T> as() const { return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)}; }
+  explicit Tensor(Type of)
+      : type(std::move(of)), bytes(static_cast<std::size_t>(count_of(type.shape)) * itemsize(type.dtype)) {}
+  template <class T>
+  [[nodiscard]] std::span<T> as() {
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <class T>
+  [[nodiscard]] std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
 };
 
 using test::visit;
@@ -51,13 +58,16 @@ constexpr bool is_half(Dtype d) { return d == float16 || d == bfloat16; }
 /// Rounds once, to nearest even.
 template <class T>
 T narrowed(Computed<T> x) {
-  if constexpr (kHalf<T>) return T(static_cast<double>(x));
-  else return x;
+  if constexpr (kHalf<T>)
+    return T(static_cast<double>(x));
+  else
+    return x;
 }
 
 /// How an input lies in memory. Copied goes through asarray, the others through borrow.
 enum class Layout : std::uint8_t { Copied, Contiguous, Transposed, Strided, Reversed, Broadcast };
-/// What an input holds: zeros; integers in [-4, 4]; moderate numbers; NaN, infinities, denormals, limits among any bits.
+/// What an input holds: zeros; integers in [-4, 4]; moderate numbers; NaN, infinities, denormals, limits among any
+/// bits.
 enum class Content : std::uint8_t { Zeros, Small, Plain, Special };
 
 struct Input {
@@ -68,26 +78,122 @@ struct Input {
 };
 
 enum class Function : std::uint8_t {
-  Add, Subtract, Multiply, Divide, FloorDivide, Remainder, Minimum, Maximum, Pow, Atan2, Hypot, Logaddexp, Copysign, Nextafter,
-  BitwiseAnd, BitwiseOr, BitwiseXor, LeftShift, RightShift,
-  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr, LogicalXor,
-  Negative, Positive, Abs, Sign, Square, Reciprocal, Ceil, Floor, Round, Trunc,
-  Sqrt, Rsqrt, Exp, Expm1, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  FloorDivide,
+  Remainder,
+  Minimum,
+  Maximum,
+  Pow,
+  Atan2,
+  Hypot,
+  Logaddexp,
+  Copysign,
+  Nextafter,
+  BitwiseAnd,
+  BitwiseOr,
+  BitwiseXor,
+  LeftShift,
+  RightShift,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  LogicalAnd,
+  LogicalOr,
+  LogicalXor,
+  Negative,
+  Positive,
+  Abs,
+  Sign,
+  Square,
+  Reciprocal,
+  Ceil,
+  Floor,
+  Round,
+  Trunc,
+  Sqrt,
+  Rsqrt,
+  Exp,
+  Expm1,
+  Log,
+  Log1p,
+  Log2,
+  Log10,
+  Sin,
+  Cos,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Tanh,
+  Asinh,
+  Acosh,
+  Atanh,
+  Erf,
   Sigmoid,
-  BitwiseInvert, Isfinite, Isinf, Isnan, Signbit, LogicalNot,
-  Where, Fma, Clip, Astype,
-  BroadcastTo, PermuteDims, MatrixTranspose, ExpandDims, Squeeze, Flip, Slice, Reshape, Roll, Concat, Stack,
-  Set, AddTo, SetMask,
-  Full, Zeros, Ones, FullLike, ZerosLike, OnesLike, Arange, Linspace, Eye, Random,
-  Sum, Prod, Min, Max, Argmin, Argmax, Any, All, CountNonzero, Mean, Var, Std, Logsumexp, Softmax,
+  BitwiseInvert,
+  Isfinite,
+  Isinf,
+  Isnan,
+  Signbit,
+  LogicalNot,
+  Where,
+  Fma,
+  Clip,
+  Astype,
+  BroadcastTo,
+  PermuteDims,
+  MatrixTranspose,
+  ExpandDims,
+  Squeeze,
+  Flip,
+  Slice,
+  Reshape,
+  Roll,
+  Concat,
+  Stack,
+  Set,
+  AddTo,
+  SetMask,
+  Full,
+  Zeros,
+  Ones,
+  FullLike,
+  ZerosLike,
+  OnesLike,
+  Arange,
+  Linspace,
+  Eye,
+  Random,
+  Sum,
+  Prod,
+  Min,
+  Max,
+  Argmin,
+  Argmax,
+  Any,
+  All,
+  CountNonzero,
+  Mean,
+  Var,
+  Std,
+  Logsumexp,
+  Softmax,
 };
 inline constexpr int kFunctionCount = static_cast<int>(Function::Softmax) + 1;
 
 enum class Family : std::uint8_t { Binary, Unary, Ternary, Astype, View, Join, Update, Create, Reduce };
 Family family(Function f);
 const char* name(Function f);
-/// The ulp bound of the function in dtype `d` by the op table (of float32 for the 16-bit floats); 0: correctly rounded, the
-/// same on every backend.
+/// The ulp bound of the function in dtype `d` by the op table (of float32 for the 16-bit floats); 0: correctly rounded,
+/// the same on every backend.
 int ulp_bound(Function f, Dtype d);
 
 /// An array by its number, or a C++ number.
@@ -105,12 +211,12 @@ struct Cut {
 struct Statement {
   Function function{};
   std::vector<Argument> arguments;  ///< Create: full's value; arange's start, stop, step; linspace's start, stop
-  Extents axes;                     ///< of views and reductions; expand_dims, concat, stack, argmin, softmax have one or none
-  Extents shape;                    ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns)
+  Extents axes;   ///< of views and reductions; expand_dims, concat, stack, argmin, softmax have one or none
+  Extents shape;  ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns)
   std::optional<Dtype> dtype;
-  bool flag = false;                ///< reductions: keepdims; linspace: endpoint
-  double number = 0;                ///< var, std: correction; eye: k; roll: shift; random: seed
-  std::vector<Cut> cuts = {};       ///< slice, set, add: of the first axes
+  bool flag = false;           ///< reductions: keepdims; linspace: endpoint
+  double number = 0;           ///< var, std: correction; eye: k; roll: shift; random: seed
+  std::vector<Cut> cuts = {};  ///< slice, set, add: of the first axes
 };
 
 /// full() of no axes and no dtype: made as a number that is an array, not as a view of one.
@@ -163,7 +269,8 @@ Array record(const Statement& s, std::span<const Array> values);
 /// A complete C++ program that records, evaluates and prints the outputs.
 std::string to_cpp(const Program& p);
 
-/// The smallest program found for which `fails` still holds; `fails(p)` holds already. Calls `fails` at most `calls` times.
+/// The smallest program found for which `fails` still holds; `fails(p)` holds already. Calls `fails` at most `calls`
+/// times.
 Program shrink(Program p, const std::function<bool(const Program&)>& fails, int calls = 2000);
 
 /// The memory of an input: element (i, j, ...) is at offset + i * strides[0] + j * strides[1] + ...

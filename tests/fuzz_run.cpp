@@ -39,7 +39,8 @@ std::vector<Tensor> read(std::span<const Array> arrays) {
 void evaluate_bounded(std::span<const Array> roots) {
   const Counters c = evaluate(roots).counters();
   if (c.bytes_lower_bound > c.bytes_read + c.bytes_written)
-    throw std::runtime_error("moved " + std::to_string(c.bytes_read + c.bytes_written) + " bytes, the bound is " + std::to_string(c.bytes_lower_bound));
+    throw std::runtime_error("moved " + std::to_string(c.bytes_read + c.bytes_written) + " bytes, the bound is " +
+                             std::to_string(c.bytes_lower_bound));
 }
 
 /// Statement by statement, all programs in step.
@@ -105,7 +106,8 @@ void evaluate_peeking(std::span<const Program> programs, std::vector<Arrays>& ar
     for (const Statement& s : programs[p].statements) {
       values.push_back(record(s, values));
       std::vector<Array> views;
-      for (std::uint64_t n = random() % 3; n > 0; --n) views.push_back(peek(values[random() % values.size()], random() % 2 == 0));
+      for (std::uint64_t n = random() % 3; n > 0; --n)
+        views.push_back(peek(values[random() % values.size()], random() % 2 == 0));
       if (!views.empty()) evaluate_bounded(views);
     }
     arrays[p].values.clear();
@@ -120,7 +122,8 @@ std::vector<bool> exact_values(const Program& p) {
   std::vector<bool> exact(p.inputs.size(), true);
   for (const Statement& s : p.statements) {
     bool is_exact = ulp_bound(s.function, types[exact.size()].dtype) == 0;
-    for (const Argument& a : s.arguments) is_exact = is_exact && (a.value < 0 || exact[static_cast<std::size_t>(a.value)]);
+    for (const Argument& a : s.arguments)
+      is_exact = is_exact && (a.value < 0 || exact[static_cast<std::size_t>(a.value)]);
     exact.push_back(is_exact);
   }
   return exact;
@@ -133,7 +136,8 @@ std::string describe(const Program& p, std::size_t value) {
 
 std::string judge_steps(const Program& p, const std::vector<Tensor>& values) {
   for (std::size_t i = 0; i < p.inputs.size(); ++i)
-    if (std::string problem = difference(values[i], values_of(p.inputs[i])); !problem.empty()) return "input " + describe(p, i) + ": " + problem;
+    if (std::string problem = difference(values[i], values_of(p.inputs[i])); !problem.empty())
+      return "input " + describe(p, i) + ": " + problem;
   for (std::size_t i = 0; i < p.statements.size(); ++i) {
     const std::size_t value = p.inputs.size() + i;
     const std::string problem = judge(p.statements[i], std::span(values).first(value), values[value]);
@@ -143,12 +147,13 @@ std::string judge_steps(const Program& p, const std::vector<Tensor>& values) {
 }
 
 /// The results of a run against the stepwise values; `trusted` (may be null) leaves some values out.
-std::string compare_outputs(const Program& p, const std::vector<Tensor>& results, const std::vector<Tensor>& values, bool has_all,
-                            const std::vector<bool>* trusted) {
+std::string compare_outputs(const Program& p, const std::vector<Tensor>& results, const std::vector<Tensor>& values,
+                            bool has_all, const std::vector<bool>* trusted) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::size_t value = has_all ? i : static_cast<std::size_t>(p.outputs[i]);
     if (trusted != nullptr && !(*trusted)[value]) continue;
-    if (std::string problem = difference(results[i], values[value]); !problem.empty()) return describe(p, value) + ": " + problem;
+    if (std::string problem = difference(results[i], values[value]); !problem.empty())
+      return describe(p, value) + ": " + problem;
   }
   return "";
 }
@@ -181,12 +186,15 @@ std::vector<Failure> check_once(std::span<const Program> programs, Device device
   };
   const auto values = run(programs, {"stepwise", device == cpu ? "compile" : "", Order::Stepwise, device});
   for (std::size_t p = 0; p < programs.size(); ++p) note(p, "", judge_steps(programs[p], values[p]));
-  const auto failed = [&] { return std::any_of(problems.begin(), problems.end(), [](const std::string& p) { return !p.empty(); }); };
+  const auto failed = [&] {
+    return std::any_of(problems.begin(), problems.end(), [](const std::string& p) { return !p.empty(); });
+  };
   for (const Variant& v : variants(device, depth)) {
     if (stop && failed()) break;
     const auto results = run(programs, v);
     for (std::size_t p = 0; p < programs.size(); ++p)
-      note(p, std::string(v.name) + " differs from stepwise, ", compare_outputs(programs[p], results[p], values[p], v.order == Order::Stepwise, nullptr));
+      note(p, std::string(v.name) + " differs from stepwise, ",
+           compare_outputs(programs[p], results[p], values[p], v.order == Order::Stepwise, nullptr));
   }
   if (device != cpu) {
     const auto outputs = run(programs, {"cpu", "compile"});
@@ -211,24 +219,17 @@ std::vector<std::vector<Tensor>> run(std::span<const Program> programs, const Va
   std::vector<std::vector<std::vector<std::byte>>> lent;
   for (const Arrays& a : arrays) lent.push_back(a.memory);
   switch (variant.order) {
-    case Order::Together:
-      evaluate_fused(programs, arrays);
-      break;
-    case Order::Stepwise:
-      evaluate_stepwise(programs, arrays);
-      break;
-    case Order::Dropping:
-      evaluate_dropping(programs, arrays);
-      break;
-    case Order::Peeking:
-      evaluate_peeking(programs, arrays);
-      break;
+    case Order::Together: evaluate_fused(programs, arrays); break;
+    case Order::Stepwise: evaluate_stepwise(programs, arrays); break;
+    case Order::Dropping: evaluate_dropping(programs, arrays); break;
+    case Order::Peeking: evaluate_peeking(programs, arrays); break;
   }
   if (!test::free_x87()) throw std::runtime_error(std::string("left the x87 stack in use, ") + variant.name);
   std::vector<std::vector<Tensor>> results;
   for (const Arrays& a : arrays) results.push_back(read(a.values));
   for (std::size_t p = 0; p < programs.size(); ++p)
-    if (arrays[p].memory != lent[p]) throw std::runtime_error(std::string("written to borrowed memory, ") + variant.name);
+    if (arrays[p].memory != lent[p])
+      throw std::runtime_error(std::string("written to borrowed memory, ") + variant.name);
   return results;
 }
 
@@ -253,7 +254,8 @@ std::string explain(const Program& program, const Failure& failure, Device devic
   };
   const std::string found = kind(failure.what);
   const Program small = shrink(program, [&](const Program& p) { return kind(outcome(p)) == found; }, 300);
-  return "seed " + std::to_string(program.seed) + ": " + failure.what + "\nshrunk: " + outcome(small) + "\n" + to_cpp(small);
+  return "seed " + std::to_string(program.seed) + ": " + failure.what + "\nshrunk: " + outcome(small) + "\n" +
+         to_cpp(small);
 }
 
 }  // namespace tarry::fuzz

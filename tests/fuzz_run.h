@@ -42,8 +42,8 @@ struct Failure {
 enum class Depth : std::uint8_t { Basic, Compiled, All };
 
 /// Stepwise results against the oracle, then every variant against the stepwise results; on a GPU also against the CPU
-/// where only functions of ulp bound 0 are upstream. One failure per program at most; with `stop` the variants after one
-/// that fails are left out.
+/// where only functions of ulp bound 0 are upstream. One failure per program at most; with `stop` the variants after
+/// one that fails are left out.
 std::vector<Failure> check(std::span<const Program> programs, Device device, Depth depth, bool stop = false);
 
 /// The failure with its shrunk program as C++.

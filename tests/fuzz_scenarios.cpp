@@ -10,9 +10,16 @@ namespace tarry::fuzz {
 
 Program Generator::steps() {
   const std::int64_t rank = r_.pick<std::int64_t>({1, 2, 2, 2, 3});
-  Input grid{{draw_dtype(r_), {}}, r_.pick({Layout::Copied, Layout::Contiguous, Layout::Transposed}), Content::Plain, r_.bits()};
-  for (std::int64_t d = 0; d < rank; ++d) grid.type.shape.push_back(rank == 3 && d == 0 ? r_.between(1, 3) : r_.chance(20) ? r_.between(120, 150) : r_.between(6, 40));
-  while (count_of(grid.type.shape) > kMaxElements / 2) *std::max_element(grid.type.shape.begin(), grid.type.shape.end()) = r_.between(5, 20);
+  Input grid{{draw_dtype(r_), {}},
+             r_.pick({Layout::Copied, Layout::Contiguous, Layout::Transposed}),
+             Content::Plain,
+             r_.bits()};
+  for (std::int64_t d = 0; d < rank; ++d)
+    grid.type.shape.push_back(rank == 3 && d == 0 ? r_.between(1, 3)
+                              : r_.chance(20)     ? r_.between(120, 150)
+                                                  : r_.between(6, 40));
+  while (count_of(grid.type.shape) > kMaxElements / 2)
+    *std::max_element(grid.type.shape.begin(), grid.type.shape.end()) = r_.between(5, 20);
   types_.push_back(grid.type);
   program_.inputs.push_back(std::move(grid));
   if (r_.chance(40)) {  // for every point, at every step
@@ -28,9 +35,13 @@ Program Generator::steps() {
     std::vector<Cut> cuts;
     for (std::int64_t d = 0; d < rank; ++d) {
       const std::int64_t by = rank == 3 && d == 0 ? 0 : r_.between(0, 2 * reach);
-      cuts.push_back(rank == 3 && d == 0 ? Cut{} : Cut{by, by == 2 * reach ? std::nullopt : std::optional(by - 2 * reach), {}, false});
+      cuts.push_back(rank == 3 && d == 0
+                         ? Cut{}
+                         : Cut{by, by == 2 * reach ? std::nullopt : std::optional(by - 2 * reach), {}, false});
     }
-    formula.emplace_back(r_.pick({Function::Add, Function::Subtract, Function::Minimum, Function::Maximum, Function::Multiply}), std::move(cuts));
+    formula.emplace_back(
+        r_.pick({Function::Add, Function::Subtract, Function::Minimum, Function::Maximum, Function::Multiply}),
+        std::move(cuts));
   }
   for (std::int64_t step = 0; step < count; ++step) {
     Argument sum{-1, r_.chance(80) ? Scalar(2) : Scalar(static_cast<int>(step))};
@@ -60,7 +71,8 @@ Program Generator::steps() {
       Statement set;
       set.function = Function::Set;
       set.arguments = {x, sum};
-      for (std::int64_t d = 0; d < rank; ++d) set.cuts.push_back(rank == 3 && d == 0 ? Cut{} : Cut{reach, -reach, {}, false});
+      for (std::int64_t d = 0; d < rank; ++d)
+        set.cuts.push_back(rank == 3 && d == 0 ? Cut{} : Cut{reach, -reach, {}, false});
       if (!add(set)) return finished();
     }
     x = last_value();
@@ -77,15 +89,18 @@ Program Generator::both_ways() {
   Statement s;
   s.arguments = {Argument{0, 0}};
   if (r_.chance(50)) {
-    s.function = types_.size() > 1 ? r_.pick({Function::Add, Function::Multiply, Function::Maximum}) : r_.pick({Function::Square, Function::Negative, Function::Abs});
+    s.function = types_.size() > 1 ? r_.pick({Function::Add, Function::Multiply, Function::Maximum})
+                                   : r_.pick({Function::Square, Function::Negative, Function::Abs});
     if (types_.size() > 1) s.arguments.push_back({1, 0});
-    if (add(s)) s.arguments = {last_value()};
-    else s.arguments.resize(1);
+    if (add(s))
+      s.arguments = {last_value()};
+    else
+      s.arguments.resize(1);
   }
   const std::int64_t first = r_.below(2);
   for (std::int64_t i = r_.between(2, 4); i-- > 0;) {
-    s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Min, Function::Max, Function::Argmin, Function::Argmax, Function::Mean, Function::Var,
-                          Function::Any, Function::CountNonzero});
+    s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Min, Function::Max, Function::Argmin,
+                          Function::Argmax, Function::Mean, Function::Var, Function::Any, Function::CountNonzero});
     s.axes = {(first + i) % 2};
     s.flag = r_.chance(20);
     if (!add(s)) continue;
@@ -103,7 +118,8 @@ Program Generator::both_ways() {
 Program Generator::beside_rows() {
   base_ = draw_shape(r_);
   if (base_.empty()) base_.push_back(2);
-  base_[static_cast<std::size_t>(r_.below(std::ssize(base_)))] = r_.chance(75) ? r_.between(2, 32) : r_.between(33, 300);
+  base_[static_cast<std::size_t>(r_.below(std::ssize(base_)))] =
+      r_.chance(75) ? r_.between(2, 32) : r_.between(33, 300);
   while (count_of(base_) > kMaxElements / 4) *std::max_element(base_.begin(), base_.end()) = r_.between(2, 5);
   add_input();
   program_.inputs[0].type.shape = types_[0].shape = base_;
@@ -119,8 +135,10 @@ Program Generator::beside_rows() {
       s.function = r_.pick({Function::Negative, Function::Square, Function::Abs});
       if (r_.chance(50) ? add_output(s) : add(s)) s.arguments = {last_value()};
     }
-    s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Min, Function::Max, Function::Any, Function::Std, Function::Var, Function::Mean});
-    if (r_.chance(60) && !type_of(s.arguments[0]).shape.empty()) s.axes = {r_.below(std::ssize(type_of(s.arguments[0]).shape))};
+    s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Min, Function::Max, Function::Any,
+                          Function::Std, Function::Var, Function::Mean});
+    if (r_.chance(60) && !type_of(s.arguments[0]).shape.empty())
+      s.axes = {r_.below(std::ssize(type_of(s.arguments[0]).shape))};
     s.flag = r_.chance(40);
     if (!add(s)) continue;
     const Argument result = last_value();
@@ -129,8 +147,10 @@ Program Generator::beside_rows() {
       after.function = r_.pick({Function::Add, Function::Maximum, Function::Where});
       after.arguments = {result, number};
       if (after.function == Function::Where) after.arguments.insert(after.arguments.begin(), result);
-      if (r_.chance(80)) add_output(after);
-      else add(after);
+      if (r_.chance(80))
+        add_output(after);
+      else
+        add(after);
     }
     if (!r_.chance(60)) continue;
     Statement spread;
@@ -167,12 +187,14 @@ Program Generator::of_nothing() {
     const int kind = static_cast<int>(r_.below(10));
     s.arguments = {{draw_value(), 0}};
     if (kind < 3) {
-      s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Any, Function::All, Function::CountNonzero, Function::Mean, Function::Var, Function::Std});
+      s.function = r_.pick({Function::Sum, Function::Sum, Function::Prod, Function::Any, Function::All,
+                            Function::CountNonzero, Function::Mean, Function::Var, Function::Std});
       const auto rank = std::ssize(type_of(s.arguments[0]).shape);
       if (r_.chance(70) && rank > 0) s.axes = {r_.chance(70) ? std::min<std::int64_t>(axis, rank - 1) : r_.below(rank)};
       s.flag = r_.chance(60);
     } else if (kind < 6) {
-      s.function = r_.pick({Function::Add, Function::Subtract, Function::Multiply, Function::Less, Function::Maximum, Function::Where});
+      s.function = r_.pick(
+          {Function::Add, Function::Subtract, Function::Multiply, Function::Less, Function::Maximum, Function::Where});
       s.arguments.push_back({draw_value(), 0});
       if (s.function == Function::Where) s.arguments = {{draw_bool(), 0}, {draw_value(), 0}, {draw_value(), 0}};
     } else if (kind == 6 && count_of(type_of(s.arguments[0]).shape) == 0) {
@@ -196,7 +218,10 @@ Program Generator::finished() {
 }
 
 void Generator::add_opening() {
-  Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}}, r_.pick({Layout::Copied, Layout::Contiguous}), Content::Plain, r_.bits()};
+  Input grid{{draw_dtype(r_), {r_.between(2, 9), r_.between(2, 9)}},
+             r_.pick({Layout::Copied, Layout::Contiguous}),
+             Content::Plain,
+             r_.bits()};
   if (r_.chance(40)) grid.type.shape.push_back(r_.between(2, 4));
   const std::int64_t kind = r_.below(10);
   if (kind == 2) grid.type.shape = {r_.between(50, 90), r_.between(40, 60)};   // several tiles
@@ -260,7 +285,10 @@ void Generator::add_opening() {
       if (add(s)) add(draw_row());
       break;
     case 7: {  // every point of one set beside every point of another
-      Input others{{type_of(x).dtype, {r_.between(20, 70), type_of(x).shape.back()}}, r_.pick({Layout::Copied, Layout::Transposed}), Content::Plain, r_.bits()};
+      Input others{{type_of(x).dtype, {r_.between(20, 70), type_of(x).shape.back()}},
+                   r_.pick({Layout::Copied, Layout::Transposed}),
+                   Content::Plain,
+                   r_.bits()};
       types_.push_back(others.type);
       program_.inputs.push_back(std::move(others));
       s.function = r_.pick({Function::Subtract, Function::Multiply, Function::Maximum});

@@ -23,8 +23,10 @@ Program pruned(const Program& p) {
   for (int v = 0, next = 0; v < p.value_count(); ++v) {
     if (!needed[static_cast<std::size_t>(v)]) continue;
     number[static_cast<std::size_t>(v)] = next++;
-    if (v < inputs) q.inputs.push_back(p.inputs[static_cast<std::size_t>(v)]);
-    else q.statements.push_back(p.statements[static_cast<std::size_t>(v - inputs)]);
+    if (v < inputs)
+      q.inputs.push_back(p.inputs[static_cast<std::size_t>(v)]);
+    else
+      q.statements.push_back(p.statements[static_cast<std::size_t>(v - inputs)]);
   }
   for (Statement& s : q.statements)
     for (Argument& a : s.arguments)
@@ -60,7 +62,8 @@ class Shrinker {
 
   Program run() {
     try_program(pruned(best_));
-    while (calls_ > 0 && (fewer_outputs() || fewer_statements() || smaller_extents() || simpler_arguments() || simpler_inputs())) {
+    while (calls_ > 0 &&
+           (fewer_outputs() || fewer_statements() || smaller_extents() || simpler_arguments() || simpler_inputs())) {
     }
     return std::move(best_);
   }
@@ -82,13 +85,16 @@ class Shrinker {
       if (try_program(pruned(p))) return true;
       p = best_;
       p.outputs.erase(p.outputs.begin() + static_cast<std::ptrdiff_t>(i));
-      if (try_program(pruned(p))) changed = true;
-      else ++i;
+      if (try_program(pruned(p)))
+        changed = true;
+      else
+        ++i;
     }
     return changed;
   }
 
-  /// An output moves to an operand; a statement gives way to an equal-typed earlier value, to an operand, or to an input.
+  /// An output moves to an operand; a statement gives way to an equal-typed earlier value, to an operand, or to an
+  /// input.
   bool fewer_statements() {
     for (std::size_t i = best_.statements.size(); i-- > 0;) {
       const auto value = static_cast<int>(best_.inputs.size() + i);
@@ -156,7 +162,8 @@ class Shrinker {
         const Argument& a = best_.statements[i].arguments[k];
         for (const Argument& simple : {Argument{-1, 1}, Argument{-1, 2}}) {
           const bool simplest = a.value < 0 && a.scalar.is_integer() && a.scalar.as_int() <= simple.scalar.as_int();
-          if (simplest || family(best_.statements[i].function) == Family::Create || (a.value >= 0 && is_only_array(i))) continue;
+          if (simplest || family(best_.statements[i].function) == Family::Create || (a.value >= 0 && is_only_array(i)))
+            continue;
           Program p = best_;
           p.statements[i].arguments[k] = simple;
           if (try_program(pruned(p))) return true;

@@ -18,7 +18,8 @@ using tarry::test::environment;
 constexpr std::size_t kBatch = 64;
 /// A new one every day: fresh graphs in every run of the CI, the same ones all day.
 std::uint64_t first_seed() {
-  const auto days = std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()).count() / 24;
+  const auto days =
+      std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()).count() / 24;
   return static_cast<std::uint64_t>(days) * 1'000'000;
 }
 #ifdef TARRY_SANITIZE_NAME
@@ -28,7 +29,9 @@ constexpr std::uint64_t kGraphs = 1500;
 #endif
 
 /// Of eight batches two are compiled as well.
-Depth depth_of(std::uint64_t batch) { return batch % 8 == 0 ? Depth::All : batch % 8 == 4 ? Depth::Compiled : Depth::Basic; }
+Depth depth_of(std::uint64_t batch) {
+  return batch % 8 == 0 ? Depth::All : batch % 8 == 4 ? Depth::Compiled : Depth::Basic;
+}
 
 /// Checks `count` graphs. Returns explanations of the failures, five at most.
 std::vector<std::string> fuzz(std::uint64_t count, tarry::Device device) {
@@ -42,14 +45,16 @@ std::vector<std::string> fuzz(std::uint64_t count, tarry::Device device) {
     std::vector<Program> programs;
     for (; programs.size() < kBatch && done < count; ++done) programs.push_back(generate(first + done));
     for (const Failure& f : check(programs, device, depth_of(batch), stop)) {
-      explanations.push_back(stop ? "seed " + std::to_string(programs[f.program].seed) + ": " + f.what : explain(programs[f.program], f, device));
+      explanations.push_back(stop ? "seed " + std::to_string(programs[f.program].seed) + ": " + f.what
+                                  : explain(programs[f.program], f, device));
       std::cerr << explanations.back() << std::endl;
       if (stop) return explanations;
     }
     if (batch % 8 != 7 && done < count) continue;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::cerr << "fuzz on " << device.str() << ": " << done << " graphs, " << static_cast<double>(done) / seconds.count()
-              << " per second, " << explanations.size() << " failures" << std::endl;
+    std::cerr << "fuzz on " << device.str() << ": " << done << " graphs, "
+              << static_cast<double>(done) / seconds.count() << " per second, " << explanations.size() << " failures"
+              << std::endl;
   }
   return explanations;
 }
@@ -77,7 +82,8 @@ TEST_CASE("fuzz: graphs that few others are like agree on the CPU", "[fuzz]") {
   programs.push_back(generate(20782001045));  // steps that share an operand, which they read at columns of their own
   programs.push_back(generate(20782000210));  // rows whose choice depends on a guard of another scope
   programs.push_back(generate(31415926772));  // a loop of three guards in parts, of which the last has only one
-  for (const Failure& f : check(programs, tarry::cpu, Depth::All, true)) FAIL_CHECK(programs[f.program].seed << ": " << f.what);
+  for (const Failure& f : check(programs, tarry::cpu, Depth::All, true))
+    FAIL_CHECK(programs[f.program].seed << ": " << f.what);
   CHECK(programs[0].statements.size() > 1);
 }
 
@@ -101,27 +107,35 @@ TEST_CASE("fuzz: random graphs have plans for GPUs that are not here", "[fuzz]")
 
 TEST_CASE("plan: sums and variances of columns of which there are none, for GPUs that are not here", "[fuzz]") {
   const tarry::Array x = tarry::zeros({100, 0}) + 1.0f;
-  for (const char* target : {"sm_75", "sm_90"}) CHECK_NOTHROW((void)tarry::plan_for(target, tarry::sum(x, 0), tarry::var(x, 0)));
+  for (const char* target : {"sm_75", "sm_90"})
+    CHECK_NOTHROW((void)tarry::plan_for(target, tarry::sum(x, 0), tarry::var(x, 0)));
 }
 
 TEST_CASE("plan: reductions and scans of up to 2^54 elements, whichever way they lie", "[fuzz]") {
-  constexpr std::int64_t kAll = std::int64_t{1} << 54, kSide = std::int64_t{1} << 27;  // as int64, all that memory can hold
+  constexpr std::int64_t kAll = std::int64_t{1} << 54,
+                         kSide = std::int64_t{1} << 27;  // as int64, all that memory can hold
   for (const char* target : {"x86-64-v2", "x86-64-v4", "armv8-a", "sm_90"}) {
-    for (const tarry::Shape& shape : {tarry::Shape{kAll}, tarry::Shape{kSide, kSide}, tarry::Shape{kAll / 4, 4}, tarry::Shape{100, kAll / 128}, tarry::Shape{std::int64_t{1} << 37}}) {
+    for (const tarry::Shape& shape : {tarry::Shape{kAll}, tarry::Shape{kSide, kSide}, tarry::Shape{kAll / 4, 4},
+                                      tarry::Shape{100, kAll / 128}, tarry::Shape{std::int64_t{1} << 37}}) {
       INFO(target << ' ' << shape.str());
       const tarry::Array x = tarry::ones(shape, tarry::int8), y = tarry::astype(x, tarry::float32) * 0.5f;
       for (const int axis : {0, static_cast<int>(shape.size()) - 1})
-        CHECK(tarry::plan_for(target, tarry::sum(x), tarry::max(tarry::sum(y, axis)), tarry::min(tarry::argmax(x, axis)), tarry::max(tarry::var(y, axis))).counters().kernels > 0);
+        CHECK(tarry::plan_for(target, tarry::sum(x), tarry::max(tarry::sum(y, axis)),
+                              tarry::min(tarry::argmax(x, axis)), tarry::max(tarry::var(y, axis)))
+                  .counters()
+                  .kernels > 0);
       CHECK(tarry::plan_for(target, tarry::max(tarry::cumulative_sum(x, {.axis = 0}))).counters().kernels > 0);
     }
   }
 }
 
-TEST_CASE("fusion: what a reduction gives stands at every point of a row, whoever reads it elsewhere", "[fuzz][graph]") {
+TEST_CASE("fusion: what a reduction gives stands at every point of a row, whoever reads it elsewhere",
+          "[fuzz][graph]") {
   const tarry::Array x = tarry::asarray(std::vector<double>{1, 2, 3, 4}), w = tarry::asarray(std::vector<double>{5});
   for (const bool keeps : {false, true}) {  // an axis of extent 1 or none
     const tarry::Array apart = tarry::sum(x, {}, {.keepdims = keeps}) + w, result = tarry::std(x);
-    const tarry::Array wide = tarry::broadcast_to(result, {17, 4}), row = wide(16), like = tarry::broadcast_to(result, {4});
+    const tarry::Array wide = tarry::broadcast_to(result, {17, 4}), row = wide(16),
+                       like = tarry::broadcast_to(result, {4});
     tarry::evaluate(apart, row, wide, like);
     CHECK(apart.to_vector<double>() == std::vector<double>{15});
     CHECK(row.to_vector<double>() == std::vector<double>(4, std::sqrt(1.25)));
@@ -138,7 +152,9 @@ TEST_CASE("fuzz: empty arrays are drawn often, and folds beside rows", "[fuzz]")
     for (std::size_t i = 0; i < p.statements.size(); ++i) {
       const Statement& s = p.statements[i];
       empty += count_of(types[p.inputs.size() + i].shape) == 0;
-      results += family(s.function) == Family::Reduce && count_of(types[static_cast<std::size_t>(s.arguments[0].value)].shape) == 0 && count_of(types[p.inputs.size() + i].shape) > 0;
+      results += family(s.function) == Family::Reduce &&
+                 count_of(types[static_cast<std::size_t>(s.arguments[0].value)].shape) == 0 &&
+                 count_of(types[p.inputs.size() + i].shape) > 0;
     }
   }
   CHECK(empty > 500);
@@ -149,7 +165,8 @@ TEST_CASE("fuzz: empty arrays are drawn often, and folds beside rows", "[fuzz]")
 TEST_CASE("fusion: a reduction of a reduction along extents of 1 reads finished results", "[fuzz][graph]") {
   Program p;
   p.inputs = {input(tarry::float32, {1, 1, 5})};
-  p.statements = {unary(Function::Var, 0), unary(Function::Std, 1), binary(Function::Add, 1, 2), unary(Function::Var, 3)};
+  p.statements = {unary(Function::Var, 0), unary(Function::Std, 1), binary(Function::Add, 1, 2),
+                  unary(Function::Var, 3)};
   p.outputs = {4};
   const std::vector<Failure> failures = check(std::span(&p, 1), tarry::cpu, Depth::All);
   CHECK((failures.empty() ? std::string() : failures[0].what) == "");
@@ -235,7 +252,8 @@ TEST_CASE("fuzz: recording gives the shapes and dtypes that the documents say", 
 
 TEST_CASE("fuzz: an input has the same values in every layout that repeats nothing", "[fuzz]") {
   const Tensor expected = values_of(input(tarry::float32, {3, 5, 2}));
-  for (const Layout layout : {Layout::Copied, Layout::Contiguous, Layout::Transposed, Layout::Strided, Layout::Reversed}) {
+  for (const Layout layout :
+       {Layout::Copied, Layout::Contiguous, Layout::Transposed, Layout::Strided, Layout::Reversed}) {
     Program p;
     p.inputs = {input(tarry::float32, {3, 5, 2}, layout)};
     const Arrays arrays = make_inputs(p);
@@ -251,8 +269,10 @@ TEST_CASE("fuzz: a failing program shrinks to the statements that matter", "[fuz
     std::vector<bool> from_exp(p.inputs.size());
     for (const Statement& s : p.statements) {
       bool tainted = s.function == Function::Exp && count_of(types[from_exp.size()].shape) > 0;
-      for (const Argument& a : s.arguments) tainted = tainted || (a.value >= 0 && from_exp[static_cast<std::size_t>(a.value)]);
-      const bool is_long = s.function == Function::Sum && count_of(types[static_cast<std::size_t>(s.arguments[0].value)].shape) > 32;
+      for (const Argument& a : s.arguments)
+        tainted = tainted || (a.value >= 0 && from_exp[static_cast<std::size_t>(a.value)]);
+      const bool is_long =
+          s.function == Function::Sum && count_of(types[static_cast<std::size_t>(s.arguments[0].value)].shape) > 32;
       if (tainted && is_long) return true;
       from_exp.push_back(tainted);
     }
@@ -275,7 +295,8 @@ TEST_CASE("fuzz: a failing program shrinks to the statements that matter", "[fuz
 TEST_CASE("fuzz: a program prints as C++", "[fuzz]") {
   Program p;
   p.seed = 5;
-  p.inputs = {input(tarry::float32, {2, 3}, Layout::Transposed, Content::Small), input(tarry::int32, {}, Layout::Copied, Content::Zeros)};
+  p.inputs = {input(tarry::float32, {2, 3}, Layout::Transposed, Content::Small),
+              input(tarry::int32, {}, Layout::Copied, Content::Zeros)};
   Statement total = unary(Function::Sum, 2);
   total.axes = {0, -1};
   total.flag = true;
@@ -284,8 +305,10 @@ TEST_CASE("fuzz: a program prints as C++", "[fuzz]") {
   p.statements = {scaled, total, binary(Function::Maximum, 3, 1)};
   p.outputs = {2, 4};
   const std::string text = to_cpp(p);
-  CHECK(text.find("ta::Array v0 = ta::borrow(m0 + 0, ta::Shape{2, 3}, std::vector<std::int64_t>{1, 2});") != std::string::npos);
-  CHECK(text.find("ta::Array v1 = ta::asarray(std::span<const std::int32_t>(m1, 1), ta::Shape{});") != std::string::npos);
+  CHECK(text.find("ta::Array v0 = ta::borrow(m0 + 0, ta::Shape{2, 3}, std::vector<std::int64_t>{1, 2});") !=
+        std::string::npos);
+  CHECK(text.find("ta::Array v1 = ta::asarray(std::span<const std::int32_t>(m1, 1), ta::Shape{});") !=
+        std::string::npos);
   CHECK(text.find("ta::Array v2 = ta::multiply(v0, -0x1p-1);") != std::string::npos);
   CHECK(text.find("ta::Array v3 = ta::sum(v2, ta::Axes{0, -1}, {.keepdims = true});") != std::string::npos);
   CHECK(text.find("ta::Array v4 = ta::maximum(v3, v1);") != std::string::npos);
@@ -303,7 +326,8 @@ TEST_CASE("oracle: a changed bit in any result is noticed", "[fuzz]") {
       const std::size_t value = programs[p].inputs.size() + i;
       Tensor got = all[p][value];
       if (got.bytes.empty() || ulp_bound(s.function, got.type.dtype) > 0) continue;
-      const std::size_t middle = got.bytes.size() / tarry::itemsize(got.type.dtype) / 2 * tarry::itemsize(got.type.dtype);
+      const std::size_t middle =
+          got.bytes.size() / tarry::itemsize(got.type.dtype) / 2 * tarry::itemsize(got.type.dtype);
       got.bytes[middle] ^= std::byte{1};
       if (difference(got, all[p][value]).empty()) continue;  // one NaN became another
       ++changed;
@@ -323,7 +347,8 @@ TEST_CASE("oracle: a transcendental one ulp beyond its bound is noticed", "[fuzz
     Tensor got({tarry::float32, {64}});
     const auto x = values[0].as<float>();
     const auto y = got.as<float>();
-    for (std::size_t k = 0; k < 64; ++k) y[k] = static_cast<float>(f == Function::Exp ? std::exp(double{x[k]}) : std::erf(double{x[k]}));
+    for (std::size_t k = 0; k < 64; ++k)
+      y[k] = static_cast<float>(f == Function::Exp ? std::exp(double{x[k]}) : std::erf(double{x[k]}));
     CHECK(judge(s, values, got).empty());
     for (int step = 0; step <= ulp_bound(f, tarry::float32); ++step) y[9] = std::nextafter(y[9], INFINITY);
     CHECK_FALSE(judge(s, values, got).empty());

@@ -166,24 +166,15 @@ inline std::size_t flat(const Dims& shape, const Dims& at) {
 
 inline double apply(Op op, double a, double b, double c) {
   switch (op) {
-    case Op::Add:
-      return a + b;
-    case Op::Subtract:
-      return a - b;
-    case Op::Multiply:
-      return a * b;
-    case Op::Maximum:
-      return std::max(a, b);
-    case Op::Minimum:
-      return std::min(a, b);
-    case Op::Negative:
-      return 0 - a;
-    case Op::Less:
-      return a < b ? 1 : 0;
-    case Op::Where:
-      return a != 0 ? b : c;
-    default:
-      return a;  // astype, between dtypes that hold the number
+    case Op::Add: return a + b;
+    case Op::Subtract: return a - b;
+    case Op::Multiply: return a * b;
+    case Op::Maximum: return std::max(a, b);
+    case Op::Minimum: return std::min(a, b);
+    case Op::Negative: return 0 - a;
+    case Op::Less: return a < b ? 1 : 0;
+    case Op::Where: return a != 0 ? b : c;
+    default: return a;  // astype, between dtypes that hold the number
   }
 }
 
@@ -220,9 +211,7 @@ inline std::vector<std::vector<double>> values_of(const Maker& m) {
         });
         break;
       }
-      case OpClass::Scalar:
-        out = {get(n.dtype, g.scalars[n.payload].constant.bytes)};
-        break;
+      case OpClass::Scalar: out = {get(n.dtype, g.scalars[n.payload].constant.bytes)}; break;
       case OpClass::Iota:
         each(shape, [&](const Dims& at) { out.push_back(static_cast<double>(at[static_cast<int>(n.payload)])); });
         break;
@@ -235,9 +224,7 @@ inline std::vector<std::vector<double>> values_of(const Maker& m) {
           out.push_back(input(0).at(flat(g.shape(n.inputs[0].node), from)));
         });
         break;
-      case OpClass::Reshape:
-        out = input(0);
-        break;
+      case OpClass::Reshape: out = input(0); break;
       case OpClass::Update: {
         out = input(0);
         std::size_t i = 0;
@@ -272,8 +259,7 @@ inline std::vector<std::vector<double>> values_of(const Maker& m) {
         });
         break;
       }
-      default:
-        FAIL("no such node");
+      default: FAIL("no such node");
     }
     all.push_back(std::move(out));
   }

@@ -60,9 +60,7 @@ class GraphValues {
       case graph::OpClass::Leaf:
         each(shape, [&](const Dims& at, std::size_t i) { out[i] = leaf(n, shape, at); });
         break;
-      case graph::OpClass::Scalar:
-        out[0] = scalar(g_.scalars[n.payload]);
-        break;
+      case graph::OpClass::Scalar: out[0] = scalar(g_.scalars[n.payload]); break;
       case graph::OpClass::Iota:
         each(shape, [&](const Dims& at, std::size_t i) { out[i] = at[static_cast<int>(n.payload)]; });
         break;
@@ -71,9 +69,7 @@ class GraphValues {
           out[i] = input(0)[flat(input_shape(0), through(g_.views[n.payload], at))];
         });
         break;
-      case graph::OpClass::Reshape:
-        out = input(0);
-        break;
+      case graph::OpClass::Reshape: out = input(0); break;
       case graph::OpClass::Update: {
         out = input(0);
         const graph::UpdateAttributes& u = g_.updates[n.payload];
@@ -123,8 +119,7 @@ class GraphValues {
         });
         break;
       }
-      case graph::OpClass::Composite:
-        TARRY_ASSERT(false);
+      case graph::OpClass::Composite: TARRY_ASSERT(false);
     }
     return out;
   }
@@ -151,29 +146,17 @@ class GraphValues {
 
   static std::int64_t apply(graph::Op op, const std::int64_t* v) {
     switch (op) {
-      case graph::Op::Add:
-        return v[0] + v[1];
-      case graph::Op::Subtract:
-        return v[0] - v[1];
-      case graph::Op::Multiply:
-        return v[0] * v[1];
-      case graph::Op::FloorDivide:
-        return v[0] / v[1];  // not negative where tests use it
-      case graph::Op::Remainder:
-        return v[0] % v[1];
-      case graph::Op::Negative:
-        return -v[0];
-      case graph::Op::Maximum:
-        return std::max(v[0], v[1]);
-      case graph::Op::Where:
-        return v[0] ? v[1] : v[2];
-      case graph::Op::Greater:
-        return v[0] > v[1];
-      case graph::Op::Cast:
-        return v[0];
-      default:
-        TARRY_ASSERT(false && "an op that these tests do not use");
-        return 0;
+      case graph::Op::Add: return v[0] + v[1];
+      case graph::Op::Subtract: return v[0] - v[1];
+      case graph::Op::Multiply: return v[0] * v[1];
+      case graph::Op::FloorDivide: return v[0] / v[1];  // not negative where tests use it
+      case graph::Op::Remainder: return v[0] % v[1];
+      case graph::Op::Negative: return -v[0];
+      case graph::Op::Maximum: return std::max(v[0], v[1]);
+      case graph::Op::Where: return v[0] ? v[1] : v[2];
+      case graph::Op::Greater: return v[0] > v[1];
+      case graph::Op::Cast: return v[0];
+      default: TARRY_ASSERT(false && "an op that these tests do not use"); return 0;
     }
   }
 

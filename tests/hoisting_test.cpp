@@ -1,5 +1,5 @@
-// What makes operands smaller is done before they cross to a GPU: counted on a driver that computes nothing, and compared with
-// the whole on a GPU where there is one.
+// What makes operands smaller is done before they cross to a GPU: counted on a driver that computes nothing, and
+// compared with the whole on a GPU where there is one.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::int64_t kMany = 1 << 22;  // elements
 
-template <class T = float> std::vector<T> numbers(std::int64_t count) {
+template <class T = float>
+std::vector<T> numbers(std::int64_t count) {
   std::vector<T> v(static_cast<std::size_t>(count));
   std::iota(v.begin(), v.end(), static_cast<T>(-5));
   return v;
@@ -64,7 +65,8 @@ TEST_CASE("hoisting: parts that lie apart cross apart, shifted ones together", "
   const Array y = rows(4096);
   CHECK(evaluate(y(slice(100, 200)) + y(slice(101, 201))).counters().bytes_uploaded == 101 * 4096);
   const Array z = rows(4096);
-  CHECK(evaluate(sum(z(slice(16), slice(16)), {0})).counters().bytes_uploaded == 16 * 4096);  // of what was reshaped whole rows
+  CHECK(evaluate(sum(z(slice(16), slice(16)), {0})).counters().bytes_uploaded ==
+        16 * 4096);  // of what was reshaped whole rows
 }
 
 TEST_CASE("hoisting: slices of all places cross at most twice as often as all of it", "[hoisting]") {
@@ -214,7 +216,8 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
       std::vector<Array> values = arrays.values;
       for (const fuzz::Statement& s : program.statements) values.push_back(fuzz::record(s, values));
       std::vector<graph::Edge> roots;
-      for (const int v : program.outputs) roots.push_back(detail::edge(values[static_cast<std::size_t>(v)], "test", {}));
+      for (const int v : program.outputs)
+        roots.push_back(detail::edge(values[static_cast<std::size_t>(v)], "test", {}));
       return roots;
     };
     const fuzz::Arrays inputs = fuzz::make_inputs(program), others = fuzz::make_inputs(program);

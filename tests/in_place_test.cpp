@@ -23,7 +23,8 @@ Taken taken(ta::Device device, const std::function<void()>& body) {
   const auto before = b.memory();
   body();
   const auto after = b.memory();
-  return {static_cast<std::int64_t>(after.live) - static_cast<std::int64_t>(before.live), after.requests - before.requests};
+  return {static_cast<std::int64_t>(after.live) - static_cast<std::int64_t>(before.live),
+          after.requests - before.requests};
 }
 
 ta::Array on_device(std::size_t n, const ta::Shape& shape) {
@@ -194,10 +195,9 @@ TEST_CASE("in place: an update that reads beside what it writes goes through new
     ta::Array x = on_device(n * n, {n, n});
     std::vector<float> expected = floats(n * n);
     for (int step = 0; step < 4; ++step) {
-      x.set({slice(1, -1), slice(1, -1)},
-            (x(slice(0, -2), slice(1, -1)) + x(slice(2, none), slice(1, -1)) + x(slice(1, -1), slice(0, -2)) +
-             x(slice(1, -1), slice(2, none))) *
-                0.25f);
+      x.set({slice(1, -1), slice(1, -1)}, (x(slice(0, -2), slice(1, -1)) + x(slice(2, none), slice(1, -1)) +
+                                           x(slice(1, -1), slice(0, -2)) + x(slice(1, -1), slice(2, none))) *
+                                              0.25f);
       ta::Report report;
       const Taken t = taken(device, [&] { report = ta::evaluate(x); });
       CHECK(report.counters().launches == 1);
@@ -208,7 +208,8 @@ TEST_CASE("in place: an update that reads beside what it writes goes through new
       for (std::size_t i = 1; i + 1 < static_cast<std::size_t>(n); ++i)
         for (std::size_t j = 1; j + 1 < static_cast<std::size_t>(n); ++j) {
           const auto at = [&](std::size_t a, std::size_t b) { return expected[a * static_cast<std::size_t>(n) + b]; };
-          next[i * static_cast<std::size_t>(n) + j] = (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1)) * 0.25f;
+          next[i * static_cast<std::size_t>(n) + j] =
+              (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1)) * 0.25f;
         }
       expected = next;
     }

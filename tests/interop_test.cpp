@@ -26,7 +26,8 @@ struct Foreign {
   Managed managed;
   int deleted = 0;
 
-  Foreign(Values v, std::vector<std::int64_t> s, std::vector<std::int64_t> t = {}) : values(std::move(v)), shape(std::move(s)), strides(std::move(t)) {
+  Foreign(Values v, std::vector<std::int64_t> s, std::vector<std::int64_t> t = {})
+      : values(std::move(v)), shape(std::move(s)), strides(std::move(t)) {
     dl::Tensor& tensor = managed.dl_tensor;
     tensor.data = values.data();
     tensor.ndim = static_cast<std::int32_t>(shape.size());
@@ -88,12 +89,14 @@ void count_release(void*) { ++releases; }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("dlpack: an imported tensor is read where it lies and given back once", "[interop]", dl::ManagedTensor,
-                   dl::ManagedTensorVersioned) {
-  Foreign<TestType> rows({1, 2, 3, 4, 5, 6}, {2, 3}), columns({1, 2, 3, 4, 5, 6}, {3, 2}, {1, 3}), back({1, 2, 3, 4}, {3}, {-1});
+TEMPLATE_TEST_CASE("dlpack: an imported tensor is read where it lies and given back once", "[interop]",
+                   dl::ManagedTensor, dl::ManagedTensorVersioned) {
+  Foreign<TestType> rows({1, 2, 3, 4, 5, 6}, {2, 3}), columns({1, 2, 3, 4, 5, 6}, {3, 2}, {1, 3}),
+      back({1, 2, 3, 4}, {3}, {-1});
   back.managed.dl_tensor.byte_offset = 12;
   {
-    const ta::Array x = ta::from_dlpack(&rows.managed), t = ta::from_dlpack(&columns.managed), b = ta::from_dlpack(&back.managed);
+    const ta::Array x = ta::from_dlpack(&rows.managed), t = ta::from_dlpack(&columns.managed),
+                    b = ta::from_dlpack(&back.managed);
     CHECK(x.shape() == ta::Shape{2, 3});
     CHECK(x.device() == ta::cpu);
     CHECK(x.host<float>().data() == rows.values.data());
@@ -138,15 +141,16 @@ TEST_CASE("dlpack: an exported tensor is the array's own memory, read-only, and 
   t->deleter(t);
 }
 
-TEST_CASE("dlpack: out and in again is the same memory, in either version and in a program's own declaration", "[interop]") {
+TEST_CASE("dlpack: out and in again is the same memory, in either version and in a program's own declaration",
+          "[interop]") {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array x = ta::asarray(Values{1, 2, 3});
   const ta::Array a = ta::from_dlpack(ta::to_dlpack(x)), b = ta::from_dlpack(ta::to_dlpack<dl::ManagedTensor>(x)),
                   c = ta::from_dlpack(ta::to_dlpack<DLManagedTensorVersioned>(x));
   for (const ta::Array* y : {&a, &b, &c}) CHECK(y->host<float>().data() == x.host<float>().data());
   const auto round = [](const ta::Array& y) { return ta::from_dlpack(ta::to_dlpack(y)); };
-  for (const ta::Dtype d : {ta::bool_, ta::int8, ta::int16, ta::int32, ta::int64, ta::uint8, ta::uint16, ta::uint32, ta::uint64,
-                            ta::float16, ta::bfloat16, ta::float32, ta::float64}) {
+  for (const ta::Dtype d : {ta::bool_, ta::int8, ta::int16, ta::int32, ta::int64, ta::uint8, ta::uint16, ta::uint32,
+                            ta::uint64, ta::float16, ta::bfloat16, ta::float32, ta::float64}) {
     const ta::Array y = ta::astype(x, d);
     CHECK(round(y).dtype() == d);
     CHECK(ta::all(round(y) == y).item<bool>());
@@ -175,7 +179,8 @@ TEST_CASE("dlpack: what cannot be imported stays the caller's", "[interop]") {
   CHECK_THROWS_WITH(ta::from_dlpack(static_cast<dl::ManagedTensor*>(nullptr)), Contains("no tensor"));
 }
 
-TEST_CASE("interop: adopted memory is read in place and given back once, also where strides are negative", "[interop]") {
+TEST_CASE("interop: adopted memory is read in place and given back once, also where strides are negative",
+          "[interop]") {
   Values memory{1, 2, 3, 4, 5, 6};
   releases = 0;
   {
@@ -193,14 +198,16 @@ TEST_CASE("interop: adopted memory is read in place and given back once, also wh
   CHECK_THROWS_WITH(ta::from_device_pointer(memory.data(), {6}, ta::Device{}), Contains("no device"));
 }
 
-TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its maker waits for the readers", "[interop][cuda]") {
+TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its maker waits for the readers",
+          "[interop][cuda]") {
   TARRY_REQUIRE_NVRTC();
   Maker maker;
   auto& [gpu, memory, stream] = maker;
   auto& api = gpu.driver().api;
   auto& gpu_backend = ta::runtime::backend(ta::test::kFakeGpu);
   const Values made(1024, 3.0f);
-  (void)api.memcpy_htod_async(reinterpret_cast<std::uintptr_t>(memory->data), made.data(), 4096, stream);  // runs when somebody waits
+  (void)api.memcpy_htod_async(reinterpret_cast<std::uintptr_t>(memory->data), made.data(), 4096,
+                              stream);  // runs when somebody waits
   Foreign<dl::ManagedTensorVersioned> foreign({}, {32, 32}, {1, 32});
   foreign.managed.dl_tensor.data = memory->data;
   foreign.managed.dl_tensor.device = {2, ta::test::kFakeGpu.index};
@@ -209,7 +216,8 @@ TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its 
     CHECK(x.device() == ta::test::kFakeGpu);
     ta::AdoptOptions options;
     options.stream = stream;
-    const ta::Array flat = ta::from_device_pointer(static_cast<const float*>(memory->data), {1024}, ta::test::kFakeGpu, options);
+    const ta::Array flat =
+        ta::from_device_pointer(static_cast<const float*>(memory->data), {1024}, ta::test::kFakeGpu, options);
     CHECK(flat.to_vector<float>() == made);
     ta::evaluate(x + 1.0f);
     CHECK(foreign.deleted == 0);
@@ -217,12 +225,14 @@ TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its 
   CHECK(foreign.deleted == 1);
   const ta::Array flat = ta::from_device_pointer(static_cast<const float*>(memory->data), {1024}, ta::test::kFakeGpu);
   const ta::CudaArrayInterface view = ta::cuda_array_interface(flat);
-  CHECK((view.data == memory->data && view.typestr == "<f4" && view.shape == std::vector<std::int64_t>{1024} && view.read_only));
+  CHECK((view.data == memory->data && view.typestr == "<f4" && view.shape == std::vector<std::int64_t>{1024} &&
+         view.read_only));
   CHECK(view.stream == gpu_backend.stream());
   const ta::Array again = ta::from_cuda_array_interface(view, ta::test::kFakeGpu);
   CHECK(again.to_vector<float>() == made);
   dl::ManagedTensorVersioned* const out = ta::to_dlpack(again, {.stream = stream});
-  CHECK((out->dl_tensor.device.type == 2 && out->dl_tensor.device.index == ta::test::kFakeGpu.index && out->dl_tensor.data == memory->data));
+  CHECK((out->dl_tensor.device.type == 2 && out->dl_tensor.device.index == ta::test::kFakeGpu.index &&
+         out->dl_tensor.data == memory->data));
   out->deleter(out);
   (void)api.stream_synchronize(stream);
 
@@ -236,7 +246,8 @@ TEST_CASE("interop: on a GPU a tensor is read after its maker's stream, and its 
   CHECK(gpu_backend.stream() != stream);
 }
 
-TEST_CASE("interop: whichever driver call fails, a tensor belongs to its maker or is given back once", "[interop][cuda][fault]") {
+TEST_CASE("interop: whichever driver call fails, a tensor belongs to its maker or is given back once",
+          "[interop][cuda][fault]") {
   TARRY_REQUIRE_NVRTC();
   Maker maker;
   auto& [gpu, memory, stream] = maker;
@@ -266,7 +277,8 @@ TEST_CASE("interop: whichever driver call fails, a tensor belongs to its maker o
     ta::use_stream(ta::test::kFakeGpu, nullptr);
     ta::synchronize();
     CHECK(foreign.deleted == (imported ? 1 : 0));
-    const ta::Array again = ta::from_device_pointer(static_cast<const float*>(memory->data), {1024}, ta::test::kFakeGpu);
+    const ta::Array again =
+        ta::from_device_pointer(static_cast<const float*>(memory->data), {1024}, ta::test::kFakeGpu);
     CHECK_NOTHROW(ta::evaluate(again + 1.0f));
     if (calls < k) break;
   }
@@ -292,6 +304,8 @@ TEST_CASE("interop: to_device moves when it is needed, once, and mixing devices 
   CHECK((ta::to_device(there, ta::Device{}) + here).device() == ta::cpu);
   const ta::CudaArrayInterface view{.shape = {2, 2}, .strides = {8, 3}, .typestr = "<f4", .data = &gpu};
   CHECK_THROWS_WITH(ta::from_cuda_array_interface(view, ta::test::kFakeGpu), Contains("3 bytes"));
-  CHECK_THROWS_WITH(ta::from_cuda_array_interface({.shape = {2}, .strides = {}, .typestr = "<c8", .data = &gpu}, ta::test::kFakeGpu), Contains("<c8"));
+  CHECK_THROWS_WITH(
+      ta::from_cuda_array_interface({.shape = {2}, .strides = {}, .typestr = "<c8", .data = &gpu}, ta::test::kFakeGpu),
+      Contains("<c8"));
   CHECK_THROWS_WITH(ta::use_stream(ta::cpu, nullptr), Contains("cpu is no GPU"));
 }

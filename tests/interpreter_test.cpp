@@ -210,8 +210,8 @@ TEST_CASE("interpreter: stages go over a row again and find its values", "[codeg
     for (std::int64_t r = 0; r < rows; ++r) {
       const double* row = &in[static_cast<std::size_t>(r * n)];
       const double top = *std::max_element(row, row + n);
-      const double total = tests::reduce_values<double>(
-          n, [&](std::int64_t k) { return exp(row[k] - top); }, std::plus<double>{});
+      const double total =
+          tests::reduce_values<double>(n, [&](std::int64_t k) { return exp(row[k] - top); }, std::plus<double>{});
       CHECK(same_bits(sums[static_cast<std::size_t>(r)], total));
       for (std::int64_t k = 0; k < n; ++k)
         REQUIRE(same_bits(out[static_cast<std::size_t>(r * n + k)], exp(row[k] - top) / total));

@@ -79,7 +79,8 @@ TEST_CASE("batch: the same machine code alone and in a batch, by NVRTC", "[cache
   for (const auto& [symbol, kernel] : by_symbol)
     if (batch.size() < 8) batch.push_back(kernel);
   REQUIRE(batch.size() == 8);
-  const std::string joined = ta::runtime::nvrtc_compile(ta::codegen::join_unit(batch, target), target, ta::graph::Mode::Strict).bytes;
+  const std::string joined =
+      ta::runtime::nvrtc_compile(ta::codegen::join_unit(batch, target), target, ta::graph::Mode::Strict).bytes;
   for (const KernelSource* k : batch) {
     INFO(k->entry);
     CHECK(ta::codegen::join_unit({&k, 1}, target) == k->text);
@@ -97,7 +98,8 @@ TEST_CASE("batch: what row sums have in common stands in a unit once", "[cache][
     m.g.roots = {m.reduce(ta::graph::Op::Sum, m.map(map, {m.leaf({64, 1000}, ta::float32)}), 1)};
     return ta::codegen::render(lowered(m, "x86-64-v3").ir, target);
   };
-  const KernelSource first = row_sum(ta::graph::Op::Sqrt), second = row_sum(ta::graph::Op::Negative), third = row_sum(ta::graph::Op::Square);
+  const KernelSource first = row_sum(ta::graph::Op::Sqrt), second = row_sum(ta::graph::Op::Negative),
+                     third = row_sum(ta::graph::Op::Square);
   REQUIRE(first.shared.size() >= 4);  // macros, states, a sum, the walk over rows
   const std::vector<const KernelSource*> batch{&first, &second, &third};
   const std::string unit = ta::codegen::join_unit(batch, target);
@@ -120,13 +122,13 @@ TEST_CASE("batch: shared texts of equal names and different contents both stand 
                    {"tarry_twice_7", "static int tarry_twice_7(void) { return 2 * tarry_one_7(); }\n"}};
   second.kernel = "int second(void) { return tarry_twice_7(); }\n";
   const std::vector<const KernelSource*> batch{&first, &second};
-  CHECK(ta::codegen::join_unit(batch, target).ends_with(
-        "static int tarry_one_7(void) { return 1; }\n"
-        "static int tarry_twice_7(void) { return 2 * tarry_one_7(); }\n"
-        "static int tarry_one_7_2(void) { return 3; }\n"
-        "static int tarry_twice_7_2(void) { return 2 * tarry_one_7_2(); }\n"
-        "int first(void) { return tarry_twice_7(); }\n"
-        "int second(void) { return tarry_twice_7_2(); }\n"));
+  CHECK(ta::codegen::join_unit(batch, target)
+            .ends_with("static int tarry_one_7(void) { return 1; }\n"
+                       "static int tarry_twice_7(void) { return 2 * tarry_one_7(); }\n"
+                       "static int tarry_one_7_2(void) { return 3; }\n"
+                       "static int tarry_twice_7_2(void) { return 2 * tarry_one_7_2(); }\n"
+                       "int first(void) { return tarry_twice_7(); }\n"
+                       "int second(void) { return tarry_twice_7_2(); }\n"));
 }
 
 TEST_CASE("batch: two plans that share a kernel, evaluated at the same moment, compile it once", "[cache][runtime]") {

@@ -1,5 +1,5 @@
-// Arrays of tens of megabytes on the emulated GPU, whole plans with the grids that they have there: what only shows where a
-// reduction has many chunks or a scan many tiles. The CPU gives the bits to compare with.
+// Arrays of tens of megabytes on the emulated GPU, whole plans with the grids that they have there: what only shows
+// where a reduction has many chunks or a scan many tiles. The CPU gives the bits to compare with.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -41,7 +41,8 @@ class Buffers {
       place->second.resize(leaf.bytes);
       leaf.read(0, leaf.bytes, place->second.data());
     } else {
-      place->second.assign(o.kind == Place::Kind::Output ? plan_.outputs[o.index].bytes : plan_.temporaries[o.index], 0xa5);
+      place->second.assign(o.kind == Place::Kind::Output ? plan_.outputs[o.index].bytes : plan_.temporaries[o.index],
+                           0xa5);
     }
     return place->second;
   }
@@ -62,7 +63,8 @@ void emulate(const runtime::KernelStep& step, const std::vector<std::uint64_t>& 
   std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
   std::vector<std::uint32_t> tickets(g.ticket_count);
   const codegen::Binding binding{at, scalars, scratch.data(), tickets.data()};
-  kernels.run(*step.source, g.grid(), codegen::pack_parameters(step.lowered.ir, *step.source, step.lowered.args, g, binding));
+  kernels.run(*step.source, g.grid(),
+              codegen::pack_parameters(step.lowered.ir, *step.source, step.lowered.args, g, binding));
 }
 
 /// Chunks of the kernel that has most.
@@ -70,7 +72,8 @@ std::int64_t check(const std::string& name, const Array& y) {
   INFO(name);
   const graph::Snapshot snapshot = test::snapshot_of({&y});
   const std::vector<bool> all(snapshot.leaves.size(), true);
-  const runtime::CompiledPlan plan = make_plan(snapshot, *graph::find_target("sm_90"), all, all, runtime::plan_switches(), nullptr);
+  const runtime::CompiledPlan plan =
+      make_plan(snapshot, *graph::find_target("sm_90"), all, all, runtime::plan_switches(), nullptr);
   Buffers buffers(snapshot, plan);
   std::vector<std::uint64_t> scalars;
   runtime::scalar_values(plan, snapshot.cells, scalars);
@@ -130,7 +133,9 @@ TEST_CASE("large arrays: reductions, scans and other orders of axes of every kin
     check(of + " argmax", argmax(x));
     check(of + " cumulative sum", cumulative_sum(x, {.axis = 0}));
     check(of + " sum of a view", sum(x(slice(1, none, 2))));
-    for (const Axes& axes : {Axes{0}, Axes{1}, Axes{2}, Axes{0, 1}, Axes{0, 2}, Axes{1, 2}}) check(of + " cube", sum(cube, axes));
-    for (const Axes& axes : {Axes{0, 2, 1}, Axes{1, 0, 2}, Axes{1, 2, 0}, Axes{2, 0, 1}, Axes{2, 1, 0}}) check(of + " cube permuted", permute_dims(cube, axes) + ones({}, dtype));
+    for (const Axes& axes : {Axes{0}, Axes{1}, Axes{2}, Axes{0, 1}, Axes{0, 2}, Axes{1, 2}})
+      check(of + " cube", sum(cube, axes));
+    for (const Axes& axes : {Axes{0, 2, 1}, Axes{1, 0, 2}, Axes{1, 2, 0}, Axes{2, 0, 1}, Axes{2, 1, 0}})
+      check(of + " cube permuted", permute_dims(cube, axes) + ones({}, dtype));
   }
 }

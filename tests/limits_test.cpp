@@ -1,5 +1,5 @@
-// Values, ranges and arguments at their limits: whole ranges of integers, quotients beside integers, lists without an axis,
-// bytes of bools that others wrote, large arrays printed, devices that are not there.
+// Values, ranges and arguments at their limits: whole ranges of integers, quotients beside integers, lists without an
+// axis, bytes of bools that others wrote, large arrays printed, devices that are not there.
 #include <tarry/dlpack.h>
 #include <tarry/interop.h>
 
@@ -33,7 +33,8 @@ const Axes kNone = Ints();
 /// A file whose elements are these bytes, called bool.
 class BoolFile {
  public:
-  explicit BoolFile(const std::vector<std::uint8_t>& bytes) : path_("tarry-bools-" + std::to_string(getpid()) + ".npy") {
+  explicit BoolFile(const std::vector<std::uint8_t>& bytes)
+      : path_("tarry-bools-" + std::to_string(getpid()) + ".npy") {
     save_npy(path_, asarray(std::vector<bool>(bytes.size())));
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-static_cast<std::streamoff>(bytes.size()), std::ios::end);
@@ -66,7 +67,8 @@ dlpack::ManagedTensor* tensor_of_bools(std::vector<std::uint8_t>& bytes, std::in
 void check_bools(const Array& x) {
   CHECK(x.to_vector<bool>() == kTruth);
   const auto host = x.host<bool>();
-  for (std::size_t i = 0; i < kBytes.size(); ++i) CHECK(reinterpret_cast<const std::uint8_t*>(host.data())[i] == (kBytes[i] != 0));
+  for (std::size_t i = 0; i < kBytes.size(); ++i)
+    CHECK(reinterpret_cast<const std::uint8_t*>(host.data())[i] == (kBytes[i] != 0));
   CHECK(count_nonzero(x).item<std::int64_t>() == 4);
   CHECK(sum(x).item<std::int64_t>() == 4);
   CHECK((x & ones({6}, bool_)).to_vector<bool>() == kTruth);
@@ -78,7 +80,8 @@ void check_bools(const Array& x) {
   CHECK(printed(x) == "[False  True  True  True  True False]");
   auto* const out = to_dlpack(x);
   const bool on_host = out->dl_tensor.device.type == 1;
-  for (std::size_t i = 0; on_host && i < kBytes.size(); ++i) CHECK(static_cast<const std::uint8_t*>(out->dl_tensor.data)[i] == (kBytes[i] != 0));
+  for (std::size_t i = 0; on_host && i < kBytes.size(); ++i)
+    CHECK(static_cast<const std::uint8_t*>(out->dl_tensor.data)[i] == (kBytes[i] != 0));
   out->deleter(out);
 }
 
@@ -94,13 +97,16 @@ TEST_CASE("limits: integers are drawn from all of a dtype, and every half of it 
     random::Generator again(1), words(1);
     CHECK(random::integers(again, {1000}).to_vector<std::int64_t>() == all);
     const std::vector<std::uint64_t> bits = random::bits(words, {1000}, uint64).to_vector<std::uint64_t>();
-    for (std::size_t i = 0; i < all.size(); ++i) CHECK(static_cast<std::uint64_t>(all[i]) == bits[i] + (std::uint64_t{1} << 63));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      CHECK(static_cast<std::uint64_t>(all[i]) == bits[i] + (std::uint64_t{1} << 63));
     random::Generator unsigned_words(1);
     CHECK(random::integers(unsigned_words, {1000}, uint64).to_vector<std::uint64_t>() == bits);
     const std::vector<std::int8_t> bytes = random::integers(g, {10'000}, int8).to_vector<std::int8_t>();
     CHECK(std::set<std::int8_t>(bytes.begin(), bytes.end()).size() == 256);
-    const std::vector<std::uint64_t> high = random::integers(g, {100}, UINT64_MAX - 3, UINT64_MAX, uint64).to_vector<std::uint64_t>();
-    CHECK(std::set<std::uint64_t>(high.begin(), high.end()) == std::set<std::uint64_t>{UINT64_MAX - 3, UINT64_MAX - 2, UINT64_MAX - 1});
+    const std::vector<std::uint64_t> high =
+        random::integers(g, {100}, UINT64_MAX - 3, UINT64_MAX, uint64).to_vector<std::uint64_t>();
+    CHECK(std::set<std::uint64_t>(high.begin(), high.end()) ==
+          std::set<std::uint64_t>{UINT64_MAX - 3, UINT64_MAX - 2, UINT64_MAX - 1});
     const Ints wide = random::integers(g, {100}, INT64_MIN, INT64_MAX).to_vector<std::int64_t>();
     CHECK(std::set<std::int64_t>(wide.begin(), wide.end()).size() == 100);
   });
@@ -110,15 +116,18 @@ TEST_CASE("limits: arange holds every integer of its dtype", "[create][limits]")
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
   CHECK(arange(kHalf, kHalf + 2, 1, uint64).to_vector<std::uint64_t>() == std::vector<std::uint64_t>{kHalf, kHalf + 1});
   CHECK(arange(UINT64_MAX, kHalf, -(std::int64_t{1} << 61), uint64).to_vector<std::uint64_t>() ==
-        std::vector<std::uint64_t>{UINT64_MAX, UINT64_MAX - kHalf / 4, UINT64_MAX - kHalf / 2, UINT64_MAX - 3 * (kHalf / 4)});
+        std::vector<std::uint64_t>{UINT64_MAX, UINT64_MAX - kHalf / 4, UINT64_MAX - kHalf / 2,
+                                   UINT64_MAX - 3 * (kHalf / 4)});
   CHECK(arange(0, UINT64_MAX, kHalf, uint64).to_vector<std::uint64_t>() == std::vector<std::uint64_t>{0, kHalf});
   CHECK(arange(INT64_MIN, INT64_MAX, INT64_MAX).to_vector<std::int64_t>() == Ints{INT64_MIN, -1, INT64_MAX - 1});
   CHECK(arange(INT64_MIN, kHalf, kHalf).to_vector<std::int64_t>() == Ints{INT64_MIN, 0});
   CHECK(arange(kHalf, kHalf + 4096, 2048, float64).to_vector<double>() == Doubles{0x1p63, 0x1p63 + 2048});
   // More than int64 and less than 0: no integer dtype has all of them.
-  CHECK(arange(-1, UINT64_MAX, std::int64_t{1} << 62, float64).to_vector<double>() == Doubles{-1, 0x1p62, 0x1p63, 0x1.8p63});
+  CHECK(arange(-1, UINT64_MAX, std::int64_t{1} << 62, float64).to_vector<double>() ==
+        Doubles{-1, 0x1p62, 0x1p63, 0x1.8p63});
   CHECK(arange(kHalf, -2, -(std::int64_t{1} << 62), float64).to_vector<double>() == Doubles{0x1p63, 0x1p62, 0});
-  CHECK_THROWS_WITH(arange(-1, UINT64_MAX, std::int64_t{1} << 62, uint64), Contains("-1 to 13835058055282163711 does not fit uint64"));
+  CHECK_THROWS_WITH(arange(-1, UINT64_MAX, std::int64_t{1} << 62, uint64),
+                    Contains("-1 to 13835058055282163711 does not fit uint64"));
   CHECK_THROWS_WITH(arange(kHalf, kHalf + 1), Contains("does not fit int64"));
 }
 
@@ -126,7 +135,8 @@ TEST_CASE("limits: ranges of floats whose ends lie further apart than the larges
   test::on_every_device([](Device) {
     CHECK(linspace(-1e308, 1e308, 3, {.dtype = float64}).to_vector<double>() == Doubles{-1e308, 0, 1e308});
     CHECK(linspace(DBL_MAX, -DBL_MAX, 2, {.dtype = float64}).to_vector<double>() == Doubles{DBL_MAX, -DBL_MAX});
-    CHECK(linspace(-DBL_MAX, DBL_MAX, 2, {.endpoint = false, .dtype = float64}).to_vector<double>() == Doubles{-DBL_MAX, 0});
+    CHECK(linspace(-DBL_MAX, DBL_MAX, 2, {.endpoint = false, .dtype = float64}).to_vector<double>() ==
+          Doubles{-DBL_MAX, 0});
     CHECK(linspace(-1e308, 1e308, 1, {.dtype = float64}).to_vector<double>() == Doubles{-1e308});
     CHECK(linspace(-FLT_MAX, FLT_MAX, 3).to_vector<float>() == std::vector<float>{-FLT_MAX, 0, FLT_MAX});
     CHECK(linspace(-65504, 65504, 3, {.dtype = float16}).to_vector<Half>()[2].bits == Half(65504.0).bits);
@@ -141,12 +151,27 @@ TEST_CASE("limits: floor_divide is the floor of the exact quotient, and remainde
   };
   const double inf = INFINITY;
   const Row rows[] = {
-      {1, 0.1, 9, std::fmod(1, 0.1)}, {7, 2, 3, 1},      {-7, 2, -4, 1}, {7, -2, -4, -1},
-      {-1e-300, 1e300, -1, 1e300},  {0.0, 2, 0.0, 0.0},  {-0.0, 2, -0.0, 0.0},    {0.0, -2, -0.0, -0.0}, {-0.0, -2, 0.0, -0.0},
-      {1, 0.0, inf, NAN},           {-1, 0.0, -inf, NAN}, {inf, 2, inf, NAN},     {1, inf, 0.0, 1},  {-1, inf, -0.0, inf},
-      {inf, inf, NAN, NAN},         {0.0, 0.0, NAN, NAN}, {NAN, 1, NAN, NAN},
+      {1, 0.1, 9, std::fmod(1, 0.1)},
+      {7, 2, 3, 1},
+      {-7, 2, -4, 1},
+      {7, -2, -4, -1},
+      {-1e-300, 1e300, -1, 1e300},
+      {0.0, 2, 0.0, 0.0},
+      {-0.0, 2, -0.0, 0.0},
+      {0.0, -2, -0.0, -0.0},
+      {-0.0, -2, 0.0, -0.0},
+      {1, 0.0, inf, NAN},
+      {-1, 0.0, -inf, NAN},
+      {inf, 2, inf, NAN},
+      {1, inf, 0.0, 1},
+      {-1, inf, -0.0, inf},
+      {inf, inf, NAN, NAN},
+      {0.0, 0.0, NAN, NAN},
+      {NAN, 1, NAN, NAN},
   };
-  const auto same = [](double x, double y) { return std::isnan(y) ? std::isnan(x) : x == y && std::signbit(x) == std::signbit(y); };
+  const auto same = [](double x, double y) {
+    return std::isnan(y) ? std::isnan(x) : x == y && std::signbit(x) == std::signbit(y);
+  };
   test::on_every_device([&](Device) {
     for (const Row& r : rows) {
       INFO(r.a << " // " << r.b);
@@ -165,12 +190,14 @@ TEST_CASE("limits: quotient times divisor and remainder are the dividend", "[ops
     b.push_back((1 + static_cast<int>(random() % 999)) / (random() % 2 == 0 ? 10.0 : -100.0));
     a.push_back(b.back() * (static_cast<int>(random() % 2001) - 1000));  // often beside a multiple
   }
-  const Doubles q = floor_divide(asarray(a), asarray(b)).to_vector<double>(), r = (asarray(a) % asarray(b)).to_vector<double>();
+  const Doubles q = floor_divide(asarray(a), asarray(b)).to_vector<double>(),
+                r = (asarray(a) % asarray(b)).to_vector<double>();
   int wrong = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const long double exact = static_cast<long double>(q[i]) * b[i];  // 64 bits: 53 of b, 11 of a quotient up to 1000
     const long double left = a[i] - exact;
-    wrong += q[i] != std::rint(q[i]) || (left != 0 && (left < 0) != (b[i] < 0)) || std::fabs(left) >= std::fabs(static_cast<long double>(b[i]));
+    wrong += q[i] != std::rint(q[i]) || (left != 0 && (left < 0) != (b[i] < 0)) ||
+             std::fabs(left) >= std::fabs(static_cast<long double>(b[i]));
     wrong += std::fabs(left - r[i]) > 0x1p-52L * std::fabs(static_cast<long double>(b[i]));
   }
   CHECK(wrong == 0);
@@ -243,7 +270,8 @@ TEST_CASE("limits: bytes of bools that others wrote are true where they are not 
   });
 }
 
-TEST_CASE("limits: other bytes of bools change no plan of plain ones, and stay true after a touch", "[interop][limits]") {
+TEST_CASE("limits: other bytes of bools change no plan of plain ones, and stay true after a touch",
+          "[interop][limits]") {
   std::vector<std::uint8_t> bytes = {0, 255};
   Array lent = borrow(reinterpret_cast<const bool*>(bytes.data()), {2});
   const Array plain = asarray(std::vector<bool>{true, false});
@@ -266,7 +294,9 @@ TEST_CASE("limits: of a large array the elements shown are evaluated alone", "[p
   CHECK(printed(x) == "[            0             1             2 ... 1099511627773 1099511627774\n 1099511627775]");
   CHECK_FALSE(x.is_evaluated());
   const Array square = reshape(arange(kLong), {std::int64_t{1} << 20, std::int64_t{1} << 20}) % 7;
-  CHECK(printed(square) == "[[0 1 2 ... 1 2 3]\n [4 5 6 ... 5 6 0]\n [1 2 3 ... 2 3 4]\n ...\n [4 5 6 ... 5 6 0]\n [1 2 3 ... 2 3 4]\n [5 6 0 ... 6 0 1]]");
+  CHECK(printed(square) ==
+        "[[0 1 2 ... 1 2 3]\n [4 5 6 ... 5 6 0]\n [1 2 3 ... 2 3 4]\n ...\n [4 5 6 ... 5 6 0]\n [1 2 3 ... 2 3 4]\n [5 "
+        "6 0 ... 6 0 1]]");
   const Array deep = broadcast_to(Array(1), Shape(std::vector<std::int64_t>(12, 9)));
   CHECK(printed(deep).size() < 100'000);  // both ends of twelve axes, one element each
 }
@@ -282,10 +312,12 @@ TEST_CASE("limits: a computed array prints as a lazy one, wherever it is", "[pri
   });
   std::vector<float> memory(4000);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
-  CHECK(printed(borrow(memory.data(), {2000}, {2})) == "[0.000e+00 2.000e+00 4.000e+00 ... 3.994e+03 3.996e+03 3.998e+03]");
+  CHECK(printed(borrow(memory.data(), {2000}, {2})) ==
+        "[0.000e+00 2.000e+00 4.000e+00 ... 3.994e+03 3.996e+03 3.998e+03]");
 }
 
-TEST_CASE("limits: the device of an array that was never placed is an answer that to_device takes", "[placement][limits]") {
+TEST_CASE("limits: the device of an array that was never placed is an answer that to_device takes",
+          "[placement][limits]") {
   const Array x = asarray(std::vector<float>{1, 2}), lazy = x + 1, here = to_device(x, cpu);
   for (const Array& y : {x, lazy, here, to_device(lazy, cpu)}) {
     const Array moved = to_device(y, x.device());

@@ -62,8 +62,7 @@ Memory Runner::copy(GraphEdge base) const {
   return m_.leaves[n.payload];
 }
 
-Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdge>& outputs,
-                     const char* target_name) {
+Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdge>& outputs, const char* target_name) {
   graph::verify(m.g);
   const Lowered l = codegen::lower(m.g, f, 0, outputs, target(target_name));
   INFO(to_string(m.g) + to_string(l.ir));
@@ -75,7 +74,8 @@ Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdg
   return l;
 }
 
-std::vector<Lowered> lower_plan(const Graph& g, const Fusion& f, const graph::Target& t, std::vector<std::vector<GraphEdge>>& wanted) {
+std::vector<Lowered> lower_plan(const Graph& g, const Fusion& f, const graph::Target& t,
+                                std::vector<std::vector<GraphEdge>>& wanted) {
   wanted.assign(f.groups.size(), {});
   for (const GraphEdge& r : g.roots) wanted[f.group_of[r.node]].push_back(r);
   std::vector<Lowered> kernels;

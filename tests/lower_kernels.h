@@ -1,5 +1,5 @@
-// For the tests of lower(): kernels of hand-made groups and of whole plans run in the interpreter, and what they store is
-// compared with loops over nodes.
+// For the tests of lower(): kernels of hand-made groups and of whole plans run in the interpreter, and what they store
+// is compared with loops over nodes.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,10 @@ Fusion one_group(const Graph& g, const Dims& space, int axis = -1);
 Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdge>& outputs,
                      const char* target_name = "x86-64-v3");
 
-/// Every kernel of a schedule, last group first to know what is stored; what a group has to store goes to wanted[group].
-std::vector<Lowered> lower_plan(const Graph& g, const Fusion& f, const graph::Target& t, std::vector<std::vector<GraphEdge>>& wanted);
+/// Every kernel of a schedule, last group first to know what is stored; what a group has to store goes to
+/// wanted[group].
+std::vector<Lowered> lower_plan(const Graph& g, const Fusion& f, const graph::Target& t,
+                                std::vector<std::vector<GraphEdge>>& wanted);
 
 /// Runs kernels in the interpreter; memory is exactly as large as the values, so that a wrong access is caught by
 /// address sanitizers, and filled with a pattern that no test computes.
@@ -45,13 +47,17 @@ class Runner {
   /// The memory of a kernel, by buffer of its IR, as it is now, and its scalars.
   [[nodiscard]] std::vector<Memory> memory(const Lowered& l);
   [[nodiscard]] std::vector<std::uint64_t> scalars(const Lowered& l) const;
-  [[nodiscard]] std::vector<double> value(GraphEdge e) const { return values_in(g_.nodes[e.node].dtype, memory_.at(e)); }
+  [[nodiscard]] std::vector<double> value(GraphEdge e) const {
+    return values_in(g_.nodes[e.node].dtype, memory_.at(e));
+  }
 
   codegen::Traffic traffic;
 
  private:
   struct EdgeLess {
-    bool operator()(const GraphEdge& a, const GraphEdge& b) const { return a.node != b.node ? a.node < b.node : a.output < b.output; }
+    bool operator()(const GraphEdge& a, const GraphEdge& b) const {
+      return a.node != b.node ? a.node < b.node : a.output < b.output;
+    }
   };
   [[nodiscard]] Memory copy(GraphEdge base) const;
   const Memory& at(const codegen::BufferRef& b);

@@ -50,7 +50,12 @@ TEST_CASE("lower: rows of up to 32 are serial, one longer is not; along any axis
       Dims shape{3, 4, 5};
       shape[axis] = n;
       Row r(shape, axis);
-      const Dims space = n == 1 ? [&] { Dims d = graph::squeeze(shape); d.insert(axis, 1); return d; }() : shape;
+      const Dims space = n == 1 ? [&] {
+        Dims d = graph::squeeze(shape);
+        d.insert(axis, 1);
+        return d;
+      }()
+                                : shape;
       INFO("axis " << axis << " n " << n);
       const Lowered l = check_kernel(r.m, one_group(r.m.g, space, axis), {r.scaled, r.sum, r.largest, r.difference});
       CHECK(l.ir.schedule == (n <= 32 ? Schedule::RowSerial : Schedule::RowInner));
@@ -59,7 +64,8 @@ TEST_CASE("lower: rows of up to 32 are serial, one longer is not; along any axis
   }
 }
 
-TEST_CASE("lower: a reduced row of 4 KB belongs to a thread block of a GPU, unless its end costs more than that gains", "[codegen][lower]") {
+TEST_CASE("lower: a reduced row of 4 KB belongs to a thread block of a GPU, unless its end costs more than that gains",
+          "[codegen][lower]") {
   const auto schedule_of = [](Op op, Dtype dtype, std::int64_t n) {
     Maker m;
     const GraphEdge y = m.reduce(op, m.leaf({5, n}, dtype), 1);

@@ -55,9 +55,7 @@ void note_skip(const std::string& reason) {
 std::string cuda_missing() { return runtime::cuda_unavailable_reason(); }
 std::string nvrtc_missing() { return runtime::nvrtc_unavailable_reason(); }
 
-bool cuda_required() {
-  return support::env::system("TARRY_TEST_REQUIRE_CUDA").value_or("") == "1";
-}
+bool cuda_required() { return support::env::system("TARRY_TEST_REQUIRE_CUDA").value_or("") == "1"; }
 
 }  // namespace tarry::test
 

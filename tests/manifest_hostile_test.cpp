@@ -109,7 +109,8 @@ std::vector<Row> other_inputs() {
     return Row{graph_of({kMatrix, kThree}, "update", "float32", "[24,48]", rest), why};
   };
   const auto product = [](const char* dtype, const char* shape, const char* why) {
-    return Row{graph_of({leaf("[2,3,4]", dtype), leaf(shape, dtype, 1)}, "matmul", dtype, "[2,3,5]", R"("in":[0,1])"), why};
+    return Row{graph_of({leaf("[2,3,4]", dtype), leaf(shape, dtype, 1)}, "matmul", dtype, "[2,3,5]", R"("in":[0,1])"),
+               why};
   };
   return {
       update(R"("in":[0,1],"start":[1,2],"step":[1,2])", ""),
@@ -117,7 +118,8 @@ std::vector<Row> other_inputs() {
       update(R"("in":[0,1],"start":[0,0],"step":[0,1])", "a step that no box has"),
       update(R"("in":[0,1],"start":[0,0],"step":[4611686018427387904,1])", "leaves its base"),
       update(R"("in":[0,1],"start":[-1,0],"step":[1,1])", "leaves its base"),
-      {graph_of({leaf("[3]"), leaf("[7]", "float32", 1)}, "add", "float32", "[7]", R"("in":[0,1])"), "do not broadcast"},
+      {graph_of({leaf("[3]"), leaf("[7]", "float32", 1)}, "add", "float32", "[7]", R"("in":[0,1])"),
+       "do not broadcast"},
       {graph_of({kMatrix, leaf("[5,5]")}, "sum", "float32", "[5]", R"("in":[1],"axis":0)"), "another node names"},
       {graph_of({leaf("[5]", "bool")}, "sqrt", "bool", "[5]", R"("in":[0])"), "does not take"},
       {graph_of({leaf("[5]", "int8")}, "sum", "int8", "[]", R"("in":[0],"axis":0)"), "not accumulated in"},
@@ -125,7 +127,8 @@ std::vector<Row> other_inputs() {
       {graph_of({leaf("[0]")}, "max", "float32", "[]", R"("in":[0],"axis":0)"), "nothing has no such value"},
       {graph_of({leaf("[0]")}, "sum", "float32", "[]", R"("in":[0],"axis":0)"), ""},
       {graph_of({leaf("[]")}, "cumulative_sum", "float32", "[]", R"("in":[0],"axis":0)"), "an axis out of range"},
-      {graph_of({leaf("[1152921504606846976]")}, "sqrt", "float32", "[1152921504606846976]", R"("in":[0])"), "more memory than there is"},
+      {graph_of({leaf("[1152921504606846976]")}, "sqrt", "float32", "[1152921504606846976]", R"("in":[0])"),
+       "more memory than there is"},
       {graph_of({}, "iota", "int64", "[5]", R"("axis":-2)"), "an axis out of range"},
       {graph_of({}, "iota", "int64", "[5]", R"("axis":1)"), "an axis out of range"},
       {graph_of({}, "iota", "float32", "[5]", R"("axis":0)"), "not int64"},
@@ -149,14 +152,15 @@ Row with(const char* pointer, const std::string& value, const char* why) {
 TEST_CASE("manifest: what recording refuses is refused when it is read, with the reason", "[manifest]") {
   std::vector<Row> rows = one_input();
   for (const Row& row : other_inputs()) rows.push_back(row);
-  for (const Row& row : {with("/roots", "[]", "there are no roots"), with("/roots", "[2]", "does not come before"),
-                         with("/roots", "[[1,2147483648]]", "an output that there is not"), with("/roots", "[1,1,0]", ""),
-                         with("/device", R"({"a":[1]})", "no such device"), with("/disable", "[1]", "must be string"),
-                         with("/leaves/1", R"({"from":"user"})", "a leaf that no node names"),
-                         with("/leaves/0/offset", "9223372036854775807", "more memory than there is"),
-                         with("/leaves/0/strides", "[9223372036854775807,-9223372036854775808]", "leave all memory"),
-                         with("/leaves/0/strides", "[-48,1]", "before or beyond"), with("/leaves/0/strides", "[1,24]", ""),
-                         with("/leaves/0/strides", "[1]", "another rank")})
+  for (const Row& row :
+       {with("/roots", "[]", "there are no roots"), with("/roots", "[2]", "does not come before"),
+        with("/roots", "[[1,2147483648]]", "an output that there is not"), with("/roots", "[1,1,0]", ""),
+        with("/device", R"({"a":[1]})", "no such device"), with("/disable", "[1]", "must be string"),
+        with("/leaves/1", R"({"from":"user"})", "a leaf that no node names"),
+        with("/leaves/0/offset", "9223372036854775807", "more memory than there is"),
+        with("/leaves/0/strides", "[9223372036854775807,-9223372036854775808]", "leave all memory"),
+        with("/leaves/0/strides", "[-48,1]", "before or beyond"), with("/leaves/0/strides", "[1,24]", ""),
+        with("/leaves/0/strides", "[1]", "another rank")})
     rows.push_back(row);
   for (const Row& row : rows) {
     INFO(row.graph.dump());

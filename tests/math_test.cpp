@@ -31,13 +31,15 @@ std::vector<Op> all_functions() {
   return ops;
 }
 
-template <class T> struct Arguments {
+template <class T>
+struct Arguments {
   T a = 0, b = 0;
 };
 
 /// Arguments that meet every path of a function: of ordinary size, of every exponent, near 1 and in narrow bands around
 /// where reductions change; for pow also exponents that reach every power of two.
-template <class T> class Sampler {
+template <class T>
+class Sampler {
  public:
   explicit Sampler(std::uint64_t seed) : random_(seed) {}
 
@@ -60,7 +62,9 @@ template <class T> class Sampler {
   }
 
  private:
-  T uniform(double low, double high) { return static_cast<T>(std::uniform_real_distribution<double>(low, high)(random_)); }
+  T uniform(double low, double high) {
+    return static_cast<T>(std::uniform_real_distribution<double>(low, high)(random_));
+  }
   T any_size(double low, double high) {
     const double power = std::uniform_real_distribution<double>(low, high)(random_);
     const T size = static_cast<T>(std::exp2(static_cast<long double>(power)));
@@ -69,14 +73,19 @@ template <class T> class Sampler {
   std::mt19937_64 random_;
 };
 
-template <class T> T compute(Op op, Arguments<T> x) { return is_binary(op) ? call<T>(op, x.a, x.b) : call<T>(op, x.a); }
+template <class T>
+T compute(Op op, Arguments<T> x) {
+  return is_binary(op) ? call<T>(op, x.a, x.b) : call<T>(op, x.a);
+}
 
-template <class T> long double exact(Op op, Arguments<T> x) {
+template <class T>
+long double exact(Op op, Arguments<T> x) {
   return test::exact_function<long double>(op, static_cast<long double>(x.a), static_cast<long double>(x.b));
 }
 
 /// Where logaddexp cancels the reference is too coarse for float64: tests/prelude_sweep_test.cpp has a finer one.
-template <class T> bool measurable(Op op, Arguments<T> x, long double value) {
+template <class T>
+bool measurable(Op op, Arguments<T> x, long double value) {
   return op != Op::Logaddexp || std::is_same_v<T, float> || !(std::fabs(value) < std::fmax(x.a, x.b) * -0x1p-6L);
 }
 
@@ -85,7 +94,8 @@ struct Worst {
   double a = 0, b = 0;
 };
 
-template <class T> Worst worst_error(Op op, int count) {
+template <class T>
+Worst worst_error(Op op, int count) {
   Sampler<T> sampler(17 + static_cast<std::uint64_t>(op));
   Worst worst;
   for (int i = 0; i < count; ++i) {
@@ -98,7 +108,8 @@ template <class T> Worst worst_error(Op op, int count) {
   return worst;
 }
 
-template <class T> Worst check_bound(Op op, int count) {
+template <class T>
+Worst check_bound(Op op, int count) {
   const Worst worst = worst_error<T>(op, count);
   INFO(graph::info(op).name << ": " << worst.ulps << " ulp at " << worst.a << ", " << worst.b);
   CHECK(worst.ulps <= test::published_ulps<T>(op));
@@ -106,7 +117,8 @@ template <class T> Worst check_bound(Op op, int count) {
 }
 
 /// Annex F of C, for what the C library does not have: the limits of the definition.
-template <class T> int wrong_on_specials(Op op) {
+template <class T>
+int wrong_on_specials(Op op) {
   int wrong = 0;
   const std::vector<T> values = test::special_floats<T>();
   for (const T a : values)
@@ -151,7 +163,8 @@ Array apply(Op op, const Array& a, const Array& b) {
   }
 }
 
-template <class T> void check_on_device(int count) {
+template <class T>
+void check_on_device(int count) {
   for (const Op op : all_functions()) {
     Sampler<T> sampler(5);
     std::vector<T> a, b;
@@ -209,34 +222,48 @@ TEMPLATE_TEST_CASE("math: the documented special cases", "[codegen][math]", floa
     Op op;
     T a, b, expected;
   } rows[] = {
-      {Op::Pow, nan, zero, one},       {Op::Pow, one, nan, one},         {Op::Pow, -one, inf, one},
-      {Op::Pow, -one, -inf, one},      {Op::Pow, -inf, 3, -inf},         {Op::Pow, -inf, -3, -zero},
-      {Op::Pow, -inf, 2, inf},         {Op::Pow, -zero, 3, -zero},       {Op::Pow, -zero, -3, -inf},
-      {Op::Pow, -zero, -2, inf},       {Op::Pow, -zero, T(2.5), zero},   {Op::Pow, -2, 3, -8},
-      {Op::Pow, -2, T(0.5), nan},      {Op::Pow, T(0.5), -inf, inf},     {Op::Pow, 2, -inf, zero},
-      {Op::Pow, -2, inf, inf},         {Op::Pow, nan, 1, nan},           {Op::Pow, 2, nan, nan},
-      {Op::Atan2, zero, -zero, pi},    {Op::Atan2, -zero, -zero, -pi},   {Op::Atan2, -zero, one, -zero},
-      {Op::Atan2, zero, one, zero},    {Op::Atan2, one, zero, pi / 2},   {Op::Atan2, -one, -zero, -pi / 2},
-      {Op::Atan2, inf, inf, pi / 4},   {Op::Atan2, one, -inf, pi},       {Op::Atan2, -one, inf, -zero},
-      {Op::Atan2, nan, one, nan},      {Op::Atan2, -inf, one, -pi / 2},  {Op::Hypot, inf, nan, inf},
-      {Op::Hypot, nan, -inf, inf},     {Op::Hypot, nan, one, nan},       {Op::Hypot, 3, -4, 5},
-      {Op::Logaddexp, -inf, -inf, -inf}, {Op::Logaddexp, inf, inf, inf}, {Op::Logaddexp, inf, -inf, inf},
-      {Op::Logaddexp, -inf, 7, 7},     {Op::Logaddexp, nan, inf, nan},   {Op::Logaddexp, -inf, nan, nan},
-      {Op::Log1p, -one, 0, -inf},      {Op::Log1p, -2, 0, nan},          {Op::Log1p, -zero, 0, -zero},
-      {Op::Expm1, -zero, 0, -zero},    {Op::Expm1, -inf, 0, -one},       {Op::Expm1, inf, 0, inf},
-      {Op::Log2, zero, 0, -inf},       {Op::Log10, -one, 0, nan},        {Op::Log2, 8, 0, 3},
-      {Op::Log10, 1000, 0, 3},         {Op::Sin, -zero, 0, -zero},       {Op::Tan, -zero, 0, -zero},
-      {Op::Sin, inf, 0, nan},          {Op::Cos, -inf, 0, nan},          {Op::Tan, inf, 0, nan},
-      {Op::Cos, zero, 0, one},         {Op::Asin, -zero, 0, -zero},      {Op::Asin, T(1.5), 0, nan},
-      {Op::Asin, one, 0, pi / 2},      {Op::Acos, one, 0, zero},         {Op::Acos, -one, 0, pi},
-      {Op::Acos, -2, 0, nan},          {Op::Atan, inf, 0, pi / 2},       {Op::Atan, -zero, 0, -zero},
-      {Op::Sinh, -zero, 0, -zero},     {Op::Sinh, -inf, 0, -inf},        {Op::Cosh, -inf, 0, inf},
-      {Op::Tanh, -zero, 0, -zero},     {Op::Tanh, -inf, 0, -one},        {Op::Asinh, -zero, 0, -zero},
-      {Op::Asinh, -inf, 0, -inf},      {Op::Acosh, T(0.5), 0, nan},      {Op::Acosh, -inf, 0, nan},
-      {Op::Acosh, one, 0, zero},       {Op::Atanh, one, 0, inf},         {Op::Atanh, -one, 0, -inf},
-      {Op::Atanh, 2, 0, nan},          {Op::Atanh, -zero, 0, -zero},     {Op::Sigmoid, -inf, 0, zero},
-      {Op::Sigmoid, inf, 0, one},      {Op::Sigmoid, zero, 0, T(0.5)},   {Op::Rsqrt, zero, 0, inf},
-      {Op::Rsqrt, -zero, 0, -inf},     {Op::Rsqrt, inf, 0, zero},        {Op::Rsqrt, -one, 0, nan},
+      {Op::Pow, nan, zero, one},       {Op::Pow, one, nan, one},
+      {Op::Pow, -one, inf, one},       {Op::Pow, -one, -inf, one},
+      {Op::Pow, -inf, 3, -inf},        {Op::Pow, -inf, -3, -zero},
+      {Op::Pow, -inf, 2, inf},         {Op::Pow, -zero, 3, -zero},
+      {Op::Pow, -zero, -3, -inf},      {Op::Pow, -zero, -2, inf},
+      {Op::Pow, -zero, T(2.5), zero},  {Op::Pow, -2, 3, -8},
+      {Op::Pow, -2, T(0.5), nan},      {Op::Pow, T(0.5), -inf, inf},
+      {Op::Pow, 2, -inf, zero},        {Op::Pow, -2, inf, inf},
+      {Op::Pow, nan, 1, nan},          {Op::Pow, 2, nan, nan},
+      {Op::Atan2, zero, -zero, pi},    {Op::Atan2, -zero, -zero, -pi},
+      {Op::Atan2, -zero, one, -zero},  {Op::Atan2, zero, one, zero},
+      {Op::Atan2, one, zero, pi / 2},  {Op::Atan2, -one, -zero, -pi / 2},
+      {Op::Atan2, inf, inf, pi / 4},   {Op::Atan2, one, -inf, pi},
+      {Op::Atan2, -one, inf, -zero},   {Op::Atan2, nan, one, nan},
+      {Op::Atan2, -inf, one, -pi / 2}, {Op::Hypot, inf, nan, inf},
+      {Op::Hypot, nan, -inf, inf},     {Op::Hypot, nan, one, nan},
+      {Op::Hypot, 3, -4, 5},           {Op::Logaddexp, -inf, -inf, -inf},
+      {Op::Logaddexp, inf, inf, inf},  {Op::Logaddexp, inf, -inf, inf},
+      {Op::Logaddexp, -inf, 7, 7},     {Op::Logaddexp, nan, inf, nan},
+      {Op::Logaddexp, -inf, nan, nan}, {Op::Log1p, -one, 0, -inf},
+      {Op::Log1p, -2, 0, nan},         {Op::Log1p, -zero, 0, -zero},
+      {Op::Expm1, -zero, 0, -zero},    {Op::Expm1, -inf, 0, -one},
+      {Op::Expm1, inf, 0, inf},        {Op::Log2, zero, 0, -inf},
+      {Op::Log10, -one, 0, nan},       {Op::Log2, 8, 0, 3},
+      {Op::Log10, 1000, 0, 3},         {Op::Sin, -zero, 0, -zero},
+      {Op::Tan, -zero, 0, -zero},      {Op::Sin, inf, 0, nan},
+      {Op::Cos, -inf, 0, nan},         {Op::Tan, inf, 0, nan},
+      {Op::Cos, zero, 0, one},         {Op::Asin, -zero, 0, -zero},
+      {Op::Asin, T(1.5), 0, nan},      {Op::Asin, one, 0, pi / 2},
+      {Op::Acos, one, 0, zero},        {Op::Acos, -one, 0, pi},
+      {Op::Acos, -2, 0, nan},          {Op::Atan, inf, 0, pi / 2},
+      {Op::Atan, -zero, 0, -zero},     {Op::Sinh, -zero, 0, -zero},
+      {Op::Sinh, -inf, 0, -inf},       {Op::Cosh, -inf, 0, inf},
+      {Op::Tanh, -zero, 0, -zero},     {Op::Tanh, -inf, 0, -one},
+      {Op::Asinh, -zero, 0, -zero},    {Op::Asinh, -inf, 0, -inf},
+      {Op::Acosh, T(0.5), 0, nan},     {Op::Acosh, -inf, 0, nan},
+      {Op::Acosh, one, 0, zero},       {Op::Atanh, one, 0, inf},
+      {Op::Atanh, -one, 0, -inf},      {Op::Atanh, 2, 0, nan},
+      {Op::Atanh, -zero, 0, -zero},    {Op::Sigmoid, -inf, 0, zero},
+      {Op::Sigmoid, inf, 0, one},      {Op::Sigmoid, zero, 0, T(0.5)},
+      {Op::Rsqrt, zero, 0, inf},       {Op::Rsqrt, -zero, 0, -inf},
+      {Op::Rsqrt, inf, 0, zero},       {Op::Rsqrt, -one, 0, nan},
       {Op::Rsqrt, 4, 0, T(0.5)},
   };
   for (const auto& row : rows) {

@@ -38,22 +38,32 @@ struct Product {
   std::vector<float> a, b, c;
 
   Product(const MatmulShape& s, float low, float high)
-      : count(s.a_count), m(s.m), k(s.k), n(s.n), b_count(s.b_count), a(noise(count * m * k, low, high, 1)), b(noise(b_count * k * n, low, high, 2)) {}
+      : count(s.a_count),
+        m(s.m),
+        k(s.k),
+        n(s.n),
+        b_count(s.b_count),
+        a(noise(count * m * k, low, high, 1)),
+        b(noise(b_count * k * n, low, high, 2)) {}
 
   void compute() {
     const ta::Scope on_gpu(ta::cuda(0));
     const ta::Array x = ta::asarray(a, {count, m, k}), y = ta::asarray(b, {b_count, k, n});
     c = ta::matmul(x, y).to_vector<float>();
   }
-  [[nodiscard]] float left(std::int64_t s, std::int64_t i, std::int64_t l) const { return a[static_cast<std::size_t>((s * m + i) * k + l)]; }
+  [[nodiscard]] float left(std::int64_t s, std::int64_t i, std::int64_t l) const {
+    return a[static_cast<std::size_t>((s * m + i) * k + l)];
+  }
   [[nodiscard]] float right(std::int64_t s, std::int64_t l, std::int64_t j) const {
     return b[static_cast<std::size_t>(((b_count == 1 ? 0 : s) * k + l) * n + j)];
   }
-  [[nodiscard]] float result(std::int64_t s, std::int64_t i, std::int64_t j) const { return c[static_cast<std::size_t>((s * m + i) * n + j)]; }
+  [[nodiscard]] float result(std::int64_t s, std::int64_t i, std::int64_t j) const {
+    return c[static_cast<std::size_t>((s * m + i) * n + j)];
+  }
 };
 
-/// Root mean squares of errors of some results: of the kernel, and of a sum in float32 one by one. The largest of the kernel's
-/// over the sum of magnitudes.
+/// Root mean squares of errors of some results: of the kernel, and of a sum in float32 one by one. The largest of the
+/// kernel's over the sum of magnitudes.
 struct Errors {
   double kernel = 0, serial = 0, largest = 0;
 };
@@ -61,8 +71,8 @@ Errors errors_of(const Product& p) {
   Errors e;
   constexpr std::int64_t kSamples = 2000;
   for (std::int64_t at = 0; at < kSamples; ++at) {
-    const std::int64_t place = at < 64 ? at : (at * 7919 + 13) % (p.count * p.m * p.n), s = place / (p.m * p.n), i = place / p.n % p.m,
-                       j = place % p.n;
+    const std::int64_t place = at < 64 ? at : (at * 7919 + 13) % (p.count * p.m * p.n), s = place / (p.m * p.n),
+                       i = place / p.n % p.m, j = place % p.n;
     double exact = 0, magnitude = 0;
     float serial = 0;
     for (std::int64_t l = 0; l < p.k; ++l) {
@@ -84,7 +94,9 @@ Errors errors_of(const Product& p) {
 }  // namespace
 
 TEST_CASE("matmul kernel: products whose tiles keep a GPU busy have it", "[matmul]") {
-  const auto has = [](const MatmulShape& s, const char* target = "sm_90") { return ta::codegen::has_matmul_kernel(s, ta::test::target(target)); };
+  const auto has = [](const MatmulShape& s, const char* target = "sm_90") {
+    return ta::codegen::has_matmul_kernel(s, ta::test::target(target));
+  };
   CHECK(has({1, 1, 4096, 2048, 256}));
   CHECK(has({1, 1, 1010, 4000, 1020}));
   CHECK(has({1, 1, 8192, 8192, 8192}));
@@ -101,10 +113,12 @@ TEST_CASE("matmul kernel: products whose tiles keep a GPU busy have it", "[matmu
 TEST_CASE("matmul kernel: both tiles compile without spills", "[matmul]") {
   TARRY_REQUIRE_NVRTC();
   const ta::graph::Target& target = ta::test::target("sm_90");
-  for (const auto& [shape, registers] : {std::pair(MatmulShape{1, 1, 4096, 2048, 256}, 168), {MatmulShape{1, 1, 8192, 8192, 8192}, 255}}) {
+  for (const auto& [shape, registers] :
+       {std::pair(MatmulShape{1, 1, 4096, 2048, 256}, 168), {MatmulShape{1, 1, 8192, 8192, 8192}, 255}}) {
     const ta::codegen::KernelSource s = ta::codegen::render_matmul(shape, target);
     CHECK(s.text.find('$') == std::string::npos);
-    for (const ta::runtime::KernelResources& r : ta::runtime::nvrtc_compile(s.text, target, ta::graph::Mode::Strict).resources) {
+    for (const ta::runtime::KernelResources& r :
+         ta::runtime::nvrtc_compile(s.text, target, ta::graph::Mode::Strict).resources) {
       INFO(r.entry << ": " << r.registers << " registers");
       CHECK(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes == 0);
       CHECK(r.registers <= registers);
@@ -120,7 +134,8 @@ TEST_CASE("matmul kernel: what was recorded on a CPU is warmed for GPUs, as it w
     {
       const ta::Scope on_cpu(ta::cpu);
       const ta::Recording recording(manifest);
-      ta::evaluate(ta::matmul(ta::asarray(noise(1024 * 1024, -1, 1, 1), {1024, 1024}), ta::asarray(noise(1024 * 1024, -1, 1, 2), {1024, 1024})));
+      ta::evaluate(ta::matmul(ta::asarray(noise(1024 * 1024, -1, 1, 1), {1024, 1024}),
+                              ta::asarray(noise(1024 * 1024, -1, 1, 2), {1024, 1024})));
     }
     ta::WarmOptions options;
     options.targets = {"sm_90"};
@@ -146,7 +161,10 @@ TEST_CASE("matmul kernel: what was recorded on a CPU is warmed for GPUs, as it w
 
 TEST_CASE("matmul kernel: its errors are those of float32, at every shape", "[matmul][cuda]") {
   TARRY_REQUIRE_CUDA();
-  for (const MatmulShape& s : {MatmulShape{1, 1, 4096, 2048, 256}, {1, 1, 1010, 4000, 1020}, {1, 1, 2040, 1000, 2044}, {8, 8, 512, 2000, 508},
+  for (const MatmulShape& s : {MatmulShape{1, 1, 4096, 2048, 256},
+                               {1, 1, 1010, 4000, 1020},
+                               {1, 1, 2040, 1000, 2044},
+                               {8, 8, 512, 2000, 508},
                                {8, 1, 509, 2004, 512}}) {
     INFO(s.a_count << " x (" << s.m << ", " << s.k << ") (" << s.k << ", " << s.n << ")");
     CHECK(ta::codegen::has_matmul_kernel(s, ta::test::target("sm_90")));
@@ -185,7 +203,9 @@ TEST_CASE("matmul kernel: infinities, NaN and the largest numbers are those of f
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(),
               most = std::numeric_limits<float>::max();
   Product p({1, 1, 1010, 4000, 1020}, -1, 1);
-  const auto set_left = [&](std::int64_t i, std::int64_t l, float x) { p.a[static_cast<std::size_t>(i * p.k + l)] = x; };
+  const auto set_left = [&](std::int64_t i, std::int64_t l, float x) {
+    p.a[static_cast<std::size_t>(i * p.k + l)] = x;
+  };
   set_left(3, 17, inf);
   set_left(4, 0, -inf);
   set_left(5, 99, nan);

@@ -29,7 +29,8 @@ std::int64_t count_of(const Shape& shape) {
 /// Small whole numbers of both signs in any dtype: their products and sums of some hundred are exact in all of them.
 Array whole(const Shape& shape, Dtype dtype, int salt) {
   std::vector<float> values(static_cast<std::size_t>(count_of(shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 7 + i / 3 + static_cast<std::size_t>(salt)) % 3);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>((i * 7 + i / 3 + static_cast<std::size_t>(salt)) % 3);
   if (info(dtype).kind != DtypeKind::UInt)
     for (std::size_t i = 0; i < values.size(); i += 2) values[i] = -values[i];
   return astype(asarray(values, shape), dtype);
@@ -49,7 +50,8 @@ std::vector<double> product(const Array& a, const Array& b) {
   for (std::size_t s = 0; s < stack; ++s)
     for (std::size_t i = 0; i < m; ++i)
       for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t l = 0; l < k; ++l) result[(s * m + i) * n + j] += x[(s * m + i) * k + l] * y[(s * k + l) * n + j];
+        for (std::size_t l = 0; l < k; ++l)
+          result[(s * m + i) * n + j] += x[(s * m + i) * k + l] * y[(s * k + l) * n + j];
   return result;
 }
 
@@ -88,7 +90,8 @@ const Dtype kDtypes[] = {int8, uint8, int16, uint16, int32, uint32, int64, uint6
 
 }  // namespace
 
-TEST_CASE("matmul: every pair of shapes of the array API in every dtype gives the exact product of whole numbers", "[matmul][ops]") {
+TEST_CASE("matmul: every pair of shapes of the array API in every dtype gives the exact product of whole numbers",
+          "[matmul][ops]") {
   const Scope placed(cpu);
   with_and_without_library([] {
     for (const Shapes& s : kShapes) {
@@ -196,12 +199,14 @@ TEST_CASE("matmul: what a thread has asked of OpenMP does not change the bits", 
   void* const openmp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
   if (openmp == nullptr) return;
   const auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(openmp, "omp_set_num_threads"));
-  const auto parallel = reinterpret_cast<void (*)(void (*)(void*), void*, unsigned, unsigned)>(dlsym(openmp, "GOMP_parallel"));
+  const auto parallel =
+      reinterpret_cast<void (*)(void (*)(void*), void*, unsigned, unsigned)>(dlsym(openmp, "GOMP_parallel"));
   REQUIRE((set_threads != nullptr && parallel != nullptr));
   const Scope placed(cpu);
   std::vector<float> values(64 * 3000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i) * 0.7F);
-  const Array a = asarray(std::vector<float>(values.begin(), values.begin() + 6000), {2, 3000}), b = asarray(values, {3000, 64});
+  const Array a = asarray(std::vector<float>(values.begin(), values.begin() + 6000), {2, 3000}),
+              b = asarray(values, {3000, 64});
   std::vector<float> expected, asked;
   std::thread([&] { expected = matmul(a, b).to_vector<float>(); }).join();
   std::thread([&] {
@@ -261,12 +266,14 @@ TEST_CASE("matmul: floats are near the product in double precision, and 16-bit f
     return asarray(values, shape);
   };
   with_and_without_library([&] {
-    const std::pair<Dtype, double> tolerances[] = {{float16, 0x1p-10}, {bfloat16, 0x1p-7}, {float32, 0x1p-18}, {float64, 0x1p-46}};
+    const std::pair<Dtype, double> tolerances[] = {
+        {float16, 0x1p-10}, {bfloat16, 0x1p-7}, {float32, 0x1p-18}, {float64, 0x1p-46}};
     for (const auto& [dtype, tolerance] : tolerances) {
       const Array a = astype(wavy({50, 301}, 0.7F), dtype), b = astype(wavy({301, 60}, 1.3F), dtype);
       const std::vector<double> got = doubles(matmul(a, b)), want = product(a, b);
       double largest = 0;
-      for (std::size_t i = 0; i < got.size(); ++i) largest = std::max(largest, std::abs(got[i] - want[i]) / (1 + std::abs(want[i])));
+      for (std::size_t i = 0; i < got.size(); ++i)
+        largest = std::max(largest, std::abs(got[i] - want[i]) / (1 + std::abs(want[i])));
       INFO(name(dtype) << " " << largest);
       CHECK(largest < tolerance);
     }
@@ -275,7 +282,8 @@ TEST_CASE("matmul: floats are near the product in double precision, and 16-bit f
 
 TEST_CASE("matmul: two runs give the same bits", "[matmul][values]") {
   const Scope placed(cpu);
-  const Array a = sin(astype(reshape(arange(200 * 300), {200, 300}), float32)), b = cos(astype(reshape(arange(300 * 100), {300, 100}), float32));
+  const Array a = sin(astype(reshape(arange(200 * 300), {200, 300}), float32)),
+              b = cos(astype(reshape(arange(300 * 100), {300, 100}), float32));
   const std::vector<float> first = matmul(a, b).to_vector<float>();
   for (int i = 0; i < 20; ++i) {
     const std::vector<float> again = matmul(a, b).to_vector<float>();
@@ -285,8 +293,10 @@ TEST_CASE("matmul: two runs give the same bits", "[matmul][values]") {
 
 TEST_CASE("matmul: wrong operands are named", "[matmul][errors]") {
   const Array a = zeros({3, 4});
-  CHECK_THROWS_WITH(matmul(a, zeros({5, 6})), Catch::Contains("[matmul] shapes (3, 4) and (5, 6) do not multiply: rows of 4 meet columns of 5"));
+  CHECK_THROWS_WITH(matmul(a, zeros({5, 6})),
+                    Catch::Contains("[matmul] shapes (3, 4) and (5, 6) do not multiply: rows of 4 meet columns of 5"));
   CHECK_THROWS_WITH(matmul(a, zeros({})), Catch::Contains("shapes (3, 4) and ()"));
-  CHECK_THROWS_WITH(matmul(zeros({2, 3, 4}), zeros({5, 4, 6})), Catch::Contains("in front of the matrices do not broadcast"));
+  CHECK_THROWS_WITH(matmul(zeros({2, 3, 4}), zeros({5, 4, 6})),
+                    Catch::Contains("in front of the matrices do not broadcast"));
   CHECK_THROWS_WITH(matmul(zeros({2, 2}, bool_), zeros({2, 2}, bool_)), Catch::Contains("not bool"));
 }

@@ -88,8 +88,9 @@ TEST_CASE("memory: a limit holds for the CPU too, and is a clear error with a ta
   const Limit limit(ta::cpu, live + 3 * kMiB);
   CHECK(ta::memory_stats(ta::cpu).limit == live + 3 * kMiB);
   const ta::Array x = ta::asarray(Values(1 << 18, 1.0f));
-  CHECK_THROWS_WITH(ta::asarray(Values(1 << 20, 1.0f)), Contains("no host memory for 4.00 MiB") && Contains("live") && Contains("pinned") &&
-                                                            Contains("cached") && Contains("requested") && Contains("set_memory_limit"));
+  CHECK_THROWS_WITH(ta::asarray(Values(1 << 20, 1.0f)), Contains("no host memory for 4.00 MiB") && Contains("live") &&
+                                                            Contains("pinned") && Contains("cached") &&
+                                                            Contains("requested") && Contains("set_memory_limit"));
   CHECK((x + 1.0f).to_vector<float>() == Values(1 << 18, 2.0f));
   CHECK_THROWS_AS(ta::set_memory_limit(ta::cpu, -1), ta::InvalidArgument);
 }
@@ -122,7 +123,8 @@ TEST_CASE("memory: what is idle while much is served goes back, and a loop keeps
   for (const ta::Device device : {ta::cpu, ta::test::kFakeGpu}) {
     ta::runtime::Backend& b = ta::runtime::backend(device);
     b.trim();
-    for (std::size_t mib = 64; mib < 128; mib += 8) (void)b.allocate(mib << 20);  // a class each, and none asked for again
+    for (std::size_t mib = 64; mib < 128; mib += 8)
+      (void)b.allocate(mib << 20);  // a class each, and none asked for again
     const std::size_t many = b.memory().cached;
     for (int i = 0; i < 600; ++i) (void)b.allocate(std::size_t{32} << 20);
     const auto warm = b.memory();
@@ -144,7 +146,8 @@ TEST_CASE("memory: where there is no room, what waits is evaluated, and then the
   for (int i = 0; i < 40; ++i) sums.push_back(ta::sum(ta::asarray(Values(1 << 18, static_cast<float>(i)))));
   CHECK(sums.front().is_evaluated());
   CHECK_FALSE(sums.back().is_evaluated());
-  for (int i = 0; i < 40; ++i) CHECK(sums[static_cast<std::size_t>(i)].item<float>() == 262144.0f * static_cast<float>(i));
+  for (int i = 0; i < 40; ++i)
+    CHECK(sums[static_cast<std::size_t>(i)].item<float>() == 262144.0f * static_cast<float>(i));
   CHECK(ta::memory_stats(ta::cpu).peak <= live + 8 * kMiB + 64 * 1024);
 }
 
@@ -158,7 +161,9 @@ TEST_CASE("memory: plan predicts the peak, and the evaluate has it", "[memory]")
       [&] { return std::vector{ta::cumulative_sum(ta::cumulative_sum(x) * 2.0f) + x}; },
       [&] { return std::vector{ta::matmul(m + 1.0f, ta::matrix_transpose(m) * 2.0f) - m}; },
       [&] { return std::vector{m / ta::sum(m, {0}, {.keepdims = true}), ta::mean(m)}; },
-      [&] { return std::vector{ta::flip(ta::cumulative_sum(m * m, {.axis = 0})) + ta::cumulative_sum(m, {.axis = 1})}; },
+      [&] {
+        return std::vector{ta::flip(ta::cumulative_sum(m * m, {.axis = 0})) + ta::cumulative_sum(m, {.axis = 1})};
+      },
   };
   for (const auto& program : programs) {
     const std::vector<ta::Array> roots = program();
@@ -210,7 +215,8 @@ std::size_t differences(std::span<const ta::fuzz::Program> programs) {
   for (const ta::fuzz::Order order : {ta::fuzz::Order::Together, ta::fuzz::Order::Dropping, ta::fuzz::Order::Peeking}) {
     const auto reused = ta::fuzz::run(programs, {"with reuse", "compile", order});
     for (std::size_t p = 0; p < programs.size(); ++p)
-      for (std::size_t i = 0; i < apart[p].size(); ++i) different += ta::fuzz::difference(reused[p][i], apart[p][i]).empty() ? 0 : 1;
+      for (std::size_t i = 0; i < apart[p].size(); ++i)
+        different += ta::fuzz::difference(reused[p][i], apart[p][i]).empty() ? 0 : 1;
   }
   return different;
 }
@@ -238,9 +244,12 @@ void require_same(std::uint64_t first, std::uint64_t count) {
 }  // namespace
 
 TEST_CASE("memory: buffers that are reused change no bit", "[memory]") { require_same(1, 320); }
-TEST_CASE("memory: buffers that are reused change no bit of ten thousand graphs", "[.][slow]") { require_same(100'000, 10'000); }
+TEST_CASE("memory: buffers that are reused change no bit of ten thousand graphs", "[.][slow]") {
+  require_same(100'000, 10'000);
+}
 
-TEST_CASE("memory: whichever allocation or copy fails, moved and adopted arrays are evaluated in the end", "[memory][fault][cuda]") {
+TEST_CASE("memory: whichever allocation or copy fails, moved and adopted arrays are evaluated in the end",
+          "[memory][fault][cuda]") {
   TARRY_REQUIRE_NVRTC();
   using ta::support::fault::Site;
   ta::test::FakeGpu gpu;

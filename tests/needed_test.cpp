@@ -49,8 +49,9 @@ TEST_CASE("lower bound: elements that several slices read count once", "[runtime
   CHECK(least(x(slice(0, none, 2)) + x(slice(1, none, 2))) == 1000 + 500);
   CHECK(least(x(slice(0, 10)) + x(slice(500, 510))) == 20 + 10);
   CHECK(least(x(slice(0, 600, 6)) + x(slice(0, 900, 9))) == 100 + 100 - 34 + 100);
-  const ta::Array in = m(slice(1, -1), slice(1, -1)), up = m(slice(none, -2), slice(1, -1)), down = m(slice(2, none), slice(1, -1)),
-                  left = m(slice(1, -1), slice(none, -2)), right = m(slice(1, -1), slice(2, none));
+  const ta::Array in = m(slice(1, -1), slice(1, -1)), up = m(slice(none, -2), slice(1, -1)),
+                  down = m(slice(2, none), slice(1, -1)), left = m(slice(1, -1), slice(none, -2)),
+                  right = m(slice(1, -1), slice(2, none));
   CHECK(least(in + up + down + left + right) == 30 * 40 - 4 + 28 * 38);  // all but the corners
 }
 
@@ -130,7 +131,9 @@ TEST_CASE("intersection: of two progressions, the numbers of both", "[graph]") {
         const Progression a{start, step, 5}, b{-3, other, 9}, both = intersection(a, b);
         std::vector<std::int64_t> expected, found;
         for (std::int64_t i = 0; i < a.count; ++i)
-          if (const std::int64_t n = a.start + i * a.step; n >= b.start && (n - b.start) % other == 0 && (n - b.start) / other < b.count) expected.push_back(n);
+          if (const std::int64_t n = a.start + i * a.step;
+              n >= b.start && (n - b.start) % other == 0 && (n - b.start) / other < b.count)
+            expected.push_back(n);
         for (std::int64_t i = 0; i < both.count; ++i) found.push_back(both.start + i * both.step);
         REQUIRE(found == expected);
       }

@@ -28,7 +28,7 @@ struct Folder {
 std::vector<float> loaded(const std::string& path) { return load_npy(path).to_vector<float>(); }
 
 unsigned mode_of(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   REQUIRE(::stat(path.c_str(), &status) == 0);
   return status.st_mode & 07777;
 }

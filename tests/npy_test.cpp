@@ -76,7 +76,8 @@ TEST_CASE("npy: the file is what NumPy writes", "[npy]") {
   const std::string dict = "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }";
   CHECK(support::read_file(f.file("a.npy")) == npy(1, dict, raw<std::int32_t>({1, 2, 3, 4, 5, 6})));
   save_npy(f.file("b.npy"), array({true}));
-  CHECK(support::read_file(f.file("b.npy")) == npy(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }", "\1"));
+  CHECK(support::read_file(f.file("b.npy")) ==
+        npy(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }", "\1"));
 }
 
 TEST_CASE("npy: other versions, byte orders and layouts are read", "[npy]") {
@@ -86,9 +87,11 @@ TEST_CASE("npy: other versions, byte orders and layouts are read", "[npy]") {
   CHECK(columns.shape() == Shape{2, 3});
   CHECK(columns.to_vector<float>() == std::vector<float>{1, 2, 3, 4, 5, 6});
   const std::string big = "{\"shape\":(2,),\"fortran_order\":False,\"descr\":\">i8\"}";
-  const Array swapped = load_npy(f.write(npy(3, big, std::string("\0\0\0\0\0\0\1\2\377\377\377\377\377\377\377\376", 16))));
+  const Array swapped =
+      load_npy(f.write(npy(3, big, std::string("\0\0\0\0\0\0\1\2\377\377\377\377\377\377\377\376", 16))));
   CHECK(swapped.to_vector<std::int64_t>() == std::vector<std::int64_t>{258, -2});
-  const Array scalar = load_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", raw<double>({7}))));
+  const Array scalar =
+      load_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", raw<double>({7}))));
   CHECK(scalar.item<double>() == 7);
 }
 
@@ -126,7 +129,8 @@ TEST_CASE("npy: opened files may be column-major, 0-d, empty, and not aligned to
   const Array columns = open_npy(f.write(npy(2, fortran, raw<float>({1, 4, 2, 5, 3, 6}))));
   CHECK(columns.shape() == Shape{2, 3});
   CHECK((columns + 0.5F).to_vector<float>() == std::vector<float>{1.5F, 2.5F, 3.5F, 4.5F, 5.5F, 6.5F});
-  CHECK(open_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", raw<double>({7})))).item<double>() == 7);
+  CHECK(open_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", raw<double>({7}))))
+            .item<double>() == 7);
   CHECK(open_npy(f.write(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4), }", ""))).size() == 0);
   std::string odd = "{'descr': '<i2', 'fortran_order': False, 'shape': (40,), }";  // as other writers lay out
   odd.append(odd.size() % 2, ' ');

@@ -23,8 +23,9 @@ namespace {
 
 constexpr std::uint64_t kPrograms = 60;
 constexpr std::size_t kUnitKernels = 8;
-/// Bytes. ptxas spills a few values to stay at 32 registers or around the calls that division makes for rare operands, and
-/// CUDA's sin, cos and tan keep a table there for arguments that need all of pi. Rows that missed the registers take more.
+/// Bytes. ptxas spills a few values to stay at 32 registers or around the calls that division makes for rare operands,
+/// and CUDA's sin, cos and tan keep a table there for arguments that need all of pi. Rows that missed the registers
+/// take more.
 constexpr std::int64_t kStack = 255;
 
 struct Kernel {
@@ -44,7 +45,8 @@ void add_kernels(std::span<const ta::Array> outputs, const char* target, Kernels
     s = ta::graph::take_snapshot(roots, &blocked);
   }
   const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
-  const auto plan = ta::runtime::make_plan(s, *ta::graph::find_target(target), here, alias, ta::runtime::plan_switches(), nullptr);
+  const auto plan =
+      ta::runtime::make_plan(s, *ta::graph::find_target(target), here, alias, ta::runtime::plan_switches(), nullptr);
   for (const auto& step : plan.steps) {
     const auto* found = std::get_if<ta::runtime::KernelStep>(&step);
     if (found == nullptr) continue;  // a copy
@@ -60,7 +62,8 @@ ta::Array cdf(const ta::Array& x) { return 0.5f * (1.0f + ta::erf(x * 0.70710678
 /// What the examples compute.
 std::vector<std::vector<ta::Array>> formulas(float rate, float volatility) {
   const ta::Array s = ta::asarray(ramp(1000)), k = ta::asarray(ramp(1000)), t = ta::asarray(ramp(1000));
-  const ta::Array spread = volatility * ta::sqrt(t), d1 = (ta::log(s / k) + (rate + 0.5f * volatility * volatility) * t) / spread;
+  const ta::Array spread = volatility * ta::sqrt(t),
+                  d1 = (ta::log(s / k) + (rate + 0.5f * volatility * volatility) * t) / spread;
   const ta::Array discounted = k * ta::exp(-rate * t), call = s * cdf(d1) - discounted * cdf(d1 - spread);
   const ta::Array y = ta::sqrt(s * s + rate) - s;
   const ta::Array m = ta::asarray(ramp(64 * 300), {64, 300}), e = ta::exp(m - ta::max(m, 1, {.keepdims = true}));
@@ -73,9 +76,18 @@ std::vector<std::vector<ta::Array>> formulas(float rate, float volatility) {
     const ta::Array c = heat(mid, mid);
     heat.set({mid, mid}, c + rate * (heat(low, mid) + heat(high, mid) + heat(mid, low) + heat(mid, high) - 4.0f * c));
   }
-  return {{heat}, {u, n}, {inside}, {ta::sum(u, 0), ta::var(n, 0)}, {ta::softmax(n, 1)}, {ta::random::integers(g, 1000, 0, 6)},
-          {ta::random::normal(g, 1000, {.dtype = ta::float64})}, {ta::random::uniform(g, 1000, {.low = rate, .high = 2, .dtype = ta::bfloat16})},
-          {call, call - s + discounted}, {ta::mean(s), ta::std(s)}, {ta::sum(y), ta::std(y)}, {e / ta::sum(e, 1, {.keepdims = true})},
+  return {{heat},
+          {u, n},
+          {inside},
+          {ta::sum(u, 0), ta::var(n, 0)},
+          {ta::softmax(n, 1)},
+          {ta::random::integers(g, 1000, 0, 6)},
+          {ta::random::normal(g, 1000, {.dtype = ta::float64})},
+          {ta::random::uniform(g, 1000, {.low = rate, .high = 2, .dtype = ta::bfloat16})},
+          {call, call - s + discounted},
+          {ta::mean(s), ta::std(s)},
+          {ta::sum(y), ta::std(y)},
+          {e / ta::sum(e, 1, {.keepdims = true})},
           {(m - ta::mean(m, 0)) / (ta::std(m, 0) + rate)}};
 }
 
@@ -139,7 +151,8 @@ TEST_CASE("nvrtc suite: every generated kernel compiles, and float32 needs next 
     for (const auto& [text, kernel] : kernels[name] = kernels_for(name)) {
       const ta::graph::Target* target = ta::graph::find_target(name);
       const auto same_symbol = [&k = kernel](const Kernel* other) { return other->source->entry == k.source->entry; };
-      const bool fits = !units.empty() && units.back().target == target && units.back().mode == kernel.mode && units.back().kernels.size() < kUnitKernels &&
+      const bool fits = !units.empty() && units.back().target == target && units.back().mode == kernel.mode &&
+                        units.back().kernels.size() < kUnitKernels &&
                         std::ranges::none_of(units.back().kernels, same_symbol);
       if (!fits) units.push_back({target, kernel.mode, {}, {}});
       units.back().kernels.push_back(&kernel);
@@ -149,7 +162,8 @@ TEST_CASE("nvrtc suite: every generated kernel compiles, and float32 needs next 
     std::vector<const KernelSource*> sources;
     for (const Kernel* k : unit.kernels) sources.push_back(k->source.get());
     try {
-      const auto image = ta::runtime::nvrtc_compile(ta::codegen::join_unit(sources, *unit.target), *unit.target, unit.mode);
+      const auto image =
+          ta::runtime::nvrtc_compile(ta::codegen::join_unit(sources, *unit.target), *unit.target, unit.mode);
       std::map<std::string, ta::runtime::KernelResources> resources;
       for (const auto& r : image.resources) resources[r.entry] = r;
       for (const Kernel* k : unit.kernels) {
@@ -157,7 +171,8 @@ TEST_CASE("nvrtc suite: every generated kernel compiles, and float32 needs next 
         if (r.registers == 0) unit.problem += k->source->entry + " is missing\n";
         const bool narrow = k->widest <= 4;
         if (narrow && r.stack_bytes > kStack)
-          unit.problem += k->source->entry + " uses " + std::to_string(r.stack_bytes) + " bytes of stack\n" + k->source->kernel + "\n";
+          unit.problem += k->source->entry + " uses " + std::to_string(r.stack_bytes) + " bytes of stack\n" +
+                          k->source->kernel + "\n";
       }
     } catch (const ta::Error& e) {
       unit.problem = e.what();
@@ -187,7 +202,9 @@ TEST_CASE("render: equal work gives equal texts, in any process, locale and dire
     all += once;
   }
   for (const std::vector<std::string>& settings :
-       {std::vector<std::string>{}, {"-C", "/", "LC_ALL=de_DE.UTF-8"}, {"TZ=Asia/Tokyo", "LC_ALL=C", "TARRY_NUM_THREADS=7", "MALLOC_PERTURB_=85"}}) {
+       {std::vector<std::string>{},
+        {"-C", "/", "LC_ALL=de_DE.UTF-8"},
+        {"TZ=Asia/Tokyo", "LC_ALL=C", "TARRY_NUM_THREADS=7", "MALLOC_PERTURB_=85"}}) {
     const auto child = ta::test::run_child("prints_kernel_texts", settings);
     INFO(child.error);
     REQUIRE(child.succeeded());
@@ -200,8 +217,10 @@ TEST_CASE("render: texts hold no place, no scalar and no name of infinity", "[co
     for (const auto& [text, kernel] : kernels_for(target)) {
       const std::set<std::string> words = words_of(text);
       INFO(text);
-      for (const char* word : {"inf", "INFINITY", "nan", "NAN", "HUGE_VAL", "__FILE__", "__LINE__"}) REQUIRE(words.count(word) == 0);
-      for (const char* part : {".cpp", ".h\"", "#line", "0.7391", "0.8317", "0.70710678"}) REQUIRE(text.find(part) == std::string::npos);
+      for (const char* word : {"inf", "INFINITY", "nan", "NAN", "HUGE_VAL", "__FILE__", "__LINE__"})
+        REQUIRE(words.count(word) == 0);
+      for (const char* part : {".cpp", ".h\"", "#line", "0.7391", "0.8317", "0.70710678"})
+        REQUIRE(text.find(part) == std::string::npos);
     }
   }
 }
@@ -212,6 +231,7 @@ TEST_CASE("render: scalars and extents are arguments: other values make the same
     for (const auto& outputs : formulas(0.7391f, 0.8317f)) add_kernels(outputs, target, some);
     for (const auto& outputs : formulas(0.0211f, 0.3003f)) add_kernels(outputs, target, others);
     REQUIRE(some.size() == others.size());
-    CHECK(std::equal(some.begin(), some.end(), others.begin(), [](const auto& a, const auto& b) { return a.first == b.first; }));
+    CHECK(std::equal(some.begin(), some.end(), others.begin(),
+                     [](const auto& a, const auto& b) { return a.first == b.first; }));
   }
 }

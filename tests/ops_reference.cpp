@@ -141,7 +141,9 @@ Wide shifted(Op op, Wide a, Wide b, int width) {
 }
 
 std::optional<Wide> of_integers(Op op, Wide a, Wide b, Wide c, Dtype d) {
-  const auto product = [](Wide x, Wide y) { return static_cast<Wide>(static_cast<WideBits>(x) * static_cast<WideBits>(y)); };
+  const auto product = [](Wide x, Wide y) {
+    return static_cast<Wide>(static_cast<WideBits>(x) * static_cast<WideBits>(y));
+  };
   switch (op) {
     case Op::Add: return a + b;
     case Op::Subtract: return a - b;
@@ -158,12 +160,16 @@ std::optional<Wide> of_integers(Op op, Wide a, Wide b, Wide c, Dtype d) {
     case Op::Minimum: return std::min(a, b);
     case Op::Maximum: return std::max(a, b);
     case Op::Clip: return std::min(std::max(a, b), c);
-    case Op::Ceil: case Op::Floor: case Op::Round: case Op::Trunc: return a;
+    case Op::Ceil:
+    case Op::Floor:
+    case Op::Round:
+    case Op::Trunc: return a;
     case Op::BitwiseAnd: return a & b;
     case Op::BitwiseOr: return a | b;
     case Op::BitwiseXor: return a ^ b;
     case Op::BitwiseInvert: return d == bool_ ? 1 - a : ~a;
-    case Op::BitwiseLeftShift: case Op::BitwiseRightShift: return shifted(op, a, b, width_of(d));
+    case Op::BitwiseLeftShift:
+    case Op::BitwiseRightShift: return shifted(op, a, b, width_of(d));
     case Op::LogicalAnd: return a & b;
     case Op::LogicalOr: return a | b;
     case Op::LogicalXor: return a ^ b;
@@ -206,7 +212,8 @@ Cell converted(Cell x, Dtype to) {
   if (is_floating(to)) return is_nan(value) ? cell(value, to) : nearest(value, to);
   if (!is_floating(x.dtype)) return wrapped(integer(x), to);
   if (is_nan(value)) return wrapped(0, to);
-  const Wide high = static_cast<Wide>(is_signed(to) ? sign_of(to) - 1 : mask_of(to)), low = is_signed(to) ? -high - 1 : 0;
+  const Wide high = static_cast<Wide>(is_signed(to) ? sign_of(to) - 1 : mask_of(to)),
+             low = is_signed(to) ? -high - 1 : 0;
   if (value >= static_cast<Quad>(high)) return wrapped(high, to);
   return wrapped(value <= static_cast<Quad>(low) ? low : static_cast<Wide>(value), to);
 }
@@ -294,7 +301,8 @@ std::optional<Quad> of_floats(Op op, Quad a, Quad b, Quad c, Dtype d) {
     case Op::Floor: return std::floor(x);
     case Op::Round: return std::rint(x);
     case Op::Trunc: return std::trunc(x);
-    case Op::Sqrt: return std::sqrt(static_cast<double>(a));  // by IEEE 754 correctly rounded, and wide enough for float32
+    case Op::Sqrt:
+      return std::sqrt(static_cast<double>(a));  // by IEEE 754 correctly rounded, and wide enough for float32
     default: return {};
   }
 }
@@ -346,7 +354,8 @@ bool within(double ulps, long double exact, Cell got) {
   const Format f = format_of(computing(got.dtype));
   const Quad end = power_of_two(f.greatest + 1);
   const Quad centre = std::clamp<Quad>(exact, -end, end);
-  const Quad reach = (ulps + 0.01) * spacing(size_of(centre) == end ? end / 2 : centre, f);  // 0.01: long double's error
+  const Quad reach =
+      (ulps + 0.01) * spacing(size_of(centre) == end ? end / 2 : centre, f);  // 0.01: long double's error
   Quad low = centre - reach, high = centre + reach;
   if (itemsize(got.dtype) == 2) return rounded(low, got.dtype) <= value && value <= rounded(high, got.dtype);
   const Quad clamped = std::clamp<Quad>(value, -end, end);
@@ -412,7 +421,8 @@ std::vector<Cell> telling_values(Dtype dtype, std::size_t count) {
     const Format f = format_of(dtype);
     const Quad most = (2 - power_of_two(1 - f.precision)) * power_of_two(f.greatest);
     const Quad least = power_of_two(f.least), tiny = power_of_two(f.least - f.precision + 1);
-    for (const Quad size : {Quad(0), Quad(1), Quad(0.5L), Quad(2.5L), most, least, tiny, least - tiny, Quad(INFINITY)}) {
+    for (const Quad size :
+         {Quad(0), Quad(1), Quad(0.5L), Quad(2.5L), most, least, tiny, least - tiny, Quad(INFINITY)}) {
       values.push_back(nearest(size, dtype));
       values.push_back({dtype, values.back().bits | sign_of(dtype)});
     }
@@ -428,10 +438,12 @@ std::vector<Cell> telling_values(Dtype dtype, std::size_t count) {
     while (values.size() < count) values.push_back(truth(values.size() % 2 != 0));
   } else {
     const Wide width = width_of(dtype);
-    for (const Wide v : {Wide(0), Wide(1), Wide(2), Wide(3), Wide(-1), Wide(-2), Wide(7), Wide(100), width - 1, width, width + 1}) {
+    for (const Wide v :
+         {Wide(0), Wide(1), Wide(2), Wide(3), Wide(-1), Wide(-2), Wide(7), Wide(100), width - 1, width, width + 1}) {
       values.push_back(wrapped(v, dtype));
     }
-    for (const Wide v : {Wide(-1), Wide(0), Wide(1)}) values.push_back(wrapped(static_cast<Wide>(sign_of(dtype)) + v, dtype));
+    for (const Wide v : {Wide(-1), Wide(0), Wide(1)})
+      values.push_back(wrapped(static_cast<Wide>(sign_of(dtype)) + v, dtype));
     while (values.size() < count) values.push_back(wrapped(static_cast<Wide>(random() >> (random() % 64)), dtype));
   }
   values.resize(count);

@@ -1,5 +1,5 @@
-// What every elementwise op gives on one element, by its definition in docs/numerics.md: integers in 128 bits, floats in
-// quad precision, elementary functions in long double. Shares no code with the library but the table of ulp bounds.
+// What every elementwise op gives on one element, by its definition in docs/numerics.md: integers in 128 bits, floats
+// in quad precision, elementary functions in long double. Shares no code with the library but the table of ulp bounds.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ struct Cell {
   std::uint64_t bits = 0;
 };
 
-/// "" where `got` is what `op` may give of `inputs`, else both values as text. The inputs are the user's, all of one dtype
-/// (where: the condition first); `got.dtype` must be right already. Fails the test for an op without a definition.
+/// "" where `got` is what `op` may give of `inputs`, else both values as text. The inputs are the user's, all of one
+/// dtype (where: the condition first); `got.dtype` must be right already. Fails the test for an op without a
+/// definition.
 std::string judge(graph::Op op, std::span<const Cell> inputs, Cell got);
 
 /// Whether both have equal bits, where any NaN equals any NaN.

@@ -31,26 +31,92 @@ struct Function {
   Op op;
   Array (*call)(const Array* x);
 };
-#define UNARY(NAME, ENUM) Function{Op::ENUM, [](const Array* x) { return NAME(x[0]); }}
-#define BINARY(NAME, ENUM) Function{Op::ENUM, [](const Array* x) { return NAME(x[0], x[1]); }}
-#define TERNARY(NAME, ENUM) Function{Op::ENUM, [](const Array* x) { return NAME(x[0], x[1], x[2]); }}
-#define INFIX(SYMBOL, ENUM) Function{Op::ENUM, [](const Array* x) { return x[0] SYMBOL x[1]; }}
+#define UNARY(NAME, ENUM)                               \
+  Function {                                            \
+    Op::ENUM, [](const Array* x) { return NAME(x[0]); } \
+  }
+#define BINARY(NAME, ENUM)                                    \
+  Function {                                                  \
+    Op::ENUM, [](const Array* x) { return NAME(x[0], x[1]); } \
+  }
+#define TERNARY(NAME, ENUM)                                         \
+  Function {                                                        \
+    Op::ENUM, [](const Array* x) { return NAME(x[0], x[1], x[2]); } \
+  }
+#define INFIX(SYMBOL, ENUM)                                   \
+  Function {                                                  \
+    Op::ENUM, [](const Array* x) { return x[0] SYMBOL x[1]; } \
+  }
 const Function kFunctions[] = {
-    INFIX(+, Add), INFIX(-, Subtract), INFIX(*, Multiply), INFIX(/, Divide), INFIX(%, Remainder),
-    INFIX(&, BitwiseAnd), INFIX(|, BitwiseOr), INFIX(^, BitwiseXor), INFIX(<<, BitwiseLeftShift),
-    INFIX(>>, BitwiseRightShift), INFIX(==, Equal), INFIX(!=, NotEqual), INFIX(<, Less), INFIX(<=, LessEqual),
-    INFIX(>, Greater), INFIX(>=, GreaterEqual), UNARY(-, Negative), UNARY(~, BitwiseInvert),
-    BINARY(floor_divide, FloorDivide), BINARY(pow, Pow), TERNARY(fma, Fma), UNARY(positive, Positive), UNARY(abs, Abs),
-    UNARY(sign, Sign), UNARY(square, Square), UNARY(reciprocal, Reciprocal), BINARY(minimum, Minimum),
-    BINARY(maximum, Maximum), TERNARY(clip, Clip), UNARY(ceil, Ceil), UNARY(floor, Floor), UNARY(round, Round),
-    UNARY(trunc, Trunc), UNARY(sqrt, Sqrt), UNARY(rsqrt, Rsqrt), UNARY(exp, Exp), UNARY(expm1, Expm1), UNARY(log, Log),
-    UNARY(log1p, Log1p), UNARY(log2, Log2), UNARY(log10, Log10), UNARY(sin, Sin), UNARY(cos, Cos), UNARY(tan, Tan),
-    UNARY(asin, Asin), UNARY(acos, Acos), UNARY(atan, Atan), UNARY(sinh, Sinh), UNARY(cosh, Cosh), UNARY(tanh, Tanh),
-    UNARY(asinh, Asinh), UNARY(acosh, Acosh), UNARY(atanh, Atanh), UNARY(erf, Erf), UNARY(sigmoid, Sigmoid),
-    BINARY(atan2, Atan2), BINARY(hypot, Hypot), BINARY(logaddexp, Logaddexp), BINARY(copysign, Copysign),
-    BINARY(nextafter, Nextafter), UNARY(isfinite, Isfinite), UNARY(isinf, Isinf), UNARY(isnan, Isnan),
-    UNARY(signbit, Signbit), BINARY(logical_and, LogicalAnd), BINARY(logical_or, LogicalOr),
-    BINARY(logical_xor, LogicalXor), UNARY(logical_not, LogicalNot), BINARY(isclose, Isclose),
+    INFIX(+, Add),
+    INFIX(-, Subtract),
+    INFIX(*, Multiply),
+    INFIX(/, Divide),
+    INFIX(%, Remainder),
+    INFIX(&, BitwiseAnd),
+    INFIX(|, BitwiseOr),
+    INFIX(^, BitwiseXor),
+    INFIX(<<, BitwiseLeftShift),
+    INFIX(>>, BitwiseRightShift),
+    INFIX(==, Equal),
+    INFIX(!=, NotEqual),
+    INFIX(<, Less),
+    INFIX(<=, LessEqual),
+    INFIX(>, Greater),
+    INFIX(>=, GreaterEqual),
+    UNARY(-, Negative),
+    UNARY(~, BitwiseInvert),
+    BINARY(floor_divide, FloorDivide),
+    BINARY(pow, Pow),
+    TERNARY(fma, Fma),
+    UNARY(positive, Positive),
+    UNARY(abs, Abs),
+    UNARY(sign, Sign),
+    UNARY(square, Square),
+    UNARY(reciprocal, Reciprocal),
+    BINARY(minimum, Minimum),
+    BINARY(maximum, Maximum),
+    TERNARY(clip, Clip),
+    UNARY(ceil, Ceil),
+    UNARY(floor, Floor),
+    UNARY(round, Round),
+    UNARY(trunc, Trunc),
+    UNARY(sqrt, Sqrt),
+    UNARY(rsqrt, Rsqrt),
+    UNARY(exp, Exp),
+    UNARY(expm1, Expm1),
+    UNARY(log, Log),
+    UNARY(log1p, Log1p),
+    UNARY(log2, Log2),
+    UNARY(log10, Log10),
+    UNARY(sin, Sin),
+    UNARY(cos, Cos),
+    UNARY(tan, Tan),
+    UNARY(asin, Asin),
+    UNARY(acos, Acos),
+    UNARY(atan, Atan),
+    UNARY(sinh, Sinh),
+    UNARY(cosh, Cosh),
+    UNARY(tanh, Tanh),
+    UNARY(asinh, Asinh),
+    UNARY(acosh, Acosh),
+    UNARY(atanh, Atanh),
+    UNARY(erf, Erf),
+    UNARY(sigmoid, Sigmoid),
+    BINARY(atan2, Atan2),
+    BINARY(hypot, Hypot),
+    BINARY(logaddexp, Logaddexp),
+    BINARY(copysign, Copysign),
+    BINARY(nextafter, Nextafter),
+    UNARY(isfinite, Isfinite),
+    UNARY(isinf, Isinf),
+    UNARY(isnan, Isnan),
+    UNARY(signbit, Signbit),
+    BINARY(logical_and, LogicalAnd),
+    BINARY(logical_or, LogicalOr),
+    BINARY(logical_xor, LogicalXor),
+    UNARY(logical_not, LogicalNot),
+    BINARY(isclose, Isclose),
     Function{Op::Where, [](const Array* x) { return where(x[3], x[0], x[1]); }},
 };
 #undef UNARY
@@ -69,10 +135,8 @@ bool elsewhere(const graph::OpInfo& row) {
     case OpClass::Update:
     case OpClass::Reduce:
     case OpClass::Library:
-    case OpClass::Scan:
-      return true;
-    case OpClass::Composite:
-      return row.op >= Op::Mean;  // reductions
+    case OpClass::Scan: return true;
+    case OpClass::Composite: return row.op >= Op::Mean;  // reductions
     case OpClass::Map:
       return row.op == Op::Cast || row.rule == graph::DtypeRule::Draw;  // below, to every dtype; random_test
   }
@@ -82,20 +146,13 @@ bool elsewhere(const graph::OpInfo& row) {
 bool takes(Op op, Dtype d) {
   switch (graph::info(op).rule) {
     case graph::DtypeRule::Same:
-    case graph::DtypeRule::Float:
-      return d != bool_;
-    case graph::DtypeRule::Bool:
-      return d != bool_ || op == Op::Equal || op == Op::NotEqual;
-    case graph::DtypeRule::Logical:
-      return d == bool_;
-    case graph::DtypeRule::Integer:
-      return is_integral(d);
-    case graph::DtypeRule::Bits:
-      return is_integral(d) || d == bool_;
-    case graph::DtypeRule::Draw:
-      return false;
-    case graph::DtypeRule::Special:
-      return true;
+    case graph::DtypeRule::Float: return d != bool_;
+    case graph::DtypeRule::Bool: return d != bool_ || op == Op::Equal || op == Op::NotEqual;
+    case graph::DtypeRule::Logical: return d == bool_;
+    case graph::DtypeRule::Integer: return is_integral(d);
+    case graph::DtypeRule::Bits: return is_integral(d) || d == bool_;
+    case graph::DtypeRule::Draw: return false;
+    case graph::DtypeRule::Special: return true;
   }
   return false;
 }
@@ -143,7 +200,8 @@ void evaluate_all(const std::vector<Array>& arrays) {
   }
 }
 
-// ---- Operands. Values vary down the rows (a), across the columns (b), and across in another order (c, condition). ----
+// ---- Operands. Values vary down the rows (a), across the columns (b), and across in another order (c, condition).
+// ----
 
 constexpr std::size_t kSide = 47;
 
@@ -175,19 +233,17 @@ Array operand(const Values& values, std::size_t k, Layout layout) {
     }
   }
   switch (layout) {
-    case Layout::Strided:
-      return to_array(cells, {side, 2 * side}, d)(slice(), slice(0, 2 * side, 2));
-    case Layout::Reversed:
-      return flip(to_array(cells, {side, side}, d));
-    default:
-      return to_array(cells, {side, side}, d);
+    case Layout::Strided: return to_array(cells, {side, 2 * side}, d)(slice(), slice(0, 2 * side, 2));
+    case Layout::Reversed: return flip(to_array(cells, {side, side}, d));
+    default: return to_array(cells, {side, side}, d);
   }
 }
 
 /// All operands, each in another layout.
 std::array<Array, 4> operands(const Values& values, int rotation) {
   std::array<Array, 4> x;
-  for (std::size_t k = 0; k < 4; ++k) x[k] = operand(values, k, static_cast<Layout>((k + static_cast<std::size_t>(rotation)) % 4));
+  for (std::size_t k = 0; k < 4; ++k)
+    x[k] = operand(values, k, static_cast<Layout>((k + static_cast<std::size_t>(rotation)) % 4));
   return x;
 }
 
@@ -253,7 +309,8 @@ void check_dtype(Dtype d) {
 TEST_CASE("ops: every row of the op table has a function and a place among the tests", "[ops]") {
   for (const graph::OpInfo& row : graph::kOpTable) {
     INFO("op " << row.name);
-    const auto count = std::count_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& f) { return f.op == row.op; });
+    const auto count =
+        std::count_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& f) { return f.op == row.op; });
     CHECK(count == (elsewhere(row) ? 0 : 1));
   }
 }
@@ -309,7 +366,8 @@ TEST_CASE("ops: 0-d arrays and numbers give what elements of larger arrays give"
         evaluate_all(results);
         for (std::size_t i = 0; i < results.size(); ++i) {
           REQUIRE(results[i].shape() == Shape{});
-          const std::string wrong = verdict(*functions[i % functions.size()], values, row, column, to_cells(results[i])[0]);
+          const std::string wrong =
+              verdict(*functions[i % functions.size()], values, row, column, to_cells(results[i])[0]);
           if (!wrong.empty()) FAIL_CHECK(wrong);
         }
       }

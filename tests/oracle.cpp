@@ -41,17 +41,20 @@ std::vector<std::int64_t> view_indices(const Statement& s, const Extents& x, con
   for (std::size_t k = 0; k < indices.size(); ++k) indices[k] = static_cast<std::int64_t>(k);
   if (s.function == Function::Slice) return box_indices(s.cuts, x);
   // Extents of 1 move nothing, and neither does another shape.
-  if (s.function == Function::ExpandDims || s.function == Function::Squeeze || s.function == Function::Reshape) return indices;
+  if (s.function == Function::ExpandDims || s.function == Function::Squeeze || s.function == Function::Reshape)
+    return indices;
   if (s.function == Function::Roll && s.axes.empty()) {  // of the flattened x
     const auto n = static_cast<std::int64_t>(indices.size());
-    for (std::int64_t k = 0; k < n; ++k) indices[static_cast<std::size_t>(k)] = modulo(k - static_cast<std::int64_t>(s.number), n);
+    for (std::int64_t k = 0; k < n; ++k)
+      indices[static_cast<std::size_t>(k)] = modulo(k - static_cast<std::int64_t>(s.number), n);
     return indices;
   }
   std::vector<std::size_t> from(rank);  // axis of x behind axis d of the view
   for (std::size_t d = 0; d < rank; ++d) from[d] = d;
   if (s.function == Function::MatrixTranspose) std::swap(from[rank - 1], from[rank - 2]);
   if (s.function == Function::PermuteDims)
-    for (std::size_t d = 0; d < rank; ++d) from[d] = static_cast<std::size_t>(s.axes[d] < 0 ? s.axes[d] + static_cast<std::int64_t>(rank) : s.axes[d]);
+    for (std::size_t d = 0; d < rank; ++d)
+      from[d] = static_cast<std::size_t>(s.axes[d] < 0 ? s.axes[d] + static_cast<std::int64_t>(rank) : s.axes[d]);
   const bool rolls = s.function == Function::Roll;
   const Extents reversed = s.function == Function::Flip || rolls ? *normalised_axes(s.axes, rank) : Extents{};
   const Extents strides = row_major(x);
@@ -59,8 +62,10 @@ std::vector<std::int64_t> view_indices(const Statement& s, const Extents& x, con
     const Extents at = coordinates(static_cast<std::int64_t>(k), shape);
     indices[k] = 0;
     for (std::size_t d = 0; d < rank; ++d) {
-      const bool is_reversed = std::find(reversed.begin(), reversed.end(), static_cast<std::int64_t>(d)) != reversed.end();
-      const std::int64_t moved = rolls ? modulo(at[d] - static_cast<std::int64_t>(s.number), shape[d]) : shape[d] - 1 - at[d];
+      const bool is_reversed =
+          std::find(reversed.begin(), reversed.end(), static_cast<std::int64_t>(d)) != reversed.end();
+      const std::int64_t moved =
+          rolls ? modulo(at[d] - static_cast<std::int64_t>(s.number), shape[d]) : shape[d] - 1 - at[d];
       indices[k] += (is_reversed ? moved : at[d]) * strides[from[d]];
     }
   }
@@ -90,7 +95,8 @@ Tensor join(const Statement& s, std::span<const Tensor> values, Tensor result) {
       at[axis] += start;
       std::int64_t to = 0;
       for (std::size_t d = 0; d < at.size(); ++d) to += at[d] * strides[d];
-      std::copy_n(x.bytes.data() + static_cast<std::size_t>(k) * size, size, result.bytes.data() + static_cast<std::size_t>(to) * size);
+      std::copy_n(x.bytes.data() + static_cast<std::size_t>(k) * size, size,
+                  result.bytes.data() + static_cast<std::size_t>(to) * size);
     }
     start += shape[axis];
   }
@@ -99,9 +105,12 @@ Tensor join(const Statement& s, std::span<const Tensor> values, Tensor result) {
 
 template <class T>
 T added(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>) return a;
-  else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<Int128>(a) + b);
-  else return narrowed<T>(static_cast<Computed<T>>(a) + static_cast<Computed<T>>(b));
+  if constexpr (std::is_same_v<T, bool>)
+    return a;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<Int128>(a) + b);
+  else
+    return narrowed<T>(static_cast<Computed<T>>(a) + static_cast<Computed<T>>(b));
 }
 
 Tensor update(const Statement& s, std::span<const Tensor> values, Tensor result) {
@@ -150,12 +159,18 @@ template <class T>
 T random_element(std::uint64_t key, std::uint64_t i) {
   const std::uint32_t word = random_word(key, i);
   if constexpr (std::is_same_v<T, double>)
-    return std::ldexp(static_cast<double>((random_word(key, 2 * i) | std::uint64_t{random_word(key, 2 * i + 1)} << 32) >> 12), -52);
-  else if constexpr (std::is_same_v<T, float>) return std::ldexp(static_cast<float>(word >> 9), -23);
-  else if constexpr (std::is_same_v<T, Half>) return Half(std::ldexp(static_cast<float>(word >> 21), -11));
-  else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(std::ldexp(static_cast<float>(word >> 24), -8));
-  else if constexpr (std::is_same_v<T, bool>) return word >> 9 < 1U << 22;
-  else return static_cast<T>(std::uint64_t{word} * 100 >> 32);
+    return std::ldexp(
+        static_cast<double>((random_word(key, 2 * i) | std::uint64_t{random_word(key, 2 * i + 1)} << 32) >> 12), -52);
+  else if constexpr (std::is_same_v<T, float>)
+    return std::ldexp(static_cast<float>(word >> 9), -23);
+  else if constexpr (std::is_same_v<T, Half>)
+    return Half(std::ldexp(static_cast<float>(word >> 21), -11));
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return BFloat16(std::ldexp(static_cast<float>(word >> 24), -8));
+  else if constexpr (std::is_same_v<T, bool>)
+    return word >> 9 < 1U << 22;
+  else
+    return static_cast<T>(std::uint64_t{word} * 100 >> 32);
 }
 
 template <class T>
@@ -178,7 +193,8 @@ T created(const Statement& s, std::int64_t k, const Extents& shape) {
       const double step = intervals > 0 ? (last - first) / static_cast<double>(intervals) : 0;
       return convert<T>(index * step + first);
     }
-    case Function::Random: return random_element<T>(static_cast<std::uint64_t>(s.number), static_cast<std::uint64_t>(k));
+    case Function::Random:
+      return random_element<T>(static_cast<std::uint64_t>(s.number), static_cast<std::uint64_t>(k));
     case Function::Eye: return convert<T>(k % shape[1] == k / shape[1] + static_cast<std::int64_t>(s.number) ? 1 : 0);
     default: return T{};
   }
@@ -188,7 +204,8 @@ Tensor create(const Statement& s, Tensor result) {
   visit(result.type.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto out = result.as<T>();
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = created<T>(s, static_cast<std::int64_t>(k), result.type.shape);
+    for (std::size_t k = 0; k < out.size(); ++k)
+      out[k] = created<T>(s, static_cast<std::int64_t>(k), result.type.shape);
   });
   return result;
 }
@@ -207,8 +224,10 @@ Tensor cast(const Tensor& x, Tensor result) {
 template <class T>
 std::string element_text(T v) {
   char digits[48];
-  if constexpr (std::is_floating_point_v<T> || kHalf<T>) std::snprintf(digits, sizeof digits, "%a", static_cast<double>(v));
-  else std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(v));
+  if constexpr (std::is_floating_point_v<T> || kHalf<T>)
+    std::snprintf(digits, sizeof digits, "%a", static_cast<double>(v));
+  else
+    std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(v));
   return digits;
 }
 
@@ -254,7 +273,8 @@ std::string difference(const Tensor& got, const Tensor& expected) {
     const auto a = got.as<T>(), b = expected.as<T>();
     const auto at = test::first_difference(a, b);
     if (!at) return "";
-    return "element " + std::to_string(*at) + " of " + text(got.type) + ": " + element_text(a[*at]) + " instead of " + element_text(b[*at]);
+    return "element " + std::to_string(*at) + " of " + text(got.type) + ": " + element_text(a[*at]) + " instead of " +
+           element_text(b[*at]);
   });
 }
 

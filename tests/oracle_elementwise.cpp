@@ -170,7 +170,8 @@ T fused(T a, T b, T c) {
     return a;
   } else if constexpr (kHalf<T>) {
     // The exact sum is sum + error in 113 bits each; to odd in float64, then once.
-    const Quad product = Quad(static_cast<float>(a)) * Quad(static_cast<float>(b)), addend = Quad(static_cast<float>(c));
+    const Quad product = Quad(static_cast<float>(a)) * Quad(static_cast<float>(b)),
+               addend = Quad(static_cast<float>(c));
     const Quad sum = product + addend, part = sum - product, error = (product - (sum - part)) + (addend - part);
     auto wide = static_cast<double>(sum);
     if (std::isfinite(wide) && (Quad(wide) != sum || error != 0)) {
@@ -183,7 +184,8 @@ T fused(T a, T b, T c) {
   } else if constexpr (kFloating<T>) {
     return std::fma(a, b, c);
   } else {
-    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) + static_cast<std::uint64_t>(c));
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) +
+                          static_cast<std::uint64_t>(c));
   }
 }
 
@@ -195,16 +197,22 @@ C clipped(C x, C low, C high) {
 
 template <class T, class C>
 T binary(Function f, C a, C b) {
-  if constexpr (kFloating<C>) return narrowed<T>(float_binary(f, a, b));
-  else if constexpr (std::is_same_v<C, bool>) return bool_binary(f, a, b);
-  else return integer_binary(f, a, b);
+  if constexpr (kFloating<C>)
+    return narrowed<T>(float_binary(f, a, b));
+  else if constexpr (std::is_same_v<C, bool>)
+    return bool_binary(f, a, b);
+  else
+    return integer_binary(f, a, b);
 }
 
 template <class T, class C>
 T unary(Function f, C a) {
-  if constexpr (kFloating<C>) return narrowed<T>(float_unary(f, a));
-  else if constexpr (std::is_same_v<C, bool>) return !a;  // bitwise_invert
-  else return integer_unary(f, a);
+  if constexpr (kFloating<C>)
+    return narrowed<T>(float_unary(f, a));
+  else if constexpr (std::is_same_v<C, bool>)
+    return !a;  // bitwise_invert
+  else
+    return integer_unary(f, a);
 }
 
 /// Every float64 beyond 2^63 is even. Said here because C libraries miss it for -infinity and -2^63.
@@ -252,8 +260,10 @@ long double ulps(T got, long double exact) {
   if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) && std::isnan(got) ? 0.0L : INFINITY;
   if (std::isinf(exact)) return static_cast<long double>(got) == exact ? 0.0L : INFINITY;  // a pole: log(0), exp(inf)
   const long double size = std::min(std::fabs(exact), overflow);
-  const int exponent = size == 0 ? Limits::min_exponent : std::clamp(std::ilogb(size), Limits::min_exponent - 1, Limits::max_exponent - 1);
-  const long double value = std::isinf(got) ? std::copysign(overflow, static_cast<long double>(got)) : static_cast<long double>(got);
+  const int exponent = size == 0 ? Limits::min_exponent
+                                 : std::clamp(std::ilogb(size), Limits::min_exponent - 1, Limits::max_exponent - 1);
+  const long double value =
+      std::isinf(got) ? std::copysign(overflow, static_cast<long double>(got)) : static_cast<long double>(got);
   const long double clamped = std::copysign(size, exact);
   return std::fabs(value - clamped) / std::ldexp(1.0L, exponent - Limits::digits + 1);
 }
@@ -266,8 +276,10 @@ bool rounds_from(T got, long double exact, int bound) {
   if (std::isnan(g)) return false;
   const long double size = std::fabs(exact);
   const int exponent = size == 0 || std::isinf(size) ? 0 : std::max(std::ilogb(size), -126);
-  const long double slack = std::isinf(size) || size == 0 ? 0 : static_cast<long double>(bound) * std::ldexp(1.0L, exponent - 23);
-  const auto low = static_cast<float>(T(static_cast<double>(exact - slack))), high = static_cast<float>(T(static_cast<double>(exact + slack)));
+  const long double slack =
+      std::isinf(size) || size == 0 ? 0 : static_cast<long double>(bound) * std::ldexp(1.0L, exponent - 23);
+  const auto low = static_cast<float>(T(static_cast<double>(exact - slack))),
+             high = static_cast<float>(T(static_cast<double>(exact + slack)));
   return g >= low && g <= high;
 }
 
@@ -281,21 +293,24 @@ Quad exact(Scalar s, const Argument& other, std::span<const Tensor> values) {
 }
 
 /// The values of an argument, exactly, repeated over `shape`.
-std::vector<Quad> exact_operand(const Argument& a, const Argument& other, std::span<const Tensor> values, const Extents& shape) {
+std::vector<Quad> exact_operand(const Argument& a, const Argument& other, std::span<const Tensor> values,
+                                const Extents& shape) {
   if (a.value < 0) return std::vector<Quad>(static_cast<std::size_t>(count_of(shape)), exact(a.scalar, other, values));
   const Tensor& x = values[static_cast<std::size_t>(a.value)];
   std::vector<Quad> result;
   visit(x.type.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto elements = x.as<T>();
-    for (const std::int64_t k : gather(x.type.shape, shape)) result.push_back(Quad(Computed<T>(elements[static_cast<std::size_t>(k)])));
+    for (const std::int64_t k : gather(x.type.shape, shape))
+      result.push_back(Quad(Computed<T>(elements[static_cast<std::size_t>(k)])));
   });
   return result;
 }
 
 Tensor compared(const Statement& s, std::span<const Tensor> values, Tensor result) {
   const Argument &a = s.arguments[0], &b = s.arguments[1];
-  const std::vector<Quad> x = exact_operand(a, b, values, result.type.shape), y = exact_operand(b, a, values, result.type.shape);
+  const std::vector<Quad> x = exact_operand(a, b, values, result.type.shape),
+                          y = exact_operand(b, a, values, result.type.shape);
   const auto out = result.as<bool>();
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = compare(s.function, x[k], y[k]);
   return result;
@@ -307,10 +322,14 @@ void clamp_bound(const Argument& bound, std::vector<T>& values) {
   if (bound.value >= 0 || fits(bound.scalar, dtype_of<T>)) return;
   const bool low = bound.scalar.to_double() < 0;
   T end{};
-  if constexpr (kHalf<T>) end = T::from_bits(std::is_same_v<T, Half> ? 0x7bff : 0x7f7f);
-  else end = low && std::is_integral_v<T> ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
-  if constexpr (kHalf<T>) end.bits = static_cast<std::uint16_t>(end.bits | (low ? 0x8000 : 0));
-  else if constexpr (kFloating<T>) end = low ? -end : end;
+  if constexpr (kHalf<T>)
+    end = T::from_bits(std::is_same_v<T, Half> ? 0x7bff : 0x7f7f);
+  else
+    end = low && std::is_integral_v<T> ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+  if constexpr (kHalf<T>)
+    end.bits = static_cast<std::uint16_t>(end.bits | (low ? 0x8000 : 0));
+  else if constexpr (kFloating<T>)
+    end = low ? -end : end;
   std::fill(values.begin(), values.end(), end);
 }
 
@@ -324,7 +343,8 @@ Tensor elementwise(const Statement& s, std::span<const Tensor> values, Tensor re
     using T = decltype(zero);
     using C = Computed<T>;
     std::vector<std::vector<T>> raw;
-    for (std::size_t i = f == Function::Where ? 1 : 0; i < s.arguments.size(); ++i) raw.push_back(operand<T>(s.arguments[i], values, shape));
+    for (std::size_t i = f == Function::Where ? 1 : 0; i < s.arguments.size(); ++i)
+      raw.push_back(operand<T>(s.arguments[i], values, shape));
     for (std::size_t i = 1; i < raw.size() && f == Function::Clip; ++i) clamp_bound(s.arguments[i], raw[i]);
     const auto x = [&raw](std::size_t i, std::size_t k) { return convert<C>(T(raw[i][k])); };
     if (classifies(f)) {
@@ -339,17 +359,23 @@ Tensor elementwise(const Statement& s, std::span<const Tensor> values, Tensor re
       return;
     }
     for (std::size_t k = 0; k < out.size(); ++k) {
-      if (f == Function::Clip) out[k] = narrowed<T>(clipped<C>(x(0, k), x(1, k), x(2, k)));
-      else if (f == Function::Fma) out[k] = fused<T>(raw[0][k], raw[1][k], raw[2][k]);
-      else if (raw.size() == 1) out[k] = unary<T, C>(f, x(0, k));
-      else if (f != Function::Nextafter) out[k] = binary<T, C>(f, x(0, k), x(1, k));
-      else if constexpr (kFloating<T> || kHalf<T>) out[k] = next_after<T>(raw[0][k], raw[1][k]);
+      if (f == Function::Clip)
+        out[k] = narrowed<T>(clipped<C>(x(0, k), x(1, k), x(2, k)));
+      else if (f == Function::Fma)
+        out[k] = fused<T>(raw[0][k], raw[1][k], raw[2][k]);
+      else if (raw.size() == 1)
+        out[k] = unary<T, C>(f, x(0, k));
+      else if (f != Function::Nextafter)
+        out[k] = binary<T, C>(f, x(0, k), x(1, k));
+      else if constexpr (kFloating<T> || kHalf<T>)
+        out[k] = next_after<T>(raw[0][k], raw[1][k]);
     }
   });
   return result;
 }
 
-std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const Tensor& got, Dtype computed, int bound) {
+std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const Tensor& got, Dtype computed,
+                       int bound) {
   std::string problem;
   visit(computed, [&](auto zero) {
     using T = decltype(zero);
@@ -358,21 +384,25 @@ std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const
       const std::vector<T> y = s.arguments.size() > 1 ? operand<T>(s.arguments[1], values, got.type.shape) : x;
       const auto out = got.as<T>();
       for (std::size_t k = 0; k < out.size() && problem.empty(); ++k) {
-        const auto a = static_cast<long double>(convert<double>(T(x[k]))), b = static_cast<long double>(convert<double>(T(y[k])));
+        const auto a = static_cast<long double>(convert<double>(T(x[k]))),
+                   b = static_cast<long double>(convert<double>(T(y[k])));
         const long double exact = transcendental(s.function, a, b);
         const auto value = convert<double>(T(out[k]));
         // Zeros have the sign that the true result has, where it is a zero.
         const bool wrong_zero = exact == 0 && value == 0 && std::signbit(value) != std::signbit(exact);
         long double distance = 0;
-        if constexpr (kFloating<T>) distance = ulps(out[k], exact);
-        else distance = rounds_from(T(out[k]), exact, bound) ? 0.0L : INFINITY;
-        // logaddexp cancels where exp(a) + exp(b) is near 1: there its bound is absolute, and long double resolves no more.
+        if constexpr (kFloating<T>)
+          distance = ulps(out[k], exact);
+        else
+          distance = rounds_from(T(out[k]), exact, bound) ? 0.0L : INFINITY;
+        // logaddexp cancels where exp(a) + exp(b) is near 1: there its bound is absolute, and long double resolves no
+        // more.
         const long double allowed = s.function != Function::Logaddexp ? 0.0L : sizeof(T) == 8 ? 0x1p-62L : 0x1p-51L;
         const bool near = allowed > 0 && std::fabs(static_cast<long double>(value) - exact) <= allowed;
         if ((near || distance <= static_cast<long double>(bound)) && !wrong_zero) continue;
         char message[200];
-        std::snprintf(message, sizeof message, "element %zu: %s(%La, %La) gave %a, %.3Lf ulp from %.21La; bound %d", k, name(s.function), a,
-                      b, value, distance, exact, bound);
+        std::snprintf(message, sizeof message, "element %zu: %s(%La, %La) gave %a, %.3Lf ulp from %.21La; bound %d", k,
+                      name(s.function), a, b, value, distance, exact, bound);
         problem = message;
       }
     }

@@ -1,4 +1,5 @@
-// The oracle for reductions: the bits by the scalar definition of tree R, and error bounds that know nothing of the tree.
+// The oracle for reductions: the bits by the scalar definition of tree R, and error bounds that know nothing of the
+// tree.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -37,13 +38,17 @@ std::vector<State> along(Extents& shape, std::int64_t axis, Line line) {
 
 template <class T>
 T plus(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a + b;
-  else return static_cast<T>(static_cast<Int128>(a) + b);
+  if constexpr (std::is_floating_point_v<T>)
+    return a + b;
+  else
+    return static_cast<T>(static_cast<Int128>(a) + b);
 }
 template <class T>
 T times(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a * b;
-  else return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  if constexpr (std::is_floating_point_v<T>)
+    return a * b;
+  else
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 template <class T>
 T lesser(T a, T b) {
@@ -104,7 +109,8 @@ template <class T>
 std::vector<T> variances(const Statement& s, const std::vector<T>& y, Extents shape, const Extents& axes) {
   std::int64_t weight = 1;
   std::vector<Moments<T>> state;
-  const bool is_single = std::all_of(axes.begin(), axes.end(), [&](std::int64_t a) { return shape[static_cast<std::size_t>(a)] == 1; });
+  const bool is_single =
+      std::all_of(axes.begin(), axes.end(), [&](std::int64_t a) { return shape[static_cast<std::size_t>(a)] == 1; });
   for (std::size_t i = axes.size(); i-- > 0;) {
     const std::int64_t extent = shape[static_cast<std::size_t>(axes[i])];
     const bool leaf = i + 1 == axes.size();
@@ -156,7 +162,8 @@ std::vector<Exact> exact_sums(const std::vector<T>& x, const Extents& shape, con
 
 /// |got - exact| <= bound for every result whose reduced set neither holds nor nears what is not finite.
 template <class T>
-std::string judge_bounds(const Statement& s, const std::vector<T>& x, const Tensor& operand, const Extents& axes, std::span<const T> got) {
+std::string judge_bounds(const Statement& s, const std::vector<T>& x, const Tensor& operand, const Extents& axes,
+                         std::span<const T> got) {
   using Limits = std::numeric_limits<T>;
   const Quad unit = Limits::epsilon() / 2, tiny = Limits::min();
   const Quad depth = depth_of(operand.type.shape, axes) * 1.01;
@@ -187,8 +194,9 @@ std::string judge_bounds(const Statement& s, const std::vector<T>& x, const Tens
     const Quad distance = value < exact ? exact - value : value - exact;
     if (distance <= bound) continue;
     char message[200];
-    std::snprintf(message, sizeof message, "%s %zu is %.17g, exactly %.17g: off by %.3g, bound %.3g", name(s.function), i,
-                  static_cast<double>(value), static_cast<double>(exact), static_cast<double>(distance), static_cast<double>(bound));
+    std::snprintf(message, sizeof message, "%s %zu is %.17g, exactly %.17g: off by %.3g, bound %.3g", name(s.function),
+                  i, static_cast<double>(value), static_cast<double>(exact), static_cast<double>(distance),
+                  static_cast<double>(bound));
     return message;
   }
   return "";
@@ -196,7 +204,8 @@ std::string judge_bounds(const Statement& s, const std::vector<T>& x, const Tens
 
 /// What a reduction gives, in the dtype it accumulates in; the axes are never empty.
 template <class T>
-std::vector<T> expected_values(const Statement& s, std::vector<T> x, const Extents& shape, const Extents& axes, std::int64_t n) {
+std::vector<T> expected_values(const Statement& s, std::vector<T> x, const Extents& shape, const Extents& axes,
+                               std::int64_t n) {
   switch (s.function) {
     case Function::Sum: return reduced(x, shape, axes, plus<T>);
     case Function::Prod: return reduced(x, shape, axes, times<T>, T{1});
@@ -226,7 +235,8 @@ struct Reduced {
   std::vector<T> x;
   Extents shape, axes;
   std::int64_t n = 1;
-  Reduced(const Statement& s, const Tensor& operand) : shape(operand.type.shape), axes(*normalised_axes(s.axes, shape.size())) {
+  Reduced(const Statement& s, const Tensor& operand)
+      : shape(operand.type.shape), axes(*normalised_axes(s.axes, shape.size())) {
     const auto elements = operand.as<T>();
     x.assign(elements.begin(), elements.end());
     for (const std::int64_t axis : axes) n *= shape[static_cast<std::size_t>(axis)];
@@ -248,7 +258,8 @@ std::string judge_values(const Statement& s, const Tensor& operand, const Tensor
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = convert<Out>(T(expected[i]));
   });
   if (std::string problem = difference(got, wanted); !problem.empty()) return problem;
-  const bool has_bound = s.function == Function::Sum || s.function == Function::Mean || s.function == Function::Var || s.function == Function::Std;
+  const bool has_bound = s.function == Function::Sum || s.function == Function::Mean || s.function == Function::Var ||
+                         s.function == Function::Std;
   if constexpr (std::is_floating_point_v<T>) {
     if (!has_bound || r.n == 0 || is_half(got.type.dtype)) return "";
     Tensor as_axis = operand;
@@ -293,8 +304,10 @@ std::string judge_count(const Statement& s, const Tensor& operand, const Tensor&
   });
   Tensor wanted(got.type);
   for (std::size_t i = 0; i < nonzero.size(); ++i) {
-    if (s.function == Function::CountNonzero) wanted.as<std::int64_t>()[i] = nonzero[i];
-    else wanted.as<bool>()[i] = s.function == Function::Any ? nonzero[i] > 0 : nonzero[i] == total[i];
+    if (s.function == Function::CountNonzero)
+      wanted.as<std::int64_t>()[i] = nonzero[i];
+    else
+      wanted.as<bool>()[i] = s.function == Function::Any ? nonzero[i] > 0 : nonzero[i] == total[i];
   }
   return difference(got, wanted);
 }
@@ -315,13 +328,17 @@ std::string judge_exponential(const Statement& s, const Tensor& operand, const T
   }
   for (std::size_t k = 0; k < r.x.size(); ++k)
     if (std::isfinite(most[to[k]])) total[to[k]] += std::exp(static_cast<long double>(r.x[k]) - most[to[k]]);
-  const long double own = std::numeric_limits<T>::epsilon(), depth = static_cast<long double>(depth_of(r.shape, r.axes));
+  const long double own = std::numeric_limits<T>::epsilon(),
+                    depth = static_cast<long double>(depth_of(r.shape, r.axes));
   std::string problem;
   const auto judge_one = [&](std::size_t i, long double exact, long double bound, double value) {
-    const bool right = std::isnan(exact) ? std::isnan(value) : std::isinf(exact) ? static_cast<long double>(value) == exact : std::fabs(value - exact) <= bound;
+    const bool right = std::isnan(exact)   ? std::isnan(value)
+                       : std::isinf(exact) ? static_cast<long double>(value) == exact
+                                           : std::fabs(value - exact) <= bound;
     if (right || !problem.empty()) return;
     char message[200];
-    std::snprintf(message, sizeof message, "%s %zu is %.17g, exactly %.17Lg, bound %.3Lg", name(s.function), i, value, exact, bound);
+    std::snprintf(message, sizeof message, "%s %zu is %.17g, exactly %.17Lg, bound %.3Lg", name(s.function), i, value,
+                  exact, bound);
     problem = message;
   };
   visit(got.type.dtype, [&](auto zero) {
@@ -336,8 +353,13 @@ std::string judge_exponential(const Statement& s, const Tensor& operand, const T
         const long double exact = nan[set] ? NAN : std::isinf(most[set]) ? most[set] : most[set] + std::log(total[set]);
         judge_one(i, exact, terms + (std::fabs(exact) + std::fabs(most[set])) * (2 * own + unit), value);
       } else {
-        const long double exact = nan[set] || std::isinf(most[set]) ? NAN : std::exp(static_cast<long double>(r.x[i]) - most[set]) / total[set];
-        judge_one(i, exact, exact * (terms + unit) + 4 * static_cast<long double>(std::numeric_limits<T>::denorm_min()) + unit * 0x1p-14L, value);
+        const long double exact = nan[set] || std::isinf(most[set])
+                                      ? NAN
+                                      : std::exp(static_cast<long double>(r.x[i]) - most[set]) / total[set];
+        judge_one(i, exact,
+                  exact * (terms + unit) + 4 * static_cast<long double>(std::numeric_limits<T>::denorm_min()) +
+                      unit * 0x1p-14L,
+                  value);
       }
     }
   });
@@ -365,9 +387,12 @@ std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& g
     case Function::Max:
       return visit(wide, [&](auto zero) -> std::string {
         using T = decltype(zero);
-        if constexpr (std::is_same_v<T, bool> || kHalf<T>) return "an extremum of a type that none is computed in";
-        else if (s.function == Function::Min || s.function == Function::Max) return judge_values<T>(s, converted(x, wide), got);
-        else return judge_position<T>(s, converted(x, wide), got);
+        if constexpr (std::is_same_v<T, bool> || kHalf<T>)
+          return "an extremum of a type that none is computed in";
+        else if (s.function == Function::Min || s.function == Function::Max)
+          return judge_values<T>(s, converted(x, wide), got);
+        else
+          return judge_position<T>(s, converted(x, wide), got);
       });
     default: break;
   }
@@ -376,7 +401,8 @@ std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& g
     using T = decltype(zero);
     if constexpr (std::is_same_v<T, bool> || kHalf<T>) return "a reduction gave bool";
     // The elements become those of the result's dtype, and only then wider.
-    else return judge_values<T>(s, converted(converted(x, got.type.dtype), accumulated), got);
+    else
+      return judge_values<T>(s, converted(converted(x, got.type.dtype), accumulated), got);
   });
 }
 

@@ -64,7 +64,8 @@ T convert(Scalar s) {
 /// At least 2p + 2 bits for + - * / of p-bit floats, so that rounding twice is rounding once (Figueroa 1995); no
 /// overflow for integers.
 template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, Quad, Int128>>;
+using Wide =
+    std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, Quad, Int128>>;
 
 Extents row_major(const Extents& shape);
 Extents coordinates(std::int64_t k, const Extents& shape);
@@ -93,7 +94,8 @@ std::vector<T> operand(const Argument& a, std::span<const Tensor> values, const 
 /// The elements of an elementwise function of ulp bound 0 that computes in `computed`.
 Tensor elementwise(const Statement& s, std::span<const Tensor> values, Tensor result, Dtype computed);
 /// Those of any other within `bound` ulps, or what is wrong.
-std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const Tensor& got, Dtype computed, int bound);
+std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const Tensor& got, Dtype computed,
+                       int bound);
 std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& got);
 
 }  // namespace tarry::fuzz

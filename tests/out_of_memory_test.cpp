@@ -1,5 +1,5 @@
-// Memory of the host runs out: the k-th operator new fails, for every k. What comes out is OutOfMemory, nothing stays claimed,
-// and the same arrays evaluate afterwards.
+// Memory of the host runs out: the k-th operator new fails, for every k. What comes out is OutOfMemory, nothing stays
+// claimed, and the same arrays evaluate afterwards.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -55,7 +55,8 @@ std::int64_t fail_each(const Work& work, std::int64_t step = 1) {
         } catch (...) {
           right = false;
         }
-      }).join();
+      })
+          .join();
       REQUIRE(right);
     }
   }
@@ -69,11 +70,13 @@ bool all_are(const ta::Array& y, float expected) {
   return std::ranges::all_of(v, [&](float x) { return x == expected; });
 }
 
-const Work kRoots{[](const ta::Array& x) { return ta::sqrt(x) + 1.0f; }, [](const ta::Array& y) { return all_are(y, 3.0f); }};
+const Work kRoots{[](const ta::Array& x) { return ta::sqrt(x) + 1.0f; },
+                  [](const ta::Array& y) { return all_are(y, 3.0f); }};
 
 }  // namespace
 
-TEST_CASE("out of memory: whichever allocation of an evaluate fails, it is OutOfMemory and the next one is right", "[memory]") {
+TEST_CASE("out of memory: whichever allocation of an evaluate fails, it is OutOfMemory and the next one is right",
+          "[memory]") {
   if (!ta::test::kOwnAllocations) return;
   const ta::Scope on_cpu(ta::cpu);
   fail_each(kRoots);
@@ -95,18 +98,24 @@ TEST_CASE("out of memory: recording, printing, plans, files and updates fail wit
   fail_each({[](const ta::Array& x) { return ta::std(ta::concat({x + 1.0f, x * 2.0f})) + x(ta::slice(1, 5)); },
              [](const ta::Array& y) { return y.size() == 4; }});
   fail_each({[](const ta::Array& x) { return x; }, [](const ta::Array& y) { return !y.repr().empty(); }});
-  fail_each({[](const ta::Array& x) { return x + 0.5f; }, [](const ta::Array& y) { return !ta::plan(y).str().empty(); }}, 61);
-  fail_each({[](const ta::Array& x) { return x + 0.5f; }, [](const ta::Array& y) {
+  fail_each(
+      {[](const ta::Array& x) { return x + 0.5f; }, [](const ta::Array& y) { return !ta::plan(y).str().empty(); }}, 61);
+  fail_each({[](const ta::Array& x) { return x + 0.5f; },
+             [](const ta::Array& y) {
                (void)ta::evaluate(y).str();
                return all_are(y, 4.5f);
-             }}, 5);
-  fail_each({[](const ta::Array& x) { return x; }, [&](const ta::Array& y) {
+             }},
+            5);
+  fail_each({[](const ta::Array& x) { return x; },
+             [&](const ta::Array& y) {
                ta::save_npy(file, y);
                return all_are(ta::load_npy(file), 4.0f);
              }});
   fail_each({[](const ta::Array& x) { return ta::with_set(x + 0.5f, {ta::slice(0, 3)}, 7.0f); },
-             [](const ta::Array& y) { return y(0).item<float>() == 7.0f && y(3).item<float>() == 4.5f; }}, 5);
-  fail_each({[](const ta::Array& x) { return x; }, [](const ta::Array&) { return !ta::describe_system().empty(); }}, 29);
+             [](const ta::Array& y) { return y(0).item<float>() == 7.0f && y(3).item<float>() == 4.5f; }},
+            5);
+  fail_each({[](const ta::Array& x) { return x; }, [](const ta::Array&) { return !ta::describe_system().empty(); }},
+            29);
 }
 
 TEST_CASE("out of memory: kernels that are compiled, stored and recorded are so after a failure", "[memory][cache]") {

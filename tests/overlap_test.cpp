@@ -85,9 +85,8 @@ TEST_CASE("overlap: random boxes of up to four axes meet exactly where brute for
 
 TEST_CASE("overlap: boxes of a row-major array are told apart axis by axis, whatever their size", "[graph][overlap]") {
   constexpr std::int64_t n = 1 << 20, side = std::int64_t{1} << 30;
-  const auto box = [](std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns, std::int64_t width) {
-    return tg::StridedBox{row * width + column, {rows, columns}, {width, 1}};
-  };
+  const auto box = [](std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns,
+                      std::int64_t width) { return tg::StridedBox{row * width + column, {rows, columns}, {width, 1}}; };
   CHECK_FALSE(overlap(box(0, 0, n, 5, n), box(0, 5, n, 5, n)));
   CHECK(overlap(box(0, 0, n, 6, n), box(0, 5, n, 5, n)));
   CHECK_FALSE(overlap(box(0, 0, 7, n, n), box(7, 0, 9, n, n)));
@@ -98,7 +97,8 @@ TEST_CASE("overlap: boxes of a row-major array are told apart axis by axis, what
 }
 
 TEST_CASE("overlap: a search that gives up answers yes", "[graph][overlap]") {
-  const tg::StridedBox odd{1, {100, 100, 100}, {2, 10'000, 3'000'000}}, even{0, {100, 100, 100}, {2, 10'000, 3'000'000}};
+  const tg::StridedBox odd{1, {100, 100, 100}, {2, 10'000, 3'000'000}},
+      even{0, {100, 100, 100}, {2, 10'000, 3'000'000}};
   CHECK_FALSE(overlap(odd, even, 1));  // parity decides before the search
   const tg::StridedBox a{0, {90, 90, 90}, {1009, 1013, 1019}}, b{1, {90, 90, 90}, {1021, 1031, 1033}};
   CHECK(overlap(a, b, 0));

@@ -50,17 +50,15 @@ TEST_CASE("simplify: identities that keep every bit disappear", "[graph][passes]
        "%0 = input f32 (3,) leaf 0\n%1 = erf f32 (3,) %0\n%2 = negative f32 (3,) %1\nroots %2\n"},
       {"erf(y * -x) is -erf(y * x), and 1 + that is 1 - erf(y * x)",
        [](auto& a, auto& b) { return a + ta::erf(b * -a); },
-       "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = multiply f32 (3,) %1, %0\n%3 = erf f32 (3,) %2\n%4 = "
+       "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = multiply f32 (3,) %1, %0\n%3 = erf f32 (3,) "
+       "%2\n%4 = "
        "subtract f32 (3,) %0, %3\nroots %4\n"},
       {"x + 0 is not x: -0 + 0 is 0", [](auto& a, auto&) { return a + 0.0f; },
        "%0 = input f32 (3,) leaf 0\n%1 = scalar f32 ()\n%2 = add f32 (3,) %0, %1\nroots %2\n"},
       {"equal expressions are computed once", [](auto& a, auto& b) { return (a + b) * (a + b); },
        "%0 = input f32 (3,) leaf 0\n%1 = input f32 (3,) leaf 1\n%2 = add f32 (3,) %0, %1\n%3 = multiply f32 (3,) %2, "
        "%2\nroots %3\n"},
-      {"a broadcast identity keeps the broadcast",
-       [](auto& a, auto&) {
-         return a * ta::ones({2, 3});
-       },
+      {"a broadcast identity keeps the broadcast", [](auto& a, auto&) { return a * ta::ones({2, 3}); },
        "%0 = input f32 (3,) leaf 0\n%1 = view f32 (2, 3) %0 [0+1*i1]\nroots %1\n"},
   };
   for (const Row& row : rows) {
@@ -69,7 +67,8 @@ TEST_CASE("simplify: identities that keep every bit disappear", "[graph][passes]
 }
 
 TEST_CASE("empty: what is made of arrays without elements reads none of them", "[graph][passes]") {
-  const ta::Array x = ta::borrow(static_cast<const float*>(nullptr), {3, 0}), y = ta::asarray(std::vector<float>{1, 2, 3}, {3, 1});
+  const ta::Array x = ta::borrow(static_cast<const float*>(nullptr), {3, 0}),
+                  y = ta::asarray(std::vector<float>{1, 2, 3}, {3, 1});
   const std::string none = "%0 = scalar f32 ()\n%1 = view f32 (3, 0) %0 []\n";
   for (const char* disabled : {"", "fold", "simplify", "cse", "empty"}) {
     CAPTURE(disabled);
@@ -127,7 +126,8 @@ TEST_CASE("scalars: equal numbers that are results themselves are each evaluated
   }
 }
 
-TEST_CASE("scalars: one for which another stands is the same for every reader, however far apart they are", "[runtime]") {
+TEST_CASE("scalars: one for which another stands is the same for every reader, however far apart they are",
+          "[runtime]") {
   std::vector<ta::Array> equal;
   for (int i = 0; i < 2; ++i) equal.emplace_back(2.0f);
   ta::Array y = ta::asarray(std::vector<float>{1, 2, 3}) * equal[0] * equal[1];
@@ -186,7 +186,8 @@ TEST_CASE("simplify: the float rules hold for every float32 exponent, sign and N
   CHECK_FALSE(same(apply(Op::Add, -0.0f, 0.0f), -0.0f));  // why x + 0 stays
 }
 
-TEST_CASE("simplify: erf is odd and products hand on a minus for every float16 and bfloat16", "[graph][passes][numerics]") {
+TEST_CASE("simplify: erf is odd and products hand on a minus for every float16 and bfloat16",
+          "[graph][passes][numerics]") {
   using ta::codegen::scalar_function;
   const ta::Dtype dtype = GENERATE(ta::float16, ta::bfloat16);
   CAPTURE(dtype);

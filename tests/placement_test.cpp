@@ -1,5 +1,5 @@
-// Work on arrays of the host that the host does because operands would take longer to cross: counted on a driver that computes
-// nothing, and compared with the other side where there is a GPU.
+// Work on arrays of the host that the host does because operands would take longer to cross: counted on a driver that
+// computes nothing, and compared with the other side where there is a GPU.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -20,14 +20,18 @@ namespace {
 
 constexpr std::int64_t kRows = 4096, kColumns = 1024, kMany = kRows * kColumns;
 
-template <class T> std::vector<T> counting(std::int64_t count) {
+template <class T>
+std::vector<T> counting(std::int64_t count) {
   std::vector<T> v(static_cast<std::size_t>(count));
   std::iota(v.begin(), v.end(), T{0});
   return v;
 }
 
 /// An array of the host that has been nowhere.
-template <class T = float> Array passing() { return reshape(asarray(counting<T>(kMany)), {kRows, kColumns}); }
+template <class T = float>
+Array passing() {
+  return reshape(asarray(counting<T>(kMany)), {kRows, kColumns});
+}
 
 Array with_operations(Array x, int count) {
   for (int i = 0; i < count; ++i) x = x * 0.999f + 0.001f;
@@ -45,7 +49,8 @@ void check_foretold(const Plan& plan, const Report& report) {
   CHECK(p.bytes_written == r.bytes_written);
   CHECK(p.peak_bytes == r.peak_bytes);
   REQUIRE(plan.placements().size() == report.placements().size());
-  for (std::size_t i = 0; i < plan.placements().size(); ++i) CHECK(plan.placements()[i].device == report.placements()[i].device);
+  for (std::size_t i = 0; i < plan.placements().size(); ++i)
+    CHECK(plan.placements()[i].device == report.placements()[i].device);
 }
 
 }  // namespace
@@ -193,7 +198,8 @@ TEST_CASE("placement: without a C compiler nothing is moved to the host", "[plac
   CHECK(evaluate(mean(passing(), 1)).counters().bytes_uploaded == 4 * kMany);
 }
 
-TEST_CASE("placement: whichever allocation or driver call fails, the reduction can be asked for again", "[placement][fault]") {
+TEST_CASE("placement: whichever allocation or driver call fails, the reduction can be asked for again",
+          "[placement][fault]") {
   const test::Setting on("TARRY_DISABLE", "");
   TARRY_REQUIRE_NVRTC();
   using support::fault::Site;
@@ -231,8 +237,20 @@ TEST_CASE("placement: both sides give the same bits", "[placement]") {
     const auto reductions = [] {
       const auto x = [] { return passing<float>() * 0.37f; };
       const auto bytes = [] { return passing<std::uint8_t>(); };
-      std::vector<Array> results{mean(x(), 1),   sum(x()),          sum(x(), 0),        prod(x() * 1e-3f + 1.0f, 1), max(x(), {0, 1}), argmax(x(), 1), argmin(x(), 0),
-                                 tarry::std(x(), 1),   var(x()),          sum(bytes(), 1),    mean(bytes()),               tarry::all(bytes()),  any(bytes(), 1), count_nonzero(x(), 0),
+      std::vector<Array> results{mean(x(), 1),
+                                 sum(x()),
+                                 sum(x(), 0),
+                                 prod(x() * 1e-3f + 1.0f, 1),
+                                 max(x(), {0, 1}),
+                                 argmax(x(), 1),
+                                 argmin(x(), 0),
+                                 tarry::std(x(), 1),
+                                 var(x()),
+                                 sum(bytes(), 1),
+                                 mean(bytes()),
+                                 tarry::all(bytes()),
+                                 any(bytes(), 1),
+                                 count_nonzero(x(), 0),
                                  min(astype(x(), float16), 1)};
       evaluate(std::span<const Array>(results));
       return results;

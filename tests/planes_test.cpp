@@ -20,10 +20,13 @@ Maker normalised(std::int64_t height, std::int64_t width, std::int64_t colours) 
 /// Pixels and planes, a row and an index, to planes of two kinds.
 Maker mixed(std::int64_t width, std::int64_t colours) {
   Maker m;
-  const GraphEdge pixels = m.leaf({width, colours}, float32), planes = m.leaf({colours, width}, float64), row = m.leaf({1, width}, float64);
+  const GraphEdge pixels = m.leaf({width, colours}, float32), planes = m.leaf({colours, width}, float64),
+                  row = m.leaf({1, width}, float64);
   const GraphEdge sum = m.map(Op::Add, {m.map(Op::Cast, {permuted(m, pixels, {1, 0})}, float64), planes});
   const GraphEdge scaled = m.map(Op::Multiply, {sum, m.broadcast(row, {colours, width})});
-  m.g.roots = {scaled, m.map(Op::Cast, {m.map(Op::Add, {scaled, m.map(Op::Cast, {m.iota({colours, width}, 1)}, float64)})}, float32)};
+  m.g.roots = {
+      scaled,
+      m.map(Op::Cast, {m.map(Op::Add, {scaled, m.map(Op::Cast, {m.iota({colours, width}, 1)}, float64)})}, float32)};
   return m;
 }
 
@@ -97,7 +100,9 @@ TEST_CASE("planes: what is long, or keeps its order, is no plane", "[planes]") {
 
 TEST_CASE("planes: kernels compile without spills", "[planes]") {
   TARRY_REQUIRE_NVRTC();
-  check_compiles({permute({1000, 3}, {1, 0}, Dtype::UInt8), permute({4, 1000}, {1, 0}, Dtype::Float16), permute({8, 1000}, {1, 0}, Dtype::UInt8), permute({1000, 7}, {1, 0}, Dtype::Float64), normalised(3, 128, 3), mixed(131, 4), placed(100, 3, float32)});
+  check_compiles({permute({1000, 3}, {1, 0}, Dtype::UInt8), permute({4, 1000}, {1, 0}, Dtype::Float16),
+                  permute({8, 1000}, {1, 0}, Dtype::UInt8), permute({1000, 7}, {1, 0}, Dtype::Float64),
+                  normalised(3, 128, 3), mixed(131, 4), placed(100, 3, float32)});
 }
 
 TEST_CASE("planes: golden text", "[planes]") { check_golden("render_cuda_planes", normalised(3, 128, 3)); }

@@ -1,4 +1,5 @@
-// Poor surroundings: compilers that hang, lie or are killed, no room for files, descriptors that are closed, misspelt switches.
+// Poor surroundings: compilers that hang, lie or are killed, no room for files, descriptors that are closed, misspelt
+// switches.
 #include <tarry/tarry.h>
 
 #include <sys/resource.h>
@@ -46,7 +47,8 @@ struct Workshop {
   }
   ProcessResult run(std::vector<std::string> settings, const char* child = "poor_evaluates") const {
     fs::create_directories(temporary);
-    settings.insert(settings.end(), {"TMPDIR=" + temporary.string(), "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=", "TARRY_DEVICE=cpu"});
+    settings.insert(settings.end(),
+                    {"TMPDIR=" + temporary.string(), "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=", "TARRY_DEVICE=cpu"});
     return run_child(child, settings);
   }
   [[nodiscard]] bool nothing_left() const { return fs::is_empty(temporary); }
@@ -62,7 +64,8 @@ int evaluate_something() {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array x = ta::asarray(std::vector<float>{1, 2, 3});
   const bool right = (x * x + 1.0f).to_vector<float>() == std::vector<float>{2, 5, 10};
-  std::printf("%d compiled, %d read\n", static_cast<int>(ta::cache_counters().compiles), static_cast<int>(ta::cache_counters().disk_hits));
+  std::printf("%d compiled, %d read\n", static_cast<int>(ta::cache_counters().compiles),
+              static_cast<int>(ta::cache_counters().disk_hits));
   return right ? 0 : 1;
 }
 
@@ -71,13 +74,13 @@ int evaluate_something() {
 TARRY_CHILD(poor_evaluates) { return evaluate_something(); }
 
 TARRY_CHILD(poor_in_file_limit) {
-  const struct rlimit limit {1024, 1024};
+  const struct rlimit limit{1024, 1024};
   setrlimit(RLIMIT_FSIZE, &limit);
   return evaluate_something();
 }
 
 TARRY_CHILD(poor_without_descriptors) {
-  const struct rlimit limit {5, 5};
+  const struct rlimit limit{5, 5};
   setrlimit(RLIMIT_NOFILE, &limit);
   return evaluate_something();
 }
@@ -97,26 +100,31 @@ TEST_CASE("process: what a program started and left running is not waited for", 
 }
 
 TEST_CASE("process: a program that takes longer than it may is killed", "[support][process]") {
-  const ProcessResult result = run_process({"sh", "-c", "echo out; sleep 60 & sleep 60"}, {.limit = std::chrono::milliseconds(300)});
+  const ProcessResult result =
+      run_process({"sh", "-c", "echo out; sleep 60 & sleep 60"}, {.limit = std::chrono::milliseconds(300)});
   CHECK(result.timed_out);
   CHECK(result.exit_status == 128 + SIGKILL);
   CHECK(result.output == "out\n");
   CHECK_FALSE(run_process({"true"}, {.limit = std::chrono::seconds(30)}).timed_out);
 }
 
-TEST_CASE("process: a program runs in a group of its own, with the environment that is asked for", "[support][process]") {
+TEST_CASE("process: a program runs in a group of its own, with the environment that is asked for",
+          "[support][process]") {
   const ProcessResult result = run_process({"sh", "-c", "echo $$; cut -d ' ' -f 5 /proc/$$/stat"});
-  CHECK(result.output.substr(0, result.output.find('\n')) == result.output.substr(result.output.find('\n') + 1, result.output.size() / 2 - 1));
+  CHECK(result.output.substr(0, result.output.find('\n')) ==
+        result.output.substr(result.output.find('\n') + 1, result.output.size() / 2 - 1));
   CHECK(run_process({"sh", "-c", "echo $HOME"}, {.environment = {"HOME=/else"}}).output == "/else\n");
 }
 
-TEST_CASE("compilers: one that does not work is left out with one warning, and nothing is left behind", "[runtime][cpu][process]") {
+TEST_CASE("compilers: one that does not work is left out with one warning, and nothing is left behind",
+          "[runtime][cpu][process]") {
   const Workshop shop;
-  const auto [name, script] = GENERATE(table<std::string, std::string>({{"only_version", "exit 0"},
-                                                                       {"always_fails", "echo broken >&2; exit 1"},
-                                                                       {"killed", "kill -9 $$"},
-                                                                       {"garbage", "for a; do [ \"$o\" = -o ] && head -c 5000 /dev/urandom > \"$a\"; o=$a; done"},
-                                                                       {"hangs", "sleep 600"}}));
+  const auto [name, script] = GENERATE(table<std::string, std::string>(
+      {{"only_version", "exit 0"},
+       {"always_fails", "echo broken >&2; exit 1"},
+       {"killed", "kill -9 $$"},
+       {"garbage", "for a; do [ \"$o\" = -o ] && head -c 5000 /dev/urandom > \"$a\"; o=$a; done"},
+       {"hangs", "sleep 600"}}));
   INFO(name);
   const ProcessResult result = shop.run({"TARRY_CC=" + shop.compiler(name, script)});
   INFO(result.error);
@@ -137,7 +145,8 @@ TEST_CASE("compilers: where one hangs or fails the next is used", "[runtime][cpu
   INFO(result.error);
   CHECK(result.output == "1 compiled, 0 read\n");
   CHECK(lines_of(result.error) == 1);
-  CHECK_THAT(result.error, Catch::Contains("/cc: it fails with exit status 7") && Catch::Contains("/gcc is used instead"));
+  CHECK_THAT(result.error,
+             Catch::Contains("/cc: it fails with exit status 7") && Catch::Contains("/gcc is used instead"));
 }
 
 TEST_CASE("compilers: a daemon that a wrapper leaves is not waited for", "[runtime][cpu][process]") {
@@ -165,13 +174,15 @@ TEST_CASE("surroundings: a TMPDIR that looks like an option, or is none, is no o
   const ScopedTemporaryDirectory directory;
   const std::string named = GENERATE("-o", "@x", "/no/such", "missing");
   if (named == "-o" || named == "@x") fs::create_directory(directory.path() / named);
-  const ProcessResult result = run_child("poor_evaluates", {"-C", directory.path().string(), "TMPDIR=" + named, "TARRY_CACHE_DIR=off"});
+  const ProcessResult result =
+      run_child("poor_evaluates", {"-C", directory.path().string(), "TMPDIR=" + named, "TARRY_CACHE_DIR=off"});
   INFO(named << result.error);
   CHECK(result.output == "1 compiled, 0 read\n");
   CHECK(result.error.empty());
 }
 
-TEST_CASE("surroundings: without room for files or descriptors the interpreter serves and says why", "[runtime][cpu][process]") {
+TEST_CASE("surroundings: without room for files or descriptors the interpreter serves and says why",
+          "[runtime][cpu][process]") {
   const Workshop shop;
   const char* const child = GENERATE("poor_in_file_limit", "poor_without_descriptors");
   const ProcessResult result = shop.run({}, child);
@@ -221,7 +232,8 @@ TEST_CASE("file: processes that begin together do not remove each other's direct
 TEST_CASE("compilers: a source that does not compile is kept once", "[runtime][cpu]") {
   const ScopedTemporaryDirectory directory;
   const Setting here("TMPDIR", directory.path().string());
-  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(ta::runtime::compile_c("this is no C\n", "-shared -fPIC"), ta::CompileError);
+  for (int i = 0; i < 3; ++i)
+    CHECK_THROWS_AS(ta::runtime::compile_c("this is no C\n", "-shared -fPIC"), ta::CompileError);
   std::vector<fs::path> kept;
   for (const auto& file : fs::recursive_directory_iterator(directory.path()))
     if (file.is_regular_file()) kept.push_back(file.path());
@@ -235,24 +247,27 @@ TEST_CASE("switches: a name that is none is named with the nearest that is", "[s
   CHECK_THAT(complaint_of_name("TARRY_NUM_THREAD").value(), Catch::Contains("the nearest is TARRY_NUM_THREADS"));
   CHECK_FALSE(complaint_of_name("TARRY_LOG"));
   CHECK_FALSE(complaint_of_name("TARRYING"));
-  const ProcessResult result = run_child("poor_evaluates", {"TARRY_CASHE_DIR=/tmp/x", "TARRY_LOG=warn", "TARRY_CACHE_DIR=off"});
+  const ProcessResult result =
+      run_child("poor_evaluates", {"TARRY_CASHE_DIR=/tmp/x", "TARRY_LOG=warn", "TARRY_CACHE_DIR=off"});
   CHECK(result.exit_status == 0);
   CHECK(lines_of(result.error) == 2);
-  CHECK_THAT(result.error, Catch::Contains("TARRY_CASHE_DIR is no switch") && Catch::Contains("TARRY_LOG does not know \"warn\"; the nearest is warning"));
+  CHECK_THAT(result.error, Catch::Contains("TARRY_CASHE_DIR is no switch") &&
+                               Catch::Contains("TARRY_LOG does not know \"warn\"; the nearest is warning"));
 }
 
 TEST_CASE("switches: a value that is not understood is named, one that is is not", "[support][env]") {
-  const auto [name, good, bad] = GENERATE(table<const char*, const char*, const char*>({{"TARRY_DEVICE", "cuda:12", "gpu"},
-                                                                                       {"TARRY_CACHE_SIZE", "64 MiB", "1.5g"},
-                                                                                       {"TARRY_MEMORY_LIMIT", "0", "10q"},
-                                                                                       {"TARRY_NUM_THREADS", "8", "-5"},
-                                                                                       {"TARRY_SYNC", "yes", "2"},
-                                                                                       {"TARRY_REQUIRE_CACHED", "0", "perhaps"},
-                                                                                       {"TARRY_LOG", "off", "verbose"},
-                                                                                       {"TARRY_DUMP", "ir, plan", "iR"},
-                                                                                       {"TARRY_CHECK", "borrow", "borrows"},
-                                                                                       {"TARRY_CPU", "v3", "x86-64-v9"},
-                                                                                       {"TARRY_DISABLE", "fusion,fold", "fuse"}}));
+  const auto [name, good, bad] =
+      GENERATE(table<const char*, const char*, const char*>({{"TARRY_DEVICE", "cuda:12", "gpu"},
+                                                             {"TARRY_CACHE_SIZE", "64 MiB", "1.5g"},
+                                                             {"TARRY_MEMORY_LIMIT", "0", "10q"},
+                                                             {"TARRY_NUM_THREADS", "8", "-5"},
+                                                             {"TARRY_SYNC", "yes", "2"},
+                                                             {"TARRY_REQUIRE_CACHED", "0", "perhaps"},
+                                                             {"TARRY_LOG", "off", "verbose"},
+                                                             {"TARRY_DUMP", "ir, plan", "iR"},
+                                                             {"TARRY_CHECK", "borrow", "borrows"},
+                                                             {"TARRY_CPU", "v3", "x86-64-v9"},
+                                                             {"TARRY_DISABLE", "fusion,fold", "fuse"}}));
   INFO(name);
   constexpr std::string_view kPasses[] = {"fold"};
   const auto complaints = [&, name = name](const char* value) {

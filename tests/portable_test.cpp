@@ -34,7 +34,8 @@ std::string describe_kernels() {
   std::string all;
   for (const char* name : {"sm_90", "x86-64-v3"}) {
     const ta::graph::Target& target = *ta::graph::find_target(name);
-    const std::string options = target.is_cuda() ? ta::runtime::nvrtc_options(ta::graph::Mode::Strict) : ta::runtime::c_flags(target);
+    const std::string options =
+        target.is_cuda() ? ta::runtime::nvrtc_options(ta::graph::Mode::Strict) : ta::runtime::c_flags(target);
     for (const auto& kernel : sample_kernels(target)) {
       const ta::cache::KernelKey key{kernel->text, options, name, "strict"};
       all += key.hash().hex() + ' ' + kernel->entry + ' ' + ta::support::checksum_bytes(key.material()).hex() + '\n';
@@ -56,7 +57,8 @@ ta::support::ProcessResult run_cpu_child(const std::vector<std::string>& setting
 }  // namespace
 
 TARRY_CHILD(describes_kernels) {
-  if (ta::support::env::system("TARRY_TEST_NUMBERS")) std::locale::global(std::locale(std::locale::classic(), new OtherNumbers));
+  if (ta::support::env::system("TARRY_TEST_NUMBERS"))
+    std::locale::global(std::locale(std::locale::classic(), new OtherNumbers));
   std::fputs(describe_kernels().c_str(), stdout);
   return 0;
 }
@@ -66,7 +68,8 @@ TARRY_CHILD(evaluates_on_a_gpu) {
   const ta::Scope placed(kFakeGpu);
   ta::evaluate(sample_results());
   const ta::CacheCounters counters = ta::cache_counters();
-  std::printf("%s, %s", counters.compiles == 0 ? "none compiled" : "compiled", counters.disk_hits > 10 ? "many read" : "none read");
+  std::printf("%s, %s", counters.compiles == 0 ? "none compiled" : "compiled",
+              counters.disk_hits > 10 ? "many read" : "none read");
   return 0;
 }
 
@@ -96,7 +99,8 @@ TEST_CASE("portable: a CPU kernel needs no library and no symbol of the machine"
   std::vector<const KernelSource*> unit;
   for (const auto& [entry, source] : kernels) unit.push_back(source.get());
   CHECK(unit.size() > 20);
-  const std::string image = ta::runtime::compile_c(ta::codegen::join_unit(unit, target), ta::runtime::c_flags(target), compiler).image;
+  const std::string image =
+      ta::runtime::compile_c(ta::codegen::join_unit(unit, target), ta::runtime::c_flags(target), compiler).image;
   INFO(name);
   // Copies of large structs: on ARM gcc calls memcpy, which every process has.
   CHECK((elf_needs(image) == "" || (name == "armv8-a" && elf_needs(image) == "memcpy ")));
@@ -104,7 +108,9 @@ TEST_CASE("portable: a CPU kernel needs no library and no symbol of the machine"
 }
 
 TEST_CASE("portable: the check for needs sees a library and a symbol", "[codegen][cpu]") {
-  const std::string image = ta::runtime::compile_c("double sin(double); double f(double x) { return sin(x); }\n", "-O1 -shared -fPIC -Wl,--no-as-needed -lm").image;
+  const std::string image = ta::runtime::compile_c("double sin(double); double f(double x) { return sin(x); }\n",
+                                                   "-O1 -shared -fPIC -Wl,--no-as-needed -lm")
+                                .image;
   CHECK_THAT(elf_needs(image), Catch::Contains("sin ") && Catch::Contains("libm.so"));
 }
 
@@ -125,8 +131,8 @@ TEST_CASE("portable: a TARRY_CPU that is unknown or too high says what it may be
   for (const char* name : {"x86-64-v9", "v9", "native", "sm_90", host.starts_with("x86") ? "armv8-a" : "x86-64-v2"}) {
     const Setting wrong("TARRY_CPU", name);
     INFO(name);
-    CHECK_THROWS_WITH(ta::runtime::cpu_target(),
-                      Catch::Contains(std::string("TARRY_CPU is \"") + name + "\"") && Catch::Contains("can run kernels for ") && Catch::Contains(host));
+    CHECK_THROWS_WITH(ta::runtime::cpu_target(), Catch::Contains(std::string("TARRY_CPU is \"") + name + "\"") &&
+                                                     Catch::Contains("can run kernels for ") && Catch::Contains(host));
     CHECK_THAT(ta::describe_system(), Catch::Contains("kernels for nothing: TARRY_CPU"));
   }
   const auto child = run_cpu_child({"TARRY_CPU=pdp-11"});
@@ -140,7 +146,8 @@ TEST_CASE("portable: kernels of a lower level serve a higher CPU and give its bi
   const std::string lower = ta::runtime::cpu_target().level == 3 ? "TARRY_CPU=x86-64-v2" : "TARRY_CPU=x86-64-v3";
   const auto own = run_cpu_child({"TARRY_CACHE_DIR=off"});
   const auto made = run_cpu_child({lower, "TARRY_CACHE_DIR=" + directory.root().string()});
-  const std::vector<std::string> shipped{lower, "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + directory.root().string(), "TARRY_REQUIRE_CACHED=1", "TARRY_CC=/nonexistent/cc"};
+  const std::vector<std::string> shipped{lower, "TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + directory.root().string(),
+                                         "TARRY_REQUIRE_CACHED=1", "TARRY_CC=/nonexistent/cc"};
   const auto used = run_cpu_child(shipped);
   INFO(own.error << made.error << used.error);
   REQUIRE((own.succeeded() && made.succeeded() && used.succeeded()));
@@ -161,7 +168,8 @@ TEST_CASE("portable: cached GPU kernels need no NVRTC", "[cache][nvrtc]") {
   CHECK_THAT(run_gpu_child(empty, gone).error, Catch::Contains("TARRY_NVRTC"));
 }
 
-TEST_CASE("portable: fifty processes of different places, locales and threads make equal keys and sources", "[cache][codegen]") {
+TEST_CASE("portable: fifty processes of different places, locales and threads make equal keys and sources",
+          "[cache][codegen]") {
   const std::string expected = describe_kernels();
   CHECK(std::count(expected.begin(), expected.end(), '\n') > 20);
   const char* const directories[] = {"/", "/tmp", "/usr", "/proc"};
@@ -169,9 +177,11 @@ TEST_CASE("portable: fifty processes of different places, locales and threads ma
   std::set<std::string> texts;
   for (int i = 0; i < 50; ++i) {
     const std::string number = std::to_string(i);
-    const auto child = run_child("describes_kernels", {"-C", directories[i % 4], std::string("LC_ALL=") + locales[i % 5], "TARRY_NUM_THREADS=" + std::to_string(i % 7 + 1),
-                                                       "HOME=/home/" + number, "TZ=UTC+" + std::to_string(i % 12), "MALLOC_PERTURB_=" + number,
-                                                       i % 3 == 0 ? "TARRY_TEST_NUMBERS=1" : "TARRY_TEST_NUMBERS="});
+    const auto child =
+        run_child("describes_kernels", {"-C", directories[i % 4], std::string("LC_ALL=") + locales[i % 5],
+                                        "TARRY_NUM_THREADS=" + std::to_string(i % 7 + 1), "HOME=/home/" + number,
+                                        "TZ=UTC+" + std::to_string(i % 12), "MALLOC_PERTURB_=" + number,
+                                        i % 3 == 0 ? "TARRY_TEST_NUMBERS=1" : "TARRY_TEST_NUMBERS="});
     INFO(child.error);
     REQUIRE(child.succeeded());
     texts.insert(child.output);

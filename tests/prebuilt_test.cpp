@@ -50,11 +50,13 @@ TEST_CASE("prebuilt: a unit that is linked declares functions and has types and 
 
 TEST_CASE("prebuilt: the unit that others are linked with has functions for them", "[codegen]") {
   std::string expected = kText;
-  for (const char* function : {"TARRY_PLAIN", "int tarry_pair_7_twice"}) expected.erase(expected.find(std::string("static ") + function), 7);
+  for (const char* function : {"TARRY_PLAIN", "int tarry_pair_7_twice"})
+    expected.erase(expected.find(std::string("static ") + function), 7);
   CHECK(ta::codegen::definitions(kText) == expected);
 }
 
-TEST_CASE("prebuilt: what row reductions of float32 share is there for every level, and nothing that differs from it", "[codegen][runtime]") {
+TEST_CASE("prebuilt: what row reductions of float32 share is there for every level, and nothing that differs from it",
+          "[codegen][runtime]") {
   if (!kBuilt) {
     SUCCEED("nothing is brought along here");
     return;
@@ -86,22 +88,27 @@ TEST_CASE("prebuilt: the unit of a row sum has little but its own text", "[codeg
   const ta::graph::Target& target = *ta::graph::find_target("x86-64-v3");
   const KernelSource kernel = row_kernel(ta::graph::Op::Sum, target);
   const std::vector<const KernelSource*> unit{&kernel};
-  const std::string whole = ta::codegen::join_unit(unit, target), own = ta::codegen::join_unit(unit, target, [](const SharedText&) { return true; });
+  const std::string whole = ta::codegen::join_unit(unit, target),
+                    own = ta::codegen::join_unit(unit, target, [](const SharedText&) { return true; });
   CHECK(whole == kernel.text);
   CHECK(own.ends_with(kernel.kernel));
   CHECK(own.size() < whole.size());
   CHECK(own.find("static TARRY_PLAIN __attribute__((noinline)) float tarry_sum_f32") == std::string::npos);
 }
 
-TEST_CASE("prebuilt: a kernel that is linked with it needs no library and no symbol of the machine", "[codegen][runtime]") {
+TEST_CASE("prebuilt: a kernel that is linked with it needs no library and no symbol of the machine",
+          "[codegen][runtime]") {
   if (!kBuilt || ta::runtime::c_compiler().program.empty()) TARRY_SKIP("nothing is linked here");
   for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
     const ta::graph::Target& target = *ta::graph::find_target(level);
     const KernelSource kernel = row_kernel(ta::graph::Op::Max, target);
     const std::vector<const KernelSource*> unit{&kernel};
     const ta::runtime::Prebuilt prebuilt = ta::runtime::prebuilt_for(target);
-    const ta::runtime::LinkedText linked{ta::codegen::join_unit(unit, target, [&](const SharedText& text) { return prebuilt.holds(text); }), prebuilt.object};
-    const std::string image = ta::runtime::compile_c("not C", linked, ta::runtime::c_flags(target), ta::runtime::c_compiler(target)).image;
+    const ta::runtime::LinkedText linked{
+        ta::codegen::join_unit(unit, target, [&](const SharedText& text) { return prebuilt.holds(text); }),
+        prebuilt.object};
+    const std::string image =
+        ta::runtime::compile_c("not C", linked, ta::runtime::c_flags(target), ta::runtime::c_compiler(target)).image;
     INFO(level);
     CHECK(elf_needs(image).empty());
     CHECK(image.size() < 40'000);  // the functions that are called, not all
@@ -116,7 +123,8 @@ TARRY_CHILD(prints_digests) {
 
 TEST_CASE("prebuilt: the same bits with it and without", "[runtime][cpu]") {
   const auto with = run_child("prints_digests", {"TARRY_CACHE_DIR=off", "TARRY_DEVICE=cpu"});
-  const auto without = run_child("prints_digests", {"TARRY_CACHE_DIR=off", "TARRY_DEVICE=cpu", "TARRY_DISABLE=prebuilt"});
+  const auto without =
+      run_child("prints_digests", {"TARRY_CACHE_DIR=off", "TARRY_DEVICE=cpu", "TARRY_DISABLE=prebuilt"});
   REQUIRE(with.succeeded());
   REQUIRE(without.succeeded());
   CHECK(with.output == without.output);

@@ -25,13 +25,15 @@ using test::PreludeFunction;
 
 namespace {
 
-constexpr int kElements = 1001;  // odd, and the data begin one element off alignment: a body and two ends at every width
+constexpr int kElements =
+    1001;  // odd, and the data begin one element off alignment: a body and two ends at every width
 
 /// The host runs what the C compiler makes for this level.
 bool host_runs(const graph::Target& target) {
 #if defined(__x86_64__)
   if (target.level == 2) return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-  if (target.level == 3) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (target.level == 3)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   return target.level == 4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
 #else
@@ -55,7 +57,8 @@ std::string parameters(const PreludeFunction& f, const std::string& restrict) {
 
 std::string application(const PreludeFunction& f) {
   std::vector<std::string> operands;
-  for (int i = 0; i < graph::info(f.op).arity; ++i) operands.push_back(std::string(1, static_cast<char>('a' + i)) + "[i]");
+  for (int i = 0; i < graph::info(f.op).arity; ++i)
+    operands.push_back(std::string(1, static_cast<char>('a' + i)) + "[i]");
   return "o[i] = " + codegen::expression(f.op, f.input, f.output, operands) + ";";
 }
 
@@ -87,10 +90,13 @@ class Loaded {
     INFO((handle_ ? "" : dlerror()));
     REQUIRE(handle_ != nullptr);
   }
-  ~Loaded() { if (handle_) dlclose(handle_); }
+  ~Loaded() {
+    if (handle_) dlclose(handle_);
+  }
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;
   [[nodiscard]] void* symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
  private:
   void* handle_ = nullptr;
 };
@@ -136,15 +142,18 @@ int differing_elements(const PreludeFunction& f, void* loop) {
   std::vector<unsigned char> out((kElements + 1) * size);
   unsigned char* to = out.data() + size;
   if (arity == 1) reinterpret_cast<void (*)(void*, const void*, long long)>(loop)(to, at[0], kElements);
-  if (arity == 2) reinterpret_cast<void (*)(void*, const void*, const void*, long long)>(loop)(to, at[0], at[1], kElements);
+  if (arity == 2)
+    reinterpret_cast<void (*)(void*, const void*, const void*, long long)>(loop)(to, at[0], at[1], kElements);
   if (arity == 3)
-    reinterpret_cast<void (*)(void*, const void*, const void*, const void*, long long)>(loop)(to, at[0], at[1], at[2], kElements);
+    reinterpret_cast<void (*)(void*, const void*, const void*, const void*, long long)>(loop)(to, at[0], at[1], at[2],
+                                                                                              kElements);
 
   const codegen::ScalarFunction function = codegen::scalar_function(f.op, f.input, f.output);
   int differing = 0;
   for (std::size_t i = 0; i < kElements; ++i) {
     std::uint64_t operands[3] = {}, expected = 0;
-    for (int k = 0; k < arity; ++k) std::memcpy(&operands[k], at[k] + i * itemsize(f.operand(k)), itemsize(f.operand(k)));
+    for (int k = 0; k < arity; ++k)
+      std::memcpy(&operands[k], at[k] + i * itemsize(f.operand(k)), itemsize(f.operand(k)));
     function(&expected, &operands[0], &operands[1], &operands[2]);
     differing += !test::same_cell(f.output, &expected, to + i * size);
   }
@@ -152,9 +161,12 @@ int differing_elements(const PreludeFunction& f, void* loop) {
 }
 
 /// Calls `work` for every index below `count`, on all cores.
-template <class F> void for_each_index(std::size_t count, F work) {
+template <class F>
+void for_each_index(std::size_t count, F work) {
   std::atomic<std::size_t> next = 0;
-  const auto run = [&] { for (std::size_t i; (i = next++) < count;) work(i); };
+  const auto run = [&] {
+    for (std::size_t i; (i = next++) < count;) work(i);
+  };
   std::vector<std::jthread> others(std::max(1u, std::thread::hardware_concurrency()) - 1);
   for (std::jthread& other : others) other = std::jthread(run);
   run();

@@ -1,5 +1,5 @@
-// The prelude on a GPU: every function whose bits are promised to be those of a CPU, on every 8-bit pair, every 16-bit value
-// and the special values and random bits of the wider types.
+// The prelude on a GPU: every function whose bits are promised to be those of a CPU, on every 8-bit pair, every 16-bit
+// value and the special values and random bits of the wider types.
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -32,10 +32,12 @@ std::map<Dtype, std::vector<PreludeFunction>> exact_functions_by_input() {
 std::string kernel(const PreludeFunction& f) {
   std::vector<std::string> operands;
   for (int i = 0; i < graph::info(f.op).arity; ++i)
-    operands.push_back("((const " + codegen::c_type(f.operand(i)) + "*)p." + std::string(1, static_cast<char>('a' + i)) + ")[i]");
-  return "extern \"C\" __global__ void __launch_bounds__(256) kernel_" + f.name() + "(const __grid_constant__ Operands p) {\n" +
-         "  long long i = blockIdx.x * 256LL + threadIdx.x;\n  if (i < p.n) ((" + codegen::c_type(f.output) + "*)p.o)[i] = " +
-         codegen::expression(f.op, f.input, f.output, operands) + ";\n}\n";
+    operands.push_back("((const " + codegen::c_type(f.operand(i)) + "*)p." +
+                       std::string(1, static_cast<char>('a' + i)) + ")[i]");
+  return "extern \"C\" __global__ void __launch_bounds__(256) kernel_" + f.name() +
+         "(const __grid_constant__ Operands p) {\n" +
+         "  long long i = blockIdx.x * 256LL + threadIdx.x;\n  if (i < p.n) ((" + codegen::c_type(f.output) +
+         "*)p.o)[i] = " + codegen::expression(f.op, f.input, f.output, operands) + ";\n}\n";
 }
 
 std::string text_of(const std::vector<PreludeFunction>& functions) {
@@ -49,8 +51,10 @@ std::string text_of(const std::vector<PreludeFunction>& functions) {
          "struct Operands { void* o; const void* a; const void* b; const void* c; long long n; };\n" + kernels;
 }
 
-/// Element i of operand `k`: the first two 8-bit operands go through all pairs, the first 16-bit one through all values.
-template <class T> std::uint64_t element(std::size_t i, int k, std::mt19937_64& random) {
+/// Element i of operand `k`: the first two 8-bit operands go through all pairs, the first 16-bit one through all
+/// values.
+template <class T>
+std::uint64_t element(std::size_t i, int k, std::mt19937_64& random) {
   static const std::vector<T> special = test::special_floats<T>();
   T value = static_cast<T>(std::uniform_real_distribution<double>(-20, 20)(random));
   if (i % 3 == 0) value = special[(k == 0 ? i / 3 : i / 3 / special.size()) % special.size()];
@@ -64,13 +68,20 @@ std::vector<unsigned char> elements(Dtype dtype, int k, std::mt19937_64& random)
   std::vector<unsigned char> bytes(kElements * size);
   for (std::size_t i = 0; i < kElements; ++i) {
     std::uint64_t bits = random();
-    if (dtype == Dtype::Bool) bits = i >> k & 1;
-    else if (size == 1 && k < 2) bits = i >> (8 * k);
-    else if (size == 2 && k == 0) bits = i;
-    else if (dtype == Dtype::Float32) bits = element<float>(i, k, random);
-    else if (dtype == Dtype::Float64) bits = element<double>(i, k, random);
-    else if (i % 3 == 1) bits = bits % 80 - 8;  // small numbers and shift counts
-    else if (i % 3 == 2) bits = (std::uint64_t{1} << (bits % 64)) + (bits >> 62) - 1;
+    if (dtype == Dtype::Bool)
+      bits = i >> k & 1;
+    else if (size == 1 && k < 2)
+      bits = i >> (8 * k);
+    else if (size == 2 && k == 0)
+      bits = i;
+    else if (dtype == Dtype::Float32)
+      bits = element<float>(i, k, random);
+    else if (dtype == Dtype::Float64)
+      bits = element<double>(i, k, random);
+    else if (i % 3 == 1)
+      bits = bits % 80 - 8;  // small numbers and shift counts
+    else if (i % 3 == 2)
+      bits = (std::uint64_t{1} << (bits % 64)) + (bits >> 62) - 1;
     std::memcpy(&bytes[i * size], &bits, size);
   }
   return bytes;

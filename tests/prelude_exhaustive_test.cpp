@@ -1,5 +1,5 @@
-// Every op that is not a transcendental function, on every value or pair of values of the narrow types and on the edges of
-// the wide ones, against references that share nothing with the prelude.
+// Every op that is not a transcendental function, on every value or pair of values of the narrow types and on the edges
+// of the wide ones, against references that share nothing with the prelude.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,12 +24,17 @@ using Wide = __int128_t;
 using UnsignedWide = __uint128_t;
 using Big = boost::multiprecision::cpp_int;
 
-constexpr Op kBinary[] = {Op::Add, Op::Subtract, Op::Multiply, Op::FloorDivide, Op::Remainder, Op::Pow, Op::Minimum, Op::Maximum,
-                          Op::BitwiseAnd, Op::BitwiseOr, Op::BitwiseXor, Op::BitwiseLeftShift, Op::BitwiseRightShift};
-constexpr Op kUnary[] = {Op::Negative, Op::Abs, Op::Sign, Op::Square, Op::Ceil, Op::Floor, Op::Round, Op::Trunc, Op::BitwiseInvert};
+constexpr Op kBinary[] = {Op::Add,        Op::Subtract,         Op::Multiply,         Op::FloorDivide, Op::Remainder,
+                          Op::Pow,        Op::Minimum,          Op::Maximum,          Op::BitwiseAnd,  Op::BitwiseOr,
+                          Op::BitwiseXor, Op::BitwiseLeftShift, Op::BitwiseRightShift};
+constexpr Op kUnary[] = {Op::Negative, Op::Abs,   Op::Sign,  Op::Square,       Op::Ceil,
+                         Op::Floor,    Op::Round, Op::Trunc, Op::BitwiseInvert};
 constexpr Op kCompare[] = {Op::Equal, Op::NotEqual, Op::Less, Op::LessEqual, Op::Greater, Op::GreaterEqual};
 
-template <class T> T wrapped(Wide value) { return static_cast<T>(static_cast<std::make_unsigned_t<T>>(value)); }
+template <class T>
+T wrapped(Wide value) {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(value));
+}
 
 /// a^b modulo 2^64, the highest bit of b first.
 Wide power(Wide a, Wide b) {
@@ -42,15 +47,18 @@ Wide power(Wide a, Wide b) {
   return static_cast<Wide>(result);
 }
 
-template <class T> Wide shifted(Op op, T a, T b) {
+template <class T>
+Wide shifted(Op op, T a, T b) {
   const int count = b < 0 || Wide(b) > 64 ? 64 : static_cast<int>(b);
   Wide value = a;
-  for (int i = 0; i < count; ++i) value = op == Op::BitwiseLeftShift ? Wide(wrapped<T>(value * 2)) : (value - (value & 1)) / 2;
+  for (int i = 0; i < count; ++i)
+    value = op == Op::BitwiseLeftShift ? Wide(wrapped<T>(value * 2)) : (value - (value & 1)) / 2;
   return value;
 }
 
 /// What an op gives before it wraps, by arithmetic on values.
-template <class T> Wide exact(Op op, T x, T y) {
+template <class T>
+Wide exact(Op op, T x, T y) {
   const Wide a = x, b = y;
   const Wide quotient = b == 0 ? 0 : a / b, rest = b == 0 ? 0 : a % b;
   const bool down = rest != 0 && (a < 0) != (b < 0);
@@ -79,7 +87,8 @@ template <class T> Wide exact(Op op, T x, T y) {
   }
 }
 
-template <class T> bool compared(Op op, T a, T b) {
+template <class T>
+bool compared(Op op, T a, T b) {
   switch (op) {
     case Op::Equal: return a == b;
     case Op::NotEqual: return a != b;
@@ -90,14 +99,17 @@ template <class T> bool compared(Op op, T a, T b) {
   }
 }
 
-template <class T> std::vector<T> all_values() {
+template <class T>
+std::vector<T> all_values() {
   std::vector<T> values;
-  for (Wide v = std::numeric_limits<T>::min(); v <= std::numeric_limits<T>::max(); ++v) values.push_back(static_cast<T>(v));
+  for (Wide v = std::numeric_limits<T>::min(); v <= std::numeric_limits<T>::max(); ++v)
+    values.push_back(static_cast<T>(v));
   return values;
 }
 
 /// Everything within 2 of a power of two or 0, both signs, and all shift counts around the width.
-template <class T> std::vector<T> edges() {
+template <class T>
+std::vector<T> edges() {
   std::vector<T> values;
   for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); ++shift)
     for (Wide around = -2; around <= 2; ++around)
@@ -107,7 +119,8 @@ template <class T> std::vector<T> edges() {
   return values;
 }
 
-template <class T> int wrong_integers(const std::vector<T>& lefts, const std::vector<T>& rights) {
+template <class T>
+int wrong_integers(const std::vector<T>& lefts, const std::vector<T>& rights) {
   int wrong = 0;
   for (const Op op : kUnary) {
     const codegen::ScalarFunction function = codegen::scalar_function(op, dtype_of<T>, dtype_of<T>);
@@ -144,30 +157,57 @@ template <class T> int wrong_integers(const std::vector<T>& lefts, const std::ve
   return wrong;
 }
 
-template <class T> int wrong_on_all_pairs() { return wrong_integers(all_values<T>(), all_values<T>()); }
-template <class T> int wrong_on_edges() { return wrong_integers(edges<T>(), edges<T>()); }
+template <class T>
+int wrong_on_all_pairs() {
+  return wrong_integers(all_values<T>(), all_values<T>());
+}
+template <class T>
+int wrong_on_edges() {
+  return wrong_integers(edges<T>(), edges<T>());
+}
 
 // 16-bit floats.
 
-template <class T> std::vector<T> all_halves() {
+template <class T>
+std::vector<T> all_halves() {
   std::vector<T> values;
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) values.push_back(T::from_bits(static_cast<std::uint16_t>(bits)));
   return values;
 }
 
 /// Both signs of 0, the smallest and largest denormal and normal, 1, 1.5, 3, infinity and NaN.
-template <class T> std::vector<T> special_halves() {
+template <class T>
+std::vector<T> special_halves() {
   const int fraction = std::is_same_v<T, Half> ? 10 : 7;
   const auto one = T(1.0).bits, infinity = T(INFINITY).bits, normal = static_cast<std::uint16_t>(1 << fraction);
   std::vector<T> values;
-  for (const int size : {0, 1, 2, 3, normal - 1, +normal, normal + 1, one - 1, +one, one + 1, T(1.5).bits + 0, T(2.5).bits + 0, T(3.0).bits + 0,
-                         T(7.0).bits + 0, infinity - 2, infinity - 1, +infinity, infinity + 1, infinity + normal / 2, 0x7fff})
+  for (const int size : {0,
+                         1,
+                         2,
+                         3,
+                         normal - 1,
+                         +normal,
+                         normal + 1,
+                         one - 1,
+                         +one,
+                         one + 1,
+                         T(1.5).bits + 0,
+                         T(2.5).bits + 0,
+                         T(3.0).bits + 0,
+                         T(7.0).bits + 0,
+                         infinity - 2,
+                         infinity - 1,
+                         +infinity,
+                         infinity + 1,
+                         infinity + normal / 2,
+                         0x7fff})
     for (const int sign : {0, 0x8000}) values.push_back(T::from_bits(static_cast<std::uint16_t>(sign | size)));
   return values;
 }
 
 /// The neighbour of a towards b, by counting the numbers in order.
-template <class T> T stepped(T a, T b) {
+template <class T>
+T stepped(T a, T b) {
   const float x = static_cast<float>(a), y = static_cast<float>(b);
   if (std::isnan(x) || std::isnan(y)) return T(NAN);
   if (x == y) return b;
@@ -176,7 +216,8 @@ template <class T> T stepped(T a, T b) {
   return T::from_bits(static_cast<std::uint16_t>(std::abs(place) | (minus ? 0x8000 : 0)));
 }
 
-template <class F> F least(F a, F b) {
+template <class F>
+F least(F a, F b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<F>::quiet_NaN();
   if (a == b) return std::signbit(a) ? a : b;
   return a < b ? a : b;
@@ -191,7 +232,8 @@ float modulo(float a, float b) {
   return std::signbit(r) != std::signbit(b) ? r + b : r;
 }
 
-template <class T> int wrong_half_pair(T a, T b) {
+template <class T>
+int wrong_half_pair(T a, T b) {
   const auto x = static_cast<double>(a), y = static_cast<double>(b);
   const auto f = static_cast<float>(a), g = static_cast<float>(b);
   int wrong = 0;
@@ -200,26 +242,30 @@ template <class T> int wrong_half_pair(T a, T b) {
   wrong += !equal_bits(call<T>(Op::Multiply, a, b), T(x * y)) + !equal_bits(call<T>(Op::Divide, a, b), T(x / y));
   wrong += !equal_bits(call<T>(Op::FloorDivide, a, b), T(exact_floor_quotient(x, y)));
   wrong += !equal_bits(call<T>(Op::Remainder, a, b), T(modulo(f, g)));
-  wrong += !equal_bits(call<T>(Op::Minimum, a, b), T(least(f, g))) + !equal_bits(call<T>(Op::Maximum, a, b), T(-least(-f, -g)));
+  wrong += !equal_bits(call<T>(Op::Minimum, a, b), T(least(f, g))) +
+           !equal_bits(call<T>(Op::Maximum, a, b), T(-least(-f, -g)));
   wrong += !equal_bits(call<T>(Op::Nextafter, a, b), stepped(a, b));
   wrong += call<T>(Op::Copysign, a, b).bits != ((a.bits & 0x7fff) | (b.bits & 0x8000));
   for (const Op op : kCompare) wrong += call<bool>(op, a, b) != compared(op, f, g);
   return wrong;
 }
 
-template <class T> int wrong_half_pairs(int count) {
+template <class T>
+int wrong_half_pairs(int count) {
   int wrong = 0;
   for (const T a : all_halves<T>())
     for (const T b : special_halves<T>()) wrong += wrong_half_pair(a, b);
   std::mt19937 random(5);
   for (int i = 0; i < count; ++i) {
     const auto bits = static_cast<std::uint32_t>(random());
-    wrong += wrong_half_pair(T::from_bits(static_cast<std::uint16_t>(bits)), T::from_bits(static_cast<std::uint16_t>(bits >> 16)));
+    wrong += wrong_half_pair(T::from_bits(static_cast<std::uint16_t>(bits)),
+                             T::from_bits(static_cast<std::uint16_t>(bits >> 16)));
   }
   return wrong;
 }
 
-template <class T> int wrong_half(T a) {
+template <class T>
+int wrong_half(T a) {
   const auto x = static_cast<double>(a);
   const std::uint16_t size = a.bits & 0x7fff;
   int wrong = 0;
@@ -228,7 +274,8 @@ template <class T> int wrong_half(T a) {
   wrong += !equal_bits(call<T>(Op::Square, a), T(x * x)) + !equal_bits(call<T>(Op::Reciprocal, a), T(1 / x));
   wrong += !equal_bits(call<T>(Op::Sqrt, a), T(std::sqrt(x)));
   wrong += !equal_bits(call<T>(Op::Ceil, a), T(std::ceil(x))) + !equal_bits(call<T>(Op::Floor, a), T(std::floor(x)));
-  wrong += !equal_bits(call<T>(Op::Round, a), T(std::nearbyint(x))) + !equal_bits(call<T>(Op::Trunc, a), T(std::trunc(x)));
+  wrong +=
+      !equal_bits(call<T>(Op::Round, a), T(std::nearbyint(x))) + !equal_bits(call<T>(Op::Trunc, a), T(std::trunc(x)));
   wrong += call<bool>(Op::Isfinite, a) != std::isfinite(x) || call<bool>(Op::Isinf, a) != std::isinf(x);
   wrong += call<bool>(Op::Isnan, a) != std::isnan(x) || call<bool>(Op::Signbit, a) != ((a.bits & 0x8000) != 0);
   for (const Op op : {Op::Exp, Op::Log, Op::Erf})
@@ -236,7 +283,8 @@ template <class T> int wrong_half(T a) {
   return wrong;
 }
 
-template <class T> int wrong_on_all_halves() {
+template <class T>
+int wrong_on_all_halves() {
   int wrong = 0;
   for (const T a : all_halves<T>()) wrong += wrong_half(a);
   return wrong;
@@ -255,7 +303,8 @@ double shortened(const Big& value, int scale) {
 
 constexpr int kScale = 140;  // every 16-bit float is an integer times 2^-140
 
-template <class T> Big scaled(T x) {
+template <class T>
+Big scaled(T x) {
   int exponent = 0;
   const double fraction = std::frexp(static_cast<double>(x), &exponent);
   const Big mantissa = static_cast<std::int64_t>(std::ldexp(fraction, 53));
@@ -263,14 +312,16 @@ template <class T> Big scaled(T x) {
   return shift >= 0 ? Big(mantissa << shift) : Big(mantissa / (Big(1) << -shift));
 }
 
-template <class T> T fma_of(T a, T b, T c) {
+template <class T>
+T fma_of(T a, T b, T c) {
   const auto x = static_cast<double>(a), y = static_cast<double>(b), z = static_cast<double>(c);
   if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z)) return T(x * y + z);
   const Big sum = scaled(a) * scaled(b) + (scaled(c) << kScale);
   return sum == 0 ? T(x * y + z) : T(shortened(sum, 2 * kScale));
 }
 
-template <class T> int wrong_half_fma(int count) {
+template <class T>
+int wrong_half_fma(int count) {
   int wrong = 0;
   const auto check = [&](T a, T b, T c) { wrong += !equal_bits(call<T>(Op::Fma, a, b, c), fma_of(a, b, c)); };
   for (const T a : special_halves<T>())
@@ -279,11 +330,13 @@ template <class T> int wrong_half_fma(int count) {
   std::mt19937_64 random(9);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t bits = random();
-    const T a = T::from_bits(static_cast<std::uint16_t>(bits)), b = T::from_bits(static_cast<std::uint16_t>(bits >> 16));
+    const T a = T::from_bits(static_cast<std::uint16_t>(bits)),
+            b = T::from_bits(static_cast<std::uint16_t>(bits >> 16));
     check(a, b, T::from_bits(static_cast<std::uint16_t>(bits >> 32)));
     // An addend some steps of its last bit around the product or half of it, so that much cancels and ties are near.
     const T near = T((bits >> 48) % 2 != 0 ? -static_cast<double>(a) * static_cast<double>(b)
-                                           : std::ldexp(static_cast<double>(a) * static_cast<double>(b), static_cast<int>(bits >> 58) - 32));
+                                           : std::ldexp(static_cast<double>(a) * static_cast<double>(b),
+                                                        static_cast<int>(bits >> 58) - 32));
     check(a, b, near);
     check(a, b, T::from_bits(static_cast<std::uint16_t>(near.bits + (bits >> 52) % 8)));
   }
@@ -291,7 +344,8 @@ template <class T> int wrong_half_fma(int count) {
 }
 
 /// Pairs and triples whose sums cancel, tie or leave the normal range, next to random bits.
-template <class T, class Bits> int wrong_fma(int count) {
+template <class T, class Bits>
+int wrong_fma(int count) {
   std::mt19937_64 random(13);
   std::vector<T> special = test::special_floats<T>();
   int wrong = 0;
@@ -310,7 +364,7 @@ template <class T, class Bits> int wrong_fma(int count) {
     check(a, b, any());
     const T ordinary = std::ldexp(T(1) + T(random() >> 12) * T(0x1p-52), static_cast<int>(random() % 8));
     const T few = T(1 + random() % 4096), other = T(1 + random() % 4096);
-    check(ordinary, few, -ordinary * few);                               // the rounding error of a product
+    check(ordinary, few, -ordinary * few);  // the rounding error of a product
     check(few, ordinary, std::ldexp(other, static_cast<int>(random() % 128) - 64));
     const int low = std::numeric_limits<T>::min_exponent - static_cast<int>(random() % 40);
     check(std::ldexp(ordinary, low), std::ldexp(few, -6), std::ldexp(other, low - 20));  // denormal results
@@ -322,15 +376,20 @@ template <class T, class Bits> int wrong_fma(int count) {
 
 // Casts.
 
-template <class T> inline constexpr bool is_float = std::is_floating_point_v<T> || test::is_16_bit_float<T>;
+template <class T>
+inline constexpr bool is_float = std::is_floating_point_v<T> || test::is_16_bit_float<T>;
 
 /// long double holds every value of every type.
-template <class T> long double value_of(T x) {
-  if constexpr (test::is_16_bit_float<T>) return static_cast<long double>(static_cast<double>(x));
-  else return static_cast<long double>(x);
+template <class T>
+long double value_of(T x) {
+  if constexpr (test::is_16_bit_float<T>)
+    return static_cast<long double>(static_cast<double>(x));
+  else
+    return static_cast<long double>(x);
 }
 
-template <class To> To converted(long double x, bool integral) {
+template <class To>
+To converted(long double x, bool integral) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != 0;
   } else if constexpr (test::is_16_bit_float<To>) {
@@ -345,36 +404,43 @@ template <class To> To converted(long double x, bool integral) {
     return wrapped<To>(static_cast<Wide>(x));
   } else {
     if (std::isnan(x)) return 0;
-    return static_cast<To>(std::clamp<long double>(std::trunc(x), std::numeric_limits<To>::min(), std::numeric_limits<To>::max()));
+    return static_cast<To>(
+        std::clamp<long double>(std::trunc(x), std::numeric_limits<To>::min(), std::numeric_limits<To>::max()));
   }
 }
 
-template <class To, class From> int wrong_casts_to(const std::vector<From>& values) {
+template <class To, class From>
+int wrong_casts_to(const std::vector<From>& values) {
   int wrong = 0;
   for (const From x : values) wrong += !equal_bits(call<To>(Op::Cast, x), converted<To>(value_of(x), !is_float<From>));
   return wrong;
 }
 
-template <class From> int wrong_casts(const std::vector<From>& values) {
+template <class From>
+int wrong_casts(const std::vector<From>& values) {
   return wrong_casts_to<bool>(values) + wrong_casts_to<std::int8_t>(values) + wrong_casts_to<std::int16_t>(values) +
-         wrong_casts_to<std::int32_t>(values) + wrong_casts_to<std::int64_t>(values) + wrong_casts_to<std::uint8_t>(values) +
-         wrong_casts_to<std::uint16_t>(values) + wrong_casts_to<std::uint32_t>(values) + wrong_casts_to<std::uint64_t>(values) +
-         wrong_casts_to<Half>(values) + wrong_casts_to<BFloat16>(values) + wrong_casts_to<float>(values) +
-         wrong_casts_to<double>(values);
+         wrong_casts_to<std::int32_t>(values) + wrong_casts_to<std::int64_t>(values) +
+         wrong_casts_to<std::uint8_t>(values) + wrong_casts_to<std::uint16_t>(values) +
+         wrong_casts_to<std::uint32_t>(values) + wrong_casts_to<std::uint64_t>(values) + wrong_casts_to<Half>(values) +
+         wrong_casts_to<BFloat16>(values) + wrong_casts_to<float>(values) + wrong_casts_to<double>(values);
 }
 
 /// Random integers of every length, so that sticky bits of all weights occur, and the edges.
-template <class T> std::vector<T> integer_values() {
+template <class T>
+std::vector<T> integer_values() {
   std::vector<T> values = edges<T>();
   std::mt19937_64 random(17);
-  for (int i = 0; i < 20'000; ++i) values.push_back(static_cast<T>(static_cast<T>(random()) >> (random() % (8 * sizeof(T)))));
+  for (int i = 0; i < 20'000; ++i)
+    values.push_back(static_cast<T>(static_cast<T>(random()) >> (random() % (8 * sizeof(T)))));
   for (int i = 0; i < 20'000; ++i)  // few leading bits and one far below
-    values.push_back(static_cast<T>((static_cast<T>(random() % 8192) << (random() % (8 * sizeof(T)))) + static_cast<T>(random() % 3) - 1));
+    values.push_back(static_cast<T>((static_cast<T>(random() % 8192) << (random() % (8 * sizeof(T)))) +
+                                    static_cast<T>(random() % 3) - 1));
   return values;
 }
 
 /// Specials, random bits, the neighbours of every 16-bit float and of the point half way to the next, and of integers.
-template <class T, class Bits> std::vector<T> float_values() {
+template <class T, class Bits>
+std::vector<T> float_values() {
   std::vector<T> values = test::special_floats<T>();
   std::mt19937_64 random(19);
   for (int i = 0; i < 20'000; ++i) {
@@ -388,8 +454,9 @@ template <class T, class Bits> std::vector<T> float_values() {
   };
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto low = static_cast<std::uint16_t>(bits), high = static_cast<std::uint16_t>(bits + 1);
-    const double pairs[2][2] = {{static_cast<double>(Half::from_bits(low)), static_cast<double>(Half::from_bits(high))},
-                                {static_cast<double>(BFloat16::from_bits(low)), static_cast<double>(BFloat16::from_bits(high))}};
+    const double pairs[2][2] = {
+        {static_cast<double>(Half::from_bits(low)), static_cast<double>(Half::from_bits(high))},
+        {static_cast<double>(BFloat16::from_bits(low)), static_cast<double>(BFloat16::from_bits(high))}};
     for (const auto& pair : pairs) {
       around(static_cast<T>(pair[0]));
       around(static_cast<T>(pair[0] / 2 + pair[1] / 2));
@@ -405,7 +472,8 @@ template <class T, class Bits> std::vector<T> float_values() {
   return values;
 }
 
-template <class T> int wrong_float_pair(T a, T b) {
+template <class T>
+int wrong_float_pair(T a, T b) {
   int wrong = 0;
   wrong += !equal_bits(call<T>(Op::Copysign, a, b), std::copysign(a, b)) && !std::isnan(a);
   wrong += !equal_bits(call<T>(Op::Nextafter, a, b), std::nextafter(a, b));
@@ -413,7 +481,8 @@ template <class T> int wrong_float_pair(T a, T b) {
   return wrong;
 }
 
-template <class T> int wrong_float(T a) {
+template <class T>
+int wrong_float(T a) {
   int wrong = 0;
   wrong += !equal_bits(call<T>(Op::Ceil, a), std::ceil(a)) + !equal_bits(call<T>(Op::Floor, a), std::floor(a));
   wrong += !equal_bits(call<T>(Op::Round, a), std::nearbyint(a)) + !equal_bits(call<T>(Op::Trunc, a), std::trunc(a));
@@ -424,7 +493,8 @@ template <class T> int wrong_float(T a) {
   return wrong;
 }
 
-template <class T, class Bits> int wrong_floats() {
+template <class T, class Bits>
+int wrong_floats() {
   int wrong = 0;
   for (const T a : float_values<T, Bits>()) wrong += wrong_float(a);
   for (const T a : test::special_floats<T>())
@@ -440,14 +510,16 @@ template <class T, class Bits> int wrong_floats() {
 }
 
 /// What graph/simplify.cpp takes for x itself, or for another form of it. NaN may change its payload, as everywhere.
-template <class T> int wrong_rules() {
+template <class T>
+int wrong_rules() {
   const T zero(0.0), minus_zero(-0.0), one(1.0);
   int wrong = 0;
   for (const T x : all_halves<T>()) {
     const T negated = call<T>(Op::Negative, x), size = call<T>(Op::Abs, x);
-    for (const T same : {call<T>(Op::Add, x, minus_zero), call<T>(Op::Add, minus_zero, x), call<T>(Op::Subtract, x, zero),
-                         call<T>(Op::Multiply, x, one), call<T>(Op::Multiply, one, x), call<T>(Op::Divide, x, one),
-                         call<T>(Op::Negative, negated), call<T>(Op::Minimum, x, x), call<T>(Op::Maximum, x, x)})
+    for (const T same :
+         {call<T>(Op::Add, x, minus_zero), call<T>(Op::Add, minus_zero, x), call<T>(Op::Subtract, x, zero),
+          call<T>(Op::Multiply, x, one), call<T>(Op::Multiply, one, x), call<T>(Op::Divide, x, one),
+          call<T>(Op::Negative, negated), call<T>(Op::Minimum, x, x), call<T>(Op::Maximum, x, x)})
       wrong += !equal_bits(same, x);
     wrong += !equal_bits(call<T>(Op::Abs, size), size) + !equal_bits(call<T>(Op::Abs, negated), size);
   }

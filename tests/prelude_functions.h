@@ -53,15 +53,18 @@ inline std::vector<PreludeFunction> every_prelude_function() {
     if (row.op_class != graph::OpClass::Map) continue;
     for (const Dtype dtype : available) {
       if (!takes(row, dtype)) continue;
-      if (row.op != graph::Op::Cast) all.push_back({row.op, dtype, row.rule == graph::DtypeRule::Bool ? Dtype::Bool : dtype});
-      else for (const Dtype to : available) all.push_back({row.op, dtype, to});
+      if (row.op != graph::Op::Cast)
+        all.push_back({row.op, dtype, row.rule == graph::DtypeRule::Bool ? Dtype::Bool : dtype});
+      else
+        for (const Dtype to : available) all.push_back({row.op, dtype, to});
     }
   }
   return all;
 }
 
 /// The library's own copy of a prelude function, looked up once.
-template <class R, class A> codegen::ScalarFunction function(graph::Op op) {
+template <class R, class A>
+codegen::ScalarFunction function(graph::Op op) {
   static codegen::ScalarFunction known[graph::kOpCount] = {};
   codegen::ScalarFunction& found = known[static_cast<int>(op)];
   if (found == nullptr) found = codegen::scalar_function(op, dtype_of<A>, dtype_of<R>);
@@ -69,26 +72,31 @@ template <class R, class A> codegen::ScalarFunction function(graph::Op op) {
 }
 
 /// It, called on values.
-template <class R, class A> R call(graph::Op op, A a) {
+template <class R, class A>
+R call(graph::Op op, A a) {
   R result;
   function<R, A>(op)(&result, &a, nullptr, nullptr);
   return result;
 }
-template <class R, class A> R call(graph::Op op, A a, A b) {
+template <class R, class A>
+R call(graph::Op op, A a, A b) {
   R result;
   function<R, A>(op)(&result, &a, &b, nullptr);
   return result;
 }
-template <class R, class A> R call(graph::Op op, A a, A b, A c) {
+template <class R, class A>
+R call(graph::Op op, A a, A b, A c) {
   R result;
   function<R, A>(op)(&result, &a, &b, &c);
   return result;
 }
 
-template <class T> inline constexpr bool is_16_bit_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+inline constexpr bool is_16_bit_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 /// Equal bits, where any NaN equals any NaN.
-template <class T> bool equal_bits(T a, T b) {
+template <class T>
+bool equal_bits(T a, T b) {
   if constexpr (is_16_bit_float<T>) {
     const bool both_nan = std::isnan(static_cast<float>(a)) && std::isnan(static_cast<float>(b));
     return both_nan || a.bits == b.bits;
@@ -99,7 +107,8 @@ template <class T> bool equal_bits(T a, T b) {
 }
 
 /// equal_bits of two elements in memory.
-template <class T> bool same_values(const void* a, const void* b) {
+template <class T>
+bool same_values(const void* a, const void* b) {
   T x[2];
   std::memcpy(&x[0], a, sizeof(T));
   std::memcpy(&x[1], b, sizeof(T));
@@ -115,7 +124,8 @@ inline bool same_cell(Dtype dtype, const void* a, const void* b) {
 }
 
 /// Both signs of NaN, infinity, zero, the smallest and largest denormal, the largest finite, and ordinary values.
-template <class T> std::vector<T> special_floats() {
+template <class T>
+std::vector<T> special_floats() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> values;
   for (T v : {Limits::quiet_NaN(), Limits::infinity(), T(0), Limits::denorm_min(), Limits::min() - Limits::denorm_min(),

@@ -54,7 +54,8 @@ Outcome sweep(Op op, std::uint64_t first, std::uint64_t last, std::uint64_t step
 
 /// Every `step`-th of all bit patterns, as many of them per thread as the machine has threads.
 Outcome sweep_all(Op op, std::uint64_t step) {
-  const std::uint64_t samples = ((std::uint64_t{1} << 32) - 1) / step + 1, parts = std::max(2U, std::thread::hardware_concurrency());
+  const std::uint64_t samples = ((std::uint64_t{1} << 32) - 1) / step + 1,
+                      parts = std::max(2U, std::thread::hardware_concurrency());
   std::vector<std::future<Outcome>> running;
   for (std::uint64_t k = 0; k < parts; ++k) {
     const std::uint64_t first = samples * k / parts * step, last = samples * (k + 1) / parts * step;
@@ -75,7 +76,8 @@ void check_all_functions(std::uint64_t step) {
 }
 
 /// Errors of a 16-bit float's function on all first arguments; binary functions take every `b` with each.
-template <class T> Outcome sweep_16(Op op, const std::vector<T>& b) {
+template <class T>
+Outcome sweep_16(Op op, const std::vector<T>& b) {
   Outcome outcome;
   for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
     const T a = T::from_bits(static_cast<std::uint16_t>(bits));
@@ -91,7 +93,8 @@ template <class T> Outcome sweep_16(Op op, const std::vector<T>& b) {
 }
 
 /// Special values, both ends of the range and `count` random numbers.
-template <class T> std::vector<T> partners(int count) {
+template <class T>
+std::vector<T> partners(int count) {
   std::vector<T> values;
   for (const double x : test::special_floats<double>()) values.push_back(T(x));
   std::mt19937 random(23);
@@ -99,16 +102,19 @@ template <class T> std::vector<T> partners(int count) {
   return values;
 }
 
-template <class T> Outcome sweep_16(Op op, int partner_count) {
+template <class T>
+Outcome sweep_16(Op op, int partner_count) {
   return sweep_16<T>(op, graph::info(op).arity == 2 ? partners<T>(partner_count) : std::vector<T>(1));
 }
 
 /// log(exp(a) + exp(b)) to 200 bits.
-using Number = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<200, boost::multiprecision::digit_base_2>>;
+using Number =
+    boost::multiprecision::number<boost::multiprecision::cpp_bin_float<200, boost::multiprecision::digit_base_2>>;
 Number exact_logaddexp(double a, double b) { return log(exp(Number(a)) + exp(Number(b))); }
 
 /// Pairs for which exp(a) + exp(b) is 1 but for the rounding of b and a few steps.
-template <class T> Outcome worst_cancellation(int count) {
+template <class T>
+Outcome worst_cancellation(int count) {
   std::mt19937_64 random(29);
   Outcome outcome{0, 0, 0};
   for (int i = 0; i < count; ++i) {
@@ -136,7 +142,8 @@ TEST_CASE("prelude: float32 functions keep the published error bound on all inpu
   check_all_functions(1);
 }
 
-TEMPLATE_TEST_CASE("prelude: functions of 16-bit floats are rounded once on all inputs", "[codegen][prelude]", Half, BFloat16) {
+TEMPLATE_TEST_CASE("prelude: functions of 16-bit floats are rounded once on all inputs", "[codegen][prelude]", Half,
+                   BFloat16) {
   std::vector<Op> ops = unary_functions();
   ops.insert(ops.end(), std::begin(test::kBinaryFunctions), std::end(test::kBinaryFunctions));
   for (const Op op : ops) {

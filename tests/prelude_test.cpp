@@ -20,20 +20,23 @@ using test::equal_bits;
 namespace {
 
 /// docs/numerics.md, with the C library's exact fmod.
-template <class T> T modulo_of_floats(T a, T b) {
+template <class T>
+T modulo_of_floats(T a, T b) {
   const T r = std::fmod(a, b);
   if (r == 0) return std::copysign(T(0), b);
   return std::signbit(r) != std::signbit(b) ? r + b : r;
 }
 
-template <class T> T least(T a, T b) {
+template <class T>
+T least(T a, T b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
   if (a == b) return std::signbit(a) ? a : b;
   return a < b ? a : b;
 }
 
 /// Checks every op on one pair; returns how many disagree.
-template <class T> int wrong_float_results(T a, T b) {
+template <class T>
+int wrong_float_results(T a, T b) {
   int wrong = 0;
   wrong += !equal_bits(call<T>(Op::Add, a, b), a + b);
   wrong += !equal_bits(call<T>(Op::Subtract, a, b), a - b);
@@ -54,7 +57,8 @@ template <class T> int wrong_float_results(T a, T b) {
   return wrong;
 }
 
-template <class T, class Bits> int wrong_on_random_bits(int count) {
+template <class T, class Bits>
+int wrong_on_random_bits(int count) {
   std::mt19937_64 random(7);
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
@@ -67,7 +71,8 @@ template <class T, class Bits> int wrong_on_random_bits(int count) {
 }
 
 /// Largest error of `op` in float64 ulps against long double, over `count` arguments that `argument` makes.
-template <class Oracle, class Argument> double worst_ulp64(Op op, Oracle oracle, Argument argument, int count) {
+template <class Oracle, class Argument>
+double worst_ulp64(Op op, Oracle oracle, Argument argument, int count) {
   const codegen::ScalarFunction function = codegen::scalar_function(op, Dtype::Float64, Dtype::Float64);
   std::mt19937_64 random(3);
   double worst = 0;
@@ -144,7 +149,8 @@ TEST_CASE("prelude: casts wrap, truncate, saturate, round once and map NaN to 0"
   CHECK(call<Half>(Op::Cast, 65519.999).bits == Half(65504).bits);
   CHECK(call<Half>(Op::Cast, 65520.0f).bits == Half(INFINITY).bits);
   CHECK(call<Half>(Op::Cast, 1 + 0x1p-11 + 0x1p-40).bits == Half::from_bits(0x3c01).bits);  // by float32 it would be 1
-  CHECK(call<BFloat16>(Op::Cast, (std::int64_t{1} << 40) + (std::int64_t{1} << 32) + 1).bits == BFloat16(0x1.02p40).bits);
+  CHECK(call<BFloat16>(Op::Cast, (std::int64_t{1} << 40) + (std::int64_t{1} << 32) + 1).bits ==
+        BFloat16(0x1.02p40).bits);
   CHECK(call<bool>(Op::Cast, std::nanf("")));
   CHECK(call<bool>(Op::Cast, Half::from_bits(1)));
   CHECK_FALSE(call<bool>(Op::Cast, BFloat16(-0.0)));
@@ -182,7 +188,8 @@ TEMPLATE_TEST_CASE("prelude: exp, log and erf have their limits at the edges", "
   CHECK(equal_bits(call<T>(Op::Exp, T(-0.0)), T(1)));
   CHECK(equal_bits(call<T>(Op::Exp, tiny), T(1)));
   CHECK(equal_bits(call<T>(Op::Exp, std::log(most)), std::exp(std::log(most))));
-  CHECK(equal_bits(call<T>(Op::Exp, std::nextafter(std::log(most), inf)), std::exp(std::nextafter(std::log(most), inf))));
+  CHECK(
+      equal_bits(call<T>(Op::Exp, std::nextafter(std::log(most), inf)), std::exp(std::nextafter(std::log(most), inf))));
   CHECK(equal_bits(call<T>(Op::Log, T(0)), -inf));
   CHECK(equal_bits(call<T>(Op::Log, T(-0.0)), -inf));
   CHECK(equal_bits(call<T>(Op::Log, T(1)), T(0)));
@@ -232,8 +239,8 @@ TEST_CASE("prelude: a kernel gets the sections it needs, each once and in order"
   const std::vector<std::string> expected = {"core", "integer", "integer_i32", "exp_parts_f32", "exp_f32", "erf_f32"};
   CHECK(codegen::prelude_sections(functions) == expected);
   const std::vector<std::string> half = {"tarry_exp_bf16"};  // a section with two names defines both
-  const std::vector<std::string> half_expected = {"core",           "convert_f16",   "convert_bf16", "half_function",
-                                                  "exp_parts_f32", "exp_f32", "exp_f16"};
+  const std::vector<std::string> half_expected = {"core",          "convert_f16", "convert_bf16", "half_function",
+                                                  "exp_parts_f32", "exp_f32",     "exp_f16"};
   CHECK(codegen::prelude_sections(half) == half_expected);
   CHECK(codegen::prelude_sections({}) == std::vector<std::string>{"core"});
   const std::vector<std::string> unknown = {"tarry_frobnicate_f32"};

@@ -12,7 +12,8 @@ namespace {
 
 // Written by hand from the array API standard (signed, unsigned, floating and complex blocks, int with uint) and, where
 // it is silent, from docs/numerics.md. Columns in the order of the rows; "-" throws.
-const char* const kNames[kDtypeCount] = {"b", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf", "f32", "f64", "c64", "c128"};
+const char* const kNames[kDtypeCount] = {"b",   "i8",  "i16", "i32", "i64", "u8",  "u16", "u32",
+                                         "u64", "f16", "bf",  "f32", "f64", "c64", "c128"};
 const char* const kTable[kDtypeCount][kDtypeCount] = {
     /* b    */ {"b", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf", "f32", "f64", "c64", "c128"},
     /* i8   */ {"i8", "i8", "i16", "i32", "i64", "i16", "i32", "i64", "-", "f16", "bf", "f32", "f64", "c64", "c128"},
@@ -20,15 +21,23 @@ const char* const kTable[kDtypeCount][kDtypeCount] = {
     /* i32  */ {"i32", "i32", "i32", "i32", "i64", "i32", "i32", "i64", "-", "f16", "bf", "f32", "f64", "c64", "c128"},
     /* i64  */ {"i64", "i64", "i64", "i64", "i64", "i64", "i64", "i64", "-", "f16", "bf", "f32", "f64", "c64", "c128"},
     /* u8   */ {"u8", "i16", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf", "f32", "f64", "c64", "c128"},
-    /* u16  */ {"u16", "i32", "i32", "i32", "i64", "u16", "u16", "u32", "u64", "f16", "bf", "f32", "f64", "c64", "c128"},
-    /* u32  */ {"u32", "i64", "i64", "i64", "i64", "u32", "u32", "u32", "u64", "f16", "bf", "f32", "f64", "c64", "c128"},
+    /* u16  */
+    {"u16", "i32", "i32", "i32", "i64", "u16", "u16", "u32", "u64", "f16", "bf", "f32", "f64", "c64", "c128"},
+    /* u32  */
+    {"u32", "i64", "i64", "i64", "i64", "u32", "u32", "u32", "u64", "f16", "bf", "f32", "f64", "c64", "c128"},
     /* u64  */ {"u64", "-", "-", "-", "-", "u64", "u64", "u64", "u64", "f16", "bf", "f32", "f64", "c64", "c128"},
-    /* f16  */ {"f16", "f16", "f16", "f16", "f16", "f16", "f16", "f16", "f16", "f16", "f32", "f32", "f64", "c64", "c128"},
+    /* f16  */
+    {"f16", "f16", "f16", "f16", "f16", "f16", "f16", "f16", "f16", "f16", "f32", "f32", "f64", "c64", "c128"},
     /* bf   */ {"bf", "bf", "bf", "bf", "bf", "bf", "bf", "bf", "bf", "f32", "bf", "f32", "f64", "c64", "c128"},
-    /* f32  */ {"f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f64", "c64", "c128"},
-    /* f64  */ {"f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "c128", "c128"},
-    /* c64  */ {"c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c128", "c64", "c128"},
-    /* c128 */ {"c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128"},
+    /* f32  */
+    {"f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f64", "c64", "c128"},
+    /* f64  */
+    {"f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "c128", "c128"},
+    /* c64  */
+    {"c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c128", "c64", "c128"},
+    /* c128 */
+    {"c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128",
+     "c128"},
 };
 
 std::string promoted(Dtype a, Dtype b) {
@@ -107,7 +116,10 @@ TEST_CASE("promotion: functions of every dtype give what their rule says", "[gra
     const Array x = zeros({2}, static_cast<Dtype>(d));
     const bool truth = own == "b", integer = names_integer(own);
     const std::string number = truth ? "-" : own, floating = truth ? "-" : fraction_of(own);
-    const std::string wide = own[0] == 'u' ? "u64" : integer || truth ? "i64" : own, statistic = integer || truth ? "f64" : own;
+    const std::string wide = own[0] == 'u'      ? "u64"
+                             : integer || truth ? "i64"
+                                                : own,
+                      statistic = integer || truth ? "f64" : own;
     CHECK(recorded([&] { return -x; }) == number);
     CHECK(recorded([&] { return positive(x); }) == number);
     CHECK(recorded([&] { return floor(x); }) == number);
@@ -211,14 +223,18 @@ TEST_CASE("promotion: a scope says what floats are whose dtype nothing else deci
   {
     const Scope scope(float64);
     const Array b = zeros({2}, bool_);
-    for (const Array& x : {zeros({2}), ones({2}), eye(2), linspace(0, 1, 3), random::uniform(g, {2}), random::normal(g, {2}),
-                           random::exponential(g, {2}), i8 / 3, i8 * 0.5, sqrt(i8), b * 0.5, where(b, i8, 0.5)}) {
+    for (const Array& x :
+         {zeros({2}), ones({2}), eye(2), linspace(0, 1, 3), random::uniform(g, {2}), random::normal(g, {2}),
+          random::exponential(g, {2}), i8 / 3, i8 * 0.5, sqrt(i8), b * 0.5, where(b, i8, 0.5)}) {
       CHECK(name(x.dtype()) == "float64");
     }
     CHECK((f * 0.5).dtype() == float32);
     CHECK(full({2}, 0.5F).dtype() == float32);
     CHECK(zeros_like(f).dtype() == float32);
-    { const Scope inner(float32); CHECK(zeros({2}).dtype() == float32); }
+    {
+      const Scope inner(float32);
+      CHECK(zeros({2}).dtype() == float32);
+    }
     CHECK(zeros({2}).dtype() == float64);
   }
   CHECK(zeros({2}).dtype() == float32);
@@ -227,7 +243,8 @@ TEST_CASE("promotion: a scope says what floats are whose dtype nothing else deci
 }
 
 TEST_CASE("promotion: digits of integers do not vanish where they are divided", "[graph][promotion]") {
-  const Array ms = asarray(std::vector<std::int64_t>{1732600000123, 16777217000}), n = asarray(std::vector<std::int32_t>{16777217, -2147483647});
+  const Array ms = asarray(std::vector<std::int64_t>{1732600000123, 16777217000}),
+              n = asarray(std::vector<std::int32_t>{16777217, -2147483647});
   CHECK((ms / 1000).to_vector<double>() == std::vector<double>{1732600000.123, 16777217});
   CHECK((ms * 0.001)(1).item<double>() == 16777217000 * 0.001);
   CHECK((n / 1).to_vector<double>() == std::vector<double>{16777217, -2147483647});
@@ -262,31 +279,50 @@ TEST_CASE("promotion: uint64 with a signed dtype names astype", "[graph][promoti
 }
 
 TEST_CASE("promotion: a number takes the dtype of the array beside it", "[graph][promotion]") {
-  const Array b = zeros({2}, bool_), i = zeros({2}, int32), l = zeros({2}, int64), f = zeros({2}), d = zeros({2}, float64);
+  const Array b = zeros({2}, bool_), i = zeros({2}, int32), l = zeros({2}, int64), f = zeros({2}),
+              d = zeros({2}, float64);
   const struct {
     const char* name;
     Array result;
     Dtype expected;
   } rows[] = {
-      {"int32 + 1", i + 1, int32},           {"int32 + true", i + true, int32},
-      {"int32 + 1.5", i + 1.5, float64},     {"int64 * 0.5f", l * 0.5F, float64},
-      {"float32 + 1", f + 1, float32},       {"float32 + 0.1", f + 0.1, float32},
-      {"float64 + 0.1f", d + 0.1F, float64}, {"1u - float64", 1U - d, float64},
-      {"bool + 1", b + 1, int64},            {"bool * 2.0", b * 2.0, float32},
-      {"int32 / 2", i / 2, float64},         {"int64 / int64", l / l, float64},
-      {"int32 / float64", i / d, float64},   {"int32 + int64", i + l, int64},
-      {"int64 + float32", l + f, float32},   {"bool + int32", b + i, int32},
-      {"int32 % 3", i % 3, int32},           {"sqrt(int64)", sqrt(l), float64},
-      {"exp(float64)", exp(d), float64},     {"int32 < 2.5", i < 2.5, bool_},
-      {"bool == true", b == true, bool_},    {"bool == 0.5", b == 0.5, bool_},
-      {"where(b, 1, 2)", where(b, 1, 2), int64},     {"where(b, i, 0.5)", where(b, i, 0.5), float64},
-      {"where(b, b, true)", where(b, b, true), bool_}, {"where(b, d, f)", where(b, d, f), float64},
-      {"minimum(f, 3)", minimum(f, 3), float32},     {"a 0-d array is not weak", f + Array(1.0), float64},
+      {"int32 + 1", i + 1, int32},
+      {"int32 + true", i + true, int32},
+      {"int32 + 1.5", i + 1.5, float64},
+      {"int64 * 0.5f", l * 0.5F, float64},
+      {"float32 + 1", f + 1, float32},
+      {"float32 + 0.1", f + 0.1, float32},
+      {"float64 + 0.1f", d + 0.1F, float64},
+      {"1u - float64", 1U - d, float64},
+      {"bool + 1", b + 1, int64},
+      {"bool * 2.0", b * 2.0, float32},
+      {"int32 / 2", i / 2, float64},
+      {"int64 / int64", l / l, float64},
+      {"int32 / float64", i / d, float64},
+      {"int32 + int64", i + l, int64},
+      {"int64 + float32", l + f, float32},
+      {"bool + int32", b + i, int32},
+      {"int32 % 3", i % 3, int32},
+      {"sqrt(int64)", sqrt(l), float64},
+      {"exp(float64)", exp(d), float64},
+      {"int32 < 2.5", i < 2.5, bool_},
+      {"bool == true", b == true, bool_},
+      {"bool == 0.5", b == 0.5, bool_},
+      {"where(b, 1, 2)", where(b, 1, 2), int64},
+      {"where(b, i, 0.5)", where(b, i, 0.5), float64},
+      {"where(b, b, true)", where(b, b, true), bool_},
+      {"where(b, d, f)", where(b, d, f), float64},
+      {"minimum(f, 3)", minimum(f, 3), float32},
+      {"a 0-d array is not weak", f + Array(1.0), float64},
       {"a 0-d int64 array is not weak", i + Array(std::int64_t{1}), int64},
-      {"sum of bool", sum(b), int64},        {"sum of int32", sum(i), int64},
-      {"sum of float32", sum(f), float32},   {"sum in float64", sum(f, {}, {.dtype = float64}), float64},
-      {"max of int32", max(i), int32},       {"mean of int32", mean(i), float64},
-      {"mean of float32", mean(f), float32}, {"std of bool", tarry::std(b), float64},
+      {"sum of bool", sum(b), int64},
+      {"sum of int32", sum(i), int64},
+      {"sum of float32", sum(f), float32},
+      {"sum in float64", sum(f, {}, {.dtype = float64}), float64},
+      {"max of int32", max(i), int32},
+      {"mean of int32", mean(i), float64},
+      {"mean of float32", mean(f), float32},
+      {"std of bool", tarry::std(b), float64},
   };
   for (const auto& row : rows) {
     INFO(row.name);
@@ -306,7 +342,9 @@ TEST_CASE("promotion: a number that does not fit throws at the call", "[graph][p
   CHECK_NOTHROW(f * 1e-300);
   CHECK_THROWS_WITH(zeros({2}, uint8) + 256, Catch::Contains("[add] the number 256 does not fit uint8"));
   CHECK_THROWS_WITH(zeros({2}, int8) * -129, Catch::Contains("[multiply] the number -129 does not fit int8"));
-  CHECK_THROWS_WITH(maximum(zeros({2}, uint32), -1), Catch::Contains("[maximum] the number -1 does not fit uint32; a dtype that holds it is wanted (see astype)"));
+  CHECK_THROWS_WITH(
+      maximum(zeros({2}, uint32), -1),
+      Catch::Contains("[maximum] the number -1 does not fit uint32; a dtype that holds it is wanted (see astype)"));
   CHECK_THROWS_WITH(zeros({2}, float16) + 65520, Catch::Contains("[add] the number 65520 does not fit float16"));
   CHECK_NOTHROW(zeros({2}, float16) + 65519);
   CHECK_THROWS_WITH(zeros({2}, bfloat16) * 1e39, Catch::Contains("does not fit bfloat16"));

@@ -1,5 +1,6 @@
-// Random graphs over arrays as people have them (images, tables, series, cubes, long rows; of any widths, lying anyhow): what
-// each kernel of their plans stores has the bits of the interpreter, in C, and for a GPU on the emulation.
+// Random graphs over arrays as people have them (images, tables, series, cubes, long rows; of any widths, lying
+// anyhow): what each kernel of their plans stores has the bits of the interpreter, in C, and for a GPU on the
+// emulation.
 #include <array>
 #include <map>
 #include <numeric>
@@ -31,7 +32,8 @@ class Drawn {
       for (const int axis : {0, 1}) m.g.roots.push_back(reduce(pool_.back(), axis));
     if (pick(0, 2) == 0) m.g.roots.push_back(reduced(any()));
     for (GraphEdge& r : m.g.roots)
-      if (const Op op = m.g.nodes[r.node].op; op == Op::Input || op == Op::View) r = m.map(Op::Cast, {r}, m.dtype(r) == float32 ? float64 : float32);
+      if (const Op op = m.g.nodes[r.node].op; op == Op::Input || op == Op::View)
+        r = m.map(Op::Cast, {r}, m.dtype(r) == float32 ? float64 : float32);
     m.g = graph::dce(graph::empty_arrays(m.g));
     graph::verify(m.g);
   }
@@ -42,7 +44,11 @@ class Drawn {
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   bool chance(int percent) { return pick(1, 100) <= percent; }
   GraphEdge any() { return pool_[static_cast<std::size_t>(pick(0, static_cast<int>(pool_.size()) - 1))]; }
-  Dtype dtype() { return std::array{Dtype::UInt8, Dtype::Float16, float32, float32, float64, Dtype::Int32, Dtype::Int64}[static_cast<std::size_t>(pick(0, 6))]; }
+  Dtype dtype() {
+    return std::array{
+        Dtype::UInt8, Dtype::Float16, float32, float32, float64, Dtype::Int32, Dtype::Int64}[static_cast<std::size_t>(
+        pick(0, 6))];
+  }
 
   static Dtype computed(Dtype d) { return is_floating(d) ? graph::float_for_computing(d) : d; }
 
@@ -86,12 +92,14 @@ class Drawn {
 
   GraphEdge reversed(GraphEdge x) {
     IndexMap map;
-    for (int d = 0; d < shape_.size(); ++d) map.push_back(shape_[d] > 1 && chance(50) ? graph::AxisMap{d, shape_[d] - 1, -1} : graph::AxisMap{d, 0, 1});
+    for (int d = 0; d < shape_.size(); ++d)
+      map.push_back(shape_[d] > 1 && chance(50) ? graph::AxisMap{d, shape_[d] - 1, -1} : graph::AxisMap{d, 0, 1});
     return m.view(x, map, shape_);
   }
 
   GraphEdge reduce(GraphEdge x, int axis) {
-    const Op op = std::array{Op::Sum, Op::Sum, Op::Max, Op::Min, Op::ArgMax, Op::ArgMin, Op::Prod}[static_cast<std::size_t>(pick(0, 6))];
+    const Op op = std::array{
+        Op::Sum, Op::Sum, Op::Max, Op::Min, Op::ArgMax, Op::ArgMin, Op::Prod}[static_cast<std::size_t>(pick(0, 6))];
     return m.reduce(op, cast(x, graph::accumulator(op, m.dtype(x))), axis);
   }
   GraphEdge cast(GraphEdge x, Dtype to) { return m.dtype(x) == to ? x : m.map(Op::Cast, {x}, to); }
@@ -107,13 +115,16 @@ class Drawn {
       case 4: return shifted();
       case 5: {
         const Dtype d = computed(dtype());
-        return m.map(Op::Where, {m.map(Op::Less, {cast(any(), float64), cast(any(), float64)}, bool_), cast(any(), d), cast(any(), d)}, d);
+        return m.map(
+            Op::Where,
+            {m.map(Op::Less, {cast(any(), float64), cast(any(), float64)}, bool_), cast(any(), d), cast(any(), d)}, d);
       }
       case 6: return leaf();
       case 7: return scanned();
       default: {
         const Dtype d = computed(dtype());
-        return m.map(std::array{Op::Maximum, Op::Subtract, Op::Add, Op::Minimum}[static_cast<std::size_t>(pick(0, 3))], {cast(any(), d), cast(any(), d)}, d);
+        return m.map(std::array{Op::Maximum, Op::Subtract, Op::Add, Op::Minimum}[static_cast<std::size_t>(pick(0, 3))],
+                     {cast(any(), d), cast(any(), d)}, d);
       }
     }
   }
@@ -121,7 +132,9 @@ class Drawn {
   GraphEdge scanned() {
     const GraphEdge x = any();
     const int axis = pick(0, shape_.size() - 1);
-    return shape_[axis] > 1 ? m.scan(Op::CumulativeSum, cast(x, graph::accumulator(Op::CumulativeSum, m.dtype(x))), axis) : x;
+    return shape_[axis] > 1
+               ? m.scan(Op::CumulativeSum, cast(x, graph::accumulator(Op::CumulativeSum, m.dtype(x))), axis)
+               : x;
   }
 
   /// The values beside each one, and zeros at the end.
@@ -161,7 +174,8 @@ class Drawn {
     const std::int64_t rows = pick(1, 150), columns = pick(1, 150), values = pick(2, 40);
     const Dtype d = chance(70) ? float32 : float64;
     const Dims all{rows, columns, values};
-    const GraphEdge a = m.broadcast(m.leaf({rows, 1, values}, d), all), b = m.broadcast(m.leaf({columns, values}, d), all);
+    const GraphEdge a = m.broadcast(m.leaf({rows, 1, values}, d), all),
+                    b = m.broadcast(m.leaf({columns, values}, d), all);
     const GraphEdge apart = m.map(Op::Subtract, {a, b});
     GraphEdge r = m.reduce(Op::Sum, chance(50) ? m.map(Op::Multiply, {a, b}) : m.map(Op::Multiply, {apart, apart}), 2);
     if (chance(50)) r = m.map(Op::Negative, {r});
@@ -249,8 +263,11 @@ void emulate(const std::vector<Ran>& all) {
     const codegen::Geometry g = codegen::geometry_cuda(l.ir, target(), l.args);
     std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
     std::vector<std::uint32_t> tickets(g.ticket_count);
-    emulated.run(sources[i], g.grid(), codegen::pack_parameters(l.ir, sources[i], l.args, g, {at, all[i].scalars, scratch.data(), tickets.data()}));
-    INFO("seed " << all[i].seed << "\n" << codegen::to_string(l.ir) << graph::to_string(l.args.extents) << " n " << l.args.reduced);
+    emulated.run(
+        sources[i], g.grid(),
+        codegen::pack_parameters(l.ir, sources[i], l.args, g, {at, all[i].scalars, scratch.data(), tickets.data()}));
+    INFO("seed " << all[i].seed << "\n"
+                 << codegen::to_string(l.ir) << graph::to_string(l.args.extents) << " n " << l.args.reduced);
     for (std::size_t b = 0; b < now.size(); ++b) {
       const auto differs = tests::first_difference(l.ir.buffers[b], all[i].after[b], now[b]);
       INFO("buffer " << b << " from element " << differs.value_or(0) << " on");
@@ -269,7 +286,8 @@ constexpr std::uint64_t kEach = 1;
 
 TEST_CASE("random arrays: kernels for a GPU have the interpreter's bits", "[codegen][render_cuda]") {
   constexpr std::uint64_t kGraphs = 120 / kEach, kInUnit = 40;
-  const std::uint64_t first = environment("TARRY_FUZZ_SEED", 1), end = first + environment("TARRY_FUZZ_ARRAYS", kGraphs);
+  const std::uint64_t first = environment("TARRY_FUZZ_SEED", 1),
+                      end = first + environment("TARRY_FUZZ_ARRAYS", kGraphs);
   std::set<Schedule> schedules;
   for (std::uint64_t from = first; from < end; from += kInUnit) {
     std::vector<Ran> all;
@@ -281,7 +299,8 @@ TEST_CASE("random arrays: kernels for a GPU have the interpreter's bits", "[code
 }
 
 TEST_CASE("random arrays: kernels in C have the interpreter's bits", "[codegen][render_c]") {
-  const std::uint64_t first = environment("TARRY_FUZZ_SEED", 1), end = first + environment("TARRY_FUZZ_ARRAYS", 24 / kEach);
+  const std::uint64_t first = environment("TARRY_FUZZ_SEED", 1),
+                      end = first + environment("TARRY_FUZZ_ARRAYS", 24 / kEach);
   for (std::uint64_t seed = first; seed < end; ++seed) {
     std::vector<Ran> all;
     interpret(seed, target("x86-64-v3"), all);

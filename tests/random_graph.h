@@ -36,25 +36,16 @@ class RandomGraph {
   GraphEdge draw() {
     switch (pick(0, 11)) {
       case 0:
-      case 1:
-        return update(true);
-      case 2:
-        return update(false);
-      case 3:
-        return reversed(any());
-      case 4:
-        return reshaped();
+      case 1: return update(true);
+      case 2: return update(false);
+      case 3: return reversed(any());
+      case 4: return reshaped();
       case 5:
-      case 6:
-        return row();
-      case 7:
-        return m.map(Op::Where, {m.map(Op::Less, {any(), any()}, bool_), any(), any()}, float64);
-      case 8:
-        return spread();
-      case 9:
-        return of_nothing();
-      default:
-        return m.map(pick(0, 1) ? Op::Maximum : Op::Subtract, {any(), any()});
+      case 6: return row();
+      case 7: return m.map(Op::Where, {m.map(Op::Less, {any(), any()}, bool_), any(), any()}, float64);
+      case 8: return spread();
+      case 9: return of_nothing();
+      default: return m.map(pick(0, 1) ? Op::Maximum : Op::Subtract, {any(), any()});
     }
   }
 
@@ -114,25 +105,29 @@ class RandomGraph {
     return m.broadcast(m.keep(r, axis), shape_);
   }
 
-  /// A root beside rows: of a reduction's own shape, where one thread may go over what it is of again, or of a larger shape than
-  /// the pool's.
+  /// A root beside rows: of a reduction's own shape, where one thread may go over what it is of again, or of a larger
+  /// shape than the pool's.
   GraphEdge apart() {
     const int axis = pick(0, shape_.size() - 1);
-    const GraphEdge r = !results_.empty() && pick(0, 1) ? results_[static_cast<std::size_t>(pick(0, static_cast<int>(results_.size()) - 1))] : reduced(axis);
+    const GraphEdge r = !results_.empty() && pick(0, 1)
+                            ? results_[static_cast<std::size_t>(pick(0, static_cast<int>(results_.size()) - 1))]
+                            : reduced(axis);
     if (pick(0, 1)) return m.map(Op::Add, {r, m.leaf(Dims::filled(std::max(m.shape(r).size(), 1), 1))});
     Dims larger = m.shape(r);
     larger.insert(0, pick(2, 5));
     return m.map(Op::Negative, {m.broadcast(r, larger)});
   }
 
-  /// One result at every point that it is of and in a larger shape, and another one of the same points apart, in any order.
+  /// One result at every point that it is of and in a larger shape, and another one of the same points apart, in any
+  /// order.
   void beside_rows() {
     const int axis = pick(0, shape_.size() - 1);
     const GraphEdge x = any(), follows = m.map(Op::Negative, {m.reduce(Op::Sum, x, axis)});
     Dims larger = m.shape(follows);
     larger.insert(0, 3);
-    const GraphEdge results[] = {m.broadcast(m.keep(follows, axis), shape_), m.map(Op::Negative, {m.broadcast(follows, larger)}),
-                                 m.map(Op::Add, {m.reduce(pick(0, 1) ? Op::Max : Op::Sum, pick(0, 1) ? x : any(), axis), m.leaf({1})})};
+    const GraphEdge results[] = {
+        m.broadcast(m.keep(follows, axis), shape_), m.map(Op::Negative, {m.broadcast(follows, larger)}),
+        m.map(Op::Add, {m.reduce(pick(0, 1) ? Op::Max : Op::Sum, pick(0, 1) ? x : any(), axis), m.leaf({1})})};
     const int first = pick(0, 2);
     for (int i = 0; i < 3; ++i) m.g.roots.push_back(results[(first + i) % 3]);
   }

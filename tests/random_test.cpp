@@ -1,4 +1,5 @@
-// Random numbers: Philox against its published vectors, what a word makes, and one number per element wherever it is made.
+// Random numbers: Philox against its published vectors, what a word makes, and one number per element wherever it is
+// made.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -83,7 +84,8 @@ struct Planned {
       ta::graph::Node* blocked = nullptr;
       snapshot = ta::graph::take_snapshot({{ta::detail::edge(x, "test", {})}}, &blocked);
     }
-    plan = ta::runtime::make_plan(snapshot, *ta::graph::find_target(target), {}, {}, ta::runtime::plan_switches(), nullptr);
+    plan = ta::runtime::make_plan(snapshot, *ta::graph::find_target(target), {}, {}, ta::runtime::plan_switches(),
+                                  nullptr);
   }
   [[nodiscard]] std::vector<const ta::runtime::KernelStep*> kernels() const {
     std::vector<const ta::runtime::KernelStep*> found;
@@ -138,40 +140,135 @@ std::vector<std::function<Array()>> programs() {
   using ta::slice;
   static const auto draw = [] { return rnd::Generator(0x123456789abcdef); };
   return {
-      [] { auto g = draw(); return rnd::bits(g, 1001); },
-      [] { auto g = draw(); return rnd::bits(g, {3, 333}, ta::uint64); },
-      [] { auto g = draw(); return rnd::uniform(g, 1003); },
-      [] { auto g = draw(); return rnd::uniform(g, 1003, {.low = -2, .high = 3}); },
-      [] { auto g = draw(); return rnd::uniform(g, 4099, {.dtype = ta::float16}); },
-      [] { auto g = draw(); return rnd::uniform(g, 4099, {.low = 1, .high = 1.5, .dtype = ta::bfloat16}); },
-      [] { auto g = draw(); return rnd::uniform(g, {7, 100}, {.dtype = ta::float64}); },
-      [] { auto g = draw(); return rnd::normal(g, 5001, {.mean = 1, .deviation = 0.5}); },
-      [] { auto g = draw(); return rnd::normal(g, 1001, {.dtype = ta::float64}); },
-      [] { auto g = draw(); return rnd::normal(g, 1001, {.dtype = ta::float16}); },
-      [] { auto g = draw(); return rnd::integers(g, 1001, -3, 1000); },
-      [] { auto g = draw(); return rnd::integers(g, 1001, 0, 1000000); },
-      [] { auto g = draw(); return rnd::integers(g, 1001, -128, 128, ta::int8); },
-      [] { auto g = draw(); return rnd::bernoulli(g, 2003, 0.25); },
-      [] { auto g = draw(); return rnd::bernoulli(g, {5, 101}, ta::linspace(0, 1, 101)); },
-      [] { auto g = draw(); return rnd::uniform(g, 1003)(slice(1, 900)); },
-      [] { auto g = draw(); return rnd::uniform(g, 1004)(slice(4, 900)); },
-      [] { auto g = draw(); return rnd::uniform(g, 1003)(slice(ta::none, ta::none, -1)); },
-      [] { auto g = draw(); return rnd::bits(g, 1003, ta::uint64)(slice(5, ta::none, 3)); },
-      [] { auto g = draw(); return ta::permute_dims(rnd::uniform(g, {31, 40}), {1, 0}); },
-      [] { auto g = draw(); return rnd::uniform(g, {20, 30})(slice(2, 17), slice(4, 28)) + rnd::uniform(g, 24); },
-      [] { auto g = draw(); return ta::reshape(rnd::uniform(g, {12, 10})(slice(1, 11), slice(2, 8)), {4, 15}); },
-      [] { auto g = draw(); return ta::reshape(rnd::uniform(g, {12, 10}), {8, 15}); },
+      [] {
+        auto g = draw();
+        return rnd::bits(g, 1001);
+      },
+      [] {
+        auto g = draw();
+        return rnd::bits(g, {3, 333}, ta::uint64);
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, 1003);
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, 1003, {.low = -2, .high = 3});
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, 4099, {.dtype = ta::float16});
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, 4099, {.low = 1, .high = 1.5, .dtype = ta::bfloat16});
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, {7, 100}, {.dtype = ta::float64});
+      },
+      [] {
+        auto g = draw();
+        return rnd::normal(g, 5001, {.mean = 1, .deviation = 0.5});
+      },
+      [] {
+        auto g = draw();
+        return rnd::normal(g, 1001, {.dtype = ta::float64});
+      },
+      [] {
+        auto g = draw();
+        return rnd::normal(g, 1001, {.dtype = ta::float16});
+      },
+      [] {
+        auto g = draw();
+        return rnd::integers(g, 1001, -3, 1000);
+      },
+      [] {
+        auto g = draw();
+        return rnd::integers(g, 1001, 0, 1000000);
+      },
+      [] {
+        auto g = draw();
+        return rnd::integers(g, 1001, -128, 128, ta::int8);
+      },
+      [] {
+        auto g = draw();
+        return rnd::bernoulli(g, 2003, 0.25);
+      },
+      [] {
+        auto g = draw();
+        return rnd::bernoulli(g, {5, 101}, ta::linspace(0, 1, 101));
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, 1003)(slice(1, 900));
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, 1004)(slice(4, 900));
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, 1003)(slice(ta::none, ta::none, -1));
+      },
+      [] {
+        auto g = draw();
+        return rnd::bits(g, 1003, ta::uint64)(slice(5, ta::none, 3));
+      },
+      [] {
+        auto g = draw();
+        return ta::permute_dims(rnd::uniform(g, {31, 40}), {1, 0});
+      },
+      [] {
+        auto g = draw();
+        return rnd::uniform(g, {20, 30})(slice(2, 17), slice(4, 28)) + rnd::uniform(g, 24);
+      },
+      [] {
+        auto g = draw();
+        return ta::reshape(rnd::uniform(g, {12, 10})(slice(1, 11), slice(2, 8)), {4, 15});
+      },
+      [] {
+        auto g = draw();
+        return ta::reshape(rnd::uniform(g, {12, 10}), {8, 15});
+      },
       [] { return mcpi(70001, 7); },
       [] { return mcpi(20, 7); },
-      [] { auto g = draw(); return ta::sum(rnd::uniform(g, {9, 300}), 1); },
-      [] { auto g = draw(); return ta::sum(rnd::uniform(g, {9, 301}), 1); },
-      [] { auto g = draw(); return ta::sum(rnd::uniform(g, {400, 64}), 0); },
-      [] { auto g = draw(); return ta::var(rnd::normal(g, {400, 64}), 0) + ta::arange(64, ta::float32); },
-      [] { auto g = draw(); Array x = ta::zeros({30, 40}); x.set({slice(3, 20), slice(5, 37)}, rnd::uniform(g, {17, 32})); return x; },
+      [] {
+        auto g = draw();
+        return ta::sum(rnd::uniform(g, {9, 300}), 1);
+      },
+      [] {
+        auto g = draw();
+        return ta::sum(rnd::uniform(g, {9, 301}), 1);
+      },
+      [] {
+        auto g = draw();
+        return ta::sum(rnd::uniform(g, {400, 64}), 0);
+      },
+      [] {
+        auto g = draw();
+        return ta::var(rnd::normal(g, {400, 64}), 0) + ta::arange(64, ta::float32);
+      },
+      [] {
+        auto g = draw();
+        Array x = ta::zeros({30, 40});
+        x.set({slice(3, 20), slice(5, 37)}, rnd::uniform(g, {17, 32}));
+        return x;
+      },
       // Functions with an error: the last bits are a device's own.
-      [] { auto g = draw(); return rnd::exponential(g, 1001, {.scale = 2}); },
-      [] { auto g = draw(); return ta::softmax(rnd::normal(g, {5, 700}), 1); },
-      [] { auto g = draw(); return ta::softmax(rnd::normal(g, {5, 20}), 1); },
+      [] {
+        auto g = draw();
+        return rnd::exponential(g, 1001, {.scale = 2});
+      },
+      [] {
+        auto g = draw();
+        return ta::softmax(rnd::normal(g, {5, 700}), 1);
+      },
+      [] {
+        auto g = draw();
+        return ta::softmax(rnd::normal(g, {5, 20}), 1);
+      },
   };
 }
 
@@ -181,7 +278,8 @@ TEST_CASE("random: Philox gives the published words", "[random]") {
   // Random123, kat_vectors, philox4x32 with 10 rounds: counter {0, 0, 0, 0}, key {0, 0}.
   on_every_device([](ta::Device) {
     rnd::Generator g(0);
-    CHECK(rnd::bits(g, 4).to_vector<std::uint32_t>() == std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+    CHECK(rnd::bits(g, 4).to_vector<std::uint32_t>() ==
+          std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   });
   // The other two have counters beyond every element; their blocks are asked of the prelude.
   const auto words = [](std::uint64_t number, std::uint64_t key, std::uint64_t draw) {
@@ -205,7 +303,8 @@ TEST_CASE("random: element i of draw s is word i mod 4 of block i / 4, under key
     for (std::int64_t i = 0; i < 201; ++i) {
       REQUIRE(w[static_cast<std::size_t>(i)] == word_of(g.key(), 1, i));
       REQUIRE(p[static_cast<std::size_t>(i)] == pair_of(g.key(), 2, i));
-      REQUIRE(pair_of(g.key(), 2, i) == (word_of(g.key(), 2, 2 * i) | std::uint64_t{word_of(g.key(), 2, 2 * i + 1)} << 32));
+      REQUIRE(pair_of(g.key(), 2, i) ==
+              (word_of(g.key(), 2, 2 * i) | std::uint64_t{word_of(g.key(), 2, 2 * i + 1)} << 32));
     }
   });
 }
@@ -289,7 +388,8 @@ TEST_CASE("random: a part of a draw beyond 2^32 elements costs what the part cos
     for (std::int64_t i = 0; i < 3; ++i) CHECK(b[static_cast<std::size_t>(i)] == pair_of(11, 1, kLast - i));
     const Array column = all(ta::slice(0, ta::none, 1 << 18), 7);
     const auto c = column.to_vector<std::uint32_t>();
-    for (std::int64_t i = 0; i < 4; ++i) CHECK(c[static_cast<std::size_t>(i)] == word_of(11, 0, (i << 18) * kColumns + 7));
+    for (std::int64_t i = 0; i < 4; ++i)
+      CHECK(c[static_cast<std::size_t>(i)] == word_of(11, 0, (i << 18) * kColumns + 7));
   });
 }
 
@@ -392,7 +492,8 @@ TEST_CASE("random: normal is the quantile of its word, within 4 ulp (6 in float6
     const std::uint64_t wide = std::uint64_t{m} << 32 | (m * 0x9e3779b9u);
     const auto y = prelude<double>(Op::Normal, ta::uint64, ta::float64, wide);
     CHECK(prelude<double>(Op::Normal, ta::uint64, ta::float64, ~wide) == -y);
-    check(y, std::ldexp(static_cast<long double>(wide) + 0.5L, -63), std::ldexp(static_cast<long double>(0x7fffffffffffffffu - wide) + 0.5L, -63), worst64);
+    check(y, std::ldexp(static_cast<long double>(wide) + 0.5L, -63),
+          std::ldexp(static_cast<long double>(0x7fffffffffffffffu - wide) + 0.5L, -63), worst64);
   };
   for (std::uint32_t m = 0; m < 0x7ff00000u; m += 99991) at(m);
   for (std::uint32_t m = 0; m < 1000; ++m) at(m), at(0x7fffffffu - m), at(0x7fffffffu - 997 * m), at(997 * m);
@@ -443,7 +544,8 @@ TEST_CASE("random: moments and frequencies are those of the distributions", "[ra
   CHECK(std::abs(moment(z, 4) - 3) < 4 * std::sqrt(96.0) / root);
   const Array e = ta::astype(rnd::exponential(g, n, {.scale = 3}), ta::float64);
   CHECK(std::abs(moment(e, 1) - 3) < 4 * 3 / root);
-  CHECK(std::abs(ta::mean(ta::astype(rnd::bernoulli(g, n, 0.3), ta::float64)).item<double>() - 0.3) < 4 * 0.4583 / root);
+  CHECK(std::abs(ta::mean(ta::astype(rnd::bernoulli(g, n, 0.3), ta::float64)).item<double>() - 0.3) <
+        4 * 0.4583 / root);
   // Neighbours, words of one block and elements of two draws are not correlated.
   const Array v = ta::astype(rnd::uniform(g, n), ta::float64) - 0.5, c = u - 0.5;
   for (const std::int64_t d : {1, 2, 3, 4})
@@ -457,9 +559,11 @@ TEST_CASE("random: moments and frequencies are those of the distributions", "[ra
     for (const double count : counts) sum += (count - n / 256.0) * (count - n / 256.0) / (n / 256.0);
     return sum;
   };
-  for (const double shown : {chi_square(rnd::integers(g, n, 0, 256).to_vector<std::int64_t>()),
-                             chi_square(ta::astype(rnd::uniform(g, n) * 256, ta::int64).to_vector<std::int64_t>()),
-                             chi_square(ta::astype((1 + ta::erf(rnd::normal(g, n) * 0.70710678f)) * 128, ta::int64).to_vector<std::int64_t>())}) {
+  for (const double shown :
+       {chi_square(rnd::integers(g, n, 0, 256).to_vector<std::int64_t>()),
+        chi_square(ta::astype(rnd::uniform(g, n) * 256, ta::int64).to_vector<std::int64_t>()),
+        chi_square(
+            ta::astype((1 + ta::erf(rnd::normal(g, n) * 0.70710678f)) * 128, ta::int64).to_vector<std::int64_t>())}) {
     CHECK(shown > 255 - 4 * 22.6);
     CHECK(shown < 255 + 4 * 22.6);
   }
@@ -470,7 +574,8 @@ TEST_CASE("random: bernoulli is a uniform number less than p", "[random]") {
     rnd::Generator a(8), b(8);
     const Array p = ta::linspace(0, 1, 500), wide = ta::linspace(0, 1, 500, {.dtype = ta::float64});
     CHECK(rnd::bernoulli(a, {3, 500}, p).to_vector<bool>() == (rnd::uniform(b, {3, 500}) < p).to_vector<bool>());
-    CHECK(rnd::bernoulli(a, wide).to_vector<bool>() == (rnd::uniform(b, 500, {.dtype = ta::float64}) < wide).to_vector<bool>());
+    CHECK(rnd::bernoulli(a, wide).to_vector<bool>() ==
+          (rnd::uniform(b, 500, {.dtype = ta::float64}) < wide).to_vector<bool>());
     CHECK(rnd::bernoulli(a, 500, 0.3).to_vector<bool>() == (rnd::uniform(b, 500) < 0.3f).to_vector<bool>());
     CHECK_FALSE(ta::any(rnd::bernoulli(a, 500, 0)).item<bool>());
     CHECK(ta::all(rnd::bernoulli(a, 500, 1)).item<bool>());

@@ -43,7 +43,8 @@ std::string view_of(const Array& x) {
   const IndexMap map = graph::decode_view(node(x).attributes());
   std::string s;
   for (int d = 0; d < map.size; ++d) {
-    s += "[" + std::to_string(map[d].axis) + " " + std::to_string(map[d].start) + " " + std::to_string(map[d].step) + "]";
+    s += "[" + std::to_string(map[d].axis) + " " + std::to_string(map[d].start) + " " + std::to_string(map[d].step) +
+         "]";
   }
   return s + " " + x.shape().str();
 }
@@ -61,7 +62,7 @@ std::string message(F f) {
 }
 
 template <class A, class B>
-concept Conjunction = requires(A a, B b) { a && b; };
+concept Conjunction = requires(A a, B b) { a&& b; };
 template <class A>
 concept AddsToTemporary = requires(A a) { static_cast<A&&>(a) += 1; };
 template <class A>
@@ -84,8 +85,14 @@ TEST_CASE("record: shapes broadcast as NumPy's do", "[graph][record]") {
   const struct {
     Shape a, b, result;
   } rows[] = {
-      {{3, 4}, {4}, {3, 4}},    {{3, 1}, {1, 4}, {3, 4}}, {{}, {2, 3}, {2, 3}},          {{0}, {1}, {0}},
-      {{5, 1, 3}, {2, 1}, {5, 2, 3}}, {{1}, {1}, {1}},     {{2, 0, 3}, {1, 1, 1}, {2, 0, 3}}, {{}, {}, {}},
+      {{3, 4}, {4}, {3, 4}},
+      {{3, 1}, {1, 4}, {3, 4}},
+      {{}, {2, 3}, {2, 3}},
+      {{0}, {1}, {0}},
+      {{5, 1, 3}, {2, 1}, {5, 2, 3}},
+      {{1}, {1}, {1}},
+      {{2, 0, 3}, {1, 1, 1}, {2, 0, 3}},
+      {{}, {}, {}},
   };
   for (const auto& row : rows) {
     INFO(row.a.str() << " with " << row.b.str());
@@ -104,9 +111,11 @@ TEST_CASE("record: errors name the op, the shapes and the caller's line", "[grap
     int line;
   } rows[] = {
       {message([&] { (void)(a + b); }), "[add] shapes (3, 4) and (5,) do not broadcast" + hint, __LINE__},
-      {message([&] { (void)where(a < 1, a, b); }), "[where] shapes (3, 4), (3, 4) and (5,) do not broadcast" + hint, __LINE__},
+      {message([&] { (void)where(a < 1, a, b); }), "[where] shapes (3, 4), (3, 4) and (5,) do not broadcast" + hint,
+       __LINE__},
       {message([&] { (void)maximum(b, a); }), "[maximum] shapes (5,) and (3, 4) do not broadcast" + hint, __LINE__},
-      {message([&] { (void)(none * a); }), "[multiply] an operand is undefined: default-constructed or moved from", __LINE__},
+      {message([&] { (void)(none * a); }), "[multiply] an operand is undefined: default-constructed or moved from",
+       __LINE__},
       {message([&] { (void)exp(none); }), "[exp] an operand is undefined: default-constructed or moved from", __LINE__},
       {message([&] { (void)(zeros({huge, 1}) + zeros({1, huge})); }),
        "[add] shape (1099511627776, 1099511627776) has more than 2^63 - 1 elements", __LINE__ - 1},
@@ -114,23 +123,32 @@ TEST_CASE("record: errors name the op, the shapes and the caller's line", "[grap
        "[zeros] shape (1099511627776, 1099511627776, 0) has more than 2^63 - 1 elements", __LINE__ - 1},
       {message([&] { (void)ones({2, -1}); }), "[ones] shape (2, -1) has a negative extent", __LINE__},
       {message([&] { (void)zeros(Shape(std::vector<std::int64_t>(17, 1))); }),
-       "[zeros] shape (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) has rank 17; at most 16 is supported", __LINE__ - 1},
+       "[zeros] shape (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) has rank 17; at most 16 is supported",
+       __LINE__ - 1},
       {message([&] { (void)expand_dims(zeros(Shape(std::vector<std::int64_t>(16, 1)))); }),
-       "[expand_dims] shape (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) has the highest rank already, 16", __LINE__ - 1},
+       "[expand_dims] shape (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) has the highest rank already, 16",
+       __LINE__ - 1},
       {message([&] { (void)sum(a, 2); }), "[sum] axis 2 is out of range for shape (3, 4)", __LINE__},
       {message([&] { (void)tarry::std(a, {0, -2}); }), "[std] axis -2 is named twice for shape (3, 4)", __LINE__},
-      {message([&] { (void)max(zeros({3, 0}), 1); }), "[max] axis 1 of shape (3, 0) is empty: nothing has no max", __LINE__},
+      {message([&] { (void)max(zeros({3, 0}), 1); }), "[max] axis 1 of shape (3, 0) is empty: nothing has no max",
+       __LINE__},
       {message([&] { (void)min(zeros({0})); }), "[min] axis 0 of shape (0,) is empty: nothing has no min", __LINE__},
-      {message([&] { (void)argmax(zeros({3, 0}), 1); }), "[argmax] axis 1 of shape (3, 0) is empty: nothing has no argmax", __LINE__},
-      {message([&] { (void)argmin(zeros({0})); }), "[argmin] axis 0 of shape (0,) is empty: nothing has no argmin", __LINE__},
+      {message([&] { (void)argmax(zeros({3, 0}), 1); }),
+       "[argmax] axis 1 of shape (3, 0) is empty: nothing has no argmax", __LINE__},
+      {message([&] { (void)argmin(zeros({0})); }), "[argmin] axis 0 of shape (0,) is empty: nothing has no argmin",
+       __LINE__},
       {message([&] { (void)softmax(a, 2); }), "[softmax] axis 2 is out of range for shape (3, 4)", __LINE__},
       {message([&] { (void)clip(a, b); }), "[clip] shapes (3, 4) and (5,) do not broadcast" + hint, __LINE__},
-      {message([&] { (void)clip(a, {}, none); }), "[clip] an operand is undefined: default-constructed or moved from", __LINE__},
-      {message([&] { (void)(zeros({2}, float16) + 1e6); }), "[add] the number 1e+06 does not fit float16; a dtype that holds it is wanted (see astype)", __LINE__},
+      {message([&] { (void)clip(a, {}, none); }), "[clip] an operand is undefined: default-constructed or moved from",
+       __LINE__},
+      {message([&] { (void)(zeros({2}, float16) + 1e6); }),
+       "[add] the number 1e+06 does not fit float16; a dtype that holds it is wanted (see astype)", __LINE__},
       {message([&] { (void)fma(a, 2, b); }), "[fma] shapes (3, 4) and (5,) do not broadcast" + hint, __LINE__},
-      {message([&] { (void)broadcast_to(b, {5, 4}); }), "[broadcast_to] shape (5,) does not broadcast to (5, 4)", __LINE__},
+      {message([&] { (void)broadcast_to(b, {5, 4}); }), "[broadcast_to] shape (5,) does not broadcast to (5, 4)",
+       __LINE__},
       {message([&] { (void)permute_dims(a, {0}); }), "[permute_dims] 1 axes do not permute shape (3, 4)", __LINE__},
-      {message([&] { (void)permute_dims(a, {0, 0}); }), "[permute_dims] axis 0 is named twice for shape (3, 4)", __LINE__},
+      {message([&] { (void)permute_dims(a, {0, 0}); }), "[permute_dims] axis 0 is named twice for shape (3, 4)",
+       __LINE__},
       {message([&] { (void)matrix_transpose(b); }), "[matrix_transpose] shape (5,) has fewer than two axes", __LINE__},
       {message([&] { (void)squeeze(a, 0); }), "[squeeze] axis 0 of shape (3, 4) has extent 3, not 1", __LINE__},
       {message([&] { (void)expand_dims(a, 3); }), "[expand_dims] axis 3 is out of range for shape (3, 4)", __LINE__},
@@ -139,11 +157,20 @@ TEST_CASE("record: errors name the op, the shapes and the caller's line", "[grap
        "[arange] floating arguments do not make int32; convert with astype", __LINE__ - 1},
       {message([&] { (void)linspace(0, 1, 5, {.dtype = int64}); }), "[linspace] dtype int64 is not floating", __LINE__},
       {message([&] { (void)linspace(0, 1, -2); }), "[linspace] count -2 is negative", __LINE__},
-      {message([&] { Array x = zeros({2}, int32); x += 0.5; }),
+      {message([&] {
+         Array x = zeros({2}, int32);
+         x += 0.5;
+       }),
        "[+=] would turn int32 (2,) into float64 (2,); write x = x + y where that is meant", __LINE__ - 1},
-      {message([&] { Array x = zeros({4}); x *= a; }),
+      {message([&] {
+         Array x = zeros({4});
+         x *= a;
+       }),
        "[*=] would turn float32 (4,) into float32 (3, 4); write x = x * y where that is meant", __LINE__ - 1},
-      {message([&] { Array x = zeros({2}, int8); x <<= zeros({2}, int64); }),
+      {message([&] {
+         Array x = zeros({2}, int8);
+         x <<= zeros({2}, int64);
+       }),
        "[<<=] would turn int8 (2,) into int64 (2,); write x = x << y where that is meant", __LINE__ - 1},
   };
   for (const auto& row : rows) CHECK(row.got == row.expected + " " + at(row.line));
@@ -282,7 +309,8 @@ TEST_CASE("record: small dtypes reduce in a wide one and come back once", "[grap
   CHECK(tree(max(in(int16), 1)) == "astype:i16(max:i32@1(astype:i32(" + of(int16) + ")))");
   CHECK(tree(min(in(uint8), 1)) == "astype:u8(min:u32@1(astype:u32(" + of(uint8) + ")))");
   CHECK(tree(max(in(uint64), 1)) == "max:u64@1(" + of(uint64) + ")");
-  CHECK(tree(mean(in(bfloat16), 1)) == "astype:bf16(divide:f32(sum:f32@1(astype:f32(" + of(bfloat16) + ")), scalar:f32=3.00))");
+  CHECK(tree(mean(in(bfloat16), 1)) ==
+        "astype:bf16(divide:f32(sum:f32@1(astype:f32(" + of(bfloat16) + ")), scalar:f32=3.00))");
   CHECK_THAT(tree(tarry::std(in(float16), 1)), Catch::StartsWith("astype:f16(sqrt:f32(divide:f32(moments:f32@1("));
   CHECK(tree(any(in(bool_), 1)) == "astype:bool(max:i32@1(astype:i32(" + of(bool_) + ")))");
   CHECK(tree(all(in(uint8), 1)) == "astype:bool(min:i32@1(astype:i32(not_equal:bool(" + of(uint8) + ", scalar:u8))))");
@@ -432,20 +460,23 @@ TEST_CASE("record: compound operators rebind one handle and leave the others", "
   bits <<= 2;
   bits >>= 1;
   bits %= 3;
-  CHECK_THAT(tree(bits), Catch::StartsWith("remainder:i32(bitwise_right_shift:i32(bitwise_left_shift:i32(bitwise_xor:i32("
-                                           "bitwise_and:i32(bitwise_or:i32("));
+  CHECK_THAT(tree(bits),
+             Catch::StartsWith("remainder:i32(bitwise_right_shift:i32(bitwise_left_shift:i32(bitwise_xor:i32("
+                               "bitwise_and:i32(bitwise_or:i32("));
 }
 
 Array twice(const Operand& x) { return multiply(x, x) + multiply(1, x); }
 
-TEST_CASE("record: a temporary beside an operator is held by the result alone, any other operand stays what it is", "[graph][record]") {
+TEST_CASE("record: a temporary beside an operator is held by the result alone, any other operand stays what it is",
+          "[graph][record]") {
   const Array x = zeros({3});
   const Array sum = x * 2.0f + (x - 1.0f);
   CHECK(node(sum).input(0)->refs == 1);
   CHECK(node(sum).input(1)->refs == 1);
   CHECK(node(-(x + 1.0f)).input(0)->refs == 1);
   const std::string once = tree(x + 1.0f);
-  CHECK(tree(twice(x + 1.0f)) == "add:f32(multiply:f32(" + once + ", " + once + "), multiply:f32(scalar:f32=1.00, " + once + "))");
+  CHECK(tree(twice(x + 1.0f)) ==
+        "add:f32(multiply:f32(" + once + ", " + once + "), multiply:f32(scalar:f32=1.00, " + once + "))");
   Array y = x + 1.0f;
   CHECK(node(y + y).input(0) == &node(y));
   CHECK(y.is_defined());

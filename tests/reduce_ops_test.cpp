@@ -1,5 +1,5 @@
-// Every reduction of the op table through the public functions: every dtype, layout and device, to the bit by the tree of
-// docs/numerics.md; what has no defined bits within bounds; compositions against their parts.
+// Every reduction of the op table through the public functions: every dtype, layout and device, to the bit by the tree
+// of docs/numerics.md; what has no defined bits within bounds; compositions against their parts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,17 +28,23 @@ struct Reduction {
   Op op;
   Array (*call)(const Array& x, const Axes& axes, bool keepdims);
 };
-#define ALONG_AXES(NAME, ENUM) \
-  Reduction{Op::ENUM, [](const Array& x, const Axes& axes, bool keepdims) { return tarry::NAME(x, axes, {.keepdims = keepdims}); }}
-#define ALONG_AXIS(NAME, ENUM)                                                       \
-  Reduction{Op::ENUM, [](const Array& x, const Axes& axes, bool keepdims) {          \
-              const std::optional<int> axis = axes.all() ? std::nullopt : std::optional(static_cast<int>(axes.vector()[0])); \
-              return tarry::NAME(x, axis, {.keepdims = keepdims});                   \
-            }}
+#define ALONG_AXES(NAME, ENUM)                                                                                       \
+  Reduction {                                                                                                        \
+    Op::ENUM,                                                                                                        \
+        [](const Array& x, const Axes& axes, bool keepdims) { return tarry::NAME(x, axes, {.keepdims = keepdims}); } \
+  }
+#define ALONG_AXIS(NAME, ENUM)                                                                                       \
+  Reduction {                                                                                                        \
+    Op::ENUM, [](const Array& x, const Axes& axes, bool keepdims) {                                                  \
+      const std::optional<int> axis = axes.all() ? std::nullopt : std::optional(static_cast<int>(axes.vector()[0])); \
+      return tarry::NAME(x, axis, {.keepdims = keepdims});                                                           \
+    }                                                                                                                \
+  }
 const Reduction kReductions[] = {
-    ALONG_AXES(sum, Sum), ALONG_AXES(prod, Prod), ALONG_AXES(min, Min), ALONG_AXES(max, Max),
-    ALONG_AXIS(argmin, ArgMin), ALONG_AXIS(argmax, ArgMax), ALONG_AXES(mean, Mean), ALONG_AXES(var, Var),
-    ALONG_AXES(std, Std), ALONG_AXES(any, Any), ALONG_AXES(all, All), ALONG_AXES(count_nonzero, CountNonzero),
+    ALONG_AXES(sum, Sum),   ALONG_AXES(prod, Prod),     ALONG_AXES(min, Min),
+    ALONG_AXES(max, Max),   ALONG_AXIS(argmin, ArgMin), ALONG_AXIS(argmax, ArgMax),
+    ALONG_AXES(mean, Mean), ALONG_AXES(var, Var),       ALONG_AXES(std, Std),
+    ALONG_AXES(any, Any),   ALONG_AXES(all, All),       ALONG_AXES(count_nonzero, CountNonzero),
 };
 #undef ALONG_AXES
 #undef ALONG_AXIS
@@ -50,15 +56,31 @@ constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 template <class T>
 constexpr bool is_float = std::is_floating_point_v<T> || is_half<T>;
 template <class T>
-using Accumulator = std::conditional_t<is_half<T>, float, std::conditional_t<std::is_floating_point_v<T>, T,
-                    std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t, std::int64_t>>>;
+using Accumulator =
+    std::conditional_t<is_half<T>, float,
+                       std::conditional_t<std::is_floating_point_v<T>, T,
+                                          std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>,
+                                                             std::uint64_t, std::int64_t>>>;
 template <class T>
 using Statistic = std::conditional_t<is_float<T>, Accumulator<T>, double>;
 
-template <class A> A plus(A a, A b) { if constexpr (std::is_floating_point_v<A>) return a + b; else return static_cast<A>(std::uint64_t(a) + std::uint64_t(b)); }
-template <class A> A times(A a, A b) { if constexpr (std::is_floating_point_v<A>) return a * b; else return static_cast<A>(std::uint64_t(a) * std::uint64_t(b)); }
+template <class A>
+A plus(A a, A b) {
+  if constexpr (std::is_floating_point_v<A>)
+    return a + b;
+  else
+    return static_cast<A>(std::uint64_t(a) + std::uint64_t(b));
+}
+template <class A>
+A times(A a, A b) {
+  if constexpr (std::is_floating_point_v<A>)
+    return a * b;
+  else
+    return static_cast<A>(std::uint64_t(a) * std::uint64_t(b));
+}
 /// Whether a is the more extreme: NaN before all, then by value, then by sign of zeros.
-template <class A> bool comes_first(A a, A b, bool low) {
+template <class A>
+bool comes_first(A a, A b, bool low) {
   if (a != a || b != b) return a != a;
   if constexpr (std::is_floating_point_v<A>)
     if (a == b) return std::signbit(a) == low;
@@ -66,21 +88,26 @@ template <class A> bool comes_first(A a, A b, bool low) {
 }
 
 /// A matrix of values, one line per reduced set.
-template <class A> struct Lines {
+template <class A>
+struct Lines {
   std::vector<std::vector<A>> line;
 };
 
-template <class A, class Combine> A tree(const std::vector<A>& x, Combine combine) {
-  return tests::reduce_values<A>(static_cast<std::int64_t>(x.size()), [&](std::int64_t k) { return x[static_cast<std::size_t>(k)]; }, combine);
+template <class A, class Combine>
+A tree(const std::vector<A>& x, Combine combine) {
+  return tests::reduce_values<A>(
+      static_cast<std::int64_t>(x.size()), [&](std::int64_t k) { return x[static_cast<std::size_t>(k)]; }, combine);
 }
 /// Every line, then, for all axes, the results of the lines.
-template <class A, class Combine> std::vector<A> reduced(const Lines<A>& x, bool all, Combine combine) {
+template <class A, class Combine>
+std::vector<A> reduced(const Lines<A>& x, bool all, Combine combine) {
   std::vector<A> results;
   for (const auto& line : x.line) results.push_back(tree(line, combine));
   return all ? std::vector<A>{tree(results, combine)} : results;
 }
 
-template <class A> std::vector<std::int64_t> positions(const Lines<A>& x, bool all, bool low) {
+template <class A>
+std::vector<std::int64_t> positions(const Lines<A>& x, bool all, bool low) {
   std::vector<std::vector<A>> sets = x.line;
   if (all) {
     for (std::size_t i = 1; i < sets.size(); ++i) sets[0].insert(sets[0].end(), sets[i].begin(), sets[i].end());
@@ -96,27 +123,31 @@ template <class A> std::vector<std::int64_t> positions(const Lines<A>& x, bool a
   return result;
 }
 
-template <class S> std::vector<S> variances(const Lines<S>& x, bool all) {
+template <class S>
+std::vector<S> variances(const Lines<S>& x, bool all) {
   using tests::Moments;
   std::vector<Moments<S>> states;
   bool single = false;
   const auto shift = [](S first) { return std::isfinite(first) ? first : S(0); };
   for (const auto& line : x.line) {
     const S x0 = shift(all ? x.line[0][0] : line[0]);
-    states.push_back(tests::reduce_moments<S>(static_cast<std::int64_t>(line.size()), [&](std::int64_t k) { return line[static_cast<std::size_t>(k)] - x0; }));
+    states.push_back(tests::reduce_moments<S>(static_cast<std::int64_t>(line.size()),
+                                              [&](std::int64_t k) { return line[static_cast<std::size_t>(k)] - x0; }));
     single = line.size() == 1 && (!all || x.line.size() == 1);
     if (single) states.back().m2 = (line[0] - x0) - (line[0] - x0);
   }
   if (all && !single) {
     const auto weight = static_cast<std::int64_t>(x.line[0].size());
-    states = {tests::reduce_moments_merge<S>(static_cast<std::int64_t>(states.size()), weight, [&](std::int64_t k) { return states[static_cast<std::size_t>(k)]; })};
+    states = {tests::reduce_moments_merge<S>(static_cast<std::int64_t>(states.size()), weight,
+                                             [&](std::int64_t k) { return states[static_cast<std::size_t>(k)]; })};
   }
   std::vector<S> result;
   for (const auto& s : states) result.push_back(s.m2 / static_cast<S>(x.line[0].size() * (all ? x.line.size() : 1)));
   return result;
 }
 
-template <class To, class From> Lines<To> converted(const Lines<From>& x) {
+template <class To, class From>
+Lines<To> converted(const Lines<From>& x) {
   Lines<To> result;
   for (const auto& line : x.line) {
     auto& to = result.line.emplace_back();
@@ -126,18 +157,21 @@ template <class To, class From> Lines<To> converted(const Lines<From>& x) {
 }
 
 /// A value of a C++ type as a cell of its dtype.
-template <class T> test::Cell cell(T value) {
+template <class T>
+test::Cell cell(T value) {
   test::Cell c{dtype_of<T>, 0};
   std::memcpy(&c.bits, &value, sizeof value);
   return c;
 }
-template <class To, class From> std::vector<test::Cell> cells(const std::vector<From>& values) {
+template <class To, class From>
+std::vector<test::Cell> cells(const std::vector<From>& values) {
   std::vector<test::Cell> result;
   for (const From v : values) result.push_back(cell(static_cast<To>(v)));
   return result;
 }
 
-template <class T> std::vector<test::Cell> defined(Op op, const Lines<T>& given, bool all) {
+template <class T>
+std::vector<test::Cell> defined(Op op, const Lines<T>& given, bool all) {
   using A = Accumulator<T>;
   using S = Statistic<T>;
   using Sum = std::conditional_t<is_half<T>, T, A>;
@@ -179,7 +213,8 @@ template <class T> std::vector<test::Cell> defined(Op op, const Lines<T>& given,
 // ---- Arrays. ----
 
 /// Lines with special values, with ordinary ones, and with nothing but zeros of both signs.
-template <class T> Lines<T> lines_of(std::size_t n) {
+template <class T>
+Lines<T> lines_of(std::size_t n) {
   Lines<T> x;
   const std::vector<test::Cell> telling = test::telling_values(dtype_of<T>, n + 40);
   for (int i = 0; i < 4; ++i) {
@@ -197,7 +232,8 @@ template <class T> Lines<T> lines_of(std::size_t n) {
   return x;
 }
 
-template <class T> Array stored(const Lines<T>& x, bool across, bool backwards) {
+template <class T>
+Array stored(const Lines<T>& x, bool across, bool backwards) {
   const std::size_t rows = x.line.size(), n = x.line[0].size();
   std::vector<T> flat;
   for (std::size_t i = 0; i < rows * n; ++i) {
@@ -208,13 +244,25 @@ template <class T> Array stored(const Lines<T>& x, bool across, bool backwards) 
   return asarray(flat, across ? Shape{c, r} : Shape{r, c});
 }
 
-template <class F> void for_every_type(F f) {
-  f(bool{}); f(std::int8_t{}); f(std::int16_t{}); f(std::int32_t{}); f(std::int64_t{});
-  f(std::uint8_t{}); f(std::uint16_t{}); f(std::uint32_t{}); f(std::uint64_t{});
-  f(Half{}); f(BFloat16{}); f(float{}); f(double{});
+template <class F>
+void for_every_type(F f) {
+  f(bool{});
+  f(std::int8_t{});
+  f(std::int16_t{});
+  f(std::int32_t{});
+  f(std::int64_t{});
+  f(std::uint8_t{});
+  f(std::uint16_t{});
+  f(std::uint32_t{});
+  f(std::uint64_t{});
+  f(Half{});
+  f(BFloat16{});
+  f(float{});
+  f(double{});
 }
 
-template <class T> std::vector<test::Cell> read(const Array& x) {
+template <class T>
+std::vector<test::Cell> read(const Array& x) {
   std::vector<test::Cell> result;
   for (const T v : x.to_vector<T>()) result.push_back(cell(v));
   return result;
@@ -232,14 +280,16 @@ void check_cells(const Array& got, const std::vector<test::Cell>& expected) {
   REQUIRE(cells.size() == expected.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (!test::same_bits(cells[i], expected[i]))
-      FAIL_CHECK("result " << i << " is " << test::to_string(cells[i]) << " instead of " << test::to_string(expected[i]));
+      FAIL_CHECK("result " << i << " is " << test::to_string(cells[i]) << " instead of "
+                           << test::to_string(expected[i]));
   }
 }
 
 /// How many of the layouts below; every one is a kernel more to compile for each dtype and schedule.
 enum class Layouts : std::uint8_t { Main, All };
 
-template <class T> void check_reductions(std::size_t n, Layouts which) {
+template <class T>
+void check_reductions(std::size_t n, Layouts which) {
   const Lines<T> lines = lines_of<T>(n);
   struct Case {
     const char* layout;
@@ -267,7 +317,8 @@ template <class T> void check_reductions(std::size_t n, Layouts which) {
       results.push_back(cases.back().result);
     }
   }
-  for (std::size_t i = 0; i < results.size(); i += 64) evaluate(std::span(results).subspan(i, std::min<std::size_t>(64, results.size() - i)));
+  for (std::size_t i = 0; i < results.size(); i += 64)
+    evaluate(std::span(results).subspan(i, std::min<std::size_t>(64, results.size() - i)));
   for (const Case& c : cases) {
     INFO(name(c.op) << " of " << n << " " << name(dtype_of<T>) << ", " << c.layout);
     check_cells(c.result, defined(c.op, lines, c.all));
@@ -283,7 +334,8 @@ TEST_CASE("reductions: every reduction of the op table has a function and a test
     const bool reduces = row.op_class == OpClass::Reduce || (row.op_class == OpClass::Composite && row.op >= Op::Mean);
     if (!reduces) continue;
     INFO("op " << row.name);
-    const auto count = std::count_if(std::begin(kReductions), std::end(kReductions), [&](const Reduction& r) { return r.op == row.op; }) +
+    const auto count = std::count_if(std::begin(kReductions), std::end(kReductions),
+                                     [&](const Reduction& r) { return r.op == row.op; }) +
                        std::count(std::begin(composed), std::end(composed), row.op) +
                        std::count(std::begin(internal), std::end(internal), row.op);
     CHECK(count == 1);
@@ -302,7 +354,8 @@ TEST_CASE("reductions: every dtype, layout and length has the bits of the defini
   });
 }
 
-TEST_CASE("reductions: the interpreter has the bits of the definition in every dtype and layout", "[ops][reduce][values]") {
+TEST_CASE("reductions: the interpreter has the bits of the definition in every dtype and layout",
+          "[ops][reduce][values]") {
   const test::Setting interpreted("TARRY_DISABLE", "compile");
   const Scope placed(cpu);
   for_every_type([](auto zero) {
@@ -333,8 +386,13 @@ TEST_CASE("reductions: nothing reduces to the identity where there is one", "[op
       const char* name;
       Array result;
       double expected;
-    } rows[] = {{"sum", sum(x, 1), 0},   {"prod", prod(x, 1), 1}, {"any", any(x, 1), 0},      {"all", all(x, 1), 1},
-                {"count_nonzero", count_nonzero(x, 1), 0}, {"mean", mean(x, 1), none}, {"var", var(x, 1), none}};
+    } rows[] = {{"sum", sum(x, 1), 0},
+                {"prod", prod(x, 1), 1},
+                {"any", any(x, 1), 0},
+                {"all", all(x, 1), 1},
+                {"count_nonzero", count_nonzero(x, 1), 0},
+                {"mean", mean(x, 1), none},
+                {"var", var(x, 1), none}};
     for (const auto& row : rows) {
       INFO(row.name);
       const std::vector<double> got = astype(row.result, float64).template to_vector<double>();
@@ -368,7 +426,8 @@ TEST_CASE("reductions: long arrays of few columns keep the columns apart", "[ops
   test::on_every_device([](Device) {
     for (const std::int64_t n : {2, 3, 5, 6, 7}) {
       INFO(n << " columns");
-      const Array column = astype(arange(n), float32), x = astype(reshape(remainder(arange(n * kRows), n), {kRows, n}), float32);
+      const Array column = astype(arange(n), float32),
+                  x = astype(reshape(remainder(arange(n * kRows), n), {kRows, n}), float32);
       check_cells(sum(x, 0), cells_of(column * static_cast<float>(kRows)));
       check_cells(var(x, 0), cells_of(zeros({n}, float32)));
     }
@@ -398,7 +457,8 @@ TEST_CASE("softmax: the bits are those of its parts", "[ops][reduce][values]") {
 }
 
 TEST_CASE("softmax: rows sum to 1 and infinities give what IEEE arithmetic does", "[ops][reduce][values]") {
-  const std::vector<float> values = {1, 2, 3, 1000, 1001, 1002, -1e30F, 0, -INFINITY, INFINITY, 1, 2, -INFINITY, -INFINITY, -INFINITY, 0, NAN, 1};
+  const std::vector<float> values = {1,        2, 3, 1000,      1001,      1002,      -1e30F, 0,   -INFINITY,
+                                     INFINITY, 1, 2, -INFINITY, -INFINITY, -INFINITY, 0,      NAN, 1};
   const Array x = asarray(values, {6, 3});
   const std::vector<float> rows = softmax(x).to_vector<float>(), sums = logsumexp(x, -1).to_vector<float>();
   for (std::size_t i = 0; i < 6; ++i) {
@@ -418,7 +478,8 @@ TEST_CASE("softmax: rows sum to 1 and infinities give what IEEE arithmetic does"
 }
 
 TEST_CASE("closeness: tolerances, infinities and NaN as documented", "[ops][reduce][values]") {
-  const Array a = array({1.0F, 1.0F, 1e-9F, INFINITY, INFINITY, NAN, 3e38F}), b = array({1.000005F, 1.1F, 0.0F, INFINITY, -INFINITY, NAN, -3e38F});
+  const Array a = array({1.0F, 1.0F, 1e-9F, INFINITY, INFINITY, NAN, 3e38F}),
+              b = array({1.000005F, 1.1F, 0.0F, INFINITY, -INFINITY, NAN, -3e38F});
   CHECK(isclose(a, b).to_vector<bool>() == std::vector<bool>{true, false, true, true, false, false, false});
   CHECK(isclose(a, b, {.equal_nan = true}).to_vector<bool>()[5]);
   CHECK(isclose(a, b, {.rtol = 0.2}).to_vector<bool>()[1]);

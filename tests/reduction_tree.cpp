@@ -60,8 +60,8 @@ std::int64_t dot(const Extents& a, const Extents& b) {
   return sum;
 }
 
-/// Floats of many magnitudes, so that every order of a sum rounds differently, with zeros of both signs; integers of all
-/// bits, so that sums wrap.
+/// Floats of many magnitudes, so that every order of a sum rounds differently, with zeros of both signs; integers of
+/// all bits, so that sums wrap.
 template <class T>
 Tensor<T> random_tensor(const Extents& shape, std::uint32_t seed) {
   Tensor<T> x{shape, std::vector<T>(static_cast<std::size_t>(count_of(shape)))};
@@ -114,7 +114,8 @@ std::vector<T> variance(const Tensor<T>& x, const Extents& axes) {
   std::vector<Moments<T>> states(x.values.size());
   for_each_index(shape, [&](std::int64_t flat, const Extents& index) {
     const T first = x.values[static_cast<std::size_t>(dot(index, kept))];
-    states[static_cast<std::size_t>(flat)].mean = x.values[static_cast<std::size_t>(flat)] - (std::isfinite(first) ? first : T{0});
+    states[static_cast<std::size_t>(flat)].mean =
+        x.values[static_cast<std::size_t>(flat)] - (std::isfinite(first) ? first : T{0});
   });
   std::int64_t weight = 1;
   for (std::size_t i = axes.size(); i-- > 0;) {
@@ -149,8 +150,10 @@ T maximum(T a, T b) {
 }
 template <class T>
 T add(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a + b;
-  else return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  if constexpr (std::is_floating_point_v<T>)
+    return a + b;
+  else
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
 /// A reduction of `x` along `axes` (all named) and all its results. Nothing but the sum is there where n is 0.
@@ -239,15 +242,17 @@ class Batch {
       const std::vector<T> got = x.to_vector<T>();
       const auto at = ta::test::first_difference<T>(got, values);
       if (!at) return "";
-      const auto print = [](const std::vector<T>& v, std::size_t i) { return i < v.size() ? Catch::Detail::stringify(v[i]) : "none"; };
+      const auto print = [](const std::vector<T>& v, std::size_t i) {
+        return i < v.size() ? Catch::Detail::stringify(v[i]) : "none";
+      };
       return what + ": element " + std::to_string(*at) + " is " + print(got, *at) + " instead of " + print(values, *at);
     });
   }
 
   template <class T>
   void expect_all(const Case<T>& c, const char* layout, const ta::Array& x) {
-    const std::string what = std::string(layout) + " " + std::string(name(x.dtype())) + " " + ta::Shape(c.x.shape).str() + " along " +
-                             ta::Shape(c.axes).str() + ", ";
+    const std::string what = std::string(layout) + " " + std::string(name(x.dtype())) + " " +
+                             ta::Shape(c.x.shape).str() + " along " + ta::Shape(c.axes).str() + ", ";
     const ta::Axes axes = c.axes.size() == c.x.shape.size() ? ta::Axes{} : ta::Axes(c.axes);
     expect(what + "sum", ta::sum(x, axes), c.sum);
     if (c.x.values.empty()) return;
@@ -297,8 +302,8 @@ void with_every_thread_count(const std::function<void()>& body) {
   });
 }
 
-const Extents kExtents = {0,   1,   31,  32,   33,   97,   127,  128,  129,   511,   512,
-                          513, 1023, 1024, 1025, 4095, 4097, 7919, 65535, 65537};
+const Extents kExtents = {0,   1,   31,   32,   33,   97,   127,  128,  129,   511,
+                          512, 513, 1023, 1024, 1025, 4095, 4097, 7919, 65535, 65537};
 
 template <class T>
 std::vector<Case<T>> inner_outer_and_full(const Extents& extents) {
@@ -316,7 +321,7 @@ template <class T>
 std::vector<Case<T>> several_axes() {
   std::vector<Case<T>> cases;
   const std::vector<std::pair<Extents, Extents>> rows = {
-      {{5, 33, 129}, {0, 1, 2}}, {{5, 33, 129}, {0, 2}}, {{129, 5, 33}, {0, 1}}, {{33, 129, 5}, {1, 2}},
+      {{5, 33, 129}, {0, 1, 2}}, {{5, 33, 129}, {0, 2}},      {{129, 5, 33}, {0, 1}},   {{33, 129, 5}, {1, 2}},
       {{4, 129, 6}, {1}},        {{2, 3, 4, 130}, {0, 1, 3}}, {{1, 200, 1}, {0, 1, 2}}, {{600, 1, 40}, {0, 1}},
   };
   std::uint32_t seed = 1000;
@@ -331,8 +336,8 @@ void check_everywhere(const std::vector<Case<T>>& cases) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tree R: inner, outer and full reductions of every layout have its bits", "[runtime][reduction]", float, double,
-                   std::int32_t, std::int64_t) {
+TEMPLATE_TEST_CASE("tree R: inner, outer and full reductions of every layout have its bits", "[runtime][reduction]",
+                   float, double, std::int32_t, std::int64_t) {
   check_everywhere(inner_outer_and_full<TestType>(kExtents));
 }
 
@@ -351,8 +356,8 @@ TEST_CASE("tree R: broadcast elements count as often as they are read", "[runtim
   };
   std::vector<std::pair<Tensor<float>, Case<float>>> cases;
   for (const std::int64_t n : {31, 33, 129, 1025, 4097}) {
-    for (const Row& row : {Row{{n}, {3, n}, {1}}, Row{{3, 1}, {3, n}, {1}}, Row{{n}, {3, n}, {0}}, Row{{n, 1}, {n, 5}, {0}},
-                           Row{{1, 1}, {n, 5}, {0, 1}}, Row{{n, 1}, {n, 40}, {0, 1}}}) {
+    for (const Row& row : {Row{{n}, {3, n}, {1}}, Row{{3, 1}, {3, n}, {1}}, Row{{n}, {3, n}, {0}},
+                           Row{{n, 1}, {n, 5}, {0}}, Row{{1, 1}, {n, 5}, {0, 1}}, Row{{n, 1}, {n, 40}, {0, 1}}}) {
       Tensor<float> from = random_tensor<float>(row.from, static_cast<std::uint32_t>(n)), to{row.to, {}};
       Extents strides(row.to.size() - row.from.size(), 0);
       const Extents own = row_major(row.from);
@@ -366,7 +371,8 @@ TEST_CASE("tree R: broadcast elements count as often as they are read", "[runtim
   with_every_thread_count([&] {
     Batch batch;
     for (const auto& [from, c] : cases)
-      batch.expect_all(c, "broadcast", ta::broadcast_to(ta::asarray(from.values, ta::Shape(from.shape)), ta::Shape(c.x.shape)));
+      batch.expect_all(c, "broadcast",
+                       ta::broadcast_to(ta::asarray(from.values, ta::Shape(from.shape)), ta::Shape(c.x.shape)));
     batch.check();
   });
 }
@@ -376,8 +382,13 @@ TEST_CASE("tree R: infinities, NaN, denormals and zeros of both signs", "[runtim
   std::vector<float> rare(2000);  // of which one is NaN, and the largest is zero
   for (std::size_t i = 0; i < rare.size(); ++i) rare[i] = -0.001f * static_cast<float>(i % 1000);
   rare.back() = nan;
-  const std::vector<std::vector<float>> palettes = {
-      {0.0f, -0.0f}, {-0.0f}, {1e-45f, -1e-45f, 1e-39f, -0.0f}, {inf, 1, 2, 3}, {1, 2, 3, -inf, inf}, {1, nan, 2, -0.0f}, {3e38f, 2e38f, 1e38f}};
+  const std::vector<std::vector<float>> palettes = {{0.0f, -0.0f},
+                                                    {-0.0f},
+                                                    {1e-45f, -1e-45f, 1e-39f, -0.0f},
+                                                    {inf, 1, 2, 3},
+                                                    {1, 2, 3, -inf, inf},
+                                                    {1, nan, 2, -0.0f},
+                                                    {3e38f, 2e38f, 1e38f}};
   std::vector<Case<float>> cases;
   const auto add = [&](const std::vector<float>& palette, std::int64_t n) {
     Tensor<float> x{{2, n}, {}};
@@ -428,13 +439,15 @@ TEST_CASE("determinism: 50 runs, any threads, two layouts: one result", "[runtim
   const Extents shape = {13, 322'639};  // 2^22 + 3 elements
   const Case<float> full(random_tensor<float>(shape, 9), {0, 1});
   with_every_thread_count([&] {
-    for (const Stored<float>& stored : {Stored<float>{"contiguous", ta::asarray(full.x.values, ta::Shape(shape)), {}}, transposed(full.x)}) {
+    for (const Stored<float>& stored :
+         {Stored<float>{"contiguous", ta::asarray(full.x.values, ta::Shape(shape)), {}}, transposed(full.x)}) {
       INFO(stored.layout);
       int wrong = 0;
       for (int run = 0; run < 50; ++run) {
         const ta::Array sum = ta::sum(stored.array), max = ta::max(stored.array), var = ta::var(stored.array);
         ta::evaluate(sum, max, var);
-        wrong += !ta::test::same_bits(sum.item<float>(), full.sum[0]) || !ta::test::same_bits(max.item<float>(), full.max[0]) ||
+        wrong += !ta::test::same_bits(sum.item<float>(), full.sum[0]) ||
+                 !ta::test::same_bits(max.item<float>(), full.max[0]) ||
                  !ta::test::same_bits(var.item<float>(), full.var[0]);
       }
       CHECK(wrong == 0);

@@ -9,8 +9,8 @@
 
 namespace tarry::tests {
 
-/// R over n leaves. leaf(k) is element k as a state; append(state, k, step) adds element k as the lane's step-th element
-/// (from 2); combine(a, b) merges neighbours, a left. Not for n = 0.
+/// R over n leaves. leaf(k) is element k as a state; append(state, k, step) adds element k as the lane's step-th
+/// element (from 2); combine(a, b) merges neighbours, a left. Not for n = 0.
 template <class State, class Leaf, class Append, class Combine>
 State reduce_tree(std::int64_t n, Leaf leaf, Append append, Combine combine) {
   const auto lane = [&](std::int64_t first, std::int64_t end, std::int64_t stride) {
@@ -25,7 +25,8 @@ State reduce_tree(std::int64_t n, Leaf leaf, Append append, Combine combine) {
     const auto count = static_cast<std::int64_t>(nodes.size());
     for (std::int64_t d = first_d; down ? d >= 1 : d < count; d = down ? d / 2 : d * 2)
       for (std::int64_t i = 0; i + d < count && (!down || i < d); i += down ? 1 : 2 * d)
-        nodes[static_cast<std::size_t>(i)] = combine(nodes[static_cast<std::size_t>(i)], nodes[static_cast<std::size_t>(i + d)]);
+        nodes[static_cast<std::size_t>(i)] =
+            combine(nodes[static_cast<std::size_t>(i)], nodes[static_cast<std::size_t>(i + d)]);
     return nodes[0];
   };
   std::vector<State> blocks;
@@ -75,9 +76,14 @@ Moments<T> reduce_moments(std::int64_t n, Element element) {
 /// States of `weight` elements each: element(k) is the k-th (mean, m2).
 template <class T, class Element>
 Moments<T> reduce_moments_merge(std::int64_t n, std::int64_t weight, Element element) {
-  const auto state = [&](std::int64_t k) { Moments<T> s = element(k); s.count = weight; return s; };
-  return reduce_tree<Moments<T>>(n, state, [&](Moments<T> s, std::int64_t k, std::int64_t) { return merge_moments<T>(s, state(k)); },
-                                 merge_moments<T>);
+  const auto state = [&](std::int64_t k) {
+    Moments<T> s = element(k);
+    s.count = weight;
+    return s;
+  };
+  return reduce_tree<Moments<T>>(
+      n, state, [&](Moments<T> s, std::int64_t k, std::int64_t) { return merge_moments<T>(s, state(k)); },
+      merge_moments<T>);
 }
 
 }  // namespace tarry::tests

@@ -70,7 +70,8 @@ std::vector<void*> addresses(const Enclosure& buffers) {
 
 }  // namespace
 
-std::optional<std::size_t> first_difference(Dtype dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b) {
+std::optional<std::size_t> first_difference(Dtype dtype, const std::vector<unsigned char>& a,
+                                            const std::vector<unsigned char>& b) {
   const std::size_t size = itemsize(dtype), common = std::min(a.size(), b.size());
   for (std::size_t i = 0; i + size <= common; i += size)
     if (std::memcmp(&a[i], &b[i], size) != 0 && !(is_nan(dtype, &a[i]) && is_nan(dtype, &b[i]))) return i / size;
@@ -86,14 +87,16 @@ CpuKernels::CpuKernels(const codegen::KernelIr& ir) : ir_(ir) {
   for (const graph::Target* target : cpu_targets()) kernels_.emplace_back(ir, *target);
 }
 
-void CpuKernels::require_as_interpreted(const codegen::KernelArgs& args, const std::vector<std::vector<unsigned char>>& buffers,
+void CpuKernels::require_as_interpreted(const codegen::KernelArgs& args,
+                                        const std::vector<std::vector<unsigned char>>& buffers,
                                         const std::vector<std::uint64_t>& scalars) const {
   const Enclosure expected = enclose(buffers, false);
   codegen::interpret(ir_, args, addresses(expected), scalars);
   for (const CpuKernel& kernel : kernels_) {
     for (const char* threads : {"1", "2", "7"}) {
       const ThreadCount count(threads);
-      INFO("level " << &kernel - kernels_.data() << " threads " << threads << "\n" << codegen::to_string(ir_) << kernel.source.kernel);
+      INFO("level " << &kernel - kernels_.data() << " threads " << threads << "\n"
+                    << codegen::to_string(ir_) << kernel.source.kernel);
       const Enclosure found = enclose(buffers, *threads == '1');
       kernel.run(args, addresses(found), scalars);
       for (std::size_t b = 0; b < found.size(); ++b) {

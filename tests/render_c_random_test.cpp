@@ -44,14 +44,19 @@ class Generator {
  private:
   int one_of(int low, int high) { return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1)); }
   bool chance(int percent) { return one_of(1, 100) <= percent; }
-  template <class T> T pick(const std::vector<T>& from) { return from[random_() % from.size()]; }
+  template <class T>
+  T pick(const std::vector<T>& from) {
+    return from[random_() % from.size()];
+  }
 
   /// Stride classes of one access.
   std::string outer_strides(bool store) {
     std::string text;
     for (int d = 0; d < b_.ir.rank; ++d) {
-      if (store) text += d + 1 == b_.ir.rank && chance(70) && !reduces_ ? '1' : '*';
-      else text += pick<char>({'0', '1', '*', '*'});
+      if (store)
+        text += d + 1 == b_.ir.rank && chance(70) && !reduces_ ? '1' : '*';
+      else
+        text += pick<char>({'0', '1', '*', '*'});
     }
     return text;
   }
@@ -66,8 +71,10 @@ class Generator {
       std::string strides(static_cast<std::size_t>(b_.ir.rank), '0');
       char reduced = region == Region::Outer ? ' ' : '0';
       const char c = pick<char>({'1', '1', '*'});
-      if (reduces_ && region == Region::Point && (b_.ir.rank == 0 || chance(60))) reduced = c;
-      else if (b_.ir.rank > 0) strides[static_cast<std::size_t>(one_of(0, b_.ir.rank - 1))] = c;
+      if (reduces_ && region == Region::Point && (b_.ir.rank == 0 || chance(60)))
+        reduced = c;
+      else if (b_.ir.rank > 0)
+        strides[static_cast<std::size_t>(one_of(0, b_.ir.rank - 1))] = c;
       b_.ir.scalars.push_back(int64);
       extents_.push_back(static_cast<std::uint32_t>(b_.ir.scalars.size() - 1));
       guard.terms.push_back({b_.access(kNone, false, strides, reduced), extents_.back()});
@@ -129,7 +136,13 @@ class Generator {
     return v;
   }
 
-  void store(Value v, Region region) { b_.store(v, outer_strides(true), region == Region::Point && reduces_ ? '*' : region == Region::Outer ? ' ' : '0', region); }
+  void store(Value v, Region region) {
+    b_.store(v, outer_strides(true),
+             region == Region::Point && reduces_ ? '*'
+             : region == Region::Outer           ? ' '
+                                                 : '0',
+             region);
+  }
 
   void add_stage(int stage, bool last) {
     b_.stage = static_cast<std::uint8_t>(stage);
@@ -141,7 +154,8 @@ class Generator {
       const Value v = compute(Region::Outer);
       if (last || chance(40)) store(v, Region::Outer);
     }
-    if (chance(last ? 90 : 30)) store(operand(Region::Point, pick<Dtype>({float32, float64, int32, uint8})), Region::Point);
+    if (chance(last ? 90 : 30))
+      store(operand(Region::Point, pick<Dtype>({float32, float64, int32, uint8})), Region::Point);
   }
 
   void add_reduction() {
@@ -156,7 +170,8 @@ class Generator {
   // Cases.
   [[nodiscard]] bool touches(const Case& c, const Instr& in, const std::vector<std::int64_t>& at, std::int64_t k) const;
   [[nodiscard]] static std::int64_t place(const AccessArgs& a, const std::vector<std::int64_t>& at, std::int64_t k);
-  template <class Visit> void each_point(const Case& c, Visit visit) const;
+  template <class Visit>
+  void each_point(const Case& c, Visit visit) const;
   void choose_strides(Case& c);
   void fit_buffers(Case& c);
   Bytes contents(Dtype dtype, std::int64_t count);
@@ -189,7 +204,8 @@ void Generator::each_point(const Case& c, Visit visit) const {
   std::vector<std::int64_t> at(static_cast<std::size_t>(b_.ir.rank));
   for (std::int64_t o = 0; o < c.args.outer_count(); ++o) {
     std::int64_t rest = o;
-    for (int d = b_.ir.rank; d-- > 0; rest /= c.args.extents[d]) at[static_cast<std::size_t>(d)] = rest % c.args.extents[d];
+    for (int d = b_.ir.rank; d-- > 0; rest /= c.args.extents[d])
+      at[static_cast<std::size_t>(d)] = rest % c.args.extents[d];
     visit(at);
   }
 }
@@ -227,7 +243,8 @@ void Generator::fit_buffers(Case& c) {
   std::vector<std::int64_t> least(b_.ir.accesses.size(), kFar), most(least.size(), -kFar);
   each_point(c, [&](const std::vector<std::int64_t>& at) {
     for (const Instr& in : b_.ir.instrs) {
-      if ((in.kind != InstrKind::Load && in.kind != InstrKind::Store) || b_.ir.accesses[in.index].buffer == kNone) continue;
+      if ((in.kind != InstrKind::Load && in.kind != InstrKind::Store) || b_.ir.accesses[in.index].buffer == kNone)
+        continue;
       const std::int64_t last = in.region == Region::Point ? (reduces_ ? c.args.reduced : 1) : 1;
       for (std::int64_t k = 0; k < last; ++k) {
         if (!touches(c, in, at, k)) continue;
@@ -254,10 +271,14 @@ Bytes Generator::contents(Dtype dtype, std::int64_t count) {
     const double value = (static_cast<double>(random_() % 4096) - 2048) / 256;
     const bool odd = random_() % 64 == 0;
     const auto put = [&](auto v) { std::memcpy(at, &v, sizeof v); };
-    const double special = pick<double>({std::numeric_limits<double>::quiet_NaN(), -0.0, 0.0, std::numeric_limits<double>::infinity()});
-    if (dtype == float32) put(static_cast<float>(odd ? special : value));
-    else if (dtype == float64) put(odd ? special : value);
-    else if (dtype == bool_) put(static_cast<unsigned char>(random_() % 2));
+    const double special =
+        pick<double>({std::numeric_limits<double>::quiet_NaN(), -0.0, 0.0, std::numeric_limits<double>::infinity()});
+    if (dtype == float32)
+      put(static_cast<float>(odd ? special : value));
+    else if (dtype == float64)
+      put(odd ? special : value);
+    else if (dtype == bool_)
+      put(static_cast<unsigned char>(random_() % 2));
     else
       for (std::size_t b = 0; b < size; ++b) at[b] = static_cast<unsigned char>(random_());
   }
@@ -271,14 +292,16 @@ Generator::Case Generator::make_case(std::int64_t n) {
   std::int64_t left = most;
   std::vector<std::int64_t> extents;
   for (int d = b_.ir.rank; d-- > 0;) {
-    const std::int64_t extent = d == 0 ? left : std::max<std::int64_t>(1, one_of(1, static_cast<int>(std::min<std::int64_t>(left, 40) | 1)));
+    const std::int64_t extent =
+        d == 0 ? left : std::max<std::int64_t>(1, one_of(1, static_cast<int>(std::min<std::int64_t>(left, 40) | 1)));
     extents.insert(extents.begin(), extent);
     left = most == 0 ? 0 : std::max<std::int64_t>(left / extent, 1);
   }
   for (const std::int64_t e : extents) c.args.extents.push_back(e);
   for (std::size_t s = 0; s < b_.ir.scalars.size(); ++s) {
     const bool extent = std::find(extents_.begin(), extents_.end(), s) != extents_.end();
-    c.scalars.push_back(extent ? static_cast<std::uint64_t>(one_of(0, 60) * (chance(20) ? 100 : 1)) : std::uint64_t{0x3fc00000});
+    c.scalars.push_back(extent ? static_cast<std::uint64_t>(one_of(0, 60) * (chance(20) ? 100 : 1))
+                               : std::uint64_t{0x3fc00000});
   }
   choose_strides(c);
   c.buffers.resize(b_.ir.buffers.size());
@@ -291,7 +314,8 @@ void compare(Schedule schedule, unsigned seed) {
   INFO("schedule " << static_cast<int>(schedule) << " seed " << seed << "\n" << to_string(generator.ir()));
   const CpuKernels kernels(generator.ir());
   std::vector<std::int64_t> lengths = {0, 1, 2, 31, 32};
-  if (schedule == Schedule::Pointwise) lengths = {0, 1, 33, 1000, 5000};
+  if (schedule == Schedule::Pointwise)
+    lengths = {0, 1, 33, 1000, 5000};
   else if (schedule != Schedule::ReduceSerial && schedule != Schedule::RowSerial)
     lengths = {0, 1, 31, 32, 33, 127, 128, 129, 1000, 5000};
   for (const std::int64_t n : lengths) {
@@ -304,15 +328,15 @@ void compare(Schedule schedule, unsigned seed) {
 }  // namespace
 
 TEST_CASE("render c: random kernels have the bits of the interpreter", "[codegen][cpu][random]") {
-  const auto schedule = GENERATE(Schedule::Pointwise, Schedule::ReduceSerial, Schedule::ReduceInner, Schedule::ReduceOuter,
-                                 Schedule::RowSerial, Schedule::RowInner);
+  const auto schedule = GENERATE(Schedule::Pointwise, Schedule::ReduceSerial, Schedule::ReduceInner,
+                                 Schedule::ReduceOuter, Schedule::RowSerial, Schedule::RowInner);
   const auto seed = GENERATE(range(1u, 5u));
   compare(schedule, seed);
 }
 
 TEST_CASE("render c: many random kernels have the bits of the interpreter", "[.slow][codegen_random]") {
-  const auto schedule = GENERATE(Schedule::Pointwise, Schedule::ReduceSerial, Schedule::ReduceInner, Schedule::ReduceOuter,
-                                 Schedule::RowSerial, Schedule::RowInner);
+  const auto schedule = GENERATE(Schedule::Pointwise, Schedule::ReduceSerial, Schedule::ReduceInner,
+                                 Schedule::ReduceOuter, Schedule::RowSerial, Schedule::RowInner);
   const auto seed = GENERATE(range(100u, 140u));
   compare(schedule, seed);
 }

@@ -51,9 +51,12 @@ struct Layout {
 };
 
 std::vector<Layout> layouts(std::int64_t rows, std::int64_t n) {
-  return {{"contiguous", n, 1, 0},          {"transposed", 1, rows, 0},
-          {"every other", 2 * n, 2, 1},     {"reversed", n, -1, n - 1},
-          {"one row for all", 0, 1, 0},     {"one value per row", 1, 0, 0},
+  return {{"contiguous", n, 1, 0},
+          {"transposed", 1, rows, 0},
+          {"every other", 2 * n, 2, 1},
+          {"reversed", n, -1, n - 1},
+          {"one row for all", 0, 1, 0},
+          {"one value per row", 1, 0, 0},
           {"last row first", -n, 1, (rows - 1) * n}};
 }
 
@@ -93,7 +96,9 @@ TEST_CASE("render c: softmax rows have the bits of three separate kernels", "[co
         std::vector<float> most(size), sums(size), out(static_cast<std::size_t>(rows * n));
         for (std::int64_t r = 0; r < rows; ++r) {
           const auto o = static_cast<std::size_t>(r);
-          const auto e = [&](std::int64_t k) { return xs[static_cast<std::size_t>(at.offset + r * at.row + k * at.k)]; };
+          const auto e = [&](std::int64_t k) {
+            return xs[static_cast<std::size_t>(at.offset + r * at.row + k * at.k)];
+          };
           const auto power = [&](std::int64_t k) { return prelude_exp(e(k) - most[o]); };
           if (n > 0) most[o] = tests::reduce_values<float>(n, e, larger);
           const float sum = n > 0 ? tests::reduce_values<float>(n, power, plus) : 0.0f;

@@ -50,11 +50,17 @@ void compare(const KernelIr& ir, const CpuKernels& kernels, std::int64_t lines, 
     std::vector<unsigned char> bytes(static_cast<std::size_t>(elements) * itemsize(dtype), 0x5b);
     for (std::int64_t i = 0; i < elements; ++i) {
       const double value = static_cast<double>(i * 2654435761 % 1001 - 300) / 7;
-      const auto put = [&](auto typed) { std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof typed, &typed, sizeof typed); };
-      if (dtype == Dtype::Float32) put(static_cast<float>(value));
-      else if (dtype == Dtype::Float64) put(value);
-      else if (dtype == Dtype::Int64) put(static_cast<std::int64_t>(value));
-      else put(static_cast<std::int8_t>(value));
+      const auto put = [&](auto typed) {
+        std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof typed, &typed, sizeof typed);
+      };
+      if (dtype == Dtype::Float32)
+        put(static_cast<float>(value));
+      else if (dtype == Dtype::Float64)
+        put(value);
+      else if (dtype == Dtype::Int64)
+        put(static_cast<std::int64_t>(value));
+      else
+        put(static_cast<std::int8_t>(value));
     }
     buffers.push_back(std::move(bytes));
   }
@@ -71,7 +77,8 @@ TEST_CASE("render c scan: columns and rows side by side have the bits of the int
   const Dtype dtype = GENERATE(Dtype::Float32, Dtype::Float64, Dtype::Int64, Dtype::Int8);
   const KernelIr ir = scan(Schedule::ScanSerial, lines, columns, dtype, dtype == Dtype::Float32);
   const CpuKernels kernels(ir);
-  for (const auto& [outer, n] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 31}, {16, 33}, {17, 100}, {70, 128}, {67, 129}, {33, 700}})
+  for (const auto& [outer, n] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 31}, {16, 33}, {17, 100}, {70, 128}, {67, 129}, {33, 700}})
     compare(ir, kernels, outer, n, columns);
 }
 
@@ -105,7 +112,8 @@ TEST_CASE("render c scan: rows, columns and single rows have schedules of their 
 
 TEST_CASE("render c scan: golden texts", "[codegen][cpu][scan]") {
   using namespace tarry::test;
-  for (const auto& [name, shape, axis] : {std::tuple("render_c_scan_row", Dims{5000}, 0), {"render_c_scan_columns", {500, 20}, 0}}) {
+  for (const auto& [name, shape, axis] :
+       {std::tuple("render_c_scan_row", Dims{5000}, 0), {"render_c_scan_columns", {500, 20}, 0}}) {
     Maker m;
     m.g.roots = {m.scan(Op::CumulativeSum, m.leaf(shape, float32), axis)};
     check_golden(name, m, "x86-64-v3");

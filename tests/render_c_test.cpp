@@ -15,19 +15,19 @@
 
 using namespace tarry;
 using namespace tarry::codegen;
+using graph::Op;
 using tests::CpuKernel;
 using tests::IrBuilder;
-using graph::Op;
 
 namespace {
 
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const T& x, const T& y) {
-    if constexpr (std::is_floating_point_v<T>)
-      if (std::isnan(x) && std::isnan(y)) return true;
-    return std::memcmp(&x, &y, sizeof x) == 0;
-  });
+           if constexpr (std::is_floating_point_v<T>)
+             if (std::isnan(x) && std::isnan(y)) return true;
+           return std::memcmp(&x, &y, sizeof x) == 0;
+         });
 }
 
 template <class T>
@@ -47,10 +47,12 @@ struct ThreadCount {
   ~ThreadCount() { support::env::set("TARRY_NUM_THREADS", std::nullopt); }
 };
 
-const std::vector<std::int64_t> kLengths = {0,   1,   2,   31,  32,  33,   96,   100,  127,  128,  129,   255,
-                                            256, 257, 511, 512, 513, 1000, 1023, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 65536 * 3 + 17};
+const std::vector<std::int64_t> kLengths = {0,    1,    2,    31,   32,   33,   96,   100,  127,
+                                            128,  129,  255,  256,  257,  511,  512,  513,  1000,
+                                            1023, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 65536 * 3 + 17};
 
-template <class T> T smaller(T a, T b) {
+template <class T>
+T smaller(T a, T b) {
   if (std::isnan(static_cast<double>(a))) return a;
   return b < a || std::isnan(static_cast<double>(b)) ? b : a;
 }
@@ -61,7 +63,8 @@ KernelArgs reduce_args(std::int64_t outer, std::int64_t n, Schedule schedule, st
   args.extents.push_back(outer);
   args.reduced = n;
   const bool inner = schedule == Schedule::ReduceInner;
-  for (std::size_t i = 0; i < loads; ++i) args.accesses.push_back({0, inner ? graph::Dims{n} : graph::Dims{1}, inner ? 1 : outer});
+  for (std::size_t i = 0; i < loads; ++i)
+    args.accesses.push_back({0, inner ? graph::Dims{n} : graph::Dims{1}, inner ? 1 : outer});
   for (std::size_t i = 0; i < stores; ++i) args.accesses.push_back({0, {1}, 0});
   return args;
 }
@@ -84,7 +87,8 @@ TEST_CASE("render c: axpy with a scalar parameter", "[codegen][cpu]") {
       const ThreadCount count(threads);
       std::vector<float> out(xs.size());
       KernelArgs args{{n}, 1, {{0, {1}, 0}, {0, {1}, 0}, {0, {1}, 0}}};
-      kernel.run(args, {const_cast<float*>(xs.data()), const_cast<float*>(ys.data()), out.data()}, {std::bit_cast<std::uint32_t>(1.7f)});
+      kernel.run(args, {const_cast<float*>(xs.data()), const_cast<float*>(ys.data()), out.data()},
+                 {std::bit_cast<std::uint32_t>(1.7f)});
       REQUIRE(same_bits(out, expected));
     }
   }
@@ -92,7 +96,8 @@ TEST_CASE("render c: axpy with a scalar parameter", "[codegen][cpu]") {
 
 TEST_CASE("render c: three dimensions, every stride class, offsets, iota and mixed dtypes", "[codegen][cpu]") {
   IrBuilder b(Schedule::Pointwise, 3);
-  const Value x = b.load(float32, "**1"), y = b.load(int32, "0**"), z = b.load(bool_, "*10"), w = b.load(float64, "000"), i = b.iota("1**");
+  const Value x = b.load(float32, "**1"), y = b.load(int32, "0**"), z = b.load(bool_, "*10"),
+              w = b.load(float64, "000"), i = b.iota("1**");
   const Value sum = b.op(Op::Add, int64, {b.op(Op::Cast, int64, {y}), i});
   const Value wide = b.op(Op::Multiply, float64, {b.op(Op::Cast, float64, {x}), w});
   b.store(b.op(Op::Where, float64, {z, wide, b.op(Op::Cast, float64, {sum})}), "**1");
@@ -113,7 +118,8 @@ TEST_CASE("render c: three dimensions, every stride class, offsets, iota and mix
         const float xv = xs[at + 3];
         const std::int32_t yv = ys[static_cast<std::size_t>((B - 1 - q) * C * 2 + r * 2)];
         const std::int64_t iv = 100 + p + q * 1000 - r * 7;
-        expected[at] = zs[static_cast<std::size_t>(p * B + q)] ? static_cast<double>(xv) * ws[0] : static_cast<double>(yv + iv);
+        expected[at] =
+            zs[static_cast<std::size_t>(p * B + q)] ? static_cast<double>(xv) * ws[0] : static_cast<double>(yv + iv);
         expected_less[at] = xv < static_cast<float>(yv);
       }
   for (const std::string& threads : kThreadCounts) {
@@ -121,9 +127,12 @@ TEST_CASE("render c: three dimensions, every stride class, offsets, iota and mix
     std::vector<double> out(expected.size());
     std::vector<std::uint8_t> less(expected.size());
     KernelArgs args{{A, B, C}, 1, {}};
-    args.accesses = {{3, {B * C, C, 1}, 0}, {(B - 1) * C * 2, {0, -C * 2, 2}, 0}, {0, {B, 1, 0}, 0},        {0, {0, 0, 0}, 0},
-                     {100, {1, 1000, -7}, 0}, {0, {B * C, C, 1}, 0}, {0, {B * C, C, 1}, 0}};
-    kernel.run(args, {const_cast<float*>(xs.data()), const_cast<std::int32_t*>(ys.data()), zs.data(), const_cast<double*>(ws.data()), out.data(), less.data()});
+    args.accesses = {{3, {B * C, C, 1}, 0},   {(B - 1) * C * 2, {0, -C * 2, 2}, 0},
+                     {0, {B, 1, 0}, 0},       {0, {0, 0, 0}, 0},
+                     {100, {1, 1000, -7}, 0}, {0, {B * C, C, 1}, 0},
+                     {0, {B * C, C, 1}, 0}};
+    kernel.run(args, {const_cast<float*>(xs.data()), const_cast<std::int32_t*>(ys.data()), zs.data(),
+                      const_cast<double*>(ws.data()), out.data(), less.data()});
     REQUIRE(same_bits(out, expected));
     REQUIRE(same_bits(less, expected_less));
   }
@@ -138,8 +147,14 @@ TEST_CASE("render c: any split of a pointwise kernel gives the same elements", "
   auto xs = values<float>(R * C, 3);
   std::vector<float> one(R * C), seven(R * C);
   const KernelArgs args{{R, C}, 1, {{0, {1, R}, 0}, {0, {C, 1}, 0}}};
-  { const ThreadCount count("1"); kernel.run(args, {xs.data(), one.data()}); }
-  { const ThreadCount count("7"); kernel.run(args, {xs.data(), seven.data()}); }
+  {
+    const ThreadCount count("1");
+    kernel.run(args, {xs.data(), one.data()});
+  }
+  {
+    const ThreadCount count("7");
+    kernel.run(args, {xs.data(), seven.data()});
+  }
   REQUIRE(same_bits(one, seven));
   REQUIRE(one[static_cast<std::size_t>(5 * C + 9)] == std::sqrt(std::fabs(xs[static_cast<std::size_t>(9 * R + 5)])));
 }
@@ -152,7 +167,10 @@ TEST_CASE("render c: an output may take the memory of an input", "[codegen][cpu]
   const CpuKernel kernel(b.ir);
   auto xs = values<float>(5000, 1), ys = values<float>(5000, 2);
   std::vector<float> sum(xs.size()), product(xs.size());
-  for (std::size_t i = 0; i < xs.size(); ++i) { sum[i] = xs[i] + ys[i]; product[i] = xs[i] * ys[i]; }
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    sum[i] = xs[i] + ys[i];
+    product[i] = xs[i] * ys[i];
+  }
   const KernelArgs args{{5000}, 1, {{0, {1}, 0}, {0, {1}, 0}, {0, {1}, 0}, {0, {1}, 0}}};
   kernel.run(args, {xs.data(), ys.data(), xs.data(), ys.data()});
   REQUIRE(same_bits(xs, sum));
@@ -190,7 +208,10 @@ TEST_CASE("render c: sum, min and moments follow tree R in every schedule", "[co
         const auto e = element(o);
         sum[at] = tests::reduce_values<float>(n, e, [](float p, float q) { return p + q; });
         least[at] = tests::reduce_values<float>(n, e, smaller<float>);
-        const auto wide_moments = tests::reduce_moments<double>(n, [&](std::int64_t k) { const float y = e(k) * e(k); return static_cast<double>(y); });
+        const auto wide_moments = tests::reduce_moments<double>(n, [&](std::int64_t k) {
+          const float y = e(k) * e(k);
+          return static_cast<double>(y);
+        });
         wide_mean[at] = wide_moments.mean;
         wide_m2[at] = wide_moments.m2;
         const auto moments = tests::reduce_moments<float>(n, e);
@@ -203,7 +224,8 @@ TEST_CASE("render c: sum, min and moments follow tree R in every schedule", "[co
         INFO("n " << n << " outer " << outer << " threads " << threads);
         std::vector<float> r_sum(size, -1), r_least(size, -1), r_twice(size, -1), r_m2(size, -1);
         std::vector<double> r_mean(size, -1), r_wide_m2(size, -1);
-        kernel.run(args, {xs.data(), r_sum.data(), r_least.data(), r_mean.data(), r_wide_m2.data(), r_twice.data(), r_m2.data()});
+        kernel.run(args, {xs.data(), r_sum.data(), r_least.data(), r_mean.data(), r_wide_m2.data(), r_twice.data(),
+                          r_m2.data()});
         REQUIRE(same_bits(r_sum, sum));
         if (n > 0) REQUIRE(same_bits(r_least, least));
         REQUIRE(same_bits(r_mean, wide_mean));
@@ -241,7 +263,8 @@ TEST_CASE("render c: columns of a plain matrix follow tree R", "[codegen][cpu]")
       const ThreadCount count(threads);
       INFO("n " << n << " threads " << threads);
       std::vector<float> r_sum(size), r_most(size), r_mean(size), r_m2(size);
-      kernel.run(reduce_args(outer, n, Schedule::ReduceOuter, 1, 4), {xs.data(), r_sum.data(), r_most.data(), r_mean.data(), r_m2.data()});
+      kernel.run(reduce_args(outer, n, Schedule::ReduceOuter, 1, 4),
+                 {xs.data(), r_sum.data(), r_most.data(), r_mean.data(), r_m2.data()});
       REQUIRE(same_bits(r_sum, sum));
       REQUIRE(same_bits(r_most, most));
       REQUIRE(same_bits(r_mean, mean));
@@ -255,14 +278,16 @@ TEST_CASE("render c: moments_merge follows tree R in every schedule", "[codegen]
   const bool inner = schedule == Schedule::ReduceInner;
   IrBuilder b(schedule, 1);
   b.scalar(int64);
-  const Value mean = b.load(float32, inner ? "*" : "1", inner ? '1' : '*'), m2 = b.load(float32, inner ? "*" : "1", inner ? '1' : '*');
+  const Value mean = b.load(float32, inner ? "*" : "1", inner ? '1' : '*'),
+              m2 = b.load(float32, inner ? "*" : "1", inner ? '1' : '*');
   b.store(b.reduce(Op::MomentsMerge, mean, m2, 0), "1", ' ', Region::Outer);
   b.store(b.result(1), "1", ' ', Region::Outer);
   const CpuKernel kernel(b.ir);
   for (const std::int64_t n : kLengths) {
     if (n == 0 || (n > 32 && schedule == Schedule::ReduceSerial)) continue;
     const std::int64_t outer = n > 5000 ? 2 : 77, weight = 12345;
-    auto means = values<float>(static_cast<std::size_t>(n * outer), 1), m2s = values<float>(static_cast<std::size_t>(n * outer), 2);
+    auto means = values<float>(static_cast<std::size_t>(n * outer), 1),
+         m2s = values<float>(static_cast<std::size_t>(n * outer), 2);
     const auto size = static_cast<std::size_t>(outer);
     std::vector<float> expected_mean(size), expected_m2(size);
     for (std::int64_t o = 0; o < outer; ++o) {
@@ -277,7 +302,8 @@ TEST_CASE("render c: moments_merge follows tree R in every schedule", "[codegen]
       const ThreadCount count(threads);
       INFO("n " << n << " threads " << threads);
       std::vector<float> r_mean(size), r_m2(size);
-      kernel.run(reduce_args(outer, n, schedule, 2, 2), {means.data(), m2s.data(), r_mean.data(), r_m2.data()}, {static_cast<std::uint64_t>(weight)});
+      kernel.run(reduce_args(outer, n, schedule, 2, 2), {means.data(), m2s.data(), r_mean.data(), r_m2.data()},
+                 {static_cast<std::uint64_t>(weight)});
       REQUIRE(same_bits(r_mean, expected_mean));
       REQUIRE(same_bits(r_m2, expected_m2));
     }
@@ -297,7 +323,8 @@ TEST_CASE("render c: row values, point stores and an epilogue beside integer red
   b.store(y, inner ? "**" : "*1", inner ? '1' : '*');
   const Value sum = b.reduce(Op::Sum, b.op(Op::Cast, int64, {y}));
   const Value most = b.reduce(Op::Max, x);
-  b.store(b.op(Op::Add, int64, {sum, b.op(Op::Cast, int64, {row}, Region::Outer)}, Region::Outer), "*1", ' ', Region::Outer);
+  b.store(b.op(Op::Add, int64, {sum, b.op(Op::Cast, int64, {row}, Region::Outer)}, Region::Outer), "*1", ' ',
+          Region::Outer);
   b.store(most, "*1", ' ', Region::Outer);
   const CpuKernel kernel(b.ir);
   std::vector<std::int32_t> rows = {5, -7, 70'000};
@@ -310,7 +337,8 @@ TEST_CASE("render c: row values, point stores and an epilogue beside integer red
     most_expected[at] = std::numeric_limits<std::int32_t>::min();
     for (std::int64_t k = 0; k < n; ++k) {
       const auto p = static_cast<std::size_t>(inner ? o * n + k : (o / B * n + k) * B + o % B);
-      points[p] = static_cast<std::int32_t>(static_cast<std::uint32_t>(xs[p]) + static_cast<std::uint32_t>(r) * static_cast<std::uint32_t>(r));
+      points[p] = static_cast<std::int32_t>(static_cast<std::uint32_t>(xs[p]) +
+                                            static_cast<std::uint32_t>(r) * static_cast<std::uint32_t>(r));
       sums[at] += points[p];
       most_expected[at] = std::max(most_expected[at], xs[p]);
     }
@@ -318,7 +346,8 @@ TEST_CASE("render c: row values, point stores and an epilogue beside integer red
   }
   const graph::Dims strides = inner ? graph::Dims{B * n, n} : graph::Dims{n * B, 1};
   const std::int64_t reduced = inner ? 1 : B;
-  const KernelArgs args{{A, B}, n, {{0, {1, 0}, 0}, {0, strides, reduced}, {0, strides, reduced}, {0, {B, 1}, 0}, {0, {B, 1}, 0}}};
+  const KernelArgs args{
+      {A, B}, n, {{0, {1, 0}, 0}, {0, strides, reduced}, {0, strides, reduced}, {0, {B, 1}, 0}, {0, {B, 1}, 0}}};
   for (const std::string& threads : kThreadCounts) {
     const ThreadCount count(threads);
     std::vector<std::int32_t> r_points(points.size()), r_most(A * B);
@@ -341,8 +370,9 @@ TEST_CASE("render c: a full reduction in chunks has the bits of one piece", "[co
   REQUIRE(geometry(kernel.ir, tests::cpu_device().target(), args).chunks == 6);
   std::vector<float> out(1);
   kernel.run(args, {xs.data(), out.data()});
-  const float expected = tests::reduce_values<float>(n, [&](std::int64_t k) { return xs[static_cast<std::size_t>(2 * n - 1 - 2 * k)]; },
-                                                     [](float p, float q) { return p + q; });
+  const float expected = tests::reduce_values<float>(
+      n, [&](std::int64_t k) { return xs[static_cast<std::size_t>(2 * n - 1 - 2 * k)]; },
+      [](float p, float q) { return p + q; });
   REQUIRE(same_bits(out, {expected}));
 }
 
@@ -350,7 +380,8 @@ TEST_CASE("render c: the loop over float32 uses packed instructions", "[codegen]
 #ifdef TARRY_SANITIZE_NAME
   SUCCEED("instrumented code is not vectorised");
 #else
-  if (!support::run_process({"objdump", "--version"}).succeeded() || tests::cpu_device().target().name[0] != 'x') return;
+  if (!support::run_process({"objdump", "--version"}).succeeded() || tests::cpu_device().target().name[0] != 'x')
+    return;
   IrBuilder b(Schedule::Pointwise, 1);
   const Value x = b.load(float32, "1"), y = b.load(float32, "0");
   b.store(b.op(Op::Add, float32, {b.op(Op::Multiply, float32, {x, y}), x}), "1");
@@ -378,7 +409,8 @@ TEST_CASE("render c: the text is the same for other scalars and extents and hold
 }
 
 TEST_CASE("render: division by multiplication is exact below 2^31", "[codegen]") {
-  for (const std::int64_t d : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{641}, std::int64_t{65537}, (std::int64_t{1} << 31) - 1}) {
+  for (const std::int64_t d : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{641},
+                               std::int64_t{65537}, (std::int64_t{1} << 31) - 1}) {
     const std::uint64_t magic = division_magic(d);
     const auto divide = [&](std::uint32_t x) {
       const auto high = static_cast<std::uint32_t>((static_cast<std::uint64_t>(x) * (magic & 0xffffffffu)) >> 32);

@@ -1,5 +1,5 @@
-// CUDA C of scans on the emulation of thread blocks: every schedule has the interpreter's bits, and every kernel compiles
-// for every architecture.
+// CUDA C of scans on the emulation of thread blocks: every schedule has the interpreter's bits, and every kernel
+// compiles for every architecture.
 #include <map>
 
 #include "codegen/kernel_source.h"
@@ -73,9 +73,12 @@ KernelCase guarded(const ScanShape& s) {
 }
 
 std::vector<KernelCase> cases_of(const ScanShape& s) {
-  return {simple(s, Op::CumulativeSum, Dtype::Float32), simple(s, Op::CumulativeSum, Dtype::Float64),
-          simple(s, Op::CumulativeSum, Dtype::Int64),   simple(s, Op::CumulativeProd, Dtype::Float32),
-          everything(s),                                guarded(s)};
+  return {simple(s, Op::CumulativeSum, Dtype::Float32),
+          simple(s, Op::CumulativeSum, Dtype::Float64),
+          simple(s, Op::CumulativeSum, Dtype::Int64),
+          simple(s, Op::CumulativeProd, Dtype::Float32),
+          everything(s),
+          guarded(s)};
 }
 
 }  // namespace
@@ -101,7 +104,8 @@ TEST_CASE("render_cuda: tiles of long rows fold the nodes before them", "[render
   for (const std::int64_t n : {4097, 20000, 8192 * 9 + 5})
     for (KernelCase& k : cases_of({Schedule::ScanTiles, 2, n, n % 4 == 0 ? 4 : 1})) cases.push_back(std::move(k));
   for (const int units : {2, 4})
-    for (KernelCase& k : cases_of({Schedule::ScanTiles, 2, 100003, 1, false, false, units})) cases.push_back(std::move(k));
+    for (KernelCase& k : cases_of({Schedule::ScanTiles, 2, 100003, 1, false, false, units}))
+      cases.push_back(std::move(k));
   cases.push_back(simple({Schedule::ScanTiles, 1, 8192 * 260 + 77, 1}, Op::CumulativeSum, Dtype::Float32));
   check_bits(cases);
 }
@@ -110,22 +114,27 @@ TEST_CASE("render_cuda: scans compile for every architecture with next to no spi
   TARRY_REQUIRE_NVRTC();
   for (const char* arch : {"sm_75", "sm_80", "sm_90", "sm_100"}) {
     std::map<std::string, KernelSource> sources;
-    for (const ScanShape& s : {ScanShape{Schedule::ScanSerial, 70, 300}, ScanShape{Schedule::ScanInner, 5, 1024},
-                               ScanShape{Schedule::ScanTiles, 2, 20000}, ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true},
-                               ScanShape{Schedule::ScanTiles, 2, 20000, 4, false, false, 2}, ScanShape{Schedule::ScanTiles, 2, 20000, 4, false, false, 4},
-                               ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true, 4}}) {
-      for (const KernelCase& k : {simple(s, Op::CumulativeSum, Dtype::Float32), simple(s, Op::CumulativeSum, Dtype::Int64), everything(s)}) {
+    for (const ScanShape& s :
+         {ScanShape{Schedule::ScanSerial, 70, 300}, ScanShape{Schedule::ScanInner, 5, 1024},
+          ScanShape{Schedule::ScanTiles, 2, 20000}, ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true},
+          ScanShape{Schedule::ScanTiles, 2, 20000, 4, false, false, 2},
+          ScanShape{Schedule::ScanTiles, 2, 20000, 4, false, false, 4},
+          ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true, 4}}) {
+      for (const KernelCase& k :
+           {simple(s, Op::CumulativeSum, Dtype::Float32), simple(s, Op::CumulativeSum, Dtype::Int64), everything(s)}) {
         KernelSource source = codegen::render_cuda(k.ir, target(arch));
         sources.emplace(source.entry, std::move(source));
       }
     }
     std::vector<const KernelSource*> all;
     for (const auto& [entry, source] : sources) all.push_back(&source);
-    const runtime::NvrtcImage image = runtime::nvrtc_compile(codegen::join_unit(all, target(arch)), target(arch), graph::Mode::Strict);
+    const runtime::NvrtcImage image =
+        runtime::nvrtc_compile(codegen::join_unit(all, target(arch)), target(arch), graph::Mode::Strict);
     CHECK(image.resources.size() == all.size());
     for (const runtime::KernelResources& r : image.resources) {
       INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.stack_bytes << " bytes of stack");
-      CHECK(r.spill_store_bytes <= 256);  // a gathering warp may keep a few words elsewhere, for four thread blocks at a time
+      CHECK(r.spill_store_bytes <=
+            256);  // a gathering warp may keep a few words elsewhere, for four thread blocks at a time
       CHECK(r.shared_bytes <= 48 * 1024);
     }
   }

@@ -23,22 +23,29 @@ namespace {
 
 const graph::Target& target(const char* name = "sm_90") { return *graph::find_target(name); }
 
-constexpr Dtype kDtypes[] = {Dtype::Bool,   Dtype::Int8,   Dtype::Int16,   Dtype::Int32,    Dtype::Int64,   Dtype::UInt8,  Dtype::UInt16,
-                             Dtype::UInt32, Dtype::UInt64, Dtype::Float16, Dtype::BFloat16, Dtype::Float32, Dtype::Float64};
+constexpr Dtype kDtypes[] = {Dtype::Bool,     Dtype::Int8,    Dtype::Int16,  Dtype::Int32,  Dtype::Int64,
+                             Dtype::UInt8,    Dtype::UInt16,  Dtype::UInt32, Dtype::UInt64, Dtype::Float16,
+                             Dtype::BFloat16, Dtype::Float32, Dtype::Float64};
 
 std::vector<ReduceShape> reduce_shapes(std::int64_t outer, std::int64_t n) {
-  return {{Schedule::ReduceInner, 1, 1, outer, n},          {Schedule::ReduceInner, 8, 4, outer, n},
-          {Schedule::ReduceInner, 1, 2, outer, n},          {Schedule::ReduceInner, 8, 1, outer, n, true},
-          {Schedule::ReduceOuter, 0, 4, outer, n},          {Schedule::ReduceOuter, 0, 1, outer, n},
+  return {{Schedule::ReduceInner, 1, 1, outer, n},      {Schedule::ReduceInner, 8, 4, outer, n},
+          {Schedule::ReduceInner, 1, 2, outer, n},      {Schedule::ReduceInner, 8, 1, outer, n, true},
+          {Schedule::ReduceOuter, 0, 4, outer, n},      {Schedule::ReduceOuter, 0, 1, outer, n},
           {Schedule::ReduceOuter, 0, 2, outer, n, true}};
 }
 
 /// Every kind of reduction kernel for one shape.
 std::vector<KernelCase> reductions(const ReduceShape& s) {
-  return {simple_reduction(s, Op::Sum, Dtype::Float32), simple_reduction(s, Op::Sum, Dtype::Float64),
-          simple_reduction(s, Op::Moments, Dtype::Float32), simple_reduction(s, Op::Max, Dtype::Bool),
-          many_reductions(s, Dtype::Float32), many_reductions(s, Dtype::Float64),
-          merge_moments(s, Dtype::Float32), merge_moments(s, Dtype::Float64), indexed_sum(s), guarded_sum(s)};
+  return {simple_reduction(s, Op::Sum, Dtype::Float32),
+          simple_reduction(s, Op::Sum, Dtype::Float64),
+          simple_reduction(s, Op::Moments, Dtype::Float32),
+          simple_reduction(s, Op::Max, Dtype::Bool),
+          many_reductions(s, Dtype::Float32),
+          many_reductions(s, Dtype::Float64),
+          merge_moments(s, Dtype::Float32),
+          merge_moments(s, Dtype::Float64),
+          indexed_sum(s),
+          guarded_sum(s)};
 }
 
 /// Products and arg reductions, alone and together.
@@ -46,7 +53,8 @@ std::vector<KernelCase> new_reductions(const ReduceShape& s) {
   std::vector<KernelCase> all;
   for (const Dtype dtype : {Dtype::Int32, Dtype::Int64, Dtype::UInt32, Dtype::UInt64, Dtype::Float32, Dtype::Float64})
     for (const Op op : {Op::ArgMin, Op::ArgMax, Op::Min}) all.push_back(simple_reduction(s, op, dtype));
-  for (const Dtype dtype : {Dtype::Int64, Dtype::UInt64, Dtype::Float32, Dtype::Float64}) all.push_back(simple_reduction(s, Op::Prod, dtype));
+  for (const Dtype dtype : {Dtype::Int64, Dtype::UInt64, Dtype::Float32, Dtype::Float64})
+    all.push_back(simple_reduction(s, Op::Prod, dtype));
   for (const Dtype dtype : {Dtype::Float32, Dtype::Int64}) all.push_back(ties(s, dtype));
   return all;
 }
@@ -63,23 +71,27 @@ std::vector<KernelCase> narrow_reductions(const ReduceShape& s) {
 
 /// Every row kernel for one shape.
 std::vector<KernelCase> rows(const RowShape& s) {
-  return {softmax(s, Dtype::Float32, true), softmax(s, Dtype::Float64), logsumexp(s, Dtype::Float32), layer_norm(s, Dtype::Float32),
-          layer_norm(s, Dtype::Float64), everything(s, Dtype::Float32), everything(s, Dtype::Float64),
-          half_softmax(s, Dtype::Float16), half_softmax(s, Dtype::BFloat16)};
+  return {softmax(s, Dtype::Float32, true), softmax(s, Dtype::Float64),      logsumexp(s, Dtype::Float32),
+          layer_norm(s, Dtype::Float32),    layer_norm(s, Dtype::Float64),   everything(s, Dtype::Float32),
+          everything(s, Dtype::Float64),    half_softmax(s, Dtype::Float16), half_softmax(s, Dtype::BFloat16)};
 }
 
 std::vector<KernelCase> all_kernels() {
-  std::vector<KernelCase> all{axpy(1000, 4), axpy(1000, 1), mixed(1000, 2), mixed(1000, 1), plane(30, 40, 2, false),
-                              plane(30, 40, 1, false), plane(30, 40, 2, true), cube(3, 5, 8, 4), cube(3, 5, 7, 1), counting(100)};
+  std::vector<KernelCase> all{
+      axpy(1000, 4),           axpy(1000, 1),          mixed(1000, 2),   mixed(1000, 1),   plane(30, 40, 2, false),
+      plane(30, 40, 1, false), plane(30, 40, 2, true), cube(3, 5, 8, 4), cube(3, 5, 7, 1), counting(100)};
   for (KernelCase& k : reductions({Schedule::ReduceSerial, 0, 1, 8, 8})) all.push_back(std::move(k));
   for (const ReduceShape& s : reduce_shapes(8, 256))
     for (KernelCase& k : reductions(s)) all.push_back(std::move(k));
   for (const Schedule schedule : {Schedule::ReduceSerial, Schedule::ReduceInner, Schedule::ReduceOuter})
     all.push_back(strided_sum({schedule, schedule == Schedule::ReduceInner ? 8 : 0, 1, 6, 16}, 3));
-  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceSerial, 0, 1, 8, 8}, ReduceShape{Schedule::ReduceInner, 1, 4, 8, 256},
-                               ReduceShape{Schedule::ReduceInner, 8, 4, 8, 256}, ReduceShape{Schedule::ReduceOuter, 0, 4, 8, 256}})
+  for (const ReduceShape& s :
+       {ReduceShape{Schedule::ReduceSerial, 0, 1, 8, 8}, ReduceShape{Schedule::ReduceInner, 1, 4, 8, 256},
+        ReduceShape{Schedule::ReduceInner, 8, 4, 8, 256}, ReduceShape{Schedule::ReduceOuter, 0, 4, 8, 256}})
     for (KernelCase& k : new_reductions(s)) all.push_back(std::move(k));
-  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceInner, 1, 16, 8, 256}, ReduceShape{Schedule::ReduceInner, 8, 8, 8, 256}, ReduceShape{Schedule::ReduceOuter, 0, 8, 8, 256}})
+  for (const ReduceShape& s :
+       {ReduceShape{Schedule::ReduceInner, 1, 16, 8, 256}, ReduceShape{Schedule::ReduceInner, 8, 8, 8, 256},
+        ReduceShape{Schedule::ReduceOuter, 0, 8, 8, 256}})
     for (KernelCase& k : narrow_reductions(s)) all.push_back(std::move(k));
   for (const std::int64_t n : {8, 100, 200, 400, 1000, 2000, 4000, 8000, 16000, 20000, 100000})
     for (KernelCase& k : rows({3, n})) all.push_back(std::move(k));
@@ -99,7 +111,8 @@ std::string read_text(const std::string& path) {
 void check_golden(const std::string& name, const KernelIr& ir) {
   const KernelSource source = codegen::render_cuda(ir, target());
   std::string text = source.kernel;
-  for (std::size_t at; (at = text.find(source.entry)) != std::string::npos;) text.replace(at, source.entry.size(), "ENTRY");
+  for (std::size_t at; (at = text.find(source.entry)) != std::string::npos;)
+    text.replace(at, source.entry.size(), "ENTRY");
   const std::string path = source_directory() + "/tests/golden/" + name + ".cu";
   if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
   INFO("set TARRY_UPDATE_GOLDEN=1 to write " << path);
@@ -139,22 +152,26 @@ TEST_CASE("render_cuda: short reductions go left to right", "[render_cuda]") {
     for (const std::int64_t outer : {1, 300})
       for (KernelCase& k : reductions({Schedule::ReduceSerial, 0, 1, outer, n})) cases.push_back(std::move(k));
   for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 9, 32})
-    for (KernelCase& k : reductions({Schedule::ReduceSerial, codegen::serial_class(n, codegen::kShortLoop), 1, 300, n})) cases.push_back(std::move(k));
+    for (KernelCase& k : reductions({Schedule::ReduceSerial, codegen::serial_class(n, codegen::kShortLoop), 1, 300, n}))
+      cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceSerial, 0, 1, 70, 19}, 5));
   check_bits(cases);
 }
 
 TEST_CASE("render_cuda: rows reduce by tree R", "[render_cuda]") {
   std::vector<KernelCase> cases;
-  for (const std::int64_t n : {33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 4095, 4096, 4097}) {
+  for (const std::int64_t n :
+       {33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 4095, 4096, 4097}) {
     for (const ReduceShape& s : reduce_shapes(3, n)) {
       if (s.schedule != Schedule::ReduceInner || (s.rows_class == 1 && n > 4096)) continue;
       for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
     }
   }
   for (const std::int64_t n : {33, 129, 511, 512, 513, 1023, 1025, 4095, 9001})
-    for (KernelCase& k : reductions({Schedule::ReduceInner, n > 4096 ? 8 : 1, 4, 3, n, false, true})) cases.push_back(std::move(k));
-  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceInner, 8, 4, 1, 40000}, ReduceShape{Schedule::ReduceInner, 8, 1, 2, 300001, true}})
+    for (KernelCase& k : reductions({Schedule::ReduceInner, n > 4096 ? 8 : 1, 4, 3, n, false, true}))
+      cases.push_back(std::move(k));
+  for (const ReduceShape& s :
+       {ReduceShape{Schedule::ReduceInner, 8, 4, 1, 40000}, ReduceShape{Schedule::ReduceInner, 8, 1, 2, 300001, true}})
     for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceInner, 8, 1, 2, 8300}, 2));
   cases.push_back(simple_reduction({Schedule::ReduceInner, 1, 4, 19, 260}, Op::Sum, Dtype::Float32));
@@ -169,7 +186,8 @@ TEST_CASE("render_cuda: columns reduce by tree R", "[render_cuda]") {
       for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
     }
   }
-  for (const ReduceShape& s : {ReduceShape{Schedule::ReduceOuter, 0, 4, 132, 40000}, ReduceShape{Schedule::ReduceOuter, 0, 1, 33, 2600}})
+  for (const ReduceShape& s :
+       {ReduceShape{Schedule::ReduceOuter, 0, 4, 132, 40000}, ReduceShape{Schedule::ReduceOuter, 0, 1, 33, 2600}})
     for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceOuter, 0, 1, 40, 300}, 3));
   check_bits(cases);
@@ -177,10 +195,28 @@ TEST_CASE("render_cuda: columns reduce by tree R", "[render_cuda]") {
 
 TEST_CASE("render_cuda: few columns reduce by tree R, many tree blocks at once", "[render_cuda]") {
   std::vector<KernelCase> cases;
-  struct Columns { std::int64_t count; int vector; };
-  for (const Columns c : {Columns{2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 4}, {5, 1}, {5, 5}, {6, 3}, {7, 1}, {8, 4}, {12, 4}, {13, 1}, {16, 4}, {32, 4}, {64, 4}})
+  struct Columns {
+    std::int64_t count;
+    int vector;
+  };
+  for (const Columns c : {Columns{2, 1},
+                          {2, 2},
+                          {3, 1},
+                          {3, 3},
+                          {4, 4},
+                          {5, 1},
+                          {5, 5},
+                          {6, 3},
+                          {7, 1},
+                          {8, 4},
+                          {12, 4},
+                          {13, 1},
+                          {16, 4},
+                          {32, 4},
+                          {64, 4}})
     for (const std::int64_t n : {33, 129, 1030, 4097})
-      for (KernelCase& k : reductions({Schedule::ReduceOuter, codegen::column_class(c.count), c.vector, c.count, n})) cases.push_back(std::move(k));
+      for (KernelCase& k : reductions({Schedule::ReduceOuter, codegen::column_class(c.count), c.vector, c.count, n}))
+        cases.push_back(std::move(k));
   for (KernelCase& k : reductions({Schedule::ReduceOuter, 4, 3, 3, 70001, true})) cases.push_back(std::move(k));
   for (KernelCase& k : reductions({Schedule::ReduceOuter, 0, 3, 33, 2600})) cases.push_back(std::move(k));
   cases.push_back(strided_sum({Schedule::ReduceOuter, 4, 1, 3, 5000}, 3));
@@ -195,7 +231,8 @@ TEST_CASE("render_cuda: products and arg reductions have the interpreter's bits 
     for (const ReduceShape& s : reduce_shapes(4, n))
       for (KernelCase& k : new_reductions(s)) cases.push_back(std::move(k));
   for (KernelCase& k : new_reductions({Schedule::ReduceInner, 8, 4, 1, 70001})) cases.push_back(std::move(k));
-  for (KernelCase& k : new_reductions({Schedule::ReduceInner, 8, 4, 2, 9001, false, true})) cases.push_back(std::move(k));
+  for (KernelCase& k : new_reductions({Schedule::ReduceInner, 8, 4, 2, 9001, false, true}))
+    cases.push_back(std::move(k));
   for (KernelCase& k : new_reductions({Schedule::ReduceOuter, 0, 1, 5, 2600})) cases.push_back(std::move(k));
   check_bits(cases);
 }
@@ -219,11 +256,17 @@ TEST_CASE("render_cuda: a row of very many chunks is folded in passes", "[render
   check_bits({simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4100 * 1024 + 5}, Op::Sum, Dtype::Float32)}, 8);
   // So are chunks of one tree block of few columns, whatever their number.
   std::vector<KernelCase> cases;
-  struct Columns { std::int64_t count; int vector; };
+  struct Columns {
+    std::int64_t count;
+    int vector;
+  };
   for (const Columns c : {Columns{2, 2}, {3, 3}, {5, 5}, {6, 3}, {7, 1}, {12, 4}, {13, 1}})
     for (const Op op : {Op::Sum, Op::Moments})
-      cases.push_back(simple_reduction({Schedule::ReduceOuter, codegen::column_class(c.count), c.vector, c.count, 1100 * 128 + 77}, op, Dtype::Float32));
-  for (const int vector : {3, 4}) cases.push_back(simple_reduction({Schedule::ReduceOuter, 0, vector, 12, 1100 * 128 + 77}, Op::Sum, Dtype::Float32));
+      cases.push_back(
+          simple_reduction({Schedule::ReduceOuter, codegen::column_class(c.count), c.vector, c.count, 1100 * 128 + 77},
+                           op, Dtype::Float32));
+  for (const int vector : {3, 4})
+    cases.push_back(simple_reduction({Schedule::ReduceOuter, 0, vector, 12, 1100 * 128 + 77}, Op::Sum, Dtype::Float32));
   check_bits(cases, 1);
 }
 
@@ -245,7 +288,8 @@ TEST_CASE("render_cuda: guarded loads read their box and nothing else", "[render
 
 TEST_CASE("render_cuda: row kernels have the interpreter's bits", "[render_cuda]") {
   std::vector<KernelCase> cases;
-  // Every kernel for a row in a thread, in a quarter of a warp, in a warp, in a thread block; two of them for all classes.
+  // Every kernel for a row in a thread, in a quarter of a warp, in a warp, in a thread block; two of them for all
+  // classes.
   for (const std::int64_t n : {2, 31, 32})
     for (KernelCase& k : rows({300, n})) cases.push_back(std::move(k));
   for (const std::int64_t n : {33, 100, 127, 128, 257, 511, 512})
@@ -260,7 +304,8 @@ TEST_CASE("render_cuda: row kernels have the interpreter's bits", "[render_cuda]
     cases.push_back(softmax({3, n}, Dtype::Float32));
     cases.push_back(everything({3, n}, Dtype::Float32));
   }
-  for (const std::int64_t n : {4100, 8192, 8193, 9000, 13000, 16384}) cases.push_back(everything({2, n}, Dtype::Float64));
+  for (const std::int64_t n : {4100, 8192, 8193, 9000, 13000, 16384})
+    cases.push_back(everything({2, n}, Dtype::Float64));
   for (const std::int64_t n : {100, 333, 1001}) {
     cases.push_back(everything({5, n, 1}, Dtype::Float32));
     cases.push_back(everything({5, n, 4, true, 24}, Dtype::Float64));
@@ -274,12 +319,15 @@ TEST_CASE("render_cuda: clusters of thread blocks share long rows", "[render_cud
   std::vector<KernelCase> cases;
   for (const std::int64_t n : {16385, 40000})
     for (KernelCase& k : rows({2, n})) cases.push_back(std::move(k));
-  for (const std::int64_t n : {16385, 20000, 24576, 32768, 32769, 65537, 100001, 131072}) cases.push_back(softmax({1, n}, Dtype::Float32));
+  for (const std::int64_t n : {16385, 20000, 24576, 32768, 32769, 65537, 100001, 131072})
+    cases.push_back(softmax({1, n}, Dtype::Float32));
   cases.push_back(layer_norm({1, 100000}, Dtype::Float64));
   cases.push_back(everything({2, 33001, 1}, Dtype::Float32));
   cases.push_back(everything({2, 17000, 4, true, 24}, Dtype::Float64));
   check_bits(cases);
-  const auto cluster = [](std::int64_t n) { return codegen::render_cuda(softmax({3, n}, Dtype::Float32).ir, target()).cluster; };
+  const auto cluster = [](std::int64_t n) {
+    return codegen::render_cuda(softmax({3, n}, Dtype::Float32).ir, target()).cluster;
+  };
   CHECK(cluster(16384) == 1);
   CHECK(cluster(16385) == 5);
   CHECK(cluster(24576) == 3);
@@ -288,7 +336,8 @@ TEST_CASE("render_cuda: clusters of thread blocks share long rows", "[render_cud
   CHECK(cluster(131072) == 8);
 }
 
-TEST_CASE("render_cuda: batches of kernels compile for every architecture without spills or local memory", "[render_cuda]") {
+TEST_CASE("render_cuda: batches of kernels compile for every architecture without spills or local memory",
+          "[render_cuda]") {
   TARRY_REQUIRE_NVRTC();
   const std::vector<KernelCase> cases = all_kernels();
   // Samples, by strides that differ: the text is the same for every architecture.
@@ -305,9 +354,10 @@ TEST_CASE("render_cuda: batches of kernels compile for every architecture withou
     std::vector<std::future<runtime::NvrtcImage>> images;
     for (std::size_t first = 0; first < all.size(); first += 8) {
       const std::span<const KernelSource* const> unit(all.data() + first, std::min<std::size_t>(8, all.size() - first));
-      images.push_back(std::async(std::launch::async, [text = codegen::join_unit(unit, target(arch)), &t = target(arch)] {
-        return runtime::nvrtc_compile(text, t, graph::Mode::Strict);
-      }));
+      images.push_back(
+          std::async(std::launch::async, [text = codegen::join_unit(unit, target(arch)), &t = target(arch)] {
+            return runtime::nvrtc_compile(text, t, graph::Mode::Strict);
+          }));
     }
     std::size_t kernels = 0;
     for (auto& pending : images) {
@@ -339,7 +389,8 @@ TEST_CASE("render_cuda: text is a function of the kernel's structure", "[render_
     CHECK(at->second == a.entry);
   }
   // Extents and scalars are arguments.
-  CHECK(codegen::render_cuda(axpy(77, 4).ir, target()).text == codegen::render_cuda(axpy(1 << 20, 4).ir, target()).text);
+  CHECK(codegen::render_cuda(axpy(77, 4).ir, target()).text ==
+        codegen::render_cuda(axpy(1 << 20, 4).ir, target()).text);
 }
 
 TEST_CASE("render_cuda: geometry covers the space and grows with the extents alone", "[render_cuda]") {
@@ -360,7 +411,8 @@ TEST_CASE("render_cuda: geometry covers the space and grows with the extents alo
         CHECK((g.chunk_blocks & (g.chunk_blocks - 1)) == 0);
         CHECK(g.scratch_bytes == (g.chunks > 1 ? static_cast<std::size_t>(8 * outer * g.chunks) : 0));
         CHECK(g.ticket_count == (g.chunks > 1 ? static_cast<std::size_t>(g.outer_tiles) : 0));
-        if (schedule == Schedule::ReduceInner) CHECK((g.chunks <= 4096 || g.chunk_blocks == 2048));  // of 32 steps a warp
+        if (schedule == Schedule::ReduceInner)
+          CHECK((g.chunks <= 4096 || g.chunk_blocks == 2048));  // of 32 steps a warp
       }
     }
   }
@@ -389,7 +441,9 @@ TEST_CASE("render_cuda: geometry covers the space and grows with the extents alo
 
 TEST_CASE("render_cuda: golden texts", "[render_cuda]") {
   check_golden("render_cuda_axpy", axpy(1000, 4).ir);
-  check_golden("render_cuda_sum_rows", simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4096}, Op::Sum, Dtype::Float32).ir);
+  check_golden("render_cuda_sum_rows",
+               simple_reduction({Schedule::ReduceInner, 8, 4, 1, 4096}, Op::Sum, Dtype::Float32).ir);
   check_golden("render_cuda_softmax_rows", softmax({64, 4096}, Dtype::Float32).ir);
-  check_golden("render_cuda_variance_columns", simple_reduction({Schedule::ReduceOuter, 0, 4, 64, 4096}, Op::Moments, Dtype::Float32).ir);
+  check_golden("render_cuda_variance_columns",
+               simple_reduction({Schedule::ReduceOuter, 0, 4, 64, 4096}, Op::Moments, Dtype::Float32).ir);
 }

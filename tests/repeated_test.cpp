@@ -1,5 +1,5 @@
-// Reductions and scans have the same bits each time, whatever order blocks and threads run in; and what has more elements than
-// 32 bits can count is right.
+// Reductions and scans have the same bits each time, whatever order blocks and threads run in; and what has more
+// elements than 32 bits can count is right.
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -51,7 +51,9 @@ std::vector<std::uint8_t> bytes_of(const Array& a) {
     std::memcpy(bytes.data(), v.data(), bytes.size());
     return bytes;
   };
-  return all == "i" ? raw(a.to_vector<std::int64_t>()) : all == "b" ? raw(astype(a, uint8).to_vector<std::uint8_t>()) : raw(a.to_vector<float>());
+  return all == "i"   ? raw(a.to_vector<std::int64_t>())
+         : all == "b" ? raw(astype(a, uint8).to_vector<std::uint8_t>())
+                      : raw(a.to_vector<float>());
 }
 
 }  // namespace

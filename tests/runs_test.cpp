@@ -1,5 +1,5 @@
-// Functions that C kernels call for runs of elements (codegen/render_c_runs.cpp): the bits of the interpreter whatever the length,
-// and whatever passes through arrays.
+// Functions that C kernels call for runs of elements (codegen/render_c_runs.cpp): the bits of the interpreter whatever
+// the length, and whatever passes through arrays.
 #include <cmath>
 #include <limits>
 
@@ -44,7 +44,8 @@ void check_compiled_is_interpreted(const std::function<std::vector<ta::Array>()>
 
 }  // namespace
 
-TEST_CASE("runs: a function of what lies in memory goes from there to its place, with no loop around", "[codegen][cpu]") {
+TEST_CASE("runs: a function of what lies in memory goes from there to its place, with no loop around",
+          "[codegen][cpu]") {
   const std::string text = text_of(ta::exp(ta::asarray(ramp(1000))));
   CHECK(count(text, "_run_") == 1);
   CHECK(count(text, "&a0[here]") == 1);
@@ -81,7 +82,8 @@ TEST_CASE("runs: the interpreter's bits for every length around that of a part",
     INFO(n);
     check_compiled_is_interpreted<float>([n] {
       const ta::Array x = input(n), y = ta::log(x + 1.0f);
-      return std::vector<ta::Array>{ta::exp(x), ta::sin(y) * ta::exp(-y) + ta::sqrt(x), ta::pow(x, y), ta::where(x > 1.0f, ta::tanh(y), ta::abs(y))};
+      return std::vector<ta::Array>{ta::exp(x), ta::sin(y) * ta::exp(-y) + ta::sqrt(x), ta::pow(x, y),
+                                    ta::where(x > 1.0f, ta::tanh(y), ta::abs(y))};
     });
   }
 }
@@ -91,7 +93,8 @@ TEST_CASE("runs: the interpreter's bits of float64, of rows and of what is kept 
     INFO(columns);
     check_compiled_is_interpreted<double>([columns] {
       const ta::Array x = ta::astype(ta::reshape(input(3 * columns), {3, columns}), ta::float64);
-      return std::vector<ta::Array>{ta::softmax(x, 1), ta::logsumexp(ta::sin(x), 1), ta::sum(ta::log(x) * ta::exp(-x), 1),
+      return std::vector<ta::Array>{ta::softmax(x, 1), ta::logsumexp(ta::sin(x), 1),
+                                    ta::sum(ta::log(x) * ta::exp(-x), 1),
                                     ta::exp(x - ta::max(x, 1, {.keepdims = true})) + ta::log(x)};
     });
   }
@@ -119,24 +122,33 @@ TEST_CASE("runs: words are drawn and functions called in the same parts", "[code
 TEST_CASE("runs: slices, steps, reversed and repeated operands go through arrays", "[codegen][cpu]") {
   check_compiled_is_interpreted<float>([] {
     const ta::Array x = input(1200), m = ta::reshape(x, {30, 40});
-    return std::vector<ta::Array>{ta::exp(x(ta::slice(ta::none, ta::none, -1))), ta::log(x(ta::slice(1, ta::none, 3))), ta::sin(m(ta::slice(), ta::slice(3, 20)) * m(ta::slice(), ta::slice(0, 1))),
+    return std::vector<ta::Array>{ta::exp(x(ta::slice(ta::none, ta::none, -1))), ta::log(x(ta::slice(1, ta::none, 3))),
+                                  ta::sin(m(ta::slice(), ta::slice(3, 20)) * m(ta::slice(), ta::slice(0, 1))),
                                   ta::atan2(m, m(0)), ta::erf(ta::matrix_transpose(m))};
   });
 }
 
-TEST_CASE("choices: vectors of a loop take what the interpreter takes, with NaNs and zeros of both signs", "[codegen][cpu]") {
+TEST_CASE("choices: vectors of a loop take what the interpreter takes, with NaNs and zeros of both signs",
+          "[codegen][cpu]") {
   const auto check = [](auto zero) {
     using T = decltype(zero);
     for (const std::int64_t n : {1, 3, 15, 16, 17, 100, 1000})
       check_compiled_is_interpreted<T>([n] {
         std::vector<T> a, b;
-        const T values[] = {T(0), T(-0.0), T(1), T(-1), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity()};
+        const T values[] = {T(0),
+                            T(-0.0),
+                            T(1),
+                            T(-1),
+                            std::numeric_limits<T>::quiet_NaN(),
+                            std::numeric_limits<T>::infinity(),
+                            -std::numeric_limits<T>::infinity()};
         for (std::int64_t i = 0; i < n; ++i) {
           a.push_back(values[i % 7]);
           b.push_back(values[i / 7 % 7]);
         }
         const ta::Array x = ta::asarray(a), y = ta::asarray(b);
-        return std::vector<ta::Array>{ta::where(x < y, x, y), ta::where(x <= y, x + y, ta::abs(y)), ta::where(x > y, x * y, -x), ta::where(x >= y, y - x, x),
+        return std::vector<ta::Array>{ta::where(x < y, x, y), ta::where(x <= y, x + y, ta::abs(y)),
+                                      ta::where(x > y, x * y, -x), ta::where(x >= y, y - x, x),
                                       ta::where(x > T(0), ta::where(y < T(1), x, T(2)), ta::square(y))};
       });
   };

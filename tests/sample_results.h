@@ -43,7 +43,8 @@ inline std::string digest_of(const std::vector<Array>& arrays) {
 }
 
 /// The kernels that `a` takes on `target`.
-inline std::vector<std::shared_ptr<const codegen::KernelSource>> kernels_of(const Array& a, const graph::Target& target) {
+inline std::vector<std::shared_ptr<const codegen::KernelSource>> kernels_of(const Array& a,
+                                                                            const graph::Target& target) {
   const graph::Snapshot s = snapshot_of({&a});
   const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
   const auto plan = runtime::make_plan(s, target, here, alias, runtime::plan_switches(), nullptr);

@@ -3,8 +3,8 @@
 extern "C" {
 
 #ifdef __SANITIZE_ADDRESS__
-// Leaks are looked for in what a thread keeps, but not in what libraries loaded later keep per thread: where their blocks
-// lie is guessed.
+// Leaks are looked for in what a thread keeps, but not in what libraries loaded later keep per thread: where their
+// blocks lie is guessed.
 const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 #endif
 
@@ -13,6 +13,5 @@ const char* __lsan_default_suppressions() { return "leak:libnvrtc\n"; }
 
 // Of its synchronisation only the mutexes can be seen, so memory that goes from thread to thread looks like a race.
 const char* __tsan_default_suppressions() { return "called_from_lib:libnvrtc.so\nrace:libnvrtc.so\n"; }
-
 }
 #endif

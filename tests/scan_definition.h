@@ -61,7 +61,8 @@ class ScanDefinition {
   T node(std::int64_t first, std::int64_t blocks) {
     const auto [it, fresh] = nodes_.try_emplace({first, blocks});
     if (fresh)
-      it->second = reduce_values<T>(blocks * 128, [&](std::int64_t k) { return x_[static_cast<std::size_t>(first * 128 + k)]; }, op_);
+      it->second = reduce_values<T>(
+          blocks * 128, [&](std::int64_t k) { return x_[static_cast<std::size_t>(first * 128 + k)]; }, op_);
     return it->second;
   }
 

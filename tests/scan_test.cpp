@@ -1,5 +1,5 @@
-// Scans through the public API: the bits of docs/numerics.md in every layout, along every axis, with any number of threads,
-// fused or not, compiled or interpreted, on every device.
+// Scans through the public API: the bits of docs/numerics.md in every layout, along every axis, with any number of
+// threads, fused or not, compiled or interpreted, on every device.
 #include <tarry/scan.h>
 
 #include <cmath>
@@ -26,9 +26,13 @@ std::vector<T> numbers(std::int64_t n, unsigned seed = 1) {
 }
 
 template <class T>
-T plus(T a, T b) { return a + b; }
+T plus(T a, T b) {
+  return a + b;
+}
 template <class T>
-T times(T a, T b) { return a * b; }
+T times(T a, T b) {
+  return a * b;
+}
 
 template <class T>
 void check_same(const std::vector<T>& found, const std::vector<T>& expected) {
@@ -39,7 +43,8 @@ void check_same(const std::vector<T>& found, const std::vector<T>& expected) {
   CHECK(!at);
 }
 
-constexpr std::int64_t kLengths[] = {2, 3, 4, 5, 31, 32, 33, 100, 127, 128, 129, 255, 256, 257, 1000, 4096, 4097, 8192, 8193, 70000};
+constexpr std::int64_t kLengths[] = {2,   3,   4,   5,   31,   32,   33,   100,  127,  128,
+                                     129, 255, 256, 257, 1000, 4096, 4097, 8192, 8193, 70000};
 
 Setting unfused() { return {"TARRY_DISABLE", "fusion"}; }
 
@@ -98,7 +103,8 @@ TEST_CASE("scan: every axis and layout gives the bits of its rows", "[scan]") {
       INFO("axis " << axis);
       std::vector<float> expected(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) {
-        const auto s = static_cast<std::size_t>(strides[static_cast<std::size_t>(axis)]), n = static_cast<std::size_t>(shape[axis]);
+        const auto s = static_cast<std::size_t>(strides[static_cast<std::size_t>(axis)]),
+                   n = static_cast<std::size_t>(shape[axis]);
         if (i / s % n != 0) continue;
         std::vector<float> row;
         for (std::size_t k = 0; k < n; ++k) row.push_back(x[i + k * s]);
@@ -211,7 +217,8 @@ TEST_CASE("scan: 16-bit floats accumulate in float32 and round once", "[scan]") 
       const std::vector<float> wide = tests::scanned(astype(halves, float32).to_vector<float>(), plus<float>);
       const Array found = cumulative_sum(halves);
       CHECK(found.dtype() == dtype);
-      check_same(astype(found, float32).to_vector<float>(), astype(astype(asarray(wide), dtype), float32).to_vector<float>());
+      check_same(astype(found, float32).to_vector<float>(),
+                 astype(astype(asarray(wide), dtype), float32).to_vector<float>());
     }
   });
 }
@@ -253,7 +260,8 @@ TEST_CASE("scan: empty arrays and axes of one element", "[scan]") {
     const Array nothing = zeros({0});
     CHECK(cumulative_sum(nothing).shape() == Shape{0});
     CHECK(cumulative_sum(nothing, {.include_initial = true}).to_vector<float>() == std::vector<float>{0});
-    CHECK(cumulative_prod(zeros({0, 4}), {.axis = 0, .include_initial = true}).to_vector<float>() == std::vector<float>(4, 1.0f));
+    CHECK(cumulative_prod(zeros({0, 4}), {.axis = 0, .include_initial = true}).to_vector<float>() ==
+          std::vector<float>(4, 1.0f));
     CHECK(cumulative_sum(zeros({3, 0}), {.axis = 0}).shape() == Shape{3, 0});
     CHECK(cumulative_sum(full({1}, 7.0f)).to_vector<float>() == std::vector<float>{7});
     CHECK(cumulative_sum(reshape(asarray(std::vector<float>{1, 2, 3}), {1, 3}), {.axis = 0}).to_vector<float>() ==
@@ -263,7 +271,9 @@ TEST_CASE("scan: empty arrays and axes of one element", "[scan]") {
 
 TEST_CASE("scan: without a compiler the interpreter has the same bits", "[scan]") {
   const std::vector<float> x = numbers<float>(9000, 1), y = numbers<float>(9000, 2);
-  const auto program = [&] { return cumulative_sum(asarray(x) * asarray(y)) + cumulative_prod(asarray(y) * 0.01f + 1.0f); };
+  const auto program = [&] {
+    return cumulative_sum(asarray(x) * asarray(y)) + cumulative_prod(asarray(y) * 0.01f + 1.0f);
+  };
   const std::vector<float> compiled = program().to_vector<float>();
   const Setting none("TARRY_DISABLE", "compile");
   check_same(program().to_vector<float>(), compiled);

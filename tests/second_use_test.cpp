@@ -64,7 +64,8 @@ TEST_CASE("second use: a loop that reads only its error stores one state a round
 TEST_CASE("second use: element reads of a lazy array compute it twice", "[runtime][marks]") {
   on_every_device([](ta::Device) {
     const ta::Array x = state(), a = ta::asarray(ramp(64 * 64), {64, 64}) + 0.0f;
-    const ta::Array lazy[] = {ta::cumulative_sum(x), ta::sum(ta::reshape(x, {64, 64}), 1), ta::exp(x * 1e-3f), ta::matmul(a, a)(3)};
+    const ta::Array lazy[] = {ta::cumulative_sum(x), ta::sum(ta::reshape(x, {64, 64}), 1), ta::exp(x * 1e-3f),
+                              ta::matmul(a, a)(3)};
     for (const ta::Array& c : lazy) {
       const NewKernels kernels;
       const auto read = [&](std::int64_t i) {
@@ -150,7 +151,8 @@ TEST_CASE("second use: what nobody holds any more is not stored", "[runtime][mar
   CHECK(ta::evaluate(b).stored().empty());  // its own graph is the last to hold it
 }
 
-TEST_CASE("second use: of values that are held the one that all others come from is not stored in vain", "[runtime][marks]") {
+TEST_CASE("second use: of values that are held the one that all others come from is not stored in vain",
+          "[runtime][marks]") {
   const ta::Scope placed(ta::cpu);
   const ta::Array x = state();
   const auto chain = [&] {
@@ -168,7 +170,8 @@ TEST_CASE("second use: of values that are held the one that all others come from
   CHECK(y.is_evaluated());
 }
 
-TEST_CASE("second use: a view is stored where it is the smaller, and what it views where that is held", "[runtime][marks]") {
+TEST_CASE("second use: a view is stored where it is the smaller, and what it views where that is held",
+          "[runtime][marks]") {
   const ta::Scope placed(ta::cpu);
   const ta::Array x = state();
   const auto reads = [](const ta::Array& view) {
@@ -192,7 +195,8 @@ TEST_CASE("second use: a view is stored where it is the smaller, and what it vie
 TEST_CASE("second use: constants and views of memory are not stored", "[runtime][marks]") {
   const ta::Scope placed(ta::cpu);
   const ta::Array x = state();
-  const ta::Array held[] = {x(slice(0, 100)), ta::zeros({kCount}), ta::arange(kCount), ta::broadcast_to(x, {3, kCount})};
+  const ta::Array held[] = {x(slice(0, 100)), ta::zeros({kCount}), ta::arange(kCount),
+                            ta::broadcast_to(x, {3, kCount})};
   for (const ta::Array& h : held)
     for (int i = 0; i < 3; ++i) {
       const ta::Array total = ta::sum(ta::astype(h, ta::float32) * 2.0f);
@@ -263,7 +267,8 @@ TEST_CASE("second use: threads that read one lazy array get its values", "[runti
     for (std::size_t t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
         const ta::Scope scope(device);
-        for (std::int64_t i = static_cast<std::int64_t>(t); i < 200; i += 4) wrong[t] += c(i).item<float>() != expected[static_cast<std::size_t>(i)];
+        for (std::int64_t i = static_cast<std::int64_t>(t); i < 200; i += 4)
+          wrong[t] += c(i).item<float>() != expected[static_cast<std::size_t>(i)];
       });
     for (std::thread& t : threads) t.join();
     CHECK(std::accumulate(wrong.begin(), wrong.end(), 0) == 0);

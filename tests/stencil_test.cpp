@@ -23,7 +23,8 @@ Maker box_filter(std::int64_t rows, std::int64_t columns, int radius, Dtype d = 
 GraphEdge heat(Maker& m, GraphEdge x) {
   const Dims inner{m.shape(x)[0] - 2, m.shape(x)[1] - 2};
   GraphEdge v = m.map(Op::Multiply, {slice(m, x, {1, 1}, inner), m.scalar(2, m.dtype(x))});
-  for (const auto& start : {Dims{0, 1}, Dims{2, 1}, Dims{1, 0}, Dims{1, 2}}) v = m.map(Op::Subtract, {v, slice(m, x, start, inner)});
+  for (const auto& start : {Dims{0, 1}, Dims{2, 1}, Dims{1, 0}, Dims{1, 2}})
+    v = m.map(Op::Subtract, {v, slice(m, x, start, inner)});
   return m.update(x, v, {1, 1});
 }
 
@@ -43,7 +44,8 @@ Maker differences(std::int64_t rows, std::int64_t columns) {
   const Dims part{rows - 1, columns - 1}, inner{rows - 2, columns - 2};
   const GraphEdge d = m.map(Op::Subtract, {slice(m, x, {1, 1}, part), slice(m, x, {0, 0}, part)});
   const GraphEdge e = m.map(Op::Multiply, {d, m.map(Op::Cast, {m.iota(part, 1)}, float32)});
-  m.g.roots = {m.map(Op::Subtract, {slice(m, e, {1, 1}, inner), slice(m, e, {0, 0}, inner)}), slice(m, e, {0, 1}, inner)};
+  m.g.roots = {m.map(Op::Subtract, {slice(m, e, {1, 1}, inner), slice(m, e, {0, 0}, inner)}),
+               slice(m, e, {0, 1}, inner)};
   return m;
 }
 
@@ -82,7 +84,8 @@ TEST_CASE("stencil: shifted views of one array have the interpreter's bits", "[s
     graphs.push_back(line(n, 1));
     graphs.push_back(line(n, 3));
   }
-  for (const auto& [planes, rows, columns] : {std::tuple{4, 5, 6}, {3, 600, 10}, {5, 9, 130}}) graphs.push_back(cube(planes, rows, columns));
+  for (const auto& [planes, rows, columns] : {std::tuple{4, 5, 6}, {3, 600, 10}, {5, 9, 130}})
+    graphs.push_back(cube(planes, rows, columns));
   check_bits(graphs, Schedule::Stencil);
 }
 
@@ -95,7 +98,8 @@ TEST_CASE("stencil: an update of the inner points keeps the border", "[stencil]"
 
 TEST_CASE("stencil: a chain of steps computes each step once for a tile", "[stencil]") {
   std::vector<Maker> graphs;
-  for (const auto& [rows, columns] : {std::pair{9, 17}, {8, 16}, {40, 70}, {600, 24}, {521, 21}}) graphs.push_back(heat_steps(rows, columns, 2));
+  for (const auto& [rows, columns] : {std::pair{9, 17}, {8, 16}, {40, 70}, {600, 24}, {521, 21}})
+    graphs.push_back(heat_steps(rows, columns, 2));
   graphs.push_back(heat_steps(530, 32, 2, float64));
   graphs.push_back(heat_steps(30, 44, 2, Dtype::Float16));
   for (const auto& [rows, columns] : {std::pair{9, 14}, {600, 26}}) graphs.push_back(differences(rows, columns));
@@ -155,8 +159,9 @@ TEST_CASE("stencil: other kernels stay pointwise", "[stencil]") {
 
 TEST_CASE("stencil: kernels compile without spills", "[stencil]") {
   TARRY_REQUIRE_NVRTC();
-  check_compiles({box_filter(1024, 1024, 1), box_filter(1023, 1023, 2), heat_step(1024, 1024), heat_step(1023, 1021), heat_steps(1024, 1024, 2), heat_step(1024, 1024, float16),
-                           line(1000, 3), cube(10, 1000, 1000), cube(10, 1000, 1000, float64)});
+  check_compiles({box_filter(1024, 1024, 1), box_filter(1023, 1023, 2), heat_step(1024, 1024), heat_step(1023, 1021),
+                  heat_steps(1024, 1024, 2), heat_step(1024, 1024, float16), line(1000, 3), cube(10, 1000, 1000),
+                  cube(10, 1000, 1000, float64)});
 }
 
 TEST_CASE("stencil: golden text", "[stencil]") {
@@ -172,7 +177,9 @@ TEST_CASE("stencil: the verifier refuses windows that are none", "[stencil]") {
   refused([&](KernelIr& ir) { ir.accesses[shifted].window = shifted; });
   refused([&](KernelIr& ir) { ir.accesses[shifted].window = codegen::kNone; });
   refused([&](KernelIr& ir) { ir.accesses[shifted].strides.back() = codegen::StrideClass::Zero; });
-  refused([&](KernelIr& ir) { ir.accesses[ir.guards[0].terms[0].access].strides = {codegen::StrideClass::One, codegen::StrideClass::One}; });
+  refused([&](KernelIr& ir) {
+    ir.accesses[ir.guards[0].terms[0].access].strides = {codegen::StrideClass::One, codegen::StrideClass::One};
+  });
   refused([&](KernelIr& ir) { ir.schedule = Schedule::Pointwise; });
   refused([&](KernelIr& ir) { ir.tile_rows = 16; });
 }

@@ -15,7 +15,8 @@ namespace {
 GraphEdge heat(Maker& m, GraphEdge x, GraphEdge two) {
   const Dims inner{m.shape(x)[0] - 2, m.shape(x)[1] - 2};
   GraphEdge v = m.map(Op::Multiply, {slice(m, x, {1, 1}, inner), two});
-  for (const auto& start : {Dims{0, 1}, Dims{2, 1}, Dims{1, 0}, Dims{1, 2}}) v = m.map(Op::Minimum, {m.map(Op::Subtract, {v, slice(m, x, start, inner)}), slice(m, x, {1, 1}, inner)});
+  for (const auto& start : {Dims{0, 1}, Dims{2, 1}, Dims{1, 0}, Dims{1, 2}})
+    v = m.map(Op::Minimum, {m.map(Op::Subtract, {v, slice(m, x, start, inner)}), slice(m, x, {1, 1}, inner)});
   return m.update(x, v, {1, 1});
 }
 
@@ -35,7 +36,8 @@ Maker shrinking(std::int64_t rows, std::int64_t columns, int steps, Dtype d = fl
   for (int i = 0; i < steps; ++i) {
     const Dims inner{m.shape(x)[0] - 2, m.shape(x)[1] - 2};
     GraphEdge y = slice(m, x, {0, 0}, inner);
-    for (int k = 1; k < 9; ++k) y = m.map(k % 2 ? Op::Maximum : Op::Minimum, {m.map(Op::Negative, {y}), slice(m, x, {k / 3, k % 3}, inner)});
+    for (int k = 1; k < 9; ++k)
+      y = m.map(k % 2 ? Op::Maximum : Op::Minimum, {m.map(Op::Negative, {y}), slice(m, x, {k / 3, k % 3}, inner)});
     x = y;
   }
   m.g.roots = {x};
@@ -77,8 +79,10 @@ Maker fluxes(std::int64_t rows, std::int64_t columns, int steps) {
   GraphEdge x = m.leaf({rows, columns}, float32);
   const Dims across{rows, columns - 1}, inner{rows, columns - 2};
   for (int i = 0; i < steps; ++i) {
-    const GraphEdge f = m.map(Op::Minimum, {m.map(Op::Negative, {slice(m, x, {0, 1}, across)}), slice(m, x, {0, 0}, across)});
-    const GraphEdge d = m.map(Op::Maximum, {m.map(Op::Negative, {slice(m, f, {0, 1}, inner)}), slice(m, f, {0, 0}, inner)});
+    const GraphEdge f =
+        m.map(Op::Minimum, {m.map(Op::Negative, {slice(m, x, {0, 1}, across)}), slice(m, x, {0, 0}, across)});
+    const GraphEdge d =
+        m.map(Op::Maximum, {m.map(Op::Negative, {slice(m, f, {0, 1}, inner)}), slice(m, f, {0, 0}, inner)});
     x = m.update(x, m.map(Op::Minimum, {slice(m, x, {0, 1}, inner), d}), {0, 1});
   }
   m.g.roots = {x};
@@ -104,7 +108,8 @@ TEST_CASE("steps: maps without a border, of one, two and three dimensions", "[st
     graphs.push_back(fluxes(rows, columns, 4));
   }
   for (const std::int64_t n : {8, 64, 1030}) graphs.push_back(line(n, 5));
-  for (const auto& [count, rows, columns] : {std::tuple{3, 9, 12}, {2, 100, 40}}) graphs.push_back(planes(count, rows, columns, 4));
+  for (const auto& [count, rows, columns] : {std::tuple{3, 9, 12}, {2, 100, 40}})
+    graphs.push_back(planes(count, rows, columns, 4));
   check_bits(graphs, Schedule::Steps);
 }
 
@@ -119,12 +124,15 @@ TEST_CASE("steps: elements of every width", "[steps]") {
 }
 
 TEST_CASE("steps: in C rows pass from stage to stage with the interpreter's bits", "[steps]") {
-  check_c_bits({heat_steps(140, 70, 3), shrinking(21, 1100, 3), fluxes(150, 35, 3), line(1300, 3), planes(2, 9, 12, 3), heat_steps(9, 17, 3, float16)},
+  check_c_bits({heat_steps(140, 70, 3), shrinking(21, 1100, 3), fluxes(150, 35, 3), line(1300, 3), planes(2, 9, 12, 3),
+                heat_steps(9, 17, 3, float16)},
                Schedule::Steps);
 }
 
 TEST_CASE("steps: in C neighbouring stages that are alike are a loop with the interpreter's bits", "[steps]") {
-  check_c_bits({heat_steps(33, 600, 7), heat_steps(150, 17, 10), heat_steps(40, 70, 5, Dtype::Float64), shrinking(60, 140, 8), line(600, 6), planes(2, 30, 40, 6)}, Schedule::Steps);
+  check_c_bits({heat_steps(33, 600, 7), heat_steps(150, 17, 10), heat_steps(40, 70, 5, Dtype::Float64),
+                shrinking(60, 140, 8), line(600, 6), planes(2, 30, 40, 6)},
+               Schedule::Steps);
 }
 
 TEST_CASE("steps: alike stages are a loop, whatever their number; other scalars make other stages", "[steps]") {
@@ -182,7 +190,8 @@ TEST_CASE("steps: a state that somebody else reads is stored, and the chain goes
   // What is computed on the way to a state cannot be read from outside: the step is left to others.
   Maker inner = heat_steps(512, 512, 4);
   inner.g.roots.push_back({inner.g.nodes[inner.g.roots[0].node].inputs[1].node, 0});
-  for (const graph::Group& g : graph::fuse(inner.g, target()).groups) CHECK((!g.steps() || g.nodes.back() != inner.g.roots[0].node));
+  for (const graph::Group& g : graph::fuse(inner.g, target()).groups)
+    CHECK((!g.steps() || g.nodes.back() != inner.g.roots[0].node));
 }
 
 TEST_CASE("steps: a result is never in the memory that its tiles read", "[steps]") {
@@ -223,7 +232,8 @@ TEST_CASE("steps: TARRY_DISABLE=steps gives the same bits in more launches", "[s
 TEST_CASE("steps: kernels compile without spills", "[steps]") {
   TARRY_REQUIRE_NVRTC();
   std::vector<Maker> graphs;
-  for (const auto& [rows, columns] : {std::pair{8192, 8192}, {256, 256}, {1023, 1021}}) graphs.push_back(heat_steps(rows, columns, 10));
+  for (const auto& [rows, columns] : {std::pair{8192, 8192}, {256, 256}, {1023, 1021}})
+    graphs.push_back(heat_steps(rows, columns, 10));
   for (const Dtype d : {Dtype::Float16, Dtype::Float64, Dtype::Int64}) graphs.push_back(heat_steps(8192, 8192, 4, d));
   graphs.push_back(shrinking(4096, 4096, 6));
   graphs.push_back(fluxes(4096, 4096, 4));
@@ -244,7 +254,9 @@ TEST_CASE("steps: the verifier refuses what is none", "[steps]") {
   refused([&](KernelIr& ir) { ir.instrs.back().stage = 1; });
   refused([&](KernelIr& ir) { ir.tile_rows = 1, ir.rows_class = 4; });  // less than the halo
   refused([&](KernelIr& ir) { ir.tile_rows = 0; });
-  refused([&](KernelIr& ir) { ir.accesses[ir.guards[0].terms[0].access].strides = {codegen::StrideClass::One, codegen::StrideClass::One}; });
+  refused([&](KernelIr& ir) {
+    ir.accesses[ir.guards[0].terms[0].access].strides = {codegen::StrideClass::One, codegen::StrideClass::One};
+  });
 }
 
 TEST_CASE("steps: golden text", "[steps]") {

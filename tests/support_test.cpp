@@ -100,10 +100,21 @@ TEST_CASE("env: byte counts", "[support][env]") {
     std::uint64_t expected;
   };
   constexpr std::uint64_t kFallback = 7;
-  const Row rows[] = {{"", kFallback},        {"0", 0},           {"4096", 4096},           {"4k", 4096},
-                      {"3M", 3 << 20},        {"2g", 2ULL << 30}, {" 2 GiB ", 2ULL << 30},  {"1kb", 1024},
-                      {"10b", 10},            {"-1", kFallback},  {"1.5g", kFallback},      {"g", kFallback},
-                      {"2x", kFallback},      {"2kk", kFallback}, {"17179869184g", kFallback}};
+  const Row rows[] = {{"", kFallback},
+                      {"0", 0},
+                      {"4096", 4096},
+                      {"4k", 4096},
+                      {"3M", 3 << 20},
+                      {"2g", 2ULL << 30},
+                      {" 2 GiB ", 2ULL << 30},
+                      {"1kb", 1024},
+                      {"10b", 10},
+                      {"-1", kFallback},
+                      {"1.5g", kFallback},
+                      {"g", kFallback},
+                      {"2x", kFallback},
+                      {"2kk", kFallback},
+                      {"17179869184g", kFallback}};
   ScopedSwitch size("TARRY_CACHE_SIZE", "");
   for (const Row& row : rows) {
     size.set(row.text);
@@ -267,7 +278,8 @@ TEST_CASE("process: output, error and exit status arrive", "[support][process]")
 TEST_CASE("process: arguments pass unchanged and input comes from the file", "[support][process]") {
   const ScopedTemporaryDirectory directory;
   REQUIRE_FALSE(write_file_atomically(directory.path() / "in", "line"));
-  const ProcessResult result = run_process({"sh", "-c", "cat; printf '%s' \"$1\"", "sh", " a 'b' $c"}, {.input = directory.path() / "in"});
+  const ProcessResult result =
+      run_process({"sh", "-c", "cat; printf '%s' \"$1\"", "sh", " a 'b' $c"}, {.input = directory.path() / "in"});
   CHECK(result.succeeded());
   CHECK(result.output == "line a 'b' $c");
   CHECK(run_process({"cat"}).output.empty());

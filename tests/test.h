@@ -36,19 +36,19 @@ bool cuda_required();
 }  // namespace tarry::test
 
 /// Leaves the test; it counts as passed, and as skipped in the summary.
-#define TARRY_SKIP(REASON)           \
-  do {                               \
+#define TARRY_SKIP(REASON)            \
+  do {                                \
     ::tarry::test::note_skip(REASON); \
-    SUCCEED("skipped");              \
-    return;                          \
+    SUCCEED("skipped");               \
+    return;                           \
   } while (false)
 
-#define TARRY_SKIP_MISSING(MISSING)                                          \
-  do {                                                                       \
+#define TARRY_SKIP_MISSING(MISSING)                                            \
+  do {                                                                         \
     if (const std::string tarry_missing = (MISSING); !tarry_missing.empty()) { \
-      if (::tarry::test::cuda_required()) FAIL(tarry_missing);               \
-      TARRY_SKIP(tarry_missing);                                             \
-    }                                                                        \
+      if (::tarry::test::cuda_required()) FAIL(tarry_missing);                 \
+      TARRY_SKIP(tarry_missing);                                               \
+    }                                                                          \
   } while (false)
 
 /// First line of a test that needs a GPU.

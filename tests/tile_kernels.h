@@ -93,7 +93,8 @@ inline std::vector<std::vector<double>> stored(const Maker& m, const Lowered& l,
   for (const GraphEdge& root : m.g.roots)
     for (std::size_t i = 0; i < l.buffers.size(); ++i)
       if (!l.buffers[i].is_leaf && l.buffers[i].value == root)
-        all.push_back(values_in(m.g.nodes[root.node].dtype, Memory(b.memory[i].begin() + Buffers::kRoom, b.memory[i].end() - Buffers::kRoom)));
+        all.push_back(values_in(m.g.nodes[root.node].dtype,
+                                Memory(b.memory[i].begin() + Buffers::kRoom, b.memory[i].end() - Buffers::kRoom)));
   return all;
 }
 
@@ -127,7 +128,8 @@ inline void check_bits(const std::vector<Maker>& graphs, Schedule schedule) {
     CHECK(stored(graphs[i], l, b) == values);
     const auto reference = values_of(graphs[i]);
     for (std::size_t r = 0; r < values.size(); ++r)  // the reference has numbers without end
-      if (graphs[i].g.nodes[graphs[i].g.roots[r].node].dtype != Dtype::UInt8) CHECK(values[r] == reference[graphs[i].g.roots[r].node]);
+      if (graphs[i].g.nodes[graphs[i].g.roots[r].node].dtype != Dtype::UInt8)
+        CHECK(values[r] == reference[graphs[i].g.roots[r].node]);
     for (std::size_t buffer = 0; buffer < b.memory.size(); ++buffer) {
       const Memory &now = b.memory[buffer], &then = before.memory[buffer];
       CHECK(std::equal(now.begin(), now.begin() + Buffers::kRoom, then.begin()));
@@ -193,7 +195,8 @@ inline void check_golden(const std::string& name, const Maker& m, const char* ta
   text += source.kernel;
   codegen::replace_all(text, source.entry, "ENTRY");
   for (const codegen::SharedText& s : shared) codegen::replace_all(text, s.name, s.name.substr(0, s.name.rfind('_')));
-  const std::string path = source_directory() + "/tests/golden/" + name + (target(target_name).is_cuda() ? ".cu" : ".c");
+  const std::string path =
+      source_directory() + "/tests/golden/" + name + (target(target_name).is_cuda() ? ".cu" : ".c");
   if (const char* update = std::getenv("TARRY_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
   std::ifstream in(path);
   std::ostringstream expected;

@@ -1,5 +1,5 @@
-// Many processes on one kernel cache. Left alone they compile every kernel once, counted by a wrapper of cc and a library
-// in front of NVRTC; killed, starved and with their files damaged they still compute the right values.
+// Many processes on one kernel cache. Left alone they compile every kernel once, counted by a wrapper of cc and a
+// library in front of NVRTC; killed, starved and with their files damaged they still compute the right values.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -63,7 +63,8 @@ std::string digest(int count, unsigned seed) {
   std::map<int, std::vector<float>> values;
   for (const int number : order) values[number] = formula(number, x, y).to_vector<float>();
   std::string bytes;
-  for (const auto& [number, v] : values) bytes.append(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(float));
+  for (const auto& [number, v] : values)
+    bytes.append(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(float));
   return ta::support::checksum_bytes(bytes).hex();
 }
 
@@ -74,8 +75,9 @@ int number_of(const char* variable, int fallback) {
 
 void print_summary(const std::string& values) {
   const ta::CacheCounters s = ta::cache_counters();
-  std::printf("%s compiles %lld disk_hits %lld write_failures %lld\n", values.c_str(), static_cast<long long>(s.compiles),
-              static_cast<long long>(s.disk_hits), static_cast<long long>(s.write_failures));
+  std::printf("%s compiles %lld disk_hits %lld write_failures %lld\n", values.c_str(),
+              static_cast<long long>(s.compiles), static_cast<long long>(s.disk_hits),
+              static_cast<long long>(s.write_failures));
 }
 
 /// What a child said at its end.
@@ -107,10 +109,11 @@ class Torture {
   Torture() {
     write(cc(), "#!/bin/sh\ncase \"$*\" in *--version*) ;; *) echo >> '" + calls().string() +
                     "' ;; esac\nulimit -S -f unlimited\nexec cc \"$@\"\n");
-    fs::permissions(cc(), fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec | fs::perms::group_read |
-                              fs::perms::others_read);
+    fs::permissions(cc(), fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec |
+                              fs::perms::group_read | fs::perms::others_read);
     write(calls(), "");
-    fs::permissions(calls(), fs::perms::all & ~(fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec));
+    fs::permissions(calls(),
+                    fs::perms::all & ~(fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec));
     fs::permissions(directory.base(), fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
   }
 
@@ -119,8 +122,11 @@ class Torture {
   [[nodiscard]] std::uintmax_t call_count() const { return fs::file_size(calls()); }
 
   void start(const char* name, unsigned seed, const std::vector<std::string>& settings = {}) {
-    std::vector<std::string> all = {"TARRY_CACHE_DIR=" + directory.root().string(), "TARRY_CACHE_PATH=",
-                                    "TARRY_CC=" + cc().string(), "TARRY_NUM_THREADS=2", "TARRY_DEVICE=cpu",
+    std::vector<std::string> all = {"TARRY_CACHE_DIR=" + directory.root().string(),
+                                    "TARRY_CACHE_PATH=",
+                                    "TARRY_CC=" + cc().string(),
+                                    "TARRY_NUM_THREADS=2",
+                                    "TARRY_DEVICE=cpu",
                                     "TARRY_TEST_SEED=" + std::to_string(seed)};
     all.insert(all.end(), settings.begin(), settings.end());
     children.emplace_back(name, all, directory.base() / ("output" + std::to_string(children.size())));
@@ -138,7 +144,8 @@ fs::path make_counting_nvrtc(const Torture& t) {
 #include <fcntl.h>
 #include <unistd.h>
 int nvrtcCompileProgram(void* program, int count, const char* const* options) {
-  int calls = open(")" + t.calls().string() + R"(", O_WRONLY | O_APPEND);
+  int calls = open(")" +
+                    t.calls().string() + R"(", O_WRONLY | O_APPEND);
   if (calls < 0 || write(calls, "x", 1) != 1) return 1;
   close(calls);
   int (*next)(void*, int, const char* const*) = dlsym(RTLD_NEXT, "nvrtcCompileProgram");
@@ -146,8 +153,9 @@ int nvrtcCompileProgram(void* program, int count, const char* const* options) {
 }
 )");
   const fs::path real = ta::runtime::nvrtc_location();
-  const auto made = ta::support::run_process({"cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + real.parent_path().string(),
-                                              source.string(), "-o", library.string(), real.string()});
+  const auto made = ta::support::run_process({"cc", "-shared", "-fPIC", "-Wl,--no-as-needed",
+                                              "-Wl,-rpath," + real.parent_path().string(), source.string(), "-o",
+                                              library.string(), real.string()});
   INFO(made.error);
   REQUIRE(made.succeeded());
   return library;
@@ -203,7 +211,8 @@ TARRY_CHILD(torture_cuda) {
   return 0;
 }
 
-/// Waits for all; returns what each printed of its values. Of every kernel one process is the maker, all others its readers.
+/// Waits for all; returns what each printed of its values. Of every kernel one process is the maker, all others its
+/// readers.
 std::vector<std::string> check_one_compile_per_kernel(Torture& t) {
   std::vector<std::string> values;
   long compiles = 0, disk_hits = 0;
@@ -247,7 +256,8 @@ TEST_CASE("torture: kills, damage, full disks and missing homes cost compiles, n
   const std::string values = expected(kKernels), few_values = expected(kFew);
   const std::string few = "TARRY_TEST_KERNELS=" + std::to_string(kFew);
   {
-    // Whole kernels, the largest there are: where a file is too large that they could be linked with, they are made again.
+    // Whole kernels, the largest there are: where a file is too large that they could be linked with, they are made
+    // again.
     t.start("torture_cpu", 1, {few, "TARRY_DISABLE=prebuilt"});
     REQUIRE(t.children.back().wait() == 0);
     t.children.clear();
@@ -258,7 +268,8 @@ TEST_CASE("torture: kills, damage, full disks and missing homes cost compiles, n
     REQUIRE(entry.has_value());
     largest_image = std::max(largest_image, entry->image.size());
   }
-  const fs::path file = t.directory.base() / "file", full = t.directory.base() / "full", frozen = t.directory.base() / "frozen";
+  const fs::path file = t.directory.base() / "file", full = t.directory.base() / "full",
+                 frozen = t.directory.base() / "frozen";
   write(file, "not a directory");
   fs::copy(t.directory.root(), frozen, fs::copy_options::recursive);
   std::vector<fs::path> directories{frozen};
@@ -277,7 +288,8 @@ TEST_CASE("torture: kills, damage, full disks and missing homes cost compiles, n
     if (p % 16 == 5) settings = {few, "HOME=", "XDG_CACHE_HOME=", "TARRY_CACHE_DIR="};
     if (p % 16 == 9) settings = {few, "TARRY_CACHE_DIR=" + frozen.string(), "TARRY_TEST_NOBODY=1"};
     if (p % 16 == 13) settings = {"TARRY_CACHE_SIZE=1m"};
-    if (p % 8 == 3) settings = {few, "TARRY_CACHE_DIR=" + full.string(), "TARRY_TEST_FILE_LIMIT=" + std::to_string(largest_image)};
+    if (p % 8 == 3)
+      settings = {few, "TARRY_CACHE_DIR=" + full.string(), "TARRY_TEST_FILE_LIMIT=" + std::to_string(largest_image)};
     if (!settings.empty() && settings.front() == few) small.push_back(p);
     if (p % 4 == 0) doomed.push_back(p);
     t.start("torture_cpu", p + 1, settings);

@@ -74,7 +74,8 @@ TEST_CASE("transfer: large arrays cross by themselves, small ones beside them to
   FakeGpu gpu;
   const Scope placed(kFakeGpu);
   std::vector<Array> arrays = small_arrays(3);
-  arrays.insert(arrays.begin() + 1, {asarray(std::vector<float>(50'000, 7.0f)), asarray(std::vector<float>(60'000, 8.0f))});
+  arrays.insert(arrays.begin() + 1,
+                {asarray(std::vector<float>(50'000, 7.0f)), asarray(std::vector<float>(60'000, 8.0f))});
   CHECK(evaluate(sum_of(arrays)).counters().uploads == 5);
   CHECK(gpu.driver().counts["memcpy_htod_async"] == 3);
   for (const Array& a : arrays) CHECK(there(a) == a.to_vector<float>());
@@ -82,7 +83,8 @@ TEST_CASE("transfer: large arrays cross by themselves, small ones beside them to
   CHECK(evaluate(sum(alone)).transfers().front().reason == "first use");
 }
 
-TEST_CASE("transfer: a block that several arrays share lives as long as one of them, and touched ones cross anew", "[transfer]") {
+TEST_CASE("transfer: a block that several arrays share lives as long as one of them, and touched ones cross anew",
+          "[transfer]") {
   TARRY_REQUIRE_NVRTC();
   FakeGpu gpu;
   const Scope placed(kFakeGpu);
@@ -102,7 +104,8 @@ TEST_CASE("transfer: a block that several arrays share lives as long as one of t
   CHECK(runtime::backend(kFakeGpu).memory().live <= before);
 }
 
-TEST_CASE("transfer: whichever allocation or driver call of a shared copy fails, nothing is lost", "[transfer][fault]") {
+TEST_CASE("transfer: whichever allocation or driver call of a shared copy fails, nothing is lost",
+          "[transfer][fault]") {
   TARRY_REQUIRE_NVRTC();
   using support::fault::Site;
   FakeGpu gpu;
@@ -135,7 +138,9 @@ TEST_CASE("transfer: reading several results of one evaluate waits for the work 
   FakeGpu gpu;
   const Scope placed(kFakeGpu);
   const Array x = asarray(std::vector<float>(1000, 2.0f));
-  const auto waits = [&] { return gpu.driver().counts["event_synchronize"] + gpu.driver().counts["stream_synchronize"]; };
+  const auto waits = [&] {
+    return gpu.driver().counts["event_synchronize"] + gpu.driver().counts["stream_synchronize"];
+  };
   for (int round = 0; round < 3; ++round) {
     std::vector<Array> results;
     for (int i = 0; i < 8; ++i) results.push_back(x * static_cast<float>(i + 2));

@@ -39,7 +39,8 @@ Maker turned_slice(const Dims& shape, const Dims& start, const Dims& extents, Dt
 /// A box of x replaced by a box of a transposed one, which begins as far from its first element.
 Maker turned_into(const Dims& shape, const Dims& start, const Dims& extents, Dtype d) {
   Maker m;
-  const GraphEdge x = m.leaf(shape, d), v = slice(m, m.leaf({shape[1] + 3, shape[0] + 2}, d), {start[1], start[0]}, {extents[1], extents[0]});
+  const GraphEdge x = m.leaf(shape, d),
+                  v = slice(m, m.leaf({shape[1] + 3, shape[0] + 2}, d), {start[1], start[0]}, {extents[1], extents[0]});
   m.g.roots = {m.update(m.map(Op::Add, {x, x}), permuted(m, v, {1, 0}), start)};
   return m;
 }
@@ -48,7 +49,9 @@ Maker turned_into(const Dims& shape, const Dims& start, const Dims& extents, Dty
 Maker two_widths(std::int64_t rows, std::int64_t columns, Dtype d) {
   Maker m;
   const GraphEdge a = m.leaf({rows, columns}, Dtype::Float16), b = m.leaf({columns + 1, rows + 1}, d);
-  const GraphEdge sum = m.map(Op::Add, {m.map(Op::Cast, {a}, float32), m.map(Op::Cast, {permuted(m, slice(m, b, {1, 1}, {columns, rows}), {1, 0})}, float32)});
+  const GraphEdge sum =
+      m.map(Op::Add, {m.map(Op::Cast, {a}, float32),
+                      m.map(Op::Cast, {permuted(m, slice(m, b, {1, 1}, {columns, rows}), {1, 0})}, float32)});
   m.g.roots = {m.map(Op::Cast, {sum}, Dtype::Float16), sum};
   return m;
 }
@@ -64,7 +67,9 @@ Maker placed(std::int64_t rows, std::int64_t columns) {
 /// Sums of a transposed array's neighbours, of which those past its end are 0: two guards of one tile.
 Maker neighbours(std::int64_t rows, std::int64_t columns) {
   Maker m;
-  const GraphEdge x = m.leaf({columns, rows}, float32), zero = m.map(Op::Multiply, {m.leaf({rows, columns}, float32), m.broadcast(m.leaf({1, 1}, float32), {rows, columns})});
+  const GraphEdge x = m.leaf({columns, rows}, float32),
+                  zero = m.map(Op::Multiply, {m.leaf({rows, columns}, float32),
+                                              m.broadcast(m.leaf({1, 1}, float32), {rows, columns})});
   const GraphEdge t = permuted(m, x, {1, 0});
   const GraphEdge left = m.update(zero, slice(m, t, {0, 1}, {rows, columns - 1}), {0, 0});
   const GraphEdge below = m.update(zero, slice(m, t, {0, 0}, {rows - 3, columns}), {3, 0});
@@ -72,8 +77,8 @@ Maker neighbours(std::int64_t rows, std::int64_t columns) {
   return m;
 }
 
-/// uint8 pixels whose rows and columns change places, scaled by colour, by row and by column, plus an image as it is and an
-/// index, to float32 pixels (order 1, 0, 2) or planes (2, 1, 0).
+/// uint8 pixels whose rows and columns change places, scaled by colour, by row and by column, plus an image as it is
+/// and an index, to float32 pixels (order 1, 0, 2) or planes (2, 1, 0).
 Maker normalised(std::int64_t height, std::int64_t width, std::int64_t values, const std::vector<int>& order) {
   Maker m;
   const Dims from{height, width, values}, to{from[order[0]], from[order[1]], from[order[2]]};
@@ -101,7 +106,10 @@ Maker placed_pixels(std::int64_t height, std::int64_t width, std::int64_t values
 Maker random_image(unsigned seed) {
   std::mt19937 random(seed);
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
-  const auto dtype = [&] { return std::array{Dtype::UInt8, Dtype::Float16, float32, float64, Dtype::Int64}[static_cast<std::size_t>(pick(0, 4))]; };
+  const auto dtype = [&] {
+    return std::array{Dtype::UInt8, Dtype::Float16, float32, float64,
+                      Dtype::Int64}[static_cast<std::size_t>(pick(0, 4))];
+  };
   Maker m;
   const Dims image{pick(33, 160), pick(33, 160), pick(2, 8)};
   std::vector<int> from{0, 1, 2}, order{0, 1, 2};  // pixels or planes
@@ -118,9 +126,11 @@ Maker random_image(unsigned seed) {
   };
   GraphEdge x = part();
   if (pick(0, 2) == 0) x = m.map(Op::Add, {m.map(Op::Cast, {x}, float32), m.map(Op::Cast, {part()}, float32)});
-  if (pick(0, 2) == 0) x = m.map(Op::Maximum, {m.map(Op::Cast, {x}, float32), m.map(Op::Cast, {m.leaf(m.shape(x), dtype())}, float32)});
+  if (pick(0, 2) == 0)
+    x = m.map(Op::Maximum, {m.map(Op::Cast, {x}, float32), m.map(Op::Cast, {m.leaf(m.shape(x), dtype())}, float32)});
   m.g.roots = {m.map(Op::Cast, {m.map(Op::Negative, {m.map(Op::Cast, {x}, float64)})}, dtype())};
-  if (pick(0, 3) == 0) m.g.roots.push_back(m.map(Op::Cast, {m.map(Op::Negative, {m.map(Op::Cast, {x}, float64)})}, float32));
+  if (pick(0, 3) == 0)
+    m.g.roots.push_back(m.map(Op::Cast, {m.map(Op::Negative, {m.map(Op::Cast, {x}, float64)})}, float32));
   return m;
 }
 
@@ -137,7 +147,8 @@ TEST_CASE("transpose: crossed operands have the interpreter's bits", "[transpose
   check_bits(graphs, Schedule::Transpose);
   graphs.push_back(neighbours(64, 64));
   graphs.push_back(neighbours(70, 131));
-  for (const auto& [rows, columns] : {std::pair{9, 10}, {9, 300}, {300, 9}, {17, 15}}) graphs.push_back(many(rows, columns));
+  for (const auto& [rows, columns] : {std::pair{9, 10}, {9, 300}, {300, 9}, {17, 15}})
+    graphs.push_back(many(rows, columns));
   check_c_bits(graphs, Schedule::Transpose);
 }
 
@@ -188,7 +199,11 @@ TEST_CASE("transpose: small elements move in words, and rows begin with sectors"
 
 TEST_CASE("transpose: matrices that begin anywhere, of rows that do", "[transpose]") {
   std::vector<Maker> graphs;
-  for (const auto& [d, big] : {std::pair<Dtype, std::int64_t>{Dtype::UInt8, 400}, {Dtype::Float16, 280}, {Dtype::Int64, 135}, {Dtype::Int32, 150}, {Dtype::Float64, 90}})
+  for (const auto& [d, big] : {std::pair<Dtype, std::int64_t>{Dtype::UInt8, 400},
+                               {Dtype::Float16, 280},
+                               {Dtype::Int64, 135},
+                               {Dtype::Int32, 150},
+                               {Dtype::Float64, 90}})
     for (std::int64_t first = 0; first < 5; ++first) {
       graphs.push_back(turned_slice({big + 1, 2 * big - 3}, {first, 3 * first}, {big - 5, 2 * big - 19}, d));
       graphs.push_back(turned_slice({40 + first, 300}, {first, 1}, {39, 270 + first}, d));
@@ -220,7 +235,10 @@ TEST_CASE("transpose: images whose rows and columns change places", "[transpose]
 
 TEST_CASE("transpose: pixels stored narrower than they are loaded", "[transpose]") {
   std::vector<Maker> graphs;
-  for (const auto& [from, to] : {std::pair{float64, Dtype::UInt8}, {float32, Dtype::UInt8}, {Dtype::Float16, Dtype::UInt8}, {float64, Dtype::Float16}})
+  for (const auto& [from, to] : {std::pair{float64, Dtype::UInt8},
+                                 {float32, Dtype::UInt8},
+                                 {Dtype::Float16, Dtype::UInt8},
+                                 {float64, Dtype::Float16}})
     for (const std::int64_t values : {3, 5, 7, 8})
       for (const std::int64_t height : {72, 67}) {
         Maker m;
@@ -299,7 +317,8 @@ TEST_CASE("transpose: in C pixels become planes, planes pixels, and both change 
       if (values > 3 && values % 2 == (d == Dtype::UInt8 || d == Dtype::Float32)) continue;
       graphs.push_back(permute({1003, values}, {1, 0}, d));
       graphs.push_back(permute({values, 1003}, {1, 0}, d));
-      for (const std::vector<int>& order : {std::vector{1, 0, 2}, {2, 1, 0}}) graphs.push_back(permute({67, 141, values}, order, d));
+      for (const std::vector<int>& order : {std::vector{1, 0, 2}, {2, 1, 0}})
+        graphs.push_back(permute({67, 141, values}, order, d));
       graphs.push_back(permute({values, 67, 141}, {2, 1, 0}, d));
     }
   graphs.push_back(permute({4, 50, 60, 8}, {0, 2, 1, 3}));
@@ -331,12 +350,34 @@ TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
 
 TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
   TARRY_REQUIRE_NVRTC();
-  check_compiles({transpose_add(128, 256), many(128, 256), placed(128, 256), permute({128, 256}, {1, 0}, Dtype::UInt8),
-                  permute({129, 255}, {1, 0}, Dtype::UInt8), turned_slice({300, 300}, {1, 3}, {131, 257}, Dtype::Float16), turned_into({300, 300}, {1, 3}, {131, 257}, Dtype::UInt8), two_widths(257, 383, Dtype::UInt8), transpose_add(129, 257, Dtype::UInt8), permute({128, 256}, {1, 0}, Dtype::Float16), permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64),
-                  permute({73, 160, 2}, {1, 0, 2}, Dtype::UInt8), permute({73, 160, 3}, {1, 0, 2}, Dtype::UInt8), permute({73, 160, 4}, {1, 0, 2}, Dtype::UInt8), permute({73, 160, 8}, {1, 0, 2}, Dtype::UInt8),
-                  permute({73, 160, 3}, {2, 1, 0}, Dtype::UInt8), permute({3, 73, 160}, {2, 1, 0}, Dtype::UInt8), permute({8, 73, 160}, {2, 1, 0}, Dtype::UInt8),
-                  permute({72, 160, 3}, {1, 0, 2}, Dtype::UInt8), permute({4, 72, 160}, {2, 1, 0}), permute({72, 160, 3}, {2, 1, 0}, Dtype::Float16),
-                  permute({72, 161, 2}, {1, 0, 2}, Dtype::Float64), permute({72, 160, 8}, {1, 0, 2}, Dtype::UInt8), permute({72, 160, 8}, {2, 1, 0}, Dtype::Float64), permute({7, 72, 160}, {2, 1, 0}), normalised(64, 128, 3, {1, 0, 2}), normalised(67, 45, 4, {2, 1, 0}), placed_pixels(64, 128, 3)});
+  check_compiles({transpose_add(128, 256),
+                  many(128, 256),
+                  placed(128, 256),
+                  permute({128, 256}, {1, 0}, Dtype::UInt8),
+                  permute({129, 255}, {1, 0}, Dtype::UInt8),
+                  turned_slice({300, 300}, {1, 3}, {131, 257}, Dtype::Float16),
+                  turned_into({300, 300}, {1, 3}, {131, 257}, Dtype::UInt8),
+                  two_widths(257, 383, Dtype::UInt8),
+                  transpose_add(129, 257, Dtype::UInt8),
+                  permute({128, 256}, {1, 0}, Dtype::Float16),
+                  permute({2, 40, 3, 50}, {0, 3, 1, 2}, Dtype::Int64),
+                  permute({73, 160, 2}, {1, 0, 2}, Dtype::UInt8),
+                  permute({73, 160, 3}, {1, 0, 2}, Dtype::UInt8),
+                  permute({73, 160, 4}, {1, 0, 2}, Dtype::UInt8),
+                  permute({73, 160, 8}, {1, 0, 2}, Dtype::UInt8),
+                  permute({73, 160, 3}, {2, 1, 0}, Dtype::UInt8),
+                  permute({3, 73, 160}, {2, 1, 0}, Dtype::UInt8),
+                  permute({8, 73, 160}, {2, 1, 0}, Dtype::UInt8),
+                  permute({72, 160, 3}, {1, 0, 2}, Dtype::UInt8),
+                  permute({4, 72, 160}, {2, 1, 0}),
+                  permute({72, 160, 3}, {2, 1, 0}, Dtype::Float16),
+                  permute({72, 161, 2}, {1, 0, 2}, Dtype::Float64),
+                  permute({72, 160, 8}, {1, 0, 2}, Dtype::UInt8),
+                  permute({72, 160, 8}, {2, 1, 0}, Dtype::Float64),
+                  permute({7, 72, 160}, {2, 1, 0}),
+                  normalised(64, 128, 3, {1, 0, 2}),
+                  normalised(67, 45, 4, {2, 1, 0}),
+                  placed_pixels(64, 128, 3)});
 }
 
 TEST_CASE("transpose: golden text", "[transpose]") {

@@ -42,27 +42,37 @@ TEST_CASE("set: writes what NumPy writes, and other handles keep the old values"
         {"a number", [](auto& x) { x.set({1, -1}, 70); }, {0, 1, 2, 3, 4, 5, 6, 70, 8, 9, 10, 11}},
         {"a column", [](auto& x) { x.set({slice(), 1}, ints({3}, 20)); }, {0, 20, 2, 3, 4, 21, 6, 7, 8, 22, 10, 11}},
         {"the inside", [](auto& x) { x.set({slice(1, -1), slice(1, -1)}, 0); }, {0, 1, 2, 3, 4, 0, 0, 7, 8, 9, 10, 11}},
-        {"every second", [](auto& x) { x.set({slice(none, none, 2), slice(1, none, 2)}, -1); },
+        {"every second",
+         [](auto& x) { x.set({slice(none, none, 2), slice(1, none, 2)}, -1); },
          {0, -1, 2, -1, 4, 5, 6, 7, 8, -1, 10, -1}},
-        {"backwards", [](auto& x) { x.set({1, slice(none, none, -1)}, ints({4}, 40)); },
+        {"backwards",
+         [](auto& x) { x.set({1, slice(none, none, -1)}, ints({4}, 40)); },
          {0, 1, 2, 3, 43, 42, 41, 40, 8, 9, 10, 11}},
-        {"backwards by two", [](auto& x) { x.set({slice(none, none, -2), slice(3, 0, -2)}, ints({2, 2}, 40)); },
+        {"backwards by two",
+         [](auto& x) { x.set({slice(none, none, -2), slice(3, 0, -2)}, ints({2, 2}, 40)); },
          {0, 43, 2, 42, 4, 5, 6, 7, 8, 41, 10, 40}},
-        {"a broadcast row", [](auto& x) { x.set({slice(0, 2)}, ints({4}, 50)); },
+        {"a broadcast row",
+         [](auto& x) { x.set({slice(0, 2)}, ints({4}, 50)); },
          {50, 51, 52, 53, 50, 51, 52, 53, 8, 9, 10, 11}},
-        {"a broadcast column", [](auto& x) { x.set({ellipsis}, ints({3, 1}, 5)); }, {5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7}},
-        {"through a new axis", [](auto& x) { x.set({0, newaxis, slice(0, 2)}, ints({1, 2}, 30)); },
+        {"a broadcast column",
+         [](auto& x) { x.set({ellipsis}, ints({3, 1}, 5)); },
+         {5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7}},
+        {"through a new axis",
+         [](auto& x) { x.set({0, newaxis, slice(0, 2)}, ints({1, 2}, 30)); },
          {30, 31, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
         {"everything", [](auto& x) { x.set({}, ints({3, 4}, 100)); }, counting(12, 100)},
         {"nothing", [](auto& x) { x.set({slice(2, 2)}, 5); }, counting(12)},
         {"where a mask is true", [](auto& x) { x.set(x > 6, 0); }, {0, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0}},
-        {"where a row of a mask is true", [](auto& x) { x.set(ta::array({true, false, false, true}), ints({3, 1}, 60)); },
+        {"where a row of a mask is true",
+         [](auto& x) { x.set(ta::array({true, false, false, true}), ints({3, 1}, 60)); },
          {60, 1, 2, 60, 61, 5, 6, 61, 62, 9, 10, 62}},
         {"from itself", [](auto& x) { x.set({slice(1, none)}, x(slice(0, 2))); }, {0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7}},
-        {"from itself, reversed", [](auto& x) { x.set({slice(), slice(none, none, -1)}, x); },
+        {"from itself, reversed",
+         [](auto& x) { x.set({slice(), slice(none, none, -1)}, x); },
          {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8}},
         {"add to a row", [](auto& x) { x.add({-1}, 100); }, {0, 1, 2, 3, 4, 5, 6, 7, 108, 109, 110, 111}},
-        {"add every second", [](auto& x) { x.add({slice(), slice(none, none, 2)}, ints({2}, 10)); },
+        {"add every second",
+         [](auto& x) { x.add({slice(), slice(none, none, 2)}, ints({2}, 10)); },
          {10, 1, 13, 3, 14, 5, 17, 7, 18, 9, 21, 11}},
         {"one after the other",
          [](auto& x) {
@@ -143,7 +153,8 @@ TEST_CASE("set: an update may cover whatever reads a reduction", "[update]") {
       CHECK(values(covered) == Ints{1});
       CHECK(values(twice)[static_cast<std::size_t>(n - 1)] == 2 * n - 2);
       CHECK(values(next)[static_cast<std::size_t>(n - 1)] == 2 * n - 1);
-      const ta::Array table = ints({n, 3}), columns = ta::with_set(ta::flip(ta::sum(table, 0)), {slice()}, 4), beside = table + 7;
+      const ta::Array table = ints({n, 3}), columns = ta::with_set(ta::flip(ta::sum(table, 0)), {slice()}, 4),
+                      beside = table + 7;
       ta::evaluate(columns, beside);  // one kernel for the sums and what is beside them, and nobody reads the sums
       CHECK(values(columns) == Ints{4, 4, 4});
       CHECK(values(beside)[2] == 9);
@@ -153,8 +164,8 @@ TEST_CASE("set: an update may cover whatever reads a reduction", "[update]") {
 
 TEST_CASE("set: every dtype is written with its own width", "[update]") {
   everywhere([] {
-    for (const ta::Dtype dtype : {ta::bool_, ta::int8, ta::int16, ta::int32, ta::int64, ta::uint8, ta::uint16, ta::uint32,
-                                  ta::uint64, ta::float16, ta::bfloat16, ta::float32, ta::float64}) {
+    for (const ta::Dtype dtype : {ta::bool_, ta::int8, ta::int16, ta::int32, ta::int64, ta::uint8, ta::uint16,
+                                  ta::uint32, ta::uint64, ta::float16, ta::bfloat16, ta::float32, ta::float64}) {
       INFO(name(dtype));
       ta::Array x = ta::zeros({7}, dtype);
       x.set({slice(1, none, 3)}, 1);
@@ -180,13 +191,15 @@ TEST_CASE("set: a value that does not fit throws at the call and leaves the hand
   };
   fails([&] { x.set({3}, 1); }, __LINE__, "set", "index 3 is out of range for axis 0 of extent 3");
   fails([&] { x.set({0}, 0.5); }, __LINE__, "set", "the number 0.5 does not fit int64");
-  fails([&] { x.set({0}, ta::ones({4})); }, __LINE__, "set", "does not hold every float32; convert the value with astype");
+  fails([&] { x.set({0}, ta::ones({4})); }, __LINE__, "set",
+        "does not hold every float32; convert the value with astype");
   fails([&] { x.set({0}, ints({3})); }, __LINE__, "set", "a value of shape (3,) does not broadcast to (4,)");
   fails([&] { x.set({0, 0}, ints({1})); }, __LINE__, "set", "a value of shape (1,) does not broadcast to ()");
   fails([&] { x.set({0}, ta::ones({4}, ta::uint64)); }, __LINE__, "set", "does not hold every uint64");
   fails([&] { x.set({0}, ta::Array()); }, __LINE__, "set", "undefined");
   fails([&] { x.set(ints({4}), 1); }, __LINE__, "set", "the mask is int64, not bool");
-  fails([&] { x.set(ta::ones({3}, ta::bool_), 1); }, __LINE__, "set", "a mask of shape (3,) does not broadcast to (3, 4)");
+  fails([&] { x.set(ta::ones({3}, ta::bool_), 1); }, __LINE__, "set",
+        "a mask of shape (3,) does not broadcast to (3, 4)");
   fails([&] { x.add({slice(none, none, 0)}, 1); }, __LINE__, "add", "step 0");
   fails([&] { x.add({0}, 1.5); }, __LINE__, "add", "the number 1.5 does not fit int64");
   fails([&] { (void)ta::with_set(x, {0, 0, 0}, 1); }, __LINE__, "with_set", "3 indices are too many");
@@ -213,7 +226,8 @@ TEST_CASE("updates: a dense update beside one that writes its box into memory is
     const ta::test::Setting setting("TARRY_DISABLE", disabled);
     const ta::Array x = ints({57, 1}), y = ints({28, 1}, 100) + 1, z = ints({28, 3}, 200);
     const ta::Array odd = ta::with_set(x, {slice(2, none, 2)}, y), all = ta::with_add(y, {slice(none, none, -1)}, 1);
-    const ta::Array wide = ta::with_set(ints({56, 3}), {slice(none, none, 2)}, 1), part = ta::with_set(z, {slice(), slice(1, 2)}, 1);
+    const ta::Array wide = ta::with_set(ints({56, 3}), {slice(none, none, 2)}, 1),
+                    part = ta::with_set(z, {slice(), slice(1, 2)}, 1);
     ta::evaluate(odd, all, wide, part);
     Ints expected_odd = counting(57), expected_all = counting(28, 102), expected_part = counting(84, 200);
     for (std::size_t i = 0; i < 28; ++i) expected_odd[2 + 2 * i] = 101 + static_cast<std::int64_t>(i);
@@ -264,7 +278,8 @@ TEST_CASE("updates: random programs of two handles agree with loops, fused or no
       const std::int64_t r0 = draw(0, 3), c0 = draw(0, 3), rs = draw(1, 2), cs = draw(1, 3), shift = draw(0, 2);
       switch (draw(0, 5)) {
         case 0: {  // a box from a shifted part of either array
-          target.set({slice(r0, r0 + 3), slice(c0, c0 + 2)}, x[b](slice(shift, shift + 3), slice(shift, shift + 2)) + 1);
+          target.set({slice(r0, r0 + 3), slice(c0, c0 + 2)},
+                     x[b](slice(shift, shift + 3), slice(shift, shift + 2)) + 1);
           for (std::int64_t i = 0; i < 3; ++i)
             for (std::int64_t j = 0; j < 2; ++j) result[at(r0 + i, c0 + j)] = source[at(shift + i, shift + j)] + 1;
           break;
@@ -291,9 +306,7 @@ TEST_CASE("updates: random programs of two handles agree with loops, fused or no
           for (std::size_t i = 0; i < result.size(); ++i) result[i] = 2 * before[i] - source[i];
           break;
         }
-        default:
-          ta::evaluate(target);
-          break;
+        default: ta::evaluate(target); break;
       }
     }
     if (draw(0, 1)) ta::evaluate(x[0], x[1]);

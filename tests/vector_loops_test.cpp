@@ -22,8 +22,8 @@ struct Instruction {
   std::string name, operands;
 };
 
-/// Packed floating-point arithmetic of each loop of a library: from the target of a backward jump to the jump, without the
-/// loops inside.
+/// Packed floating-point arithmetic of each loop of a library: from the target of a backward jump to the jump, without
+/// the loops inside.
 std::vector<int> arithmetic_of_loops(const std::string& disassembly) {
   std::vector<Instruction> code;
   std::map<std::string, std::size_t> at;
@@ -44,7 +44,8 @@ std::vector<int> arithmetic_of_loops(const std::string& disassembly) {
     std::istringstream words(code[i].operands);
     std::string target;
     words >> target;
-    if (const auto found = at.find(target); found != at.end() && found->second <= i) jumps.emplace_back(found->second, i);
+    if (const auto found = at.find(target); found != at.end() && found->second <= i)
+      jumps.emplace_back(found->second, i);
   }
   static const std::regex packed("v?(add|sub|mul|div|max|min|sqrt)p[sd]");
   std::vector<int> loops;
@@ -52,7 +53,8 @@ std::vector<int> arithmetic_of_loops(const std::string& disassembly) {
     std::vector<bool> own(last + 1, true);
     for (const auto& [from, to] : jumps)
       if (std::pair(from, to) != std::pair(first, last) && first <= from && to <= last)
-        std::fill(own.begin() + static_cast<std::ptrdiff_t>(from), own.begin() + static_cast<std::ptrdiff_t>(to) + 1, false);
+        std::fill(own.begin() + static_cast<std::ptrdiff_t>(from), own.begin() + static_cast<std::ptrdiff_t>(to) + 1,
+                  false);
     int count = 0;
     for (std::size_t i = first; i <= last; ++i) count += own[i] && std::regex_match(code[i].name, packed);
     loops.push_back(count);
@@ -71,7 +73,8 @@ std::string disassembled(const ta::Array& result, const ta::graph::Target& targe
   REQUIRE(kernels == 1);
   const ta::support::ScopedTemporaryDirectory directory;
   const auto path = directory.path() / "kernel.so";
-  REQUIRE_FALSE(ta::support::write_file_atomically(path, ta::runtime::compile_c(text, ta::runtime::c_flags(target)).image));
+  REQUIRE_FALSE(
+      ta::support::write_file_atomically(path, ta::runtime::compile_c(text, ta::runtime::c_flags(target)).image));
   return ta::support::run_process({"objdump", "-d", "--no-show-raw-insn", path.string()}).output;
 }
 
@@ -107,7 +110,8 @@ TEST_CASE("vector loops: the work of a kernel is done by packed instructions", "
       {"exponential", [&] { return ta::exp(x); }, 20},
       {"normal distribution", [&] { return cdf(ta::log(x) / ta::sqrt(y)); }, 50},
       {"choice", [&] { return ta::where(x > 2.0f, x * 0.5f, x + y); }, 2},
-      {"five points", [&] { return m(mid, mid) * 0.5f + (m(low, mid) + m(high, mid) + m(mid, low) + m(mid, high)); }, 5},
+      {"five points", [&] { return m(mid, mid) * 0.5f + (m(low, mid) + m(high, mid) + m(mid, low) + m(mid, high)); },
+       5},
       {"transposed sum", [&] { return m + ta::matrix_transpose(m); }, 1},
       {"sum", [&] { return ta::sum(x * y); }, 6},
       {"sums of columns", [&] { return ta::sum(m, 0); }, 3},
@@ -119,7 +123,8 @@ TEST_CASE("vector loops: the work of a kernel is done by packed instructions", "
     for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
       INFO(c.name << " for " << level);
       int most = 0;
-      for (const int packed : arithmetic_of_loops(disassembled(c.formula(), *ta::graph::find_target(level)))) most = std::max(most, packed);
+      for (const int packed : arithmetic_of_loops(disassembled(c.formula(), *ta::graph::find_target(level))))
+        most = std::max(most, packed);
       CHECK(most >= c.arithmetic);
     }
   }

@@ -131,7 +131,12 @@ TEST_CASE("index: what is wrong names the op, the axis, the shape and the user's
   fails([&] { return ta::repeat(x, -1, 0); }, __LINE__, "-1 repetitions of axis 0 of shape (3, 4)", "repeat");
   fails([&] { return ta::tile(x, {2, -1}); }, __LINE__, "-1 repetitions", "tile");
   fails([&] { return ta::unstack(x, 2); }, __LINE__, "axis 2 is out of range", "unstack");
-  fails([&] { for (const ta::Array& row : x(0, 0)) (void)row; return 0; }, __LINE__, "a 0-d array has no rows");
+  fails(
+      [&] {
+        for (const ta::Array& row : x(0, 0)) (void)row;
+        return 0;
+      },
+      __LINE__, "a 0-d array has no rows");
 }
 
 TEST_CASE("iteration: rows are lazy parts along the first axis", "[views][index]") {
@@ -168,20 +173,29 @@ TEST_CASE("reshape: keeps the row-major sequence over every kind of source", "[v
          {"of rows, split", ta::reshape(x(slice(1, 3)), {4, 3}), {4, 3}, counting(12, 6)},
          {"of columns", ta::reshape(x(slice(), slice(0, 2)), -1), {8}, pick({0, 1, 6, 7, 12, 13, 18, 19})},
          {"of a row", ta::reshape(x(2), {2, 3}), {2, 3}, counting(6, 12)},
-         {"of every second", ta::reshape(x(slice(), slice(none, none, 2)), {6, 2}), {6, 2},
+         {"of every second",
+          ta::reshape(x(slice(), slice(none, none, 2)), {6, 2}),
+          {6, 2},
           pick({0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22})},
          {"of a broadcast", ta::reshape(ta::broadcast_to(x(0, slice(2)), {3, 2}), -1), {6}, pick({0, 1, 0, 1, 0, 1})},
-         {"of new axes", ta::reshape(ta::broadcast_to(x(0, newaxis, slice(2)), {2, 2, 2}), {4, 2}), {4, 2},
+         {"of new axes",
+          ta::reshape(ta::broadcast_to(x(0, newaxis, slice(2)), {2, 2, 2}), {4, 2}),
+          {4, 2},
           pick({0, 1, 0, 1, 0, 1, 0, 1})},
          {"of a number", ta::reshape(ta::full({2, 3}, 7), {3, 2}), {3, 2}, Ints(6, 7)},
          {"of an iota", ta::reshape(ta::arange(24), {4, 6}), {4, 6}, all},
-         {"of a strided iota", ta::reshape(ta::arange(5, 53, 2), {2, 3, 4})(1), {3, 4}, [] {
+         {"of a strided iota",
+          ta::reshape(ta::arange(5, 53, 2), {2, 3, 4})(1),
+          {3, 4},
+          [] {
             Ints v;
             for (std::int64_t i = 12; i < 24; ++i) v.push_back(5 + 2 * i);
             return v;
           }()},
          {"of an iota along one of two axes",
-          ta::reshape(ta::arange(4)(slice(), newaxis) + ta::zeros({4, 6}, ta::int64), {3, 8}), {3, 8}, [] {
+          ta::reshape(ta::arange(4)(slice(), newaxis) + ta::zeros({4, 6}, ta::int64), {3, 8}),
+          {3, 8},
+          [] {
             Ints v;
             for (std::int64_t i = 0; i < 24; ++i) v.push_back(i / 6);
             return v;
@@ -193,7 +207,9 @@ TEST_CASE("reshape: keeps the row-major sequence over every kind of source", "[v
          {"of one element", ta::reshape(x(1, 1), {1, 1}), {1, 1}, pick({7})},
          {"repeat", ta::repeat(x(0, slice(3)), 2), {6}, pick({0, 0, 1, 1, 2, 2})},
          {"repeat along an axis", ta::repeat(x(slice(2), slice(2)), 2, 0), {4, 2}, pick({0, 1, 0, 1, 6, 7, 6, 7})},
-         {"tile", ta::tile(x(slice(2), slice(2)), {2, 2}), {4, 4},
+         {"tile",
+          ta::tile(x(slice(2), slice(2)), {2, 2}),
+          {4, 4},
           pick({0, 1, 0, 1, 6, 7, 6, 7, 0, 1, 0, 1, 6, 7, 6, 7})},
          {"tile with a new axis", ta::tile(x(0, slice(2)), {2, 1}), {2, 2}, pick({0, 1, 0, 1})}});
 }
@@ -280,7 +296,9 @@ TEST_CASE("passes: random chains of views, reshapes, updates and arithmetic keep
           if (rank > 1) made.push_back(ta::moveaxis(x, axis, 0));
           break;
         case 4:
-          if (rank > 0) made.push_back(ta::moveaxis(ta::moveaxis(x, axis, 0)(any_slice(x.shape()[static_cast<std::size_t>(axis)])), 0, axis));
+          if (rank > 0)
+            made.push_back(
+                ta::moveaxis(ta::moveaxis(x, axis, 0)(any_slice(x.shape()[static_cast<std::size_t>(axis)])), 0, axis));
           break;
         case 5:
           made.push_back(x * 3 + (rank > 0 ? ta::arange(x.shape()[static_cast<std::size_t>(rank - 1)]) : x));
@@ -338,7 +356,8 @@ TEST_CASE("reshape: becomes a view where memory runs on, and sinks below arithme
        "%2 = reshape i64 (8,) %1\n"
        "%3 = sum i64 () %2 axis 0\n"
        "roots %3\n"},
-      {"a chain of arithmetic takes the shape it is read under", ta::sum(ta::reshape(ta::reshape(x * y, {8, 3}) * y(0, 0), -1), 0),
+      {"a chain of arithmetic takes the shape it is read under",
+       ta::sum(ta::reshape(ta::reshape(x * y, {8, 3}) * y(0, 0), -1), 0),
        "%0 = input i64 (4, 6) leaf 0\n"
        "%1 = input i64 (4, 6) leaf 1\n"
        "%2 = reshape i64 (24,) %0\n"
@@ -348,7 +367,8 @@ TEST_CASE("reshape: becomes a view where memory runs on, and sinks below arithme
        "%6 = multiply i64 (24,) %4, %5\n"
        "%7 = sum i64 () %6 axis 0\n"
        "roots %7\n"},
-      {"a broadcast is reshaped where it moves", ta::sum(ta::reshape(x * ta::sum(x, 1)(slice(), newaxis), {2, 2, 6}), 1),
+      {"a broadcast is reshaped where it moves",
+       ta::sum(ta::reshape(x * ta::sum(x, 1)(slice(), newaxis), {2, 2, 6}), 1),
        "%0 = input i64 (4, 6) leaf 0\n"
        "%1 = sum i64 (4,) %0 axis 1\n"
        "%2 = reshape i64 (2, 2, 6) %0\n"

@@ -100,17 +100,20 @@ TEST_CASE("warm: without a C compiler shipped kernels are used, and only the oth
   CHECK_THAT(other.error, Catch::Contains("no C compiler"));
   settings.push_back("TARRY_REQUIRE_CACHED=1");
   CHECK(ta::test::run_child("warm_user", settings).succeeded());
-  CHECK_THAT(ta::test::run_child("warm_user_without_compiler", settings).error, Catch::Contains("TARRY_REQUIRE_CACHED is set and 1 kernel"));
+  CHECK_THAT(ta::test::run_child("warm_user_without_compiler", settings).error,
+             Catch::Contains("TARRY_REQUIRE_CACHED is set and 1 kernel"));
 }
 
-TEST_CASE("warm: kernels of a lower level are found where none may be compiled, and a miss names the level that hits", "[warm]") {
+TEST_CASE("warm: kernels of a lower level are found where none may be compiled, and a miss names the level that hits",
+          "[warm]") {
   if (ta::runtime::cpu_target().level < 3 || host().starts_with("arm")) TARRY_SKIP("this CPU has one level only");
   const Workshop shop;
   const std::string out = shop.at("shipped.bundle"), v2 = shop.at("v2.bundle");
   REQUIRE(shop.warm({"v3"}, out).failures.empty());
   REQUIRE(shop.warm({"v2"}, v2).failures.empty());
   const auto run = [](const std::string& bundle, const std::string& more) {
-    return ta::test::run_child("warm_user", {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + bundle, "TARRY_REQUIRE_CACHED=1", more});
+    return ta::test::run_child("warm_user",
+                               {"TARRY_CACHE_DIR=off", "TARRY_CACHE_PATH=" + bundle, "TARRY_REQUIRE_CACHED=1", more});
   };
   CHECK(run(out, "TARRY_CPU=").succeeded());
   CHECK(run(v2, "TARRY_CPU=").succeeded());

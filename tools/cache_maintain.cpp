@@ -131,7 +131,7 @@ void report(const std::filesystem::path& path, const Choice& choice, const Prune
   }
   if (choice.leaving.empty()) say("{} nothing\n", verb);
   say("{} left in {}, {}\n", counted(choice.staying.size(), "kernel"), path.string(),
-             size_text(bytes_of(choice.staying)));
+      size_text(bytes_of(choice.staying)));
 }
 
 void run_prune(const PruneOptions& options) {

@@ -140,7 +140,8 @@ void run_list(const Common& common, const std::vector<std::string>& targets) {
     return say("{}\n", text_of(all));
   }
   constexpr std::size_t kBefore = 57;  // the name
-  if (!rows.empty()) say("{:<12}  {:<10} {:<7} {:>10}  {:<10}  {}\n", "key", "target", "mode", "size", "last use", "kernel");
+  if (!rows.empty())
+    say("{:<12}  {:<10} {:<7} {:>10}  {:<10}  {}\n", "key", "target", "mode", "size", "last use", "kernel");
   for (const Row& r : rows) {
     say("{:.12}  {:<10} {:<7} {:>10}  {:.10}  {}\n", r.key, r.target, r.mode, size_text(r.bytes), time_text(r.used),
         shortened(support::printable(r.name), kColumns - kBefore));

@@ -44,8 +44,8 @@ void run_export(const Common& common, const std::string& file, const std::vector
   }
   const std::uint64_t bytes = std::filesystem::file_size(file);
   if (common.json) {
-    return say(
-        "{}\n", text_of(Json{{"file", file}, {"kernels", entries.size()}, {"bytes", bytes}, {"damaged", damaged}}));
+    return say("{}\n",
+               text_of(Json{{"file", file}, {"kernels", entries.size()}, {"bytes", bytes}, {"damaged", damaged}}));
   }
   say("{}: {}, {}\n", file, counted(entries.size(), "kernel"), size_text(bytes));
   if (damaged != 0) say("{} left out: damaged\n", counted(damaged, "file"));
@@ -83,15 +83,13 @@ void run_import(const Common& common, const std::vector<std::string>& files) {
   }
   if (common.json) {
     say("{}\n", text_of(Json{{"path", named.path.string()},
-                            {"added", imported.added},
-                            {"present", imported.present},
-                            {"evicted", imported.evicted},
-                            {"damaged", damaged}}));
+                             {"added", imported.added},
+                             {"present", imported.present},
+                             {"evicted", imported.evicted},
+                             {"damaged", damaged}}));
   } else {
-    say("{}: {} added, {} already there\n", named.path.string(), counted(imported.added, "kernel"),
-               imported.present);
-    if (imported.evicted != 0)
-      say("{} evicted: TARRY_CACHE_SIZE is too small\n", counted(imported.evicted, "kernel"));
+    say("{}: {} added, {} already there\n", named.path.string(), counted(imported.added, "kernel"), imported.present);
+    if (imported.evicted != 0) say("{} evicted: TARRY_CACHE_SIZE is too small\n", counted(imported.evicted, "kernel"));
   }
   if (damaged != 0) fail();
 }

@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
   program.failure_message([&](const CLI::App* app, const CLI::Error& error) {
     const std::string_view first = argc > 1 ? argv[1] : "-";
     const bool unknown = !first.starts_with('-') && app->get_subcommands().empty();
-    return fmt::format("tarry: {}\n\n{}", unknown ? fmt::format("there is no command \"{}\"", first) : error.what(), app->help());
+    return fmt::format("tarry: {}\n\n{}", unknown ? fmt::format("there is no command \"{}\"", first) : error.what(),
+                       app->help());
   });
   try {
     program.parse(argc, argv);

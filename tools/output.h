@@ -1,4 +1,5 @@
-// What the commands print: names of files and what kernels and manifests say may hold any bytes, which a terminal would obey.
+// What the commands print: names of files and what kernels and manifests say may hold any bytes, which a terminal would
+// obey.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ inline std::string wrapped(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    for (std::size_t indent = 0; ; indent = 4) {
+    for (std::size_t indent = 0;; indent = 4) {
       std::size_t end = line.size();
       if (indent + end > kColumns) {
         const std::size_t space = line.rfind(' ', kColumns - indent);

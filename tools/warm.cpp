@@ -91,9 +91,9 @@ void print_failures(const WarmReport& report) {
 
 void print_table(const WarmReport& report) {
   say("{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>12}\n", "evaluates", "kernels", "hits", "compiled", "failed",
-             "seconds", "bytes");
+      "seconds", "bytes");
   say("{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9.2f}  {:>12}\n", report.evaluates, report.kernels, report.hits,
-             report.compiled, report.failed, report.seconds, amount(report.bytes));
+      report.compiled, report.failed, report.seconds, amount(report.bytes));
 }
 
 void print_json(const WarmReport& report) {

@@ -141,8 +141,8 @@ class TARRY_EXPORT Array {
   /// Number of elements.
   [[nodiscard]] std::int64_t size(std::source_location where = std::source_location::current()) const;
   [[nodiscard]] Dtype dtype(std::source_location where = std::source_location::current()) const;
-  /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced: the array meets those
-  /// of any device, and to_device() takes this for an answer too.
+  /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced: the array
+  /// meets those of any device, and to_device() takes this for an answer too.
   [[nodiscard]] Device device(std::source_location where = std::source_location::current()) const;
   /// True once values exist; never evaluates and never waits.
   [[nodiscard]] bool is_evaluated(std::source_location where = std::source_location::current()) const;
@@ -181,8 +181,8 @@ class TARRY_EXPORT Array {
   [[nodiscard]] Host<T> host(std::source_location where = std::source_location::current()) const;
   /// True where the only element is not zero. Evaluates and waits. Throws InvalidArgument unless size() is 1.
   [[nodiscard]] explicit operator bool() const;
-  /// Prints as NumPy does: more than 1,000 elements are summarised with "...". Evaluates, or of a lazy array that is summarised
-  /// only the elements shown, waits, and copies no others.
+  /// Prints as NumPy does: more than 1,000 elements are summarised with "...". Evaluates, or of a lazy array that is
+  /// summarised only the elements shown, waits, and copies no others.
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Array& x);
 
   /// Part of x, as in NumPy: `x(0)`, `x(slice(1, -1), slice(none, none, 2))`, `x(ellipsis, 2)`, `x(newaxis)`. Nothing
@@ -200,10 +200,10 @@ class TARRY_EXPORT Array {
   [[nodiscard]] RowIterator begin(std::source_location where = std::source_location::current()) const;
   [[nodiscard]] RowIterator end(std::source_location where = std::source_location::current()) const;
 
-  /// Rebinds this handle to x with other elements in x(box...): `x.set({slice(1, -1), 0}, v)`. Other handles keep the old
-  /// values. Where nothing else holds those, the elements are written into the same memory.
-  /// Shapes: v broadcasts to that of x(box...).  Dtypes: x's is kept; a number must fit it, an array must promote to it.
-  /// Throws InvalidArgument as x(box...) does, and for a v of another shape or dtype.
+  /// Rebinds this handle to x with other elements in x(box...): `x.set({slice(1, -1), 0}, v)`. Other handles keep the
+  /// old values. Where nothing else holds those, the elements are written into the same memory. Shapes: v broadcasts to
+  /// that of x(box...).  Dtypes: x's is kept; a number must fit it, an array must promote to it. Throws InvalidArgument
+  /// as x(box...) does, and for a v of another shape or dtype.
   Array& set(std::initializer_list<Index> box, const Operand& v) &;
   Array& set(std::initializer_list<Index> box, const Operand& v) && = delete;
   /// Elements where the bool array `mask` is true become those of v. mask and v broadcast to the shape of x.
@@ -213,15 +213,15 @@ class TARRY_EXPORT Array {
   Array& add(std::initializer_list<Index> box, const Operand& v) &;
   Array& add(std::initializer_list<Index> box, const Operand& v) && = delete;
 
-  /// Announces that the borrowed memory of x is about to change: what was recorded from it is evaluated first, others who hold
-  /// the array get a copy of the old elements, and from now on this handle reads the memory as it will be.
+  /// Announces that the borrowed memory of x is about to change: what was recorded from it is evaluated first, others
+  /// who hold the array get a copy of the old elements, and from now on this handle reads the memory as it will be.
   /// Throws InvalidArgument for an array that is not borrowed, and what evaluate() throws; then nothing has changed.
   Array& touch(std::source_location where = std::source_location::current()) &;
   Array& touch(std::source_location where = std::source_location::current()) && = delete;
 
   // Operators record the function of the same meaning in ops.h, with the user's file and line. `/` is true division
-  // and `%` takes the sign of the divisor. `& | ^ ~ << >>` work on bits, and on bools as logic. Comparisons give arrays of
-  // bool.
+  // and `%` takes the sign of the divisor. `& | ^ ~ << >>` work on bits, and on bools as logic. Comparisons give arrays
+  // of bool.
   [[nodiscard]] friend Array operator+(Operand a, Operand b) { return v0::add(a.give(), b.give()); }
   [[nodiscard]] friend Array operator-(Operand a, Operand b) { return subtract(a.give(), b.give()); }
   [[nodiscard]] friend Array operator*(Operand a, Operand b) { return multiply(a.give(), b.give()); }

@@ -25,9 +25,9 @@ struct CacheCounters {
 
 /// A kernel that no directory and no bundle could give, and the entry that came nearest.
 struct CacheMiss {
-  std::string kernel;       ///< its symbol
-  std::string key;          ///< 32 hexadecimal digits: its file is named after it
-  std::string target;       ///< "sm_90", "x86-64-v3"
+  std::string kernel;  ///< its symbol
+  std::string key;     ///< 32 hexadecimal digits: its file is named after it
+  std::string target;  ///< "sm_90", "x86-64-v3"
   /// What differs: "format", "target", "mode", "options", "text" (the first of these that does), "compiler" where only
   /// that does, "image" where the entry was right but did not load. Empty where there is nothing to compare with.
   std::string component;

@@ -19,9 +19,12 @@ namespace tarry {
 inline namespace v0 {
 
 /// The type of 64 bits that std::int64_t and std::uint64_t are not.
-template <> inline constexpr Dtype dtype_of<std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>> = Dtype::Int64;
 template <>
-inline constexpr Dtype dtype_of<std::conditional_t<std::is_same_v<std::uint64_t, unsigned long>, unsigned long long, unsigned long>> = Dtype::UInt64;
+inline constexpr Dtype dtype_of<std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>> = Dtype::Int64;
+template <>
+inline constexpr Dtype
+    dtype_of<std::conditional_t<std::is_same_v<std::uint64_t, unsigned long>, unsigned long long, unsigned long>> =
+        Dtype::UInt64;
 static_assert(sizeof(long) == sizeof(std::int64_t) && sizeof(long long) == sizeof(std::int64_t));
 
 namespace detail {
@@ -103,7 +106,8 @@ template <detail::Mdspan M>
 [[nodiscard]] Array asarray(const M& values, std::source_location where = std::source_location::current()) {
   std::vector<std::int64_t> extents, at(values.rank());
   std::int64_t count = 1, offset = 0;
-  for (std::size_t d = 0; d < values.rank(); ++d) count *= extents.emplace_back(static_cast<std::int64_t>(values.extent(d)));
+  for (std::size_t d = 0; d < values.rank(); ++d)
+    count *= extents.emplace_back(static_cast<std::int64_t>(values.extent(d)));
   std::vector<typename M::value_type> flat;
   for (flat.reserve(static_cast<std::size_t>(count)); count > 0; --count) {
     flat.push_back(values.accessor().access(values.data_handle(), static_cast<std::size_t>(offset)));
@@ -131,7 +135,8 @@ template <detail::Number T>
   return detail::copy_in(values.begin(), dtype_of<T>, values.size(), Shape(values.size()), where);
 }
 template <detail::Number T>
-[[nodiscard]] Array array(std::initializer_list<std::initializer_list<T>> rows, std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array array(std::initializer_list<std::initializer_list<T>> rows,
+                          std::source_location where = std::source_location::current()) {
   const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
   std::vector<T> flat;
   if constexpr (std::is_same_v<T, bool>) flat.reserve(rows.size() * width);
@@ -175,9 +180,8 @@ template <class T>
 
 // ---- From a rule. No memory: the elements are computed inside the kernels that use them. ----
 
-/// Every element is `value`.  Dtypes: `dtype`, else that of `value`: bool, int64 for integers, float64 for double, float32
-/// for float.
-/// Throws InvalidArgument where `value` does not fit `dtype`.
+/// Every element is `value`.  Dtypes: `dtype`, else that of `value`: bool, int64 for integers, float64 for double,
+/// float32 for float. Throws InvalidArgument where `value` does not fit `dtype`.
 [[nodiscard]] TARRY_EXPORT Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype = {},
                                       std::source_location where = std::source_location::current());
 /// Zeros.  Dtypes: `dtype`, else the default float: float32, unless a Scope says float64.
@@ -196,10 +200,10 @@ template <class T>
                                            std::source_location where = std::source_location::current());
 
 /// start + i * step for i = 0 .. n - 1, n = ceil((stop - start) / step), none where that is not positive.
-/// Shapes: (n,).  Dtypes: `dtype`; else int64 where all arguments are integers, else that of the widest floating argument.
-/// Integer arguments are counted and computed exactly; others in float64, each element rounded once to the dtype.
-/// Throws InvalidArgument where step is 0, an argument is not finite or is a bool, the dtype is bool, or an integer
-/// dtype is asked for with a floating argument or with elements that it does not hold.
+/// Shapes: (n,).  Dtypes: `dtype`; else int64 where all arguments are integers, else that of the widest floating
+/// argument. Integer arguments are counted and computed exactly; others in float64, each element rounded once to the
+/// dtype. Throws InvalidArgument where step is 0, an argument is not finite or is a bool, the dtype is bool, or an
+/// integer dtype is asked for with a floating argument or with elements that it does not hold.
 [[nodiscard]] TARRY_EXPORT Array arange(Scalar start, Scalar stop, Scalar step = 1, std::optional<Dtype> dtype = {},
                                         std::source_location where = std::source_location::current());
 /// arange(0, stop, 1).
@@ -211,9 +215,9 @@ struct LinspaceOptions {
   std::optional<Dtype> dtype = {};
 };
 /// `count` evenly spaced numbers from start to stop. With the endpoint the last element is exactly stop.
-/// Shapes: (count,).  Dtypes: floating only: `dtype`, else that of start and stop, the default float where both are integers.
-/// Computed in float64, each element rounded once to the dtype.
-/// Throws InvalidArgument where count is negative, start or stop is not finite, or the dtype is not floating.
+/// Shapes: (count,).  Dtypes: floating only: `dtype`, else that of start and stop, the default float where both are
+/// integers. Computed in float64, each element rounded once to the dtype. Throws InvalidArgument where count is
+/// negative, start or stop is not finite, or the dtype is not floating.
 [[nodiscard]] TARRY_EXPORT Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
                                           std::source_location where = std::source_location::current());
 

@@ -1,5 +1,5 @@
-// Arrays exchanged with other libraries through DLPack, without a copy. The structures are those of <dlpack/dlpack.h>, in
-// both versions of its ABI; that header is not needed, and where a program has it, its own types work here too.
+// Arrays exchanged with other libraries through DLPack, without a copy. The structures are those of <dlpack/dlpack.h>,
+// in both versions of its ABI; that header is not needed, and where a program has it, its own types work here too.
 #pragma once
 
 #include <tarry/array.h>
@@ -49,8 +49,8 @@ struct ManagedTensorVersioned {
 /// The order of work on a GPU: a CUstream (also cudaStream_t) of the other library.
 struct Options {
   /// Importing: the array's contents are what work enqueued there before makes of them; the memory is given back in its
-  /// order. Exporting: work enqueued there from now on sees the values. Null: the contents are there already, and the call
-  /// or the last owner waits.
+  /// order. Exporting: work enqueued there from now on sees the values. Null: the contents are there already, and the
+  /// call or the last owner waits.
   void* stream = nullptr;
 };
 
@@ -59,9 +59,10 @@ struct Options {
 namespace detail {
 [[nodiscard]] TARRY_EXPORT Array import(dlpack::ManagedTensor* tensor, dlpack::Options options, Where where);
 [[nodiscard]] TARRY_EXPORT Array import(dlpack::ManagedTensorVersioned* tensor, dlpack::Options options, Where where);
-[[nodiscard]] TARRY_EXPORT dlpack::ManagedTensor* export_unversioned(const Array& x, dlpack::Options options, Where where);
+[[nodiscard]] TARRY_EXPORT dlpack::ManagedTensor* export_unversioned(const Array& x, dlpack::Options options,
+                                                                     Where where);
 [[nodiscard]] TARRY_EXPORT dlpack::ManagedTensorVersioned* export_versioned(const Array& x, dlpack::Options options,
-                                                                          Where where);
+                                                                            Where where);
 /// Another declaration of the same C structure.
 template <class T>
 concept DlpackVersioned = requires(T t) {
@@ -78,10 +79,10 @@ concept DlpackUnversioned = requires(T t) {
 };
 }  // namespace detail
 
-/// The tensor's memory as an array, without a copy; its deleter is called once no array and no work needs it. The memory is
-/// never written and must not change meanwhile. Placed on the tensor's device.
-/// Shapes, Dtypes: the tensor's, with any strides; bool, integers and floats of one lane.
-/// Throws InvalidArgument for a dtype, device, alignment or version that is not available; the tensor is the caller's then.
+/// The tensor's memory as an array, without a copy; its deleter is called once no array and no work needs it. The
+/// memory is never written and must not change meanwhile. Placed on the tensor's device. Shapes, Dtypes: the tensor's,
+/// with any strides; bool, integers and floats of one lane. Throws InvalidArgument for a dtype, device, alignment or
+/// version that is not available; the tensor is the caller's then.
 template <class T>
   requires(detail::DlpackVersioned<T> || detail::DlpackUnversioned<T>)
 [[nodiscard]] Array from_dlpack(T* tensor, dlpack::Options options = {},
@@ -93,8 +94,8 @@ template <class T>
   }
 }
 
-/// The values of x as a tensor, without a copy, marked read-only: values of an array never change, and other arrays may have
-/// the same memory. Evaluates. The caller owns the tensor and gives it back by its deleter.
+/// The values of x as a tensor, without a copy, marked read-only: values of an array never change, and other arrays may
+/// have the same memory. Evaluates. The caller owns the tensor and gives it back by its deleter.
 template <class T = dlpack::ManagedTensorVersioned>
   requires(detail::DlpackVersioned<T> || detail::DlpackUnversioned<T>)
 [[nodiscard]] T* to_dlpack(const Array& x, dlpack::Options options = {},

@@ -44,18 +44,25 @@ struct DtypeInfo {
   const char* name;    ///< array API name, e.g. "float32"
   const char* suffix;  ///< short form in generated code, e.g. "f32"
   DtypeKind kind;
-  std::uint8_t size;      ///< bytes per element
-  bool available;         ///< operations on it are implemented
+  std::uint8_t size;  ///< bytes per element
+  bool available;     ///< operations on it are implemented
 };
 
 inline constexpr DtypeInfo kDtypeTable[kDtypeCount] = {
-    {"bool", "bool", DtypeKind::Bool, 1, true},       {"int8", "i8", DtypeKind::Int, 1, true},
-    {"int16", "i16", DtypeKind::Int, 2, true},       {"int32", "i32", DtypeKind::Int, 4, true},
-    {"int64", "i64", DtypeKind::Int, 8, true},        {"uint8", "u8", DtypeKind::UInt, 1, true},
-    {"uint16", "u16", DtypeKind::UInt, 2, true},     {"uint32", "u32", DtypeKind::UInt, 4, true},
-    {"uint64", "u64", DtypeKind::UInt, 8, true},     {"float16", "f16", DtypeKind::Float, 2, true},
-    {"bfloat16", "bf16", DtypeKind::Float, 2, true}, {"float32", "f32", DtypeKind::Float, 4, true},
-    {"float64", "f64", DtypeKind::Float, 8, true},    {"complex64", "c64", DtypeKind::Complex, 8, false},
+    {"bool", "bool", DtypeKind::Bool, 1, true},
+    {"int8", "i8", DtypeKind::Int, 1, true},
+    {"int16", "i16", DtypeKind::Int, 2, true},
+    {"int32", "i32", DtypeKind::Int, 4, true},
+    {"int64", "i64", DtypeKind::Int, 8, true},
+    {"uint8", "u8", DtypeKind::UInt, 1, true},
+    {"uint16", "u16", DtypeKind::UInt, 2, true},
+    {"uint32", "u32", DtypeKind::UInt, 4, true},
+    {"uint64", "u64", DtypeKind::UInt, 8, true},
+    {"float16", "f16", DtypeKind::Float, 2, true},
+    {"bfloat16", "bf16", DtypeKind::Float, 2, true},
+    {"float32", "f32", DtypeKind::Float, 4, true},
+    {"float64", "f64", DtypeKind::Float, 8, true},
+    {"complex64", "c64", DtypeKind::Complex, 8, false},
     {"complex128", "c128", DtypeKind::Complex, 16, false},
 };
 
@@ -76,24 +83,39 @@ inline constexpr Dtype dtype_of = [] {
   static_assert(sizeof(T) == 0, "no tarry dtype for this C++ type");
   return Dtype::Bool;
 }();
-template <> inline constexpr Dtype dtype_of<bool> = Dtype::Bool;
-template <> inline constexpr Dtype dtype_of<std::int8_t> = Dtype::Int8;
-template <> inline constexpr Dtype dtype_of<std::int16_t> = Dtype::Int16;
-template <> inline constexpr Dtype dtype_of<std::int32_t> = Dtype::Int32;
-template <> inline constexpr Dtype dtype_of<std::int64_t> = Dtype::Int64;
-template <> inline constexpr Dtype dtype_of<std::uint8_t> = Dtype::UInt8;
-template <> inline constexpr Dtype dtype_of<std::uint16_t> = Dtype::UInt16;
-template <> inline constexpr Dtype dtype_of<std::uint32_t> = Dtype::UInt32;
-template <> inline constexpr Dtype dtype_of<std::uint64_t> = Dtype::UInt64;
-template <> inline constexpr Dtype dtype_of<Half> = Dtype::Float16;
-template <> inline constexpr Dtype dtype_of<BFloat16> = Dtype::BFloat16;
-template <> inline constexpr Dtype dtype_of<float> = Dtype::Float32;
-template <> inline constexpr Dtype dtype_of<double> = Dtype::Float64;
+template <>
+inline constexpr Dtype dtype_of<bool> = Dtype::Bool;
+template <>
+inline constexpr Dtype dtype_of<std::int8_t> = Dtype::Int8;
+template <>
+inline constexpr Dtype dtype_of<std::int16_t> = Dtype::Int16;
+template <>
+inline constexpr Dtype dtype_of<std::int32_t> = Dtype::Int32;
+template <>
+inline constexpr Dtype dtype_of<std::int64_t> = Dtype::Int64;
+template <>
+inline constexpr Dtype dtype_of<std::uint8_t> = Dtype::UInt8;
+template <>
+inline constexpr Dtype dtype_of<std::uint16_t> = Dtype::UInt16;
+template <>
+inline constexpr Dtype dtype_of<std::uint32_t> = Dtype::UInt32;
+template <>
+inline constexpr Dtype dtype_of<std::uint64_t> = Dtype::UInt64;
+template <>
+inline constexpr Dtype dtype_of<Half> = Dtype::Float16;
+template <>
+inline constexpr Dtype dtype_of<BFloat16> = Dtype::BFloat16;
+template <>
+inline constexpr Dtype dtype_of<float> = Dtype::Float32;
+template <>
+inline constexpr Dtype dtype_of<double> = Dtype::Float64;
 #ifdef __STDCPP_FLOAT16_T__
-template <> inline constexpr Dtype dtype_of<decltype(0.0f16)> = Dtype::Float16;
+template <>
+inline constexpr Dtype dtype_of<decltype(0.0f16)> = Dtype::Float16;
 #endif
 #ifdef __STDCPP_BFLOAT16_T__
-template <> inline constexpr Dtype dtype_of<decltype(0.0bf16)> = Dtype::BFloat16;
+template <>
+inline constexpr Dtype dtype_of<decltype(0.0bf16)> = Dtype::BFloat16;
 #endif
 
 }  // namespace v0

@@ -38,17 +38,18 @@ class TARRY_EXPORT Error : public std::runtime_error {
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
   [[nodiscard]] const std::string& op() const noexcept { return op_; }  ///< name of the op, or empty
   [[nodiscard]] Where where() const noexcept { return where_; }
+
  private:
   ErrorCode code_;
   std::string op_;
   Where where_;
 };
 
-#define TARRY_ERROR_TYPE(NAME)                                                              \
-  class TARRY_EXPORT NAME : public Error {                                                  \
-   public:                                                                                  \
-    NAME(std::string op, Where where, const std::string& message)                           \
-        : Error(ErrorCode::NAME, std::move(op), where, message) {}                          \
+#define TARRY_ERROR_TYPE(NAME)                                     \
+  class TARRY_EXPORT NAME : public Error {                         \
+   public:                                                         \
+    NAME(std::string op, Where where, const std::string& message)  \
+        : Error(ErrorCode::NAME, std::move(op), where, message) {} \
   }
 TARRY_ERROR_TYPE(InvalidArgument);
 TARRY_ERROR_TYPE(OutOfMemory);

@@ -48,10 +48,10 @@ template <class T>
 concept IsArray = std::is_same_v<T, Array>;
 }  // namespace detail
 
-/// Computes the arrays and all they need in one go; what they share is computed once. Of what they need, arrays that you hold
-/// are stored as well if an evaluate before this one needed them too. Returns when the work is enqueued (CUDA) or done (CPU).
-/// Throws InvalidArgument for an undefined array, OutOfMemory, CompileError, NotCached or DeviceError; until the first
-/// kernel runs a failure leaves every array as it was, and evaluate may be called again.
+/// Computes the arrays and all they need in one go; what they share is computed once. Of what they need, arrays that
+/// you hold are stored as well if an evaluate before this one needed them too. Returns when the work is enqueued (CUDA)
+/// or done (CPU). Throws InvalidArgument for an undefined array, OutOfMemory, CompileError, NotCached or DeviceError;
+/// until the first kernel runs a failure leaves every array as it was, and evaluate may be called again.
 template <detail::IsArray... Arrays>
 Report evaluate(Root first, const Arrays&... rest) {
   const Array* arrays[] = {first.array(), &rest...};

@@ -10,8 +10,8 @@ inline namespace v0 {
 
 namespace detail {
 
-/// `value` rounded once, to nearest even, to a float of 1 sign, `exponent` and `fraction` bits. NaNs keep their sign and
-/// the high bits of their payload and become quiet.
+/// `value` rounded once, to nearest even, to a float of 1 sign, `exponent` and `fraction` bits. NaNs keep their sign
+/// and the high bits of their payload and become quiet.
 constexpr std::uint16_t round_to_16(double value, int exponent, int fraction) noexcept {
   const auto bits = __builtin_bit_cast(std::uint64_t, value);
   const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);

@@ -1,5 +1,5 @@
-// Memory and streams of other code: pointers to a device's memory as arrays, arrays as pointers, and work on a stream of the
-// program's own. <tarry/dlpack.h> exchanges arrays with libraries that know DLPack.
+// Memory and streams of other code: pointers to a device's memory as arrays, arrays as pointers, and work on a stream
+// of the program's own. <tarry/dlpack.h> exchanges arrays with libraries that know DLPack.
 #pragma once
 
 #include <tarry/array.h>
@@ -18,8 +18,8 @@ struct AdoptOptions {
   std::optional<std::vector<std::int64_t>> strides;  ///< in elements, also zero or negative; none: row-major
   void (*deleter)(void* context) = nullptr;  ///< called once no array and no work needs the memory; must not throw
   void* context = nullptr;
-  /// A CUstream that makes the contents: work on the array waits for what is enqueued there, and the deleter is called in
-  /// its order. Null: the contents are there, and the last owner waits for work before it calls the deleter.
+  /// A CUstream that makes the contents: work on the array waits for what is enqueued there, and the deleter is called
+  /// in its order. Null: the contents are there, and the last owner waits for work before it calls the deleter.
   void* stream = nullptr;
 };
 
@@ -28,11 +28,12 @@ namespace detail {
                                        const AdoptOptions& options, Where where);
 }  // namespace detail
 
-/// An array that reads memory of `device`, without a copy. It is never written, and must not change until everything recorded
-/// from the array is evaluated. The array is placed on the device.
-/// Throws InvalidArgument for an unplaced device, no or misaligned memory, and strides that do not fit the shape.
+/// An array that reads memory of `device`, without a copy. It is never written, and must not change until everything
+/// recorded from the array is evaluated. The array is placed on the device. Throws InvalidArgument for an unplaced
+/// device, no or misaligned memory, and strides that do not fit the shape.
 template <class T>
-[[nodiscard]] Array from_device_pointer(const T* data, const Shape& shape, Device device, const AdoptOptions& options = {},
+[[nodiscard]] Array from_device_pointer(const T* data, const Shape& shape, Device device,
+                                        const AdoptOptions& options = {},
                                         std::source_location where = std::source_location::current()) {
   return detail::adopt(data, dtype_of<T>, shape, device, options, where);
 }
@@ -47,19 +48,20 @@ struct CudaArrayInterface {
   void* stream = nullptr;  ///< work enqueued there, or ordered after it, sees the values; null: no order is needed
   int version = 3;
 };
-/// The values of x, which must be on a GPU; valid while x or a copy of the handle lives. Evaluates, and does not wait: use the
-/// stream. Throws InvalidArgument for an array on the CPU and for bfloat16, for which there is no type string.
-[[nodiscard]] TARRY_EXPORT CudaArrayInterface cuda_array_interface(
-    const Array& x, std::source_location where = std::source_location::current());
-/// An array that reads what the view describes; `device` says on which GPU. As from_device_pointer(); of `options` the deleter
-/// counts. Throws InvalidArgument for a type string that is not available and for strides that are not whole elements.
-[[nodiscard]] TARRY_EXPORT Array from_cuda_array_interface(
-    const CudaArrayInterface& view, Device device, const AdoptOptions& options = {},
-    std::source_location where = std::source_location::current());
+/// The values of x, which must be on a GPU; valid while x or a copy of the handle lives. Evaluates, and does not wait:
+/// use the stream. Throws InvalidArgument for an array on the CPU and for bfloat16, for which there is no type string.
+[[nodiscard]] TARRY_EXPORT CudaArrayInterface
+cuda_array_interface(const Array& x, std::source_location where = std::source_location::current());
+/// An array that reads what the view describes; `device` says on which GPU. As from_device_pointer(); of `options` the
+/// deleter counts. Throws InvalidArgument for a type string that is not available and for strides that are not whole
+/// elements.
+[[nodiscard]] TARRY_EXPORT Array
+from_cuda_array_interface(const CudaArrayInterface& view, Device device, const AdoptOptions& options = {},
+                          std::source_location where = std::source_location::current());
 
-/// From now on the device's kernels run on this CUstream of the program's own, after all that was enqueued before; null: on
-/// the engine's own again. The stream must live that long. No other thread may evaluate on the device meanwhile.
-/// Throws InvalidArgument for a device that is no GPU.
+/// From now on the device's kernels run on this CUstream of the program's own, after all that was enqueued before;
+/// null: on the engine's own again. The stream must live that long. No other thread may evaluate on the device
+/// meanwhile. Throws InvalidArgument for a device that is no GPU.
 TARRY_EXPORT void use_stream(Device device, void* stream, std::source_location where = std::source_location::current());
 
 }  // namespace v0

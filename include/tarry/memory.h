@@ -11,15 +11,15 @@
 namespace tarry {
 inline namespace v0 {
 
-/// Bytes that the engine manages on one device. On the CPU that is what asarray() copied to and what was computed there;
-/// borrowed and adopted memory is the program's own and does not count.
+/// Bytes that the engine manages on one device. On the CPU that is what asarray() copied to and what was computed
+/// there; borrowed and adopted memory is the program's own and does not count.
 struct MemoryStats {
   Device device;
-  std::int64_t live = 0;      ///< in arrays and in work under way
-  std::int64_t cached = 0;    ///< kept for reuse
-  std::int64_t peak = 0;      ///< most that was live since the process began or reset_memory_peak()
-  std::int64_t limit = 0;     ///< most that live and cached may be together; 0: all there is
-  std::int64_t requests = 0;  ///< that were served
+  std::int64_t live = 0;         ///< in arrays and in work under way
+  std::int64_t cached = 0;       ///< kept for reuse
+  std::int64_t peak = 0;         ///< most that was live since the process began or reset_memory_peak()
+  std::int64_t limit = 0;        ///< most that live and cached may be together; 0: all there is
+  std::int64_t requests = 0;     ///< that were served
   std::int64_t allocations = 0;  ///< of these, calls that had to ask the driver or the system
   [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< one line
 };
@@ -32,10 +32,10 @@ TARRY_EXPORT void reset_memory_peak(Device device = {});
 /// Returns cached memory to the driver or the system, once work that is under way needs it no more.
 TARRY_EXPORT void trim(Device device = {});
 
-/// Most memory that the engine takes on the device from now on; 0: TARRY_MEMORY_LIMIT, or all there is. What is live stays.
-/// Where an allocation does not fit, cached memory is returned, then work that this thread has recorded and not evaluated is
-/// evaluated as far as that frees memory; only then OutOfMemory is thrown, with a table of where the memory is.
-/// Throws InvalidArgument for a negative number.
+/// Most memory that the engine takes on the device from now on; 0: TARRY_MEMORY_LIMIT, or all there is. What is live
+/// stays. Where an allocation does not fit, cached memory is returned, then work that this thread has recorded and not
+/// evaluated is evaluated as far as that frees memory; only then OutOfMemory is thrown, with a table of where the
+/// memory is. Throws InvalidArgument for a negative number.
 TARRY_EXPORT void set_memory_limit(Device device, std::int64_t bytes,
                                    std::source_location where = std::source_location::current());
 

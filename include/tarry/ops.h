@@ -144,8 +144,8 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array bitwise_right_shift(const Operand& a, const Operand& b);
 
 // ---- Comparisons. Dtypes: numbers; the result is bool. Integers of any two dtypes, and integers with floats, compare
-// exactly, whatever either of them can hold: a uint8 array > -1 is true. Floats promote first; a floating number beside an
-// array of floats rounds to its dtype. Anything compared with NaN is false but !=. ----
+// exactly, whatever either of them can hold: a uint8 array > -1 is true. Floats promote first; a floating number beside
+// an array of floats rounds to its dtype. Anything compared with NaN is false but !=. ----
 
 /// a == b; also of bools.
 [[nodiscard]] TARRY_EXPORT Array equal(const Operand& a, const Operand& b);

@@ -15,25 +15,26 @@ inline namespace v0 {
 
 /// Counters of one evaluate. Bytes are of device memory unless said otherwise.
 struct Counters {
-  std::int64_t kernels = 0;           ///< distinct kernels in the plan
-  std::int64_t launches = 0;          ///< kernel launches
-  std::int64_t interpreted = 0;       ///< of those: run by the interpreter, which is slow; interpreted() says why
-  std::int64_t copies = 0;            ///< of whole values, before an update that cannot write in place
-  std::int64_t bytes_read = 0;        ///< by kernels and copies
-  std::int64_t bytes_written = 0;     ///< by kernels and copies
-  std::int64_t bytes_lower_bound = 0; ///< at least: elements of inputs that results depend on and what is written, each once
-  std::int64_t operations_lower_bound = 0; ///< at least: elements of operations that results depend on, each once
-  std::int64_t bytes_temporary = 0;   ///< intermediates in memory
+  std::int64_t kernels = 0;        ///< distinct kernels in the plan
+  std::int64_t launches = 0;       ///< kernel launches
+  std::int64_t interpreted = 0;    ///< of those: run by the interpreter, which is slow; interpreted() says why
+  std::int64_t copies = 0;         ///< of whole values, before an update that cannot write in place
+  std::int64_t bytes_read = 0;     ///< by kernels and copies
+  std::int64_t bytes_written = 0;  ///< by kernels and copies
+  std::int64_t bytes_lower_bound =
+      0;  ///< at least: elements of inputs that results depend on and what is written, each once
+  std::int64_t operations_lower_bound = 0;  ///< at least: elements of operations that results depend on, each once
+  std::int64_t bytes_temporary = 0;         ///< intermediates in memory
   std::int64_t bytes_uploaded = 0, bytes_downloaded = 0;
   std::int64_t uploads = 0, downloads = 0;
   std::int64_t bytes_overlapped = 0;  ///< of those uploaded: sent while the device was busy with earlier work
   std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
-  std::int64_t plan_hit = 0;          ///< 1 where the plan came from the plan cache
-  std::int64_t replays = 0;           ///< 1 where all launches were one CUDA graph
-  std::int64_t chunks = 0;            ///< pieces that what did not fit in memory was worked off in
-  std::int64_t allocations = 0;       ///< calls that had to ask the driver or system for memory
-  std::int64_t peak_bytes = 0;        ///< of new memory: results, intermediates, copies of what came from elsewhere
-  std::int64_t nodes = 0;             ///< recorded nodes that took part
+  std::int64_t plan_hit = 0;     ///< 1 where the plan came from the plan cache
+  std::int64_t replays = 0;      ///< 1 where all launches were one CUDA graph
+  std::int64_t chunks = 0;       ///< pieces that what did not fit in memory was worked off in
+  std::int64_t allocations = 0;  ///< calls that had to ask the driver or system for memory
+  std::int64_t peak_bytes = 0;   ///< of new memory: results, intermediates, copies of what came from elsewhere
+  std::int64_t nodes = 0;        ///< recorded nodes that took part
 };
 
 /// Seconds by stage of one evaluate.
@@ -54,16 +55,16 @@ struct Transfer {
   std::string reason;  ///< "first use", "touched", "on another device before", "computed on the host", ...
 };
 
-/// Work on arrays of the host that either side could do, and where it went: what the release's table of costs says of each
-/// (docs/design.md, "Placement").
+/// Work on arrays of the host that either side could do, and where it went: what the release's table of costs says of
+/// each (docs/design.md, "Placement").
 struct Placement {
-  std::string work;  ///< operations with dtypes and shapes
-  Device device;     ///< where it is done
+  std::string work;                   ///< operations with dtypes and shapes
+  Device device;                      ///< where it is done
   double host_ms = 0, device_ms = 0;  ///< on the host, and on the GPU with what crosses for it
 };
 
-/// A value that was not asked for and is stored all the same, since an evaluate before computed it too and somebody still
-/// holds it (docs/design.md, "Values in between").
+/// A value that was not asked for and is stored all the same, since an evaluate before computed it too and somebody
+/// still holds it (docs/design.md, "Values in between").
 struct Stored {
   std::string value;  ///< op name with file:line
   std::int64_t bytes = 0;
@@ -78,11 +79,13 @@ class TARRY_EXPORT Plan {
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] const std::vector<Placement>& placements() const;
-  [[nodiscard]] const std::vector<Stored>& stored() const;       ///< beside what was asked for
-  [[nodiscard]] const std::string& interpreted() const;          ///< why kernels will run in the interpreter; "" where none will
+  [[nodiscard]] const std::vector<Stored>& stored() const;  ///< beside what was asked for
+  [[nodiscard]] const std::string& interpreted()
+      const;  ///< why kernels will run in the interpreter; "" where none will
   [[nodiscard]] std::vector<std::string> sources() const;  ///< generated text of each distinct kernel
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
  private:
   [[nodiscard]] const Impl* impl() const;
   detail::Shared impl_;
@@ -99,10 +102,11 @@ class TARRY_EXPORT Report {
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] const std::vector<Transfer>& transfers() const;  ///< a value that stays where it went crosses once
   [[nodiscard]] const std::vector<Placement>& placements() const;
-  [[nodiscard]] const std::vector<Stored>& stored() const;       ///< beside what was asked for
-  [[nodiscard]] const std::string& interpreted() const;          ///< why kernels ran in the interpreter; "" where none did
+  [[nodiscard]] const std::vector<Stored>& stored() const;  ///< beside what was asked for
+  [[nodiscard]] const std::string& interpreted() const;     ///< why kernels ran in the interpreter; "" where none did
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
+
  private:
   [[nodiscard]] const Impl* impl() const;
   detail::Shared impl_;

@@ -13,8 +13,9 @@ struct Progress {
   std::int64_t bytes = 0;  ///< of operands and results along the chunks so far
 };
 
-/// While it lives, every evaluate and save_npy of this thread that streams calls `call(progress)` after each chunk. What the
-/// call throws ends the evaluate: its arrays stay lazy. `call` is an object that outlives this one; the innermost counts.
+/// While it lives, every evaluate and save_npy of this thread that streams calls `call(progress)` after each chunk.
+/// What the call throws ends the evaluate: its arrays stay lazy. `call` is an object that outlives this one; the
+/// innermost counts.
 ///
 ///     auto bar = [](const ta::Progress& p) { std::cerr << '\r' << 100 * p.chunks_done / p.chunks << " %"; };
 ///     ta::OnProgress shown(bar);

@@ -1,16 +1,18 @@
-// Random arrays. A draw is lazy like everything else: it is computed inside the kernels that use it, and needs no memory.
+// Random arrays. A draw is lazy like everything else: it is computed inside the kernels that use it, and needs no
+// memory.
 //
-// Element i, in row-major order, of draw number s of a generator depends on (seed, s, i) alone: not on the shape's other
-// extents, on views, fusion, device or threads. The words come from Philox4x32-10 (Salmon et al., SC 2011);
-// docs/numerics.md says which word makes which element, and how. CPU and GPU give the same numbers, bit for bit (exponential
-// to the error of log1p). There is no global generator.
+// Element i, in row-major order, of draw number s of a generator depends on (seed, s, i) alone: not on the shape's
+// other extents, on views, fusion, device or threads. The words come from Philox4x32-10 (Salmon et al., SC 2011);
+// docs/numerics.md says which word makes which element, and how. CPU and GPU give the same numbers, bit for bit
+// (exponential to the error of log1p). There is no global generator.
 //
 //     ta::random::Generator g(42);
 //     ta::Array u = ta::random::uniform(g, {1000, 1000});
-//     ta::Array pi = 4 * ta::mean(ta::astype(u * u + ta::square(ta::random::uniform(g, {1000, 1000})) < 1, ta::float32));
+//     ta::Array pi = 4 * ta::mean(ta::astype(u * u + ta::square(ta::random::uniform(g, {1000, 1000})) < 1,
+//     ta::float32));
 //
-// Every function throws InvalidArgument, with the caller's file and line, where a shape, a dtype or a parameter is wrong;
-// then no draw is taken.
+// Every function throws InvalidArgument, with the caller's file and line, where a shape, a dtype or a parameter is
+// wrong; then no draw is taken.
 #pragma once
 
 #include <tarry/array.h>
@@ -26,8 +28,8 @@ struct Draws;
 }
 namespace random {
 
-/// A stream of draws: a key and how many draws were taken. A value: a copy goes on with the same numbers. One object must
-/// not be used by two threads at once; forks are for that.
+/// A stream of draws: a key and how many draws were taken. A value: a copy goes on with the same numbers. One object
+/// must not be used by two threads at once; forks are for that.
 class Generator {
  public:
   /// Goes on after `draws` draws, as a generator of that seed that took them.
@@ -59,8 +61,8 @@ struct UniformOptions {
   double low = 0, high = 1;
   std::optional<Dtype> dtype = {};  ///< else the default float: float32, unless a Scope says float64
 };
-/// Uniform numbers, low <= x < high.  Dtypes: floating. On [0, 1) multiples of 2^-23, of 2^-52 in float64, of 2^-11 in float16,
-/// of 2^-8 in bfloat16; elsewhere low + (high - low) times that, rounded.
+/// Uniform numbers, low <= x < high.  Dtypes: floating. On [0, 1) multiples of 2^-23, of 2^-52 in float64, of 2^-11 in
+/// float16, of 2^-8 in bfloat16; elsewhere low + (high - low) times that, rounded.
 [[nodiscard]] TARRY_EXPORT Array uniform(Generator& g, const Shape& shape, UniformOptions options = {},
                                          std::source_location where = std::source_location::current());
 
@@ -82,9 +84,10 @@ struct ExponentialOptions {
                                              std::source_location where = std::source_location::current());
 
 /// Integers, low <= x < high, each as likely as any other to a part in 2^16 (of ranges beyond 2^16: to a part in 2^64 /
-/// (high - low); exactly where high - low is a power of two).  Dtypes: integers; low and high - 1 must fit. A bound past int64
-/// is an unsigned number: `integers(g, shape, INT64_MIN, std::uint64_t{1} << 63)` is all of int64.
-[[nodiscard]] TARRY_EXPORT Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype = int64,
+/// (high - low); exactly where high - low is a power of two).  Dtypes: integers; low and high - 1 must fit. A bound
+/// past int64 is an unsigned number: `integers(g, shape, INT64_MIN, std::uint64_t{1} << 63)` is all of int64.
+[[nodiscard]] TARRY_EXPORT Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high,
+                                          Dtype dtype = int64,
                                           std::source_location where = std::source_location::current());
 
 /// Every number that the dtype has, each as likely as any other.  Dtypes: integers.
@@ -92,8 +95,8 @@ struct ExponentialOptions {
                                           std::source_location where = std::source_location::current());
 
 /// True with probability p: a uniform number, of float64 where p is a float64 array, else of float32, is less than p.
-/// Shapes: `shape`, to which p broadcasts; without it that of p.  Dtypes: p is a number in [0, 1] or a floating array (not
-/// checked: what is less than 0 is never true); gives bool.
+/// Shapes: `shape`, to which p broadcasts; without it that of p.  Dtypes: p is a number in [0, 1] or a floating array
+/// (not checked: what is less than 0 is never true); gives bool.
 [[nodiscard]] TARRY_EXPORT Array bernoulli(Generator& g, const Shape& shape, const Operand& p,
                                            std::source_location where = std::source_location::current());
 [[nodiscard]] TARRY_EXPORT Array bernoulli(Generator& g, const Array& p,

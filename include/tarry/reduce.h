@@ -1,10 +1,10 @@
 // Reductions, by their names in the Python array API standard. Calls record and check; nothing is computed.
 //
-// The axes are removed, or kept with extent 1; `{}` reduces all, a list without an element none. The order of combination is fixed (docs/numerics.md), so
-// results have the same bits for every layout, schedule and device. float16 and bfloat16 accumulate in float32 and round
-// once at the end.
-// Every function throws InvalidArgument, with the caller's file and line, where an axis is out of range or named twice, a
-// dtype is not accepted, or the array is undefined.
+// The axes are removed, or kept with extent 1; `{}` reduces all, a list without an element none. The order of
+// combination is fixed (docs/numerics.md), so results have the same bits for every layout, schedule and device. float16
+// and bfloat16 accumulate in float32 and round once at the end. Every function throws InvalidArgument, with the
+// caller's file and line, where an axis is out of range or named twice, a dtype is not accepted, or the array is
+// undefined.
 #pragma once
 
 #include <tarry/array.h>
@@ -43,7 +43,8 @@ struct MomentOptions {
 
 // ---- Extremes. ----
 
-/// Smallest element.  Dtypes: any, kept; false is below true.  NaN propagates; -0 is below +0.  Throws where a reduced axis is empty.
+/// Smallest element.  Dtypes: any, kept; false is below true.  NaN propagates; -0 is below +0.  Throws where a reduced
+/// axis is empty.
 [[nodiscard]] TARRY_EXPORT Array min(const Array& x, const Axes& axes = {}, ReduceOptions options = {},
                                      std::source_location where = std::source_location::current());
 /// Largest element.  Dtypes: any, kept.  NaN propagates; +0 is above -0.  Throws where a reduced axis is empty.

@@ -20,12 +20,12 @@ enum class Numerics : std::uint8_t {
 inline constexpr Numerics strict = Numerics::Strict, relaxed = Numerics::Relaxed;
 
 /// How much a thread may record without evaluating. An operation that finds it exceeded evaluates what waits first, in
-/// portions of whole rounds where a loop recorded it, so that they share one plan. It never throws for what that meets: the
-/// arrays stay lazy, and the error comes from the next evaluate() or read.
+/// portions of whole rounds where a loop recorded it, so that they share one plan. It never throws for what that meets:
+/// the arrays stay lazy, and the error comes from the next evaluate() or read.
 struct Budget {
   std::int64_t operations = 10'000;
-  /// Of evaluated arrays that nothing but waiting work keeps. 0: a quarter of TARRY_MEMORY_LIMIT or of the lowest limit set
-  /// by set_memory_limit(), and 2 GiB without a limit.
+  /// Of evaluated arrays that nothing but waiting work keeps. 0: a quarter of TARRY_MEMORY_LIMIT or of the lowest limit
+  /// set by set_memory_limit(), and 2 GiB without a limit.
   std::int64_t bytes = 0;
   /// Nothing is evaluated but by evaluate() and by reading.
   static constexpr Budget unlimited() {
@@ -34,8 +34,9 @@ struct Budget {
 };
 
 /// While it lives, operations that this thread records use the given numerics, or new arrays that this thread makes are
-/// placed on the given device, or it may record without evaluating what the given budget says, or floats whose dtype nothing
-/// else decides are of the given one. Scopes nest; destroy them in reverse order (locals do). Costs a few words, no lock.
+/// placed on the given device, or it may record without evaluating what the given budget says, or floats whose dtype
+/// nothing else decides are of the given one. Scopes nest; destroy them in reverse order (locals do). Costs a few
+/// words, no lock.
 ///
 ///     ta::Scope s{ta::relaxed};
 ///     ta::Array y = ta::exp(x) * z + w;  // may use fma
@@ -45,9 +46,9 @@ class TARRY_EXPORT Scope {
   /// Placement is explicit: arrays placed on different devices do not mix. `Device{}` ends an outer scope's placement.
   [[nodiscard]] explicit Scope(Device device) noexcept;
   [[nodiscard]] explicit Scope(Budget budget) noexcept;
-  /// The default float: what zeros(), ones(), eye(), random numbers and a linspace() of integers are without a dtype, and the
-  /// least that integers and bools become beside a floating number.
-  /// Throws InvalidArgument for anything but float32 and float64.
+  /// The default float: what zeros(), ones(), eye(), random numbers and a linspace() of integers are without a dtype,
+  /// and the least that integers and bools become beside a floating number. Throws InvalidArgument for anything but
+  /// float32 and float64.
   [[nodiscard]] explicit Scope(Dtype default_float, std::source_location where = std::source_location::current());
   ~Scope();
   Scope(const Scope&) = delete;

@@ -31,8 +31,8 @@ class Shape {
  public:
   Shape() = default;
   template <detail::Integer... T>
-  requires(sizeof...(T) > 0) Shape(T... extents)
-      : extents_{static_cast<std::int64_t>(extents)...} {}                    // NOLINT: conversion wanted
+    requires(sizeof...(T) > 0)
+  Shape(T... extents) : extents_{static_cast<std::int64_t>(extents)...} {}    // NOLINT: conversion wanted
   Shape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {}  // NOLINT: conversion wanted
 
   [[nodiscard]] std::size_t size() const noexcept { return extents_.size(); }
@@ -49,19 +49,23 @@ class Shape {
   std::vector<std::int64_t> extents_;
 };
 
-/// The axes that an operation works on: one integer, or a list. Negative axes count from the last. `{}`, as an axis that is left
-/// out: all of them. A list without an element, `Axes(std::vector<std::int64_t>())`: none, so that a program may compute its axes.
+/// The axes that an operation works on: one integer, or a list. Negative axes count from the last. `{}`, as an axis
+/// that is left out: all of them. A list without an element, `Axes(std::vector<std::int64_t>())`: none, so that a
+/// program may compute its axes.
 class Axes {
  public:
   Axes() = default;
   template <detail::Integer T>
-  Axes(T axis) : Axes(std::vector<std::int64_t>{static_cast<std::int64_t>(axis)}) {}                 // NOLINT: conversion wanted
-  Axes(std::initializer_list<std::int64_t> axes) : Axes(std::vector<std::int64_t>(axes)) {}          // NOLINT: conversion wanted
-  Axes(std::vector<std::int64_t> axes) : all_(false), axes_(std::move(axes)) {}                      // NOLINT: conversion wanted
+  Axes(T axis) : Axes(std::vector<std::int64_t>{static_cast<std::int64_t>(axis)}) {}  // NOLINT: conversion wanted
+  Axes(std::initializer_list<std::int64_t> axes)
+      : Axes(std::vector<std::int64_t>(axes)) {}                                 // NOLINT: conversion wanted
+  Axes(std::vector<std::int64_t> axes) : all_(false), axes_(std::move(axes)) {}  // NOLINT: conversion wanted
   Axes(bool) = delete;  ///< `sum(x, true)`: keepdims is an option, `sum(x, {}, {.keepdims = true})`
 
   [[nodiscard]] bool all() const noexcept { return all_; }
-  [[nodiscard]] const std::vector<std::int64_t>& vector() const noexcept { return axes_; }  ///< empty where all() is true
+  [[nodiscard]] const std::vector<std::int64_t>& vector() const noexcept {
+    return axes_;
+  }  ///< empty where all() is true
 
  private:
   bool all_ = true;
@@ -81,8 +85,10 @@ class Scalar {
       int_ = value ? 1 : 0;
     } else if constexpr (std::is_floating_point_v<T> || detail::is_half<T>) {
       kind_ = Kind::Float;
-      if constexpr (std::is_same_v<T, float>) float_ = detail::widen_to_64(value);
-      else float_ = static_cast<double>(value);
+      if constexpr (std::is_same_v<T, float>)
+        float_ = detail::widen_to_64(value);
+      else
+        float_ = static_cast<double>(value);
       if constexpr (sizeof(T) < sizeof(double)) floating_ = dtype_of<std::remove_cv_t<T>>;
     } else if constexpr (std::is_signed_v<T>) {
       kind_ = Kind::Int;

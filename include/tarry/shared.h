@@ -1,4 +1,5 @@
-// Shared ownership for handles, as std::shared_ptr has it: <memory> would add a third to what <tarry/tarry.h> costs a compiler.
+// Shared ownership for handles, as std::shared_ptr has it: <memory> would add a third to what <tarry/tarry.h> costs a
+// compiler.
 #pragma once
 
 #include <utility>

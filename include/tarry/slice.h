@@ -28,9 +28,9 @@ class Bound {
   std::optional<std::int64_t> value_;
 };
 
-/// A range of positions along one axis, as in Python: start, start + step, ... before stop. Negative ends count from the
-/// end of the axis, ends beyond it are cut, open ends and a left-out step are the whole axis with step 1 (a negative
-/// step goes backwards from the last position). A step of 0 throws where the slice is used.
+/// A range of positions along one axis, as in Python: start, start + step, ... before stop. Negative ends count from
+/// the end of the axis, ends beyond it are cut, open ends and a left-out step are the whole axis with step 1 (a
+/// negative step goes backwards from the last position). A step of 0 throws where the slice is used.
 struct Slice {
   Bound start = none, stop = none, step = none;
 };

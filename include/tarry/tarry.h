@@ -9,8 +9,8 @@
 //     ta::evaluate(loss);                                      // one pass over x per reduction
 //     float value = loss.item<float>();
 //
-// <tarry/warm.h>, for deployment tools and recording, <tarry/dlpack.h> and <tarry/interop.h>, for memory of other code, are
-// included on their own.
+// <tarry/warm.h>, for deployment tools and recording, <tarry/dlpack.h> and <tarry/interop.h>, for memory of other code,
+// are included on their own.
 // `/` is true division (int64 / int64 gives float64) and `%` takes the sign of the divisor.
 #pragma once
 

@@ -31,7 +31,8 @@ inline namespace v0 {
 /// A new axis of extent 1 at position `axis` of the result.
 [[nodiscard]] TARRY_EXPORT Array expand_dims(const Array& x, int axis = 0,
                                              std::source_location where = std::source_location::current());
-/// The axes, each of extent 1, removed; `{}` removes all of extent 1, a list without an element none.  Throws where an axis has another extent.
+/// The axes, each of extent 1, removed; `{}` removes all of extent 1, a list without an element none.  Throws where an
+/// axis has another extent.
 [[nodiscard]] TARRY_EXPORT Array squeeze(const Array& x, const Axes& axes,
                                          std::source_location where = std::source_location::current());
 /// The order of elements along the axes reversed; `{}`: along all.
@@ -52,8 +53,8 @@ inline namespace v0 {
 /// Throws where repeats is negative.
 [[nodiscard]] TARRY_EXPORT Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis = {},
                                         std::source_location where = std::source_location::current());
-/// x as often as `repetitions` says along each axis; the shorter of x's shape and `repetitions` is filled up with ones in
-/// front.  Throws where one is negative.
+/// x as often as `repetitions` says along each axis; the shorter of x's shape and `repetitions` is filled up with ones
+/// in front.  Throws where one is negative.
 [[nodiscard]] TARRY_EXPORT Array tile(const Array& x, const Shape& repetitions,
                                       std::source_location where = std::source_location::current());
 
@@ -92,11 +93,10 @@ inline namespace v0 {
 /// x with v added to x(box...).
 [[nodiscard]] TARRY_EXPORT Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v);
 
-/// x on another device: the same values, placed there. Nothing is copied before an evaluate needs it, and then once; where x is
-/// lazy and placed on yet another device, it is evaluated there first. A device that is not there is found by evaluating or
-/// reading. On the device of an array that was never placed x is as free as that: it meets arrays of any device, and its values
-/// stay where they are.
-/// Shapes, Dtypes: those of x.
+/// x on another device: the same values, placed there. Nothing is copied before an evaluate needs it, and then once;
+/// where x is lazy and placed on yet another device, it is evaluated there first. A device that is not there is found
+/// by evaluating or reading. On the device of an array that was never placed x is as free as that: it meets arrays of
+/// any device, and its values stay where they are. Shapes, Dtypes: those of x.
 [[nodiscard]] TARRY_EXPORT Array to_device(const Array& x, Device device,
                                            std::source_location where = std::source_location::current());
 

@@ -3,8 +3,8 @@
 //
 // usage: write_prebuilt TARGET UNIT INDEX FLAGS
 //
-// What stands in it are the shared texts of the reductions and scans below, as most kernels need them. Another kernel brings
-// along what it lacks, so the list decides nothing but how long compiling takes.
+// What stands in it are the shared texts of the reductions and scans below, as most kernels need them. Another kernel
+// brings along what it lacks, so the list decides nothing but how long compiling takes.
 #include <tarry/tarry.h>
 
 #include <cstdio>
@@ -45,7 +45,8 @@ class Sources final : public PlanObserver {
   void fusion(const graph::Graph&, const graph::Fusion&) override {}
   void kernels(const graph::Graph&, const CompiledPlan& plan, const graph::Snapshot&) override {
     for (const Step& s : plan.steps)
-      if (const auto* const step = std::get_if<KernelStep>(&s); step != nullptr && !step->empty()) found_.push_back(step->source);
+      if (const auto* const step = std::get_if<KernelStep>(&s); step != nullptr && !step->empty())
+        found_.push_back(step->source);
   }
 
  private:
@@ -61,9 +62,10 @@ Array leaf(Dtype dtype, const Shape& shape) {
 
 /// Functions of elements.
 void functions(Sources& all, const Array& x) {
-  for (const Array& f : {exp(x), expm1(x), log(x), log1p(x), log2(x), log10(x), sin(x), cos(x), tan(x), asin(x), acos(x), atan(x), sinh(x), cosh(x), tanh(x), asinh(x),
-                         acosh(x), atanh(x), erf(x), sigmoid(x), atan2(x, x), hypot(x, x), logaddexp(x, x), pow(x, x), pow(x, 2.5),
-                         sqrt(exp(x)), rsqrt(exp(x))})
+  for (const Array& f : {exp(x),      expm1(x),        log(x),    log1p(x),    log2(x),      log10(x),     sin(x),
+                         cos(x),      tan(x),          asin(x),   acos(x),     atan(x),      sinh(x),      cosh(x),
+                         tanh(x),     asinh(x),        acosh(x),  atanh(x),    erf(x),       sigmoid(x),   atan2(x, x),
+                         hypot(x, x), logaddexp(x, x), pow(x, x), pow(x, 2.5), sqrt(exp(x)), rsqrt(exp(x))})
     all.add({f});
 }
 

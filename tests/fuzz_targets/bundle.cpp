@@ -1,5 +1,5 @@
-// Bundles of kernels: opened, searched, visited. The first byte says which checksums are made right: that of the file, of
-// the index, of the records.
+// Bundles of kernels: opened, searched, visited. The first byte says which checksums are made right: that of the file,
+// of the index, of the records.
 #include <exception>
 
 #include "cache/bundle.h"
@@ -25,7 +25,8 @@ void seal_parts(std::string& bytes, int flags) {
   if (entries <= most && images <= most) {
     for (std::uint64_t e = 0; (flags & 4) != 0 && e < entries; ++e) {
       const std::uint64_t at = integer(bytes, kHead + kRow * e + 16), size = integer(bytes, kHead + kRow * e + 24);
-      if (at < bytes.size() && size >= cache::kHashSize && size <= bytes.size() - at) test::seal(bytes, at, at + size - cache::kHashSize);
+      if (at < bytes.size() && size >= cache::kHashSize && size <= bytes.size() - at)
+        test::seal(bytes, at, at + size - cache::kHashSize);
     }
     if ((flags & 2) != 0) test::seal(bytes, 0, kHead + kRow * entries + kImageRow * images);
   }
@@ -35,7 +36,9 @@ void seal_parts(std::string& bytes, int flags) {
 std::vector<cache::Entry> entries() {
   std::vector<cache::Entry> all;
   for (const char* name : {"add", "sum", "max"})
-    all.push_back({cache::KernelKey{std::string("void ") + name + "(void) {}\n", "-O1", "x86-64-v3", "strict"}.material(), "gcc 12", name, "", "image of two"});
+    all.push_back(
+        {cache::KernelKey{std::string("void ") + name + "(void) {}\n", "-O1", "x86-64-v3", "strict"}.material(),
+         "gcc 12", name, "", "image of two"});
   all[1].image = "another image";
   return all;
 }
@@ -63,7 +66,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if ((found.entry == nullptr) == found.defect.empty()) test::found("a defect without a reason");
     });
     for (const cache::Entry& entry : entries())
-      if (const auto read = layer->read(entry.material); read && read->material != entry.material) test::found("another kernel");
+      if (const auto read = layer->read(entry.material); read && read->material != entry.material)
+        test::found("another kernel");
   } catch (const std::exception& e) {
     test::found(e.what());
   }

@@ -1,9 +1,10 @@
-// The loop around a target for compilers without libFuzzer: runs the seeds and the files that are named, then mutates them.
+// The loop around a target for compilers without libFuzzer: runs the seeds and the files that are named, then mutates
+// them.
 //
 //   fuzz_NAME [--seconds S] [--seed N] [--write DIRECTORY] [FILE...]
 //
-// S is TARRY_FUZZ_SECONDS where it is not given, else 2. --write writes the seeds, as a corpus for libFuzzer, and ends. The
-// input that ends the process stays in crash-NAME.
+// S is TARRY_FUZZ_SECONDS where it is not given, else 2. --write writes the seeds, as a corpus for libFuzzer, and ends.
+// The input that ends the process stays in crash-NAME.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -70,20 +71,15 @@ class Mutator {
 
   void change(std::string& s, const std::vector<std::string>& corpus) {
     static constexpr std::array<std::int64_t, 22> kNumbers = {
-        -1, 0, 1, 2, 3, 16, 17, 32, 64, 127, 128, 255, 256, 65535, INT32_MAX, INT32_MIN, 1LL << 32, 1LL << 40, 1LL << 61, 1LL << 62, INT64_MAX, INT64_MIN};
+        -1,  0,   1,     2,         3,         16,        17,        32,        64,        127,       128,
+        255, 256, 65535, INT32_MAX, INT32_MIN, 1LL << 32, 1LL << 40, 1LL << 61, 1LL << 62, INT64_MAX, INT64_MIN};
     if (s.empty()) s = pick(corpus);
     if (s.empty()) return;
     const std::size_t at = below(s.size()), length = 1 + below(std::min<std::size_t>(s.size() - at, 32));
     switch (below(9)) {
-      case 0:
-        s[at] = static_cast<char>(s[at] ^ 1 << below(8));
-        break;
-      case 1:
-        s.erase(at, length);
-        break;
-      case 2:
-        s.insert(at, s.substr(below(s.size()), length));
-        break;
+      case 0: s[at] = static_cast<char>(s[at] ^ 1 << below(8)); break;
+      case 1: s.erase(at, length); break;
+      case 2: s.insert(at, s.substr(below(s.size()), length)); break;
       case 3: {
         const std::string& other = pick(corpus);
         if (!other.empty()) s.replace(at, length, other.substr(below(other.size()), 1 + below(64)));
@@ -91,7 +87,9 @@ class Mutator {
       }
       case 4:
       case 5:  // a number in digits
-        replace_run(s, at, [](char c) { return (c >= '0' && c <= '9') || c == '-'; }, std::to_string(kNumbers[below(kNumbers.size())]));
+        replace_run(
+            s, at, [](char c) { return (c >= '0' && c <= '9') || c == '-'; },
+            std::to_string(kNumbers[below(kNumbers.size())]));
         break;
       case 6: {  // a word
         const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); };
@@ -111,8 +109,10 @@ class Mutator {
       default:  // lists: an element again, or one less
         if (const std::size_t comma = s.find(',', at); comma != std::string::npos) {
           const std::size_t next = std::min(s.find(',', comma + 1), s.size());
-          if (below(2) == 0) s.insert(comma, s.substr(comma, next - comma));
-          else s.erase(comma, next - comma);
+          if (below(2) == 0)
+            s.insert(comma, s.substr(comma, next - comma));
+          else
+            s.erase(comma, next - comma);
         }
         break;
     }
@@ -137,7 +137,8 @@ class Mutator {
 void write_seeds(const std::filesystem::path& directory) {
   std::filesystem::create_directories(directory);
   int number = 0;
-  for (const std::string& seed : tarry::test::seeds()) std::ofstream(directory / std::to_string(number++), std::ios::binary) << seed;
+  for (const std::string& seed : tarry::test::seeds())
+    std::ofstream(directory / std::to_string(number++), std::ios::binary) << seed;
 }
 
 }  // namespace
@@ -170,6 +171,7 @@ int main(int count, char** arguments) {
   Mutator mutated(seed);
   const auto start = std::chrono::steady_clock::now();
   long runs = 0;
-  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds) run(mutated(corpus)), ++runs;
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds)
+    run(mutated(corpus)), ++runs;
   std::printf("%zu seeds, %ld mutations from seed %llu\n", corpus.size(), runs, static_cast<unsigned long long>(seed));
 }

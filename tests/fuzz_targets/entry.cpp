@@ -1,5 +1,5 @@
-// Entries of the kernel cache, and what is read from the text within them. The first byte says whether the checksum is made
-// right.
+// Entries of the kernel cache, and what is read from the text within them. The first byte says whether the checksum is
+// made right.
 #include <exception>
 
 #include "cache/entry_format.h"
@@ -16,7 +16,10 @@ namespace {
 cache::Entry some_entry(const char* text) {
   const cache::KernelKey key{text, "-O1 -x c", "x86-64-v3", "strict"};
   return {key.material(), "gcc 12.2.0", "add_f32_3f2a91c0",
-          "ptxas info : Compiling entry function 'add_f32_3f2a91c0' for 'sm_90'\n0 bytes stack frame, 0 bytes spill stores\nUsed 32 registers\n", "\x7f" "ELF"};
+          "ptxas info : Compiling entry function 'add_f32_3f2a91c0' for 'sm_90'\n0 bytes stack frame, 0 bytes spill "
+          "stores\nUsed 32 registers\n",
+          "\x7f"
+          "ELF"};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Manifests: read, and what was read planned for a CPU and a GPU. Lines without an id get the right one, so that what is
-// behind the checksum is reached.
+// Manifests: read, and what was read planned for a CPU and a GPU. Lines without an id get the right one, so that what
+// is behind the checksum is reached.
 #include <tarry/error.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using namespace tarry;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostNodes = 400;  // planning more takes longer than an input should
+constexpr std::size_t kMostNodes = 400;                        // planning more takes longer than an input should
 constexpr std::int64_t kMostElements = std::int64_t{1} << 36;  // of the trees that C has levels for
 
 /// The lines as a manifest's.
@@ -35,7 +35,9 @@ std::string sealed(std::string_view text) {
 
 void plan_all(const runtime::Recorded& recorded) {
   const auto& counts = recorded.graph.counts;
-  if (recorded.graph.nodes.size() > kMostNodes || std::ranges::any_of(counts, [](std::int64_t n) { return n > kMostElements; })) return;
+  if (recorded.graph.nodes.size() > kMostNodes ||
+      std::ranges::any_of(counts, [](std::int64_t n) { return n > kMostElements; }))
+    return;
   for (const char* name : {"x86-64-v3", "sm_90"}) {
     const graph::Target& target = *graph::find_target(name);
     for (const runtime::Residence residence : runtime::residences(recorded, target)) {
@@ -74,14 +76,17 @@ std::string line(const std::string& leaves, const std::string& rest, int root) {
     const std::size_t bracket = left.find('['), end = left.find(']');
     all += (number > 0 ? "," : "") + std::string(R"({"from":"user"})");
     nodes += R"({"op":"input","dtype":")" + std::string(left.substr(0, bracket)) + R"(","shape":)" +
-             std::string(left.substr(bracket, end + 1 - bracket)) + R"(,"leaf":)" + std::to_string(number++) + R"(,"at":"a.cpp:1"},)";
+             std::string(left.substr(bracket, end + 1 - bracket)) + R"(,"leaf":)" + std::to_string(number++) +
+             R"(,"at":"a.cpp:1"},)";
     left.remove_prefix(end + 1);
   }
-  return all + R"(],"nodes":[)" + (rest.empty() ? nodes.substr(0, nodes.size() - 1) : nodes + rest) + R"(],"roots":[)" + std::to_string(root) + "]}\n";
+  return all + R"(],"nodes":[)" + (rest.empty() ? nodes.substr(0, nodes.size() - 1) : nodes + rest) + R"(],"roots":[)" +
+         std::to_string(root) + "]}\n";
 }
 
 std::string node(const char* op, const char* dtype, const char* shape, const char* rest) {
-  return std::string(R"({"op":")") + op + R"(","dtype":")" + dtype + R"(","shape":)" + shape + (*rest != 0 ? "," : "") + rest + "}";
+  return std::string(R"({"op":")") + op + R"(","dtype":")" + dtype + R"(","shape":)" + shape + (*rest != 0 ? "," : "") +
+         rest + "}";
 }
 
 }  // namespace
@@ -89,29 +94,60 @@ std::string node(const char* op, const char* dtype, const char* shape, const cha
 std::vector<std::string> test::seeds() {
   const std::string a = "float32[24,48]";
   std::vector<std::string> all = {
-      line(a, node("multiply", "float32", "[24,48]", R"("in":[0,0])") + "," + node("sqrt", "float32", "[24,48]", R"("in":[1])"), 2),
-      line(a, node("sum", "float32", "[24]", R"("in":[0],"axis":1)") + "," + node("view", "float32", "[24,1]", R"("in":[1],"map":[[0,0,1]])") + "," +
-                   node("subtract", "float32", "[24,48]", R"("in":[0,2])"), 3),
-      line(a, node("moments", "float32", "[24]", R"("in":[0],"axis":1)") + "," + node("moments_merge", "float32", "[]", R"("in":[1,[1,1]],"axis":0,"weight":48)") + "," +
-                   node("sqrt", "float32", "[]", R"("in":[[2,1]])"), 3),
+      line(a,
+           node("multiply", "float32", "[24,48]", R"("in":[0,0])") + "," +
+               node("sqrt", "float32", "[24,48]", R"("in":[1])"),
+           2),
+      line(a,
+           node("sum", "float32", "[24]", R"("in":[0],"axis":1)") + "," +
+               node("view", "float32", "[24,1]", R"("in":[1],"map":[[0,0,1]])") + "," +
+               node("subtract", "float32", "[24,48]", R"("in":[0,2])"),
+           3),
+      line(a,
+           node("moments", "float32", "[24]", R"("in":[0],"axis":1)") + "," +
+               node("moments_merge", "float32", "[]", R"("in":[1,[1,1]],"axis":0,"weight":48)") + "," +
+               node("sqrt", "float32", "[]", R"("in":[[2,1]])"),
+           3),
       line(a, node("cumulative_sum", "float32", "[24,48]", R"("in":[0],"axis":1)"), 1),
       line(a, node("cumulative_prod", "float32", "[24,48]", R"("in":[0],"axis":0)"), 1),
       line(a, node("argmax", "int64", "[48]", R"("in":[0],"axis":0)"), 1),
-      line(a, node("max", "float32", "[48]", R"("in":[0],"axis":0)") + "," + node("exp", "float32", "[48]", R"("in":[1])") + "," + node("prod", "float32", "[]", R"("in":[2],"axis":0)"), 3),
-      line(a, node("reshape", "float32", "[48,24]", R"("in":[0])") + "," + node("view", "float32", "[24,48]", R"("in":[1],"map":[[1,0,1],[0,0,1]])") + "," +
-                   node("add", "float32", "[24,48]", R"("in":[0,2])"), 3),
+      line(a,
+           node("max", "float32", "[48]", R"("in":[0],"axis":0)") + "," +
+               node("exp", "float32", "[48]", R"("in":[1])") + "," +
+               node("prod", "float32", "[]", R"("in":[2],"axis":0)"),
+           3),
+      line(a,
+           node("reshape", "float32", "[48,24]", R"("in":[0])") + "," +
+               node("view", "float32", "[24,48]", R"("in":[1],"map":[[1,0,1],[0,0,1]])") + "," +
+               node("add", "float32", "[24,48]", R"("in":[0,2])"),
+           3),
       line(a, node("view", "float32", "[12,48]", R"("in":[0],"map":[[0,23,-2],[1,0,1]])"), 1),
-      line(a, node("view", "float32", "[0,48]", R"("in":[0],"map":[[0,0,1],[1,0,1]])") + "," + node("sum", "float32", "[48]", R"("in":[1],"axis":0)"), 2),
+      line(a,
+           node("view", "float32", "[0,48]", R"("in":[0],"map":[[0,0,1],[1,0,1]])") + "," +
+               node("sum", "float32", "[48]", R"("in":[1],"axis":0)"),
+           2),
       line(a + "float32[3,3]", node("update", "float32", "[24,48]", R"("in":[0,1],"start":[1,2],"step":[2,1])"), 2),
       line("float32[2,3,4]float32[1,4,5]", node("matmul", "float32", "[2,3,5]", R"("in":[0,1])"), 2),
-      line("int32[64]int32[1]", node("greater", "bool", "[64]", R"("in":[0,1])") + "," + node("where", "int32", "[64]", R"("in":[2,0,1])") + "," +
-                                     node("astype", "float16", "[64]", R"("in":[3])"), 4),
-      line("", node("iota", "int64", "[10,3]", R"("axis":-1)") + "," + node("scalar", "uint64", "[]", R"("value":"other")") + "," + node("scalar", "uint32", "[]", R"("value":"other")") + "," +
-                    node("random_bits", "uint32", "[10,3]", R"("in":[0,1,2])") + "," + node("normal", "float32", "[10,3]", R"("in":[3],"mode":"relaxed")"), 4),
-      line("", node("scalar", "float64", "[]", R"("value":"negative zero")") + "," + node("view", "float64", "[7,5]", R"("in":[0],"map":[])") + "," + node("negative", "float64", "[7,5]", R"("in":[1])"), 2),
+      line("int32[64]int32[1]",
+           node("greater", "bool", "[64]", R"("in":[0,1])") + "," + node("where", "int32", "[64]", R"("in":[2,0,1])") +
+               "," + node("astype", "float16", "[64]", R"("in":[3])"),
+           4),
+      line("",
+           node("iota", "int64", "[10,3]", R"("axis":-1)") + "," +
+               node("scalar", "uint64", "[]", R"("value":"other")") + "," +
+               node("scalar", "uint32", "[]", R"("value":"other")") + "," +
+               node("random_bits", "uint32", "[10,3]", R"("in":[0,1,2])") + "," +
+               node("normal", "float32", "[10,3]", R"("in":[3],"mode":"relaxed")"),
+           4),
+      line("",
+           node("scalar", "float64", "[]", R"("value":"negative zero")") + "," +
+               node("view", "float64", "[7,5]", R"("in":[0],"map":[])") + "," +
+               node("negative", "float64", "[7,5]", R"("in":[1])"),
+           2),
       R"({"device":"cuda","disable":["fusion"],"leaves":[{"from":"evaluate","memory":"foreign","elsewhere":true,"offset":3,"strides":[1,30],"donated":true}],)"
       R"("nodes":[{"op":"input","dtype":"int8","shape":[20,30],"leaf":0},{"op":"abs","dtype":"int8","shape":[20,30],"in":[0]}],"roots":[1,0]})",
-      // Read wrongly once: an axis before or far behind the shape, an output beyond all, nesting, a number of another kind.
+      // Read wrongly once: an axis before or far behind the shape, an output beyond all, nesting, a number of another
+      // kind.
       line(a, node("cumulative_sum", "float32", "[24,48]", R"("in":[0],"axis":-1)"), 1),
       line(a, node("cumulative_sum", "float32", "[24,48]", R"("in":[0],"axis":1000000)"), 1),
       R"({"device":"cpu","leaves":[],"nodes":[{"op":"iota","dtype":"int64","shape":[5],"axis":0}],"roots":[[0,2147483648]]})",

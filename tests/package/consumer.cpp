@@ -1,4 +1,5 @@
-// A user's program, built outside the project: one expression, one kernel, and an exception of the library caught by type.
+// A user's program, built outside the project: one expression, one kernel, and an exception of the library caught by
+// type.
 #include <tarry/tarry.h>
 
 #include <cstdio>

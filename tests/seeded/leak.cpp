@@ -7,7 +7,8 @@ namespace {
 
 __attribute__((noinline)) void lose_handles() {
   const tarry::Array x = tarry::ones({100'000});
-  for (int i = 0; i < 100; ++i) tarry::evaluate(*new tarry::Array(x + 1.0F));  // 100: what a register still holds is no leak
+  for (int i = 0; i < 100; ++i)
+    tarry::evaluate(*new tarry::Array(x + 1.0F));  // 100: what a register still holds is no leak
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   if (first == nullptr || second == nullptr) return 2;
 #endif
   const float values[] = {first(), second(), first()};
-  std::printf("%g %g %g\n", static_cast<double>(values[0]), static_cast<double>(values[1]), static_cast<double>(values[2]));
+  std::printf("%g %g %g\n", static_cast<double>(values[0]), static_cast<double>(values[1]),
+              static_cast<double>(values[2]));
   return values[0] == 12.0F && values[1] == 12.0F && values[2] == 12.0F ? 0 : 1;
 }

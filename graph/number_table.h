@@ -1,0 +1,29 @@
+// NumberTable: an open-addressing hash table of 64-bit keys that is cleared in constant time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tarry::graph {
+
+/// 64-bit keys to numbers; cleared in constant time.
+class NumberTable {
+ public:
+  void clear();
+  /// The number of `key`, and whether it is new; then it becomes `value`.
+  std::pair<std::uint32_t, bool> insert(std::uint64_t key, std::uint32_t value);
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;
+    std::uint32_t value = 0, epoch = 0;
+  };
+  Entry& at(std::uint64_t key);
+  std::vector<Entry> entries_ = std::vector<Entry>(256);
+  std::size_t size_ = 0;
+  std::uint32_t epoch_ = 1;
+};
+
+}  // namespace tarry::graph
