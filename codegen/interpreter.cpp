@@ -1,5 +1,5 @@
-// The tile interpreter of KernelIr. Written for clarity: it follows kernel_ir.h and docs/numerics.md sentence by
-// sentence.
+// The tile interpreter of KernelIr. Written for clarity: it follows kernel_ir.h and docs/reference/numerics.md sentence
+// by sentence.
 #include "codegen/interpreter.h"
 
 #include <algorithm>

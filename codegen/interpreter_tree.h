@@ -1,5 +1,5 @@
-// Tree R in the interpreter, sentence by sentence as docs/numerics.md has it: elements, lanes, blocks, the tree above
-// them. Only interpreter.cpp includes this.
+// Tree R in the interpreter, sentence by sentence as docs/reference/numerics.md has it: elements, lanes, blocks, the
+// tree above them. Only interpreter.cpp includes this.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void put(Cell& c, T v) {
   std::memcpy(c.bytes, &v, sizeof v);
 }
 
-/// Chan's merge, as docs/numerics.md writes it.
+/// Chan's merge, as docs/reference/numerics.md writes it.
 template <class T>
 Part merge_moments(const Part& a, const Part& b) {
   const T w = static_cast<T>(b.count) / static_cast<T>(a.count + b.count);

@@ -11,8 +11,8 @@
 // sum_d index_d * stride_d
 // (+ k * reduced_stride); strides and base are launch arguments, their class (0, 1, any) is part of the text. An access
 // without a buffer is an iota: its value is that sum itself, as int64.
-// Reductions follow tree R of docs/numerics.md over k; all reductions of a kernel share the space. Order of stores
-// among different buffers is free; no buffer is both loaded and stored unless the accesses are equal.
+// Reductions follow tree R of docs/reference/numerics.md over k; all reductions of a kernel share the space. Order of
+// stores among different buffers is free; no buffer is both loaded and stored unless the accesses are equal.
 //
 // Stages. The Row schedules go over a row several times: for s = 0, 1, ...: Point instructions of stage s at every k,
 // then the reductions of stage s, then Outer instructions of stage s. A Point instruction may use Point values of its
@@ -33,9 +33,9 @@
 // the space.
 //
 // Scans. The Scan schedules have two stages and no Outer instructions: stage 0 gives the inputs of the scans at every
-// k; a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/numerics.md; Point
-// instructions of stage 1 and all stores follow. No store comes before what is loaded at its place has been loaded for
-// both stages.
+// k; a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/reference/numerics.md;
+// Point instructions of stage 1 and all stores follow. No store comes before what is loaded at its place has been
+// loaded for both stages.
 //
 // Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each

@@ -7,8 +7,8 @@
 // ops list is a family: a macro that a row section `family_suffix` expands for one dtype, defining tarry_<op>_<suffix>
 // for each op of the list. A new dtype is a row per family and a word in the lists of the casts.
 //
-// Semantics are those of docs/numerics.md. Nothing here depends on contraction or on rounding that a vector width could
-// change, so an element has the same bits in body and tail at every instruction set level (compile with
+// Semantics are those of docs/reference/numerics.md. Nothing here depends on contraction or on rounding that a vector
+// width could change, so an element has the same bits in body and tail at every instruction set level (compile with
 // -ffp-contract=off). What can be vectorised is written as selects, without branches. Polynomials and their sources are
 // in scripts/fit_polynomials.py. Bit casts are unions: C11 defines them, and gcc and clang do in C++ as well.
 //

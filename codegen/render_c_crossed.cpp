@@ -1,4 +1,4 @@
-// C kernels that reduce two dimensions, each by itself, by tree R (docs/numerics.md).
+// C kernels that reduce two dimensions, each by itself, by tree R (docs/reference/numerics.md).
 //
 // A work item is (outer index but for the last dimension, band of 128 rows, chunk of columns). It goes over its rows in
 // the order of a block's lanes: of a row the chunk is a node of the tree along the reduced axis, and for the columns,

@@ -1,4 +1,4 @@
-// C kernels that reduce rows along their contiguous axis by tree R (docs/numerics.md).
+// C kernels that reduce rows along their contiguous axis by tree R (docs/reference/numerics.md).
 //
 // A work item is (row, chunk). Runs of whole blocks, which are subtrees, become states (codegen/render_c_states.h). The
 // kernels of a unit share the walk (codegen/render_c_walk.h), which calls a kernel's own function of a run's points.

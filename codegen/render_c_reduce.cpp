@@ -1,5 +1,5 @@
-// C kernels that reduce across rows by tree R (docs/numerics.md); codegen/render_c_inner.cpp has those that reduce
-// along them.
+// C kernels that reduce across rows by tree R (docs/reference/numerics.md); codegen/render_c_inner.cpp has those that
+// reduce along them.
 //
 // A work item is (outer tile, chunk); the inner loops run over the tile's outer elements. Its states
 // (codegen/render_c_states.h) are the leaves of an aligned tree: with lanes visited in bit-reversed order, lanes and

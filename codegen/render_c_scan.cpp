@@ -1,5 +1,5 @@
-// C kernels of scans (docs/numerics.md, "Scans"): many lines side by side, so that every step of the definition is a
-// loop over vectors.
+// C kernels of scans (docs/reference/numerics.md, "Scans"): many lines side by side, so that every step of the
+// definition is a loop over vectors.
 //
 //   ScanSerial  the lines are `width` outer elements: columns, or short rows. A work item is a chunk of such a tile.
 //   ScanInner   the lines are sixteen blocks of one row. A work item is a chunk of a row.

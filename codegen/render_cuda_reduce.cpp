@@ -1,4 +1,4 @@
-// CUDA C of reductions: tree R of docs/numerics.md, one launch, the same bits for every geometry.
+// CUDA C of reductions: tree R of docs/reference/numerics.md, one launch, the same bits for every geometry.
 //
 // Aligned runs of tree blocks are subtrees of R, so a warp, a thread block and the last thread block to arrive each
 // combine a run of their own. A node's elements are counted from positions, never stored.

@@ -1,5 +1,5 @@
-// CUDA C of scans (docs/numerics.md, "Scans"). What is missing at the end of a row is the neutral element of the scan:
-// it changes no bit.
+// CUDA C of scans (docs/reference/numerics.md, "Scans"). What is missing at the end of a row is the neutral element of
+// the scan: it changes no bit.
 //
 //   ScanSerial  a thread per row; its elements come in from left to right
 //   ScanInner   a warp per row, four tree blocks at a time

@@ -1,5 +1,5 @@
 // Mean and standard deviation of values that lie far from zero: one kernel, one read. The textbook one-pass formula
-// E[x^2] - E[x]^2 loses every digit here; Tarry combines moments by Chan's rule on a tree (docs/numerics.md).
+// E[x^2] - E[x]^2 loses every digit here; Tarry combines moments by Chan's rule on a tree (docs/reference/numerics.md).
 #include <cmath>
 #include <cstdlib>
 #include <string>

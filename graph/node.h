@@ -2,12 +2,13 @@
 //
 // Semantics. Values are arrays of one dtype. Map ops work elementwise on inputs of one dtype that broadcast as NumPy's
 // do; recording inserts Cast nodes, so promotion is over before a node exists. Integers wrap; x/0 and shifts are
-// defined (docs/numerics.md). A Reduce works along one axis, which it removes; several axes are a chain, highest first.
-// ArgMin and ArgMax take any number and give int64. A Scan works along one axis, which it keeps. A View is an index map
-// and never a copy. A Reshape keeps the row-major sequence of elements. Update(base, value) is base with value in a box
-// (start, step per axis; value's extents are the counts). Matmul((p, m, k), (q, k, n)) is (max(p, q), m, n), matrix by
-// matrix, of one floating dtype; p == q, or one of them is 1 and that matrix serves all. A Scalar is a 0-d value that
-// becomes a kernel argument, never source text. An edge is (node, output index). An evaluated node is a leaf.
+// defined (docs/reference/numerics.md). A Reduce works along one axis, which it removes; several axes are a chain,
+// highest first. ArgMin and ArgMax take any number and give int64. A Scan works along one axis, which it keeps. A View
+// is an index map and never a copy. A Reshape keeps the row-major sequence of elements. Update(base, value) is base
+// with value in a box (start, step per axis; value's extents are the counts). Matmul((p, m, k), (q, k, n)) is (max(p,
+// q), m, n), matrix by matrix, of one floating dtype; p == q, or one of them is 1 and that matrix serves all. A Scalar
+// is a 0-d value that becomes a kernel argument, never source text. An edge is (node, output index). An evaluated node
+// is a leaf.
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;

@@ -55,7 +55,7 @@ constexpr bool is_comparison(Op op) { return op >= Op::Equal && op <= Op::Greate
 
 constexpr bool is_arg_reduce(Op op) { return op == Op::ArgMin || op == Op::ArgMax; }
 
-/// Numerics mode of a node (docs/numerics.md); part of its hash and of the kernel's key.
+/// Numerics mode of a node (docs/reference/numerics.md); part of its hash and of the kernel's key.
 enum class Mode : std::uint8_t { Strict, Relaxed };
 
 }  // namespace tarry::graph

@@ -1,4 +1,4 @@
-// promote and result_type: the promotion of two dtypes (docs/numerics.md, "Promotion").
+// promote and result_type: the promotion of two dtypes (docs/reference/numerics.md, "Promotion").
 #include <algorithm>
 
 #include "graph/record.h"

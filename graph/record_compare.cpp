@@ -1,4 +1,4 @@
-// Comparisons that no dtype of both operands would answer exactly: composed of exact ones (docs/numerics.md,
+// Comparisons that no dtype of both operands would answer exactly: composed of exact ones (docs/reference/numerics.md,
 // "Comparisons").
 #include "graph/record.h"
 

@@ -1,4 +1,4 @@
-// The public operations that are compositions of others (docs/numerics.md, "Composite reductions").
+// The public operations that are compositions of others (docs/reference/numerics.md, "Composite reductions").
 #include <tarry/ops.h>
 #include <tarry/reduce.h>
 #include <tarry/views.h>

@@ -1,4 +1,5 @@
-// Random arrays: Philox words of the row-major number, and what is made of them (docs/numerics.md, "Random numbers").
+// Random arrays: Philox words of the row-major number, and what is made of them (docs/reference/numerics.md, "Random
+// numbers").
 #include <tarry/random.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// The public reductions: chains of single-axis reductions, composed exactly as docs/numerics.md says.
+// The public reductions: chains of single-axis reductions, composed exactly as docs/reference/numerics.md says.
 #include <tarry/reduce.h>
 
 #include <limits>

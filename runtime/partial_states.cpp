@@ -135,7 +135,7 @@ class Merger {
     out.second = map(Op::Where, {later, b.second, a.second}, a.second.node()->dtype);
   }
 
-  /// Chan's merge, as docs/numerics.md writes it.
+  /// Chan's merge, as docs/reference/numerics.md writes it.
   template <class T>
   void merge_moments(const PartialState& a, const PartialState& b, PartialState& out) const {
     const std::int64_t weight = like_.op == Op::MomentsMerge ? slicer_.graph().reduces[like_.payload].weight : 1;

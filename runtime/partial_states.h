@@ -1,5 +1,5 @@
-// Partial states of a reduction whose axis is worked off in chunks, and how they combine: tree R of docs/numerics.md
-// above the level of chunks.
+// Partial states of a reduction whose axis is worked off in chunks, and how they combine: tree R of
+// docs/reference/numerics.md above the level of chunks.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Placement: which work on arrays of the host is done by the host instead of a GPU, because its operands would take
 // longer to cross. A function of the graph, of whose arrays its leaves are, of the number of threads and of the
 // release's table of costs, never of a measurement at run time; and only of work that has the same bits on both sides
-// (docs/numerics.md).
+// (docs/reference/numerics.md).
 #pragma once
 
 #include <cstdint>

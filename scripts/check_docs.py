@@ -78,8 +78,8 @@ def check_tables(root):
 
 
 def check_op_page(root):
-    if read(root, "docs/ops.md") and read(root, "docs/ops.md") != op_table.page(root):
-        yield "docs/ops.md: not what the sources give; run scripts/op_table.py ."
+    if read(root, "docs/reference/ops.md") and read(root, "docs/reference/ops.md") != op_table.page(root):
+        yield "docs/reference/ops.md: not what the sources give; run scripts/op_table.py ."
 
 
 def check_files(root):
@@ -131,7 +131,7 @@ SELF_TEST = [
     ("tests/ops_test.cpp", "// tests\nlog1p(x)\n", "op log is not mentioned"),
     ("docs/design.md", "cycle\n", "reason cycle is not explained"),
     ("include/README.md", "none\n", "ops.h is not mentioned"),
-    ("docs/ops.md", "# Operations\n", "not what the sources give"),
+    ("docs/reference/ops.md", "# Operations\n", "not what the sources give"),
     ("tests/mutants/log.mutant", "logs differ\ngraph/fusion.cpp\n--- original\n// gone\n--- mutant\n// keep\n", "stands 0 times"),
     ("graph/graph.cpp", "#include <vector>\n", "does not say what the file is"),
     ("graph/graph.cpp", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/ops.md: one row per op, from graph/ops.def and the docstrings of the public headers.
+"""Writes docs/reference/ops.md: one row per op, from graph/ops.def and the docstrings of the public headers.
 
 usage: op_table.py [--check] ROOT
 --check writes nothing and fails where the page is not what the sources give.
@@ -18,7 +18,7 @@ DTYPES = {
 }
 HEAD = """# Operations
 
-One row per op of [graph/ops.def](../graph/ops.def); made by `scripts/op_table.py`, not by hand. Names and semantics are
+One row per op of [graph/ops.def](../../graph/ops.def); made by `scripts/op_table.py`, not by hand. Names and semantics are
 those of the Python array API standard. "numbers" are all integer and floating dtypes; how operands are brought to one
 dtype, and what every op does with NaN, infinities, zeros and overflow, stands in [numerics.md](numerics.md).
 
@@ -78,11 +78,11 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("root", type=pathlib.Path)
     options = parser.parse_args()
-    path, text = options.root / "docs/ops.md", page(options.root)
+    path, text = options.root / "docs/reference/ops.md", page(options.root)
     if not options.check:
         path.write_text(text, encoding="utf-8")
     elif not path.exists() or path.read_text(encoding="utf-8") != text:
-        sys.exit("docs/ops.md is not what the sources give: run scripts/op_table.py .")
+        sys.exit("docs/reference/ops.md is not what the sources give: run scripts/op_table.py .")
 
 
 if __name__ == "__main__":

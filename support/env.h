@@ -1,4 +1,4 @@
-// The one table of environment switches (docs/switches.md is checked against it) and the only getenv.
+// The one table of environment switches (docs/reference/switches.md is checked against it) and the only getenv.
 #pragma once
 
 #include <cstdint>

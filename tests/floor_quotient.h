@@ -1,4 +1,4 @@
-// The floor of a quotient as docs/numerics.md defines it, by products that are exact.
+// The floor of a quotient as docs/reference/numerics.md defines it, by products that are exact.
 #pragma once
 
 #include <cmath>

@@ -306,7 +306,7 @@ bool fits(Scalar value, Dtype dtype) {
   });
 }
 
-/// The table of the array API standard; where it is silent, docs/numerics.md.
+/// The table of the array API standard; where it is silent, docs/reference/numerics.md.
 std::optional<Dtype> promoted(Dtype a, Dtype b) {
   if (a == b || b == bool_) return a;
   if (a == bool_) return b;

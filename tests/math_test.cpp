@@ -197,8 +197,8 @@ TEST_CASE("math: float32 functions keep the published error bound", "[codegen][m
   for (const Op op : all_functions()) check_bound<float>(op, 20'000);
 }
 
-// Prints what the table of docs/numerics.md has. float32 functions of one argument are measured on all of theirs, in
-// tests/prelude_sweep_test.cpp.
+// Prints what the table of docs/reference/numerics.md has. float32 functions of one argument are measured on all of
+// theirs, in tests/prelude_sweep_test.cpp.
 TEST_CASE("math: functions keep the published error bound on ten million arguments", "[codegen][math][.slow]") {
   for (const Op op : all_functions()) {
     const Worst worst = check_bound<double>(op, 10'000'000);

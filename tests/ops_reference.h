@@ -1,5 +1,6 @@
-// What every elementwise op gives on one element, by its definition in docs/numerics.md: integers in 128 bits, floats
-// in quad precision, elementary functions in long double. Shares no code with the library but the table of ulp bounds.
+// What every elementwise op gives on one element, by its definition in docs/reference/numerics.md: integers in 128
+// bits, floats in quad precision, elementary functions in long double. Shares no code with the library but the table of
+// ulp bounds.
 #pragma once
 
 #include <cstdint>

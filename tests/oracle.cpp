@@ -142,7 +142,7 @@ Tensor update(const Statement& s, std::span<const Tensor> values, Tensor result)
   return result;
 }
 
-/// A word of Philox4x32-10 as docs/numerics.md has it: of draw 0, number i.
+/// A word of Philox4x32-10 as docs/reference/numerics.md has it: of draw 0, number i.
 std::uint32_t random_word(std::uint64_t key, std::uint64_t i) {
   std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(i / 4), 0, static_cast<std::uint32_t>(i / 4 >> 32), 0};
   std::array<std::uint32_t, 2> k = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};

@@ -1,5 +1,5 @@
 // The oracle: what each function gives, computed one element at a time in higher precision and rounded once. Written
-// from docs/numerics.md; shares no code with the library but the table of ulp bounds.
+// from docs/reference/numerics.md; shares no code with the library but the table of ulp bounds.
 #pragma once
 
 #include <span>

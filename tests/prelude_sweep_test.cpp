@@ -71,7 +71,8 @@ void check_all_functions(std::uint64_t step) {
     const Outcome outcome = sweep_all(op, step);
     INFO(graph::info(op).name << ": " << outcome.worst << " ulp at " << outcome.a);
     CHECK(outcome.worst <= test::published_ulps<float>(op));
-    if (step == 1) WARN(graph::info(op).name << " float32 " << outcome.worst);  // for the table of docs/numerics.md
+    if (step == 1)
+      WARN(graph::info(op).name << " float32 " << outcome.worst);  // for the table of docs/reference/numerics.md
   }
 }
 

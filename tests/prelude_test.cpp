@@ -19,7 +19,7 @@ using test::equal_bits;
 
 namespace {
 
-/// docs/numerics.md, with the C library's exact fmod.
+/// docs/reference/numerics.md, with the C library's exact fmod.
 template <class T>
 T modulo_of_floats(T a, T b) {
   const T r = std::fmod(a, b);

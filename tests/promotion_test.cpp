@@ -11,7 +11,7 @@ using namespace tarry;
 namespace {
 
 // Written by hand from the array API standard (signed, unsigned, floating and complex blocks, int with uint) and, where
-// it is silent, from docs/numerics.md. Columns in the order of the rows; "-" throws.
+// it is silent, from docs/reference/numerics.md. Columns in the order of the rows; "-" throws.
 const char* const kNames[kDtypeCount] = {"b",   "i8",  "i16", "i32", "i64", "u8",  "u16", "u32",
                                          "u64", "f16", "bf",  "f32", "f64", "c64", "c128"};
 const char* const kTable[kDtypeCount][kDtypeCount] = {

@@ -1,5 +1,5 @@
 // Every reduction of the op table through the public functions: every dtype, layout and device, to the bit by the tree
-// of docs/numerics.md; what has no defined bits within bounds; compositions against their parts.
+// of docs/reference/numerics.md; what has no defined bits within bounds; compositions against their parts.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Reductions through the public API have the bits of tree R (docs/numerics.md): in every layout, along every axis, with
-// any number of threads, fused or not, compiled or interpreted, on every device.
+// Reductions through the public API have the bits of tree R (docs/reference/numerics.md): in every layout, along every
+// axis, with any number of threads, fused or not, compiled or interpreted, on every device.
 #include "tests/reduction_tree.h"
 
 #include <cmath>
@@ -79,7 +79,7 @@ Tensor<T> random_tensor(const Extents& shape, std::uint32_t seed) {
   return x;
 }
 
-// ---- What docs/numerics.md says, axis by axis. ----
+// ---- What docs/reference/numerics.md says, axis by axis. ----
 
 /// f(first, stride, n) for every line along `axis`, which is left with extent 1.
 template <class Out, class F>

@@ -1,5 +1,5 @@
-// Tree R and the moments of docs/numerics.md as the document defines them: scalar, recursive, without any schedule.
-// Every backend is compared with this.
+// Tree R and the moments of docs/reference/numerics.md as the document defines them: scalar, recursive, without any
+// schedule. Every backend is compared with this.
 #pragma once
 
 #include <algorithm>

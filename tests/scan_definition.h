@@ -1,5 +1,5 @@
-// Scans as docs/numerics.md defines them: element by element, from tree R alone, without any schedule. Every backend is
-// compared with this.
+// Scans as docs/reference/numerics.md defines them: element by element, from tree R alone, without any schedule. Every
+// backend is compared with this.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Scans through the public API: the bits of docs/numerics.md in every layout, along every axis, with any number of
-// threads, fused or not, compiled or interpreted, on every device.
+// Scans through the public API: the bits of docs/reference/numerics.md in every layout, along every axis, with any
+// number of threads, fused or not, compiled or interpreted, on every device.
 #include <tarry/scan.h>
 
 #include <cmath>

@@ -159,8 +159,8 @@ TEST_CASE("env: a switch outside the table is a bug", "[support][env]") {
   CHECK(env::system("TARRY_NO_SUCH_VARIABLE") == std::nullopt);
 }
 
-TEST_CASE("env: docs/switches.md lists exactly the switches of the table", "[support][env][docs]") {
-  const auto page = read_file(fs::path(tarry::test::source_directory()) / "docs" / "switches.md");
+TEST_CASE("env: docs/reference/switches.md lists exactly the switches of the table", "[support][env][docs]") {
+  const auto page = read_file(fs::path(tarry::test::source_directory()) / "docs" / "reference" / "switches.md");
   REQUIRE(page.has_value());
   std::vector<std::string> rows, expected;
   std::istringstream lines(*page);

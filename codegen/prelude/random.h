@@ -1,4 +1,4 @@
-// Random numbers: Philox words and what is made of one. docs/numerics.md, "Random numbers", defines them.
+// Random numbers: Philox words and what is made of one. docs/reference/numerics.md, "Random numbers", defines them.
 #pragma once
 
 // Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). A product of 32-bit words is one

@@ -1,4 +1,4 @@
-// What the kernel cache of this process did, and why it had to compile (docs/cache.md).
+// What the kernel cache of this process did, and why it had to compile (docs/reference/cache.md).
 #pragma once
 
 #include <tarry/export.h>

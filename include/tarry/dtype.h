@@ -72,7 +72,7 @@ constexpr std::size_t itemsize(Dtype d) { return info(d).size; }
 constexpr bool is_floating(Dtype d) { return info(d).kind == DtypeKind::Float; }
 constexpr bool is_integral(Dtype d) { return info(d).kind == DtypeKind::Int || info(d).kind == DtypeKind::UInt; }
 
-/// The dtype that an operation on arrays of `a` and `b` computes in (docs/numerics.md, "Promotion").
+/// The dtype that an operation on arrays of `a` and `b` computes in (docs/reference/numerics.md, "Promotion").
 /// Throws InvalidArgument for uint64 with a signed integer: no integer dtype holds both.
 [[nodiscard]] TARRY_EXPORT Dtype result_type(Dtype a, Dtype b,
                                              std::source_location where = std::source_location::current());

@@ -14,7 +14,7 @@ inline namespace v0 {
 /// 0-d, inner extents differ, dimensions in front do not broadcast, or for bool. Algorithm: matrices of floats go to
 /// cuBLASLt, oneDNN or OpenBLAS, large ones of float32 on a GPU to a kernel that sums products of TF32 halves with the
 /// errors of float32; relaxed scopes round operands to TF32; products with a vector and products of integers are sum(a
-/// * b), fused like it (docs/numerics.md, "Matrix products").
+/// * b), fused like it (docs/reference/numerics.md, "Matrix products").
 [[nodiscard]] TARRY_EXPORT Array matmul(const Array& a, const Array& b,
                                         std::source_location where = std::source_location::current());
 

@@ -16,7 +16,7 @@ enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
 using LogCallback = void (*)(void* context, LogLevel level, std::string_view message);
 
 /// Sends log lines to `callback`; nullptr sends them back to stderr. Which levels are reported is decided by the switch
-/// TARRY_LOG (docs/switches.md): warnings and errors where it is not set.
+/// TARRY_LOG (docs/reference/switches.md): warnings and errors where it is not set.
 TARRY_EXPORT void set_log_callback(LogCallback callback, void* context = nullptr);
 
 }  // namespace v0

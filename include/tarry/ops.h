@@ -1,9 +1,9 @@
 // Operations on arrays, by their names in the Python array API standard. Calls record and check; nothing is computed.
 //
-// Operands are arrays or C++ numbers; shapes broadcast as NumPy's do and dtypes promote as docs/numerics.md says.
-// float16 and bfloat16 compute in float32 and round once per operation.
-// Every function throws InvalidArgument, with the caller's file and line, where shapes do not broadcast, a dtype is not
-// accepted, a number does not fit the dtype it meets, operands are placed on different devices, or one is undefined.
+// Operands are arrays or C++ numbers; shapes broadcast as NumPy's do and dtypes promote as docs/reference/numerics.md
+// says. float16 and bfloat16 compute in float32 and round once per operation. Every function throws InvalidArgument,
+// with the caller's file and line, where shapes do not broadcast, a dtype is not accepted, a number does not fit the
+// dtype it meets, operands are placed on different devices, or one is undefined.
 #pragma once
 
 #include <tarry/array.h>
@@ -69,7 +69,7 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array trunc(const Array& x, std::source_location where = std::source_location::current());
 
 // ---- Functions. Dtypes: integers of 8 and 16 bits become float32 first, those of 32 and 64 bits float64; bool throws.
-// Error bounds and special values: docs/numerics.md. ----
+// Error bounds and special values: docs/reference/numerics.md. ----
 
 /// Square root, correctly rounded; NaN below zero, -0 stays.
 [[nodiscard]] TARRY_EXPORT Array sqrt(const Array& x, std::source_location where = std::source_location::current());

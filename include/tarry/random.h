@@ -3,8 +3,8 @@
 //
 // Element i, in row-major order, of draw number s of a generator depends on (seed, s, i) alone: not on the shape's
 // other extents, on views, fusion, device or threads. The words come from Philox4x32-10 (Salmon et al., SC 2011);
-// docs/numerics.md says which word makes which element, and how. CPU and GPU give the same numbers, bit for bit
-// (exponential to the error of log1p). There is no global generator.
+// docs/reference/numerics.md says which word makes which element, and how. CPU and GPU give the same numbers, bit for
+// bit (exponential to the error of log1p). There is no global generator.
 //
 //     ta::random::Generator g(42);
 //     ta::Array u = ta::random::uniform(g, {1000, 1000});

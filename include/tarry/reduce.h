@@ -1,10 +1,10 @@
 // Reductions, by their names in the Python array API standard. Calls record and check; nothing is computed.
 //
 // The axes are removed, or kept with extent 1; `{}` reduces all, a list without an element none. The order of
-// combination is fixed (docs/numerics.md), so results have the same bits for every layout, schedule and device. float16
-// and bfloat16 accumulate in float32 and round once at the end. Every function throws InvalidArgument, with the
-// caller's file and line, where an axis is out of range or named twice, a dtype is not accepted, or the array is
-// undefined.
+// combination is fixed (docs/reference/numerics.md), so results have the same bits for every layout, schedule and
+// device. float16 and bfloat16 accumulate in float32 and round once at the end. Every function throws InvalidArgument,
+// with the caller's file and line, where an axis is out of range or named twice, a dtype is not accepted, or the array
+// is undefined.
 #pragma once
 
 #include <tarry/array.h>

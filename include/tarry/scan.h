@@ -1,11 +1,11 @@
 // Scans: running sums and products, by their names in the Python array API standard (2024.12). Calls record and check;
 // nothing is computed.
 //
-// Element k along the axis depends on the elements 0..k alone. The order of combination is fixed (docs/numerics.md), so
-// results have the same bits for every layout, schedule and device. float16 and bfloat16 accumulate in float32 and
-// round once at the end. Every function throws InvalidArgument, with the caller's file and line, where the array has no
-// dimension, the axis is out of range, or is not given and the array has several, the dtype is bool, or the array is
-// undefined.
+// Element k along the axis depends on the elements 0..k alone. The order of combination is fixed
+// (docs/reference/numerics.md), so results have the same bits for every layout, schedule and device. float16 and
+// bfloat16 accumulate in float32 and round once at the end. Every function throws InvalidArgument, with the caller's
+// file and line, where the array has no dimension, the axis is out of range, or is not given and the array has several,
+// the dtype is bool, or the array is undefined.
 #pragma once
 
 #include <tarry/array.h>

@@ -12,7 +12,7 @@
 namespace tarry {
 inline namespace v0 {
 
-/// How exactly recorded operations are computed (docs/numerics.md).
+/// How exactly recorded operations are computed (docs/reference/numerics.md).
 enum class Numerics : std::uint8_t {
   Strict,   ///< the default: the same bits however operations are fused, scheduled or laid out
   Relaxed,  ///< contraction and approximations allowed; still the same bits at every run

@@ -73,7 +73,7 @@ class Axes {
 };
 
 /// A C++ number whose dtype is still open: bool, integer or floating. Beside an array it takes the array's dtype
-/// (docs/numerics.md, "Promotion"); alone it is bool, int64 or, floating, of its own type.
+/// (docs/reference/numerics.md, "Promotion"); alone it is bool, int64 or, floating, of its own type.
 class Scalar {
  public:
   enum class Kind : std::uint8_t { Bool, Int, UInt, Float };
