@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks that the documents agree with the sources.
 
-Links lead somewhere; the README's example is examples/quickstart.cpp; every op has a docstring, a changelog line and a
-test and stands on its page; every reason for an unfused edge and every public header is explained; files say what they are and stay short;
-the text that a mutant replaces is there.
+Links lead to pages and headings that are there; the README's example is examples/quickstart.cpp; every op has a docstring,
+a changelog line and a test and stands on its page; every reason for an unfused edge and every public header is explained;
+public functions state shapes, dtypes, errors and an example, and docs/reference is what the headers give; files say what
+they are and stay short; the text that a mutant replaces is there.
 
 usage: check_docs.py ROOT | --self-test
 """
@@ -13,6 +14,7 @@ import sys
 import tempfile
 
 import check_mutants as mutants
+import make_reference
 import op_table
 
 SOURCE_FOLDERS = ["include", "support", "graph", "codegen", "cache", "runtime", "tools", "examples", "tests"]
@@ -35,9 +37,15 @@ def documents(root):
 def check_links(root):
     for document in documents(root):
         text = re.sub(r"```.*?```|`[^`\n]*`", "", document.read_text(encoding="utf-8"), flags=re.S)
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
-            if not re.match(r"[a-z]+:", target) and not (document.parent / target).exists():
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?[^)]*\)", text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            page = document.parent / target if target else document
+            if not page.exists():
                 yield f"{document.relative_to(root)}: link to {target}, which does not exist"
+            elif anchor and page.suffix == ".md":
+                if anchor not in [a for _, a in make_reference.anchors(page.read_text(encoding="utf-8"))]:
+                    yield f"{document.relative_to(root)}: link to {target}#{anchor}, which is no heading there"
 
 
 def check_example(root):
@@ -82,6 +90,10 @@ def check_op_page(root):
         yield "docs/reference/ops.md: not what the sources give; run scripts/op_table.py ."
 
 
+def check_reference(root):
+    yield from make_reference.problems(root)
+
+
 def check_files(root):
     for folder in SOURCE_FOLDERS:
         for path in sorted((root / folder).rglob("*")):
@@ -102,7 +114,7 @@ def check_mutants(root):
             yield f"{path.relative_to(root)}: its original text stands {count} times in {file}"
 
 
-CHECKS = [check_links, check_example, check_ops, check_tables, check_op_page, check_files, check_mutants]
+CHECKS = [check_links, check_example, check_ops, check_tables, check_op_page, check_reference, check_files, check_mutants]
 
 
 def problems(root):
@@ -116,9 +128,10 @@ GOOD = {
     "examples/quickstart.cpp": "// an example\nint main() {}\n",
     "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
     "graph/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
-    "include/README.md": "`ops.h`\n",
+    "include/README.md": "`ops.h`, `stray.h`\n",
     "tests/mutants/log.mutant": "logs differ\ngraph/fusion.cpp\n--- original\n// fuse\n--- mutant\n// keep\n",
-    "include/tarry/ops.h": "// ops\n/// Logarithm.\n[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
+    "include/tarry/ops.h": "// ops\n#pragma once\n/// Logarithm.  Shapes, Dtypes: any.  Throws nothing.  Example: `log(1)`.\n"
+                           "[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
     "tests/ops_test.cpp": "// tests\nlog(x)\n",
 }
 SELF_TEST = [
@@ -126,8 +139,11 @@ SELF_TEST = [
     ("docs/design.md", "`cycle` [b](gone.md)\n", "gone.md, which does not exist"),
     ("README.md", "```cpp\nint main() { }\n```\n", "is not examples/quickstart.cpp"),
     ("CHANGELOG.md", "`exp` added\n", "op log is not mentioned"),
-    ("include/tarry/ops.h", "// ops\n\n[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n", "has no docstring"),
-    ("include/tarry/ops.h", "// ops\n", "is not declared"),
+    ("include/tarry/ops.h", "// ops\n#pragma once\n", "is not declared"),
+    ("include/tarry/ops.h", GOOD["include/tarry/ops.h"].replace(", Dtypes:", ":"), "log does not state Dtypes"),
+    ("include/tarry/ops.h", GOOD["include/tarry/ops.h"].replace("Example: ", ""), "log does not state Example"),
+    ("include/tarry/stray.h", "// stray\n#pragma once\n", "in no chapter"),
+    ("README.md", "[a](docs/design.md#gone)\n```cpp\nint main() {}\n```\n", "no heading there"),
     ("tests/ops_test.cpp", "// tests\nlog1p(x)\n", "op log is not mentioned"),
     ("docs/design.md", "cycle\n", "reason cycle is not explained"),
     ("include/README.md", "none\n", "ops.h is not mentioned"),

@@ -9,6 +9,9 @@ import pathlib
 import re
 import sys
 
+import docstrings
+import make_reference
+
 # Rows that are no functions: leaves, index arithmetic, parts of composite reductions.
 NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
                  "random_bits", "multiply_high", "uniform", "normal"}
@@ -18,9 +21,9 @@ DTYPES = {
 }
 HEAD = """# Operations
 
-One row per op of [graph/ops.def](../../graph/ops.def); made by `scripts/op_table.py`, not by hand. Names and semantics are
-those of the Python array API standard. "numbers" are all integer and floating dtypes; how operands are brought to one
-dtype, and what every op does with NaN, infinities, zeros and overflow, stands in [numerics.md](numerics.md).
+One row per op of [graph/ops.def](../../graph/ops.def), made by `scripts/op_table.py`. Names and semantics are those of
+the Python array API standard. "numbers" are all integer and floating dtypes; how operands are brought to one dtype, and
+what every op does with NaN, infinities, zeros and overflow, stands in [numerics.md](numerics.md).
 
 The error is in units in the last place, in float32 and float64; "exact" is correctly rounded or exact, and then CPU and
 GPU agree bit for bit. float16 and bfloat16 compute in float32 and round once. "composed" ops are recorded as others.
@@ -28,17 +31,16 @@ GPU agree bit for bit. float16 and bfloat16 compute in float32 and round once. "
 """
 
 
-def docstrings(root):
-    """Function name -> what it gives, and its dtypes where the docstring names them."""
+def functions(root):
+    """Function name -> its page, the first sentence of its docstring, and its dtypes where header or docstring names them."""
     found = {}
-    for header in sorted((root / "include/tarry").glob("*.h")):
-        text = header.read_text(encoding="utf-8")
-        pattern = r"((?:^ *///[^\n]*\n)+)(?:template[^\n]*\n)?\[\[nodiscard\]\] (?:TARRY_EXPORT )?(?:inline )?Array (\w+)\("
-        for comment, name in re.findall(pattern, text, flags=re.M):
-            words = " ".join(line.strip()[3:].strip() for line in comment.strip().splitlines())
-            gives = re.split(r"(?<=[.;])\s\s|(?<=\.) (?=[A-Z])|;", words)[0].rstrip(";. ") + "."
-            dtypes = re.search(r"Dtypes: (.*?)\.(?:\s|$)", words)
-            found.setdefault(name, (gives, dtypes.group(1) if dtypes else None))
+    for page, _, headers in make_reference.CHAPTERS:
+        for kind, name, _, words, parts in [item for header in headers for item in docstrings.items(root, header)]:
+            if kind == "function" and words:
+                gives = re.split(r"(?<=\.)\s+(?=[A-Z])|;", words)[0].rstrip(";. ") + "."
+                dtypes = parts.get("Dtypes", "").split(". ")[0].rstrip(".")
+                dtypes = dtypes if len(dtypes) <= 60 else dtypes.split(";")[0]
+                found.setdefault(name, (page, gives.replace("\n", " "), dtypes))
     return found
 
 
@@ -53,7 +55,7 @@ def error(op_class, ulp32, ulp64):
 
 
 def page(root):
-    text, docs = HEAD, docstrings(root)
+    text, docs = HEAD, functions(root)
     source = (root / "graph/ops.def").read_text(encoding="utf-8")
     for block in re.split(r"^// (?=[A-Z])", source[source.index("#endif"):], flags=re.M)[1:]:
         title, _, body = block.partition("\n")
@@ -65,10 +67,12 @@ def page(root):
             bound = "moves bits" if op_class in ("Reshape", "Update") else error(op_class, ulp32, ulp64)
             if op_class in ("Reduce", "Scan"):
                 bound = "tree R"
-            gives, dtypes = docs.get(name, ("", None))
-            rows.append(f"| `{name}` | {dtypes or DTYPES[rule]} | {bound} | {gives.replace('|', chr(92) + '|')} |")
+            page, gives, dtypes = docs.get(name, ("elementwise", "", ""))
+            gives = gives.replace("|", "\\|")
+            rows.append(f"| [`{name}`]({page}.md#{name}) | {dtypes or DTYPES[rule]} | {bound} | {gives} |")
         if rows:
-            text += f"## {title.split(':')[0].rstrip('.')}\n\n| Function | Dtypes | Error [ulp] | Gives |\n| --- | --- | --- | --- |\n"
+            text += f"## {title.split(':')[0].rstrip('.')}\n\n"
+            text += "| Function | Dtypes | Error [ulp] | Gives |\n| --- | --- | --- | --- |\n"
             text += "\n".join(rows) + "\n\n"
     return text.rstrip("\n") + "\n"
 

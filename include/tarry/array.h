@@ -35,7 +35,7 @@ class RowIterator;
 template <class T>
 class Host;
 
-// What the operators below record; described in ops.h.
+// The functions that the operators of Array record; ops.h describes them.
 TARRY_EXPORT Array add(const Operand& a, const Operand& b);
 TARRY_EXPORT Array subtract(const Operand& a, const Operand& b);
 TARRY_EXPORT Array multiply(const Operand& a, const Operand& b);
@@ -113,10 +113,16 @@ class Operand {
 /// counter, values never change, and updating one handle (`x += 1`) leaves every other one as it was.
 /// Default-constructed and moved-from arrays are undefined: every use but repr(), copying and assigning throws
 /// InvalidArgument. Distinct handles may be used from any threads, also where they share work.
+/// Example: `ta::array({1, 2}) + 1` is `[2 3]`.
 class TARRY_EXPORT Array {
  public:
+  // ---- Properties ----
+  // Throws InvalidArgument, with the caller's file and line, for an undefined array.
+
   Array() = default;
-  /// A 0-d array of the value's own dtype (`Array(2.0)` is float64). Unlike a bare scalar it is not weak.
+  /// A 0-d array of the value's own dtype. Unlike a bare scalar it is not weak.
+  /// Shapes: ().  Dtypes: that of the value: `Array(2.0)` is float64.  Example: `ta::Array(2.0) + ta::Array(1)` is
+  /// `3.`.
   template <detail::Number T>
   explicit Array(T value, std::source_location where = std::source_location::current())
       : Array(Scalar(value), dtype_of<T>, where) {}
@@ -134,22 +140,32 @@ class TARRY_EXPORT Array {
     if (node_ != nullptr) detail::release(node_);
   }
 
-  /// False for default-constructed and moved-from arrays.
+  /// False for default-constructed and moved-from arrays.  Example: `ta::Array().is_defined()` is `false`.
   [[nodiscard]] bool is_defined() const noexcept { return node_ != nullptr; }
+  /// The extents, outermost first.  Example: `ta::zeros({3, 4}).shape()` is `(3, 4)`.
   [[nodiscard]] Shape shape(std::source_location where = std::source_location::current()) const;
+  /// Number of axes.  Example: `ta::zeros({3, 4}).ndim()` is `2`.
   [[nodiscard]] int ndim(std::source_location where = std::source_location::current()) const;
-  /// Number of elements.
+  /// Number of elements.  Example: `ta::zeros({3, 4}).size()` is `12`.
   [[nodiscard]] std::int64_t size(std::source_location where = std::source_location::current()) const;
+  /// Element type.  Example: `ta::zeros({3, 4}).dtype()` is `float32`.
   [[nodiscard]] Dtype dtype(std::source_location where = std::source_location::current()) const;
   /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced: the array
   /// meets those of any device, and to_device() takes this for an answer too.
+  /// Example: `ta::array({1, 2}).device()` is `unplaced`.
   [[nodiscard]] Device device(std::source_location where = std::source_location::current()) const;
-  /// True once values exist; never evaluates and never waits.
+  /// True once values exist; never evaluates and never waits.  Example: `(ta::array({1, 2}) + 1).is_evaluated()` is
+  /// `false`.
   [[nodiscard]] bool is_evaluated(std::source_location where = std::source_location::current()) const;
-  /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)".
+  /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)". An undefined array says that it
+  /// is. Example: `ta::Array().repr()` is `Array(undefined)`.
   [[nodiscard]] std::string repr() const;
 
-  /// All elements in row-major order. Evaluates and waits. Throws InvalidArgument where T is not the array's dtype.
+  // ---- Values ----
+  // Evaluates and waits; see evaluate() for what that throws.
+
+  /// All elements in row-major order. Throws InvalidArgument where T is not the array's dtype, and what evaluate()
+  /// throws. Example: `ta::array({1, 2}).to_vector<int>().size()` is `2`.
   template <class T>
   [[nodiscard]] std::vector<T> to_vector(std::source_location where = std::source_location::current()) const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -160,7 +176,8 @@ class TARRY_EXPORT Array {
       return values;
     }
   }
-  /// The value of an array of one element. Evaluates and waits. Throws InvalidArgument for another size or dtype.
+  /// The value of an array of one element. Throws InvalidArgument for another size or dtype, and what evaluate()
+  /// throws. Example: `ta::sum(ta::array({1.5F, 2.0F})).item<float>()` is `3.5`.
   template <class T>
   [[nodiscard]] T item(std::source_location where = std::source_location::current()) const {
     expect("item", dtype_of<T>, 1, where);
@@ -168,28 +185,35 @@ class TARRY_EXPORT Array {
     read(&value, where);
     return value;
   }
-  /// Copies all elements in row-major order. Evaluates and waits.
-  /// Throws InvalidArgument where T is not the array's dtype or the span has another number of elements.
+  /// Copies all elements in row-major order. Throws InvalidArgument where T is not the array's dtype or the span has
+  /// another number of elements, and what evaluate() throws.
+  /// Example: `std::vector<int> v(2); ta::array({1, 2}).copy_to(std::span(v))`.
   template <class T>
   void copy_to(std::span<T> destination, std::source_location where = std::source_location::current()) const {
     expect("copy_to", dtype_of<T>, static_cast<std::int64_t>(destination.size()), where);
     read(destination.data(), where);
   }
   /// The elements in host memory, without a copy where they are there already; valid while the guard lives.
-  /// Evaluates and waits. Throws InvalidArgument where T is not the array's dtype.
+  /// Throws InvalidArgument where T is not the array's dtype, and what evaluate() throws.
+  /// Example: `ta::array({1, 2}).host<int>()[1]` is `2`.
   template <class T>
   [[nodiscard]] Host<T> host(std::source_location where = std::source_location::current()) const;
-  /// True where the only element is not zero. Evaluates and waits. Throws InvalidArgument unless size() is 1.
+  /// True where the only element is not zero. Throws InvalidArgument unless size() is 1, and what evaluate() throws.
+  /// Example: `bool(ta::all(ta::array({1, 2}) > 0))` is `true`.
   [[nodiscard]] explicit operator bool() const;
-  /// Prints as NumPy does: more than 1,000 elements are summarised with "...". Evaluates, or of a lazy array that is
-  /// summarised only the elements shown, waits, and copies no others.
+  /// Prints as NumPy does: more than 1,000 elements are summarised with "...". Of a lazy array that is summarised only
+  /// the elements shown are evaluated and copied. Shapes, Dtypes: any. Throws what evaluate() throws.
+  /// Example: `ta::array({{1.0, 2.5}, {3.0, 4.0}})` is `[[1. 2.5] [3. 4. ]]`.
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Array& x);
+
+  // ---- Parts and updates ----
 
   /// Part of x, as in NumPy: `x(0)`, `x(slice(1, -1), slice(none, none, 2))`, `x(ellipsis, 2)`, `x(newaxis)`. Nothing
   /// moves.
   /// Shapes: an integer drops its axis and may count from the end, a slice keeps it, newaxis inserts one; axes that are
-  /// not named stay whole.
+  /// not named stay whole.  Dtypes: x's.
   /// Throws InvalidArgument for an integer outside its axis, more indices than axes, a second ellipsis or a step of 0.
+  /// Example: `ta::array({{1, 2, 3}, {4, 5, 6}})(ta::slice(), -1)` is `[3 6]`.
   template <std::convertible_to<Index>... Rest>
   [[nodiscard]] Array operator()(Index first, Rest... rest) const {
     const Index indices[] = {first, rest...};
@@ -197,6 +221,7 @@ class TARRY_EXPORT Array {
   }
   /// The parts x(0), x(1), ... along the first axis, none of them computed yet: `for (Array row : x)`.
   /// Throws InvalidArgument for a 0-d array.
+  /// Example: `for (ta::Array row : ta::array({{1, 2}, {3, 4}})) std::cout << row`.
   [[nodiscard]] RowIterator begin(std::source_location where = std::source_location::current()) const;
   [[nodiscard]] RowIterator end(std::source_location where = std::source_location::current()) const;
 
@@ -204,24 +229,33 @@ class TARRY_EXPORT Array {
   /// old values. Where nothing else holds those, the elements are written into the same memory. Shapes: v broadcasts to
   /// that of x(box...).  Dtypes: x's is kept; a number must fit it, an array must promote to it. Throws InvalidArgument
   /// as x(box...) does, and for a v of another shape or dtype.
+  /// Example: `ta::Array x = ta::zeros({3}); x.set({ta::slice(1, 3)}, 1)`.
   Array& set(std::initializer_list<Index> box, const Operand& v) &;
   Array& set(std::initializer_list<Index> box, const Operand& v) && = delete;
-  /// Elements where the bool array `mask` is true become those of v. mask and v broadcast to the shape of x.
+  /// Elements where the bool array `mask` is true become those of v. Shapes: mask and v broadcast to that of x. Dtypes:
+  /// as above. Throws InvalidArgument where they do not broadcast, mask is not bool, or v does not fit x's dtype.
+  /// Example: `ta::Array x = ta::arange(3); x.set(x > 1, 0)`.
   Array& set(const Array& mask, const Operand& v) &;
   Array& set(const Array& mask, const Operand& v) && = delete;
-  /// x.set(box, x(box...) + v), the sum in x's dtype.
+  /// x.set(box, x(box...) + v), the sum in x's dtype.  Shapes, Dtypes: as set. Throws InvalidArgument as set does.
+  /// Example: `ta::Array x = ta::zeros({3}); x.add({0}, 1)`.
   Array& add(std::initializer_list<Index> box, const Operand& v) &;
   Array& add(std::initializer_list<Index> box, const Operand& v) && = delete;
 
   /// Announces that the borrowed memory of x is about to change: what was recorded from it is evaluated first, others
   /// who hold the array get a copy of the old elements, and from now on this handle reads the memory as it will be.
-  /// Throws InvalidArgument for an array that is not borrowed, and what evaluate() throws; then nothing has changed.
+  /// Shapes, Dtypes: any. Throws InvalidArgument for an array that is not borrowed, and what evaluate() throws; then
+  /// nothing has changed.
+  /// Example: `float v[2] = {1, 2}; ta::Array x = ta::borrow(v, {2}); x.touch(); v[0] = 3`.
   Array& touch(std::source_location where = std::source_location::current()) &;
   Array& touch(std::source_location where = std::source_location::current()) && = delete;
 
-  // Operators record the function of the same meaning in ops.h, with the user's file and line. `/` is true division
-  // and `%` takes the sign of the divisor. `& | ^ ~ << >>` work on bits, and on bools as logic. Comparisons give arrays
-  // of bool.
+  // ---- Operators ----
+
+  /// Operators record the function of the same meaning in ops.h, with the user's file and line. `/` is true division
+  /// and `%` takes the sign of the divisor. `& | ^ ~ << >>` work on bits, and on bools as logic. Comparisons give
+  /// arrays of bool. Shapes, Dtypes: as those functions. Throws InvalidArgument as those functions do. Example:
+  /// `ta::array({1, 2}) / 2` is `[0.5 1. ]`.
   [[nodiscard]] friend Array operator+(Operand a, Operand b) { return v0::add(a.give(), b.give()); }
   [[nodiscard]] friend Array operator-(Operand a, Operand b) { return subtract(a.give(), b.give()); }
   [[nodiscard]] friend Array operator*(Operand a, Operand b) { return multiply(a.give(), b.give()); }
@@ -252,7 +286,9 @@ class TARRY_EXPORT Array {
   template <class T>
   friend detail::use_logical_or operator||(const T& a, const Array& b) = delete;
 
-  /// Rebinds this handle to the result. Throws InvalidArgument where shape or dtype would change; then write x = x + y.
+  /// Rebinds this handle to the result. Shapes, Dtypes: x's are kept. Throws InvalidArgument where shape or dtype would
+  /// change; then write x = x + y.
+  /// Example: `ta::Array x = ta::zeros({3}); x += 1`.
   Array& operator+=(const Operand& b) &;
   Array& operator-=(const Operand& b) &;
   Array& operator*=(const Operand& b) &;
@@ -294,6 +330,7 @@ class TARRY_EXPORT Array {
 };
 
 /// Iterates over the parts of an array along its first axis. The array must stay where it is meanwhile.
+/// Example: `for (ta::Array row : ta::zeros({3, 4})) std::cout << row`.
 class RowIterator {
  public:
   using value_type = Array;
@@ -316,6 +353,7 @@ class RowIterator {
 };
 
 /// Read-only elements of an evaluated array in host memory, row-major; keeps them alive.
+/// Example: `for (int v : ta::array({1, 2}).host<int>().span()) std::cout << v`.
 template <class T>
 class Host {
  public:

@@ -21,6 +21,7 @@ struct CacheCounters {
   std::int64_t evicted = 0;           ///< entries removed to stay below TARRY_CACHE_SIZE
   std::int64_t foreign_compiler = 0;  ///< disk hits made by another compiler version than the one here
 };
+/// The counters of this process.  Throws OutOfMemory alone.  Example: `std::cout << ta::cache_counters().compiles`.
 [[nodiscard]] TARRY_EXPORT CacheCounters cache_counters();
 
 /// A kernel that no directory and no bundle could give, and the entry that came nearest.
@@ -35,6 +36,7 @@ struct CacheMiss {
   std::string explanation;  ///< all of it as a sentence
 };
 /// The latest misses, at most 64 of each device, oldest first. Looks through all entries on disk: for diagnosis.
+/// Throws OutOfMemory alone.  Example: `for (const auto& m : ta::cache_misses()) std::cout << m.explanation`.
 [[nodiscard]] TARRY_EXPORT std::vector<CacheMiss> cache_misses();
 
 }  // namespace v0

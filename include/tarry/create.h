@@ -51,12 +51,14 @@ concept Mdspan = requires(const M& m) {
 };
 }  // namespace detail
 
-// ---- From memory. The elements are copied at the call. ----
+// ---- From memory ----
+// All but borrow() copy the elements at the call.
+// Dtypes: that of the C++ elements, int being int32 and double float64; T without a dtype does not compile.
 
-/// An array of the given elements; the dtype is that of T.
+/// An array of the given elements.
 /// Shapes: (n,), or `shape`, whose product must be n.
-/// Throws InvalidArgument where the product of `shape` is not the number of elements. T without a dtype does not
-/// compile.
+/// Throws InvalidArgument where the product of `shape` is not the number of elements.
+/// Example: `std::array a{1, 2, 3, 4}; ta::Array x = ta::asarray(std::span(a), {2, 2})`.
 template <class T, std::size_t N>
 [[nodiscard]] Array asarray(std::span<T, N> values, const Shape& shape,
                             std::source_location where = std::source_location::current()) {
@@ -66,13 +68,17 @@ template <class T, std::size_t N>
 [[nodiscard]] Array asarray(std::span<T, N> values, std::source_location where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<std::remove_cv_t<T>>, values.size(), Shape(values.size()), where);
 }
-/// The elements that begin at `data`, as many as `shape` has, row-major.
+/// The elements that begin at `data`, as many as `shape` has, row-major.  Shapes: `shape`.
 /// Throws InvalidArgument where data is null and the shape has elements.
+/// Example: `ta::asarray(std::array{1, 2}.data(), {2})` is `[1 2]`.
 template <class T>
 [[nodiscard]] Array asarray(const T* data, const Shape& shape,
                             std::source_location where = std::source_location::current()) {
   return detail::copy_in(data, dtype_of<T>, shape, where);
 }
+/// The elements of a vector or a std::array.  Shapes: (n,), or `shape`, whose product must be n.
+/// Throws InvalidArgument where the product of `shape` is not the number of elements.
+/// Example: `ta::asarray(std::vector{1.5, 2.0})` is `[1.5 2. ]`.
 template <class T>
 [[nodiscard]] Array asarray(const std::vector<T>& values,
                             std::source_location where = std::source_location::current()) {
@@ -101,7 +107,9 @@ template <class T, std::size_t N>
                             std::source_location where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<T>, N, shape, where);
 }
-/// The elements of a std::mdspan, or of what has its members; the shape is its extents.
+/// The elements of a std::mdspan, or of a type with its members.  Shapes: its extents.
+/// Throws InvalidArgument for more than 16 dimensions.
+/// Example: `auto copy = [](const auto& mdspan) { return ta::asarray(mdspan); }`.
 template <detail::Mdspan M>
 [[nodiscard]] Array asarray(const M& values, std::source_location where = std::source_location::current()) {
   std::vector<std::int64_t> extents, at(values.rank());
@@ -120,15 +128,17 @@ template <detail::Mdspan M>
   }
   return asarray(flat, Shape(std::move(extents)), where);
 }
-/// A 0-d array of the value's own dtype.
+/// A 0-d array of the value's own dtype.  Shapes: ().  Throws OutOfMemory alone.
+/// Example: `ta::asarray(2.5F)` is `2.5`.
 template <detail::Number T>
 [[nodiscard]] Array asarray(T value, std::source_location where = std::source_location::current()) {
   return Array(value, where);
 }
 
-/// An array written out: `array({1, 2, 3})`, `array({{1.0f, 2.0f}, {3.0f, 4.0f}})`, or three levels deep; the dtype is
-/// that of the C++ elements (int is int32, double is float64).
+/// An array written out, one, two or three levels deep.
+/// Shapes: (n,), (rows, columns) or (blocks, rows, columns).
 /// Throws InvalidArgument where rows differ in length.
+/// Example: `ta::array({{1, 2}, {3, 4}})` is `[[1 2] [3 4]]`.
 template <detail::Number T>
 [[nodiscard]] Array array(std::initializer_list<T> values,
                           std::source_location where = std::source_location::current()) {
@@ -167,6 +177,7 @@ template <detail::Number T>
 /// Shapes: `shape`; element (i, j, ...) is data[i * strides[0] + j * strides[1] + ...]. Strides count elements and may
 /// be zero or negative; without them the elements are row-major.
 /// Throws InvalidArgument where shape and strides differ in length or the reach of the strides passes int64.
+/// Example: `static float v[] = {1, 2, 3, 4}; ta::Array transposed = ta::borrow(v, {2, 2}, {1, 2})`.
 template <class T>
 [[nodiscard]] Array borrow(const T* data, const Shape& shape,
                            std::source_location where = std::source_location::current()) {
@@ -178,20 +189,29 @@ template <class T>
   return detail::borrow(data, dtype_of<T>, shape, &strides, where);
 }
 
-// ---- From a rule. No memory: the elements are computed inside the kernels that use them. ----
+// ---- From a rule ----
+// No memory: the elements are computed inside the kernels that use them.
+// Shapes: `shape`.
+// Throws InvalidArgument, with the caller's file and line, for a negative extent, more than 2^63 - 1 elements, or a
+// dtype that has no operations yet.
 
 /// Every element is `value`.  Dtypes: `dtype`, else that of `value`: bool, int64 for integers, float64 for double,
-/// float32 for float. Throws InvalidArgument where `value` does not fit `dtype`.
+/// float32 for float. Throws InvalidArgument where `value` does not fit `dtype`, or for a negative extent.
+/// Example: `ta::full({2, 2}, 7)` is `[[7 7] [7 7]]`.
 [[nodiscard]] TARRY_EXPORT Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype = {},
                                       std::source_location where = std::source_location::current());
 /// Zeros.  Dtypes: `dtype`, else the default float: float32, unless a Scope says float64.
+/// Example: `ta::zeros({3})` is `[0. 0. 0.]`.
 [[nodiscard]] TARRY_EXPORT Array zeros(const Shape& shape, std::optional<Dtype> dtype = {},
                                        std::source_location where = std::source_location::current());
-/// Ones; the dtype is that of zeros.
+/// Ones.  Dtypes: as zeros.
+/// Example: `ta::ones({3}, ta::int32)` is `[1 1 1]`.
 [[nodiscard]] TARRY_EXPORT Array ones(const Shape& shape, std::optional<Dtype> dtype = {},
                                       std::source_location where = std::source_location::current());
 
-/// As full, zeros and ones, with the shape of x and, where `dtype` is left out, its dtype.
+/// As full, zeros and ones, with the shape of x.  Shapes: that of x.  Dtypes: `dtype`, else that of x.
+/// Throws InvalidArgument where `value` does not fit the dtype, or x is undefined.
+/// Example: `ta::full_like(ta::array({1, 2}), 7)` is `[7 7]`.
 [[nodiscard]] TARRY_EXPORT Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype = {},
                                            std::source_location where = std::source_location::current());
 [[nodiscard]] TARRY_EXPORT Array zeros_like(const Array& x, std::optional<Dtype> dtype = {},
@@ -204,29 +224,37 @@ template <class T>
 /// argument. Integer arguments are counted and computed exactly; others in float64, each element rounded once to the
 /// dtype. Throws InvalidArgument where step is 0, an argument is not finite or is a bool, the dtype is bool, or an
 /// integer dtype is asked for with a floating argument or with elements that it does not hold.
+/// Example: `ta::arange(1, 2, 0.25)` is `[1. 1.25 1.5 1.75]`.
 [[nodiscard]] TARRY_EXPORT Array arange(Scalar start, Scalar stop, Scalar step = 1, std::optional<Dtype> dtype = {},
                                         std::source_location where = std::source_location::current());
-/// arange(0, stop, 1).
+/// arange(0, stop, 1).  Shapes: (n,).  Dtypes: as arange.
+/// Throws InvalidArgument where stop is not finite, is a bool or does not fit the dtype.
+/// Example: `ta::arange(4)` is `[0 1 2 3]`.
 [[nodiscard]] TARRY_EXPORT Array arange(Scalar stop, std::optional<Dtype> dtype = {},
                                         std::source_location where = std::source_location::current());
 
+/// Options of linspace.
 struct LinspaceOptions {
-  bool endpoint = true;  ///< whether stop is the last element
+  bool endpoint = true;  ///< true: stop is the last element
   std::optional<Dtype> dtype = {};
 };
 /// `count` evenly spaced numbers from start to stop. With the endpoint the last element is exactly stop.
 /// Shapes: (count,).  Dtypes: floating only: `dtype`, else that of start and stop, the default float where both are
 /// integers. Computed in float64, each element rounded once to the dtype. Throws InvalidArgument where count is
 /// negative, start or stop is not finite, or the dtype is not floating.
+/// Example: `ta::linspace(0.0, 1.0, 5)` is `[0. 0.25 0.5 0.75 1. ]`.
 [[nodiscard]] TARRY_EXPORT Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
                                           std::source_location where = std::source_location::current());
 
+/// Options of eye.
 struct EyeOptions {
   std::int64_t columns = -1;  ///< -1: as many as rows
-  std::int64_t k = 0;         ///< which diagonal holds the ones; positive is above the main one
+  std::int64_t k = 0;         ///< the diagonal of ones; positive is above the main one
   std::optional<Dtype> dtype = {};
 };
 /// Ones on the k-th diagonal, zeros elsewhere.  Shapes: (rows, columns).  Dtypes: as zeros.
+/// Throws InvalidArgument for negative rows, and for negative columns but -1.
+/// Example: `ta::eye(2)` is `[[1. 0.] [0. 1.]]`.
 [[nodiscard]] TARRY_EXPORT Array eye(std::int64_t rows, EyeOptions options = {},
                                      std::source_location where = std::source_location::current());
 

@@ -11,6 +11,7 @@ namespace tarry {
 inline namespace v0 {
 namespace dlpack {
 
+/// Version of the ABI.
 struct Version {
   std::uint32_t major = 1, minor = 0;
 };
@@ -23,6 +24,7 @@ struct DataType {
   std::uint8_t code = 0, bits = 0;
   std::uint16_t lanes = 1;
 };
+/// DLTensor.
 struct Tensor {
   void* data = nullptr;
   DeviceType device;
@@ -32,12 +34,14 @@ struct Tensor {
   std::int64_t* strides = nullptr;  ///< in elements; null for row-major
   std::uint64_t byte_offset = 0;
 };
+/// DLManagedTensor: the older form, which cannot say that it is read-only.
 struct ManagedTensor {
   Tensor dl_tensor;
   void* manager_ctx = nullptr;
   void (*deleter)(ManagedTensor* self) = nullptr;
 };
 inline constexpr std::uint64_t kReadOnly = 1, kCopied = 2;  ///< flags
+/// DLManagedTensorVersioned.
 struct ManagedTensorVersioned {
   Version version;
   void* manager_ctx = nullptr;
@@ -83,6 +87,7 @@ concept DlpackUnversioned = requires(T t) {
 /// memory is never written and must not change meanwhile. Placed on the tensor's device. Shapes, Dtypes: the tensor's,
 /// with any strides; bool, integers and floats of one lane. Throws InvalidArgument for a dtype, device, alignment or
 /// version that is not available; the tensor is the caller's then.
+/// Example: `ta::Array x = ta::from_dlpack(ta::to_dlpack(ta::arange(3)))`.
 template <class T>
   requires(detail::DlpackVersioned<T> || detail::DlpackUnversioned<T>)
 [[nodiscard]] Array from_dlpack(T* tensor, dlpack::Options options = {},
@@ -95,7 +100,9 @@ template <class T>
 }
 
 /// The values of x as a tensor, without a copy, marked read-only: values of an array never change, and other arrays may
-/// have the same memory. Evaluates. The caller owns the tensor and gives it back by its deleter.
+/// have the same memory. Evaluates. The caller owns the tensor and gives it back by its deleter.  Shapes, Dtypes: any.
+/// Throws InvalidArgument for an undefined array, and what evaluate() throws.
+/// Example: `auto* tensor = ta::to_dlpack(ta::arange(3)); tensor->deleter(tensor)`.
 template <class T = dlpack::ManagedTensorVersioned>
   requires(detail::DlpackVersioned<T> || detail::DlpackUnversioned<T>)
 [[nodiscard]] T* to_dlpack(const Array& x, dlpack::Options options = {},

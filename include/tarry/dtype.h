@@ -38,8 +38,10 @@ inline constexpr Dtype bool_ = Dtype::Bool, int8 = Dtype::Int8, int16 = Dtype::I
                        float32 = Dtype::Float32, float64 = Dtype::Float64, complex64 = Dtype::Complex64,
                        complex128 = Dtype::Complex128;
 
+/// Kinds of dtype.
 enum class DtypeKind : std::uint8_t { Bool, Int, UInt, Float, Complex };
 
+/// Facts about a dtype.
 struct DtypeInfo {
   const char* name;    ///< array API name, e.g. "float32"
   const char* suffix;  ///< short form in generated code, e.g. "f32"
@@ -66,6 +68,8 @@ inline constexpr DtypeInfo kDtypeTable[kDtypeCount] = {
     {"complex128", "c128", DtypeKind::Complex, 16, false},
 };
 
+/// Facts about a dtype: all of them; its name in the array API; bytes an element; kind.
+/// Throws nothing.  Example: `ta::name(ta::float32)` is `float32`.
 constexpr const DtypeInfo& info(Dtype d) { return kDtypeTable[static_cast<int>(d)]; }
 constexpr std::string_view name(Dtype d) { return info(d).name; }
 constexpr std::size_t itemsize(Dtype d) { return info(d).size; }
@@ -74,6 +78,7 @@ constexpr bool is_integral(Dtype d) { return info(d).kind == DtypeKind::Int || i
 
 /// The dtype that an operation on arrays of `a` and `b` computes in (docs/reference/numerics.md, "Promotion").
 /// Throws InvalidArgument for uint64 with a signed integer: no integer dtype holds both.
+/// Example: `ta::result_type(ta::int32, ta::float32)` is `float32`.
 [[nodiscard]] TARRY_EXPORT Dtype result_type(Dtype a, Dtype b,
                                              std::source_location where = std::source_location::current());
 

@@ -11,6 +11,7 @@
 namespace tarry {
 inline namespace v0 {
 
+/// Kinds of error; each has an exception of its own.
 enum class ErrorCode {
   InvalidArgument,  ///< a shape, dtype, device or value that the called op does not accept
   OutOfMemory,      ///< an allocation failed after drain, trim and retry
@@ -31,7 +32,10 @@ struct Where {
   [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< "file:line", or "unknown place"
 };
 
-/// Base of every exception of this library.
+/// Base of every exception of this library: InvalidArgument, OutOfMemory, CompileError, DeviceError, DeviceLost,
+/// NotCached and InternalError.
+/// Example: `try { ta::Array z = ta::zeros({2}) + ta::zeros({3}); } catch (const ta::Error& error) { std::cerr <<
+/// error.what(); }`.
 class TARRY_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, std::string op, Where where, const std::string& message);

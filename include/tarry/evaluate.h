@@ -13,7 +13,7 @@
 namespace tarry {
 inline namespace v0 {
 
-/// The first array of evaluate() and plan(), with the place of the call.
+/// The first array of evaluate() and plan(), with the place of the call. Meant for parameters only.
 class Root {
  public:
   Root(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
@@ -27,7 +27,7 @@ class Root {
 };
 
 /// Name of a target that kernels can be made for without being there ("sm_90", "x86-64-v3"), with the place of the
-/// call.
+/// call. Meant for parameters only.
 class TargetName {
  public:
   TargetName(const char* name, std::source_location where = std::source_location::current()) noexcept  // NOLINT
@@ -50,8 +50,9 @@ concept IsArray = std::is_same_v<T, Array>;
 
 /// Computes the arrays and all they need in one go; what they share is computed once. Of what they need, arrays that
 /// you hold are stored as well if an evaluate before this one needed them too. Returns when the work is enqueued (CUDA)
-/// or done (CPU). Throws InvalidArgument for an undefined array, OutOfMemory, CompileError, NotCached or DeviceError;
-/// until the first kernel runs a failure leaves every array as it was, and evaluate may be called again.
+/// or done (CPU). Shapes, Dtypes: any. Throws InvalidArgument for an undefined array, OutOfMemory, CompileError,
+/// NotCached or DeviceError; until the first kernel runs a failure leaves every array as it was, and evaluate may be
+/// called again. Example: `ta::evaluate(ta::exp(ta::zeros({3}))).counters().kernels` is `1`.
 template <detail::IsArray... Arrays>
 Report evaluate(Root first, const Arrays&... rest) {
   const Array* arrays[] = {first.array(), &rest...};
@@ -60,7 +61,9 @@ Report evaluate(Root first, const Arrays&... rest) {
 TARRY_EXPORT Report evaluate(std::span<const Array> arrays,
                              std::source_location where = std::source_location::current());
 
-/// What evaluate would do now: kernels, bytes, transfers, compiles and peak memory. Runs and changes nothing.
+/// The work that evaluate would do now: kernels, bytes, transfers, compiles and peak memory. Runs and changes nothing.
+/// Shapes, Dtypes: any. Throws InvalidArgument for an undefined array.
+/// Example: `ta::plan(ta::exp(ta::zeros({3}))).counters().bytes_written` is `12`.
 template <detail::IsArray... Arrays>
 [[nodiscard]] Plan plan(Root first, const Arrays&... rest) {
   const Array* arrays[] = {first.array(), &rest...};
@@ -68,7 +71,9 @@ template <detail::IsArray... Arrays>
 }
 [[nodiscard]] TARRY_EXPORT Plan plan(std::span<const Array> arrays,
                                      std::source_location where = std::source_location::current());
-/// The same for a target that need not be in this machine. Throws InvalidArgument for a name that no target has.
+/// The same for a target that need not be in this machine.  Shapes, Dtypes: any.
+/// Throws InvalidArgument for a name that no target has, and for an undefined array.
+/// Example: `ta::plan_for("sm_90", ta::exp(ta::zeros({3}))).counters().kernels` is `1`.
 template <detail::IsArray... Arrays>
 [[nodiscard]] Plan plan_for(TargetName target, const Array& first, const Arrays&... rest) {
   const Array* arrays[] = {&first, &rest...};

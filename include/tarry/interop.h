@@ -29,8 +29,9 @@ namespace detail {
 }  // namespace detail
 
 /// An array that reads memory of `device`, without a copy. It is never written, and must not change until everything
-/// recorded from the array is evaluated. The array is placed on the device. Throws InvalidArgument for an unplaced
-/// device, no or misaligned memory, and strides that do not fit the shape.
+/// recorded from the array is evaluated. The array is placed on the device. Shapes: `shape`. Dtypes: that of T. Throws
+/// InvalidArgument for an unplaced device, no or misaligned memory, and strides that do not fit the shape. Example:
+/// `static float v[4] = {}; ta::Array x = ta::from_device_pointer(v, {4}, ta::cpu)`.
 template <class T>
 [[nodiscard]] Array from_device_pointer(const T* data, const Shape& shape, Device device,
                                         const AdoptOptions& options = {},
@@ -49,19 +50,22 @@ struct CudaArrayInterface {
   int version = 3;
 };
 /// The values of x, which must be on a GPU; valid while x or a copy of the handle lives. Evaluates, and does not wait:
-/// use the stream. Throws InvalidArgument for an array on the CPU and for bfloat16, for which there is no type string.
+/// use the stream. Shapes: any. Dtypes: all but bfloat16. Throws InvalidArgument for an array on the CPU and for
+/// bfloat16, for which there is no type string. Example: `auto view =
+/// ta::cuda_array_interface(ta::to_device(ta::zeros({4}), ta::cuda()))`.
 [[nodiscard]] TARRY_EXPORT CudaArrayInterface
 cuda_array_interface(const Array& x, std::source_location where = std::source_location::current());
 /// An array that reads what the view describes; `device` says on which GPU. As from_device_pointer(); of `options` the
-/// deleter counts. Throws InvalidArgument for a type string that is not available and for strides that are not whole
-/// elements.
+/// deleter counts. Shapes, Dtypes: those of the view. Throws InvalidArgument for a type string that is not available
+/// and for strides that are not whole elements. Example: `ta::Array x =
+/// ta::from_cuda_array_interface(ta::CudaArrayInterface{}, ta::cuda())`.
 [[nodiscard]] TARRY_EXPORT Array
 from_cuda_array_interface(const CudaArrayInterface& view, Device device, const AdoptOptions& options = {},
                           std::source_location where = std::source_location::current());
 
 /// From now on the device's kernels run on this CUstream of the program's own, after all that was enqueued before;
 /// null: on the engine's own again. The stream must live that long. No other thread may evaluate on the device
-/// meanwhile. Throws InvalidArgument for a device that is no GPU.
+/// meanwhile. Throws InvalidArgument for a device that is no GPU.  Example: `ta::use_stream(ta::cuda(), nullptr)`.
 TARRY_EXPORT void use_stream(Device device, void* stream, std::source_location where = std::source_location::current());
 
 }  // namespace v0

@@ -15,6 +15,7 @@ inline namespace v0 {
 /// cuBLASLt, oneDNN or OpenBLAS, large ones of float32 on a GPU to a kernel that sums products of TF32 halves with the
 /// errors of float32; relaxed scopes round operands to TF32; products with a vector and products of integers are sum(a
 /// * b), fused like it (docs/reference/numerics.md, "Matrix products").
+/// Example: `ta::matmul(ta::array({{1, 2}, {3, 4}}), ta::array({5, 6}))` is `[17 39]`.
 [[nodiscard]] TARRY_EXPORT Array matmul(const Array& a, const Array& b,
                                         std::source_location where = std::source_location::current());
 

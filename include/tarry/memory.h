@@ -24,18 +24,22 @@ struct MemoryStats {
   [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< one line
 };
 
-/// Throws DeviceError where the device cannot be used. `Device{}` is the default device here and below.
+/// The counters of one device; `Device{}` is the default device here and below.
+/// Throws DeviceError where the device cannot be used.  Example: `std::cout << ta::memory_stats(ta::cpu).str()`.
 [[nodiscard]] TARRY_EXPORT MemoryStats memory_stats(Device device = {});
-/// From here on, peak is what is live now.
+/// From here on, peak is what is live now.  Throws DeviceError where the device cannot be used.
+/// Example: `ta::reset_memory_peak()`.
 TARRY_EXPORT void reset_memory_peak(Device device = {});
 
 /// Returns cached memory to the driver or the system, once work that is under way needs it no more.
+/// Throws DeviceError where the device cannot be used.  Example: `ta::trim(ta::cpu)`.
 TARRY_EXPORT void trim(Device device = {});
 
 /// Most memory that the engine takes on the device from now on; 0: TARRY_MEMORY_LIMIT, or all there is. What is live
 /// stays. Where an allocation does not fit, cached memory is returned, then work that this thread has recorded and not
 /// evaluated is evaluated as far as that frees memory; only then OutOfMemory is thrown, with a table of where the
 /// memory is. Throws InvalidArgument for a negative number.
+/// Example: `ta::set_memory_limit(ta::cpu, std::int64_t{2} << 30)`.
 TARRY_EXPORT void set_memory_limit(Device device, std::int64_t bytes,
                                    std::source_location where = std::source_location::current());
 
@@ -47,6 +51,7 @@ struct PendingWork {
   std::int64_t plan_hits = 0;   ///< of these, how many found their plan
   std::int64_t launches = 0;    ///< by them
 };
+/// The pending work of this thread.  Throws OutOfMemory alone.  Example: `std::cout << ta::pending_work().operations`.
 [[nodiscard]] TARRY_EXPORT PendingWork pending_work();
 
 }  // namespace v0

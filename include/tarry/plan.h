@@ -21,8 +21,8 @@ struct Counters {
   std::int64_t copies = 0;         ///< of whole values, before an update that cannot write in place
   std::int64_t bytes_read = 0;     ///< by kernels and copies
   std::int64_t bytes_written = 0;  ///< by kernels and copies
-  std::int64_t bytes_lower_bound =
-      0;  ///< at least: elements of inputs that results depend on and what is written, each once
+  /// At least: elements of inputs that results depend on and what is written, each once.
+  std::int64_t bytes_lower_bound = 0;
   std::int64_t operations_lower_bound = 0;  ///< at least: elements of operations that results depend on, each once
   std::int64_t bytes_temporary = 0;         ///< intermediates in memory
   std::int64_t bytes_uploaded = 0, bytes_downloaded = 0;
@@ -45,7 +45,7 @@ struct Seconds {
 /// An edge of the graph that went through memory, and why.
 struct Unfused {
   std::string producer, consumer;  ///< op names with file:line
-  std::string reason;              ///< machine-readable word, see docs/design.md
+  std::string reason;              ///< a word: docs/reference/plan.md explains each
 };
 
 /// A value that crossed to another device.
@@ -72,6 +72,7 @@ struct Stored {
 };
 
 /// Prediction by plan(): nothing has run.
+/// Example: `ta::plan(ta::exp(ta::zeros({3})) + 1).unfused().size()` is `0`.
 class TARRY_EXPORT Plan {
  public:
   struct Impl;
@@ -80,9 +81,8 @@ class TARRY_EXPORT Plan {
   [[nodiscard]] const std::vector<Unfused>& unfused() const;
   [[nodiscard]] const std::vector<Placement>& placements() const;
   [[nodiscard]] const std::vector<Stored>& stored() const;  ///< beside what was asked for
-  [[nodiscard]] const std::string& interpreted()
-      const;  ///< why kernels will run in the interpreter; "" where none will
-  [[nodiscard]] std::vector<std::string> sources() const;  ///< generated text of each distinct kernel
+  [[nodiscard]] const std::string& interpreted() const;     ///< why kernels will be interpreted; "" where none will
+  [[nodiscard]] std::vector<std::string> sources() const;   ///< generated text of each distinct kernel
   [[nodiscard]] std::string str() const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
@@ -91,7 +91,8 @@ class TARRY_EXPORT Plan {
   detail::Shared impl_;
 };
 
-/// What evaluate() did. A handle: cheap to copy, text is rendered on demand.
+/// The work that evaluate() did. A handle: cheap to copy, text is rendered on demand.
+/// Example: `ta::evaluate(ta::exp(ta::zeros({3})) + 1).counters().launches` is `1`.
 class TARRY_EXPORT Report {
  public:
   struct Impl;

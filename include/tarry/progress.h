@@ -8,6 +8,7 @@
 namespace tarry {
 inline namespace v0 {
 
+/// How far an evaluate is.
 struct Progress {
   std::int64_t chunks_done = 0, chunks = 0;
   std::int64_t bytes = 0;  ///< of operands and results along the chunks so far
@@ -19,6 +20,8 @@ struct Progress {
 ///
 ///     auto bar = [](const ta::Progress& p) { std::cerr << '\r' << 100 * p.chunks_done / p.chunks << " %"; };
 ///     ta::OnProgress shown(bar);
+///
+/// Example: `auto tick = [](const ta::Progress&) {}; ta::OnProgress shown(tick)`.
 class TARRY_EXPORT OnProgress {
  public:
   template <class Call>

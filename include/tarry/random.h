@@ -7,12 +7,12 @@
 // bit (exponential to the error of log1p). There is no global generator.
 //
 //     ta::random::Generator g(42);
-//     ta::Array u = ta::random::uniform(g, {1000, 1000});
-//     ta::Array pi = 4 * ta::mean(ta::astype(u * u + ta::square(ta::random::uniform(g, {1000, 1000})) < 1,
-//     ta::float32));
+//     ta::Array x = ta::random::uniform(g, {1000, 1000}), y = ta::random::uniform(g, {1000, 1000});
+//     ta::Array pi = 4 * ta::mean(x * x + y * y < 1);
 //
-// Every function throws InvalidArgument, with the caller's file and line, where a shape, a dtype or a parameter is
-// wrong; then no draw is taken.
+// Shapes: `shape`.
+// Throws InvalidArgument, with the caller's file and line, where a shape, a dtype or a parameter is wrong; then no draw
+// is taken.
 #pragma once
 
 #include <tarry/array.h>
@@ -30,6 +30,7 @@ namespace random {
 
 /// A stream of draws: a key and how many draws were taken. A value: a copy goes on with the same numbers. One object
 /// must not be used by two threads at once; forks are for that.
+/// Example: `ta::random::Generator g(42), h = g.fork(1)`.
 class Generator {
  public:
   /// Goes on after `draws` draws, as a generator of that seed that took them.
@@ -54,49 +55,59 @@ class Generator {
 };
 
 /// The words of a draw.  Dtypes: uint32 or uint64.
+/// Example: `ta::random::Generator g(1); ta::Array x = ta::random::bits(g, {4})`.
 [[nodiscard]] TARRY_EXPORT Array bits(Generator& g, const Shape& shape, Dtype dtype = uint32,
                                       std::source_location where = std::source_location::current());
 
+/// Options of uniform.
 struct UniformOptions {
   double low = 0, high = 1;
   std::optional<Dtype> dtype = {};  ///< else the default float: float32, unless a Scope says float64
 };
 /// Uniform numbers, low <= x < high.  Dtypes: floating. On [0, 1) multiples of 2^-23, of 2^-52 in float64, of 2^-11 in
 /// float16, of 2^-8 in bfloat16; elsewhere low + (high - low) times that, rounded.
+/// Example: `ta::random::Generator g(1); ta::Array x = ta::random::uniform(g, {2, 3}, {.low = -1})`.
 [[nodiscard]] TARRY_EXPORT Array uniform(Generator& g, const Shape& shape, UniformOptions options = {},
                                          std::source_location where = std::source_location::current());
 
+/// Options of normal.
 struct NormalOptions {
   double mean = 0, deviation = 1;
   std::optional<Dtype> dtype = {};  ///< else the default float: float32, unless a Scope says float64
 };
 /// Normal numbers.  Dtypes: floating. The quantile of a word: up to 6.3 deviations, 9.1 in float64. deviation may be 0.
 /// Algorithm: float32 after Giles (GPU Computing Gems, 2011), float64 Wichura's AS241 (Applied Statistics 37(3), 1988).
+/// Example: `ta::random::Generator g(1); ta::Array x = ta::random::normal(g, {2, 3}, {.mean = 5, .deviation = 2})`.
 [[nodiscard]] TARRY_EXPORT Array normal(Generator& g, const Shape& shape, NormalOptions options = {},
                                         std::source_location where = std::source_location::current());
 
+/// Options of exponential.
 struct ExponentialOptions {
   double scale = 1;
   std::optional<Dtype> dtype = {};  ///< else the default float: float32, unless a Scope says float64
 };
 /// Exponential numbers with mean `scale`: -log1p(-u) * scale of a uniform u.  Dtypes: floating.
+/// Example: `ta::random::Generator g(1); ta::Array x = ta::random::exponential(g, {2, 3}, {.scale = 4})`.
 [[nodiscard]] TARRY_EXPORT Array exponential(Generator& g, const Shape& shape, ExponentialOptions options = {},
                                              std::source_location where = std::source_location::current());
 
 /// Integers, low <= x < high, each as likely as any other to a part in 2^16 (of ranges beyond 2^16: to a part in 2^64 /
 /// (high - low); exactly where high - low is a power of two).  Dtypes: integers; low and high - 1 must fit. A bound
 /// past int64 is an unsigned number: `integers(g, shape, INT64_MIN, std::uint64_t{1} << 63)` is all of int64.
+/// Example: `ta::random::Generator g(1); ta::Array dice = ta::random::integers(g, {10}, 1, 7)`.
 [[nodiscard]] TARRY_EXPORT Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high,
                                           Dtype dtype = int64,
                                           std::source_location where = std::source_location::current());
 
 /// Every number that the dtype has, each as likely as any other.  Dtypes: integers.
+/// Example: `ta::random::Generator g(1); ta::Array x = ta::random::integers(g, {10}, ta::int32)`.
 [[nodiscard]] TARRY_EXPORT Array integers(Generator& g, const Shape& shape, Dtype dtype = int64,
                                           std::source_location where = std::source_location::current());
 
 /// True with probability p: a uniform number, of float64 where p is a float64 array, else of float32, is less than p.
 /// Shapes: `shape`, to which p broadcasts; without it that of p.  Dtypes: p is a number in [0, 1] or a floating array
 /// (not checked: what is less than 0 is never true); gives bool.
+/// Example: `ta::random::Generator g(1); ta::Array coins = ta::random::bernoulli(g, {10}, 0.5)`.
 [[nodiscard]] TARRY_EXPORT Array bernoulli(Generator& g, const Shape& shape, const Operand& p,
                                            std::source_location where = std::source_location::current());
 [[nodiscard]] TARRY_EXPORT Array bernoulli(Generator& g, const Array& p,

@@ -39,7 +39,9 @@ struct Budget {
 /// words, no lock.
 ///
 ///     ta::Scope s{ta::relaxed};
-///     ta::Array y = ta::exp(x) * z + w;  // may use fma
+///     ta::Array y = ta::exp(ta::zeros({3})) * 2 + 1;  // may use fma
+///
+/// Example: `ta::Scope s{ta::Budget::unlimited()}`.
 class TARRY_EXPORT Scope {
  public:
   [[nodiscard]] explicit Scope(Numerics numerics) noexcept;

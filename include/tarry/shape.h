@@ -27,6 +27,7 @@ concept Number = std::is_arithmetic_v<T> || is_half<T>;
 
 /// Extents of an array, outermost first: `Shape{3, 4}`, `{3, 4}` where a Shape is wanted, or one integer. `{}` is 0-d.
 /// Extents are checked by the operation that takes them: none negative, at most 16, product within int64.
+/// Example: `ta::Shape{3, 4}` is `(3, 4)`.
 class Shape {
  public:
   Shape() = default;
@@ -51,7 +52,7 @@ class Shape {
 
 /// The axes that an operation works on: one integer, or a list. Negative axes count from the last. `{}`, as an axis
 /// that is left out: all of them. A list without an element, `Axes(std::vector<std::int64_t>())`: none, so that a
-/// program may compute its axes.
+/// program may compute its axes.  Example: `ta::sum(ta::ones({2, 3}), {0, -1})` is `6.`.
 class Axes {
  public:
   Axes() = default;
@@ -74,6 +75,7 @@ class Axes {
 
 /// A C++ number whose dtype is still open: bool, integer or floating. Beside an array it takes the array's dtype
 /// (docs/reference/numerics.md, "Promotion"); alone it is bool, int64 or, floating, of its own type.
+/// Example: `ta::full({2}, ta::Scalar(1.5F)).dtype()` is `float32`.
 class Scalar {
  public:
   enum class Kind : std::uint8_t { Bool, Int, UInt, Float };

@@ -15,7 +15,7 @@ inline namespace v0 {
 /// An open end of a slice: `slice(none, none, -1)`. std::nullopt means the same.
 inline constexpr std::nullopt_t none = std::nullopt;
 
-/// One end or the step of a slice: an integer, or open.
+/// One end or the step of a slice: an integer, or open. Meant for parameters only.
 class Bound {
  public:
   constexpr Bound(std::nullopt_t) noexcept {}  // NOLINT: conversion wanted
@@ -34,6 +34,8 @@ class Bound {
 struct Slice {
   Bound start = none, stop = none, step = none;
 };
+/// The whole axis; the positions before `stop`; those from `start`, every `step`-th, before `stop`.
+/// Example: `ta::arange(6)(ta::slice(1, ta::none, 2))` is `[1 3 5]`.
 [[nodiscard]] constexpr Slice slice() noexcept { return {}; }
 [[nodiscard]] constexpr Slice slice(Bound stop) noexcept { return {none, stop, none}; }
 [[nodiscard]] constexpr Slice slice(Bound start, Bound stop, Bound step = none) noexcept { return {start, stop, step}; }

@@ -19,7 +19,9 @@ inline namespace v0 {
 /// one file; what it holds already is not added again (docs/warm.md).
 ///
 ///     ta::Recording recording("model.manifest");
-///     serve_some_requests();
+///     ta::evaluate(ta::exp(ta::zeros({1000})));
+///
+/// Example: `ta::Recording recording("model.manifest")`.
 class TARRY_EXPORT Recording {
  public:
   /// Throws InvalidArgument where the file cannot be written or holds something else.
@@ -41,6 +43,7 @@ struct WarmProgress {
   std::int64_t kernels = 0, hits = 0, compiled = 0, failed = 0;  ///< as in WarmReport, so far; kernels is final
 };
 
+/// Options of warm().
 struct WarmOptions {
   /// "sm_90", "x86-64-v3": what to compile for. Empty: the devices of this machine. No device has to be present.
   std::vector<std::string> targets = {};
@@ -78,6 +81,7 @@ struct WarmReport {
 /// Makes every kernel that the recorded programs need. Needs the compilers (NVRTC for sm_..., a C compiler for the CPU)
 /// and no GPU. Kernels that fail are listed in the report. Throws InvalidArgument for a manifest that cannot be read, a
 /// target that is not known or an `out` that cannot be used.
+/// Example: `std::string file[] = {"model.manifest"}; ta::warm(file, {.targets = {"sm_90"}, .out = "model.bundle"})`.
 TARRY_EXPORT WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options = {},
                              std::source_location where = std::source_location::current());
 
