@@ -121,8 +121,8 @@ class TARRY_EXPORT Array {
 
   Array() = default;
   /// A 0-d array of the value's own dtype. Unlike a bare scalar it is not weak.
-  /// Shapes: ().  Dtypes: that of the value: `Array(2.0)` is float64.  Example: `ta::Array(2.0) + ta::Array(1)` is
-  /// `3.`.
+  /// Shapes: ().  Dtypes: that of the value: `Array(2.0)` is float64.  Throws OutOfMemory alone.
+  /// Example: `ta::Array(2.0) + ta::Array(1)` is `3.`.
   template <detail::Number T>
   explicit Array(T value, std::source_location where = std::source_location::current())
       : Array(Scalar(value), dtype_of<T>, where) {}
@@ -157,8 +157,8 @@ class TARRY_EXPORT Array {
   /// True once values exist; never evaluates and never waits.  Example: `(ta::array({1, 2}) + 1).is_evaluated()` is
   /// `false`.
   [[nodiscard]] bool is_evaluated(std::source_location where = std::source_location::current()) const;
-  /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)". An undefined array says that it
-  /// is. Example: `ta::Array().repr()` is `Array(undefined)`.
+  /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)". An undefined array says so.
+  /// Throws OutOfMemory alone.  Example: `ta::Array().repr()` is `Array(undefined)`.
   [[nodiscard]] std::string repr() const;
 
   // ---- Values ----
