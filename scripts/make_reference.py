@@ -56,7 +56,7 @@ WIDTH = 120
 def markdown(words):
     """Words of a comment as Markdown: outside of code nothing is a tag or bold."""
     pieces = re.split(r"(```.*?```|`[^`]*`)", words, flags=re.S)
-    return "".join(p if p.startswith("`") else re.sub(r"(<(?=\w)|__)", r"\\\1", p) for p in pieces)
+    return "".join(p if p.startswith("`") else re.sub(r"__", r"\_\_", re.sub(r"<(?=\w)", "&lt;", p)) for p in pieces)
 
 
 def wrapped(text):
