@@ -25,7 +25,7 @@
 
 namespace tarry::graph {
 
-/// Why an edge goes through memory. The words are stable; docs/design.md explains each.
+/// Why an edge goes through memory. The words are stable; docs/reference/plan.md explains each.
 enum class Reason : std::uint8_t {
   Fused,
   FusionDisabled,

@@ -38,6 +38,7 @@ docstrings of [include/tarry](../../include) by `scripts/make_reference.py`; a t
 
 - [Numerics](numerics.md): promotion, conversions, special values, error bounds, the order of reductions and scans.
 - [Operations](ops.md): one table of all operations, their dtypes and errors.
+- [Words of plans and reports](plan.md): why an edge went through memory, a value was copied or stored.
 - [Switches](switches.md): environment variables. [Kernel cache](cache.md): promises, file formats, shipping.
 """
 PROGRAM = """// Made by scripts/make_reference.py: the examples of the docstrings.
