@@ -67,7 +67,7 @@ def check_ops(root):
             yield f"include/tarry: op {op} is not declared"
         elif not declared.group(1).startswith("///"):
             yield f"include/tarry: op {op} has no docstring"
-        if not re.search(rf"[` ]{op}[` ]", changelog):
+        if not re.search(rf"[`\s]{op}[`\s]", changelog):
             yield f"CHANGELOG.md: op {op} is not mentioned"
         if not re.search(rf"\b{op}\b", tests):
             yield f"tests: op {op} is not mentioned"
