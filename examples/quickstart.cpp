@@ -1,4 +1,4 @@
-// The example of the README: scripts/check_docs.py compares the two, and scripts/check_readme.py what it prints.
+// The example of the README: scripts/check_docs.py compares the two, and scripts/check_guides.py what it prints.
 #include <tarry/tarry.h>
 
 #include <iostream>

@@ -14,7 +14,8 @@
 namespace tarry::runtime {
 
 /// Calls `visit` with `g` under other extents: each symbol alone at one value of every class that kernels for `target`
-/// distinguish (docs/warm.md), then all of them small and all of them large. Extents that no memory holds are left out.
+/// distinguish (docs/reference/warm.md), then all of them small and all of them large. Extents that no memory holds are
+/// left out.
 void for_other_extents(const graph::Graph& g, const graph::Target& target,
                        const std::function<void(const graph::Graph&)>& visit);
 

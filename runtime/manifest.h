@@ -1,5 +1,5 @@
 // The manifest: what evaluates needed, as JSON, one object per line: enough to make every kernel of a run again for any
-// Target, and nothing of the user's data (docs/warm.md).
+// Target, and nothing of the user's data (docs/reference/warm.md).
 //
 // A line holds one snapshot: ops, dtypes, shapes, views, the layout of leaves, the class of scalars (never their
 // values), file names without directories. It is the same line on every machine.

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks that the documents agree with the sources.
 
-Links lead to pages and headings that are there; the README's example is examples/quickstart.cpp; every op has a docstring,
-a changelog line and a test and stands on its page; every reason for an unfused edge and every public header is explained;
-public functions state shapes, dtypes, errors and an example, and docs/reference is what the headers give; files say what
-they are and stay short; the text that a mutant replaces is there.
+Links lead to pages and headings that are there; the README's example is examples/quickstart.cpp, and its figure is what
+draw_results.py draws; sentences of the README and the guides are short; every op has a docstring, a changelog line and
+a test and stands on its page; every reason for an unfused edge and every public header is explained; public functions
+state shapes, dtypes, errors and an example, and docs/reference is what the headers give; files say what they are and
+stay short; the text that a mutant replaces is there.
 
 usage: check_docs.py ROOT | --self-test
 """
@@ -14,12 +15,14 @@ import sys
 import tempfile
 
 import check_mutants as mutants
+import draw_results
 import make_reference
 import op_table
 
 SOURCE_FOLDERS = ["include", "support", "graph", "codegen", "cache", "runtime", "tools", "examples", "tests"]
 MAX_LINES = 600
 MAX_TEST_LINES = 1000  # rows of cases read well in one place
+MAX_WORDS = 30  # of a sentence that users read
 # Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
 INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
                 "random_bits", "multiply_high", "uniform", "normal"}
@@ -48,6 +51,31 @@ def check_links(root):
                     yield f"{document.relative_to(root)}: link to {target}#{anchor}, which is no heading there"
 
 
+def sentences(text):
+    """Sentences of a page with the numbers of their lines; of a table each cell is prose of its own."""
+    text = re.sub(r"```.*?\n```", lambda code: "\n" * code[0].count("\n"), text, flags=re.S)
+    text = re.sub(r"`[^`\n]*`", "code", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    paragraph = re.compile(r"(?m)^(?:[^\n|#].*\n?)(?:(?!\s*(?:[-*|#]|\d+\.) ?)[^\n].*\n?)*|^[|#].*$")
+    for found in paragraph.finditer(text):
+        for cell in found[0].split("|") if found[0].startswith("|") else [found[0]]:
+            for sentence in re.split(r"(?<=[.!?])[\s]", cell):
+                yield text.count("\n", 0, found.start()) + 1, sentence
+
+
+def check_sentences(root):
+    for page in [root / "README.md", root / "docs/README.md", *sorted((root / "docs/guides").glob("*.md"))]:
+        for line, sentence in sentences(page.read_text(encoding="utf-8") if page.exists() else ""):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if len(words) > MAX_WORDS:
+                yield f"{page.relative_to(root)}:{line}: a sentence of {len(words)} words: {' '.join(words[:8])} ..."
+
+
+def check_figure(root):
+    if (root / draw_results.RESULTS).exists() and read(root, draw_results.FIGURE) != draw_results.drawn(root):
+        yield f"{draw_results.FIGURE}: not what the results give; run scripts/draw_results.py ."
+
+
 def check_example(root):
     fence = re.search(r"```cpp\n(.*?)```", read(root, "README.md"), flags=re.S)
     example = read(root, "examples/quickstart.cpp").partition("\n")[2]
@@ -74,11 +102,12 @@ def check_ops(root):
 
 
 def check_tables(root):
-    words = read(root, "docs/reference/plan.md")
+    pages = ["docs/reference/plan.md", "docs/guides/performance.md"]  # it means this, and one does that about it
     scheduler = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "graph").rglob("*.cpp")))
     for word in re.findall(r'case Reason::\w+:\s+return "([^"]+)"', scheduler):
-        if word != "fused" and f"`{word}`" not in words:
-            yield f"docs/reference/plan.md: reason {word} is not explained"
+        for page in pages:
+            if word != "fused" and f"| `{word}` |" not in read(root, page):
+                yield f"{page}: reason {word} is not explained"
     rooms = read(root, "include/README.md")
     for header in sorted((root / "include/tarry").glob("*.h")):
         if header.name not in rooms:
@@ -114,7 +143,8 @@ def check_mutants(root):
             yield f"{path.relative_to(root)}: its original text stands {count} times in {file}"
 
 
-CHECKS = [check_links, check_example, check_ops, check_tables, check_op_page, check_reference, check_files, check_mutants]
+CHECKS = [check_links, check_example, check_figure, check_sentences, check_ops, check_tables, check_op_page, check_reference,
+          check_files, check_mutants]
 
 
 def problems(root):
@@ -124,7 +154,9 @@ def problems(root):
 GOOD = {
     "README.md": "[a](docs/design.md)\n```cpp\nint main() {}\n```\n",
     "docs/design.md": "# Design\n",
-    "docs/reference/plan.md": "`cycle`\n",
+    "docs/reference/plan.md": "| `cycle` |\n",
+    "docs/guides/performance.md":
+        "| `cycle` | waits |\n\n" + "Some words " * 14 + "end.\n- Another `long` one.\n",
     "CHANGELOG.md": "`log` added\n",
     "examples/quickstart.cpp": "// an example\nint main() {}\n",
     "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
@@ -146,6 +178,11 @@ SELF_TEST = [
     ("include/tarry/stray.h", "// stray\n#pragma once\n", "in no chapter"),
     ("README.md", "[a](docs/design.md#gone)\n```cpp\nint main() {}\n```\n", "no heading there"),
     ("tests/ops_test.cpp", "// tests\nlog1p(x)\n", "op log is not mentioned"),
+    ("docs/guides/first.md", "Short.\n\n- " + "word " * 30 + "\n  end. Next.\n", "first.md:3: a sentence of 31 words"),
+    ("docs/guides/first.md", "| a | " + "word " * 31 + "|\n", "a sentence of 31 words"),
+    ("README.md", "```cpp\nint main() {}\n```\n" + "word " * 31 + "\n", "README.md:4: a sentence of 31 words"),
+    ("bench/results/h200.json", '{"machine": {"gpu": "G"}, "rows": []}', "not what the results give"),
+    ("docs/guides/performance.md", "cycle\n", "guides/performance.md: reason cycle is not explained"),
     ("docs/reference/plan.md", "cycle\n", "reason cycle is not explained"),
     ("include/README.md", "none\n", "ops.h is not mentioned"),
     ("docs/reference/ops.md", "# Operations\n", "not what the sources give"),

@@ -16,7 +16,7 @@ inline namespace v0 {
 
 /// While it lives, what this process evaluates is added to a manifest, as TARRY_RECORD does for a whole program. The
 /// manifest holds operations, dtypes, shapes and memory layouts, never values. Any number of processes may append to
-/// one file; what it holds already is not added again (docs/warm.md).
+/// one file; what it holds already is not added again (docs/reference/warm.md).
 ///
 ///     ta::Recording recording("model.manifest");
 ///     ta::evaluate(ta::exp(ta::zeros({1000})));
