@@ -5,17 +5,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <png.h>
 #include <tarry/tarry.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "examples/measure.h"
+#include "examples/png.h"
 
 namespace ta = tarry;
 
@@ -52,18 +51,6 @@ std::vector<double> smooth(const std::vector<double>& image, std::size_t height,
   return out;
 }
 
-void write_png(const std::string& path, const ta::Array& image) {
-  const ta::Array grey = ta::astype(ta::round(ta::clip(image, 0.0F, 1.0F) * 255.0F), ta::uint8);
-  const std::vector<std::uint8_t> pixels = grey.to_vector<std::uint8_t>();
-  png_image png{};
-  png.version = PNG_IMAGE_VERSION;
-  png.format = PNG_FORMAT_GRAY;
-  png.height = static_cast<png_uint_32>(image.shape()[0]);
-  png.width = static_cast<png_uint_32>(image.shape()[1]);
-  if (png_image_write_to_file(&png, path.c_str(), 0, pixels.data(), 0, nullptr) == 0)
-    throw std::runtime_error("cannot write " + path + ": " + png.message);
-}
-
 int run_main(int argc, char** argv) {
   CLI::App app("Nine-point smoothing of an image.");
   std::int64_t n = 1024;
@@ -84,7 +71,7 @@ int run_main(int argc, char** argv) {
   const ta::Scope scope(device);
   const ta::Array image = noisy_rings(n, n);
   ta::evaluate(image);
-  if (!before.empty()) write_png(before, image);
+  if (!before.empty()) picture::write_png(before, image);
 
   ta::Counters counters;
   std::int64_t launches = 0;
@@ -101,7 +88,7 @@ int run_main(int argc, char** argv) {
   };
   run();  // compiles
   const double seconds = measure::best_seconds(repeat, run) / steps;
-  if (!after.empty()) write_png(after, smoothed);
+  if (!after.empty()) picture::write_png(after, smoothed);
 
   const std::vector<float> start = image.to_vector<float>(), result = smoothed.to_vector<float>();
   std::vector<double> exact(start.begin(), start.end());
