@@ -1,4 +1,4 @@
-// What the machine's memory can do at most, by plain hand-written kernels and loops: nothing of the code generator's.
+// The most that the machine's memory can do, by plain hand-written kernels and loops: nothing of the code generator's.
 #pragma once
 
 namespace bench {

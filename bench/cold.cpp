@@ -1,4 +1,4 @@
-// What a first use costs: compiling a kernel of ten operations through NVRTC and through the C compiler, and loading
+// The cost of a first use: compiling a kernel of ten operations through NVRTC and through the C compiler, and loading
 // the first kernel of black_scholes in a process that finds it on disk.
 #include <tarry/tarry.h>
 #include <tarry/warm.h>
@@ -124,7 +124,7 @@ void measure_nvrtc(Table& table, const fs::path& directory, int samples) {
   table.row("nvrtc_first_ms", "  the first of the process, which loads libnvrtc", first.elapsed[0]);
 }
 
-/// What a process that has just started pays for its first kernel.
+/// The cost of the first kernel of a process that has just started.
 int child() {
   const ta::Report report = ta::evaluate(black_scholes());
   const auto history = ta::kernel_history();

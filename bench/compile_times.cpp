@@ -1,4 +1,4 @@
-// What the C compiler takes for the kernels of the workloads: a process's first kernel, and each further one of a plan,
+// Time of the C compiler for the kernels of the workloads: a process's first kernel, and each further one of a plan,
 // which is the same workload over another expression of arrays of its own. From the request to the loaded kernel,
 // nothing cached, the compiler's name known; the least and the median of several processes.
 #include <tarry/tarry.h>

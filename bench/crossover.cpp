@@ -1,4 +1,4 @@
-// What work and transfers cost on both sides of the bus: the figures of kCosts in runtime/placement.h, and how often
+// The cost of work and transfers on both sides of the bus: the figures of kCosts in runtime/placement.h, and how often
 // they choose the faster side. Without a GPU only the host's are measured.
 #include <fmt/format.h>
 #include <tarry/tarry.h>

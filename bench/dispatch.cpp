@@ -1,4 +1,4 @@
-// What a repeated evaluate costs besides its kernels: small10 (10 operations on 1,024 elements) and heat_small (10
+// The cost of a repeated evaluate besides its kernels: small10 (10 operations on 1,024 elements) and heat_small (10
 // steps of the heat equation on 256 x 256, recorded as one graph), back to back, recording included. Beside them what
 // the host's core is worth: its clock, what it does in a cycle, and on a GPU one launch of a kernel that does nothing.
 #include <tarry/tarry.h>

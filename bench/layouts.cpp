@@ -27,7 +27,7 @@ struct Row {
   bool rounded = false;  ///< not every device has the same bits
 };
 
-/// What rows are made of.
+/// The parts of rows.
 struct Sizes {
   double bytes;         // of an array
   std::int64_t values;  // elements are 0 to values - 1 in turn

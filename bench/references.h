@@ -14,7 +14,7 @@
 
 namespace bench {
 
-/// What stands for a value that rounding may put on either side of a branch.
+/// Stands for a value that rounding may put on either side of a branch.
 inline constexpr double kUndecided = std::numeric_limits<double>::quiet_NaN();
 
 /// The worst of many elements, and how many of them were undecided.

@@ -12,7 +12,7 @@ namespace tarry::cache {
 
 inline constexpr std::size_t kBatch = 8;  ///< kernels at most
 
-/// Whether two kernels may share a translation unit: symbols are made of readable names and hashes, which may be equal.
+/// True if two kernels may share a translation unit: symbols are made of readable names and hashes, which may be equal.
 inline bool fit_together(const KernelRequest& a, const KernelRequest& b) {
   return a.entry != b.entry && a.key.options == b.key.options && a.key.target == b.key.target &&
          a.key.mode == b.key.mode;

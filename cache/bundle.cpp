@@ -113,7 +113,7 @@ std::unique_ptr<BundleLayer> BundleLayer::open(const std::filesystem::path& path
   return why.empty() ? std::move(layer) : nullptr;
 }
 
-/// What is wrong with the part that opening reads, or "".
+/// The fault of the part that opening reads, or "".
 std::string BundleLayer::read_index() {
   const std::string head = file_.read(0, std::min<std::uint64_t>(kHeadSize, file_.size())).value_or("");
   if (head.substr(0, kMagic.size()) != kMagic) return "it is neither a directory nor a bundle of kernels";

@@ -104,7 +104,7 @@ fs::path DiskLayer::lock_file(const std::string& material) const {
   return root_ / bucket_of(hash) / (hash.hex() + std::string(kLockSuffix));
 }
 
-/// What is at `name`, if it can be trusted and is whole; else it is removed from a ReadWrite layer.
+/// The entry at `name`, if it can be trusted and is whole; else it is removed from a ReadWrite layer.
 std::optional<Entry> DiskLayer::read_entry_file(const Directory& bucket, const std::string& name,
                                                 std::error_code& error) {
   const std::optional<support::OpenFile> file = bucket.open_file(name, error);

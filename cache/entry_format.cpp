@@ -28,7 +28,7 @@ std::string defect_of(std::string_view bytes, Reader& reader) {
   return "it has format version " + std::to_string(version) + ", not " + std::to_string(kFormatVersion);
 }
 
-/// Whether a file of `size` bytes that begins with `head` has the parts that it names.
+/// True if a file of `size` bytes that begins with `head` has the parts that it names.
 bool adds_up(std::string_view head, std::uint64_t size) {
   Reader reader(head);
   reader.take(kMagic.size() + 4);

@@ -43,7 +43,7 @@ double likeness(const Lines& a, const Lines& b) {
   return most == 0 ? 1 : static_cast<double>(shared) / static_cast<double>(most);
 }
 
-/// What is left of `text` before a line gets too long to print.
+/// The part of `text` that fits a line.
 std::string shortened(std::string_view text) {
   constexpr std::size_t kMost = 100;
   return std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
@@ -116,7 +116,7 @@ std::string plain_text(std::string_view text, const std::string& symbol) {
   }
 }
 
-/// What an entry is looked for, and the best one so far.
+/// The entry that is looked for, and the best one so far.
 struct Search {
   const Subject* wanted;
   KeyFields fields;

@@ -19,7 +19,7 @@ namespace {
 // No links, and no waiting for a pipe that somebody left there.
 constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
-/// Whether `file` still names what `descriptor` holds: its last owner may have removed it meanwhile.
+/// True while `file` names the file that `descriptor` holds: its last owner may have removed it meanwhile.
 bool is_current(int descriptor, const std::filesystem::path& file) {
   struct stat held{}, named{};
   return ::fstat(descriptor, &held) == 0 && ::stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev &&

@@ -321,7 +321,7 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const L
   return false;
 }
 
-/// Whether an entry may stand for what the present compiler would make. Without a compiler there is no choice.
+/// True if an entry may stand for the output of the present compiler. Without a compiler there is no choice.
 bool KernelCache::Impl::acceptable(const Entry& entry, const Layer& layer, const std::string& present,
                                    const Layers& now) {
   if (entry.compiler == present) return true;

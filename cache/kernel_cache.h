@@ -29,7 +29,7 @@ struct KernelKey {
   [[nodiscard]] support::Hash128 hash() const;
 };
 
-/// What KernelKey::material() holds.
+/// The contents of KernelKey::material().
 struct KeyFields {
   std::string_view format, target, mode, options, text;
 };

@@ -21,7 +21,7 @@ struct Written {
   bool warned = false;       ///< the layer has said itself why it failed
 };
 
-/// What visit() comes across: an entry, or the remains of one.
+/// A find of visit(): an entry, or the remains of one.
 struct Found {
   std::filesystem::path file;    ///< the file that holds it; every entry of a bundle is in the same
   std::uint64_t bytes = 0;       ///< its size, with the image

@@ -1,4 +1,4 @@
-// What a GPU kernel needs of a multiprocessor, as ptxas reports it. The log is stored with the entry.
+// Resources of a multiprocessor that a GPU kernel takes, as ptxas reports them. The log is stored with the entry.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tarry::cache {
 
-/// What ptxas reports about one kernel.
+/// The report of ptxas on one kernel.
 struct KernelResources {
   std::string entry;
   int registers = 0;

@@ -14,7 +14,7 @@ namespace {
 
 bool is_equal(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
-/// Whether every further change of a directory that changed at `changed` gets another time: the clock of the file
+/// True if every further change of a directory that changed at `changed` gets another time: the clock of the file
 /// system ticks at least as often as this.
 bool is_settled(const timespec& changed) {
   constexpr std::chrono::milliseconds kTick{50}, kCoarseTick{3000};  // the latter of volumes that keep whole seconds

@@ -1,4 +1,4 @@
-// What a directory of entries takes, and how it is held below a size.
+// The size of a directory of entries, and how it is held below a limit.
 #pragma once
 
 #include <sys/stat.h>

@@ -31,7 +31,7 @@ void walk(const std::filesystem::path& root, const FileVisitor& visit);
 
 /// True for names that a directory of entries may have.
 bool is_bucket_name(const std::string& name);
-/// Of one bucket: the same.
+/// The same for one bucket.
 void walk_bucket(const support::Directory& root, const std::string& bucket, const FileVisitor& visit);
 
 /// Removes temporaries and locks that a killed process left below `root`; true where `file` was one.

@@ -1,4 +1,4 @@
-// What the measuring examples share: best time of several runs, the machine's copy rate, pseudo-random inputs.
+// Shared by the measuring examples: best time of several runs, the machine's copy rate, pseudo-random inputs.
 #pragma once
 
 #include <algorithm>

@@ -33,7 +33,7 @@ struct Option {
   float stock = 100, strike = 105, rate = 0.03F, volatility = 0.2F, years = 1;
 };
 
-/// What a European call pays on average, discounted, if the logarithm of the stock takes a normal step.
+/// The discounted mean payoff of a European call, if the logarithm of the stock takes a normal step.
 ta::Array call(ta::random::Generator& g, std::int64_t n, const Option& o) {
   const float drift = (o.rate - 0.5F * o.volatility * o.volatility) * o.years, step = o.volatility * std::sqrt(o.years);
   const ta::Array end = o.stock * ta::exp(drift + step * ta::random::normal(g, n));

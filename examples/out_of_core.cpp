@@ -43,7 +43,7 @@ class Folder {
   fs::path path_;
 };
 
-/// What the file holds: rows of zeros but for every `every`-th, which holds 1, 2, 3, ...
+/// Contents of the file: rows of zeros but for every `every`-th, which holds 1, 2, 3, ...
 struct Data {
   std::int64_t rows = 0, every = 0, filled = 0;
   [[nodiscard]] double count() const { return static_cast<double>(rows) * kColumns; }

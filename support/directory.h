@@ -25,9 +25,9 @@ class Directory {
 
   /// For fstat and the *at calls; it cannot be read.
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// What the system says of it; nullopt where it was removed, or where somebody closed our descriptor.
+  /// The system's answer about it; nullopt where it was removed, or where somebody closed our descriptor.
   [[nodiscard]] std::optional<struct stat> status() const;
-  /// What it said when it was opened.
+  /// The system's answer when it was opened.
   [[nodiscard]] const struct stat& opened() const { return opened_; }
 
   [[nodiscard]] std::optional<Directory> open_directory(const std::string& name, std::error_code& why) const;
@@ -41,7 +41,7 @@ class Directory {
 
   /// Calls visit(name) for all that is in it, as far as it can be read.
   void list(const std::function<void(const std::string&)>& visit) const;
-  /// Of what is called `name`, which may be a link; nullopt where there is none.
+  /// The answer about `name`, which may be a link; nullopt where there is none.
   [[nodiscard]] std::optional<struct stat> status_of(const std::string& name) const;
 
  private:

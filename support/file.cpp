@@ -244,7 +244,8 @@ FileSizeGuard::~FileSizeGuard() {
 
 namespace {
 
-/// What $TMPDIR names first. Absolute: compilers take "-o" for an option, and the host may go elsewhere.
+/// The directory that $TMPDIR names comes first. Absolute: compilers take "-o" for an option, and the host may go
+/// elsewhere.
 std::vector<fs::path> temporary_bases() {
   std::vector<fs::path> bases;
   std::error_code error;

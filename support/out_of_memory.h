@@ -1,4 +1,4 @@
-// What becomes of a std::bad_alloc at the border of the library: OutOfMemory, which names the call and says where
+// The end of a std::bad_alloc at the border of the library: OutOfMemory, which names the call and says where
 // memory is.
 #pragma once
 

@@ -178,7 +178,7 @@ struct Stream {
     text.append(buffer.data(), std::min(static_cast<std::size_t>(got), kMost - std::min(kMost, text.size())));
     return true;
   }
-  /// What a program that has ended left in the pipe. Whoever else holds the other end is not waited for.
+  /// The bytes that a program that has ended left in the pipe. Whoever else holds the other end is not waited for.
   void read_rest() const {
     constexpr int kMostReads = 64;  // more than any pipe holds
     if (from.get() < 0 || ::fcntl(from.get(), F_SETFL, O_NONBLOCK) != 0) return;

@@ -41,7 +41,7 @@ std::optional<fs::path> behind_links(fs::path path) {
   return std::nullopt;
 }
 
-/// Whether a new file of this process differs from that one in its content alone.
+/// True if a new file of this process differs from that one in its content alone.
 bool may_be_replaced(const fs::path& path, const struct stat& status) {
   const bool own = status.st_uid == ::geteuid() && status.st_gid == ::getegid();
   return own && S_ISREG(status.st_mode) && status.st_nlink == 1 && ::listxattr(path.c_str(), nullptr, 0) <= 0;

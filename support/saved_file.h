@@ -17,7 +17,7 @@ class SavedFile {
   SavedFile& operator=(const SavedFile&) = delete;
   ~SavedFile();
 
-  /// Whether it appears with commit(), and pieces may come in any order. Else writing replaces what is there, from the
+  /// True if it appears with commit(), and pieces may come in any order. Else writing replaces what is there, from the
   /// first byte on to the last: a new file cannot take the place of a pipe, of a device, of a file of another owner, of
   /// one with several names or rights beyond its mode, or where the directory is not writable.
   [[nodiscard]] bool appears_whole() const { return whole_; }

@@ -1,4 +1,4 @@
-// What detail::Shared owns.
+// The object that detail::Shared owns.
 #pragma once
 
 #include <atomic>

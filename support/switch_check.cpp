@@ -1,4 +1,4 @@
-// What the table of switches says may stand where.
+// Checks of values against the table of switches.
 #include "support/switch_check.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   return *std::ranges::min_element(all, {}, [&](std::string_view other) { return distance(word, other); });
 }
 
-/// What a terminal can be shown, and no more of it than helps.
+/// The printable part of a value, and no more of it than helps.
 std::string shown(std::string_view text) {
   constexpr std::size_t kMost = 60;
   std::string plain(text.substr(0, kMost));

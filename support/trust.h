@@ -19,7 +19,7 @@ struct Place {
   std::string name;
 };
 
-/// What to do about directories on the way that are not there.
+/// The treatment of missing directories on the way.
 enum class Missing : std::uint8_t { Leave, Make };
 
 /// Why something was not opened.
@@ -36,7 +36,7 @@ std::optional<Place> find_place(const std::filesystem::path& path, Missing missi
 /// Why others could replace what this user makes in a directory, or "".
 std::string reason_to_avoid(const std::filesystem::path& directory);
 
-/// Whether an owner is this user, or root, who can do everything anyway.
+/// True if an owner is this user, or root, who can do everything anyway.
 bool is_trusted(uid_t owner);
 
 /// Why other users can have written what is open, or can replace what is in it where it is a directory; "" where they

@@ -1,4 +1,4 @@
-// What the `tarry cache` commands share: which layers they work on, how they find an entry, how they print.
+// Shared by the `tarry cache` commands: which layers they work on, how they find an entry, how they print.
 #pragma once
 
 #include <memory>

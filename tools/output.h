@@ -1,5 +1,5 @@
-// What the commands print: names of files and what kernels and manifests say may hold any bytes, which a terminal would
-// obey.
+// Output of the commands. Names of files, and texts of kernels and manifests, may hold any bytes, which a terminal
+// would obey.
 #pragma once
 
 #include <fmt/format.h>

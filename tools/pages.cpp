@@ -1,4 +1,4 @@
-// What the shell completes, and the manual page: both made from the program's own description of itself.
+// Completions of the shell, and the manual page: both made from the program's own description of itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<const CLI::Option*> visible_options(const CLI::App& command) {
 
 // ---- completion ----
 
-/// What may follow `words` on the command line, one a line.
+/// The words that may follow `words` on the command line, one a line.
 void print_candidates(const CLI::App& program, const std::vector<std::string>& words) {
   const CLI::App* at = &program;
   for (const std::string& word : words) {

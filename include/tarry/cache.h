@@ -1,4 +1,4 @@
-// What the kernel cache of this process did, and why it had to compile (docs/reference/cache.md).
+// Counters of this process's kernel cache, and why it had to compile (docs/reference/cache.md).
 #pragma once
 
 #include <tarry/export.h>
@@ -29,8 +29,9 @@ struct CacheMiss {
   std::string kernel;  ///< its symbol
   std::string key;     ///< 32 hexadecimal digits: its file is named after it
   std::string target;  ///< "sm_90", "x86-64-v3"
-  /// What differs: "format", "target", "mode", "options", "text" (the first of these that does), "compiler" where only
-  /// that does, "image" where the entry was right but did not load. Empty where there is nothing to compare with.
+  /// The part that differs: "format", "target", "mode", "options", "text" (the first of these that does), "compiler"
+  /// where only that does, "image" where the entry was right but did not load. Empty where there is nothing to compare
+  /// with.
   std::string component;
   std::string nearest;      ///< key of the nearest entry, or empty
   std::string explanation;  ///< all of it as a sentence

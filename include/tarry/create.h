@@ -39,7 +39,7 @@ namespace detail {
                                         const std::vector<std::int64_t>* strides, Where where);
 [[noreturn]] TARRY_EXPORT void throw_ragged(std::size_t expected, std::size_t found, Where where);
 
-/// What has the members of std::mdspan, with a layout that has strides.
+/// A type with the members of std::mdspan, and with a layout that has strides.
 template <class M>
 concept Mdspan = requires(const M& m) {
   typename M::value_type;

@@ -1,4 +1,4 @@
-// What each kernel of this process cost to make and has done since.
+// The kernels of this process: what each cost to make and has done since.
 #pragma once
 
 #include <tarry/export.h>

@@ -39,7 +39,7 @@ template <class T>
   return detail::adopt(data, dtype_of<T>, shape, device, options, where);
 }
 
-/// What __cuda_array_interface__ says of an array, version 3.
+/// The fields of __cuda_array_interface__, version 3.
 struct CudaArrayInterface {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  ///< in bytes; empty for row-major

@@ -1,4 +1,4 @@
-// What the library reports beside exceptions: warnings by default, more with TARRY_LOG.
+// Reports beside exceptions: warnings by default, more with TARRY_LOG.
 #pragma once
 
 #include <tarry/export.h>

@@ -43,7 +43,7 @@ TARRY_EXPORT void trim(Device device = {});
 TARRY_EXPORT void set_memory_limit(Device device, std::int64_t bytes,
                                    std::source_location where = std::source_location::current());
 
-/// What this thread recorded and nobody has evaluated, and what the engine evaluated by itself because of a Budget.
+/// Work that this thread recorded and nobody has evaluated, and work that the engine evaluated because of a Budget.
 struct PendingWork {
   std::int64_t operations = 0;  ///< that wait
   std::int64_t bytes = 0;       ///< of evaluated arrays that only they keep

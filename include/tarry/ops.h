@@ -33,7 +33,7 @@ inline namespace v0 {
 /// floor(a / b).  Integers: x // 0 is 0, INT_MIN // -1 is INT_MIN.  Floats: of the exact quotient.
 /// Example: `ta::floor_divide(ta::array({-7, 7}), 2)` is `[-4 3]`.
 [[nodiscard]] TARRY_EXPORT Array floor_divide(const Operand& a, const Operand& b);
-/// What is left of a after floor_divide, with the sign of b.  Integers: x % 0 is 0.  Floats: exact but for the last
+/// The rest of a after floor_divide, with the sign of b.  Integers: x % 0 is 0.  Floats: exact but for the last
 /// addition.
 /// Example: `ta::remainder(ta::array({-7, 7}), 3)` is `[2 1]`.
 [[nodiscard]] TARRY_EXPORT Array remainder(const Operand& a, const Operand& b);

@@ -1,4 +1,4 @@
-// What an evaluate will do (Plan) and what it did (Report).
+// Plan: the work that an evaluate will do. Report: the work that it did.
 #pragma once
 
 #include <cstdint>

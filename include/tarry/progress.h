@@ -31,7 +31,7 @@ class TARRY_EXPORT OnProgress {
   OnProgress(const OnProgress&) = delete;
   OnProgress& operator=(const OnProgress&) = delete;
 
-  /// Of this thread. For the library.
+  /// Called by the library, in this thread.
   static void report(const Progress& progress);
 
  private:

@@ -24,8 +24,8 @@ inline constexpr Numerics strict = Numerics::Strict, relaxed = Numerics::Relaxed
 /// the arrays stay lazy, and the error comes from the next evaluate() or read.
 struct Budget {
   std::int64_t operations = 10'000;
-  /// Of evaluated arrays that nothing but waiting work keeps. 0: a quarter of TARRY_MEMORY_LIMIT or of the lowest limit
-  /// set by set_memory_limit(), and 2 GiB without a limit.
+  /// Bytes of evaluated arrays that nothing but waiting work keeps. 0: a quarter of TARRY_MEMORY_LIMIT or of the lowest
+  /// limit set by set_memory_limit(), and 2 GiB without a limit.
   std::int64_t bytes = 0;
   /// Nothing is evaluated but by evaluate() and by reading.
   static constexpr Budget unlimited() {

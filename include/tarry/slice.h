@@ -1,4 +1,4 @@
-// What stands between the parentheses of x(...): integers, slices, ellipsis and newaxis.
+// The indices between the parentheses of x(...): integers, slices, ellipsis and newaxis.
 #pragma once
 
 #include <tarry/error.h>

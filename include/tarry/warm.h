@@ -66,7 +66,7 @@ struct WarmFailure {
   std::string message;
 };
 
-/// What warm() did. kernels == hits + compiled + failed, but for evaluates that failed before they had kernels.
+/// The work of warm(). kernels == hits + compiled + failed, but for evaluates that failed before they had kernels.
 struct WarmReport {
   std::int64_t evaluates = 0;  ///< recorded
   std::int64_t kernels = 0;    ///< distinct ones, over all targets
