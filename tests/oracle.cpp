@@ -189,8 +189,8 @@ T created(const Statement& s, std::int64_t k, const Extents& shape) {
     case Function::Linspace: {
       const double first = scalar(0).to_double(), last = scalar(1).to_double();
       if (s.flag && k == shape[0] - 1 && k > 0) return convert<T>(last);
-      const std::int64_t intervals = s.flag ? shape[0] - 1 : shape[0];
-      const double step = intervals > 0 ? (last - first) / static_cast<double>(intervals) : 0;
+      const std::int64_t intervals = std::max<std::int64_t>(s.flag ? shape[0] - 1 : shape[0], 1);
+      const double step = (last - first) / static_cast<double>(intervals);
       return convert<T>(index * step + first);
     }
     case Function::Random:
