@@ -8,7 +8,7 @@
 
 #include "codegen/selection.h"
 #include "codegen/steps.h"
-#include "graph/steps.h"
+#include "graph/fusion/steps.h"
 #include "support/check.h"
 
 namespace tarry::codegen {

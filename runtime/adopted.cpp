@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/backend.h"
 #include "support/check.h"
 #include "support/log.h"

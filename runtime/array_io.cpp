@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/adopted.h"
 #include "runtime/borrowed.h"
 #include "runtime/engine.h"

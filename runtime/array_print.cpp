@@ -9,7 +9,7 @@
 
 #include <tarry/half.h>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/engine.h"
 #include "runtime/transfer.h"
 #include "support/check.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "graph/overlap.h"
+#include "graph/passes/overlap.h"
 #include "support/check.h"
 
 namespace tarry::runtime {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/pending.h"
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/engine.h"
 #include "runtime/forgotten.h"
 #include "runtime/transfer.h"

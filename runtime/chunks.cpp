@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <tarry/progress.h>
 
-#include "graph/chunking.h"
-#include "graph/fusion.h"
-#include "graph/slices.h"
+#include "graph/fusion/fusion.h"
+#include "graph/slices/chunking.h"
+#include "graph/slices/slices.h"
 #include "runtime/engine.h"
 #include "runtime/file_buffer.h"
 #include "runtime/partial_states.h"

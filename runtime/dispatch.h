@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "graph/outline.h"
+#include "graph/record/outline.h"
 #include "runtime/backend.h"
 #include "runtime/compiled_plan.h"
 #include "runtime/transfer.h"

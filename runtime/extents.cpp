@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/kernel_ir.h"
-#include "graph/fusion.h"
+#include "graph/fusion/fusion.h"
 
 namespace tarry::runtime {
 namespace {

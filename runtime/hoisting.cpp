@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/engine.h"
 #include "runtime/report.h"
 #include "runtime/transfer.h"

@@ -13,7 +13,7 @@
 
 #include <tarry/plan.h>
 
-#include "graph/slices.h"
+#include "graph/slices/slices.h"
 #include "runtime/backend.h"
 #include "runtime/placement.h"
 

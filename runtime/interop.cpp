@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/adopted.h"
 #include "runtime/backend.h"
 #include "runtime/engine.h"

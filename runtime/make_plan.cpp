@@ -3,7 +3,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "graph/needed.h"
+#include "graph/passes/needed.h"
 #include "runtime/assign_buffers.h"
 #include "runtime/compiled_plan.h"
 #include "runtime/stopwatch.h"

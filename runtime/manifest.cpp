@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "graph/recorded.h"
+#include "graph/record/recorded.h"
 #include "runtime/manifest_limits.h"
 #include "support/check.h"
 #include "support/file.h"

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/chunks.h"
 #include "runtime/engine.h"
 #include "runtime/file_buffer.h"

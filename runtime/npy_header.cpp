@@ -7,7 +7,7 @@
 #include <optional>
 #include <system_error>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "support/check.h"
 #include "support/printable.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "graph/chunking.h"
-#include "graph/fusion.h"
+#include "graph/fusion/fusion.h"
+#include "graph/slices/chunking.h"
 #include "support/check.h"
 
 namespace tarry::runtime {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/slices.h"
+#include "graph/slices/slices.h"
 
 namespace tarry::runtime {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "codegen/interpreter.h"
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/compiled_plan.h"
 #include "runtime/engine.h"
 #include "runtime/forgotten.h"

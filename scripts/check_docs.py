@@ -160,9 +160,9 @@ GOOD = {
     "CHANGELOG.md": "`log` added\n",
     "examples/quickstart.cpp": "// an example\nint main() {}\n",
     "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
-    "graph/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
+    "graph/fusion/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
     "include/README.md": "`ops.h`, `stray.h`\n",
-    "tests/mutants/log.mutant": "logs differ\ngraph/fusion.cpp\n--- original\n// fuse\n--- mutant\n// keep\n",
+    "tests/mutants/log.mutant": "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// fuse\n--- mutant\n// keep\n",
     "include/tarry/ops.h": "// ops\n#pragma once\n/// Logarithm.  Shapes, Dtypes: any.  Throws nothing.  Example: `log(1)`.\n"
                            "[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
     "tests/ops_test.cpp": "// tests\nlog(x)\n",
@@ -186,7 +186,7 @@ SELF_TEST = [
     ("docs/reference/plan.md", "cycle\n", "reason cycle is not explained"),
     ("include/README.md", "none\n", "ops.h is not mentioned"),
     ("docs/reference/ops.md", "# Operations\n", "not what the sources give"),
-    ("tests/mutants/log.mutant", "logs differ\ngraph/fusion.cpp\n--- original\n// gone\n--- mutant\n// keep\n", "stands 0 times"),
+    ("tests/mutants/log.mutant", "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// gone\n--- mutant\n// keep\n", "stands 0 times"),
     ("graph/graph.cpp", "#include <vector>\n", "does not say what the file is"),
     ("graph/graph.cpp", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
 ]

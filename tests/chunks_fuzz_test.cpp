@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/slices.h"
+#include "graph/slices/slices.h"
 #include "runtime/engine.h"
 #include "support/env.h"
 #include "tests/devices.h"

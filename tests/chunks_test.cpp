@@ -8,7 +8,7 @@
 
 #include <tarry/tarry.h>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/backend.h"
 #include "runtime/engine.h"
 #include "support/file.h"

@@ -10,7 +10,7 @@
 
 #include "codegen/interpreter.h"
 #include "codegen/lower.h"
-#include "graph/passes.h"
+#include "graph/passes/passes.h"
 #include "runtime/nvrtc.h"
 #include "tests/cpu_kernel.h"
 #include "tests/cuda_emulation.h"

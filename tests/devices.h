@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "support/env.h"
 #include "tests/test.h"
 

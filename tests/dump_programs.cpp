@@ -5,7 +5,7 @@
 #include <cstring>
 #include <deque>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/engine.h"
 #include "support/env.h"
 #include "tests/child.h"

@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "graph/fusion_refine.h"
+#include "graph/fusion/refine.h"
 
 namespace tarry::test {
 

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "graph/fusion_greedy.h"
-#include "graph/passes.h"
+#include "graph/fusion/greedy.h"
+#include "graph/passes/passes.h"
 #include "tests/test.h"
 
 using namespace tarry;

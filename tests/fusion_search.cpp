@@ -7,7 +7,7 @@
 #include <optional>
 #include <random>
 
-#include "graph/passes.h"
+#include "graph/passes/passes.h"
 #include "tests/fusion_quality.h"
 
 namespace tarry::test {

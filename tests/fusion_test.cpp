@@ -1,5 +1,5 @@
 // Fusion: kernels, bytes and reasons, without running anything; and that plans grow linearly.
-#include "graph/fusion.h"
+#include "graph/fusion/fusion.h"
 
 #include <cstring>
 

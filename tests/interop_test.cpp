@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "support/fault.h"
 #include "tests/devices.h"
 #include "tests/fake_gpu.h"

@@ -8,7 +8,7 @@
 
 #include "codegen/interpreter.h"
 #include "codegen/lower.h"
-#include "graph/passes.h"
+#include "graph/passes/passes.h"
 #include "tests/graph_maker.h"
 
 namespace tarry::tests {

@@ -1,7 +1,7 @@
 // Lower bounds: what results depend on, each element once, and never more than what moves.
 #include <vector>
 
-#include "graph/overlap.h"
+#include "graph/passes/overlap.h"
 #include "tests/devices.h"
 
 namespace ta = tarry;

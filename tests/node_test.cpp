@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/attributes.h"
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "graph/target.h"
 #include "tests/devices.h"
 #include "tests/small_stack.h"

@@ -1,5 +1,5 @@
 // Overlap against brute force, and on the shapes that updates have.
-#include "graph/overlap.h"
+#include "graph/passes/overlap.h"
 
 #include <algorithm>
 #include <random>

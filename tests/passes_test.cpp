@@ -1,5 +1,5 @@
 // Passes: rows of what was recorded -> what is left, and the proofs of the strict rules over bit patterns.
-#include "graph/passes.h"
+#include "graph/passes/passes.h"
 
 #include <bit>
 #include <cmath>

@@ -509,7 +509,8 @@ int wrong_floats() {
   return wrong;
 }
 
-/// What graph/simplify.cpp takes for x itself, or for another form of it. NaN may change its payload, as everywhere.
+/// What graph/passes/simplify.cpp takes for x itself, or for another form of it. NaN may change its payload, as
+/// everywhere.
 template <class T>
 int wrong_rules() {
   const T zero(0.0), minus_zero(-0.0), one(1.0);

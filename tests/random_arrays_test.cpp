@@ -8,8 +8,8 @@
 #include <set>
 
 #include "codegen/render_common.h"
-#include "graph/passes.h"
-#include "graph/reductions.h"
+#include "graph/passes/passes.h"
+#include "graph/record/reductions.h"
 #include "tests/lower_kernels.h"
 #include "tests/tile_kernels.h"
 

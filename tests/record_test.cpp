@@ -5,7 +5,7 @@
 
 #include <tarry/tarry.h>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "tests/test.h"
 
 using namespace tarry;

@@ -1,7 +1,7 @@
 // Scale: graphs a million nodes deep on a small stack, and optimiser work that grows linearly.
 #include <chrono>
 
-#include "graph/fusion.h"
+#include "graph/fusion/fusion.h"
 #include "runtime/compiled_plan.h"
 #include "tests/devices.h"
 #include "tests/small_stack.h"

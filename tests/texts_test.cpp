@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/compiled_plan.h"
 #include "tests/fuzz_program.h"
 #include "tests/test.h"

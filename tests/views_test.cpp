@@ -3,7 +3,7 @@
 #include <numeric>
 #include <random>
 
-#include "graph/passes.h"
+#include "graph/passes/passes.h"
 #include "tests/devices.h"
 #include "tests/graph_values.h"
 #include "tests/integers.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "codegen/prebuilt.h"
-#include "graph/record.h"
+#include "graph/record/record.h"
 #include "runtime/c_compiler.h"
 #include "runtime/compiled_plan.h"
 #include "runtime/engine.h"

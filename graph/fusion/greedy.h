@@ -1,0 +1,13 @@
+// The first partition: one pass over the nodes, linear in the graph.
+#pragma once
+
+#include "graph/fusion/fusion.h"
+#include "graph/fusion/graph.h"
+
+namespace tarry::graph {
+
+/// With `enabled` false every scheduled node is its own group. Adds what was looked at to `visits`.
+Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits,
+                     std::uint64_t* visits = nullptr);
+
+}  // namespace tarry::graph

@@ -1,0 +1,38 @@
+// Chains of steps are found before the search for kernels, which sees each of their kernels as one node: like a call of
+// a library, between memory and memory.
+#pragma once
+
+#include <vector>
+
+#include "graph/fusion/graph.h"
+#include "graph/fusion/steps.h"
+
+namespace tarry::graph {
+
+/// A kernel of steps: its nodes, ascending, and the stored value that they begin with.
+struct StepKernel {
+  std::vector<NodeId> nodes;
+  GraphEdge base;
+};
+
+/// Kernels for the chains of `f`, where they take less time than kernels of a step or two. Work is linear in the graph.
+std::vector<StepKernel> find_steps(const FusionGraph& f, const Target& target, const CostModel& cost,
+                                   const Limits& limits);
+
+/// A graph in which each kernel of steps is one node.
+class CollapsedSteps {
+ public:
+  CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels);
+  [[nodiscard]] const Graph& graph() const { return small_; }
+  /// What was found for graph(), as groups of the whole graph.
+  [[nodiscard]] Fusion expand(Fusion found) const;
+
+ private:
+  const Graph& g_;
+  std::vector<StepKernel> kernels_;
+  Graph small_;
+  std::vector<NodeId> original_;          // by node of small_
+  std::vector<std::uint32_t> kernel_of_;  // by node of small_: the kernel that it stands for, or kNoId
+};
+
+}  // namespace tarry::graph

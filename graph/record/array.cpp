@@ -1,0 +1,109 @@
+// What an Array knows without values: shape, dtype, place, how it came about.
+#include <tarry/array.h>
+
+#include <cstring>
+
+#include "graph/record/record.h"
+#include "support/check.h"
+#include "support/out_of_memory.h"
+
+namespace tarry {
+inline namespace v0 {
+namespace {
+
+const graph::Node& defined(const graph::Node* node, const char* function, Where where) {
+  if (node == nullptr) {
+    TARRY_THROW(InvalidArgument, function, where, "the array is undefined: default-constructed or moved from");
+  }
+  return *node;
+}
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string origin(const graph::Node& n) {
+  std::string text(name(n.op));
+  if (n.file != nullptr) text += " at " + std::string(base_name(n.file)) + ":" + std::to_string(n.line);
+  return text;
+}
+
+std::string status(const graph::Node& n) {
+  switch (n.state.load(std::memory_order_acquire)) {
+    case graph::State::Lazy: return "lazy: " + origin(n);
+    case graph::State::Claimed: return "running: " + origin(n);
+    case graph::State::Failed: return "failed: " + origin(n);
+    case graph::State::Ready:
+    case graph::State::Dead: break;
+  }
+  return "evaluated";
+}
+
+}  // namespace
+
+void detail::retain(graph::Node* node) noexcept { graph::retain(node); }
+void detail::release(graph::Node* node) noexcept { graph::release(node); }
+
+std::string Shape::str() const try { return graph::to_string(std::span(data(), size())); }
+TARRY_OR_OUT_OF_MEMORY("str", Where{})
+
+Array::Array(Scalar value, Dtype dtype, Where where)
+    : Array(detail::wrap(graph::record_scalar(value, dtype, "array", where, graph::context().device))) {}
+
+Shape Array::shape(std::source_location where) const {
+  const auto extents = defined(node_, "shape", where).shape();
+  return std::vector<std::int64_t>(extents.begin(), extents.end());
+}
+int Array::ndim(std::source_location where) const { return defined(node_, "ndim", where).rank; }
+std::int64_t Array::size(std::source_location where) const {
+  return graph::element_count(defined(node_, "size", where).shape());
+}
+Dtype Array::dtype(std::source_location where) const { return defined(node_, "dtype", where).dtype; }
+
+Device Array::device(std::source_location where) const {
+  const graph::Node& n = defined(node_, "device", where);
+  if (n.device != Device{} || n.op == graph::Op::Input) return n.device;
+  if (n.state.load(std::memory_order_acquire) != graph::State::Ready) return {};
+  const std::lock_guard lock(graph::engine_mutex());
+  return n.extra->results[output_]->buffer->device;
+}
+
+bool Array::is_evaluated(std::source_location where) const {
+  return defined(node_, "is_evaluated", where).state.load(std::memory_order_acquire) == graph::State::Ready;
+}
+
+std::string Array::repr() const try {
+  if (node_ == nullptr) return "Array(undefined)";
+  std::string text = "Array(" + std::string(name(node_->dtype)) + ", " + graph::to_string(node_->shape()) + ", ";
+  if (node_->device != Device{}) text += node_->device.str() + ", ";
+  return text + status(*node_) + ")";
+}
+TARRY_OR_OUT_OF_MEMORY("repr", Where{})
+
+Array& Array::rebind(Array result, const char* symbol, Where where) try {
+  if (result.dtype() != dtype() || result.shape() != shape()) {
+    TARRY_THROW(InvalidArgument, std::string(symbol), where,
+                "would turn " + std::string(name(dtype())) + " " + shape().str() + " into " +
+                    std::string(name(result.dtype())) + " " + result.shape().str() + "; write x = x " +
+                    std::string(symbol, std::strlen(symbol) - 1) + " y where that is meant");
+  }
+  return *this = std::move(result);
+}
+TARRY_OR_OUT_OF_MEMORY(symbol, where)
+
+#define TARRY_COMPOUND(SYMBOL, FUNCTION)                                    \
+  Array& Array::operator SYMBOL(const Operand & b)& {                       \
+    return rebind(v0::FUNCTION({*this, b.where()}, b), #SYMBOL, b.where()); \
+  }
+TARRY_COMPOUND(+=, add)
+TARRY_COMPOUND(-=, subtract)
+TARRY_COMPOUND(*=, multiply)
+TARRY_COMPOUND(/=, divide)
+TARRY_COMPOUND(%=, remainder)
+TARRY_COMPOUND(&=, bitwise_and)
+TARRY_COMPOUND(|=, bitwise_or)
+TARRY_COMPOUND(^=, bitwise_xor)
+TARRY_COMPOUND(<<=, bitwise_left_shift)
+TARRY_COMPOUND(>>=, bitwise_right_shift)
+#undef TARRY_COMPOUND
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,338 @@
+// x(...), and updates of what it names.
+#include <tarry/views.h>
+
+#include <algorithm>
+
+#include "graph/record/record.h"
+#include "support/check.h"
+#include "support/out_of_memory.h"
+
+namespace tarry {
+namespace graph {
+namespace {
+
+/// Positions along one axis: start + i * step for i < count.
+struct Range {
+  std::int64_t start = 0, step = 1, count = 0;
+};
+
+/// What indices name, as a view of the array.
+struct Part {
+  Dims shape;    ///< of the view
+  IndexMap map;  ///< the array's dimensions at coordinates of the view
+};
+
+/// One call's view of its arguments, for messages.
+struct Call {
+  const char* op;
+  std::span<const std::int64_t> shape;
+  Where where;
+};
+
+[[noreturn]] void fail(const Call& call, const std::string& message) {
+  TARRY_THROW(InvalidArgument, call.op, call.where, message);
+}
+
+std::int64_t checked_at(const Call& call, std::int64_t at, int axis) {
+  const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
+  if (at < -extent || at >= extent) {
+    fail(call, "index " + std::to_string(at) + " is out of range for axis " + std::to_string(axis) + " of extent " +
+                   std::to_string(extent) + " in shape " + to_string(call.shape));
+  }
+  return at < 0 ? at + extent : at;
+}
+
+/// Most slices: without a step, and so without the questions which way to go.
+inline Range cut(const Slice& s, std::int64_t extent) {
+  const auto cut = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + extent : end, 0, extent); };
+  const std::int64_t first = s.start.value() ? cut(*s.start.value()) : 0;
+  const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : extent;
+  return first < stop ? Range{first, 1, stop - first} : Range{0, 1, 0};
+}
+
+/// As Python's slice.indices().
+Range slice_range(const Call& call, const Slice& s, int axis) {
+  const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
+  const std::int64_t step = std::max(s.step.value().value_or(1), -INT64_MAX);
+  if (step == 0) {
+    fail(call, "the slice of axis " + std::to_string(axis) + " of shape " + to_string(call.shape) + " has step 0");
+  }
+  if (step == 1) return cut(s, extent);
+  const std::int64_t lowest = step > 0 ? 0 : -1, highest = extent + lowest;
+  const auto cut = [&](std::int64_t end) { return std::clamp(end < 0 ? end + extent : end, lowest, highest); };
+  const std::int64_t first = s.start.value() ? cut(*s.start.value()) : step > 0 ? lowest : highest;
+  const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : step > 0 ? highest : lowest;
+  const std::int64_t span = step > 0 ? stop - first : first - stop;
+  if (span <= 0) return {0, 1, 0};
+  const std::int64_t count = (span - 1) / std::abs(step) + 1;
+  return {first, count > 1 ? step : 1, count};
+}
+
+class PartBuilder {
+ public:
+  PartBuilder(const Call& call, Part& part) : call_(call), part_(part) {}
+
+  void run(std::span<const Index> indices) {
+    const int rank = static_cast<int>(call_.shape.size());
+    if (indices.size() > call_.shape.size() && named(indices) > rank) {
+      fail(call_, std::to_string(named(indices)) + " indices are too many for shape " + to_string(call_.shape));
+    }
+    bool spread = false;
+    for (const Index& i : indices) {
+      if (i.kind() != Index::Kind::Ellipsis) {
+        add(i);
+        continue;
+      }
+      if (spread) fail(call_, "an ellipsis may stand once, for the axes of shape " + to_string(call_.shape));
+      spread = true;
+      for (auto left = rank - named(indices); left > 0; --left) keep(whole());
+    }
+    while (part_.map.size < rank) keep(whole());
+  }
+
+ private:
+  /// How many of them name an axis.
+  static std::ptrdiff_t named(std::span<const Index> indices) {
+    return std::count_if(indices.begin(), indices.end(),
+                         [](const Index& i) { return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice; });
+  }
+  [[nodiscard]] int axis() const { return part_.map.size; }
+  [[nodiscard]] Range whole() const { return {0, 1, call_.shape[static_cast<std::size_t>(axis())]}; }
+
+  void add(const Index& i) {
+    if (i.kind() == Index::Kind::Slice) {
+      keep(slice_range(call_, i.slice(), axis()));
+    } else if (i.kind() == Index::Kind::Newaxis) {
+      grow(1);
+    } else {
+      part_.map.push_back({-1, checked_at(call_, i.at(), axis()), 0});
+    }
+  }
+
+  void keep(const Range& r) {
+    part_.map.push_back({part_.shape.size(), r.start, r.step});
+    grow(r.count);
+  }
+
+  void grow(std::int64_t extent) {
+    if (part_.shape.size() == kMaxRank) {
+      fail(call_, "of shape " + to_string(call_.shape) + " the result would have more than " +
+                      std::to_string(kMaxRank) + " axes");
+    }
+    part_.shape.push_back(extent);
+  }
+
+  const Call& call_;
+  Part& part_;
+};
+
+Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
+  const Call call{op, x.node()->shape(), where};
+  Part part;
+  PartBuilder(call, part).run(indices);
+  return part;
+}
+
+/// Whether the indices are a slice without a step for each of few axes, which most are.
+bool names_box(const Node& x, std::span<const Index> indices) {
+  if (indices.size() != x.rank || x.rank > Node::kBoxRank) return false;
+  return std::all_of(indices.begin(), indices.end(),
+                     [](const Index& i) { return i.kind() == Index::Kind::Slice && !i.slice().step.value(); });
+}
+
+/// A view of the box that they name.
+Edge record_box(Edge x, std::span<const Index> indices, Where where) {
+  const Node& of = *x.node();
+  Node* const n = begin_node(Op::View, of.dtype, of.device, where);
+  n->rank = of.rank;
+  for (int d = 0; d < n->rank; ++d) {
+    const Range r = cut(indices[static_cast<std::size_t>(d)].slice(), of.dims[d]);
+    n->dims[d] = r.count;
+    n->box_start(d) = r.start;
+  }
+  n->add_input(std::move(x));
+  return pending::recorded(n);
+}
+
+/// A view of what any indices name.
+Edge record_part(Edge x, std::span<const Index> indices, Where where) {
+  const Part part = part_of("index", x, indices, where);
+  return record_view(std::move(x), part.map, part.shape.span(), where);
+}
+
+/// v in `dtype`, of a shape that broadcasts to `shape`.
+Edge value_for(std::string_view op, Dtype dtype, const Operand& v, std::span<const std::int64_t> shape) {
+  const Where where = v.where();
+  if (v.array() == nullptr) return record_scalar(v.scalar(), dtype, op, where);
+  Edge value = detail::edge(v, op, where);
+  const Node& n = *value.node();
+  if (n.dtype != dtype && promote(dtype, n.dtype) != dtype) {
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "an array of " + std::string(tarry::name(dtype)) + " does not hold every " +
+                    std::string(tarry::name(n.dtype)) + "; convert the value with astype");
+  }
+  if (!broadcasts(n.shape(), shape)) {
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "a value of shape " + to_string(n.shape()) + " does not broadcast to " + to_string(shape) +
+                    ", the shape of what it replaces");
+  }
+  return record_cast(std::move(value), dtype, where);
+}
+
+/// x with `value` in `part`. Negative steps become positive ones: the value is read backwards instead.
+Edge put(const char* op, Edge x, Edge value, const Part& part, Where where) {
+  if (element_count(part.shape.span()) == 0) return x;
+  Dims box;  // elements along each axis of x
+  UpdateAttributes at;
+  bool backwards = false;
+  for (int d = 0; d < part.map.size; ++d) {
+    const AxisMap& m = part.map[d];
+    const std::int64_t count = m.axis < 0 ? 1 : part.shape[m.axis], step = m.axis < 0 ? 1 : m.step;
+    box.push_back(count);
+    at.start.push_back(step < 0 ? m.start + (count - 1) * step : m.start);
+    at.step.push_back(std::abs(step));
+    backwards = backwards || step < 0;
+  }
+  const bool as_is = !backwards && std::ranges::equal(value.node()->shape(), box.span());
+  if (as_is && part.shape.size() == part.map.size) return record_update(op, std::move(x), std::move(value), at, where);
+  IndexMap box_of(part.shape.size());  // coordinates of the part at coordinates of the box
+  for (int d = 0; d < part.map.size; ++d) {
+    const AxisMap& m = part.map[d];
+    if (m.axis >= 0) box_of[m.axis] = m.step < 0 ? AxisMap{d, box[d] - 1, -1} : AxisMap{d, 0, 1};
+  }
+  const IndexMap map = compose(broadcast_map(value.node()->shape(), part.shape.span()), box_of);
+  return record_update(op, std::move(x), record_view(std::move(value), map, box.span(), where), at, where);
+}
+
+/// x.set() of a box to an array of its shape, which most are; false for others. x's reference moves into the new node.
+bool set_box(Array& x, std::span<const Index> indices, const Operand& v) {
+  constexpr std::string_view op = "set";
+  const Where where = v.where();
+  if (pending::overdue()) pending::evaluate_overdue(where);
+  const Node* const base = detail::ArrayAccess::node(x);
+  const Node* const given = v.array() == nullptr ? nullptr : detail::ArrayAccess::node(*v.array());
+  if (base == nullptr || given == nullptr || given->rank != base->rank || !names_box(*base, indices)) return false;
+  const auto range = [&](int d) { return cut(indices[static_cast<std::size_t>(d)].slice(), base->dims[d]); };
+  for (int d = 0; d < base->rank; ++d)
+    if (const Range r = range(d); r.count == 0 || r.count != given->dims[d]) return false;
+  Edge value = value_for(op, base->dtype, v, given->shape());
+  Node* const n = begin_node(Op::Update, base->dtype, combine(base->device, given->device, op, where), where);
+  n->set_shape({base->dims, base->rank});
+  for (int d = 0; d < base->rank; ++d) n->box_start(d) = range(d).start;
+  n->add_input(detail::ArrayAccess::take(x));
+  n->add_input(std::move(value));
+  x = detail::wrap(pending::recorded(n));
+  return true;
+}
+
+enum class Write : std::uint8_t { Replace, Add };
+
+std::span<const Index> list(std::initializer_list<Index> box) { return {box.begin(), box.size()}; }
+
+Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, const Operand& v, Write write) {
+  const Where where = v.where();
+  Edge base = detail::edge(x, op, where);
+  Part part = part_of(op, base, list(box), where);
+  Edge value = value_for(op, base.node()->dtype, v, part.shape.span());
+  if (write == Write::Add) {
+    const Edge old = record_view(base, part.map, part.shape.span(), where);
+    value = record_map(Op::Add, {{old, 0}, {value, 0}}, where, op);
+  }
+  return put(op, std::move(base), std::move(value), part, where);
+}
+
+Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand& v) {
+  const Where where = v.where();
+  const Edge base = detail::edge(x, op, where), chosen = detail::edge(mask, op, where);
+  const auto shape = base.node()->shape();
+  if (chosen.node()->dtype != bool_) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "the mask is " + std::string(tarry::name(chosen.node()->dtype)) + ", not bool");
+  }
+  if (!broadcasts(chosen.node()->shape(), shape)) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "a mask of shape " + to_string(chosen.node()->shape()) + " does not broadcast to " + to_string(shape));
+  }
+  return record_map(Op::Where, {{chosen, 0}, {value_for(op, base.node()->dtype, v, shape), 0}, {base, 0}}, where, op);
+}
+
+}  // namespace
+
+Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttributes& place, Where where) {
+  const Node &b = *base.node(), &v = *value.node();
+  TARRY_ASSERT(b.dtype == v.dtype && b.rank == v.rank && place.start.size() == b.rank);
+  if (b.device != v.device && b.device != Device{} && v.device != Device{}) {
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "operands are placed on different devices, " + b.device.str() + " and " + v.device.str());
+  }
+  const NodeSpec spec{.op = Op::Update,
+                      .dtype = b.dtype,
+                      .mode = context().mode,
+                      .device = b.device == Device{} ? v.device : b.device,
+                      .shape = b.shape(),
+                      .cell = {},
+                      .where = where};
+  Edge update = make_node_from(spec, std::move(base), std::move(value));
+  if (b.rank <= Node::kBoxRank && place.dense()) {
+    for (int d = 0; d < place.start.size(); ++d) update.node()->box_start(d) = place.start[d];
+  } else {
+    encode(place, update.node()->need_extra().attributes);
+  }
+  return update;
+}
+
+}  // namespace graph
+
+inline namespace v0 {
+
+Array Array::at(const Index* indices, std::size_t count) const try {
+  const Where where = indices[0].where();
+  graph::Edge e = detail::edge(*this, "index", where);
+  if (graph::names_box(*e.node(), {indices, count}))
+    return detail::wrap(graph::record_box(std::move(e), {indices, count}, where));
+  return detail::wrap(graph::record_part(std::move(e), {indices, count}, where));
+}
+TARRY_OR_OUT_OF_MEMORY("index", Where{})
+
+RowIterator Array::begin(std::source_location where) const {
+  if (detail::edge(*this, "index", where).node()->rank == 0) {
+    TARRY_THROW(InvalidArgument, "index", where, "a 0-d array has no rows to go through");
+  }
+  return {*this, 0, where};
+}
+
+RowIterator Array::end(std::source_location where) const try {
+  const graph::Edge e = detail::edge(*this, "index", where);
+  return {*this, e.node()->rank == 0 ? 0 : e.node()->shape()[0], where};
+}
+TARRY_OR_OUT_OF_MEMORY("end", where)
+
+Array& Array::set(std::initializer_list<Index> box, const Operand& v) & try {
+  if (graph::set_box(*this, graph::list(box), v)) return *this;
+  return *this = detail::wrap(graph::with_box("set", *this, box, v, graph::Write::Replace));
+}
+TARRY_OR_OUT_OF_MEMORY("set", v.where())
+Array& Array::set(const Array& mask, const Operand& v) & try {
+  return *this = detail::wrap(graph::with_mask("set", *this, mask, v));
+}
+TARRY_OR_OUT_OF_MEMORY("set", v.where())
+Array& Array::add(std::initializer_list<Index> box, const Operand& v) & try {
+  return *this = detail::wrap(graph::with_box("add", *this, box, v, graph::Write::Add));
+}
+TARRY_OR_OUT_OF_MEMORY("add", v.where())
+
+Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
+  return detail::wrap(graph::with_box("with_set", x, box, v, graph::Write::Replace));
+}
+TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
+Array with_set(const Array& x, const Array& mask, const Operand& v) try {
+  return detail::wrap(graph::with_mask("with_set", x, mask, v));
+}
+TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
+Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
+  return detail::wrap(graph::with_box("with_add", x, box, v, graph::Write::Add));
+}
+TARRY_OR_OUT_OF_MEMORY("with_add", v.where())
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,204 @@
+// The public reductions: chains of single-axis reductions, composed exactly as docs/reference/numerics.md says.
+#include <tarry/reduce.h>
+
+#include <limits>
+
+#include "graph/record/reductions.h"
+#include "support/check.h"
+#include "support/floating_point.h"
+#include "support/out_of_memory.h"
+
+namespace tarry {
+inline namespace v0 {
+namespace {
+
+using graph::Dims;
+using graph::Edge;
+using graph::IndexMap;
+using graph::Op;
+using graph::Reduced;
+
+/// sum and prod.
+Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, Where where) {
+  Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
+  const Dtype given = r.x.node()->dtype;
+  const Dtype widest = tarry::info(given).kind == DtypeKind::UInt ? uint64 : int64;
+  const Dtype dtype = options.dtype.value_or(is_floating(given) ? given : widest);
+  graph::check_available(name(op), dtype, where);
+  if (dtype == bool_) {
+    TARRY_THROW(InvalidArgument, std::string(name(op)), where, "cannot compute in bool; see any and all");
+  }
+  r.x = graph::record_cast(r.x, dtype, where);
+  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
+}
+
+Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
+  const Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
+  graph::check_not_empty(name(op), r, where);
+  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
+}
+
+Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions options, Where where) {
+  const Reduced given =
+      graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axis ? Axes(*axis) : Axes(), where);
+  graph::check_not_empty(name(op), given, where);
+  Reduced r = graph::widened(op, given, where);
+  if (!axis) {
+    r.axes = {0};
+    r.x = graph::record_reshape(r.x, Dims{r.count}.span(), where);
+  }
+  return graph::finish_reduction(given, graph::reduce_chain(op, r, where), options.keepdims, where);
+}
+
+/// any and all.
+Array quantified(const char* op, Op extreme, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
+  const Reduced r = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
+  return graph::finish_reduction(r, graph::quantify(extreme, r, where), options.keepdims, where);
+}
+
+/// Statistics compute in float32 for 16-bit floats, in float64 for integers and bool.
+Edge for_statistics(const Edge& x, Where where) {
+  const Dtype dtype = x.node()->dtype;
+  return graph::record_cast(x, is_floating(dtype) ? graph::float_for_computing(dtype) : float64, where);
+}
+Dtype statistic_dtype(Dtype given) { return is_floating(given) ? given : float64; }
+
+/// The element at index 0 along every reduced axis, which keep extent 1.
+Edge first_element(const Reduced& r, Where where) {
+  IndexMap map;
+  Dims shape;
+  for (int d = 0; d < r.shape.size(); ++d) {
+    map.push_back(r.reduces(d) ? graph::AxisMap{-1, 0, 0} : graph::AxisMap{d, 0, 1});
+    shape.push_back(r.reduces(d) ? 1 : r.shape[d]);
+  }
+  return graph::record_view(r.x, map, shape.span(), where);
+}
+
+/// x - x0, x0 the first element or 0 where that is not finite: keeps the moments small beside the values.
+Edge shifted(const Reduced& r, Where where) {
+  const Edge first = first_element(r, where);
+  const Edge difference = graph::record_map(Op::Subtract, {{first, 0}, {first, 0}}, where);  // NaN unless finite
+  const Edge finite = graph::record_map(Op::Equal, {{difference, 0}, {Edge(), 0}}, where);
+  const Edge x0 = graph::record_map(Op::Where, {{finite, 0}, {first, 0}, {Edge(), 0}}, where);
+  return graph::record_map(Op::Subtract, {{r.x, 0}, {x0, 0}}, where);
+}
+
+/// The only element of every reduced set, without the reduced axes.
+Edge without_axes(const Reduced& r, const Edge& x, Where where) {
+  IndexMap map;
+  int axis = 0;
+  for (int d = 0; d < r.shape.size(); ++d) {
+    map.push_back(r.reduces(d) ? graph::AxisMap{-1, 0, 0} : graph::AxisMap{axis++, 0, 1});
+  }
+  return graph::record_view(x, map, r.kept().span(), where);
+}
+
+/// Sum of squared deviations from the mean over all axes of r; there is at least one element.
+Edge squared_deviations(const Reduced& r, Where where) {
+  Edge mean = shifted(r, where), m2;
+  if (r.count == 1) return without_axes(r, graph::record_map(Op::Subtract, {{mean, 0}, {mean, 0}}, where), where);
+  std::int64_t weight = 1;
+  for (int i = r.axes.size() - 1; i >= 0; --i) {
+    const auto axis = static_cast<std::int32_t>(r.axes[i]);
+    const std::array<Edge, 2> state = {mean, m2};
+    const bool leaf = !m2;
+    mean = graph::record_reduce(leaf ? Op::Moments : Op::MomentsMerge, std::span(state).first(leaf ? 1 : 2),
+                                {axis, weight}, where);
+    m2 = graph::output_of(mean, 1);
+    weight *= r.shape[axis];
+  }
+  return m2;
+}
+
+/// Variance without the reduced axes.
+Edge variance(const Reduced& r, double correction, Where where) {
+  const support::DefaultFloatingPoint state;
+  const double divisor = static_cast<double>(r.count) - correction;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  // Of nothing there is no first element to shift by, and the answer is known.
+  if (r.count == 0) return graph::constant_result(r, nan, r.x.node()->dtype, "var", where);
+  const Edge m2 = squared_deviations(r, where);
+  return graph::record_map(Op::Divide, {{m2, 0}, {Edge(), divisor > 0 ? divisor : nan}}, where);
+}
+
+Array moment(const char* op, const Array& x, const Axes& axes, MomentOptions options, Where where) {
+  Reduced given = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
+  const Dtype dtype = statistic_dtype(given.x.node()->dtype);
+  given.x = for_statistics(given.x, where);
+  Edge result = variance(given, options.correction, where);
+  if (std::string_view(op) == "std") result = graph::record_map(Op::Sqrt, {{result, 0}}, where);
+  return graph::finish_reduction(given, graph::record_cast(result, dtype, where), options.keepdims, where);
+}
+
+}  // namespace
+
+Array sum(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
+  return accumulated(Op::Sum, x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("sum", where)
+
+Array prod(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
+  return accumulated(Op::Prod, x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("prod", where)
+
+Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+  Reduced r = graph::prepare_reduction("count_nonzero", detail::edge(x, "count_nonzero", where), axes, where);
+  r.x = graph::record_cast(graph::truth(r.x, where), int64, where);
+  return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options.keepdims, where);
+}
+TARRY_OR_OUT_OF_MEMORY("count_nonzero", where)
+
+Array min(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+  return extremum(Op::Min, x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("min", where)
+
+Array max(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+  return extremum(Op::Max, x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("max", where)
+
+Array argmin(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) try {
+  return position(Op::ArgMin, x, axis, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("argmin", where)
+
+Array argmax(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) try {
+  return position(Op::ArgMax, x, axis, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("argmax", where)
+
+Array any(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+  return quantified("any", Op::Max, x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("any", where)
+
+Array all(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+  return quantified("all", Op::Min, x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("all", where)
+
+Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+  Reduced r = graph::prepare_reduction("mean", detail::edge(x, "mean", where), axes, where);
+  const Dtype dtype = statistic_dtype(r.x.node()->dtype);
+  r.x = for_statistics(r.x, where);
+  const Edge total = graph::reduce_chain(Op::Sum, r, where);
+  const Scalar count(static_cast<double>(r.count));
+  const Edge result = graph::record_map(Op::Divide, {{total, 0}, {Edge(), count}}, where);
+  return graph::finish_reduction(r, graph::record_cast(result, dtype, where), options.keepdims, where);
+}
+TARRY_OR_OUT_OF_MEMORY("mean", where)
+
+Array var(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
+  return moment("var", x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("var", where)
+
+Array std(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
+  return moment("std", x, axes, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("std", where)
+
+}  // namespace v0
+}  // namespace tarry

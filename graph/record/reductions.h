@@ -1,0 +1,47 @@
+// What the public reductions share: axes checked once, chains of single-axis reductions, kept dimensions.
+#pragma once
+
+#include <tarry/reduce.h>
+
+#include "graph/record/record.h"
+
+namespace tarry::graph {
+
+/// What every reduction starts from.
+struct Reduced {
+  Edge x;
+  Dims axes;               ///< ascending
+  Dims shape;              ///< of the user's x
+  std::int64_t count = 1;  ///< elements per result
+  [[nodiscard]] bool reduces(int axis) const;
+  [[nodiscard]] Dims kept() const;  ///< the shape without the reduced axes
+};
+Reduced prepare_reduction(std::string_view op, Edge x, const Axes& axes, Where where);
+
+/// The dtype that kernels compute `op` over values of `dtype` in; it holds all of them.
+Dtype accumulator(Op op, Dtype dtype);
+/// Along all axes, highest first; the rest of the order is tree R.
+Edge reduce_chain(Op op, const Reduced& r, Where where);
+/// r with x in the dtype that kernels run `op` in, which holds every value of x.
+Reduced widened(Op op, Reduced r, Where where);
+/// A chain in that dtype, converted back once at the end. Exact for extremes; integer sums wrap as in x's own dtype.
+Edge reduce_widened(Op op, const Reduced& r, Where where);
+/// x != 0.
+Edge truth(const Edge& x, Where where);
+/// Whether any element (Op::Max) or all elements (Op::Min) are true, as bool; of nothing false and true.
+Edge quantify(Op extreme, Reduced r, Where where);
+/// Throws where a reduced axis has no element.
+void check_not_empty(std::string_view op, const Reduced& r, Where where);
+void check_numbers(std::string_view op, const Reduced& r, Where where);
+
+/// A result without the reduced axes with these put back as extents of 1.
+Edge keep_dimensions(const Reduced& r, const Edge& e, Where where);
+Array finish_reduction(const Reduced& r, const Edge& e, bool keepdims, Where where);
+/// `value` wherever there is a result.
+Edge constant_result(const Reduced& r, Scalar value, Dtype dtype, std::string_view op, Where where);
+
+/// The dtype that floats are computed in where an op is more than one rounding: float32 for the 16-bit ones. Others as
+/// they are.
+Dtype float_for_computing(Dtype dtype);
+
+}  // namespace tarry::graph

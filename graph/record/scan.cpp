@@ -1,0 +1,74 @@
+// The public scans.
+#include <tarry/scan.h>
+
+#include "graph/record/reductions.h"
+#include "support/check.h"
+#include "support/out_of_memory.h"
+
+namespace tarry {
+inline namespace v0 {
+namespace {
+
+using graph::Dims;
+using graph::Edge;
+using graph::Op;
+
+int scanned_axis(Op op, const Edge& x, std::optional<int> axis, Where where) {
+  const std::span<const std::int64_t> shape = x.node()->shape();
+  if (shape.empty()) {
+    TARRY_THROW(InvalidArgument, std::string(name(op)), where, "an array without dimensions has no axis to go along");
+  }
+  if (!axis && shape.size() > 1) {
+    TARRY_THROW(InvalidArgument, std::string(name(op)), where,
+                "which axis? Shape " + graph::to_string(shape) + " has several; pass {.axis = ...}");
+  }
+  return graph::checked_axis(name(op), axis.value_or(0), shape, where);
+}
+
+/// `scanned` behind the value of no element.
+Edge with_initial(Op op, const Edge& scanned, int axis, Where where) {
+  const Dtype dtype = scanned.node()->dtype;
+  Dims shape(scanned.node()->shape());
+  ++shape[axis];
+  graph::check_shape(name(op), shape.span(), where);
+  const Edge first = graph::record_scalar(op == Op::CumulativeProd ? 1 : 0, dtype, name(op), where);
+  const Edge whole = graph::record_view(first, graph::IndexMap{}, shape.span(), where, scanned.node()->device);
+  if (graph::element_count(scanned.node()->shape()) == 0) return whole;
+  graph::UpdateAttributes at{Dims::filled(shape.size(), 0), Dims::filled(shape.size(), 1)};
+  at.start[axis] = 1;
+  return graph::record_update(name(op), whole, scanned, at, where);
+}
+
+Array cumulative(Op op, const Array& array, ScanOptions options, Where where) {
+  Edge x = detail::edge(array, name(op), where);
+  const int axis = scanned_axis(op, x, options.axis, where);
+  const Dtype given = x.node()->dtype;
+  const Dtype widest = tarry::info(given).kind == DtypeKind::UInt ? uint64 : int64;
+  const Dtype dtype = options.dtype.value_or(is_floating(given) ? given : widest);
+  graph::check_available(name(op), dtype, where);
+  if (dtype == bool_) {
+    TARRY_THROW(InvalidArgument, std::string(name(op)), where, "cannot compute in bool; convert with astype first");
+  }
+  x = graph::record_cast(x, dtype, where);
+  const Dims shape(x.node()->shape());
+  if (shape[axis] > 1 && graph::element_count(shape.span()) > 0) {  // else every prefix is its last element
+    const Edge wide = graph::record_cast(x, graph::accumulator(op, dtype), where);
+    x = graph::record_cast(graph::record_scan(op, wide, axis, where), dtype, where);
+  }
+  return detail::wrap(options.include_initial ? with_initial(op, x, axis, where) : x);
+}
+
+}  // namespace
+
+Array cumulative_sum(const Array& x, ScanOptions options, std::source_location where) try {
+  return cumulative(Op::CumulativeSum, x, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("cumulative_sum", where)
+
+Array cumulative_prod(const Array& x, ScanOptions options, std::source_location where) try {
+  return cumulative(Op::CumulativeProd, x, options, where);
+}
+TARRY_OR_OUT_OF_MEMORY("cumulative_prod", where)
+
+}  // namespace v0
+}  // namespace tarry
