@@ -1,5 +1,5 @@
 # The target tarry_embedded: shared texts of C kernels as machine code for each level of this kind of processor
-# (codegen/prebuilt.h). The library's own objects render them, so it is built in two steps. Short hashes would give texts equal names.
+# (codegen/render/prebuilt.h). The library's own objects render them, so it is built in two steps. Short hashes would give texts equal names.
 set(prebuilt_levels)
 if(TARRY_HASH_BITS EQUAL 128 AND NOT TARRY_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

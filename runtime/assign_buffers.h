@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "codegen/lower.h"
+#include "codegen/lower/lower.h"
 #include "runtime/compiled_plan.h"
 
 namespace tarry::runtime {

@@ -15,7 +15,7 @@
 #include <tarry/device.h>
 
 #include "cache/kernel_cache.h"
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "graph/storage.h"
 #include "graph/target.h"
 #include "runtime/library_call.h"

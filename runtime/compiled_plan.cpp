@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 #include "runtime/toolchain.h"
 
 namespace tarry::runtime {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "cache/kernel_cache.h"
-#include "codegen/kernel_source.h"
-#include "codegen/lower.h"
-#include "codegen/matmul.h"
+#include "codegen/cuda/matmul.h"
+#include "codegen/lower/lower.h"
+#include "codegen/render/kernel_source.h"
 #include "graph/fusion/fusion.h"
 #include "graph/graph.h"
 #include "graph/passes/passes.h"

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <new>
 
-#include "codegen/interpreter.h"
-#include "codegen/matmul.h"
+#include "codegen/cuda/matmul.h"
+#include "codegen/interpret/interpreter.h"
 #include "support/check.h"
 
 namespace tarry::runtime {

@@ -10,7 +10,7 @@
 #include <map>
 #include <mutex>
 
-#include "codegen/standalone.h"
+#include "codegen/render/standalone.h"
 #include "runtime/dump_tools.h"
 #include "support/env.h"
 #include "support/file.h"

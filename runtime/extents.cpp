@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/kernel_ir.h"
+#include "codegen/ir/kernel_ir.h"
 #include "graph/fusion/fusion.h"
 
 namespace tarry::runtime {

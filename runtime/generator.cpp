@@ -1,7 +1,7 @@
 // Forks of random generators: their keys are words of Philox itself.
 #include <tarry/random.h>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 
 namespace tarry {
 inline namespace v0 {

@@ -7,7 +7,7 @@
 
 #include <tarry/dtype.h>
 
-#include "codegen/matmul.h"
+#include "codegen/cuda/matmul.h"
 #include "graph/op.h"
 
 namespace tarry::runtime {

@@ -1,7 +1,7 @@
 // The embedded objects.
 #include "runtime/prebuilt.h"
 
-#include "codegen/prebuilt.h"
+#include "codegen/render/prebuilt.h"
 #include "runtime/embedded.h"
 
 namespace tarry::runtime {

@@ -1,10 +1,10 @@
-// Machine code of shared texts (codegen/prebuilt.h) that was made with the library, one object for each level of its
-// kind of processor; none where it was built with a sanitizer or for another kind of machine.
+// Machine code of shared texts (codegen/render/prebuilt.h) that was made with the library, one object for each level of
+// its kind of processor; none where it was built with a sanitizer or for another kind of machine.
 #pragma once
 
 #include <string_view>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "graph/target.h"
 
 namespace tarry::runtime {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cache/kernel_cache.h"
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "graph/target.h"
 #include "runtime/nvrtc.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 #include "graph/record/record.h"
 #include "runtime/compiled_plan.h"
 #include "runtime/engine.h"

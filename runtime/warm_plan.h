@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "graph/target.h"
 #include "runtime/manifest.h"
 

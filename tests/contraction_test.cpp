@@ -8,8 +8,8 @@
 #include <random>
 #include <span>
 
-#include "codegen/interpreter.h"
-#include "codegen/lower.h"
+#include "codegen/interpret/interpreter.h"
+#include "codegen/lower/lower.h"
 #include "graph/passes/passes.h"
 #include "runtime/nvrtc.h"
 #include "tests/cpu_kernel.h"

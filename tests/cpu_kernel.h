@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cache/kernel_cache.h"
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "runtime/backend.h"
 #include "runtime/c_compiler.h"
 #include "tests/test.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 #include "graph/target.h"
 #include "tests/cpu_kernel.h"
 #include "tests/cuda_emulation.h"

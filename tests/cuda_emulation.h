@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/kernel_source.h"
-#include "codegen/prelude_text.h"
+#include "codegen/prelude/text.h"
+#include "codegen/render/kernel_source.h"
 
 namespace tarry::test {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 
 namespace tarry::test {
 

@@ -10,7 +10,7 @@
 
 namespace tarry::test {
 
-/// `shape` of what a dumped main() puts into buffer `number` (codegen/standalone.h).
+/// `shape` of what a dumped main() puts into buffer `number` (codegen/render/standalone.h).
 Array filled(Dtype dtype, const Shape& shape, unsigned number);
 /// FNV-1a of 64 bits as that main() prints it.
 std::string checksum(std::span<const unsigned char> bytes);

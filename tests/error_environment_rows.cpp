@@ -7,9 +7,9 @@
 #include <fstream>
 #include <new>
 
-#include "codegen/interpreter.h"
-#include "codegen/kernel_ir.h"
-#include "codegen/prelude_text.h"
+#include "codegen/interpret/interpreter.h"
+#include "codegen/ir/kernel_ir.h"
+#include "codegen/prelude/text.h"
 #include "graph/graph.h"
 #include "graph/target.h"
 #include "runtime/backend.h"

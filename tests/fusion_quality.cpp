@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "codegen/lower.h"
+#include "codegen/lower/lower.h"
 #include "tests/test.h"
 
 namespace tarry::test {

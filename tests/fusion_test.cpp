@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 #include "runtime/compiled_plan.h"
 #include "tests/devices.h"
 

@@ -1,5 +1,5 @@
 // The interpreter against loops written here, and the rules of KernelIr that verify() holds it to.
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 
 #include <tarry/error.h>
 

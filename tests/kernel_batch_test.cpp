@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "cache/entry_format.h"
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "runtime/nvrtc.h"
 #include "tests/child.h"
 #include "tests/devices.h"

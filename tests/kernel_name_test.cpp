@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "tests/devices.h"
 
 namespace ta = tarry;

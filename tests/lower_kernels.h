@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "codegen/interpreter.h"
-#include "codegen/lower.h"
+#include "codegen/interpret/interpreter.h"
+#include "codegen/lower/lower.h"
 #include "graph/passes/passes.h"
 #include "tests/graph_maker.h"
 

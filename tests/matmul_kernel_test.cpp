@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/matmul.h"
+#include "codegen/cuda/matmul.h"
 #include "runtime/nvrtc.h"
 #include "support/file.h"
 #include "tests/devices.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "runtime/compiled_plan.h"
 #include "runtime/nvrtc.h"
 #include "tests/child.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 #include "tests/devices.h"
 
 namespace ta = tarry;

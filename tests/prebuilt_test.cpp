@@ -1,5 +1,5 @@
 // Shared texts that the library brings along as machine code: which ones, and that nobody sees it in a result.
-#include "codegen/prebuilt.h"
+#include "codegen/render/prebuilt.h"
 
 #include "runtime/c_compiler.h"
 #include "runtime/prebuilt.h"

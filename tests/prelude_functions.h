@@ -11,8 +11,8 @@
 
 #include <tarry/half.h>
 
-#include "codegen/interpreter.h"
-#include "codegen/prelude_text.h"
+#include "codegen/interpret/interpreter.h"
+#include "codegen/prelude/text.h"
 
 namespace tarry::test {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "codegen/render_common.h"
+#include "codegen/render/common.h"
 #include "graph/passes/passes.h"
 #include "graph/record/reductions.h"
 #include "tests/lower_kernels.h"

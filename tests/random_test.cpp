@@ -10,8 +10,8 @@
 #include <mutex>
 #include <set>
 
-#include "codegen/interpreter.h"
-#include "codegen/kernel_source.h"
+#include "codegen/interpret/interpreter.h"
+#include "codegen/render/kernel_source.h"
 #include "runtime/compiled_plan.h"
 #include "tests/cuda_emulation.h"
 #include "tests/devices.h"
@@ -26,7 +26,7 @@ namespace rnd = ta::random;
 namespace {
 
 namespace prelude_text {
-#include "codegen/prelude.h"
+#include "codegen/prelude/prelude.h"
 }
 
 template <class R, class... A>

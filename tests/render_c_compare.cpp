@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 #include "support/env.h"
 #include "tests/cpu_kernel.h"
 

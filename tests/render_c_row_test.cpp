@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "codegen/interpreter.h"
+#include "codegen/interpret/interpreter.h"
 #include "support/env.h"
 #include "tests/cpu_kernel.h"
 #include "tests/reduction_tree.h"

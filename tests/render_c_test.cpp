@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "codegen/render_common.h"
+#include "codegen/render/common.h"
 #include "support/env.h"
 #include "support/file.h"
 #include "support/process.h"

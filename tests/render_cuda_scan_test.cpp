@@ -2,7 +2,7 @@
 // compiles for every architecture.
 #include <map>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "graph/target.h"
 #include "runtime/nvrtc.h"
 #include "tests/cuda_compare.h"

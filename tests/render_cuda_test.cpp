@@ -7,7 +7,7 @@
 #include <span>
 #include <sstream>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "graph/target.h"
 #include "runtime/nvrtc.h"
 #include "tests/cuda_compare.h"

@@ -1,4 +1,4 @@
-// Functions that C kernels call for runs of elements (codegen/render_c_runs.cpp): the bits of the interpreter whatever
+// Functions that C kernels call for runs of elements (codegen/c/runs.cpp): the bits of the interpreter whatever
 // the length, and whatever passes through arrays.
 #include <cmath>
 #include <limits>

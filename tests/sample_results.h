@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel_source.h"
+#include "codegen/render/kernel_source.h"
 #include "runtime/compiled_plan.h"
 #include "support/hash.h"
 #include "tests/devices.h"

@@ -1,7 +1,7 @@
 // Steps: chains of updates and maps of shifted views, several in one kernel.
 #include <numeric>
 
-#include "codegen/steps.h"
+#include "codegen/ir/steps.h"
 #include "tests/devices.h"
 #include "tests/same_bits.h"
 #include "tests/tile_kernels.h"

@@ -10,10 +10,10 @@
 #include <span>
 #include <sstream>
 
-#include "codegen/interpreter.h"
-#include "codegen/kernel_source.h"
-#include "codegen/lower.h"
-#include "codegen/render_common.h"
+#include "codegen/interpret/interpreter.h"
+#include "codegen/lower/lower.h"
+#include "codegen/render/common.h"
+#include "codegen/render/kernel_source.h"
 #include "runtime/nvrtc.h"
 #include "tests/cpu_kernel.h"
 #include "tests/cuda_emulation.h"

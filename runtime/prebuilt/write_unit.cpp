@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/prebuilt.h"
+#include "codegen/render/prebuilt.h"
 #include "graph/record/record.h"
 #include "runtime/c_compiler.h"
 #include "runtime/compiled_plan.h"

@@ -1,0 +1,183 @@
+// Shared by the parts of the C renderer: a writer of loops over the vector axis.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/render/common.h"
+
+namespace tarry::codegen {
+
+inline constexpr int kPart =
+    256;  ///< points between which those that follow are asked for, or for which functions are called
+
+/// Whether an operand is spelt as an element of an array.
+inline bool is_element(const std::string& text) { return text.ends_with("]"); }
+
+/// The axis that an inner loop runs along.
+enum class Axis { LastOuter, Reduced };
+
+/// Writes a C kernel. Names in the text: p the parameter struct, i0, i1, ... outer indices, a0, a1, ... pointers (of an
+/// iota: the sum) to the first element of the current loop, v0, v1, ... values.
+class CWriter : public CodeWriter {
+ public:
+  using Operand = std::function<std::string(Value)>;
+  using Tail = std::function<void()>;
+
+  /// Instructions computed at every `i` in from..to-1 of `axis`; `operand` names values, also those from elsewhere.
+  /// Those of a loop come with its folds.
+  struct Loop {
+    std::vector<Value> values;
+    Axis axis = Axis::LastOuter;
+    std::string i, from, to;
+    Operand operand = value_name;
+    bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
+    std::vector<std::pair<std::string, Value>> kept = {};  ///< elements of arrays, at i, that take values
+    bool runs = false;           ///< long functions are called for a few hundred elements at once
+    std::set<Value> drawn = {};  ///< words that a part has drawn
+    bool is_part = false;        ///< of at most kPart iterations
+    bool is_long = false;        ///< no more than the elements of a vector are left, once in many
+    bool vectors = false;        ///< has_vectors(), and they are to be written out
+  };
+
+  /// `vector_bytes`: of the vectors of loops that are written out.
+  CWriter(const KernelIr& kernel, const Parameters& parameters, int vector_bytes = 0)
+      : ir(kernel), expressions(kernel), vector_bytes_(vector_bytes), parameters_(parameters) {}
+
+  const KernelIr& ir;
+  Expressions expressions;
+
+  void preamble();  ///< macros of the dialect, the parameter struct, what guards need
+  /// Text that kernels of a unit share, with kSharedName for its own name: made of `name` and what `write` writes, and
+  /// returned.
+  std::string share(std::string_view name, const std::function<void()>& write);
+  /// The kernel that was written.
+  [[nodiscard]] KernelSource finish();
+  void locals();  ///< integer parameters and scalars as locals
+  /// `name` (one letter) + access number = the access's address at `indices`, plus `k` along the reduced axis.
+  void bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k);
+  void base(char name, std::uint32_t access, const std::string& start, const std::string& offset);
+  [[nodiscard]] std::string address_type(std::uint32_t access) const;
+  /// The loop, its iterations declared independent; `tail` writes what follows the instructions in it. A guard holds on
+  /// an interval of `i`: the loop is cut where one begins or ends, so that in each piece it is a constant.
+  void loop(const Loop& loop, const Tail& tail = {});
+  /// Whether a loop, or each between its runs, is plain arithmetic on contiguous floats, whose vectors can be written
+  /// out.
+  [[nodiscard]] bool has_vectors(const Loop& loop) const;
+  /// Whether it is a function that kernels share, for runs of a loop and single elements.
+  [[nodiscard]] static bool is_called(const Instr& instr);
+  /// Whether an instruction of floats is arithmetic whose vectors vector_arithmetic() writes, of types that
+  /// vector_types() declares: `vector`, which may lie anywhere, and whole numbers as `places`.
+  [[nodiscard]] static bool is_vector_arithmetic(const Instr& instr);
+  std::string vector_arithmetic(Value v, std::span<const std::string> operands);
+  void vector_types(Dtype dtype, int bytes, bool has_places = true);
+  /// The same instructions once, at the first element, as locals of the current scope.
+  void straight(const std::vector<Value>& values, const Operand& operand = value_name);
+  void open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short = false);
+
+  /// The instructions of a region (and stage) that are not stores, or that are.
+  [[nodiscard]] std::vector<Value> instructions(Region region, int stage = 0) const;
+  [[nodiscard]] std::vector<Value> stores(Region region) const;
+  [[nodiscard]] bool uses(std::uint32_t access, Region region) const;
+  /// Narrows *from..*to, a range of steps of `stride` from `at` on, to those where a guard's term holds.
+  void inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from,
+              const std::string& to);
+
+ protected:
+  const int vector_bytes_;
+
+ private:
+  struct Vectors;
+  [[nodiscard]] Vectors vectors_of(const Loop& loop) const;
+  [[nodiscard]] bool is_vector_loop(const Loop& loop) const;
+  /// What a choice is where its guard is a constant; kNone elsewhere.
+  [[nodiscard]] Value chosen(const Instr& instr) const;
+  [[nodiscard]] std::set<Value> needed(const Loop& loop) const;
+  void run_vectors(const Loop& loop);
+  void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
+  std::string vector_value(Value v, const Loop& loop, int bytes, const Operand& operand);
+  struct Runs;
+  [[nodiscard]] Runs runs_of(const Loop& loop, bool has_tail) const;
+  [[nodiscard]] Runs small_runs_of(const Loop& loop, bool has_tail) const;
+  [[nodiscard]] std::size_t bytes_of(const Runs& runs) const;
+  [[nodiscard]] bool is_in_place(Value v, Axis axis) const;
+  [[nodiscard]] Loop piece_of(const Loop& loop, const Runs& runs, std::size_t n) const;
+  std::string run_function(Value v, const std::vector<bool>& in_order);
+  void call_run(Value v, const Loop& loop, const Runs& runs);
+  void call_once(Value v, const Operand& operand);
+  bool run_parts(const Loop& loop, const Tail& tail);
+  [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
+  [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
+  [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
+  [[nodiscard]] std::string load(const Instr& instr, Axis axis, std::string_view i) const;
+  [[nodiscard]] bool is_invariant(const Instr& instr, Axis axis) const;
+  [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
+  [[nodiscard]] std::string condition(std::uint32_t guard) const;
+  [[nodiscard]] bool shares_blocks(Value v, Axis axis) const;
+  void draw(Value v, const Operand& operand);
+  void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
+  void run(const Loop& loop, const Tail& tail);
+  void run_plain(const Loop& loop, const Tail& tail);
+  void inside_function();
+  void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);
+
+  const Parameters& parameters_;
+  std::vector<SharedText> shared_;
+  std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds
+};
+
+/// Statements for the odometer: i0..i{rank-2} from the flat row number `row`; the next row.
+void decode_row(CWriter& w, std::string_view row);
+void next_row(CWriter& w);
+/// The place of tile number `at`: i0.., j0 and, unless `tile` is 1, m. Needs `tiles`, tiles of the last outer
+/// dimension.
+void count_tiles(CWriter& w, int tile);
+void decode_tile(CWriter& w, int tile);
+/// Names i0..i{rank-2} and `last`; empty for rank 0.
+std::vector<std::string> outer_indices(const KernelIr& ir, std::string_view last);
+/// The tile's place as the end of a list of parameters or arguments: ", i0, i1, j0, m".
+std::string tile_place(const KernelIr& ir, int tile, bool declare);
+/// Tiles that cover the outer space.
+std::int64_t tile_count(const KernelArgs& args, int tile);
+
+/// Rough cost of one point, see KernelSource::point_cost.
+int point_cost(const KernelIr& ir);
+
+/// The stores of points that are dense where a work item is one outer index, and `elements` points along the reduced
+/// axis.
+DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_t elements);
+
+/// Depth of the stack of partial states: five levels of lanes and the binary digits of the number of blocks of a chunk,
+/// or of the number of chunks. A level of a tile is 4 KiB: the stack fits the small thread stacks that evaluate() must
+/// run on.
+inline constexpr int kReduceLevels = 36;
+inline constexpr std::int64_t kMostBlocks = std::int64_t{1} << (kReduceLevels - 6);  ///< of a chunk, and chunks
+KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_inner(const KernelIr& ir, const graph::Target& target);
+KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);
+/// Lines that a scan has side by side: rows of a work item, or blocks of one row.
+inline int scan_width(const KernelIr& ir) {
+  return ir.schedule == Schedule::ScanSerial && ir.rows_class > 0 ? ir.rows_class : 16;
+}
+Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_transpose(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_pixels(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_pixels(const KernelIr& ir, const KernelArgs& args);
+KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args);
+/// Where the tile `item` lies: i0, i1, ... its first point, rows and columns those that are there.
+void place_tile(CWriter& w);
+KernelSource render_c_contract(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_contract(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
+KernelSource render_c_row(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args);
+
+}  // namespace tarry::codegen

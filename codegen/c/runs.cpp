@@ -1,0 +1,354 @@
+// C: loops in parts of a few hundred elements, in which functions are called for all of them at once, between loops of
+// what is plain. A function is text of its own that kernels share (codegen/render/prebuilt.h), so for the compiler a
+// kernel is arithmetic; what passes through arrays stays in the first cache.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "codegen/c/render.h"
+#include "support/check.h"
+
+namespace tarry::codegen {
+
+namespace {
+
+constexpr int kApart = 16;  // elements between arrays, so that equal places of two do not lie 4096 bytes apart
+constexpr std::size_t kMostBytes = 32768;  // of its arrays: stacks may be small
+
+bool is_root(Op op) { return op == Op::Sqrt || op == Op::Rsqrt; }
+
+/// An op of so many instructions an element that operands may as well pass through arrays.
+bool is_long(const Instr& instr) {
+  const graph::OpInfo& info = graph::info(instr.op);
+  return instr.kind == InstrKind::Compute && info.ulp32 > 0 && info.cost >= 9 && !is_root(instr.op);
+}
+
+/// The address of an array's element at `here` instead of i.
+std::string address(const std::string& element, std::string_view i) {
+  return fmt::format("&{}here]", std::string_view(element).substr(0, element.size() - 1 - i.size()));
+}
+
+std::string array_of(Value v) { return fmt::format("f{}", v); }
+
+}  // namespace
+
+/// How a loop is cut: loop n, then the calls of depth n. A value is computed in the first loop behind all calls that it
+/// needs.
+struct CWriter::Runs {
+  struct Piece {
+    std::vector<Value> values;
+    std::vector<std::pair<std::string, Value>> kept;
+  };
+  std::map<Value, int> depth;    ///< of what varies
+  std::set<Value> calls, draws;  ///< draws come before the first loop
+  std::set<Value> arrays;        ///< what a loop leaves to calls and later loops
+  std::vector<Piece> pieces;
+  Value direct = kNone;  ///< a call that writes the loop's only result where it belongs, the last of all
+  std::string result;    ///< that place
+};
+
+CWriter::Runs CWriter::runs_of(const Loop& l, bool has_tail) const {
+  Runs runs;
+  const bool calls = l.runs && std::ranges::any_of(l.values, [&](Value v) { return is_long(ir.instrs[v]); });
+  const bool folds = std::ranges::any_of(l.values, [&](Value v) { return ir.instrs[v].kind == InstrKind::Fold; });
+  const auto varies = [&](Value v) { return runs.depth.contains(v); };
+  const auto is_called = [&](Value v) { return runs.calls.contains(v) || runs.draws.contains(v); };
+  const auto operands = [&](Value v, const auto& each) {
+    for (const Value a : ir.instrs[v].args)
+      if (a != kNone && varies(a)) each(a);
+  };
+  int last = 0;
+  std::vector<std::pair<std::string, Value>> results = l.kept;
+  std::vector<Value> stores;
+  for (const Value v : l.values) {
+    const Instr& instr = ir.instrs[v];
+    if (instr.kind == InstrKind::Scalar || is_invariant(instr, l.axis)) continue;
+    if (instr.kind == InstrKind::Store) {
+      stores.push_back(v);
+      continue;
+    }
+    int depth = 0;
+    operands(v, [&](Value a) { depth = std::max(depth, runs.depth.at(a) + (is_called(a) ? 1 : 0)); });
+    runs.depth[v] = depth;
+    if (shares_blocks(v, l.axis)) {
+      runs.draws.insert(v);
+      runs.depth[v] = -1;
+      continue;
+    }
+    const bool takes = std::any_of(instr.args.begin(), instr.args.end(),
+                                   [&](Value a) { return a != kNone && (varies(a) || is_element(l.operand(a))); });
+    if (calls && !folds && takes && (is_long(instr) || (instr.kind == InstrKind::Compute && is_root(instr.op)))) {
+      runs.calls.insert(v);
+      ++depth;
+    }
+    last = std::max(last, depth);
+  }
+
+  std::vector<std::set<Value>> wanted(static_cast<std::size_t>(last) + 1);
+  for (const Value v : stores) wanted.back().insert(ir.instrs[v].args[0]);
+  for (const auto& [to, v] : results) wanted.back().insert(v);
+  const auto leave = [&](Value v) {
+    if (is_called(v) || !runs.arrays.insert(v).second) return;
+    wanted[static_cast<std::size_t>(runs.depth.at(v))].insert(v);
+  };
+  for (const Value call : runs.calls)
+    operands(call, [&](Value a) {
+      if (!is_in_place(a, l.axis)) leave(a);
+    });
+  runs.pieces.resize(wanted.size());
+  for (int n = last; n >= 0; --n) {
+    std::set<Value> own;
+    std::vector<Value> open(wanted[static_cast<std::size_t>(n)].begin(), wanted[static_cast<std::size_t>(n)].end());
+    while (!open.empty()) {
+      const Value v = open.back();
+      open.pop_back();
+      if (!varies(v) || is_called(v)) continue;
+      const bool is_plain = ir.instrs[v].kind == InstrKind::Compute || ir.instrs[v].kind == InstrKind::Fold;
+      if (is_plain && runs.depth.at(v) < n)
+        leave(v);  // anything else costs no more than reading an array
+      else if (own.insert(v).second)
+        operands(v, [&](Value a) { open.push_back(a); });
+    }
+    Runs::Piece& piece = runs.pieces[static_cast<std::size_t>(n)];
+    piece.values.assign(own.begin(), own.end());
+    for (const Value v : own)
+      if (runs.arrays.contains(v) && runs.depth.at(v) == n)
+        piece.kept.emplace_back(fmt::format("{}[{} - here]", array_of(v), l.i), v);
+  }
+  // What follows the instructions may name any of them.
+  if (has_tail && runs.calls.empty())
+    runs.pieces.back().values.assign(l.values.begin(), l.values.end());
+  else
+    runs.pieces.back().values.insert(runs.pieces.back().values.end(), stores.begin(), stores.end());
+  runs.pieces.back().kept.insert(runs.pieces.back().kept.end(), results.begin(), results.end());
+
+  // The only result is what a call gives.
+  if (!has_tail && last > 0 && stores.size() + results.size() == 1) {
+    const Value v = stores.empty() ? results[0].second : ir.instrs[stores[0]].args[0];
+    const std::string place = stores.empty() ? results[0].first : element(ir.instrs[stores[0]].index, l.axis, l.i);
+    const bool in_order = stores.empty() || stride_class(ir.instrs[stores[0]].index, l.axis) == StrideClass::One;
+    if (runs.calls.contains(v) && runs.depth.at(v) == last - 1 && in_order && !runs.arrays.contains(v)) {
+      runs.direct = v;
+      runs.result = address(place, l.i);
+      runs.pieces.pop_back();
+    }
+  }
+  return runs;
+}
+
+bool CWriter::is_in_place(Value v, Axis axis) const {
+  const Instr& instr = ir.instrs[v];
+  if (instr.kind != InstrKind::Load || instr.guard != kNone || instr.loop != kNone) return false;
+  const Access& a = ir.accesses[instr.index];
+  return a.buffer != kNone && a.loop == kNone && stride_class(instr.index, axis) == StrideClass::One;
+}
+
+std::size_t CWriter::bytes_of(const Runs& runs) const {
+  std::size_t bytes = 0;
+  for (const std::set<Value>* all : {&runs.calls, &runs.draws, &runs.arrays})
+    for (const Value v : *all) bytes += kPart * itemsize(ir.instrs[v].dtype);
+  return bytes;
+}
+
+CWriter::Runs CWriter::small_runs_of(const Loop& l, bool has_tail) const {
+  Runs runs = runs_of(l, has_tail);
+  if (bytes_of(runs) <= kMostBytes) return runs;
+  Loop whole = l;
+  whole.runs = false;
+  return runs_of(whole, has_tail);
+}
+
+CWriter::Loop CWriter::piece_of(const Loop& l, const Runs& runs, std::size_t n) const {
+  const Runs::Piece& piece = runs.pieces[n];
+  Loop loop = l;
+  loop.values = piece.values;
+  loop.kept = piece.kept;
+  loop.from = "here";
+  loop.to = "there";
+  loop.runs = false;
+  loop.is_long = !runs.calls.empty();
+  for (const Value v : runs.draws) loop.drawn.insert(v);
+  loop.operand = [=, i = l.i, operand = l.operand, calls = runs.calls, draws = runs.draws,
+                  arrays = runs.arrays](Value v) {
+    const bool is_own = std::find(loop.values.begin(), loop.values.end(), v) != loop.values.end();
+    if (draws.contains(v)) return is_own ? value_name(v) : fmt::format("drawn{}[{} - here]", v, i);
+    if (calls.contains(v) || (arrays.contains(v) && !is_own)) return fmt::format("{}[{} - here]", array_of(v), i);
+    return operand(v);
+  };
+  return loop;
+}
+
+bool CWriter::has_vectors(const Loop& l) const {
+  const Runs runs = small_runs_of(l, false);
+  if (runs.calls.empty() && runs.draws.empty()) return is_vector_loop(l);
+  for (std::size_t n = 0; n < runs.pieces.size(); ++n) {
+    const Loop piece = piece_of(l, runs, n);
+    if (!(piece.values.empty() && piece.kept.empty()) && !is_vector_loop(piece)) return false;
+  }
+  return true;
+}
+
+/// The function for n elements: its name. `in_order[k]`: operand k is an array. Single elements cost as much as a
+/// vector, so what is left of the last one is computed as one: the last elements again where there are enough, which
+/// are taken before anything is written, as the result may lie in an operand's place; what there is with copies of the
+/// first one where there are not.
+std::string CWriter::run_function(Value v, const std::vector<bool>& in_order) {
+  const Instr& instr = ir.instrs[v];
+  const auto type_of = [&](std::size_t k) { return c_type(ir.instrs[instr.args[k]].dtype); };
+  const auto value = [&](std::string_view array, std::string_view index) {
+    std::vector<std::string> operands;
+    for (std::size_t k = 0; k < in_order.size(); ++k)
+      operands.push_back(in_order[k] ? fmt::format("{}{}[{}]", array, k, index) : fmt::format("x{}", k));
+    return expressions.compute(v, operands);
+  };
+  const auto each_array = [&](std::string_view text) {
+    for (std::size_t k = 0; k < in_order.size(); ++k)
+      if (in_order[k]) line(fmt::format(fmt::runtime(text), fmt::arg("k", k), fmt::arg("type", type_of(k))));
+  };
+  const int lanes = std::max(vector_bytes_, 16) / static_cast<int>(itemsize(instr.dtype));
+  return share(
+      fmt::format("{}_run",
+                  std::string_view(function_name(instr.op, ir.instrs[instr.args[0]].dtype, instr.dtype)).substr(6)),
+      [&] {
+        std::string parameters;
+        for (std::size_t k = 0; k < in_order.size(); ++k)
+          parameters +=
+              in_order[k] ? fmt::format(", const {}* x{}", type_of(k), k) : fmt::format(", {} x{}", type_of(k), k);
+        open(fmt::format("static __attribute__((noinline)) void {}(tarry_i64 n, {}* to{})", kSharedName,
+                         c_type(instr.dtype), parameters));
+        open("if (n == 1)");
+        line(fmt::format("to[0] = {};", value("x", "0")));
+        line("return;");
+        close();
+        line(fmt::format("enum {{ lanes = {} }};", lanes));
+        line("const tarry_i64 whole = n & -lanes;");
+        each_array("{type} last{k}[lanes] __attribute__((aligned(64)));");
+        open("if (whole < n)");
+        open("if (n > lanes)");
+        each_array("for (int l = 0; l < lanes; ++l) last{k}[l] = x{k}[n - lanes + l];");
+        close();
+        open("else");
+        each_array("for (int l = 0; l < lanes; ++l) {{ TARRY_SCALAR; last{k}[l] = x{k}[l < n ? l : 0]; }}");
+        close();
+        close();
+        open_loop("i", "0", "whole");
+        line(fmt::format("to[i] = {};", value("x", "i")));
+        close();
+        open("if (whole < n)");
+        line(fmt::format("{} rest[lanes] __attribute__((aligned(64)));", c_type(instr.dtype)));
+        line(fmt::format("for (int l = 0; l < lanes; ++l) rest[l] = {};", value("last", "l")));
+        line("if (n > lanes) for (int l = 0; l < lanes; ++l) to[n - lanes + l] = rest[l];");
+        line("else for (int l = 0; l < n; ++l) { TARRY_SCALAR; to[l] = rest[l]; }");
+        close();
+        close();
+      });
+}
+
+void CWriter::call_run(Value v, const Loop& l, const Runs& runs) {
+  const Instr& instr = ir.instrs[v];
+  std::string arguments;
+  std::vector<bool> in_order;
+  for (int k = 0; k < arity(instr); ++k) {
+    const Value a = instr.args[static_cast<std::size_t>(k)];
+    const std::string text = l.operand(a);
+    std::string argument = text;
+    bool is_array = true;
+    if (runs.draws.contains(a))
+      argument = fmt::format("drawn{}", a);
+    else if (runs.calls.contains(a) || runs.arrays.contains(a))
+      argument = array_of(a);
+    else if (runs.depth.contains(a) && is_in_place(a, l.axis))
+      argument = address(element(ir.instrs[a].index, l.axis, l.i), l.i);
+    else if (is_element(text))
+      argument = address(text, l.i);
+    else
+      is_array = false;
+    arguments += ", " + argument;
+    in_order.push_back(is_array);
+  }
+  line(fmt::format("{}(there - here, {}{});", run_function(v, in_order), v == runs.direct ? runs.result : array_of(v),
+                   arguments));
+}
+
+/// The value of one element.
+void CWriter::call_once(Value v, const Operand& operand) {
+  const Instr& instr = ir.instrs[v];
+  std::string arguments;
+  for (int k = 0; k < arity(instr); ++k) {
+    const Value a = instr.args[static_cast<std::size_t>(k)];
+    arguments += fmt::format(", (const {}[]){{{}}}", c_type(ir.instrs[a].dtype), operand(a));
+  }
+  line(fmt::format("{} {};", c_type(instr.dtype), value_name(v)));
+  line(fmt::format("{}(1, &{}{});", run_function(v, std::vector<bool>(static_cast<std::size_t>(arity(instr)), true)),
+                   value_name(v), arguments));
+}
+
+bool CWriter::is_called(const Instr& instr) { return is_long(instr); }
+
+/// Writes the loop in parts; false where it calls nothing.
+bool CWriter::run_parts(const Loop& l, const Tail& tail) {
+  const Runs runs = small_runs_of(l, static_cast<bool>(tail));
+  if (runs.calls.empty() && runs.draws.empty()) return false;
+  TARRY_ASSERT(!tail || runs.calls.empty());  // what follows may name any value, of which there are arrays at best
+  for (const Value v : l.values)
+    if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
+  for (const std::set<Value>* all : {&runs.calls, &runs.arrays})
+    for (const Value v : *all)
+      if (v != runs.direct)
+        line(fmt::format("{} {}[{}] __attribute__((aligned(64)));", c_type(ir.instrs[v].dtype), array_of(v),
+                         kPart + kApart));
+  if (l.is_part) {
+    open("");
+    line(fmt::format("const tarry_i64 here = {}, there = {};", l.from, l.to));
+  } else {
+    open(fmt::format("for (tarry_i64 here = {0}, there; here < {1}; here = there)", l.from, l.to));
+    line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", l.to, kPart));
+  }
+  for (const Value v : runs.draws) draw(v, l.operand);
+  const bool is_cut = guards_of(l.values).size() < 2;  // else a piece's guard need not be a constant
+  for (std::size_t n = 0; n < std::max(runs.pieces.size(), std::size_t{1}); ++n) {
+    if (n < runs.pieces.size()) {
+      const Loop piece = piece_of(l, runs, n);
+      const bool is_last = n + 1 == runs.pieces.size();
+      if (!piece.values.empty() || !piece.kept.empty() || (is_last && tail)) {
+        open("");
+        if (!(is_last && tail) && (is_cut || guards_of(piece.values).empty()) && is_vector_loop(piece))
+          run_vectors(piece);
+        else
+          run_plain(piece, is_last ? tail : Tail());
+        close();
+      }
+    }
+    for (const Value v : runs.calls)
+      if (runs.depth.at(v) == static_cast<int>(n) && v != runs.direct) call_run(v, l, runs);
+    if (runs.direct != kNone && runs.depth.at(runs.direct) == static_cast<int>(n)) call_run(runs.direct, l, runs);
+  }
+  close();
+  return true;
+}
+
+void CWriter::draw(Value v, const Operand& operand) {
+  const Instr& in = ir.instrs[v];
+  const std::string type = c_type(in.dtype), suffix(info(in.dtype).suffix);
+  const std::string fill = share("fill_" + suffix, [&] {
+    open(
+        fmt::format("static __attribute__((noinline)) const {1}* {0}({1}* words, tarry_i64 number, tarry_i64 count, "
+                    "tarry_u64 key, tarry_u32 draw)",
+                    kSharedName, type));
+    line(fmt::format("return {};", expressions.call("tarry_fill_" + suffix, "words, number, count, key, draw")));
+    close();
+  });
+  line(fmt::format("{} words{}[{} + 8];", type, v, kPart));
+  line(fmt::format("const {}* const drawn{} = {}(words{}, a{} + here, there - here, {}, {});", type, v, fill, v,
+                   ir.instrs[in.args[0]].index, operand(in.args[1]), operand(in.args[2])));
+}
+
+/// Whether neighbouring iterations take words of one block: then it is drawn once for all of them.
+bool CWriter::shares_blocks(Value v, Axis axis) const {
+  const Instr& in = ir.instrs[v];
+  return in.kind == InstrKind::Compute && in.op == Op::RandomBits && in.region != Region::Loop &&
+         is_iota(ir, in.args[0]) && stride_class(ir.instrs[in.args[0]].index, axis) == StrideClass::One;
+}
+
+}  // namespace tarry::codegen

@@ -1,0 +1,597 @@
+// C kernels of scans (docs/reference/numerics.md, "Scans"): many lines side by side, so that every step of the
+// definition is a loop over vectors.
+//
+//   ScanSerial  the lines are `width` outer elements: columns, or short rows. A work item is a chunk of such a tile.
+//   ScanInner   the lines are sixteen blocks of one row. A work item is a chunk of a row.
+// A chunk is an aligned run of tree blocks. Where the inputs are contiguous along the reduced axis, they are evaluated
+// line by line and turned (c/turn.h) into an array x whose element [k][line] is element k of a block; columns go
+// there directly.
+//
+// Axes in chunks go in two passes: the entry sums every chunk but the last, the fold starts each chunk from the chunks
+// before it and scans. In both passes blocks come in from left to right; what is pending is a binary counter of aligned
+// subtrees, and beside each the fold of it and all larger ones, which is the offset of the next block.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "codegen/c/turn.h"
+#include "codegen/c/walk.h"
+#include "support/check.h"
+
+namespace tarry::codegen {
+namespace {
+
+constexpr int kBlock = 128;
+constexpr int kLines = 16;  // blocks of a row, or rows
+
+bool has_tiles(const KernelIr& ir) { return ir.schedule == Schedule::ScanSerial; }
+
+/// Whether more bytes of the points are contiguous along the last outer dimension than along the reduced axis.
+bool in_columns(const KernelIr& ir) {
+  if (!has_tiles(ir) || ir.rank == 0) return false;
+  std::size_t inner = 0, outer = 0;
+  for (const Access& a : ir.accesses) {
+    if (a.buffer == kNone) continue;
+    if (a.reduced == StrideClass::One) inner += itemsize(ir.buffers[a.buffer]);
+    if (a.strides.back() == StrideClass::One) outer += itemsize(ir.buffers[a.buffer]);
+  }
+  return outer > inner;
+}
+
+class ScanWriter {
+ public:
+  ScanWriter(const KernelIr& ir, const graph::Target& target)
+      : ir_(ir),
+        columns_(in_columns(ir)),
+        width_(scan_width(ir)),
+        tile_(has_tiles(ir) ? width_ : 1),
+        parameters_(walk_parameters(ir)),
+        vector_bytes_(target.vector_bytes),
+        w_(ir, parameters_, target.vector_bytes) {}
+
+  KernelSource render() {
+    w_.preamble();
+    if (!columns_) {
+      std::set<std::size_t> sizes;
+      for (const Reduction& r : ir_.reductions) sizes.insert(itemsize(r.dtype));
+      for (const std::size_t size : sizes) turns_[size] = turn_function(w_, size, 0);
+    }
+    each_scan([&](std::uint32_t r) {
+      const std::string suffix(info(ir_.reductions[r].dtype).suffix), name(graph::name(ir_.reductions[r].op));
+      fills_[r] = w_.share("fill_" + suffix, [&] { fill_function(r); });
+      nodes_[r] = w_.share(fmt::format("{}_node_{}", name, suffix), [&] { node_function(r); });
+      blocks_[r] = w_.share(fmt::format("{}_block_{}", name, suffix), [&] { block_function(r); });
+    });
+    states_ = w_.share("scan_states", [&] {
+      states_ = kSharedName;
+      state();
+      push_function();
+    });
+    if (columns_) {
+      own_walk();
+    } else {
+      shared_walk();
+    }
+    KernelSource source = w_.finish();
+    source.tile = tile_;
+    source.fold_per_chunk = true;
+    return source;
+  }
+
+ private:
+  [[nodiscard]] std::string type(std::uint32_t r) const { return c_type(ir_.reductions[r].dtype); }
+  [[nodiscard]] std::string combine(std::uint32_t r, const std::string& a, const std::string& b) {
+    return w_.expressions.combine(ir_.reductions[r], a, b);
+  }
+  [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
+  [[nodiscard]] std::string state_type() const { return "struct " + states_; }
+  template <class F>
+  void each_scan(F&& f) {
+    for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) f(r);
+  }
+  void fill(const std::string& array, std::uint32_t r, const std::string& from, const std::string& to) {
+    w_.line(fmt::format("{}({}, {}, {});", fills_.at(r), array, from, to));
+  }
+  /// Whether loops over lines have their vectors written out: gcc would take long to find them.
+  [[nodiscard]] bool has_vectors(std::uint32_t r) const {
+    return width_ == kLines && (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
+  }
+  [[nodiscard]] int lanes(std::uint32_t r) const {
+    return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype));
+  }
+  void open_function(std::uint32_t r, const std::string& parameters) {
+    w_.open(fmt::format("static {}__attribute__((noinline)) void {}({})", has_vectors(r) ? "TARRY_PLAIN " : "",
+                        kSharedName, parameters));
+    vector_type(r);
+  }
+  void vector_type(std::uint32_t r) {
+    if (has_vectors(r))
+      w_.line(fmt::format("typedef {} vector{} __attribute__((vector_size({}), aligned({}), may_alias));", type(r), r,
+                          vector_bytes_, itemsize(ir_.reductions[r].dtype)));
+  }
+  /// A loop over `count` lines, a multiple of those of a vector.
+  void open_lines(std::uint32_t r, const std::string& count) {
+    if (has_vectors(r))
+      w_.open(fmt::format("for (int j = 0; j < {}; j += {})", count, lanes(r)));
+    else
+      w_.open_loop("j", "0", count);
+  }
+  /// What such a loop has of an array from `at` on.
+  [[nodiscard]] std::string line_of(std::uint32_t r, const std::string& array, const std::string& at = "0") const {
+    const std::string index = sum_text(at, "j");
+    return has_vectors(r) ? fmt::format("*(vector{}*)({} + {})", r, array, index) : fmt::format("{}[{}]", array, index);
+  }
+
+  /// A function that stays one: every loop in line is compiled again.
+  void fill_function(std::uint32_t r) {
+    open_function(r, fmt::format("{}* x, tarry_i64 from, tarry_i64 to", type(r)));
+    const std::string neutral = neutral_literal(ir_.reductions[r]);
+    w_.line("tarry_i64 i = from;");
+    if (has_vectors(r))
+      w_.line(fmt::format("for (; i + {0} <= to; i += {0}) *(vector{1}*)(x + i) = -(vector{1}){{}} + {2};", lanes(r), r,
+                          neutral));
+    w_.line(fmt::format("for (; i < to; ++i) x[i] = {};", neutral));
+    w_.close();
+  }
+
+  /// One value per line of a tile, or one of the row.
+  void state() {
+    w_.open(state_type());
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} r{}[{}];", type(r), r, tile_)); });
+    w_.close(";");
+    w_.open(fmt::format("static void {}_clear({}* s)", states_, state_type()));
+    each_scan([&](std::uint32_t r) { fill(fmt::format("s->r{}", r), r, "0", std::to_string(tile_)); });
+    w_.close();
+  }
+
+  /// The nodes of a block of every line: of rows 0..quarters * 32 - 1 of x, what is missing being neutral.
+  void node_function(std::uint32_t r) {
+    open_function(r, fmt::format("const {0}* x, int quarters, {0}* node", type(r)));
+    w_.line(fmt::format("{} lane[{}] __attribute__((aligned(64)));", type(r), 32 * width_));
+    const std::string all = std::to_string(32 * width_);
+    w_.line(fmt::format("const {}* from = x;", type(r)));
+    w_.open("for (int k = 1; k < quarters; ++k)");
+    open_lines(r, all);
+    w_.line(fmt::format("{} = {};", line_of(r, "lane"), combine(r, line_of(r, "from"), line_of(r, "x", "k * " + all))));
+    w_.close();
+    w_.line("from = lane;");
+    w_.close();
+    w_.open(fmt::format("for (int d = {0}; d >= {1}; d /= 2, from = lane)", 16 * width_, width_));
+    w_.line(fmt::format("{}* const to = d > {} ? lane : node;", type(r), width_));
+    open_lines(r, "d");
+    w_.line(fmt::format("{} = {};", line_of(r, "to"), combine(r, line_of(r, "from"), line_of(r, "from", "d"))));
+    w_.close();
+    w_.close();
+    w_.close();
+  }
+
+  /// Scans a block of every line in place: rows of eight quads of four. Steps through the quads of a row: halves of
+  /// two, four and eight quads, the last quad of the left one and those of the right one.
+  void block_function(std::uint32_t r) {
+    constexpr std::array<std::pair<int, int>, 12> kSteps = {
+        {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {1, 3}, {5, 6}, {5, 7}, {3, 4}, {3, 5}, {3, 6}, {3, 7}}};
+    const std::string value = has_vectors(r) ? fmt::format("vector{}", r) : type(r);
+    const auto own = [&](int i) { return line_of(r, "x", std::to_string(i * width_)); };
+    const auto through = [](int q) { return fmt::format("quad{}", q); };
+    open_function(r, fmt::format("{0}* x, int quarters, const {0}* offset", type(r)));
+    w_.line(fmt::format("{} rows[{}] __attribute__((aligned(64)));", type(r), width_));
+    fill("rows", r, "0", std::to_string(width_));
+    w_.open(fmt::format("for (int k = 0; k < quarters; ++k, x += {})", 32 * width_));
+    open_lines(r, std::to_string(width_));
+    for (int q = 0; q < 8; ++q) {
+      std::string sum = own(4 * q);
+      for (int i = 1; i < 4; ++i) sum = fmt::format("({})", combine(r, sum, own(4 * q + i)));
+      w_.line(fmt::format("{} {} = {};", value, through(q), sum));
+    }
+    for (const auto& [left, right] : kSteps)
+      w_.line(fmt::format("{} = {};", through(right), combine(r, through(left), through(right))));
+    w_.line(fmt::format("const {} start = {};", value, combine(r, line_of(r, "offset"), line_of(r, "rows"))));
+    w_.line(fmt::format("{0} before = start, sum;", value));
+    for (int q = 0; q < 8; ++q) {
+      if (q > 0) w_.line(fmt::format("before = {};", combine(r, "start", through(q - 1))));
+      w_.line(fmt::format("sum = {};", own(4 * q)));
+      for (int i = 0; i < 4; ++i) {
+        if (i > 0) w_.line(fmt::format("sum = {};", combine(r, "sum", own(4 * q + i))));
+        w_.line(fmt::format("{} = {};", own(4 * q + i), combine(r, "before", "sum")));
+      }
+    }
+    w_.line(fmt::format("{} = {};", line_of(r, "rows"), combine(r, line_of(r, "rows"), through(7))));
+    w_.close();
+    w_.close();
+    w_.close();
+  }
+
+  /// Node number `at` of a run comes in, which begins at `start`: fold[*depth - 1] is the offset of the next one.
+  void push_function() {
+    bool is_plain = true;
+    each_scan([&](std::uint32_t r) { is_plain = is_plain && (tile_ == 1 || has_vectors(r)); });
+    w_.open(
+        fmt::format("static {2}__attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, "
+                    "const {1}* start, const {1}* s)",
+                    states_, state_type(), is_plain ? "TARRY_PLAIN " : ""));
+    if (tile_ > 1) each_scan([&](std::uint32_t r) { vector_type(r); });
+    w_.line("int d = *depth;");
+    w_.line(fmt::format("{} sum = *s;", state_type()));
+    const auto lines = [&](const std::string& to, const std::string& left) {
+      each_scan([&](std::uint32_t r) {
+        const auto part = [&](const std::string& state) {
+          const std::string array = fmt::format("{}r{}", state, r);
+          return tile_ == 1 ? array + "[0]" : line_of(r, array);
+        };
+        if (tile_ > 1) open_lines(r, std::to_string(tile_));
+        w_.line(fmt::format("{} = {};", part(to), combine(r, part(left), part("sum."))));
+        if (tile_ > 1) w_.close();
+      });
+    };
+    w_.open("for (; at & 1; at >>= 1)");
+    w_.line("--d;");
+    lines("sum.", "node[d].");
+    w_.close();
+    w_.line(fmt::format("const {}* const before = d == 0 ? start : &fold[d - 1];", state_type()));
+    w_.line("node[d] = sum;");
+    lines("fold[d].", "before->");
+    w_.line("*depth = d + 1;");
+    w_.close();
+  }
+
+  void stack() {
+    w_.line(fmt::format("{0} node[{1}], fold[{1}];", state_type(), kReduceLevels));
+    w_.line("int depth = 0;");
+  }
+
+  /// Values of a stage at every point: what its scans take, or what its stores need.
+  [[nodiscard]] std::vector<Value> points(bool last) const {
+    std::vector<bool> needed(ir_.instrs.size());
+    for (const Reduction& r : ir_.reductions)
+      if (!last) needed[r.args[0]] = true;
+    std::vector<Value> found;
+    for (Value v = static_cast<Value>(ir_.instrs.size()); v-- > 0;) {
+      const Instr& in = ir_.instrs[v];
+      if (in.region != Region::Point || in.kind == InstrKind::Scalar) continue;
+      if (!(needed[v] || (last && in.kind == InstrKind::Store))) continue;
+      found.push_back(v);
+      for (const Value a : in.args)
+        if (a != kNone) needed[a] = true;
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+  }
+
+  // ---------------------------------------------------------------- values
+
+  void addresses(Region region, const std::string& line, const std::string& k) {
+    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+      if (!w_.uses(a, region) || (region == Region::Row && ir_.accesses[a].store)) continue;
+      std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
+      if (ir_.rank > 0) indices.back() = line;
+      w_.base('a', a, fmt::format("b{}", a),
+              sum_text(outer_offset(ir_, a, indices, ""), k == "0" ? k : reduced_offset(ir_, a, k, "")));
+    }
+  }
+
+  /// Row values of columns, as arrays over the tile.
+  void row_arrays() {
+    CWriter::Loop loop{w_.instructions(Region::Row), Axis::LastOuter, "j", "0", "m"};
+    if (loop.values.empty()) return;
+    for (const Value v : loop.values) w_.line(fmt::format("{} row{}[{}];", c_type(ir_.instrs[v].dtype), v, width_));
+    w_.open("");
+    addresses(Region::Row, "0", "0");
+    w_.loop(loop, [&] {
+      for (const Value v : loop.values) w_.line(fmt::format("row{0}[j] = v{0};", v));
+    });
+    w_.close();
+  }
+
+  [[nodiscard]] std::string operand(Value v, const std::string& results) const {
+    const Instr& in = ir_.instrs[v];
+    if (in.kind == InstrKind::Result) return fmt::format(fmt::runtime(results), in.index);
+    if (columns_ && in.region == Region::Row && in.kind != InstrKind::Scalar) return fmt::format("row{}[i]", v);
+    return value_name(v);
+  }
+
+  /// Stage 0 of a row of columns or of a line into x or y, or stage 1 from there.
+  [[nodiscard]] CWriter::Loop evaluation(bool last, const std::string& place) {
+    CWriter::Loop loop{points(last), columns_ ? Axis::LastOuter : Axis::Reduced, "i", "0", columns_ ? "m" : "length"};
+    loop.operand = [=, this](Value v) { return operand(v, place); };
+    loop.is_short = true;
+    if (!last)
+      each_scan([&](std::uint32_t r) {
+        loop.kept.emplace_back(fmt::format(fmt::runtime(place), r), ir_.reductions[r].args[0]);
+      });
+    loop.vectors = !columns_ && w_.has_vectors(loop);
+    return loop;
+  }
+
+  /// Asks for what the sixteenth line from here takes and leaves: in between the core is busy with the lines before.
+  void look_ahead() {
+    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+      const Access& access = ir_.accesses[a];
+      if (access.buffer == kNone || !w_.uses(a, Region::Point)) continue;
+      const auto last = static_cast<std::uint32_t>(ir_.rank - 1);
+      std::string step = std::to_string(kBlock);
+      StrideClass along = access.reduced, across = StrideClass::Any;
+      if (has_tiles(ir_)) {
+        across = columns_ ? access.reduced : access.strides.back();
+        along = columns_ ? access.strides.back() : access.reduced;
+        step = slot_name(columns_ ? Slot{SlotKind::ReducedStride, a} : Slot{SlotKind::Stride, a, last});
+      }
+      if (along != StrideClass::One || across != StrideClass::Any) continue;
+      w_.line(fmt::format("for (tarry_i64 i = 0; i < {}; i += {}) __builtin_prefetch(a{} + {} * {} + i, {}, 2);",
+                          columns_ ? "m" : "length", 64 / itemsize(ir_.buffers[access.buffer]), a, kLines, step,
+                          access.store ? 1 : 0));
+    }
+  }
+
+  /// Columns: element k of a block of every line is a row of x.
+  void column_inputs() {
+    w_.open("for (tarry_i64 k = 0; k < length; ++k)");
+    addresses(Region::Point, "0", "(block * 128 + k)");
+    look_ahead();
+    w_.loop(evaluation(false, fmt::format("x{{}}[k * {} + i]", width_)));
+    w_.close();
+    each_scan([&](std::uint32_t r) {
+      fill(fmt::format("x{}", r), r, fmt::format("length * {}", width_), fmt::format("quarters * {}", 32 * width_));
+    });
+  }
+  void column_results() {
+    w_.open("for (tarry_i64 k = 0; k < length; ++k)");
+    addresses(Region::Point, "0", "(block * 128 + k)");
+    w_.loop(evaluation(true, fmt::format("x{{}}[k * {} + i]", width_)));
+    w_.close();
+  }
+
+  /// A line from place k on, a row of the tile or a block of the row, into arrays y or from there.
+  void line_function(std::string_view name, bool last) {
+    const CWriter::Loop loop = evaluation(last, "y{}[i]");
+    w_.open(fmt::format("static {2}void {0}_{1}({3})", kEntryName, name, loop.vectors ? "TARRY_PLAIN " : "",
+                        kLineParameters));
+    own_parameters(w_);
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("{0}* const y{1} = ({0}*)arrays[{1}] + line * {2};", type(r), r, kBlock));
+    });
+    constexpr std::array kRegions = {Region::Row, Region::Point};
+    w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
+    const std::string line = has_tiles(ir_) ? "line" : "0";
+    addresses(Region::Row, line, "0");
+    w_.straight(w_.instructions(Region::Row));
+    w_.open("");
+    addresses(Region::Point, line, "k");
+    if (!last) look_ahead();
+    w_.loop(loop);
+    w_.close();
+    w_.close();
+  }
+  /// Lines: rows of the tile, or blocks of the row from `block` on; a line of y is 128 elements.
+  void each_line(std::string_view name) {
+    w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
+    if (has_tiles(ir_))
+      w_.line("const tarry_i64 k = block * 128;");
+    else
+      w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
+    w_.line(fmt::format("walk->{}(walk->parameters, at, line, k, length, arrays);", name));
+  }
+  void line_inputs() {
+    each_scan([&](std::uint32_t r) {
+      fill(fmt::format("y{}", r), r, fmt::format("lines * {}", kBlock), std::to_string(width_ * kBlock));
+    });
+    each_line("take");
+    each_scan([&](std::uint32_t r) {
+      fill(fmt::format("y{}", r), r, fmt::format("line * {} + length", kBlock),
+           fmt::format("line * {} + quarters * 32", kBlock));
+    });
+    w_.close();
+    each_scan([&](std::uint32_t r) { turn(r, "y", kBlock, "x", width_, "quarters * 32", std::to_string(width_)); });
+  }
+  void line_results() {
+    each_scan([&](std::uint32_t r) { turn(r, "x", width_, "y", kBlock, std::to_string(width_), "quarters * 32"); });
+    each_line("give");
+    w_.close();
+  }
+  void turn(std::uint32_t r, const char* from, int pitch, const char* to, int to_width, const std::string& rows,
+            const std::string& columns) {
+    const std::size_t size = itemsize(ir_.reductions[r].dtype);
+    w_.line(fmt::format("{0}((const {1}*){2}{3}, {4}, ({1}*){5}{3}, {6}, {7}, {8});", turns_.at(size), word_type(size),
+                        from, r, pitch, to, to_width, rows, columns));
+  }
+
+  // ---------------------------------------------------------------- blocks
+
+  /// Blocks first..last of a tile or a row: their scan from `start` on, or their node, where `whole` wants it.
+  void blocks() {
+    const std::string own = fmt::format("const struct {}_params* p{}", kEntryName, place(true)),
+                      shared = fmt::format("const struct {}* walk, const tarry_i64* at, tarry_i64 m", kSharedName);
+    w_.open(
+        fmt::format("static {3}__attribute__((noinline)) void {0}_blocks({1}, tarry_i64 first, tarry_i64 last, const "
+                    "{2}* start, {2}* whole)",
+                    owner(), columns_ ? own : shared, state_type(), columns_ ? "" : "TARRY_PLAIN "));
+    if (!columns_) {
+      w_.line("const tarry_i64 n = walk->n;");
+    } else {
+      w_.locals();
+      constexpr std::array kRegions = {Region::Row, Region::Point};
+      w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
+      row_arrays();
+    }
+    stack();
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("{} x{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
+      if (!columns_) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
+      if (columns_) {
+        w_.line(fmt::format("if (m < {})", width_));
+        fill(fmt::format("x{}", r), r, "0", std::to_string(kBlock * width_));
+      }
+      w_.line(fmt::format("{0} node{1}[{2}] __attribute__((aligned(64))), offset{1}[{2}] __attribute__((aligned(64)));",
+                          type(r), r, width_));
+    });
+    if (!columns_) {
+      std::string arrays;
+      each_scan([&](std::uint32_t r) { arrays += fmt::format("{}y{}", r ? ", " : "", r); });
+      w_.line(fmt::format("void* const arrays[] = {{{}}};", arrays));
+    }
+    w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_tiles(ir_) ? 1 : width_));
+    if (!columns_)
+      w_.line(has_tiles(ir_) ? "const tarry_i64 lines = m;"
+                             : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
+    if (has_tiles(ir_))
+      w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kBlock));
+    w_.line(has_tiles(ir_) ? "const int quarters = (int)((length + 31) / 32);" : "const int quarters = 4;");
+    if (columns_)
+      column_inputs();
+    else
+      line_inputs();
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, node{1});", nodes_.at(r), r)); });
+    if (has_tiles(ir_))
+      tile_offsets();
+    else
+      row_offsets();
+    w_.line("if (whole) continue;");
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, offset{1});", blocks_.at(r), r)); });
+    if (columns_)
+      column_results();
+    else
+      line_results();
+    w_.close();
+    w_.line("if (whole) *whole = node[0];");
+    w_.close();
+  }
+
+  /// The offsets of every line, whose blocks then come in.
+  void tile_offsets() {
+    w_.line(fmt::format("const {}* const before = depth == 0 ? start : &fold[depth - 1];", state_type()));
+    w_.line(fmt::format("{} sum;", state_type()));
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("for (int j = 0; j < {0}; ++j) offset{1}[j] = before->r{1}[j], sum.r{1}[j] = node{1}[j];",
+                          width_, r));
+    });
+    w_.line(fmt::format("{0}_push(node, fold, &depth, block - first, start, &sum);", states_));
+  }
+  void row_offsets() {
+    w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
+    w_.line(fmt::format("const {}* const before = depth == 0 ? start : &fold[depth - 1];", state_type()));
+    w_.line(fmt::format("{} sum;", state_type()));
+    each_scan([&](std::uint32_t r) {
+      w_.line(fmt::format("offset{0}[line] = before->r{0}[0], sum.r{0}[0] = node{0}[line];", r));
+    });
+    w_.line(fmt::format("{0}_push(node, fold, &depth, block + line - first, start, &sum);", states_));
+    w_.close();
+  }
+
+  // ---------------------------------------------------------------- entries
+
+  void open_items(std::string_view own, std::string_view shared) {
+    if (columns_) {
+      w_.open(fmt::format("TARRY_PLAIN void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                          own));
+      w_.locals();
+      count_tiles(w_, tile_);
+      w_.line(fmt::format("{0}* const scratch = ({0}*)p->scratch;", state_type()));
+    } else {
+      w_.open(
+          fmt::format("static TARRY_PLAIN __attribute__((noinline)) void {0}_{1}(const struct {0}* walk, tarry_i64 lo, "
+                      "tarry_i64 hi)",
+                      kSharedName, shared));
+      w_.line("const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks;");
+      w_.line(fmt::format("{0}* const scratch = ({0}*)walk->scratch;", state_type()));
+      w_.line(fmt::format("tarry_i64 at[{}];", graph::kMaxRank));
+    }
+    w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");
+    w_.line(fmt::format("{} nothing;", state_type()));
+    w_.line(fmt::format("{}_clear(&nothing);", states_));
+  }
+  void open_item() {
+    w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
+    w_.line(fmt::format("const tarry_i64 {0} = item / chunks, chunk = item - {0} * chunks;", tile_number()));
+    w_.line("const tarry_i64 first = chunk * chunk_blocks;");
+    w_.line("const tarry_i64 last = blocks - first < chunk_blocks ? blocks : first + chunk_blocks;");
+    if (columns_)
+      decode_tile(w_, tile_);
+    else
+      w_.line(fmt::format("const tarry_i64 m = {}_place(walk, tile, at);", kSharedName));
+  }
+  [[nodiscard]] std::string_view tile_number() const { return columns_ ? "at" : "tile"; }
+  [[nodiscard]] std::string_view owner() const { return columns_ ? kEntryName : kSharedName; }
+  [[nodiscard]] std::string arguments() const { return columns_ ? "p" + place(false) : "walk, at, m"; }
+
+  void entry() {
+    open_items("", "items");
+    open_item();
+    w_.line(fmt::format("if (chunks == 1) {0}_blocks({1}, first, last, &nothing, 0);", owner(), arguments()));
+    w_.line(fmt::format("else if (chunk + 1 < chunks) {}_blocks({}, first, last, &nothing, scratch + item);", owner(),
+                        arguments()));
+    w_.close();
+    w_.close();
+  }
+
+  /// Chunks of one tile that follow each other share what comes before them.
+  void fold() {
+    open_items("_fold", "chunks");
+    stack();
+    w_.line("tarry_i64 next = 0;");
+    open_item();
+    w_.line("if (item == lo || chunk == 0) next = 0, depth = 0;");
+    w_.line(fmt::format(
+        "for (; next < chunk; ++next) {}_push(node, fold, &depth, next, &nothing, scratch + {} * chunks + next);",
+        states_, tile_number()));
+    w_.line(fmt::format("{0}_blocks({1}, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);", owner(),
+                        arguments()));
+    w_.close();
+    w_.close();
+  }
+
+  /// Columns are evaluated in the walk itself, which is then the kernel's own.
+  void own_walk() {
+    blocks();
+    entry();
+    fold();
+  }
+
+  /// Lines are evaluated by functions of the kernel: the walk is what kernels share (codegen/c/walk.h).
+  void shared_walk() {
+    const std::string name = w_.share("scan", [&] {
+      w_.open(fmt::format("struct {}", kSharedName));
+      w_.line("const void* parameters;");
+      for (const char* function : {"take", "give"}) w_.line(fmt::format("void (*{})({});", function, kLineParameters));
+      w_.line("tarry_i64 n, chunks, chunk_blocks;");
+      w_.line("void* scratch;");
+      walk_extents(w_);
+      w_.close(";");
+      walk_place(w_, tile_);
+      blocks();
+      entry();
+      fold();
+    });
+    line_function("take", false);
+    line_function("give", true);
+    for (const auto& [suffix, part] : {std::pair("", "items"), std::pair("_fold", "chunks")}) {
+      w_.open(fmt::format("TARRY_ONCE void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
+                          suffix));
+      walk_entry(w_, tile_, name,
+                 fmt::format("{0}_take, {0}_give, p->n, p->chunks, p->chunk_blocks, p->scratch", kEntryName), part);
+      w_.close();
+    }
+  }
+
+  static constexpr std::string_view kLineParameters =
+      "const void* parameters, const tarry_i64* at, tarry_i64 line, tarry_i64 k, tarry_i64 length, void* const* arrays";
+
+  const KernelIr& ir_;
+  const bool columns_;
+  const int width_, tile_;
+  const Parameters parameters_;
+  const int vector_bytes_;
+  CWriter w_;
+  // Names of shared text: by reduction, and by size.
+  std::map<std::uint32_t, std::string> fills_, nodes_, blocks_;
+  std::map<std::size_t, std::string> turns_;
+  std::string states_;
+};
+
+}  // namespace
+
+KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target) { return ScanWriter(ir, target).render(); }
+
+}  // namespace tarry::codegen

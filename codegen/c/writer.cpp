@@ -1,0 +1,449 @@
+// C kernels: loops and their statements, guards, places of tiles.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codegen/c/render.h"
+
+namespace tarry::codegen {
+
+namespace {
+
+// "Independent" and not `restrict`: an output may take the memory of an input that is read at the same place, which
+// restrict forbids; that iterations do not depend on each other is exactly what holds.
+// Rolled: the elements that are left behind the vectors of a loop stay a loop. gcc would write out all seven or fifteen
+// of them, which costs it more than the vectors. Plain functions call others, or have their vectors written out: gcc
+// need not look for any, nor schedule. Nor need it guess which branch is taken, where it leaves blocks in the order of
+// the text: loops then test at their end. Guarded ones, rows of steps, have several loops with more addresses than
+// registers, and it should know which of them are used most. What runs once for many thousand elements need not be
+// optimized.
+constexpr std::string_view kMacros = R"~(#if defined(__clang__)
+#define TARRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TARRY_ROLLED
+#define TARRY_PLAIN
+#define TARRY_GUARDED
+#define TARRY_ONCE
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shufflevector(A, B, __VA_ARGS__)
+#define TARRY_LANES(A, PLACES) __builtin_shufflevector(A, PLACES)
+#define TARRY_CHOOSE(SUFFIX, MASK, A, B) __builtin_ia32_select##SUFFIX##_512(MASK, A, B)
+#else
+#define TARRY_INDEPENDENT _Pragma("GCC ivdep")
+#define TARRY_ROLLED _Pragma("GCC unroll 1")
+#define TARRY_LIGHT "Og", "no-schedule-insns", "no-schedule-insns2", "no-gcse", "no-peel-loops", "no-tree-vectorize", \
+  "no-aggressive-loop-optimizations", "no-forward-propagate", "no-cprop-registers", "no-compare-elim", "no-combine-stack-adjustments"
+#define TARRY_PLAIN __attribute__((optimize(TARRY_LIGHT, "no-guess-branch-probability", "no-reorder-blocks")))
+#define TARRY_GUARDED __attribute__((optimize(TARRY_LIGHT)))
+#define TARRY_ONCE __attribute__((optimize("O0")))
+#define TARRY_SHUFFLE(PLACES, A, B, ...) __builtin_shuffle(A, B, (PLACES){__VA_ARGS__})
+#define TARRY_LANES(A, PLACES) __builtin_shuffle(A, PLACES)
+#define TARRY_CHOOSE(SUFFIX, MASK, A, B) __builtin_ia32_blendm##SUFFIX##_512_mask(B, A, MASK)
+#endif
+#define TARRY_SCALAR __asm__("")
+)~";
+
+bool is_integer_parameter(SlotKind kind) {
+  switch (kind) {
+    case SlotKind::Pointer:
+    case SlotKind::IotaOffset:
+    case SlotKind::Scalar:
+    case SlotKind::Scratch:
+    case SlotKind::Tickets: return false;
+    default: return true;
+  }
+}
+
+bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
+
+std::uint32_t guard_of(const Instr& instr) { return instr.kind == InstrKind::Inside ? instr.index : instr.guard; }
+
+}  // namespace
+
+// ---------------------------------------------------------------- frame
+
+void CWriter::preamble() {
+  SharedText macros{"TARRY_INDEPENDENT", std::string(kMacros)};
+  add_shared(shared_, macros);
+  const std::string text = parameter_struct(parameters_);
+  label(std::string_view(text).substr(0, text.size() - 1));
+  if (!ir.guards.empty()) inside_function();
+}
+
+std::string CWriter::share(std::string_view name, const std::function<void()>& write) {
+  SharedText shared = shared_text(name, aside(write));
+  add_shared(shared_, shared);
+  return std::move(shared.name);
+}
+
+KernelSource CWriter::finish() {
+  const std::vector<std::string> functions = expressions.functions();
+  KernelSource source = finish_kernel(ir, Dialect::C, take(), parameters_, functions, std::move(shared_));
+  source.point_cost = point_cost(ir);
+  return source;
+}
+
+void CWriter::locals() {
+  for (const Slot& slot : parameters_.slots)
+    if (is_integer_parameter(slot.kind)) line(fmt::format("const tarry_i64 {0} = p->{0};", slot_name(slot)));
+  for (Value v = 0; v < ir.instrs.size(); ++v) {
+    const Instr& instr = ir.instrs[v];
+    if (instr.kind != InstrKind::Scalar) continue;
+    line(fmt::format("const {} {} = p->{};", c_type(instr.dtype), value_name(v),
+                     slot_name({SlotKind::Scalar, instr.index})));
+  }
+}
+
+std::vector<Value> CWriter::instructions(Region region, int stage) const {
+  std::vector<Value> found;
+  for (Value v = 0; v < ir.instrs.size(); ++v) {
+    const Instr& instr = ir.instrs[v];
+    if (instr.region == region && instr.stage == stage && instr.kind != InstrKind::Store &&
+        instr.kind != InstrKind::Scalar)
+      found.push_back(v);
+  }
+  return found;
+}
+
+std::vector<Value> CWriter::stores(Region region) const {
+  std::vector<Value> found;
+  for (Value v = 0; v < ir.instrs.size(); ++v)
+    if (ir.instrs[v].region == region && ir.instrs[v].kind == InstrKind::Store) found.push_back(v);
+  return found;
+}
+
+// ---------------------------------------------------------------- accesses
+
+bool CWriter::uses(std::uint32_t access, Region region) const {
+  return std::any_of(ir.instrs.begin(), ir.instrs.end(), [&](const Instr& instr) {
+    if (ir.home_region(instr) != region) return false;
+    if (is_memory(instr) && instr.index == access) return true;
+    const std::uint32_t guard = guard_of(instr);
+    return guard != kNone && std::any_of(ir.guards[guard].terms.begin(), ir.guards[guard].terms.end(),
+                                         [&](const GuardTerm& term) { return term.access == access; });
+  });
+}
+
+std::string CWriter::address_type(std::uint32_t access) const {
+  const Access& a = ir.accesses[access];
+  if (a.buffer == kNone) return "const tarry_i64";
+  return fmt::format("{}{}* const", a.store ? "" : "const ", c_type(ir.buffers[a.buffer]));
+}
+
+void CWriter::base(char name, std::uint32_t access, const std::string& start, const std::string& offset) {
+  line(fmt::format("{} {}{} = {};", address_type(access), name, access, sum_text(start, offset)));
+}
+
+void CWriter::bases(char name, std::span<const Region> regions, std::span<const std::string> indices,
+                    std::string_view k) {
+  for (std::uint32_t a = 0; a < ir.accesses.size(); ++a) {
+    if (std::none_of(regions.begin(), regions.end(), [&](Region r) { return uses(a, r); })) continue;
+    const SlotKind kind = ir.accesses[a].buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer;
+    base(name, a, "p->" + slot_name({kind, a}),
+         sum_text(outer_offset(ir, a, indices, ""), reduced_offset(ir, a, k, "")));
+  }
+}
+
+StrideClass CWriter::stride_class(std::uint32_t access, Axis axis) const {
+  const Access& a = ir.accesses[access];
+  if (axis == Axis::Reduced) return a.outer_only ? StrideClass::Zero : a.reduced;
+  if (ir.crosses(access) || a.pixels_along >= 0) return StrideClass::One;  // in a tile's array
+  return ir.rank == 0 ? StrideClass::Zero : a.strides.back();
+}
+
+std::string CWriter::stride(std::uint32_t access, Axis axis) const {
+  const StrideClass known = stride_class(access, axis);
+  if (known != StrideClass::Any) return known == StrideClass::Zero ? "0" : "1";
+  const auto last = static_cast<std::uint32_t>(ir.rank - 1);
+  return slot_name(axis == Axis::Reduced ? Slot{SlotKind::ReducedStride, access}
+                                         : Slot{SlotKind::Stride, access, last});
+}
+
+std::string CWriter::element(std::uint32_t access, Axis axis, std::string_view i) const {
+  std::string offset(i);
+  if (stride_class(access, axis) == StrideClass::Zero)
+    offset = "0";
+  else if (stride_class(access, axis) == StrideClass::Any && i != "0")
+    offset = fmt::format("{} * {}", i, stride(access, axis));
+  offset = sum_text(offset, loop_offset(ir, access, ""));
+  if (ir.accesses[access].buffer == kNone) return sum_text(fmt::format("a{}", access), offset);
+  return fmt::format("a{}[{}]", access, offset);
+}
+
+std::string CWriter::load(const Instr& instr, Axis axis, std::string_view i) const {
+  const std::string text = element(instr.index, axis, i);
+  if (instr.guard == kNone) return text;
+  const std::string& holds = holds_.at(instr.guard);
+  return holds == "1" ? text : holds == "0" ? "0" : fmt::format("{} ? {} : 0", holds, text);
+}
+
+bool CWriter::is_invariant(const Instr& instr, Axis axis) const {
+  return instr.kind == InstrKind::Load && stride_class(instr.index, axis) == StrideClass::Zero;
+}
+
+// ---------------------------------------------------------------- guards
+
+std::vector<std::uint32_t> CWriter::guards_of(const std::vector<Value>& values) const {
+  std::vector<std::uint32_t> found;
+  for (const Value v : values) {
+    const std::uint32_t guard = guard_of(ir.instrs[v]);
+    if (guard != kNone && std::find(found.begin(), found.end(), guard) == found.end()) found.push_back(guard);
+  }
+  return found;
+}
+
+/// That `guard` holds at the first element.
+std::string CWriter::condition(std::uint32_t guard) const {
+  std::string text;
+  for (const GuardTerm& term : ir.guards[guard].terms)
+    text += fmt::format("{0}0 <= a{1} && a{1} < p->{2}", text.empty() ? "" : " && ", term.access,
+                        slot_name({SlotKind::Scalar, term.extent}));
+  return text.empty() ? "1" : fmt::format("({})", text);
+}
+
+/// Narrows from..to to the i with 0 <= at + i * step < extent; from is not negative. Most steps are constants, of which
+/// little is left.
+void CWriter::inside_function() {
+  open(fmt::format(
+      "TARRY_FN void {}_inside(tarry_i64 at, tarry_i64 step, tarry_i64 extent, tarry_i64* from, tarry_i64* to)",
+      kEntryName));
+  line("tarry_i64 first = 0, end = *to;");
+  line(
+      "if (step > 0) first = at < 0 ? (step - 1 - at) / step : 0, end = at < extent ? (extent - at + step - 1) / step "
+      ": 0;");
+  line("else if (step < 0) first = at >= extent ? (at - extent) / -step + 1 : 0, end = at >= 0 ? at / -step + 1 : 0;");
+  line("else if (at < 0 || at >= extent) end = 0;");
+  line("if (first > *from) *from = first;");
+  line("if (end < *to) *to = end;");
+  close();
+}
+
+Value CWriter::chosen(const Instr& instr) const {
+  if (instr.kind != InstrKind::Compute || instr.op != Op::Where || ir.instrs[instr.args[0]].kind != InstrKind::Inside)
+    return kNone;
+  const auto holds = holds_.find(ir.instrs[instr.args[0]].index);
+  if (holds == holds_.end()) return kNone;  // another scope has asked
+  return holds->second == "1" ? instr.args[1] : holds->second == "0" ? instr.args[2] : kNone;
+}
+
+void CWriter::inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from,
+                     const std::string& to) {
+  line(fmt::format("{}_inside({}, {}, p->{}, &{}, &{});", kEntryName, at, stride,
+                   slot_name({SlotKind::Scalar, term.extent}), from, to));
+}
+
+// ---------------------------------------------------------------- loops
+
+void CWriter::open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short) {
+  const bool is_known = std::all_of(to.begin(), to.end(), [](char c) { return '0' <= c && c <= '9'; });
+  line(is_known || is_short ? "TARRY_INDEPENDENT" : "TARRY_INDEPENDENT TARRY_ROLLED");
+  open(fmt::format("for (tarry_i64 {0} = {1}; {0} < {2}; ++{0})", i, from, to));
+}
+
+void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& operand) {
+  const Instr& instr = ir.instrs[v];
+  std::string text;
+  switch (instr.kind) {
+    case InstrKind::Scalar: return;
+    case InstrKind::Load: text = load(instr, axis, i); break;
+    case InstrKind::Store: line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0]))); return;
+    case InstrKind::Inside: text = holds_.at(instr.index); break;
+    case InstrKind::Neighbour:
+    case InstrKind::Result: text = operand(v); break;
+    case InstrKind::Fold:
+      if (const std::uint32_t l = ir.folds[instr.index].loop; ir.first_fold(l) == v) fold_loop(l, axis, i, operand);
+      return;
+    case InstrKind::Compute: {
+      if (const Value known = chosen(instr); known != kNone) {
+        text = operand(known);
+        break;
+      }
+      std::vector<std::string> operands;
+      for (int k = 0; k < arity(instr); ++k) operands.push_back(operand(instr.args[static_cast<std::size_t>(k)]));
+      text = expressions.compute(v, operands);
+      break;
+    }
+  }
+  line(fmt::format("const {} {} = {};", c_type(instr.dtype), value_name(v), text));
+}
+
+/// The folds of a loop, as locals.
+void CWriter::fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand) {
+  const std::string step = fmt::format("u{}", loop);
+  std::vector<Value> results;
+  for (Value v = 0; v < ir.instrs.size(); ++v)
+    if (ir.instrs[v].kind == InstrKind::Fold && ir.folds[ir.instrs[v].index].loop == loop) results.push_back(v);
+  for (const Value v : results)
+    line(fmt::format("{} {} = {};", c_type(ir.instrs[v].dtype), value_name(v),
+                     fold_start(ir.folds[ir.instrs[v].index])));
+  open(
+      fmt::format("for (tarry_i64 {0} = 0; {0} < p->{1}; ++{0})", step, slot_name({SlotKind::Scalar, ir.loops[loop]})));
+  for (Value v = 0; v < ir.instrs.size(); ++v)
+    if (ir.instrs[v].loop == loop) statement(v, axis, i, operand);
+  for (const Value v : results) {
+    const Fold& f = ir.folds[ir.instrs[v].index];
+    line(fmt::format("{} = {};", value_name(v), fold_step(expressions, f, step, value_name(v), operand(f.arg))));
+  }
+  close();
+}
+
+void CWriter::straight(const std::vector<Value>& values, const Operand& operand) {
+  for (const std::uint32_t g : guards_of(values)) holds_[g] = condition(g);
+  for (const Value v : values) {
+    if (is_called(ir.instrs[v]))
+      call_once(v, operand);
+    else
+      statement(v, Axis::LastOuter, "0", operand);
+  }
+}
+
+/// One loop whose guards have the spelling that holds_ says.
+void CWriter::run(const Loop& l, const Tail& tail) {
+  if (run_parts(l, tail)) return;
+  if (l.vectors) return run_vectors(l);
+  for (const Value v : l.values)
+    if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
+  run_plain(l, tail);
+}
+
+void CWriter::run_plain(const Loop& l, const Tail& tail) {
+  open_loop(l.i, l.from, l.to, l.is_short);
+  for (const Value v : l.values) {
+    if (is_invariant(ir.instrs[v], l.axis)) continue;
+    if (l.drawn.contains(v))
+      line(fmt::format("const {} {} = drawn{}[{} - here];", c_type(ir.instrs[v].dtype), value_name(v), v, l.i));
+    else
+      statement(v, l.axis, l.i, l.operand);
+  }
+  for (const auto& [kept, v] : l.kept) line(fmt::format("{} = {};", kept, l.operand(v)));
+  if (tail) tail();
+  close();
+}
+
+void CWriter::loop(const Loop& l, const Tail& tail) {
+  const std::vector<std::uint32_t> guards = guards_of(l.values);
+  const auto around = std::exchange(holds_, {});
+  open("");
+  if (guards.empty()) {
+    run(l, tail);
+    close();
+    holds_ = around;
+    return;
+  }
+  std::string all;
+  for (const std::uint32_t g : guards) {
+    line(fmt::format("tarry_i64 from{0} = {1}, to{0} = {2};", g, l.from, l.to));
+    for (const GuardTerm& term : ir.guards[g].terms)
+      inside(term, fmt::format("a{}", term.access), stride(term.access, l.axis), fmt::format("from{}", g),
+             fmt::format("to{}", g));
+    all += fmt::format("{}g{}", all.empty() ? "" : " & ", g);
+  }
+  open(fmt::format("for (tarry_i64 at = {}, end; at < {}; at = end)", l.from, l.to));
+  line(fmt::format("end = {};", l.to));
+  for (const std::uint32_t g : guards) {
+    line(fmt::format("const int g{0} = from{0} <= at && at < to{0};", g));
+    line(fmt::format("if (g{0} && to{0} < end) end = to{0};", g));
+    line(fmt::format("if (at < from{0} && from{0} < end) end = from{0};", g));
+  }
+  Loop part = l;
+  part.from = "at";
+  part.to = "end";
+  open(fmt::format("if ({})", all));
+  for (const std::uint32_t g : guards) holds_[g] = "1";
+  run(part, tail);
+  close();
+  open("else");
+  for (const std::uint32_t g : guards) holds_[g] = guards.size() == 1 ? std::string("0") : fmt::format("g{}", g);
+  run(part, tail);
+  close();
+  close();
+  close();
+  holds_ = around;
+}
+
+// ---------------------------------------------------------------- places
+
+std::vector<std::string> outer_indices(const KernelIr& ir, std::string_view last) {
+  std::vector<std::string> indices;
+  for (int d = 0; d + 1 < ir.rank; ++d) indices.push_back(fmt::format("i{}", d));
+  if (ir.rank > 0) indices.emplace_back(last);
+  return indices;
+}
+
+void decode_row(CWriter& w, std::string_view row) {
+  if (w.ir.rank < 2) return;
+  std::string rest(row);
+  for (int d = w.ir.rank - 2; d > 0; --d) {
+    w.line(fmt::format("tarry_i64 i{} = {} % e{};", d, rest, d));
+    w.line(fmt::format("const tarry_i64 q{} = {} / e{};", d, rest, d));
+    rest = fmt::format("q{}", d);
+  }
+  w.line(fmt::format("tarry_i64 i0 = {};", rest));
+}
+
+void next_row(CWriter& w) {
+  for (int d = w.ir.rank - 2; d > 0; --d) {
+    w.open(fmt::format("if (++i{0} == e{0})", d));
+    w.line(fmt::format("i{} = 0;", d));
+  }
+  w.line("++i0;");
+  for (int d = w.ir.rank - 2; d > 0; --d) w.close();
+}
+
+namespace {
+
+std::string inner_extent(const KernelIr& ir) {
+  return ir.rank == 0 ? "1" : ir.rank == 1 ? "count" : fmt::format("e{}", ir.rank - 1);
+}
+
+}  // namespace
+
+void count_tiles(CWriter& w, int tile) {
+  w.line(fmt::format("const tarry_i64 tiles = ({} + {}) / {};", inner_extent(w.ir), tile - 1, tile));
+}
+
+void decode_tile(CWriter& w, int tile) {
+  w.line(fmt::format("const tarry_i64 row = at / tiles, j0 = (at - row * tiles) * {};", tile));
+  w.line("(void)row;");
+  decode_row(w, "row");
+  if (tile > 1) w.line(fmt::format("const tarry_i64 m = {0} - j0 < {1} ? {0} - j0 : {1};", inner_extent(w.ir), tile));
+}
+
+std::string tile_place(const KernelIr& ir, int tile, bool declare) {
+  const std::string_view type = declare ? "tarry_i64 " : "";
+  std::string text;
+  for (int d = 0; d + 1 < ir.rank; ++d) text += fmt::format(", {}i{}", type, d);
+  text += fmt::format(", {}j0", type);
+  if (tile > 1) text += fmt::format(", {}m", type);
+  return text;
+}
+
+std::int64_t tile_count(const KernelArgs& args, int tile) {
+  if (args.outer_count() == 0) return 0;
+  const std::int64_t inner = args.extents.empty() ? 1 : args.extents.back();
+  return args.outer_count() / inner * ((inner + tile - 1) / tile);
+}
+
+void place_tile(CWriter& w) {
+  const KernelIr& ir = w.ir;
+  w.line("tarry_i64 at = item;");
+  for (int d = ir.rank - 1; d >= 0; --d) {
+    const std::string index = d > 0 ? fmt::format("at % n{}", d) : std::string("at");
+    const int tile = ir.tile(d);
+    w.line(fmt::format("const tarry_i64 i{} = {};", d, tile > 1 ? fmt::format("({}) * {}", index, tile) : index));
+    if (d > 0) w.line(fmt::format("at /= n{};", d));
+  }
+  for (const auto& [name, d] : {std::pair("rows", ir.row_dimension()), std::pair("columns", ir.rank - 1)}) {
+    if (d >= 0)
+      w.line(fmt::format("const tarry_i64 {0} = e{1} - i{1} < {2} ? e{1} - i{1} : {2};", name, d, ir.tile(d)));
+    else
+      w.line(fmt::format("const tarry_i64 {} = 1;", name));
+  }
+}
+
+Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args) {
+  Geometry g;
+  for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= (args.extents[d] + ir.tile(d) - 1) / ir.tile(d);
+  return g;
+}
+
+}  // namespace tarry::codegen

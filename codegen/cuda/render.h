@@ -1,0 +1,247 @@
+// CUDA C from KernelIr: what the pointwise and the reduction renderer and the launch geometry share.
+//
+// Every kernel is the same few device functions, written for its instructions, and one fixed skeleton per schedule that
+// calls them. A thread handles `items` neighbouring points at a time: along the last outer dimension (Pointwise,
+// ReduceOuter) or along the reduced axis (ReduceInner, RowInner, ScanInner, ScanTiles).
+//   place    addresses of every access at an outer index       load, store   the items' operands, the first m of them
+//   begin    Row values                                        point         one item: Point instructions
+//   finish   Outer instructions
+// A Row or Scan schedule has load, store, point and finish once per stage, ReduceCrossed finish only: its points, of
+// the second stage, keep what the reductions of the first one take. A thread of RowInner has the same points in every
+// stage; what later stages need of them it holds in registers or computes again (plan_stages).
+// Lengths and positions that are not in the text are launch arguments; nothing depends on a device.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "codegen/ir/contract.h"
+#include "codegen/ir/kernel_ir.h"
+#include "codegen/render/common.h"
+
+namespace tarry::codegen::cuda {
+
+inline constexpr int kThreads = 256;
+inline constexpr int kWarps = kThreads / 32;
+inline constexpr int kInnerItems = 4;  ///< lanes of a tree block per thread, or more where elements are narrow
+inline constexpr int kTileItems = 4;   ///< neighbouring columns of a thread of Contract; it has two such runs
+inline constexpr int kTileLanes = 2;   ///< lanes of a tree block of a thread of ContractReduce, four elements each
+inline constexpr int kInnerSteps =
+    32;  ///< a warp takes at most so many steps of twice as many blocks as a thread has items
+
+/// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is
+/// loaded: the stores of one hide what the other computes.
+inline int pointwise_groups(const KernelIr& ir) {
+  const auto loads = [&](const Access& a) { return !a.store && a.buffer != kNone; };
+  return ir.vector == 1 ? 4 : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
+}
+
+/// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target. A tree block has
+/// eight threads for each of those side by side; where a warp is wider than the rows are, more tree blocks are at hand
+/// at once.
+struct OuterTile {
+  int items = 1;        ///< columns per thread
+  int width = 32;       ///< threads side by side, a power of two
+  int step_blocks = 1;  ///< tree blocks between two barriers
+  int levels = 1;       ///< a chunk has at most 2^(levels - 1) steps
+  [[nodiscard]] int columns() const { return width * items; }
+  [[nodiscard]] bool narrow() const { return width < 32; }  ///< a tile is all columns of the last outer dimension
+  [[nodiscard]] int column_class() const { return codegen::column_class(columns()); }
+  [[nodiscard]] int warp_blocks() const {
+    return std::max(1, 32 / column_class());
+  }  ///< tree blocks of which a warp has a column each
+};
+OuterTile outer_tile(const KernelIr& ir);
+/// Tiles that a thread of a Planes kernel computes.
+int planes_tiles(const KernelIr& ir);
+
+/// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
+int fold_width(const KernelIr& ir);
+
+/// Items per thread of a kernel.
+int items(const KernelIr& ir);
+/// Whether they lie along the reduced axis.
+bool along_row(const KernelIr& ir);
+
+/// What runs in a stage of a kernel, and what goes from stage to stage.
+struct Stage {
+  int number = 0;
+  bool stores = false;       ///< runs Point stores
+  bool draws = false;        ///< runs draws in a function of their own, see draws_late
+  std::vector<bool> runs;    ///< per instruction: a Point instruction that runs here, perhaps once more
+  std::vector<Value> keeps;  ///< Point values computed here that a later stage finds held
+  std::vector<Value> held;   ///< Point values found held
+  std::vector<std::uint32_t> reductions;
+};
+
+/// How RowInner lays a row of up to rows_class tree blocks on threads: longer rows have a thread block for themselves,
+/// or a cluster of them, of which each warp holds `units` times as many blocks as fit side by side.
+struct RowTile {
+  int blocks = 1;   ///< tree blocks of the row in a warp, a power of two
+  int width = 32;   ///< threads of a block
+  int cluster = 1;  ///< thread blocks per row
+  int warps = 1;    ///< per row, of a thread block
+  int units = 1;    ///< per warp: 1, 2 or 4
+  int rows = 1;     ///< per thread block
+  [[nodiscard]] int threads() const { return rows * warps * blocks * width; }
+  [[nodiscard]] int unit() const { return kTreeBlock * blocks; }     ///< elements
+  [[nodiscard]] int part() const { return warps * units * unit(); }  ///< elements of a row that a thread block holds
+};
+RowTile row_tile(const KernelIr& ir, int most_warps);
+/// Elements that a lane of a tree block takes at most.
+constexpr int lane_steps(const KernelIr& ir) { return ir.half_block ? 2 : 4; }
+/// Thread blocks of RowInner for so many rows.
+std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows);
+
+struct StagePlan {
+  std::vector<Stage> stages;   ///< one, but for the Row schedules
+  std::vector<Value> kept;     ///< Point values held in registers, ascending
+  std::vector<Value> carried;  ///< Outer values that later stages use, ascending
+  RowTile tile;                ///< RowInner
+  int registers = 0;           ///< RowInner: estimate of what a thread needs
+  [[nodiscard]] bool keeps(Value v) const;
+  /// Thread blocks per multiprocessor that RowInner asks for.
+  [[nodiscard]] int resident() const;
+};
+StagePlan plan_stages(const KernelIr& ir);
+/// The stage at whose end an Outer instruction runs; the result of a reduction is there when that is.
+int outer_stage(const KernelIr& ir, Value v);
+
+/// Whether the items' words of a draw come from blocks that they share.
+bool shares_block(const KernelIr& ir, Value v);
+/// Whether `draw` draws such words just before the points, so that nothing holds them while other loads are in flight;
+/// else `load` does.
+constexpr bool draws_late(const KernelIr& ir) {
+  return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner;
+}
+
+/// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
+/// (items), $total (extent of the reduced axis) and `more` put in. Lines that begin with @S are there for stages with
+/// Point stores only, those with @D for stages that draw late.
+class Template {
+ public:
+  Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more = {});
+  [[nodiscard]] std::string fill(std::string_view text) const;
+
+ private:
+  bool stores_, draws_;
+  std::vector<std::pair<std::string, std::string>> replacements_;
+};
+
+/// The device functions listed above, for one kernel.
+class Functions {
+ public:
+  Functions(const KernelIr& ir, const StagePlan& plan);
+  [[nodiscard]] std::string shared_text();                   ///< types and functions that all stages use
+  [[nodiscard]] std::string stage_text(const Stage& stage);  ///< after the stage's state_type
+  /// The other way of a crossed kernel: what its reductions take, from what a point keeps for them, and `finish`.
+  [[nodiscard]] std::string along_text(const Stage& stage);
+  /// A tiled schedule's step of a loop at an item of a point: takes `staged` operands from z, updates its folds.
+  [[nodiscard]] std::string loop_text(std::uint32_t loop, const std::vector<std::uint32_t>& staged);
+  [[nodiscard]] Expressions& expressions() { return expressions_; }
+
+ private:
+  /// What the stage's points load or store in memory.
+  struct Member {
+    std::uint32_t access, guard;
+    bool single;  ///< one value for all items
+    [[nodiscard]] std::string name() const;
+    friend bool operator==(const Member& a, const Member& b) { return a.access == b.access; }
+  };
+  [[nodiscard]] std::vector<Member> members(bool store) const;
+  [[nodiscard]] Dtype element_type(std::uint32_t access) const { return ir_.buffers[ir_.accesses[access].buffer]; }
+  [[nodiscard]] Member load_member(const Instr& in) const;
+  [[nodiscard]] bool vector_access(std::uint32_t access) const;
+  [[nodiscard]] bool packs(Dtype dtype) const;
+  [[nodiscard]] bool packed(const Member& m) const;
+  [[nodiscard]] std::string vector_type(const Member& m, bool store) const;
+  [[nodiscard]] StrideClass item_class(std::uint32_t access) const;
+  [[nodiscard]] std::string element(std::uint32_t access, Region region) const;
+  [[nodiscard]] std::vector<Value> draws() const;
+  void draw();
+  void draw(Value v);
+  [[nodiscard]] std::string guard(std::uint32_t index, Region region) const;
+  [[nodiscard]] std::string operand(Value v, Region user) const;
+  [[nodiscard]] std::vector<Value> row_values() const;
+  void types();
+  void place();
+  void begin();
+  void values(const char* type, const std::vector<Value>& values);
+  void moved(bool store);
+  void move(bool store);
+  void move_items(bool store, const std::vector<Member>& some);
+  void move_item(bool store, const std::vector<Member>& some);
+  void store_lines(const Member& m);
+  [[nodiscard]] bool indexed() const;
+  void taken();
+  void take(const std::function<std::string(Value)>& name, std::string_view at);
+  void point();
+  void finish();
+  void instructions(Region region, bool alone);
+  [[nodiscard]] bool is_fold(Value v, std::uint32_t loop) const;
+  void fold_loop(std::uint32_t loop, Region region, Region placed);
+  [[nodiscard]] std::vector<std::uint32_t> loop_loads(std::uint32_t loop) const;
+  void load_steps(std::uint32_t loop, Region placed);
+  [[nodiscard]] std::string steps_type(const std::vector<std::uint32_t>& loads) const;
+  [[nodiscard]] bool loads_ahead(std::uint32_t loop) const;
+  [[nodiscard]] std::vector<std::uint32_t> loops_ahead() const;
+  [[nodiscard]] std::string ahead_fields() const;
+  void load_ahead();
+  [[nodiscard]] std::string taken_ahead(std::uint32_t loop) const;
+  void loop_body(std::uint32_t loop, Region region, Region placed, const std::vector<std::uint32_t>& staged);
+  void load(Value v, Region region, const std::string& at);
+  void store(Value v, Region region, const std::string& at);
+
+  const KernelIr& ir_;
+  const StagePlan& plan_;
+  const int items_;
+  const std::string item_;  ///< where item j of a thread lies along the row
+  const Stage* stage_ = nullptr;
+  Expressions expressions_;
+  CodeWriter out_;
+};
+
+/// The struct of a stage's partial result, and its functions: first and step (a lane takes an element), combine (two
+/// nodes, given the split of their elements), even and share (that split), down and from (another lane of the warp).
+std::string state_type(const KernelIr& ir, const Stage& stage);
+/// Whether all reductions of a stage have the same bits in any order.
+bool in_any_order(const KernelIr& ir, const Stage& stage);
+std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
+/// Combines lanes of incomplete tree blocks: lane_pair, uneven.
+std::string_view lane_functions();
+/// The tree above whole nodes: tree, push, collect; arrive; both. lanes, of one column of a block; fold, of the chunks
+/// of a tile of columns that have $total elements each.
+std::string node_functions();
+std::string_view arrive_function();
+std::string tree_functions();
+std::string_view column_lanes();
+std::string_view column_fold();
+/// Tree blocks by eight threads each, or by a warp where items are interleaved: take, node, some; and the choices that
+/// they leave open.
+std::string block_functions(const KernelIr& ir);
+std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
+
+/// Rows per thread block of ReduceSerial and RowSerial, one for each thread.
+int serial_rows(const KernelIr& ir);
+
+KernelSource render_pointwise(const KernelIr& ir);
+KernelSource render_stencil(const KernelIr& ir);
+KernelSource render_planes(const KernelIr& ir);
+KernelSource render_transpose(const KernelIr& ir);
+KernelSource render_steps(const KernelIr& ir, const graph::Target& target);
+KernelSource render_serial(const KernelIr& ir);
+KernelSource render_reduction(const KernelIr& ir);
+KernelSource render_crossed(const KernelIr& ir);
+KernelSource render_rows(const KernelIr& ir);
+KernelSource render_scan(const KernelIr& ir);
+/// Grid and counters of a scan.
+void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g);
+KernelSource render_contract(const KernelIr& ir);
+/// Grid, scratch memory and counters of a crossed kernel: a thread block for 128 rows and 128 columns.
+void cut_crossed(const KernelIr& ir, const KernelArgs& args, Geometry& g);
+
+}  // namespace tarry::codegen::cuda

@@ -1,0 +1,24 @@
+// lower(): the steps of selection.h in order.
+#include "codegen/lower/lower.h"
+
+#include "codegen/lower/selection.h"
+
+namespace tarry::codegen {
+
+Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
+              const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
+  if (fusion.groups[group].steps()) {
+    Lowered out = lower_steps(g, fusion.groups[group], target);
+    verify(out.ir);
+    return out;
+  }
+  graph::Group walk = fusion.groups[group];
+  Selection selection =
+      walk.crossed() ? select_crossed(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
+  if (!walk.crossed()) assign_stages(selection.lowered.ir);
+  Lowered out = schedule(std::move(selection), walk, target);
+  verify(out.ir);
+  return out;
+}
+
+}  // namespace tarry::codegen

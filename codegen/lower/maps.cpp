@@ -1,0 +1,71 @@
+// From coordinates of a group's space to those of the values in it; where updates give their values.
+#include <algorithm>
+#include <optional>
+
+#include "codegen/lower/selection.h"
+#include "support/check.h"
+
+namespace tarry::codegen {
+namespace {
+
+using graph::AxisMap;
+using graph::Dims;
+using graph::IndexMap;
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+
+}  // namespace
+
+IndexMap home_map(const graph::Group& group, const Dims& shape, bool outer) {
+  IndexMap m;
+  int axis = -1;
+  const auto next = [&] {
+    do ++axis;
+    while (axis < group.space.size() && ((outer && axis == group.axis) || group.space[axis] == 1));
+  };
+  for (std::int64_t extent : shape) {
+    if (extent == 1) {
+      m.push_back({-1, 0, 0});
+    } else {
+      next();
+      m.push_back({axis, 0, 1});
+    }
+  }
+  return m;
+}
+
+IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce) {
+  const Dims& shape = g.shape(g.nodes[reduce].inputs[0].node);
+  if (group.scans) return home_map(group, shape, false);
+  const int axis = g.reduces[g.nodes[reduce].payload].axis;
+  Dims kept = shape;
+  kept.erase(axis);
+  const IndexMap outer = home_map(group, kept, true);
+  IndexMap m;
+  for (int d = 0, at = 0; d < shape.size(); ++d) m.push_back(d == axis ? AxisMap{group.axis, 0, 1} : outer[at++]);
+  return m;
+}
+
+std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const IndexMap& map, Box box) {
+  const graph::GraphNode& n = g.nodes[update];
+  TARRY_ASSERT(g.updates[n.payload].dense());
+  const Dims& start = g.updates[n.payload].start;
+  const Dims& extents = g.shape(n.inputs[1].node);
+  for (int d = 0; d < extents.size(); ++d) {
+    const AxisMap& m = map[d];
+    const std::int64_t from = m.start - start[d];  // first coordinate inside the box
+    if (m.axis < 0) {
+      if (from < 0 || from >= extents[d]) return std::nullopt;
+      continue;
+    }
+    const std::int64_t size = m.step > 0 ? m.step : -m.step;
+    const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
+    const std::int64_t high = m.step > 0 ? -floor_divide(from - extents[d], size) : floor_divide(from, size) + 1;
+    box.low[m.axis] = std::max(box.low[m.axis], low);
+    box.high[m.axis] = std::min(box.high[m.axis], high);
+    if (box.low[m.axis] >= box.high[m.axis]) return std::nullopt;
+  }
+  return box;
+}
+
+}  // namespace tarry::codegen

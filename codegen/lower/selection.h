@@ -1,0 +1,86 @@
+// Selection: the instructions of a group over its whole space, before dimensions are collapsed and a schedule is
+// chosen. The steps of lower(), in order; nothing else includes this.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "codegen/lower/lower.h"
+
+namespace tarry::codegen {
+
+/// An access with strides over every axis of the group's space.
+struct RawAccess {
+  std::uint32_t buffer = kNone;
+  std::uint32_t guard = kNone;  ///< of the loads that use it
+  bool store = false, outer_only = false;
+  std::uint32_t loop = kNone;
+  std::int64_t offset = 0, loop_stride = 0;
+  graph::Dims strides;
+  friend bool operator==(const RawAccess&, const RawAccess&) = default;
+};
+
+/// The points of the group's space with low <= coordinate < high along every axis.
+struct Box {
+  graph::Dims low, high;
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+struct Selection {
+  Lowered lowered;                         ///< all but accesses, extents, stages, schedule and bytes
+  std::vector<RawAccess> accesses;         ///< by access number of the IR
+  std::vector<Box> boxes;                  ///< by guard number of the IR: where it holds
+  std::vector<std::int64_t> buffer_bytes;  ///< by buffer number: the size of the whole value
+  std::vector<std::int64_t> loops;         ///< by loop: its extent
+};
+
+/// lower/maps.cpp: coordinates of the group's space, but the reduced one if `outer`, -> dimensions of a shape that
+/// lives in it; -> dimensions of a reduction's input, whose reduced one is the space's axis even at extent 1.
+graph::IndexMap home_map(const graph::Group& group, const graph::Dims& shape, bool outer);
+graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce);
+/// The points of a box where a dense update that is wanted at `map` gives its value, if there are any: along each
+/// dimension 0 <= start + step * coordinate - update's start < extent of the value.
+std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Box box);
+
+/// lower/values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the
+/// group goes over: the group itself, or one way of a crossed one.
+Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
+                 const std::vector<graph::GraphEdge>& outputs);
+
+/// lower/crossed.cpp: the same of a crossed group, both ways in one, with stages. `walk` becomes what the schedule is
+/// for: `axis` the one along which memory lies; not crossed where one way has no outputs.
+Selection select_crossed(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, graph::Group& walk,
+                         const std::vector<graph::GraphEdge>& outputs);
+
+/// lower/stages.cpp: the stage of every instruction and reduction, by dependence.
+void assign_stages(KernelIr& ir);
+
+/// lower/contract.cpp, after dimensions are collapsed: whether tiles of two dimensions would share what loops read, and
+/// then Contract or ContractReduce; a short reduction becomes a loop.
+bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops, const graph::Target& target);
+
+/// lower/steps.cpp: all of lower() for a group of steps.
+Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const graph::Target& target);
+
+/// lower/schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
+Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
+
+/// Whether a load of an access has a guard.
+inline bool is_guarded(const KernelIr& ir, std::size_t access) {
+  return std::ranges::any_of(ir.instrs, [&](const Instr& in) {
+    return in.kind == InstrKind::Load && in.index == access && in.guard != kNone;
+  });
+}
+/// lower/planes.cpp: makes a pointwise kernel a Planes one, on a CPU a Transpose of pixels, where a short dimension has
+/// its elements side by side here and apart there, the last dimension being the one along which they are apart; false
+/// where it does not.
+bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target);
+/// lower/transpose.cpp: makes a pointwise kernel a Transpose where loads cross its stores; false where they do not.
+bool choose_transpose(KernelIr& ir, KernelArgs& args, const graph::Target& target);
+/// lower/stencil.cpp: makes a pointwise kernel a Stencil where it loads neighbours of one buffer; false where it does
+/// not.
+bool choose_stencil(KernelIr& ir, const KernelArgs& args, const graph::Target& target);
+
+}  // namespace tarry::codegen

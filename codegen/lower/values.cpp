@@ -1,0 +1,596 @@
+// select(): demand-driven instruction selection over index maps.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "codegen/lower/selection.h"
+#include "support/check.h"
+
+namespace tarry::codegen {
+namespace {
+
+using graph::AxisMap;
+using graph::Dims;
+using graph::Fusion;
+using graph::Graph;
+using graph::GraphEdge;
+using graph::GraphNode;
+using graph::Group;
+using graph::IndexMap;
+using graph::kNoId;
+using graph::NodeId;
+using graph::OpClass;
+
+/// A value wanted at some coordinates. `cone`: the recomputation it belongs to; `compute`: not read from memory; `box`:
+/// it is wanted there only, kNone everywhere.
+struct Request {
+  graph::Source source;
+  std::uint32_t cone = kNoId;
+  bool compute = false;
+  std::uint32_t box = kNone;
+};
+
+class Selector {
+ public:
+  Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk)
+      : g_(g), fusion_(fusion), group_id_(group), group_(walk), ir_(out_.lowered.ir) {
+    ir_.mode = group_.mode;
+    whole_ = {Dims::filled(group_.space.size(), 0), group_.space};
+  }
+
+  Selection run(const std::vector<GraphEdge>& outputs) {
+    for (NodeId id : reductions_for(outputs)) reduce(id);
+    for (const GraphEdge& e : outputs)
+      if (!is_outer(e.node)) store(e, Region::Point);
+    outer_phase_ = true;
+    for (const GraphEdge& e : outputs)
+      if (is_outer(e.node)) store(e, Region::Outer);
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] OpClass op_class(NodeId id) const { return graph::info(g_.nodes[id].op).op_class; }
+  [[nodiscard]] bool walks(NodeId id) const { return op_class(id) == OpClass::Reduce || op_class(id) == OpClass::Scan; }
+  [[nodiscard]] bool in_group(NodeId id) const { return fusion_.group_of[id] == group_id_; }
+
+  /// Epilogue nodes: over the outer space. Where the reduced extent is 1 shapes cannot tell, dependence does.
+  [[nodiscard]] bool is_outer(NodeId id) const {
+    if (!group_.reduces || group_.scans) return false;
+    if (op_class(id) == OpClass::Reduce) return true;
+    if (group_.space[group_.axis] != 1) return !(graph::squeeze(g_.shape(id)) == graph::squeeze(group_.space));
+    return !needed_reductions({{id, 0}}).empty();
+  }
+
+  /// Reductions and scans of the group that the outputs need, in node order.
+  [[nodiscard]] std::vector<NodeId> needed_reductions(const std::vector<GraphEdge>& outputs) const {
+    if (!group_.reduces) return {};
+    std::vector<NodeId> found, stack, seen;
+    for (const GraphEdge& e : outputs) stack.push_back(e.node);
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      if (!in_group(id) || std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+      seen.push_back(id);
+      if (walks(id)) found.push_back(id);
+      for (int i = 0; i < g_.nodes[id].n_inputs; ++i)
+        if (fusion_.cone(id, i) == kNoId) stack.push_back(graph::input_source(g_, id, i).edge.node);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  /// Those, or one that nobody needs: a group may be left without readers of its reductions, where updates cover what
+  /// reads them, and its kernel walks rows all the same.
+  [[nodiscard]] std::vector<NodeId> reductions_for(const std::vector<GraphEdge>& outputs) const {
+    std::vector<NodeId> found = needed_reductions(outputs);
+    if (!group_.reduces || !found.empty()) return found;
+    return {*std::find_if(group_.nodes.begin(), group_.nodes.end(), [&](NodeId id) { return walks(id); })};
+  }
+
+  /// Coordinates of the group's space -> dimensions of a shape that lives in it.
+  [[nodiscard]] IndexMap home_map(const Dims& shape, bool outer) const {
+    return codegen::home_map(group_, shape, outer);
+  }
+
+  // --- Requests -----------------------------------------------------------------------------------------------------
+
+  /// `edge` at `map` as input i of `reader`: followed through views, then through updates that one side decides.
+  Request request(GraphEdge edge, IndexMap map, NodeId reader, int i, std::uint32_t cone, std::uint32_t box) {
+    return decided(follow(edge, std::move(map), reader, i, cone, box));
+  }
+
+  Request input(const Request& r, int i) { return decided(follow_input(r, i)); }
+
+  Request follow_input(const Request& r, int i) {
+    const NodeId reader = r.source.edge.node;
+    const GraphNode& n = g_.nodes[reader];
+    IndexMap map = r.source.map;
+    std::uint32_t box = r.box;
+    if (op_class(reader) == OpClass::Reduce) {
+      map = loop_map(r);
+    } else if (n.op == Op::Update) {
+      if (i == 1) {
+        const Dims& start = g_.updates[n.payload].start;
+        for (int d = 0; d < map.size; ++d) map[d].start -= start[d];
+        box = box_number(update_box(r).value());
+      }
+    } else {
+      map = graph::compose(graph::broadcast_map(g_.shape(n.inputs[i].node).span(), g_.shape(reader).span()), map);
+    }
+    return follow(n.inputs[i], std::move(map), reader, i, r.cone, box);
+  }
+
+  Request follow(GraphEdge edge, IndexMap map, NodeId reader, int i, std::uint32_t cone, std::uint32_t box) const {
+    Request r;
+    r.source = traced(edge, std::move(map));
+    r.box = box;
+    const NodeId z = r.source.edge.node;
+    if (through_reshape(r.source)) return r;
+    if (cone != kNoId) {
+      r.compute = std::binary_search(fusion_.cones[cone].begin(), fusion_.cones[cone].end(), z);
+      r.cone = cone;
+    } else if (fusion_.cone(reader, i) != kNoId) {
+      r.compute = true;
+      r.cone = fusion_.cone(reader, i);
+    } else {
+      r.compute = in_group(z);
+    }
+    const OpClass c = op_class(z);
+    if (c == OpClass::Scalar || c == OpClass::Iota || (walks(z) && r.compute)) r.box = kNone;
+    return r;
+  }
+
+  /// Follows views, drops coordinates that cannot move, so that equal requests have equal keys.
+  [[nodiscard]] graph::Source traced(GraphEdge edge, IndexMap map) const {
+    graph::Source s = graph::trace(g_, edge, std::move(map));
+    for (int i = 0; i < s.shape.size(); ++i)
+      if (s.shape[i] == 1 || s.map[i].step == 0 || s.map[i].axis < 0)
+        s.map[i] = {-1, s.shape[i] == 1 ? 0 : s.map[i].start, 0};
+    return s;
+  }
+
+  /// Whether the map addresses memory that a reshape gave another shape: it cannot be computed here.
+  [[nodiscard]] bool through_reshape(const graph::Source& s) const { return !(s.shape == g_.shape(s.edge.node)); }
+
+  [[nodiscard]] bool is_computed(const Request& r) const {
+    const OpClass c = op_class(r.source.edge.node);
+    return r.compute && (c == OpClass::Map || c == OpClass::Update);
+  }
+
+  // --- Loops --------------------------------------------------------------------------------------------------------
+
+  /// A short reduction that the kernel computes at the request's points, as a loop.
+  [[nodiscard]] bool is_nested(const Request& r) const {
+    return r.compute && op_class(r.source.edge.node) == OpClass::Reduce && !reduction_of_.contains(r.source.edge.node);
+  }
+
+  /// Coordinates of a nested reduction's input: its axis is that of its loop, numbered after those of the space.
+  IndexMap loop_map(const Request& r) {
+    const GraphNode& n = g_.nodes[r.source.edge.node];
+    const int axis = g_.reduces[n.payload].axis;
+    const auto [it, fresh] =
+        loop_of_.try_emplace(key(r.source, kNone, false), static_cast<std::uint32_t>(out_.loops.size()));
+    if (fresh) {
+      const std::int64_t extent = g_.shape(n.inputs[0].node)[axis];
+      out_.loops.push_back(extent);
+      ir_.loops.push_back(scalar({kNoId, static_cast<std::uint64_t>(extent)}, Dtype::Int64));
+    }
+    const AxisMap steps{group_.space.size() + static_cast<int>(it->second), 0, 1};
+    IndexMap m;
+    for (int d = 0, at = 0; d < g_.shape(n.inputs[0].node).size(); ++d)
+      m.push_back(d == axis ? steps : r.source.map[at++]);
+    return m;
+  }
+
+  Instr fold(const Request& r, Instr in) {
+    const Request taken = input(r, 0);
+    in.kind = InstrKind::Fold;
+    in.index = static_cast<std::uint32_t>(ir_.folds.size());
+    const std::uint32_t loop = loop_of_.at(key(r.source, kNone, false));
+    ir_.folds.push_back({g_.nodes[r.source.edge.node].op, in.dtype, find(taken), loop});
+    // Where it does not vary along the space's axis, once per row; what its loop uses says.
+    in.region = outer_phase_ ? Region::Outer : Region::Row;
+    const auto use = [&](Value v) {
+      if (v == kNone || ir_.instrs[v].region == Region::Loop) return;
+      if (ir_.instrs[v].region == Region::Point || in.region == Region::Row) in.region = ir_.instrs[v].region;
+    };
+    use(ir_.folds.back().arg);
+    for (const Instr& i : ir_.instrs) {
+      if (i.loop != loop) continue;
+      for (Value v : i.args) use(v);
+      if (i.kind == InstrKind::Load && group_.reduces && out_.accesses[i.index].strides[group_.axis] != 0)
+        in.region = Region::Point;
+    }
+    return in;
+  }
+
+  // --- Updates and guards -------------------------------------------------------------------------------------------
+
+  /// An update whose box holds everywhere or nowhere within the request's is one of its inputs.
+  Request decided(Request r) {
+    while (is_computed(r) && g_.nodes[r.source.edge.node].op == Op::Update) {
+      const std::optional<Box> box = update_box(r);
+      if (!box)
+        r = follow_input(r, 0);
+      else if (*box == box_of(r.box))
+        r = follow_input(r, 1);
+      else
+        break;
+    }
+    return r;
+  }
+
+  [[nodiscard]] const Box& box_of(std::uint32_t number) const { return number == kNone ? whole_ : boxes_[number]; }
+
+  [[nodiscard]] static bool contains(const Box& outer, const Box& inner) {
+    for (int axis = 0; axis < inner.low.size(); ++axis)
+      if (inner.low[axis] < outer.low[axis] || inner.high[axis] > outer.high[axis]) return false;
+    return true;
+  }
+
+  std::uint32_t box_number(const Box& box) {
+    if (box == whole_) return kNone;
+    const auto it = std::find(boxes_.begin(), boxes_.end(), box);
+    if (it != boxes_.end()) return static_cast<std::uint32_t>(it - boxes_.begin());
+    boxes_.push_back(box);
+    return static_cast<std::uint32_t>(boxes_.size() - 1);
+  }
+
+  [[nodiscard]] std::optional<Box> update_box(const Request& r) const {
+    return codegen::update_box(g_, r.source.edge.node, r.source.map, box_of(r.box));
+  }
+
+  /// The guard that holds in a box: a term for each axis that the box does not cover.
+  std::uint32_t guard(const Box& box) {
+    if (box == whole_) return kNone;
+    for (std::uint32_t i = 0; i < out_.boxes.size(); ++i)
+      if (out_.boxes[i] == box && guard_outer_[i] == outer_phase_) return i;
+    Guard g;
+    for (int axis = 0; axis < box.low.size(); ++axis) {
+      if (box.low[axis] == 0 && box.high[axis] == group_.space[axis]) continue;
+      RawAccess iota = access(kNone);
+      iota.offset = -box.low[axis];
+      iota.strides[axis] = 1;
+      const auto extent = static_cast<std::uint64_t>(box.high[axis] - box.low[axis]);
+      g.terms.push_back({number(iota), scalar({kNoId, extent}, Dtype::Int64)});
+    }
+    ir_.guards.push_back(std::move(g));
+    out_.boxes.push_back(box);
+    guard_outer_.push_back(outer_phase_);
+    return static_cast<std::uint32_t>(out_.boxes.size() - 1);
+  }
+
+  [[nodiscard]] bool varies_along_axis(std::uint32_t guard_number) const {
+    if (!group_.reduces || guard_number == kNone) return false;
+    const Box& box = out_.boxes[guard_number];
+    return box.low[group_.axis] != 0 || box.high[group_.axis] != group_.space[group_.axis];
+  }
+
+  Value inside(const Box& box) {
+    const std::uint32_t g = guard(box);
+    if (const auto it = inside_.find(g); it != inside_.end()) return it->second;
+    Instr in;
+    in.kind = InstrKind::Inside;
+    in.dtype = Dtype::Bool;
+    in.index = g;
+    in.region = region(varies_along_axis(g));
+    return inside_[g] = push(in);
+  }
+
+  // --- Values -------------------------------------------------------------------------------------------------------
+
+  static std::string key(const graph::Source& s, std::uint32_t box, bool reshaped) {
+    std::string bytes(reinterpret_cast<const char*>(&s.edge), sizeof s.edge);
+    bytes.append(reinterpret_cast<const char*>(&box), sizeof box);
+    bytes.push_back(reshaped ? '\1' : '\0');
+    if (reshaped) bytes.append(reinterpret_cast<const char*>(s.shape.begin()), s.shape.span().size_bytes());
+    for (int i = 0; i < s.map.size; ++i) {
+      const std::int64_t part[3] = {s.map[i].axis, s.map[i].start, s.map[i].step};
+      bytes.append(reinterpret_cast<const char*>(part), sizeof part);
+    }
+    return bytes;
+  }
+
+  /// The value of a request if it is there: computed for its box, or for a larger one.
+  [[nodiscard]] Value find(const Request& r) const {
+    const bool reshaped = through_reshape(r.source);
+    const auto look = [&](std::uint32_t box) {
+      const auto it = memo_.find(key(r.source, box, reshaped));
+      return it == memo_.end() ? kNone : it->second;
+    };
+    Value v = look(kNone);
+    if (v != kNone || r.box == kNone) return v;
+    for (std::uint32_t box = 0; box < boxes_.size() && v == kNone; ++box)
+      if (contains(boxes_[box], boxes_[r.box])) v = look(box);
+    return v;
+  }
+
+  /// The value of a request, by an explicit stack: groups may hold long chains.
+  Value solve(Request wanted) {
+    std::vector<Request> stack{std::move(wanted)};
+    for (;;) {
+      const Request top = stack.back();
+      Value v = find(top);
+      if (v == kNone) {
+        if (!have_inputs(top, stack)) continue;
+        v = emit(top);
+        memo_[key(top.source, top.box, through_reshape(top.source))] = v;
+      }
+      stack.pop_back();
+      if (stack.empty()) return v;
+    }
+  }
+
+  /// Pushes the first input that has no value yet; true where all have one.
+  bool have_inputs(const Request& r, std::vector<Request>& stack) {
+    if (!is_computed(r) && !is_nested(r)) return true;
+    for (int i = 0; i < g_.nodes[r.source.edge.node].n_inputs; ++i) {
+      Request in = input(r, i);
+      if (find(in) != kNone) continue;
+      stack.push_back(std::move(in));
+      return false;
+    }
+    return true;
+  }
+
+  Value emit(const Request& r) {
+    const graph::Source& s = r.source;
+    const GraphNode& n = g_.nodes[s.edge.node];
+    Instr in;
+    in.dtype = n.dtype;
+    const OpClass c = op_class(s.edge.node);
+    const bool stored = through_reshape(s) && c != OpClass::Leaf && c != OpClass::Scalar;
+    switch (stored ? OpClass::View : c) {
+      case OpClass::Scalar:
+        in.kind = InstrKind::Scalar;
+        in.region = Region::Row;
+        in.index = scalar({n.payload, 0}, n.dtype);
+        break;
+      case OpClass::Iota: {
+        Dims strides = Dims::filled(s.map.size, 0);
+        if (n.payload == graph::kNumberPayload)
+          strides = graph::row_major_strides(s.shape.span());
+        else
+          strides[static_cast<int>(n.payload)] = 1;
+        in = load(in, access(kNone, 0, strides, s.map), kNone);
+        break;
+      }
+      case OpClass::Leaf: {
+        const graph::LeafLayout& layout = g_.leaves[n.payload];
+        TARRY_ASSERT(layout.contiguous || !through_reshape(s));
+        const Dims strides = layout.contiguous ? graph::row_major_strides(s.shape.span()) : layout.strides;
+        const std::uint32_t b = buffer({true, n.payload, {}}, n.dtype, g_.bytes(s.edge.node));
+        in = load(in, access(b, layout.offset, strides, s.map), r.box);
+        break;
+      }
+      case OpClass::Reduce:
+      case OpClass::Scan:
+        if (is_nested(r)) {
+          in = fold(r, in);
+          break;
+        }
+        if (!r.compute) {
+          in = load_value(r, in);
+          break;
+        }
+        in.kind = InstrKind::Result;
+        in.region = group_.scans ? Region::Point : Region::Outer;
+        in.index = reduction_of_.at(s.edge.node);
+        in.output = s.edge.output;
+        break;
+      case OpClass::Map:
+      case OpClass::Update: in = r.compute ? compute(r, in) : load_value(r, in); break;
+      default:  // what a reshape gave another shape, or a view below one
+        in = load_value(r, in);
+    }
+    in.note = note(s.edge.node);
+    return push(in);
+  }
+
+  Instr load_value(const Request& r, Instr in) {
+    const GraphEdge& e = r.source.edge;
+    need(e);
+    const std::uint32_t b = buffer({false, kNoId, e}, in.dtype, g_.bytes(e.node));
+    return load(in, access(b, 0, graph::row_major_strides(r.source.shape.span()), r.source.map), r.box);
+  }
+
+  /// Where the access does not move the box does not matter.
+  Instr load(Instr in, RawAccess from, std::uint32_t box) {
+    Box where = box_of(from.buffer == kNone ? kNone : box);
+    for (int axis = 0; axis < where.low.size(); ++axis) {
+      if (from.strides[axis] != 0) continue;
+      where.low[axis] = 0;
+      where.high[axis] = group_.space[axis];
+    }
+    from.guard = guard(where);
+    in.kind = InstrKind::Load;
+    in.guard = from.guard;
+    in.loop = from.loop;
+    in.region = in.loop != kNone
+                    ? Region::Loop
+                    : region((group_.reduces && from.strides[group_.axis] != 0) || varies_along_axis(from.guard));
+    in.index = number(from);
+    return in;
+  }
+
+  Instr compute(const Request& r, Instr in) {
+    const GraphNode& n = g_.nodes[r.source.edge.node];
+    in.kind = InstrKind::Compute;
+    in.op = n.op;
+    if (n.op == Op::Update) {
+      in.op = Op::Where;
+      in.args = {inside(update_box(r).value()), find(input(r, 1)), find(input(r, 0))};
+    } else {
+      for (int i = 0; i < n.n_inputs; ++i) in.args[static_cast<std::size_t>(i)] = find(input(r, i));
+    }
+    in.region = outer_phase_ ? Region::Outer : Region::Row;
+    for (Value v : in.args)
+      if (v != kNone && ir_.instrs[v].loop != kNone) in.loop = ir_.instrs[v].loop;
+    if (in.loop != kNone) in.region = Region::Loop;
+    for (Value v : in.args) {
+      if (v == kNone || in.loop != kNone) continue;
+      const Region used = ir_.instrs[v].region;
+      if (used == Region::Point || in.region == Region::Row) in.region = used;
+    }
+    return in;
+  }
+
+  /// Of something that is computed from memory and coordinates alone.
+  [[nodiscard]] Region region(bool varies) const {
+    if (varies || !group_.reduces) return Region::Point;
+    return outer_phase_ ? Region::Outer : Region::Row;
+  }
+
+  Value push(Instr in) {
+    if (!group_.reduces && in.loop == kNone) in.region = Region::Point;
+    ir_.instrs.push_back(in);
+    return static_cast<Value>(ir_.instrs.size() - 1);
+  }
+
+  std::uint32_t note(NodeId id) {
+    out_.lowered.notes.push_back(id);
+    return static_cast<std::uint32_t>(out_.lowered.notes.size() - 1);
+  }
+
+  // --- Parameters ---------------------------------------------------------------------------------------------------
+
+  /// Another group must store `edge`.
+  void need(const GraphEdge& edge) {
+    auto& loads = out_.lowered.loads;
+    if (std::find(loads.begin(), loads.end(), edge) == loads.end()) loads.push_back(edge);
+  }
+
+  std::uint32_t buffer(const BufferRef& ref, Dtype dtype, std::int64_t bytes) {
+    auto& buffers = out_.lowered.buffers;
+    const auto it = std::find(buffers.begin(), buffers.end(), ref);
+    if (it != buffers.end()) return static_cast<std::uint32_t>(it - buffers.begin());
+    buffers.push_back(ref);
+    ir_.buffers.push_back(dtype);
+    out_.buffer_bytes.push_back(bytes);
+    return static_cast<std::uint32_t>(buffers.size() - 1);
+  }
+
+  std::uint32_t scalar(const ScalarRef& ref, Dtype dtype) {
+    auto& scalars = out_.lowered.scalars;
+    const auto it = std::find(scalars.begin(), scalars.end(), ref);
+    if (it != scalars.end()) return static_cast<std::uint32_t>(it - scalars.begin());
+    scalars.push_back(ref);
+    ir_.scalars.push_back(dtype);
+    return static_cast<std::uint32_t>(scalars.size() - 1);
+  }
+
+  /// An access of a buffer whose dimensions have `strides`, at the coordinates of `map`. Without a buffer: an iota.
+  [[nodiscard]] RawAccess access(std::uint32_t buffer_index, std::int64_t offset = 0, const Dims& strides = {},
+                                 const IndexMap& map = {}) const {
+    RawAccess a;
+    a.buffer = buffer_index;
+    a.outer_only = group_.reduces && outer_phase_;
+    a.offset = offset;
+    a.strides = Dims::filled(group_.space.size(), 0);
+    for (int d = 0; d < map.size; ++d) {
+      a.offset += map[d].start * strides[d];
+      if (map[d].axis >= group_.space.size()) {
+        a.loop_stride += map[d].step * strides[d];
+        if (a.loop_stride != 0) a.loop = static_cast<std::uint32_t>(map[d].axis - group_.space.size());
+      } else if (map[d].axis >= 0) {
+        a.strides[map[d].axis] += map[d].step * strides[d];
+      }
+    }
+    return a;
+  }
+
+  std::uint32_t number(const RawAccess& a) {
+    const auto it = std::find(out_.accesses.begin(), out_.accesses.end(), a);
+    if (it != out_.accesses.end()) return static_cast<std::uint32_t>(it - out_.accesses.begin());
+    out_.accesses.push_back(a);
+    return static_cast<std::uint32_t>(out_.accesses.size() - 1);
+  }
+
+  // --- Statements ---------------------------------------------------------------------------------------------------
+
+  void reduce(NodeId id) {
+    const GraphNode& n = g_.nodes[id];
+    Reduction r;
+    r.op = n.op;
+    r.dtype = g_.nodes[n.inputs[0].node].dtype;
+    for (int i = 0; i < n.n_inputs; ++i)
+      r.args[static_cast<std::size_t>(i)] = solve(request(n.inputs[i], point_map(g_, group_, id), id, i, kNoId, kNone));
+    if (n.op == Op::MomentsMerge)
+      r.weight = scalar({kNoId, static_cast<std::uint64_t>(g_.reduces[n.payload].weight)}, Dtype::Int64);
+    reduction_of_[id] = static_cast<std::uint32_t>(ir_.reductions.size());
+    ir_.reductions.push_back(r);
+  }
+
+  void store(const GraphEdge& e, Region where) {
+    if (e.node == group_.scatter) return scatter(e);
+    const Dims& shape = g_.shape(e.node);
+    const IndexMap home = home_map(shape, where == Region::Outer);
+    const OpClass c = op_class(e.node);
+    Request r;
+    if (c == OpClass::View || c == OpClass::Reshape) {
+      r = request(e, home, e.node, 0, kNoId, kNone);
+    } else {
+      r.source = traced(e, home);
+      r.compute = true;
+      r = decided(std::move(r));
+    }
+    store_at(e, solve(std::move(r)), where, graph::row_major_strides(shape.span()), 0, home);
+  }
+
+  /// The value of an update into its box of the buffer that holds the base.
+  void scatter(const GraphEdge& e) {
+    const GraphNode& n = g_.nodes[e.node];
+    const graph::UpdateAttributes& at = g_.updates[n.payload];
+    const IndexMap home = home_map(g_.shape(n.inputs[1].node), false);
+    Dims strides = graph::row_major_strides(g_.shape(e.node).span());
+    std::int64_t offset = 0;
+    for (int d = 0; d < strides.size(); ++d) {
+      offset += at.start[d] * strides[d];
+      strides[d] *= at.step[d];
+    }
+    store_at(e, solve(request(n.inputs[1], home, e.node, 1, kNoId, kNone)), Region::Point, strides, offset, home);
+    GraphEdge base = n.inputs[0];
+    if (fusion_.group_of[base.node] == kNoId) base = graph::input_source(g_, e.node, 0).edge;
+    if (op_class(base.node) != OpClass::Leaf) need(base);
+    out_.lowered.scatter = Scatter{e, base};
+  }
+
+  void store_at(const GraphEdge& e, Value v, Region where, const Dims& strides, std::int64_t offset,
+                const IndexMap& map) {
+    Instr in;
+    in.kind = InstrKind::Store;
+    in.region = where;
+    in.dtype = g_.nodes[e.node].dtype;
+    in.args[0] = v;
+    in.note = note(e.node);
+    RawAccess to = access(buffer({false, kNoId, e}, in.dtype, g_.bytes(e.node)), offset, strides, map);
+    to.store = true;
+    in.index = number(to);
+    push(in);
+  }
+
+  const Graph& g_;
+  const Fusion& fusion_;
+  std::uint32_t group_id_;
+  const Group& group_;
+  Selection out_;
+  KernelIr& ir_;
+  Box whole_;
+  std::vector<Box> boxes_;         // that requests name
+  std::vector<bool> guard_outer_;  // by guard: made for the outer phase
+  bool outer_phase_ = false;       // values that are not there yet belong to the epilogue
+  std::unordered_map<std::string, Value> memo_;
+  std::unordered_map<std::uint32_t, Value> inside_;
+  std::unordered_map<NodeId, std::uint32_t> reduction_of_;
+  std::unordered_map<std::string, std::uint32_t> loop_of_;  // by nested reduction and place
+};
+
+}  // namespace
+
+Selection select(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk,
+                 const std::vector<GraphEdge>& outputs) {
+  return Selector(g, fusion, group, walk).run(outputs);
+}
+
+}  // namespace tarry::codegen
