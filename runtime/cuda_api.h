@@ -1,7 +1,7 @@
 // The CUDA driver and NVRTC as we know them: the few types and entry points used, declared here, found at run time.
 //
-// Nothing of the toolkit is needed to build. tests/cuda_api_test.cpp compares every declaration with the real headers
-// where they are installed. The symbol names carry their version suffix, so dlsym finds one exact ABI.
+// Nothing of the toolkit is needed to build. tests/runtime/device/cuda_api_test.cpp compares every declaration with the
+// real headers where they are installed. The symbol names carry their version suffix, so dlsym finds one exact ABI.
 #pragma once
 
 #include <cstddef>

@@ -86,7 +86,7 @@ def check_example(root):
 def check_ops(root):
     header = "\n".join(p.read_text(encoding="utf-8") for p in sorted((root / "include/tarry").glob("*.h")))
     changelog = read(root, "CHANGELOG.md")
-    tests = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "tests").glob("*.cpp")))
+    tests = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "tests").rglob("*.cpp")))
     for op in re.findall(r"^TARRY_OP\(\w+, (\w+),", read(root, "graph/ops.def"), flags=re.M):
         if op in INTERNAL_OPS:
             continue
@@ -165,7 +165,7 @@ GOOD = {
     "tests/mutants/log.mutant": "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// fuse\n--- mutant\n// keep\n",
     "include/tarry/ops.h": "// ops\n#pragma once\n/// Logarithm.  Shapes, Dtypes: any.  Throws nothing.  Example: `log(1)`.\n"
                            "[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
-    "tests/ops_test.cpp": "// tests\nlog(x)\n",
+    "tests/api/ops_test.cpp": "// tests\nlog(x)\n",
 }
 SELF_TEST = [
     # file, its planted text, the complaint
@@ -177,7 +177,7 @@ SELF_TEST = [
     ("include/tarry/ops.h", GOOD["include/tarry/ops.h"].replace("Example: ", ""), "log does not state Example"),
     ("include/tarry/stray.h", "// stray\n#pragma once\n", "in no chapter"),
     ("README.md", "[a](docs/design.md#gone)\n```cpp\nint main() {}\n```\n", "no heading there"),
-    ("tests/ops_test.cpp", "// tests\nlog1p(x)\n", "op log is not mentioned"),
+    ("tests/api/ops_test.cpp", "// tests\nlog1p(x)\n", "op log is not mentioned"),
     ("docs/guides/first.md", "Short.\n\n- " + "word " * 30 + "\n  end. Next.\n", "first.md:3: a sentence of 31 words"),
     ("docs/guides/first.md", "| a | " + "word " * 31 + "|\n", "a sentence of 31 words"),
     ("README.md", "```cpp\nint main() {}\n```\n" + "word " * 31 + "\n", "README.md:4: a sentence of 31 words"),

@@ -2,7 +2,7 @@
 """Checks that dumped kernels are programs: each file compiles alone, and what its main() computes is what the engine does.
 
 build: makes the kernels of all operations, dtypes and schedules for a GPU architecture, without a GPU, and compiles each
-       with nvcc into FOLDER. A kernel of one formula of tests/dump_programs.cpp is then FOLDER/NAME.
+       with nvcc into FOLDER. A kernel of one formula of tests/runtime/observe/dump_programs.cpp is then FOLDER/NAME.
 run:   evaluates those formulas on a device and runs the kernels that were dumped meanwhile (cpu: built with the C compiler;
        cuda: built with nvcc, or taken from --programs FOLDER where `build` has put them), then compares checksums.
        With --examples BIN the kernels of the example programs are built and run too.

@@ -32,7 +32,7 @@ OWNERS = {
     "boost/*": ["graph/graph.h", "graph/graph.cpp"],
     "xxhash.h": ["support/hash.h", "support/hash.cpp"],
     "spdlog/*": ["support/log.cpp"],
-    "catch2/*": ["tests/test.h"],
+    "catch2/*": ["tests/helpers/test.h"],
     "CLI/*": ["tools/*", "examples/*", "bench/*"],
     "nlohmann/*": ["runtime/manifest.cpp", "runtime/dump_index.cpp", "tools/*", "examples/*", "bench/*", "tests/*"],
     "benchmark/*": ["bench/*"],
@@ -41,9 +41,9 @@ OWNERS = {
     "fmt/*": ["support/*", "graph/*", "codegen/*", "cache/*", "runtime/*", "tools/*", "examples/*", "bench/*", "tests/*"],
     # The driver's types are declared by ourselves: no toolkit is needed to build.
     # Only a test looks at the real headers, where they are installed.
-    "cuda*.h": ["tests/cuda_*"],
-    "nvrtc*.h": ["tests/cuda_*", "tests/nvrtc_*"],
-    "cublas*.h": ["tests/cuda_*"],
+    "cuda*.h": ["tests/runtime/device/cuda_*"],
+    "nvrtc*.h": ["tests/runtime/device/cuda_*", "tests/runtime/device/nvrtc_*"],
+    "cublas*.h": ["tests/runtime/device/cuda_*"],
 }
 
 # our own headers that declare the driver's types stay among the files that talk to the driver
@@ -147,8 +147,8 @@ SELF_TEST = [
     ("graph/graph.cpp", "#include <boost/multiprecision/cpp_int.hpp>", "only by tests/*"),
     ("cache/a.cpp", "#include <xxhash.h>", "only by support/hash.h"),
     ("runtime/a.cpp", "#include <spdlog/spdlog.h>", "only by support/log.cpp"),
-    ("tests/a.cpp", "#include <catch2/catch.hpp>", "only by tests/test.h"),
-    ("runtime/cuda_backend.cpp", "#include <cuda.h>", "only by tests/cuda_*"),
+    ("tests/a.cpp", "#include <catch2/catch.hpp>", "only by tests/helpers/test.h"),
+    ("runtime/cuda_backend.cpp", "#include <cuda.h>", "only by tests/runtime/device/cuda_*"),
     ("runtime/evaluate.cpp", '#include "runtime/cuda_driver.h"', "driver types"),
     ("runtime/a.cpp", '  const char* v = getenv("HOME");', "outside support/env.cpp"),
 ]

@@ -1,6 +1,6 @@
 // Catch2's main, and the count of tests that skipped.
 #define CATCH_CONFIG_RUNNER
-#include "tests/test.h"
+#include "tests/helpers/test.h"
 
 #include <cstdlib>
 #include <iostream>
@@ -14,7 +14,7 @@
 #include "runtime/backend.h"
 #include "runtime/nvrtc.h"
 #include "support/env.h"
-#include "tests/child.h"
+#include "tests/helpers/child.h"
 
 namespace tarry::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "runtime/warm_plan.h"
 #include "support/log.h"
 #include "tests/fuzz_targets/target.h"
-#include "tests/sealed_manifest.h"
+#include "tests/helpers/sealed_manifest.h"
 
 namespace {
 

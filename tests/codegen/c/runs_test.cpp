@@ -1,0 +1,166 @@
+// Functions that C kernels call for runs of elements (codegen/c/runs.cpp): the bits of the interpreter whatever
+// the length, and whatever passes through arrays.
+#include <cmath>
+#include <limits>
+
+#include "tests/helpers/devices.h"
+#include "tests/helpers/same_bits.h"
+#include "tests/helpers/sample_results.h"
+#include "tests/helpers/test.h"
+
+namespace ta = tarry;
+using namespace ta::test;
+
+namespace {
+
+std::string text_of(const ta::Array& x, const char* level = "x86-64-v3") {
+  const auto kernels = kernels_of(x, *ta::graph::find_target(level));
+  REQUIRE(kernels.size() == 1);
+  return kernels[0]->kernel;
+}
+
+int count(const std::string& text, const std::string& what) {
+  int found = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+ta::Array input(std::int64_t n) { return ta::asarray(ramp(static_cast<std::size_t>(n)), {n}) * 0.01f; }
+
+template <class T>
+void check_compiled_is_interpreted(const std::function<std::vector<ta::Array>()>& record) {
+  const ta::Scope placed(ta::cpu);
+  std::vector<std::vector<T>> expected;
+  {
+    const Setting interpreted("TARRY_DISABLE", "compile");
+    const std::vector<ta::Array> all = record();
+    ta::evaluate(all);
+    for (const ta::Array& x : all) expected.push_back(x.to_vector<T>());
+  }
+  const std::vector<ta::Array> all = record();
+  ta::evaluate(all);
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK(same_bits(all[i].to_vector<T>(), expected[i]));
+}
+
+}  // namespace
+
+TEST_CASE("runs: a function of what lies in memory goes from there to its place, with no loop around",
+          "[codegen][cpu]") {
+  const std::string text = text_of(ta::exp(ta::asarray(ramp(1000))));
+  CHECK(count(text, "_run_") == 1);
+  CHECK(count(text, "&a0[here]") == 1);
+  CHECK(count(text, "&a1[here]") == 1);
+  CHECK(count(text, "[i]") == 0);
+}
+
+TEST_CASE("runs: calls of a function of several values have one text", "[codegen][cpu]") {
+  const ta::Array x = ta::asarray(ramp(1000));
+  const auto kernels = kernels_of(ta::erf(x * 2.0f) + ta::erf(x - 1.0f), *ta::graph::find_target("x86-64-v3"));
+  REQUIRE(kernels.size() == 1);
+  CHECK(count(kernels[0]->kernel, "tarry_erf_f32_run_") == 2);
+  int texts = 0;
+  for (const auto& shared : kernels[0]->shared) texts += shared.name.starts_with("tarry_erf_f32_run_");
+  CHECK(texts == 1);
+}
+
+TEST_CASE("runs: what is the same for all elements stays a parameter", "[codegen][cpu]") {
+  const ta::Array x = ta::asarray(ramp(1000));
+  CHECK(count(text_of(ta::pow(x, 2.5f)), "_run_") == 1);
+  CHECK(count(text_of(x + ta::exp(ta::sum(x))), "_run_") <= 1);
+}
+
+TEST_CASE("runs: arrays of more than a small stack are not made", "[codegen][cpu]") {
+  ta::Array sum = ta::asarray(ramp(1000));
+  const ta::Array x = sum;
+  for (int i = 1; i < 60; ++i) sum = sum + ta::exp(x * (0.01f * static_cast<float>(i)));
+  for (const auto& kernel : kernels_of(sum, *ta::graph::find_target("x86-64-v3")))
+    if (count(kernel->kernel, "tarry_exp_f32(") >= 30) CHECK(count(kernel->kernel, "_run_") == 0);
+}
+
+TEST_CASE("runs: the interpreter's bits for every length around that of a part", "[codegen][cpu]") {
+  for (const std::int64_t n : {1, 2, 15, 17, 255, 256, 257, 511, 512, 513, 1000}) {
+    INFO(n);
+    check_compiled_is_interpreted<float>([n] {
+      const ta::Array x = input(n), y = ta::log(x + 1.0f);
+      return std::vector<ta::Array>{ta::exp(x), ta::sin(y) * ta::exp(-y) + ta::sqrt(x), ta::pow(x, y),
+                                    ta::where(x > 1.0f, ta::tanh(y), ta::abs(y))};
+    });
+  }
+}
+
+TEST_CASE("runs: the interpreter's bits of float64, of rows and of what is kept between stages", "[codegen][cpu]") {
+  for (const std::int64_t columns : {33, 300, 5000}) {
+    INFO(columns);
+    check_compiled_is_interpreted<double>([columns] {
+      const ta::Array x = ta::astype(ta::reshape(input(3 * columns), {3, columns}), ta::float64);
+      return std::vector<ta::Array>{ta::softmax(x, 1), ta::logsumexp(ta::sin(x), 1),
+                                    ta::sum(ta::log(x) * ta::exp(-x), 1),
+                                    ta::exp(x - ta::max(x, 1, {.keepdims = true})) + ta::log(x)};
+    });
+  }
+}
+
+TEST_CASE("runs: several results may take the memory of what they are computed from", "[codegen][cpu]") {
+  const auto record = [] {
+    ta::Array x = input(700);
+    ta::evaluate(x);
+    std::vector<ta::Array> all{ta::exp(x), ta::log(x), ta::cos(x) + x};
+    x = ta::Array();
+    return all;
+  };
+  check_compiled_is_interpreted<float>(record);
+}
+
+TEST_CASE("runs: words are drawn and functions called in the same parts", "[codegen][cpu]") {
+  check_compiled_is_interpreted<float>([] {
+    ta::random::Generator g(3);
+    const ta::Array u = ta::random::uniform(g, {1000}), n = ta::random::normal(g, {1000});
+    return std::vector<ta::Array>{ta::log(u + 1.0f) + u, ta::exp(n) * u, ta::random::exponential(g, {1000})};
+  });
+}
+
+TEST_CASE("runs: slices, steps, reversed and repeated operands go through arrays", "[codegen][cpu]") {
+  check_compiled_is_interpreted<float>([] {
+    const ta::Array x = input(1200), m = ta::reshape(x, {30, 40});
+    return std::vector<ta::Array>{ta::exp(x(ta::slice(ta::none, ta::none, -1))), ta::log(x(ta::slice(1, ta::none, 3))),
+                                  ta::sin(m(ta::slice(), ta::slice(3, 20)) * m(ta::slice(), ta::slice(0, 1))),
+                                  ta::atan2(m, m(0)), ta::erf(ta::matrix_transpose(m))};
+  });
+}
+
+TEST_CASE("choices: vectors of a loop take what the interpreter takes, with NaNs and zeros of both signs",
+          "[codegen][cpu]") {
+  const auto check = [](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t n : {1, 3, 15, 16, 17, 100, 1000})
+      check_compiled_is_interpreted<T>([n] {
+        std::vector<T> a, b;
+        const T values[] = {T(0),
+                            T(-0.0),
+                            T(1),
+                            T(-1),
+                            std::numeric_limits<T>::quiet_NaN(),
+                            std::numeric_limits<T>::infinity(),
+                            -std::numeric_limits<T>::infinity()};
+        for (std::int64_t i = 0; i < n; ++i) {
+          a.push_back(values[i % 7]);
+          b.push_back(values[i / 7 % 7]);
+        }
+        const ta::Array x = ta::asarray(a), y = ta::asarray(b);
+        return std::vector<ta::Array>{ta::where(x < y, x, y), ta::where(x <= y, x + y, ta::abs(y)),
+                                      ta::where(x > y, x * y, -x), ta::where(x >= y, y - x, x),
+                                      ta::where(x > T(0), ta::where(y < T(1), x, T(2)), ta::square(y))};
+      });
+  };
+  check(0.0f);
+  check(0.0);
+}
+
+TEST_CASE("choices: a loop with vectors of 64 bytes compares into masks, others into vectors", "[codegen][cpu]") {
+  const ta::Array x = ta::asarray(ramp(1000));
+  const ta::Array y = ta::where(x > 2.0f, x * 0.5f, x);
+  CHECK(count(text_of(y, "x86-64-v4"), "TARRY_CHOOSE(ps") == 1);
+  CHECK(count(text_of(y, "x86-64-v4"), "cmpps512_mask") == 1);
+  CHECK(count(text_of(y, "x86-64-v3"), "TARRY_CHOOSE(ps") == 0);
+  CHECK(count(text_of(y, "x86-64-v3"), "const places") == 1);
+}

@@ -1,0 +1,194 @@
+// Wrong calls of views, indexing, updates and joining.
+#include <limits>
+
+#include "tests/errors/rows.h"
+
+namespace tarry::test {
+namespace {
+
+constexpr std::int64_t kLarge = std::int64_t{1} << 40;
+
+Array f32(const Shape& shape) { return zeros(shape); }
+Array matrix() { return zeros({2, 3}); }
+Array integers() { return zeros({2, 3}, int32); }
+/// As many axes as there may be.
+Array deepest() { return zeros(std::vector<std::int64_t>(16, 1)); }
+
+Array on(Device device, const Shape& shape) {
+  const Scope placed(device);
+  return zeros(shape);
+}
+
+void add_view_rows(ErrorRows& rows) {
+  rows.wrong("broadcast_to", {"(2, 3)", "(3, 2)"}, [] { (void)broadcast_to(matrix(), {3, 2}); });
+  rows.wrong("broadcast_to", {"(2, 3)", "(3,)"}, [] { (void)broadcast_to(matrix(), 3); });
+  rows.wrong("broadcast_to", {"(-1,)", "negative"}, [] { (void)broadcast_to(f32({1}), -1); });
+  rows.wrong("permute_dims", {"1 axes", "(2, 3)"}, [] { (void)permute_dims(matrix(), 0); });
+  rows.wrong("permute_dims", {"axis 1 is named twice", "(2, 3)"}, [] { (void)permute_dims(matrix(), {1, 1}); });
+  rows.wrong("permute_dims", {"axis 2", "(2, 3)"}, [] { (void)permute_dims(matrix(), {0, 2}); });
+  rows.wrong("matrix_transpose", {"(3,)", "two axes"}, [] { (void)matrix_transpose(f32({3})); });
+  rows.wrong("expand_dims", {"axis 3", "(2, 3)"}, [] { (void)expand_dims(matrix(), 3); });
+  rows.wrong("expand_dims", {"highest rank", "16"}, [] { (void)expand_dims(deepest()); });
+  rows.wrong("squeeze", {"axis 1 of shape (1, 3) has extent 3"}, [] { (void)squeeze(f32({1, 3}), 1); });
+  rows.wrong("squeeze", {"axis 2", "(1, 3)"}, [] { (void)squeeze(f32({1, 3}), 2); });
+  rows.wrong("flip", {"axis -3", "(2, 3)"}, [] { (void)flip(matrix(), -3); });
+  rows.wrong("moveaxis", {"2 axes to move to 1 places", "(2, 3)"}, [] { (void)moveaxis(matrix(), {0, 1}, 0); });
+  rows.wrong("moveaxis", {"axis -2 is named twice", "(2, 3)"}, [] { (void)moveaxis(matrix(), {0, 1}, {0, -2}); });
+  rows.wrong("reshape", {"(2, 3) has 6 elements, (4,) has 4"}, [] { (void)reshape(matrix(), 4); });
+  rows.wrong("reshape", {"-1 in (4, -1)", "(2, 3)"}, [] { (void)reshape(matrix(), {4, -1}); });
+  rows.wrong("reshape", {"-1 in (0, -1)", "(0,)"}, [] { (void)reshape(f32({0}), {0, -1}); });
+  rows.wrong("reshape", {"(-1, -1) has more than one -1"}, [] { (void)reshape(matrix(), {-1, -1}); });
+  rows.wrong("reshape", {"(-6,)", "negative"}, [] { (void)reshape(matrix(), -6); });
+  rows.wrong("reshape", {"rank 17"}, [] { (void)reshape(f32({1}), std::vector<std::int64_t>(17, 1)); });
+  rows.wrong("unstack", {"axis 2", "(2, 3)"}, [] { (void)unstack(matrix(), 2); });
+  rows.wrong("unstack", {"axis 0", "()"}, [] { (void)unstack(f32({})); });
+  rows.wrong("repeat", {"-2 repetitions of axis 1", "(2, 3)"}, [] { (void)repeat(matrix(), -2, 1); });
+  rows.wrong("repeat", {"axis 2", "(2, 3)"}, [] { (void)repeat(matrix(), 1, 2); });
+  rows.wrong("repeat", {"more than 2^63 - 1"}, [] { (void)repeat(matrix(), INT64_MAX); });
+  rows.wrong("repeat", {"more than 2^63 - 1"}, [] { (void)repeat(matrix(), INT64_MAX / 2, 0); });
+  rows.wrong("repeat", {"highest rank", "16"}, [] { (void)repeat(deepest(), 2, 0); });
+  rows.wrong("tile", {"-1 repetitions of axis 0", "(2, 3)"}, [] { (void)tile(matrix(), {-1, 1}); });
+  rows.wrong("tile", {"more than 2^63 - 1"}, [] { (void)tile(matrix(), {kLarge, kLarge}); });
+  rows.wrong("tile", {"highest rank", "16"}, [] { (void)tile(deepest(), 2); });
+  rows.wrong("tile", {"more than 16 axes"}, [] { (void)tile(f32({1}), std::vector<std::int64_t>(40, 1)); });
+  rows.wrong("broadcast_to", {"undefined"}, [] { (void)broadcast_to(Array(), {2}); });
+  rows.wrong("permute_dims", {"undefined"}, [] { (void)permute_dims(Array(), {}); });
+  rows.wrong("matrix_transpose", {"undefined"}, [] { (void)matrix_transpose(Array()); });
+  rows.wrong("expand_dims", {"undefined"}, [] { (void)expand_dims(Array()); });
+  rows.wrong("squeeze", {"undefined"}, [] { (void)squeeze(Array(), {}); });
+  rows.wrong("flip", {"undefined"}, [] { (void)flip(Array()); });
+  rows.wrong("moveaxis", {"undefined"}, [] { (void)moveaxis(Array(), {}, {}); });
+  rows.wrong("reshape", {"undefined"}, [] { (void)reshape(Array(), {}); });
+  rows.wrong("unstack", {"undefined"}, [] { (void)unstack(Array()); });
+  rows.wrong("repeat", {"undefined"}, [] { (void)repeat(Array(), 1); });
+  rows.wrong("tile", {"undefined"}, [] { (void)tile(Array(), {}); });
+}
+
+void add_joining_rows(ErrorRows& rows) {
+  rows.wrong("concat", {"no array"}, [] { (void)concat(std::vector<Array>()); });
+  rows.wrong("stack", {"no array"}, [] { (void)stack(std::vector<Array>()); });
+  rows.wrong("concat", {"0-d", "stack"}, [] { (void)concat({f32({}), f32({})}); });
+  rows.wrong("concat", {"(2, 3) and (3, 3)"}, [] { (void)concat({matrix(), f32({3, 3})}, 1); });
+  rows.wrong("concat", {"(2, 3) and (3,)"}, [] { (void)concat({matrix(), f32({3})}); });
+  rows.wrong("concat", {"axis 2", "(2, 3)"}, [] { (void)concat({matrix(), matrix()}, 2); });
+  rows.wrong("concat", {"2^63 - 1 elements along axis 0"}, [] { (void)concat({f32({INT64_MAX}), f32({INT64_MAX})}); });
+  rows.wrong("concat", {"(4, 3458764513820540925) has more than 2^63 - 1"},
+             [] { (void)concat({f32({2, INT64_MAX / 8 * 3}), f32({2, INT64_MAX / 8 * 3})}); });
+  rows.wrong("concat", {"int8 and uint64"}, [] { (void)concat({zeros({2}, int8), zeros({2}, uint64)}); });
+  rows.wrong("concat", {"different devices"}, [] { (void)concat({on(cpu, {2}), on(cuda(0), {2})}); });
+  rows.wrong("concat", {"undefined"}, [] { (void)concat({matrix(), Array()}); });
+  rows.wrong("stack", {"(2, 3) and (3,)"}, [] { (void)stack({matrix(), f32({3})}); });
+  rows.wrong("stack", {"axis 3"}, [] { (void)stack({matrix(), matrix()}, 3); });
+  rows.wrong("stack", {"highest rank", "16"}, [] { (void)stack({deepest()}); });
+  rows.wrong("stack", {"undefined"}, [] { (void)stack({Array()}); });
+  rows.wrong("roll", {"1 shifts for 2 axes", "(2, 3)"}, [] { (void)roll(matrix(), {1}, {0, 1}); });
+  rows.wrong("roll", {"axis 0 is named twice", "(2, 3)"}, [] { (void)roll(matrix(), {1, 2}, {0, 0}); });
+  rows.wrong("roll", {"axis 5", "(2, 3)"}, [] { (void)roll(matrix(), 1, 5); });
+  rows.wrong("roll", {"undefined"}, [] { (void)roll(Array(), 1); });
+}
+
+void add_index_rows(ErrorRows& rows) {
+  rows.wrong("index", {"index 2 is out of range for axis 0 of extent 2 in shape (2, 3)"}, [] { (void)matrix()(2); });
+  rows.wrong("index", {"index -4 is out of range for axis 1"}, [] { (void)matrix()(0, -4); });
+  rows.wrong("index", {"index 9223372036854775807"}, [] { (void)matrix()(UINT64_MAX); });
+  rows.wrong("index", {"the slice of axis 1 of shape (2, 3) has step 0"}, [] { (void)matrix()(0, slice(0, 1, 0)); });
+  rows.wrong("index", {"3 indices are too many for shape (2, 3)"}, [] { (void)matrix()(0, 0, 0); });
+  rows.wrong("index", {"1 indices are too many for shape ()"}, [] { (void)f32({})(0); });
+  rows.wrong("index", {"ellipsis", "(2, 3)"}, [] { (void)matrix()(ellipsis, ellipsis); });
+  rows.wrong("index", {"more than 16 axes"}, [] { (void)deepest()(newaxis); });
+  rows.wrong("index", {"undefined"}, [] { (void)Array()(0); });
+  rows.wrong("index", {"0-d"}, [] {
+    for (const Array& row : f32({})) (void)row;
+  });
+  rows.wrong("index", {"undefined"}, [] { (void)Array().begin(); });
+  rows.wrong("index", {"undefined"}, [] { (void)Array().end(); });
+}
+
+void add_update_rows(ErrorRows& rows) {
+  rows.wrong("set", {"index 2", "(2, 3)"}, [] {
+    Array x = matrix();
+    x.set({2}, 1);
+  });
+  rows.wrong("set", {"(3,)", "(2,)"}, [] {
+    Array x = matrix();
+    x.set({slice(), 0}, f32({3}));
+  });
+  rows.wrong("set", {"int32", "float32", "astype"}, [] {
+    Array x = integers();
+    x.set({0}, f32({3}));
+  });
+  rows.wrong("set", {"the number 0.5 does not fit int32"}, [] {
+    Array x = integers();
+    x.set({0}, 0.5);
+  });
+  rows.wrong("set", {"the mask is int32, not bool"}, [] {
+    Array x = matrix();
+    x.set(integers(), 1);
+  });
+  rows.wrong("set", {"mask of shape (2,)", "(2, 3)"}, [] {
+    Array x = matrix();
+    x.set(f32({2}) > 0, 1);
+  });
+  rows.wrong("set", {"value of shape (4,)", "(2, 3)"}, [] {
+    Array x = matrix();
+    x.set(matrix() > 0, f32({4}));
+  });
+  rows.wrong("set", {"different devices, cpu and cuda:0"}, [] {
+    Array x = on(cpu, {3});
+    x.set({0}, on(cuda(0), {}));
+  });
+  rows.wrong("set", {"undefined"}, [] {
+    Array x;
+    x.set({0}, 1);
+  });
+  rows.wrong("set", {"undefined"}, [] {
+    Array x = matrix();
+    x.set({0}, Array());
+  });
+  rows.wrong("set", {"undefined"}, [] {
+    Array x = matrix();
+    x.set(Array(), 1);
+  });
+  rows.wrong("add", {"index 2", "(2, 3)"}, [] {
+    Array x = matrix();
+    x.add({2}, 1);
+  });
+  rows.wrong("set", {"different devices, cuda:0 and cpu"}, [] {
+    Array x = on(cpu, {3});
+    x.set(on(cuda(0), {3}) > 0, 1);
+  });
+  rows.wrong("add", {"bool"}, [] {
+    Array x = matrix() > 0;
+    x.add({0}, true);
+  });
+  rows.wrong("with_add", {"bool"}, [] { (void)with_add(matrix() > 0, {0}, true); });
+  rows.wrong("with_set", {"(3,)", "(2,)"}, [] { (void)with_set(matrix(), {slice(), 0}, f32({3})); });
+  rows.wrong("with_set", {"the mask is float32"}, [] { (void)with_set(matrix(), matrix(), 1); });
+  rows.wrong("with_add", {"step 0"}, [] { (void)with_add(matrix(), {slice(none, none, 0)}, 1); });
+}
+
+void add_product_rows(ErrorRows& rows) {
+  rows.wrong("matmul", {"(3, 4) and (5, 6)", "rows of 4 meet columns of 5"},
+             [] { (void)matmul(f32({3, 4}), f32({5, 6})); });
+  rows.wrong("matmul", {"(3,) and (4,)", "do not multiply"}, [] { (void)matmul(f32({3}), f32({4})); });
+  rows.wrong("matmul", {"(2, 3) and ()", "no dimensions"}, [] { (void)matmul(matrix(), f32({})); });
+  rows.wrong("matmul", {"(2, 3, 4) and (5, 4, 6)", "do not broadcast"},
+             [] { (void)matmul(f32({2, 3, 4}), f32({5, 4, 6})); });
+  rows.wrong("matmul", {"not bool", "astype"}, [] { (void)matmul(zeros({2, 2}, bool_), zeros({2, 2}, bool_)); });
+  rows.wrong("matmul", {"undefined"}, [] { (void)matmul(Array(), matrix()); });
+  rows.wrong("matmul", {"uint64", "int64"}, [] { (void)matmul(zeros({2, 2}, uint64), zeros({2, 2}, int64)); });
+  rows.wrong("matmul", {"different devices"}, [] { (void)matmul(on(cpu, {2, 2}), on(cuda(), {2, 2})); });
+  rows.wrong("matmul", {"more than 2^63 - 1"}, [] { (void)matmul(f32({kLarge, 1}), f32({1, kLarge})); });
+}
+
+}  // namespace
+
+void add_shape_rows(ErrorRows& rows) {
+  add_view_rows(rows);
+  add_joining_rows(rows);
+  add_index_rows(rows);
+  add_update_rows(rows);
+  add_product_rows(rows);
+}
+
+}  // namespace tarry::test

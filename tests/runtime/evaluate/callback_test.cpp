@@ -1,0 +1,130 @@
+// What the library calls back may use the library: it evaluates, plans and throws.
+#include <stdexcept>
+#include <thread>
+
+#include "support/file.h"
+#include "tests/helpers/child.h"
+#include "tests/helpers/devices.h"
+
+namespace ta = tarry;
+using ta::test::Setting;
+
+namespace {
+
+/// An array that is worked off in chunks: the pages of a file count.
+class Streamed {
+ public:
+  Streamed() {
+    ta::save_npy(file_, ta::ones({std::int64_t{4} << 20}));
+    ta::set_memory_limit(ta::cpu, ta::memory_stats(ta::cpu).live + (4 << 20));
+    total = ta::sum(ta::open_npy(file_) * 2.0f);
+  }
+  ~Streamed() { ta::set_memory_limit(ta::cpu, 0); }
+  Streamed(const Streamed&) = delete;
+  Streamed& operator=(const Streamed&) = delete;
+  ta::Array total;
+
+ private:
+  ta::support::ScopedTemporaryDirectory directory_;
+  const std::string file_ = (directory_.path() / "x.npy").string();
+};
+
+}  // namespace
+
+TEST_CASE("callback: progress may evaluate other arrays and plan the one that is being evaluated", "[memory][log]") {
+  const ta::Scope on_cpu(ta::cpu);
+  Streamed s;
+  int right = 0;
+  auto call = [&](const ta::Progress&) {
+    const ta::Array other = ta::asarray(std::vector<float>{1, 2, 3}) + 1.0f;
+    right += ta::sum(other).item<float>() == 9 && ta::plan(s.total).counters().kernels > 0 && !s.total.is_evaluated();
+  };
+  const ta::OnProgress shown(call);
+  CHECK(s.total.item<float>() == static_cast<float>(8 << 20));
+  CHECK(right > 1);
+}
+
+TEST_CASE("callback: an evaluate of what is being evaluated throws at once, and the array stays lazy",
+          "[memory][log]") {
+  const ta::Scope on_cpu(ta::cpu);
+  Streamed s;
+  {
+    auto call = [&](const ta::Progress&) { (void)s.total.item<float>(); };
+    const ta::OnProgress shown(call);
+    CHECK_THROWS_WITH(ta::evaluate(s.total), Catch::Contains("called this callback"));
+  }
+  CHECK_FALSE(s.total.is_evaluated());
+  CHECK(s.total.item<float>() == static_cast<float>(8 << 20));
+}
+
+TEST_CASE("callback: two evaluates whose callbacks need each other are an error, never a deadlock", "[memory][log]") {
+  const ta::Scope on_cpu(ta::cpu);
+  Streamed a, b;
+  std::atomic<int> met{0}, refused{0};
+  const auto cross = [&](const ta::Array& mine, const ta::Array& other) {
+    bool first = true;
+    auto call = [&](const ta::Progress&) {
+      if (!std::exchange(first, false)) return;
+      for (++met; met < 2;) std::this_thread::yield();
+      (void)other.item<float>();
+    };
+    const ta::OnProgress shown(call);
+    try {
+      (void)mine.item<float>();
+    } catch (const ta::InvalidArgument&) {
+      ++refused;
+    }
+  };
+  {
+    const std::jthread one([&] { cross(a.total, b.total); }), two([&] { cross(b.total, a.total); });
+  }
+  CHECK(refused >= 1);
+  CHECK(a.total.item<float>() == b.total.item<float>());
+}
+
+TEST_CASE("callback: a log callback may evaluate, and what it throws is dropped", "[log]") {
+  const ta::Scope on_cpu(ta::cpu);
+  static int calls = 0;
+  calls = 0;
+  ta::set_log_callback([](void*, ta::LogLevel, std::string_view) {
+    ++calls;
+    (void)(ta::asarray(std::vector<float>{1, 2}) * 3.0f).to_vector<float>();
+    throw std::runtime_error("from the callback");
+  });
+  const Setting words("TARRY_DUMP", "nothing_of_that_name_" + std::to_string(calls));
+  const Setting directory("TARRY_DUMP_DIR", "/proc/none");
+  CHECK((ta::asarray(std::vector<float>{1, 2}) + 3.0f).to_vector<float>() == std::vector<float>{4, 5});
+  ta::set_log_callback(nullptr);
+  CHECK(calls > 0);
+}
+
+namespace {
+
+/// Evaluates something new while static objects are destroyed; made before anything of the library was used.
+struct Late {
+  ta::Array x;
+  ~Late() {
+    if (!x.is_defined()) return;
+    const ta::Array y = ta::exp(x * 0.25f) * 3.0f + ta::sqrt(ta::sum(x));
+    std::printf("%.3f", static_cast<double>(y.to_vector<float>()[0]));
+    std::fflush(stdout);
+  }
+};
+Late late;
+
+}  // namespace
+
+TARRY_CHILD(evaluates_while_exiting) {
+  late.x = ta::asarray(std::vector<float>(100'000, 4.0f));
+  (void)(late.x + 1.0f).to_vector<float>();
+  return 0;
+}
+
+TEST_CASE("callback: destructors of static objects may evaluate", "[contract]") {
+  const ta::support::ScopedTemporaryDirectory directory;
+  const auto result = ta::test::run_child("evaluates_while_exiting",
+                                          {"TARRY_CACHE_DIR=" + directory.path().string(), "TARRY_DEVICE=cpu"});
+  CHECK(result.exit_status == 0);
+  CHECK(result.output == "640.610");
+  CHECK(result.error.empty());
+}

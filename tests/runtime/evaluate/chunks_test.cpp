@@ -1,0 +1,237 @@
+// What does not fit in memory is worked off in chunks: the same bits as in one piece, within the limit.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tarry/tarry.h>
+
+#include "graph/record/record.h"
+#include "runtime/backend.h"
+#include "runtime/engine.h"
+#include "support/file.h"
+#include "tests/helpers/devices.h"
+#include "tests/helpers/same_bits.h"
+#include "tests/helpers/test.h"
+
+using namespace tarry;
+
+namespace {
+
+using Arrays = std::vector<Array>;
+
+/// A number of each element that wanders over signs and sizes, with what is special now and then.
+template <class T>
+std::vector<T> wandering(std::size_t count, std::uint32_t seed) {
+  std::vector<T> values(count);
+  std::uint32_t state = seed * 2654435761U + 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    state = state * 1664525U + 1013904223U;
+    const double x = static_cast<double>(static_cast<std::int32_t>(state)) / 2147483648.0;
+    if constexpr (std::is_integral_v<T>) {
+      values[i] = static_cast<T>(x * 100);
+    } else {
+      values[i] = static_cast<T>(state % 1009 == 0 ? -0.0 : x * std::exp2(static_cast<double>(state >> 27) - 16));
+    }
+  }
+  return values;
+}
+
+/// Files of large arrays, opened.
+class Files {
+ public:
+  template <class T>
+  Array& write(const std::string& name, const std::vector<T>& values, const Shape& shape) {
+    const std::string path = (directory_.path() / name).string();
+    save_npy(path, asarray(values, shape));
+    files_[path] = open_npy(path);
+    return files_[path];
+  }
+  /// Nothing of them is on a device any more.
+  void open_again() {
+    for (auto& [path, array] : files_) array = open_npy(path);
+  }
+
+ private:
+  support::ScopedTemporaryDirectory directory_;
+  std::map<std::string, Array> files_;
+};
+
+bool same_values(const Array& a, const Array& b) {
+  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  switch (a.dtype()) {
+    case Dtype::Float32: return test::same_bits(a.to_vector<float>(), b.to_vector<float>());
+    case Dtype::Float64: return test::same_bits(a.to_vector<double>(), b.to_vector<double>());
+    case Dtype::Float16: return test::same_bits(a.to_vector<Half>(), b.to_vector<Half>());
+    case Dtype::Int64: return a.to_vector<std::int64_t>() == b.to_vector<std::int64_t>();
+    case Dtype::Int32: return a.to_vector<std::int32_t>() == b.to_vector<std::int32_t>();
+    case Dtype::Bool: return a.to_vector<bool>() == b.to_vector<bool>();
+    default: FAIL("a dtype that this test does not compare"); return false;
+  }
+}
+
+std::size_t bytes_of(const Arrays& arrays) {
+  std::size_t bytes = 0;
+  for (const Array& x : arrays) bytes += static_cast<std::size_t>(x.size()) * itemsize(x.dtype()) * 9 / 8 + 4096;
+  return bytes;
+}
+
+/// Evaluates what `make` records in one piece, and again with room for `spare` bytes, on a CPU besides the results: the
+/// chunks.
+std::int64_t chunks_of(Files& files, const std::function<Arrays()>& make, std::size_t spare) {
+  files.open_again();
+  const Arrays expected = make();
+  REQUIRE(evaluate(expected).counters().chunks == 0);
+  files.open_again();
+  const Arrays streamed = make();
+  const runtime::Backend& device = runtime::backend(default_device());
+  const std::size_t room = device.device().kind == DeviceKind::Cpu ? bytes_of(streamed) + spare : 4 * spare;
+  const std::size_t limit = device.memory().live + room;
+  std::int64_t chunks = 0;
+  {
+    const test::Setting setting("TARRY_MEMORY_LIMIT", std::to_string(limit));
+    const Report report = evaluate(streamed);
+    INFO(report.str());
+    chunks = report.counters().chunks;
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO("result " << i << " of shape " << streamed[i].shape().str());
+    CHECK(same_values(streamed[i], expected[i]));
+  }
+  return chunks;
+}
+
+constexpr std::size_t kSpare = 100'000;
+
+}  // namespace
+
+TEST_CASE("chunks: elementwise programs have the bits of one piece", "[chunks]") {
+  Files f;
+  Array& x = f.write("x.npy", wandering<float>(100'003 * 4, 1), {100'003, 4});
+  Array& y = f.write("y.npy", wandering<float>(100'003 * 4, 2), {100'003, 4});
+  CHECK(chunks_of(f, [&] { return Arrays{sqrt(abs(x)) + 1}; }, kSpare) > 8);
+  CHECK(chunks_of(f, [&] { return Arrays{x * y - x / (y + 2), where(x > y, x, -y), x < y}; }, kSpare) > 8);
+  CHECK(chunks_of(f, [&] { return Arrays{x * 2, x(slice(), 1) + y(slice(), 2), astype(y, int32)}; }, kSpare) > 8);
+}
+
+TEST_CASE("chunks: operands that broadcast are kept", "[chunks]") {
+  Files f;
+  Array& x = f.write("x.npy", wandering<float>(20'001 * 17, 1), {20'001, 17});
+  const Array row = asarray(wandering<float>(17, 3)), column = asarray(wandering<float>(20'001, 4), {20'001, 1});
+  CHECK(chunks_of(f, [&] { return Arrays{x * row + column}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{x - exp(row) * sum(row)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{full({20'001, 17}, 3) * row + x}; }, kSpare) > 4);
+}
+
+TEST_CASE("chunks: shifted views read the rows around a chunk", "[chunks]") {
+  Files f;
+  Array& line = f.write("line.npy", wandering<float>(300'007, 5), {300'007});
+  CHECK(chunks_of(
+            f, [&] { return Arrays{line(slice(0, -2)) + 2 * line(slice(1, -1)) + line(slice(2, none))}; }, kSpare) > 4);
+  Array& x = f.write("x.npy", wandering<float>(3'001 * 101, 6), {3'001, 101});
+  const auto inner = [](const Array& a) {
+    return 0.25F * (a(slice(0, -2), slice(1, -1)) + a(slice(2, none), slice(1, -1)) + a(slice(1, -1), slice(0, -2)) +
+                    a(slice(1, -1), slice(2, none)));
+  };
+  CHECK(chunks_of(f, [&] { return Arrays{inner(x)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{inner(inner(x * x))}; }, kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              Array y = x;
+              y.set({slice(1, -1), slice(1, -1)}, inner(x));
+              return Arrays{y};
+            },
+            kSpare) > 4);
+}
+
+TEST_CASE("chunks: reductions along the axis combine as tree R does, whatever the length", "[chunks]") {
+  Files f;
+  for (const std::int64_t n :
+       {200'000, 128 * 1024, 128 * 1024 + 1, 128 * 1024 + 20, 128 * 1024 + 32, 128 * 1024 + 33, 150'007}) {
+    INFO("n = " << n);
+    Array& x = f.write("x.npy", wandering<float>(static_cast<std::size_t>(n), 7), {n});
+    CHECK(chunks_of(f, [&] { return Arrays{sum(x)}; }, kSpare) > 4);
+    CHECK(chunks_of(f, [&] { return Arrays{mean(x), var(x), tarry::std(x * 3 + 100)}; }, kSpare) > 4);
+    CHECK(chunks_of(f, [&] { return Arrays{min(x), max(x), prod(x), argmin(x), argmax(abs(x))}; }, kSpare) > 4);
+    CHECK(chunks_of(f, [&] { return Arrays{any(x > 60000), all(x < 60000), count_nonzero(x > 0)}; }, kSpare) > 4);
+  }
+}
+
+TEST_CASE("chunks: matrices reduce along either axis and along both", "[chunks]") {
+  Files f;
+  Array& x = f.write("x.npy", wandering<float>(20'021 * 23, 8), {20'021, 23});
+  Array& i = f.write("i.npy", wandering<std::int32_t>(20'021 * 23, 9), {20'021, 23});
+  CHECK(chunks_of(f, [&] { return Arrays{sum(x, 0), sum(x, 1), sum(x)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{var(x), tarry::std(x, 0), mean(x, 1)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{argmax(x), argmin(x, 0), argmax(x, 1)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{sum(i), max(i, 0), argmin(i, 0), mean(i)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{softmax(x, 1)}; }, kSpare) > 4);
+}
+
+TEST_CASE("chunks: a NaN and equal values are found where they come first", "[chunks]") {
+  Files f;
+  std::vector<float> values = wandering<float>(150'000, 10);
+  values[140'000] = values[90'000] = std::nanf("");
+  Array& x = f.write("x.npy", values, {150'000});
+  CHECK(chunks_of(f, [&] { return Arrays{argmax(x), argmin(x), max(x), min(x), sum(x)}; }, kSpare) > 4);
+  Array& equal = f.write("e.npy", std::vector<float>(150'000, -0.0F), {150'000});
+  CHECK(chunks_of(f, [&] { return Arrays{argmax(equal), argmin(equal), sum(equal), max(equal)}; }, kSpare) > 4);
+}
+
+TEST_CASE("chunks: what follows a reduction takes another pass", "[chunks]") {
+  Files f;
+  Array& x = f.write("x.npy", wandering<float>(30'011 * 11, 11), {30'011, 11});
+  CHECK(chunks_of(f, [&] { return Arrays{(x - mean(x)) / tarry::std(x)}; }, kSpare) > 8);
+  CHECK(chunks_of(f, [&] { return Arrays{softmax(x, 0), sum(x)}; }, kSpare) > 8);
+  CHECK(chunks_of(
+            f, [&] { return Arrays{(x - mean(x, 0)) / (1 + tarry::std(x, 0)), max(abs(x - mean(x)))}; }, kSpare) > 8);
+}
+
+TEST_CASE("chunks: views, updates, joins, numbers and draws know where a chunk lies", "[chunks]") {
+  Files f;
+  Array& x = f.write("x.npy", wandering<float>(30'011 * 11, 12), {30'011, 11});
+  Array& y = f.write("y.npy", wandering<float>(9'001 * 11, 13), {9'001, 11});
+  CHECK(chunks_of(f, [&] { return Arrays{flip(x, 0) + x, x(slice(7, none, 3)) * 2}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{concat({x, y * 2, x}, 0)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{roll(x, 1000, 0) - x}; }, kSpare) > 4);
+  CHECK(chunks_of(
+            f, [&] { return Arrays{reshape(x, {11, 30'011}) + 1, reshape(x * 2, {30'011 * 11})}; }, 5 * kSpare / 2) >
+        4);
+  CHECK(chunks_of(f, [&] { return Arrays{permute_dims(x, {1, 0}) * 2}; }, kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              return Arrays{x + reshape(arange(30'011), {30'011, 1}),
+                            where(reshape(arange(30'011 * 11), x.shape()) % 3 == 0, x, 0)};
+            },
+            kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              random::Generator g(7);
+              return Arrays{x + random::normal(g, {30'011, 11})};
+            },
+            kSpare) > 4);
+  CHECK(chunks_of(
+            f,
+            [&] {
+              Array z = x * 2;
+              z.set({slice(5, 30'000, 7)}, 1);
+              z.add({slice(none, none, -2), 3}, x(slice(none, none, 2), 1));
+              return Arrays{z};
+            },
+            kSpare) > 4);
+  CHECK(chunks_of(
+            f, [&] { return Arrays{cumulative_sum(x, {.axis = 1}), sum(cumulative_sum(x, {.axis = 1}), 0)}; }, kSpare) >
+        4);
+}
+
+TEST_CASE("chunks: an axis too short to cut leaves the next one", "[chunks]") {
+  Files f;
+  Array& x = f.write("x.npy", wandering<float>(8 * 50'021, 14), {8, 50'021});
+  CHECK(chunks_of(f, [&] { return Arrays{sum(x, 0)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{cumulative_sum(x, {.axis = 0}), x * 2}; }, kSpare) > 4);
+}

@@ -1,0 +1,141 @@
+// Arrays of tens of megabytes on the emulated GPU, whole plans with the grids that they have there: what only shows
+// where a reduction has many chunks or a scan many tiles. The CPU gives the bits to compare with.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tarry/tarry.h>
+
+#include "runtime/compiled_plan.h"
+#include "tests/helpers/devices.h"
+#include "tests/helpers/test.h"
+#include "tests/kernels/cuda_emulation.h"
+
+using namespace tarry;
+using Place = runtime::Operand;
+
+namespace {
+
+/// 0 to 250 in turn, cast, in the host's memory.
+Array filled(const Shape& shape, Dtype dtype) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  const Array x = reshape(astype(remainder(arange(count), 251), dtype), shape);
+  evaluate(x);
+  return x;
+}
+
+/// The buffers of a plan, filled as they are asked for.
+class Buffers {
+ public:
+  Buffers(const graph::Snapshot& snapshot, const runtime::CompiledPlan& plan) : snapshot_(snapshot), plan_(plan) {}
+  std::vector<unsigned char>& at(const Place& o) {
+    const auto [place, fresh] = buffers_.try_emplace({o.kind, o.index});
+    if (!fresh) return place->second;
+    if (o.kind == Place::Kind::Leaf) {
+      const graph::Buffer& leaf = *snapshot_.leaves[o.index]->buffer;
+      place->second.resize(leaf.bytes);
+      leaf.read(0, leaf.bytes, place->second.data());
+    } else {
+      place->second.assign(o.kind == Place::Kind::Output ? plan_.outputs[o.index].bytes : plan_.temporaries[o.index],
+                           0xa5);
+    }
+    return place->second;
+  }
+
+ private:
+  const graph::Snapshot& snapshot_;
+  const runtime::CompiledPlan& plan_;
+  std::map<std::pair<Place::Kind, std::uint32_t>, std::vector<unsigned char>> buffers_;
+};
+
+void emulate(const runtime::KernelStep& step, const std::vector<std::uint64_t>& scalars, Buffers& buffers) {
+  if (step.empty()) return;
+  std::vector<void*> at;
+  for (const Place& o : step.operands) at.push_back(buffers.at(o).data());
+  const std::vector<const codegen::KernelSource*> unit = {step.source.get()};
+  const test::EmulatedKernels kernels(unit);
+  const codegen::Geometry& g = step.geometry;
+  std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
+  std::vector<std::uint32_t> tickets(g.ticket_count);
+  const codegen::Binding binding{at, scalars, scratch.data(), tickets.data()};
+  kernels.run(*step.source, g.grid(),
+              codegen::pack_parameters(step.lowered.ir, *step.source, step.lowered.args, g, binding));
+}
+
+/// Chunks of the kernel that has most.
+std::int64_t check(const std::string& name, const Array& y) {
+  INFO(name);
+  const graph::Snapshot snapshot = test::snapshot_of({&y});
+  const std::vector<bool> all(snapshot.leaves.size(), true);
+  const runtime::CompiledPlan plan =
+      make_plan(snapshot, *graph::find_target("sm_90"), all, all, runtime::plan_switches(), nullptr);
+  Buffers buffers(snapshot, plan);
+  std::vector<std::uint64_t> scalars;
+  runtime::scalar_values(plan, snapshot.cells, scalars);
+  std::int64_t chunks = 0;
+  for (const runtime::Step& step : plan.steps) {
+    if (const auto* copy = std::get_if<runtime::CopyStep>(&step)) {
+      std::memcpy(buffers.at(copy->to).data(), buffers.at(copy->from).data() + copy->offset, copy->bytes);
+    } else {
+      const auto& kernel = std::get<runtime::KernelStep>(step);
+      emulate(kernel, kernel_scalars(kernel, scalars), buffers);
+      chunks = std::max(chunks, kernel.geometry.chunks);
+    }
+  }
+  evaluate(y);
+  const graph::Snapshot done = test::snapshot_of({&y});
+  const graph::Buffer& expected = *done.leaves.at(0)->buffer;
+  REQUIRE_FALSE(plan.roots.at(0).aliases_leaf);
+  const std::vector<unsigned char>& actual = buffers.at({Place::Kind::Output, plan.roots[0].index});
+  CHECK(std::memcmp(expected.data, actual.data(), actual.size()) == 0);
+  return chunks;
+}
+
+constexpr std::int64_t kBytes = 48 << 20;
+
+}  // namespace
+
+TEST_CASE("large arrays: sums and variances of few columns in hundreds of chunks", "[render_cuda]") {
+  const Scope placed(cpu);
+  for (const std::int64_t columns : {3, 5, 7}) {
+    const Array x = filled({kBytes / 4 / columns, columns}, float32);
+    CHECK(check(fmt::format("sums of {} columns", columns), sum(x, 0)) > 500);
+    CHECK(check(fmt::format("variances of {} columns", columns), var(x, 0)) > 500);
+  }
+}
+
+TEST_CASE("large arrays: reductions, scans and other orders of axes of every kind", "[.][slow]") {
+  const Scope placed(cpu);
+  for (const Dtype dtype : {uint8, float16, float32, int64, float64}) {
+    const std::int64_t count = kBytes / static_cast<std::int64_t>(itemsize(dtype));
+    const std::string of(name(dtype));
+    for (const std::int64_t columns : {2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 30, 33, 64, 100, 128, 1000}) {
+      const Array x = filled({count / columns, columns}, dtype);
+      const std::string with = fmt::format("{}, {} columns: ", of, columns);
+      check(with + "sum over 0", sum(x, 0));
+      check(with + "max over 0", max(x, 0));
+      check(with + "argmin over 0", argmin(x, 0));
+      check(with + "sum over 1", sum(x, 1));
+      check(with + "transposed", matrix_transpose(x) + ones({}, dtype));
+      if (dtype != float32 && dtype != float64) continue;
+      check(with + "var over 0", var(x, 0));
+      check(with + "softmax over 1", softmax(x, 1));
+      check(with + "cumulative sum over 0", cumulative_sum(x, {.axis = 0}));
+      check(with + "sum of squares and of products over 0", sum(x * x, 0) + sum(x * 0.5F, 0));
+    }
+    const Array x = filled({count}, dtype), cube = filled({count / 3000, 1000, 3}, dtype);
+    check(of + " sum", sum(x));
+    check(of + " argmax", argmax(x));
+    check(of + " cumulative sum", cumulative_sum(x, {.axis = 0}));
+    check(of + " sum of a view", sum(x(slice(1, none, 2))));
+    for (const Axes& axes : {Axes{0}, Axes{1}, Axes{2}, Axes{0, 1}, Axes{0, 2}, Axes{1, 2}})
+      check(of + " cube", sum(cube, axes));
+    for (const Axes& axes : {Axes{0, 2, 1}, Axes{1, 0, 2}, Axes{1, 2, 0}, Axes{2, 0, 1}, Axes{2, 1, 0}})
+      check(of + " cube permuted", permute_dims(cube, axes) + ones({}, dtype));
+  }
+}

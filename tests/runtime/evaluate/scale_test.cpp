@@ -1,0 +1,64 @@
+// Scale: graphs a million nodes deep on a small stack, and optimiser work that grows linearly.
+#include <chrono>
+
+#include "graph/fusion/fusion.h"
+#include "runtime/compiled_plan.h"
+#include "tests/helpers/devices.h"
+#include "tests/helpers/small_stack.h"
+
+namespace ta = tarry;
+using ta::test::on_small_stack;
+using ta::test::ramp;
+
+TEST_CASE("scale: a million ops in a row record, evaluate and die on a 256 KiB stack", "[runtime][scale]") {
+  const std::int64_t before = ta::graph::live_nodes();
+  float result = 0;
+  std::int64_t kernels = 0;
+  on_small_stack(256 * 1024, [&] {
+    const ta::Scope on_cpu(ta::cpu), whole(ta::Budget::unlimited());
+    ta::Array y = ta::asarray(std::vector<float>{0.0f, 1.0f});
+    const ta::Array one = ta::asarray(std::vector<float>{1.0f, 1.0f});
+    for (int i = 0; i < 1'000'000; ++i) y = y + one;
+    kernels = ta::evaluate(y).counters().kernels;
+    result = y.to_vector<float>()[1];
+  });
+  CHECK(result == 1'000'001.0f);
+  CHECK(kernels <= 2);
+  CHECK(ta::graph::live_nodes() == before);
+}
+
+TEST_CASE("scale: a million ops print and plan without recursion", "[runtime][scale]") {
+  std::size_t length = 0;
+  on_small_stack(256 * 1024, [&] {
+    const ta::Scope whole(ta::Budget::unlimited());
+    ta::Array y = ta::asarray(std::vector<float>{0.0f, 1.0f});
+    for (int i = 0; i < 1'000'000; ++i) y = -y * y;
+    const ta::graph::Snapshot s = ta::test::snapshot_of({&y});
+    length = to_string(s.graph).size();
+  });
+  CHECK(length > 10'000'000);
+}
+
+TEST_CASE("scale: kernels and statements grow linearly with the graph", "[graph][scale]") {
+  const auto work = [](int n) {
+    const ta::Scope whole(ta::Budget::unlimited());
+    ta::Array x = ta::asarray(ramp(64)), y = x;
+    std::vector<ta::Array> recent{x, x, x, x};
+    for (int i = 0; i < n; ++i) {  // each op reads a recent value and one a few steps older
+      y = i % 3 == 0   ? y + recent[static_cast<std::size_t>(i % 4)]
+          : i % 3 == 1 ? y * 0.5f
+                       : ta::maximum(y, recent[static_cast<std::size_t>((i + 1) % 4)]);
+      recent[static_cast<std::size_t>(i % 4)] = y;
+    }
+    const ta::graph::Snapshot s = ta::test::snapshot_of({&y});
+    const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
+    const auto plan =
+        ta::runtime::make_plan(s, *ta::graph::find_target("sm_90"), here, alias, ta::runtime::plan_switches(), nullptr);
+    std::size_t instructions = 0;
+    for (const auto& step : plan.steps)
+      instructions += std::get<ta::runtime::KernelStep>(step).lowered.ir.instrs.size();
+    return static_cast<double>(instructions);
+  };
+  const double small = work(1000), large = work(100'000);
+  CHECK(large / small <= 1.3 * 100);
+}
