@@ -15,9 +15,9 @@
 #endif
 
 #include "bench/timing.h"
-#include "runtime/backend.h"
-#include "runtime/nvrtc.h"
-#include "runtime/parallel.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/nvrtc.h"
+#include "runtime/device/parallel.h"
 
 namespace bench {
 namespace {

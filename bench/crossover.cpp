@@ -1,5 +1,5 @@
-// The cost of work and transfers on both sides of the bus: the figures of kCosts in runtime/placement.h, and how often
-// they choose the faster side. Without a GPU only the host's are measured.
+// The cost of work and transfers on both sides of the bus: the figures of kCosts in runtime/plan/placement.h, and how
+// often they choose the faster side. Without a GPU only the host's are measured.
 #include <fmt/format.h>
 #include <tarry/tarry.h>
 
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "bench/timing.h"
-#include "runtime/placement.h"
+#include "runtime/plan/placement.h"
 
 namespace ta = tarry;
 

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backend.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/nvrtc.h"
 
 namespace ta = tarry;
 

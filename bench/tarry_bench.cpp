@@ -22,8 +22,8 @@
 #include "bench/threads.h"
 #include "bench/timing.h"
 #include "bench/workloads.h"
-#include "runtime/backend.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/nvrtc.h"
 
 namespace {
 

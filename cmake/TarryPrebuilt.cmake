@@ -18,7 +18,7 @@ if(prebuilt_levels)
 
   set(directory ${PROJECT_BINARY_DIR}/generated/prebuilt)
   file(MAKE_DIRECTORY ${directory})
-  set(contents "// Embeds what the build made of runtime/prebuilt/write_unit.cpp.\n#include \"runtime/embedded.h\"\n\n")
+  set(contents "// Embeds what the build made of runtime/prebuilt/write_unit.cpp.\n#include \"runtime/device/compilers/embedded.h\"\n\n")
   set(rows)
   set(files)
   set(number 0)

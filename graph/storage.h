@@ -16,7 +16,7 @@
 
 namespace tarry::graph {
 
-enum class Owner : std::uint8_t { Pool, Borrowed, Adopted, Mapped };  ///< Mapped: a file (runtime/file_buffer.h)
+enum class Owner : std::uint8_t { Pool, Borrowed, Adopted, Mapped };  ///< Mapped: a file (runtime/device/file_buffer.h)
 
 /// One allocation on one device. Derived classes return it to their pool in stream order when destroyed.
 class Buffer {

@@ -34,7 +34,7 @@ OWNERS = {
     "spdlog/*": ["support/log.cpp"],
     "catch2/*": ["tests/helpers/test.h"],
     "CLI/*": ["tools/*", "examples/*", "bench/*"],
-    "nlohmann/*": ["runtime/manifest.cpp", "runtime/dump_index.cpp", "tools/*", "examples/*", "bench/*", "tests/*"],
+    "nlohmann/*": ["runtime/warm/manifest.cpp", "runtime/observe/dump_index.cpp", "tools/*", "examples/*", "bench/*", "tests/*"],
     "benchmark/*": ["bench/*"],
     "tbb/*": ["runtime/*"],
     "oneapi/tbb/*": ["runtime/*"],
@@ -47,8 +47,8 @@ OWNERS = {
 }
 
 # our own headers that declare the driver's types stay among the files that talk to the driver
-DRIVER_HEADERS = ["runtime/cuda_*.h"]
-DRIVER_FILES = ["runtime/cuda_*", "runtime/nvrtc*", "tests/*"]
+DRIVER_HEADERS = ["runtime/device/cuda/*.h"]
+DRIVER_FILES = ["runtime/device/cuda/*", "runtime/device/compilers/nvrtc*", "tests/*"]
 
 # the one table of switches; a test may have a switch of its own
 GETENV_FILES = ["support/env.cpp", "tests/*"]
@@ -126,18 +126,18 @@ SELF_TEST = [
     ("graph/graph.cpp", "#include <boost/graph/topological_sort.hpp>", ""),
     ("support/env.cpp", 'auto v = std::getenv("X");', ""),
     ("runtime/a.cpp", "// getenv is only named in this comment", ""),
-    ("runtime/cuda_backend.cpp", '#include "runtime/cuda_driver.h"', ""),
+    ("runtime/device/cuda/backend.cpp", '#include "runtime/device/cuda/api.h"', ""),
     ("include/tarry/a.h", '#include "graph/node.h"', "above it"),
     ("include/tarry/a.h", "#include <fmt/format.h>", "standard library only"),
     ("include/tarry/a.h", "#include <unistd.h>", "standard library only"),
     ("support/a.cpp", '#include "graph/node.h"', "above it"),
     ("graph/a.cpp", '#include "codegen/ir/kernel_ir.h"', "above it"),
     ("cache/a.cpp", '#include "graph/node.h"', "beside it"),
-    ("codegen/a.cpp", '#include "runtime/backend.h"', "above it"),
+    ("codegen/a.cpp", '#include "runtime/device/backend.h"', "above it"),
     ("codegen/a.cpp", '#include "cache/kernel_cache.h"', "beside it"),
-    ("tools/main.cpp", '#include "runtime/engine.h"', "above it"),
+    ("tools/main.cpp", '#include "runtime/evaluate/engine.h"', "above it"),
     ("examples/a.cpp", '#include "graph/node.h"', "above it"),
-    ("bench/a.cpp", '#include "runtime/backend.h"', ""),
+    ("bench/a.cpp", '#include "runtime/device/backend.h"', ""),
     ("bench/a.cpp", '#include "graph/node.h"', "above it"),
     ("graph/a.cpp", '#include "node.h"', "from the root"),
     ("graph/a.cpp", '#include "tarry/array.h"', "with quotes"),
@@ -148,8 +148,8 @@ SELF_TEST = [
     ("cache/a.cpp", "#include <xxhash.h>", "only by support/hash.h"),
     ("runtime/a.cpp", "#include <spdlog/spdlog.h>", "only by support/log.cpp"),
     ("tests/a.cpp", "#include <catch2/catch.hpp>", "only by tests/helpers/test.h"),
-    ("runtime/cuda_backend.cpp", "#include <cuda.h>", "only by tests/runtime/device/cuda_*"),
-    ("runtime/evaluate.cpp", '#include "runtime/cuda_driver.h"', "driver types"),
+    ("runtime/device/cuda/backend.cpp", "#include <cuda.h>", "only by tests/runtime/device/cuda_*"),
+    ("runtime/evaluate/evaluate.cpp", '#include "runtime/device/cuda/api.h"', "driver types"),
     ("runtime/a.cpp", '  const char* v = getenv("HOME");', "outside support/env.cpp"),
 ]
 

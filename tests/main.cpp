@@ -11,8 +11,8 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-#include "runtime/backend.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "support/env.h"
 #include "tests/helpers/child.h"
 

@@ -72,7 +72,7 @@ class PixelsWriter {
     w_.line(fmt::format("{} {}{}[{}] __attribute__((aligned({})));", words(s), name, s.access, elements, kLineBytes));
   }
 
-  /// Tiles come in bands, as those of matrices do. (cpu_stream.cpp finds them alike.)
+  /// Tiles come in bands, as those of matrices do. (cpu/stream.cpp finds them alike.)
   void place() {
     w_.line(fmt::format("const tarry_i64 across = n{}, down = {};", last(),
                         ir_.cross >= 0 ? fmt::format("(e{} + {}) / {}", ir_.cross, rows_ - 1, rows_) : "1"));

@@ -83,7 +83,7 @@ class TransposeWriter {
   }
 
   /// Tiles come in bands of kBand rows of tiles, column after column of a band: both the loads and the stores that are
-  /// contiguous go on where they ended while what the core fetched ahead is still there. (cpu_stream.cpp finds them
+  /// contiguous go on where they ended while what the core fetched ahead is still there. (cpu/stream.cpp finds them
   /// alike.)
   void place() {
     const int last = ir_.rank - 1, cross = ir_.cross;

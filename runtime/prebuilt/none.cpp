@@ -1,5 +1,5 @@
 // Where the build embeds nothing: the generator itself, and builds with a sanitizer or for another kind of machine.
-#include "runtime/embedded.h"
+#include "runtime/device/compilers/embedded.h"
 
 namespace tarry::runtime {
 

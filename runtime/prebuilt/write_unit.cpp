@@ -14,10 +14,10 @@
 
 #include "codegen/render/prebuilt.h"
 #include "graph/record/record.h"
-#include "runtime/c_compiler.h"
-#include "runtime/compiled_plan.h"
-#include "runtime/engine.h"
-#include "runtime/preparation.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/evaluate/engine.h"
+#include "runtime/plan/compiled_plan.h"
+#include "runtime/plan/preparation.h"
 #include "support/file.h"
 
 namespace tarry::runtime {

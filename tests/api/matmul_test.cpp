@@ -11,7 +11,7 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/cpu_blas.h"
+#include "runtime/device/cpu/blas.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
 #include "tests/helpers/test.h"

@@ -12,7 +12,7 @@
 
 #include "codegen/interpret/interpreter.h"
 #include "codegen/render/kernel_source.h"
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/helpers/devices.h"
 #include "tests/kernels/cuda_emulation.h"
 

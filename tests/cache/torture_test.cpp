@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cache/entry_format.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "support/hash.h"
 #include "support/process.h"
 #include "tests/helpers/child.h"

@@ -11,7 +11,7 @@
 #include "codegen/interpret/interpreter.h"
 #include "codegen/lower/lower.h"
 #include "graph/passes/passes.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "tests/helpers/graph_maker.h"
 #include "tests/kernels/cpu_kernel.h"
 #include "tests/kernels/cuda_emulation.h"

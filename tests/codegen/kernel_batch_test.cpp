@@ -4,7 +4,7 @@
 
 #include "cache/entry_format.h"
 #include "codegen/render/kernel_source.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/elf_sections.h"

@@ -1,7 +1,7 @@
 // Wrong calls that make arrays, read values and use files.
 #include <sstream>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "support/file.h"
 #include "tests/errors/rows.h"

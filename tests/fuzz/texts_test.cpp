@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "graph/record/record.h"
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/fuzz/program.h"
 #include "tests/helpers/test.h"
 

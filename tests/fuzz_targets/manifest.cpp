@@ -6,8 +6,8 @@
 #include <exception>
 #include <new>
 
-#include "runtime/manifest_limits.h"
-#include "runtime/warm_plan.h"
+#include "runtime/warm/manifest_limits.h"
+#include "runtime/warm/warm_plan.h"
 #include "support/log.h"
 #include "tests/fuzz_targets/target.h"
 #include "tests/helpers/sealed_manifest.h"

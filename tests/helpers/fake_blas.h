@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "runtime/cuda_blas.h"
+#include "runtime/device/cuda/blas.h"
 
 namespace tarry::test {
 

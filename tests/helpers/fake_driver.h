@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda_api.h"
+#include "runtime/device/cuda/api.h"
 
 namespace tarry::test {
 

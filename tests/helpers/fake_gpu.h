@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/backend.h"
-#include "runtime/cuda_backend.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/cuda/backend.h"
 #include "tests/helpers/fake_driver.h"
 
 namespace tarry::test {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/render/kernel_source.h"
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "support/hash.h"
 #include "tests/helpers/devices.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "runtime/manifest.h"
+#include "runtime/warm/manifest.h"
 #include "support/file.h"
 #include "support/hash.h"
 

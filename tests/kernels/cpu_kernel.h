@@ -9,8 +9,8 @@
 
 #include "cache/kernel_cache.h"
 #include "codegen/render/kernel_source.h"
-#include "runtime/backend.h"
-#include "runtime/c_compiler.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/c_compiler.h"
 #include "tests/helpers/test.h"
 
 namespace tarry::tests {

@@ -14,7 +14,7 @@
 #include "codegen/lower/lower.h"
 #include "codegen/render/common.h"
 #include "codegen/render/kernel_source.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "tests/helpers/graph_maker.h"
 #include "tests/helpers/test.h"
 #include "tests/kernels/cpu_kernel.h"

@@ -7,8 +7,8 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/c_compiler.h"
-#include "runtime/compiled_plan.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/plan/compiled_plan.h"
 #include "support/file.h"
 #include "support/process.h"
 #include "tests/helpers/devices.h"

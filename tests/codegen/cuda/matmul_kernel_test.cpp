@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "codegen/cuda/matmul.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "support/file.h"
 #include "tests/helpers/devices.h"
 #include "tests/kernels/tile_kernels.h"

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "codegen/render/kernel_source.h"
-#include "runtime/compiled_plan.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/fuzz/program.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"

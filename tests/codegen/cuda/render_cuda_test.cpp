@@ -9,7 +9,7 @@
 
 #include "codegen/render/kernel_source.h"
 #include "graph/target.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "tests/codegen/cuda/compare.h"
 #include "tests/codegen/cuda/row_kernels.h"
 #include "tests/helpers/test.h"

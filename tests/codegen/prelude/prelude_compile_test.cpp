@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/c_compiler.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "support/file.h"
 #include "tests/codegen/prelude/functions.h"
 #include "tests/helpers/test.h"

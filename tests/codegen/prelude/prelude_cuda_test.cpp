@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backend.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "tests/codegen/prelude/functions.h"
 #include "tests/helpers/test.h"
 

@@ -1,8 +1,8 @@
 // Shared texts that the library brings along as machine code: which ones, and that nobody sees it in a result.
 #include "codegen/render/prebuilt.h"
 
-#include "runtime/c_compiler.h"
-#include "runtime/prebuilt.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/device/compilers/prebuilt.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/elf_sections.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "codegen/interpret/interpreter.h"
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/helpers/devices.h"
 
 namespace ta = tarry;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "graph/slices/slices.h"
-#include "runtime/engine.h"
+#include "runtime/evaluate/engine.h"
 #include "support/env.h"
 #include "tests/fuzz/oracle.h"
 #include "tests/fuzz/program.h"

@@ -10,7 +10,7 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "support/file.h"
 #include "tests/helpers/test.h"

@@ -5,7 +5,7 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "support/file.h"
 #include "tests/helpers/test.h"
 

@@ -11,9 +11,9 @@
 #include <tarry/error.h>
 #include <tarry/tarry.h>
 
-#include "runtime/c_compiler.h"
-#include "runtime/cpu_stream.h"
-#include "runtime/parallel.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/device/cpu/stream.h"
+#include "runtime/device/parallel.h"
 #include "support/env.h"
 #include "support/fault.h"
 #include "support/file.h"

@@ -8,10 +8,10 @@
 #include <nvrtc.h>
 #endif
 
-#include "runtime/backend.h"
-#include "runtime/cuda_api.h"
-#include "runtime/cuda_backend.h"
-#include "runtime/handle.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/cuda/api.h"
+#include "runtime/device/cuda/backend.h"
+#include "runtime/device/handle.h"
 #include "support/fault.h"
 #include "tests/helpers/test.h"
 

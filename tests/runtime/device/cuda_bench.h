@@ -1,7 +1,7 @@
 // A CUDA backend with two kernels, on a driver made of host memory, and once more on the GPU where there is one.
 #pragma once
 
-#include "runtime/cuda_backend.h"
+#include "runtime/device/cuda/backend.h"
 
 #include <tarry/error.h>
 
@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cuda_pool.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
+#include "runtime/device/cuda/pool.h"
 #include "support/env.h"
 #include "support/fault.h"
 #include "tests/helpers/fake_driver.h"

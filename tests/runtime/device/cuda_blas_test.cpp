@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda_blas.h"
+#include "runtime/device/cuda/blas.h"
 #include "tests/helpers/fake_backend.h"
 #include "tests/helpers/fake_blas.h"
 #include "tests/helpers/fake_gpu.h"

@@ -1,5 +1,5 @@
 // Tests of the NVRTC compiler: it needs no GPU, so every target is compiled for on any machine that has the library.
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/nvrtc.h"
 
 #include <sys/resource.h>
 #include <tarry/error.h>

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/c_compiler.h"
+#include "runtime/device/compilers/c_compiler.h"
 #include "support/file.h"
 #include "support/process.h"
 #include "support/switch_check.h"

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "cache/kernel_cache.h"
-#include "runtime/backend.h"
-#include "runtime/c_compiler.h"
-#include "runtime/cpu_target.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/device/compilers/nvrtc.h"
+#include "runtime/device/cpu/target.h"
 #include "support/process.h"
 #include "tests/fuzz/program.h"
 #include "tests/helpers/child.h"

@@ -4,7 +4,7 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "support/file.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_gpu.h"

@@ -6,7 +6,7 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "support/file.h"
 #include "tests/helpers/devices.h"

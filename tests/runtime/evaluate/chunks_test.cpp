@@ -9,8 +9,8 @@
 #include <tarry/tarry.h>
 
 #include "graph/record/record.h"
-#include "runtime/backend.h"
-#include "runtime/engine.h"
+#include "runtime/device/backend.h"
+#include "runtime/evaluate/engine.h"
 #include "support/file.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/same_bits.h"

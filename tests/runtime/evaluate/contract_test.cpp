@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/compiled_plan.h"
-#include "runtime/engine.h"
+#include "runtime/evaluate/engine.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/same_bits.h"

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "runtime/cuda_backend.h"
+#include "runtime/device/cuda/backend.h"
 #include "support/fault.h"
 #include "tests/helpers/allocations.h"
 #include "tests/helpers/devices.h"

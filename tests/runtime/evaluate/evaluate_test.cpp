@@ -2,7 +2,7 @@
 #include <cmath>
 #include <thread>
 
-#include "runtime/engine.h"
+#include "runtime/evaluate/engine.h"
 #include "tests/helpers/devices.h"
 
 namespace ta = tarry;

@@ -1,7 +1,7 @@
 // Failures: the k-th call that can fail does, for every k; arrays stay as they were and the retry is right.
 #include <cmath>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "support/file.h"
 #include "tests/helpers/devices.h"

@@ -9,9 +9,9 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/c_compiler.h"
-#include "runtime/cpu_target.h"
-#include "runtime/parallel.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/device/cpu/target.h"
+#include "runtime/device/parallel.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/test.h"
 #include "tests/helpers/x87.h"

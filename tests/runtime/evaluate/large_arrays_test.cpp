@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <tarry/tarry.h>
 
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/test.h"
 #include "tests/kernels/cuda_emulation.h"

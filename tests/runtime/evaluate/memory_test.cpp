@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "tests/fuzz/oracle.h"
 #include "tests/fuzz/program.h"

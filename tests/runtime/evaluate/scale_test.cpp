@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "graph/fusion/fusion.h"
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/small_stack.h"
 

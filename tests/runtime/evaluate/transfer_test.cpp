@@ -5,8 +5,8 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/backend.h"
-#include "runtime/engine.h"
+#include "runtime/device/backend.h"
+#include "runtime/evaluate/engine.h"
 #include "support/fault.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_gpu.h"

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "graph/record/record.h"
-#include "runtime/engine.h"
+#include "runtime/evaluate/engine.h"
 #include "support/env.h"
 #include "tests/helpers/child.h"
 

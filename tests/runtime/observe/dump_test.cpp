@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/c_compiler.h"
-#include "runtime/nvrtc.h"
+#include "runtime/device/compilers/c_compiler.h"
+#include "runtime/device/compilers/nvrtc.h"
 #include "support/file.h"
 #include "support/process.h"
 #include "tests/helpers/child.h"

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <thread>
 
-#include "runtime/engine.h"
+#include "runtime/evaluate/engine.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
 

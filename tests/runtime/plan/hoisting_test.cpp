@@ -7,8 +7,8 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/engine.h"
-#include "runtime/hoisting.h"
+#include "runtime/evaluate/engine.h"
+#include "runtime/plan/hoisting.h"
 #include "support/fault.h"
 #include "tests/fuzz/oracle.h"
 #include "tests/fuzz/program.h"

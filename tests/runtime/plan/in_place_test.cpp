@@ -2,7 +2,7 @@
 #include <numeric>
 #include <thread>
 
-#include "runtime/backend.h"
+#include "runtime/device/backend.h"
 #include "tests/helpers/devices.h"
 
 namespace ta = tarry;

@@ -6,7 +6,7 @@
 
 #include <tarry/tarry.h>
 
-#include "runtime/placement.h"
+#include "runtime/plan/placement.h"
 #include "support/fault.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_gpu.h"

@@ -1,5 +1,5 @@
 // Extents: which of a program's extents are free, and that every extent of a class gets the kernels of its class.
-#include "runtime/extents.h"
+#include "runtime/warm/extents.h"
 
 #include <tarry/tarry.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "runtime/compiled_plan.h"
+#include "runtime/plan/compiled_plan.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/test.h"
 

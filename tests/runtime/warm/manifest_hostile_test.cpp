@@ -1,8 +1,8 @@
 // Manifests that no recording makes: each is refused with a reason, in bounded time, memory and stack.
 #include <tarry/warm.h>
 
-#include "runtime/manifest_limits.h"
-#include "runtime/warm_plan.h"
+#include "runtime/warm/manifest_limits.h"
+#include "runtime/warm/warm_plan.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/sealed_manifest.h"
 #include "tests/helpers/small_stack.h"

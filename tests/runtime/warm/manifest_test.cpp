@@ -1,5 +1,5 @@
 // Manifests: what is recorded, what is not, and that every kernel of a recorded run can be made again from it.
-#include "runtime/manifest.h"
+#include "runtime/warm/manifest.h"
 
 #include <tarry/tarry.h>
 #include <tarry/warm.h>
@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "runtime/backend.h"
-#include "runtime/warm_plan.h"
+#include "runtime/device/backend.h"
+#include "runtime/warm/warm_plan.h"
 #include "support/file.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cache/disk_store.h"
-#include "runtime/backend.h"
-#include "runtime/cpu_target.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/cpu/target.h"
 #include "support/file.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"

@@ -1,0 +1,210 @@
+// dnnl_sgemm, cblas_sgemm and cblas_dgemm, matrix by matrix.
+#include "runtime/device/cpu/blas.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <exception>
+#include <initializer_list>
+#include <iterator>
+#include <new>
+#include <string_view>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "runtime/device/cpu/target.h"
+#include "support/check.h"
+#include "support/floating_point.h"
+
+namespace tarry::runtime {
+namespace {
+
+// CBLAS, declared by ourselves; its integers are int where the library is not built for 64 bits.
+constexpr int kRowMajor = 101, kNoTranspose = 111;
+template <class T>
+using Gemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k, T alpha, const T* a, int lda,
+                      const T* b, int ldb, T beta, T* c, int ldc);
+
+struct OpenBlas {
+  Gemm<float> sgemm = nullptr;
+  Gemm<double> dgemm = nullptr;
+  const char* (*core_name)() = nullptr;
+  const char* (*configuration)() = nullptr;
+  std::string missing;
+};
+
+/// oneDNN: its kernels are written at run time for the vectors that the processor has. On x86 only: elsewhere its
+/// product is a plain loop.
+struct OneDnn {
+  using Sgemm = int (*)(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                        const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
+                        std::int64_t ldc);
+  struct Version {
+    int major, minor, patch;
+  };
+  Sgemm sgemm = nullptr;
+  const Version* (*version)() = nullptr;
+  /// Of the OpenMP that its threads come from, if they do.
+  int (*in_parallel)() = nullptr;
+  int (*max_threads)() = nullptr;
+  int threads = 0;  ///< as OpenMP gives a thread of which nobody has asked anything
+  /// Whether a call from this thread is shared by as many threads, as then its bits are those of any other.
+  [[nodiscard]] bool is_plain() const { return threads == 0 || (in_parallel() == 0 && max_threads() == threads); }
+};
+
+void* open_first(std::initializer_list<const char*> names) {
+  void* handle = nullptr;
+  for (const char* name : names)
+    if (handle == nullptr) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  return handle;
+}
+
+template <class F>
+void find(void* handle, const char* name, F& function) {
+  function = reinterpret_cast<F>(dlsym(handle, name));
+}
+
+OpenBlas open_openblas() {
+  OpenBlas blas;
+  void* const handle = open_first({"libopenblas.so.0", "libopenblas.so"});
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    blas.missing = why != nullptr ? why : "libopenblas.so.0 does not load";
+    return blas;
+  }
+  find(handle, "cblas_sgemm", blas.sgemm);
+  find(handle, "cblas_dgemm", blas.dgemm);
+  find(handle, "openblas_get_corename", blas.core_name);
+  find(handle, "openblas_get_config", blas.configuration);
+  if (blas.sgemm == nullptr || blas.dgemm == nullptr) blas.missing = "libopenblas has no cblas_sgemm";
+  return blas;
+}
+
+OneDnn open_onednn() {
+  OneDnn dnn;
+#ifdef __x86_64__
+  if (void* const handle = open_first({"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"})) {
+    find(handle, "dnnl_sgemm", dnn.sgemm);
+    find(handle, "dnnl_version", dnn.version);
+    find(handle, "omp_in_parallel", dnn.in_parallel);
+    find(handle, "omp_get_max_threads", dnn.max_threads);
+    if (dnn.in_parallel != nullptr && dnn.max_threads != nullptr)
+      std::thread([&] { dnn.threads = dnn.max_threads(); }).join();
+  }
+#endif
+  return dnn;
+}
+
+/// Whether it runs narrower vectors than the processor has: versions older than a processor may not know it.
+bool is_behind(std::string_view core) {
+  constexpr std::string_view kWide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+  try {
+    return cpu_target().level == 4 && std::find(std::begin(kWide), std::end(kWide), core) == std::end(kWide);
+  } catch (const InvalidArgument&) {  // a TARRY_CPU of which another line says what is wrong
+    return false;
+  }
+}
+
+/// Each opened once and never closed: its threads may be running at exit.
+const OpenBlas& openblas() {
+  static const auto* const opened = new OpenBlas(open_openblas());
+  return *opened;
+}
+const OneDnn& onednn() {
+  static const auto* const opened = new OneDnn(open_onednn());
+  return *opened;
+}
+
+/// All matrices of the two stacks, one after the other, by `gemm(a, b, result)`.
+template <class T, class F>
+void each_matrix(const MatmulSpec& s, const void* a, const void* b, void* result, const F& gemm) {
+  for (std::int64_t i = 0; i < s.count(); ++i) {
+    gemm(static_cast<const T*>(a) + (s.a_count == 1 ? 0 : i * s.m * s.k),
+         static_cast<const T*>(b) + (s.b_count == 1 ? 0 : i * s.k * s.n), static_cast<T*>(result) + i * s.m * s.n);
+  }
+}
+
+template <class T>
+class OpenBlasMatmul final : public LibraryCall {
+ public:
+  OpenBlasMatmul(const MatmulSpec& spec, Gemm<T> gemm) : spec_(spec), gemm_(gemm) {}
+
+  void run(const void* a, const void* b, void* result, void*) const override {
+    const support::DefaultFloatingPoint state;
+    const auto m = static_cast<int>(spec_.m), n = static_cast<int>(spec_.n), k = static_cast<int>(spec_.k);
+    each_matrix<T>(spec_, a, b, result, [&](const T* x, const T* y, T* to) {
+      gemm_(kRowMajor, kNoTranspose, kNoTranspose, m, n, k, T{1}, x, k, y, n, T{0}, to, n);
+    });
+  }
+
+ private:
+  const MatmulSpec spec_;
+  const Gemm<T> gemm_;
+};
+
+/// What the caller has asked of OpenMP, or a parallel region around the call, would change the number of threads and
+/// with it the bits: there it is called from a thread of its own.
+class OneDnnMatmul final : public LibraryCall {
+ public:
+  explicit OneDnnMatmul(const MatmulSpec& spec) : spec_(spec) {}
+
+  void run(const void* a, const void* b, void* result, void*) const override {
+    if (onednn().is_plain()) return multiply(a, b, result);
+    std::exception_ptr failed;
+    std::thread([&] {
+      try {
+        multiply(a, b, result);
+      } catch (...) {
+        failed = std::current_exception();
+      }
+    }).join();
+    if (failed) std::rethrow_exception(failed);
+  }
+
+ private:
+  void multiply(const void* a, const void* b, void* result) const {
+    const support::DefaultFloatingPoint state;
+    each_matrix<float>(spec_, a, b, result, [&](const float* x, const float* y, float* to) {
+      const int status =
+          onednn().sgemm('N', 'N', spec_.m, spec_.n, spec_.k, 1.0F, x, spec_.k, y, spec_.n, 0.0F, to, spec_.n);
+      if (status != 0) throw std::bad_alloc();  // as the arguments are right, it has no room for its copies of them
+    });
+  }
+
+  const MatmulSpec spec_;
+};
+
+std::string describe_openblas() {
+  if (!openblas().missing.empty()) return fmt::format("none, matmul needs it: {}", openblas().missing);
+  if (openblas().core_name == nullptr || openblas().configuration == nullptr) return "OpenBLAS";
+  const std::string_view configuration = openblas().configuration(), core = openblas().core_name();
+  const std::size_t version = configuration.find(' ', configuration.find(' ') + 1);
+  return fmt::format("{}, kernels for {}{}", configuration.substr(0, version), core,
+                     is_behind(core) ? "; those with AVX-512 run where OPENBLAS_CORETYPE is SKYLAKEX" : "");
+}
+
+}  // namespace
+
+std::string cpu_blas_missing(Dtype dtype) {
+  return dtype != float64 && onednn().sgemm != nullptr ? "" : openblas().missing;
+}
+
+std::string describe_cpu_blas() {
+  if (onednn().sgemm == nullptr) return describe_openblas();
+  std::string version;
+  if (onednn().version != nullptr) {
+    const OneDnn::Version& v = *onednn().version();
+    version = fmt::format(" {}.{}.{}", v.major, v.minor, v.patch);
+  }
+  return fmt::format("float32 by oneDNN{}; float64 by {}", version, describe_openblas());
+}
+
+std::unique_ptr<LibraryCall> make_cpu_matmul(const MatmulSpec& spec) {
+  TARRY_ASSERT(cpu_blas_missing(spec.dtype).empty() && (spec.dtype == float32 || spec.dtype == float64));
+  if (spec.dtype == float64) return std::make_unique<OpenBlasMatmul<double>>(spec, openblas().dgemm);
+  if (onednn().sgemm != nullptr) return std::make_unique<OneDnnMatmul>(spec);
+  return std::make_unique<OpenBlasMatmul<float>>(spec, openblas().sgemm);
+}
+
+}  // namespace tarry::runtime

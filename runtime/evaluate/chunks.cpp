@@ -1,0 +1,501 @@
+// How large chunks are, the passes over them, and where their results go.
+#include "runtime/evaluate/chunks.h"
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <future>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+#include <tarry/progress.h>
+
+#include "graph/fusion/fusion.h"
+#include "graph/slices/chunking.h"
+#include "graph/slices/slices.h"
+#include "runtime/device/file_buffer.h"
+#include "runtime/evaluate/engine.h"
+#include "runtime/evaluate/partial_states.h"
+#include "runtime/evaluate/transfer.h"
+#include "runtime/observe/report.h"
+#include "support/check.h"
+
+namespace tarry::runtime {
+namespace {
+
+using graph::Box;
+using graph::Edge;
+using graph::GraphEdge;
+using graph::NodeId;
+using graph::SliceRequest;
+
+/// What a chunk reads and stores at most: enough to be worth its launches, and a part of what there is.
+constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+
+std::string amount(std::size_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < (std::size_t{1} << 20)) return fmt::format("{:.1f} KiB", value / 1024);
+  if (bytes < (std::size_t{1} << 30)) return fmt::format("{:.1f} MiB", value / 1024 / 1024);
+  return fmt::format("{:.2f} GiB", value / 1024 / 1024 / 1024);
+}
+
+/// Pools hand out blocks that are up to an eighth larger than what is asked for.
+std::size_t with_blocks(std::size_t bytes) { return bytes + bytes / 8; }
+
+/// What the smallest value takes.
+constexpr std::size_t kLeastBlock = 256;
+
+/// Operands of so many pieces arrive on a GPU while one is computed: the memory of one may be written again only once
+/// the kernels that read it are done, and meanwhile another arrives.
+constexpr std::size_t kPiecesArriving = 2;
+
+/// Bytes of files among what is read.
+std::size_t pages_of(const std::vector<graph::LeafPart>& parts) {
+  std::size_t bytes = 0;
+  for (const graph::LeafPart& p : parts)
+    if (p.buffer->owner == graph::Owner::Mapped) bytes += p.touched;
+  return bytes;
+}
+
+void add(Counters& to, const Counters& c) {
+  add_work(to, c);
+  add_transfers(to, c);
+  to.allocations += c.allocations;
+  to.kernels = std::max(to.kernels, c.kernels);
+  to.bytes_temporary = std::max(to.bytes_temporary, c.bytes_temporary);
+  to.peak_bytes = std::max(to.peak_bytes, c.peak_bytes);
+}
+
+/// A value that is computed in chunks: a result, or a reduction along the axis.
+struct Target {
+  GraphEdge edge;
+  bool cut = false;
+  int axis = 0;        ///< of the result's shape, or of the reduction's inputs
+  std::int64_t n = 0;  ///< its extent
+  std::int64_t chunk = 0;
+  std::vector<std::int64_t> ends;  ///< of the pieces
+  [[nodiscard]] std::int64_t begin(std::size_t piece) const { return piece == 0 ? 0 : ends[piece - 1]; }
+};
+
+/// Row-major host memory that a result is collected in, or a sink.
+class Collector {
+ public:
+  Collector(const graph::Dims& shape, int axis, std::size_t size, Sink* sink) : shape_(shape), sink_(sink) {
+    inner_ = size;
+    for (int d = axis + 1; d < shape.size(); ++d) inner_ *= static_cast<std::size_t>(shape[d]);
+    for (int d = 0; d < axis; ++d) outer_ *= static_cast<std::size_t>(shape[d]);
+    extent_ = static_cast<std::size_t>(shape[axis]);
+    if (!sink) memory_ = host_buffer(std::max<std::size_t>(outer_ * extent_ * inner_, 1));
+  }
+
+  /// Elements `from` <= index < `to` along the axis.
+  void take(const Edge& piece, std::int64_t from, std::int64_t to, Where where) {
+    const auto first = static_cast<std::size_t>(from), count = static_cast<std::size_t>(to - from);
+    if (!sink_ && outer_ == 1 && piece.node()->device.kind == DeviceKind::Cuda)
+      return read(piece, bytes() + first * inner_, where);
+    const std::shared_ptr<const void> data = host_data(piece, where);
+    const auto* source = static_cast<const std::byte*>(data.get());
+    for (std::size_t o = 0; o < outer_; ++o, source += count * inner_) {
+      const std::size_t at = (o * extent_ + first) * inner_;
+      if (sink_) {
+        sink_->write(at, source, count * inner_);
+      } else {
+        backend(cpu).copy(bytes() + at, source, count * inner_);
+      }
+    }
+  }
+
+  [[nodiscard]] std::shared_ptr<graph::Storage> storage() const {
+    auto s = std::make_shared<graph::Storage>();
+    s->buffer = memory_;
+    s->strides = graph::row_major_strides(shape_.span());
+    return s;
+  }
+
+ private:
+  [[nodiscard]] std::byte* bytes() const { return static_cast<std::byte*>(memory_->data); }
+
+  const graph::Dims shape_;
+  Sink* const sink_;
+  std::size_t outer_ = 1, extent_ = 0, inner_ = 0;
+  std::shared_ptr<graph::Buffer> memory_;
+};
+
+/// The work in chunks along one axis of its leaves.
+class Chunks {
+ public:
+  Chunks(const ChunkedWork& work, int number)
+      : work_(work),
+        g_(work.graph),
+        b_(work.backend),
+        chunking_(graph::find_chunking(g_, number)),
+        slicer_(g_, work.leaves, work.cells, b_.device()) {
+    for (const NodeId cut : chunking_.cuts) {
+      const int axis = g_.reduces[g_.nodes[cut].payload].axis;
+      targets_of(cut).push_back({{cut, 0}, true, axis, g_.shape(g_.nodes[cut].inputs[0].node)[axis], 0, {}});
+    }
+    const std::size_t large = b_.room() / 4;  // what no leaf gives an axis may be too much all the same
+    for (const GraphEdge& r : g_.roots) {
+      const graph::Dims& shape = g_.shape(r.node);
+      int axis = chunking_.axis[r.node];
+      if (axis < 0 && static_cast<std::size_t>(g_.bytes(r.node)) > large) axis = graph::leading_axis(shape);
+      if (shape.empty() || g_.count(r.node) == 0) axis = -1;
+      auto& targets = targets_of(r.node);
+      const auto there = [&](const Target& t) { return t.edge == r; };
+      if (axis < 0) {
+        if (std::none_of(rest_.begin(), rest_.end(), [&](const SliceRequest& q) { return q.edge == r; }))
+          rest_.push_back({r, Box::whole(shape)});
+      } else if (std::none_of(targets.begin(), targets.end(), there)) {
+        targets.push_back({r, false, axis, shape[axis], 0, {}});
+      }
+    }
+  }
+
+  [[nodiscard]] const graph::Chunking& chunking() const { return chunking_; }
+
+  /// Chooses how long chunks are. False where there are none, or even the shortest do not fit.
+  bool fit() {
+    graph::Slicer pretending(g_, work_.leaves, work_.cells, b_.device());
+    std::size_t kept = 0;  // by results in host memory
+    if (b_.device().kind == DeviceKind::Cpu && !work_.sink)
+      for (const auto& targets : passes_)
+        for (const Target& t : targets)
+          kept += t.cut ? 0 : with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node)));
+    const std::size_t room = b_.room();
+    if (kept >= room) return false;
+    for (auto& targets : passes_) {
+      if (!fit(targets, pretending, room - kept)) return false;
+      for (const Target& t : targets)
+        if (t.cut) pretend(pretending, t.edge.node);
+    }
+    return rest_.empty() || bytes_of(pretending.slice(rest_)) <= room - kept;
+  }
+
+  ChunkedValues run() {
+    for (const auto& targets : passes_) progress_.chunks += static_cast<std::int64_t>(pieces_of(targets));
+    for (auto& targets : passes_) run(targets);
+    if (!rest_.empty()) run_rest();
+    ChunkedValues result;
+    for (const GraphEdge& r : g_.roots) {
+      const auto at = std::find_if(values_.begin(), values_.end(), [&](const auto& v) { return v.first == r; });
+      result.roots.push_back(at == values_.end() ? nullptr : at->second);
+    }
+    counters_.chunks = progress_.chunks_done;
+    result.counters = counters_;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool on_cpu() const { return b_.device().kind == DeviceKind::Cpu; }
+
+  /// Of the pass that computes a node.
+  std::vector<Target>& targets_of(NodeId id) {
+    const std::size_t pass = chunking_.pass[id];
+    if (passes_.size() <= pass) passes_.resize(pass + 1);
+    return passes_[pass];
+  }
+
+  // --- How long a chunk is
+  // --------------------------------------------------------------------------------------------
+
+  /// A value that stands for that of a cut while sizes are worked out: it is never read.
+  void pretend(graph::Slicer& slicer, NodeId cut) const {
+    const graph::Dims& shape = g_.shape(cut);
+    auto storage = std::make_shared<graph::Storage>();
+    storage->buffer = std::make_shared<graph::Buffer>(b_.device(), graph::Owner::Borrowed, nullptr,
+                                                      static_cast<std::size_t>(g_.bytes(cut)));
+    storage->strides = graph::row_major_strides(shape.span());
+    for (int o = 0; o < graph::output_count(g_.nodes[cut].op); ++o)
+      slicer.know({cut, static_cast<std::uint32_t>(o)},
+                  graph::make_input(g_.nodes[cut].dtype, shape.span(), storage, b_.device(), {}));
+  }
+
+  /// Pieces of about as many rows as `rows` of the longest target.
+  void divide(std::vector<Target>& targets, std::int64_t rows) const {
+    const Target& main = main_of(targets);
+    const std::int64_t n = main.n,
+                       of_main = main.cut ? std::max(PartialStates::chunk_length(rows), shortest(main)) : rows;
+    for (Target& t : targets) {
+      const bool alike = t.n <= 2 * n && n <= 2 * t.n;
+      const double scaled = static_cast<double>(of_main) * static_cast<double>(t.n) / static_cast<double>(n);
+      t.chunk = std::max<std::int64_t>(1, alike ? of_main : static_cast<std::int64_t>(scaled));
+      if (t.cut) t.chunk = std::max(PartialStates::chunk_length(t.chunk), shortest(t));
+      t.ends.clear();
+      if (t.cut) {
+        t.ends = PartialStates::ends(t.n, t.chunk);
+      } else {
+        for (std::int64_t end = 0; end < t.n; t.ends.push_back(end)) end = std::min(t.n, end + t.chunk);
+      }
+    }
+  }
+  static std::int64_t shortest(const Target& t) { return t.cut ? PartialStates::chunk_length(128) : 1; }
+
+  static std::size_t pieces_of(const std::vector<Target>& targets) {
+    std::size_t pieces = 0;
+    for (const Target& t : targets) pieces = std::max(pieces, t.ends.size());
+    return pieces;
+  }
+
+  /// The longest reduction, or the longest result.
+  static const Target& main_of(const std::vector<Target>& targets) {
+    return *std::max_element(targets.begin(), targets.end(),
+                             [](const Target& a, const Target& b) { return a.cut != b.cut ? b.cut : a.n < b.n; });
+  }
+
+  bool fit(std::vector<Target>& targets, graph::Slicer& slicer, std::size_t room) const {
+    if (targets.empty()) return true;
+    const Target& main = main_of(targets);
+    std::int64_t bytes = 0;  // of everything that has the axis
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (g_.nodes[id].op == graph::Op::Input && chunking_.axis[id] >= 0) bytes += g_.bytes(id);
+    for (const Target& t : targets) bytes += t.cut ? 0 : g_.bytes(t.edge.node);
+    const double part =
+        std::min(1.0, static_cast<double>(kMostBytes) / static_cast<double>(std::max<std::int64_t>(bytes, 1)));
+    auto rows = std::max(shortest(main), static_cast<std::int64_t>(part * static_cast<double>(main.n)));
+    for (;;) {
+      divide(targets, rows);
+      const std::size_t needed = needed_by_piece(targets, slicer);
+      if (needed <= room) return true;
+      if (rows <= shortest(main)) return false;
+      const double ratio = std::min(0.75, 0.95 * static_cast<double>(room) / static_cast<double>(needed));
+      rows = std::max(shortest(main), static_cast<std::int64_t>(ratio * static_cast<double>(rows)));
+    }
+  }
+
+  /// New memory for a piece that every target is part of, in the middle of the one that ends first. On a GPU the next
+  /// one arrives meanwhile, and the results of the last leave.
+  std::size_t needed_by_piece(const std::vector<Target>& targets, graph::Slicer& slicer) const {
+    std::int64_t full = std::numeric_limits<std::int64_t>::max();  // pieces; behind them may be single elements
+    for (const Target& t : targets)
+      full = std::min(full, std::max<std::int64_t>(t.n / std::max<std::int64_t>(t.chunk, 1), 1));
+    std::size_t states =
+        0;  // subtrees of every size, and the elements of an end that is no block; each has a block of its own
+    for (const Target& t : targets) {
+      const std::int64_t rest = t.chunk > 0 && t.n > t.chunk ? t.n % t.chunk : 0;
+      const auto most =
+          static_cast<std::size_t>(std::bit_width(t.ends.size()) + 3 + (rest <= graph::kUncut ? rest : 0));
+      if (t.cut)
+        states += 2 * most * std::max(with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node))), kLeastBlock);
+    }
+    std::vector<PartialStates> partial;
+    for (const Target& t : targets) partial.emplace_back(slicer, t.edge.node, nullptr);
+    Piece piece = record(targets, partial, slicer, static_cast<std::size_t>(full - 1) / 2);
+    piece.slices.values = piece.roots;
+    return bytes_of(piece.slices, on_cpu() ? 1 : kPiecesArriving + 1, on_cpu() ? 1 : 2) + states;
+  }
+
+  /// New memory that evaluating slices takes, with as many sets of operands that arrive and of results.
+  std::size_t bytes_of(const graph::Slicer::Slices& slices, std::size_t arriving = 1, std::size_t leaving = 1) const {
+    const Counters c = plan(slices.values, {}, work_.where).counters();
+    const auto arrived = static_cast<std::size_t>(c.bytes_uploaded),
+               made = static_cast<std::size_t>(c.peak_bytes) - arrived;
+    return with_blocks(leaving * made + arriving * arrived) + (on_cpu() ? pages_of(slices.parts) : 0);
+  }
+
+  // --- Pieces
+  // -----------------------------------------------------------------------------------------------------------
+
+  /// Asks for what piece number `piece` of a target is made of.
+  void request(const Target& t, std::size_t piece, std::vector<SliceRequest>& requests) const {
+    const graph::GraphNode& n = g_.nodes[t.edge.node];
+    if (!t.cut) {
+      requests.push_back({t.edge, Box::whole(g_.shape(t.edge.node)).along(t.axis, t.begin(piece), t.ends[piece])});
+      return;
+    }
+    for (int i = 0; i < n.n_inputs; ++i)
+      requests.push_back(
+          {n.inputs[i], Box::whole(g_.shape(n.inputs[i].node)).along(t.axis, t.begin(piece), t.ends[piece])});
+  }
+
+  /// Piece number `number` of every target that has one, recorded.
+  struct Piece {
+    graph::Slicer::Slices slices;
+    std::vector<Edge> roots;           ///< to be evaluated
+    std::vector<Edge> results;         ///< by target, where it is one
+    std::vector<PartialState> states;  ///< by target, where it is a cut
+    std::int64_t bytes = 0;            ///< of operands and results
+  };
+  Piece record(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, graph::Slicer& slicer,
+               std::size_t number) const {
+    Piece piece;
+    std::vector<SliceRequest> requests;
+    for (const Target& t : targets)
+      if (number < t.ends.size()) request(t, number, requests);
+    piece.slices = slicer.slice(requests);
+    piece.results.resize(targets.size());
+    piece.states.resize(targets.size());
+    std::span<const Edge> rest(piece.slices.values);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Target& t = targets[i];
+      if (number >= t.ends.size()) continue;
+      const std::size_t taken = t.cut ? g_.nodes[t.edge.node].n_inputs : 1;
+      if (t.cut) {
+        PartialState& state = piece.states[i];
+        state = partial[i].reduce(rest.first(taken), t.begin(number), t.ends[number] - t.begin(number));
+        piece.roots.push_back(state.first);
+        if (state.second) piece.roots.push_back(state.second);
+      } else {
+        piece.results[i] = rest.front();
+        piece.roots.push_back(rest.front());
+        piece.bytes += g_.bytes(t.edge.node) / t.n * (t.ends[number] - t.begin(number));
+      }
+      rest = rest.subspan(taken);
+    }
+    for (const graph::LeafPart& p : piece.slices.parts) piece.bytes += static_cast<std::int64_t>(p.touched);
+    return piece;
+  }
+
+  /// Recorded, and on a GPU what it reads sent on its way.
+  Piece prepare(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, std::size_t number) {
+    Piece piece = record(targets, partial, slicer_, number);
+    Crossings crossings{counters_, nullptr, {}};
+    for (const Edge& input : piece.slices.inputs) {
+      const std::shared_ptr<graph::Storage>& storage = input.node()->extra->results.front();
+      if (storage->buffer->device != b_.device())
+        (void)bring(storage, graph::Dims(input.node()->shape()), input.node()->dtype, b_, crossings);
+    }
+    return piece;
+  }
+
+  void evaluate(std::span<const Edge> roots) { add(counters_, evaluate_whole(roots, work_.where).counters()); }
+
+  /// Pages of files that were read are given back.
+  static void drop(const std::vector<graph::LeafPart>& parts) {
+    for (const graph::LeafPart& p : parts)
+      if (p.buffer->owner == graph::Owner::Mapped) static_cast<const FileBuffer&>(*p.buffer).drop(p.from, p.to);
+  }
+
+  void run(std::vector<Target>& targets) {
+    std::vector<PartialStates> partial;
+    std::vector<std::optional<Collector>> collectors(targets.size());
+    const std::size_t pieces = pieces_of(targets);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Target& t = targets[i];
+      partial.emplace_back(slicer_, t.edge.node, [this](std::span<const Edge> roots) { evaluate(roots); });
+      if (!t.cut)
+        collectors[i].emplace(g_.shape(t.edge.node), t.axis, itemsize(g_.nodes[t.edge.node].dtype), work_.sink);
+    }
+    std::deque<Piece> ahead;  // the next to be evaluated; on a GPU two more whose operands are on their way
+    std::size_t prepared = 0;
+    const auto prepare_to = [&](std::size_t end) {
+      for (; prepared < std::min(end, pieces); ++prepared) ahead.push_back(prepare(targets, partial, prepared));
+    };
+    std::future<void> leaving;  // results of the last piece
+    for (std::size_t number = 0; number < pieces; ++number) {
+      prepare_to(number + (on_cpu() ? 1 : kPiecesArriving));
+      Piece piece = std::move(ahead.front());
+      ahead.pop_front();
+      evaluate(piece.roots);
+      piece.slices.values.clear();  // the memory of operands may be used again once what was enqueued is done
+      piece.slices.inputs.clear();
+      if (!on_cpu()) prepare_to(number + 1 + kPiecesArriving);
+      for (std::size_t i = 0; i < targets.size(); ++i)
+        if (targets[i].cut && number < targets[i].ends.size()) {
+          const bool whole = piece.states[i].count == targets[i].chunk;
+          partial[i].push(std::move(piece.states[i]), whole);
+        }
+      const auto collect = [this, &targets, &collectors, number, results = std::move(piece.results)] {
+        for (std::size_t i = 0; i < targets.size(); ++i)
+          if (results[i])
+            collectors[i]->take(results[i], targets[i].begin(number), targets[i].ends[number], work_.where);
+      };
+      progress_.bytes += piece.bytes;
+      if (on_cpu()) {
+        collect();
+      } else {
+        if (leaving.valid()) leaving.get();
+        leaving = std::async(std::launch::async, collect);
+      }
+      drop(piece.slices.parts);
+      ++progress_.chunks_done;
+      OnProgress::report(progress_);
+    }
+    if (leaving.valid()) leaving.get();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Target& t = targets[i];
+      if (!t.cut) {
+        if (!work_.sink) values_.emplace_back(t.edge, collectors[i]->storage());
+        continue;
+      }
+      const PartialState total = partial[i].total();
+      slicer_.know(t.edge, total.first);
+      if (graph::output_count(g_.nodes[t.edge.node].op) == 2) slicer_.know({t.edge.node, 1}, total.second);
+    }
+  }
+
+  /// What has no axis, once everything along it is done.
+  void run_rest() {
+    graph::Slicer::Slices slices = slicer_.slice(rest_);
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      Edge& e = slices.values[i];
+      if (slicer_.knows(rest_[i].edge) || e.node()->state.load(std::memory_order_acquire) != graph::State::Ready)
+        continue;
+      e = slicer_.node(g_.nodes[rest_[i].edge.node], graph::Op::View, e.node()->dtype, rest_[i].box.extent, {&e, 1},
+                       encode(graph::identity_map(e.node()->rank)));  // memory of somebody else is copied
+    }
+    evaluate(slices.values);
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      const Edge& e = slices.values[i];
+      values_.emplace_back(rest_[i].edge, e.node()->extra->results.at(e.output()));
+    }
+    drop(slices.parts);
+  }
+
+  const ChunkedWork& work_;
+  const graph::Graph& g_;
+  Backend& b_;
+  const graph::Chunking chunking_;
+  graph::Slicer slicer_;
+  std::vector<std::vector<Target>> passes_;
+  std::vector<SliceRequest> rest_;  ///< roots without the axis
+  std::vector<std::pair<GraphEdge, std::shared_ptr<graph::Storage>>> values_;
+  Progress progress_;
+  Counters counters_;
+};
+
+/// Why the work has no chunks that fit.
+std::string why_not(const ChunkedWork& work) {
+  const graph::Chunking c = graph::find_chunking(work.graph, 0);
+  if (c.whole == graph::kNoId) return "even its smallest chunks do not fit";
+  const graph::GraphNode& n = work.graph.nodes[c.whole];
+  return fmt::format("{} {} {} at {} needs all of its operand at once", graph::name(n.op), name(n.dtype),
+                     graph::to_string(work.graph.shape(c.whole)), n.where().str());
+}
+
+}  // namespace
+
+std::size_t memory_needed(const CompiledPlan& plan, const graph::Graph& recorded,
+                          const std::vector<std::shared_ptr<graph::Storage>>& leaves, const Backend& b) {
+  auto bytes = static_cast<std::size_t>(plan.counters.peak_bytes);
+  for (const Step& s : plan.steps) {
+    const auto* const transfer = std::get_if<TransferStep>(&s);
+    if (!transfer) break;  // they come first
+    graph::Storage& leaf = *leaves[transfer->leaf];
+    const std::lock_guard lock(leaf.replica_mutex);
+    if (leaf.replica && leaf.replica->device == b.device()) continue;
+    bytes += static_cast<std::size_t>(graph::element_count(transfer->shape.span())) * itemsize(transfer->dtype);
+  }
+  bytes = with_blocks(bytes);
+  const auto mapped = [](const std::shared_ptr<graph::Storage>& l) { return l->buffer->owner == graph::Owner::Mapped; };
+  if (b.device().kind != DeviceKind::Cpu || std::none_of(leaves.begin(), leaves.end(), mapped)) return bytes;
+  graph::Slicer slicer(recorded, leaves, {}, b.device());
+  std::vector<SliceRequest> all;
+  for (const GraphEdge& r : recorded.roots) all.push_back({r, Box::whole(recorded.shape(r.node))});
+  return bytes + pages_of(slicer.read_by(all));
+}
+
+ChunkedValues evaluate_in_chunks(const ChunkedWork& work) {
+  int rank = 0;
+  for (const graph::Dims& shape : work.graph.shapes) rank = std::max(rank, shape.size());
+  for (int number = 0; number < rank; ++number) {
+    Chunks chunks(work, number);
+    if (chunks.fit()) return chunks.run();
+  }
+  TARRY_THROW(
+      OutOfMemory, "", Where{},
+      fmt::format("{} needs {} and has room for {}; it could not be worked off in chunks: {}",
+                  work.backend.device().str(), amount(work.needed), amount(work.backend.room()), why_not(work)));
+}
+
+}  // namespace tarry::runtime

@@ -1,0 +1,526 @@
+// evaluate(): snapshot, plan, prepare, commit, publish. Everything that can fail recoverably happens in prepare.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/pending.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/compilers/toolchain.h"
+#include "runtime/evaluate/chunks.h"
+#include "runtime/evaluate/claims.h"
+#include "runtime/evaluate/dispatch.h"
+#include "runtime/evaluate/engine.h"
+#include "runtime/evaluate/forgotten.h"
+#include "runtime/evaluate/run_lease.h"
+#include "runtime/observe/dump.h"
+#include "runtime/observe/recent_work.h"
+#include "runtime/observe/report.h"
+#include "runtime/plan/hoisting.h"
+#include "runtime/plan/kernel_making.h"
+#include "runtime/plan/plan_cache.h"
+#include "runtime/plan/preparation.h"
+#include "runtime/plan/settings.h"
+#include "runtime/rethrow.h"
+#include "runtime/stopwatch.h"
+#include "runtime/warm/recording.h"
+#include "support/check.h"
+#include "support/env.h"
+#include "support/floating_point.h"
+#include "support/log.h"
+#include "support/out_of_memory.h"
+#include "support/recycle.h"
+
+namespace tarry::runtime {
+namespace {
+
+using graph::Edge;
+using graph::Node;
+using graph::State;
+
+/// Process-wide and never destroyed: arrays in static storage may be evaluated and dropped at exit.
+struct Engine {
+  PlanCache plans;
+  RecentWork recent;
+};
+Engine& engine() {
+  static auto* e = new Engine;
+  return *e;
+}
+
+bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Ready; }
+
+/// Completes the key of a walk by what the plan depends on besides.
+void finish_key(graph::Outline& o, std::uint32_t words, bool compiled, const Backend& b) {
+  o.drop_appended();
+  const bool unplaced = b.target().is_cuda() && o.placed.kind == DeviceKind::Unplaced;
+  o.head(0) = words | static_cast<std::uint64_t>(!compiled) << 32U | static_cast<std::uint64_t>(unplaced) << 33U;
+  o.head(1) = b.serial();
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < o.leaves.size(); ++i) {
+    const graph::Storage& leaf = *o.leaves[i];
+    const bool on_device = leaf.buffer->device == b.device();
+    const bool pooled = leaf.buffer->owner == graph::Owner::Pool;
+    const bool hosts = !on_device && leaf.buffer->device.kind == DeviceKind::Cpu;
+    const auto of_leaf = static_cast<std::uint64_t>(on_device + 2 * pooled + 4 * o.donated[i] + 8 * hosts);
+    bits |= of_leaf << (i % 16 * 4);
+    if (i % 16 == 15 || i + 1 == o.leaves.size()) o.append(std::exchange(bits, 0));
+  }
+}
+
+/// Chooses how a library computes each product that has no kernel; the largest workspace joins the plan's scratch
+/// memory.
+void prepare_calls(CompiledPlan& plan, Backend& b) {
+  for (Step& s : plan.steps) {
+    auto* const call = std::get_if<LibraryStep>(&s);
+    if (!call || call->executable) continue;
+    call->call = b.prepare(call->spec);
+    plan.scratch_bytes = std::max(plan.scratch_bytes, call->call->workspace());
+  }
+}
+
+/// Results of a plan that runs in one piece.
+void make_results(Run& run) {
+  const CompiledPlan& plan = *run.plan;
+  for (std::size_t i = 0; i < run.outputs.size(); ++i)
+    run.storages.push_back(storage_of(run.outputs[i], graph::row_major_strides(plan.outputs[i].shape.span())));
+  for (const RootPlan& r : plan.roots)
+    add_result(run, r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index]);
+}
+
+/// What is hoisted, and what the costs said of reductions that either side could do.
+void note_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches, CompiledPlan& plan) {
+  plan.hoistings = runtime::find_hoistings(s, device, switches);
+  const std::vector<Placement>& placements = plan.hoistings.front().placements;
+  if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(placements);
+}
+
+/// Kernels and what launches them, of a plan that runs in one piece.
+void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const PlanSwitches& switches,
+              Report::Impl& report) {
+  if (!b.target().is_cuda() && switches.disabled("compile")) {
+    plan.interpreted = why_interpreted(b);
+  } else {
+    Stopwatch watch;
+    const KernelCounts counts = make_kernels(plan, b);
+    report.seconds.compile = watch.lap();
+    report.counters.compiles = counts.compiles;
+    report.counters.memory_hits = counts.memory_hits;
+    report.counters.disk_hits = counts.disk_hits;
+  }
+  prepare_calls(plan, b);
+  enter_history(plan, s, b.device());
+  plan.dispatch = std::make_shared<Dispatch>(plan, b, !switches.disabled("graphs"));
+}
+
+/// Makes the plan and, unless `may_chunk` and it will not run in one piece, its kernels.
+std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool may_chunk, Dump* dump,
+                                   Report::Impl& report) {
+  std::vector<bool> on_device, may_alias;
+  localise(s, b.device(), on_device, may_alias);
+  switches.library = switches.library && library_there(s.graph, b);
+  const Planner planned = [&](const graph::Target& target) {
+    return make_plan(s, target, on_device, may_alias, switches, dump);
+  };
+  auto plan =
+      std::make_shared<CompiledPlan>(switches.disabled("compile") ? planned(b.target()) : plan_at_hand(b, planned));
+  report.seconds = plan->seconds;
+  report.counters = plan->counters;
+  plan->recorded = std::make_shared<const graph::Graph>(s.graph);
+  if (may_chunk && !switches.disabled("hoisting")) note_hoistings(s, b.device(), switches, *plan);
+  if (may_chunk && !fits(*plan, s.graph, s.leaves, b, report.needed)) return plan;
+  if (may_chunk && !dump && that_pays(plan->hoistings, s.leaves, b.device())) return plan;
+  try {
+    complete(*plan, s, b, switches, report);
+  } catch (const NotCached& e) {
+    rethrow(e, e.op(), e.where(), e.what() + level_that_hits(b, planned));
+  }
+  if (dump) {
+    plan->dump_number = dump->number();
+    dump->index(*plan, s, b.device(), Dump::Plan::Made);
+  }
+  return plan;
+}
+
+/// Finds or makes the plan of a graph for which `b` was asked.
+void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where, bool may_chunk) {
+  const PlanSwitches switches = plan_switches();
+  std::vector<Placement> placed = place_small(run.snapshot, asked.device());
+  if (!may_place(asked.device(), switches, placed)) placed.clear();
+  const bool on_host = !placed.empty() && placed.front().device.kind == DeviceKind::Cpu;
+  Backend& b = on_host ? backend(cpu) : asked;
+  record_evaluate(run.snapshot, b.device(), switches);
+  const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
+  const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
+  const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
+  const bool compiled = compiles(b);
+  finish_key(run.outline, words, compiled, asked);
+  if (cached) run.plan = engine().plans.find(run.outline.key());
+  if (run.plan) {
+    report.counters = run.plan->counters;
+    report.counters.plan_hit = 1;
+    if (dump) dump->index(*run.plan, run.snapshot, b.device(), Dump::Plan::Found);
+    return;
+  }
+  const std::shared_ptr<CompiledPlan> plan = made(run.snapshot, b, switches, may_chunk, dump.get(), report);
+  plan->on_host = on_host;
+  if (!placed.empty()) plan->placements = std::make_shared<const std::vector<Placement>>(std::move(placed));
+  run.plan = plan;
+  // Kernels that could not be compiled just now may be the next time.
+  if (cached && (plan->interpreted.empty() || !compiled)) engine().plans.insert(run.outline.key(), run.plan);
+}
+
+/// What the report will say about edges that went through memory.
+void note_edges(const Run& run, Report::Impl& report) {
+  const std::vector<graph::GraphNode>& nodes = run.plan->recorded->nodes;
+  for (const UnfusedOrigin& u : run.plan->unfused)
+    report.edges.push_back({nodes[u.producer].op, nodes[u.consumer].op, run.outline.lines[u.producer],
+                            run.outline.lines[u.consumer], u.reason});
+}
+
+/// What is stored beside the roots that were asked for.
+void note_kept(const Run& run, Report::Impl& report) {
+  for (std::size_t i = run.outline.asked; i < run.outline.roots.size(); ++i) {
+    const Node& n = *run.outline.visits[run.outline.roots[i].node].node;
+    report.kept.push_back({n.op, n.where(), graph::bytes_of(n)});
+  }
+}
+
+/// What was recorded, with the lines of this evaluate.
+graph::Graph recorded_graph(const Run& run) {
+  graph::Graph g = *run.plan->recorded;
+  for (std::size_t id = 0; id < run.outline.lines.size(); ++id) {
+    g.nodes[id].file = run.outline.lines[id].file;
+    g.nodes[id].line = run.outline.lines[id].line;
+  }
+  return g;
+}
+
+/// Nothing is published before all chunks are done: a failure leaves the roots lazy.
+void run_chunks(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where where) {
+  const graph::Graph g = recorded_graph(run);
+  report.room = b.room();
+  const ChunkedValues values = evaluate_in_chunks({g, run.outline.leaves, run.outline.cells, b, where, report.needed});
+  const Counters whole = report.counters;
+  report.counters = values.counters;
+  keep_graph_counters(whole, report.counters);
+  if (values.counters.interpreted > 0) report.interpreted = why_interpreted(b);
+  for (const std::shared_ptr<graph::Storage>& value : values.roots) add_result(run, value);
+  publish(run, claim);
+}
+
+/// As above: of operands only what is needed crosses.
+void run_hoisted(Run& run, const Hoisting& hoisting, Backend& b, Claim& claim, Report::Impl& report, Where where) {
+  const graph::Graph g = recorded_graph(run);
+  HoistedValues values = evaluate_hoisted({g, run.outline.leaves, run.outline.cells, b, where}, hoisting);
+  const Counters whole = report.counters;
+  report.counters = values.counters;
+  keep_graph_counters(whole, report.counters);
+  report.counters.plan_hit = whole.plan_hit;
+  if (whole.plan_hit == 0) {
+    report.counters.compiles += whole.compiles;
+    report.counters.memory_hits += whole.memory_hits;
+    report.counters.disk_hits += whole.disk_hits;
+  }
+  report.transfers = std::move(values.transfers);
+  if (!hoisting.placements.empty()) report.placements = run.plan->placements;
+  for (const std::shared_ptr<graph::Storage>& value : values.roots) add_result(run, value);
+  publish(run, claim);
+}
+
+/// Completes a plan that was not to run in one piece when it was made.
+void complete_found(Run& run, Backend& b, Report::Impl& report) {
+  graph::Snapshot s;
+  s.graph = recorded_graph(run);
+  const auto plan = std::make_shared<CompiledPlan>(*run.plan);
+  complete(*plan, s, b, plan_switches(), report);
+  run.plan = plan;
+  const auto words = static_cast<std::uint32_t>(run.outline.head(0));
+  if (words < kMostWords) engine().plans.insert(run.outline.key(), run.plan);
+}
+
+/// False where it would not run in one piece for what is stored besides. `started` is set before the first launch.
+bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk,
+              bool& started) {
+  Backend& asked = run.backend ? *run.backend : backend(device_of(run.outline.placed));
+  for (graph::Storage* s : run.borrowed)
+    if (s->check) s->check->use();
+  if (run.plan) {
+    report.counters = run.plan->counters;
+    report.counters.plan_hit = 1;
+  } else {
+    plan_for_graph(run, asked, report, where, may_chunk);
+    watch.lap();
+  }
+  Backend& b = run.plan->on_host ? backend(cpu) : asked;
+  report.device = b.device();
+  if (run.plan->on_host) report.placements = run.plan->placements;
+  const std::int64_t allocations = b.allocations();
+  note_kept(run, report);
+  if (may_chunk && !fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed)) {
+    if (!report.kept.empty()) return false;
+    run_chunks(run, b, claim, report, where);
+    report.seconds.launch = watch.lap();
+    return true;
+  }
+  const Hoisting* const hoisting = may_chunk ? that_pays(run.plan->hoistings, run.outline.leaves, b.device()) : nullptr;
+  if (hoisting) {
+    run_hoisted(run, *hoisting, b, claim, report, where);
+    report.seconds.launch = watch.lap();
+    return true;
+  }
+  if (!run.plan->dispatch) complete_found(run, b, report);
+  const auto body = [&] {
+    Dispatch& dispatch = *run.plan->dispatch;
+    dispatch.prepare(run, b, report.counters);
+    note_edges(run, report);
+    report.interpreted = run.plan->interpreted;
+    report.transfers = std::move(run.transfers);
+    if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty())
+      report.placements = run.plan->placements;
+    make_results(run);
+    report.seconds.prepare = watch.lap();
+    dispatch.commit(run, b, report.counters, started);
+    const std::uint64_t ticket = b.mark(run.plan->counters.bytes_read + run.plan->counters.bytes_written);
+    for (const std::shared_ptr<graph::Buffer>& o : run.outputs) o->last_write = ticket;
+    publish(run, claim);
+  };
+  b.within(std::ref(body));
+  if (b.target().is_cuda()) engine().recent.add(b.device(), where, run.plan);
+  report.seconds.launch = watch.lap();
+  report.counters.allocations = b.allocations() - allocations;
+  return true;
+}
+
+/// The ops of the evaluation, for messages.
+std::string ops_of(const Run& run) {
+  if (!run.plan || !run.plan->recorded) return describe_ops(run.snapshot.graph);
+  return describe_ops(recorded_graph(run));
+}
+
+/// What the device did last, where `e` concerns it; nothing where `placed` cannot be had at all.
+std::string recent_work_of(const Error& e, Device placed) {
+  try {
+    return describe_recent_work(e, device_of(placed));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// The error that is handled, with the user's view: which ops, where evaluate was called. As it is where there is no
+/// memory for more words.
+std::exception_ptr explained(const Error& e, const Run& run, Where where) noexcept {
+  const std::exception_ptr bare = std::current_exception();
+  try {
+    const std::string ops = ops_of(run);
+    rethrow(e, "evaluate", where,
+            fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
+                        recent_work_of(e, run.outline.placed)));
+  } catch (const Error&) {
+    return std::current_exception();
+  } catch (...) {
+    return bare;
+  }
+}
+
+/// Runs the plan of the claimed roots. After the first launch a failure is theirs.
+bool run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk) {
+  bool started = false;
+  std::exception_ptr error;
+  try {
+    return run_plan(run, claim, report, watch, where, may_chunk, started);
+  } catch (const Error& e) {
+    error = explained(e, run, where);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (started) fail(run, claim, error);
+  std::rethrow_exception(error);
+}
+
+/// The backend that the roots will run on, or nullptr where it cannot be had: then the evaluate itself will say why.
+Backend* expected_backend(std::span<const Edge> roots) {
+  Device placed;
+  for (const Edge& e : roots)
+    if (e.node()->device.kind != DeviceKind::Unplaced) placed = e.node()->device;
+  try {
+    return &backend(device_of(placed));
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
+  constexpr std::size_t kFew = 16;
+  lazy.clear();
+  std::unordered_set<const Node*> seen;
+  for (const Edge& e : roots) {
+    if (is_done(e)) continue;
+    const bool fresh = roots.size() <= kFew
+                           ? std::none_of(lazy.begin(), lazy.end(), [&](const Edge& l) { return l.node() == e.node(); })
+                           : seen.insert(e.node()).second;
+    if (fresh) lazy.push_back(e);
+  }
+}
+
+/// What an evaluate is for: its roots in one piece; those, in chunks where they do not fit; or also what is needed for
+/// the second time.
+enum class Manner : std::uint8_t { Whole, Roots, Marked };
+
+/// What is stored besides is a root like those that were asked for. The caller holds engine_mutex().
+void add_kept(Run& run) {
+  const graph::Outline& o = run.outline;
+  run.lazy.reserve(o.roots.size());
+  for (std::size_t i = o.asked; i < o.roots.size(); ++i) {
+    Node* const n = o.visits[o.roots[i].node].node;
+    graph::retain(n);
+    run.lazy.emplace_back(n, 0);
+  }
+}
+
+/// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
+/// found, or the graph is made that it will be made from.
+void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner manner, Where where) {
+  const Settings now = settings();
+  const graph::Marks marks = manner == Manner::Marked && now.marks ? graph::Marks::Set : graph::Marks::Ignore;
+  Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
+  const bool compiled = b && compiles(*b);
+  std::unique_lock lock(graph::engine_mutex());
+  for (;;) {
+    list_lazy(roots, run.lazy);
+    Node* const blocked = graph::walk(run.lazy, run.outline, marks);
+    if (!blocked) break;
+    wait_for(blocked, lock, "evaluate", where);
+  }
+  if (run.lazy.empty()) return;
+  add_kept(run);
+  if (b && device_of(run.outline.placed) == b->device()) {
+    finish_key(run.outline, now.words, compiled, *b);
+    run.plan = engine().plans.find(run.outline.key());
+    run.backend = b;
+  }
+  graph::note_lines(run.outline);
+  if (!run.plan) run.snapshot = graph::expand(run.outline);
+  run.claimed.reserve(run.lazy.size());
+  run.borrowed.reserve(run.outline.leaves.size());
+  for (const Edge& e : run.lazy) claim.take(e.node());
+  for (const std::shared_ptr<graph::Storage>& leaf : run.outline.leaves) {
+    if (leaf->buffer->owner != graph::Owner::Borrowed) continue;
+    leaf->readers.fetch_add(1, std::memory_order_relaxed);
+    run.borrowed.push_back(leaf.get());
+  }
+}
+
+/// Throws where a root is placed on a device that is not there: of what is evaluated elsewhere no kernel would say so.
+void require_devices(std::span<const Edge> roots, Where where) {
+  for (const Edge& e : roots) {
+    const Node& n = *e.node();
+    if (n.device.kind != DeviceKind::Cuda || !is_done(e)) continue;
+    try {
+      (void)backend(n.device);
+    } catch (const Error& error) {
+      rethrow(error, "evaluate", where,
+              fmt::format("{} ({} {} at {} is placed on {})", error.what(), name(n.dtype), graph::to_string(n.shape()),
+                          n.where().str(), n.device.str()));
+    }
+  }
+}
+
+bool any_failed(std::span<const Edge> roots) {
+  return std::any_of(roots.begin(), roots.end(),
+                     [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; });
+}
+
+/// Nothing where there is no room for what would be stored besides: without that there may be.
+std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner manner) {
+  require_devices(roots, where);
+  if (std::all_of(roots.begin(), roots.end(), is_done)) return Report();
+  const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
+  try {
+    auto* const report = new Report::Impl;
+    Report done{detail::Shared(report)};
+    RunLease run;
+    Claim claim(*run);
+    Stopwatch watch;
+    const auto keeps_more = [&] { return run->outline.roots.size() > run->outline.asked; };
+    try {
+      claim_and_walk(roots, *run, claim, manner, where);
+      const double took = watch.lap();
+      if (!run->lazy.empty() && !run_or_explain(*run, claim, *report, watch, where, manner != Manner::Whole)) return {};
+      report->seconds.snapshot = took;
+      return done;
+    } catch (const OutOfMemory&) {
+      if (!keeps_more() || any_failed(roots)) throw;
+      return {};
+    } catch (const std::bad_alloc&) {
+      if (!keeps_more() || any_failed(roots)) throw;
+      return {};
+    }
+  } catch (const std::bad_alloc&) {
+    support::throw_out_of_memory("evaluate", where);
+  }
+}
+
+}  // namespace
+
+Report evaluate(std::span<const Edge> roots, Where where) {
+  try {
+    if (const std::optional<Report> done = evaluate(roots, where, Manner::Marked)) return *done;
+    return *evaluate(roots, where, Manner::Roots);
+  } catch (const OutOfMemory&) {
+    if (any_failed(roots) || !evaluate_pending(roots, where)) throw;
+  }
+  return *evaluate(roots, where, Manner::Roots);
+}
+Report evaluate_whole(std::span<const Edge> roots, Where where) { return *evaluate(roots, where, Manner::Whole); }
+
+bool forget_half_of_plans() { return engine().plans.forget_half(); }
+
+graph::Snapshot present_snapshot(std::span<const Edge> roots, graph::Marks marks) {
+  const std::lock_guard lock(graph::engine_mutex());
+  return graph::take_snapshot(roots, nullptr, marks);
+}
+
+graph::Snapshot settled_snapshot(std::span<const Edge> roots, graph::Marks marks, std::string_view op, Where where) {
+  std::unique_lock lock(graph::engine_mutex());
+  for (;;) {
+    Node* blocked = nullptr;
+    graph::Snapshot snapshot = graph::take_snapshot(roots, &blocked, marks);
+    if (!blocked) return snapshot;
+    wait_for(blocked, lock, op, where);
+  }
+}
+
+bool stream(const Edge& root, Sink& sink, Where where) {
+  if (is_done(root)) return false;
+  const support::DefaultFloatingPoint state;
+  graph::Snapshot s = settled_snapshot({&root, 1}, graph::Marks::Ignore, "evaluate", where);
+  Backend& b = backend(device_of(s.placed));
+  if (b.limit() == SIZE_MAX && !b.target().is_cuda()) return false;
+  try {
+    const graph::Graph recorded = s.graph;
+    std::vector<bool> on_device, may_alias;
+    localise(s, b.device(), on_device, may_alias);
+    PlanSwitches switches = plan_switches();
+    switches.library = switches.library && library_there(s.graph, b);
+    const CompiledPlan plan = make_plan(s, b.target(), on_device, may_alias, switches, nullptr);
+    std::size_t needed = 0;
+    if (fits(plan, recorded, s.leaves, b, needed)) return false;
+    (void)evaluate_in_chunks({recorded, s.leaves, s.cells, b, where, needed, &sink});
+    return true;
+  } catch (const OutOfMemory& e) {
+    rethrow(e, "evaluate", where, fmt::format("{} (ops: {})", e.what(), describe_ops(s.graph)));
+  }
+}
+
+std::string describe_recent_work(const Error& e, Device device) {
+  const bool fault = e.code() == ErrorCode::DeviceError || e.code() == ErrorCode::DeviceLost;
+  return fault && device.kind != DeviceKind::Cpu ? engine().recent.describe(device) : std::string();
+}
+
+}  // namespace tarry::runtime

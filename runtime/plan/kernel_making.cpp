@@ -1,0 +1,141 @@
+// make_kernels, and the level of a CPU whose kernels are at hand.
+#include "runtime/plan/kernel_making.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/device/compilers/toolchain.h"
+#include "runtime/device/cpu/target.h"
+#include "runtime/device/kernel_caches.h"
+#include "runtime/plan/plan_cache.h"
+#include "runtime/plan/settings.h"
+#include "runtime/stopwatch.h"
+#include "support/env.h"
+#include "support/log.h"
+
+namespace tarry::runtime {
+namespace {
+
+KernelHit hit_of(cache::Hit hit) {
+  switch (hit) {
+    case cache::Hit::Compiled: return KernelHit::Compiled;
+    case cache::Hit::Disk: return KernelHit::Disk;
+    case cache::Hit::Memory: return KernelHit::Memory;
+    case cache::Hit::None: break;
+  }
+  return KernelHit::Interpreted;
+}
+
+/// What the cache is asked for a plan: each text once.
+struct Requests {
+  explicit Requests(const CompiledPlan& plan) {
+    for (const Step& s : plan.steps) {
+      if (const auto* k = std::get_if<KernelStep>(&s); k && !k->empty())
+        add(*k->source, k->lowered.ir.mode, *plan.target);
+      if (const auto* call = std::get_if<LibraryStep>(&s); call && call->source)
+        add(*call->source, call->spec.mode, *plan.target);
+    }
+  }
+  void add(const codegen::KernelSource& source, graph::Mode mode, const graph::Target& target) {
+    if (number.try_emplace(&source, all.size()).second)
+      all.push_back(kernel_request(source, mode, compile_options(target, mode), target));
+  }
+  std::vector<cache::KernelRequest> all;
+  std::unordered_map<const codegen::KernelSource*, std::size_t> number;
+};
+
+/// Where there is no room for one more, what was loaded for the plans that were used longest ago is unloaded.
+std::shared_ptr<cache::Executable> load(Backend& b, const cache::KernelRequest& request, const cache::Binary& image) {
+  for (;;) {
+    try {
+      return b.load(request, image);
+    } catch (const OutOfMemory&) {
+      kernel_cache(b).clear_memory();
+      if (!forget_half_of_plans()) break;
+    }
+  }
+  return b.load(request, image);
+}
+
+/// How the cache compiles and loads for `b`. `load_seconds`: by number of the request, where somebody wants to know.
+cache::Backend calls_of(Backend& b, const Requests& requests, std::vector<double>& load_seconds) {
+  load_seconds.assign(requests.all.size(), 0);
+  return {[&b](std::span<const cache::KernelRequest* const> batch) { return b.compile(batch); },
+          [&](const cache::KernelRequest& r, const cache::Binary& image) {
+            Stopwatch watch;
+            auto executable = load(b, r, image);
+            load_seconds[static_cast<std::size_t>(&r - requests.all.data())] = watch.lap();
+            return executable;
+          },
+          [&b] { return b.compiler(); }};
+}
+
+bool at_hand(const CompiledPlan& plan, Backend& b) {
+  const Requests requests(plan);
+  std::vector<double> load_seconds;
+  return std::ranges::all_of(kernel_cache(b).find(requests.all, calls_of(b, requests, load_seconds)),
+                             [](const cache::Loaded& l) { return l.executable != nullptr; });
+}
+
+/// The first of the levels other than that of `b` whose kernels are all at hand, and the plan for it.
+std::optional<CompiledPlan> plan_of_other_level(Backend& b, const Planner& planned) {
+  for (const graph::Target* level : cpu_levels()) {
+    if (level == &b.target()) continue;
+    CompiledPlan plan = planned(*level);
+    if (at_hand(plan, b)) return plan;
+  }
+  return std::nullopt;
+}
+
+bool may_compile(Backend& b) { return !support::env::flag("TARRY_REQUIRE_CACHED") && !b.compiler().empty(); }
+
+}  // namespace
+
+KernelCounts make_kernels(CompiledPlan& plan, Backend& b) {
+  KernelCounts counts;
+  const Requests requests(plan);
+  if (requests.all.empty()) return counts;
+  std::vector<double> load_seconds;
+  const std::vector<cache::Loaded> loaded = kernel_cache(b).get(requests.all, calls_of(b, requests, load_seconds));
+  for (const cache::Loaded& l : loaded) {
+    counts.compiles += l.hit == cache::Hit::Compiled;
+    counts.memory_hits += l.hit == cache::Hit::Memory;
+    counts.disk_hits += l.hit == cache::Hit::Disk;
+  }
+  for (Step& s : plan.steps) {
+    if (auto* call = std::get_if<LibraryStep>(&s); call && call->source)
+      call->executable = loaded[requests.number.at(call->source.get())].executable;
+    auto* k = std::get_if<KernelStep>(&s);
+    if (!k || k->empty()) continue;
+    const std::size_t i = requests.number.at(k->source.get());
+    k->executable = loaded[i].executable;
+    k->making.hit = hit_of(loaded[i].hit);
+    k->making.compile_seconds = loaded[i].compile_seconds;
+    k->making.load_seconds = load_seconds[i];
+    if (!k->executable) plan.interpreted = "no C compiler works here";
+  }
+  return counts;
+}
+
+CompiledPlan plan_at_hand(Backend& b, const Planner& planned) {
+  CompiledPlan plan = planned(b.target());
+  const bool may_be_another = !b.target().is_cuda() && !support::env::get("TARRY_CPU");
+  if (!may_be_another || may_compile(b) || at_hand(plan, b)) return plan;
+  std::optional<CompiledPlan> other = plan_of_other_level(b, planned);
+  if (!other) return plan;
+  support::log::info(fmt::format("kernels for {} are used: no cache layer holds all of them for {}",
+                                 other->target->name, b.target().name));
+  return *std::move(other);
+}
+
+std::string level_that_hits(Backend& b, const Planner& planned) {
+  if (b.target().is_cuda()) return {};
+  const std::optional<CompiledPlan> other = plan_of_other_level(b, planned);
+  return other ? fmt::format("\n  TARRY_CPU={} finds all of them", other->target->name) : std::string();
+}
+
+}  // namespace tarry::runtime

@@ -1,0 +1,55 @@
+// Plans of recorded evaluates, and the kernels in them.
+#include "runtime/warm/warm_plan.h"
+
+#include "runtime/observe/report.h"
+
+namespace tarry::runtime {
+namespace {
+
+class Collector final : public PlanObserver {
+ public:
+  void graph(std::string_view, const graph::Graph&) override {}
+  void fusion(const graph::Graph&, const graph::Fusion&) override {}
+  void kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot&) override {
+    for (const Step& s : plan.steps) {
+      if (const auto* const call = std::get_if<LibraryStep>(&s); call && call->source)
+        found.push_back({call->source, plan.target, call->spec.mode, call->spec.str()});
+      const auto* const step = std::get_if<KernelStep>(&s);
+      if (step == nullptr || step->empty()) continue;
+      found.push_back({step->source, plan.target, step->lowered.ir.mode, describe_ops(g, step->lowered.notes)});
+    }
+  }
+  std::vector<WarmKernel> found;
+};
+
+bool on_device(const Recorded& recorded, const LeafMemory& leaf, const graph::Target& target, Residence residence) {
+  if (residence != Residence::AsRun) return residence == Residence::Resident;
+  if (target.kind == recorded.device) return leaf.on_device;
+  return leaf.computed || !target.is_cuda();
+}
+
+}  // namespace
+
+std::vector<Residence> residences(const Recorded& recorded, const graph::Target& target) {
+  if (target.kind == recorded.device || recorded.leaves.empty()) return {Residence::AsRun};
+  return {Residence::AsRun, Residence::Uploaded, Residence::Resident};
+}
+
+std::vector<WarmKernel> kernels_of(const Recorded& recorded, const graph::Graph& g, const graph::Target& target,
+                                   Residence residence) {
+  graph::Snapshot s;
+  s.graph = g;
+  s.leaves.resize(recorded.leaves.size());
+  s.recorded_nodes = g.nodes.size();
+  std::vector<bool> present, may_alias;
+  for (std::size_t i = 0; i < recorded.leaves.size(); ++i) {
+    const LeafMemory& leaf = recorded.leaves[i];
+    present.push_back(on_device(recorded, leaf, target, residence));
+    may_alias.push_back(localise_leaf(s.graph.leaves[i], present[i], leaf.pooled));
+  }
+  Collector collector;
+  (void)make_plan(s, target, present, may_alias, switches_of(recorded), &collector);
+  return std::move(collector.found);
+}
+
+}  // namespace tarry::runtime
