@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "cache/kernel_cache.h"
+#include "cache/types.h"
 
 namespace tarry::cache {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "cache/bytes.h"
-#include "cache/kernel_cache.h"
+#include "cache/kernel_key.h"
 
 namespace tarry::cache {
 

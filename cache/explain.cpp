@@ -8,7 +8,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "cache/kernel_cache.h"
+#include "cache/kernel_key.h"
 #include "support/hash.h"
 
 namespace tarry::cache {

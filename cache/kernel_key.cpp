@@ -1,7 +1,7 @@
 // KernelKey: the canonical bytes that identify a kernel, and back.
 #include <charconv>
 
-#include "cache/kernel_cache.h"
+#include "cache/kernel_key.h"
 
 namespace tarry::cache {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cache/kernel_cache.h"
+#include "cache/types.h"
 #include "support/hash.h"
 
 namespace tarry::cache {

@@ -2,7 +2,7 @@
 #include "cache/misses.h"
 
 #include "cache/explain.h"
-#include "cache/kernel_cache.h"
+#include "cache/kernel_key.h"
 
 namespace tarry::cache {
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <unordered_map>
 
-#include "graph/record/record.h"
+#include "graph/context.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/fork.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/render/common.h"
+#include "codegen/render/kernel_source.h"
 
 namespace tarry::codegen {
 

@@ -22,6 +22,7 @@
 #include "codegen/ir/contract.h"
 #include "codegen/ir/kernel_ir.h"
 #include "codegen/render/common.h"
+#include "codegen/render/kernel_source.h"
 
 namespace tarry::codegen::cuda {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codegen/ir/kernel_ir.h"
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/types.h"
 
 namespace tarry::codegen {
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "codegen/lower/selection.h"
+#include "graph/fusion/trace.h"
 #include "support/check.h"
 
 namespace tarry::codegen {

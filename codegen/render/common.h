@@ -14,8 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/ir/kernel_ir.h"
 #include "codegen/prelude/text.h"
-#include "codegen/render/kernel_source.h"
+#include "codegen/render/types.h"
 
 namespace tarry::codegen {
 

@@ -9,7 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "codegen/render/kernel_source.h"
+#include "codegen/render/types.h"
+#include "graph/target.h"
 
 namespace tarry::codegen {
 

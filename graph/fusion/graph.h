@@ -6,7 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
+#include "graph/fusion/types.h"
 
 namespace tarry::graph {
 

@@ -1,8 +1,8 @@
 // The first partition: one pass over the nodes, linear in the graph.
 #pragma once
 
-#include "graph/fusion/fusion.h"
 #include "graph/fusion/graph.h"
+#include "graph/fusion/types.h"
 
 namespace tarry::graph {
 

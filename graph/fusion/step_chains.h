@@ -6,6 +6,7 @@
 
 #include "graph/fusion/graph.h"
 #include "graph/fusion/steps.h"
+#include "graph/target.h"
 
 namespace tarry::graph {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
 
 namespace tarry::graph {
 

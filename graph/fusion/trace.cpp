@@ -1,5 +1,5 @@
 // What a node really reads: edges followed through views and reshapes, and the shapes of squeezed spaces.
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
 
 namespace tarry::graph {
 

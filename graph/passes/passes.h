@@ -2,7 +2,7 @@
 // that times, prints, verifies and can switch optimisations off by name (TARRY_DISABLE=cse).
 //
 // Strict mode allows only rewrites that keep every bit (any NaN equals any NaN). The closed list, with the proofs,
-// stands in simplify.cpp and fold.cpp.
+// stands in simplify.cpp.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
 #include "graph/passes/passes.h"
 #include "support/check.h"
 

@@ -167,11 +167,6 @@ bool computes_in(Op op, Dtype dtype) {
 
 }  // namespace
 
-Context& context() noexcept {
-  static thread_local constinit Context current;
-  return current;
-}
-
 Device combine(Device a, Device b, std::string_view op, Where where) {
   if (b == Device{} || a == b) return a;
   if (a == Device{}) return b;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "graph/attributes.h"
+#include "graph/context.h"
 #include "graph/node.h"
 #include "graph/pending.h"
 #include "graph/record/numbers.h"
@@ -18,15 +19,6 @@
 namespace tarry {
 
 namespace graph {
-
-/// What Scope sets for its thread.
-struct Context {
-  Mode mode = Mode::Strict;
-  Device device{};  ///< for new arrays
-  Budget budget{};  ///< for what waits to be evaluated
-  Dtype default_float = float32;
-};
-Context& context() noexcept;
 
 /// One operand as the user gave it: an array's edge, or a number that is still weak (edge is empty).
 struct Argument {

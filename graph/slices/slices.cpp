@@ -101,6 +101,12 @@ Range written(std::int64_t start, std::int64_t step, std::int64_t count, std::in
 
 }  // namespace
 
+std::vector<SliceRequest> whole_roots(const Graph& g) {
+  std::vector<SliceRequest> all;
+  for (const GraphEdge& r : g.roots) all.push_back({r, Box::whole(g.shape(r.node))});
+  return all;
+}
+
 int leading_axis(const Dims& shape) {
   for (int d = 0; d < shape.size(); ++d)
     if (shape[d] != 1) return d;

@@ -98,6 +98,9 @@ class Slicer {
   std::vector<NodeId> kept_;  ///< leaves that remember their parts; empty: all are read in part, and none does
 };
 
+/// All of each root.
+std::vector<SliceRequest> whole_roots(const Graph& g);
+
 /// The leading dimension of a shape that has more than one element, or 0.
 int leading_axis(const Dims& shape);
 

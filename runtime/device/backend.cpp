@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/evaluate/engine.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/fork.h"

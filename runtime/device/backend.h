@@ -137,6 +137,8 @@ std::size_t memory_limit();
 Backend& backend(Device device);
 /// Puts `b` where backend(device) will find it and returns what was there: tests run the engine on a driver of theirs.
 std::unique_ptr<Backend> exchange_backend(Device device, std::unique_ptr<Backend> b);
+/// Waits for all devices that have been used.
+void synchronize();
 std::unique_ptr<Backend> make_cpu_backend();
 /// Throws DeviceError with the reason (no libcuda, no device, driver too old, ...).
 std::unique_ptr<Backend> make_cuda_backend(int index);

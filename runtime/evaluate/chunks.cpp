@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <tarry/progress.h>
 
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
 #include "graph/slices/chunking.h"
 #include "graph/slices/slices.h"
 #include "runtime/device/file_buffer.h"
@@ -19,6 +19,7 @@
 #include "runtime/evaluate/partial_states.h"
 #include "runtime/evaluate/transfer.h"
 #include "runtime/observe/report.h"
+#include "runtime/plan/room.h"
 #include "support/check.h"
 
 namespace tarry::runtime {
@@ -40,23 +41,12 @@ std::string amount(std::size_t bytes) {
   return fmt::format("{:.2f} GiB", value / 1024 / 1024 / 1024);
 }
 
-/// Pools hand out blocks that are up to an eighth larger than what is asked for.
-std::size_t with_blocks(std::size_t bytes) { return bytes + bytes / 8; }
-
 /// What the smallest value takes.
 constexpr std::size_t kLeastBlock = 256;
 
 /// Operands of so many pieces arrive on a GPU while one is computed: the memory of one may be written again only once
 /// the kernels that read it are done, and meanwhile another arrives.
 constexpr std::size_t kPiecesArriving = 2;
-
-/// Bytes of files among what is read.
-std::size_t pages_of(const std::vector<graph::LeafPart>& parts) {
-  std::size_t bytes = 0;
-  for (const graph::LeafPart& p : parts)
-    if (p.buffer->owner == graph::Owner::Mapped) bytes += p.touched;
-  return bytes;
-}
 
 void add(Counters& to, const Counters& c) {
   add_work(to, c);
@@ -464,26 +454,6 @@ std::string why_not(const ChunkedWork& work) {
 }
 
 }  // namespace
-
-std::size_t memory_needed(const CompiledPlan& plan, const graph::Graph& recorded,
-                          const std::vector<std::shared_ptr<graph::Storage>>& leaves, const Backend& b) {
-  auto bytes = static_cast<std::size_t>(plan.counters.peak_bytes);
-  for (const Step& s : plan.steps) {
-    const auto* const transfer = std::get_if<TransferStep>(&s);
-    if (!transfer) break;  // they come first
-    graph::Storage& leaf = *leaves[transfer->leaf];
-    const std::lock_guard lock(leaf.replica_mutex);
-    if (leaf.replica && leaf.replica->device == b.device()) continue;
-    bytes += static_cast<std::size_t>(graph::element_count(transfer->shape.span())) * itemsize(transfer->dtype);
-  }
-  bytes = with_blocks(bytes);
-  const auto mapped = [](const std::shared_ptr<graph::Storage>& l) { return l->buffer->owner == graph::Owner::Mapped; };
-  if (b.device().kind != DeviceKind::Cpu || std::none_of(leaves.begin(), leaves.end(), mapped)) return bytes;
-  graph::Slicer slicer(recorded, leaves, {}, b.device());
-  std::vector<SliceRequest> all;
-  for (const GraphEdge& r : recorded.roots) all.push_back({r, Box::whole(recorded.shape(r.node))});
-  return bytes + pages_of(slicer.read_by(all));
-}
 
 ChunkedValues evaluate_in_chunks(const ChunkedWork& work) {
   int rank = 0;

@@ -16,7 +16,6 @@
 
 #include "graph/graph.h"
 #include "runtime/device/backend.h"
-#include "runtime/plan/compiled_plan.h"
 
 namespace tarry::runtime {
 
@@ -42,11 +41,6 @@ struct ChunkedValues {
   std::vector<std::shared_ptr<graph::Storage>> roots;  ///< their values, whole
   Counters counters;
 };
-
-/// New memory that a plan takes where it runs in one piece: its own, copies of leaves that are elsewhere, pages of
-/// files.
-std::size_t memory_needed(const CompiledPlan& plan, const graph::Graph& recorded,
-                          const std::vector<std::shared_ptr<graph::Storage>>& leaves, const Backend& b);
 
 /// Throws OutOfMemory where even pieces do not fit, saying what keeps them from being smaller. Publishes nothing.
 ChunkedValues evaluate_in_chunks(const ChunkedWork& work);

@@ -1,5 +1,6 @@
 // Parameters packed once and patched; one arena; launches, or their replay as one.
 #include "runtime/evaluate/dispatch.h"
+#include "runtime/observe/history.h"
 
 #include <chrono>
 #include <new>

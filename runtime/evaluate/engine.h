@@ -38,7 +38,5 @@ std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes, Where where);
 /// What ran last on the device e is about, for messages: "" unless e is a DeviceError or DeviceLost of a GPU.
 std::string describe_recent_work(const Error& e, Device device);
-/// Waits for all devices that have been used.
-void synchronize();
 
 }  // namespace tarry::runtime

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
 #include "graph/slices/chunking.h"
 #include "support/check.h"
 

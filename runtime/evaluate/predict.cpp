@@ -10,10 +10,13 @@
 #include <fmt/ranges.h>
 
 #include "runtime/evaluate/engine.h"
+#include "runtime/evaluate/hoisted.h"
+#include "runtime/evaluate/snapshots.h"
 #include "runtime/observe/dump.h"
 #include "runtime/observe/report.h"
 #include "runtime/plan/hoisting.h"
 #include "runtime/plan/preparation.h"
+#include "runtime/plan/room.h"
 #include "runtime/plan/settings.h"
 #include "support/check.h"
 #include "support/floating_point.h"

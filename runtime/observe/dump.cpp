@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "codegen/render/standalone.h"
+#include "graph/fusion/fusion.h"
 #include "runtime/observe/dump_tools.h"
 #include "support/env.h"
 #include "support/file.h"

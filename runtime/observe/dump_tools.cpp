@@ -12,6 +12,7 @@
 #include "support/env.h"
 #include "support/file.h"
 #include "support/process.h"
+#include "support/temporary.h"
 
 namespace tarry::runtime {
 namespace {

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <set>
 
+#include "graph/fusion/fusion.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
 

@@ -15,7 +15,6 @@
 #include "runtime/device/cpu/target.h"
 #include "runtime/device/kernel_caches.h"
 #include "runtime/device/parallel.h"
-#include "runtime/evaluate/engine.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/log.h"

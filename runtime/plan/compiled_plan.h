@@ -1,6 +1,7 @@
 // CompiledPlan: everything an evaluate needs that does not depend on values or addresses. Made once per plan key.
 #pragma once
 
+#include <tarry/history.h>
 #include <tarry/plan.h>
 
 #include <cstdint>
@@ -14,17 +15,17 @@
 #include "codegen/cuda/matmul.h"
 #include "codegen/lower/lower.h"
 #include "codegen/render/kernel_source.h"
-#include "graph/fusion/fusion.h"
+#include "graph/fusion/types.h"
 #include "graph/graph.h"
 #include "graph/passes/passes.h"
 #include "graph/target.h"
 #include "runtime/device/library_call.h"
-#include "runtime/observe/history.h"
 #include "runtime/plan/hoisting.h"
 
 namespace tarry::runtime {
 
-class Dispatch;  // dispatch.h
+class Dispatch;    // evaluate/dispatch.h
+class KernelSums;  // observe/history.h
 
 /// Where an operand of a kernel lives when the plan runs.
 struct Operand {

@@ -14,7 +14,6 @@
 #include <tarry/plan.h>
 
 #include "graph/slices/slices.h"
-#include "runtime/device/backend.h"
 #include "runtime/plan/placement.h"
 
 namespace tarry::runtime {
@@ -50,29 +49,9 @@ std::vector<Hoisting> find_hoistings(const graph::Snapshot& s, Device device, st
 const Hoisting* that_pays(const std::vector<Hoisting>& hoistings,
                           const std::vector<std::shared_ptr<graph::Storage>>& leaves, Device device);
 
-struct HoistedWork {
-  const graph::Graph& graph;
-  const std::vector<std::shared_ptr<graph::Storage>>& leaves;
-  const std::vector<graph::ScalarCell>& cells;
-  Backend& backend;
-  Where where;
-};
-
-struct HoistedValues {
-  std::vector<std::shared_ptr<graph::Storage>> roots;
-  Counters counters;
-  std::vector<Transfer> transfers;
-};
-
-/// Evaluates the roots of the graph. Publishes nothing.
-HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting);
-
-/// What that would evaluate, without doing it.
-struct HoistedGraphs {
-  std::vector<graph::Edge> on_host, rest;
-  std::vector<std::shared_ptr<graph::Storage>> kept;  ///< what stays with leaves
-  Counters counters;                                  ///< of what crosses between the two
-};
-HoistedGraphs plan_hoisted(const HoistedWork& work, const Hoisting& hoisting);
+/// Whether a value, or a copy of it, is there. The caller holds its replica_mutex.
+bool is_on(const graph::Storage& s, Device device);
+/// Whether a device has that part of a leaf. The caller holds the leaf's replica_mutex.
+bool has_part(const graph::Storage& s, Dtype dtype, const graph::Box& box, Device device);
 
 }  // namespace tarry::runtime

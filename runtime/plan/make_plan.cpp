@@ -3,6 +3,8 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
 #include "graph/passes/needed.h"
 #include "runtime/plan/assign_buffers.h"
 #include "runtime/plan/compiled_plan.h"

@@ -1,10 +1,8 @@
-// Devices, libraries, leaves and room.
+// Devices, libraries and leaves.
 #include "runtime/plan/preparation.h"
 
 #include <fmt/format.h>
 
-#include "runtime/evaluate/chunks.h"
-#include "runtime/evaluate/engine.h"
 #include "support/log.h"
 
 namespace tarry::runtime {
@@ -35,15 +33,6 @@ std::vector<Hoisting> find_hoistings(const graph::Snapshot& s, Device device, co
       device.kind == DeviceKind::Cpu ? std::vector<HostReduction>() : find_host_reductions(s, device);
   if (!may_place(device, switches, reductions)) reductions.clear();
   return find_hoistings(s, device, std::move(reductions));
-}
-
-bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
-          const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed) {
-  constexpr std::size_t kSmall = std::size_t{256} << 20;
-  const bool limited = b.limit() != SIZE_MAX;
-  if (!limited && !b.target().is_cuda()) return true;
-  needed = memory_needed(plan, recorded, leaves, b);
-  return (!limited && needed < kSmall) || needed <= b.room();
 }
 
 }  // namespace tarry::runtime

@@ -16,6 +16,7 @@
 #include "graph/record/record.h"
 #include "runtime/device/compilers/c_compiler.h"
 #include "runtime/evaluate/engine.h"
+#include "runtime/evaluate/snapshots.h"
 #include "runtime/plan/compiled_plan.h"
 #include "runtime/plan/preparation.h"
 #include "support/file.h"

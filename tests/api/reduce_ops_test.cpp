@@ -95,7 +95,7 @@ struct Lines {
 
 template <class A, class Combine>
 A tree(const std::vector<A>& x, Combine combine) {
-  return tests::reduce_values<A>(
+  return test::reduce_values<A>(
       static_cast<std::int64_t>(x.size()), [&](std::int64_t k) { return x[static_cast<std::size_t>(k)]; }, combine);
 }
 /// Every line, then, for all axes, the results of the lines.
@@ -125,21 +125,21 @@ std::vector<std::int64_t> positions(const Lines<A>& x, bool all, bool low) {
 
 template <class S>
 std::vector<S> variances(const Lines<S>& x, bool all) {
-  using tests::Moments;
+  using test::Moments;
   std::vector<Moments<S>> states;
   bool single = false;
   const auto shift = [](S first) { return std::isfinite(first) ? first : S(0); };
   for (const auto& line : x.line) {
     const S x0 = shift(all ? x.line[0][0] : line[0]);
-    states.push_back(tests::reduce_moments<S>(static_cast<std::int64_t>(line.size()),
-                                              [&](std::int64_t k) { return line[static_cast<std::size_t>(k)] - x0; }));
+    states.push_back(test::reduce_moments<S>(static_cast<std::int64_t>(line.size()),
+                                             [&](std::int64_t k) { return line[static_cast<std::size_t>(k)] - x0; }));
     single = line.size() == 1 && (!all || x.line.size() == 1);
     if (single) states.back().m2 = (line[0] - x0) - (line[0] - x0);
   }
   if (all && !single) {
     const auto weight = static_cast<std::int64_t>(x.line[0].size());
-    states = {tests::reduce_moments_merge<S>(static_cast<std::int64_t>(states.size()), weight,
-                                             [&](std::int64_t k) { return states[static_cast<std::size_t>(k)]; })};
+    states = {test::reduce_moments_merge<S>(static_cast<std::int64_t>(states.size()), weight,
+                                            [&](std::int64_t k) { return states[static_cast<std::size_t>(k)]; })};
   }
   std::vector<S> result;
   for (const auto& s : states) result.push_back(s.m2 / static_cast<S>(x.line[0].size() * (all ? x.line.size() : 1)));

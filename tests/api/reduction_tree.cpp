@@ -100,7 +100,7 @@ std::vector<T> reduced(std::vector<T> v, Extents shape, const Extents& axes, Com
   for (std::size_t i = axes.size(); i-- > 0;) {
     v = along<T>(shape, axes[i], [&](std::int64_t first, std::int64_t stride, std::int64_t n) {
       const auto element = [&](std::int64_t k) { return v[static_cast<std::size_t>(first + k * stride)]; };
-      return n == 0 ? T{0} : ta::tests::reduce_values<T>(n, element, combine);
+      return n == 0 ? T{0} : ta::test::reduce_values<T>(n, element, combine);
     });
   }
   return v;
@@ -108,7 +108,7 @@ std::vector<T> reduced(std::vector<T> v, Extents shape, const Extents& axes, Com
 
 template <class T>
 std::vector<T> variance(const Tensor<T>& x, const Extents& axes) {
-  using ta::tests::Moments;
+  using ta::test::Moments;
   Extents shape = x.shape, kept = row_major(shape);
   for (const std::int64_t axis : axes) kept[static_cast<std::size_t>(axis)] = 0;
   std::vector<Moments<T>> states(x.values.size());
@@ -122,8 +122,8 @@ std::vector<T> variance(const Tensor<T>& x, const Extents& axes) {
     const bool leaf = i + 1 == axes.size();
     states = along<Moments<T>>(shape, axes[i], [&](std::int64_t first, std::int64_t stride, std::int64_t n) {
       const auto state = [&](std::int64_t k) { return states[static_cast<std::size_t>(first + k * stride)]; };
-      if (leaf) return ta::tests::reduce_moments<T>(n, [&](std::int64_t k) { return state(k).mean; });
-      return ta::tests::reduce_moments_merge<T>(n, weight, state);
+      if (leaf) return ta::test::reduce_moments<T>(n, [&](std::int64_t k) { return state(k).mean; });
+      return ta::test::reduce_moments_merge<T>(n, weight, state);
     });
     weight *= x.shape[static_cast<std::size_t>(axes[i])];
   }

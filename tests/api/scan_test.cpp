@@ -55,9 +55,9 @@ TEST_CASE("scan: a long sum has the bits of its definition", "[scan]") {
     for (const std::int64_t n : kLengths) {
       INFO("n " << n);
       const std::vector<float> x = numbers<float>(n);
-      check_same(cumulative_sum(asarray(x)).to_vector<float>(), tests::scanned(x, plus<float>));
+      check_same(cumulative_sum(asarray(x)).to_vector<float>(), test::scanned(x, plus<float>));
       const std::vector<double> y = numbers<double>(n);
-      check_same(cumulative_sum(asarray(y)).to_vector<double>(), tests::scanned(y, plus<double>));
+      check_same(cumulative_sum(asarray(y)).to_vector<double>(), test::scanned(y, plus<double>));
     }
   });
 }
@@ -67,14 +67,14 @@ TEST_CASE("scan: products have the bits of their definition", "[scan]") {
     for (const std::int64_t n : {7, 128, 1000, 9000}) {
       std::vector<float> x = numbers<float>(n);
       for (float& v : x) v = 1 + v / 1000;
-      check_same(cumulative_prod(asarray(x)).to_vector<float>(), tests::scanned(x, times<float>));
+      check_same(cumulative_prod(asarray(x)).to_vector<float>(), test::scanned(x, times<float>));
     }
   });
 }
 
 TEST_CASE("scan: a million elements in chunks have the same bits for any number of threads", "[scan]") {
   const std::vector<float> x = numbers<float>(1'000'003);
-  const std::vector<float> expected = tests::scanned(x, plus<float>);
+  const std::vector<float> expected = test::scanned(x, plus<float>);
   for (const char* threads : {"1", "2", "5"}) {
     const Setting count("TARRY_NUM_THREADS", threads);
     check_same(cumulative_sum(asarray(x)).to_vector<float>(), expected);
@@ -108,7 +108,7 @@ TEST_CASE("scan: every axis and layout gives the bits of its rows", "[scan]") {
         if (i / s % n != 0) continue;
         std::vector<float> row;
         for (std::size_t k = 0; k < n; ++k) row.push_back(x[i + k * s]);
-        row = tests::scanned(row, plus<float>);
+        row = test::scanned(row, plus<float>);
         for (std::size_t k = 0; k < n; ++k) expected[i + k * s] = row[k];
       }
       check_same(cumulative_sum(a, {.axis = axis}).to_vector<float>(), expected);
@@ -123,11 +123,11 @@ TEST_CASE("scan: views and broadcast operands are read in place", "[scan]") {
   on_every_device([](Device) {
     const std::vector<float> x = numbers<float>(6000);
     std::vector<float> backwards(x.rbegin(), x.rend());
-    check_same(cumulative_sum(flip(asarray(x), 0)).to_vector<float>(), tests::scanned(backwards, plus<float>));
+    check_same(cumulative_sum(flip(asarray(x), 0)).to_vector<float>(), test::scanned(backwards, plus<float>));
     std::vector<float> constant(5000, 0.1f);
-    check_same(cumulative_sum(full({5000}, 0.1f)).to_vector<float>(), tests::scanned(constant, plus<float>));
+    check_same(cumulative_sum(full({5000}, 0.1f)).to_vector<float>(), test::scanned(constant, plus<float>));
     const Array rows = broadcast_to(asarray(numbers<float>(300)), {4, 300});
-    const std::vector<float> row = tests::scanned(numbers<float>(300), plus<float>);
+    const std::vector<float> row = test::scanned(numbers<float>(300), plus<float>);
     std::vector<float> expected;
     for (int i = 0; i < 4; ++i) expected.insert(expected.end(), row.begin(), row.end());
     check_same(cumulative_sum(rows, {.axis = 1}).to_vector<float>(), expected);
@@ -147,7 +147,7 @@ TEST_CASE("scan: maps before and after are part of its kernel, with the same bit
       CHECK(plan(fused).counters().kernels == 1);
       std::vector<float> products, expected;
       for (std::size_t i = 0; i < x.size(); ++i) products.push_back(x[i] * y[i]);
-      expected = tests::scanned(products, plus<float>);
+      expected = test::scanned(products, plus<float>);
       for (std::size_t i = 0; i < x.size(); ++i) {
         const float twice = expected[i] * 2.0f, sum = twice + y[i];
         expected[i] = sum - products[i];
@@ -166,18 +166,18 @@ TEST_CASE("scan: two scans along one axis share a kernel, a scan of a scan does 
     const std::vector<float> x = numbers<float>(10000, 1), y = numbers<float>(10000, 2);
     Array both = cumulative_sum(asarray(x)) + cumulative_sum(asarray(y));
     CHECK(plan(both).counters().kernels == 1);
-    const std::vector<float> a = tests::scanned(x, plus<float>), b = tests::scanned(y, plus<float>);
+    const std::vector<float> a = test::scanned(x, plus<float>), b = test::scanned(y, plus<float>);
     std::vector<float> expected;
     for (std::size_t i = 0; i < a.size(); ++i) expected.push_back(a[i] + b[i]);
     check_same(both.to_vector<float>(), expected);
     Array again = cumulative_sum(cumulative_sum(asarray(x)));
     CHECK(plan(again).counters().launches == 2);
-    check_same(again.to_vector<float>(), tests::scanned(a, plus<float>));
+    check_same(again.to_vector<float>(), test::scanned(a, plus<float>));
     const Array z = asarray(y);
     Array sandwich = cumulative_sum(cumulative_sum(asarray(x)) * z) + z;
     std::vector<float> middle;
     for (std::size_t i = 0; i < a.size(); ++i) middle.push_back(a[i] * y[i]);
-    middle = tests::scanned(middle, plus<float>);
+    middle = test::scanned(middle, plus<float>);
     for (std::size_t i = 0; i < a.size(); ++i) middle[i] += y[i];
     check_same(sandwich.to_vector<float>(), middle);
   });
@@ -189,7 +189,7 @@ TEST_CASE("scan: short sums before a scan are no loop of its kernel", "[scan]") 
     std::vector<float> sums;
     for (std::size_t i = 0; i < x.size(); i += 4) sums.push_back(((x[i] + x[i + 1]) + x[i + 2]) + x[i + 3]);
     const Array rows = sum(reshape(asarray(x), {5000, 4}), 1);
-    check_same(cumulative_sum(rows).to_vector<float>(), tests::scanned(sums, plus<float>));
+    check_same(cumulative_sum(rows).to_vector<float>(), test::scanned(sums, plus<float>));
   });
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("scan: 16-bit floats accumulate in float32 and round once", "[scan]") 
     const std::vector<float> x = numbers<float>(3000);
     for (const Dtype dtype : {float16, bfloat16}) {
       const Array halves = astype(asarray(x), dtype);
-      const std::vector<float> wide = tests::scanned(astype(halves, float32).to_vector<float>(), plus<float>);
+      const std::vector<float> wide = test::scanned(astype(halves, float32).to_vector<float>(), plus<float>);
       const Array found = cumulative_sum(halves);
       CHECK(found.dtype() == dtype);
       check_same(astype(found, float32).to_vector<float>(),
@@ -249,7 +249,7 @@ TEST_CASE("scan: an initial value makes the axis one longer", "[scan]") {
     CHECK(columns.shape() == Shape{3, 3});
     CHECK(columns.to_vector<float>() == std::vector<float>{0, 0, 0, 1, 2, 3, 5, 7, 9});
     const std::vector<float> y = numbers<float>(10000);
-    std::vector<float> expected = tests::scanned(y, plus<float>);
+    std::vector<float> expected = test::scanned(y, plus<float>);
     expected.insert(expected.begin(), 0.0f);
     check_same(cumulative_sum(asarray(y), {.include_initial = true}).to_vector<float>(), expected);
   });
@@ -287,7 +287,7 @@ TEST_CASE("scan: an operand that dies gives its memory to the result", "[scan]")
     a = a * 1.0f;
     evaluate(a);
     a = cumulative_sum(a);
-    check_same(a.to_vector<float>(), tests::scanned(x, plus<float>));
+    check_same(a.to_vector<float>(), test::scanned(x, plus<float>));
   });
 }
 
@@ -296,7 +296,7 @@ TEST_CASE("scan: every run has the same bits", "[scan]") {
     const std::vector<float> x = numbers<float>(1'500'001);
     const Array a = asarray(x);
     const std::vector<float> first = cumulative_sum(a).to_vector<float>();
-    check_same(first, tests::scanned(x, plus<float>));
+    check_same(first, test::scanned(x, plus<float>));
     const Array expected = asarray(first);
     const int runs = device == cpu ? 5 : 1000;
     for (int i = 0; i < runs; ++i) REQUIRE(array_equal(cumulative_sum(a), expected).item<bool>());

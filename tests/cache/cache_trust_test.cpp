@@ -8,6 +8,7 @@
 #include "cache/bundle.h"
 #include "cache/disk_store.h"
 #include "support/process.h"
+#include "support/temporary.h"
 #include "support/trust.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/fake_backend.h"

@@ -10,6 +10,7 @@
 
 #include "codegen/interpret/interpreter.h"
 #include "codegen/lower/lower.h"
+#include "graph/fusion/fusion.h"
 #include "graph/passes/passes.h"
 #include "runtime/device/compilers/nvrtc.h"
 #include "tests/helpers/graph_maker.h"
@@ -104,7 +105,7 @@ void interpret(const Lowered& l, std::vector<void*> buffers, const std::vector<s
   codegen::interpret(l.ir, l.args, buffers, scalars);
 }
 void compile_c(const Lowered& l, std::vector<void*> buffers, const std::vector<std::uint64_t>& scalars) {
-  tests::CpuKernel(l.ir).run(l.args, std::move(buffers), scalars);
+  test::CpuKernel(l.ir).run(l.args, std::move(buffers), scalars);
 }
 void emulate(const Lowered& l, std::vector<void*> buffers, const std::vector<std::uint64_t>& scalars) {
   const graph::Target& t = target("sm_90");
@@ -128,7 +129,7 @@ std::vector<Lowered> check(const Maker& m) {
   INFO(text);
   const auto same = [&](const std::vector<Memory>& found) {
     for (std::size_t i = 0; i < found.size(); ++i)
-      CHECK(tests::same_elements(m.dtype(m.g.roots[i]), expected[i], found[i]));
+      CHECK(test::same_elements(m.dtype(m.g.roots[i]), expected[i], found[i]));
   };
   same(results(m, gpu, interpret));
   same(results(m, gpu, emulate));

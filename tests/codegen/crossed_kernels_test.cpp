@@ -3,6 +3,8 @@
 #include <cmath>
 #include <random>
 
+#include "graph/fusion/fusion.h"
+#include "graph/fusion/trace.h"
 #include "tests/kernels/tile_kernels.h"
 
 using namespace tarry;
@@ -98,9 +100,8 @@ void require_roots(const Maker& m, const Lowered& l, const Buffers& b, const std
     for (std::size_t i = 0; i < l.buffers.size(); ++i) {
       if (l.buffers[i].is_leaf || !(l.buffers[i].value == m.g.roots[r])) continue;
       const Memory found(b.memory[i].begin() + Buffers::kRoom, b.memory[i].end() - Buffers::kRoom);
-      INFO("root " << r << " from element "
-                   << tests::first_difference(l.ir.buffers[i], found, expected[r]).value_or(0));
-      REQUIRE(tests::same_elements(l.ir.buffers[i], found, expected[r]));
+      INFO("root " << r << " from element " << test::first_difference(l.ir.buffers[i], found, expected[r]).value_or(0));
+      REQUIRE(test::same_elements(l.ir.buffers[i], found, expected[r]));
     }
   }
 }

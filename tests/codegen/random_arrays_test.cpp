@@ -8,6 +8,7 @@
 #include <set>
 
 #include "codegen/render/common.h"
+#include "graph/fusion/fusion.h"
 #include "graph/passes/passes.h"
 #include "graph/record/reductions.h"
 #include "tests/kernels/lowered.h"
@@ -231,8 +232,8 @@ void interpret(std::uint64_t seed, const graph::Target& target, std::vector<Ran>
   const Maker m = Drawn(static_cast<unsigned>(seed)).m;
   INFO(to_string(m.g));
   std::vector<std::vector<GraphEdge>> stored;
-  std::vector<Lowered> kernels = tests::lower_plan(m.g, graph::fuse(m.g, target), target, stored);
-  tests::Runner runner(m);
+  std::vector<Lowered> kernels = test::lower_plan(m.g, graph::fuse(m.g, target), target, stored);
+  test::Runner runner(m);
   for (; !kernels.empty(); kernels.pop_back()) {  // the last one runs first
     Lowered& l = kernels.back();
     codegen::verify(l.ir);
@@ -269,7 +270,7 @@ void emulate(const std::vector<Ran>& all) {
     INFO("seed " << all[i].seed << "\n"
                  << codegen::to_string(l.ir) << graph::to_string(l.args.extents) << " n " << l.args.reduced);
     for (std::size_t b = 0; b < now.size(); ++b) {
-      const auto differs = tests::first_difference(l.ir.buffers[b], all[i].after[b], now[b]);
+      const auto differs = test::first_difference(l.ir.buffers[b], all[i].after[b], now[b]);
       INFO("buffer " << b << " from element " << differs.value_or(0) << " on");
       CHECK_FALSE(differs.has_value());
     }
@@ -306,7 +307,7 @@ TEST_CASE("random arrays: kernels in C have the interpreter's bits", "[codegen][
     interpret(seed, target("x86-64-v3"), all);
     for (const Ran& r : all) {
       INFO("seed " << seed << "\n" << codegen::to_string(r.kernel.ir));
-      tests::CpuKernels(r.kernel.ir).require_as_interpreted(r.kernel.args, r.before, r.scalars);
+      test::CpuKernels(r.kernel.ir).require_as_interpreted(r.kernel.args, r.before, r.scalars);
     }
   }
 }

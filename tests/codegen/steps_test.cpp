@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "codegen/ir/steps.h"
+#include "graph/fusion/fusion.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/same_bits.h"
 #include "tests/kernels/tile_kernels.h"

@@ -22,6 +22,7 @@
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/out_of_memory.h"
+#include "support/temporary.h"
 #include "tests/errors/rows.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_blas.h"

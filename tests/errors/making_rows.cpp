@@ -4,6 +4,7 @@
 #include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/errors/rows.h"
 #include "tests/helpers/devices.h"
 

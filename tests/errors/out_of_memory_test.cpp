@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/allocations.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <limits>
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 std::int64_t draw_extent(Random& r) {
   switch (r.below(12)) {
@@ -89,4 +89,4 @@ Function draw_function(Random& r) {
   return among(Function::Sum, Function::Softmax);
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

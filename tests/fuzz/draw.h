@@ -7,7 +7,7 @@
 
 #include "tests/fuzz/program.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 /// A counter run through splitmix64: the same numbers with every standard library.
 class Random {
@@ -42,4 +42,4 @@ Scalar draw_scalar(Random& r);
 Extents draw_axes(Random& r, std::size_t rank);
 Function draw_function(Random& r);
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

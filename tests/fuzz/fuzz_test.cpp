@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace tarry::fuzz;
+using namespace tarry::test::fuzz;
 using tarry::test::environment;
 
 constexpr std::size_t kBatch = 64;

@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/generator.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 Program Generator::run() {
   if (program_.seed % 12 == 5) return steps();
@@ -408,4 +408,4 @@ void Generator::choose_outputs() {
 
 Program generate(std::uint64_t seed) { return Generator(seed).run(); }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -8,7 +8,7 @@
 
 #include "tests/fuzz/draw.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 class Generator {
  public:
@@ -87,4 +87,4 @@ class Generator {
   Extents base_;
 };
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

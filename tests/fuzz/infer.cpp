@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/program.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
 bool is_among(Function f, Function first, Function last) { return f >= first && f <= last; }
@@ -444,4 +444,4 @@ std::optional<std::vector<Type>> infer(const Program& p) {
   return types;
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -11,7 +11,7 @@
 #include "tests/fuzz/oracle_values.h"
 #include "tests/helpers/same_bits.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
 /// For every element of x(cuts...), in its order, the number of the element of x.
@@ -300,4 +300,4 @@ std::string judge(const Statement& s, std::span<const Tensor> values, const Tens
   return difference(got, elementwise(s, values, Tensor(*type), computed));
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -7,7 +7,7 @@
 
 #include "tests/fuzz/program.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 /// Judges `got`, the library's result of `s` on `values` (operands as the library itself computed them): "" where it is
 /// right, else what is wrong. Functions with ulp bound 0 and reductions must have exactly the bits that the document
@@ -17,4 +17,4 @@ std::string judge(const Statement& s, std::span<const Tensor> values, const Tens
 /// "" where both have the same dtype, shape and bits, else the first difference.
 std::string difference(const Tensor& got, const Tensor& expected);
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

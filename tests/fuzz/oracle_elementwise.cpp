@@ -8,7 +8,7 @@
 #include "tests/helpers/floor_quotient.h"
 #include "tests/helpers/same_bits.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
 template <class T>
@@ -410,4 +410,4 @@ std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const
   return problem;
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -9,10 +9,10 @@
 #include "tests/fuzz/oracle_values.h"
 #include "tests/helpers/reduction_tree.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
-using tests::Moments;
+using test::Moments;
 
 /// Values along one axis: element k of the line through element i of the rest.
 struct Lines {
@@ -70,7 +70,7 @@ std::vector<T> reduced(std::vector<T> x, Extents shape, const Extents& axes, Com
   for (std::size_t i = axes.size(); i-- > 0;) {
     x = along<T>(shape, axes[i], [&](const Lines& lines, std::int64_t line) {
       if (lines.extent == 0) return of_nothing;
-      return tests::reduce_values<T>(lines.extent, [&](std::int64_t k) { return x[lines.at(line, k)]; }, combine);
+      return test::reduce_values<T>(lines.extent, [&](std::int64_t k) { return x[lines.at(line, k)]; }, combine);
     });
   }
   return x;
@@ -115,8 +115,8 @@ std::vector<T> variances(const Statement& s, const std::vector<T>& y, Extents sh
     const std::int64_t extent = shape[static_cast<std::size_t>(axes[i])];
     const bool leaf = i + 1 == axes.size();
     state = along<Moments<T>>(shape, axes[i], [&](const Lines& lines, std::int64_t line) {
-      if (leaf) return tests::reduce_moments<T>(extent, [&](std::int64_t k) { return y[lines.at(line, k)]; });
-      return tests::reduce_moments_merge<T>(extent, weight, [&](std::int64_t k) { return state[lines.at(line, k)]; });
+      if (leaf) return test::reduce_moments<T>(extent, [&](std::int64_t k) { return y[lines.at(line, k)]; });
+      return test::reduce_moments_merge<T>(extent, weight, [&](std::int64_t k) { return state[lines.at(line, k)]; });
     });
     weight *= extent;
   }
@@ -406,4 +406,4 @@ std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& g
   });
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

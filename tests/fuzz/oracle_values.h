@@ -11,7 +11,7 @@
 
 #include "tests/fuzz/program.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 __extension__ typedef __int128 Int128;
 #ifdef __SIZEOF_FLOAT128__
@@ -98,4 +98,4 @@ std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const
                        int bound);
 std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& got);
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -5,7 +5,7 @@
 
 #include "tests/fuzz/program.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
 std::string text(std::int64_t v) {
@@ -229,4 +229,4 @@ std::string to_cpp(const Program& p) {
   return s + "}\n";
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -10,7 +10,7 @@
 
 #include "graph/op.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
 using Binary = Array (*)(const Operand&, const Operand&);
@@ -423,4 +423,4 @@ Array record(const Statement& s, std::span<const Array> values) {
   }
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

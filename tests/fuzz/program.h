@@ -17,7 +17,7 @@
 
 #include "tests/helpers/visit.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 using Extents = std::vector<std::int64_t>;
 
@@ -281,4 +281,4 @@ struct Placement {
 };
 Placement place(const Input& input);
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -11,7 +11,7 @@
 #include "tests/fuzz/oracle.h"
 #include "tests/helpers/x87.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
 /// Overrides TARRY_DISABLE while it lives.
@@ -258,4 +258,4 @@ std::string explain(const Program& program, const Failure& failure, Device devic
          to_cpp(small);
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

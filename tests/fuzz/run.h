@@ -10,7 +10,7 @@
 
 #include "tests/fuzz/program.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 /// When values are evaluated.
 enum class Order : std::uint8_t {
@@ -49,4 +49,4 @@ std::vector<Failure> check(std::span<const Program> programs, Device device, Dep
 /// The failure with its shrunk program as C++.
 std::string explain(const Program& program, const Failure& failure, Device device);
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

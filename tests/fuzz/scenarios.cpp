@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/generator.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 
 Program Generator::steps() {
   const std::int64_t rank = r_.pick<std::int64_t>({1, 2, 2, 2, 3});
@@ -348,4 +348,4 @@ void Generator::add_opening() {
   }
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

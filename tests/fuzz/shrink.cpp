@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/program.h"
 
-namespace tarry::fuzz {
+namespace tarry::test::fuzz {
 namespace {
 
 /// Drops statements and inputs that no output needs and numbers the rest anew.
@@ -213,4 +213,4 @@ Program shrink(Program p, const std::function<bool(const Program&)>& fails, int 
   return Shrinker(std::move(p), fails, calls).run();
 }
 
-}  // namespace tarry::fuzz
+}  // namespace tarry::test::fuzz

@@ -12,9 +12,9 @@ namespace ta = tarry;
 
 namespace {
 
-std::vector<ta::Array> outputs_of(const ta::fuzz::Program& program) {
-  std::vector<ta::Array> values = ta::fuzz::make_inputs(program).values, outputs;
-  for (const ta::fuzz::Statement& s : program.statements) values.push_back(ta::fuzz::record(s, values));
+std::vector<ta::Array> outputs_of(const ta::test::fuzz::Program& program) {
+  std::vector<ta::Array> values = ta::test::fuzz::make_inputs(program).values, outputs;
+  for (const ta::test::fuzz::Statement& s : program.statements) values.push_back(ta::test::fuzz::record(s, values));
   for (const int v : program.outputs) outputs.push_back(values[static_cast<std::size_t>(v)]);
   return outputs;
 }
@@ -58,7 +58,7 @@ TEST_CASE("texts: every random program is planned for every target", "[.texts]")
   REQUIRE(file != nullptr);
   std::ofstream out(file);
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
-    const ta::graph::Snapshot s = snapshot(outputs_of(ta::fuzz::generate(seed)));
+    const ta::graph::Snapshot s = snapshot(outputs_of(ta::test::fuzz::generate(seed)));
     const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
     for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "armv8-a", "sm_80", "sm_90"})
       print_plan(out, seed, target,

@@ -5,6 +5,7 @@
 #include "cache/bundle.h"
 #include "cache/kernel_cache.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/fuzz_targets/sealing.h"
 #include "tests/fuzz_targets/target.h"
 

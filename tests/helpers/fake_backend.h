@@ -14,8 +14,8 @@
 
 #include "cache/kernel_cache.h"
 #include "support/env.h"
-#include "support/file.h"
 #include "support/log.h"
+#include "support/temporary.h"
 
 namespace tarry::test {
 

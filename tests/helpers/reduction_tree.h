@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace tarry::tests {
+namespace tarry::test {
 
 /// R over n leaves. leaf(k) is element k as a state; append(state, k, step) adds element k as the lane's step-th
 /// element (from 2); combine(a, b) merges neighbours, a left. Not for n = 0.
@@ -86,4 +86,4 @@ Moments<T> reduce_moments_merge(std::int64_t n, std::int64_t weight, Element ele
       merge_moments<T>);
 }
 
-}  // namespace tarry::tests
+}  // namespace tarry::test

@@ -7,7 +7,7 @@
 
 #include "tests/helpers/reduction_tree.h"
 
-namespace tarry::tests {
+namespace tarry::test {
 
 template <class T, class Combine>
 class ScanDefinition {
@@ -76,4 +76,4 @@ std::vector<T> scanned(std::vector<T> x, Combine op) {
   return ScanDefinition<T, Combine>(std::move(x), op).run();
 }
 
-}  // namespace tarry::tests
+}  // namespace tarry::test

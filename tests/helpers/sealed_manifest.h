@@ -8,6 +8,7 @@
 #include "runtime/warm/manifest.h"
 #include "support/file.h"
 #include "support/hash.h"
+#include "support/temporary.h"
 
 namespace tarry::test {
 

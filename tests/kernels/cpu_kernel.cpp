@@ -9,7 +9,7 @@
 #include "support/env.h"
 #include "tests/kernels/cpu_kernel.h"
 
-namespace tarry::tests {
+namespace tarry::test {
 namespace {
 
 struct ThreadCount {
@@ -107,4 +107,4 @@ void CpuKernels::require_as_interpreted(const codegen::KernelArgs& args,
   }
 }
 
-}  // namespace tarry::tests
+}  // namespace tarry::test

@@ -13,7 +13,7 @@
 #include "runtime/device/compilers/c_compiler.h"
 #include "tests/helpers/test.h"
 
-namespace tarry::tests {
+namespace tarry::test {
 
 struct IrBuilder {
   codegen::KernelIr ir;
@@ -161,4 +161,4 @@ class CpuKernels {
   std::vector<CpuKernel> kernels_;
 };
 
-}  // namespace tarry::tests
+}  // namespace tarry::test

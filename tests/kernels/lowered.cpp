@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-namespace tarry::tests {
+namespace tarry::test {
 
 Fusion one_group(const Graph& g, const Dims& space, int axis) {
   Fusion f;
@@ -64,7 +64,7 @@ Memory Runner::copy(GraphEdge base) const {
 
 Lowered check_kernel(const Maker& m, const Fusion& f, const std::vector<GraphEdge>& outputs, const char* target_name) {
   graph::verify(m.g);
-  const Lowered l = codegen::lower(m.g, f, 0, outputs, target(target_name));
+  const Lowered l = codegen::lower(m.g, f, 0, outputs, named_target(target_name));
   INFO(to_string(m.g) + to_string(l.ir));
   const auto expected = values_of(m);
   Runner runner(m);
@@ -116,4 +116,4 @@ std::vector<Lowered> check_plan(const Maker& m, const Fusion& f, const graph::Ta
   return kernels;
 }
 
-}  // namespace tarry::tests
+}  // namespace tarry::test

@@ -11,9 +11,7 @@
 #include "graph/passes/passes.h"
 #include "tests/helpers/graph_maker.h"
 
-namespace tarry::tests {
-
-using namespace test;  // the maker of graphs
+namespace tarry::test {
 
 using codegen::InstrKind;
 using codegen::kNone;
@@ -24,7 +22,7 @@ using codegen::StrideClass;
 using graph::AxisMap;
 using graph::Fusion;
 
-inline const graph::Target& target(const char* name = "x86-64-v3") { return *graph::find_target(name); }
+inline const graph::Target& named_target(const char* name = "x86-64-v3") { return *graph::find_target(name); }
 
 /// One group of all Map, Update and Reduce nodes.
 Fusion one_group(const Graph& g, const Dims& space, int axis = -1);
@@ -81,4 +79,4 @@ inline int loads_of_memory(const codegen::KernelIr& ir) {
   }));
 }
 
-}  // namespace tarry::tests
+}  // namespace tarry::test

@@ -14,6 +14,7 @@
 #include "codegen/lower/lower.h"
 #include "codegen/render/common.h"
 #include "codegen/render/kernel_source.h"
+#include "graph/fusion/fusion.h"
 #include "runtime/device/compilers/nvrtc.h"
 #include "tests/helpers/graph_maker.h"
 #include "tests/helpers/test.h"
@@ -151,7 +152,7 @@ inline void check_c_bits(const std::vector<Maker>& graphs, Schedule schedule) {
     std::vector<Memory> memory;
     for (const codegen::BufferRef& b : l.buffers)
       memory.push_back(b.is_leaf ? m.leaves[b.leaf] : Memory(static_cast<std::size_t>(m.g.bytes(b.value.node)), 0x5b));
-    tests::CpuKernels(l.ir).require_as_interpreted(l.args, memory, Buffers(m, l).scalars);
+    test::CpuKernels(l.ir).require_as_interpreted(l.args, memory, Buffers(m, l).scalars);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/process.h"
+#include "support/temporary.h"
 #include "tests/helpers/fake_backend.h"
 #include "tests/helpers/test.h"
 

@@ -18,6 +18,7 @@
 #include "support/fork.h"
 #include "support/printable.h"
 #include "support/process.h"
+#include "support/temporary.h"
 
 namespace tarry::runtime {
 

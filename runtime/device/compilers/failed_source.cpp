@@ -6,6 +6,7 @@
 #include "support/env.h"
 #include "support/file.h"
 #include "support/hash.h"
+#include "support/temporary.h"
 
 namespace tarry::runtime {
 

@@ -18,12 +18,34 @@
 #include <span>
 
 #include "runtime/device/compilers/failed_source.h"
-#include "runtime/device/cuda/api.h"
+#include "runtime/device/compilers/nvrtc_api.h"
 #include "runtime/device/handle.h"
 #include "support/check.h"
 #include "support/env.h"
 
 namespace tarry::runtime {
+namespace cuda {
+namespace {
+
+template <class F>
+bool find(void* library, const char* symbol, F& entry) {
+  entry = reinterpret_cast<F>(dlsym(library, symbol));
+  return entry != nullptr;
+}
+
+}  // namespace
+
+std::string resolve(void* library, NvrtcApi& api) {
+#define TARRY_RESOLVE(member, symbol, parameters) \
+  if (!find(library, #symbol, api.member)) return #symbol;
+  TARRY_NVRTC_ENTRIES(TARRY_RESOLVE)
+#undef TARRY_RESOLVE
+  if (!find(library, "nvrtcGetErrorString", api.get_error_string)) return "nvrtcGetErrorString";
+  return {};
+}
+
+}  // namespace cuda
+
 namespace {
 
 namespace env = support::env;

@@ -10,8 +10,8 @@
 
 #include "runtime/device/compilers/c_compiler.h"
 #include "runtime/device/compilers/prebuilt.h"
-#include "runtime/plan/compiled_plan.h"
 #include "support/check.h"
+#include "support/env.h"
 #include "support/log.h"
 
 namespace tarry::runtime {
@@ -62,7 +62,7 @@ cache::Binary compile_kernels(std::span<const cache::KernelRequest* const> reque
     sources.push_back(static_cast<const codegen::KernelSource*>(request->user));
   const cache::KernelKey& key = requests.front()->key;
   if (!target.is_cuda()) {
-    const Prebuilt prebuilt = plan_switches().disabled("prebuilt") ? Prebuilt() : prebuilt_for(target);
+    const Prebuilt prebuilt = support::env::has_word("TARRY_DISABLE", "prebuilt") ? Prebuilt() : prebuilt_for(target);
     LinkedText linked;
     linked.text = codegen::join_unit(sources, target, [&](const codegen::SharedText& text) {
       if (!prebuilt.holds(text)) return false;

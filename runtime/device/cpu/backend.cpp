@@ -27,6 +27,7 @@
 #include "support/floating_point.h"
 #include "support/fork.h"
 #include "support/log.h"
+#include "support/temporary.h"
 
 namespace tarry::runtime {
 

@@ -81,15 +81,6 @@ const Library& library() {
 
 }  // namespace
 
-std::string resolve(void* library, NvrtcApi& api) {
-#define TARRY_RESOLVE(member, symbol, parameters) \
-  if (!resolve_entry(library, #symbol, api.member)) return #symbol;
-  TARRY_NVRTC_ENTRIES(TARRY_RESOLVE)
-#undef TARRY_RESOLVE
-  if (!resolve_entry(library, "nvrtcGetErrorString", api.get_error_string)) return "nvrtcGetErrorString";
-  return {};
-}
-
 void watch_for_fork() {
   static const int registered =
       pthread_atfork(nullptr, nullptr, [] { forked_after_init.store(true, std::memory_order_relaxed); });

@@ -13,9 +13,9 @@
 using namespace tarry;
 using namespace tarry::codegen;
 using graph::Op;
+using test::CpuKernel;
+using test::IrBuilder;
 using test::same_bits;
-using tests::CpuKernel;
-using tests::IrBuilder;
 
 namespace {
 
@@ -85,7 +85,7 @@ TEST_CASE("render c: softmax rows have the bits of three separate kernels", "[co
   for (std::size_t which = 0; which < layouts(kRows, 40).size(); ++which) {
     const Layout shape = layouts(kRows, 40)[which];
     INFO("layout " << shape.name);
-    for (const graph::Target* target : tests::cpu_targets()) {
+    for (const graph::Target* target : test::cpu_targets()) {
       const CpuKernel kernel(softmax(schedule, shape), *target);
       for (const std::int64_t n : {0, 1, 2, 10, 31, 32, 33, 100, 127, 128, 129, 1000, 1024, 1025, 5000}) {
         if (n > 32 && schedule == Schedule::RowSerial) continue;
@@ -100,8 +100,8 @@ TEST_CASE("render c: softmax rows have the bits of three separate kernels", "[co
             return xs[static_cast<std::size_t>(at.offset + r * at.row + k * at.k)];
           };
           const auto power = [&](std::int64_t k) { return prelude_exp(e(k) - most[o]); };
-          if (n > 0) most[o] = tests::reduce_values<float>(n, e, larger);
-          const float sum = n > 0 ? tests::reduce_values<float>(n, power, plus) : 0.0f;
+          if (n > 0) most[o] = test::reduce_values<float>(n, e, larger);
+          const float sum = n > 0 ? test::reduce_values<float>(n, power, plus) : 0.0f;
           sums[o] = sum + most[o];
           for (std::int64_t k = 0; k < n; ++k) out[static_cast<std::size_t>(r * n + k)] = power(k) / sum;
         }

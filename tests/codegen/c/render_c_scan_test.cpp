@@ -7,8 +7,8 @@
 using namespace tarry;
 using namespace tarry::codegen;
 using graph::Op;
-using tests::CpuKernels;
-using tests::IrBuilder;
+using test::CpuKernels;
+using test::IrBuilder;
 
 namespace {
 

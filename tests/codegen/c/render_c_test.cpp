@@ -10,14 +10,15 @@
 #include "support/env.h"
 #include "support/file.h"
 #include "support/process.h"
+#include "support/temporary.h"
 #include "tests/helpers/reduction_tree.h"
 #include "tests/kernels/cpu_kernel.h"
 
 using namespace tarry;
 using namespace tarry::codegen;
 using graph::Op;
-using tests::CpuKernel;
-using tests::IrBuilder;
+using test::CpuKernel;
+using test::IrBuilder;
 
 namespace {
 
@@ -206,15 +207,15 @@ TEST_CASE("render c: sum, min and moments follow tree R in every schedule", "[co
       for (std::int64_t o = 0; o < outer && n > 0; ++o) {
         const auto at = static_cast<std::size_t>(o);
         const auto e = element(o);
-        sum[at] = tests::reduce_values<float>(n, e, [](float p, float q) { return p + q; });
-        least[at] = tests::reduce_values<float>(n, e, smaller<float>);
-        const auto wide_moments = tests::reduce_moments<double>(n, [&](std::int64_t k) {
+        sum[at] = test::reduce_values<float>(n, e, [](float p, float q) { return p + q; });
+        least[at] = test::reduce_values<float>(n, e, smaller<float>);
+        const auto wide_moments = test::reduce_moments<double>(n, [&](std::int64_t k) {
           const float y = e(k) * e(k);
           return static_cast<double>(y);
         });
         wide_mean[at] = wide_moments.mean;
         wide_m2[at] = wide_moments.m2;
-        const auto moments = tests::reduce_moments<float>(n, e);
+        const auto moments = test::reduce_moments<float>(n, e);
         twice[at] = moments.mean + moments.mean;
         m2[at] = moments.m2;
       }
@@ -253,9 +254,9 @@ TEST_CASE("render c: columns of a plain matrix follow tree R", "[codegen][cpu]")
     std::vector<float> sum(size), most(size), mean(size), m2(size);
     for (std::size_t o = 0; o < size; ++o) {
       const auto e = [&](std::int64_t k) { return xs[static_cast<std::size_t>(k * outer) + o]; };
-      sum[o] = tests::reduce_values<float>(n, e, [](float p, float q) { return p + q; });
-      most[o] = tests::reduce_values<float>(n, e, [](float p, float q) { return std::max(p, q); });
-      const auto moments = tests::reduce_moments<float>(n, e);
+      sum[o] = test::reduce_values<float>(n, e, [](float p, float q) { return p + q; });
+      most[o] = test::reduce_values<float>(n, e, [](float p, float q) { return std::max(p, q); });
+      const auto moments = test::reduce_moments<float>(n, e);
       mean[o] = moments.mean;
       m2[o] = moments.m2;
     }
@@ -291,9 +292,9 @@ TEST_CASE("render c: moments_merge follows tree R in every schedule", "[codegen]
     const auto size = static_cast<std::size_t>(outer);
     std::vector<float> expected_mean(size), expected_m2(size);
     for (std::int64_t o = 0; o < outer; ++o) {
-      const auto s = tests::reduce_moments_merge<float>(n, weight, [&](std::int64_t k) {
+      const auto s = test::reduce_moments_merge<float>(n, weight, [&](std::int64_t k) {
         const auto at = static_cast<std::size_t>(inner ? o * n + k : k * outer + o);
-        return tests::Moments<float>{0, means[at], m2s[at]};
+        return test::Moments<float>{0, means[at], m2s[at]};
       });
       expected_mean[static_cast<std::size_t>(o)] = s.mean;
       expected_m2[static_cast<std::size_t>(o)] = s.m2;
@@ -367,10 +368,10 @@ TEST_CASE("render c: a full reduction in chunks has the bits of one piece", "[co
   constexpr std::int64_t n = 5 * 65536 + 777;
   auto xs = values<float>(2 * n, 9);
   KernelArgs args{{}, n, {{2 * n - 1, {}, -2}, {0, {}, 0}}};
-  REQUIRE(geometry(kernel.ir, tests::cpu_device().target(), args).chunks == 6);
+  REQUIRE(geometry(kernel.ir, test::cpu_device().target(), args).chunks == 6);
   std::vector<float> out(1);
   kernel.run(args, {xs.data(), out.data()});
-  const float expected = tests::reduce_values<float>(
+  const float expected = test::reduce_values<float>(
       n, [&](std::int64_t k) { return xs[static_cast<std::size_t>(2 * n - 1 - 2 * k)]; },
       [](float p, float q) { return p + q; });
   REQUIRE(same_bits(out, {expected}));
@@ -380,8 +381,7 @@ TEST_CASE("render c: the loop over float32 uses packed instructions", "[codegen]
 #ifdef TARRY_SANITIZE_NAME
   SUCCEED("instrumented code is not vectorised");
 #else
-  if (!support::run_process({"objdump", "--version"}).succeeded() || tests::cpu_device().target().name[0] != 'x')
-    return;
+  if (!support::run_process({"objdump", "--version"}).succeeded() || test::cpu_device().target().name[0] != 'x') return;
   IrBuilder b(Schedule::Pointwise, 1);
   const Value x = b.load(float32, "1"), y = b.load(float32, "0");
   b.store(b.op(Op::Add, float32, {b.op(Op::Multiply, float32, {x, y}), x}), "1");

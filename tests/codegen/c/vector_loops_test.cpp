@@ -11,6 +11,7 @@
 #include "runtime/plan/compiled_plan.h"
 #include "support/file.h"
 #include "support/process.h"
+#include "support/temporary.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/test.h"
 

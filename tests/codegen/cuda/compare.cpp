@@ -48,7 +48,7 @@ void check_bits(const std::vector<KernelCase>& cases, std::int64_t chunk_blocks)
                 << " x " << g.chunks << "\n"
                 << codegen::to_string(k.ir));
     for (std::size_t b = 0; b < actual.size(); ++b) {
-      const auto at = tests::first_difference(k.ir.buffers[b], expected[b], actual[b]);
+      const auto at = test::first_difference(k.ir.buffers[b], expected[b], actual[b]);
       INFO("buffer " << b << " differs from element " << at.value_or(0) << " on");
       CHECK_FALSE(at.has_value());
     }

@@ -15,6 +15,7 @@
 #include "codegen/cuda/matmul.h"
 #include "runtime/device/compilers/nvrtc.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/devices.h"
 #include "tests/kernels/tile_kernels.h"
 

@@ -95,9 +95,10 @@ std::vector<std::vector<ta::Array>> formulas(float rate, float volatility) {
 Kernels kernels_for(const char* target) {
   Kernels kernels;
   for (std::uint64_t seed = 1; seed <= kPrograms; ++seed) {
-    const ta::fuzz::Program p = ta::fuzz::generate(seed);
-    ta::fuzz::Arrays arrays = make_inputs(p);
-    for (const ta::fuzz::Statement& s : p.statements) arrays.values.push_back(ta::fuzz::record(s, arrays.values));
+    const ta::test::fuzz::Program p = ta::test::fuzz::generate(seed);
+    ta::test::fuzz::Arrays arrays = make_inputs(p);
+    for (const ta::test::fuzz::Statement& s : p.statements)
+      arrays.values.push_back(ta::test::fuzz::record(s, arrays.values));
     std::vector<ta::Array> outputs;
     for (const int v : p.outputs) outputs.push_back(arrays.values[static_cast<std::size_t>(v)]);
     add_kernels(outputs, target, kernels);

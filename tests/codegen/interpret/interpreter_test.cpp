@@ -17,8 +17,8 @@
 using namespace tarry;
 using namespace tarry::codegen;
 using graph::Op;
+using test::IrBuilder;
 using test::same_bits;
-using tests::IrBuilder;
 
 namespace {
 
@@ -125,8 +125,8 @@ TEST_CASE("interpreter: sum and product follow the tree", "[codegen][interpreter
   for (const std::int64_t n : kLengths) {
     const std::vector<double> x = random_values<double>(n, 11);
     const auto element = [&](std::int64_t k) { return x[static_cast<std::size_t>(k)]; };
-    const double sum = tests::reduce_values<double>(n, element, std::plus<double>{});
-    const double product = tests::reduce_values<double>(n, element, std::multiplies<double>{});
+    const double sum = test::reduce_values<double>(n, element, std::plus<double>{});
+    const double product = test::reduce_values<double>(n, element, std::multiplies<double>{});
     CHECK(same_bits(reduced(Op::Sum, x, n, float64).at(0), sum));
     CHECK(same_bits(reduced(Op::Prod, x, n, float64).at(0), product));
   }
@@ -211,7 +211,7 @@ TEST_CASE("interpreter: stages go over a row again and find its values", "[codeg
       const double* row = &in[static_cast<std::size_t>(r * n)];
       const double top = *std::max_element(row, row + n);
       const double total =
-          tests::reduce_values<double>(n, [&](std::int64_t k) { return exp(row[k] - top); }, std::plus<double>{});
+          test::reduce_values<double>(n, [&](std::int64_t k) { return exp(row[k] - top); }, std::plus<double>{});
       CHECK(same_bits(sums[static_cast<std::size_t>(r)], total));
       for (std::int64_t k = 0; k < n; ++k)
         REQUIRE(same_bits(out[static_cast<std::size_t>(r * n + k)], exp(row[k] - top) / total));
@@ -236,7 +236,7 @@ TEST_CASE("interpreter: two results of one reduction, and one of a later stage",
   void* buffers[] = {in.data(), &second, &index};
   interpret(b.ir, {{}, n, {{0, {}, 1}, {0, {}, 0}, {0, {}, 0}}}, buffers, {});
   const auto expected =
-      tests::reduce_moments<double>(n, [&](std::int64_t k) { return in[static_cast<std::size_t>(k)]; });
+      test::reduce_moments<double>(n, [&](std::int64_t k) { return in[static_cast<std::size_t>(k)]; });
   CHECK(same_bits(second, expected.m2));
   CHECK(index == std::max_element(in.begin(), in.end()) - in.begin());
 }

@@ -1,9 +1,10 @@
 // lower(): random graphs, fused and not, against loops over their nodes.
+#include "graph/fusion/fusion.h"
 #include "tests/helpers/random_graph.h"
 #include "tests/kernels/lowered.h"
 
 using namespace tarry;
-using namespace tarry::tests;
+using namespace tarry::test;
 
 namespace {
 
@@ -23,7 +24,7 @@ TEST_CASE("lower: random graphs give what loops over their nodes give, fused or 
     INFO("seed " << seed);
     for (const char* name : {"sm_90", "x86-64-v3"}) {
       for (const bool enabled : {true, false}) {
-        for (const Lowered& l : check_plan(m, graph::fuse(m.g, target(name), enabled), target(name))) {
+        for (const Lowered& l : check_plan(m, graph::fuse(m.g, named_target(name), enabled), named_target(name))) {
           ++kernels;
           rows += l.ir.is_row();
           guards += !l.ir.guards.empty();

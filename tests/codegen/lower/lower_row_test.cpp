@@ -1,10 +1,11 @@
 // lower(): reductions, rows in stages, and how wide their vectors are.
 #include <map>
 
+#include "graph/fusion/trace.h"
 #include "tests/kernels/lowered.h"
 
 using namespace tarry;
-using namespace tarry::tests;
+using namespace tarry::test;
 
 namespace {
 
@@ -69,7 +70,7 @@ TEST_CASE("lower: a reduced row of 4 KB belongs to a thread block of a GPU, unle
   const auto schedule_of = [](Op op, Dtype dtype, std::int64_t n) {
     Maker m;
     const GraphEdge y = m.reduce(op, m.leaf({5, n}, dtype), 1);
-    return codegen::lower(m.g, one_group(m.g, {5, n}, 1), 0, {y}, target("sm_90")).ir.schedule;
+    return codegen::lower(m.g, one_group(m.g, {5, n}, 1), 0, {y}, named_target("sm_90")).ir.schedule;
   };
   const auto held = [&](Op op, Dtype dtype, std::int64_t n) {
     INFO(name(dtype) << " " << n);
@@ -180,7 +181,7 @@ TEST_CASE("lower: vectors are 16 bytes of the widest array, fewer where register
     std::vector<GraphEdge> x;
     for (Dtype d : from) x.push_back(d == to ? m.leaf(shape, d) : m.map(Op::Cast, {m.leaf(shape, d)}, to));
     const GraphEdge y = x.size() == 1 ? m.map(Op::Negative, {x[0]}) : m.map(Op::Add, {x[0], x[1]});
-    const Lowered l = codegen::lower(m.g, one_group(m.g, graph::squeeze(shape)), 0, {y}, target("sm_90"));
+    const Lowered l = codegen::lower(m.g, one_group(m.g, graph::squeeze(shape)), 0, {y}, named_target("sm_90"));
     for (const auto& a : l.ir.accesses) CHECK(a.aligned == (l.ir.vector > 1));
     return l.ir.vector;
   };
@@ -194,13 +195,13 @@ TEST_CASE("lower: vectors are 16 bytes of the widest array, fewer where register
     Maker m;  // wide values between narrow arrays
     const GraphEdge wide = m.map(Op::Negative, {m.map(Op::Cast, {m.leaf({1000}, uint8)}, float32)});
     const GraphEdge y = m.map(Op::Cast, {wide}, uint8);
-    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, target("sm_90")).ir.vector == 8);
-    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, target()).ir.vector == 1);
+    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, named_target("sm_90")).ir.vector == 8);
+    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, named_target()).ir.vector == 1);
   }
   const auto rows = [](std::int64_t width) {
     Maker m;
     const GraphEdge y = m.map(Op::Add, {m.leaf({7, width}, uint8), m.leaf({width}, uint8)});
-    return codegen::lower(m.g, one_group(m.g, {7, width}), 0, {y}, target("sm_90")).ir.vector;
+    return codegen::lower(m.g, one_group(m.g, {7, width}), 0, {y}, named_target("sm_90")).ir.vector;
   };
   CHECK(rows(32) == 16);
   CHECK(rows(36) == 4);

@@ -4,7 +4,7 @@
 #include "tests/kernels/lowered.h"
 
 using namespace tarry;
-using namespace tarry::tests;
+using namespace tarry::test;
 
 TEST_CASE("lower: an update is a map whose value is loaded inside its box only", "[codegen][lower]") {
   Maker m;
@@ -224,8 +224,8 @@ TEST_CASE("lower: the base of a scatter is asked for where another kernel makes 
   f.groups[1].nodes = {u.node};
   f.group_of[u.node] = 1;
   m.g.roots = {u};
-  check_plan(m, f, target());
-  const Lowered l = codegen::lower(m.g, f, 1, {u}, target());
+  check_plan(m, f, named_target());
+  const Lowered l = codegen::lower(m.g, f, 1, {u}, named_target());
   CHECK(l.loads == std::vector<GraphEdge>{base});
   CHECK(l.scatter->base == base);
 }
@@ -249,8 +249,8 @@ TEST_CASE("lower: below a reshape memory is read with the strides of the new sha
     f.groups.push_back({.nodes = {y.node}, .space = {8, 3}});
     f.group_of[y.node] = 1;
     m.g.roots = {y};
-    check_plan(m, f, target());
-    CHECK(codegen::lower(m.g, f, 1, {y}, target()).args.accesses[0].strides == Dims{1, 8});
+    check_plan(m, f, named_target());
+    CHECK(codegen::lower(m.g, f, 1, {y}, named_target()).args.accesses[0].strides == Dims{1, 8});
   }
   SECTION("a view that is copied for it") {
     IndexMap transpose;
@@ -264,6 +264,6 @@ TEST_CASE("lower: below a reshape memory is read with the strides of the new sha
     f.groups.push_back({.nodes = {y.node}, .space = {24}});
     f.group_of[y.node] = 1;
     m.g.roots = {y};
-    check_plan(m, f, target());
+    check_plan(m, f, named_target());
   }
 }

@@ -16,6 +16,7 @@
 #include "runtime/device/compilers/c_compiler.h"
 #include "runtime/device/compilers/nvrtc.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/codegen/prelude/functions.h"
 #include "tests/helpers/test.h"
 

@@ -9,7 +9,7 @@
 #include "tests/kernels/lowered.h"
 
 using namespace tarry;
-using namespace tarry::tests;
+using namespace tarry::test;
 using graph::Computed;
 using graph::GraphEdge;
 using graph::KernelCost;
@@ -94,7 +94,7 @@ TEST_CASE("partition: after any moves, kept or taken back, it knows what the mod
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
     const graph::Graph g = graph::dce(graph::empty_arrays(test::RandomGraph(seed, 8, 40).m.g));
     INFO("seed " << seed);
-    test::Search s(g, target(seed % 2 == 0 ? "sm_90" : "x86-64-v3"));
+    test::Search s(g, named_target(seed % 2 == 0 ? "sm_90" : "x86-64-v3"));
     Partition p = s.fresh();
     REQUIRE(p.usable());
     const std::vector<NodeId> nodes = s.scheduled_nodes();

@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "graph/fusion/fusion.h"
 #include "graph/fusion/refine.h"
 
 namespace tarry::test {

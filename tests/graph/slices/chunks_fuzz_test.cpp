@@ -14,19 +14,19 @@ using namespace tarry;
 
 namespace {
 
-fuzz::Tensor read(const graph::Edge& e) {
+test::fuzz::Tensor read(const graph::Edge& e) {
   const graph::Node& n = *e.node();
-  fuzz::Tensor t({n.dtype, graph::Dims(n.shape()).vector()});
+  test::fuzz::Tensor t({n.dtype, graph::Dims(n.shape()).vector()});
   if (!t.bytes.empty()) runtime::read(e, t.bytes.data(), {});
   return t;
 }
 
 /// A box of a row-major tensor.
-fuzz::Tensor box_of(const fuzz::Tensor& whole, const graph::Box& box) {
-  fuzz::Tensor part({whole.type.dtype, box.extent.vector()});
+test::fuzz::Tensor box_of(const test::fuzz::Tensor& whole, const graph::Box& box) {
+  test::fuzz::Tensor part({whole.type.dtype, box.extent.vector()});
   const graph::Dims strides = graph::row_major_strides(whole.type.shape);
   const std::size_t size = itemsize(whole.type.dtype);
-  for (std::int64_t i = 0, count = fuzz::count_of(part.type.shape); i < count; ++i) {
+  for (std::int64_t i = 0, count = test::fuzz::count_of(part.type.shape); i < count; ++i) {
     std::int64_t at = 0, rest = i;
     for (int d = box.lo.size(); d-- > 0; rest /= box.extent[d]) at += (box.lo[d] + rest % box.extent[d]) * strides[d];
     std::memcpy(part.bytes.data() + static_cast<std::size_t>(i) * size,
@@ -59,16 +59,16 @@ TEST_CASE("chunks: any box of a random graph has the bits of the whole", "[chunk
   const Scope placed(cpu);
   std::int64_t compared = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    const fuzz::Program program = fuzz::generate(seed);
-    const auto record_all = [&](fuzz::Arrays& arrays) {
+    const test::fuzz::Program program = test::fuzz::generate(seed);
+    const auto record_all = [&](test::fuzz::Arrays& arrays) {
       std::vector<Array> values = arrays.values;
-      for (const fuzz::Statement& s : program.statements) values.push_back(fuzz::record(s, values));
+      for (const test::fuzz::Statement& s : program.statements) values.push_back(test::fuzz::record(s, values));
       std::vector<graph::Edge> roots;
       for (const int v : program.outputs)
         roots.push_back(detail::edge(values[static_cast<std::size_t>(v)], "test", {}));
       return roots;
     };
-    fuzz::Arrays inputs = fuzz::make_inputs(program);
+    test::fuzz::Arrays inputs = test::fuzz::make_inputs(program);
     const std::vector<graph::Edge> wholes = record_all(inputs), roots = record_all(inputs);
     runtime::evaluate(wholes, {});
     graph::Snapshot s;
@@ -79,14 +79,14 @@ TEST_CASE("chunks: any box of a random graph has the bits of the whole", "[chunk
     }
     graph::Slicer slicer(s.graph, s.leaves, s.cells, cpu);
     for (std::size_t r = 0; r < roots.size(); ++r) {
-      const fuzz::Tensor whole = read(wholes[r]);
+      const test::fuzz::Tensor whole = read(wholes[r]);
       for (const graph::Box& box : boxes_of(graph::Dims(whole.type.shape), seed)) {
         const graph::SliceRequest request{s.graph.roots[r], box};
         const graph::Slicer::Slices slices = slicer.slice({&request, 1});
         INFO("seed " << seed << ", output " << r << " " << graph::to_string(whole.type.shape) << ", box at "
                      << graph::to_string(box.lo) << " of " << graph::to_string(box.extent));
-        const std::string problem = fuzz::difference(read(slices.values.front()), box_of(whole, box));
-        if (!problem.empty()) INFO(fuzz::to_cpp(program));
+        const std::string problem = test::fuzz::difference(read(slices.values.front()), box_of(whole, box));
+        if (!problem.empty()) INFO(test::fuzz::to_cpp(program));
         CHECK(problem == "");
         ++compared;
       }

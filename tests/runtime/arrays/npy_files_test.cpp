@@ -13,6 +13,7 @@
 #include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/test.h"
 
 using namespace tarry;

@@ -7,6 +7,7 @@
 
 #include "runtime/device/backend.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/test.h"
 
 using namespace tarry;

@@ -17,14 +17,15 @@
 #include "support/env.h"
 #include "support/fault.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/kernels/cpu_kernel.h"
 
 using namespace tarry;
 using namespace tarry::codegen;
 using graph::Op;
-using tests::cpu_device;
-using tests::CpuKernel;
-using tests::IrBuilder;
+using test::cpu_device;
+using test::CpuKernel;
+using test::IrBuilder;
 
 namespace {
 

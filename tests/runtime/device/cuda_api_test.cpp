@@ -9,6 +9,7 @@
 #endif
 
 #include "runtime/device/backend.h"
+#include "runtime/device/compilers/nvrtc_api.h"
 #include "runtime/device/cuda/api.h"
 #include "runtime/device/cuda/backend.h"
 #include "runtime/device/handle.h"

@@ -19,6 +19,7 @@
 #include "support/file.h"
 #include "support/process.h"
 #include "support/switch_check.h"
+#include "support/temporary.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/fake_backend.h"
 #include "tests/helpers/test.h"

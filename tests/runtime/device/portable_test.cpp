@@ -90,9 +90,10 @@ TEST_CASE("portable: a CPU kernel needs no library and no symbol of the machine"
   std::map<std::string, std::shared_ptr<const KernelSource>> kernels;
   for (const auto& k : sample_kernels(target)) kernels.emplace(k->entry, k);
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const ta::fuzz::Program p = ta::fuzz::generate(seed);
-    ta::fuzz::Arrays arrays = make_inputs(p);
-    for (const ta::fuzz::Statement& s : p.statements) arrays.values.push_back(ta::fuzz::record(s, arrays.values));
+    const ta::test::fuzz::Program p = ta::test::fuzz::generate(seed);
+    ta::test::fuzz::Arrays arrays = make_inputs(p);
+    for (const ta::test::fuzz::Statement& s : p.statements)
+      arrays.values.push_back(ta::test::fuzz::record(s, arrays.values));
     for (const int v : p.outputs)
       for (const auto& k : kernels_of(arrays.values[static_cast<std::size_t>(v)], target)) kernels.emplace(k->entry, k);
   }

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"
 

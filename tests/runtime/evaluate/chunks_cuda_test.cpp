@@ -5,7 +5,7 @@
 #include <tarry/tarry.h>
 
 #include "runtime/plan/compiled_plan.h"
-#include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_gpu.h"
 #include "tests/helpers/test.h"

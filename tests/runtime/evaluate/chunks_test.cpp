@@ -11,7 +11,7 @@
 #include "graph/record/record.h"
 #include "runtime/device/backend.h"
 #include "runtime/evaluate/engine.h"
-#include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/same_bits.h"
 #include "tests/helpers/test.h"

@@ -209,22 +209,23 @@ TEST_CASE("memory: a random workload never fails where there is a fifth more tha
 namespace {
 
 /// Results that differ between every value in memory of its own and buffers that are used again and taken over.
-std::size_t differences(std::span<const ta::fuzz::Program> programs) {
-  const auto apart = ta::fuzz::run(programs, {"without reuse", "compile,reuse"});
+std::size_t differences(std::span<const ta::test::fuzz::Program> programs) {
+  const auto apart = ta::test::fuzz::run(programs, {"without reuse", "compile,reuse"});
   std::size_t different = 0;
-  for (const ta::fuzz::Order order : {ta::fuzz::Order::Together, ta::fuzz::Order::Dropping, ta::fuzz::Order::Peeking}) {
-    const auto reused = ta::fuzz::run(programs, {"with reuse", "compile", order});
+  for (const ta::test::fuzz::Order order :
+       {ta::test::fuzz::Order::Together, ta::test::fuzz::Order::Dropping, ta::test::fuzz::Order::Peeking}) {
+    const auto reused = ta::test::fuzz::run(programs, {"with reuse", "compile", order});
     for (std::size_t p = 0; p < programs.size(); ++p)
       for (std::size_t i = 0; i < apart[p].size(); ++i)
-        different += ta::fuzz::difference(reused[p][i], apart[p][i]).empty() ? 0 : 1;
+        different += ta::test::fuzz::difference(reused[p][i], apart[p][i]).empty() ? 0 : 1;
   }
   return different;
 }
 
 void require_same(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t done = 0; done < count;) {
-    std::vector<ta::fuzz::Program> programs;
-    for (; programs.size() < 64 && done < count; ++done) programs.push_back(ta::fuzz::generate(first + done));
+    std::vector<ta::test::fuzz::Program> programs;
+    for (; programs.size() < 64 && done < count; ++done) programs.push_back(ta::test::fuzz::generate(first + done));
     bool same = false;
     std::string threw;
     try {

@@ -11,6 +11,7 @@
 #include "runtime/device/compilers/nvrtc.h"
 #include "support/file.h"
 #include "support/process.h"
+#include "support/temporary.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"

@@ -8,6 +8,7 @@
 #include <tarry/tarry.h>
 
 #include "runtime/evaluate/engine.h"
+#include "runtime/evaluate/hoisted.h"
 #include "runtime/plan/hoisting.h"
 #include "support/fault.h"
 #include "tests/fuzz/oracle.h"
@@ -211,16 +212,16 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
   const Scope placed(gpu);
   int hoisted = 0, reduced = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    const fuzz::Program program = fuzz::generate(seed);
-    const auto record_all = [&](const fuzz::Arrays& arrays) {
+    const test::fuzz::Program program = test::fuzz::generate(seed);
+    const auto record_all = [&](const test::fuzz::Arrays& arrays) {
       std::vector<Array> values = arrays.values;
-      for (const fuzz::Statement& s : program.statements) values.push_back(fuzz::record(s, values));
+      for (const test::fuzz::Statement& s : program.statements) values.push_back(test::fuzz::record(s, values));
       std::vector<graph::Edge> roots;
       for (const int v : program.outputs)
         roots.push_back(detail::edge(values[static_cast<std::size_t>(v)], "test", {}));
       return roots;
     };
-    const fuzz::Arrays inputs = fuzz::make_inputs(program), others = fuzz::make_inputs(program);
+    const test::fuzz::Arrays inputs = test::fuzz::make_inputs(program), others = test::fuzz::make_inputs(program);
     const std::vector<graph::Edge> roots = record_all(others);
     graph::Snapshot s;
     {
@@ -242,12 +243,12 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
     for (std::size_t r = 0; r < roots.size(); ++r) {
       const graph::Node& n = *roots[r].node();
       const graph::Edge part = graph::make_input(n.dtype, n.shape(), values.roots[r], gpu, {});
-      fuzz::Tensor one({n.dtype, graph::Dims(n.shape()).vector()}), other = one;
+      test::fuzz::Tensor one({n.dtype, graph::Dims(n.shape()).vector()}), other = one;
       if (one.bytes.empty()) continue;
       runtime::read(wholes[r], one.bytes.data(), {});
       runtime::read(part, other.bytes.data(), {});
       INFO("seed " << seed << " root " << r);
-      CHECK(fuzz::difference(one, other) == "");
+      CHECK(test::fuzz::difference(one, other) == "");
     }
   }
   CHECK(hoisted >= 20);

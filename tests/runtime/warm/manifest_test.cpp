@@ -12,6 +12,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/warm/warm_plan.h"
 #include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"

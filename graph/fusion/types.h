@@ -1,0 +1,83 @@
+// A fusion as a value: its groups, the edges that go through memory and why; the limits and the objective of the
+// search.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tarry::graph {
+
+/// Why an edge goes through memory. The words are stable; docs/reference/plan.md explains each.
+enum class Reason : std::uint8_t {
+  Fused,
+  FusionDisabled,
+  WholeReduction,  ///< the consumer needs a finished reduction at every point of a larger space
+  ReductionChain,  ///< a reduction of a reduction along another axis
+  OtherSpace,      ///< different iteration spaces
+  BroadcastCost,   ///< recomputing the producer for every reader costs more than memory
+  ThroughView,     ///< read through a view that moves elements, and recomputing costs more than memory
+  Cycle,           ///< one kernel would wait for itself
+  Limit,           ///< statements, buffers or reductions per kernel
+  Mode,            ///< strict and relaxed nodes do not share a kernel
+  Library,         ///< a library reads or writes it
+  Steps,           ///< a kernel of several steps begins or ends there
+};
+
+/// Constants of the objective for a target.
+struct CostModel {
+  double bytes_per_second;
+  double instructions_per_second;
+  double seconds_per_launch;
+  double points_per_row_value;  ///< points of a reduction that share one evaluation of what does not vary along it
+  std::int64_t
+      longest_crossed;  ///< extent of the axes of a crossed group: one thread block folds a row's partial states
+};
+
+struct Limits {
+  int statements = 256;
+  int buffers = 32;
+  int reductions = 8;
+  int scans = 2;
+  int cone = 64;               ///< nodes recomputed for one edge
+  int steps = 16;              ///< of a chain in one kernel; none below three
+  int window = 256;            ///< groups a legality search may visit
+  std::int64_t crossed = 128;  ///< shortest axes of a crossed group; 0: there are none
+  std::int64_t row = 16384;    ///< longest row of a row group that a core or a thread block holds; clusters hold more
+};
+
+struct Group {
+  std::vector<NodeId> nodes;  ///< ascending
+  bool reduces = false;       ///< walks an axis: reductions, or scans
+  bool scans = false;
+  Dims space;              ///< point space, extents of 1 dropped (a reduced extent of 1 stays)
+  int axis = -1;           ///< position of the reduced axis in `space`
+  NodeId scatter = kNoId;  ///< of a scatter group: the Update whose box it writes into memory
+  NodeId library = kNoId;  ///< of a library group: its only node
+  GraphEdge base{};        ///< of a group of steps: the stored value that they begin with
+  Mode mode{};
+  int across = -1;                 ///< of a crossed group: position of the other reduced axis
+  std::vector<NodeId> crossing{};  ///< of the nodes those that belong to its reductions, ascending
+  [[nodiscard]] bool steps() const { return base.node != kNoId; }
+  [[nodiscard]] bool crossed() const { return across >= 0; }
+};
+
+struct UnfusedEdge {
+  NodeId producer, consumer;
+  Reason reason;
+};
+
+struct Fusion {
+  std::vector<Group> groups;            ///< in topological order
+  std::vector<std::uint32_t> group_of;  ///< per node; kNoId: not scheduled
+  /// Per edge (node * Node::kMaxInputs + input): index into cones, or kNoId. A cone is what its reader computes again.
+  std::vector<std::uint32_t> cone_of;
+  std::vector<std::vector<NodeId>> cones;  ///< sorted
+  std::vector<UnfusedEdge> unfused;        ///< every edge between groups, with its reason
+  [[nodiscard]] std::uint32_t cone(NodeId n, int input) const {
+    return cone_of[n * static_cast<std::uint32_t>(Node::kMaxInputs) + static_cast<std::uint32_t>(input)];
+  }
+};
+
+}  // namespace tarry::graph
