@@ -20,6 +20,7 @@ import make_reference
 import op_table
 
 SOURCE_FOLDERS = ["include", "support", "graph", "codegen", "cache", "runtime", "tools", "examples", "tests"]
+ROOMS = ["support", "graph", "codegen", "cache", "runtime"]
 MAX_LINES = 600
 MAX_TEST_LINES = 1000  # rows of cases read well in one place
 MAX_WORDS = 30  # of a sentence that users read
@@ -114,6 +115,16 @@ def check_tables(root):
             yield f"include/README.md: {header.name} is not mentioned"
 
 
+def check_wings(root):
+    """Every folder of a room says what each of its files is for."""
+    for room in ROOMS:
+        for folder in sorted({path.parent for path in (root / room).rglob("*.cpp")}):
+            readme = read(root, f"{folder.relative_to(root)}/README.md")
+            for unit in sorted({path.stem for path in folder.iterdir() if path.suffix in (".h", ".cpp")}):
+                if not re.search(rf"`{unit}\.(h|cpp|\*)`", readme):
+                    yield f"{folder.relative_to(root)}/README.md: {unit} is not mentioned"
+
+
 def check_op_page(root):
     if read(root, "docs/reference/ops.md") and read(root, "docs/reference/ops.md") != op_table.page(root):
         yield "docs/reference/ops.md: not what the sources give; run scripts/op_table.py ."
@@ -143,8 +154,8 @@ def check_mutants(root):
             yield f"{path.relative_to(root)}: its original text stands {count} times in {file}"
 
 
-CHECKS = [check_links, check_example, check_figure, check_sentences, check_ops, check_tables, check_op_page, check_reference,
-          check_files, check_mutants]
+CHECKS = [check_links, check_example, check_figure, check_sentences, check_ops, check_tables, check_wings, check_op_page,
+          check_reference, check_files, check_mutants]
 
 
 def problems(root):
@@ -161,6 +172,7 @@ GOOD = {
     "examples/quickstart.cpp": "// an example\nint main() {}\n",
     "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
     "graph/fusion/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
+    "graph/fusion/README.md": "`fusion.cpp`\n",
     "include/README.md": "`ops.h`, `stray.h`\n",
     "tests/mutants/log.mutant": "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// fuse\n--- mutant\n// keep\n",
     "include/tarry/ops.h": "// ops\n#pragma once\n/// Logarithm.  Shapes, Dtypes: any.  Throws nothing.  Example: `log(1)`.\n"
@@ -186,9 +198,10 @@ SELF_TEST = [
     ("docs/reference/plan.md", "cycle\n", "reason cycle is not explained"),
     ("include/README.md", "none\n", "ops.h is not mentioned"),
     ("docs/reference/ops.md", "# Operations\n", "not what the sources give"),
+    ("graph/fusion/README.md", "none\n", "fusion is not mentioned"),
     ("tests/mutants/log.mutant", "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// gone\n--- mutant\n// keep\n", "stands 0 times"),
-    ("graph/graph.cpp", "#include <vector>\n", "does not say what the file is"),
-    ("graph/graph.cpp", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
+    ("graph/fusion/fusion.h", "#include <vector>\n", "does not say what the file is"),
+    ("graph/fusion/fusion.h", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
 ]
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Rejects includes that go up the table of rooms, and third-party headers outside the files that own them.
+"""Rejects includes that go up the table of rooms or of a room's wings, circles of more than two units, and third-party
+headers outside the files that own them.
 
 usage: check_layering.py ROOT | --self-test
 """
@@ -24,6 +25,21 @@ ROOMS = {
     "tests": {"include", "support", "graph", "codegen", "cache", "runtime"},
 }
 
+# room -> rows of its wings (folders; "" is the room itself), from below: a wing may include those of the rows before
+# its own, so no two wings include each other. "*" stands for every wing that no row names.
+WINGS = {
+    "graph": [[""], ["fusion", "record", "slices"], ["passes"]],
+    "codegen": [["ir", "prelude"], ["interpret", "lower", "render"], ["c", "cuda"]],
+    "runtime": [
+        [""], ["device"], ["device/compilers"], ["device/cpu", "device/cuda"], ["plan"], ["observe"], ["warm"],
+        ["evaluate"], ["arrays"], ["prebuilt"],
+    ],
+    "tests": [["helpers"], ["fuzz", "kernels"], ["*"]],
+}
+
+# Units (a header and its source) that may include one another in a circle: a class and what only it uses.
+MOST_IN_CIRCLE = 2
+
 # third-party header -> the only files that may include it (the reason to change a library is then one file); the first
 # pattern that fits decides
 OWNERS = {
@@ -34,11 +50,15 @@ OWNERS = {
     "spdlog/*": ["support/log.cpp"],
     "catch2/*": ["tests/helpers/test.h"],
     "CLI/*": ["tools/*", "examples/*", "bench/*"],
-    "nlohmann/*": ["runtime/warm/manifest.cpp", "runtime/observe/dump_index.cpp", "tools/*", "examples/*", "bench/*", "tests/*"],
+    "nlohmann/*": [
+        "runtime/warm/manifest.cpp", "runtime/observe/dump_index.cpp", "tools/*", "examples/*", "bench/*", "tests/*",
+    ],
     "benchmark/*": ["bench/*"],
     "tbb/*": ["runtime/*"],
     "oneapi/tbb/*": ["runtime/*"],
-    "fmt/*": ["support/*", "graph/*", "codegen/*", "cache/*", "runtime/*", "tools/*", "examples/*", "bench/*", "tests/*"],
+    "fmt/*": [
+        "support/*", "graph/*", "codegen/*", "cache/*", "runtime/*", "tools/*", "examples/*", "bench/*", "tests/*",
+    ],
     # The driver's types are declared by ourselves: no toolkit is needed to build.
     # Only a test looks at the real headers, where they are installed.
     "cuda*.h": ["tests/runtime/device/cuda_*"],
@@ -72,6 +92,29 @@ def matches(path, patterns):
     return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
 
 
+def row_of(file):
+    """The row of the file's wing in its room's table; None where the table has no such wing."""
+    room, _, wing = file.rpartition("/")[0].partition("/")
+    for fallback in (wing, "*"):
+        for number, row in enumerate(WINGS[room]):
+            if fallback in row:
+                return number
+    return None
+
+
+def check_wings(file, header):
+    """The sentence that says what is wrong with `file` including `header` of the same room, or None."""
+    if file.split("/")[0] not in WINGS or file.rpartition("/")[0] == header.rpartition("/")[0]:
+        return None
+    rows = row_of(file), row_of(header)
+    for name, row in zip((file, header), rows):
+        if row is None:
+            return f"{name} stands in no wing of its room"
+    if rows[0] <= rows[1]:
+        return f"the wing of {file} may not include {header}: its wing is above it or beside it"
+    return None
+
+
 def check_include(file, bracket, header):
     """The sentence that says what is wrong with `#include header` in `file`, or None."""
     room = file.split("/")[0]
@@ -85,7 +128,7 @@ def check_include(file, bracket, header):
             return f"{room}/ may not include {header}: {owner}/ is above it or beside it"
         if matches(header, DRIVER_HEADERS) and not matches(file, DRIVER_FILES):
             return f"{header} declares driver types, which stay in {', '.join(DRIVER_FILES)}"
-        return None
+        return check_wings(file, header) if owner == room else None
     if room == "include" and header not in STANDARD:
         return f"<{header}> in a public header: they include the standard library only"
     for pattern, owners in OWNERS.items():
@@ -99,24 +142,74 @@ def check_file(root, path):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         include = INCLUDE.match(line)
         problem = check_include(file, *include.groups()) if include else None
-        if not problem and re.search(r"\b(secure_)?getenv\b", COMMENT.sub("", line)) and not matches(file, GETENV_FILES):
+        asks = re.search(r"\b(secure_)?getenv\b", COMMENT.sub("", line)) and not matches(file, GETENV_FILES)
+        if not problem and asks:
             problem = "getenv outside support/env.cpp: switches have one table"
         if problem:
             yield f"{file}:{number}: {problem}"
 
 
-def check_tree(root):
-    problems = []
-    count = 0
+def sources(root):
     for room in ROOMS:
         for path in sorted((root / room).rglob("*")):
             # Consumers of the package and planted bugs are programs of users, not part of a room.
             if path.suffix in (".h", ".cpp", ".def", ".c") and not matches(
                 path.relative_to(root).as_posix(), ["tests/package/*", "tests/seeded/*"]
             ):
-                count += 1
-                problems += check_file(root, path)
-    return problems, count
+                yield path
+
+
+def unit_graph(root):
+    """unit -> units that its files include; a header and the source of its name are one unit."""
+    graph = {}
+    for path in sources(root):
+        unit = path.relative_to(root).with_suffix("").as_posix()
+        included = graph.setdefault(unit, set())
+        for line in path.read_text(encoding="utf-8").splitlines():
+            include = INCLUDE.match(line)
+            if include and include[1] == '"':
+                included.add(include[2].rpartition(".")[0])
+    return {unit: {i for i in included if i in graph and i != unit} for unit, included in graph.items()}
+
+
+def circles(graph):
+    """Strongly connected components of more than one unit: what reaches each other, by two walks (Kosaraju)."""
+    def walk(start, edges, seen):
+        """Units that `start` reaches and nobody has seen, each after those it reaches."""
+        order, stack = [], [(start, iter(edges[start]))]
+        seen.add(start)
+        while stack:
+            unit, rest = stack[-1]
+            following = next((n for n in rest if n not in seen), None)
+            if following is None:
+                order.append(unit)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(edges[following])))
+        return order
+
+    back = {unit: [] for unit in graph}
+    for unit, included in graph.items():
+        for other in included:
+            back[other].append(unit)
+    seen, order = set(), []
+    for unit in graph:
+        if unit not in seen:
+            order += walk(unit, graph, seen)
+    seen = set()
+    for unit in reversed(order):
+        if unit not in seen and len(circle := walk(unit, back, seen)) > 1:
+            yield sorted(circle)
+
+
+def check_tree(root):
+    files = list(sources(root))
+    problems = [problem for path in files for problem in check_file(root, path)]
+    for circle in circles(unit_graph(root)):
+        if len(circle) > MOST_IN_CIRCLE:
+            problems.append(f"{len(circle)} units include one another: {', '.join(circle)}")
+    return problems, len(files)
 
 
 SELF_TEST = [
@@ -133,14 +226,21 @@ SELF_TEST = [
     ("support/a.cpp", '#include "graph/node.h"', "above it"),
     ("graph/a.cpp", '#include "codegen/ir/kernel_ir.h"', "above it"),
     ("cache/a.cpp", '#include "graph/node.h"', "beside it"),
-    ("codegen/a.cpp", '#include "runtime/device/backend.h"', "above it"),
-    ("codegen/a.cpp", '#include "cache/kernel_cache.h"', "beside it"),
+    ("codegen/ir/a.cpp", '#include "runtime/device/backend.h"', "above it"),
+    ("codegen/ir/a.cpp", '#include "cache/kernel_cache.h"', "beside it"),
     ("tools/main.cpp", '#include "runtime/evaluate/engine.h"', "above it"),
     ("examples/a.cpp", '#include "graph/node.h"', "above it"),
     ("bench/a.cpp", '#include "runtime/device/backend.h"', ""),
     ("bench/a.cpp", '#include "graph/node.h"', "above it"),
     ("graph/a.cpp", '#include "node.h"', "from the root"),
     ("graph/a.cpp", '#include "tarry/array.h"', "with quotes"),
+    ("codegen/c/a.cpp", '#include "codegen/ir/kernel_ir.h"', ""),
+    ("graph/passes/a.cpp", '#include "graph/fusion/trace.h"', ""),
+    ("graph/a.cpp", '#include "graph/record/record.h"', "above it or beside it"),
+    ("codegen/ir/a.cpp", '#include "codegen/c/render.h"', "above it or beside it"),
+    ("codegen/c/a.cpp", '#include "codegen/cuda/render.h"', "above it or beside it"),
+    ("codegen/c/a.cpp", '#include "codegen/kernel_ir.h"', "stands in no wing"),
+    ("codegen/attic/a.cpp", '#include "codegen/ir/kernel_ir.h"', "stands in no wing"),
     ("graph/node.cpp", "#include <boost/graph/adjacency_list.hpp>", "only by graph/graph.h"),
     ("tests/a.cpp", "#include <boost/multiprecision/cpp_int.hpp>", ""),
     ("tests/a.cpp", "#include <boost/graph/adjacency_list.hpp>", "only by graph/graph.h"),
@@ -154,7 +254,28 @@ SELF_TEST = [
 ]
 
 
+# headers and what each includes, part of the complaint
+SELF_TEST_TREES = [
+    ({"graph/fusion/a.h": "graph/passes/b.h", "graph/passes/b.h": "graph/fusion/a.h"},
+     "graph/fusion/a.h may not include"),
+    ({"cache/a.h": "cache/b.h", "cache/b.h": "cache/a.h"}, ""),
+    ({"cache/a.h": "cache/b.h", "cache/b.h": "cache/c.h", "cache/c.h": "cache/d.h"}, ""),
+    ({"cache/a.h": "cache/b.h", "cache/b.h": "cache/c.h", "cache/c.h": "cache/a.h"},
+     "3 units include one another: cache/a, cache/b, cache/c"),
+    ({"cache/a.cpp": "cache/b.h", "cache/b.h": "cache/c.h", "cache/c.cpp": "cache/a.h"},
+     "3 units include one another: cache/a, cache/b, cache/c"),
+]
+
+
 def self_test():
+    for includes, expected in SELF_TEST_TREES:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for file, header in includes.items():
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
+                (root / file).write_text(f'// a file\n#include "{header}"\n', encoding="utf-8")
+            problems, _ = check_tree(root)
+            assert len(problems) == bool(expected) and all(expected in p for p in problems), (includes, problems)
     for file, line, expected in SELF_TEST:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
@@ -167,7 +288,7 @@ def self_test():
                     file, line, problems)
             else:
                 assert not problems, (file, line, problems)
-    print(f"layering: {len(SELF_TEST)} planted lines judged as they should be")
+    print(f"layering: {len(SELF_TEST)} planted lines and {len(SELF_TEST_TREES)} trees judged as they should be")
 
 
 def main():
