@@ -30,7 +30,7 @@ struct GraphEdge {
   friend bool operator==(const GraphEdge&, const GraphEdge&) = default;
 };
 
-/// What may be known of a scalar's value when a plan is made: rules that need more are not allowed (the plan is
+/// The class of a scalar's value that a plan may know: rules that need more are not allowed (the plan is
 /// reused).
 enum class ScalarClass : std::uint8_t { Other, Zero, NegativeZero, One };
 ScalarClass classify(Dtype dtype, const ScalarCell& cell);
@@ -87,7 +87,7 @@ class Graph {
   ShapeId intern(const Dims& shape);
   [[nodiscard]] const Dims& shape(NodeId n) const { return shapes[nodes[n].shape]; }
   [[nodiscard]] std::int64_t count(NodeId n) const { return counts[nodes[n].shape]; }
-  /// Of memory for all elements. At most kUnaddressable, which no device has: sums of a few stay within int64.
+  /// Bytes of memory for all elements. At most kUnaddressable, which no device has: sums of a few stay within int64.
   [[nodiscard]] std::int64_t bytes(NodeId n) const {
     const auto size = static_cast<std::int64_t>(itemsize(nodes[n].dtype));
     return count(n) < kUnaddressable / size ? count(n) * size : kUnaddressable;
@@ -114,7 +114,7 @@ std::string to_dot(const Graph& g, const std::vector<std::uint32_t>& group_of = 
 /// Topological order of a directed graph given as predecessor lists (Boost.Graph); throws InternalError on a cycle.
 std::vector<std::uint32_t> topological_order(const std::vector<std::vector<std::uint32_t>>& predecessors);
 
-/// What an evaluate took from the recorded graph in one critical section.
+/// The part of the recorded graph that an evaluate took in one critical section.
 struct Snapshot {
   Graph graph;
   std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
@@ -127,7 +127,7 @@ struct Snapshot {
   std::size_t asked = 0;  ///< roots that were asked for; the others are stored besides
 };
 
-/// What a walk does about marks of values that were computed and not stored (outline.h).
+/// The treatment of marks of values that were computed and not stored (outline.h).
 enum class Marks : std::uint8_t { Ignore, Read, Set };
 
 /// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another

@@ -117,7 +117,7 @@ static_assert(sizeof(FreeCell) <= sizeof(Node));
 constinit SharedCells shared_cells;
 const support::AtFork shared_cells_at_fork(shared_cells.mutex);
 
-/// What a thread holds: an open list and at most one full batch, so that a thread that frees and records around a
+/// Cells that a thread holds: an open list and at most one full batch, so that a thread that frees and records around a
 /// batch's edge leaves the mutex alone.
 struct ThreadCells {
   FreeCell* open = nullptr;
@@ -215,8 +215,8 @@ inline Node* plain_node(const NodeSpec& spec) {
   return n;
 }
 
-/// What dies with a node: whose last reference was one of its own. References to a node that is read several times are
-/// given up together where they follow each other.
+/// Nodes that die with a node: those whose last reference was one of its own. References to a node that is read several
+/// times are given up together where they follow each other.
 class Dying {
  public:
   void drop(Node* n) noexcept {

@@ -88,8 +88,8 @@ class Edge {
   std::uint32_t output_ = 0;
 };
 
-/// What few nodes need: attributes, results, an error, shapes beyond six dimensions. A View or Update that is a box
-/// needs none for its attributes.
+/// Fields that few nodes need: attributes, results, an error, shapes beyond six dimensions. A View or Update that is a
+/// box needs none for its attributes.
 struct Extra : support::Recycled {
   template <class T>
   using List = std::vector<T, support::Recycler<T>>;
@@ -177,7 +177,7 @@ struct alignas(128) Node {
 };
 static_assert(sizeof(Node) == 128);
 
-/// What make_node needs; the caller has validated and inferred everything.
+/// Arguments of make_node; the caller has validated and inferred everything.
 struct NodeSpec {
   Op op;
   Dtype dtype;
@@ -199,7 +199,7 @@ Node* blank_node();
 Edge make_input(Dtype dtype, std::span<const std::int64_t> shape, std::shared_ptr<Storage> storage, Device device,
                 Where where);
 
-/// Of memory for all elements of one output; at most 2^58.
+/// Bytes of memory for all elements of one output; at most 2^58.
 std::int64_t bytes_of(const Node& n);
 
 inline void retain(Node* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }

@@ -58,7 +58,7 @@ Amount budget() {
   return {b.nodes, b.bytes > 0 ? b.bytes : default_bytes()};
 }
 
-/// What is more than this is overdue. Where the list is above the budget even so, only what goes far beyond that is.
+/// More than this is overdue. Where the list is above the budget even so, only what goes far beyond that is.
 void set_most(Recorder& r) {
   const Amount wanted = budget();
   r.generation = generation();
@@ -94,7 +94,7 @@ struct End {
   }
 };
 
-/// Whether the engine would get memory back if nobody held the value.
+/// True if the engine would get memory back if nobody held the value.
 bool ours(const Node& n) {
   const auto& results = n.extra->results;
   return !results.empty() && results.front()->buffer->owner == Owner::Pool;

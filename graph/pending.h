@@ -115,7 +115,7 @@ inline void settled(Node* n) noexcept {
   if (here != nullptr && n->recorder.load(std::memory_order_relaxed) == here->number) unlink(*here, n);
 }
 
-/// Whether this thread seems to have recorded more than its budget.
+/// True if this thread seems to have recorded more than its budget.
 inline bool overdue() noexcept { return here != nullptr && here->over; }
 /// Evaluates pending work if the budget is exceeded indeed, and never throws. The runtime defines it. `where` is the
 /// user's line that recorded more.
@@ -123,13 +123,13 @@ void evaluate_overdue(Where where) noexcept;
 
 /// Counts this thread's pending work exactly; a new period begins.
 Amount count();
-/// Whether `amount` is more than this thread's budget.
+/// True if `amount` is more than this thread's budget.
 bool exceeds(const Amount& amount) noexcept;
-/// What this thread's pending work may keep.
+/// Bytes that this thread's pending work may keep.
 std::int64_t budgeted_bytes();
 /// The budget of this thread's context has changed, or what 0 bytes mean.
 void budget_changed() noexcept;
-/// What 0 bytes mean from now on: a quarter of the limit. 0: TARRY_MEMORY_LIMIT, or 2 GiB where that is not set.
+/// The meaning of 0 bytes from now on: a quarter of the limit. 0: TARRY_MEMORY_LIMIT, or 2 GiB where that is not set.
 void set_memory_limit(std::int64_t bytes) noexcept;
 
 /// How this thread's pending work is best taken; the same for each portion of a loop.
@@ -137,7 +137,7 @@ Pace find_pace();
 /// The roots of the oldest portion: what somebody outside of it holds. None where nothing is worth evaluating. Views of
 /// evaluated memory are not: they take none.
 std::vector<Edge> take_oldest(const Pace& pace);
-/// What this thread recorded from `value` and somebody holds.
+/// Nodes that this thread recorded from `value` and somebody holds.
 std::vector<Edge> take_readers(const Node& value);
 
 }  // namespace pending

@@ -80,7 +80,7 @@ struct IndexMap {
   const AxisMap& operator[](int i) const { return dims[static_cast<std::size_t>(i)]; }
 };
 
-/// Whether NumPy's broadcasting makes `to` of `from` alone.
+/// True if NumPy's broadcasting makes `to` of `from` alone.
 inline bool broadcasts(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
   if (from.size() > to.size()) return false;
   const std::int64_t* const last = to.data() + (to.size() - from.size());

@@ -142,7 +142,7 @@ class Crosser {
     return saved > kLeastSaved * (p_.seconds(a) + p_.seconds(b)) ? saved : 0;
   }
 
-  /// Whether all that varies along both axes lies along the same one of them.
+  /// True if all that varies along both axes lies along the same one of them.
   [[nodiscard]] bool lies_along(KernelId a, KernelId b) const {
     const int position = space(a).position, other = space(b).position;
     int along = -1;
@@ -160,7 +160,7 @@ class Crosser {
     return (s.axes >> space(a).position & 1) && (s.axes >> space(b).position & 1);
   }
 
-  /// What both read of values that vary along both axes.
+  /// The values that both read and that vary along both axes.
   [[nodiscard]] std::int64_t shared_bytes(KernelId a, KernelId b) const {
     std::vector<GraphEdge> shared;
     std::int64_t bytes = 0;
@@ -174,7 +174,7 @@ class Crosser {
     return bytes;
   }
 
-  /// Whether `to` waits for `from`, as the kernels are paired now. Beyond the window the answer is yes.
+  /// True if `to` waits for `from`, as the kernels are paired now. Beyond the window the answer is yes.
   [[nodiscard]] bool waits(KernelId to, KernelId from) const {
     std::vector<KernelId> queue{to};
     const auto push = [&](KernelId k) {

@@ -32,7 +32,7 @@ class Emitter {
     order();
     for (KernelId k = 0; k < seen_.size(); ++k)
       for (NodeId m : p_.kernel(k).members) claim(k, m);
-    // What depends on a reduction belongs to its kernel; the rest to the first that computes it.
+    // A node that depends on a reduction belongs to its kernel; the rest to the first that computes it.
     for (bool depends : {true, false})
       for (KernelId k = 0; k < seen_.size(); ++k)
         for (const Computed& c : seen_[k].computed)

@@ -76,7 +76,7 @@ void Exact::describe() {
 
 bool Exact::in_space(NodeId id, SpaceId a, SpaceId b) const { return f_.space(id) == a || f_.space(id) == b; }
 
-/// Whether some kernel could store both: a quick no.
+/// True if some kernel could store both: a quick no.
 bool Exact::may_meet(NodeId a, NodeId b) const {
   if (g_.nodes[a].mode != g_.nodes[b].mode || f_.library(a) || f_.library(b)) return false;
   const bool reduces = f_.walks(a), other = f_.walks(b);
@@ -96,7 +96,7 @@ bool Exact::may_meet(NodeId a, NodeId b) const {
 
 // --- Kernels --------------------------------------------------------------------------------------------------------
 
-/// Of what was loaded, the stores that option() has left out.
+/// The stores of loaded values that option() has left out.
 double Exact::store_seconds(Set loaded) const {
   double seconds = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

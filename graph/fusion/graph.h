@@ -24,7 +24,7 @@ struct ReduceSpace {
   std::int64_t extent;   ///< of the reduced axis
   Dims space;            ///< the point space; a reduced extent of 1 stays
   bool scans;
-  /// Whether one thread block can go over a row of this length and place again.
+  /// True if one thread block can go over a row of this length and place again.
   [[nodiscard]] bool rows(const Limits& limits) const;
 };
 
@@ -47,7 +47,7 @@ class FusionGraph {
   [[nodiscard]] bool library(NodeId id) const { return op_class(id) == OpClass::Library; }
   /// Stores into memory that holds its base.
   [[nodiscard]] bool scatter(NodeId id) const { return scatter_[id]; }
-  /// What a scatter writes over.
+  /// The value that a scatter writes over.
   [[nodiscard]] GraphEdge base(NodeId scatter) const {
     const GraphEdge e = g.nodes[scatter].inputs[0];
     return computed(e.node) ? e : source(scatter, 0).edge;
@@ -60,7 +60,7 @@ class FusionGraph {
     return c == OpClass::Map || c == OpClass::Update || c == OpClass::Library || walks(id) || materialised_[id];
   }
   [[nodiscard]] bool scheduled(NodeId id) const { return computed(id) || root_[id]; }
-  /// Whether a reader may compute it again, at any coordinates.
+  /// True if a reader may compute it again, at any coordinates.
   [[nodiscard]] bool repeatable(NodeId id) const {
     return op_class(id) == OpClass::Map || (op_class(id) == OpClass::Update && !scatter_[id]);
   }
@@ -79,7 +79,7 @@ class FusionGraph {
   [[nodiscard]] Source source(NodeId id, int input) const;
   /// The shape whose coordinates input `input` of `id` is read at.
   [[nodiscard]] ShapeId read_shape(NodeId id, int input) const;
-  /// Whether input `input` reads memory that no kernel can hold in registers: below a reshape, the base of a scatter,
+  /// True if input `input` reads memory that no kernel can hold in registers: below a reshape, the base of a scatter,
   /// an operand of a library.
   [[nodiscard]] bool from_memory(NodeId id, int input) const;
 

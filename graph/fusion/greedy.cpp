@@ -119,7 +119,7 @@ class Greedy {
       for (const Pending& p : pending) note(p.producer, id, Reason::FusionDisabled);
       return;
     }
-    // What must go through memory first, so that no merge below closes a cycle; then the dearest edges.
+    // Edges that must go through memory come first, so that no merge below closes a cycle; then the costliest edges.
     for (Pending& p : pending)
       if (reads_row(id, p)) p.access = Access::Row;
     std::stable_sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) {
@@ -183,7 +183,7 @@ class Greedy {
     return g_.nodes[g_.nodes[id].inputs[p.input].node].op == Op::View ? Reason::ThroughView : Reason::BroadcastCost;
   }
 
-  /// Whether `id` works over the point space of the producer's reductions and reads it along their rows, and those rows
+  /// True if `id` works over the point space of the producer's reductions and reads it along their rows, and those rows
   /// are of a length and place that one thread block can go over again.
   bool reads_row(NodeId id, const Pending& p) {
     const Draft& d = draft(p.producer);
@@ -211,7 +211,7 @@ class Greedy {
 
   void note(NodeId producer, NodeId consumer, Reason reason) { out_.unfused.push_back({producer, consumer, reason}); }
 
-  /// What asks for a merge: an elementwise edge, an edge that reads a row's result at every point, a common input.
+  /// A reason for a merge: an elementwise edge, an edge that reads a row's result at every point, a common input.
   enum class Via : std::uint8_t { Edge, Row, Sibling };
 
   /// Merges two groups if that is allowed; `producer`: where the edge starts.
@@ -256,7 +256,7 @@ class Greedy {
     return epilogue ? Reason::Fused : Reason::OtherSpace;
   }
 
-  /// Whether a scan of the two groups depends on another within them.
+  /// True if a scan of the two groups depends on another within them.
   [[nodiscard]] bool chained(const Draft& a, const Draft& b) const {
     const auto inside = [&](NodeId id) {
       return std::find(a.nodes.begin(), a.nodes.end(), id) != a.nodes.end() ||
@@ -296,7 +296,7 @@ class Greedy {
     });
   }
 
-  /// Whether `to` depends on `from` through a third group. Groups whose nodes all precede `from` cannot; beyond the
+  /// True if `to` depends on `from` through a third group. Groups whose nodes all precede `from` cannot; beyond the
   /// window the answer is yes, which only costs a fusion.
   bool depends_through_others(std::uint32_t from, std::uint32_t to) {
     std::vector<std::uint32_t> queue, seen;
@@ -426,8 +426,8 @@ class Greedy {
     return true;
   }
 
-  /// What must be computed again to have `top`: Map nodes of its own kernel or already recomputed for it. The boundary
-  /// is read from memory.
+  /// The nodes that must be recomputed to have `top`: Map nodes of its own kernel or already recomputed for it. The
+  /// boundary is read from memory.
   bool cone_of(NodeId top, std::vector<NodeId>& cone, std::vector<NodeId>& boundary, double& instructions) {
     constexpr int kMostNested = 2;
     std::vector<NodeId> moved;

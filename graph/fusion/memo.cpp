@@ -28,7 +28,7 @@ std::uint8_t KernelMemo::loaded(NodeId v, const std::vector<std::uint32_t>& read
   return static_cast<std::uint8_t>((readers[slot] != 0 ? 4 : 0) | (readers[slot + 1] != 0 ? 8 : 0));
 }
 
-/// Of a node that is no member.
+/// The value of a node that is no member.
 std::uint8_t KernelMemo::place(NodeId v, KernelId owner) const {
   if (owner == kNoId) return kNowhere;
   return again_[v] == moment_ ? kAgain : kElsewhere;

@@ -1,6 +1,6 @@
 // KernelMemo: what the model has found, for kernels that a search comes back to.
 //
-// What a kernel takes depends on its members, on which of their outputs others load, and on where the nodes that it
+// The time of a kernel depends on its members, on which of their outputs others load, and on where the nodes that it
 // meets below them are stored: here, elsewhere, or nowhere. All of that is kept with a result and compared, so that a
 // result that is found again is the one the model would give.
 #pragma once

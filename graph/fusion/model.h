@@ -54,7 +54,7 @@ struct Stream {
   int contiguous = -1;     ///< the axis along which neighbours lie side by side
 };
 
-/// What a kernel that reduces one axis is to one that reduces another.
+/// The relation of a kernel that reduces one axis to one that reduces another.
 struct Walk {
   bool simple = false;  ///< goes over its space once, without loops or scans
   ReduceKey key = kNoId;
@@ -80,14 +80,14 @@ class KernelModel {
   /// `kernel_of`: by node, kNoId where no kernel stores it. `readers`: by node and output, kernels that load it.
   KernelCost evaluate(KernelId id, const Kernel& kernel, const std::vector<KernelId>& kernel_of,
                       const std::vector<std::uint32_t>& readers);
-  /// What the last evaluated kernel computes.
+  /// The nodes that the last evaluated kernel computes.
   [[nodiscard]] const std::vector<Computed>& computed() const { return requests_; }
   /// Nodes of which it depends on where the last evaluated kernel finds them.
   [[nodiscard]] const std::vector<NodeId>& met() const { return met_; }
-  /// Whether the last evaluated kernel needs a reduction of its members.
+  /// True if the last evaluated kernel needs a reduction of its members.
   [[nodiscard]] bool live(NodeId reduce) const { return std::find(live_.begin(), live_.end(), reduce) != live_.end(); }
   [[nodiscard]] Walk walk() const;  ///< of the last evaluated kernel
-  /// Whether the last evaluated kernel computes each of its nodes once, as often as it has elements.
+  /// True if the last evaluated kernel computes each of its nodes once, as often as it has elements.
   [[nodiscard]] bool computes_once();
   [[nodiscard]] const std::vector<MemberInput>& member_inputs() const { return member_inputs_; }
   /// Inputs of a Computed that are no requests.
@@ -135,7 +135,7 @@ class KernelModel {
   std::uint32_t intern(Place place);
   Step step(NodeId reader, int input, std::uint32_t place);
   Step make_step(NodeId reader, int input, std::uint32_t place);
-  /// What a step finds: a request or one of the constants.
+  /// The find of a step: a request or one of the constants.
   std::uint32_t want(const Step& s);
   void demand_everywhere(std::uint32_t request, NodeId output);
   void load_operands(NodeId id);

@@ -137,7 +137,7 @@ void Partition::note_readers(KernelId k) {
     for (std::size_t o = 0; o < 2; ++o) noted_[2 * std::size_t{m} + o] = readers_[2 * std::size_t{m} + o] != 0;
 }
 
-/// Whether a kernel must be looked at: its nodes have moved, or others load other outputs of it than when it was.
+/// True if a kernel must be looked at: its nodes have moved, or others load other outputs of it than when it was.
 bool Partition::stale(KernelId k) const {
   if (dirty_flag_[k] >= Dirty::Nodes) return true;
   const auto changed = [&](std::size_t slot) { return noted_[slot] != (readers_[slot] != 0); };
@@ -303,7 +303,8 @@ KernelId Partition::next_dirty() {
   return *std::max_element(dirty_.begin(), dirty_.end(), [&](KernelId a, KernelId b) { return late(a) < late(b); });
 }
 
-/// What is illegal while others are still to be looked at is looked at again after them, `patience` times in all.
+/// A kernel that is illegal while others are still to be looked at is looked at again after them, `patience` times in
+/// all.
 bool Partition::settle(int patience) {
   std::size_t rounds = 0;
   circle_.clear();
@@ -332,7 +333,7 @@ bool Partition::settle(int patience) {
   return one_home() && in_order();
 }
 
-/// What nobody loads is not stored: whoever needs it computes it.
+/// A value that nobody loads is not stored: whoever needs it computes it.
 bool Partition::drop_unread() {
   for (NodeId v : unread_) {
     if (kernel_of_[v] == kNoId || !(droppable(v) || dead_[v]) || read(v)) continue;
@@ -356,7 +357,7 @@ bool Partition::one_home() {
 
 // --- Order ----------------------------------------------------------------------------------------------------------
 
-/// Whether no kernel waits for itself. Ranks give an order, kept by the algorithm of Pearce and Kelly: where a kernel
+/// True if no kernel waits for itself. Ranks give an order, kept by the algorithm of Pearce and Kelly: where a kernel
 /// loads from one of a higher rank, what lies between them moves. Beyond the window the answer is no, which only costs
 /// a fusion.
 bool Partition::in_order() {

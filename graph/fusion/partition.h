@@ -38,10 +38,10 @@ class Partition {
   [[nodiscard]] const std::vector<KernelId>& loaded_by(NodeId v) const { return loaded_by_[v]; }
   [[nodiscard]] KernelId kernel_of(NodeId v) const { return kernel_of_[v]; }
   [[nodiscard]] bool can_repeat(NodeId v) const { return again(v) && !f_->root(v); }
-  /// Whether a kernel may compute what another stores.
+  /// True if a kernel may compute what another stores.
   [[nodiscard]] bool again(NodeId v) const { return f_->repeatable(v) || f_->nestable(v); }
 
-  /// Whether one kernel does everything and computes each node once: no partition takes less.
+  /// True if one kernel does everything and computes each node once: no partition takes less.
   [[nodiscard]] bool ideal();
 
   /// Moves. Each begins a trial; settle() works out the consequences and says whether the result is legal; then keep()
@@ -72,9 +72,9 @@ class Partition {
   /// settle(), then keeps what saves more than `least` seconds.
   bool improve(double least);
 
-  /// What a kernel is to one that reduces another axis.
+  /// The relation of a kernel to one that reduces another axis.
   [[nodiscard]] Walk walk(KernelId k);
-  /// Of at most 16 nodes, numbered as bits: the kernel that stores `members`, with all outputs, loads what is in
+  /// For at most 16 nodes, numbered as bits: the kernel that stores `members`, with all outputs, loads what is in
   /// `loads` and computes the rest.
   KernelCost probe(const std::vector<NodeId>& window, std::uint32_t members, std::uint32_t loads);
 
@@ -83,7 +83,7 @@ class Partition {
   /// Everything kept between the two can be taken back as one.
   void begin_group();
   void end_group(bool take);
-  /// Of the trial at hand: what it saves, and the kernels it has looked at.
+  /// The trial at hand: what it saves, and the kernels it has looked at.
   [[nodiscard]] double saved_seconds() const { return seconds_before_ - seconds_; }
   [[nodiscard]] std::vector<KernelId> changed_now() const {
     std::vector<KernelId> k;
@@ -102,7 +102,7 @@ class Partition {
   [[nodiscard]] bool read(NodeId v) const {
     return readers_[2 * std::size_t{v}] != 0 || readers_[2 * std::size_t{v} + 1] != 0;
   }
-  /// Whether it is not stored where nobody loads it; a reduction stays a reduction of its kernel.
+  /// True if it is not stored where nobody loads it; a reduction stays a reduction of its kernel.
   [[nodiscard]] bool droppable(NodeId v) const { return f_->repeatable(v) && !f_->root(v); }
   [[nodiscard]] bool may_meet(NodeId a, NodeId b) const;
   [[nodiscard]] NodeId landmark(KernelId k) const;

@@ -246,7 +246,7 @@ class Refiner {
     }
   }
 
-  /// What a kernel takes beyond its launch: no more can be saved while it stays.
+  /// The time of a kernel beyond its launch: no more can be saved while it stays.
   [[nodiscard]] double work(KernelId k) const { return empty(k) ? 0 : p_.seconds(k) - launch_; }
 
   [[nodiscard]] bool several() const {
@@ -287,7 +287,7 @@ class Refiner {
     return better();
   }
 
-  /// Whether the search may go on from what it has come to, where it took `before` seconds last.
+  /// True if the search may go on from what it has come to, where it took `before` seconds last.
   bool may_stay(double before) {
     const double slack = std::max(slack_ * static_cast<double>(pick(1024)) / 1024, kPlateau * launch_);
     return p_.seconds() < std::max(before, best_ + slack);
@@ -338,7 +338,7 @@ class Refiner {
     }
   }
 
-  /// Whether one of the two has changed since this was asked.
+  /// True if one of the two has changed since this was asked.
   bool fresh(KernelId a, KernelId b) {
     changed_.resize(std::max(changed_.size(), p_.kernel_count()));
     const auto [it, first] = tried_.try_emplace(std::uint64_t{std::min(a, b)} << 32 | std::max(a, b), moment_);
@@ -427,8 +427,8 @@ class Refiner {
     return nodes;
   }
 
-  /// Of what the kernel computes and nobody stores: what others compute as well, or this one at other points than its
-  /// own.
+  /// The values that the kernel computes and nobody stores: what others compute as well, or this one at other points
+  /// than its own.
   [[nodiscard]] std::vector<NodeId> worth_storing(KernelId k) const {
     const SpaceId space = f_.space(p_.kernel(k).members.front());
     std::vector<NodeId> found;
@@ -455,7 +455,7 @@ class Refiner {
     }
   }
 
-  /// What kernel `k` saves if another stores `v`, which may then be one of its own: where that helps it is done.
+  /// The saving of kernel `k` if another stores `v`, which may then be one of its own: where that helps it is done.
   double seconds_without(NodeId v, KernelId k) {
     const double before = p_.seconds(k);
     p_.place(v, p_.spare());

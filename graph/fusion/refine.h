@@ -5,7 +5,7 @@
 
 namespace tarry::graph {
 
-/// What a graph of that many nodes may cost.
+/// The requests that a graph of that many nodes may cost.
 std::uint64_t refinement_budget(std::size_t nodes);
 
 /// Tries moves until none helps or `budget` requests were looked at.

@@ -17,7 +17,7 @@ constexpr std::size_t kMostFound = 64;        // sequences kept
 constexpr std::uint64_t kNodesPerVisit = 8;   // going through so many nodes counts as one request
 constexpr std::uint64_t kNodesPerSource = 4;  // following the inputs of so many does
 
-/// What the nodes of a kernel have in common.
+/// The properties that the nodes of a kernel share.
 struct Kind {
   enum class Of : std::uint8_t { Key, Space, Node } of;
   std::uint32_t id;  ///< a ReduceKey, a SpaceId, or the scatter or call of a library that is its own kind
@@ -87,7 +87,7 @@ class Sequencer {
     return {Kind::Of::Space, f_.space(v), mode};
   }
 
-  /// Whether a kernel of kind `k` has room for a node.
+  /// True if a kernel of kind `k` has room for a node.
   [[nodiscard]] bool fits(const Node& n, const Kind& k) const {
     if (n.kind == k) return true;
     if (n.kind.of != Kind::Of::Space || n.kind.mode != k.mode) return false;
@@ -135,7 +135,7 @@ class Sequencer {
     ++s.kernels;
   }
 
-  /// What is still to be stored: each root, and the kernels that it waits for at least.
+  /// The nodes that are still to be stored: each root, and the kernels that it waits for at least.
   [[nodiscard]] double left(const Sequence& s) {
     struct Chain {
       int kernels = 0;
@@ -186,8 +186,8 @@ class Sequencer {
     return members_;
   }
 
-  /// What is to be stored, fits, and needs nothing that another kernel must store first. Others than roots: first what
-  /// no reader can do by itself, then what leads to most.
+  /// Nodes that are to be stored, fit, and need nothing that another kernel must store first. Others than roots: first
+  /// what no reader can do by itself, then what leads to most.
   void candidates(const Kind& k, std::vector<NodeId>& roots, std::vector<NodeId>& others) {
     struct Mark {
       bool blocked = false, walked = false, follows = false;

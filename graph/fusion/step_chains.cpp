@@ -124,7 +124,7 @@ class Finder {
     }
   }
 
-  /// What is computed from scalars and coordinates alone: every step computes it again.
+  /// Values of scalars and coordinates alone: every step computes them again.
   void find_memoryless() {
     memoryless_.assign(g_.nodes.size(), false);
     for (NodeId id = 0; id < g_.nodes.size(); ++id) {
@@ -259,7 +259,7 @@ class Finder {
     out_.insert(out_.end(), std::make_move_iterator(kernels.begin()), std::make_move_iterator(kernels.end()));
   }
 
-  /// Whether the state that a step begins with must be stored.
+  /// True if the state that a step begins with must be stored.
   [[nodiscard]] bool cut_before(const std::vector<Step>& chain, std::size_t step) const {
     const NodeId state = chain[step].from.node;
     return f_.root(state) || !read_within(state, chain[step]);
@@ -270,7 +270,7 @@ class Finder {
                        [&](NodeId r) { return std::binary_search(step.nodes.begin(), step.nodes.end(), r); });
   }
 
-  /// Whether nothing outside reads what a step computes on the way, but for the value of the state that the next step
+  /// True if nothing outside reads what a step computes on the way, but for the value of the state that the next step
   /// takes from the state.
   [[nodiscard]] bool closed(std::size_t at, const std::vector<Step>& chain) const {
     const Step& step = chain[at];
@@ -279,7 +279,7 @@ class Finder {
       if (id == state || memoryless_[id]) continue;
       if (f_.root(id) || f_.materialised(id) || !read_within(id, step)) return false;
       if (updated_[id] == kNoId) continue;
-      // What reads the value itself: the next step of the chain, which is told to read the state.
+      // The reader of the value itself: the next step of the chain, which is told to read the state.
       for (const NodeId r : direct_readers(id))
         if (!std::binary_search(step.nodes.begin(), step.nodes.end(), r) &&
             (at + 1 == chain.size() || !std::binary_search(chain[at + 1].nodes.begin(), chain[at + 1].nodes.end(), r)))

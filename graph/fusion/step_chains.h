@@ -25,7 +25,7 @@ class CollapsedSteps {
  public:
   CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels);
   [[nodiscard]] const Graph& graph() const { return small_; }
-  /// What was found for graph(), as groups of the whole graph.
+  /// The result for graph(), as groups of the whole graph.
   [[nodiscard]] Fusion expand(Fusion found) const;
 
  private:

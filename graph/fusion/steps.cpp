@@ -77,7 +77,7 @@ bool StepPlaces::lies_along(const IndexMap& map, const Dims& shape) const {
   return axis == rank_;
 }
 
-/// Of the last axis (1), or the one before it (2).
+/// The last axis (1), or the one before it (2).
 std::int64_t StepPlaces::start(const IndexMap& map, int from_last) const {
   for (int d = 0; d < map.size; ++d)
     if (map[d].axis >= 0 && map[d].axis == rank_ - from_last) return map[d].start;

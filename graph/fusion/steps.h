@@ -22,14 +22,14 @@ class StepPlaces {
   /// that they begin with.
   StepPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge base);
 
-  /// Whether every node is a map or a dense update that lies along the space's axes, a small shift away, and what is
+  /// True if every node is a map or a dense update that lies along the space's axes, a small shift away, and what is
   /// read elsewhere is memory, a scalar or a coordinate.
   [[nodiscard]] bool valid() const { return valid_; }
   [[nodiscard]] bool contains(NodeId id) const { return index_.contains(id); }
   [[nodiscard]] const IndexMap& place(NodeId id) const { return at_[index_.at(id)].place; }
-  /// Whether it is read at several places, or the result: computed once for all of them.
+  /// True if it is read at several places, or the result: computed once for all of them.
   [[nodiscard]] bool kept(NodeId id) const { return at_[index_.at(id)].kept; }
-  /// What input i of a node reads, at coordinates of the space: a node of the group, or what is not.
+  /// The value that input i of a node reads, at coordinates of the space: a node of the group, or what is not.
   [[nodiscard]] Source read(NodeId id, int input) const;
   /// The values in memory that they read, each once; the base is the first.
   [[nodiscard]] const std::vector<GraphEdge>& operands() const { return operands_; }
@@ -38,7 +38,7 @@ class StepPlaces {
   /// Rows and columns, along the last two axes, from a place to where a map reads: nothing where that is another walk
   /// or too far.
   [[nodiscard]] std::optional<std::array<std::int64_t, 2>> shift(const IndexMap& from, const IndexMap& to) const;
-  /// Of the last two axes: how far before and behind a point of the result the base is read.
+  /// For the last two axes: how far before and behind a point of the result the base is read.
   struct Reach {
     std::int64_t before = 0, behind = 0;
     [[nodiscard]] std::int64_t both() const { return before + behind; }
@@ -80,7 +80,7 @@ class StepPlaces {
 /// The value of a dense update, where a map or an update computes it, or kNoId. An optimiser makes what follows read
 /// the value where it can; a step reads the updated array instead, which is the same.
 NodeId updated_value(const Graph& g, NodeId update);
-/// Whether two dense updates write the same box of the same array: then either may be the base of the other, which is
+/// True if two dense updates write the same box of the same array: then either may be the base of the other, which is
 /// what an optimiser leaves out.
 bool same_box(const Graph& g, NodeId update, NodeId other);
 

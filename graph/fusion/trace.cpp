@@ -1,4 +1,4 @@
-// What a node really reads: edges followed through views and reshapes, and the shapes of squeezed spaces.
+// The sources of a node: edges followed through views and reshapes, and the shapes of squeezed spaces.
 #include "graph/fusion/trace.h"
 
 namespace tarry::graph {

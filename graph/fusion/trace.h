@@ -19,7 +19,7 @@ Source input_source(const Graph& g, NodeId consumer, int input);
 
 Dims squeeze(const Dims& shape);
 IndexMap identity_map(int rank);
-/// Whether a map from coordinates of `space` reads every element of `source` once, in the same row-major order.
+/// True if a map from coordinates of `space` reads every element of `source` once, in the same row-major order.
 bool is_elementwise(const IndexMap& map, const Dims& source, const Dims& space);
 
 }  // namespace tarry::graph

@@ -111,7 +111,7 @@ std::int64_t count_once(const std::vector<Grid>& grids, int& work) {
   return work < 0 ? largest : count;
 }
 
-/// What is needed of one value.
+/// The part of one value that is needed.
 struct Need {
   bool all = false;
   std::vector<Grid> grids;  ///< where not all
@@ -378,7 +378,7 @@ class Tracer {
     }
   }
 
-  /// What a view reads. Of a diagonal, along which several axes move together, the first element alone.
+  /// The box that a view reads. For a diagonal, along which several axes move together, the first element alone.
   [[nodiscard]] static Grid viewed(const IndexMap& map, const Grid& grid, const Dims& source) {
     const auto moves = [&](int d) { return map[d].axis >= 0 && map[d].step != 0; };
     Grid needed;

@@ -18,8 +18,8 @@ struct LeastWork {
   std::int64_t operations =
       0;  ///< elements that operations give or, of a reduction, take; products and sums of a matmul
 };
-/// Of `outputs`, which are roots of an optimised graph. An update of a leaf that dies here may be made in place: then
-/// what it leaves as it is moves nowhere.
+/// Needs of `outputs`, which are roots of an optimised graph. An update of a leaf that dies here may be made in place:
+/// then what it leaves as it is moves nowhere.
 LeastWork least_work(const Graph& g, std::span<const GraphEdge> outputs);
 
 }  // namespace tarry::graph

@@ -12,9 +12,9 @@ struct Progression {
   std::int64_t start = 0, step = 1, count = 0;
 };
 
-/// Whether two progressions share a number. Exact.
+/// True if two progressions share a number. Exact.
 bool overlap(const Progression& a, const Progression& b);
-/// Whether every number of `inner` is one of `outer`. Exact.
+/// True if every number of `inner` is one of `outer`. Exact.
 bool contains(const Progression& outer, const Progression& inner);
 /// The numbers of both; steps must be positive. Its step is 1 where it has at most one.
 Progression intersection(const Progression& a, const Progression& b);
@@ -25,7 +25,7 @@ struct StridedBox {
   Dims extents, strides;
 };
 
-/// Whether two boxes share an element. Exact for every pair that is decided within `steps` of the search; the general
+/// True if two boxes share an element. Exact for every pair that is decided within `steps` of the search; the general
 /// question is a bounded linear Diophantine equation, which no known method decides fast in every case, and the answer
 /// is true where the search gives up. Boxes of views of row-major arrays need a handful of steps per axis.
 bool overlap(const StridedBox& a, const StridedBox& b, int steps = 100'000);

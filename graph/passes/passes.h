@@ -31,7 +31,7 @@ Graph canonical_reshapes(const Graph& g);
 /// Nodes that no root needs disappear.
 Graph dce(const Graph& g);
 
-/// What becomes of Library nodes before all other passes.
+/// The treatment of Library nodes before all other passes.
 enum class LibraryUse : std::uint8_t {
   Call,    ///< they stay
   Wide,    ///< those of 16-bit floats compute in float32, others stay

@@ -76,7 +76,7 @@ class Folder {
   }
 
  private:
-  /// What stands in the result where a dimension of the source stood.
+  /// The dimension of the result where a dimension of the source stood.
   struct Part {
     bool replaced = false;
     Dims extents;
@@ -231,7 +231,7 @@ class Reshaper {
 
   static bool is_map(const GraphNode& n) { return info(n.op).op_class == OpClass::Map; }
 
-  /// Whether the node itself can be computed under that shape, without a copy of what it reads.
+  /// True if the node itself can be computed under that shape, without a copy of what it reads.
   [[nodiscard]] bool may_take(NodeId id, ShapeId shape) const {
     const GraphNode& n = g_.nodes[id];
     if (n.shape == shape || n.op == Op::Reshape) return true;
@@ -252,7 +252,7 @@ class Reshaper {
     return {edge, map, g.shape(edge.node)};
   }
 
-  /// Whether the memory behind an edge may be addressed under any shape with as many elements, and is worth it: a view
+  /// True if the memory behind an edge may be addressed under any shape with as many elements, and is worth it: a view
   /// of a small part of something computed is computed by itself.
   static bool is_sequence(const Graph& g, const Source& s, const Dims& view) {
     const GraphNode& n = g.nodes[s.edge.node];

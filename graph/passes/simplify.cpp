@@ -100,7 +100,7 @@ GraphEdge simplify_view(Rewriter& r, GraphNode n) {
   return r.add(n);
 }
 
-/// Whether update `a` writes all that update `b` of the same shape writes.
+/// True if update `a` writes all that update `b` of the same shape writes.
 bool covers(const Graph& g, const GraphNode& a, const GraphNode& b) {
   for (int d = 0; d < g.shapes[a.shape].size(); ++d)
     if (!contains(written_along(g, a, d), written_along(g, b, d))) return false;

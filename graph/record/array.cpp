@@ -1,4 +1,4 @@
-// What an Array knows without values: shape, dtype, place, how it came about.
+// Properties of an Array without its values: shape, dtype, place, how it came about.
 #include <tarry/array.h>
 
 #include <cstring>

@@ -73,7 +73,7 @@ Dtype exponential_dtype(std::string_view op, const Reduced& r, Where where) {
   return is_floating(r.x.node()->dtype) ? r.x.node()->dtype : graph::fractional(r.x.node()->dtype);
 }
 
-/// What `op` gives of x along r's axes, with these kept as extents of 1.
+/// The result of `op` on x along r's axes, with these kept as extents of 1.
 Edge kept(Op op, Reduced r, const Edge& x, Where where) {
   r.x = x;
   return graph::keep_dimensions(r, graph::reduce_chain(op, r, where), where);

@@ -21,7 +21,7 @@ using graph::Op;
 
 std::span<const std::int64_t> extents(const Shape& shape) { return {shape.data(), shape.size()}; }
 
-/// What the caller wants, else the default float.
+/// The dtype that the caller wants, else the default float.
 Dtype float_or(std::optional<Dtype> dtype) { return dtype.value_or(graph::context().default_float); }
 
 /// The dtype of the widest floating number; `otherwise` where there is none.

@@ -16,7 +16,7 @@ struct Range {
   std::int64_t start = 0, step = 1, count = 0;
 };
 
-/// What indices name, as a view of the array.
+/// The part that indices name, as a view of the array.
 struct Part {
   Dims shape;    ///< of the view
   IndexMap map;  ///< the array's dimensions at coordinates of the view
@@ -133,7 +133,7 @@ Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Wher
   return part;
 }
 
-/// Whether the indices are a slice without a step for each of few axes, which most are.
+/// True if the indices are a slice without a step for each of few axes, which most are.
 bool names_box(const Node& x, std::span<const Index> indices) {
   if (indices.size() != x.rank || x.rank > Node::kBoxRank) return false;
   return std::all_of(indices.begin(), indices.end(),

@@ -80,7 +80,7 @@ class Product {
     graph::check_shape("matmul", with(front_, m_, n_).vector(), where_);
   }
 
-  /// What a library is good at: products that read an element more often than once.
+  /// Products for a library: products that read an element more often than once.
   [[nodiscard]] bool is_matrices() const {
     const bool empty = product(front_) == 0 || k_ == 0;
     return is_floating(a_.dtype(where_)) && m_ > 1 && n_ > 1 && !empty;

@@ -18,13 +18,13 @@ std::string to_string(Scalar value);
 /// The nearest number that the dtype holds, of integers for an integer dtype; infinities stay in floats.
 Scalar clamped(Scalar value, Dtype dtype);
 
-/// What elements compare with instead of a number, so that every answer is the exact one.
+/// The bound that elements compare with instead of a number, so that every answer is the exact one.
 struct Threshold {
   ScalarCell cell = {};             ///< of the elements' dtype
   std::optional<bool> answer = {};  ///< of all elements, where no cell gives it
 };
-/// Of `element op value` for elements of an integer or floating dtype. A floating number beside floats is weak: it
-/// rounds.
+/// The bound of `element op value` for elements of an integer or floating dtype. A floating number beside floats is
+/// weak: it rounds.
 Threshold threshold(Op op, Scalar value, Dtype dtype);
 
 }  // namespace tarry::graph

@@ -16,7 +16,7 @@ bool is_leaf(const Node& n, bool ready) { return ready && n.op != Op::Scalar; }
 
 bool is_ready(const Node& n) { return n.state.load(std::memory_order_acquire) == State::Ready; }
 
-/// What a plan may know of a Scalar's value.
+/// The class of a Scalar's value that a plan may know.
 ScalarClass known_of(const Node& n) {
   return n.extra != nullptr && std::string_view(n.extra->attributes) == kOpaque ? ScalarClass::Other
                                                                                 : classify(n.dtype, n.cell());
@@ -281,7 +281,7 @@ class Walker {
     put(word(o_.roots.back()) | kRootTag);
   }
 
-  /// Whether a kept value that was computed before is stored now.
+  /// True if a kept value that was computed before is stored now.
   [[nodiscard]] bool is_stored(NodeId id) {
     constexpr std::int64_t kSmall = std::int64_t{1} << 20;  // bytes that take no longer than the launch
     const Node& n = *o_.visits[id].node;
@@ -298,7 +298,7 @@ class Walker {
     return true;
   }
 
-  /// What a view or a reshape stands for.
+  /// The edge that a view or a reshape stands for.
   [[nodiscard]] NodeId viewed(NodeId id) {
     for (auto next = static_cast<NodeId>(o_.viewed.size()); next < o_.visits.size(); ++next) {
       const Node& n = *o_.visits[next].node;

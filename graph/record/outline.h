@@ -58,7 +58,7 @@ struct Outline {
   /// Forgets a walk; a very large one's memory too.
   void clear();
 
-  // Of the walk itself. Words beyond `length` are of an earlier one.
+  // State of the walk itself. Words beyond `length` are of an earlier one.
   std::vector<std::uint64_t> words;
   std::size_t length = 0, walked = 0;
   std::uint64_t* room(std::size_t count) {
@@ -92,7 +92,7 @@ struct Outline {
   [[nodiscard]] NodeId id_of(const Node& n) const { return n.mark & kAlias ? aliases[n.mark & ~kAlias].id : n.mark; }
 };
 
-/// What a walk does at a node that another evaluate has claimed. Its inputs are there as long as it is.
+/// The choice of a walk at a node that another evaluate has claimed. Its inputs are there as long as it is.
 enum class Claimed : std::uint8_t { Blocks, IsLazy };
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate
 /// has claimed where that blocks, or nullptr; rethrows the error of a failed node.

@@ -17,7 +17,7 @@ inline namespace v0 {
 using graph::Edge;
 using graph::Op;
 
-/// What recording needs of a generator. A stream has 2^31 draws; the next ones have another key.
+/// The part of a generator that recording needs. A stream has 2^31 draws; the next ones have another key.
 struct detail::Draws {
   static constexpr std::uint64_t kStream = std::uint64_t{1} << 31;
   static Edge key(const random::Generator& g) { return ArrayAccess::edge(g.argument_); }

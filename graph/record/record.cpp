@@ -12,7 +12,7 @@ namespace {
 
 std::string quoted(Dtype d) { return std::string(tarry::name(d)); }
 
-/// What to write instead of this op on bools.
+/// The operation to write instead of this op on bools.
 std::string bool_hint(Op op) {
   switch (op) {
     case Op::Add:
@@ -154,7 +154,7 @@ const Node* alike_chosen(std::span<const Argument> arguments) {
   return condition->device == like->device && same_shape(*condition, *like) ? like : nullptr;
 }
 
-/// Whether the op takes that dtype and computes in it.
+/// True if the op takes that dtype and computes in it.
 bool computes_in(Op op, Dtype dtype) {
   if (!tarry::info(dtype).available) return false;
   const DtypeRule rule = info(op).rule;

@@ -14,14 +14,14 @@ namespace {
 /// A rule that does not hold, in words; nullptr where all do.
 using Broken = const char*;
 
-/// Whether 0 <= start + i * step < end for all i < count.
+/// True if 0 <= start + i * step < end for all i < count.
 bool stays_within(std::int64_t start, std::int64_t step, std::int64_t count, std::int64_t end) {
   std::int64_t way = 0, last = 0;
   if (__builtin_mul_overflow(step, count - 1, &way) || __builtin_add_overflow(start, way, &last)) return false;
   return std::min(start, last) >= 0 && std::max(start, last) < end;
 }
 
-/// Whether an op computes on inputs of `dtype`.
+/// True if an op computes on inputs of `dtype`.
 bool takes(Op op, Dtype dtype) {
   if (!tarry::info(dtype).available) return false;
   const bool is_bool = dtype == bool_;

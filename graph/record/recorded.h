@@ -1,4 +1,4 @@
-// What recording sees to at every call, asked of a graph that came from elsewhere: a manifest may say anything.
+// The checks of every recorded call, for a graph that came from elsewhere: a manifest may say anything.
 #pragma once
 
 #include <string>

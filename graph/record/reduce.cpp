@@ -115,7 +115,7 @@ Edge variance(const Reduced& r, double correction, Where where) {
   const support::DefaultFloatingPoint state;
   const double divisor = static_cast<double>(r.count) - correction;
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  // Of nothing there is no first element to shift by, and the answer is known.
+  // An empty axis has no first element to shift by, and the answer is known.
   if (r.count == 0) return graph::constant_result(r, nan, r.x.node()->dtype, "var", where);
   const Edge m2 = squared_deviations(r, where);
   return graph::record_map(Op::Divide, {{m2, 0}, {Edge(), divisor > 0 ? divisor : nan}}, where);

@@ -1,4 +1,4 @@
-// What the public reductions share.
+// Shared by the public reductions.
 #include "graph/record/reductions.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the public reductions share: axes checked once, chains of single-axis reductions, kept dimensions.
+// Shared by the public reductions: axes checked once, chains of single-axis reductions, kept dimensions.
 #pragma once
 
 #include <tarry/reduce.h>
@@ -7,7 +7,7 @@
 
 namespace tarry::graph {
 
-/// What every reduction starts from.
+/// The start of every reduction.
 struct Reduced {
   Edge x;
   Dims axes;               ///< ascending
@@ -28,7 +28,7 @@ Reduced widened(Op op, Reduced r, Where where);
 Edge reduce_widened(Op op, const Reduced& r, Where where);
 /// x != 0.
 Edge truth(const Edge& x, Where where);
-/// Whether any element (Op::Max) or all elements (Op::Min) are true, as bool; of nothing false and true.
+/// True if any element (Op::Max) or all elements (Op::Min) are true, as bool; of nothing false and true.
 Edge quantify(Op extreme, Reduced r, Where where);
 /// Throws where a reduced axis has no element.
 void check_not_empty(std::string_view op, const Reduced& r, Where where);

@@ -126,7 +126,7 @@ bool Box::contains(const Box& other) const {
   return true;
 }
 
-/// What one call of slice() works on.
+/// State of one call of slice().
 struct Slicer::Pass {
   std::vector<std::vector<Box>> boxes;  ///< by node
   std::vector<std::vector<Made>> made;  ///< by node, in the order of its boxes

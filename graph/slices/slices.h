@@ -49,7 +49,7 @@ class Slicer {
   void know(GraphEdge edge, Edge value);
   [[nodiscard]] bool knows(GraphEdge edge) const { return known_.contains({edge.node, edge.output}); }
 
-  /// What was asked for, lazy, and what it reads of leaves.
+  /// The boxes that were asked for, lazy, and the boxes of leaves that they read.
   struct Slices {
     std::vector<Edge> values;
     std::vector<LeafPart> parts;
