@@ -16,7 +16,7 @@
 namespace tarry::codegen {
 namespace {
 
-/// What gives x when combined with any x, bit for bit: with it a fold's steps are all alike.
+/// The value that gives x when combined with any x, bit for bit: with it a fold's steps are all alike.
 std::string neutral(const Fold& fold) {
   if (fold.op == Op::Sum || fold.op == Op::Prod) return fold_start(fold);
   const bool max = fold.op == Op::Max;
@@ -66,7 +66,7 @@ class ContractWriter {
   }
   /// The address, or an iota's sum, of an access at a row and the column k.
   [[nodiscard]] std::string start(std::uint32_t access, std::string_view row) const;
-  /// What a column adds to it.
+  /// The part that a column adds to it.
   [[nodiscard]] std::string column_offset(std::uint32_t access, std::string_view column) const;
   [[nodiscard]] std::string row_extent() const { return fmt::format("e{}", planes_); }
   [[nodiscard]] std::string column_extent() const { return map_ ? fmt::format("e{}", planes_ + 1) : "n"; }
@@ -246,7 +246,7 @@ void ContractWriter::statement(Value v, int row) {
   w_.line(fmt::format("const {} {} = {};", c_type(in.dtype), name(v, row), text));
 }
 
-/// Whether gcc need not look for the vectors of a loop: sums and products of plain arithmetic on floats.
+/// True if gcc need not look for the vectors of a loop: sums and products of plain arithmetic on floats.
 bool ContractWriter::has_vectors(std::uint32_t loop) const {
   Dtype dtype = Dtype::Bool;
   const auto fits = [&](Dtype d) {
@@ -418,8 +418,8 @@ void ContractWriter::bases(std::initializer_list<Region> regions) {
       w_.base('a', a, start(a, "y"), "0");
 }
 
-/// What comes after the folds in a row of the run; ContractReduce makes its blocks states of the stack, which was empty
-/// at column `first`.
+/// The instructions after the folds in a row of the run; ContractReduce makes its blocks states of the stack, which was
+/// empty at column `first`.
 void ContractWriter::points() {
   std::vector<Value> kept;  // inputs of reductions that are no folds
   for (const Reduction& r : ir_.reductions)

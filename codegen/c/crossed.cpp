@@ -87,7 +87,7 @@ bool CrossedWriter::is_direct(Value v) const {
   return w_.stores(Region::Point).empty() && ir_.accesses[instr.index].reduced == StrideClass::One;
 }
 
-/// What the reductions take and is not read in place, each value once.
+/// Values that the reductions take and do not read in place, each once.
 std::vector<Value> CrossedWriter::kept_inputs() const {
   return w_.kept_inputs([this](Value v) { return is_direct(v); });
 }
@@ -101,7 +101,7 @@ std::string CrossedWriter::place(bool declare, std::string_view more) const {
 
 // ---------------------------------------------------------------- items
 
-/// Of a row, `length` elements from k on, into one state.
+/// Reduces `length` elements of a row, from k on, into one state.
 void CrossedWriter::line_function() {
   along_rows();
   w_.line_functions([](Value) { return false; });

@@ -20,7 +20,7 @@ bool is_arithmetic(const Instr& instr) {
 
 bool is_single(const Instr& instr) { return instr.op == Op::Negative || instr.op == Op::Abs || instr.op == Op::Square; }
 
-/// Whether an operation's vectors are also looked at as whole numbers.
+/// True if an operation's vectors are also looked at as whole numbers.
 bool has_places(const Instr& instr) { return instr.kind == InstrKind::Compute && instr.op == Op::Abs; }
 
 constexpr int kMasked = 64;  // bytes of vectors that x86 compares into a bit for each element

@@ -1,7 +1,7 @@
 // C kernels that bring pixels' values from side by side into planes, or back, or whose rows and columns of pixels
 // change places. A work item is a tile of all values: square where loads cross the stores, else part of a line.
 //
-// What goes along a tile's columns goes on as in every other kernel, for one value of the pixels after the other. Loads
+// Accesses along a tile's columns go on as in every other kernel, for one value of the pixels after the other. Loads
 // that cross come first, as planes, into arrays that the first cache holds: pixels are taken apart a few lines at a
 // time, then turned. Rows of pixels are taken apart before each row of the tile, and put together after it.
 #include <algorithm>
@@ -61,7 +61,7 @@ class PixelsWriter {
   [[nodiscard]] std::size_t size(const Staged& s) const { return itemsize(ir_.buffers[ir_.accesses[s.access].buffer]); }
   [[nodiscard]] std::string words(const Staged& s) const { return word_type(size(s)); }
   [[nodiscard]] int last() const { return ir_.rank - 1; }
-  /// What access `a` adds from point to point of a dimension.
+  /// The stride of access `a` from point to point of a dimension.
   [[nodiscard]] std::string stride(std::uint32_t a, int dimension) const {
     const auto d = static_cast<std::uint32_t>(dimension);
     const StrideClass known = ir_.accesses[a].strides[d];
@@ -212,7 +212,7 @@ KernelSource render_c_pixels(const KernelIr& ir, const graph::Target& target) {
 
 namespace {
 
-/// Whether a tile's rows of a store are whole lines of the caches, or so long that two tiles seldom share one: past the
+/// True if a tile's rows of a store are whole lines of the caches, or so long that two tiles seldom share one: past the
 /// caches a part of a line costs as much as reading and writing all of it.
 bool is_past_caches(const KernelIr& ir, const KernelArgs& args, std::uint32_t store) {
   constexpr std::int64_t kLong = 1024;

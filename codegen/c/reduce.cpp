@@ -55,7 +55,7 @@ class ReduceWriter {
  private:
   [[nodiscard]] bool is_direct(Value v) const;
   [[nodiscard]] std::vector<Value> stored() const;
-  /// Whether points are computed; all inputs are read in place otherwise.
+  /// True if points are computed; all inputs are read in place otherwise.
   [[nodiscard]] bool has_loop() const { return !stored().empty() || !w_.stores(Region::Point).empty(); }
   [[nodiscard]] std::size_t room(std::size_t rows, std::size_t arrays) const;
   [[nodiscard]] bool all_plain() const;
@@ -96,21 +96,21 @@ std::vector<Value> ReduceWriter::stored() const {
   return w_.kept_inputs([this](Value v) { return is_direct(v); });
 }
 
-/// Whether the loops over a tile are calls.
+/// True if the loops over a tile are calls.
 bool ReduceWriter::all_plain() const {
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     if (!w_.is_plain(r)) return false;
   return true;
 }
 
-/// Whether lanes are taken by two: sums and products of floats that lie in place.
+/// True if lanes are taken by two: sums and products of floats that lie in place.
 bool ReduceWriter::has_pairs() const {
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     if (!w_.has_vectors(r) || !is_direct(ir_.reductions[r].args[0])) return false;
   return ir_.schedule == Schedule::ReduceOuter;
 }
 
-/// Whether a whole lane is one loop: partial results stay in registers.
+/// True if a whole lane is one loop: partial results stay in registers.
 bool ReduceWriter::has_full_lane() const {
   return ir_.schedule == Schedule::ReduceOuter && std::ranges::all_of(ir_.reductions, has_lanes_of_four);
 }
@@ -170,7 +170,7 @@ CWriter::Loop ReduceWriter::point_loop() const {
   return loop;
 }
 
-/// Of short rows, which the core does not find by itself in the order of lanes, those of the next block.
+/// For short rows, which the core does not find by itself in the order of lanes, those of the next block.
 void ReduceWriter::ask_for_next_block() {
   if (ir_.schedule != Schedule::ReduceOuter) return;
   w_.open(fmt::format("if (m >= {} && m <= {})", kShortest, kLongest));

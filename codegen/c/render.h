@@ -16,7 +16,7 @@ namespace tarry::codegen {
 inline constexpr int kPart =
     256;  ///< points between which those that follow are asked for, or for which functions are called
 
-/// Whether an operand is spelt as an element of an array.
+/// True if an operand is spelt as an element of an array.
 inline bool is_element(const std::string& text) { return text.ends_with("]"); }
 
 /// The axis that an inner loop runs along.
@@ -66,12 +66,12 @@ class CWriter : public CodeWriter {
   /// The loop, its iterations declared independent; `tail` writes what follows the instructions in it. A guard holds on
   /// an interval of `i`: the loop is cut where one begins or ends, so that in each piece it is a constant.
   void loop(const Loop& loop, const Tail& tail = {});
-  /// Whether a loop, or each between its runs, is plain arithmetic on contiguous floats, whose vectors can be written
+  /// True if a loop, or each between its runs, is plain arithmetic on contiguous floats, whose vectors can be written
   /// out.
   [[nodiscard]] bool has_vectors(const Loop& loop) const;
-  /// Whether it is a function that kernels share, for runs of a loop and single elements.
+  /// True if it is a function that kernels share, for runs of a loop and single elements.
   [[nodiscard]] static bool is_called(const Instr& instr);
-  /// Whether an instruction of floats is arithmetic whose vectors vector_arithmetic() writes, of types that
+  /// True if an instruction of floats is arithmetic whose vectors vector_arithmetic() writes, of types that
   /// vector_types() declares: `vector`, which may lie anywhere, and whole numbers as `places`.
   [[nodiscard]] static bool is_vector_arithmetic(const Instr& instr);
   std::string vector_arithmetic(Value v, std::span<const std::string> operands);
@@ -95,7 +95,7 @@ class CWriter : public CodeWriter {
   struct Vectors;
   [[nodiscard]] Vectors vectors_of(const Loop& loop) const;
   [[nodiscard]] bool is_vector_loop(const Loop& loop) const;
-  /// What a choice is where its guard is a constant; kNone elsewhere.
+  /// The value of a choice whose guard is a constant; kNone elsewhere.
   [[nodiscard]] Value chosen(const Instr& instr) const;
   [[nodiscard]] std::set<Value> needed(const Loop& loop) const;
   void run_vectors(const Loop& loop);

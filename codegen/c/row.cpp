@@ -200,7 +200,8 @@ std::string RowWriter::ask_function() {
   });
 }
 
-/// What the functions of points know of a row: its place, arrays of kept points, and values of the row that are there.
+/// Arguments of the functions of points about a row: its place, arrays of kept points, and values of the row that are
+/// there.
 void RowWriter::row_struct() {
   w_.open(fmt::format("struct {}_row", kEntryName));
   w_.line(fmt::format("const struct {}_params* p;", kEntryName));
@@ -258,7 +259,7 @@ void RowWriter::points_function(int stage) {
   w_.close();
 }
 
-/// Whether the points of a stage come in parts, between which the next row is asked for.
+/// True if the points of a stage come in parts, between which the next row is asked for.
 bool RowWriter::is_in_parts(int stage) const { return has_points(stage) && !ahead(stage).empty(); }
 
 /// Calls the points of a stage for a row's `length` elements from k on, where a pointer and names of arrays for them
@@ -306,8 +307,8 @@ void RowWriter::each_input(int stage, const std::function<void(std::uint32_t r, 
       each(r, x, ir_.reductions[r].args[x]);
 }
 
-/// Of the function of a stage's points: the row, a piece of it, and arrays for what is reduced and does not lie along
-/// the row.
+/// Arguments of the function of a stage's points: the row, a piece of it, and arrays for what is reduced and does not
+/// lie along the row.
 std::string RowWriter::point_parameters(int stage) const {
   std::string text = "const void* of, tarry_i64 k, tarry_i64 length";
   for (std::size_t i = 0; i < stored(stage).size(); ++i) text += fmt::format(", void* array{}", i);
@@ -417,7 +418,7 @@ void RowWriter::steps(int stage) {
 
 // ---------------------------------------------------------------- entry
 
-/// Whether a row is little more than calls.
+/// True if a row is little more than calls.
 bool RowWriter::only_calls() const {
   constexpr int kDearest = 10;  // of the op table: a quotient
   return inner() && std::all_of(ir_.instrs.begin(), ir_.instrs.end(), [this](const Instr& instr) {
@@ -426,7 +427,7 @@ bool RowWriter::only_calls() const {
          });
 }
 
-/// What a work item does: a row, or the rows of a tile.
+/// The rows of a work item: one, or those of a tile.
 void RowWriter::rows() {
   constexpr std::array kBefore = {Region::Row, Region::Point}, kAfter = {Region::Outer, Region::Outer};
   w_.bases('b', kBefore, outer_indices(ir_, "j0"), "0");

@@ -13,7 +13,7 @@ inline constexpr int kKeptBytes = 8;        // of one point: 128 KiB of the long
 inline constexpr int kKeepCost = 4;         // of the op table: what storing and loading again amounts to
 inline constexpr int kSerialBytes = 32768;  // of the kept points of a tile
 
-/// What each stage computes at a point, and what it leaves for later ones.
+/// The computations of each stage at a point, and the values that it leaves for later ones.
 class Stages {
  public:
   explicit Stages(const KernelIr& ir) : ir_(ir), kept_(ir.instrs.size()), cost_(ir.instrs.size()) {
@@ -34,7 +34,7 @@ class Stages {
   [[nodiscard]] bool is_last(int stage) const { return stage + 1 == count(); }
   [[nodiscard]] int kept_bytes() const { return kept_bytes_; }
   [[nodiscard]] bool is_kept(Value v) const { return kept_[v]; }
-  /// Whether `stage` finds v in its array.
+  /// True if `stage` finds v in its array.
   [[nodiscard]] bool is_there(Value v, int stage) const { return kept_[v] && ir_.instrs[v].stage < stage; }
 
   /// Inputs of the reductions of a stage, without repetition.
@@ -86,7 +86,7 @@ class Stages {
     return used;
   }
 
-  /// Of computing v from loads and kept values.
+  /// The cost of computing v from loads and kept values.
   [[nodiscard]] int own_cost(Value v) const {
     const Instr& instr = ir_.instrs[v];
     if (instr.kind != InstrKind::Compute) return 1;

@@ -116,7 +116,7 @@ CWriter::Runs CWriter::runs_of(const Loop& l, bool has_tail) const {
       if (runs.arrays.contains(v) && runs.depth.at(v) == n)
         piece.kept.emplace_back(fmt::format("{}[{} - here]", array_of(v), l.i), v);
   }
-  // What follows the instructions may name any of them.
+  // Text after the instructions may name any of them.
   if (has_tail && runs.calls.empty())
     runs.pieces.back().values.assign(l.values.begin(), l.values.end());
   else
@@ -344,7 +344,7 @@ void CWriter::draw(Value v, const Operand& operand) {
                    ir.instrs[in.args[0]].index, operand(in.args[1]), operand(in.args[2])));
 }
 
-/// Whether neighbouring iterations take words of one block: then it is drawn once for all of them.
+/// True if neighbouring iterations take words of one block: then it is drawn once for all of them.
 bool CWriter::shares_blocks(Value v, Axis axis) const {
   const Instr& in = ir.instrs[v];
   return in.kind == InstrKind::Compute && in.op == Op::RandomBits && in.region != Region::Loop &&

@@ -30,7 +30,7 @@ constexpr int kLines = 16;  // blocks of a row, or rows
 
 bool has_tiles(const KernelIr& ir) { return ir.schedule == Schedule::ScanSerial; }
 
-/// Whether more bytes of the points are contiguous along the last outer dimension than along the reduced axis.
+/// True if more bytes of the points are contiguous along the last outer dimension than along the reduced axis.
 bool in_columns(const KernelIr& ir) {
   if (!has_tiles(ir) || ir.rank == 0) return false;
   std::size_t inner = 0, outer = 0;
@@ -96,7 +96,7 @@ class ScanWriter {
   void fill(const std::string& array, std::uint32_t r, const std::string& from, const std::string& to) {
     w_.line(fmt::format("{}({}, {}, {});", fills_.at(r), array, from, to));
   }
-  /// Whether loops over lines have their vectors written out: gcc would take long to find them.
+  /// True if loops over lines have their vectors written out: gcc would take long to find them.
   [[nodiscard]] bool has_vectors(std::uint32_t r) const {
     return width_ == kLines && (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
   }
@@ -120,7 +120,7 @@ class ScanWriter {
     else
       w_.open_loop("j", "0", count);
   }
-  /// What such a loop has of an array from `at` on.
+  /// The elements of an array that such a loop has, from `at` on.
   [[nodiscard]] std::string line_of(std::uint32_t r, const std::string& array, const std::string& at = "0") const {
     const std::string index = sum_text(at, "j");
     return has_vectors(r) ? fmt::format("*(vector{}*)({} + {})", r, array, index) : fmt::format("{}[{}]", array, index);

@@ -240,7 +240,7 @@ void StateWriter::node_function(std::uint32_t r, bool in_place) {
 void StateWriter::line_functions(const std::function<bool(Value)>& in_place) {
   in_node_ = true;
   for (const std::uint32_t r : reductions()) {
-    // Of one operation and type all share the function, which asks for memory where all of them read it as it lies.
+    // All of one operation and type share the function, which asks for memory where all of them read it as it lies.
     const bool all_in_place = std::ranges::all_of(reductions(), [&](std::uint32_t s) {
       return function_name(s) != function_name(r) || in_place(ir.reductions[s].args[0]);
     });

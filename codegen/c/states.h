@@ -25,7 +25,7 @@ inline constexpr int kFew = 8;                                ///< elements of a
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }
 inline std::size_t input_count(const Reduction& r) { return r.op == Op::MomentsMerge ? 2 : 1; }
-/// Whether full_lane() is written for it.
+/// True if full_lane() is written for it.
 inline bool has_lanes_of_four(const Reduction& r) { return r.op != Op::MomentsMerge && !graph::is_arg_reduce(r.op); }
 /// The state's field that holds an output.
 std::string_view output_field(const Reduction& r, std::uint32_t output);
@@ -53,7 +53,7 @@ class StateWriter : public CWriter {
   void share_loops() { shares_loops_ = true; }
   [[nodiscard]] int tile() const { return tile_; }
   [[nodiscard]] std::vector<std::uint32_t> reductions() const;  ///< of the stage
-  /// What the kernel's reductions take and is not read in place, each value once.
+  /// Values that the kernel's reductions take and do not read in place, each once.
   [[nodiscard]] std::vector<Value> kept_inputs(const std::function<bool(Value)>& in_place) const;
 
   // Names.

@@ -38,7 +38,7 @@ void StateWriter::elements(
   close();
 }
 
-/// What merge(), leaf_step() and pair_of_lanes() call.
+/// The functions that merge(), leaf_step() and pair_of_lanes() call.
 void StateWriter::tile_functions(std::uint32_t r) {
   if (!is_plain(r)) return;
   const Reduction& reduction = ir.reductions[r];

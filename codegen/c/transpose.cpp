@@ -1,8 +1,8 @@
 // C kernels of which some loads are contiguous along another dimension than the stores. A work item is a square tile.
 //
-// What the crossed loads need is copied, transposed, into arrays of a tile's shape, which the first cache holds; then
-// the instructions run along the last dimension as in every other kernel. Both ways whole cache lines are read. The
-// copy walks along memory and asks for the columns ahead in the second cache: where rows are a power of two apart,
+// Operands of the transposed loads are copied, transposed, into arrays of a tile's shape, which the first cache holds;
+// then the instructions run along the last dimension as in every other kernel. Both ways whole cache lines are read.
+// The copy walks along memory and asks for the columns ahead in the second cache: where rows are a power of two apart,
 // columns share the few lines that the first one has for them.
 #include <algorithm>
 #include <array>
@@ -53,7 +53,7 @@ class TransposeWriter {
   [[nodiscard]] std::size_t size(const Crossed& c) const {
     return itemsize(ir_.buffers[ir_.accesses[c.access].buffer]);
   }
-  /// What access `a` adds from row to row, or from column to column.
+  /// The strides of access `a` from row to row, or from column to column.
   [[nodiscard]] std::string stride(std::uint32_t a, int dimension) const {
     const auto d = static_cast<std::uint32_t>(dimension);
     const StrideClass known = ir_.accesses[a].strides[d];

@@ -1,4 +1,4 @@
-// What C kernels that reduce one axis share: the walk over work items, (tile of outer elements, chunk of the reduced
+// Shared by the C kernels that reduce one axis: the walk over work items, (tile of outer elements, chunk of the reduced
 // axis). It knows what is reduced, but not of what, so that the kernels of a unit share its text: it calls a kernel's
 // own functions of points, and of a tile whose reductions are done.
 #pragma once

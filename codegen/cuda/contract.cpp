@@ -298,7 +298,7 @@ class Contraction {
     return found;
   }
 
-  /// What the skeletons leave open.
+  /// The parts that the skeletons leave open.
   [[nodiscard]] Choices pieces() const {
     Choices all;
     const auto add = [&](const char* what, std::string by) { all.emplace_back(what, std::move(by)); };
@@ -388,7 +388,7 @@ class Contraction {
     return filled(kStart, {{"@start", text}});
   }
 
-  /// Whether a loop reads memory that is not staged, or coordinates.
+  /// True if a loop reads memory that is not staged, or coordinates.
   [[nodiscard]] bool direct(std::uint32_t loop) const {
     const std::vector<std::uint32_t> shared = staged_by(loop);
     return std::any_of(ir_.instrs.begin(), ir_.instrs.end(), [&](const Instr& in) {

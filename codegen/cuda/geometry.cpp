@@ -9,7 +9,8 @@ namespace tarry::codegen {
 namespace cuda {
 
 OuterTile outer_tile(const KernelIr& ir) {
-  // Of 48 KB that every target grants a thread block: what passes between warps, and the pending nodes of the columns.
+  // Shared memory of the 48 KB that every target grants a thread block: what passes between warps, and the pending
+  // nodes of the columns.
   constexpr std::size_t kLanesBytes = 32 * 1024, kPendingBytes = 14 * 1024;
   constexpr int kMostBlocks = 4, kMostLevels = 12;
   constexpr std::size_t kItemBytes = 40;  // a thread holds four lanes of each column in registers
@@ -54,7 +55,7 @@ constexpr std::int64_t kColumnStates = 16384;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// What a tree block of one result reads; a kernel that reads nothing counts as one of float32.
+/// Bytes that a tree block of one result reads; a kernel that reads nothing counts as one of float32.
 std::int64_t tree_block_bytes(const KernelIr& ir) {
   const auto loaded = static_cast<std::int64_t>(ir.point_bytes());
   return kTreeBlock * (loaded > 0 ? loaded : 4);

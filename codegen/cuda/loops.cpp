@@ -7,7 +7,7 @@
 
 namespace tarry::codegen::cuda {
 
-/// Whether `load` brings all that a short loop at every point reads, so that it is in flight with the loads of other
+/// True if `load` brings all that a short loop at every point reads, so that it is in flight with the loads of other
 /// points.
 bool Functions::loads_ahead(std::uint32_t loop) const {
   constexpr std::size_t kMostBytes = 48;  // of a thread's points, in registers
@@ -134,7 +134,7 @@ void Functions::load_steps(std::uint32_t loop, Region placed) {
   out_.close();
 }
 
-/// What a step of a loop loads, as members a{access}.
+/// The loads of a step of a loop, as members a{access}.
 std::string Functions::steps_type(const std::vector<std::uint32_t>& loads) const {
   std::string members;
   for (const std::uint32_t a : loads) members += fmt::format(" {} a{};", c_type(element_type(a)), a);

@@ -35,7 +35,7 @@ struct Tile {
 };
 constexpr Tile kSmall{64, 32, 3, 2, 50}, kLarge{128, 64, 1, 1, 57};
 
-/// What a tile of that kind would come to: the last thread blocks leave multiprocessors idle, tiles reach over the
+/// The rate of a tile of that kind: the last thread blocks leave multiprocessors idle, tiles reach over the
 /// edge, and the first operands and the results take as long as `kAround` of k.
 double expected(const Tile& tile, const MatmulShape& s) {
   constexpr double kMultiprocessors = 132, kAround = 96;

@@ -19,7 +19,7 @@ struct MatmulShape {
   std::int64_t a_count = 1, b_count = 1, m = 1, k = 1, n = 1;
 };
 
-/// Whether the kernel is for such products: where it was measured to be ahead of a library, which is where whole tiles
+/// True if the kernel is for such products: where it was measured to be ahead of a library, which is where whole tiles
 /// keep all of a Hopper GPU busy and rows are whole 16 bytes.
 bool has_matmul_kernel(const MatmulShape& shape, const graph::Target& target);
 /// One text serves all shapes of the same tile.

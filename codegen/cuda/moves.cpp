@@ -80,7 +80,7 @@ void Functions::move(bool store) {
   out_.close();
 }
 
-/// What is not aligned goes through shared memory, so that a warp writes 32 neighbours at once: a tree block's share of
+/// Unaligned stores go through shared memory, so that a warp writes 32 neighbours at once: a tree block's share of
 /// what its $W blocks have. All threads of the warp are here.
 void Functions::store_lines(const Member& m) {
   const std::string vector = fmt::format("$N_{}", info(element_type(m.access)).suffix),
@@ -111,7 +111,7 @@ void Functions::move_items(bool store, const std::vector<Member>& some) {
   out_.close();
 }
 
-/// Whether loads of whole vectors of dtype are words, from which items are taken by shifts: of vectors of 8 and 16 bits
+/// True if loads of whole vectors of dtype are words, from which items are taken by shifts: of vectors of 8 and 16 bits
 /// ptxas makes up to twice as many instructions.
 bool Functions::packs(Dtype dtype) const {
   return itemsize(dtype) <= 2 && ir_.vector == items_ && static_cast<std::size_t>(items_) * itemsize(dtype) % 4 == 0;

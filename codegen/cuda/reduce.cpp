@@ -65,7 +65,7 @@ __device__ __forceinline__ tarry_u32 $N_arrive(tarry_u32* ticket) {
 }
 )";
 
-/// What the last thread block of a tile of columns does, or of a row with very many chunks.
+/// The work of the last thread block of a tile of columns, or of a row with very many chunks.
 constexpr std::string_view kFoldColumns = R"(
 // Folds chunk states of `unit` elements in place, $R at a time, to at most `most`: of one chunk part[0, $C) are the results.
 __device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarry_i64 pitch, int columns, int& chunks, tarry_i64& unit, int most) {
@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
 }
 )";
 
-/// What warps give for the lanes 0 to 7 of a block, combined.
+/// The results of warps for the lanes 0 to 7 of a block, combined.
 constexpr std::string_view kColumnLanes = R"(// One column of a block of m <= 128 elements: its lanes 0 to 7.
 __device__ __forceinline__ $S_state $S_lanes(const $N_params& p, const $lane* lanes, int m) {
   $lane v[8];
@@ -439,7 +439,7 @@ std::string skeleton(const KernelIr& ir) {
                             : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
 }
 
-/// Whether points are one vector's elements with next to nothing computed of them: a thread needs few registers.
+/// True if points are one vector's elements with next to nothing computed of them: a thread needs few registers.
 bool is_stream(const KernelIr& ir) {
   int cost = 0;
   for (const Instr& in : ir.instrs)

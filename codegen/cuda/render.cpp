@@ -190,7 +190,7 @@ void Functions::draw(Value v) {
                   expressions_.call(fmt::format("tarry_random_bits_{}", word), fmt::format("{}, {}", number, stream))));
 }
 
-/// Whether a guard holds at item j: one unsigned comparison per term. Where offsets are narrow, so are coordinates.
+/// True if a guard holds at item j: one unsigned comparison per term. Where offsets are narrow, so are coordinates.
 std::string Functions::guard(std::uint32_t index, Region region) const {
   const char* word = ir_.wide_index ? "tarry_u64" : "tarry_u32";
   std::string all;
@@ -222,7 +222,7 @@ Functions::Member Functions::load_member(const Instr& in) const {
   return {in.index, in.guard, in.guard == kNone && item_class(in.index) == StrideClass::Zero};
 }
 
-/// What the points of the stage load or store in memory, each once.
+/// Accesses of the stage's points to memory, each once.
 std::vector<Functions::Member> Functions::members(bool store) const {
   std::vector<Member> found;
   for (Value v = 0; v < ir_.instrs.size(); ++v) {

@@ -65,10 +65,10 @@ int fold_width(const KernelIr& ir);
 
 /// Items per thread of a kernel.
 int items(const KernelIr& ir);
-/// Whether they lie along the reduced axis.
+/// True if they lie along the reduced axis.
 bool along_row(const KernelIr& ir);
 
-/// What runs in a stage of a kernel, and what goes from stage to stage.
+/// The instructions of a stage of a kernel, and the values that go from stage to stage.
 struct Stage {
   int number = 0;
   bool stores = false;       ///< runs Point stores
@@ -112,9 +112,9 @@ StagePlan plan_stages(const KernelIr& ir);
 /// The stage at whose end an Outer instruction runs; the result of a reduction is there when that is.
 int outer_stage(const KernelIr& ir, Value v);
 
-/// Whether the items' words of a draw come from blocks that they share.
+/// True if the items' words of a draw come from blocks that they share.
 bool shares_block(const KernelIr& ir, Value v);
-/// Whether `draw` draws such words just before the points, so that nothing holds them while other loads are in flight;
+/// True if `draw` draws such words just before the points, so that nothing holds them while other loads are in flight;
 /// else `load` does.
 constexpr bool draws_late(const KernelIr& ir) {
   return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner;
@@ -146,7 +146,7 @@ class Functions {
   [[nodiscard]] Expressions& expressions() { return expressions_; }
 
  private:
-  /// What the stage's points load or store in memory.
+  /// Accesses of the stage's points to memory.
   struct Member {
     std::uint32_t access, guard;
     bool single;  ///< one value for all items
@@ -209,7 +209,7 @@ class Functions {
 /// The struct of a stage's partial result, and its functions: first and step (a lane takes an element), combine (two
 /// nodes, given the split of their elements), even and share (that split), down and from (another lane of the warp).
 std::string state_type(const KernelIr& ir, const Stage& stage);
-/// Whether all reductions of a stage have the same bits in any order.
+/// True if all reductions of a stage have the same bits in any order.
 bool in_any_order(const KernelIr& ir, const Stage& stage);
 std::string state_functions(const KernelIr& ir, const Stage& stage, Expressions& expressions);
 /// Combines lanes of incomplete tree blocks: lane_pair, uneven.

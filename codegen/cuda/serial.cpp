@@ -27,13 +27,13 @@ struct SerialPlan {
   std::vector<Dtype> slots;
 };
 
-/// Whether registers hold the rows: those that later stages come back to, and those that are short.
+/// True if registers hold the rows: those that later stages come back to, and those that are short.
 bool holds_row(const KernelIr& ir) { return ir.rows_class > 0 && (ir.is_row() || ir.rows_class <= kShortLoop); }
 
 /// Elements of the longest row of the kernel's class.
 int longest(const KernelIr& ir) { return ir.rows_class > 0 ? ir.rows_class : 32; }
 
-/// Whether all rows have as many.
+/// True if all rows have as many.
 bool is_exact(const KernelIr& ir) { return ir.rows_class > 0 && ir.rows_class <= ir.exact_rows(); }
 
 bool passes_through(const KernelIr& ir, std::uint32_t access) {
@@ -159,7 +159,7 @@ constexpr std::string_view kRow = R"(  if ((int)threadIdx.x < rows) {
     const $N_row r = $N_begin(p, t, 0);
 )";
 
-/// Of a reduction alone, and of rows of nothing.
+/// For a reduction alone, and for rows of nothing.
 constexpr std::string_view kStage = R"(    $S_state s$Z = {};$NOTHING
 #pragma unroll 4
     for (int k = 0; k < n; ++k) {
@@ -188,7 +188,7 @@ $NOW      s$Z = k == 0 ? $S_first(in) : $S_step(p, s$Z, in, k + 1);
 $LATER    $S_finish(p, t$FINISH);
 )";
 
-/// What reductions of nothing give where that is not zero.
+/// Results of reductions of nothing that are not zero.
 std::string identities(const KernelIr& ir, const Stage& stage) {
   std::string text;
   for (const std::uint32_t r : stage.reductions)

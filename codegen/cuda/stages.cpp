@@ -25,7 +25,7 @@ bool worth_holding(const KernelIr& ir, Value v) {
   return in.kind != InstrKind::Load || ir.accesses[in.index].buffer != kNone;
 }
 
-/// What a stage runs where `plan.kept` is held: what its reductions, stores and the values it keeps need.
+/// Instructions of a stage where `plan.kept` is held: what its reductions, stores and the values it keeps need.
 Stage make_stage(const KernelIr& ir, const StagePlan& plan, int number, bool last) {
   Stage stage;
   stage.number = number;

@@ -71,8 +71,8 @@ class States {
     thread("down", "int d", "__shfl_down_sync(0xffffffffu, s.{}, d)");
   }
   [[nodiscard]] const char* state() const { return of_ == Of::Lane ? "$lane" : "$S_state"; }
-  /// What two accumulators of a reduction combine to. A minimum or maximum of what was loaded is left to the compiler,
-  /// which may not see others (prelude/integer.h): nothing is negated here.
+  /// The combination of two accumulators of a reduction. A minimum or maximum of what was loaded is left to the
+  /// compiler, which may not see others (prelude/integer.h): nothing is negated here.
   [[nodiscard]] std::string combined(std::uint32_t i, const std::string& a, const std::string& b) {
     const Reduction& r = ir_.reductions[i];
     const bool extreme = r.op == Op::Min || r.op == Op::Max;
@@ -87,7 +87,7 @@ class States {
     return r.op == Op::MomentsMerge ? fmt::format(" * p.{}", slot_name({SlotKind::Scalar, r.weight})) : std::string();
   }
 
-  /// What Chan's merge of a node of na with one of nb elements needs: na and w = nb / (na + nb), which is 0.5 exactly
+  /// Operands of Chan's merge of a node of na with one of nb elements: na and w = nb / (na + nb), which is 0.5 exactly
   /// for equal counts. A division is long, so the tree asks for one share per level.
   void shares() {
     std::string fields;

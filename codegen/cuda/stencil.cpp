@@ -78,7 +78,7 @@ class Writer final : public TileWriter {
   static std::string bits(char which, std::uint32_t guard) {
     return guard == kNone ? fmt::format("{}s", which) : fmt::format("{}s{}", which, guard);
   }
-  /// Whether a guard holds at row r and column c.
+  /// True if a guard holds at row r and column c.
   static std::string at_point(std::uint32_t guard) {
     return fmt::format("({} >> r & {} >> c & 1u)", bits('r', guard), bits('c', guard));
   }
@@ -146,7 +146,7 @@ class Writer final : public TileWriter {
     out_.close();
   }
 
-  /// Whether another pass, or a store, uses a value.
+  /// True if another pass, or a store, uses a value.
   [[nodiscard]] bool is_kept(std::uint32_t value) const {
     const auto uses = [&](const Instr& in) {
       return std::any_of(in.args.begin(), in.args.end(),

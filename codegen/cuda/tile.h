@@ -21,7 +21,7 @@ class TileWriter {
   /// How a point finds the value of a load of a buffer, and whether a guard holds there.
   [[nodiscard]] virtual std::string loaded(const Instr& in) const = 0;
   [[nodiscard]] virtual std::string inside(std::uint32_t guard) const = 0;
-  /// What an iota adds at the point.
+  /// The value of an iota at the point.
   [[nodiscard]] virtual std::string counted(std::uint32_t access) const = 0;
   /// Index of the point among the results of its thread that one store takes to memory.
   [[nodiscard]] virtual std::string result_index(std::uint32_t access) const = 0;
@@ -32,12 +32,12 @@ class TileWriter {
   [[nodiscard]] bool along_columns(std::uint32_t a) const { return moves(a, ir_.rank - 1); }
   [[nodiscard]] std::string name(std::uint32_t a) const;
   [[nodiscard]] std::string operand(Value v) const;
-  /// Whether an access has an address or an offset of its own.
+  /// True if an access has an address or an offset of its own.
   [[nodiscard]] bool is_placed(std::uint32_t a) const { return access(a).window == kNone || access(a).window == a; }
-  /// What an access adds at a row and a column of the tile, and a value of its pixels.
+  /// The offset of an access at a row and a column of the tile, and a value of its pixels.
   [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column,
                                    const std::string& value = "0") const;
-  /// Whether a term of a guard holds at a row and a column of the tile.
+  /// True if a term of a guard holds at a row and a column of the tile.
   [[nodiscard]] std::string holds(const GuardTerm& term, const std::string& row, const std::string& column) const;
   /// The same of all terms.
   [[nodiscard]] std::string all_hold(std::uint32_t guard, const std::string& row, const std::string& column) const;
@@ -51,7 +51,7 @@ class TileWriter {
     int first_row, first_column, last_row, last_column;
   };
   [[nodiscard]] Box tile_box() const { return {0, 0, ir_.tile(ir_.row_dimension()) - 1, ir_.tile(ir_.rank - 1) - 1}; }
-  /// Whether all points of a box are there and all guards hold at them. `rows` and `columns` count as far as it goes.
+  /// True if all points of a box are there and all guards hold at them. `rows` and `columns` count as far as it goes.
   [[nodiscard]] std::string whole(const Box& box) const;
   [[nodiscard]] std::string whole() const { return whole(tile_box()); }
   /// Loads and stores of runs of elements: $N_get, $N_put.

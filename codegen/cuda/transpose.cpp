@@ -79,7 +79,7 @@ class Writer final : public TileWriter {
   }
   static int divide_up(int a, int b) { return (a + b - 1) / b; }
 
-  /// Of a crossed load: values of a pixel in a line, lines of a column, elements of a line, words of a lane in it,
+  /// A transposed load: values of a pixel in a line, lines of a column, elements of a line, words of a lane in it,
   /// lines of a warp.
   [[nodiscard]] int line_values(const Load& l) const { return access(l.access).pixels_along >= 0 ? values_ : 1; }
   [[nodiscard]] int column_lines(const Load& l) const { return values_ / line_values(l); }
@@ -88,14 +88,14 @@ class Writer final : public TileWriter {
   [[nodiscard]] int lane_words(const Load& l) const { return divide_up(covered(l), kWarp * word_elements(l)); }
   [[nodiscard]] int columns() const { return ir_.tile_columns + before_; }
   [[nodiscard]] int warp_columns() const { return divide_up(columns(), warps_); }
-  /// Whether lines begin inside of words, and the elements of the words that cover one.
+  /// True if lines begin inside of words, and the elements of the words that cover one.
   [[nodiscard]] bool shifted(const Load& l) const {
     return is_crossed(l) && word_elements(l) > 1 && !access(l.access).aligned;
   }
   [[nodiscard]] int covered(const Load& l) const { return line(l) + (shifted(l) ? word_elements(l) : 0); }
-  /// Whether the place of such a line is linear in its column.
+  /// True if the place of such a line is linear in its column.
   [[nodiscard]] bool linear(const Load& l) const { return shifted(l) && column_lines(l) == 1; }
-  /// Of a row: values of a pixel in it, elements, words of a lane, rows of a warp; the first rows of a warp, which
+  /// A row: values of a pixel in it, elements, words of a lane, rows of a warp; the first rows of a warp, which
   /// begin each in its own way, and those behind each of them, which begin like it.
   [[nodiscard]] int row() const { return ir_.tile_columns * ir_.row_values(); }
   [[nodiscard]] int row_words() const { return divide_up(row(), kWarp * vector_); }
@@ -160,7 +160,7 @@ class Writer final : public TileWriter {
     return linear(l) ? fmt::format("s.s{}[{} + {}]", in.index, line_place(l), element)
                      : fmt::format("s.s{}[{}][{}{}]", in.index, slot(l), element, first_element(l));
   }
-  /// Whether a thread computes them before its rows: where they are more than a sum. But where each value has rows of
+  /// True if a thread computes them before its rows: where they are more than a sum. But where each value has rows of
   /// its own they are too many at a time.
   [[nodiscard]] bool keeps_places() const {
     const bool begin_anywhere =
@@ -171,13 +171,13 @@ class Writer final : public TileWriter {
   [[nodiscard]] std::string line_place(const Load& l) const {
     return (linear(l) ? linear_line(l) : fmt::format("(int)({}) * {}", slot(l), pitch(l))) + first_element(l);
   }
-  /// What the line's place adds to that.
+  /// The part of the line's place in it.
   [[nodiscard]] std::string first_element(const Load& l) const {
     const std::string past =
         shifted(l) && !linear(l) ? fmt::format(" + $N_past<4>({})", line_start(l, "y")) : std::string();
     return past + (line_values(l) > 1 ? " + c" : "");
   }
-  /// Whether lines have no index of their own.
+  /// True if lines have no index of their own.
   [[nodiscard]] bool flat(const Load& l) const { return linear(l) || keeps_places(); }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override {
     return fmt::format("(whole || ({}))", all_hold(guard, "r", "y"));
@@ -327,7 +327,7 @@ class Writer final : public TileWriter {
     out_.close();
   }
 
-  /// What a thread takes of a line at once.
+  /// The part of a line that a thread takes at once.
   [[nodiscard]] std::string word(const Load& l) const { return word_elements(l) > 1 ? "tarry_u32" : type(l.access); }
 
   /// Bits of the elements from e on that the array has of a line, and that rows do not guard.

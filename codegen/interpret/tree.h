@@ -59,7 +59,8 @@ Part step_moments(const Part& a, const Cell& y) {
   return out;
 }
 
-/// Of equal values the lowest index, of NaNs the first: an order of all (value, index), so the tree cannot matter.
+/// The lowest index among equal values, the first among NaNs: an order of all (value, index), so the tree cannot
+/// matter.
 template <class T>
 Part better(Op op, const Part& a, const Part& b) {
   const T x = get<T>(a.a), y = get<T>(b.a);
@@ -153,7 +154,7 @@ class Tree {
     }
     stack_.push_back(block);
   }
-  /// What has come in, as the offset of a scan: the largest subtree first; nothing at the start.
+  /// The elements so far, as the offset of a scan: the largest subtree first; nothing at the start.
   [[nodiscard]] std::optional<Part> prefix() const {
     if (stack_.empty()) return std::nullopt;
     Part out = stack_.front();

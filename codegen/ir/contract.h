@@ -42,7 +42,7 @@ std::vector<Staged> staged(const KernelIr& ir);
 /// Instructions of a step of a loop.
 int loop_cost(const KernelIr& ir, std::uint32_t loop);
 
-/// Whether the tile's operands and states fit the shared memory that every GPU grants a thread block, a CPU's the cache
+/// True if the tile's operands and states fit the shared memory that every GPU grants a thread block, a CPU's the cache
 /// of a core and the small stacks that evaluate() must run on.
 bool contract_fits(const KernelIr& ir, const graph::Target& target);
 

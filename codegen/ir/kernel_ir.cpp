@@ -84,7 +84,7 @@ std::string line(const Guard& guard) {
   TARRY_THROW(InternalError, "", Where{}, "kernel IR breaks a rule: " + what + "\n" + to_string(ir));
 }
 
-/// What an instruction of `region` and `stage` may use.
+/// The values that an instruction of `region` and `stage` may use.
 bool visible(Region region, int stage, const Instr& used) {
   switch (region) {
     case Region::Row: return used.region == Region::Row;
@@ -104,7 +104,7 @@ bool visible(const KernelIr& ir, const Instr& user, const Instr& used) {
   return visible(ir.home_region(user), 0, used);
 }
 
-/// Whether an instruction of `region` and `stage` runs where the last outer dimension has been reduced.
+/// True if an instruction of `region` and `stage` runs where the last outer dimension has been reduced.
 bool across(const KernelIr& ir, Region region, int stage) {
   return ir.is_crossed() && region == Region::Outer && stage == 1;
 }
@@ -224,7 +224,7 @@ void verify_neighbour(const KernelIr& ir, const Instr& in, const std::string& he
   if ((in.row == 0 && in.column == 0) || (in.row != 0 && ir.rank < 2)) broken(ir, here + ": where a neighbour is");
 }
 
-/// What is loaded is loaded first, what is stored last; a thread reaches its neighbours' points, and a tile has some
+/// Loads come first, stores last; a thread reaches its neighbours' points, and a tile has some
 /// left.
 void verify_steps(const KernelIr& ir) {
   for (const Instr& in : ir.instrs) {

@@ -151,12 +151,12 @@ struct Reduction {
   std::uint32_t weight = kNone;             ///< MomentsMerge: scalar parameter (int64): elements per input
 };
 
-/// Whether an access loads along the reduced axis.
+/// True if an access loads along the reduced axis.
 inline bool streams(const Access& a) {
   return !a.store && !a.outer_only && a.buffer != kNone && a.reduced != StrideClass::Zero;
 }
 
-/// Whether a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or
+/// True if a reduction has the same bits in any order: a choice by a total order (any NaN equals any NaN), or
 /// arithmetic that wraps.
 inline bool in_any_order(const Reduction& r) {
   if (r.op == Op::Min || r.op == Op::Max || graph::is_arg_reduce(r.op)) return true;
@@ -167,7 +167,7 @@ inline bool in_any_order(const Reduction& r) {
 /// text.
 constexpr int kMostPixelValues = 8;
 
-/// Whether a load is contiguous along dimension `dimension`, but moves otherwise along the last one.
+/// True if a load is contiguous along dimension `dimension`, but moves otherwise along the last one.
 inline bool crosses(const Access& a, int dimension) {
   return !a.store && a.buffer != kNone && dimension >= 0 && a.strides.back() == StrideClass::Any &&
          a.strides[static_cast<std::size_t>(dimension)] == StrideClass::One;
@@ -278,7 +278,7 @@ struct KernelIr {
   }
   [[nodiscard]] bool staged() const { return is_row() || is_scan(); }  ///< goes over a row several times
   [[nodiscard]] bool is_crossed() const { return schedule == Schedule::ReduceCrossed; }
-  /// Whether the lanes of tree blocks, and what they combine to in a warp, count in 32 bits: sums of integers of 8 and
+  /// True if the lanes of tree blocks, and what they combine to in a warp, count in 32 bits: sums of integers of 8 and
   /// 16 bits, at most 2^11 of them.
   [[nodiscard]] bool has_narrow_lanes() const;
   /// The dtype in which a lane counts.
@@ -294,7 +294,7 @@ struct KernelIr {
   [[nodiscard]] int steps_tile(int dimension) const;
 };
 
-/// Whether a value is that of an iota access.
+/// True if a value is that of an iota access.
 inline bool is_iota(const KernelIr& ir, Value v) {
   return ir.instrs[v].kind == InstrKind::Load && ir.accesses[ir.instrs[v].index].buffer == kNone;
 }
@@ -343,7 +343,7 @@ constexpr int column_class(std::int64_t n) { return power_class(n, 2); }
 constexpr int loop_class(std::int64_t n) { return power_class(n, 4); }
 inline constexpr std::int64_t kLongestLoop = 32;  ///< tree R is left to right up to here
 
-/// What varies between launches of one KernelIr without changing its text.
+/// The arguments that vary between launches of one KernelIr without changing its text.
 struct AccessArgs {
   std::int64_t offset = 0;  ///< elements
   graph::Dims strides;      ///< one per outer dimension, elements

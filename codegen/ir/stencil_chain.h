@@ -22,7 +22,7 @@ struct ChainValue {
   int top = 0, left = 0, bottom = 0, right = 0;  ///< of `needed`
 };
 
-/// What runs at the same shifts, in order.
+/// Instructions that run at the same shifts, in order.
 struct ChainPass {
   std::vector<std::uint32_t> values;
 };

@@ -147,7 +147,7 @@ std::size_t ring_bytes(const KernelIr& ir) {
 
 namespace {
 
-/// What a stage does, its instructions numbered from its first one, with `from` for the value it begins with.
+/// The text of a stage, its instructions numbered from its first one, with `from` for the value it begins with.
 std::vector<std::int64_t> words_of(const KernelIr& ir, int stage, Value from) {
   std::vector<std::int64_t> words;
   std::map<Value, std::int64_t> number;
@@ -185,7 +185,7 @@ std::vector<StepsRun> find_runs(const KernelIr& ir) {
     }
     return only;
   };
-  // What the first step begins with: the loaded value that no later stage uses.
+  // The value that the first step begins with: the loaded value that no later stage uses.
   const auto loaded = [&]() -> std::optional<Value> {
     std::optional<Value> only;
     for (Value v = 0; v < ir.instrs.size(); ++v)

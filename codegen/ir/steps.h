@@ -30,7 +30,7 @@ std::vector<bool> kept_values(const KernelIr& ir);
 /// 4-byte words of kept values that a point holds at once.
 int kept_words(const KernelIr& ir);
 
-/// What a stage reads of a kept value beyond the points themselves.
+/// The points of a kept value that a stage reads beyond its own.
 struct StepsReach {
   Value value = kNone;
   Halo by;

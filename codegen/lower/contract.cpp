@@ -13,7 +13,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 bool folds(Op op) { return op == Op::Sum || op == Op::Prod || op == Op::Min || op == Op::Max; }
 
-/// Whether the points of a short reduction are nothing but what it takes: no stores, no guards.
+/// True if the points of a short reduction are nothing but what it takes: no stores, no guards.
 bool is_loop(const KernelIr& ir) {
   return ir.guards.empty() && ir.loops.empty() && ir.stages() == 1 &&
          std::all_of(ir.reductions.begin(), ir.reductions.end(),
@@ -45,7 +45,7 @@ void make_loop(Lowered& l, std::int64_t& extent) {
   for (const Reduction& r : std::exchange(ir.reductions, {})) ir.folds.push_back({r.op, r.dtype, r.args[0], 0});
 }
 
-/// Whether every loop is at points and takes nothing from them but scalars. On a GPU one that computes much gains
+/// True if every loop is at points and takes nothing from them but scalars. On a GPU one that computes much gains
 /// nothing from operands at hand, and a tile would hold 32 copies of it.
 bool stand_alone(const KernelIr& ir, const graph::Target& target) {
   constexpr int kMostCost = 24;
@@ -64,7 +64,7 @@ bool stand_alone(const KernelIr& ir, const graph::Target& target) {
   return true;
 }
 
-/// Whether a tile shares operands of both its sides, and what it does not share comes in runs of columns; on a CPU,
+/// True if a tile shares operands of both its sides, and what it does not share comes in runs of columns; on a CPU,
 /// where blocks of columns are whole, that it shares all that moves along columns.
 bool shares(const KernelIr& ir, const graph::Target& target) {
   bool rows = false, columns = false;
@@ -79,7 +79,7 @@ bool shares(const KernelIr& ir, const graph::Target& target) {
          });
 }
 
-/// Whether at least a third of the points of the tiles is there: without them a point takes about three times as long.
+/// True if at least a third of the points of the tiles is there: without them a point takes about three times as long.
 bool fills(const KernelIr& ir, const KernelArgs& args, const graph::Target& target) {
   const int row = ir.rank - (ir.is_map() ? 2 : 1);
   const std::int64_t rows = args.extents[row], columns = ir.is_map() ? args.extents[row + 1] : args.reduced;

@@ -24,7 +24,7 @@ Group way(const Group& crossed, bool across) {
   return one;
 }
 
-/// Whether more bytes lie along `axis` than along `other`.
+/// True if more bytes lie along `axis` than along `other`.
 bool lies_along(const Selection& s, int axis, int other) {
   std::int64_t balance = 0;
   for (const RawAccess& a : s.accesses) {
@@ -139,7 +139,7 @@ class Crosser {
     return static_cast<Value>(ir_.instrs.size() - 1);
   }
 
-  /// What does not vary along one axis does along the other: but for scalars everything before the reductions is a
+  /// Values that do not vary along one axis do along the other: but for scalars everything before the reductions is a
   /// point.
   void points(Way& w) {
     const std::vector<Instr>& from = w.from.lowered.ir.instrs;

@@ -25,7 +25,7 @@ struct ScalarRef {
   friend bool operator==(const ScalarRef&, const ScalarRef&) = default;
 };
 
-/// What a scatter group's kernel asks for: it stores into a box of `update`'s buffer, which must hold `base` before the
+/// The demand of a scatter group's kernel: it stores into a box of `update`'s buffer, which must hold `base` before the
 /// kernel runs. The kernel does not read `base` through that buffer.
 struct Scatter {
   graph::GraphEdge update, base;

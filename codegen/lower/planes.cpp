@@ -127,7 +127,7 @@ class Planes {
            (ir_.accesses[access].strides.back() == StrideClass::One || is_interleaved(access));
   }
 
-  /// Whether runs of `columns` begin where one load can take a part of them.
+  /// True if runs of `columns` begin where one load can take a part of them.
   [[nodiscard]] bool is_aligned(std::size_t access, int columns) const {
     const AccessArgs& a = args_.accesses[access];
     const bool interleaved = is_interleaved(access);

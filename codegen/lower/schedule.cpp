@@ -153,7 +153,7 @@ class Scheduler {
     }
   }
 
-  /// Whether a thread block does better with a row that a warp could have, as it loads all of it at once. Rows of few
+  /// True if a thread block does better with a row that a warp could have, as it loads all of it at once. Rows of few
   /// bytes leave its threads too little to wait for; and where an element costs much, the end of a row is dearer to it
   /// than to a warp.
   [[nodiscard]] bool block_is_best() const {
@@ -209,7 +209,7 @@ class Scheduler {
     ir_.rows_class = std::max(16, static_cast<int>(std::bit_ceil(extent)));
   }
 
-  /// Whether more bytes are contiguous, or at least nearer, along the last outer dimension than along the reduced axis.
+  /// True if more bytes are contiguous, or at least nearer, along the last outer dimension than along the reduced axis.
   /// A draw counts as loaded.
   [[nodiscard]] bool outer_is_best() const {
     std::int64_t inner = 0, outer = 0;
@@ -291,7 +291,7 @@ class Scheduler {
     for (Access& a : ir_.accesses) a.aligned = a.aligned && !ir_.interleaved;
   }
 
-  /// Whether the row fills a warp, and something goes along the reduced axis that is no vector; neighbours that are
+  /// True if the row fills a warp, and something goes along the reduced axis that is no vector; neighbours that are
   /// only loaded come as fast one way as the other.
   [[nodiscard]] bool interleaves() const {
     const bool lanes = ir_.schedule == Schedule::ReduceInner ||
@@ -308,12 +308,12 @@ class Scheduler {
     return apart;
   }
 
-  /// Whether an access of memory, or the numbers of draws, go from element to element along the reduced axis.
+  /// True if an access of memory, or the numbers of draws, go from element to element along the reduced axis.
   [[nodiscard]] bool runs_along(std::size_t access) const {
     return (is_vector(access) || numbers_draw(access)) && ir_.accesses[access].reduced == StrideClass::One;
   }
 
-  /// Whether the steps of a short loop at neighbouring points, `stride` apart, lie one behind the other.
+  /// True if the steps of a short loop at neighbouring points, `stride` apart, lie one behind the other.
   [[nodiscard]] bool runs_through(std::size_t access, std::int64_t stride) const {
     const Access& a = ir_.accesses[access];
     return is_plain(access) && a.loop != kNone && ir_.steps_of(a.loop) > 0 && a.step == StrideClass::One &&

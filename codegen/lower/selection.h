@@ -67,7 +67,7 @@ Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const grap
 /// lower/schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
 
-/// Whether a load of an access has a guard.
+/// True if a load of an access has a guard.
 inline bool is_guarded(const KernelIr& ir, std::size_t access) {
   return std::ranges::any_of(ir.instrs, [&](const Instr& in) {
     return in.kind == InstrKind::Load && in.index == access && in.guard != kNone;

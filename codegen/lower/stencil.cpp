@@ -80,7 +80,7 @@ class Stencil {
     return std::pair(rows, columns);
   }
 
-  /// Whether some buffer is loaded twice under one walk: what the schedule is for.
+  /// True if some buffer is loaded twice under one walk: what the schedule is for.
   bool find_windows() {
     bool shared = false;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
@@ -126,7 +126,7 @@ class Stencil {
     return true;
   }
 
-  /// Whether every row begins at the same place of a vector; buffers start at 256-byte boundaries.
+  /// True if every row begins at the same place of a vector; buffers start at 256-byte boundaries.
   [[nodiscard]] bool rows_fit(std::size_t access, int v) const {
     const graph::Dims& strides = args_.accesses[access].strides;
     return std::all_of(strides.begin(), strides.end() - 1, [v](std::int64_t s) { return s % v == 0; });
@@ -142,7 +142,7 @@ class Stencil {
     }
   }
 
-  /// Of a thread, for the elements that it loads.
+  /// Registers of a thread for the elements that it loads.
   [[nodiscard]] int registers() const {
     int sum = 0;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {

@@ -21,7 +21,7 @@ struct Edges {
   int rows = 1, columns = 1;
 };
 
-/// What chooses a tile.
+/// The properties that choose a tile.
 struct TileOf {
   std::int64_t itemsize;  ///< of the widest crossed element
   int values;             ///< of a pixel
@@ -146,7 +146,7 @@ class Transpose {
     return a.strides[pixel] == 1 && a.strides[along] == args_.extents[pixel];
   }
 
-  /// Whether all stores go along the columns, some load goes along the rows, and one side at least has pixels.
+  /// True if all stores go along the columns, some load goes along the rows, and one side at least has pixels.
   [[nodiscard]] bool are_pixels(const Pixels& p) const {
     bool crossed = false, pixels = false;
     for (std::size_t i = 0; i < ir_.accesses.size(); ++i) {
@@ -196,7 +196,7 @@ class Transpose {
     return sum;
   }
 
-  /// Whether stores go along columns, all in one way, and guards can be tested by rows and by columns.
+  /// True if stores go along columns, all in one way, and guards can be tested by rows and by columns.
   [[nodiscard]] bool are_tiles() const {
     const auto row = static_cast<std::size_t>(ir_.cross);
     for (const Access& a : ir_.accesses)
@@ -285,7 +285,7 @@ class Transpose {
     }
   }
 
-  /// Whether a thread's elements of an access are neighbours: of a row of pixels, or of a row of each of their values.
+  /// True if a thread's elements of an access are neighbours: of a row of pixels, or of a row of each of their values.
   [[nodiscard]] bool runs(std::size_t access) const {
     const Access& a = ir_.accesses[access];
     if (a.buffer == kNone) return false;

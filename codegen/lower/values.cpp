@@ -151,7 +151,7 @@ class Selector {
     return s;
   }
 
-  /// Whether the map addresses memory that a reshape gave another shape: it cannot be computed here.
+  /// True if the map addresses memory that a reshape gave another shape: it cannot be computed here.
   [[nodiscard]] bool through_reshape(const graph::Source& s) const { return !(s.shape == g_.shape(s.edge.node)); }
 
   [[nodiscard]] bool is_computed(const Request& r) const {
@@ -437,7 +437,7 @@ class Selector {
     return in;
   }
 
-  /// Of something that is computed from memory and coordinates alone.
+  /// A value that is computed from memory and coordinates alone.
   [[nodiscard]] Region region(bool varies) const {
     if (varies || !group_.reduces) return Region::Point;
     return outer_phase_ ? Region::Outer : Region::Row;

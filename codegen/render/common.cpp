@@ -1,4 +1,4 @@
-// What both dialects share: parameter struct, names, offsets, expressions, the hashed entry name.
+// Shared by both dialects: parameter struct, names, offsets, expressions, the hashed entry name.
 #include "codegen/render/common.h"
 
 #include <algorithm>
@@ -227,7 +227,7 @@ struct Word {
   int weight = 0;
 };
 
-/// What the kernel computes, each word once, in the order of a run: stage by stage, reductions after their points.
+/// The operations of the kernel, each word once, in the order of a run: stage by stage, reductions after their points.
 std::vector<Word> words_of(const KernelIr& ir) {
   constexpr int kReductionWeight = 1000;  // says more than any operation at a point
   std::vector<Word> words;

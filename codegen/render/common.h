@@ -1,4 +1,4 @@
-// What both dialects share: names of values and parameters, the parameter struct, offset expressions, the entry's name.
+// Shared by both dialects: names of values and parameters, the parameter struct, offset expressions, the entry's name.
 //
 // Text is a pure function of KernelIr and Target. It is written with the placeholder kEntryName for the entry symbol;
 // finish_kernel hashes the text and puts the real name in. The parameter struct is `struct <entry>_params`. Text that
@@ -35,7 +35,7 @@ class CodeWriter {
   void label(std::string_view text);       ///< at the margin: preprocessor lines
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] std::string take() { return std::move(text_); }
-  /// What `write` writes, from the margin on, instead of into the text.
+  /// The text that `write` writes, from the margin on, instead of into the text.
   [[nodiscard]] std::string aside(const std::function<void()>& write);
 
  private:
@@ -65,7 +65,7 @@ std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<con
                          std::string_view p);
 /// k * reduced_stride as text: "0", k or "k * p->r0".
 std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string_view k, std::string_view p);
-/// What the step u0, u1, ... of its loop adds to the offset of an access: "0", u1 or "u1 * p->l7".
+/// The part that the step u0, u1, ... of its loop adds to the offset of an access: "0", u1 or "u1 * p->l7".
 std::string loop_offset(const KernelIr& ir, std::uint32_t access, std::string_view p);
 /// "a + b" without zeros.
 std::string sum_text(std::string_view a, std::string_view b);

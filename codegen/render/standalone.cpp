@@ -70,7 +70,7 @@ static void tarry_check(cudaError_t error, const char* what) {
 }
 )";
 
-/// What tarry_element takes for the dtype: bits of the exponent, 1 for bool, 0 for integers.
+/// The argument of tarry_element for the dtype: bits of the exponent, 1 for bool, 0 for integers.
 int exponent_bits(Dtype d) {
   switch (d) {
     case Dtype::Float16: return 5;
