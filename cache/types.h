@@ -1,4 +1,4 @@
-// What goes into the kernel cache and comes out: requests, compiled images, executables, and how their owner makes
+// Values that go into the kernel cache and come out: requests, compiled images, executables, and how their owner makes
 // them.
 #pragma once
 

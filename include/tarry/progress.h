@@ -15,7 +15,7 @@ struct Progress {
 };
 
 /// While it lives, every evaluate and save_npy of this thread that streams calls `call(progress)` after each chunk.
-/// What the call throws ends the evaluate: its arrays stay lazy. `call` is an object that outlives this one; the
+/// An exception of the call ends the evaluate: its arrays stay lazy. `call` is an object that outlives this one; the
 /// innermost counts.
 ///
 ///     auto bar = [](const ta::Progress& p) { std::cerr << '\r' << 100 * p.chunks_done / p.chunks << " %"; };

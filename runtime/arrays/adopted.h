@@ -19,7 +19,7 @@ class AdoptedBuffer final : public graph::Buffer {
   AdoptedBuffer(Device on, void* address, std::size_t size, void* stream)
       : Buffer(on, graph::Owner::Adopted, address, size), stream_(stream) {}
   ~AdoptedBuffer() override;
-  /// What gives the memory back. Set once nothing can fail any more: until then the memory is the caller's.
+  /// Gives the memory back. Set once nothing can fail any more: until then the memory is the caller's.
   void own(Deleter deleter, void* context) {
     deleter_ = deleter;
     context_ = context;

@@ -220,7 +220,7 @@ std::string render(const Excerpt& excerpt, const void* data) {
   return Printer(excerpt).print(format(std::vector<T>(first, first + graph::element_count(excerpt.extents().span()))));
 }
 
-/// What is shown, row-major.
+/// The elements shown, row-major.
 std::shared_ptr<const void> elements_of(const graph::Edge& e, const Excerpt& excerpt) {
   const graph::Node& n = *e.node();
   if (excerpt.is_whole()) return runtime::host_data(e, n.where());

@@ -15,12 +15,12 @@
 
 namespace tarry::runtime {
 
-/// What TARRY_CHECK=borrow remembers of borrowed memory.
+/// The record of TARRY_CHECK=borrow on borrowed memory.
 class BorrowCheck final : public graph::UseCheck {
  public:
   BorrowCheck(const graph::Storage& storage, Dtype dtype, std::span<const std::int64_t> shape, Where where)
       : storage_(storage), dtype_(dtype), shape_(shape), where_(where) {}
-  /// What the bytes are, unless that is known.
+  /// Hashes the bytes, unless their hash is known.
   void remember() override;
   /// Throws InvalidArgument where they are others.
   void use() override;

@@ -1,4 +1,4 @@
-// What stands before the elements of a .npy file: a magic number, a version, a Python dict. Source of the format: NumPy
+// The header of a .npy file: a magic number, a version, a Python dict. Source of the format: NumPy
 // Enhancement Proposal 1.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace tarry::runtime {
 
-/// What a header says of the elements that follow it.
+/// The layout of the elements that follow a header.
 struct NpyHeader {
   Dtype dtype{};
   bool big_endian = false;

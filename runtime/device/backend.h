@@ -32,7 +32,7 @@ struct Launch {
   bool large = false;  ///< it moves kLargeLaunch bytes or more
 };
 
-/// What takes a GPU longer than a launch takes the host, whatever the way.
+/// Work that takes a GPU longer than a launch takes the host, whatever the way.
 inline constexpr std::int64_t kLargeLaunch = std::int64_t{32} << 20;
 
 /// Launches that repeat, made ready once (a CUDA graph).
@@ -90,9 +90,9 @@ class Backend {
     (void)launches;
     return nullptr;
   }
-  /// Whether a large kernel that waits by itself may start while the one before it ends.
+  /// True if a large kernel that waits by itself may start while the one before it ends.
   [[nodiscard]] virtual bool overlaps_launches() const { return false; }
-  /// Whether launch returns when the kernel is done, so that its time can be taken around it.
+  /// True if launch returns when the kernel is done, so that its time can be taken around it.
   [[nodiscard]] virtual bool launch_waits() const { return false; }
   /// A ticket for everything enqueued so far; 0 where work is done when launch returns.
   virtual std::uint64_t record() = 0;
@@ -108,7 +108,7 @@ class Backend {
 
   /// Streams of other code, on a GPU. Work enqueued on the device from now on comes after what is enqueued on `stream`.
   virtual void wait_for(void* stream) { (void)stream; }
-  /// What is enqueued on `stream` from now on comes after `ticket`.
+  /// Work enqueued on `stream` from now on comes after `ticket`.
   virtual void let_wait(void* stream, std::uint64_t ticket) { (void)stream, (void)ticket; }
   /// Kernels run on `stream` from now on, after what was enqueued before; null: on the device's own.
   virtual void use_stream(void* stream) { (void)stream; }
@@ -120,7 +120,7 @@ class Backend {
   virtual void limit_memory(std::size_t bytes) = 0;  ///< 0: memory_limit()
   /// Bytes of new memory that there is room for under the limit, or else on the device; SIZE_MAX: who knows.
   [[nodiscard]] virtual std::size_t room() const;
-  /// Of memory(), without a lock.
+  /// The same as memory(), without a lock.
   virtual std::int64_t allocations() const { return memory().allocations; }
   virtual void trim() = 0;  ///< returns cached memory
   virtual void reset_peak() = 0;

@@ -1,4 +1,4 @@
-// What the pools of all devices share: a limit, and the table of an allocation that failed.
+// Shared by the pools of all devices: a limit, and the table of an allocation that failed.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class MemoryLimit {
   void set(std::size_t bytes) { set_.store(bytes, std::memory_order_release); }  ///< 0: TARRY_MEMORY_LIMIT
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] bool exists() const { return bytes() != std::numeric_limits<std::size_t>::max(); }
-  /// Whether `more` bytes beyond `held` are allowed.
+  /// True if `more` bytes beyond `held` are allowed.
   [[nodiscard]] bool allows(std::size_t held, std::size_t more) const {
     const std::size_t most = bytes();
     return held <= most && more <= most - held;

@@ -31,7 +31,7 @@ using graph::GraphEdge;
 using graph::NodeId;
 using graph::SliceRequest;
 
-/// What a chunk reads and stores at most: enough to be worth its launches, and a part of what there is.
+/// The most that a chunk reads and stores: enough to be worth its launches, and a part of what there is.
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
 
 std::string amount(std::size_t bytes) {
@@ -41,7 +41,7 @@ std::string amount(std::size_t bytes) {
   return fmt::format("{:.2f} GiB", value / 1024 / 1024 / 1024);
 }
 
-/// What the smallest value takes.
+/// Bytes of the smallest value.
 constexpr std::size_t kLeastBlock = 256;
 
 /// Operands of so many pieces arrive on a GPU while one is computed: the memory of one may be written again only once
@@ -179,7 +179,7 @@ class Chunks {
  private:
   [[nodiscard]] bool on_cpu() const { return b_.device().kind == DeviceKind::Cpu; }
 
-  /// Of the pass that computes a node.
+  /// The number of the pass that computes a node.
   std::vector<Target>& targets_of(NodeId id) {
     const std::size_t pass = chunking_.pass[id];
     if (passes_.size() <= pass) passes_.resize(pass + 1);
@@ -414,7 +414,7 @@ class Chunks {
     }
   }
 
-  /// What has no axis, once everything along it is done.
+  /// Values without the axis, once everything along it is done.
   void run_rest() {
     graph::Slicer::Slices slices = slicer_.slice(rest_);
     for (std::size_t i = 0; i < rest_.size(); ++i) {

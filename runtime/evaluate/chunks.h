@@ -26,7 +26,7 @@ class Sink {
   virtual void write(std::size_t offset, const void* data, std::size_t bytes) = 0;
 };
 
-/// What is to be evaluated: a graph as it was recorded, with what it runs on.
+/// The work to evaluate: a graph as it was recorded, with what it runs on.
 struct ChunkedWork {
   const graph::Graph& graph;
   const std::vector<std::shared_ptr<graph::Storage>>& leaves;

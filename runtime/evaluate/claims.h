@@ -12,7 +12,7 @@
 
 namespace tarry::runtime {
 
-/// What a thread waits for. With engine_mutex().
+/// The evaluate that a thread waits for. With engine_mutex().
 struct Waiting {
   const graph::Node* node = nullptr;
 };
@@ -39,7 +39,7 @@ class Claim {
     nodes_.clear();
     wake();
   }
-  /// Of the thread that has claimed `n`; nullptr where none has. engine_mutex() held.
+  /// The evaluate of the thread that has claimed `n`; nullptr where none has. engine_mutex() held.
   static const Waiting* holder(const graph::Node* n) noexcept;
   /// In a forked child: what threads claimed that it does not have has failed.
   static void fail_lost() noexcept;
@@ -59,7 +59,7 @@ class Claim {
 void wait_for(graph::Node* blocked, std::unique_lock<std::mutex>& lock, std::string_view op, Where where);
 
 std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, const graph::Dims& strides);
-/// What publishing takes, so that it cannot fail: `value` for the next claimed node.
+/// Memory for publishing, so that it cannot fail: `value` for the next claimed node.
 void add_result(Run& run, const std::shared_ptr<graph::Storage>& value);
 /// Roots get their values and let go of what they were computed from. Each has its result.
 void publish(Run& run, Claim& claim) noexcept;

@@ -15,7 +15,7 @@
 
 namespace tarry::runtime {
 
-/// What one evaluate works on. Kept from one to the next, so that what repeats allocates nothing.
+/// Working memory of one evaluate. Kept from one to the next, so that what repeats allocates nothing.
 struct Run {
   std::vector<graph::Edge> lazy;      ///< the roots to compute, each once
   std::vector<graph::Node*> claimed;  ///< their nodes

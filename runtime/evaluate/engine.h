@@ -21,7 +21,7 @@ Report evaluate_whole(std::span<const graph::Edge> roots, Where where);
 /// Where a lazy array does not fit in memory, computes it in chunks and hands its elements to `sink`; it stays lazy.
 /// False where it fits: nothing was done.
 bool stream(const graph::Edge& root, class Sink& sink, Where where);
-/// What evaluate would do, without doing it, for the default device or another target.
+/// Predicts evaluate, for the default device or another target.
 Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where where);  // target "": the default device
 /// Evaluates if lazy; where the values are, perhaps not there yet.
 std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where where);
@@ -36,7 +36,7 @@ std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes);
 /// The same for a call of the user's, never within an evaluate. Where there is no room, pending work of this thread is
 /// evaluated first.
 std::shared_ptr<graph::Buffer> host_buffer(std::size_t bytes, Where where);
-/// What ran last on the device e is about, for messages: "" unless e is a DeviceError or DeviceLost of a GPU.
+/// The last work on the device that e is about, for messages: "" unless e is a DeviceError or DeviceLost of a GPU.
 std::string describe_recent_work(const Error& e, Device device);
 
 }  // namespace tarry::runtime

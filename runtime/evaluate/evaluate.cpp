@@ -97,7 +97,7 @@ void make_results(Run& run) {
     add_result(run, r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index]);
 }
 
-/// What is hoisted, and what the costs said of reductions that either side could do.
+/// The parts that are uploaded, and the costs of reductions that either side could do.
 void note_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches, CompiledPlan& plan) {
   plan.hoistings = runtime::find_hoistings(s, device, switches);
   const std::vector<Placement>& placements = plan.hoistings.front().placements;
@@ -179,7 +179,7 @@ void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where,
   if (cached && (plan->interpreted.empty() || !compiled)) engine().plans.insert(run.outline.key(), run.plan);
 }
 
-/// What the report will say about edges that went through memory.
+/// The report's edges that went through memory.
 void note_edges(const Run& run, Report::Impl& report) {
   const std::vector<graph::GraphNode>& nodes = run.plan->recorded->nodes;
   for (const UnfusedOrigin& u : run.plan->unfused)
@@ -187,7 +187,7 @@ void note_edges(const Run& run, Report::Impl& report) {
                             run.outline.lines[u.consumer], u.reason});
 }
 
-/// What is stored beside the roots that were asked for.
+/// The values stored beside the roots that were asked for.
 void note_kept(const Run& run, Report::Impl& report) {
   for (std::size_t i = run.outline.asked; i < run.outline.roots.size(); ++i) {
     const Node& n = *run.outline.visits[run.outline.roots[i].node].node;
@@ -195,7 +195,7 @@ void note_kept(const Run& run, Report::Impl& report) {
   }
 }
 
-/// What was recorded, with the lines of this evaluate.
+/// The recorded graph, with the lines of this evaluate.
 graph::Graph recorded_graph(const Run& run) {
   graph::Graph g = *run.plan->recorded;
   for (std::size_t id = 0; id < run.outline.lines.size(); ++id) {
@@ -307,7 +307,7 @@ std::string ops_of(const Run& run) {
   return describe_ops(recorded_graph(run));
 }
 
-/// What the device did last, where `e` concerns it; nothing where `placed` cannot be had at all.
+/// The last work of the device, where `e` concerns it; nothing where `placed` cannot be had at all.
 std::string recent_work_of(const Error& e, Device placed) {
   try {
     return describe_recent_work(e, device_of(placed));
@@ -372,11 +372,11 @@ void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
   }
 }
 
-/// What an evaluate is for: its roots in one piece; those, in chunks where they do not fit; or also what is needed for
-/// the second time.
+/// The purpose of an evaluate: its roots in one piece; those, in chunks where they do not fit; or also what is needed
+/// for the second time.
 enum class Manner : std::uint8_t { Whole, Roots, Marked };
 
-/// What is stored besides is a root like those that were asked for. The caller holds engine_mutex().
+/// A value stored besides is a root like those that were asked for. The caller holds engine_mutex().
 void add_kept(Run& run) {
   const graph::Outline& o = run.outline;
   run.lazy.reserve(o.roots.size());

@@ -20,7 +20,7 @@ bool evaluate_pending(std::span<const graph::Edge> but, Where where) noexcept;
 /// One evaluate per device: arrays of different ones may wait together. Empties the list.
 void evaluate_by_device(std::vector<graph::Edge>& roots, Where where);
 
-/// What the engine evaluated by itself in this thread.
+/// Evaluates by the engine itself in this thread.
 struct EvaluatedByItself {
   std::int64_t evaluates = 0, plan_hits = 0, launches = 0;
 };

@@ -57,7 +57,7 @@ class Hoister {
     });
   }
 
-  /// What is to cross in part. `convert` brings a leaf in its narrower dtype, where it is not there yet.
+  /// Leaves to upload in part. `convert` brings a leaf in its narrower dtype, where it is not there yet.
   void know_leaves(const std::function<std::shared_ptr<Storage>(const HoistedLeaf& h, const GraphNode& n,
                                                                 const graph::Dims& shape)>& convert) {
     for (const HoistedLeaf& h : hoisting_.leaves) {

@@ -30,7 +30,7 @@ struct HoistedValues {
 /// Evaluates the roots of the graph. Publishes nothing.
 HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting);
 
-/// What that would evaluate, without doing it.
+/// The graph that would be evaluated, without evaluating it.
 struct HoistedGraphs {
   std::vector<graph::Edge> on_host, rest;
   std::vector<std::shared_ptr<graph::Storage>> kept;  ///< what stays with leaves

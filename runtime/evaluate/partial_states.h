@@ -11,7 +11,7 @@
 
 namespace tarry::runtime {
 
-/// What some consecutive elements of the axis reduce to. Evaluated.
+/// The state of some consecutive elements of the axis. Evaluated.
 struct PartialState {
   graph::Edge first, second;  ///< the value; mean and m2; the index from `at` on, and the value there
   std::int64_t at = 0;        ///< of the first element

@@ -154,7 +154,7 @@ struct Packed {
   std::size_t at, bytes;  // in the block
 };
 
-/// What of `values` travels together, from the first byte of a block on.
+/// The part of `values` that travels together, from the first byte of a block on.
 std::vector<Packed> find_small(std::span<const Wanted> values, const Backend& to) {
   constexpr std::size_t kSmall = std::size_t{64} << 10;  // 1.2 us of a bus of 55 GB/s, where a copy of its own takes 3
   constexpr std::size_t kMost = std::size_t{4} << 20;    // of a block, which lives as long as any of its values

@@ -14,7 +14,7 @@
 
 namespace tarry::runtime {
 
-/// What crosses for one piece of work.
+/// Transfers for one piece of work.
 struct Crossings {
   Counters& counters;
   std::vector<Transfer>* transfers = nullptr;  ///< where it is noted, if anywhere

@@ -31,7 +31,7 @@ std::set<std::string> dump_words() {
   return words;
 }
 
-/// What has been dumped by this process: each kernel once for each place and choice of words.
+/// Kernels that this process has dumped: each kernel once for each place and choice of words.
 class Dumped {
  public:
   struct Name {

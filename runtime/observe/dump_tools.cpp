@@ -29,7 +29,7 @@ std::optional<std::string> find_tool(const std::string& name) {
   return std::nullopt;
 }
 
-/// What nvcc makes of `source`: the file that `option` (-ptx, -cubin) asks for.
+/// The output of nvcc for `source`: the file that `option` (-ptx, -cubin) asks for.
 ToolText nvcc(const std::string& source, const graph::Target& target, graph::Mode mode, const char* option) {
   const auto program = find_tool("nvcc");
   if (!program) return {"", fmt::format("there is neither NVRTC ({}) nor nvcc", nvrtc_unavailable_reason())};

@@ -1,4 +1,4 @@
-// What other programs make of a kernel or a graph: PTX, machine code, a drawing.
+// Output of other programs for a kernel or a graph: PTX, machine code, a drawing.
 #pragma once
 
 #include <filesystem>

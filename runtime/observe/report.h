@@ -1,4 +1,4 @@
-// What stands behind the public Plan and Report handles.
+// The data behind the public Plan and Report handles.
 #pragma once
 
 #include <tarry/plan.h>

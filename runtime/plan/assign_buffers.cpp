@@ -144,7 +144,7 @@ class Placer {
     places_[from].taken_by = to;
   }
 
-  /// Whether buffer `from` is read only at the element that the same point writes to buffer `to`, and before it.
+  /// True if buffer `from` is read only at the element that the same point writes to buffer `to`, and before it.
   static bool same_elements(const codegen::Lowered& k, std::size_t from, std::size_t to) {
     const codegen::KernelIr& ir = k.ir;
     if ((!ir.is_map() && !ir.is_row()) || ir.schedule == codegen::Schedule::Steps)
@@ -173,7 +173,7 @@ class Placer {
     return a.offset == b.offset && a.strides == b.strides && a.reduced_stride == b.reduced_stride;
   }
 
-  /// Whether an update's kernel reads the base's buffer only where it does not write, or at the element it writes.
+  /// True if an update's kernel reads the base's buffer only where it does not write, or at the element it writes.
   bool scatter_allows(const codegen::Lowered& k, std::uint32_t base, std::size_t s, std::size_t to) {
     const codegen::AccessArgs* written = nullptr;
     for (std::size_t a = 0; a < k.ir.accesses.size(); ++a)

@@ -1,4 +1,4 @@
-// What is known of a plan's kernels besides their text: cache key, user's lines, scalar arguments.
+// Facts about a plan's kernels besides their text: cache key, user's lines, scalar arguments.
 #include "runtime/plan/compiled_plan.h"
 
 #include <fmt/format.h>

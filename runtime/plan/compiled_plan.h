@@ -71,7 +71,7 @@ struct LibraryStep {
   std::vector<Operand> operands;            ///< of each
   std::int64_t bytes_read = 0, bytes_written = 0;
   std::shared_ptr<const codegen::KernelSource> source;
-  // Of a plan that is run, one of the two:
+  // A plan that is run has one of the two:
   std::shared_ptr<const LibraryCall> call;
   std::shared_ptr<cache::Executable> executable;
 };
@@ -96,7 +96,7 @@ struct UnfusedOrigin {
   graph::Reason reason;
 };
 
-/// What a temporary takes in the arena that a run allocates: addresses that kernels rely on are aligned.
+/// Bytes of a temporary in the arena that a run allocates: addresses that kernels rely on are aligned.
 constexpr std::size_t arena_bytes(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 struct CompiledPlan {
@@ -117,14 +117,14 @@ struct CompiledPlan {
   bool on_host = false;             ///< of small work that names no device: made for the CPU, whatever the default
   std::shared_ptr<const std::vector<tarry::Placement>> placements;  ///< what costs decided; null where nothing
   std::string interpreted;                                          ///< why kernels are interpreted; "" where none is
-  // Of a plan that is run:
+  // Set for a plan that is run:
   std::shared_ptr<const graph::Graph> recorded;  ///< what it was made from
   std::shared_ptr<Dispatch> dispatch;
 };
 
-/// What identifies the kernel for the cache.
+/// The key of the kernel in the cache.
 cache::KernelKey kernel_key(const KernelStep& step, const graph::Target& target);
-/// What the user wrote of a kernel, without its inputs: "exp at main.cpp:9", each once.
+/// The user's lines of a kernel, without its inputs: "exp at main.cpp:9", each once.
 std::vector<std::string> user_lines(const KernelStep& step, const graph::Snapshot& snapshot);
 /// The plan's scalar arguments for the values that were recorded.
 void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> cells,
@@ -132,7 +132,7 @@ void scalar_values(const CompiledPlan& plan, std::span<const graph::ScalarCell> 
 /// Those of one kernel.
 std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vector<std::uint64_t>& values);
 
-/// What plan making may be told. Part of the plan's key.
+/// Choices of plan making. Part of the plan's key.
 struct PlanSwitches {
   bool fusion = true, reuse = true, library = true, matmul = true, steps = true, crossed = true;
   std::function<bool(std::string_view)> disabled;  ///< passes

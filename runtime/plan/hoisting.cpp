@@ -108,7 +108,7 @@ Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<Host
       return std::any_of(found.leaves.begin(), found.leaves.end(),
                          [&](const HoistedLeaf& h) { return h.leaf == leaf; });
     };
-    // Of no use where an operand crosses for something else all the same: none of those that share it.
+    // An operand that crosses for something else all the same spoils it for all that share the operand.
     const auto useless = [&](const HostReduction& r) { return !std::all_of(r.leaves.begin(), r.leaves.end(), saved); };
     if (!leave(useless)) {
       found.placements = std::move(elsewhere);

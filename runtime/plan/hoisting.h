@@ -18,7 +18,7 @@
 
 namespace tarry::runtime {
 
-/// Of one leaf.
+/// The plan for one leaf.
 struct HoistedLeaf {
   graph::NodeId node = graph::kNoId;
   std::uint32_t leaf = 0;
@@ -38,8 +38,8 @@ struct Hoisting {
 /// Fewer bytes saved than this are not worth an evaluation of their own.
 inline constexpr std::int64_t kLeastHoisted = std::int64_t{1} << 20;
 
-/// What of a recorded graph can be done before its leaves cross to `device`; a function of the graph and of where
-/// leaves are. `reductions`: those that the host is to do, where all that would cross for them is saved.
+/// The part of a recorded graph that can be done before its leaves cross to `device`; a function of the graph and of
+/// where leaves are. `reductions`: those that the host is to do, where all that would cross for them is saved.
 Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<HostReduction> reductions,
                        std::int64_t least = kLeastHoisted);
 /// With the reductions that are worth it, and without any where that differs.
@@ -49,9 +49,9 @@ std::vector<Hoisting> find_hoistings(const graph::Snapshot& s, Device device, st
 const Hoisting* that_pays(const std::vector<Hoisting>& hoistings,
                           const std::vector<std::shared_ptr<graph::Storage>>& leaves, Device device);
 
-/// Whether a value, or a copy of it, is there. The caller holds its replica_mutex.
+/// True if a value, or a copy of it, is there. The caller holds its replica_mutex.
 bool is_on(const graph::Storage& s, Device device);
-/// Whether a device has that part of a leaf. The caller holds the leaf's replica_mutex.
+/// True if a device has that part of a leaf. The caller holds the leaf's replica_mutex.
 bool has_part(const graph::Storage& s, Dtype dtype, const graph::Box& box, Device device);
 
 }  // namespace tarry::runtime

@@ -30,7 +30,7 @@ KernelHit hit_of(cache::Hit hit) {
   return KernelHit::Interpreted;
 }
 
-/// What the cache is asked for a plan: each text once.
+/// Requests to the cache for a plan: each text once.
 struct Requests {
   explicit Requests(const CompiledPlan& plan) {
     for (const Step& s : plan.steps) {

@@ -19,7 +19,7 @@ using graph::NodeId;
 using graph::Op;
 using graph::OpClass;
 
-/// Whether the node's bits are the same on all devices, given equal operands.
+/// True if the node's bits are the same on all devices, given equal operands.
 bool has_promised_bits(const GraphNode& n) {
   const graph::OpInfo& op = graph::info(n.op);
   switch (op.op_class) {
@@ -81,7 +81,7 @@ std::vector<HostReduction> find_host_reductions(const graph::Snapshot& s, Device
     could[id] = has_promised_bits(n);
     if (n.op == Op::Input) {
       const graph::Storage& leaf = *s.leaves[n.payload];
-      // What is mapped from a file is read by the threads that fill pinned memory, or streamed.
+      // Memory mapped from a file is read by the threads that fill pinned memory, or streamed.
       could[id] = is_hosts(leaf) && leaf.buffer->owner != graph::Owner::Mapped;
       crosses[id] = could[id];
     }

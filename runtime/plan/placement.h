@@ -16,7 +16,7 @@
 
 namespace tarry::runtime {
 
-/// What work and transfers cost, as bench/crossover measured them: nanoseconds, and bytes or operations in one of them.
+/// Costs of work and transfers, as bench/crossover measured them: nanoseconds, and bytes or operations in one of them.
 /// Operations are those of graph/ops.def.
 struct CostTable {
   double host_start, device_start;       ///< of an evaluate on the host, and of one on a GPU to which something crosses

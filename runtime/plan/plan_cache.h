@@ -41,7 +41,7 @@ class PlanCache {
   std::unordered_multimap<std::uint64_t, Place> places_;
 };
 
-/// Of the plans that the engine keeps, as forget_half(). Evaluate defines it.
+/// Forgets half of the plans that the engine keeps, as forget_half(). Evaluate defines it.
 bool forget_half_of_plans();
 
 }  // namespace tarry::runtime

@@ -21,7 +21,7 @@ std::size_t pages_of(const std::vector<graph::LeafPart>& parts);
 /// files.
 std::size_t memory_needed(const CompiledPlan& plan, const graph::Graph& recorded,
                           const std::vector<std::shared_ptr<graph::Storage>>& leaves, const Backend& b);
-/// Whether there is room for the plan in one piece; asks no driver about what is small beside any device.
+/// True if there is room for the plan in one piece; asks no driver about what is small beside any device.
 bool fits(const CompiledPlan& plan, const graph::Graph& recorded,
           const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b, std::size_t& needed);
 

@@ -3,7 +3,7 @@
 //
 // usage: write_prebuilt TARGET UNIT INDEX FLAGS
 //
-// What stands in it are the shared texts of the reductions and scans below, as most kernels need them. Another kernel
+// Its contents are the shared texts of the reductions and scans below, as most kernels need them. Another kernel
 // brings along what it lacks, so the list decides nothing but how long compiling takes.
 #include <tarry/tarry.h>
 
@@ -70,7 +70,8 @@ void functions(Sources& all, const Array& x) {
     all.add({f});
 }
 
-/// Of a matrix along an axis, or of all elements: each reduction of x as it is and of what is computed of it.
+/// Reductions of a matrix along an axis, or of all elements: each reduction of x as it is and of what is computed of
+/// it.
 void reductions(Sources& all, const Array& x, std::optional<int> axis) {
   const Axes axes = axis ? Axes(*axis) : Axes();
   for (const bool computed : {false, true}) {

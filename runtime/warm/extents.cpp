@@ -55,7 +55,7 @@ class Symbols {
         if (const Dimension s = find(id, d); !pinned_[s] && g_.shape(id)[d] > 1) values[s] = g_.shape(id)[d];
     return values;
   }
-  /// Whether a reduction or a scan goes along it: then what the program records may change where it is 1.
+  /// True if a reduction or a scan goes along it: then what the program records may change where it is 1.
   [[nodiscard]] bool reduced(Dimension symbol) const { return reduced_[symbol]; }
 
  private:

@@ -18,7 +18,7 @@
 
 namespace tarry::runtime {
 
-/// What is known of a leaf's memory beside its layout.
+/// Facts about a leaf's memory beside its layout.
 struct LeafMemory {
   bool computed = false;   ///< an evaluate made it: it is where the next evaluate runs. Else it came from the user
   bool pooled = false;     ///< memory of a pool of ours: a result may be that buffer itself

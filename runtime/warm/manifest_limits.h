@@ -1,4 +1,4 @@
-// What of a manifest's text is looked at before it is parsed: a parser takes memory, time and stack by what it reads.
+// Checks of a manifest's text before it is parsed: a parser takes memory, time and stack by what it reads.
 #pragma once
 
 #include <cstddef>

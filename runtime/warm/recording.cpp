@@ -187,7 +187,7 @@ std::string explain(const std::error_code& error) {
   return error == std::errc::file_exists ? "it exists and is no manifest of this version" : error.message();
 }
 
-/// What tells evaluates of different lines apart.
+/// A key that tells evaluates of different lines apart.
 support::Hash128 key_of(const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
   std::string key = switches.words + device.str();
   for (std::size_t i = 0; i < s.leaves.size(); ++i) {

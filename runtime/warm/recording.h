@@ -43,7 +43,7 @@ class ManifestWriter {
   std::uint64_t read_to_ = 0;                                          // every line before it is in ids_
 };
 
-/// Whether evaluates are recorded now.
+/// True if evaluates are recorded now.
 bool recording_active();
 /// Adds an evaluate to every manifest that is being recorded. Cheap where there is none; never throws for a file.
 void record_evaluate(const graph::Snapshot& snapshot, Device device, const PlanSwitches& switches);

@@ -81,7 +81,7 @@ class Warmer {
     job.material = job.request.key.material();
     const std::lock_guard lock(mutex_);
     const auto [it, fresh] = wanted_.try_emplace(job.material);
-    // Of equal kernels the one with the first text stands in messages, whichever thread found it first.
+    // Messages name the one with the first text among equal kernels, whichever thread found it first.
     if (fresh || job.kernel.ops < it->second.kernel.ops) it->second = std::move(job);
   }
 

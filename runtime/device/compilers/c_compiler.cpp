@@ -32,7 +32,7 @@ constexpr std::string_view kOtherFamily = "armv8-", kCrossCompiler = "aarch64-li
 constexpr std::string_view kOtherFamily = "x86-64-", kCrossCompiler = "x86_64-linux-gnu-gcc";
 #endif
 
-/// What a compiler that works has time for, whatever the kernel.
+/// Time that suffices a working compiler, whatever the kernel.
 constexpr std::chrono::minutes kLongest{5};
 
 constexpr std::string_view kCheck = "int tarry_check(int x) { return x + 1; }\n";
@@ -46,7 +46,7 @@ CCompiler found(const std::vector<std::string>& programs, std::string_view none,
   return compiler;
 }
 
-/// Whether all of a shared object is there: the table that linkers write at its end is. Where the exit status is lost,
+/// True if all of a shared object is there: the table that linkers write at its end is. Where the exit status is lost,
 /// a compiler that was killed looks like one that is done.
 bool is_whole_library(std::string_view image) {
   struct Header {  // of an ELF file of 64 bits
@@ -99,7 +99,7 @@ Attempt attempt(std::string_view text, const LinkedText& linked, const std::stri
   arguments.insert(arguments.end(), {"-o", library.string()});
   if (links) arguments.insert(arguments.end(), {"-Wl,--gc-sections", object.string()});
   arguments.push_back(source.string());
-  // What the compiler leaves behind goes with the directory. It looks for its own programs along PATH.
+  // Files that the compiler leaves behind go with the directory. It looks for its own programs along PATH.
   support::ProcessSettings settings{
       .input = {}, .limit = limit, .environment = {"TMPDIR=" + directory->path().string()}};
   if (!support::env::system("PATH")) settings.environment.emplace_back("PATH=/usr/local/bin:/usr/bin:/bin");
@@ -121,7 +121,7 @@ std::string reason(const Attempt& a, std::chrono::milliseconds limit) {
                      support::printable(first));
 }
 
-/// Whether the compiler read the text and would not have it.
+/// True if the compiler read the text and would not have it.
 bool refused(const Attempt& a) {
   const support::ProcessResult& r = a.result;
   const auto says = [&](const char* words) { return r.error.find(words) != std::string::npos; };
@@ -130,7 +130,7 @@ bool refused(const Attempt& a) {
   return a.obstacle.empty() && !r.timed_out && r.exit_status > 0 && r.exit_status < 128 && !part_killed;
 }
 
-/// Whether `program` compiles anything at all; asked where it has failed. One thread asks. Throws CompilerUnavailable.
+/// True if `program` compiles anything at all; asked where it has failed. One thread asks. Throws CompilerUnavailable.
 void check(const std::string& program, const std::string& flags) {
   static auto& mutex = *new support::Mutex;
   const std::lock_guard lock(mutex);

@@ -93,7 +93,7 @@ void add_wheels(std::vector<std::string>& candidates, const std::string& prefix)
   }
 }
 
-/// What to hand to dlopen, best first: what the user named, the loader's choice, toolkits, Python wheels.
+/// Names to hand to dlopen, best first: what the user named, the loader's choice, toolkits, Python wheels.
 std::vector<std::string> candidates(const std::string& named) {
   std::vector<std::string> result;
   if (!named.empty()) {

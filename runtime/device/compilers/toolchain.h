@@ -15,7 +15,7 @@ namespace tarry::runtime {
 std::string compile_options(const graph::Target& target, graph::Mode mode);
 /// Name and version of the compiler for `target`, "" where none is present.
 std::string compiler_of(const graph::Target& target);
-/// What the cache is asked for a kernel. `source` must outlive the request.
+/// A request to the cache for a kernel. `source` must outlive the request.
 cache::KernelRequest kernel_request(const codegen::KernelSource& source, graph::Mode mode, std::string options,
                                     const graph::Target& target);
 /// One image of up to 8 kernels of one mode. Throws CompileError.

@@ -45,11 +45,11 @@ struct OneDnn {
   };
   Sgemm sgemm = nullptr;
   const Version* (*version)() = nullptr;
-  /// Of the OpenMP that its threads come from, if they do.
+  /// The OpenMP that its threads come from, if they do.
   int (*in_parallel)() = nullptr;
   int (*max_threads)() = nullptr;
   int threads = 0;  ///< as OpenMP gives a thread of which nobody has asked anything
-  /// Whether a call from this thread is shared by as many threads, as then its bits are those of any other.
+  /// True if a call from this thread is shared by as many threads, as then its bits are those of any other.
   [[nodiscard]] bool is_plain() const { return threads == 0 || (in_parallel() == 0 && max_threads() == threads); }
 };
 
@@ -96,7 +96,7 @@ OneDnn open_onednn() {
   return dnn;
 }
 
-/// Whether it runs narrower vectors than the processor has: versions older than a processor may not know it.
+/// True if it runs narrower vectors than the processor has: versions older than a processor may not know it.
 bool is_behind(std::string_view core) {
   constexpr std::string_view kWide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
   try {
@@ -143,7 +143,7 @@ class OpenBlasMatmul final : public LibraryCall {
   const Gemm<T> gemm_;
 };
 
-/// What the caller has asked of OpenMP, or a parallel region around the call, would change the number of threads and
+/// The caller's settings of OpenMP, or a parallel region around the call, would change the number of threads and
 /// with it the bits: there it is called from a thread of its own.
 class OneDnnMatmul final : public LibraryCall {
  public:

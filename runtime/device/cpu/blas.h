@@ -13,7 +13,7 @@ namespace tarry::runtime {
 std::string cpu_blas_missing(Dtype dtype);
 /// The libraries and which processor's kernels they run, or why there is none: one line for `tarry info`.
 std::string describe_cpu_blas();
-/// Of float32 and float64.
+/// For float32 and float64.
 std::unique_ptr<LibraryCall> make_cpu_matmul(const MatmulSpec& spec);
 
 }  // namespace tarry::runtime

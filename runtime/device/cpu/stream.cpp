@@ -28,8 +28,8 @@ namespace {
 constexpr std::size_t kLine = 64;
 constexpr std::int64_t kPieceBytes = 2048;  // of one store; longer bursts of stores take longer
 
-/// Of the cache that the first core shares with most others. What sysconf calls the third level is on some processors
-/// the sum of several, of which a core fills one.
+/// Size of the cache that the first core shares with most others. What sysconf calls the third level is on some
+/// processors the sum of several, of which a core fills one.
 std::int64_t cache_of_machine() {
   constexpr std::int64_t kUnknown = std::int64_t{32} << 20;
   for (int index = 4; index > 1; --index) {  // 0 and 1 are the first level
@@ -87,7 +87,7 @@ struct Piece {
   char* buffer;
 };
 
-/// What a thread keeps from launch to launch.
+/// Memory that a thread keeps from launch to launch.
 struct Workspace {
   std::vector<std::uint64_t> words;
   std::vector<Piece> pieces;

@@ -12,7 +12,7 @@ namespace tarry::runtime {
 
 using CpuEntry = void (*)(const void* parameters, std::int64_t lo, std::int64_t hi);
 
-/// Whether the stores of a launch go past the caches: they are dense (codegen::DenseStores) or tiled
+/// True if the stores of a launch go past the caches: they are dense (codegen::DenseStores) or tiled
 /// (codegen::TiledStores), and no smaller than the last level.
 bool streams(const Launch& launch);
 

@@ -1,4 +1,4 @@
-// What kernels of the CPU device are made for.
+// The target of kernels of the CPU device.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace tarry::runtime {
 /// none or a higher one.
 const graph::Target& cpu_target();
 
-/// What this CPU can run, the highest level first.
+/// The levels that this CPU can run, the highest first.
 std::vector<const graph::Target*> cpu_levels();
 
 }  // namespace tarry::runtime

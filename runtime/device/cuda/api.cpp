@@ -49,7 +49,7 @@ std::string remedy(Result result) {
   }
 }
 
-/// What dlopen and dlsym say; settled once, since a library does not appear in a running process.
+/// The answers of dlopen and dlsym; settled once, since a library does not appear in a running process.
 struct Library {
   DriverApi api;
   std::string reason;

@@ -203,7 +203,7 @@ void CudaTimeline::retire() {
   pending_.clear();
 }
 
-/// What somebody has waited for costs no driver call any more, nor does what came before it.
+/// Work that somebody has waited for costs no driver call any more, nor does work before it.
 void CudaTimeline::retire_until(std::uint64_t ticket) {
   const std::lock_guard lock(mutex_);
   const auto first_left =

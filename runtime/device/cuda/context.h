@@ -73,7 +73,7 @@ class CudaContext {
     const CudaContext* const outer_;  // of the scope around this one
   };
 
-  /// What a call that may be refused answered; throws DeviceError where the context is lost by it.
+  /// The answer of a call that may be refused; throws DeviceError where the context is lost by it.
   template <class... P, class... A>
   bool accepts(const char* what, cuda::Result (*entry)(P...), A... arguments) const {
     const cuda::Result result = cuda::call(entry, arguments...);

@@ -70,8 +70,8 @@ class CudaTransfers {
  public:
   explicit CudaTransfers(std::shared_ptr<CudaTimeline> timeline) : timeline_(std::move(timeline)) {}
 
-  /// What `fill` reads may change as soon as this returns. Work enqueued on the compute stream from now on sees the new
-  /// contents; earlier work still sees the old ones.
+  /// Memory that `fill` reads may change as soon as this returns. Work enqueued on the compute stream from now on sees
+  /// the new contents; earlier work still sees the old ones.
   void upload(CudaBuffer& to, const Backend::Fill& fill, std::size_t bytes);
   /// Blocks until the bytes that are valid after `ticket` are in `to`.
   void download(void* to, cuda::DevicePointer from, std::size_t bytes, std::uint64_t ticket);
