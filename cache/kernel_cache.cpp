@@ -215,9 +215,10 @@ void KernelCache::Impl::fail(Jobs jobs, const std::exception_ptr& error) {
   }
 }
 
-/// Nothing here can compile them. A later call asks again.
+/// Nothing here can compile or load them. A later call asks again.
 void KernelCache::Impl::give_up(Jobs jobs) {
   for (Job* job : jobs) {
+    if (!job->mine) continue;
     {
       const std::lock_guard lock(mutex);
       flights.erase(job->material);
@@ -302,7 +303,12 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const L
     }
     const Binary binary{images.share(std::move(entry->image)), std::move(entry->compiler), std::move(entry->log)};
     try {
-      finish(job, backend.load(*job.request, binary), Hit::Disk);
+      std::shared_ptr<Executable> executable = backend.load(*job.request, binary);
+      Job* const unloaded[] = {&job};
+      if (executable == nullptr)
+        give_up(unloaded);
+      else
+        finish(job, std::move(executable), Hit::Disk);
       return true;
     } catch (const OutOfMemory&) {
       throw;  // says nothing about the entry, and compiling would fare no better
@@ -348,13 +354,17 @@ void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers
   std::vector<const Job*> made;
   for (Job* job : batch) {
     job->loaded.compile_seconds = elapsed.count() / static_cast<double>(batch.size());
+    Job* const alone[] = {job};
     try {
-      finish(*job, backend.load(*job->request, binary), Hit::Compiled);
+      std::shared_ptr<Executable> executable = backend.load(*job->request, binary);
+      if (executable == nullptr)
+        give_up(alone);
+      else
+        finish(*job, std::move(executable), Hit::Compiled);
       made.push_back(job);
     } catch (...) {
       count(&CacheStats::load_failures);
-      Job* const failed[] = {job};
-      fail(failed, std::current_exception());
+      fail(alone, std::current_exception());
     }
   }
   for (const Job* job : made) store(*job, binary, now);  // last: others may be waiting for the kernels

@@ -35,7 +35,10 @@ endfunction()
 # with a sanitizer, which lengthens all that is inlined, at -O0.
 function(tarry_program_options target)
   tarry_target_options(${target})
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${TARRY_SANITIZE}>:-O0>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(TARRY_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
   # clang counts names of a namespace that a local variable hides, such as tarry::nan; g++ counts locals and members.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 endfunction()

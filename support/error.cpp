@@ -1,5 +1,7 @@
-// Error: assembles "[op] message (at file:line)", leaving out what is not known.
+// Error: assembles "[op] message (at file:line)", leaving out what is not known; and errors thrown again.
 #include <tarry/error.h>
+
+#include "support/out_of_memory.h"
 
 namespace tarry {
 
@@ -24,3 +26,29 @@ Error::Error(ErrorCode code, std::string op, Where where, const std::string& mes
     : std::runtime_error(assemble(op, where, message)), code_(code), op_(std::move(op)), where_(where) {}
 
 }  // namespace tarry
+
+namespace tarry::support {
+
+void throw_error(ErrorCode code, std::string op, Where where, const std::string& message) {
+  switch (code) {
+    case ErrorCode::InvalidArgument: throw InvalidArgument(std::move(op), where, message);
+    case ErrorCode::OutOfMemory: throw OutOfMemory(std::move(op), where, message);
+    case ErrorCode::CompileError: throw CompileError(std::move(op), where, message);
+    case ErrorCode::DeviceError: throw DeviceError(std::move(op), where, message);
+    case ErrorCode::DeviceLost: throw DeviceLost(std::move(op), where, message);
+    case ErrorCode::NotCached: throw NotCached(std::move(op), where, message);
+    case ErrorCode::InternalError: break;
+  }
+  throw InternalError(std::move(op), where, message);
+}
+
+void rethrow_with_place(const Error& e, std::string_view op, Where where) {
+  if (e.where().file != nullptr || where.file == nullptr || !e.op().empty()) throw;
+  try {
+    throw_error(e.code(), std::string(op), where, e.what());
+  } catch (const std::bad_alloc&) {  // the error as it came says enough
+  }
+  throw;
+}
+
+}  // namespace tarry::support

@@ -5,7 +5,7 @@
 
 namespace tarry::support::fault {
 
-enum class Site : std::uint8_t { Driver, Nvrtc, Allocation, Compiler, File, Load };
+enum class Site : std::uint8_t { Driver, Nvrtc, Allocation, Compiler, File, Load, Thread };
 
 /// True where the call about to be made at `site` must pretend to fail. Counts the call. Cost when unarmed: one load.
 bool fails(Site site) noexcept;

@@ -14,6 +14,7 @@
 
 #include "support/env.h"
 #include "support/fork.h"
+#include "support/printable.h"
 
 namespace tarry::support::log {
 
@@ -91,6 +92,7 @@ void write(Level level, std::string_view message) noexcept {
   try {
     if (!enabled(level)) return;
     State& s = state();
+    const std::string line = printable(message, "\n\t");
     Sink sink;
     {
       const std::lock_guard lock(s.mutex);
@@ -99,10 +101,10 @@ void write(Level level, std::string_view message) noexcept {
     }
     if (sink) {
       const InsideSink now;
-      sink(level, message);
+      sink(level, line);
     } else {
       const std::lock_guard lock(s.mutex);
-      s.logger.log(spdlog_level(level), spdlog::string_view_t(message.data(), message.size()));
+      s.logger.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
     }
   } catch (...) {  // no memory for the line, or the sink threw: work goes on without
   }

@@ -1,8 +1,9 @@
-// The end of a std::bad_alloc at the border of the library: OutOfMemory, which names the call and says where
-// memory is.
+// Errors at the border of the library: a std::bad_alloc becomes OutOfMemory, which names the call and says where
+// memory is; an error that knows no place gets that of the call.
 #pragma once
 
 #include <new>
+#include <string>
 #include <string_view>
 
 #include <tarry/error.h>
@@ -13,10 +14,18 @@ namespace tarry::support {
 /// runtime defines it.
 [[noreturn]] void throw_out_of_memory(std::string_view op, Where where);
 
+/// Throws an error of that type.
+[[noreturn]] void throw_error(ErrorCode code, std::string op, Where where, const std::string& message);
+/// Throws e again, with `op` and `where` if it has no place of its own. Called while e is handled.
+[[noreturn]] void rethrow_with_place(const Error& e, std::string_view op, Where where);
+
 }  // namespace tarry::support
 
 /// Ends the body of a function that is a try block: `Array f(...) try { ... } TARRY_OR_OUT_OF_MEMORY("f", where)`.
-#define TARRY_OR_OUT_OF_MEMORY(OP, WHERE)                 \
-  catch (const std::bad_alloc&) {                         \
-    ::tarry::support::throw_out_of_memory((OP), (WHERE)); \
+#define TARRY_OR_OUT_OF_MEMORY(OP, WHERE)                       \
+  catch (const ::tarry::Error& error) {                         \
+    ::tarry::support::rethrow_with_place(error, (OP), (WHERE)); \
+  }                                                             \
+  catch (const std::bad_alloc&) {                               \
+    ::tarry::support::throw_out_of_memory((OP), (WHERE));       \
   }

@@ -39,6 +39,7 @@ class ProgressView {
  public:
   void show(const WarmProgress& p) {
     const Clock::time_point now = Clock::now();
+    plans_ = std::max(plans_, p.plans_left + 1);   // the first call comes when one is made
     if (p.compiled + p.failed == 0) start_ = now;  // planning and looking up say nothing about compiling
     const std::int64_t done = p.hits + p.compiled + p.failed;
     const bool last = p.kernels > 0 && done == p.kernels;
@@ -50,10 +51,12 @@ class ProgressView {
     const std::string left =
         rate > 0 ? fmt::format(", {:.1f}/s, {} left", rate, duration(static_cast<double>(p.kernels - done) / rate))
                  : "";
-    const std::string text = p.kernels == 0 ? fmt::format("planning, {} left", p.plans_left)
-                                            : fmt::format("{} of {} kernels{}{}", done, p.kernels, failed, left);
+    const bool planning = p.kernels == 0;
+    const std::string text = planning ? fmt::format("planning, {} left", p.plans_left)
+                                      : fmt::format("{} of {} kernels{}{}", done, p.kernels, failed, left);
     if (terminal_) {
-      const auto full = static_cast<std::size_t>(kBar * done / std::max<std::int64_t>(p.kernels, 1));
+      const std::int64_t all = planning ? plans_ : p.kernels, finished = planning ? plans_ - p.plans_left : done;
+      const std::int64_t full = kBar * finished / all;
       fmt::print(stderr, "\r\033[K[{:#>{}}{:->{}}] {}", "", full, "", kBar - full, text);
       drawn_ = true;
     } else {
@@ -69,11 +72,12 @@ class ProgressView {
   }
 
  private:
-  static constexpr std::size_t kBar = 30;
+  static constexpr std::int64_t kBar = 30;
   static constexpr Clock::duration kRedraw = std::chrono::milliseconds(100), kLine = std::chrono::seconds(5);
   const bool terminal_ = isatty(STDERR_FILENO) == 1;
   bool drawn_ = false;
-  Clock::time_point start_ = Clock::now(), shown_ = start_;
+  std::int64_t plans_ = 1;
+  Clock::time_point start_ = Clock::now(), shown_ = terminal_ ? start_ - kRedraw : start_;  // a bar is there at once
 };
 
 void print_failures(const WarmReport& report) {

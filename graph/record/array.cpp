@@ -70,13 +70,13 @@ bool Array::is_evaluated(std::source_location where) const {
   return defined(node_, "is_evaluated", where).state.load(std::memory_order_acquire) == graph::State::Ready;
 }
 
-std::string Array::repr() const try {
+std::string Array::repr(std::source_location where) const try {
   if (node_ == nullptr) return "Array(undefined)";
   std::string text = "Array(" + std::string(name(node_->dtype)) + ", " + graph::to_string(node_->shape()) + ", ";
   if (node_->device != Device{}) text += node_->device.str() + ", ";
   return text + status(*node_) + ")";
 }
-TARRY_OR_OUT_OF_MEMORY("repr", Where{})
+TARRY_OR_OUT_OF_MEMORY("repr", where)
 
 Array& Array::rebind(Array result, const char* symbol, Where where) try {
   if (result.dtype() != dtype() || result.shape() != shape()) {

@@ -128,6 +128,8 @@ Edge record_comparison(Op op, Argument a, Argument b, Where where, std::string_v
   const Call call{op, where, called.empty() ? name(op) : called};
   if (a.edge && b.edge) {
     if (a.edge.node()->dtype == b.edge.node()->dtype) return promoted(call, op, std::move(a.edge), std::move(b.edge));
+    const Argument both[] = {a, b};  // as they were given, for messages
+    check_broadcast(call.called, bool_, both, where);
     return compare_arrays(call, std::move(a.edge), std::move(b.edge));
   }
   if (a.edge || b.edge) return compare_with_number(call, a, b);

@@ -90,7 +90,8 @@ Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional
   if (hi) given[count++] = detail::argument(*hi, "clip", at);
   const Dtype dtype = graph::common_dtype("clip", std::span(given).first(count), at);
   if (dtype == bool_) {
-    TARRY_THROW(InvalidArgument, "clip", at, "takes numbers, not bool; convert with astype first");
+    TARRY_THROW(InvalidArgument, "clip", at,
+                "takes numbers, not bool; convert with astype first" + graph::given(std::span(given).first(count)));
   }
   for (Argument& bound : std::span(given).first(count).subspan(1)) bound.scalar = graph::clamped(bound.scalar, dtype);
   Edge result = graph::bring_to(given[0], dtype, "clip", at);

@@ -34,7 +34,7 @@ Dtype widest(std::initializer_list<Scalar> numbers, Dtype otherwise) {
 }
 
 Array fill(const char* op, const Shape& shape, Scalar value, Dtype dtype, Where where) {
-  graph::check_shape(op, extents(shape), where);
+  graph::check_shape(op, {dtype, extents(shape)}, where);
   return detail::wrap(graph::record_fill(graph::record_scalar(value, dtype, op, where), extents(shape), where));
 }
 
@@ -204,8 +204,8 @@ TARRY_OR_OUT_OF_MEMORY("linspace", where)
 Array eye(std::int64_t rows, EyeOptions options, std::source_location where) try {
   const std::int64_t columns = options.columns == -1 ? rows : options.columns;
   const Dims shape{rows, columns}, down{rows, 1}, across{1, columns};
-  graph::check_shape("eye", shape.span(), where);
   const Dtype dtype = float_or(options.dtype);
+  graph::check_shape("eye", {dtype, shape.span()}, where);
   graph::check_available("eye", dtype, where);
   // column == row + k; k beyond the matrix is all zeros, and the sum must not wrap.
   const std::int64_t k = std::clamp(options.k, -rows, columns);

@@ -25,7 +25,7 @@ struct Part {
 /// One call's view of its arguments, for messages.
 struct Call {
   const char* op;
-  std::span<const std::int64_t> shape;
+  Typed x;
   Where where;
 };
 
@@ -34,10 +34,10 @@ struct Call {
 }
 
 std::int64_t checked_at(const Call& call, std::int64_t at, int axis) {
-  const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
+  const std::int64_t extent = call.x.shape[static_cast<std::size_t>(axis)];
   if (at < -extent || at >= extent) {
     fail(call, "index " + std::to_string(at) + " is out of range for axis " + std::to_string(axis) + " of extent " +
-                   std::to_string(extent) + " in shape " + to_string(call.shape));
+                   std::to_string(extent) + " in " + call.x.str());
   }
   return at < 0 ? at + extent : at;
 }
@@ -52,10 +52,10 @@ inline Range cut(const Slice& s, std::int64_t extent) {
 
 /// As Python's slice.indices().
 Range slice_range(const Call& call, const Slice& s, int axis) {
-  const std::int64_t extent = call.shape[static_cast<std::size_t>(axis)];
+  const std::int64_t extent = call.x.shape[static_cast<std::size_t>(axis)];
   const std::int64_t step = std::max(s.step.value().value_or(1), -INT64_MAX);
   if (step == 0) {
-    fail(call, "the slice of axis " + std::to_string(axis) + " of shape " + to_string(call.shape) + " has step 0");
+    fail(call, "the slice of axis " + std::to_string(axis) + " of " + call.x.str() + " has step 0");
   }
   if (step == 1) return cut(s, extent);
   const std::int64_t lowest = step > 0 ? 0 : -1, highest = extent + lowest;
@@ -73,9 +73,9 @@ class PartBuilder {
   PartBuilder(const Call& call, Part& part) : call_(call), part_(part) {}
 
   void run(std::span<const Index> indices) {
-    const int rank = static_cast<int>(call_.shape.size());
-    if (indices.size() > call_.shape.size() && named(indices) > rank) {
-      fail(call_, std::to_string(named(indices)) + " indices are too many for shape " + to_string(call_.shape));
+    const int rank = static_cast<int>(call_.x.shape.size());
+    if (indices.size() > call_.x.shape.size() && named(indices) > rank) {
+      fail(call_, std::to_string(named(indices)) + " indices are too many for " + call_.x.str());
     }
     bool spread = false;
     for (const Index& i : indices) {
@@ -83,7 +83,7 @@ class PartBuilder {
         add(i);
         continue;
       }
-      if (spread) fail(call_, "an ellipsis may stand once, for the axes of shape " + to_string(call_.shape));
+      if (spread) fail(call_, "an ellipsis may stand once, for the axes of " + call_.x.str());
       spread = true;
       for (auto left = rank - named(indices); left > 0; --left) keep(whole());
     }
@@ -97,7 +97,7 @@ class PartBuilder {
                          [](const Index& i) { return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice; });
   }
   [[nodiscard]] int axis() const { return part_.map.size; }
-  [[nodiscard]] Range whole() const { return {0, 1, call_.shape[static_cast<std::size_t>(axis())]}; }
+  [[nodiscard]] Range whole() const { return {0, 1, call_.x.shape[static_cast<std::size_t>(axis())]}; }
 
   void add(const Index& i) {
     if (i.kind() == Index::Kind::Slice) {
@@ -116,8 +116,7 @@ class PartBuilder {
 
   void grow(std::int64_t extent) {
     if (part_.shape.size() == kMaxRank) {
-      fail(call_, "of shape " + to_string(call_.shape) + " the result would have more than " +
-                      std::to_string(kMaxRank) + " axes");
+      fail(call_, "of " + call_.x.str() + " the result would have more than " + std::to_string(kMaxRank) + " axes");
     }
     part_.shape.push_back(extent);
   }
@@ -127,7 +126,7 @@ class PartBuilder {
 };
 
 Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
-  const Call call{op, x.node()->shape(), where};
+  const Call call{op, x, where};
   Part part;
   PartBuilder(call, part).run(indices);
   return part;
@@ -168,13 +167,13 @@ Edge value_for(std::string_view op, Dtype dtype, const Operand& v, std::span<con
   const Node& n = *value.node();
   if (n.dtype != dtype && promote(dtype, n.dtype) != dtype) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
-                "an array of " + std::string(tarry::name(dtype)) + " does not hold every " +
-                    std::string(tarry::name(n.dtype)) + "; convert the value with astype");
+                Typed(dtype, shape).str() + " does not hold every element of a " + Typed(value).str() +
+                    "; convert the value with astype");
   }
   if (!broadcasts(n.shape(), shape)) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
-                "a value of shape " + to_string(n.shape()) + " does not broadcast to " + to_string(shape) +
-                    ", the shape of what it replaces");
+                "a value of " + Typed(value).str() + " does not broadcast to " + Typed(dtype, shape).str() +
+                    ", which it replaces");
   }
   return record_cast(std::move(value), dtype, where);
 }
@@ -212,11 +211,12 @@ bool set_box(Array& x, std::span<const Index> indices, const Operand& v) {
   const Node* const base = detail::ArrayAccess::node(x);
   const Node* const given = v.array() == nullptr ? nullptr : detail::ArrayAccess::node(*v.array());
   if (base == nullptr || given == nullptr || given->rank != base->rank || !names_box(*base, indices)) return false;
+  if (base->device != given->device && base->device != Device{} && given->device != Device{}) return false;
   const auto range = [&](int d) { return cut(indices[static_cast<std::size_t>(d)].slice(), base->dims[d]); };
   for (int d = 0; d < base->rank; ++d)
     if (const Range r = range(d); r.count == 0 || r.count != given->dims[d]) return false;
   Edge value = value_for(op, base->dtype, v, given->shape());
-  Node* const n = begin_node(Op::Update, base->dtype, combine(base->device, given->device, op, where), where);
+  Node* const n = begin_node(Op::Update, base->dtype, base->device == Device{} ? given->device : base->device, where);
   n->set_shape({base->dims, base->rank});
   for (int d = 0; d < base->rank; ++d) n->box_start(d) = range(d).start;
   n->add_input(detail::ArrayAccess::take(x));
@@ -247,11 +247,11 @@ Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand&
   const auto shape = base.node()->shape();
   if (chosen.node()->dtype != bool_) {
     TARRY_THROW(InvalidArgument, op, where,
-                "the mask is " + std::string(tarry::name(chosen.node()->dtype)) + ", not bool");
+                "the mask for " + Typed(base).str() + " is " + Typed(chosen).str() + ", not bool");
   }
   if (!broadcasts(chosen.node()->shape(), shape)) {
     TARRY_THROW(InvalidArgument, op, where,
-                "a mask of shape " + to_string(chosen.node()->shape()) + " does not broadcast to " + to_string(shape));
+                "a mask of " + Typed(chosen).str() + " does not broadcast to " + Typed(base).str());
   }
   return record_map(Op::Where, {{chosen, 0}, {value_for(op, base.node()->dtype, v, shape), 0}, {base, 0}}, where, op);
 }
@@ -262,8 +262,8 @@ Edge record_update(std::string_view op, Edge base, Edge value, const UpdateAttri
   const Node &b = *base.node(), &v = *value.node();
   TARRY_ASSERT(b.dtype == v.dtype && b.rank == v.rank && place.start.size() == b.rank);
   if (b.device != v.device && b.device != Device{} && v.device != Device{}) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
-                "operands are placed on different devices, " + b.device.str() + " and " + v.device.str());
+    const Argument both[] = {{base, 0}, {value, 0}};
+    (void)combine(b.device, v.device, op, where, both);
   }
   const NodeSpec spec{.op = Op::Update,
                       .dtype = b.dtype,
@@ -292,11 +292,11 @@ Array Array::at(const Index* indices, std::size_t count) const try {
     return detail::wrap(graph::record_box(std::move(e), {indices, count}, where));
   return detail::wrap(graph::record_part(std::move(e), {indices, count}, where));
 }
-TARRY_OR_OUT_OF_MEMORY("index", Where{})
+TARRY_OR_OUT_OF_MEMORY("index", indices[0].where())
 
 RowIterator Array::begin(std::source_location where) const {
-  if (detail::edge(*this, "index", where).node()->rank == 0) {
-    TARRY_THROW(InvalidArgument, "index", where, "a 0-d array has no rows to go through");
+  if (const graph::Edge e = detail::edge(*this, "index", where); e.node()->rank == 0) {
+    TARRY_THROW(InvalidArgument, "index", where, graph::Typed(e).str() + " is 0-d: there are no rows to go through");
   }
   return {*this, 0, where};
 }

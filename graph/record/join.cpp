@@ -54,7 +54,7 @@ std::vector<Edge> promoted(const char* op, std::span<const Array> arrays, Where 
 
 [[noreturn]] void throw_mismatch(const char* op, const Edge& a, const Edge& b, Where where) {
   TARRY_THROW(InvalidArgument, op, where,
-              "shapes " + to_string(a.node()->shape()) + " and " + to_string(b.node()->shape()) +
+              Typed(a).str() + " and " + Typed(b).str() +
                   " do not go together: all axes but the joined one are equal, and expand_dims adds one");
 }
 
@@ -69,10 +69,11 @@ void check_parts(const char* op, std::span<const Edge> parts, int axis, Where wh
     if (!(shape == whole)) throw_mismatch(op, parts.front(), p, where);
     if (__builtin_add_overflow(whole[axis], extent, &whole[axis])) {
       TARRY_THROW(InvalidArgument, op, where,
-                  "the parts have more than 2^63 - 1 elements along axis " + std::to_string(axis));
+                  "the parts, " + Typed(parts.front()).str() +
+                      " and others, have more than 2^63 - 1 elements along axis " + std::to_string(axis));
     }
   }
-  check_shape(op, whole.span(), where);
+  check_shape(op, {parts.front().node()->dtype, whole.span()}, where);
 }
 
 Edge concatenated(const char* op, std::vector<Edge> parts, int axis, Where where) {
@@ -117,11 +118,11 @@ Array concat(std::span<const Array> arrays, std::optional<int> axis, std::source
     for (Edge& p : parts) p = graph::flattened(p, where);
     return detail::wrap(graph::concatenated("concat", std::move(parts), 0, where));
   }
-  const auto shape = parts.front().node()->shape();
-  if (shape.empty()) {
-    TARRY_THROW(InvalidArgument, "concat", where, "a 0-d array has no axis to join along; stack makes one");
+  if (parts.front().node()->rank == 0) {
+    TARRY_THROW(InvalidArgument, "concat", where,
+                graph::Typed(parts.front()).str() + " is 0-d: there is no axis to join along; stack makes one");
   }
-  const int along = graph::checked_axis("concat", *axis, shape, where);
+  const int along = graph::checked_axis("concat", *axis, parts.front(), where);
   return detail::wrap(graph::concatenated("concat", std::move(parts), along, where));
 }
 TARRY_OR_OUT_OF_MEMORY("concat", where)
@@ -134,10 +135,10 @@ Array stack(std::span<const Array> arrays, int axis, std::source_location where)
   }
   if (wider.size() == graph::kMaxRank) {
     TARRY_THROW(InvalidArgument, "stack", where,
-                "shape " + graph::to_string(wider) + " has the highest rank already, " + std::to_string(wider.size()));
+                graph::Typed(parts.front()).str() + " has the highest rank already, " + std::to_string(wider.size()));
   }
   wider.push_back(1);
-  const int at = graph::checked_axis("stack", axis, wider.span(), where);
+  const int at = graph::checked_axis("stack", axis, {parts.front().node()->dtype, wider.span()}, where);
   std::vector<Edge> expanded;
   for (const Edge& p : parts) expanded.push_back(detail::edge(expand_dims(detail::wrap(p), at, where), "stack", where));
   return detail::wrap(graph::concatenated("stack", std::move(expanded), at, where));
@@ -150,7 +151,7 @@ Array roll(const Array& x, std::int64_t shift, const Axes& axes, std::source_loc
     const Edge flat = graph::rolled(graph::flattened(e, where), shift, 0, where);
     return detail::wrap(graph::record_reshape(flat, e.node()->shape(), where));
   }
-  for (const std::int64_t axis : graph::checked_axes("roll", axes, e.node()->shape(), where)) {
+  for (const std::int64_t axis : graph::checked_axes("roll", axes, e, where)) {
     e = graph::rolled(e, shift, static_cast<int>(axis), where);
   }
   return detail::wrap(e);
@@ -162,12 +163,12 @@ Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axe
   Edge e = detail::edge(x, "roll", where);
   if (shifts.size() != axes.vector().size()) {
     TARRY_THROW(InvalidArgument, "roll", where,
-                std::to_string(shifts.size()) + " shifts for " + std::to_string(axes.vector().size()) +
-                    " axes of shape " + graph::to_string(e.node()->shape()));
+                std::to_string(shifts.size()) + " shifts for " + std::to_string(axes.vector().size()) + " axes of " +
+                    graph::Typed(e).str());
   }
-  (void)graph::checked_axes("roll", axes, e.node()->shape(), where);  // in range, none twice
+  (void)graph::checked_axes("roll", axes, e, where);  // in range, none twice
   for (std::size_t i = 0; i < shifts.size(); ++i) {
-    const int axis = graph::checked_axis("roll", axes.vector()[i], e.node()->shape(), where);
+    const int axis = graph::checked_axis("roll", axes.vector()[i], e, where);
     e = graph::rolled(e, shifts.begin()[i], axis, where);
   }
   return detail::wrap(e);

@@ -22,12 +22,13 @@ class Product {
     const graph::Argument both[] = {detail::argument({a, Where(where)}, "matmul", where),
                                     detail::argument({b, Where(where)}, "matmul", where)};
     const Dtype dtype = graph::common_dtype("matmul", both, where);
-    if (dtype == bool_) fail("takes numbers, not bool; convert with astype first");
-    shapes_ = a.shape(where).str() + " and " + b.shape(where).str();
+    operands_ = graph::list_arrays(both);
+    if (dtype == bool_) fail("takes numbers, not bool; convert with astype first (given " + operands_ + ")");
+    (void)graph::combine(both[0].edge.node()->device, both[1].edge.node()->device, "matmul", where, both);
     a_ = astype(a, dtype, where);
     b_ = astype(b, dtype, where);
     if (a.ndim(where) == 0 || b.ndim(where) == 0)
-      fail("shapes " + shapes_ + ": an array of no dimensions is no matrix");
+      fail(operands_ + " do not multiply: an array of no dimensions is no matrix");
     row_ = a.ndim(where) == 1;
     column_ = b.ndim(where) == 1;
     if (row_) a_ = expand_dims(a_, 0, where);
@@ -36,7 +37,7 @@ class Product {
     k_ = extent(a_, -1);
     n_ = extent(b_, -1);
     if (extent(b_, -2) != k_)
-      fail("shapes " + shapes_ + " do not multiply: rows of " + std::to_string(k_) + " meet columns of " +
+      fail(operands_ + " do not multiply: rows of " + std::to_string(k_) + " meet columns of " +
            std::to_string(extent(b_, -2)));
     find_front();
   }
@@ -73,11 +74,11 @@ class Product {
       for (std::size_t d = 0; d < side.size(); ++d) {
         std::int64_t& to = front_[front_.size() - side.size() + d];
         if (to != 1 && side[d] != 1 && to != side[d])
-          fail("shapes " + shapes_ + ": the dimensions in front of the matrices do not broadcast");
+          fail(operands_ + " do not multiply: the dimensions in front of the matrices do not broadcast");
         if (side[d] != 1) to = side[d];
       }
     }
-    graph::check_shape("matmul", with(front_, m_, n_).vector(), where_);
+    graph::check_shape("matmul", {a_.dtype(where_), with(front_, m_, n_).vector()}, where_);
   }
 
   /// Products for a library: products that read an element more often than once.
@@ -118,7 +119,7 @@ class Product {
   }
 
   std::source_location where_;
-  std::string shapes_;
+  std::string operands_;
   Array a_, b_;
   bool row_ = false, column_ = false;
   std::int64_t m_ = 0, k_ = 0, n_ = 0;

@@ -157,8 +157,9 @@ Array astype(const Array& x, Dtype dtype, std::source_location where) try {
 TARRY_OR_OUT_OF_MEMORY("astype", where)
 
 Array positive(const Array& x, std::source_location where) try {
-  if (detail::edge(x, "positive", where).node()->dtype == bool_) {
-    TARRY_THROW(InvalidArgument, "positive", where, "takes numbers, not bool; convert with astype first");
+  if (const Edge e = detail::edge(x, "positive", where); e.node()->dtype == bool_) {
+    TARRY_THROW(InvalidArgument, "positive", where,
+                "takes numbers, not " + graph::Typed(e).str() + "; convert with astype first");
   }
   return x;
 }

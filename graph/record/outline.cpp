@@ -36,10 +36,11 @@ constexpr std::size_t words_of(std::size_t bytes) { return 1 + (bytes + 7) / 8; 
 
 class Walker {
  public:
-  Walker(Outline& o, Marks marks, Claimed claimed)
+  Walker(Outline& o, Marks marks, Claimed claimed, std::int64_t most_kept)
       : o_(o),
         passes_(claimed == Claimed::IsLazy ? State::Claimed : State::Lazy),
         marks_(marks),
+        most_kept_(most_kept),
         at_(o.room(Outline::kHead) + Outline::kHead),
         end_(o.words.data() + o.words.size()) {}
   ~Walker() { o_.advance(at_); }
@@ -315,7 +316,7 @@ class Walker {
     std::int64_t leaves = 0;
     for (const Outline::Visit& v : o_.visits)
       if (pending::is_value(*v.node)) leaves = std::min(leaves + bytes_of(*v.node), kMost);
-    return spare_ = std::max(leaves, pending::budgeted_bytes());
+    return spare_ = std::min(std::max(leaves, pending::budgeted_bytes()), most_kept_);
   }
 
   // Words that may stand where a node could begin say what they are; a node's first word has neither bit.
@@ -365,6 +366,7 @@ class Walker {
   Outline& o_;
   const State passes_;  // what counts as lazy too
   const Marks marks_;
+  const std::int64_t most_kept_;
   std::int64_t spare_ = -1;   // bytes that may be stored besides; -1: not counted yet
   std::uint64_t *at_, *end_;  // where the next word goes, and the end of the room there is
   std::uint32_t count_ = 0;   // of visits
@@ -393,9 +395,9 @@ void Outline::clear() {
   candidates.clear();
 }
 
-Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed) {
+Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed, std::int64_t most_kept) {
   outline.clear();
-  Node* const blocked = Walker(outline, marks, claimed).run(roots);
+  Node* const blocked = Walker(outline, marks, claimed, most_kept).run(roots);
   outline.walked = outline.length;
   return blocked;
 }

@@ -95,8 +95,10 @@ struct Outline {
 /// The choice of a walk at a node that another evaluate has claimed. Its inputs are there as long as it is.
 enum class Claimed : std::uint8_t { Blocks, IsLazy };
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate
-/// has claimed where that blocks, or nullptr; rethrows the error of a failed node.
-[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed = Claimed::Blocks);
+/// has claimed where that blocks, or nullptr; rethrows the error of a failed node. What is needed again is at most
+/// `most_kept` bytes.
+[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed = Claimed::Blocks,
+                         std::int64_t most_kept = INT64_MAX);
 /// The user's line of every node. In the critical section of the walk.
 void note_lines(Outline& outline);
 /// The graph that was walked over. In the critical section of the walk.

@@ -57,10 +57,10 @@ std::optional<Dtype> promote(Dtype a, Dtype b) noexcept {
   return low == high ? wider(a, b) : mixed_sign(a, b);
 }
 
-void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where) {
+void throw_not_promoted(std::string_view op, Dtype a, Dtype b, std::span<const Argument> values, Where where) {
   TARRY_THROW(InvalidArgument, std::string(op), where,
               "no integer dtype holds both " + std::string(tarry::name(std::min(a, b))) + " and " +
-                  std::string(tarry::name(std::max(a, b))) + "; convert one of them with astype first");
+                  std::string(tarry::name(std::max(a, b))) + "; convert one of them with astype first" + given(values));
 }
 
 namespace {
@@ -73,7 +73,7 @@ namespace {
       if (!v.edge || is_floating(v.edge.node()->dtype) != floating) continue;
       const Dtype next = v.edge.node()->dtype, so_far = arrays.value_or(next);
       arrays = promote(so_far, next);
-      if (!arrays) throw_not_promoted(op, so_far, next, where);
+      if (!arrays) throw_not_promoted(op, so_far, next, values, where);
     }
   }
   return arrays.value_or(bool_);
@@ -112,7 +112,7 @@ inline namespace v0 {
 
 Dtype result_type(Dtype a, Dtype b, std::source_location where) {
   if (const auto dtype = graph::promote(a, b)) return *dtype;
-  graph::throw_not_promoted("result_type", a, b, where);
+  graph::throw_not_promoted("result_type", a, b, {}, where);
 }
 
 }  // namespace v0

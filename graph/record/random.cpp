@@ -43,7 +43,7 @@ std::string text(Dtype d) { return std::string(name(d)); }
 
 /// The next draw's words. Everything that can be wrong with the call was checked, or is here before the draw is taken.
 Edge words(Generator& g, const Shape& shape, Dtype dtype, const char* op, Where where) {
-  graph::check_shape(op, extents(shape), where);
+  graph::check_shape(op, {dtype, extents(shape)}, where);
   const Edge number = graph::record_iota(extents(shape), graph::IotaAttributes::kNumber, where);
   const std::array<Edge, 3> inputs{number, detail::Draws::key(g), detail::Draws::number(g, where)};
   Edge drawn = graph::record_draw(Op::RandomBits, inputs, dtype, where);
@@ -227,7 +227,7 @@ Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_
     }
     if (!fits)
       TARRY_THROW(InvalidArgument, "bernoulli", where,
-                  "p of shape " + graph::to_string(given) + " does not broadcast to " + shape.str());
+                  "p of " + graph::Typed(probability.edge).str() + " does not broadcast to " + shape.str());
   } else if (const double value = probability.scalar.to_double(); !(value >= 0 && value <= 1)) {
     TARRY_THROW(InvalidArgument, "bernoulli", where, "p " + std::to_string(value) + " is not in [0, 1]");
   }

@@ -26,7 +26,7 @@ std::string bool_hint(Op op) {
 }
 
 /// The dtype that op's inputs are brought to; throws for `called` where the op does not take `common`.
-Dtype compute_dtype(Op op, Dtype common, std::string_view called, Where where) {
+Dtype compute_dtype(Op op, Dtype common, std::span<const Argument> arguments, std::string_view called, Where where) {
   check_available(called, common, where);
   const DtypeRule rule = info(op).rule;
   if ((rule == DtypeRule::Same || rule == DtypeRule::Bool) && common != bool_) return common;
@@ -34,33 +34,25 @@ Dtype compute_dtype(Op op, Dtype common, std::string_view called, Where where) {
       rule == DtypeRule::Logical || rule == DtypeRule::Bits || op == Op::Where || op == Op::Equal || op == Op::NotEqual;
   if (common == bool_ && !takes_bool) {
     TARRY_THROW(InvalidArgument, std::string(called), where,
-                (rule == DtypeRule::Integer ? "takes integers" : "takes numbers") + (", not bool" + bool_hint(op)));
+                (rule == DtypeRule::Integer ? "takes integers" : "takes numbers") + (", not bool" + bool_hint(op)) +
+                    given(arguments));
   }
   if (rule == DtypeRule::Logical && common != bool_) {
     TARRY_THROW(InvalidArgument, std::string(called), where,
-                "takes bool, not " + quoted(common) + "; compare first, as in x != 0");
+                "takes bool, not " + quoted(common) + "; compare first, as in x != 0" + given(arguments));
   }
   if ((rule == DtypeRule::Integer || rule == DtypeRule::Bits) && is_floating(common)) {
     TARRY_THROW(InvalidArgument, std::string(called), where,
                 std::string(rule == DtypeRule::Bits ? "takes integers and bool" : "takes integers") + ", not " +
-                    quoted(common) + "; convert with astype first");
+                    quoted(common) + "; convert with astype first" + given(arguments));
   }
   return rule == DtypeRule::Float && is_integral(common) ? fractional(common) : common;
 }
 
 Dtype output_dtype(Op op, Dtype computed) { return info(op).rule == DtypeRule::Bool ? bool_ : computed; }
 
-std::string list_shapes(std::span<const Argument> arguments) {
-  std::vector<std::string> shapes;
-  for (const Argument& a : arguments) {
-    if (a.edge) shapes.push_back(to_string(a.edge.node()->shape()));
-  }
-  std::string list = shapes.front();
-  for (std::size_t i = 1; i < shapes.size(); ++i) list += (i + 1 == shapes.size() ? " and " : ", ") + shapes[i];
-  return list;
-}
-
-Dims broadcast_shape(std::string_view op, std::span<const Argument> arguments, Where where) {
+/// The shape of a result of `dtype`.
+Dims broadcast_shape(std::string_view op, Dtype dtype, std::span<const Argument> arguments, Where where) {
   int rank = 0;
   for (const Argument& a : arguments) {
     if (a.edge) rank = std::max<int>(rank, a.edge.node()->rank);
@@ -75,13 +67,12 @@ Dims broadcast_shape(std::string_view op, std::span<const Argument> arguments, W
       if (extent == 1 || extent == shape[d]) continue;
       if (shape[d] != 1) {
         TARRY_THROW(InvalidArgument, std::string(op), where,
-                    "shapes " + list_shapes(arguments) +
-                        " do not broadcast: axes meet from the last one, and newaxis inserts one");
+                    list_arrays(arguments) + " do not broadcast: axes meet from the last one, and newaxis inserts one");
       }
       shape[d] = extent;
     }
   }
-  check_shape(op, shape.span(), where);
+  check_shape(op, {dtype, shape.span()}, where);
   return shape;
 }
 
@@ -167,28 +158,48 @@ bool computes_in(Op op, Dtype dtype) {
 
 }  // namespace
 
-Device combine(Device a, Device b, std::string_view op, Where where) {
+std::string Typed::str() const {
+  const bool known = static_cast<int>(dtype) < kDtypeCount;
+  return (known ? quoted(dtype) : "dtype " + std::to_string(static_cast<int>(dtype))) + " " + to_string(shape);
+}
+
+std::string list_arrays(std::span<const Argument> arguments) {
+  std::vector<std::string> arrays;
+  for (const Argument& a : arguments) {
+    if (a.edge) arrays.push_back(Typed(a.edge).str());
+  }
+  std::string list = arrays.empty() ? "" : arrays.front();
+  for (std::size_t i = 1; i < arrays.size(); ++i) list += (i + 1 == arrays.size() ? " and " : ", ") + arrays[i];
+  return list;
+}
+
+std::string given(std::span<const Argument> arguments) {
+  const std::string arrays = list_arrays(arguments);
+  return arrays.empty() ? arrays : " (given " + arrays + ")";
+}
+
+Device combine(Device a, Device b, std::string_view op, Where where, std::span<const Argument> arguments) {
   if (b == Device{} || a == b) return a;
   if (a == Device{}) return b;
   TARRY_THROW(InvalidArgument, std::string(op), where,
-              "operands are placed on different devices, " + a.str() + " and " + b.str());
+              "operands are placed on different devices, " + a.str() + " and " + b.str() + given(arguments));
 }
 
-void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where where) {
+void check_shape(std::string_view op, const Typed& result, Where where) {
+  const std::span<const std::int64_t> shape = result.shape;
   if (shape.size() > static_cast<std::size_t>(kMaxRank)) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
-                "shape " + to_string(shape) + " has rank " + std::to_string(shape.size()) + "; at most " +
-                    std::to_string(kMaxRank) + " is supported");
+                result.str() + " has rank " + std::to_string(shape.size()) + "; at most " + std::to_string(kMaxRank) +
+                    " is supported");
   }
   std::int64_t product = 1;
   for (const std::int64_t extent : shape) {
     if (extent < 0) {
-      TARRY_THROW(InvalidArgument, std::string(op), where, "shape " + to_string(shape) + " has a negative extent");
+      TARRY_THROW(InvalidArgument, std::string(op), where, result.str() + " has a negative extent");
     }
     // An extent of 0 does not excuse the others: strides are their products.
     if (__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product)) {
-      TARRY_THROW(InvalidArgument, std::string(op), where,
-                  "shape " + to_string(shape) + " has more than 2^63 - 1 elements");
+      TARRY_THROW(InvalidArgument, std::string(op), where, result.str() + " has more than 2^63 - 1 elements");
     }
   }
 }
@@ -201,27 +212,31 @@ void check_available(std::string_view op, Dtype dtype, Where where) {
                   " is not available in this version; bool, integers and floats are");
 }
 
-int checked_axis(std::string_view op, std::int64_t axis, std::span<const std::int64_t> shape, Where where) {
-  const auto rank = static_cast<std::int64_t>(shape.size());
+void check_broadcast(std::string_view op, Dtype result, std::span<const Argument> arguments, Where where) {
+  if (covering(arguments) == nullptr) (void)broadcast_shape(op, result, arguments, where);
+}
+
+int checked_axis(std::string_view op, std::int64_t axis, const Typed& x, Where where) {
+  const auto rank = static_cast<std::int64_t>(x.shape.size());
   if (axis < -rank || axis >= rank) {
     TARRY_THROW(InvalidArgument, std::string(op), where,
-                "axis " + std::to_string(axis) + " is out of range for shape " + to_string(shape));
+                "axis " + std::to_string(axis) + " is out of range for " + x.str());
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-Dims checked_axes(std::string_view op, const Axes& axes, std::span<const std::int64_t> shape, Where where) {
+Dims checked_axes(std::string_view op, const Axes& axes, const Typed& x, Where where) {
   std::array<bool, kMaxRank> named{};
   for (const std::int64_t axis : axes.vector()) {
-    bool& seen = named[static_cast<std::size_t>(checked_axis(op, axis, shape, where))];
+    bool& seen = named[static_cast<std::size_t>(checked_axis(op, axis, x, where))];
     if (seen) {
       TARRY_THROW(InvalidArgument, std::string(op), where,
-                  "axis " + std::to_string(axis) + " is named twice for shape " + to_string(shape));
+                  "axis " + std::to_string(axis) + " is named twice for " + x.str());
     }
     seen = true;
   }
   Dims result;
-  for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+  for (int d = 0; d < static_cast<int>(x.shape.size()); ++d) {
     if (axes.all() || named[static_cast<std::size_t>(d)]) result.push_back(d);
   }
   return result;
@@ -248,8 +263,9 @@ namespace {
     const Argument& condition = arguments.front();
     const Dtype given = condition.edge ? condition.edge.node()->dtype : condition.scalar.default_dtype();
     if (given != bool_)
-      TARRY_THROW(InvalidArgument, std::string(called), where,
-                  "the condition is " + quoted(given) + ", not bool; compare first, as in x != 0");
+      TARRY_THROW(
+          InvalidArgument, std::string(called), where,
+          "the condition is " + quoted(given) + ", not bool; compare first, as in x != 0" + graph::given(arguments));
     values = arguments.subspan(1);
   }
   const Node* first = nullptr;
@@ -262,7 +278,8 @@ namespace {
     same = same && same_shape(*n, *first);
     together = together && n->device == first->device;
   }
-  const Dtype dtype = compute_dtype(op, alike ? first->dtype : common_dtype(called, values, where), called, where);
+  const Dtype dtype =
+      compute_dtype(op, alike ? first->dtype : common_dtype(called, values, where), arguments, called, where);
   Dims broadcast;
   std::span<const std::int64_t> shape;
   if (same) {
@@ -270,14 +287,14 @@ namespace {
   } else if (const Node* const whole = covering(arguments)) {
     shape = whole->shape();
   } else {
-    broadcast = broadcast_shape(called, arguments, where);
+    broadcast = broadcast_shape(called, output_dtype(op, dtype), arguments, where);
     shape = broadcast.span();
   }
   Device device;
   if (first != nullptr) device = first->device;
   if (!together) {
     for (const Argument& a : arguments)
-      if (a.edge) device = combine(device, a.edge.node()->device, called, where);
+      if (a.edge) device = combine(device, a.edge.node()->device, called, where, arguments);
   }
   const auto bring = [&](Argument& a, Dtype wanted) {
     if (!a.edge) a.edge = record_scalar(a.scalar, wanted, called, where);
@@ -431,7 +448,7 @@ Edge record_matmul(const Edge& a, const Edge& b, Where where) {
   const Node &x = *a.node(), &y = *b.node();
   TARRY_ASSERT(x.rank == 3 && y.rank == 3 && x.dtype == y.dtype);
   const Dims shape{std::max(x.shape()[0], y.shape()[0]), x.shape()[1], y.shape()[2]};
-  const Device device = combine(x.device, y.device, name(Op::Matmul), where);
+  const Device device = combine(x.device, y.device, name(Op::Matmul), where, {});
   const Edge inputs[] = {a, b};
   return make_node(spec_of(Op::Matmul, x.dtype, device, shape.span(), where), inputs);
 }

@@ -20,11 +20,24 @@ namespace tarry {
 
 namespace graph {
 
+/// An array as messages name it.
+struct Typed {
+  Dtype dtype;
+  std::span<const std::int64_t> shape;
+  Typed(Dtype d, std::span<const std::int64_t> s) noexcept : dtype(d), shape(s) {}
+  Typed(const Edge& e) noexcept : Typed(e.node()->dtype, e.node()->shape()) {}  // NOLINT: conversion wanted
+  [[nodiscard]] std::string str() const;                                        ///< "float32 (2, 3)"
+};
+
 /// One operand as the user gave it: an array's edge, or a number that is still weak (edge is empty).
 struct Argument {
   Edge edge;
   Scalar scalar = 0;
 };
+/// "float32 (3,) and int32 (2, 3)": the arrays of a call, for messages.
+std::string list_arrays(std::span<const Argument> arguments);
+/// The same as the end of a message: " (given bool (3,))"; "" without an array.
+std::string given(std::span<const Argument> arguments);
 
 /// A new node that takes the references over.
 template <class... Inputs>
@@ -49,7 +62,8 @@ inline Node* begin_node(Op op, Dtype dtype, Device device, Where where) {
 
 /// The dtype that holds both: nothing for uint64 with a signed integer.
 std::optional<Dtype> promote(Dtype a, Dtype b) noexcept;
-[[noreturn]] void throw_not_promoted(std::string_view op, Dtype a, Dtype b, Where where);
+[[noreturn]] void throw_not_promoted(std::string_view op, Dtype a, Dtype b, std::span<const Argument> values,
+                                     Where where);
 /// Promotion over all values of an op, whatever their order: arrays first, then the numbers beside them.
 Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where where);
 /// The dtype that a bool or an integer dtype computes in where it is divided or meets a floating number: the default
@@ -100,16 +114,19 @@ Edge record_scan(Op op, const Edge& x, int axis, Where where);
 /// Another output of the same node.
 Edge output_of(const Edge& e, std::uint32_t output);
 
-/// Throws where an extent is negative, the rank passes kMaxRank or the product of the extents passes int64.
-void check_shape(std::string_view op, std::span<const std::int64_t> shape, Where where);
+/// Throws where an extent of the result is negative, the rank passes kMaxRank or the product of the extents passes
+/// int64.
+void check_shape(std::string_view op, const Typed& result, Where where);
+/// Throws where the arrays do not broadcast, or not to a shape that may be.
+void check_broadcast(std::string_view op, Dtype result, std::span<const Argument> arguments, Where where);
 /// Throws where no kernel computes in `dtype` yet.
 void check_available(std::string_view op, Dtype dtype, Where where);
-/// The one explicit device among `a` and `b`; throws where both are and differ.
-Device combine(Device a, Device b, std::string_view op, Where where);
+/// The one explicit device among `a` and `b`, which are devices of `arguments`; throws where both are and differ.
+Device combine(Device a, Device b, std::string_view op, Where where, std::span<const Argument> arguments);
 /// 0 <= axis < rank from one that may count from the end.
-int checked_axis(std::string_view op, std::int64_t axis, std::span<const std::int64_t> shape, Where where);
+int checked_axis(std::string_view op, std::int64_t axis, const Typed& x, Where where);
 /// Ascending axes without repetition.
-Dims checked_axes(std::string_view op, const Axes& axes, std::span<const std::int64_t> shape, Where where);
+Dims checked_axes(std::string_view op, const Axes& axes, const Typed& x, Where where);
 
 }  // namespace graph
 

@@ -31,7 +31,7 @@ Reduced prepare_reduction(std::string_view op, Edge x, const Axes& axes, Where w
   Reduced r;
   r.x = std::move(x);
   r.shape = Dims(r.x.node()->shape());
-  r.axes = checked_axes(op, axes, r.shape.span(), where);
+  r.axes = checked_axes(op, axes, r.x, where);
   for (const std::int64_t axis : r.axes) r.count *= r.shape[static_cast<int>(axis)];
   return r;
 }
@@ -68,15 +68,16 @@ void check_not_empty(std::string_view op, const Reduced& r, Where where) {
   for (const std::int64_t axis : r.axes) {
     if (r.shape[static_cast<int>(axis)] == 0) {
       TARRY_THROW(InvalidArgument, std::string(op), where,
-                  "axis " + std::to_string(axis) + " of shape " + to_string(r.shape) + " is empty: nothing has no " +
-                      std::string(op));
+                  "axis " + std::to_string(axis) + " of " + Typed(r.x.node()->dtype, r.shape.span()).str() +
+                      " is empty: nothing has no " + std::string(op));
     }
   }
 }
 
 void check_numbers(std::string_view op, const Reduced& r, Where where) {
   if (r.x.node()->dtype == bool_) {
-    TARRY_THROW(InvalidArgument, std::string(op), where, "takes numbers, not bool; convert with astype first");
+    TARRY_THROW(InvalidArgument, std::string(op), where,
+                "takes numbers, not " + Typed(r.x).str() + "; convert with astype first");
   }
 }
 

@@ -16,13 +16,14 @@ using graph::Op;
 int scanned_axis(Op op, const Edge& x, std::optional<int> axis, Where where) {
   const std::span<const std::int64_t> shape = x.node()->shape();
   if (shape.empty()) {
-    TARRY_THROW(InvalidArgument, std::string(name(op)), where, "an array without dimensions has no axis to go along");
+    TARRY_THROW(InvalidArgument, std::string(name(op)), where,
+                graph::Typed(x).str() + " is without dimensions: there is no axis to go along");
   }
   if (!axis && shape.size() > 1) {
     TARRY_THROW(InvalidArgument, std::string(name(op)), where,
-                "which axis? Shape " + graph::to_string(shape) + " has several; pass {.axis = ...}");
+                "which axis? " + graph::Typed(x).str() + " has several; pass {.axis = ...}");
   }
-  return graph::checked_axis(name(op), axis.value_or(0), shape, where);
+  return graph::checked_axis(name(op), axis.value_or(0), x, where);
 }
 
 /// `scanned` behind the value of no element.
@@ -30,7 +31,7 @@ Edge with_initial(Op op, const Edge& scanned, int axis, Where where) {
   const Dtype dtype = scanned.node()->dtype;
   Dims shape(scanned.node()->shape());
   ++shape[axis];
-  graph::check_shape(name(op), shape.span(), where);
+  graph::check_shape(name(op), {dtype, shape.span()}, where);
   const Edge first = graph::record_scalar(op == Op::CumulativeProd ? 1 : 0, dtype, name(op), where);
   const Edge whole = graph::record_view(first, graph::IndexMap{}, shape.span(), where, scanned.node()->device);
   if (graph::element_count(scanned.node()->shape()) == 0) return whole;
@@ -47,7 +48,8 @@ Array cumulative(Op op, const Array& array, ScanOptions options, Where where) {
   const Dtype dtype = options.dtype.value_or(is_floating(given) ? given : widest);
   graph::check_available(name(op), dtype, where);
   if (dtype == bool_) {
-    TARRY_THROW(InvalidArgument, std::string(name(op)), where, "cannot compute in bool; convert with astype first");
+    TARRY_THROW(InvalidArgument, std::string(name(op)), where,
+                "cannot compute " + graph::Typed(x).str() + " in bool; convert with astype first");
   }
   x = graph::record_cast(x, dtype, where);
   const Dims shape(x.node()->shape());

@@ -14,23 +14,24 @@ namespace {
 using graph::Dims;
 using graph::Edge;
 using graph::IndexMap;
+using graph::Typed;
 
 std::span<const std::int64_t> shape_of(const Edge& e) { return e.node()->shape(); }
 
 /// shape with axis `along` `times` as long.
-Dims stretched(const char* op, const Dims& shape, int along, std::int64_t times, Where where) {
+Dims stretched(const char* op, Dtype dtype, const Dims& shape, int along, std::int64_t times, Where where) {
   if (times < 0) {
     TARRY_THROW(InvalidArgument, op, where,
-                std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of shape " +
-                    graph::to_string(shape));
+                std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of " +
+                    Typed(dtype, shape.span()).str());
   }
   Dims result = shape;
   if (__builtin_mul_overflow(shape[along], times, &result[along])) {
     TARRY_THROW(InvalidArgument, op, where,
-                std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of shape " +
-                    graph::to_string(shape) + " make more than 2^63 - 1 elements");
+                std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of " +
+                    Typed(dtype, shape.span()).str() + " make more than 2^63 - 1 elements");
   }
-  graph::check_shape(op, result.span(), where);
+  graph::check_shape(op, {dtype, result.span()}, where);
   return result;
 }
 
@@ -40,11 +41,12 @@ Edge repeated(const char* op, const Edge& x, int at, std::int64_t times, const D
   Dims wide(shape_of(x));
   if (wide.size() == graph::kMaxRank) {
     TARRY_THROW(InvalidArgument, op, where,
-                "shape " + graph::to_string(wide) + " has the highest rank already, " + std::to_string(wide.size()));
+                Typed(x).str() + " has the highest rank already, " + std::to_string(wide.size()));
   }
   for (int d = 0; d < wide.size(); ++d) map.push_back({d < at ? d : d + 1, 0, 1});
   wide.insert(at, times);
-  graph::check_shape(op, wide.span(), where);  // where an extent is 0, `shape` may hold what this does not
+  graph::check_shape(op, {x.node()->dtype, wide.span()},
+                     where);  // where an extent is 0, `shape` may hold what this does not
   return graph::record_reshape(graph::record_view(x, map, wide.span(), where), shape.span(), where);
 }
 
@@ -54,13 +56,13 @@ Array broadcast_to(const Array& x, const Shape& shape, std::source_location wher
   const Edge e = detail::edge(x, "broadcast_to", where);
   const auto source = shape_of(e);
   const std::span<const std::int64_t> target(shape.data(), shape.size());
-  graph::check_shape("broadcast_to", target, where);
+  graph::check_shape("broadcast_to", {e.node()->dtype, target}, where);
   const bool fits = source.size() <= target.size() &&
                     std::equal(source.begin(), source.end(), target.end() - static_cast<std::ptrdiff_t>(source.size()),
                                [](std::int64_t from, std::int64_t to) { return from == 1 || from == to; });
   if (!fits) {
     TARRY_THROW(InvalidArgument, "broadcast_to", where,
-                "shape " + graph::to_string(source) + " does not broadcast to " + graph::to_string(target));
+                Typed(e).str() + " does not broadcast to " + graph::to_string(target));
   }
   return detail::wrap(graph::record_view(e, graph::broadcast_map(source, target), target, where));
 }
@@ -71,13 +73,13 @@ Array permute_dims(const Array& x, const Axes& axes, std::source_location where)
   const auto source = shape_of(e);
   if (axes.vector().size() != source.size()) {
     TARRY_THROW(InvalidArgument, "permute_dims", where,
-                std::to_string(axes.vector().size()) + " axes do not permute shape " + graph::to_string(source));
+                std::to_string(axes.vector().size()) + " axes do not permute " + Typed(e).str());
   }
-  (void)graph::checked_axes("permute_dims", axes, source, where);  // in range, none twice
+  (void)graph::checked_axes("permute_dims", axes, e, where);  // in range, none twice
   IndexMap map(static_cast<int>(source.size()));
   Dims shape;
   for (int d = 0; d < map.size; ++d) {
-    const int from = graph::checked_axis("permute_dims", axes.vector()[static_cast<std::size_t>(d)], source, where);
+    const int from = graph::checked_axis("permute_dims", axes.vector()[static_cast<std::size_t>(d)], e, where);
     map[from] = {d, 0, 1};
     shape.push_back(source[static_cast<std::size_t>(from)]);
   }
@@ -86,9 +88,10 @@ Array permute_dims(const Array& x, const Axes& axes, std::source_location where)
 TARRY_OR_OUT_OF_MEMORY("permute_dims", where)
 
 Array matrix_transpose(const Array& x, std::source_location where) try {
-  const auto rank = static_cast<std::int64_t>(shape_of(detail::edge(x, "matrix_transpose", where)).size());
+  const Edge e = detail::edge(x, "matrix_transpose", where);
+  const auto rank = static_cast<std::int64_t>(shape_of(e).size());
   if (rank < 2) {
-    TARRY_THROW(InvalidArgument, "matrix_transpose", where, "shape " + x.shape().str() + " has fewer than two axes");
+    TARRY_THROW(InvalidArgument, "matrix_transpose", where, Typed(e).str() + " has fewer than two axes");
   }
   std::vector<std::int64_t> axes;
   for (std::int64_t d = 0; d < rank; ++d) axes.push_back(d);
@@ -103,11 +106,11 @@ Array expand_dims(const Array& x, int axis, std::source_location where) try {
   const int rank = static_cast<int>(source.size());
   if (axis < -rank - 1 || axis > rank) {
     TARRY_THROW(InvalidArgument, "expand_dims", where,
-                "axis " + std::to_string(axis) + " is out of range for shape " + graph::to_string(source));
+                "axis " + std::to_string(axis) + " is out of range for " + Typed(e).str());
   }
   if (rank == graph::kMaxRank) {
     TARRY_THROW(InvalidArgument, "expand_dims", where,
-                "shape " + graph::to_string(source) + " has the highest rank already, " + std::to_string(rank));
+                Typed(e).str() + " has the highest rank already, " + std::to_string(rank));
   }
   const int at = axis < 0 ? axis + rank + 1 : axis;
   IndexMap map;
@@ -121,16 +124,16 @@ TARRY_OR_OUT_OF_MEMORY("expand_dims", where)
 Array squeeze(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "squeeze", where);
   const auto source = shape_of(e);
-  const Dims named = graph::checked_axes("squeeze", axes, source, where);
+  const Dims named = graph::checked_axes("squeeze", axes, e, where);
   IndexMap map;
   Dims shape;
   for (int d = 0; d < static_cast<int>(source.size()); ++d) {
     const std::int64_t extent = source[static_cast<std::size_t>(d)];
     const bool chosen = std::find(named.begin(), named.end(), d) != named.end();
     if (chosen && !axes.all() && extent != 1) {
-      TARRY_THROW(InvalidArgument, "squeeze", where,
-                  "axis " + std::to_string(d) + " of shape " + graph::to_string(source) + " has extent " +
-                      std::to_string(extent) + ", not 1");
+      TARRY_THROW(
+          InvalidArgument, "squeeze", where,
+          "axis " + std::to_string(d) + " of " + Typed(e).str() + " has extent " + std::to_string(extent) + ", not 1");
     }
     if (chosen && extent == 1) {
       map.push_back({-1, 0, 0});
@@ -147,7 +150,7 @@ Array flip(const Array& x, const Axes& axes, std::source_location where) try {
   const Edge e = detail::edge(x, "flip", where);
   const auto source = shape_of(e);
   IndexMap map = graph::broadcast_map(source, source);
-  for (const std::int64_t d : graph::checked_axes("flip", axes, source, where)) {
+  for (const std::int64_t d : graph::checked_axes("flip", axes, e, where)) {
     const std::int64_t extent = source[static_cast<std::size_t>(d)];
     if (extent > 1) map[static_cast<int>(d)] = {static_cast<std::int32_t>(d), extent - 1, -1};
   }
@@ -161,16 +164,16 @@ Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std:
   if (source.vector().size() != destination.vector().size()) {
     TARRY_THROW(InvalidArgument, "moveaxis", where,
                 std::to_string(source.vector().size()) + " axes to move to " +
-                    std::to_string(destination.vector().size()) + " places in shape " + graph::to_string(shape));
+                    std::to_string(destination.vector().size()) + " places in " + Typed(e).str());
   }
   if (source.vector().empty()) return x;
-  (void)graph::checked_axes("moveaxis", source, shape, where);  // in range, none twice
-  (void)graph::checked_axes("moveaxis", destination, shape, where);
+  (void)graph::checked_axes("moveaxis", source, e, where);  // in range, none twice
+  (void)graph::checked_axes("moveaxis", destination, e, where);
   std::vector<std::int64_t> order(shape.size(), -1);
   std::vector<bool> moved(shape.size());
   for (std::size_t i = 0; i < source.vector().size(); ++i) {
-    const auto from = static_cast<std::size_t>(graph::checked_axis("moveaxis", source.vector()[i], shape, where));
-    const auto to = static_cast<std::size_t>(graph::checked_axis("moveaxis", destination.vector()[i], shape, where));
+    const auto from = static_cast<std::size_t>(graph::checked_axis("moveaxis", source.vector()[i], e, where));
+    const auto to = static_cast<std::size_t>(graph::checked_axis("moveaxis", destination.vector()[i], e, where));
     order[to] = static_cast<std::int64_t>(from);
     moved[from] = true;
   }
@@ -186,26 +189,26 @@ TARRY_OR_OUT_OF_MEMORY("moveaxis", where)
 
 Array reshape(const Array& x, const Shape& shape, std::source_location where) try {
   const Edge e = detail::edge(x, "reshape", where);
-  const std::string from = graph::to_string(shape_of(e)), to = shape.str();
+  const std::string from = Typed(e).str(), to = shape.str();
   std::vector<std::int64_t> extents = shape.vector();
   const auto open = std::find(extents.begin(), extents.end(), -1);
   const std::int64_t count = graph::element_count(shape_of(e));
   if (open != extents.end()) {
     *open = 1;
     if (std::find(extents.begin(), extents.end(), -1) != extents.end()) {
-      TARRY_THROW(InvalidArgument, "reshape", where, "shape " + to + " has more than one -1");
+      TARRY_THROW(InvalidArgument, "reshape", where, from + " does not reshape to " + to + ": it has more than one -1");
     }
-    graph::check_shape("reshape", extents, where);
+    graph::check_shape("reshape", {e.node()->dtype, extents}, where);
     const std::int64_t others = graph::element_count(extents);
     if (others == 0 || count % others != 0) {
-      TARRY_THROW(InvalidArgument, "reshape", where, "no extent for the -1 in " + to + " holds shape " + from);
+      TARRY_THROW(InvalidArgument, "reshape", where, "no extent for the -1 in " + to + " holds " + from);
     }
     *open = count / others;
   }
-  graph::check_shape("reshape", extents, where);
+  graph::check_shape("reshape", {e.node()->dtype, extents}, where);
   if (graph::element_count(extents) != count) {
     TARRY_THROW(InvalidArgument, "reshape", where,
-                "shape " + from + " has " + std::to_string(count) + " elements, " + to + " has " +
+                from + " has " + std::to_string(count) + " elements, " + to + " has " +
                     std::to_string(graph::element_count(extents)));
   }
   return detail::wrap(graph::record_reshape(e, extents, where));
@@ -214,7 +217,7 @@ TARRY_OR_OUT_OF_MEMORY("reshape", where)
 
 std::vector<Array> unstack(const Array& x, int axis, std::source_location where) try {
   const Edge e = detail::edge(x, "unstack", where);
-  const int along = graph::checked_axis("unstack", axis, shape_of(e), where);
+  const int along = graph::checked_axis("unstack", axis, e, where);
   Dims shape(shape_of(e));
   const std::int64_t count = shape[along];
   shape.erase(along);
@@ -232,8 +235,8 @@ TARRY_OR_OUT_OF_MEMORY("unstack", where)
 Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std::source_location where) try {
   Edge e = detail::edge(x, "repeat", where);
   if (!axis) e = graph::record_reshape(e, Dims{graph::element_count(shape_of(e))}.span(), where);
-  const int along = graph::checked_axis("repeat", axis.value_or(0), shape_of(e), where);
-  const Dims merged = stretched("repeat", Dims(shape_of(e)), along, repeats, where);
+  const int along = graph::checked_axis("repeat", axis.value_or(0), e, where);
+  const Dims merged = stretched("repeat", e.node()->dtype, Dims(shape_of(e)), along, repeats, where);
   return detail::wrap(repeated("repeat", e, along + 1, repeats, merged, where));
 }
 TARRY_OR_OUT_OF_MEMORY("repeat", where)
@@ -242,7 +245,8 @@ Array tile(const Array& x, const Shape& repetitions, std::source_location where)
   Edge e = detail::edge(x, "tile", where);
   if (repetitions.size() > static_cast<std::size_t>(graph::kMaxRank)) {
     TARRY_THROW(InvalidArgument, "tile", where,
-                "repetitions " + repetitions.str() + " name more than " + std::to_string(graph::kMaxRank) + " axes");
+                "repetitions " + repetitions.str() + " of " + Typed(e).str() + " name more than " +
+                    std::to_string(graph::kMaxRank) + " axes");
   }
   const int rank = std::max(static_cast<int>(repetitions.size()), static_cast<int>(shape_of(e).size()));
   Dims shape(shape_of(e));
@@ -252,7 +256,7 @@ Array tile(const Array& x, const Shape& repetitions, std::source_location where)
   for (int d = lead; d < rank; ++d) {
     const std::int64_t times = repetitions[static_cast<std::size_t>(d - lead)];
     if (times == 1) continue;
-    shape = stretched("tile", shape, d, times, where);
+    shape = stretched("tile", e.node()->dtype, shape, d, times, where);
     e = repeated("tile", e, d, times, shape, where);
   }
   return detail::wrap(e);

@@ -31,6 +31,7 @@ inline namespace v0 {
 
 class Array;
 class Operand;
+class Printed;
 class RowIterator;
 template <class T>
 class Host;
@@ -159,7 +160,7 @@ class TARRY_EXPORT Array {
   [[nodiscard]] bool is_evaluated(std::source_location where = std::source_location::current()) const;
   /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)". An undefined array says so.
   /// Throws OutOfMemory alone.  Example: `ta::Array().repr()` is `Array(undefined)`.
-  [[nodiscard]] std::string repr() const;
+  [[nodiscard]] std::string repr(std::source_location where = std::source_location::current()) const;
 
   // ---- Values ----
   // Evaluates and waits; see evaluate() for what that throws.
@@ -198,13 +199,14 @@ class TARRY_EXPORT Array {
   /// Example: `ta::array({1, 2}).host<int>()[1]` is `2`.
   template <class T>
   [[nodiscard]] Host<T> host(std::source_location where = std::source_location::current()) const;
-  /// True where the only element is not zero. Throws InvalidArgument unless size() is 1, and what evaluate() throws.
+  /// True where the only element is not zero. A conversion cannot be told where it stands: errors have the place where
+  /// the array was recorded. Throws InvalidArgument unless size() is 1, and what evaluate() throws.
   /// Example: `bool(ta::all(ta::array({1, 2}) > 0))` is `true`.
   [[nodiscard]] explicit operator bool() const;
   /// Prints as NumPy does: more than 1,000 elements are summarised with "...". Of a lazy array that is summarised only
   /// the elements shown are evaluated and copied. Shapes, Dtypes: any. Throws what evaluate() throws.
   /// Example: `ta::array({{1.0, 2.5}, {3.0, 4.0}})` is `[[1. 2.5] [3. 4. ]]`.
-  friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Array& x);
+  friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Printed& x);
 
   // ---- Parts and updates ----
 
@@ -327,6 +329,19 @@ class TARRY_EXPORT Array {
 
   graph::Node* node_ = nullptr;
   std::uint32_t output_ = 0;
+};
+
+/// An array in a stream, with the place in the user's program. Meant for parameters only.
+class Printed {
+ public:
+  Printed(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : array_(&x), where_(where) {}
+  [[nodiscard]] const Array& array() const noexcept { return *array_; }
+  [[nodiscard]] Where where() const noexcept { return where_; }
+
+ private:
+  const Array* array_;
+  Where where_;
 };
 
 /// Iterates over the parts of an array along its first axis. The array must stay where it is meanwhile.

@@ -4,6 +4,7 @@
 #include <tarry/export.h>
 
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct CacheCounters {
   std::int64_t foreign_compiler = 0;  ///< disk hits made by another compiler version than the one here
 };
 /// The counters of this process.  Throws OutOfMemory alone.  Example: `std::cout << ta::cache_counters().compiles`.
-[[nodiscard]] TARRY_EXPORT CacheCounters cache_counters();
+[[nodiscard]] TARRY_EXPORT CacheCounters cache_counters(std::source_location where = std::source_location::current());
 
 /// A kernel that no directory and no bundle could give, and the entry that came nearest.
 struct CacheMiss {
@@ -38,7 +39,8 @@ struct CacheMiss {
 };
 /// The latest misses, at most 64 of each device, oldest first. Looks through all entries on disk: for diagnosis.
 /// Throws OutOfMemory alone.  Example: `for (const auto& m : ta::cache_misses()) std::cout << m.explanation`.
-[[nodiscard]] TARRY_EXPORT std::vector<CacheMiss> cache_misses();
+[[nodiscard]] TARRY_EXPORT std::vector<CacheMiss> cache_misses(
+    std::source_location where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

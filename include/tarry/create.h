@@ -18,15 +18,6 @@
 namespace tarry {
 inline namespace v0 {
 
-/// The type of 64 bits that std::int64_t and std::uint64_t are not.
-template <>
-inline constexpr Dtype dtype_of<std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>> = Dtype::Int64;
-template <>
-inline constexpr Dtype
-    dtype_of<std::conditional_t<std::is_same_v<std::uint64_t, unsigned long>, unsigned long long, unsigned long>> =
-        Dtype::UInt64;
-static_assert(sizeof(long) == sizeof(std::int64_t) && sizeof(long long) == sizeof(std::int64_t));
-
 namespace detail {
 /// Copies `count` elements row-major into a new array of `shape`.
 [[nodiscard]] TARRY_EXPORT Array copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <source_location>
 #include <string_view>
+#include <type_traits>
 
 namespace tarry {
 inline namespace v0 {
@@ -114,6 +115,14 @@ template <>
 inline constexpr Dtype dtype_of<float> = Dtype::Float32;
 template <>
 inline constexpr Dtype dtype_of<double> = Dtype::Float64;
+/// The type of 64 bits that std::int64_t and std::uint64_t are not.
+template <>
+inline constexpr Dtype dtype_of<std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>> = Dtype::Int64;
+template <>
+inline constexpr Dtype
+    dtype_of<std::conditional_t<std::is_same_v<std::uint64_t, unsigned long>, unsigned long long, unsigned long>> =
+        Dtype::UInt64;
+static_assert(sizeof(long) == sizeof(std::int64_t) && sizeof(long long) == sizeof(std::int64_t));
 #ifdef __STDCPP_FLOAT16_T__
 template <>
 inline constexpr Dtype dtype_of<decltype(0.0f16)> = Dtype::Float16;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ struct KernelRecord {
 
 /// Every kernel that was prepared for a launch, in order of first use; the oldest are forgotten beyond 4,096.
 /// Thread-safe.  Throws OutOfMemory alone.  Example: `for (const auto& k : ta::kernel_history()) std::cout << k`.
-[[nodiscard]] TARRY_EXPORT std::vector<KernelRecord> kernel_history();
+[[nodiscard]] TARRY_EXPORT std::vector<KernelRecord> kernel_history(
+    std::source_location where = std::source_location::current());
 /// One line: name, device, how it came, milliseconds, launches and bytes.  Throws what the stream throws.
 /// Example: `std::cout << ta::KernelRecord{}`.
 TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const KernelRecord& record);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -82,8 +83,9 @@ class TARRY_EXPORT Plan {
   [[nodiscard]] const std::vector<Placement>& placements() const;
   [[nodiscard]] const std::vector<Stored>& stored() const;  ///< beside what was asked for
   [[nodiscard]] const std::string& interpreted() const;     ///< why kernels will be interpreted; "" where none will
-  [[nodiscard]] std::vector<std::string> sources() const;   ///< generated text of each distinct kernel
-  [[nodiscard]] std::string str() const;
+  [[nodiscard]] std::vector<std::string> sources(
+      std::source_location where = std::source_location::current()) const;  ///< generated text of each distinct kernel
+  [[nodiscard]] std::string str(std::source_location where = std::source_location::current()) const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
  private:
@@ -100,12 +102,12 @@ class TARRY_EXPORT Report {
   explicit Report(detail::Shared impl) : impl_(std::move(impl)) {}
   [[nodiscard]] const Counters& counters() const;  ///< zeros where nothing was evaluated
   [[nodiscard]] const Seconds& seconds() const;
-  [[nodiscard]] const std::vector<Unfused>& unfused() const;
+  [[nodiscard]] const std::vector<Unfused>& unfused(std::source_location where = std::source_location::current()) const;
   [[nodiscard]] const std::vector<Transfer>& transfers() const;  ///< a value that stays where it went crosses once
   [[nodiscard]] const std::vector<Placement>& placements() const;
   [[nodiscard]] const std::vector<Stored>& stored() const;  ///< beside what was asked for
   [[nodiscard]] const std::string& interpreted() const;     ///< why kernels ran in the interpreter; "" where none did
-  [[nodiscard]] std::string str() const;
+  [[nodiscard]] std::string str(std::source_location where = std::source_location::current()) const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
 
  private:

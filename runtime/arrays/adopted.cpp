@@ -66,11 +66,11 @@ graph::Edge adopt(const Foreign& m, AdoptedBuffer::Deleter deleter, void* contex
   if (m.device == Device{})
     TARRY_THROW(InvalidArgument, std::string(op), where, "the memory is on no device: name cpu or cuda(k)");
   graph::check_available(op, m.dtype, where);
-  graph::check_shape(op, m.shape, where);
+  graph::check_shape(op, {m.dtype, m.shape}, where);
   const std::size_t size = itemsize(m.dtype);
   const bool empty = graph::element_count(m.shape) == 0;
   if (m.data == nullptr && !empty)
-    TARRY_THROW(InvalidArgument, std::string(op), where, "no memory for shape " + graph::to_string(m.shape));
+    TARRY_THROW(InvalidArgument, std::string(op), where, "no memory for " + graph::Typed(m.dtype, m.shape).str());
   if (reinterpret_cast<std::uintptr_t>(m.data) % size != 0) {
     TARRY_THROW(
         InvalidArgument, std::string(op), where,

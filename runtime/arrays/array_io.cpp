@@ -26,11 +26,11 @@ using graph::Edge;
 
 std::span<const std::int64_t> extents(const Shape& shape) { return {shape.data(), shape.size()}; }
 
-void check_count(std::size_t count, const Shape& shape, Where where) {
-  graph::check_shape("asarray", extents(shape), where);
+void check_count(std::size_t count, Dtype dtype, const Shape& shape, Where where) {
+  graph::check_shape("asarray", {dtype, extents(shape)}, where);
   if (graph::element_count(extents(shape)) != static_cast<std::int64_t>(count)) {
     TARRY_THROW(InvalidArgument, "asarray", where,
-                std::to_string(count) + " elements do not fill shape " + shape.str());
+                std::to_string(count) + " elements do not fill " + graph::Typed(dtype, extents(shape)).str());
   }
 }
 
@@ -51,7 +51,7 @@ Edges edges_of(detail::ArrayPointers arrays, const char* function, Where where) 
 
 Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Shape& shape, Where where) try {
   graph::check_available("asarray", dtype, where);
-  check_count(count, shape, where);
+  check_count(count, dtype, shape, where);
   auto storage = runtime::host_storage("asarray", dtype, extents(shape), where);
   if (count > 0) std::memcpy(storage->buffer->data, data, count * itemsize(dtype));
   if (dtype == bool_) runtime::normalise_bools(storage->buffer->data, count);
@@ -60,16 +60,16 @@ Array detail::copy_in(const void* data, Dtype dtype, std::size_t count, const Sh
 TARRY_OR_OUT_OF_MEMORY("asarray", where)
 
 Array detail::copy_in(const void* data, Dtype dtype, const Shape& shape, Where where) try {
-  graph::check_shape("asarray", extents(shape), where);
+  graph::check_shape("asarray", {dtype, extents(shape)}, where);
   const auto count = static_cast<std::size_t>(graph::element_count(extents(shape)));
   if (data == nullptr && count > 0)
-    TARRY_THROW(InvalidArgument, "asarray", where, "no memory for shape " + shape.str());
+    TARRY_THROW(InvalidArgument, "asarray", where, "no memory for " + graph::Typed(dtype, extents(shape)).str());
   return copy_in(data, dtype, count, shape, where);
 }
 TARRY_OR_OUT_OF_MEMORY("asarray", where)
 
 Array detail::copy_in(const std::vector<bool>& values, const Shape& shape, Where where) try {
-  check_count(values.size(), shape, where);
+  check_count(values.size(), bool_, shape, where);
   auto storage = runtime::host_storage("asarray", bool_, extents(shape), where);
   auto* bytes = static_cast<std::uint8_t*>(storage->buffer->data);
   std::transform(values.begin(), values.end(), bytes, [](bool b) { return b ? std::uint8_t{1} : std::uint8_t{0}; });
@@ -80,9 +80,10 @@ TARRY_OR_OUT_OF_MEMORY("asarray", where)
 Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const std::vector<std::int64_t>* strides,
                      Where where) try {
   graph::check_available("borrow", dtype, where);
-  graph::check_shape("borrow", extents(shape), where);
+  graph::check_shape("borrow", {dtype, extents(shape)}, where);
   const bool empty = graph::element_count(extents(shape)) == 0;
-  if (data == nullptr && !empty) TARRY_THROW(InvalidArgument, "borrow", where, "no memory for shape " + shape.str());
+  if (data == nullptr && !empty)
+    TARRY_THROW(InvalidArgument, "borrow", where, "no memory for " + graph::Typed(dtype, extents(shape)).str());
   const Dims row_major = graph::row_major_strides(extents(shape));
   auto storage = std::make_shared<graph::Storage>();
   storage->strides =
@@ -133,7 +134,8 @@ void Array::expect(const char* function, Dtype dtype, std::int64_t size, Where w
   const std::size_t count = expect(function, dtype, where);
   if (static_cast<std::int64_t>(count) != size) {
     TARRY_THROW(InvalidArgument, function, where,
-                "shape " + shape().str() + " has " + std::to_string(count) + " elements, not " + std::to_string(size));
+                std::string(name(dtype)) + " " + shape().str() + " has " + std::to_string(count) + " elements, not " +
+                    std::to_string(size));
   }
 }
 TARRY_OR_OUT_OF_MEMORY(function, where)
@@ -169,7 +171,7 @@ Array::operator bool() const try {
   const Edge e = detail::defined_edge(*this, "bool", Where{});
   const Where where = e.node()->where();
   if (size() != 1) {
-    TARRY_THROW(InvalidArgument, "bool", where, "an array of shape " + shape().str() + " has no single truth value");
+    TARRY_THROW(InvalidArgument, "bool", where, graph::Typed(e).str() + " has no single truth value");
   }
   graph::ScalarCell cell;
   read(cell.bytes, where);

@@ -221,24 +221,24 @@ std::string render(const Excerpt& excerpt, const void* data) {
 }
 
 /// The elements shown, row-major.
-std::shared_ptr<const void> elements_of(const graph::Edge& e, const Excerpt& excerpt) {
+std::shared_ptr<const void> elements_of(const graph::Edge& e, const Excerpt& excerpt, Where where) {
   const graph::Node& n = *e.node();
-  if (excerpt.is_whole()) return runtime::host_data(e, n.where());
+  if (excerpt.is_whole()) return runtime::host_data(e, where);
   const std::span<const std::int64_t> extents = excerpt.extents().span();
   const std::shared_ptr<graph::Buffer> buffer =
       runtime::host_buffer(static_cast<std::size_t>(graph::element_count(extents)) * itemsize(n.dtype));
-  runtime::read_boxes(e, excerpt.boxes(), graph::row_major_strides(extents), buffer->data, n.where());
+  runtime::read_boxes(e, excerpt.boxes(), graph::row_major_strides(extents), buffer->data, where);
   return {buffer, buffer->data};
 }
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const Array& x) try {
-  const graph::Edge e = detail::defined_edge(x, "print", Where{});
+std::ostream& operator<<(std::ostream& out, const Printed& x) try {
+  const graph::Edge e = detail::defined_edge(x.array(), "<<", x.where());
   const graph::Node& n = *e.node();
   if (graph::element_count(n.shape()) == 0) return out << "[]";
   const Excerpt excerpt(n.shape());
-  const std::shared_ptr<const void> data = elements_of(e, excerpt);
+  const std::shared_ptr<const void> data = elements_of(e, excerpt, x.where());
   const auto text = [&]() -> std::string {
     const support::DefaultFloatingPoint state;
     switch (n.dtype) {
@@ -263,7 +263,7 @@ std::ostream& operator<<(std::ostream& out, const Array& x) try {
   };
   return out << text();
 }
-TARRY_OR_OUT_OF_MEMORY("<<", Where{})
+TARRY_OR_OUT_OF_MEMORY("<<", x.where())
 
 }  // namespace v0
 }  // namespace tarry

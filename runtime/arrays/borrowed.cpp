@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <thread>
 #include <vector>
 
 #include "graph/pending.h"
 #include "graph/record/record.h"
+#include "runtime/evaluate/claims.h"
 #include "runtime/evaluate/engine.h"
 #include "runtime/evaluate/forgotten.h"
 #include "runtime/evaluate/transfer.h"
@@ -18,18 +17,17 @@
 namespace tarry::runtime {
 namespace {
 
-/// Whoever holds this version from now on has a copy of it. What reads the memory at this moment goes on first.
+/// Whoever holds this version from now on has a copy of it. What reads the memory goes on first.
 void move_to_copy(graph::Storage& s, const graph::Node& n, Where where) {
   const std::size_t size = itemsize(n.dtype);
   const auto bytes = static_cast<std::size_t>(graph::element_count(n.shape())) * size;
+  std::unique_lock lock(graph::engine_mutex());
+  wait_for_readers(s, lock, "touch", where);
+  lock.unlock();
   std::shared_ptr<graph::Buffer> copy = host_buffer(std::max<std::size_t>(bytes, 1), where);
   pack(copy->data, s.buffer->data, s.offset, s.strides, n.shape(), size);
-  std::unique_lock lock(graph::engine_mutex());
-  while (s.readers.load(std::memory_order_acquire) != 0) {
-    lock.unlock();
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
-    lock.lock();
-  }
+  lock.lock();
+  wait_for_readers(s, lock, "touch", where);  // others may have begun meanwhile
   s.buffer = std::move(copy);
   s.offset = 0;
   s.strides = graph::row_major_strides(n.shape());

@@ -19,7 +19,7 @@ namespace tarry {
 inline namespace v0 {
 namespace {
 
-Device named(Device device) { return device == Device{} ? default_device() : device; }
+Device named(Device device) { return device == Device{} ? runtime::unplaced_device() : device; }
 
 /// The limits that were set; the budget of pending work follows the lowest.
 void remember_limit(Device device, std::int64_t bytes) {
@@ -38,26 +38,26 @@ void remember_limit(Device device, std::int64_t bytes) {
 
 }  // namespace
 
-std::string MemoryStats::str() const try {
+std::string MemoryStats::str(std::source_location where) const try {
   const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); };
   return fmt::format("{}: {:.1f} MiB live, {:.1f} MiB cached, {:.1f} MiB at most{}; {} requests, {} allocations",
                      device.str(), mib(live), mib(cached), mib(peak),
                      limit == 0 ? "" : fmt::format(", limit {:.1f} MiB", mib(limit)), requests, allocations);
 }
-TARRY_OR_OUT_OF_MEMORY("str", Where{})
+TARRY_OR_OUT_OF_MEMORY("str", where)
 
-MemoryStats memory_stats(Device device) try {
+MemoryStats memory_stats(Device device, std::source_location where) try {
   device = named(device);
   const runtime::MemoryStats s = runtime::backend(device).memory();
   const auto bytes = [](std::size_t n) { return static_cast<std::int64_t>(n); };
   return {device, bytes(s.live), bytes(s.cached), bytes(s.peak), bytes(s.limit), s.requests, s.allocations};
 }
-TARRY_OR_OUT_OF_MEMORY("memory_stats", Where{})
+TARRY_OR_OUT_OF_MEMORY("memory_stats", where)
 
-void reset_memory_peak(Device device) try { runtime::backend(named(device)).reset_peak(); }
-TARRY_OR_OUT_OF_MEMORY("reset_memory_peak", Where{})
-void trim(Device device) try { runtime::backend(named(device)).trim(); }
-TARRY_OR_OUT_OF_MEMORY("trim", Where{})
+void reset_memory_peak(Device device, std::source_location where) try { runtime::backend(named(device)).reset_peak(); }
+TARRY_OR_OUT_OF_MEMORY("reset_memory_peak", where)
+void trim(Device device, std::source_location where) try { runtime::backend(named(device)).trim(); }
+TARRY_OR_OUT_OF_MEMORY("trim", where)
 
 void set_memory_limit(Device device, std::int64_t bytes, std::source_location where) try {
   if (bytes < 0) TARRY_THROW(InvalidArgument, "set_memory_limit", where, fmt::format("the limit is {} bytes", bytes));
@@ -67,12 +67,12 @@ void set_memory_limit(Device device, std::int64_t bytes, std::source_location wh
 }
 TARRY_OR_OUT_OF_MEMORY("set_memory_limit", where)
 
-PendingWork pending_work() try {
+PendingWork pending_work(std::source_location where) try {
   const graph::pending::Amount waiting = graph::pending::count();
   const runtime::EvaluatedByItself& done = runtime::evaluated_by_itself();
   return {waiting.nodes, waiting.bytes, done.evaluates, done.plan_hits, done.launches};
 }
-TARRY_OR_OUT_OF_MEMORY("pending_work", Where{})
+TARRY_OR_OUT_OF_MEMORY("pending_work", where)
 
 }  // namespace v0
 }  // namespace tarry

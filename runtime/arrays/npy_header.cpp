@@ -176,7 +176,7 @@ NpyHeader read_npy_header(const support::OpenFile& file, const std::string& path
   if (!dict || dict->descr.empty()) not_npy(op, path, "its header cannot be understood: " + excerpt(*text), where);
   const std::optional<Dtype> dtype = dtype_of_code(std::string_view(dict->descr).substr(1));
   if (!dtype) not_npy(op, path, "it holds elements of type '" + excerpt(dict->descr) + "', which no dtype has", where);
-  graph::check_shape(op, dict->shape, where);
+  graph::check_shape(op, {*dtype, dict->shape}, where);
   NpyHeader h{*dtype, dict->descr[0] == '>', dict->fortran_order, std::move(dict->shape), at + wide + length, 0};
   h.count = static_cast<std::size_t>(graph::element_count(h.shape));
   if ((file.size() - h.offset) / itemsize(h.dtype) < h.count)

@@ -137,6 +137,8 @@ std::size_t memory_limit();
 Backend& backend(Device device);
 /// Puts `b` where backend(device) will find it and returns what was there: tests run the engine on a driver of theirs.
 std::unique_ptr<Backend> exchange_backend(Device device, std::unique_ptr<Backend> b);
+/// The device of work that names none: default_device(), whose errors have no place yet.
+Device unplaced_device();
 /// Waits for all devices that have been used.
 void synchronize();
 std::unique_ptr<Backend> make_cpu_backend();

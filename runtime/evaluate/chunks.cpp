@@ -395,7 +395,8 @@ class Chunks {
         collect();
       } else {
         if (leaving.valid()) leaving.get();
-        leaving = std::async(std::launch::async, collect);
+        leaving =
+            std::async(std::launch::async | std::launch::deferred, collect);  // later where no thread is to be had
       }
       drop(piece.slices.parts);
       ++progress_.chunks_done;

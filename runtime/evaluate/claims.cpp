@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "graph/pending.h"
+#include "runtime/evaluate/reading.h"
 #include "support/check.h"
 #include "support/fork.h"
 #include "support/recycle.h"
@@ -70,6 +73,12 @@ const Waiting* Claim::holder(const Node* n) noexcept {
   return nullptr;
 }
 
+Node* Claim::reader(const graph::Storage& s) noexcept {
+  for (const Claim* c = claims().first; c != nullptr; c = c->next_)
+    if (std::ranges::find(c->run_.borrowed, &s) != c->run_.borrowed.end()) return c->nodes_.front();
+  return nullptr;
+}
+
 void Claim::fail_lost() noexcept {
   Claims& all = claims();
   new (&all.resolved) std::condition_variable;  // threads that it waits for are not here
@@ -112,6 +121,21 @@ void wait_for(Node* blocked, std::unique_lock<std::mutex>& lock, std::string_vie
   lock.unlock();  // `keep` may be the last owner: never dropped under the lock
   keep = graph::Edge();
   lock.lock();
+}
+
+void wait_for_readers(const graph::Storage& s, std::unique_lock<std::mutex>& lock, std::string_view op, Where where) {
+  while (s.readers.load(std::memory_order_acquire) != 0) {
+    if (Node* const reader = Claim::reader(s)) {
+      wait_for(reader, lock, op, where);
+    } else if (Reading::is_here(s)) {
+      TARRY_THROW(InvalidArgument, std::string(op), where,
+                  "the memory is being read by the call that called this callback; touch it once that is done");
+    } else {  // a read of another thread, or the end of an evaluate
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      lock.lock();
+    }
+  }
 }
 
 std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, const graph::Dims& strides) {

@@ -41,6 +41,8 @@ class Claim {
   }
   /// The evaluate of the thread that has claimed `n`; nullptr where none has. engine_mutex() held.
   static const Waiting* holder(const graph::Node* n) noexcept;
+  /// A node of an evaluate that reads `s`; nullptr where none does. engine_mutex() held.
+  static graph::Node* reader(const graph::Storage& s) noexcept;
   /// In a forked child: what threads claimed that it does not have has failed.
   static void fail_lost() noexcept;
 
@@ -57,6 +59,9 @@ class Claim {
 /// Waits until nobody computes `blocked`. `lock` is of engine_mutex(). Throws where that could never be: what this
 /// thread computes needs this call, which a callback makes.
 void wait_for(graph::Node* blocked, std::unique_lock<std::mutex>& lock, std::string_view op, Where where);
+
+/// The same until no evaluate and no read uses the borrowed memory of `s`.
+void wait_for_readers(const graph::Storage& s, std::unique_lock<std::mutex>& lock, std::string_view op, Where where);
 
 std::shared_ptr<graph::Storage> storage_of(std::shared_ptr<graph::Buffer> buffer, const graph::Dims& strides);
 /// Memory for publishing, so that it cannot fail: `value` for the next claimed node.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <forward_list>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "runtime/evaluate/engine.h"
 #include "runtime/evaluate/forgotten.h"
 #include "runtime/evaluate/hoisted.h"
+#include "runtime/evaluate/reading.h"
 #include "runtime/evaluate/run_lease.h"
 #include "runtime/evaluate/snapshots.h"
 #include "runtime/observe/dump.h"
@@ -248,9 +250,19 @@ void complete_found(Run& run, Backend& b, Report::Impl& report) {
   if (words < kMostWords) engine().plans.insert(run.outline.key(), run.plan);
 }
 
-/// False where it would not run in one piece for what is stored besides. `started` is set before the first launch.
-bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk,
+/// The purpose of an evaluate, and what it does where that does not fit in memory.
+enum class Manner : std::uint8_t {
+  Whole,     ///< its roots; they run in one piece all the same
+  Fitting,   ///< its roots; nothing is done
+  Roots,     ///< its roots, in chunks
+  Marked,    ///< also what is needed for the second time; nothing is done where there is such a thing
+  Streamed,  ///< also what is needed for the second time and is small, in chunks
+};
+
+/// False where nothing was done. `started` is set before the first launch.
+bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, Manner manner,
               bool& started) {
+  const bool may_chunk = manner != Manner::Whole;
   Backend& asked = run.backend ? *run.backend : backend(device_of(run.outline.placed));
   for (graph::Storage* s : run.borrowed)
     if (s->check) s->check->use();
@@ -267,7 +279,7 @@ bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
   const std::int64_t allocations = b.allocations();
   note_kept(run, report);
   if (may_chunk && !fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed)) {
-    if (!report.kept.empty()) return false;
+    if (manner == Manner::Fitting || (manner == Manner::Marked && !report.kept.empty())) return false;
     run_chunks(run, b, claim, report, where);
     report.seconds.launch = watch.lap();
     return true;
@@ -333,11 +345,11 @@ std::exception_ptr explained(const Error& e, const Run& run, Where where) noexce
 }
 
 /// Runs the plan of the claimed roots. After the first launch a failure is theirs.
-bool run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, bool may_chunk) {
+bool run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, Manner manner) {
   bool started = false;
   std::exception_ptr error;
   try {
-    return run_plan(run, claim, report, watch, where, may_chunk, started);
+    return run_plan(run, claim, report, watch, where, manner, started);
   } catch (const Error& e) {
     error = explained(e, run, where);
   } catch (...) {
@@ -372,10 +384,6 @@ void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
   }
 }
 
-/// The purpose of an evaluate: its roots in one piece; those, in chunks where they do not fit; or also what is needed
-/// for the second time.
-enum class Manner : std::uint8_t { Whole, Roots, Marked };
-
 /// A value stored besides is a root like those that were asked for. The caller holds engine_mutex().
 void add_kept(Run& run) {
   const graph::Outline& o = run.outline;
@@ -387,17 +395,32 @@ void add_kept(Run& run) {
   }
 }
 
+/// A walk that comes again for the same evaluate marks nothing.
+graph::Marks marks_of(Manner manner, const Settings& now) {
+  if (!now.marks) return graph::Marks::Ignore;
+  if (manner == Manner::Streamed) return graph::Marks::Read;
+  return manner == Manner::Marked ? graph::Marks::Set : graph::Marks::Ignore;
+}
+
+/// Bytes; chunks and what was asked for need the rest.
+std::int64_t kept_beside_chunks(std::span<const Edge> roots) {
+  constexpr std::size_t kShare = 4;
+  const Backend* const b = expected_backend(roots);
+  return b == nullptr ? 0 : static_cast<std::int64_t>(std::min<std::size_t>(b->room() / kShare, INT64_MAX));
+}
+
 /// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
 /// found, or the graph is made that it will be made from.
 void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner manner, Where where) {
   const Settings now = settings();
-  const graph::Marks marks = manner == Manner::Marked && now.marks ? graph::Marks::Set : graph::Marks::Ignore;
+  const graph::Marks marks = marks_of(manner, now);
+  const std::int64_t most_kept = manner == Manner::Streamed ? kept_beside_chunks(roots) : INT64_MAX;
   Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
   const bool compiled = b && compiles(*b);
   std::unique_lock lock(graph::engine_mutex());
   for (;;) {
     list_lazy(roots, run.lazy);
-    Node* const blocked = graph::walk(run.lazy, run.outline, marks);
+    Node* const blocked = graph::walk(run.lazy, run.outline, marks, graph::Claimed::Blocks, most_kept);
     if (!blocked) break;
     wait_for(blocked, lock, "evaluate", where);
   }
@@ -440,7 +463,7 @@ bool any_failed(std::span<const Edge> roots) {
                      [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Failed; });
 }
 
-/// Nothing where there is no room for what would be stored besides: without that there may be.
+/// Nothing where the manner does nothing, or where there is no room for what would be stored besides.
 std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner manner) {
   require_devices(roots, where);
   if (std::all_of(roots.begin(), roots.end(), is_done)) return Report();
@@ -455,7 +478,7 @@ std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner 
     try {
       claim_and_walk(roots, *run, claim, manner, where);
       const double took = watch.lap();
-      if (!run->lazy.empty() && !run_or_explain(*run, claim, *report, watch, where, manner != Manner::Whole)) return {};
+      if (!run->lazy.empty() && !run_or_explain(*run, claim, *report, watch, where, manner)) return {};
       report->seconds.snapshot = took;
       return done;
     } catch (const OutOfMemory&) {
@@ -474,7 +497,8 @@ std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner 
 
 Report evaluate(std::span<const Edge> roots, Where where) {
   try {
-    if (const std::optional<Report> done = evaluate(roots, where, Manner::Marked)) return *done;
+    for (const Manner manner : {Manner::Marked, Manner::Fitting, Manner::Streamed})
+      if (const std::optional<Report> done = evaluate(roots, where, manner)) return *done;
     return *evaluate(roots, where, Manner::Roots);
   } catch (const OutOfMemory&) {
     if (any_failed(roots) || !evaluate_pending(roots, where)) throw;
@@ -515,6 +539,9 @@ bool stream(const Edge& root, Sink& sink, Where where) {
     const CompiledPlan plan = make_plan(s, b.target(), on_device, may_alias, switches, nullptr);
     std::size_t needed = 0;
     if (fits(plan, recorded, s.leaves, b, needed)) return false;
+    std::forward_list<Reading> readings;  // the last one ends first
+    for (const std::shared_ptr<graph::Storage>& leaf : s.leaves)
+      if (leaf->buffer->owner == graph::Owner::Borrowed) readings.emplace_front(*leaf);
     (void)evaluate_in_chunks({recorded, s.leaves, s.cells, b, where, needed, &sink});
     return true;
   } catch (const OutOfMemory& e) {

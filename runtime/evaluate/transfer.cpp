@@ -12,6 +12,7 @@
 #include "graph/record/record.h"
 #include "runtime/evaluate/engine.h"
 #include "runtime/evaluate/forgotten.h"
+#include "runtime/evaluate/reading.h"
 #include "runtime/plan/compiled_plan.h"
 #include "runtime/rethrow.h"
 #include "support/check.h"
@@ -242,30 +243,6 @@ std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where whe
 }
 
 namespace {
-
-/// Keeps touch() of other threads away from the memory while it is read.
-class Reading {
- public:
-  explicit Reading(graph::Storage& s) : storage_(s) {
-    {
-      const std::lock_guard lock(graph::engine_mutex());
-      s.readers.fetch_add(1, std::memory_order_relaxed);
-    }
-    if (!s.check) return;
-    try {
-      s.check->use();
-    } catch (...) {
-      s.readers.fetch_sub(1, std::memory_order_release);
-      throw;
-    }
-  }
-  ~Reading() { storage_.readers.fetch_sub(1, std::memory_order_release); }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-
- private:
-  graph::Storage& storage_;
-};
 
 /// Waits for the elements of `n` and copies them; what fails then is a kernel or the device, and the error says whose
 /// values were read.

@@ -152,8 +152,8 @@ void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device d
 namespace tarry {
 inline namespace v0 {
 
-std::vector<KernelRecord> kernel_history() try { return runtime::history().list(); }
-TARRY_OR_OUT_OF_MEMORY("kernel_history", Where{})
+std::vector<KernelRecord> kernel_history(std::source_location where) try { return runtime::history().list(); }
+TARRY_OR_OUT_OF_MEMORY("kernel_history", where)
 
 std::ostream& operator<<(std::ostream& out, const KernelRecord& r) try {
   const std::string run = r.measured_launches == 0

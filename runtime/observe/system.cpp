@@ -66,7 +66,7 @@ std::string describe_compiler() {
 
 std::string describe_default_device() {
   try {
-    const Device device = default_device();
+    const Device device = unplaced_device();
     return device.str() + (support::env::get("TARRY_DEVICE") ? " (TARRY_DEVICE)" : "");
   } catch (const InvalidArgument& error) {
     return fmt::format("none: {}", error.what());
@@ -82,33 +82,36 @@ std::string describe_cache_directory(const std::vector<std::unique_ptr<cache::La
 }
 
 }  // namespace
-}  // namespace tarry::runtime
 
-namespace tarry {
-inline namespace v0 {
-
-std::vector<Device> devices() try {
-  std::vector<Device> all{cpu};
-  const int count = runtime::cuda_device_count();
-  for (int i = 0; i < count; ++i) all.push_back(cuda(i));
-  return all;
-}
-TARRY_OR_OUT_OF_MEMORY("devices", Where{})
-
-Device default_device() try {
+Device unplaced_device() {
   // Asked at every evaluate, answered once per change of the switches: generation + 1, kind and index in one word.
   static std::atomic<std::uint64_t> known{0};
   const std::uint64_t generation = support::env::generation() + 1;
   const std::uint64_t word = known.load(std::memory_order_acquire);
   if (word >> 16U == generation) return {static_cast<DeviceKind>(word >> 8U & 0xFFU), static_cast<std::uint8_t>(word)};
-  const Device device = runtime::choose_default_device();
+  const Device device = choose_default_device();
   known.store(generation << 16U | static_cast<std::uint64_t>(device.kind) << 8U | device.index,
               std::memory_order_release);
   return device;
 }
-TARRY_OR_OUT_OF_MEMORY("default_device", Where{})
 
-std::string describe_system() try {
+}  // namespace tarry::runtime
+
+namespace tarry {
+inline namespace v0 {
+
+std::vector<Device> devices(std::source_location where) try {
+  std::vector<Device> all{cpu};
+  const int count = runtime::cuda_device_count();
+  for (int i = 0; i < count; ++i) all.push_back(cuda(i));
+  return all;
+}
+TARRY_OR_OUT_OF_MEMORY("devices", where)
+
+Device default_device(std::source_location where) try { return runtime::unplaced_device(); }
+TARRY_OR_OUT_OF_MEMORY("default_device", where)
+
+std::string describe_system(std::source_location where) try {
   std::string text;
   const auto fact = [&](std::string_view name, std::string_view value) {
     text += fmt::format("{}: {}\n", name, value);
@@ -130,16 +133,16 @@ std::string describe_system() try {
   fact("cache counters", runtime::describe(runtime::cache_stats()));
   return text;
 }
-TARRY_OR_OUT_OF_MEMORY("describe_system", Where{})
+TARRY_OR_OUT_OF_MEMORY("describe_system", where)
 
-void synchronize() try { runtime::synchronize(); }
-TARRY_OR_OUT_OF_MEMORY("synchronize", Where{})
+void synchronize(std::source_location where) try { runtime::synchronize(); }
+TARRY_OR_OUT_OF_MEMORY("synchronize", where)
 
-CacheCounters cache_counters() try { return runtime::cache_stats(); }
-TARRY_OR_OUT_OF_MEMORY("cache_counters", Where{})
+CacheCounters cache_counters(std::source_location where) try { return runtime::cache_stats(); }
+TARRY_OR_OUT_OF_MEMORY("cache_counters", where)
 
-std::vector<CacheMiss> cache_misses() try { return runtime::cache_misses(); }
-TARRY_OR_OUT_OF_MEMORY("cache_misses", Where{})
+std::vector<CacheMiss> cache_misses(std::source_location where) try { return runtime::cache_misses(); }
+TARRY_OR_OUT_OF_MEMORY("cache_misses", where)
 
 }  // namespace v0
 }  // namespace tarry

@@ -48,17 +48,22 @@ struct Requests {
   std::unordered_map<const codegen::KernelSource*, std::size_t> number;
 };
 
-/// Where there is no room for one more, what was loaded for the plans that were used longest ago is unloaded.
+/// Where there is no room for one more, what was loaded for the plans that were used longest ago is unloaded. Null
+/// where that makes no room and an interpreter can do the work.
 std::shared_ptr<cache::Executable> load(Backend& b, const cache::KernelRequest& request, const cache::Binary& image) {
-  for (;;) {
+  for (bool again = true;;) {
     try {
       return b.load(request, image);
-    } catch (const OutOfMemory&) {
+    } catch (const OutOfMemory& e) {
+      if (!again && b.target().is_cuda()) throw;
+      if (!again) {
+        support::log::warn_once(fmt::format("kernels run in the interpreter: {}", e.what()));
+        return nullptr;
+      }
       kernel_cache(b).clear_memory();
-      if (!forget_half_of_plans()) break;
+      again = forget_half_of_plans();
     }
   }
-  return b.load(request, image);
 }
 
 /// How the cache compiles and loads for `b`. `load_seconds`: by number of the request, where somebody wants to know.
@@ -93,6 +98,12 @@ std::optional<CompiledPlan> plan_of_other_level(Backend& b, const Planner& plann
 
 bool may_compile(Backend& b) { return !support::env::flag("TARRY_REQUIRE_CACHED") && !b.compiler().empty(); }
 
+/// A compiler that is there may fail, and what it makes may not load.
+std::string why_not_made(Backend& b) {
+  const std::string why = why_interpreted(b);
+  return why.empty() ? "no kernel can be compiled and loaded here" : why;
+}
+
 }  // namespace
 
 KernelCounts make_kernels(CompiledPlan& plan, Backend& b) {
@@ -116,7 +127,7 @@ KernelCounts make_kernels(CompiledPlan& plan, Backend& b) {
     k->making.hit = hit_of(loaded[i].hit);
     k->making.compile_seconds = loaded[i].compile_seconds;
     k->making.load_seconds = load_seconds[i];
-    if (!k->executable) plan.interpreted = "no C compiler works here";
+    if (!k->executable) plan.interpreted = why_not_made(b);
   }
   return counts;
 }

@@ -7,7 +7,7 @@
 
 namespace tarry::runtime {
 
-Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? default_device() : placed; }
+Device device_of(Device placed) { return placed.kind == DeviceKind::Unplaced ? unplaced_device() : placed; }
 
 bool library_there(const graph::Graph& g, Backend& b) {
   for (const graph::GraphNode& n : g.nodes) {

@@ -501,3 +501,18 @@ TEST_CASE("equality: shape and every element", "[ops][reduce][values]") {
   CHECK(array_equal(array({true, false}), array({true, false})).item<bool>());
   CHECK(array_equal(zeros({0}), zeros({0})).item<bool>());
 }
+
+TEST_CASE("reductions: what overflows on the way is there after scaling by a power of two, which is exact",
+          "[reduce]") {
+  test::on_every_device([](tarry::Device) {
+    const tarry::Array large = tarry::asarray(std::vector<float>{3e38F, 3e38F});
+    CHECK(tarry::mean(large).item<float>() == std::numeric_limits<float>::infinity());
+    CHECK((tarry::mean(large * 0x1p-32F) * 0x1p32F).item<float>() == 3e38F);
+    const tarry::Array apart = tarry::asarray(std::vector<float>{1e20F, -1e20F});
+    CHECK(tarry::std(apart).item<float>() == std::numeric_limits<float>::infinity());
+    CHECK((tarry::std(apart * 0x1p-70F) * 0x1p70F).item<float>() == 1e20F);
+    CHECK(tarry::std(tarry::astype(apart, tarry::float64)).item<double>() == static_cast<double>(1e20F));
+    const tarry::Array wide = tarry::asarray(std::vector<double>{1e200, -1e200});
+    CHECK((tarry::std(wide * 0x1p-660) * 0x1p660).item<double>() == 1e200);
+  });
+}

@@ -192,14 +192,15 @@ TEST_CASE("set: a value that does not fit throws at the call and leaves the hand
   fails([&] { x.set({3}, 1); }, __LINE__, "set", "index 3 is out of range for axis 0 of extent 3");
   fails([&] { x.set({0}, 0.5); }, __LINE__, "set", "the number 0.5 does not fit int64");
   fails([&] { x.set({0}, ta::ones({4})); }, __LINE__, "set",
-        "does not hold every float32; convert the value with astype");
-  fails([&] { x.set({0}, ints({3})); }, __LINE__, "set", "a value of shape (3,) does not broadcast to (4,)");
-  fails([&] { x.set({0, 0}, ints({1})); }, __LINE__, "set", "a value of shape (1,) does not broadcast to ()");
-  fails([&] { x.set({0}, ta::ones({4}, ta::uint64)); }, __LINE__, "set", "does not hold every uint64");
+        "int64 (4,) does not hold every element of a float32 (4,); convert the value with astype");
+  fails([&] { x.set({0}, ints({3})); }, __LINE__, "set", "a value of int64 (3,) does not broadcast to int64 (4,)");
+  fails([&] { x.set({0, 0}, ints({1})); }, __LINE__, "set", "a value of int64 (1,) does not broadcast to int64 ()");
+  fails([&] { x.set({0}, ta::ones({4}, ta::uint64)); }, __LINE__, "set",
+        "does not hold every element of a uint64 (4,)");
   fails([&] { x.set({0}, ta::Array()); }, __LINE__, "set", "undefined");
-  fails([&] { x.set(ints({4}), 1); }, __LINE__, "set", "the mask is int64, not bool");
+  fails([&] { x.set(ints({4}), 1); }, __LINE__, "set", "the mask for int64 (3, 4) is int64 (4,), not bool");
   fails([&] { x.set(ta::ones({3}, ta::bool_), 1); }, __LINE__, "set",
-        "a mask of shape (3,) does not broadcast to (3, 4)");
+        "a mask of bool (3,) does not broadcast to int64 (3, 4)");
   fails([&] { x.add({slice(none, none, 0)}, 1); }, __LINE__, "add", "step 0");
   fails([&] { x.add({0}, 1.5); }, __LINE__, "add", "the number 1.5 does not fit int64");
   fails([&] { (void)ta::with_set(x, {0, 0, 0}, 1); }, __LINE__, "with_set", "3 indices are too many");

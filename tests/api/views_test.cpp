@@ -112,31 +112,31 @@ TEST_CASE("index: what is wrong names the op, the axis, the shape and the user's
       CHECK_THAT(e.where().file, Catch::Contains("views_test"));
     }
   };
-  fails([&] { return x(3); }, __LINE__, "index 3 is out of range for axis 0 of extent 3 in shape (3, 4)");
-  fails([&] { return x(slice(), -5); }, __LINE__, "index -5 is out of range for axis 1 of extent 4 in shape (3, 4)");
-  fails([&] { return x(0, 0, 0); }, __LINE__, "3 indices are too many for shape (3, 4)");
+  fails([&] { return x(3); }, __LINE__, "index 3 is out of range for axis 0 of extent 3 in int64 (3, 4)");
+  fails([&] { return x(slice(), -5); }, __LINE__, "index -5 is out of range for axis 1 of extent 4 in int64 (3, 4)");
+  fails([&] { return x(0, 0, 0); }, __LINE__, "3 indices are too many for int64 (3, 4)");
   fails([&] { return x(ellipsis, ellipsis); }, __LINE__, "an ellipsis may stand once");
-  fails([&] { return x(slice(none, none, 0)); }, __LINE__, "the slice of axis 0 of shape (3, 4) has step 0");
+  fails([&] { return x(slice(none, none, 0)); }, __LINE__, "the slice of axis 0 of int64 (3, 4) has step 0");
   fails([&] { return ta::Array()(0); }, __LINE__, "undefined");
-  fails([&] { return ta::concat({x, x(0)}); }, __LINE__, "shapes (3, 4) and (4,) do not go together", "concat");
-  fails([&] { return ta::concat({x(0, 0)}); }, __LINE__, "a 0-d array has no axis", "concat");
+  fails([&] { return ta::concat({x, x(0)}); }, __LINE__, "int64 (3, 4) and int64 (4,) do not go together", "concat");
+  fails([&] { return ta::concat({x(0, 0)}); }, __LINE__, "int64 () is 0-d: there is no axis", "concat");
   fails([&] { return ta::concat({}); }, __LINE__, "there is no array to join", "concat");
   fails([&] { return ta::stack({x, x(0)}); }, __LINE__, "do not go together", "stack");
   fails([&] { return ta::stack({x}, 3); }, __LINE__, "axis 3", "stack");
   fails([&] { return ta::reshape(x, {5, -1}); }, __LINE__, "no extent for the -1 in (5, -1)", "reshape");
-  fails([&] { return ta::reshape(x, {-1, -1}); }, __LINE__, "shape (-1, -1) has more than one -1", "reshape");
-  fails([&] { return ta::reshape(x, {5, 2}); }, __LINE__, "shape (3, 4) has 12 elements, (5, 2) has 10", "reshape");
+  fails([&] { return ta::reshape(x, {-1, -1}); }, __LINE__,
+        "int64 (3, 4) does not reshape to (-1, -1): it has more than one -1", "reshape");
+  fails([&] { return ta::reshape(x, {5, 2}); }, __LINE__, "int64 (3, 4) has 12 elements, (5, 2) has 10", "reshape");
   fails([&] { return ta::roll(x, {1, 2}, 0); }, __LINE__, "2 shifts for 1 axes", "roll");
   fails([&] { return ta::moveaxis(x, {0, 1}, 0); }, __LINE__, "2 axes to move to 1 places", "moveaxis");
-  fails([&] { return ta::repeat(x, -1, 0); }, __LINE__, "-1 repetitions of axis 0 of shape (3, 4)", "repeat");
+  fails([&] { return ta::repeat(x, -1, 0); }, __LINE__, "-1 repetitions of axis 0 of int64 (3, 4)", "repeat");
   fails([&] { return ta::tile(x, {2, -1}); }, __LINE__, "-1 repetitions", "tile");
   fails([&] { return ta::unstack(x, 2); }, __LINE__, "axis 2 is out of range", "unstack");
-  fails(
-      [&] {
-        for (const ta::Array& row : x(0, 0)) (void)row;
-        return 0;
-      },
-      __LINE__, "a 0-d array has no rows");
+  const auto rows = [&] {
+    for (const ta::Array& row : x(0, 0)) (void)row;
+    return 0;
+  };
+  fails(rows, __LINE__ - 3, "int64 () is 0-d: there are no rows");
 }
 
 TEST_CASE("iteration: rows are lazy parts along the first axis", "[views][index]") {

@@ -1,6 +1,12 @@
 // `tarry cache`: every command on directories and bundles made here, its JSON, its exit status; completion and manual.
+#include <fcntl.h>
+#include <tarry/tarry.h>
+#include <tarry/warm.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -445,4 +451,25 @@ TEST_CASE("tarry: what info and list print fits 80 columns", "[cache][tool]") {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   }
+}
+
+TEST_CASE("cli: on a terminal the bar of warm moves while plans are made", "[cli][warm]") {
+  TARRY_REQUIRE_TOOL();
+  const Bench bench;
+  const std::string manifest = bench.at("run.manifest");
+  {
+    const tarry::Scope on_cpu(tarry::cpu);
+    const tarry::Recording recording(manifest);
+    for (std::int64_t n = 1; n <= 3; ++n) tarry::evaluate(tarry::sqrt(tarry::ones({n, 70})) + 1.0f);
+  }
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) TARRY_SKIP("no pseudo terminal");
+  const std::string command =
+      std::string(TARRY_TOOL) + " warm " + manifest + " --cpu v2 --jobs 1 --out " + bench.at("out");
+  CHECK(tarry::support::run_process({"sh", "-c", command + " 2> " + ptsname(terminal)}).exit_status == 0);
+  std::string shown(4096, '\0');
+  const ssize_t size = ::read(terminal, shown.data(), shown.size());
+  ::close(terminal);
+  shown.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  CHECK_THAT(shown, Contains("[##########--------------------] planning, 2 left"));
 }

@@ -22,6 +22,7 @@
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/out_of_memory.h"
+#include "support/own_thread.h"
 #include "support/temporary.h"
 #include "tests/errors/rows.h"
 #include "tests/helpers/devices.h"
@@ -154,6 +155,10 @@ void add_memory_rows(ErrorRows& rows) {
   });
   rows.failed(ErrorCode::OutOfMemory, "evaluate", {"the host is out of memory", "  live ", "  cached "},
               [] { support::throw_out_of_memory("evaluate", std::source_location::current()); });
+  rows.inside(ErrorCode::OutOfMemory, {"matmul needs a thread of its own, and the system has none: "}, [] {
+    fault::arm(Site::Thread, 1);
+    support::in_own_thread("matmul", [] {});
+  });
   rows.inside(ErrorCode::OutOfMemory, {"there is no room to load a kernel beside the "}, [] {
     fault::arm(Site::Load, 1);
     (void)backend(cpu).load({}, {std::make_shared<const std::string>("never looked at"), "", ""});
@@ -276,10 +281,21 @@ void in_child(const std::function<void()>& call) {
 
 void add_device_rows(ErrorRows& rows) {
   using Result = FakeDriver::Result;
-  rows.inside(ErrorCode::InvalidArgument, {"TARRY_DEVICE is \"gpu\"", "cuda:N"}, [] {
+  rows.wrong("default_device", {"TARRY_DEVICE is \"gpu\"", "cuda:N"}, [] {
     const Setting device("TARRY_DEVICE", "gpu");
     (void)default_device();
   });
+  rows.wrong("memory_stats", {"TARRY_DEVICE is \"gpu\""}, [] {
+    const Setting device("TARRY_DEVICE", "gpu");
+    (void)memory_stats();
+  });
+  rows.failed(ErrorCode::DeviceError, "memory_stats", {"cuda:200 cannot be used: "},
+              [] { (void)memory_stats(cuda(200)); });
+  rows.failed(ErrorCode::DeviceError, "reset_memory_peak", {"cuda:200 cannot be used: "},
+              [] { reset_memory_peak(cuda(200)); });
+  rows.failed(ErrorCode::DeviceError, "trim", {"cuda:200 cannot be used: "}, [] { trim(cuda(200)); });
+  rows.failed(ErrorCode::DeviceError, "set_memory_limit", {"cuda:200 cannot be used: "},
+              [] { set_memory_limit(cuda(200), 1 << 20); });
   rows.inside(ErrorCode::InvalidArgument, {"TARRY_CPU is \"native\"; this CPU can run kernels for "}, [] {
     const Setting level("TARRY_CPU", "native");
     (void)runtime::make_cpu_backend();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "support/fault.h"
@@ -97,9 +98,44 @@ bool stands_in(const ta::Where& where, const ErrorRow& row, int end) {
          static_cast<int>(where.line) < end;
 }
 
+/// "float32 (2, 3)" somewhere in the message.
+bool names_array(const std::string& message) {
+  static const std::regex array(R"((bool|u?int\d+|b?float\d+) \([-0-9, ]*\))");
+  return std::regex_search(message, array);
+}
+
 }  // namespace
 
 void ta::test::add_reached(const ThrowSite& site) { reached_elsewhere().push_back(site); }
+
+TEST_CASE("error: what is wrong with arrays of a call names their dtypes and shapes", "[errors]") {
+  ta::test::ErrorRows all;
+  ta::test::add_operation_rows(all);
+  ta::test::add_shape_rows(all);
+  for (const ErrorRow& row : all.rows()) {
+    const Thrown thrown = run(row);
+    const bool no_array = thrown.message.find("undefined") != std::string::npos ||
+                          thrown.message.find("the number ") != std::string::npos ||
+                          thrown.message.find("no array") != std::string::npos ||
+                          thrown.message.find("is not available") != std::string::npos || row.op == "Scope" ||
+                          row.op == "result_type";
+    INFO("row at " << row.where.str() << " threw " << thrown.message);
+    CHECK((no_array || names_array(thrown.message)));
+  }
+}
+
+TEST_CASE("error: whatever leaves a public function has a place, but for conversions and streams", "[errors]") {
+  std::vector<std::string> without;
+  for (const char* folder : {"graph", "runtime"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(tarry::test::source_directory()) / folder)) {
+      const std::string text = ta::support::read_file(entry.path()).value_or("");
+      static const std::regex border(R"-(TARRY_OR_OUT_OF_MEMORY\("([^"]*)", Where\{\}\))-");
+      for (std::sregex_iterator m(text.begin(), text.end(), border), end; m != end; ++m) without.push_back((*m)[1]);
+    }
+  }
+  std::ranges::sort(without);
+  CHECK(without == std::vector<std::string>{"<<", "bool", "str"});  // of KernelRecord, Array and Shape
+}
 
 TEST_CASE("error: every place that throws is reached, and its message says what and where", "[errors]") {
   ta::test::ErrorRows all;

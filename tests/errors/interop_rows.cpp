@@ -2,6 +2,9 @@
 #include <tarry/dlpack.h>
 #include <tarry/interop.h>
 
+#include <thread>
+
+#include "support/temporary.h"
 #include "tests/errors/rows.h"
 #include "tests/helpers/devices.h"
 
@@ -81,6 +84,21 @@ void add_borrow_rows(ErrorRows& rows) {
     (void)x.to_vector<float>();
     v[2] = 0;
     (void)x.to_vector<float>();
+  });
+  rows.wrong("touch", {"the memory is being read by the call that called this callback"}, [] {
+    const Scope on_cpu(cpu);
+    const support::ScopedTemporaryDirectory directory;
+    const std::vector<float> memory(std::size_t{4} << 20, 2.0F);
+    Array x = borrow(memory.data(), {std::int64_t{4} << 20}), values;
+    std::thread([&] {  // what is recorded here touch() would evaluate
+      const Scope placed(cpu);
+      values = x * 2.0F;
+    })
+        .join();
+    const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(memory_stats(cpu).live + (4 << 20)));
+    auto call = [&](const Progress&) { x.touch(); };
+    const OnProgress shown(call);
+    save_npy((directory.path() / "y.npy").string(), values);
   });
 }
 

@@ -68,13 +68,13 @@ void add_random_rows(ErrorRows& rows) {
   rows.wrong("integers", {"-1 to 299 does not fit uint8"}, [] { (void)random::integers(g, 3, -1, 300, uint8); });
   rows.wrong("bernoulli", {"p 1.5", "[0, 1]"}, [] { (void)random::bernoulli(g, 3, 1.5); });
   rows.wrong("bernoulli", {"int64 is not floating"}, [] { (void)random::bernoulli(g, zeros({3}, int64)); });
-  rows.wrong("bernoulli", {"p of shape (4,)", "(3,)"}, [] { (void)random::bernoulli(g, 3, zeros({4})); });
+  rows.wrong("bernoulli", {"p of float32 (4,)", "(3,)"}, [] { (void)random::bernoulli(g, 3, zeros({4})); });
   rows.wrong("bernoulli", {"undefined"}, [] { (void)random::bernoulli(g, Array()); });
 }
 
 void add_memory_rows(ErrorRows& rows) {
-  rows.wrong("asarray", {"5 elements do not fill shape (2, 3)"}, [] { (void)asarray(kFive, {2, 3}); });
-  rows.wrong("asarray", {"no memory for shape (2, 3)"},
+  rows.wrong("asarray", {"5 elements do not fill float32 (2, 3)"}, [] { (void)asarray(kFive, {2, 3}); });
+  rows.wrong("asarray", {"no memory for float32 (2, 3)"},
              [] { (void)asarray(static_cast<const float*>(nullptr), {2, 3}); });
   rows.wrong("asarray", {"(5, -1)"}, [] { (void)asarray(kFive, {5, -1}); });
   rows.wrong("asarray", {"2 elements", "(3,)"}, [] { (void)asarray(std::vector<bool>(2), 3); });
@@ -105,14 +105,17 @@ void add_memory_rows(ErrorRows& rows) {
   rows.wrong("evaluate", {"undefined"}, [] { evaluate(Array()); });
   rows.wrong("evaluate", {"undefined"}, [] { evaluate(std::vector<Array>(2)); });
   rows.wrong("plan", {"undefined"}, [] { (void)plan(Array()); });
+  rows.wrong("<<", {"undefined"}, [] {
+    std::ostringstream out;
+    out << Array();
+  });
   rows.wrong("plan_for", {"no target is called sm_1", "sm_90", "x86-64-v3"},
              [] { (void)plan_for("sm_1", zeros({3})); });
 }
 
-/// The operators that cannot be told where they stand.
+/// The conversion cannot be told where it stands.
 void add_placeless_rows(ErrorRows& rows) {
   rows.inside(ErrorCode::InvalidArgument, {"[bool] an operand is undefined"}, [] { (void)static_cast<bool>(Array()); });
-  rows.inside(ErrorCode::InvalidArgument, {"[print] an operand is undefined"}, [] { std::ostringstream() << Array(); });
 }
 
 /// Writes `bytes` to a file and gives that to load_npy or open_npy. The k-th call of the file system fails where k is

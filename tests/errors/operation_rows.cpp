@@ -44,19 +44,20 @@ void add_dtype_rows(ErrorRows& rows) {
 }
 
 void add_operand_rows(ErrorRows& rows) {
-  rows.wrong("add", {"shapes (2, 3) and (4,) do not broadcast"}, [] { (void)(f32({2, 3}) + f32({4})); });
-  rows.wrong("where", {"shapes (3,), (2, 3) and (4,) do not broadcast"},
+  rows.wrong("add", {"float32 (2, 3) and float32 (4,) do not broadcast"}, [] { (void)(f32({2, 3}) + f32({4})); });
+  rows.wrong("where", {"bool (3,), float32 (2, 3) and float32 (4,) do not broadcast"},
              [] { (void)where(bools(), f32({2, 3}), f32({4})); });
-  rows.wrong("fma", {"shapes (2,), (3,) and (1,) do not broadcast"}, [] { (void)fma(f32({2}), f32({3}), f32({1})); });
-  rows.wrong("clip", {"shapes (2,) and (3,) do not broadcast"}, [] { (void)clip(f32({2}), f32({3})); });
-  rows.wrong("isclose", {"shapes (2,) and (3,) do not broadcast"}, [] { (void)isclose(f32({2}), f32({3})); });
+  rows.wrong("fma", {"float32 (2,), float32 (3,) and float32 (1,) do not broadcast"},
+             [] { (void)fma(f32({2}), f32({3}), f32({1})); });
+  rows.wrong("clip", {"float32 (2,) and float32 (3,) do not broadcast"}, [] { (void)clip(f32({2}), f32({3})); });
+  rows.wrong("isclose", {"float32 (2,) and float32 (3,) do not broadcast"}, [] { (void)isclose(f32({2}), f32({3})); });
   rows.wrong("allclose", {"different devices, cpu and cuda:0"}, [] { (void)allclose(on(cpu), on(cuda(0))); });
   rows.wrong("add", {"(4294967296, 4294967296) has more than 2^63 - 1 elements"},
              [] { (void)(f32({std::int64_t{1} << 32, 1}) + f32({std::int64_t{1} << 32})); });
   rows.wrong("add", {"the number 300 does not fit uint8"}, [] { (void)(u8() + 300); });
   rows.wrong("multiply", {"the number -1 does not fit uint8"}, [] { (void)(u8() * -1); });
   rows.wrong("maximum", {"the number 1e+300 does not fit float32", "astype"}, [] { (void)maximum(f32({3}), 1e300); });
-  rows.wrong("less", {"shapes (2,) and (3,) do not broadcast"}, [] { (void)(zeros({2}, uint64) < f32({3})); });
+  rows.wrong("less", {"uint64 (2,) and float32 (3,) do not broadcast"}, [] { (void)(zeros({2}, uint64) < f32({3})); });
   rows.wrong("greater", {"different devices, cpu and cuda:0"}, [] { (void)(astype(on(cpu), int64) > on(cuda(0))); });
   rows.wrong("Scope", {"float32 or float64, not int32"}, [] { const Scope scope(int32); });
   rows.wrong("allclose", {"the number 1e+300 does not fit float32"},
@@ -104,13 +105,13 @@ void add_reduction_rows(ErrorRows& rows) {
   rows.wrong("argmax", {"axis 9", "(2, 3)"}, [] { (void)argmax(f32({2, 3}), 9); });
   rows.wrong("sum", {"bool", "any and all"}, [] { (void)sum(f32({3}), {}, {.dtype = bool_}); });
   rows.wrong("prod", {"complex128"}, [] { (void)prod(f32({3}), {}, {.dtype = complex128}); });
-  rows.wrong("min", {"axis 0 of shape (0,) is empty"}, [] { (void)min(zeros({0}, bool_)); });
-  rows.wrong("argmax", {"axis 1 of shape (2, 0) is empty"}, [] { (void)argmax(zeros({2, 0}, bool_), 1); });
+  rows.wrong("min", {"axis 0 of bool (0,) is empty"}, [] { (void)min(zeros({0}, bool_)); });
+  rows.wrong("argmax", {"axis 1 of bool (2, 0) is empty"}, [] { (void)argmax(zeros({2, 0}, bool_), 1); });
   rows.wrong("logsumexp", {"not bool"}, [] { (void)logsumexp(bools()); });
   rows.wrong("softmax", {"not bool"}, [] { (void)softmax(bools()); });
-  rows.wrong("max", {"axis 0 of shape (0, 3) is empty"}, [] { (void)max(f32({0, 3}), 0); });
-  rows.wrong("min", {"axis 1 of shape (3, 0) is empty"}, [] { (void)min(f32({3, 0})); });
-  rows.wrong("argmax", {"axis 0 of shape (0,) is empty"}, [] { (void)argmax(f32({0})); });
+  rows.wrong("max", {"axis 0 of float32 (0, 3) is empty"}, [] { (void)max(f32({0, 3}), 0); });
+  rows.wrong("min", {"axis 1 of float32 (3, 0) is empty"}, [] { (void)min(f32({3, 0})); });
+  rows.wrong("argmax", {"axis 0 of float32 (0,) is empty"}, [] { (void)argmax(f32({0})); });
   rows.wrong("sum", {"undefined"}, [] { (void)sum(Array()); });
   rows.wrong("count_nonzero", {"undefined"}, [] { (void)count_nonzero(Array()); });
   rows.wrong("any", {"undefined"}, [] { (void)any(Array()); });

@@ -9,6 +9,7 @@
 
 #include "support/temporary.h"
 #include "tests/helpers/allocations.h"
+#include "tests/helpers/child.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
 
@@ -146,6 +147,36 @@ TEST_CASE("out of memory: operations that wait beyond their budget go on waiting
              },
              [](const ta::Array& y) { return y(1).item<float>() == 4.0f; }},
             97);
+}
+
+/// A process that has not opened the libraries of products: each of its allocations fails in turn.
+TARRY_CHILD(products_without_memory) {
+  const ta::Scope on_cpu(ta::cpu);
+  const Setting anew("TARRY_DISABLE", "plan_cache");
+  for (const ta::Dtype dtype : {ta::float32, ta::float64}) {
+    const ta::Array a = ta::ones({8, 8}, dtype);
+    bool reached = true;
+    for (std::int64_t k = 0; reached; k += 3) {
+      const ta::Array y = ta::matmul(a, a);
+      {
+        const FailingAllocation failing(k);
+        try {
+          ta::evaluate(y);
+        } catch (const ta::OutOfMemory&) {
+        }
+        reached = failing.reached();
+      }
+      if (ta::astype(y, ta::float32)(3, 4).item<float>() != 8.0f) return 1;
+    }
+  }
+  return 0;
+}
+
+TEST_CASE("out of memory: products by a library fail with OutOfMemory and are right afterwards", "[memory][matmul]") {
+  if (!ta::test::kOwnAllocations) return;
+  const auto result = ta::test::run_child("products_without_memory", {"TARRY_DEVICE=cpu"});
+  INFO(result.error);
+  CHECK(result.exit_status == 0);
 }
 
 TEST_CASE("out of memory: the error has the table of host memory", "[memory]") {

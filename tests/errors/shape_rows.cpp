@@ -29,15 +29,16 @@ void add_view_rows(ErrorRows& rows) {
   rows.wrong("matrix_transpose", {"(3,)", "two axes"}, [] { (void)matrix_transpose(f32({3})); });
   rows.wrong("expand_dims", {"axis 3", "(2, 3)"}, [] { (void)expand_dims(matrix(), 3); });
   rows.wrong("expand_dims", {"highest rank", "16"}, [] { (void)expand_dims(deepest()); });
-  rows.wrong("squeeze", {"axis 1 of shape (1, 3) has extent 3"}, [] { (void)squeeze(f32({1, 3}), 1); });
+  rows.wrong("squeeze", {"axis 1 of float32 (1, 3) has extent 3"}, [] { (void)squeeze(f32({1, 3}), 1); });
   rows.wrong("squeeze", {"axis 2", "(1, 3)"}, [] { (void)squeeze(f32({1, 3}), 2); });
   rows.wrong("flip", {"axis -3", "(2, 3)"}, [] { (void)flip(matrix(), -3); });
   rows.wrong("moveaxis", {"2 axes to move to 1 places", "(2, 3)"}, [] { (void)moveaxis(matrix(), {0, 1}, 0); });
   rows.wrong("moveaxis", {"axis -2 is named twice", "(2, 3)"}, [] { (void)moveaxis(matrix(), {0, 1}, {0, -2}); });
-  rows.wrong("reshape", {"(2, 3) has 6 elements, (4,) has 4"}, [] { (void)reshape(matrix(), 4); });
+  rows.wrong("reshape", {"float32 (2, 3) has 6 elements, (4,) has 4"}, [] { (void)reshape(matrix(), 4); });
   rows.wrong("reshape", {"-1 in (4, -1)", "(2, 3)"}, [] { (void)reshape(matrix(), {4, -1}); });
   rows.wrong("reshape", {"-1 in (0, -1)", "(0,)"}, [] { (void)reshape(f32({0}), {0, -1}); });
-  rows.wrong("reshape", {"(-1, -1) has more than one -1"}, [] { (void)reshape(matrix(), {-1, -1}); });
+  rows.wrong("reshape", {"float32 (2, 3) does not reshape to (-1, -1)", "more than one -1"},
+             [] { (void)reshape(matrix(), {-1, -1}); });
   rows.wrong("reshape", {"(-6,)", "negative"}, [] { (void)reshape(matrix(), -6); });
   rows.wrong("reshape", {"rank 17"}, [] { (void)reshape(f32({1}), std::vector<std::int64_t>(17, 1)); });
   rows.wrong("unstack", {"axis 2", "(2, 3)"}, [] { (void)unstack(matrix(), 2); });
@@ -68,8 +69,8 @@ void add_joining_rows(ErrorRows& rows) {
   rows.wrong("concat", {"no array"}, [] { (void)concat(std::vector<Array>()); });
   rows.wrong("stack", {"no array"}, [] { (void)stack(std::vector<Array>()); });
   rows.wrong("concat", {"0-d", "stack"}, [] { (void)concat({f32({}), f32({})}); });
-  rows.wrong("concat", {"(2, 3) and (3, 3)"}, [] { (void)concat({matrix(), f32({3, 3})}, 1); });
-  rows.wrong("concat", {"(2, 3) and (3,)"}, [] { (void)concat({matrix(), f32({3})}); });
+  rows.wrong("concat", {"float32 (2, 3) and float32 (3, 3)"}, [] { (void)concat({matrix(), f32({3, 3})}, 1); });
+  rows.wrong("concat", {"float32 (2, 3) and float32 (3,)"}, [] { (void)concat({matrix(), f32({3})}); });
   rows.wrong("concat", {"axis 2", "(2, 3)"}, [] { (void)concat({matrix(), matrix()}, 2); });
   rows.wrong("concat", {"2^63 - 1 elements along axis 0"}, [] { (void)concat({f32({INT64_MAX}), f32({INT64_MAX})}); });
   rows.wrong("concat", {"(4, 3458764513820540925) has more than 2^63 - 1"},
@@ -77,7 +78,7 @@ void add_joining_rows(ErrorRows& rows) {
   rows.wrong("concat", {"int8 and uint64"}, [] { (void)concat({zeros({2}, int8), zeros({2}, uint64)}); });
   rows.wrong("concat", {"different devices"}, [] { (void)concat({on(cpu, {2}), on(cuda(0), {2})}); });
   rows.wrong("concat", {"undefined"}, [] { (void)concat({matrix(), Array()}); });
-  rows.wrong("stack", {"(2, 3) and (3,)"}, [] { (void)stack({matrix(), f32({3})}); });
+  rows.wrong("stack", {"float32 (2, 3) and float32 (3,)"}, [] { (void)stack({matrix(), f32({3})}); });
   rows.wrong("stack", {"axis 3"}, [] { (void)stack({matrix(), matrix()}, 3); });
   rows.wrong("stack", {"highest rank", "16"}, [] { (void)stack({deepest()}); });
   rows.wrong("stack", {"undefined"}, [] { (void)stack({Array()}); });
@@ -88,12 +89,12 @@ void add_joining_rows(ErrorRows& rows) {
 }
 
 void add_index_rows(ErrorRows& rows) {
-  rows.wrong("index", {"index 2 is out of range for axis 0 of extent 2 in shape (2, 3)"}, [] { (void)matrix()(2); });
+  rows.wrong("index", {"index 2 is out of range for axis 0 of extent 2 in float32 (2, 3)"}, [] { (void)matrix()(2); });
   rows.wrong("index", {"index -4 is out of range for axis 1"}, [] { (void)matrix()(0, -4); });
   rows.wrong("index", {"index 9223372036854775807"}, [] { (void)matrix()(UINT64_MAX); });
-  rows.wrong("index", {"the slice of axis 1 of shape (2, 3) has step 0"}, [] { (void)matrix()(0, slice(0, 1, 0)); });
-  rows.wrong("index", {"3 indices are too many for shape (2, 3)"}, [] { (void)matrix()(0, 0, 0); });
-  rows.wrong("index", {"1 indices are too many for shape ()"}, [] { (void)f32({})(0); });
+  rows.wrong("index", {"the slice of axis 1 of float32 (2, 3) has step 0"}, [] { (void)matrix()(0, slice(0, 1, 0)); });
+  rows.wrong("index", {"3 indices are too many for float32 (2, 3)"}, [] { (void)matrix()(0, 0, 0); });
+  rows.wrong("index", {"1 indices are too many for float32 ()"}, [] { (void)f32({})(0); });
   rows.wrong("index", {"ellipsis", "(2, 3)"}, [] { (void)matrix()(ellipsis, ellipsis); });
   rows.wrong("index", {"more than 16 axes"}, [] { (void)deepest()(newaxis); });
   rows.wrong("index", {"undefined"}, [] { (void)Array()(0); });
@@ -121,15 +122,15 @@ void add_update_rows(ErrorRows& rows) {
     Array x = integers();
     x.set({0}, 0.5);
   });
-  rows.wrong("set", {"the mask is int32, not bool"}, [] {
+  rows.wrong("set", {"is int32 (2, 3), not bool"}, [] {
     Array x = matrix();
     x.set(integers(), 1);
   });
-  rows.wrong("set", {"mask of shape (2,)", "(2, 3)"}, [] {
+  rows.wrong("set", {"mask of bool (2,)", "float32 (2, 3)"}, [] {
     Array x = matrix();
     x.set(f32({2}) > 0, 1);
   });
-  rows.wrong("set", {"value of shape (4,)", "(2, 3)"}, [] {
+  rows.wrong("set", {"value of float32 (4,)", "float32 (2, 3)"}, [] {
     Array x = matrix();
     x.set(matrix() > 0, f32({4}));
   });
@@ -163,16 +164,16 @@ void add_update_rows(ErrorRows& rows) {
   });
   rows.wrong("with_add", {"bool"}, [] { (void)with_add(matrix() > 0, {0}, true); });
   rows.wrong("with_set", {"(3,)", "(2,)"}, [] { (void)with_set(matrix(), {slice(), 0}, f32({3})); });
-  rows.wrong("with_set", {"the mask is float32"}, [] { (void)with_set(matrix(), matrix(), 1); });
+  rows.wrong("with_set", {"is float32 (2, 3), not bool"}, [] { (void)with_set(matrix(), matrix(), 1); });
   rows.wrong("with_add", {"step 0"}, [] { (void)with_add(matrix(), {slice(none, none, 0)}, 1); });
 }
 
 void add_product_rows(ErrorRows& rows) {
-  rows.wrong("matmul", {"(3, 4) and (5, 6)", "rows of 4 meet columns of 5"},
+  rows.wrong("matmul", {"float32 (3, 4) and float32 (5, 6)", "rows of 4 meet columns of 5"},
              [] { (void)matmul(f32({3, 4}), f32({5, 6})); });
-  rows.wrong("matmul", {"(3,) and (4,)", "do not multiply"}, [] { (void)matmul(f32({3}), f32({4})); });
-  rows.wrong("matmul", {"(2, 3) and ()", "no dimensions"}, [] { (void)matmul(matrix(), f32({})); });
-  rows.wrong("matmul", {"(2, 3, 4) and (5, 4, 6)", "do not broadcast"},
+  rows.wrong("matmul", {"float32 (3,) and float32 (4,)", "do not multiply"}, [] { (void)matmul(f32({3}), f32({4})); });
+  rows.wrong("matmul", {"float32 (2, 3) and float32 ()", "no dimensions"}, [] { (void)matmul(matrix(), f32({})); });
+  rows.wrong("matmul", {"float32 (2, 3, 4) and float32 (5, 4, 6)", "do not broadcast"},
              [] { (void)matmul(f32({2, 3, 4}), f32({5, 4, 6})); });
   rows.wrong("matmul", {"not bool", "astype"}, [] { (void)matmul(zeros({2, 2}, bool_), zeros({2, 2}, bool_)); });
   rows.wrong("matmul", {"undefined"}, [] { (void)matmul(Array(), matrix()); });

@@ -321,7 +321,7 @@ TEST_CASE("process: programs run from many threads at once keep their outputs ap
   CHECK(wrong == 0);
 }
 
-TEST_CASE("log: a callback gets what would go to stderr", "[support][log]") {
+TEST_CASE("log: a callback gets what would go to stderr, control bytes as text", "[support][log]") {
   std::vector<std::string> lines;
   tarry::set_log_callback(
       [](void* context, tarry::LogLevel level, std::string_view message) {
@@ -329,7 +329,8 @@ TEST_CASE("log: a callback gets what would go to stderr", "[support][log]") {
       },
       &lines);
   tlog::warn_once("a line for the callback");
+  tlog::warn_once("of a hostile \x1b[31mname\nand a second line");
   tarry::set_log_callback(nullptr);
   tlog::info("not admitted, and not for the callback");
-  CHECK(lines == std::vector<std::string>{"a line for the callback"});
+  CHECK(lines == std::vector<std::string>{"a line for the callback", "of a hostile \\x1b[31mname\nand a second line"});
 }

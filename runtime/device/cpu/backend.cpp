@@ -1,12 +1,14 @@
 // The CPU as a device: kernels are C, compiled by the system's compiler and run on threads.
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "runtime/device/cpu/target.h"
 #include "runtime/device/parallel.h"
 #include "support/check.h"
+#include "support/env.h"
 #include "support/fault.h"
 #include "support/file.h"
 #include "support/floating_point.h"
@@ -32,6 +35,17 @@
 namespace tarry::runtime {
 
 namespace {
+
+/// The system runs no code that was written just now.
+class NothingLoads final : public CompileError {
+ public:
+  explicit NothingLoads(const std::string& why) : CompileError("", Where{}, why) {}
+};
+
+bool is_noexec(const std::filesystem::path& directory) {
+  struct statvfs of{};
+  return statvfs(directory.c_str(), &of) == 0 && (of.f_flag & ST_NOEXEC) != 0;
+}
 
 /// A loaded shared object. Holds its image: that is how kernels that come with an equal one find this.
 class Library {
@@ -86,6 +100,11 @@ class Library {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       const char* reason = dlerror();
+      if (is_noexec(directory.path()))
+        throw NothingLoads(
+            fmt::format("{} is mounted noexec, and there is no /proc to load kernels from memory; set "
+                        "TMPDIR to a directory that programs may run from",
+                        directory.path().parent_path().string()));
       TARRY_THROW(CompileError, "", Where{},
                   fmt::format("a compiled kernel does not load: {}", reason ? reason : "no reason given"));
     }
@@ -224,6 +243,7 @@ class CpuBackend final : public Backend {
 
   const graph::Target& target_;
   std::shared_ptr<HostPool> pool_;
+  std::atomic<std::uint64_t> nothing_loads_{0};  ///< 1 + the generation of the switches in which that was found
   support::Mutex libraries_mutex_;
   std::map<const std::string*, std::weak_ptr<Library>>
       libraries_;  // kernels of one batch share an image: it is loaded once
@@ -240,6 +260,7 @@ std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
 }
 
 std::optional<cache::Binary> CpuBackend::compile(std::span<const cache::KernelRequest* const> requests) {
+  if (nothing_loads_.load(std::memory_order_relaxed) == support::env::generation() + 1) return std::nullopt;
   try {
     return compile_kernels(requests, *graph::find_target(requests.front()->key.target));
   } catch (const CompilerUnavailable& e) {
@@ -249,7 +270,14 @@ std::optional<cache::Binary> CpuBackend::compile(std::span<const cache::KernelRe
 }
 
 std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& request, const cache::Binary& binary) {
-  std::shared_ptr<Library> from = library(binary);
+  std::shared_ptr<Library> from;
+  try {
+    from = library(binary);
+  } catch (const NothingLoads& e) {
+    support::log::warn_once(fmt::format("kernels run in the interpreter: {}", e.what()));
+    nothing_loads_.store(support::env::generation() + 1, std::memory_order_relaxed);
+    return nullptr;
+  }
   void* const entry = from->find(request.entry);
   if (!entry) TARRY_THROW(CompileError, "", Where{}, "a compiled kernel lacks its entry " + request.entry);
   void* const fold = from->find(request.entry + "_fold");

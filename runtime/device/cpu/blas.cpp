@@ -4,18 +4,19 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <exception>
+#include <cstddef>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <string_view>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "runtime/device/cpu/target.h"
 #include "support/check.h"
 #include "support/floating_point.h"
+#include "support/own_thread.h"
 
 namespace tarry::runtime {
 namespace {
@@ -65,8 +66,15 @@ void find(void* handle, const char* name, F& function) {
   function = reinterpret_cast<F>(dlsym(handle, name));
 }
 
+/// A library that meets the end of memory while it is loaded ends the process: it is tried where there is room for it.
+void require_room() {
+  constexpr std::size_t kLibrary = std::size_t{64} << 20;
+  const std::unique_ptr<std::byte[]> room(new std::byte[kLibrary]);
+}
+
 OpenBlas open_openblas() {
   OpenBlas blas;
+  require_room();
   void* const handle = open_first({"libopenblas.so.0", "libopenblas.so"});
   if (handle == nullptr) {
     const char* const why = dlerror();
@@ -84,14 +92,16 @@ OpenBlas open_openblas() {
 OneDnn open_onednn() {
   OneDnn dnn;
 #ifdef __x86_64__
-  if (void* const handle = open_first({"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"})) {
+  require_room();
+  support::in_own_thread("matmul", [&] {
+    void* const handle = open_first({"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"});
+    if (handle == nullptr) return;
     find(handle, "dnnl_sgemm", dnn.sgemm);
     find(handle, "dnnl_version", dnn.version);
     find(handle, "omp_in_parallel", dnn.in_parallel);
     find(handle, "omp_get_max_threads", dnn.max_threads);
-    if (dnn.in_parallel != nullptr && dnn.max_threads != nullptr)
-      std::thread([&] { dnn.threads = dnn.max_threads(); }).join();
-  }
+    if (dnn.in_parallel != nullptr && dnn.max_threads != nullptr) dnn.threads = dnn.max_threads();
+  });
 #endif
   return dnn;
 }
@@ -151,15 +161,7 @@ class OneDnnMatmul final : public LibraryCall {
 
   void run(const void* a, const void* b, void* result, void*) const override {
     if (onednn().is_plain()) return multiply(a, b, result);
-    std::exception_ptr failed;
-    std::thread([&] {
-      try {
-        multiply(a, b, result);
-      } catch (...) {
-        failed = std::current_exception();
-      }
-    }).join();
-    if (failed) std::rethrow_exception(failed);
+    support::in_own_thread("matmul", [&] { multiply(a, b, result); });
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <thread>
 
+#include "support/temporary.h"
 #include "tests/helpers/devices.h"
 
 namespace ta = tarry;
@@ -246,6 +247,26 @@ TEST_CASE("second use: where there is no room for what is stored besides, it is 
   CHECK_FALSE(y.is_evaluated());
   CHECK(first == second);
   CHECK(first == third);
+}
+
+TEST_CASE("second use: beside what is streamed a small value is stored, a large one is not", "[runtime][marks]") {
+  const ta::Scope placed(ta::cpu);
+  constexpr std::int64_t kLarge = std::int64_t{4} << 20;
+  const ta::support::ScopedTemporaryDirectory directory;
+  const std::string file = (directory.path() / "x.npy").string();
+  ta::save_npy(file, ta::astype(ta::arange(kLarge) % 8, ta::float32));
+  ta::trim(ta::cpu);
+  const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(ta::memory_stats(ta::cpu).live + (4 << 20)));
+  const ta::Array mean = ta::mean(ta::open_npy(file)), centred = ta::open_npy(file) - mean;
+  for (int i = 0; i < 6; ++i) {
+    const ta::Array element = centred(i);
+    const ta::Report report = ta::evaluate(element);
+    CHECK((report.counters().chunks > 0) == (i < 2));
+    CHECK(report.stored().size() == (i == 1 ? 1 : 0));
+    CHECK(element.item<float>() == static_cast<float>(i) - 3.5f);
+  }
+  CHECK(mean.is_evaluated());
+  CHECK_FALSE(centred.is_evaluated());
 }
 
 TEST_CASE("second use: TARRY_DISABLE=marks stores only what was asked for", "[runtime][marks]") {

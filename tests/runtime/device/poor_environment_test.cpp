@@ -2,6 +2,9 @@
 // switches.
 #include <tarry/tarry.h>
 
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -90,6 +94,45 @@ TARRY_CHILD(poor_without_standard_descriptors) {
   for (int fd = 0; fd < 3; ++fd) ::close(fd);
   const ProcessResult result = run_process({"sh", "-c", "cat; echo out; echo err >&2"});
   return result.output == "out\n" && result.error == "err\n" ? evaluate_something() : 2;
+}
+
+constexpr int kNotArranged = 3;  // what a child returns where the system lets nobody arrange its surroundings
+
+/// No /proc, and no program runs from TMPDIR.
+TARRY_CHILD(poor_without_proc) {
+  const char* const temporary = std::getenv("TMPDIR");
+  const bool arranged = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                        mount("none", temporary, "tmpfs", MS_NOEXEC, nullptr) == 0 &&
+                        mount("none", "/proc", "tmpfs", 0, nullptr) == 0;
+  if (!arranged) return kNotArranged;
+  const bool right = evaluate_something() == 0 && evaluate_something() == 0;
+  return right && fs::is_empty(temporary) ? 0 : 1;
+}
+
+/// No further process and no thread. Limits do not hold for root.
+TARRY_CHILD(poor_without_processes) {
+  constexpr uid_t kNobody = 65534;
+  const struct rlimit limit{1, 1};
+  if (chown(std::getenv("TMPDIR"), kNobody, kNobody) != 0) return kNotArranged;
+  if (setrlimit(RLIMIT_NPROC, &limit) != 0 || setuid(kNobody) != 0) return kNotArranged;
+  return evaluate_something();
+}
+
+/// Room for a few further mappings.
+TARRY_CHILD(poor_without_mappings) {
+  constexpr int kMost = 1 << 20, kRoom = 3;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<void*> taken;
+  taken.reserve(kMost);
+  while (taken.size() < kMost) {  // neighbours of one kind would be one mapping
+    const int kind = taken.size() % 2 == 0 ? PROT_READ : PROT_NONE;
+    void* const one = mmap(nullptr, page, kind, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (one == MAP_FAILED) break;
+    taken.push_back(one);
+  }
+  if (taken.size() == kMost) return kNotArranged;
+  for (int i = 0; i < kRoom; ++i, taken.pop_back()) munmap(taken.back(), page);
+  return evaluate_something();
 }
 
 TEST_CASE("process: what a program started and left running is not waited for", "[support][process]") {
@@ -190,6 +233,22 @@ TEST_CASE("surroundings: without room for files or descriptors the interpreter s
   INFO(child << result.error);
   CHECK(result.exit_status == 0);
   CHECK(result.output == "0 compiled, 0 read\n");
+  CHECK_THAT(result.error, Catch::Contains("interpreter"));
+  CHECK(shop.nothing_left());
+}
+
+TEST_CASE("surroundings: without processes, mappings or a place to run code from the interpreter serves",
+          "[runtime][cpu][process]") {
+  const Workshop shop;
+  const char* const child = GENERATE("poor_without_processes", "poor_without_mappings", "poor_without_proc");
+  fs::create_directories(shop.temporary);
+  fs::permissions(shop.directory.path(), fs::perms::others_exec, fs::perm_options::add);
+  const ProcessResult result = shop.run({}, child);
+  if (result.exit_status == kNotArranged) TARRY_SKIP("the system lets nobody arrange this");
+  INFO(child << "\n" << result.output << result.error);
+  CHECK(result.exit_status == 0);
+  CHECK_THAT(result.output, Catch::StartsWith("0 compiled, 0 read\n"));
+  CHECK(lines_of(result.error) == 1);
   CHECK_THAT(result.error, Catch::Contains("interpreter"));
   CHECK(shop.nothing_left());
 }

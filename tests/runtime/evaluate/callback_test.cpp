@@ -82,6 +82,43 @@ TEST_CASE("callback: two evaluates whose callbacks need each other are an error,
   CHECK(a.total.item<float>() == b.total.item<float>());
 }
 
+TEST_CASE("callback: touch of what is being read throws at once, of anything else it works", "[memory][borrow]") {
+  const ta::Scope on_cpu(ta::cpu);
+  constexpr std::int64_t kCount = std::int64_t{4} << 20;
+  const ta::support::ScopedTemporaryDirectory directory;
+  const std::string file = (directory.path() / "x.npy").string();
+  ta::save_npy(file, ta::ones({kCount}));
+  const std::vector<float> memory(kCount, 2.0f), other(3, 4.0f);
+  ta::Array read = ta::borrow(memory.data(), {kCount}), elsewhere = ta::borrow(other.data(), {3});
+  ta::Array total, values;
+  const auto record = [&] {
+    const ta::Scope placed(ta::cpu);
+    values = ta::open_npy(file) + read;
+    total = ta::sum(values);
+  };
+  SECTION("recorded here") { record(); }
+  SECTION("recorded by another thread") { std::thread(record).join(); }
+  ta::set_memory_limit(ta::cpu, ta::memory_stats(ta::cpu).live + (4 << 20));
+  int refused = 0;
+  auto call = [&](const ta::Progress&) {
+    elsewhere.touch();
+    try {
+      read.touch();
+    } catch (const ta::Error&) {
+      ++refused;
+    }
+  };
+  {
+    const ta::OnProgress shown(call);
+    CHECK(total.item<float>() == 3.0f * kCount);
+    CHECK(std::exchange(refused, 0) > 1);
+    ta::save_npy((directory.path() / "y.npy").string(), values);
+    CHECK(refused > 1);
+  }
+  ta::set_memory_limit(ta::cpu, 0);
+  read.touch();
+}
+
 TEST_CASE("callback: a log callback may evaluate, and what it throws is dropped", "[log]") {
   const ta::Scope on_cpu(ta::cpu);
   static int calls = 0;
