@@ -5,7 +5,8 @@ Links lead to pages and headings that are there; the README's example is example
 draw_results.py draws; sentences of the README and the guides are short; every op has a docstring, a changelog line and
 a test and stands on its page; every reason for an unfused edge and every public header is explained; public functions
 state shapes, dtypes, errors and an example, and docs/reference is what the headers give; files say what they are and
-stay short; the text that a mutant replaces is there.
+stay short, comments begin with their subject, READMEs name every unit of their folder; the text that a mutant replaces
+is there.
 
 usage: check_docs.py ROOT | --self-test
 """
@@ -20,9 +21,10 @@ import make_reference
 import op_table
 
 SOURCE_FOLDERS = ["include", "support", "graph", "codegen", "cache", "runtime", "tools", "examples", "tests"]
-ROOMS = ["support", "graph", "codegen", "cache", "runtime"]
+ROOMS = ["support", "graph", "codegen", "cache", "runtime", "tools", "examples", "bench"]
 MAX_LINES = 600
 MAX_TEST_LINES = 1000  # rows of cases read well in one place
+MAX_OPENINGS = 10  # comments that begin with "What", "Whether" or "Of"; a few are right, and kernel text keeps its own
 MAX_WORDS = 30  # of a sentence that users read
 # Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
 INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
@@ -125,6 +127,16 @@ def check_wings(root):
                     yield f"{folder.relative_to(root)}/README.md: {unit} is not mentioned"
 
 
+def check_comments(root):
+    """A comment begins with its subject."""
+    opening = re.compile(r"^\s*//+<?\s*(?:What|Whether|Of)\b", flags=re.M)
+    sources = [p for folder in SOURCE_FOLDERS + ["bench"] for p in (root / folder).rglob("*")
+               if p.suffix in (".h", ".cpp", ".def")]
+    found = sum(len(opening.findall(p.read_text(encoding="utf-8"))) for p in sources)
+    if found > MAX_OPENINGS:
+        yield f"comments: {found} begin with What, Whether or Of, more than {MAX_OPENINGS}; begin with the subject"
+
+
 def check_op_page(root):
     if read(root, "docs/reference/ops.md") and read(root, "docs/reference/ops.md") != op_table.page(root):
         yield "docs/reference/ops.md: not what the sources give; run scripts/op_table.py ."
@@ -154,8 +166,8 @@ def check_mutants(root):
             yield f"{path.relative_to(root)}: its original text stands {count} times in {file}"
 
 
-CHECKS = [check_links, check_example, check_figure, check_sentences, check_ops, check_tables, check_wings, check_op_page,
-          check_reference, check_files, check_mutants]
+CHECKS = [check_links, check_example, check_figure, check_sentences, check_ops, check_tables, check_wings,
+          check_op_page, check_comments, check_reference, check_files, check_mutants]
 
 
 def problems(root):
@@ -173,9 +185,11 @@ GOOD = {
     "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
     "graph/fusion/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
     "graph/fusion/README.md": "`fusion.cpp`\n",
+    "examples/README.md": "`quickstart.cpp`\n",
     "include/README.md": "`ops.h`, `stray.h`\n",
     "tests/mutants/log.mutant": "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// fuse\n--- mutant\n// keep\n",
-    "include/tarry/ops.h": "// ops\n#pragma once\n/// Logarithm.  Shapes, Dtypes: any.  Throws nothing.  Example: `log(1)`.\n"
+    "include/tarry/ops.h": "// ops\n#pragma once\n"
+                           "/// Logarithm.  Shapes, Dtypes: any.  Throws nothing.  Example: `log(1)`.\n"
                            "[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
     "tests/api/ops_test.cpp": "// tests\nlog(x)\n",
 }
@@ -200,6 +214,7 @@ SELF_TEST = [
     ("docs/reference/ops.md", "# Operations\n", "not what the sources give"),
     ("graph/fusion/README.md", "none\n", "fusion is not mentioned"),
     ("tests/mutants/log.mutant", "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// gone\n--- mutant\n// keep\n", "stands 0 times"),
+    ("graph/fusion/fusion.cpp", GOOD["graph/fusion/fusion.cpp"] + "/// What it is.\n" * 11, "comments: 11 begin with"),
     ("graph/fusion/fusion.h", "#include <vector>\n", "does not say what the file is"),
     ("graph/fusion/fusion.h", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
 ]

@@ -1,4 +1,4 @@
-// What a Graph of int64 and bool arrays means, element by element: the judge of passes that must keep every value.
+// The meaning of a Graph of int64 and bool arrays, element by element: the judge of passes that must keep every value.
 #pragma once
 
 #include <map>

@@ -115,7 +115,7 @@ Cell cell(Quad x, Dtype d) {
 }
 Cell nearest(Quad x, Dtype d) { return cell(rounded(x, d), d); }
 
-/// What operations on 16-bit floats compute in.
+/// The dtype that operations on 16-bit floats compute in.
 Dtype computing(Dtype d) { return is_floating(d) && itemsize(d) == 2 ? float32 : d; }
 
 // ---- Integers and bool. ----
@@ -346,7 +346,7 @@ std::optional<long double> of_function(Op op, long double a, long double b) {
   }
 }
 
-/// Whether `got` is within `ulps` of `exact` in the format that `got`'s dtype computes in, then rounded to it.
+/// True if `got` is within `ulps` of `exact` in the format that `got`'s dtype computes in, then rounded to it.
 bool within(double ulps, long double exact, Cell got) {
   const Quad value = number(got);
   if (std::isnan(exact) || is_nan(value)) return std::isnan(exact) && is_nan(value);

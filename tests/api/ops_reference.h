@@ -1,4 +1,4 @@
-// What every elementwise op gives on one element, by its definition in docs/reference/numerics.md: integers in 128
+// The result of every elementwise op on one element, by its definition in docs/reference/numerics.md: integers in 128
 // bits, floats in quad precision, elementary functions in long double. Shares no code with the library but the table of
 // ulp bounds.
 #pragma once
@@ -26,7 +26,7 @@ struct Cell {
 /// definition.
 std::string judge(graph::Op op, std::span<const Cell> inputs, Cell got);
 
-/// Whether both have equal bits, where any NaN equals any NaN.
+/// True if both have equal bits, where any NaN equals any NaN.
 bool same_bits(Cell a, Cell b);
 
 /// Values of a dtype that tell wrong implementations apart: special ones first, then random ones of all sizes.

@@ -78,7 +78,7 @@ A times(A a, A b) {
   else
     return static_cast<A>(std::uint64_t(a) * std::uint64_t(b));
 }
-/// Whether a is the more extreme: NaN before all, then by value, then by sign of zeros.
+/// True if a is the more extreme: NaN before all, then by value, then by sign of zeros.
 template <class A>
 bool comes_first(A a, A b, bool low) {
   if (a != a || b != b) return a != a;

@@ -46,7 +46,7 @@ struct Planted {
     directory.path.set(directory.root().string());
     directory.dir.set("off");
   }
-  /// Whether what was planted is what runs.
+  /// True if what was planted is what runs.
   static bool runs() {
     FakeBackend fake;
     return !right(requests(0, 1), fake.get_fresh(requests(0, 1)));

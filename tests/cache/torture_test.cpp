@@ -80,7 +80,7 @@ void print_summary(const std::string& values) {
               static_cast<long long>(s.write_failures));
 }
 
-/// What a child said at its end.
+/// The last words of a child.
 struct Summary {
   std::string values;
   long compiles = -1, disk_hits = -1, write_failures = -1;
@@ -331,7 +331,7 @@ TEST_CASE("torture: kills, damage, full disks and missing homes cost compiles, n
   CHECK(finished >= kProcesses - static_cast<int>(doomed.size()));
   CHECK(write_failures > 0);
 
-  // What they left serves the next process, which heals it.
+  // The remains serve the next process, which heals them.
   for (int round = 0; round < 2; ++round) {
     t.children.clear();
     t.start("torture_cpu", 99);

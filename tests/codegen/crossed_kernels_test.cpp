@@ -66,7 +66,7 @@ Maker several(const Dims& shape, Dtype d = float32) {
   return m;
 }
 
-/// What the roots hold after the kernels of a graph have run, each along one axis.
+/// Values of the roots after the kernels of a graph have run, each along one axis.
 std::vector<Memory> apart(const Maker& m) {
   graph::Limits limits;
   limits.crossed = 0;

@@ -29,7 +29,7 @@ std::map<std::string, std::string> names_by_material(const CacheDirectory& direc
   return names;
 }
 
-/// What a child in a process of its own printed.
+/// The output of a child process.
 std::string run_in(const CacheDirectory& directory, const char* child) {
   const auto result = run_child(child, {"TARRY_CACHE_DIR=" + directory.root().string(), "TARRY_DEVICE=cpu"});
   INFO(result.error);

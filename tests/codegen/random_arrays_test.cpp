@@ -68,7 +68,7 @@ class Drawn {
     return Dims(std::span<const std::int64_t>(order));
   }
 
-  /// Of shape_: in another order of axes, part of a larger one, backwards, repeated, or as it is.
+  /// An input of shape_: in another order of axes, part of a larger one, backwards, repeated, or as it is.
   GraphEdge leaf() {
     const int rank = shape_.size();
     std::vector<int> order(static_cast<std::size_t>(rank));

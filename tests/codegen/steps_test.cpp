@@ -188,7 +188,7 @@ TEST_CASE("steps: a state that somebody else reads is stored, and the chain goes
   CHECK((f.groups[1].steps() && f.groups[1].base == kept && f.groups[1].nodes.back() == x.node));
   REQUIRE(f.unfused.size() == 1);
   CHECK(graph::to_string(f.unfused[0].reason) == "steps");
-  // What is computed on the way to a state cannot be read from outside: the step is left to others.
+  // Values on the way to a state cannot be read from outside: the step is left to others.
   Maker inner = heat_steps(512, 512, 4);
   inner.g.roots.push_back({inner.g.nodes[inner.g.roots[0].node].inputs[1].node, 0});
   for (const graph::Group& g : graph::fuse(inner.g, target()).groups)

@@ -1,4 +1,4 @@
-// What fails around the library, and what can fail inside of it only by a bug of ours.
+// Failures around the library, and those inside of it that only a bug of ours can cause.
 #include <sys/wait.h>
 #include <unistd.h>
 

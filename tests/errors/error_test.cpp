@@ -68,7 +68,7 @@ std::vector<ThrowSite>& reached_elsewhere() {
   return sites;
 }
 
-/// What the row threw, or nothing.
+/// The error that the row threw, or nothing.
 struct Thrown {
   bool any = false;
   ta::ErrorCode code{};

@@ -20,7 +20,7 @@ using Values = std::vector<float>;
 
 namespace {
 
-/// What is tried: `make` records, `use` gives the right values.
+/// A trial: `make` records, `use` gives the right values.
 struct Work {
   std::function<ta::Array(const ta::Array&)> make;
   std::function<bool(const ta::Array&)> use;

@@ -36,7 +36,7 @@ class ErrorRows {
               std::source_location where = std::source_location::current()) {
     rows_.push_back({code, std::move(op), std::move(parts), std::move(call), where});
   }
-  /// What an evaluate finds: the message has the places of ops and evaluate.
+  /// Errors found by an evaluate: the message has the places of ops and evaluate.
   void at_evaluate(ErrorCode code, Parts parts, Call call,
                    std::source_location where = std::source_location::current()) {
     failed(code, "evaluate", std::move(parts), std::move(call), where);

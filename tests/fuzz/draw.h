@@ -1,4 +1,4 @@
-// What random programs are drawn from: numbers, extents, shapes, dtypes, scalars, axes, functions.
+// The supply of random programs: numbers, extents, shapes, dtypes, scalars, axes, functions.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ constexpr std::uint64_t kGraphs = 96;  // instrumented kernels take several time
 constexpr std::uint64_t kGraphs = 1500;
 #endif
 
-/// Of eight batches two are compiled as well.
+/// Two of eight batches are compiled as well.
 Depth depth_of(std::uint64_t batch) {
   return batch % 8 == 0 ? Depth::All : batch % 8 == 4 ? Depth::Compiled : Depth::Basic;
 }

@@ -27,7 +27,7 @@ class Generator {
   Program of_nothing();
   Program finished();
   void add_input();
-  /// What statements drawn one by one hardly ever come to.
+  /// Patterns that statements drawn one by one hardly ever form.
   void add_opening();
   /// Recent values are likelier, so that chains grow; any value may be used again.
   int draw_value();
@@ -39,7 +39,7 @@ class Generator {
   Argument draw_argument();
   [[nodiscard]] Argument last_value() const { return {static_cast<int>(types_.size()) - 1, 0}; }
   const Type& type_of(const Argument& a) const { return types_[static_cast<std::size_t>(a.value)]; }
-  /// What the optimiser has rules for: neutral numbers, equal operands, an inverse of the last statement.
+  /// Forms that the optimiser has rules for: neutral numbers, equal operands, an inverse of the last statement.
   void draw_redundancy(Statement& s);
   void draw_view(Statement& s);
   /// Ends inside and beyond the axis, from either side; often the interior of a stencil.
@@ -54,7 +54,7 @@ class Generator {
   void draw_join(Statement& s);
   void draw_update(Statement& s);
   void draw_create(Statement& s);
-  /// What a kernel over rows is made of: a reduced axis that stays, and its operand beside it.
+  /// Parts of a kernel over rows: a reduced axis that stays, and its operand beside it.
   Statement draw_row();
   /// Numbers alone, in the shape of an array: a scalar by the time that kernels are made.
   Statement draw_constant();
@@ -70,13 +70,13 @@ class Generator {
   Statement draw_view_of_last(Function f);
   /// Something that reads the last value whatever its shape.
   Statement draw_reader();
-  /// What goes on from the last statement, in the ways that programs do.
+  /// Statements that go on from the last one, in the ways that programs do.
   std::optional<Statement> draw_continuation();
   Statement draw_statement();
   void add_statement();
-  /// Whether the statement is valid; then it is part of the program.
+  /// True if the statement is valid; then it is part of the program.
   bool add(Statement s);
-  /// Whether the statement is valid; then it is an output too.
+  /// True if the statement is valid; then it is an output too.
   bool add_output(Statement s);
   /// Values that nothing reads, and some that are read.
   void choose_outputs();

@@ -1,4 +1,4 @@
-// What a statement gives, and when it throws: written from the documents.
+// The result of a statement, and when it throws: written from the documents.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,7 +29,7 @@ bool is_shift(Function f) { return f == Function::LeftShift || f == Function::Ri
 bool is_comparison(Function f) { return is_among(f, Function::Equal, Function::GreaterEqual); }
 bool is_signed(Dtype d) { return tarry::info(d).kind == DtypeKind::Int; }
 
-/// What bools and integers become beside a fraction, and where they are divided.
+/// The dtype of bools and integers beside a fraction, and where they are divided.
 Dtype float_for(Dtype d) { return is_floating(d) ? d : itemsize(d) > 2 ? float64 : float32; }
 
 /// A weak scalar changes a dtype only by being of a higher kind.
@@ -39,7 +39,7 @@ Dtype promoted(Dtype array, Scalar scalar) {
   return float_for(array);
 }
 
-/// Whether a comparison orders or equates bools only.
+/// True if a comparison orders or equates bools only.
 bool are_bools(std::span<const Argument> operands, std::span<const Type> values) {
   return std::all_of(operands.begin(), operands.end(), [&](const Argument& a) {
     return a.value < 0 ? a.scalar.kind() == Scalar::Kind::Bool
@@ -167,7 +167,7 @@ std::optional<Type> infer_join(const Statement& s, std::span<const Type> values)
   return result;
 }
 
-/// Whether values of `v` may be put into an array of `dtype`.
+/// True if values of `v` may be put into an array of `dtype`.
 bool goes_into(const Argument& v, Dtype dtype, std::span<const Type> values) {
   if (v.value < 0) return promoted(dtype, v.scalar) == dtype && fits(v.scalar, dtype);
   return fuzz::promoted(dtype, values[static_cast<std::size_t>(v.value)].dtype) == dtype;
@@ -398,7 +398,7 @@ std::optional<Dtype> compute_dtype(const Statement& s, std::span<const Type> val
 
 namespace {
 
-/// Whether every argument that C++ takes as an array is one.
+/// True if every argument that C++ takes as an array is one.
 bool has_arrays(const Statement& s) {
   const auto is_array = [](const Argument& a) { return a.value >= 0; };
   switch (family(s.function)) {

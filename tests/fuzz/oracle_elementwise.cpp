@@ -31,7 +31,7 @@ T larger(T a, T b) {
   return a < b ? b : a;
 }
 
-/// Of a and b in the dtype itself, not in what it computes in.
+/// The result for a and b in the dtype itself, not in the one it computes in.
 template <class T>
 T next_after(T a, T b) {
   if constexpr (kHalf<T>) {
@@ -268,7 +268,7 @@ long double ulps(T got, long double exact) {
   return std::fabs(value - clamped) / std::ldexp(1.0L, exponent - Limits::digits + 1);
 }
 
-/// Whether `got`, a 16-bit float, is what a float32 within `bound` ulps of `exact` rounds to.
+/// True if `got`, a 16-bit float, is what a float32 within `bound` ulps of `exact` rounds to.
 template <class T>
 bool rounds_from(T got, long double exact, int bound) {
   const auto g = static_cast<float>(got);

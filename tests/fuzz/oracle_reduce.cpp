@@ -202,7 +202,7 @@ std::string judge_bounds(const Statement& s, const std::vector<T>& x, const Tens
   return "";
 }
 
-/// What a reduction gives, in the dtype it accumulates in; the axes are never empty.
+/// The result of a reduction, in the dtype it accumulates in; the axes are never empty.
 template <class T>
 std::vector<T> expected_values(const Statement& s, std::vector<T> x, const Extents& shape, const Extents& axes,
                                std::int64_t n) {
@@ -376,7 +376,7 @@ std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& g
     case Function::CountNonzero: return judge_count(s, x, got);
     case Function::Logsumexp:
     case Function::Softmax: {
-      // What the result is rounded to last, relative to its size.
+      // The last rounding of the result, relative to its size.
       const double unit = got.type.dtype == float16 ? 0x1p-11 : got.type.dtype == bfloat16 ? 0x1p-8 : 0;
       if (got.type.dtype == float64) return judge_exponential<double>(s, converted(x, float64), got, unit);
       return judge_exponential<float>(s, converted(x, float32), got, unit);

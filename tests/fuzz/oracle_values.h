@@ -1,4 +1,4 @@
-// What the parts of the oracle share: wide types, index arithmetic, conversion.
+// Shared by the parts of the oracle: wide types, index arithmetic, conversion.
 #pragma once
 
 #include <algorithm>

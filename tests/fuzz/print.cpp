@@ -107,7 +107,7 @@ std::string cuts_text(const Statement& s) {
   return all;
 }
 
-/// What reads signs is given 0 in place of a NaN.
+/// Readers of signs are given 0 in place of a NaN.
 std::string number_text(const Argument& a) {
   const std::string x = argument_text(a);
   return a.value < 0 ? x : "ta::where(ta::not_equal(" + x + ", " + x + "), ta::zeros_like(" + x + "), " + x + ")";

@@ -195,7 +195,7 @@ T element(const Input& input, std::int64_t k) {
   }
 }
 
-/// Whether a Broadcast input repeats along axis d.
+/// True if a Broadcast input repeats along axis d.
 bool repeats(const Input& input, std::size_t d) {
   return input.layout == Layout::Broadcast && ((input.seed >> d) & 1) != 0;
 }

@@ -66,7 +66,7 @@ T narrowed(Computed<T> x) {
 
 /// How an input lies in memory. Copied goes through asarray, the others through borrow.
 enum class Layout : std::uint8_t { Copied, Contiguous, Transposed, Strided, Reversed, Broadcast };
-/// What an input holds: zeros; integers in [-4, 4]; moderate numbers; NaN, infinities, denormals, limits among any
+/// Contents of an input: zeros; integers in [-4, 4]; moderate numbers; NaN, infinities, denormals, limits among any
 /// bits.
 enum class Content : std::uint8_t { Zeros, Small, Plain, Special };
 
@@ -234,7 +234,7 @@ struct Program {
 inline constexpr std::int64_t kMaxElements = 20000;
 inline constexpr int kMaxAxes = 6;
 
-/// What a statement gives on operands of these types; nullopt where the documents say that it throws.
+/// The result of a statement on operands of these types; nullopt where the documents say that it throws.
 std::optional<Type> infer(const Statement& s, std::span<const Type> values);
 /// Types of all values; nullopt where a statement is not valid.
 std::optional<std::vector<Type>> infer(const Program& p);

@@ -37,7 +37,7 @@ struct Failure {
   std::string what;
 };
 
-/// What of the C compiler takes part, which takes ten times as long as all the rest: nothing, whole programs, and every
+/// The part of the C compiler, which takes ten times as long as all the rest: nothing, whole programs, and every
 /// statement by itself.
 enum class Depth : std::uint8_t { Basic, Compiled, All };
 

@@ -1,4 +1,4 @@
-// What a fuzz target is: one reader of files that anybody may have written. libFuzzer calls the first function, as does
+// A fuzz target: one reader of files that anybody may have written. libFuzzer calls the first function, as does
 // driver.cpp where a compiler has no libFuzzer. It returns, or it has found a fault.
 #pragma once
 

@@ -32,7 +32,7 @@ inline std::string elf_section(const std::string& elf, const std::string& name) 
   return "";
 }
 
-/// What a shared object wants from others: libraries and symbols, separated by spaces; "" where it needs nothing.
+/// The needs of a shared object: libraries and symbols, separated by spaces; "" where it needs nothing.
 inline std::string elf_needs(const std::string& elf) {
   std::string needs;
   const std::string names = elf_section(elf, ".dynstr"), symbols = elf_section(elf, ".dynsym"),

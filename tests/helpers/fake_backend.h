@@ -128,7 +128,7 @@ inline std::vector<cache::KernelRequest> distinct_requests(std::size_t wanted, s
   return chosen;
 }
 
-/// Whether each kernel is the one that was asked for.
+/// True if each kernel is the one that was asked for.
 inline bool right(const std::vector<cache::KernelRequest>& asked, const std::vector<cache::Loaded>& got) {
   if (asked.size() != got.size()) return false;
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -177,7 +177,7 @@ struct FakeBackend {
     };
   }
 
-  /// What a fresh process would get.
+  /// The result of a fresh process.
   std::vector<cache::Loaded> get_fresh(const std::vector<cache::KernelRequest>& asked,
                                        cache::CacheStats* stats = nullptr) {
     cache::KernelCache cache;

@@ -96,7 +96,7 @@ class RandomGraph {
     return m.map(Op::Subtract, {m.keep(reduced(axis), axis), any()});
   }
 
-  /// What a reduction gives, at every point that it is of: a view of it, or of what follows it.
+  /// The result of a reduction, at every point that it is of: a view of it, or of what follows it.
   GraphEdge spread() {
     const int axis = pick(0, shape_.size() - 1);
     GraphEdge r = reduced(axis);

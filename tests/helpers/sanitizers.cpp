@@ -1,4 +1,4 @@
-// What sanitizers must not report: libnvrtc is not instrumented.
+// Suppressions for sanitizers: libnvrtc is not instrumented.
 #ifdef TARRY_SANITIZE_NAME
 extern "C" {
 
@@ -11,7 +11,7 @@ const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 // A failure injected into nvrtcDestroyProgram leaves its program behind, as a real one would.
 const char* __lsan_default_suppressions() { return "leak:libnvrtc\n"; }
 
-// Of its synchronisation only the mutexes can be seen, so memory that goes from thread to thread looks like a race.
+// Its synchronisation shows by the mutexes alone, so memory that goes from thread to thread looks like a race.
 const char* __tsan_default_suppressions() { return "called_from_lib:libnvrtc.so\nrace:libnvrtc.so\n"; }
 }
 #endif

@@ -5,7 +5,7 @@
 
 namespace tarry::test {
 
-/// Whether all registers of the x87 stack are free; true where there is none.
+/// True if all registers of the x87 stack are free; true where there is none.
 inline bool free_x87() {
 #if defined(__x86_64__)
   struct {

@@ -22,7 +22,7 @@
 
 namespace tarry::test {
 
-/// What CUDA provides, for one thread block at a time. A barrier that some thread never reaches aborts.
+/// CUDA's built-ins, for one thread block at a time. A barrier that some thread never reaches aborts.
 inline constexpr const char* kCudaShim = R"shim(
 #include <stdio.h>
 #include <stdlib.h>

@@ -163,7 +163,7 @@ inline GraphEdge slice(Maker& m, GraphEdge x, const Dims& start, const Dims& ext
   return m.view(x, map, extents);
 }
 
-/// What the compiler says of the kernels of `graphs`, each of another name, for an architecture.
+/// The compiler's messages on the kernels of `graphs`, each of another name, for an architecture.
 inline std::vector<runtime::KernelResources> compiled(const std::vector<Maker>& graphs, const char* arch) {
   std::map<std::string, KernelSource> sources;
   for (const Maker& m : graphs) {

@@ -1,4 +1,4 @@
-// What check.py calls: tensors of NumPy taken over and given back, through DLPack as NumPy speaks it.
+// Functions for check.py: tensors of NumPy taken over and given back, through DLPack as NumPy speaks it.
 #include <tarry/dlpack.h>
 #include <tarry/tarry.h>
 

@@ -1,4 +1,4 @@
-// What must not compile, one trap per section, and beside each what to write instead, which must.
+// Programs that must not compile, one trap per section, and beside each what to write instead, which must.
 // scripts/check_traps.py compiles every section alone, as the body of a function, with x, y arrays and k an array of
 // bool:  //== name : pattern of the compiler's message;  //== name : compiles
 

@@ -1,4 +1,4 @@
-// What the C compiler makes of kernels: the loop that does a formula's work is vector code, read off the disassembly.
+// The C compiler's output for kernels: the loop that does a formula's work is vector code, read off the disassembly.
 #include <algorithm>
 #include <functional>
 #include <map>

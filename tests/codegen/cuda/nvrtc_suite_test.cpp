@@ -59,7 +59,7 @@ void add_kernels(std::span<const ta::Array> outputs, const char* target, Kernels
 
 ta::Array cdf(const ta::Array& x) { return 0.5f * (1.0f + ta::erf(x * 0.70710678f)); }
 
-/// What the examples compute.
+/// The computations of the examples.
 std::vector<std::vector<ta::Array>> formulas(float rate, float volatility) {
   const ta::Array s = ta::asarray(ramp(1000)), k = ta::asarray(ramp(1000)), t = ta::asarray(ramp(1000));
   const ta::Array spread = volatility * ta::sqrt(t),

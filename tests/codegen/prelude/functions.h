@@ -25,7 +25,7 @@ struct PreludeFunction {
   [[nodiscard]] Dtype operand(int i) const { return op == graph::Op::Where && i == 0 ? Dtype::Bool : input; }
 };
 
-/// Whether the op takes `dtype` as it is: recording has converted everything else.
+/// True if the op takes `dtype` as it is: recording has converted everything else.
 inline bool takes(const graph::OpInfo& row, Dtype dtype) {
   using graph::DtypeRule;
   switch (row.rule) {

@@ -224,7 +224,7 @@ void check_levels(const std::vector<Dtype>& dtypes) {
 
 }  // namespace
 
-// What the instruction sets do differently is float arithmetic: the 16-bit floats are made of float32 and integers.
+// Instruction sets differ in float arithmetic: the 16-bit floats are made of float32 and integers.
 TEST_CASE("prelude: an element has the same bits at every level, in body and tail, as in the library",
           "[codegen][prelude]") {
   if (runtime::c_compiler().program.empty()) TARRY_SKIP("there is no C compiler");

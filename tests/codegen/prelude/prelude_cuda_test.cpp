@@ -87,7 +87,7 @@ std::vector<unsigned char> elements(Dtype dtype, int k, std::mt19937_64& random)
   return bytes;
 }
 
-/// What one function gave on the device, beside the library's own.
+/// The results of one function on the device, beside the library's own.
 class Run {
  public:
   Run(runtime::Backend& backend, const PreludeFunction& f) : backend_(backend), f_(f) {

@@ -56,7 +56,7 @@ Wide shifted(Op op, T a, T b) {
   return value;
 }
 
-/// What an op gives before it wraps, by arithmetic on values.
+/// The result of an op before it wraps, by arithmetic on values.
 template <class T>
 Wide exact(Op op, T x, T y) {
   const Wide a = x, b = y;
@@ -509,7 +509,7 @@ int wrong_floats() {
   return wrong;
 }
 
-/// What graph/passes/simplify.cpp takes for x itself, or for another form of it. NaN may change its payload, as
+/// Forms that graph/passes/simplify.cpp takes for x itself, or for another form of it. NaN may change its payload, as
 /// everywhere.
 template <class T>
 int wrong_rules() {

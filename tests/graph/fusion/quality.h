@@ -35,7 +35,7 @@ graph::Graph quality_case(std::uint64_t seed, int nodes, const graph::Target& ta
 /// From the KernelIr of every group: its loads, stores and instructions.
 Measured measure(const graph::Graph& g, const graph::Fusion& fusion, const graph::Target& target);
 
-/// What a search works on; one object because its parts refer to each other.
+/// State of a search; one object because its parts refer to each other.
 struct Search {
   Search(const graph::Graph& graph, const graph::Target& target);
   const graph::Graph& g;
@@ -53,7 +53,7 @@ struct Search {
 graph::Fusion fuse_all_legal(Search& s);
 /// The best of all assignments of nodes to kernels or to none, and of all choices between loading and repeating.
 graph::Fusion exhaustive(Search& s);
-/// Whether the better of everything legal and nothing takes no longer than `least`.
+/// True if the better of everything legal and nothing takes no longer than `least`.
 bool is_easy(Search& s, double least);
 /// A merge, a node moved, stored or not, a load or a computation instead of the other; settle() comes next. False:
 /// none.

@@ -116,14 +116,15 @@ class Exhaustive {
     }
     return best_option_[std::uint64_t{members} << 32 | others] = best;
   }
-  /// What cannot be repeated.
+  /// Nodes that cannot be repeated.
   std::uint32_t hard() {
     if (hard_ == 0)
       for (std::size_t i = 0; i < nodes_.size(); ++i)
         if (!again(nodes_[i])) hard_ |= 1u << i;
     return hard_;
   }
-  /// What is stored only where it is loaded, and need not be loaded: the choice decides whether a store is paid for.
+  /// Values that are stored only where they are loaded, and need not be loaded: the choice decides whether a store is
+  /// paid for.
   std::uint32_t optional() {
     if (!optional_) {
       optional_ = 0;

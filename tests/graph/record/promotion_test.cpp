@@ -75,7 +75,7 @@ std::string recorded(F f) {
 
 bool names_integer(const std::string& dtype) { return dtype[0] == 'i' || dtype[0] == 'u'; }
 
-/// What a bool or an integer becomes where it is divided or meets a fraction: 8 and 16 bits fit float32.
+/// The dtype of a bool or an integer that is divided or meets a fraction: 8 and 16 bits fit float32.
 std::string fraction_of(const std::string& dtype) {
   const bool narrow = dtype == "b" || dtype == "i8" || dtype == "i16" || dtype == "u8" || dtype == "u16";
   return narrow ? "f32" : names_integer(dtype) ? "f64" : dtype;

@@ -18,7 +18,7 @@ using Catch::Contains;
 
 namespace {
 
-/// What a library that knows DLPack hands over.
+/// A tensor as a library that knows DLPack hands it over.
 template <class Managed>
 struct Foreign {
   Values values;

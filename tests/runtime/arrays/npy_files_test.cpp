@@ -1,4 +1,4 @@
-// What save_npy does to the file that a path means, and what load_npy and open_npy do with files of any content.
+// The treatment of the path by save_npy, and of files of any content by load_npy and open_npy.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ std::string write_npy(const std::string& path, const std::string& header, const 
   return path;
 }
 
-/// What a thread reads from a pipe until its writer closes it.
+/// The bytes that a thread reads from a pipe until its writer closes it.
 std::future<std::string> reader_of(const std::string& path) {
   return std::async(std::launch::async, [path] {
     std::ifstream in(path, std::ios::binary);

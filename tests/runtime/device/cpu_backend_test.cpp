@@ -208,7 +208,7 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
     ~Pretend() { runtime::set_last_level_cache(-1); }
   };
   const Scope on(cpu);
-  // What runs, and how many of its launches write dense results of points; -1: any number.
+  // The program, and how many of its launches write dense results of points; -1: any number.
   const auto check = [](const std::function<std::vector<Array>()>& record, std::int64_t launches) {
     const auto bytes_of = [](std::vector<Array> results) {
       evaluate(std::span<const Array>(results));

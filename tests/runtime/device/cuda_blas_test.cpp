@@ -1,4 +1,4 @@
-// What the GPU backend asks of cuBLASLt, on a fake driver and a fake library: row-major operands without a copy, full
+// Calls of the GPU backend to cuBLASLt, on a fake driver and a fake library: row-major operands without a copy, full
 // float32 unless relaxed, repeatable algorithms, workspace from the plan's scratch memory, and what its failures
 // become.
 #include <tarry/tarry.h>

@@ -1,4 +1,4 @@
-// What the library calls back may use the library: it evaluates, plans and throws.
+// Callbacks may use the library: they evaluate, plan and throw.
 #include <stdexcept>
 #include <thread>
 

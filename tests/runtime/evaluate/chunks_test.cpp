@@ -1,4 +1,4 @@
-// What does not fit in memory is worked off in chunks: the same bits as in one piece, within the limit.
+// Work that does not fit in memory is done in chunks: the same bits as in one piece, within the limit.
 #include <algorithm>
 #include <cmath>
 #include <functional>

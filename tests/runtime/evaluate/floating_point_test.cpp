@@ -1,4 +1,4 @@
-// What is the caller's: the x87 stack after kernels of any level, and flush-to-zero while numbers are recorded,
+// The caller's state: the x87 stack after kernels of any level, and flush-to-zero while numbers are recorded,
 // converted, printed.
 #include <atomic>
 #include <bit>

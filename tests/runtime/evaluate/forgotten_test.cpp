@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-/// What the engine evaluated by itself and compiled since this was made.
+/// Counts of what the engine evaluated by itself and compiled since this was made.
 class Since {
  public:
   [[nodiscard]] std::int64_t evaluates() const { return ta::pending_work().evaluates - before_.evaluates; }

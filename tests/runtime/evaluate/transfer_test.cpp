@@ -38,7 +38,7 @@ Array sum_of(const std::vector<Array>& arrays) {
 
 const graph::Storage& value_of(const Array& a) { return *detail::edge(a, "test", {}).node()->extra->results.front(); }
 
-/// What of `a` is on the device.
+/// The part of `a` that is on the device.
 std::vector<float> there(const Array& a) {
   std::vector<float> v(static_cast<std::size_t>(a.size()));
   const graph::Storage& s = value_of(a);

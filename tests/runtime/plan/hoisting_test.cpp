@@ -1,4 +1,4 @@
-// What makes operands smaller is done before they cross to a GPU: counted on a driver that computes nothing, and
+// Work that makes operands smaller is done before they cross to a GPU: counted on a driver that computes nothing, and
 // compared with the whole on a GPU where there is one.
 #include <algorithm>
 #include <numeric>

@@ -38,7 +38,7 @@ Array with_operations(Array x, int count) {
   return x;
 }
 
-/// What evaluate will do and did agree.
+/// The prediction of an evaluate and its report agree.
 void check_foretold(const Plan& plan, const Report& report) {
   const Counters &p = plan.counters(), &r = report.counters();
   CHECK(p.bytes_uploaded == r.bytes_uploaded);
