@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads the docstrings of a public header: its sections, types and functions, in order.
 
-A docstring is prose followed by parts: `Shapes:`, `Dtypes:`, `Throws ...`, `Example:`. A part that a function leaves out is
-that of its section (`// ---- Title ----` and the lines below it), else that of the comment at the head of the header.
+A docstring is prose followed by parts: `Shapes:`, `Dtypes:`, `Throws ...`, `Example:`. A part that a function leaves out
+is that of its section (`// ---- Title ----` and the lines below it), else that of the comment at the head of the header.
 """
 import re
 
@@ -61,7 +61,7 @@ def type_code(lines):
             line = re.sub(r"(\)|const|noexcept) (: .*)?\{.*\}(?=$| +///)", r"\1;", line)
             if "(" in line and line.endswith("{"):
                 line, body_end = re.sub(r"\s*(: .*)?\{$", ";", line), re.match(r" *", line).group() + "}"
-            kept.append(re.sub(r"(\)|noexcept)$", r"\1;", line) if "(" in line else line)
+            kept.append(re.sub(r"(\)|noexcept)$", r"\1;", line) if "(" in line.partition("///")[0] else line)
         elif line.endswith("{"):
             body_end = "  }"
     text = tidy("\n".join(line for line in kept if line.strip()))
