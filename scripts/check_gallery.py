@@ -68,8 +68,8 @@ def self_test():
             ("docs/gallery/a.png", grey(1), "not what its command makes")]:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            files = {"docs/gallery.md": PAGE, "docs/gallery/a.png": grey(0), "drawn.png": grey(0), "examples/a.cpp": "int a;\n",
-                     "draw": DRAW.format(root / "drawn.png")}
+            files = {"docs/gallery.md": PAGE, "docs/gallery/a.png": grey(0), "drawn.png": grey(0),
+                     "examples/a.cpp": "int a;\n", "draw": DRAW.format(root / "drawn.png")}
             for name, content in {**files, **({place: text} if place else {})}.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_bytes(content if isinstance(content, bytes) else content.encode())

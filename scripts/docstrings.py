@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Reads the docstrings of a public header: its sections, types and functions, in order.
 
-A docstring is prose followed by parts: `Shapes:`, `Dtypes:`, `Throws ...`, `Example:`. A part that a function leaves out
-is that of its section (`// ---- Title ----` and the lines below it), else that of the comment at the head of the header.
+A docstring is prose followed by parts: `Shapes:`, `Dtypes:`, `Throws ...`, `Example:`. A part that a function leaves
+out is that of its section (`// ---- Title ----` and the lines below it), else that of the comment at the head of the
+header.
 """
 import re
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/reference: a page per chapter, from the docstrings of include/tarry.
 
-docstrings.py says how docstrings are written. An example is "`code`" or "`expression` is `text`", the text being what the expression prints.
+docstrings.py says how docstrings are written. An example is "`code`" or "`expression` is `text`", the text being what
+the expression prints.
 
 usage: make_reference.py [--check] ROOT | --examples FILE ROOT
 --check writes nothing and names pages that are not what the headers give, and functions that leave out a part.
@@ -33,8 +34,8 @@ CHAPTERS = [  # page, title, headers
 ]
 HEAD = """# Reference
 
-Every public function and type, by chapter: signature, shapes, dtypes, errors and an example. The pages are made from the
-docstrings of [include/tarry](../../include) by `scripts/make_reference.py`; a test runs the examples.
+Every public function and type, by chapter: signature, shapes, dtypes, errors and an example. The pages are made from
+the docstrings of [include/tarry](../../include) by `scripts/make_reference.py`; a test runs the examples.
 
 - [Numerics](numerics.md): promotion, conversions, special values, error bounds, the order of reductions and scans.
 - [Operations](ops.md): one table of all operations, their dtypes and errors.
@@ -86,7 +87,7 @@ def chapter(root, title, headers):
     text += ", ".join(f"[{h}](../../include/tarry/{h})" for h in headers) + ".\n"
     last = None
     for kind, name, code, words, parts in [item for header in headers for item in docstrings.items(root, header)]:
-        if kind in ("function", "value") and not words and last and last[0] == kind:  # shares the words of the one above
+        if kind in ("function", "value") and not words and last and last[0] == kind:  # shares the words above
             at = text.rindex("```cpp\n")
             text = text[:at] + text[at:].replace("\n```\n", f"\n{code}\n```\n", 1)
             continue
@@ -121,7 +122,8 @@ def faults(root):
         if header.name not in known:
             yield f"include/tarry/{header.name}: in no chapter of scripts/make_reference.py"
         last = None
-        for kind, name, code, words, parts in docstrings.items(root, header.name) if header.name not in NO_CHAPTER else []:
+        found = docstrings.items(root, header.name) if header.name not in NO_CHAPTER else []
+        for kind, name, code, words, parts in found:
             wanted = []
             if kind == "function" and (words or last != "function"):
                 wanted = ["Shapes", "Dtypes"] if re.search(r"\b(Array|Operand)\b", code) else []
@@ -130,7 +132,9 @@ def faults(root):
                 wanted = ["Example"]
             if not words and (kind == "type" or wanted):
                 yield f"include/tarry/{header.name}: {name} has no docstring"
-            yield from (f"include/tarry/{header.name}: {name} does not state {part}" for part in wanted if part not in parts)
+            for part in wanted:
+                if part not in parts:
+                    yield f"include/tarry/{header.name}: {name} does not state {part}"
             last = kind
 
 
@@ -150,7 +154,8 @@ def example_program(root):
             example, shown = parts.get("Example", ""), r"`([^`]+)` is `([^`]*)`"
             for code, text in re.findall(shown, example):
                 run += f'  compare("{header}: {name}", shown({code}), R"({text})");\n'
-            for code in re.findall(r"`([^`]+)`", re.sub(shown, "", example)) + re.findall(r"```cpp\n(.*?)```", words, flags=re.S):
+            blocks = re.findall(r"```cpp\n(.*?)```", words, flags=re.S)
+            for code in re.findall(r"`([^`]+)`", re.sub(shown, "", example)) + blocks:
                 compiled += f"  [[maybe_unused]] auto compiled_{len(compiled)} = [] {{\n    {code};\n  }};  // {name}\n"
     return PROGRAM.replace("// compiled\n", compiled).replace("// run\n", run)
 

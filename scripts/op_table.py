@@ -16,7 +16,8 @@ import make_reference
 NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
                  "random_bits", "multiply_high", "uniform", "normal"}
 DTYPES = {
-    "Same": "numbers", "Float": "floats; integers become float32 or float64", "Bool": "any; gives bool", "Logical": "bool",
+    "Same": "numbers", "Float": "floats; integers become float32 or float64", "Bool": "any; gives bool",
+    "Logical": "bool",
     "Integer": "integers", "Bits": "integers, bool", "Special": "any",
 }
 HEAD = """# Operations
@@ -32,7 +33,7 @@ GPU agree bit for bit. float16 and bfloat16 compute in float32 and round once. "
 
 
 def functions(root):
-    """Function name -> its page, the first sentence of its docstring, and its dtypes where header or docstring names them."""
+    """Function name -> its page, the first sentence of its docstring, and its dtypes where the header names them."""
     found = {}
     for page, _, headers in make_reference.CHAPTERS:
         for kind, name, _, words, parts in [item for header in headers for item in docstrings.items(root, header)]:
