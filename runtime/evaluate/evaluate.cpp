@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 
 #include "graph/pending.h"
 #include "runtime/device/backend.h"
@@ -26,11 +27,9 @@
 #include "runtime/observe/history.h"
 #include "runtime/observe/recent_work.h"
 #include "runtime/observe/report.h"
-#include "runtime/plan/hoisting.h"
 #include "runtime/plan/kernel_making.h"
 #include "runtime/plan/plan_cache.h"
-#include "runtime/plan/preparation.h"
-#include "runtime/plan/room.h"
+#include "runtime/plan/route.h"
 #include "runtime/plan/settings.h"
 #include "runtime/rethrow.h"
 #include "runtime/stopwatch.h"
@@ -60,6 +59,27 @@ Engine& engine() {
 }
 
 bool is_done(const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == State::Ready; }
+
+/// The purpose of an evaluate, and what it does where that does not fit in memory.
+enum class Manner : std::uint8_t {
+  Whole,     ///< its roots; they run in one piece all the same
+  Fitting,   ///< its roots; nothing is done
+  Roots,     ///< its roots, in chunks
+  Marked,    ///< also what is needed for the second time; nothing is done where there is such a thing
+  Streamed,  ///< also what is needed for the second time and is small, in chunks
+};
+
+/// One evaluate on its way through the stages.
+struct Evaluation {
+  Run& run;
+  Claim& claim;
+  Report::Impl& report;
+  Stopwatch& watch;
+  Where where;
+  Manner manner;
+  bool started = false;  ///< set before the first launch
+  [[nodiscard]] Ways ways() const { return manner == Manner::Whole ? Ways::Whole : Ways::Any; }
+};
 
 /// Completes the key of a walk by what the plan depends on besides.
 void finish_key(graph::Outline& o, std::uint32_t words, bool compiled, const Backend& b) {
@@ -99,13 +119,6 @@ void make_results(Run& run) {
     add_result(run, r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index]);
 }
 
-/// The parts that are uploaded, and the costs of reductions that either side could do.
-void note_hoistings(const graph::Snapshot& s, Device device, const PlanSwitches& switches, CompiledPlan& plan) {
-  plan.hoistings = runtime::find_hoistings(s, device, switches);
-  const std::vector<Placement>& placements = plan.hoistings.front().placements;
-  if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(placements);
-}
-
 /// Kernels and what launches them, of a plan that runs in one piece.
 void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const PlanSwitches& switches,
               Report::Impl& report) {
@@ -124,61 +137,59 @@ void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const Pl
   plan.dispatch = std::make_shared<Dispatch>(plan, b, !switches.disabled("graphs"));
 }
 
-/// Makes the plan and, unless `may_chunk` and it will not run in one piece, its kernels.
-std::shared_ptr<CompiledPlan> made(graph::Snapshot& s, Backend& b, PlanSwitches switches, bool may_chunk, Dump* dump,
-                                   Report::Impl& report) {
-  std::vector<bool> on_device, may_alias;
-  localise(s, b.device(), on_device, may_alias);
-  switches.library = switches.library && library_there(s.graph, b);
-  const Planner planned = [&](const graph::Target& target) {
-    return make_plan(s, target, on_device, may_alias, switches, dump);
-  };
-  auto plan =
-      std::make_shared<CompiledPlan>(switches.disabled("compile") ? planned(b.target()) : plan_at_hand(b, planned));
-  report.seconds = plan->seconds;
-  report.counters = plan->counters;
-  plan->recorded = std::make_shared<const graph::Graph>(s.graph);
-  if (may_chunk && !switches.disabled("hoisting")) note_hoistings(s, b.device(), switches, *plan);
-  if (may_chunk && !fits(*plan, s.graph, s.leaves, b, report.needed)) return plan;
-  if (may_chunk && !dump && that_pays(plan->hoistings, s.leaves, b.device())) return plan;
-  try {
-    complete(*plan, s, b, switches, report);
-  } catch (const NotCached& e) {
-    rethrow(e, e.op(), e.where(), e.what() + level_that_hits(b, planned));
-  }
-  if (dump) {
-    plan->dump_number = dump->number();
-    dump->index(*plan, s, b.device(), Dump::Plan::Made);
-  }
-  return plan;
+/// A plan is there: what it says of the evaluate, and how it is to be run now.
+Route found_route(const Evaluation& e, Backend& asked) {
+  Backend& b = e.run.plan->on_host ? backend(cpu) : asked;
+  e.report.counters = e.run.plan->counters;
+  e.report.counters.plan_hit = 1;
+  return {b, nullptr, e.ways() == Ways::Whole ? Whole{} : find_way(*e.run.plan, e.run.outline.leaves, b)};
 }
 
-/// Finds or makes the plan of a graph for which `b` was asked.
-void plan_for_graph(Run& run, Backend& asked, Report::Impl& report, Where where, bool may_chunk) {
+/// Makes the plan and, where it runs in one piece, its kernels.
+Route made_route(const Evaluation& e, Backend& b, const PlanSwitches& switches, Dump* dump) {
+  graph::Snapshot& s = e.run.snapshot;
+  const Planner planned = planner_on(b, s, switches, dump);
+  Route route = find_route(b, s, planned, switches, e.ways(), Level::AtHand);
+  CompiledPlan& plan = *route.plan;
+  e.report.seconds = plan.seconds;
+  e.report.counters = plan.counters;
+  if (!std::holds_alternative<Whole>(route.way) && !(dump && std::holds_alternative<Hoisted>(route.way))) return route;
+  try {
+    complete(plan, s, b, switches, e.report);
+  } catch (const NotCached& error) {
+    rethrow(error, error.op(), error.where(), error.what() + level_that_hits(b, planned));
+  }
+  if (dump) {
+    plan.dump_number = dump->number();
+    dump->index(plan, s, b.device(), Dump::Plan::Made);
+  }
+  return route;
+}
+
+/// The route of a graph for which a device was asked; its plan is found, or made and kept.
+Route route_of_graph(const Evaluation& e, Backend& asked) {
+  Run& run = e.run;
   const PlanSwitches switches = plan_switches();
-  std::vector<Placement> placed = place_small(run.snapshot, asked.device());
-  if (!may_place(asked.device(), switches, placed)) placed.clear();
-  const bool on_host = !placed.empty() && placed.front().device.kind == DeviceKind::Cpu;
-  Backend& b = on_host ? backend(cpu) : asked;
-  record_evaluate(run.snapshot, b.device(), switches);
-  const std::unique_ptr<Dump> dump = Dump::start("evaluate", where);
+  Site site = find_site(run.snapshot, asked, switches);
+  record_evaluate(run.snapshot, site.backend.device(), switches);
+  const std::unique_ptr<Dump> dump = Dump::start("evaluate", e.where);
   const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
   const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
-  const bool compiled = compiles(b);
+  const bool compiled = compiles(site.backend);
   finish_key(run.outline, words, compiled, asked);
   if (cached) run.plan = engine().plans.find(run.outline.key());
   if (run.plan) {
-    report.counters = run.plan->counters;
-    report.counters.plan_hit = 1;
-    if (dump) dump->index(*run.plan, run.snapshot, b.device(), Dump::Plan::Found);
-    return;
+    if (dump) dump->index(*run.plan, run.snapshot, site.backend.device(), Dump::Plan::Found);
+    return found_route(e, asked);
   }
-  const std::shared_ptr<CompiledPlan> plan = made(run.snapshot, b, switches, may_chunk, dump.get(), report);
-  plan->on_host = on_host;
-  if (!placed.empty()) plan->placements = std::make_shared<const std::vector<Placement>>(std::move(placed));
-  run.plan = plan;
+  Route route = made_route(e, site.backend, switches, dump.get());
+  route.plan->on_host = &site.backend != &asked;
+  if (!site.placements.empty())
+    route.plan->placements = std::make_shared<const std::vector<Placement>>(std::move(site.placements));
+  run.plan = route.plan;
   // Kernels that could not be compiled just now may be the next time.
-  if (cached && (plan->interpreted.empty() || !compiled)) engine().plans.insert(run.outline.key(), run.plan);
+  if (cached && (run.plan->interpreted.empty() || !compiled)) engine().plans.insert(run.outline.key(), run.plan);
+  return route;
 }
 
 /// The report's edges that went through memory.
@@ -207,23 +218,31 @@ graph::Graph recorded_graph(const Run& run) {
   return g;
 }
 
+/// Values that others computed.
+void publish_values(const Evaluation& e, const std::vector<std::shared_ptr<graph::Storage>>& values) {
+  for (const std::shared_ptr<graph::Storage>& value : values) add_result(e.run, value);
+  publish(e.run, e.claim);
+}
+
 /// Nothing is published before all chunks are done: a failure leaves the roots lazy.
-void run_chunks(Run& run, Backend& b, Claim& claim, Report::Impl& report, Where where) {
-  const graph::Graph g = recorded_graph(run);
-  report.room = b.room();
-  const ChunkedValues values = evaluate_in_chunks({g, run.outline.leaves, run.outline.cells, b, where, report.needed});
-  const Counters whole = report.counters;
-  report.counters = values.counters;
-  keep_graph_counters(whole, report.counters);
-  if (values.counters.interpreted > 0) report.interpreted = why_interpreted(b);
-  for (const std::shared_ptr<graph::Storage>& value : values.roots) add_result(run, value);
-  publish(run, claim);
+void run_way(Evaluation& e, const Chunked& way, Backend& b) {
+  const graph::Graph g = recorded_graph(e.run);
+  e.report.needed = way.needed;
+  e.report.room = b.room();
+  const ChunkedValues values =
+      evaluate_in_chunks({g, e.run.outline.leaves, e.run.outline.cells, b, e.where, way.needed});
+  const Counters whole = e.report.counters;
+  e.report.counters = values.counters;
+  keep_graph_counters(whole, e.report.counters);
+  if (values.counters.interpreted > 0) e.report.interpreted = why_interpreted(b);
+  publish_values(e, values.roots);
 }
 
 /// As above: of operands only what is needed crosses.
-void run_hoisted(Run& run, const Hoisting& hoisting, Backend& b, Claim& claim, Report::Impl& report, Where where) {
-  const graph::Graph g = recorded_graph(run);
-  HoistedValues values = evaluate_hoisted({g, run.outline.leaves, run.outline.cells, b, where}, hoisting);
+void run_way(Evaluation& e, const Hoisted& way, Backend& b) {
+  const graph::Graph g = recorded_graph(e.run);
+  HoistedValues values = evaluate_hoisted({g, e.run.outline.leaves, e.run.outline.cells, b, e.where}, *way.hoisting);
+  Report::Impl& report = e.report;
   const Counters whole = report.counters;
   report.counters = values.counters;
   keep_graph_counters(whole, report.counters);
@@ -234,9 +253,8 @@ void run_hoisted(Run& run, const Hoisting& hoisting, Backend& b, Claim& claim, R
     report.counters.disk_hits += whole.disk_hits;
   }
   report.transfers = std::move(values.transfers);
-  if (!hoisting.placements.empty()) report.placements = run.plan->placements;
-  for (const std::shared_ptr<graph::Storage>& value : values.roots) add_result(run, value);
-  publish(run, claim);
+  if (!way.hoisting->placements.empty()) report.placements = e.run.plan->placements;
+  publish_values(e, values.roots);
 }
 
 /// Completes a plan that was not to run in one piece when it was made.
@@ -250,46 +268,11 @@ void complete_found(Run& run, Backend& b, Report::Impl& report) {
   if (words < kMostWords) engine().plans.insert(run.outline.key(), run.plan);
 }
 
-/// The purpose of an evaluate, and what it does where that does not fit in memory.
-enum class Manner : std::uint8_t {
-  Whole,     ///< its roots; they run in one piece all the same
-  Fitting,   ///< its roots; nothing is done
-  Roots,     ///< its roots, in chunks
-  Marked,    ///< also what is needed for the second time; nothing is done where there is such a thing
-  Streamed,  ///< also what is needed for the second time and is small, in chunks
-};
-
-/// False where nothing was done. `started` is set before the first launch.
-bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, Manner manner,
-              bool& started) {
-  const bool may_chunk = manner != Manner::Whole;
-  Backend& asked = run.backend ? *run.backend : backend(device_of(run.outline.placed));
-  for (graph::Storage* s : run.borrowed)
-    if (s->check) s->check->use();
-  if (run.plan) {
-    report.counters = run.plan->counters;
-    report.counters.plan_hit = 1;
-  } else {
-    plan_for_graph(run, asked, report, where, may_chunk);
-    watch.lap();
-  }
-  Backend& b = run.plan->on_host ? backend(cpu) : asked;
-  report.device = b.device();
-  if (run.plan->on_host) report.placements = run.plan->placements;
+/// One plan, one run: prepare, commit, publish.
+void run_way(Evaluation& e, const Whole&, Backend& b) {
+  Run& run = e.run;
+  Report::Impl& report = e.report;
   const std::int64_t allocations = b.allocations();
-  note_kept(run, report);
-  if (may_chunk && !fits(*run.plan, *run.plan->recorded, run.outline.leaves, b, report.needed)) {
-    if (manner == Manner::Fitting || (manner == Manner::Marked && !report.kept.empty())) return false;
-    run_chunks(run, b, claim, report, where);
-    report.seconds.launch = watch.lap();
-    return true;
-  }
-  const Hoisting* const hoisting = may_chunk ? that_pays(run.plan->hoistings, run.outline.leaves, b.device()) : nullptr;
-  if (hoisting) {
-    run_hoisted(run, *hoisting, b, claim, report, where);
-    report.seconds.launch = watch.lap();
-    return true;
-  }
   if (!run.plan->dispatch) complete_found(run, b, report);
   const auto body = [&] {
     Dispatch& dispatch = *run.plan->dispatch;
@@ -300,16 +283,32 @@ bool run_plan(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Wh
     if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty())
       report.placements = run.plan->placements;
     make_results(run);
-    report.seconds.prepare = watch.lap();
-    dispatch.commit(run, b, report.counters, started);
+    report.seconds.prepare = e.watch.lap();
+    dispatch.commit(run, b, report.counters, e.started);
     const std::uint64_t ticket = b.mark(run.plan->counters.bytes_read + run.plan->counters.bytes_written);
     for (const std::shared_ptr<graph::Buffer>& o : run.outputs) o->last_write = ticket;
-    publish(run, claim);
+    publish(run, e.claim);
   };
   b.within(std::ref(body));
-  if (b.target().is_cuda()) engine().recent.add(b.device(), where, run.plan);
-  report.seconds.launch = watch.lap();
+  if (b.target().is_cuda()) engine().recent.add(b.device(), e.where, run.plan);
   report.counters.allocations = b.allocations() - allocations;
+}
+
+/// False where nothing was done.
+bool find_and_run(Evaluation& e) {
+  Backend& asked = e.run.backend ? *e.run.backend : backend(device_of(e.run.outline.placed));
+  for (graph::Storage* s : e.run.borrowed)
+    if (s->check) s->check->use();
+  const bool known = e.run.plan != nullptr;
+  const Route route = known ? found_route(e, asked) : route_of_graph(e, asked);
+  if (!known) e.watch.lap();
+  e.report.device = route.backend.device();
+  if (e.run.plan->on_host) e.report.placements = e.run.plan->placements;
+  note_kept(e.run, e.report);
+  const bool chunked = std::holds_alternative<Chunked>(route.way);
+  if (chunked && (e.manner == Manner::Fitting || (e.manner == Manner::Marked && !e.report.kept.empty()))) return false;
+  std::visit([&](const auto& way) { run_way(e, way, route.backend); }, route.way);
+  e.report.seconds.launch = e.watch.lap();
   return true;
 }
 
@@ -345,17 +344,16 @@ std::exception_ptr explained(const Error& e, const Run& run, Where where) noexce
 }
 
 /// Runs the plan of the claimed roots. After the first launch a failure is theirs.
-bool run_or_explain(Run& run, Claim& claim, Report::Impl& report, Stopwatch& watch, Where where, Manner manner) {
-  bool started = false;
+bool run_or_explain(Evaluation& e) {
   std::exception_ptr error;
   try {
-    return run_plan(run, claim, report, watch, where, manner, started);
-  } catch (const Error& e) {
-    error = explained(e, run, where);
+    return find_and_run(e);
+  } catch (const Error& failure) {
+    error = explained(failure, e.run, e.where);
   } catch (...) {
     error = std::current_exception();
   }
-  if (started) fail(run, claim, error);
+  if (e.started) fail(e.run, e.claim, error);
   std::rethrow_exception(error);
 }
 
@@ -411,10 +409,11 @@ std::int64_t kept_beside_chunks(std::span<const Edge> roots) {
 
 /// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
 /// found, or the graph is made that it will be made from.
-void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner manner, Where where) {
+void claim_and_walk(std::span<const Edge> roots, const Evaluation& e) {
+  Run& run = e.run;
   const Settings now = settings();
-  const graph::Marks marks = marks_of(manner, now);
-  const std::int64_t most_kept = manner == Manner::Streamed ? kept_beside_chunks(roots) : INT64_MAX;
+  const graph::Marks marks = marks_of(e.manner, now);
+  const std::int64_t most_kept = e.manner == Manner::Streamed ? kept_beside_chunks(roots) : INT64_MAX;
   Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
   const bool compiled = b && compiles(*b);
   std::unique_lock lock(graph::engine_mutex());
@@ -422,7 +421,7 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner 
     list_lazy(roots, run.lazy);
     Node* const blocked = graph::walk(run.lazy, run.outline, marks, graph::Claimed::Blocks, most_kept);
     if (!blocked) break;
-    wait_for(blocked, lock, "evaluate", where);
+    wait_for(blocked, lock, "evaluate", e.where);
   }
   if (run.lazy.empty()) return;
   add_kept(run);
@@ -435,7 +434,7 @@ void claim_and_walk(std::span<const Edge> roots, Run& run, Claim& claim, Manner 
   if (!run.plan) run.snapshot = graph::expand(run.outline);
   run.claimed.reserve(run.lazy.size());
   run.borrowed.reserve(run.outline.leaves.size());
-  for (const Edge& e : run.lazy) claim.take(e.node());
+  for (const Edge& lazy : run.lazy) e.claim.take(lazy.node());
   for (const std::shared_ptr<graph::Storage>& leaf : run.outline.leaves) {
     if (leaf->buffer->owner != graph::Owner::Borrowed) continue;
     leaf->readers.fetch_add(1, std::memory_order_relaxed);
@@ -474,11 +473,12 @@ std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner 
     RunLease run;
     Claim claim(*run);
     Stopwatch watch;
+    Evaluation e{*run, claim, *report, watch, where, manner};
     const auto keeps_more = [&] { return run->outline.roots.size() > run->outline.asked; };
     try {
-      claim_and_walk(roots, *run, claim, manner, where);
+      claim_and_walk(roots, e);
       const double took = watch.lap();
-      if (!run->lazy.empty() && !run_or_explain(*run, claim, *report, watch, where, manner)) return {};
+      if (!run->lazy.empty() && !run_or_explain(e)) return {};
       report->seconds.snapshot = took;
       return done;
     } catch (const OutOfMemory&) {
@@ -531,18 +531,14 @@ bool stream(const Edge& root, Sink& sink, Where where) {
   Backend& b = backend(device_of(s.placed));
   if (b.limit() == SIZE_MAX && !b.target().is_cuda()) return false;
   try {
-    const graph::Graph recorded = s.graph;
-    std::vector<bool> on_device, may_alias;
-    localise(s, b.device(), on_device, may_alias);
-    PlanSwitches switches = plan_switches();
-    switches.library = switches.library && library_there(s.graph, b);
-    const CompiledPlan plan = make_plan(s, b.target(), on_device, may_alias, switches, nullptr);
-    std::size_t needed = 0;
-    if (fits(plan, recorded, s.leaves, b, needed)) return false;
+    const PlanSwitches switches = plan_switches();
+    const Route route = find_route(b, s, planner_on(b, s, switches, nullptr), switches, Ways::Chunked, Level::Own);
+    const auto* const way = std::get_if<Chunked>(&route.way);
+    if (!way) return false;
     std::forward_list<Reading> readings;  // the last one ends first
     for (const std::shared_ptr<graph::Storage>& leaf : s.leaves)
       if (leaf->buffer->owner == graph::Owner::Borrowed) readings.emplace_front(*leaf);
-    (void)evaluate_in_chunks({recorded, s.leaves, s.cells, b, where, needed, &sink});
+    (void)evaluate_in_chunks({*route.plan->recorded, s.leaves, s.cells, b, where, way->needed, &sink});
     return true;
   } catch (const OutOfMemory& e) {
     rethrow(e, "evaluate", where, fmt::format("{} (ops: {})", e.what(), describe_ops(s.graph)));

@@ -14,9 +14,7 @@
 #include "runtime/evaluate/snapshots.h"
 #include "runtime/observe/dump.h"
 #include "runtime/observe/report.h"
-#include "runtime/plan/hoisting.h"
-#include "runtime/plan/preparation.h"
-#include "runtime/plan/room.h"
+#include "runtime/plan/route.h"
 #include "runtime/plan/settings.h"
 #include "support/check.h"
 #include "support/floating_point.h"
@@ -47,21 +45,18 @@ void count_transfers(CompiledPlan& plan, const graph::Snapshot& s, Device to) {
   }
 }
 
-/// The plan of a graph on a device of this machine.
-CompiledPlan plan_here(graph::Snapshot& s, Device device, PlanSwitches switches, PlanObserver* observer) {
-  Backend& b = backend(device);
-  std::vector<bool> on_device, may_alias;
-  localise(s, device, on_device, may_alias);
-  switches.library = switches.library && library_there(s.graph, b);
-  CompiledPlan plan = make_plan(s, b.target(), on_device, may_alias, switches, observer);
-  count_transfers(plan, s, device);
+/// What an evaluate on `b` would find, with the counters of one that runs now.
+Route route_here(graph::Snapshot& s, Backend& b, const PlanSwitches& switches, Ways ways, PlanObserver* observer) {
+  Route route = find_route(b, s, planner_on(b, s, switches, observer), switches, ways, Level::Own);
+  CompiledPlan& plan = *route.plan;
+  count_transfers(plan, s, b.device());
   plan.interpreted = why_interpreted(b);
   if (!plan.interpreted.empty())
     plan.counters.interpreted = std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
       const auto* const k = std::get_if<KernelStep>(&step);
       return k != nullptr && !k->empty();
     });
-  return plan;
+  return route;
 }
 
 /// The counters of what will be done instead of `plan`: reductions on the host, and the rest over what is brought.
@@ -72,7 +67,7 @@ Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs,
                   [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == graph::State::Ready; });
     if (roots.empty()) return Counters();
     graph::Snapshot s = present_snapshot(roots);
-    return plan_here(s, on, switches, nullptr).counters;
+    return route_here(s, backend(on), switches, Ways::Whole, nullptr).plan->counters;
   };
   Counters all = counters_of(graphs.rest, device);
   const Counters on_host = counters_of(graphs.on_host, cpu);
@@ -93,10 +88,8 @@ Plan plan_for(graph::Snapshot& snapshot, std::string_view target_name, Where whe
                 fmt::format("no target is called {}; there are {}", target_name, fmt::join(names, ", ")));
   }
   const Device device{target->kind, 0};
-  std::vector<bool> on_device, may_alias;
-  localise(snapshot, device, on_device, may_alias);
   const std::unique_ptr<Dump> dump = Dump::start("plan", where);
-  CompiledPlan plan = make_plan(snapshot, *target, on_device, may_alias, plan_switches(), dump.get());
+  CompiledPlan plan = planner_of(snapshot, leaf_places(snapshot, device), plan_switches(), dump.get())(*target);
   if (dump) {
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
@@ -107,33 +100,30 @@ Plan plan_for(graph::Snapshot& snapshot, std::string_view target_name, Where whe
 /// Nothing where there is no room for what would be stored besides.
 std::optional<Plan> predicted(graph::Snapshot& snapshot, Where where) {
   const PlanSwitches switches = plan_switches();
-  Device device = device_of(snapshot.placed);
-  std::vector<Placement> placements;
-  if (placements = place_small(snapshot, device); !may_place(device, switches, placements)) placements.clear();
-  if (!placements.empty()) device = placements.front().device;
+  auto [b, placements] = find_site(snapshot, backend(device_of(snapshot.placed)), switches);
+  const Device device = b.device();
   const std::unique_ptr<Dump> dump = Dump::start("plan", where);
-  const graph::Graph recorded = snapshot.graph;
-  CompiledPlan plan = plan_here(snapshot, device, switches, dump.get());
-  std::size_t needed = 0;
-  const bool stores_more = recorded.roots.size() > snapshot.asked;
-  if (stores_more && !fits(plan, recorded, snapshot.leaves, backend(device), needed)) return {};
+  const bool stores_more = snapshot.graph.roots.size() > snapshot.asked;
+  const Route route = route_here(snapshot, b, switches, Ways::Any, dump.get());
+  if (stores_more && std::holds_alternative<Chunked>(route.way)) return {};
+  CompiledPlan& plan = *route.plan;
   if (dump) {
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
   }
-  if (!switches.disabled("hoisting")) {
-    const std::vector<Hoisting> all = find_hoistings(snapshot, device, switches);
-    const Hoisting* const hoisting = that_pays(all, snapshot.leaves, device);
-    const Hoisting* const decided = hoisting                                                      ? hoisting
-                                    : all.front().reductions.empty() && plan.counters.uploads > 0 ? &all.front()
-                                                                                                  : nullptr;
+  if (!plan.hoistings.empty()) {
+    const Hoisting* const hoisting = that_pays(plan.hoistings, snapshot.leaves, device);
+    const Hoisting& usual = plan.hoistings.front();
+    const Hoisting* const decided = hoisting                                                ? hoisting
+                                    : usual.reductions.empty() && plan.counters.uploads > 0 ? &usual
+                                                                                            : nullptr;
     if (decided) placements.insert(placements.end(), decided->placements.begin(), decided->placements.end());
     if (hoisting)
       plan.counters = hoisted_counters(
-          plan, plan_hoisted({recorded, snapshot.leaves, snapshot.cells, backend(device), where}, *hoisting), device,
-          switches);
+          plan, plan_hoisted({*plan.recorded, snapshot.leaves, snapshot.cells, b, where}, *hoisting), device, switches);
   }
-  if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(std::move(placements));
+  plan.placements =
+      placements.empty() ? nullptr : std::make_shared<const std::vector<Placement>>(std::move(placements));
   return describe_plan(plan, snapshot);
 }
 

@@ -18,7 +18,7 @@
 #include "runtime/evaluate/engine.h"
 #include "runtime/evaluate/snapshots.h"
 #include "runtime/plan/compiled_plan.h"
-#include "runtime/plan/preparation.h"
+#include "runtime/plan/route.h"
 #include "support/file.h"
 
 namespace tarry::runtime {
@@ -32,9 +32,7 @@ class Sources final : public PlanObserver {
     std::vector<graph::Edge> edges;
     for (const Array& x : roots) edges.push_back(detail::defined_edge(x, "prebuilt", {}));
     graph::Snapshot snapshot = present_snapshot(edges);
-    std::vector<bool> on_device, may_alias;
-    localise(snapshot, cpu, on_device, may_alias);
-    (void)make_plan(snapshot, target_, on_device, may_alias, plan_switches(), this);
+    (void)planner_of(snapshot, leaf_places(snapshot, cpu), plan_switches(), this)(target_);
   }
   [[nodiscard]] codegen::PrebuiltUnit unit() const {
     std::vector<const codegen::KernelSource*> all;

@@ -2,6 +2,7 @@
 #include "runtime/warm/warm_plan.h"
 
 #include "runtime/observe/report.h"
+#include "runtime/plan/route.h"
 
 namespace tarry::runtime {
 namespace {
@@ -41,14 +42,11 @@ std::vector<WarmKernel> kernels_of(const Recorded& recorded, const graph::Graph&
   s.graph = g;
   s.leaves.resize(recorded.leaves.size());
   s.recorded_nodes = g.nodes.size();
-  std::vector<bool> present, may_alias;
-  for (std::size_t i = 0; i < recorded.leaves.size(); ++i) {
-    const LeafMemory& leaf = recorded.leaves[i];
-    present.push_back(on_device(recorded, leaf, target, residence));
-    may_alias.push_back(localise_leaf(s.graph.leaves[i], present[i], leaf.pooled));
-  }
+  std::vector<LeafPlace> places;
+  for (const LeafMemory& leaf : recorded.leaves)
+    places.push_back({on_device(recorded, leaf, target, residence), leaf.pooled});
   Collector collector;
-  (void)make_plan(s, target, present, may_alias, switches_of(recorded), &collector);
+  (void)planner_of(s, places, switches_of(recorded), &collector)(target);
   return std::move(collector.found);
 }
 
