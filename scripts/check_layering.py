@@ -68,7 +68,7 @@ OWNERS = {
 
 # our own headers that declare the driver's types stay among the files that talk to the driver
 DRIVER_HEADERS = ["runtime/device/cuda/*.h"]
-DRIVER_FILES = ["runtime/device/cuda/*", "runtime/device/compilers/nvrtc*", "tests/*"]
+DRIVER_FILES = ["runtime/device/cuda/*", "tests/*"]
 
 # the one table of switches; a test may have a switch of its own
 GETENV_FILES = ["support/env.cpp", "tests/*"]
