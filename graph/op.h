@@ -17,6 +17,8 @@ enum class Op : std::uint8_t {
 enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Scan, Library, Composite };
 enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Draw, Special };
 
+enum class OpForm : std::uint8_t { Unary, Binary, Whole, Function, Own };
+
 struct OpInfo {
   Op op;
   const char* name;
@@ -26,11 +28,12 @@ struct OpInfo {
   const char* infix;
   int cost;
   double ulp32, ulp64;
+  OpForm form;
 };
 
 inline constexpr OpInfo kOpTable[] = {
-#define TARRY_OP(ENUM, NAME, ARITY, CLASS, RULE, INFIX, COST, ULP32, ULP64) \
-  {Op::ENUM, #NAME, ARITY, OpClass::CLASS, DtypeRule::RULE, INFIX, COST, ULP32, ULP64},
+#define TARRY_OP(ENUM, NAME, ARITY, CLASS, RULE, INFIX, COST, ULP32, ULP64, FORM) \
+  {Op::ENUM, #NAME, ARITY, OpClass::CLASS, DtypeRule::RULE, INFIX, COST, ULP32, ULP64, OpForm::FORM},
 #include "graph/ops.def"
 #undef TARRY_OP
 };

@@ -89,8 +89,8 @@ def check_example(root):
 def check_ops(root):
     header = "\n".join(p.read_text(encoding="utf-8") for p in sorted((root / "include/tarry").glob("*.h")))
     changelog = read(root, "CHANGELOG.md")
-    tests = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "tests").rglob("*.cpp")))
-    for op in re.findall(r"^TARRY_OP\(\w+, (\w+),", read(root, "graph/ops.def"), flags=re.M):
+    tests = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "tests").rglob("*")) if p.suffix in (".h", ".cpp"))
+    for op, form in re.findall(r"^TARRY_OP\(\w+, (\w+),.*?(\w+)\)$", read(root, "graph/ops.def"), flags=re.M):
         if op in INTERNAL_OPS:
             continue
         declared = re.search(rf"^((?:.*\n)?)\[\[nodiscard\]\] TARRY_EXPORT Array {op}\(", header, flags=re.M)
@@ -100,7 +100,8 @@ def check_ops(root):
             yield f"include/tarry: op {op} has no docstring"
         if not re.search(rf"[`\s]{op}[`\s]", changelog):
             yield f"CHANGELOG.md: op {op} is not mentioned"
-        if not re.search(rf"\b{op}\b", tests):
+        # Tests have lists of the elementary functions from the op table.
+        if form != "Function" and not re.search(rf"\b{op}\b", tests):
             yield f"tests: op {op} is not mentioned"
 
 
@@ -182,7 +183,7 @@ GOOD = {
         "| `cycle` | waits |\n\n" + "Some words " * 14 + "end.\n- Another `long` one.\n",
     "CHANGELOG.md": "`log` added\n",
     "examples/quickstart.cpp": "// an example\nint main() {}\n",
-    "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3)\n",
+    "graph/ops.def": "// ops\n#endif\n// Functions.\nTARRY_OP(Log, log, 1, Map, Float, nullptr, 20, 2, 3, Unary)\n",
     "graph/fusion/fusion.cpp": '// fuse\ncase Reason::Cycle:\n  return "cycle";\n',
     "graph/fusion/README.md": "`fusion.cpp`\n",
     "examples/README.md": "`quickstart.cpp`\n",

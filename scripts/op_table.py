@@ -62,7 +62,7 @@ def page(root):
         title, _, body = block.partition("\n")
         rows = []
         for match in re.findall(r"^TARRY_OP\((.*)\)$", body, flags=re.M):
-            _, name, arity, op_class, rule, _, _, ulp32, ulp64 = [part.strip() for part in match.split(",")]
+            _, name, arity, op_class, rule, _, _, ulp32, ulp64, _ = [part.strip() for part in match.split(",")]
             if name in NOT_FUNCTIONS:
                 continue
             bound = "moves bits" if op_class in ("Reshape", "Update") else error(op_class, ulp32, ulp64)

@@ -43,54 +43,51 @@ struct OnCells<F> {
   }
 };
 
-// Which ops there are for which dtypes: X(op, dtype suffix) for each. A function of the prelude is in the table once
-// its op's word stands here.
+// A row of ops.def is in the table for the dtypes that its rule takes: TARRY_<rule>(op).
 // clang-format off
-#define TARRY_FOR_ANY(X, S)                                                                                          \
-  X(equal, S) X(not_equal, S) X(less, S) X(less_equal, S) X(greater, S) X(greater_equal, S)                          \
-  X(where, S) X(minimum, S) X(maximum, S) X(isfinite, S) X(isinf, S) X(isnan, S) X(signbit, S)                       \
-  X(astype_bool, S) X(astype_i8, S) X(astype_i16, S) X(astype_i32, S) X(astype_i64, S)                               \
-  X(astype_u8, S) X(astype_u16, S) X(astype_u32, S) X(astype_u64, S)                                                 \
-  X(astype_f16, S) X(astype_bf16, S) X(astype_f32, S) X(astype_f64, S)
-#define TARRY_FOR_NUMBERS(X, S)                                                                                      \
-  TARRY_FOR_ANY(X, S)                                                                                                \
-  X(add, S) X(subtract, S) X(multiply, S) X(floor_divide, S) X(remainder, S) X(fma, S) X(square, S)                  \
-  X(negative, S) X(abs, S) X(sign, S) X(ceil, S) X(floor, S) X(round, S) X(trunc, S)
-#define TARRY_FOR_BITS(X, S) X(bitwise_and, S) X(bitwise_or, S) X(bitwise_xor, S) X(bitwise_invert, S)
-#define TARRY_FOR_BOOLS(X, S)                                                                                        \
-  TARRY_FOR_ANY(X, S) TARRY_FOR_BITS(X, S)                                                                           \
-  X(logical_and, S) X(logical_or, S) X(logical_xor, S) X(logical_not, S)
-#define TARRY_FOR_INTEGERS(X, S)                                                                                     \
-  TARRY_FOR_NUMBERS(X, S) TARRY_FOR_BITS(X, S) X(bitwise_left_shift, S) X(bitwise_right_shift, S) X(pow, S)
-#define TARRY_FOR_FLOATS(X, S)                                                                                       \
-  TARRY_FOR_NUMBERS(X, S) TARRY_FOR_FUNCTIONS(X, S)                                                                  \
-  X(divide, S) X(reciprocal, S) X(sqrt, S) X(copysign, S) X(nextafter, S)
-/// The elementary functions, in all four floats.
-#define TARRY_FOR_FUNCTIONS(X, S)                                                                                    \
-  X(rsqrt, S) X(exp, S) X(expm1, S) X(log, S) X(log1p, S) X(log2, S) X(log10, S) X(sin, S) X(cos, S) X(tan, S)       \
-  X(asin, S) X(acos, S) X(atan, S) X(sinh, S) X(cosh, S) X(tanh, S) X(asinh, S) X(acosh, S) X(atanh, S)              \
-  X(erf, S) X(sigmoid, S) X(pow, S) X(atan2, S) X(hypot, S) X(logaddexp, S)
-
-/// Draws, by the dtype they give.
-#define TARRY_FOR_DRAWS(X)                                                                                           \
-  X(random_bits, u32) X(random_bits, u64) X(multiply_high, u32) X(multiply_high, u64)                                \
-  X(uniform, f16) X(uniform, bf16) X(uniform, f32) X(uniform, f64)                                                   \
-  X(normal, f16) X(normal, bf16) X(normal, f32) X(normal, f64)
+#define TARRY_CELLS(OP, S) {"tarry_" #OP "_" #S, &OnCells<&tarry_##OP##_##S>::call},
+#define TARRY_Logical(OP) TARRY_CELLS(OP, bool)
+#define TARRY_Integer(OP)                                                                                 \
+  TARRY_CELLS(OP, i8)                                                                                     \
+  TARRY_CELLS(OP, u8) TARRY_CELLS(OP, i16) TARRY_CELLS(OP, u16) TARRY_CELLS(OP, i32) TARRY_CELLS(OP, u32) \
+      TARRY_CELLS(OP, i64) TARRY_CELLS(OP, u64)
+#define TARRY_Float(OP) TARRY_CELLS(OP, f16) TARRY_CELLS(OP, bf16) TARRY_CELLS(OP, f32) TARRY_CELLS(OP, f64)
+#define TARRY_Bits(OP) TARRY_Logical(OP) TARRY_Integer(OP)
+#define TARRY_Same(OP) TARRY_Integer(OP) TARRY_Float(OP)
+#define TARRY_Bool(OP) TARRY_Logical(OP) TARRY_Same(OP)
+#define TARRY_Draw(OP)
+#define TARRY_Special(OP)
+#define TARRY_Map(RULE, OP) TARRY_##RULE(OP)
+#define TARRY_Leaf(RULE, OP)
+#define TARRY_Scalar(RULE, OP)
+#define TARRY_Iota(RULE, OP)
+#define TARRY_View(RULE, OP)
+#define TARRY_Reshape(RULE, OP)
+#define TARRY_Update(RULE, OP)
+#define TARRY_Reduce(RULE, OP)
+#define TARRY_Scan(RULE, OP)
+#define TARRY_Library(RULE, OP)
+#define TARRY_Composite(RULE, OP)
 // clang-format on
 
 using Table = std::unordered_map<std::string_view, ScalarFunction>;
 const Table& table() {
-#define TARRY_ON_CELLS(OP, S) {"tarry_" #OP "_" #S, &OnCells<&tarry_##OP##_##S>::call},
-  static const Table& rows =
-      *new Table{// never destroyed: static arrays may be evaluated at exit
-                 TARRY_FOR_BOOLS(TARRY_ON_CELLS, bool) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i8)
-                     TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u8) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i16)
-                         TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u16) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i32)
-                             TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u32) TARRY_FOR_INTEGERS(TARRY_ON_CELLS, i64)
-                                 TARRY_FOR_INTEGERS(TARRY_ON_CELLS, u64) TARRY_FOR_FLOATS(TARRY_ON_CELLS, f16)
-                                     TARRY_FOR_FLOATS(TARRY_ON_CELLS, bf16) TARRY_FOR_FLOATS(TARRY_ON_CELLS, f32)
-                                         TARRY_FOR_FLOATS(TARRY_ON_CELLS, f64) TARRY_FOR_DRAWS(TARRY_ON_CELLS)};
-#undef TARRY_ON_CELLS
+  // Never destroyed: static arrays may be evaluated at exit.
+  // clang-format off
+  static const Table& rows = *new Table{
+#define TARRY_OP(ENUM, NAME, ARITY, CLASS, RULE, ...) TARRY_##CLASS(RULE, NAME)
+#include "graph/ops.def"
+#undef TARRY_OP
+      // Beyond their rules: bools are chosen among and moved, and every dtype converts to every other.
+      TARRY_Logical(minimum) TARRY_Logical(maximum) TARRY_Bool(where)
+      TARRY_Bool(astype_bool) TARRY_Bool(astype_i8) TARRY_Bool(astype_u8) TARRY_Bool(astype_i16) TARRY_Bool(astype_u16)
+      TARRY_Bool(astype_i32) TARRY_Bool(astype_u32) TARRY_Bool(astype_i64) TARRY_Bool(astype_u64)
+      TARRY_Bool(astype_f16) TARRY_Bool(astype_bf16) TARRY_Bool(astype_f32) TARRY_Bool(astype_f64)
+      // Draws, by the dtype they give.
+      TARRY_CELLS(random_bits, u32) TARRY_CELLS(random_bits, u64)
+      TARRY_CELLS(multiply_high, u32) TARRY_CELLS(multiply_high, u64)
+      TARRY_Float(uniform) TARRY_Float(normal)};
+  // clang-format on
   return rows;
 }
 

@@ -1,4 +1,4 @@
-// The public elementwise operations: one row per function.
+// The public elementwise operations: most are rows of ops.def, the others follow.
 #include <tarry/ops.h>
 
 #include "graph/record/record.h"
@@ -61,84 +61,18 @@ TARRY_OR_OUT_OF_MEMORY(name(op), where)
 
 }  // namespace
 
-#define TARRY_UNARY(NAME, ENUM) \
+// One definition a row of ops.def, by its form.
+#define TARRY_DEFINE_Unary(NAME, ENUM) \
   Array NAME(const Array& x, std::source_location where) { return map(Op::ENUM, x, where); }
-#define TARRY_BINARY(NAME, ENUM) \
+#define TARRY_DEFINE_Function TARRY_DEFINE_Unary
+#define TARRY_DEFINE_Binary(NAME, ENUM) \
   Array NAME(const Operand& a, const Operand& b) { return map(Op::ENUM, a, b); }
-#define TARRY_ROUNDING(NAME, ENUM) \
+#define TARRY_DEFINE_Whole(NAME, ENUM) \
   Array NAME(const Array& x, std::source_location where) { return rounded(Op::ENUM, x, where); }
-
-TARRY_BINARY(add, Add)
-TARRY_BINARY(subtract, Subtract)
-TARRY_BINARY(multiply, Multiply)
-TARRY_BINARY(divide, Divide)
-TARRY_BINARY(floor_divide, FloorDivide)
-TARRY_BINARY(remainder, Remainder)
-TARRY_BINARY(pow, Pow)
-TARRY_UNARY(negative, Negative)
-TARRY_UNARY(abs, Abs)
-TARRY_UNARY(sign, Sign)
-TARRY_UNARY(square, Square)
-TARRY_UNARY(reciprocal, Reciprocal)
-TARRY_BINARY(minimum, Minimum)
-TARRY_BINARY(maximum, Maximum)
-
-TARRY_ROUNDING(ceil, Ceil)
-TARRY_ROUNDING(floor, Floor)
-TARRY_ROUNDING(round, Round)
-TARRY_ROUNDING(trunc, Trunc)
-
-TARRY_UNARY(sqrt, Sqrt)
-TARRY_UNARY(rsqrt, Rsqrt)
-TARRY_UNARY(exp, Exp)
-TARRY_UNARY(expm1, Expm1)
-TARRY_UNARY(log, Log)
-TARRY_UNARY(log1p, Log1p)
-TARRY_UNARY(log2, Log2)
-TARRY_UNARY(log10, Log10)
-TARRY_UNARY(sin, Sin)
-TARRY_UNARY(cos, Cos)
-TARRY_UNARY(tan, Tan)
-TARRY_UNARY(asin, Asin)
-TARRY_UNARY(acos, Acos)
-TARRY_UNARY(atan, Atan)
-TARRY_UNARY(sinh, Sinh)
-TARRY_UNARY(cosh, Cosh)
-TARRY_UNARY(tanh, Tanh)
-TARRY_UNARY(asinh, Asinh)
-TARRY_UNARY(acosh, Acosh)
-TARRY_UNARY(atanh, Atanh)
-TARRY_UNARY(erf, Erf)
-TARRY_UNARY(sigmoid, Sigmoid)
-TARRY_BINARY(atan2, Atan2)
-TARRY_BINARY(hypot, Hypot)
-TARRY_BINARY(logaddexp, Logaddexp)
-TARRY_BINARY(copysign, Copysign)
-TARRY_BINARY(nextafter, Nextafter)
-
-TARRY_BINARY(bitwise_and, BitwiseAnd)
-TARRY_BINARY(bitwise_or, BitwiseOr)
-TARRY_BINARY(bitwise_xor, BitwiseXor)
-TARRY_UNARY(bitwise_invert, BitwiseInvert)
-TARRY_BINARY(bitwise_left_shift, BitwiseLeftShift)
-TARRY_BINARY(bitwise_right_shift, BitwiseRightShift)
-
-TARRY_BINARY(equal, Equal)
-TARRY_BINARY(not_equal, NotEqual)
-TARRY_BINARY(less, Less)
-TARRY_BINARY(less_equal, LessEqual)
-TARRY_BINARY(greater, Greater)
-TARRY_BINARY(greater_equal, GreaterEqual)
-TARRY_UNARY(signbit, Signbit)
-
-TARRY_BINARY(logical_and, LogicalAnd)
-TARRY_BINARY(logical_or, LogicalOr)
-TARRY_BINARY(logical_xor, LogicalXor)
-TARRY_UNARY(logical_not, LogicalNot)
-
-#undef TARRY_UNARY
-#undef TARRY_BINARY
-#undef TARRY_ROUNDING
+#define TARRY_DEFINE_Own(NAME, ENUM)
+#define TARRY_OP(ENUM, NAME, ARITY, CLASS, RULE, INFIX, COST, ULP32, ULP64, FORM) TARRY_DEFINE_##FORM(NAME, ENUM)
+#include "graph/ops.def"
+#undef TARRY_OP
 
 Array detail::negative(const Operand& x) { return map(Op::Negative, x); }
 Array detail::bitwise_invert(const Operand& x) { return map(Op::BitwiseInvert, x); }

@@ -59,12 +59,13 @@ Array leaf(Dtype dtype, const Shape& shape) {
   return detail::borrow(&kElement, dtype, shape, nullptr, {});
 }
 
-/// Functions of elements.
+/// Elementary functions, whose texts are long; of positive numbers, too, where they have a text of their own for those.
 void functions(Sources& all, const Array& x) {
-  for (const Array& f : {exp(x),      expm1(x),        log(x),    log1p(x),    log2(x),      log10(x),     sin(x),
-                         cos(x),      tan(x),          asin(x),   acos(x),     atan(x),      sinh(x),      cosh(x),
-                         tanh(x),     asinh(x),        acosh(x),  atanh(x),    erf(x),       sigmoid(x),   atan2(x, x),
-                         hypot(x, x), logaddexp(x, x), pow(x, x), pow(x, 2.5), sqrt(exp(x)), rsqrt(exp(x))})
+  const graph::Edge operand = detail::defined_edge(x, "prebuilt", {});
+  for (const graph::OpInfo& row : graph::kOpTable)
+    if (row.form == graph::OpForm::Function) all.add({detail::wrap(graph::record_map(row.op, {{operand, 0}}, {}))});
+  for (const Array& f :
+       {atan2(x, x), hypot(x, x), logaddexp(x, x), pow(x, x), pow(x, 2.5), sqrt(exp(x)), rsqrt(exp(x))})
     all.add({f});
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/helpers/elementary.h"
 #include "tests/helpers/test.h"
 
 namespace tarry::test {
@@ -25,10 +26,10 @@ using Quad = long double;  // 113 bits where there is no __float128
 
 // ---- Formats and exact conversions. ----
 
-struct Format {
+struct FloatFormat {
   int precision, least, greatest;  ///< bits of the significand; exponents of the least and the greatest normal numbers
 };
-Format format_of(Dtype d) {
+FloatFormat format_of(Dtype d) {
   switch (d) {
     case Dtype::Float16: return {11, -14, 15};
     case Dtype::BFloat16: return {8, -126, 127};
@@ -56,14 +57,14 @@ int exponent(Quad x) {
 }
 
 /// Distance of neighbours at x.
-Quad spacing(Quad x, Format f) {
+Quad spacing(Quad x, FloatFormat f) {
   return power_of_two((x == 0 ? f.least : std::max(exponent(x), f.least)) - f.precision + 1);
 }
 
 /// To the nearest number of the format, ties to even.
 Quad rounded(Quad x, Dtype to) {
   if (x == 0 || !is_finite(x)) return x;
-  const Format f = format_of(to);
+  const FloatFormat f = format_of(to);
   const Quad infinity = INFINITY, step = spacing(x, f), scaled = size_of(x) / step;
   if (exponent(x) > f.greatest) return x < 0 ? -infinity : infinity;
   const auto whole = static_cast<std::uint64_t>(scaled);
@@ -84,7 +85,7 @@ Cell truth(bool value) { return {bool_, value ? std::uint64_t{1} : std::uint64_t
 /// The value of a cell, exactly.
 Quad number(Cell c) {
   if (!is_floating(c.dtype)) return static_cast<Quad>(integer(c));
-  const Format f = format_of(c.dtype);
+  const FloatFormat f = format_of(c.dtype);
   const int fraction = f.precision - 1;
   const std::uint64_t low = c.bits & ((std::uint64_t{1} << fraction) - 1);
   const auto field = static_cast<int>((c.bits & ~sign_of(c.dtype)) >> fraction);
@@ -101,7 +102,7 @@ Quad number(Cell c) {
 
 /// The cell of a number of the format.
 Cell cell(Quad x, Dtype d) {
-  const Format f = format_of(d);
+  const FloatFormat f = format_of(d);
   const int fraction = f.precision - 1;
   const auto top = static_cast<std::uint64_t>(f.greatest - f.least + 2) << fraction;
   const std::uint64_t sign = is_negative(x) ? sign_of(d) : 0;
@@ -316,34 +317,11 @@ long double add_logarithms(long double a, long double b) {
 }
 
 std::optional<long double> of_function(Op op, long double a, long double b) {
-  switch (op) {
-    case Op::Pow: return std::pow(a, b);
-    case Op::Rsqrt: return 1 / std::sqrt(a);
-    case Op::Exp: return std::exp(a);
-    case Op::Expm1: return std::expm1(a);
-    case Op::Log: return std::log(a);
-    case Op::Log1p: return std::log1p(a);
-    case Op::Log2: return std::log2(a);
-    case Op::Log10: return std::log10(a);
-    case Op::Sin: return std::sin(a);
-    case Op::Cos: return std::cos(a);
-    case Op::Tan: return std::tan(a);
-    case Op::Asin: return std::asin(a);
-    case Op::Acos: return std::acos(a);
-    case Op::Atan: return std::atan(a);
-    case Op::Sinh: return std::sinh(a);
-    case Op::Cosh: return std::cosh(a);
-    case Op::Tanh: return std::tanh(a);
-    case Op::Asinh: return std::asinh(a);
-    case Op::Acosh: return std::acosh(a);
-    case Op::Atanh: return std::atanh(a);
-    case Op::Erf: return std::erf(a);
-    case Op::Sigmoid: return 1 / (1 + std::exp(-a));
-    case Op::Atan2: return std::atan2(a, b);
-    case Op::Hypot: return std::hypot(a, b);
-    case Op::Logaddexp: return add_logarithms(a, b);
-    default: return {};
-  }
+  if (op == Op::Logaddexp) return add_logarithms(a, b);
+  if (graph::info(op).form == graph::OpForm::Function) return exact_function(op, a);
+  return std::find(std::begin(kBinaryFunctions), std::end(kBinaryFunctions), op) == std::end(kBinaryFunctions)
+             ? std::nullopt
+             : std::optional(exact_function(op, a, b));
 }
 
 /// True if `got` is within `ulps` of `exact` in the format that `got`'s dtype computes in, then rounded to it.
@@ -351,7 +329,7 @@ bool within(double ulps, long double exact, Cell got) {
   const Quad value = number(got);
   if (std::isnan(exact) || is_nan(value)) return std::isnan(exact) && is_nan(value);
   if (exact == 0) return value == 0 && is_negative(value) == std::signbit(exact);
-  const Format f = format_of(computing(got.dtype));
+  const FloatFormat f = format_of(computing(got.dtype));
   const Quad end = power_of_two(f.greatest + 1);
   const Quad centre = std::clamp<Quad>(exact, -end, end);
   const Quad reach =
@@ -418,7 +396,7 @@ std::vector<Cell> telling_values(Dtype dtype, std::size_t count) {
   std::vector<Cell> values;
   std::mt19937_64 random(static_cast<unsigned>(dtype) + 1);
   if (is_floating(dtype)) {
-    const Format f = format_of(dtype);
+    const FloatFormat f = format_of(dtype);
     const Quad most = (2 - power_of_two(1 - f.precision)) * power_of_two(f.greatest);
     const Quad least = power_of_two(f.least), tiny = power_of_two(f.least - f.precision + 1);
     for (const Quad size :

@@ -89,7 +89,8 @@ void attempt(const char* what, F&& call) {
   } catch (const ta::InvalidArgument& e) {
     ++refused;
     const std::string message = e.what();
-    CHECK_THAT(message, Catch::StartsWith("[") && Catch::EndsWith(")") && Catch::Contains("error_hostile_test.cpp:"));
+    CHECK_THAT(message, Catch::StartsWith("[") && Catch::EndsWith(")") &&
+                            (Catch::Contains("error_hostile_test.cpp:") || Catch::Contains("ops.def:")));
     CHECK_FALSE(e.op().empty());
   } catch (const std::exception& e) {
     FAIL_CHECK("threw " << e.what());
@@ -105,13 +106,12 @@ TEST_CASE("error: elementwise operations refuse what they cannot take, and nothi
     INFO(x.repr());
 #define UNARY(F) ATTEMPT(ta::F(x))
     UNARY(negative), UNARY(positive), UNARY(abs), UNARY(sign), UNARY(square), UNARY(reciprocal), UNARY(ceil),
-        UNARY(floor), UNARY(round), UNARY(trunc), UNARY(sqrt), UNARY(rsqrt), UNARY(exp), UNARY(expm1), UNARY(log),
-        UNARY(log1p), UNARY(log2), UNARY(log10), UNARY(sin), UNARY(cos), UNARY(tan), UNARY(asin), UNARY(acos),
-        UNARY(atan), UNARY(sinh), UNARY(cosh), UNARY(tanh), UNARY(asinh), UNARY(acosh), UNARY(atanh), UNARY(erf),
-        UNARY(sigmoid), UNARY(bitwise_invert), UNARY(isfinite), UNARY(isinf), UNARY(isnan), UNARY(signbit),
-        UNARY(logical_not), UNARY(zeros_like), UNARY(ones_like), UNARY(matrix_transpose), UNARY(argmin), UNARY(argmax),
-        UNARY(sum), UNARY(prod), UNARY(count_nonzero), UNARY(min), UNARY(max), UNARY(any), UNARY(all), UNARY(mean),
-        UNARY(var), UNARY(std), UNARY(logsumexp), UNARY(softmax), UNARY(flip), UNARY(clip);
+        UNARY(floor), UNARY(round), UNARY(trunc), UNARY(sqrt), UNARY(bitwise_invert), UNARY(isfinite), UNARY(isinf),
+        UNARY(isnan), UNARY(signbit), UNARY(logical_not), UNARY(zeros_like), UNARY(ones_like), UNARY(matrix_transpose),
+        UNARY(argmin), UNARY(argmax), UNARY(sum), UNARY(prod), UNARY(count_nonzero), UNARY(min), UNARY(max), UNARY(any),
+        UNARY(all), UNARY(mean), UNARY(var), UNARY(std), UNARY(logsumexp), UNARY(softmax), UNARY(flip), UNARY(clip);
+#define TARRY_FUNCTION(ENUM, NAME) UNARY(NAME);
+#include "tests/helpers/functions.def"
 #undef UNARY
     for (int d = 0; d <= ta::kDtypeCount; ++d) {
       const auto dtype = static_cast<ta::Dtype>(d);

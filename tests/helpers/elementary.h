@@ -13,10 +13,9 @@
 namespace tarry::test {
 
 inline constexpr graph::Op kUnaryFunctions[] = {
-    graph::Op::Rsqrt, graph::Op::Exp,  graph::Op::Expm1,  graph::Op::Log,  graph::Op::Log1p, graph::Op::Log2,
-    graph::Op::Log10, graph::Op::Sin,  graph::Op::Cos,    graph::Op::Tan,  graph::Op::Asin,  graph::Op::Acos,
-    graph::Op::Atan,  graph::Op::Sinh, graph::Op::Cosh,   graph::Op::Tanh, graph::Op::Asinh, graph::Op::Acosh,
-    graph::Op::Atanh, graph::Op::Erf,  graph::Op::Sigmoid};
+#define TARRY_FUNCTION(ENUM, NAME) graph::Op::ENUM,
+#include "tests/helpers/functions.def"
+};
 inline constexpr graph::Op kBinaryFunctions[] = {graph::Op::Pow, graph::Op::Atan2, graph::Op::Hypot,
                                                  graph::Op::Logaddexp};
 

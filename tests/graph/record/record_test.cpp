@@ -157,17 +157,17 @@ TEST_CASE("record: errors name the op, the shapes and the caller's line", "[grap
        "[arange] floating arguments do not make int32; convert with astype"},
       {__LINE__, message([&] { (void)linspace(0, 1, 5, {.dtype = int64}); }), "[linspace] dtype int64 is not floating"},
       {__LINE__, message([&] { (void)linspace(0, 1, -2); }), "[linspace] count -2 is negative"},
-      {__LINE__, message([&] {
+      {__LINE__ + 2, message([&] {
          Array x = zeros({2}, int32);
          x += 0.5;
        }),
        "[+=] would turn int32 (2,) into float64 (2,); write x = x + y where that is meant"},
-      {__LINE__, message([&] {
+      {__LINE__ + 2, message([&] {
          Array x = zeros({4});
          x *= a;
        }),
        "[*=] would turn float32 (4,) into float32 (3, 4); write x = x * y where that is meant"},
-      {__LINE__, message([&] {
+      {__LINE__ + 2, message([&] {
          Array x = zeros({2}, int8);
          x <<= zeros({2}, int64);
        }),
