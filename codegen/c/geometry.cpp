@@ -1,5 +1,5 @@
-// How a C kernel is divided into work items: which schedule's rule holds, and the rules of contractions and scans. The
-// others stand beside their renderers.
+// How a C kernel is divided into work items: the rule of its schedule's row, and those of pointwise kernels,
+// contractions and scans. The others stand beside their renderers.
 #include <algorithm>
 #include <bit>
 
@@ -30,13 +30,13 @@ Geometry geometry_c_contract(const KernelIr& ir, const graph::Target& target, co
   return g;
 }
 
-Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args) {
+Geometry geometry_c_scan(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   constexpr std::int64_t kBlock = 128;
   constexpr std::int64_t kEnoughTiles = 64;       // fills the threads of a large machine without chunks
   constexpr std::int64_t kChunkPoints = 1 << 16;  // large enough to hide the cost of an item, small enough to balance
   constexpr std::int64_t kMostItems = 1024;
   Geometry g;
-  const int tile = ir.schedule == Schedule::ScanSerial ? scan_width(ir) : 1;
+  const int tile = ir.schedule() == Schedule::ScanSerial ? scan_width(ir) : 1;
   g.outer_tiles = tile_count(args, tile);
   if (g.outer_tiles == 0) return g;
   const std::int64_t blocks = std::max<std::int64_t>(1, args.reduced / kBlock + (args.reduced % kBlock != 0));
@@ -58,19 +58,20 @@ Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args) {
   return g;
 }
 
-Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
-  if (ir.is_contraction()) return geometry_c_contract(ir, target, args);
-  if (ir.is_scan()) return geometry_c_scan(ir, args);
-  if (ir.is_row()) return geometry_c_row(ir, args);
-  if (ir.is_crossed()) return geometry_c_crossed(ir, args);
-  if (ir.schedule == Schedule::Transpose)
-    return ir.pixel >= 0 ? geometry_c_pixels(ir, args) : geometry_c_transpose(ir, args);
-  if (ir.has_tiles()) return geometry_c_tiles(ir, args);
-  if (!ir.is_map()) return geometry_c_reduce(ir, args);
+Geometry geometry_c_pointwise(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   Geometry g;
   g.outer_tiles = args.outer_count();
   g.dense = dense_stores(ir, args, 1);
   return g;
+}
+
+Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
+  using Rule = Geometry (*)(const KernelIr&, const graph::Target&, const KernelArgs&);
+  static constexpr Rule kRules[] = {
+#define TARRY_SCHEDULE(schedule, name, word, traits, verify, choose, render, geometry, ...) geometry,
+#include "codegen/ir/schedules.def"
+  };
+  return kRules[ir.layout.index()](ir, target, args);
 }
 
 }  // namespace tarry::codegen

@@ -25,7 +25,7 @@ constexpr int kStateBytesPerLevel = 4096;  // of one tile: rows of a page each, 
 
 /// Outer elements per work item, and bytes of one chunk state.
 int reduce_tile(const KernelIr& ir) {
-  if (ir.schedule == Schedule::ReduceInner) return 1;
+  if (ir.schedule() == Schedule::ReduceInner) return 1;
   std::size_t bytes = 0;
   for (const StateField& f : state_fields(ir)) bytes += itemsize(f.dtype);
   return std::clamp(static_cast<int>(std::bit_floor(static_cast<std::size_t>(kStateBytesPerLevel) / bytes)), 16, 1024);
@@ -107,12 +107,12 @@ bool ReduceWriter::all_plain() const {
 bool ReduceWriter::has_pairs() const {
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     if (!w_.has_vectors(r) || !is_direct(ir_.reductions[r].args[0])) return false;
-  return ir_.schedule == Schedule::ReduceOuter;
+  return ir_.schedule() == Schedule::ReduceOuter;
 }
 
 /// True if a whole lane is one loop: partial results stay in registers.
 bool ReduceWriter::has_full_lane() const {
-  return ir_.schedule == Schedule::ReduceOuter && std::ranges::all_of(ir_.reductions, has_lanes_of_four);
+  return ir_.schedule() == Schedule::ReduceOuter && std::ranges::all_of(ir_.reductions, has_lanes_of_four);
 }
 
 // ---------------------------------------------------------------- points
@@ -172,7 +172,7 @@ CWriter::Loop ReduceWriter::point_loop() const {
 
 /// For short rows, which the core does not find by itself in the order of lanes, those of the next block.
 void ReduceWriter::ask_for_next_block() {
-  if (ir_.schedule != Schedule::ReduceOuter) return;
+  if (ir_.schedule() != Schedule::ReduceOuter) return;
   w_.open(fmt::format("if (m >= {} && m <= {})", kShortest, kLongest));
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     const Access& access = ir_.accesses[a];
@@ -237,7 +237,7 @@ void ReduceWriter::rows(const std::string& first, const std::string& stride, con
                         all = has_loop() ? "" : fmt::format(" + {} * apart[{}]", first, number);
       w_.line(fmt::format("const {0}* const l{1}_{2} = (const {0}*)inputs[{3}]{4};", type, r, k, number, all));
       w_.line(fmt::format("const tarry_i64 h{}_{} = apart[{}]{};", r, k, number, has_loop() ? "" : " * " + stride));
-      if (has_loop() || ir_.schedule != Schedule::ReduceOuter) continue;
+      if (has_loop() || ir_.schedule() != Schedule::ReduceOuter) continue;
       w_.open(fmt::format("if (m >= {} && m <= {})", kShortest, kLongest));
       w_.line(fmt::format("for (int c = 0; c < {}; ++c)", count));
       w_.line(
@@ -300,7 +300,7 @@ void ReduceWriter::lanes() {
 }
 
 void ReduceWriter::walk_rows() {
-  const bool tree = ir_.schedule == Schedule::ReduceOuter;
+  const bool tree = ir_.schedule() == Schedule::ReduceOuter;
   if (tree)
     w_.line(fmt::format(
         "static const unsigned char {}_lane[32] = {{0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, "
@@ -372,7 +372,7 @@ KernelSource ReduceWriter::render() {
 
 }  // namespace
 
-Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
+Geometry geometry_c_reduce(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   constexpr std::int64_t kEnoughTiles = 64;       // fills the threads of a large machine without chunks
   constexpr std::int64_t kChunkPoints = 1 << 16;  // large enough to hide the cost of an item, small enough to balance
   constexpr std::int64_t kMostItems = 4096;
@@ -383,7 +383,7 @@ Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
   const std::int64_t inner = ir.rank == 0 ? 1 : args.extents.back();
   const std::int64_t blocks = std::max<std::int64_t>(1, args.reduced / 128 + (args.reduced % 128 != 0));
   g.chunk_blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(blocks)));
-  if (ir.schedule == Schedule::ReduceSerial || (g.outer_tiles >= kEnoughTiles && blocks <= kMostBlocks)) return g;
+  if (ir.schedule() == Schedule::ReduceSerial || (g.outer_tiles >= kEnoughTiles && blocks <= kMostBlocks)) return g;
   std::int64_t wanted = static_cast<std::int64_t>(
       std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, kChunkPoints / 128 / std::min(tile, inner)))));
   while (wanted < kMostBlocks && (blocks + wanted - 1) / wanted * g.outer_tiles > kMostItems) wanted *= 2;
@@ -395,7 +395,7 @@ Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args) {
 }
 
 KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target) {
-  return ir.schedule == Schedule::ReduceInner ? render_c_inner(ir, target) : ReduceWriter(ir, target).render();
+  return ReduceWriter(ir, target).render();
 }
 
 }  // namespace tarry::codegen

@@ -1,4 +1,4 @@
-// C kernels: pointwise kernels, the cost of a point, launch geometry on the CPU.
+// C kernels: the renderer of a kernel's schedule, pointwise kernels, the cost of a point, dense stores.
 #include "codegen/c/render.h"
 
 #include <algorithm>
@@ -39,6 +39,8 @@ CWriter::Loop pointwise_loop(const CWriter& w) {
   return loop;
 }
 
+}  // namespace
+
 KernelSource render_c_pointwise(const KernelIr& ir, const graph::Target& target) {
   const Parameters parameters = make_parameters(ir, {SlotKind::Extent});
   CWriter w(ir, parameters, target.vector_bytes);
@@ -72,8 +74,6 @@ KernelSource render_c_pointwise(const KernelIr& ir, const graph::Target& target)
   return w.finish();
 }
 
-}  // namespace
-
 DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_t elements) {
   DenseStores dense;
   const std::int64_t items = args.outer_count();
@@ -93,14 +93,12 @@ DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_
 }
 
 KernelSource render_c(const KernelIr& ir, const graph::Target& target) {
-  if (ir.is_contraction()) return render_c_contract(ir, target);
-  if (ir.schedule == Schedule::Transpose)
-    return ir.pixel >= 0 ? render_c_pixels(ir, target) : render_c_transpose(ir, target);
-  if (ir.schedule == Schedule::Steps) return render_c_steps(ir, target);
-  if (ir.is_map()) return render_c_pointwise(ir, target);
-  if (ir.is_scan()) return render_c_scan(ir, target);
-  if (ir.is_crossed()) return render_c_crossed(ir, target);
-  return ir.is_row() ? render_c_row(ir, target) : render_c_reduce(ir, target);
+  using Renderer = KernelSource (*)(const KernelIr&, const graph::Target&);
+  static constexpr Renderer kRenderers[] = {
+#define TARRY_SCHEDULE(schedule, name, word, traits, verify, choose, render, ...) render,
+#include "codegen/ir/schedules.def"
+  };
+  return kRenderers[ir.layout.index()](ir, target);
 }
 
 }  // namespace tarry::codegen

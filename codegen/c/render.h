@@ -157,28 +157,22 @@ DenseStores dense_stores(const KernelIr& ir, const KernelArgs& args, std::int64_
 /// run on.
 inline constexpr int kReduceLevels = 36;
 inline constexpr std::int64_t kMostBlocks = std::int64_t{1} << (kReduceLevels - 6);  ///< of a chunk, and chunks
-KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target);
-Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_inner(const KernelIr& ir, const graph::Target& target);
-KernelSource render_c_reduce(const KernelIr& ir, const graph::Target& target);
-Geometry geometry_c_reduce(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_scan(const KernelIr& ir, const graph::Target& target);
+
+/// The renderers and geometries of schedules.
+#define TARRY_SCHEDULE(schedule, name, word, traits, verify, choose, render, geometry, ...) \
+  KernelSource render(const KernelIr& ir, const graph::Target& target);                     \
+  Geometry geometry(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
+#include "codegen/ir/schedules.def"
+
+/// Those of a Transpose whose tiles have channels.
+KernelSource render_c_interleaved(const KernelIr& ir, const graph::Target& target);
+Geometry geometry_c_interleaved(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
 /// Lines that a scan has side by side: rows of a work item, or blocks of one row.
 inline int scan_width(const KernelIr& ir) {
-  return ir.schedule == Schedule::ScanSerial && ir.rows_class > 0 ? ir.rows_class : 16;
+  const auto* serial = std::get_if<ScanSerialLayout>(&ir.layout);
+  return serial && serial->lines > 0 ? serial->lines : 16;
 }
-Geometry geometry_c_scan(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_transpose(const KernelIr& ir, const graph::Target& target);
-Geometry geometry_c_transpose(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_pixels(const KernelIr& ir, const graph::Target& target);
-Geometry geometry_c_pixels(const KernelIr& ir, const KernelArgs& args);
-KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target);
-Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args);
 /// Where the tile `item` lies: i0, i1, ... its first point, rows and columns those that are there.
 void place_tile(CWriter& w);
-KernelSource render_c_contract(const KernelIr& ir, const graph::Target& target);
-Geometry geometry_c_contract(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
-KernelSource render_c_row(const KernelIr& ir, const graph::Target& target);
-Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args);
 
 }  // namespace tarry::codegen

@@ -35,7 +35,7 @@ class RowWriter {
   KernelSource render();
 
  private:
-  [[nodiscard]] bool inner() const { return ir_.schedule == Schedule::RowInner; }
+  [[nodiscard]] bool inner() const { return ir_.schedule() == Schedule::RowInner; }
   [[nodiscard]] bool is_direct(Value v, int stage) const;
   [[nodiscard]] std::string operand(Value v, int stage, std::string_view i, std::string_view k) const;
   [[nodiscard]] std::string result(const Instr& instr, std::string_view j) const;
@@ -494,12 +494,12 @@ KernelSource RowWriter::render() {
 
 KernelSource render_c_row(const KernelIr& ir, const graph::Target& target) { return RowWriter(ir, target).render(); }
 
-Geometry geometry_c_row(const KernelIr& ir, const KernelArgs& args) {
-  TARRY_ASSERT(args.reduced <= (ir.schedule == Schedule::RowSerial ? kSerial : kLongestRow));
+Geometry geometry_c_row(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  TARRY_ASSERT(args.reduced <= (ir.schedule() == Schedule::RowSerial ? kSerial : kLongestRow));
   Geometry g;
   g.outer_tiles = tile_count(args, row_tile(ir, Stages(ir)));
   g.chunk_blocks = kLongestRow / 128;  // a row is one piece
-  if (ir.schedule == Schedule::RowInner && args.reduced > 1) g.dense = dense_stores(ir, args, args.reduced);
+  if (ir.schedule() == Schedule::RowInner && args.reduced > 1) g.dense = dense_stores(ir, args, args.reduced);
   return g;
 }
 

@@ -104,7 +104,7 @@ class Stages {
 
 /// Rows of a work item.
 inline int row_tile(const KernelIr& ir, const Stages& stages) {
-  if (ir.schedule == Schedule::RowInner) return 1;
+  if (ir.schedule() == Schedule::RowInner) return 1;
   const int bytes = kSerial * std::max(stages.kept_bytes(), 1);
   return std::clamp(static_cast<int>(std::bit_floor(static_cast<unsigned>(kSerialBytes / bytes))), 16, 256);
 }

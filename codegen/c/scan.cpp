@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/c/turn.h"
+#include "codegen/c/transpose_block.h"
 #include "codegen/c/walk.h"
 #include "support/check.h"
 
@@ -28,11 +28,11 @@ namespace {
 constexpr int kBlock = 128;
 constexpr int kLines = 16;  // blocks of a row, or rows
 
-bool has_tiles(const KernelIr& ir) { return ir.schedule == Schedule::ScanSerial; }
+bool has_lines(const KernelIr& ir) { return ir.schedule() == Schedule::ScanSerial; }
 
 /// True if more bytes of the points are contiguous along the last outer dimension than along the reduced axis.
 bool in_columns(const KernelIr& ir) {
-  if (!has_tiles(ir) || ir.rank == 0) return false;
+  if (!has_lines(ir) || ir.rank == 0) return false;
   std::size_t inner = 0, outer = 0;
   for (const Access& a : ir.accesses) {
     if (a.buffer == kNone) continue;
@@ -48,7 +48,7 @@ class ScanWriter {
       : ir_(ir),
         columns_(in_columns(ir)),
         width_(scan_width(ir)),
-        tile_(has_tiles(ir) ? width_ : 1),
+        tile_(has_lines(ir) ? width_ : 1),
         parameters_(walk_parameters(ir)),
         vector_bytes_(target.vector_bytes),
         w_(ir, parameters_, target.vector_bytes) {}
@@ -58,7 +58,7 @@ class ScanWriter {
     if (!columns_) {
       std::set<std::size_t> sizes;
       for (const Reduction& r : ir_.reductions) sizes.insert(itemsize(r.dtype));
-      for (const std::size_t size : sizes) turns_[size] = turn_function(w_, size, 0);
+      for (const std::size_t size : sizes) transposes_[size] = transpose_function(w_, size, 0);
     }
     each_scan([&](std::uint32_t r) {
       const std::string suffix(info(ir_.reductions[r].dtype).suffix), name(graph::name(ir_.reductions[r].op));
@@ -314,7 +314,7 @@ class ScanWriter {
       const auto last = static_cast<std::uint32_t>(ir_.rank - 1);
       std::string step = std::to_string(kBlock);
       StrideClass along = access.reduced, across = StrideClass::Any;
-      if (has_tiles(ir_)) {
+      if (has_lines(ir_)) {
         across = columns_ ? access.reduced : access.strides.back();
         along = columns_ ? access.strides.back() : access.reduced;
         step = slot_name(columns_ ? Slot{SlotKind::ReducedStride, a} : Slot{SlotKind::Stride, a, last});
@@ -355,7 +355,7 @@ class ScanWriter {
     });
     constexpr std::array kRegions = {Region::Row, Region::Point};
     w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
-    const std::string line = has_tiles(ir_) ? "line" : "0";
+    const std::string line = has_lines(ir_) ? "line" : "0";
     addresses(Region::Row, line, "0");
     w_.straight(w_.instructions(Region::Row));
     w_.open("");
@@ -368,7 +368,7 @@ class ScanWriter {
   /// Lines: rows of the tile, or blocks of the row from `block` on; a line of y is 128 elements.
   void each_line(std::string_view name) {
     w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
-    if (has_tiles(ir_))
+    if (has_lines(ir_))
       w_.line("const tarry_i64 k = block * 128;");
     else
       w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
@@ -394,8 +394,8 @@ class ScanWriter {
   void turn(std::uint32_t r, const char* from, int pitch, const char* to, int to_width, const std::string& rows,
             const std::string& columns) {
     const std::size_t size = itemsize(ir_.reductions[r].dtype);
-    w_.line(fmt::format("{0}((const {1}*){2}{3}, {4}, ({1}*){5}{3}, {6}, {7}, {8});", turns_.at(size), word_type(size),
-                        from, r, pitch, to, to_width, rows, columns));
+    w_.line(fmt::format("{0}((const {1}*){2}{3}, {4}, ({1}*){5}{3}, {6}, {7}, {8});", transposes_.at(size),
+                        word_type(size), from, r, pitch, to, to_width, rows, columns));
   }
 
   // ---------------------------------------------------------------- blocks
@@ -432,19 +432,19 @@ class ScanWriter {
       each_scan([&](std::uint32_t r) { arrays += fmt::format("{}y{}", r ? ", " : "", r); });
       w_.line(fmt::format("void* const arrays[] = {{{}}};", arrays));
     }
-    w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_tiles(ir_) ? 1 : width_));
+    w_.open(fmt::format("for (tarry_i64 block = first; block < last; block += {})", has_lines(ir_) ? 1 : width_));
     if (!columns_)
-      w_.line(has_tiles(ir_) ? "const tarry_i64 lines = m;"
+      w_.line(has_lines(ir_) ? "const tarry_i64 lines = m;"
                              : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
-    if (has_tiles(ir_))
+    if (has_lines(ir_))
       w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kBlock));
-    w_.line(has_tiles(ir_) ? "const int quarters = (int)((length + 31) / 32);" : "const int quarters = 4;");
+    w_.line(has_lines(ir_) ? "const int quarters = (int)((length + 31) / 32);" : "const int quarters = 4;");
     if (columns_)
       column_inputs();
     else
       line_inputs();
     each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, node{1});", nodes_.at(r), r)); });
-    if (has_tiles(ir_))
+    if (has_lines(ir_))
       tile_offsets();
     else
       row_offsets();
@@ -586,7 +586,7 @@ class ScanWriter {
   CWriter w_;
   // Names of shared text: by reduction, and by size.
   std::map<std::uint32_t, std::string> fills_, nodes_, blocks_;
-  std::map<std::size_t, std::string> turns_;
+  std::map<std::size_t, std::string> transposes_;
   std::string states_;
 };
 

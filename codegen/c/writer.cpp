@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c/render.h"
+#include "codegen/ir/transpose.h"
 
 namespace tarry::codegen {
 
@@ -146,7 +147,7 @@ void CWriter::bases(char name, std::span<const Region> regions, std::span<const 
 StrideClass CWriter::stride_class(std::uint32_t access, Axis axis) const {
   const Access& a = ir.accesses[access];
   if (axis == Axis::Reduced) return a.outer_only ? StrideClass::Zero : a.reduced;
-  if (ir.crosses(access) || a.pixels_along >= 0) return StrideClass::One;  // in a tile's array
+  if (is_transposed(ir, access) || a.interleaved_along >= 0) return StrideClass::One;  // in a tile's array
   return ir.rank == 0 ? StrideClass::Zero : a.strides.back();
 }
 
@@ -440,7 +441,7 @@ void place_tile(CWriter& w) {
   }
 }
 
-Geometry geometry_c_tiles(const KernelIr& ir, const KernelArgs& args) {
+Geometry geometry_c_tiles(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   Geometry g;
   for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= (args.extents[d] + ir.tile(d) - 1) / ir.tile(d);
   return g;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/c/turn.h"
+#include "codegen/c/transpose_block.h"
 
 namespace tarry::codegen {
 namespace {

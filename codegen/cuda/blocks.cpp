@@ -206,7 +206,7 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 
 std::string_view lane_functions() { return kLanes; }
 std::string block_functions(const KernelIr& ir) {
-  return fmt::format("{}{}", kBlocks, ir.interleaved ? kSomeInterleaved : kSome);
+  return fmt::format("{}{}", kBlocks, ir.striped() ? kSomeInterleaved : kSome);
 }
 
 bool in_any_order(const KernelIr& ir, const Stage& stage) {
@@ -220,22 +220,22 @@ std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& i
                                    [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
   const bool loops =
       std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) { return in.region == Region::Loop; });
-  const bool free = in_any_order(ir, stage), spread = free && ir.schedule == Schedule::ReduceInner && !ir.interleaved;
+  const bool free = in_any_order(ir, stage), spread = free && ir.schedule() == Schedule::ReduceInner && !ir.striped();
   return {
-      {"$LANES", std::string(ir.interleaved              ? kInterleaved
+      {"$LANES", std::string(ir.striped()                ? kInterleaved
                              : free                      ? kAnyOrder
                              : moments && items(ir) == 4 ? kExchange
                                                          : kTreeOrder)},
       {"$LOOPS", loops ? "true" : "false"},
       {"$D", std::to_string(blocks)},
       {"$PITCH", std::to_string(spread ? 32 * items(ir) : 32)},
-      {"$FIRST", ir.interleaved ? "lane"
-                 : spread       ? "lane * $W"
-                                : "$Q * 128 + lane % $E * $W"},
+      {"$FIRST", ir.striped() ? "lane"
+                 : spread     ? "lane * $W"
+                              : "$Q * 128 + lane % $E * $W"},
       {"$THERE",
-       ir.interleaved ? "m - lane" : "(m - $Q * 128 < 128 ? m - $Q * 128 : 128) - lane % $E * $W"},  // from there on
-      {"$ITEM", ir.interleaved ? "j * 128" : "j"},
-      {"$ALL", ir.interleaved ? "512" : "$W"},
+       ir.striped() ? "m - lane" : "(m - $Q * 128 < 128 ? m - $Q * 128 : 128) - lane % $E * $W"},  // from there on
+      {"$ITEM", ir.striped() ? "j * 128" : "j"},
+      {"$ALL", ir.striped() ? "512" : "$W"},
       {"$Q", blocks == items(ir) ? "(lane / $E)" : fmt::format("(lane / $E & {})", blocks - 1)},
       {"$E", std::to_string(32 / items(ir))},
       {"$STEPS", std::to_string(lane_steps(ir))},

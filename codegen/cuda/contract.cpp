@@ -347,7 +347,7 @@ class Contraction {
 
   [[nodiscard]] Choices choices(const Staged& s) const {
     const Access& a = ir_.accesses[s.access];
-    const int side = s.rows ? tile_.block_rows() : ContractTile::kColumns, elements = side * ir_.rows_class;
+    const int side = s.rows ? tile_.block_rows() : ContractTile::kColumns, elements = side * loop_class(ir_);
     const int each = along_steps(s) ? elements / 4 : elements;
     const auto size = itemsize(ir_.buffers[a.buffer]);
     const std::string c = "(c < there ? c : there - 1)";
@@ -371,11 +371,11 @@ class Contraction {
             {"@place", lanes ? "(c & 64) + (c & 30) * 2 + (c >> 4 & 2) + (c & 1)" : "c"},
             {"@fills", fills ? "" : fmt::format("g < {} && ", each)},
             {"@fit", fills ? "" : fmt::format("    if (g >= {}) break;\n", each)},
-            {"@steps", std::to_string(ir_.rows_class)},
+            {"@steps", std::to_string(loop_class(ir_))},
             {"@step", step},
             {"@side", std::to_string(side)},
             {"@offset", offset},
-            {"@groups", std::to_string(ir_.rows_class / 4)},
+            {"@groups", std::to_string(loop_class(ir_) / 4)},
             {"@type", c_type(ir_.buffers[a.buffer])},
             {"@q", std::to_string((each + 255) / 256)},
             {"@a", std::to_string(s.access)}};
@@ -435,7 +435,7 @@ class Contraction {
                                    {"@read", read},
                                    {"@take", take},
                                    {"@direct", point_place(l)},
-                                   {"@whole", std::to_string(ir_.rows_class)},
+                                   {"@whole", std::to_string(loop_class(ir_))},
                                    {"@unroll", std::to_string(loop_cost(ir_, l) <= 4 ? 16 : 2)},
                                    {"@l", std::to_string(l)}});
     }
@@ -449,7 +449,7 @@ class Contraction {
 
 }  // namespace
 
-KernelSource render_contract(const KernelIr& ir) {
+KernelSource render_contract(const KernelIr& ir, const graph::Target&) {
   using enum SlotKind;
   const bool map = ir.is_map();
   const StagePlan plan = plan_stages(ir);

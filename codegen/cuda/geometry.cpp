@@ -18,17 +18,18 @@ OuterTile outer_tile(const KernelIr& ir) {
   OuterTile tile;
   auto lanes_bytes = [&] { return static_cast<std::size_t>(tile.columns()) * lane * 8; };
   const auto fewer = [&] { tile.items = tile.items % 2 == 0 ? tile.items / 2 : 1; };
-  tile.items = ir.vector;
+  const auto& layout = ir.as<ReduceOuterLayout>();
+  tile.items = layout.vector;
   while (tile.items > 1 && static_cast<std::size_t>(tile.items) * lane > kItemBytes) fewer();
-  if (ir.rows_class > 0) {
+  if (layout.columns > 0) {
     // Few states a thread: what combines them waits for barriers, and another thread block loads meanwhile.
     constexpr std::size_t kFewBytes = 16;
     const auto many = [&] {
-      return ir.vector % 2 == 0 && static_cast<std::size_t>(tile.items) * lane > kFewBytes &&
-             ir.rows_class < 16 * tile.items;
+      return layout.vector % 2 == 0 && static_cast<std::size_t>(tile.items) * lane > kFewBytes &&
+             layout.columns < 16 * tile.items;
     };
-    while (tile.items > 1 && (many() || tile.items > ir.rows_class)) fewer();
-    tile.width = std::min(32, ir.rows_class / tile.items);
+    while (tile.items > 1 && (many() || tile.items > layout.columns)) fewer();
+    tile.width = std::min(32, layout.columns / tile.items);
   }
   // Moments take long to combine: twice as many blocks are between barriers.
   const int blocks = (tile.items == 1 ? 64 : 32) * (ir.has_moments() ? 2 : 1);
@@ -44,7 +45,7 @@ OuterTile outer_tile(const KernelIr& ir) {
 
 int fold_width(const KernelIr& ir) {
   const std::size_t state = state_bytes(ir);
-  return state <= 8 && ir.schedule == Schedule::ReduceInner ? 16 : state <= 16 ? 8 : 4;
+  return state <= 8 && ir.schedule() == Schedule::ReduceInner ? 16 : state <= 16 ? 8 : 4;
 }
 
 namespace {
@@ -106,70 +107,103 @@ void cut_tiles(Geometry& g, std::int64_t blocks) {
     cut(g, blocks, 2 * g.chunk_blocks);
 }
 
+/// Scratch memory and counters for the states of chunks that the last thread block of a tile folds.
+void fold_chunks(Geometry& g, const KernelIr& ir, const KernelArgs& args) {
+  if (g.chunks == 1) return;
+  g.scratch_bytes = state_bytes(ir) * static_cast<std::size_t>(args.outer_count() * g.chunks);
+  g.ticket_count = static_cast<std::size_t>(g.outer_tiles);
+}
+
+std::int64_t tree_blocks(const KernelArgs& args) { return divide_up(args.reduced, kTreeBlock); }
+
 }  // namespace
+
+Geometry geometry_pointwise(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  Geometry g;
+  g.outer_tiles = divide_up(args.outer_count(), std::int64_t{kThreads} * ir.vector() * pointwise_groups(ir));
+  return g;
+}
+
+Geometry geometry_tiles(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  Geometry g;
+  for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= ir.tiles(d, args.extents[d]);
+  return g;
+}
+
+Geometry geometry_stencil(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
+  Geometry g = geometry_tiles(ir, target, args);
+  g.outer_tiles = divide_up(g.outer_tiles, kThreads);
+  return g;
+}
+
+Geometry geometry_planar(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
+  Geometry g = geometry_tiles(ir, target, args);
+  g.outer_tiles = divide_up(g.outer_tiles, std::int64_t{kThreads} * planar_tiles(ir));
+  return g;
+}
+
+Geometry geometry_serial(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  TARRY_ASSERT(args.reduced <= 32);
+  Geometry g;
+  g.outer_tiles = divide_up(args.outer_count(), serial_rows(ir));
+  return g;
+}
+
+Geometry geometry_reduce_inner(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  TARRY_ASSERT(args.reduced > 32);  // shorter rows are summed from left to right
+  const bool warp = ir.as<ReduceInnerLayout>().warps_per_row == 1;
+  Geometry g;
+  g.outer_tiles = warp ? divide_up(args.outer_count(), kWarps) : args.outer_count();
+  if (warp)
+    cut(g, tree_blocks(args), std::max<std::int64_t>(1, tree_blocks(args)));
+  else
+    cut_row(g, tree_blocks(args), ir);
+  fold_chunks(g, ir, args);
+  return g;
+}
+
+Geometry geometry_reduce_outer(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  TARRY_ASSERT(args.reduced > 32);
+  const OuterTile tile = outer_tile(ir);
+  Geometry g;
+  g.outer_tiles = divide_up(args.outer_count(),
+                            tile.narrow() ? std::max<std::int64_t>(args.extents[ir.rank - 1], 1) : tile.columns());
+  cut_columns(g, tree_blocks(args), ir);
+  fold_chunks(g, ir, args);
+  return g;
+}
+
+Geometry geometry_contract(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  const bool map = ir.is_map();
+  const auto row = static_cast<int>(args.extents.size()) - (map ? 2 : 1);
+  Geometry g;
+  g.outer_tiles = divide_up(args.extents[row], contract_tile(ir).block_rows());
+  if (map) g.outer_tiles *= divide_up(args.extents[row + 1], ContractTile::kColumns);
+  for (int d = 0; d < row; ++d) g.outer_tiles *= args.extents[d];
+  if (!map) cut_tiles(g, tree_blocks(args));
+  fold_chunks(g, ir, args);
+  return g;
+}
+
+Geometry geometry_row_inner(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  const std::int64_t longest = std::int64_t{ir.as<RowInnerLayout>().blocks_per_row} * kTreeBlock;
+  TARRY_ASSERT(args.reduced > 32 && args.reduced <= longest);
+  Geometry g;
+  g.outer_tiles = row_thread_blocks(ir, args.outer_count());
+  return g;
+}
+
 }  // namespace cuda
 
 Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const KernelArgs& args) {
   using namespace cuda;
+  using Rule = Geometry (*)(const KernelIr&, const graph::Target&, const KernelArgs&);
+  static constexpr Rule kRules[] = {
+#define TARRY_SCHEDULE(schedule, name, word, traits, verify, choose, c_render, c_geometry, render, geometry) geometry,
+#include "codegen/ir/schedules.def"
+  };
   TARRY_ASSERT(target.is_cuda());
-  Geometry g;
-  const std::int64_t outer = args.outer_count(), blocks = divide_up(args.reduced, kTreeBlock);
-  switch (ir.schedule) {
-    case Schedule::Pointwise:
-      g.outer_tiles = divide_up(outer, std::int64_t{kThreads} * ir.vector * pointwise_groups(ir));
-      break;
-    case Schedule::Stencil:
-    case Schedule::Planes:
-    case Schedule::Transpose:
-    case Schedule::Steps:
-      for (int d = 0; d < ir.rank; ++d) g.outer_tiles *= ir.tiles(d, args.extents[d]);
-      if (ir.schedule == Schedule::Stencil) g.outer_tiles = divide_up(g.outer_tiles, kThreads);
-      if (ir.schedule == Schedule::Planes)
-        g.outer_tiles = divide_up(g.outer_tiles, std::int64_t{kThreads} * planes_tiles(ir));
-      break;
-    case Schedule::ReduceSerial:
-    case Schedule::RowSerial:
-      TARRY_ASSERT(args.reduced <= 32);
-      g.outer_tiles = divide_up(outer, serial_rows(ir));
-      break;
-    case Schedule::ReduceInner:
-      TARRY_ASSERT(args.reduced > 32);  // shorter rows are summed from left to right
-      g.outer_tiles = ir.rows_class == 1 ? divide_up(outer, kWarps) : outer;
-      if (ir.rows_class == 1)
-        cut(g, blocks, std::max<std::int64_t>(1, blocks));
-      else
-        cut_row(g, blocks, ir);
-      break;
-    case Schedule::ReduceOuter:
-      TARRY_ASSERT(args.reduced > 32);
-      g.outer_tiles = divide_up(outer, outer_tile(ir).narrow() ? std::max<std::int64_t>(args.extents[ir.rank - 1], 1)
-                                                               : outer_tile(ir).columns());
-      cut_columns(g, blocks, ir);
-      break;
-    case Schedule::ReduceCrossed: cut_crossed(ir, args, g); break;
-    case Schedule::Contract:
-    case Schedule::ContractReduce: {
-      const bool map = ir.is_map();
-      const auto row = static_cast<int>(args.extents.size()) - (map ? 2 : 1);
-      g.outer_tiles = divide_up(args.extents[row], contract_tile(ir).block_rows());
-      if (map) g.outer_tiles *= divide_up(args.extents[row + 1], ContractTile::kColumns);
-      for (int d = 0; d < row; ++d) g.outer_tiles *= args.extents[d];
-      if (!map) cut_tiles(g, blocks);
-      break;
-    }
-    case Schedule::RowInner:
-      TARRY_ASSERT(args.reduced > 32 && args.reduced <= std::int64_t{ir.rows_class} * kTreeBlock);
-      g.outer_tiles = row_thread_blocks(ir, outer);
-      break;
-    case Schedule::ScanSerial:
-    case Schedule::ScanInner:
-    case Schedule::ScanTiles: cut_scan(ir, args, g); break;
-  }
-  if (g.chunks > 1 && !ir.is_crossed()) {
-    g.scratch_bytes = state_bytes(ir) * static_cast<std::size_t>(outer * g.chunks);
-    g.ticket_count = static_cast<std::size_t>(g.outer_tiles);
-  }
-  return g;
+  return kRules[ir.layout.index()](ir, target, args);
 }
 
 }  // namespace tarry::codegen

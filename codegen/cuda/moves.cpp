@@ -45,8 +45,7 @@ void Functions::move(bool store) {
       const std::string at = along_row(ir_) || ir_.is_map() ? "0" : reduced_offset(ir_, m.access, "k", "p.");
       out_.line(fmt::format("if (m > 0) x.{0} = t.a{1}[{2}];", m.name(), m.access, at));
     } else {
-      const bool lanes =
-          (ir_.schedule == Schedule::ReduceInner || ir_.schedule == Schedule::RowInner) && !ir_.interleaved;
+      const bool lanes = ir_.has(trait::kLanes) && !ir_.striped();
       const bool runs = store && lanes && item_class(m.access) == StrideClass::One;
       (m.guard == kNone && vector_access(m.access) ? whole : runs ? lines : each).push_back(m);
     }
@@ -64,7 +63,7 @@ void Functions::move(bool store) {
     }
     out_.close();
     out_.open("else");
-    if (ir_.schedule == Schedule::Pointwise) {  // the last thread block's points come one by one
+    if (has_single_points(ir_)) {  // the last thread block's points come one by one
       out_.line("constexpr int j = 0;");
       move_item(store, whole);
     } else {
@@ -114,7 +113,7 @@ void Functions::move_items(bool store, const std::vector<Member>& some) {
 /// True if loads of whole vectors of dtype are words, from which items are taken by shifts: of vectors of 8 and 16 bits
 /// ptxas makes up to twice as many instructions.
 bool Functions::packs(Dtype dtype) const {
-  return itemsize(dtype) <= 2 && ir_.vector == items_ && static_cast<std::size_t>(items_) * itemsize(dtype) % 4 == 0;
+  return itemsize(dtype) <= 2 && ir_.vector() == items_ && static_cast<std::size_t>(items_) * itemsize(dtype) % 4 == 0;
 }
 
 bool Functions::packed(const Member& m) const {

@@ -430,13 +430,14 @@ constexpr std::string_view kOuterTail = R"(  $S_state s = {};
 )";
 
 std::string skeleton(const KernelIr& ir) {
-  if (ir.schedule == Schedule::ReduceOuter)
+  if (ir.schedule() == Schedule::ReduceOuter)
     return fmt::format("{}{}{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes,
                        kOuterHead, outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
-  TARRY_ASSERT(ir.rows_class == 1 || ir.rows_class == 8);
+  const int warps = ir.as<ReduceInnerLayout>().warps_per_row;
+  TARRY_ASSERT(warps == 1 || warps == 8);
   const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir), kInner);
-  return ir.rows_class == 1 ? fmt::format("{}{}", inner, kInnerWarp)
-                            : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
+  return warps == 1 ? fmt::format("{}{}", inner, kInnerWarp)
+                    : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
 }
 
 /// True if points are one vector's elements with next to nothing computed of them: a thread needs few registers.
@@ -467,7 +468,7 @@ std::vector<std::pair<std::string, std::string>> outer_choices(const KernelIr& i
 /// Numbers and pieces that the skeletons leave open.
 std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, const Stage& stage) {
   const std::size_t loaded = ir.point_bytes() * static_cast<std::size_t>(items(ir));
-  const bool inner = ir.schedule == Schedule::ReduceInner;
+  const bool inner = ir.schedule() == Schedule::ReduceInner;
   const std::vector<StateField> fields = state_fields(ir);
   const bool moments = ir.has_moments();
   const bool tight = inner && loaded <= 16 && state_bytes(ir) <= 16 &&
@@ -497,7 +498,7 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   choose("$M", resident());
   const bool narrow_moments = !inner && moments && items(ir) == 1;
   choose("$F", loaded <= 4 && !narrow_moments ? "4" : loaded <= 16 ? "2" : "1");
-  if (ir.schedule == Schedule::ReduceOuter) {
+  if (ir.schedule() == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);
     choose("$C", std::to_string(tile.columns()));
     choose("$B", std::to_string(tile.step_blocks));
@@ -524,7 +525,7 @@ std::string_view arrive_function() { return kArrive; }
 std::string_view column_fold() { return kFoldColumns; }
 std::string_view column_lanes() { return kColumnLanes; }
 
-KernelSource render_reduction(const KernelIr& ir) {
+KernelSource render_reduction(const KernelIr& ir, const graph::Target&) {
   TARRY_ASSERT(!ir.reductions.empty());
   const StagePlan plan = plan_stages(ir);
   const Stage& stage = plan.stages[0];

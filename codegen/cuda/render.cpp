@@ -12,57 +12,22 @@ namespace tarry::codegen {
 
 KernelSource render_cuda(const KernelIr& ir, const graph::Target& target) {
   TARRY_ASSERT(target.is_cuda());
-  if (ir.is_contraction()) return cuda::render_contract(ir);
-  if (ir.schedule == Schedule::Pointwise) return cuda::render_pointwise(ir);
-  if (ir.schedule == Schedule::Stencil) return cuda::render_stencil(ir);
-  if (ir.schedule == Schedule::Planes) return cuda::render_planes(ir);
-  if (ir.schedule == Schedule::Transpose) return cuda::render_transpose(ir);
-  if (ir.schedule == Schedule::Steps) return cuda::render_steps(ir, target);
-  if (ir.is_scan()) return cuda::render_scan(ir);
-  if (ir.is_crossed()) return cuda::render_crossed(ir);
-  if (ir.schedule == Schedule::ReduceSerial || ir.schedule == Schedule::RowSerial) return cuda::render_serial(ir);
-  return ir.is_row() ? cuda::render_rows(ir) : cuda::render_reduction(ir);
+  using namespace cuda;
+  using Renderer = KernelSource (*)(const KernelIr&, const graph::Target&);
+  static constexpr Renderer kRenderers[] = {
+#define TARRY_SCHEDULE(schedule, name, word, traits, verify, choose, c_render, c_geometry, render, ...) render,
+#include "codegen/ir/schedules.def"
+  };
+  return kRenderers[ir.layout.index()](ir, target);
 }
 
 namespace cuda {
-namespace {
-
-bool pointwise(const KernelIr& ir) { return ir.is_map(); }
-
-}  // namespace
-
-bool along_row(const KernelIr& ir) {
-  switch (ir.schedule) {
-    case Schedule::ReduceInner:
-    case Schedule::ReduceCrossed:
-    case Schedule::RowInner:
-    case Schedule::ScanInner:
-    case Schedule::ScanTiles:
-    case Schedule::ContractReduce: return true;
-    default: return false;
-  }
-}
-
 int items(const KernelIr& ir) {
-  switch (ir.schedule) {
-    case Schedule::Pointwise:
-    case Schedule::Stencil:
-    case Schedule::Steps:
-    case Schedule::Planes:
-    case Schedule::Transpose: return ir.vector;
-    case Schedule::ReduceSerial: return 1;
-    case Schedule::ReduceInner:
-    case Schedule::RowInner: return std::max(ir.vector, kInnerItems);
-    case Schedule::ReduceCrossed:
-    case Schedule::ScanInner:
-    case Schedule::ScanTiles: return kInnerItems;
-    case Schedule::ReduceOuter: return outer_tile(ir).items;
-    case Schedule::RowSerial:
-    case Schedule::ScanSerial: return 1;
-    case Schedule::Contract: return kTileItems;
-    case Schedule::ContractReduce: return kTileLanes;
-  }
-  return 1;
+  if (ir.is_contraction()) return ir.is_map() ? kTileItems : kTileLanes;
+  if (ir.schedule() == Schedule::ReduceOuter) return outer_tile(ir).items;
+  if (ir.has(trait::kLanes)) return std::max(ir.vector(), kInnerItems);
+  if (along_row(ir)) return kInnerItems;
+  return ir.is_map() ? ir.vector() : 1;
 }
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
@@ -70,8 +35,8 @@ Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair
   const bool narrow = ir.has_narrow_lanes();
   replacements_.emplace_back("$lane", narrow ? "$S_lane" : "$S_state");
   replacements_.emplace_back("$widen", narrow ? "$S_widen" : "");
-  replacements_.emplace_back("$S",
-                             ir.staged() || ir.is_crossed() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
+  replacements_.emplace_back(
+      "$S", ir.staged() || ir.is_row_column() ? fmt::format("$N_{}", stage.number) : std::string("$N"));
   replacements_.emplace_back("$N", std::string(kEntryName));
   replacements_.emplace_back("$K", ir.wide_index ? "tarry_i64" : "int");
   replacements_.emplace_back("$O", ir.wide_index ? "tarry_i64" : "tarry_u32");
@@ -99,13 +64,13 @@ Functions::Functions(const KernelIr& ir, const StagePlan& plan)
     : ir_(ir),
       plan_(plan),
       items_(items(ir)),
-      item_(ir.interleaved ? fmt::format("j * {}", kTreeBlock) : std::string("j")),
+      item_(ir.striped() ? fmt::format("j * {}", kTreeBlock) : std::string("j")),
       expressions_(ir) {}
 
 std::string Functions::shared_text() {
   types();
   place();
-  if (!pointwise(ir_)) begin();
+  if (!ir_.is_map()) begin();
   return out_.take();
 }
 
@@ -118,7 +83,7 @@ std::string Functions::stage_text(const Stage& stage) {
   }
   if (stage.draws) draw();
   point();
-  if (!pointwise(ir_) && !ir_.is_scan()) finish();
+  if (!ir_.is_map() && !ir_.is_scan()) finish();
   return Template(ir_, stage).fill(out_.take());
 }
 
@@ -130,27 +95,27 @@ StrideClass Functions::item_class(std::uint32_t access) const {
 }
 
 bool Functions::vector_access(std::uint32_t access) const {
-  return items_ > 1 && ir_.vector > 1 && ir_.accesses[access].aligned && item_class(access) == StrideClass::One;
+  return items_ > 1 && ir_.vector() > 1 && ir_.accesses[access].aligned && item_class(access) == StrideClass::One;
 }
 
 /// Offset of item j at index k along the reduced axis, from where `place` put the access.
 std::string Functions::element(std::uint32_t access, Region region) const {
   if (along_row(ir_) && region == Region::Point)
     return reduced_offset(ir_, access, fmt::format("(k + {})", item_), "p.");
-  if (along_row(ir_)) return ir_.is_crossed() && stage_->number == 1 ? reduced_offset(ir_, access, "k", "p.") : "0";
+  if (along_row(ir_)) return ir_.is_row_column() && stage_->number == 1 ? reduced_offset(ir_, access, "k", "p.") : "0";
   std::string item = "0";
   if (items_ > 1 && region != Region::Outer && item_class(access) != StrideClass::Zero) {
     std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
     indices.back() = "j";
     item = outer_offset(ir_, access, indices, "p.");
   }
-  const bool along = region == Region::Point && !pointwise(ir_);
+  const bool along = region == Region::Point && !ir_.is_map();
   return sum_text(item, along ? reduced_offset(ir_, access, "k", "p.") : "0");
 }
 
 bool shares_block(const KernelIr& ir, Value v) {
   const Instr& in = ir.instrs[v];
-  const bool along = ir.schedule == Schedule::Pointwise || ir.schedule == Schedule::ReduceOuter || draws_late(ir);
+  const bool along = has_single_points(ir) || ir.schedule() == Schedule::ReduceOuter || draws_late(ir);
   if (in.kind != InstrKind::Compute || in.op != Op::RandomBits || in.region != Region::Point || !along ||
       items(ir) == 1)
     return false;
@@ -174,7 +139,7 @@ void Functions::draw() {
 void Functions::draw(Value v) {
   const Instr& in = ir_.instrs[v];
   const std::uint32_t access = ir_.instrs[in.args[0]].index;
-  const std::string along = pointwise(ir_) ? "0" : reduced_offset(ir_, access, "k", "p.");
+  const std::string along = ir_.is_map() ? "0" : reduced_offset(ir_, access, "k", "p.");
   // Where offsets are narrow, so are numbers: the upper word of a block's is zero.
   const std::string number = fmt::format("({})({})", ir_.wide_index ? "tarry_u64" : "tarry_u32",
                                          sum_text(fmt::format("t.o{}", access), along));
@@ -183,7 +148,7 @@ void Functions::draw(Value v) {
   const char* word = info(in.dtype).suffix;
   const std::string whole =
       expressions_.call(fmt::format("tarry_words_{}", word), fmt::format("x.d{}, $W, {}, {}", v, number, stream));
-  if (!pointwise(ir_)) return out_.line(whole + ";");
+  if (!ir_.is_map()) return out_.line(whole + ";");
   out_.line(fmt::format("if (m >= $W) {};", whole));
   out_.line(
       fmt::format("else x.d{}[0] = {};", v,
@@ -246,7 +211,7 @@ void Functions::types() {
   dtypes.erase(std::unique(dtypes.begin(), dtypes.end()), dtypes.end());
   for (const Dtype dtype : dtypes) {
     // A vector access is as wide as the schedule's alignment allows, and never wider than 16 bytes.
-    const auto together = static_cast<unsigned>(std::min(ir_.vector, items_));
+    const auto together = static_cast<unsigned>(std::min(ir_.vector(), items_));
     const std::size_t alignment =
         std::min<std::size_t>(16, itemsize(dtype) * (std::has_single_bit(together) ? together : 1));
     out_.line(fmt::format("struct alignas({}) $N_{} {{ {} v[$W]; }};", alignment, info(dtype).suffix, c_type(dtype)));
@@ -272,7 +237,7 @@ void Functions::place() {
   std::size_t flat = rank;
   std::string apart;
   for (const char* index : {"x", "y"}) {
-    const bool tiled = ir_.is_contraction() || ir_.is_crossed();
+    const bool tiled = ir_.is_contraction() || ir_.is_row_column();
     if (!tiled || (!ir_.is_map() && *index == 'x')) continue;
     indices[--flat] = index;
     apart = fmt::format(", $K {}{}", index, apart);
@@ -335,14 +300,14 @@ void Functions::begin() {
   if (ir_.staged()) values("$N_outer", plan_.carried);
   if (ir_.staged() || !plan_.kept.empty())
     values("$N_kept", plan_.kept);
-  else if (ir_.is_crossed())
+  else if (ir_.is_row_column())
     out_.line("struct $N_kept { int nothing; };");
 }
 
 /// Loads and computations of a region as statements. `alone`: one thread stands for the outer index and stores; it has
 /// placed the accesses at that index.
 void Functions::instructions(Region region, bool alone) {
-  const bool staged = (ir_.staged() || ir_.is_crossed()) && region == Region::Outer;
+  const bool staged = (ir_.staged() || ir_.is_row_column()) && region == Region::Outer;
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
     const Instr& in = ir_.instrs[v];
     if (in.region != region || in.kind == InstrKind::Scalar || (region == Region::Point && !stage_->runs[v])) continue;
@@ -421,23 +386,23 @@ void Functions::take(const std::function<std::string(Value)>& name, std::string_
 }
 
 void Functions::point() {
-  const bool reduces = !pointwise(ir_), row = ir_.staged();
+  const bool reduces = !ir_.is_map(), row = ir_.staged();
   if (reduces) taken();
   out_.open(
       fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, "
                   "int j{}{}{}{})",
                   reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
                   reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
-                  ir_.is_crossed()                       ? ", $N_kept& h, $K row"
+                  ir_.is_row_column()                    ? ", $N_kept& h, $K row"
                   : ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s"
                   : ir_.is_contraction()                 ? ", const $N_folds& f"
                                                          : ""));
   instructions(Region::Point, false);
   for (const Value v : stage_->keeps) out_.line(fmt::format("h.{0} = {0};", value_name(v)));
   if (reduces)
-    take([&](Value v) { return operand(v, Region::Point); }, ir_.is_crossed() ? "row"
-                                                             : along_row(ir_) ? "k + " + item_
-                                                                              : "k");
+    take([&](Value v) { return operand(v, Region::Point); }, ir_.is_row_column() ? "row"
+                                                             : along_row(ir_)    ? "k + " + item_
+                                                                                 : "k");
   out_.close();
 }
 
@@ -445,7 +410,7 @@ void Functions::finish() {
   if (!ir_.staged()) {
     out_.open(fmt::format(
         "__device__ __forceinline__ void $S_finish(const $N_params& p, const $N_at& t{}, const $S_state& s)",
-        ir_.is_crossed() && stage_->number == 1 ? ", $K k" : ""));
+        ir_.is_row_column() && stage_->number == 1 ? ", $K k" : ""));
     instructions(Region::Row, true);
     instructions(Region::Outer, true);
     out_.close();
@@ -501,8 +466,8 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 
 }  // namespace
 
-KernelSource render_pointwise(const KernelIr& ir) {
-  TARRY_ASSERT(ir.rank > 0 || ir.vector == 1);
+KernelSource render_pointwise(const KernelIr& ir, const graph::Target&) {
+  TARRY_ASSERT(ir.rank > 0 || ir.vector() == 1);
   const StagePlan plan = plan_stages(ir);
   Functions functions(ir, plan);
   const Parameters parameters = ir.wide_index

@@ -6,7 +6,7 @@
 //   place    addresses of every access at an outer index       load, store   the items' operands, the first m of them
 //   begin    Row values                                        point         one item: Point instructions
 //   finish   Outer instructions
-// A Row or Scan schedule has load, store, point and finish once per stage, ReduceCrossed finish only: its points, of
+// A Row or Scan schedule has load, store, point and finish once per stage, ReduceRowColumn finish only: its points, of
 // the second stage, keep what the reductions of the first one take. A thread of RowInner has the same points in every
 // stage; what later stages need of them it holds in registers or computes again (plan_stages).
 // Lengths and positions that are not in the text are launch arguments; nothing depends on a device.
@@ -34,11 +34,16 @@ inline constexpr int kTileLanes = 2;   ///< lanes of a tree block of a thread of
 inline constexpr int kInnerSteps =
     32;  ///< a warp takes at most so many steps of twice as many blocks as a thread has items
 
+/// A map without tiles, whose last thread block goes point by point.
+inline bool has_single_points(const KernelIr& ir) {
+  return ir.is_map() && !ir.has(trait::kTiles | trait::kContraction);
+}
+
 /// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is
 /// loaded: the stores of one hide what the other computes.
 inline int pointwise_groups(const KernelIr& ir) {
   const auto loads = [&](const Access& a) { return !a.store && a.buffer != kNone; };
-  return ir.vector == 1 ? 4 : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
+  return ir.vector() == 1 ? 4 : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
 }
 
 /// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target. A tree block has
@@ -57,8 +62,8 @@ struct OuterTile {
   }  ///< tree blocks of which a warp has a column each
 };
 OuterTile outer_tile(const KernelIr& ir);
-/// Tiles that a thread of a Planes kernel computes.
-int planes_tiles(const KernelIr& ir);
+/// Tiles that a thread of a Planar kernel computes.
+int planar_tiles(const KernelIr& ir);
 
 /// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
 int fold_width(const KernelIr& ir);
@@ -66,7 +71,7 @@ int fold_width(const KernelIr& ir);
 /// Items per thread of a kernel.
 int items(const KernelIr& ir);
 /// True if they lie along the reduced axis.
-bool along_row(const KernelIr& ir);
+inline bool along_row(const KernelIr& ir) { return ir.has(trait::kAlong); }
 
 /// The instructions of a stage of a kernel, and the values that go from stage to stage.
 struct Stage {
@@ -79,8 +84,8 @@ struct Stage {
   std::vector<std::uint32_t> reductions;
 };
 
-/// How RowInner lays a row of up to rows_class tree blocks on threads: longer rows have a thread block for themselves,
-/// or a cluster of them, of which each warp holds `units` times as many blocks as fit side by side.
+/// How RowInner lays a row of up to blocks_per_row tree blocks on threads: longer rows have a thread block for
+/// themselves, or a cluster of them, of which each warp holds `units` times as many blocks as fit side by side.
 struct RowTile {
   int blocks = 1;   ///< tree blocks of the row in a warp, a power of two
   int width = 32;   ///< threads of a block
@@ -94,7 +99,10 @@ struct RowTile {
 };
 RowTile row_tile(const KernelIr& ir, int most_warps);
 /// Elements that a lane of a tree block takes at most.
-constexpr int lane_steps(const KernelIr& ir) { return ir.half_block ? 2 : 4; }
+inline int lane_steps(const KernelIr& ir) {
+  const auto* row = std::get_if<RowInnerLayout>(&ir.layout);
+  return row && row->half_block ? 2 : 4;
+}
 /// Thread blocks of RowInner for so many rows.
 std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows);
 
@@ -116,9 +124,7 @@ int outer_stage(const KernelIr& ir, Value v);
 bool shares_block(const KernelIr& ir, Value v);
 /// True if `draw` draws such words just before the points, so that nothing holds them while other loads are in flight;
 /// else `load` does.
-constexpr bool draws_late(const KernelIr& ir) {
-  return ir.schedule == Schedule::ReduceInner || ir.schedule == Schedule::RowInner;
-}
+inline bool draws_late(const KernelIr& ir) { return ir.has(trait::kLanes); }
 
 /// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
 /// (items), $total (extent of the reduced axis) and `more` put in. Lines that begin with @S are there for stages with
@@ -139,7 +145,8 @@ class Functions {
   Functions(const KernelIr& ir, const StagePlan& plan);
   [[nodiscard]] std::string shared_text();                   ///< types and functions that all stages use
   [[nodiscard]] std::string stage_text(const Stage& stage);  ///< after the stage's state_type
-  /// The other way of a crossed kernel: what its reductions take, from what a point keeps for them, and `finish`.
+  /// The other way of a kernel of rows and columns: what its reductions take, from what a point keeps for them, and
+  /// `finish`.
   [[nodiscard]] std::string along_text(const Stage& stage);
   /// A tiled schedule's step of a loop at an item of a point: takes `staged` operands from z, updates its folds.
   [[nodiscard]] std::string loop_text(std::uint32_t loop, const std::vector<std::uint32_t>& staged);
@@ -229,20 +236,10 @@ std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& i
 /// Rows per thread block of ReduceSerial and RowSerial, one for each thread.
 int serial_rows(const KernelIr& ir);
 
-KernelSource render_pointwise(const KernelIr& ir);
-KernelSource render_stencil(const KernelIr& ir);
-KernelSource render_planes(const KernelIr& ir);
-KernelSource render_transpose(const KernelIr& ir);
-KernelSource render_steps(const KernelIr& ir, const graph::Target& target);
-KernelSource render_serial(const KernelIr& ir);
-KernelSource render_reduction(const KernelIr& ir);
-KernelSource render_crossed(const KernelIr& ir);
-KernelSource render_rows(const KernelIr& ir);
-KernelSource render_scan(const KernelIr& ir);
-/// Grid and counters of a scan.
-void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g);
-KernelSource render_contract(const KernelIr& ir);
-/// Grid, scratch memory and counters of a crossed kernel: a thread block for 128 rows and 128 columns.
-void cut_crossed(const KernelIr& ir, const KernelArgs& args, Geometry& g);
+/// The renderers and geometries of schedules.
+#define TARRY_SCHEDULE(schedule, name, word, traits, verify, choose, c_render, c_geometry, render, geometry) \
+  KernelSource render(const KernelIr& ir, const graph::Target& target);                                      \
+  Geometry geometry(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
+#include "codegen/ir/schedules.def"
 
 }  // namespace tarry::codegen::cuda

@@ -185,7 +185,7 @@ Choices choices(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
   all.insert(all.begin(), {"$HELD", tile.cluster > 1 ? "$S_held(p)" : "(int)p.n"});
   all.insert(all.begin(), {"$ROLL", plan.kept.empty() ? " 1" : ""});  // what is held has to have a fixed place
   // The node of whole blocks counts on four steps.
-  all.emplace_back("$WHOLE", ir.half_block ? "false" : "p.n == $V");
+  all.emplace_back("$WHOLE", lane_steps(ir) == 2 ? "false" : "p.n == $V");
   all.emplace_back("$Z", std::to_string(stage.number));
   all.emplace_back("$V", std::to_string(tile.unit()));
   all.emplace_back("$U", std::to_string(tile.units));
@@ -218,7 +218,7 @@ std::string row_stage(const RowTile& tile, const Stage& stage) {
 
 }  // namespace
 
-KernelSource render_rows(const KernelIr& ir) {
+KernelSource render_rows(const KernelIr& ir, const graph::Target&) {
   using enum SlotKind;
   const StagePlan plan = plan_stages(ir);
   const RowTile& tile = plan.tile;

@@ -247,7 +247,7 @@ std::string scan_functions(const KernelIr& ir, Expressions& expressions) {
 }
 
 std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir) {
-  if (ir.schedule == Schedule::ScanTiles) return tile_choices(ir);
+  if (ir.schedule() == Schedule::ScanTiles) return tile_choices(ir);
   return {{"$LEVELS", std::to_string(kSerialLevels)}};
 }
 
@@ -263,14 +263,15 @@ std::size_t scan_state_bytes(const KernelIr& ir) {
   return (at + align - 1) / align * align;
 }
 
-void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g) {
+Geometry geometry_scan(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   constexpr std::int64_t kMultiprocessors =
       160;  // about what the largest GPUs have; thread blocks that find no tile left leave at once
   const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t outer = args.outer_count();
-  if (ir.schedule != Schedule::ScanTiles) {
-    g.outer_tiles = divide_up(outer, ir.schedule == Schedule::ScanSerial ? kThreads : kWarps);
-    return;
+  Geometry g;
+  if (ir.schedule() != Schedule::ScanTiles) {
+    g.outer_tiles = divide_up(outer, ir.schedule() == Schedule::ScanSerial ? kThreads : kWarps);
+    return g;
   }
   const ScanTile tile = scan_tile(ir);
   const std::int64_t row_tiles = divide_up(args.reduced, tile.elements());
@@ -278,13 +279,14 @@ void cut_scan(const KernelIr& ir, const KernelArgs& args, Geometry& g) {
   std::int64_t nodes = 0;
   for (int level = 0; level < 6; ++level) nodes += outer * (row_tiles >> 4 * level);
   g.ticket_count = 4 + static_cast<std::size_t>(2 * nodes) * (scan_state_bytes(ir) / 4);
+  return g;
 }
 
-KernelSource render_scan(const KernelIr& ir) {
+KernelSource render_scan(const KernelIr& ir, const graph::Target&) {
   using enum SlotKind;
   const StagePlan plan = plan_stages(ir);
   TARRY_ASSERT(plan.stages.size() == 2);
-  const bool tiles = ir.schedule == Schedule::ScanTiles, serial = ir.schedule == Schedule::ScanSerial;
+  const bool tiles = ir.schedule() == Schedule::ScanTiles, serial = ir.schedule() == Schedule::ScanSerial;
   Functions functions(ir, plan);
   Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
                                         : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});

@@ -321,11 +321,11 @@ ScanTile scan_tile(const KernelIr& ir) {
   constexpr int kTileBytes = 16 * 1024;
   const int bytes = static_cast<int>(std::bit_ceil(scan_state_bytes(ir)));
   ScanTile tile;
-  const int units = bytes > 4 ? std::min(ir.rows_class, 2) : ir.rows_class;
+  const int wanted = ir.as<ScanTilesLayout>().units, units = bytes > 4 ? std::min(wanted, 2) : wanted;
   tile.blocks = units * kTileBytes / (kTreeBlock * bytes);
   tile.loaders = std::min({4 * units, std::max(4, 64 / bytes), tile.blocks / 4});
   tile.scanners = std::min(tile.loaders, 8);
-  tile.resident = ir.rows_class == 1 && bytes <= 4 ? 4 : 1;
+  tile.resident = wanted == 1 && bytes <= 4 ? 4 : 1;
   return tile;
 }
 

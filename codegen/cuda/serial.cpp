@@ -27,14 +27,19 @@ struct SerialPlan {
   std::vector<Dtype> slots;
 };
 
+/// Elements of the longest row of the kernel's class, or 0 where that is not known.
+int longest_known(const KernelIr& ir) {
+  return ir.is_row() ? ir.as<RowSerialLayout>().longest_row : ir.as<ReduceSerialLayout>().longest_row;
+}
+int longest(const KernelIr& ir) { return longest_known(ir) > 0 ? longest_known(ir) : 32; }
+
 /// True if registers hold the rows: those that later stages come back to, and those that are short.
-bool holds_row(const KernelIr& ir) { return ir.rows_class > 0 && (ir.is_row() || ir.rows_class <= kShortLoop); }
+bool holds_row(const KernelIr& ir) { return longest_known(ir) > 0 && (ir.is_row() || longest_known(ir) <= kShortLoop); }
 
-/// Elements of the longest row of the kernel's class.
-int longest(const KernelIr& ir) { return ir.rows_class > 0 ? ir.rows_class : 32; }
-
-/// True if all rows have as many.
-bool is_exact(const KernelIr& ir) { return ir.rows_class > 0 && ir.rows_class <= ir.exact_rows(); }
+/// True if all rows have as many elements as the longest.
+bool is_exact(const KernelIr& ir) {
+  return longest_known(ir) > 0 && longest_known(ir) <= (ir.is_row() ? kShortRow : kShortLoop);
+}
 
 bool passes_through(const KernelIr& ir, std::uint32_t access) {
   const Access& a = ir.accesses[access];
@@ -219,7 +224,7 @@ std::string moves(const KernelIr& ir, const SerialPlan& plan, bool store) {
 
 int serial_rows(const KernelIr& ir) { return serial_plan(ir).threads; }
 
-KernelSource render_serial(const KernelIr& ir) {
+KernelSource render_serial(const KernelIr& ir, const graph::Target&) {
   using enum SlotKind;
   const SerialPlan serial = serial_plan(ir);
   const StagePlan plan = plan_stages(ir);
@@ -239,7 +244,7 @@ KernelSource render_serial(const KernelIr& ir) {
                 {"$NOTHING", identities(ir, stage)},
                 {"$Z", number},
                 {"$MOST", std::to_string(longest(ir))},
-                {"$LENGTH", is_exact(ir) ? std::to_string(ir.rows_class) : "(int)p.n"},
+                {"$LENGTH", is_exact(ir) ? std::to_string(longest(ir)) : "(int)p.n"},
                 {"$THERE", is_exact(ir) ? "" : " if (k < n)"},
                 {"$T", std::to_string(serial.threads)},
                 {"$Y", !stage.stores   ? ""

@@ -67,7 +67,8 @@ Stage make_stage(const KernelIr& ir, const StagePlan& plan, int number, bool las
 
 /// Elements of a row that a thread has.
 int elements(const KernelIr& ir, const StagePlan& plan) {
-  return ir.schedule == Schedule::RowSerial ? ir.rows_class : items(ir) * lane_steps(ir) * plan.tile.units;
+  return ir.schedule() == Schedule::RowSerial ? ir.as<RowSerialLayout>().longest_row
+                                              : items(ir) * lane_steps(ir) * plan.tile.units;
 }
 
 /// Registers that hold values between stage s - 1 and stage s.
@@ -187,7 +188,7 @@ StagePlan plan_stages(const KernelIr& ir) {
     }
     all.draws = draws(ir, all);
     for (std::uint32_t r = 0; r < ir.reductions.size(); ++r) all.reductions.push_back(r);
-    if (ir.is_crossed()) cross(ir, plan);
+    if (ir.is_row_column()) cross(ir, plan);
     return plan;
   }
   plan.carried = carried_values(ir);
@@ -224,12 +225,13 @@ int StagePlan::resident() const {
 
 RowTile row_tile(const KernelIr& ir, int most_warps) {
   RowTile tile;
-  if (ir.schedule != Schedule::RowInner) return tile;
-  TARRY_ASSERT(ir.rows_class >= 1 && ir.rows_class <= kClusterBlocks &&
-               ir.rows_class == row_class(std::int64_t{ir.rows_class} * kTreeBlock));
-  int held = std::min(ir.rows_class, kRowBlocks);  // large parts: few thread blocks wait for each other
-  while (ir.rows_class % held != 0) held /= 2;
-  tile.cluster = ir.rows_class / held;
+  const auto* row = std::get_if<RowInnerLayout>(&ir.layout);
+  if (!row) return tile;
+  const int blocks = row->blocks_per_row;
+  TARRY_ASSERT(blocks >= 1 && blocks <= kClusterBlocks && blocks == row_class(std::int64_t{blocks} * kTreeBlock));
+  int held = std::min(blocks, kRowBlocks);  // large parts: few thread blocks wait for each other
+  while (blocks % held != 0) held /= 2;
+  tile.cluster = blocks / held;
   tile.width = 32 / items(ir);
   tile.blocks = std::min(held, items(ir));
   tile.warps = std::min(held / tile.blocks, most_warps);

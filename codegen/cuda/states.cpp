@@ -59,7 +59,7 @@ class States {
     }
     of_ = Of::Node;
     nodes();
-    if (ir_.schedule == Schedule::RowInner) thread("from", "int lane", "__shfl_sync(0xffffffffu, s.{}, lane)");
+    if (ir_.schedule() == Schedule::RowInner) thread("from", "int lane", "__shfl_sync(0xffffffffu, s.{}, lane)");
     return out_.take();
   }
 

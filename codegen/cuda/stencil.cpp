@@ -1,6 +1,6 @@
 // CUDA C: kernels that load shifted views of their buffers.
 //
-// A thread computes a tile of tile_rows rows of `vector` columns. All of the tile's elements are loaded first, each
+// A thread computes a tile of rows of `vector` columns. All of the tile's elements are loaded first, each
 // once, in the widest runs that alignment allows; then row after row is computed and stored. The text exists twice, by
 // a template: for tiles where every point is there and every guard holds, and for the others, where bits say which rows
 // and columns of the tile a guard holds for. Of a chain (stencil_chain.h) the first text is one of passes: what is
@@ -21,7 +21,7 @@ namespace {
 struct Window {
   std::uint32_t anchor = kNone;
   std::vector<std::uint32_t> members;
-  bool along_rows = false, along_columns = false;  ///< whether it moves along them
+  bool along_rows = false, along_columns = false;  ///< true if it moves along them
   int top = 0, left = 0, rows = 1, columns = 1;
 };
 
@@ -35,11 +35,11 @@ class Writer final : public TileWriter {
   KernelSource run() {
     place();
     if (chain_.worthwhile()) {
-      set_rows(ir_.tile_rows);
+      set_rows(ir_.as<StencilLayout>().rows);
       passes();
       set_rows(1);
     } else {
-      set_rows(ir_.tile_rows);
+      set_rows(ir_.as<StencilLayout>().rows);
     }
     tile();
     entry();
@@ -70,7 +70,7 @@ class Writer final : public TileWriter {
       right = std::max<int>(right, access(a).column);
     }
     if (w.along_rows) w.rows = rows_ + bottom - w.top;
-    if (w.along_columns) w.columns = ir_.vector + right - w.left;
+    if (w.along_columns) w.columns = ir_.vector() + right - w.left;
     return w;
   }
 
@@ -108,7 +108,7 @@ class Writer final : public TileWriter {
 
   void passes() {
     out_.open("__device__ __forceinline__ void $N_passes(const $N_params& p, const $N_at& t)");
-    const unsigned rows = (1u << rows_) - 1, columns = (1u << ir_.vector) - 1;
+    const unsigned rows = (1u << rows_) - 1, columns = (1u << ir_.vector()) - 1;
     out_.line(fmt::format("const tarry_u32 rs = {}u, cs = {}u;", rows, columns));
     for (std::uint32_t g = 0; g < ir_.guards.size(); ++g)
       out_.line(fmt::format("const tarry_u32 rs{0} = rs, cs{0} = cs;", g));
@@ -124,7 +124,7 @@ class Writer final : public TileWriter {
 
   void run_pass(const ChainPass& pass) {
     const ChainValue& first = chain_.values[pass.values.front()];
-    const int rows = rows_ + first.bottom - first.top, columns = ir_.vector + first.right - first.left;
+    const int rows = rows_ + first.bottom - first.top, columns = ir_.vector() + first.right - first.left;
     for (const std::uint32_t i : pass.values)
       if (is_kept(i))
         out_.line(fmt::format("{} q{}[{}][{}];", c_type(ir_.instrs[chain_.values[i].sample].dtype), i, rows, columns));
@@ -184,7 +184,7 @@ class Writer final : public TileWriter {
     out_.open("__device__ __forceinline__ void $N_tile(const $N_params& p, const $N_at& t, int rows, int columns)");
     out_.line(
         fmt::format("const tarry_u32 rs = whole ? {}u : (1u << rows) - 1, cs = whole ? {}u : (1u << columns) - 1;",
-                    (1u << rows_) - 1, (1u << ir_.vector) - 1));
+                    (1u << rows_) - 1, (1u << ir_.vector()) - 1));
     for (std::uint32_t g = 0; g < ir_.guards.size(); ++g) guard(g);
     load_tile();
     results([&] { point(); });
@@ -204,9 +204,9 @@ class Writer final : public TileWriter {
     out_.label("#pragma unroll");
     out_.open(fmt::format("for (int r = 0; r < {}; ++r)", rows_));
     for (const Instr& in : ir_.instrs)
-      if (in.kind == InstrKind::Store) out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, ir_.vector));
+      if (in.kind == InstrKind::Store) out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, ir_.vector()));
     out_.label("#pragma unroll");
-    out_.open(fmt::format("for (int c = 0; c < {}; ++c)", ir_.vector));
+    out_.open(fmt::format("for (int c = 0; c < {}; ++c)", ir_.vector()));
     compute();
     out_.close();
     for (const Instr& in : ir_.instrs)
@@ -229,7 +229,7 @@ class Writer final : public TileWriter {
                             all, g));
     };
     test('r', rows_, rows);
-    test('c', ir_.vector, columns);
+    test('c', ir_.vector(), columns);
     out_.close();
   }
 
@@ -246,7 +246,7 @@ class Writer final : public TileWriter {
       const std::string want =
           fmt::format("({} ? {} : 0u)", w.along_rows ? fmt::format("{} >> {} & 1u", rows, at) : rows, wanted);
       if (std::find(wants.begin(), wants.end(), want) == wants.end()) wants.push_back(want);
-      for (int c = 0; c < (w.along_columns ? ir_.vector : 1); ++c) needed[static_cast<std::size_t>(from + c)] = true;
+      for (int c = 0; c < (w.along_columns ? ir_.vector() : 1); ++c) needed[static_cast<std::size_t>(from + c)] = true;
     }
     if (wants.empty()) return;
     out_.open("");
@@ -274,8 +274,8 @@ class Writer final : public TileWriter {
   /// The longest aligned run of needed elements that begins at a column of the window.
   [[nodiscard]] int run_at(const Window& w, int column, const std::vector<bool>& needed) const {
     const Access& a = access(w.anchor);
-    int run = a.aligned ? ir_.vector : 1;
-    const int place = a.phase + column + w.left + 64 * ir_.vector;  // of the element in its vector; never negative
+    int run = a.aligned ? ir_.vector() : 1;
+    const int place = a.phase + column + w.left + 64 * ir_.vector();  // of the element in its vector; never negative
     const auto fits = [&] {
       if (place % run != 0 || column + run > w.columns) return false;
       return std::all_of(needed.begin() + column, needed.begin() + column + run, [](bool n) { return n; });
@@ -289,10 +289,10 @@ class Writer final : public TileWriter {
     out_.line(fmt::format("{}* to = {};", type(a), sum_text(fmt::format("t.a{}", a), offset(a, "r", "0"))));
     const std::string wanted = "(rs >> r & 1u ? cs : 0u)";
     if (access(a).aligned && along_columns(a)) {
-      out_.line(fmt::format("$N_put<{}, {}>(to, {}, y{});", type(a), ir_.vector, wanted, a));
+      out_.line(fmt::format("$N_put<{}, {}>(to, {}, y{});", type(a), ir_.vector(), wanted, a));
     } else {
       out_.label("#pragma unroll");
-      out_.line(fmt::format("for (int c = 0; c < {}; ++c) if ({} >> c & 1u) to[{}] = y{}[c];", ir_.vector, wanted,
+      out_.line(fmt::format("for (int c = 0; c < {}; ++c) if ({} >> c & 1u) to[{}] = y{}[c];", ir_.vector(), wanted,
                             offset(a, "0", "c"), a));
     }
     out_.close();
@@ -327,7 +327,7 @@ class Writer final : public TileWriter {
 
 }  // namespace
 
-KernelSource render_stencil(const KernelIr& ir) {
+KernelSource render_stencil(const KernelIr& ir, const graph::Target&) {
   TARRY_ASSERT(ir.rank > 0);
   return Writer(ir).run();
 }

@@ -45,7 +45,7 @@ std::string TileWriter::offset(std::uint32_t a, const std::string& row, const st
                                const std::string& value) const {
   std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
   if (ir_.row_dimension() >= 0) indices[static_cast<std::size_t>(ir_.row_dimension())] = row;
-  if (ir_.pixel >= 0) indices[static_cast<std::size_t>(ir_.pixel)] = value;
+  if (channel_dimension_ >= 0) indices[static_cast<std::size_t>(channel_dimension_)] = value;
   indices.back() = column;
   return outer_offset(ir_, a, indices, "p.");
 }
@@ -108,7 +108,7 @@ void TileWriter::find(const Box& box) {
   out_.line("$O i = ($O)number;");
   std::vector<std::string> indices(static_cast<std::size_t>(rank), "i");
   for (int d = rank; d-- > 1;) {
-    if (d == ir_.pixel) continue;
+    if (d == channel_dimension_) continue;
     if (ir_.wide_index)
       out_.line(fmt::format("const $O q{0} = i / p.n{0};", d));
     else
@@ -123,7 +123,7 @@ void TileWriter::find(const Box& box) {
     out_.line(fmt::format("const int {0}s = (int)(p.e{1} - {0} < {2} ? p.e{1} - {0} : {2});", what, dimension, size));
     index = what;
   };
-  if (ir_.pixel >= 0) indices[static_cast<std::size_t>(ir_.pixel)] = "0";
+  if (channel_dimension_ >= 0) indices[static_cast<std::size_t>(channel_dimension_)] = "0";
   along("column", rank - 1, box.last_column + 1);
   if (row_dimension >= 0)
     along("row", row_dimension, box.last_row + 1);

@@ -15,7 +15,9 @@ class TileWriter {
   TileWriter& operator=(const TileWriter&) = delete;
 
  protected:
-  explicit TileWriter(const KernelIr& ir) : ir_(ir), expressions_(ir) {}
+  /// `channel_dimension`: of a tile that has all channels of a point beside its rows and columns.
+  explicit TileWriter(const KernelIr& ir, int channel_dimension = -1)
+      : ir_(ir), channel_dimension_(channel_dimension), expressions_(ir) {}
   ~TileWriter() = default;
 
   /// How a point finds the value of a load of a buffer, and whether a guard holds there.
@@ -34,7 +36,7 @@ class TileWriter {
   [[nodiscard]] std::string operand(Value v) const;
   /// True if an access has an address or an offset of its own.
   [[nodiscard]] bool is_placed(std::uint32_t a) const { return access(a).window == kNone || access(a).window == a; }
-  /// The offset of an access at a row and a column of the tile, and a value of its pixels.
+  /// The offset of an access at a row and a column of the tile, and a channel.
   [[nodiscard]] std::string offset(std::uint32_t a, const std::string& row, const std::string& column,
                                    const std::string& value = "0") const;
   /// True if a term of a guard holds at a row and a column of the tile.
@@ -65,6 +67,7 @@ class TileWriter {
   KernelSource finish(int threads);
 
   const KernelIr& ir_;
+  const int channel_dimension_;
   Expressions expressions_;
   CodeWriter out_;
 

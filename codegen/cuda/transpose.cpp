@@ -1,19 +1,19 @@
 // CUDA C: pointwise kernels of which some loads are contiguous along another dimension than the stores.
 //
-// A thread block computes a tile. What the crossed loads need is read line by line along their own contiguous
+// A thread block computes a tile. What the transposed loads need is read line by line along their own contiguous
 // dimension, put into shared memory and read back across; everything else goes from memory to registers directly. All
 // loads come first.
 //
 // A warp takes a line after another: of a load the elements of a column (a line of the tile for itself), of a store
-// those of a row. Where the values of a pixel lie side by side, a line has all of them, elsewhere they have lines of
-// their own. What does not change from line to line is computed before the first: only so is this as fast as memory.
+// those of a row. Where channels are interleaved, a line has all of them, elsewhere they have lines of their own. What
+// does not change from line to line is computed before the first: only so is this as fast as memory.
 //
 // Elements of less than a word move in words. A line that begins inside of one is read in the words that cover it: one
 // more than it fills, so tiles have a word's rows less and a warp has them all at once. It lies in shared memory as far
 // behind the beginning of a word as in memory: lines are that many elements more apart, so that the place of an element
 // is linear in its row and column. Of words that reach beyond what the array has of the line, its elements alone are
 // read. A row whose memory begins inside of a sector has columns of its own: they begin where the sector does, up to
-// ir.sector elements before the tile's, so that no sector is written in parts by two thread blocks.
+// a sector's elements before the tile's, so that no sector is written in parts by two thread blocks.
 //
 // Lines in shared memory are padded so that reading across meets every bank. Where elements are narrow, a thread reads
 // as many neighbouring lines as its word has elements: lines are dealt by that, so that those which a warp reads at
@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/tile.h"
+#include "codegen/ir/transpose.h"
 
 namespace tarry::codegen::cuda {
 namespace {
@@ -56,12 +57,13 @@ template <int word> __device__ __forceinline__ int $N_place(const $N_lines<word>
 class Writer final : public TileWriter {
  public:
   explicit Writer(const KernelIr& ir)
-      : TileWriter(ir),
-        warps_(ir.transpose_threads() / kWarp),
-        vector_(ir.vector),
-        values_(ir.pixel_values),
-        before_(ir.columns_before()),
-        pixels_(ir.stores_pixels()),
+      : TileWriter(ir, ir.as<TransposeLayout>().channel_dimension),
+        layout_(ir.as<TransposeLayout>()),
+        warps_(transpose_threads(ir) / kWarp),
+        vector_(layout_.vector),
+        values_(layout_.channels),
+        before_(columns_before(ir)),
+        pixels_(stores_interleaved(ir)),
         loads_(buffer_loads()) {}
 
   KernelSource run() {
@@ -73,34 +75,34 @@ class Writer final : public TileWriter {
   }
 
  private:
-  [[nodiscard]] bool is_crossed(const Load& l) const { return ir_.crosses(l.access); }
+  [[nodiscard]] bool is_transposed(const Load& l) const { return codegen::is_transposed(ir_, l.access); }
   [[nodiscard]] int size(const Load& l) const {
     return static_cast<int>(itemsize(ir_.buffers[access(l.access).buffer]));
   }
   static int divide_up(int a, int b) { return (a + b - 1) / b; }
 
-  /// A transposed load: values of a pixel in a line, lines of a column, elements of a line, words of a lane in it,
+  /// A transposed load: channels of a point in a line, lines of a column, elements of a line, words of a lane in it,
   /// lines of a warp.
-  [[nodiscard]] int line_values(const Load& l) const { return access(l.access).pixels_along >= 0 ? values_ : 1; }
+  [[nodiscard]] int line_values(const Load& l) const { return access(l.access).interleaved_along >= 0 ? values_ : 1; }
   [[nodiscard]] int column_lines(const Load& l) const { return values_ / line_values(l); }
-  [[nodiscard]] int line(const Load& l) const { return ir_.tile_rows * line_values(l); }
+  [[nodiscard]] int line(const Load& l) const { return layout_.rows * line_values(l); }
   [[nodiscard]] int word_elements(const Load& l) const { return std::max(1, 4 / size(l)); }
   [[nodiscard]] int lane_words(const Load& l) const { return divide_up(covered(l), kWarp * word_elements(l)); }
-  [[nodiscard]] int columns() const { return ir_.tile_columns + before_; }
+  [[nodiscard]] int columns() const { return layout_.columns + before_; }
   [[nodiscard]] int warp_columns() const { return divide_up(columns(), warps_); }
   /// True if lines begin inside of words, and the elements of the words that cover one.
   [[nodiscard]] bool shifted(const Load& l) const {
-    return is_crossed(l) && word_elements(l) > 1 && !access(l.access).aligned;
+    return is_transposed(l) && word_elements(l) > 1 && !access(l.access).aligned;
   }
   [[nodiscard]] int covered(const Load& l) const { return line(l) + (shifted(l) ? word_elements(l) : 0); }
   /// True if the place of such a line is linear in its column.
   [[nodiscard]] bool linear(const Load& l) const { return shifted(l) && column_lines(l) == 1; }
-  /// A row: values of a pixel in it, elements, words of a lane, rows of a warp; the first rows of a warp, which
+  /// A row: channels of a point in it, elements, words of a lane, rows of a warp; the first rows of a warp, which
   /// begin each in its own way, and those behind each of them, which begin like it.
-  [[nodiscard]] int row() const { return ir_.tile_columns * ir_.row_values(); }
+  [[nodiscard]] int row() const { return layout_.columns * row_channels(ir_); }
   [[nodiscard]] int row_words() const { return divide_up(row(), kWarp * vector_); }
-  [[nodiscard]] int warp_rows() const { return divide_up(ir_.tile_rows, warps_); }
-  [[nodiscard]] int first_rows() const { return std::clamp(ir_.sector / warps_, 1, warp_rows()); }
+  [[nodiscard]] int warp_rows() const { return divide_up(layout_.rows, warps_); }
+  [[nodiscard]] int first_rows() const { return std::clamp(layout_.sector / warps_, 1, warp_rows()); }
   [[nodiscard]] int later_rows() const { return divide_up(warp_rows(), first_rows()); }
 
   /// Where neighbouring elements of a row are in different lines, and a thread has some.
@@ -136,12 +138,13 @@ class Writer final : public TileWriter {
   const Load& load_of(std::uint32_t a) const {
     return *std::find_if(loads_.begin(), loads_.end(), [&](const Load& x) { return x.access == a; });
   }
-  /// Columns that a thread holds of a load that is not crossed.
+  /// Columns that a thread holds of a load that is not transposed.
   [[nodiscard]] int width(const Load& l) const {
     return along_columns(l.access) || (pixels_ && along_values(l.access)) ? vector_ : 1;
   }
   [[nodiscard]] bool along_values(std::uint32_t a) const {
-    return ir_.pixel >= 0 && access(a).strides[static_cast<std::size_t>(ir_.pixel)] != StrideClass::Zero;
+    return layout_.channel_dimension >= 0 &&
+           access(a).strides[static_cast<std::size_t>(layout_.channel_dimension)] != StrideClass::Zero;
   }
 
   /// The first column of a warp.
@@ -154,7 +157,7 @@ class Writer final : public TileWriter {
   }
   [[nodiscard]] std::string loaded(const Instr& in) const override {
     const Load& l = load_of(in.index);
-    if (!is_crossed(l)) return fmt::format("x{}[n][{}]", in.index, width(l) > 1 ? "j" : "0");
+    if (!is_transposed(l)) return fmt::format("x{}[n][{}]", in.index, width(l) > 1 ? "j" : "0");
     const std::string element = line_values(l) > 1 ? fmt::format("r * {}", values_) : std::string("r");
     if (keeps_places()) return fmt::format("s.s{0}[at{0}[j] + {1}]", in.index, element);
     return linear(l) ? fmt::format("s.s{}[{} + {}]", in.index, line_place(l), element)
@@ -164,8 +167,8 @@ class Writer final : public TileWriter {
   /// its own they are too many at a time.
   [[nodiscard]] bool keeps_places() const {
     const bool begin_anywhere =
-        ir_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), [&](const Load& l) { return shifted(l); });
-    return begin_anywhere && values_ == ir_.row_values();
+        layout_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), [&](const Load& l) { return shifted(l); });
+    return begin_anywhere && values_ == row_channels(ir_);
   }
   /// Where element 0 of the line of column y, or of its value c, lies.
   [[nodiscard]] std::string line_place(const Load& l) const {
@@ -216,7 +219,7 @@ class Writer final : public TileWriter {
   void shared() {
     out_.open("struct alignas(16) $N_shared");
     for (const Load& l : loads_) {
-      if (!is_crossed(l)) continue;
+      if (!is_transposed(l)) continue;
       const int count = divide_up(lines(l), vector_) * vector_;
       const std::string size = linear(l) ? std::to_string(linear_elements(l))
                                          : fmt::format("{}{}{}", count, flat(l) ? " * " : "][", pitch(l));
@@ -233,7 +236,7 @@ class Writer final : public TileWriter {
     while (count-- > 0) out_.close();
   }
 
-  /// Opens the loops over what a thread has of a crossed load: elements from e on of a column's line c; then over
+  /// Opens the loops over what a thread has of a transposed load: elements from e on of a column's line c; then over
   /// columns y.
   void words_of(const Load& l) {
     loop("c", column_lines(l));
@@ -244,22 +247,23 @@ class Writer final : public TileWriter {
     out_.line(fmt::format("const int y = warp + {}, n = (c * {} + k) * {} + i;",
                           sum_text(fmt::format("i * {}", warps_), before_ > 0 ? fmt::format("-{}", before_) : "0"),
                           lane_words(l), warp_columns()));
-    if (columns() % warps_ != 0) out_.line(fmt::format("if (y >= {}) continue;", ir_.tile_columns));
+    if (columns() % warps_ != 0) out_.line(fmt::format("if (y >= {}) continue;", layout_.columns));
   }
   /// Opens the loops over rows r and their elements from e on, of values c where those have rows of their own. A row
   /// begins `past` elements behind the beginning of a sector.
   void rows_of(std::uint32_t guard, bool crossed = false) {
-    loop("v", values_ / ir_.row_values());
+    loop("v", values_ / row_channels(ir_));
     loop("g", first_rows());
-    if (ir_.sector > 0) {
-      const std::uint32_t a = ir_.narrowest_store();
+    if (layout_.sector > 0) {
+      const std::uint32_t a = narrowest_store(ir_);
       out_.line(fmt::format("const int past = $N_past<{}>({});",
-                            ir_.sector * static_cast<int>(itemsize(ir_.buffers[access(a).buffer])),
+                            layout_.sector * static_cast<int>(itemsize(ir_.buffers[access(a).buffer])),
                             sum_text(fmt::format("t.a{}", a),
                                      offset(a, fmt::format("(warp + g * {})", warps_), "0", pixels_ ? "0" : "v"))));
     }
     loop("k", row_words());
-    out_.line(fmt::format("const int e = (lane + k * {}) * {}{};", kWarp, vector_, ir_.sector > 0 ? " - past" : ""));
+    out_.line(
+        fmt::format("const int e = (lane + k * {}) * {}{};", kWarp, vector_, layout_.sector > 0 ? " - past" : ""));
     if (row() % (kWarp * vector_) != 0)
       out_.line(fmt::format("if ((lane + k * {}) * {} >= {}) continue;", kWarp, vector_, row()));
     const std::string values = pixels_ ? fmt::format(" * {}", values_) : "";
@@ -269,18 +273,18 @@ class Writer final : public TileWriter {
     loop("i", later_rows());
     out_.line(fmt::format("const int r = warp + (i * {0} + g) * {1}, n = ((v * {0} + g) * {2} + k) * {3} + i;",
                           first_rows(), warps_, row_words(), later_rows()));
-    const int last = ir_.tile_rows / warps_;  // of a warp's rows, where only some warps have one
-    if (ir_.tile_rows != first_rows() * later_rows() * warps_)
-      out_.line(fmt::format("if (i * {} + g >= {} && r >= {}) continue;", first_rows(), last, ir_.tile_rows));
+    const int last = layout_.rows / warps_;  // of a warp's rows, where only some warps have one
+    if (layout_.rows != first_rows() * later_rows() * warps_)
+      out_.line(fmt::format("if (i * {} + g >= {} && r >= {}) continue;", first_rows(), last, layout_.rows));
   }
   /// Where the lines lie that a thread's elements of a row are in: the same for all rows that begin alike.
   void places() {
     for (const Load& l : loads_)
-      if (is_crossed(l)) out_.line(fmt::format("int at{}[{}];", l.access, vector_));
+      if (is_transposed(l)) out_.line(fmt::format("int at{}[{}];", l.access, vector_));
     loop("j", vector_);
     element();
     for (const Load& l : loads_)
-      if (is_crossed(l)) out_.line(fmt::format("at{}[j] = {};", l.access, line_place(l)));
+      if (is_transposed(l)) out_.line(fmt::format("at{}[j] = {};", l.access, line_place(l)));
     out_.close();
   }
   /// Column and value of element j of a row.
@@ -292,12 +296,12 @@ class Writer final : public TileWriter {
   }
 
   void tile() {
-    const auto is_word = [&](const Load& l) { return is_crossed(l) && word_elements(l) > 1; };
+    const auto is_word = [&](const Load& l) { return is_transposed(l) && word_elements(l) > 1; };
     const auto is_shifted = [&](const Load& l) { return shifted(l); };
     const auto is_linear = [&](const Load& l) { return linear(l); };
     out_.label(kWithin);
     if (std::any_of(loads_.begin(), loads_.end(), is_word)) out_.label(kPart);
-    if (ir_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), is_shifted)) out_.label(kPast);
+    if (layout_.sector > 0 || std::any_of(loads_.begin(), loads_.end(), is_shifted)) out_.label(kPast);
     if (std::any_of(loads_.begin(), loads_.end(), is_linear)) out_.label(kLines);
     out_.label("template <bool whole>");
     out_.open(
@@ -307,11 +311,11 @@ class Writer final : public TileWriter {
     for (const Load& l : loads_)
       if (linear(l)) place_lines(l);
     for (const Load& l : loads_)
-      if (is_crossed(l)) load_lines(l);
+      if (is_transposed(l)) load_lines(l);
     for (const Load& l : loads_)
-      if (!is_crossed(l)) load_rows(l);
+      if (!is_transposed(l)) load_rows(l);
     for (const Load& l : loads_)
-      if (is_crossed(l)) put_lines(l);
+      if (is_transposed(l)) put_lines(l);
     out_.line("__syncthreads();");
     rows_of(kNone, true);
     out_.line("if (!whole && r >= rows) continue;");
@@ -400,7 +404,7 @@ class Writer final : public TileWriter {
   }
 
   void load_rows(const Load& l) {
-    const int count = values_ / ir_.row_values() * row_words() * first_rows() * later_rows();
+    const int count = values_ / row_channels(ir_) * row_words() * first_rows() * later_rows();
     out_.line(fmt::format("{} x{}[{}][{}] = {{}};", type(l.access), l.access, count, width(l)));
     rows_of(l.guard);
     out_.line(fmt::format("if (!whole && !(r < rows{})) continue;", and_terms(l.guard, false, "r")));
@@ -414,7 +418,8 @@ class Writer final : public TileWriter {
 
   /// Elements of a row of the tile.
   void move_row(const char* how, std::uint32_t a, const char* wanted, const std::string& own) {
-    const bool runs = pixels_ ? access(a).pixels_along == ir_.rank - 1 : access(a).strides.back() == StrideClass::One;
+    const bool runs =
+        pixels_ ? access(a).interleaved_along == ir_.rank - 1 : access(a).strides.back() == StrideClass::One;
     if (runs && (vector_ == 1 || access(a).aligned)) {
       const std::string start = pixels_ ? sum_text(offset(a, "r", "0"), "e") : offset(a, "r", "e", "v");
       return out_.line(fmt::format("$N_{}<{}, {}>({}, {}, {});", how, type(a), vector_,
@@ -432,7 +437,7 @@ class Writer final : public TileWriter {
   [[nodiscard]] int threads_at_once() const {
     constexpr int kFew = 24;
     constexpr std::size_t kLittle = 6;  // instructions
-    if (ir_.transpose_registers() > kFew) return 512;
+    if (transpose_registers(ir_) > kFew) return 512;
     if (warps_ * kWarp == 256) return 768;
     return ir_.instrs.size() <= kLittle ? 1536 : 1024;
   }
@@ -460,14 +465,15 @@ class Writer final : public TileWriter {
     out_.close();
   }
 
+  const TransposeLayout& layout_;
   const int warps_, vector_, values_;
   const int before_;   ///< columns by which rows begin earlier at most
-  const bool pixels_;  ///< whether stores have pixels side by side
+  const bool pixels_;  ///< true if stores have channels interleaved
   const std::vector<Load> loads_;
 };
 
 }  // namespace
 
-KernelSource render_transpose(const KernelIr& ir) { return Writer(ir).run(); }
+KernelSource render_transpose(const KernelIr& ir, const graph::Target&) { return Writer(ir).run(); }
 
 }  // namespace tarry::codegen::cuda

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/interpret/tree.h"
-#include "codegen/ir/steps.h"
+#include "codegen/ir/iterated_stencil.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
@@ -49,7 +49,7 @@ class Machine {
 
   void run() {
     const std::int64_t total = args_.outer_count();
-    if (ir_.schedule == Schedule::Steps) return run_steps();
+    if (ir_.has(trait::kNeighbours)) return run_steps();
     if (ir_.is_map()) {
       for (std::int64_t at = 0; at < total; at += tile_) {
         const std::int64_t count = std::min(tile_, total - at);
@@ -58,7 +58,7 @@ class Machine {
       }
       return;
     }
-    if (ir_.is_crossed()) {
+    if (ir_.is_row_column()) {
       for (std::int64_t o = 0; o < total; o += args_.extents.back()) run_crossed(o);
       return;
     }

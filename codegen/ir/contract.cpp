@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/ir/verify.h"
+
 namespace tarry::codegen {
 namespace {
 
@@ -29,6 +31,10 @@ ContractTile contract_tile(const KernelIr& ir) {
   while (tile.rows > 1 && tile.rows * folds > 4) tile.rows /= 2;
   tile.resident = wide || work > kLongest || folds > 1 ? 1 : 3;
   return tile;
+}
+
+int loop_class(const KernelIr& ir) {
+  return ir.is_map() ? ir.as<ContractLayout>().loop_class : ir.as<ContractReduceLayout>().loop_class;
 }
 
 std::vector<Staged> staged(const KernelIr& ir) {
@@ -96,10 +102,23 @@ bool contract_fits(const KernelIr& ir, const graph::Target& target) {
   const auto rows = static_cast<std::size_t>(contract_tile(ir).block_rows());
   std::size_t bytes = 0;
   for (const Staged& s : staged(ir))
-    bytes += static_cast<std::size_t>(ir.rows_class) * ((s.rows ? rows : std::size_t{ContractTile::kColumns}) + 4) *
+    bytes += static_cast<std::size_t>(loop_class(ir)) * ((s.rows ? rows : std::size_t{ContractTile::kColumns}) + 4) *
              itemsize(ir.buffers[ir.accesses[s.access].buffer]);
   if (!ir.is_map()) bytes += state_bytes(ir) * rows * (ContractTile::kLevels + 1);
   return bytes <= kSharedBytes;
 }
+
+namespace {
+
+void verify_shared(const KernelIr& ir, int least_rank) {
+  if (ir.loops.empty() || loop_class(ir) < 4 || loop_class(ir) > kLongestLoop)
+    broken(ir, "tiles share what loops read");
+  if (ir.rank < least_rank) broken(ir, "tiles have two dimensions");
+}
+
+}  // namespace
+
+void verify_contract(const KernelIr& ir) { verify_shared(ir, 2); }
+void verify_contract_reduce(const KernelIr& ir) { verify_shared(ir, 1); }
 
 }  // namespace tarry::codegen

@@ -20,6 +20,8 @@ struct ContractTile {
   [[nodiscard]] int block_rows() const { return 16 * rows; }
 };
 ContractTile contract_tile(const KernelIr& ir);
+/// loop_class of the longest loop, on a CPU of any.
+int loop_class(const KernelIr& ir);
 
 /// On a CPU `rows` by `vector` points are folded in registers. A work item is kItemRows rows of a run of `columns`
 /// columns, whose operands lie in an array near the core.

@@ -7,30 +7,29 @@
 //   Row    once per outer index (values that do not vary along the reduced axis)
 //   Point  once per point (outer index, k)
 //   Outer  once per outer index, after the reductions; may use Row values and Result
-// A pointwise kernel (also Stencil and Transpose) has Point instructions only. An access addresses element  base +
-// sum_d index_d * stride_d
-// (+ k * reduced_stride); strides and base are launch arguments, their class (0, 1, any) is part of the text. An access
-// without a buffer is an iota: its value is that sum itself, as int64.
-// Reductions follow tree R of docs/reference/numerics.md over k; all reductions of a kernel share the space. Order of
-// stores among different buffers is free; no buffer is both loaded and stored unless the accesses are equal.
+// A map (Pointwise, the schedules of tiles, Contract) has Point instructions only. An access addresses element
+// base + sum_d index_d * stride_d (+ k * reduced_stride); strides and base are launch arguments, their class (0, 1,
+// any) is part of the text. An access without a buffer is an iota: its value is that sum itself, as int64. Reductions
+// follow tree R of docs/reference/numerics.md over k; all reductions of a kernel share the space. Order of stores among
+// different buffers is free; no buffer is both loaded and stored unless the accesses are equal.
 //
 // Stages. The Row schedules go over a row several times: for s = 0, 1, ...: Point instructions of stage s at every k,
 // then the reductions of stage s, then Outer instructions of stage s. A Point instruction may use Point values of its
 // own and earlier stages and Outer values of earlier stages; what it uses of an earlier stage is kept or computed
 // again, with the same bits. Every other schedule has stage 0 only.
 //
-// Crossed. A ReduceCrossed kernel reduces two dimensions, each by itself: the reduced axis in stage 0, the last outer
-// dimension in stage 1. A reduction's stage says which. An Outer instruction of stage 0 runs once per outer index, one
-// of stage 1 once per index of the other outer dimensions and k: its accesses move along k, and not along the last
-// outer dimension. It uses Outer values of its own stage. Point instructions have stage 0, for both; Row instructions
-// are scalars. The reduced extents are longer than 32.
+// Rows and columns. A ReduceRowColumn kernel reduces two dimensions, each by itself: the reduced axis in stage 0, the
+// last outer dimension in stage 1. A reduction's stage says which. An Outer instruction of stage 0 runs once per outer
+// index, one of stage 1 once per index of the other outer dimensions and k: its accesses move along k, and not along
+// the last outer dimension. It uses Outer values of its own stage. Point instructions have stage 0, for both; Row
+// instructions are scalars. The reduced extents are longer than 32.
 //
 // Windows. A Stencil kernel loads each element of a tile once, whichever of the window's accesses it belongs to.
 //
-// Steps. A Steps kernel has stages too, of Point instructions, each at all points before the next one, also at those
-// around the space (along its last two dimensions) that later stages ask for: Neighbour is the value that another point
-// has of an earlier stage. Memory is loaded in stage 0, each buffer once; stores are in the last stage, at points of
-// the space.
+// Iterated stencils. An IteratedStencil kernel has stages too, of Point instructions, each at all points before the
+// next one, also at those around the space (along its last two dimensions) that later stages ask for: Neighbour is the
+// value that another point has of an earlier stage. Memory is loaded in stage 0, each buffer once; stores are in the
+// last stage, at points of the space.
 //
 // Scans. The Scan schedules have two stages and no Outer instructions: stage 0 gives the inputs of the scans at every
 // k; a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/reference/numerics.md;
@@ -42,8 +41,8 @@
 // take a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are
 // in one region, and what Loop instructions use comes before. A Loop instruction sees the values of its loop and what
 // its folds' region sees; nothing else sees its value. An access of a loop moves by loop_stride per step.
-// ReduceCrossed, the Row and Scan schedules, Stencil, Transpose and Steps have no loops. Contract is Pointwise,
-// ContractReduce a reduction of more than 32 elements, where tiles of two dimensions share what loops read: the Loop
+// ReduceRowColumn, the Row and Scan schedules and those of tiles have no loops. Contract is a map, ContractReduce a
+// reduction of more than 32 elements, where tiles of two dimensions share what loops read: the Loop
 // instructions use no values but those of their loop and scalars.
 //
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box:
@@ -55,8 +54,10 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "codegen/ir/layout.h"
 #include "graph/op.h"
 #include "graph/shape.h"
 #include "graph/target.h"
@@ -67,28 +68,6 @@ using graph::Mode;
 using graph::Op;
 using Value = std::uint32_t;
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-enum class Schedule : std::uint8_t {
-  Pointwise,
-  ReduceSerial,   ///< n <= 32: one thread per outer index, left to right
-  ReduceInner,    ///< loads are contiguous along the reduced axis
-  ReduceOuter,    ///< loads are contiguous along the last outer dimension
-  ReduceCrossed,  ///< two dimensions, each by itself: tiles of 128 rows, of 128 columns on a GPU; loads go along the
-                  ///< reduced axis
-  RowSerial,      ///< several stages, n <= 32: one thread per outer index
-  RowInner,  ///< several stages, or on a GPU a row that a thread block holds: part of one or one per outer index (on a
-             ///< CPU a thread)
-  Stencil,   ///< pointwise, on a GPU: loads are shifted views of few buffers, a thread computes a tile of points
-  Planes,  ///< pointwise, on a GPU: some accesses have the elements of a short dimension side by side, others apart; a
-           ///< thread has all of them
-  Transpose,  ///< pointwise: some loads cross the stores, a thread block (on a CPU a thread) computes a tile
-  Steps,  ///< several steps of shifted views: a thread block (on a CPU a thread) computes a tile and what is around it
-  ScanSerial,  ///< a thread per outer index (on a CPU a thread for rows_class of them side by side)
-  ScanInner,   ///< a warp per outer index (on a CPU sixteen blocks of a row side by side, threads by aligned chunks)
-  ScanTiles,   ///< tiles of the axis by thread blocks, in one pass
-  Contract,    ///< no reduction, but loops: tiles of the last two outer dimensions
-  ContractReduce,  ///< loops: tiles of the last outer dimension and the reduced axis
-};
 
 enum class Region : std::uint8_t { Row, Point, Outer, Loop };
 /// Inside: whether a guard holds, as bool. Neighbour: its first argument at the point `row` rows and `column` columns
@@ -119,7 +98,8 @@ struct Access {
                                      ///< iota, where it numbers a draw: that of a block of words; of a short loop: so
                                      ///< do its steps at a vector's points, one behind the other
   std::vector<StrideClass> strides;  ///< one per outer dimension
-  int pixels_along = -1;  ///< Transpose with pixels: of an access that has them side by side, along which dimension
+  int interleaved_along = -1;        ///< Transpose with channels: of an access that has them interleaved, along which
+                                     ///< dimension
   StrideClass reduced = StrideClass::Zero;
   std::uint32_t loop = kNone;            ///< used by instructions of this loop
   StrideClass step = StrideClass::Zero;  ///< of loop_stride
@@ -163,12 +143,11 @@ inline bool in_any_order(const Reduction& r) {
   return (r.op == Op::Sum || r.op == Op::Prod) && !is_floating(r.dtype);
 }
 
-/// Elements that may lie side by side as the values of a pixel, and go from or to planes: their number is part of the
-/// text.
-constexpr int kMostPixelValues = 8;
+/// Channels that may be interleaved here and planar there: their number is part of the text.
+constexpr int kMostChannels = 8;
 
 /// True if a load is contiguous along dimension `dimension`, but moves otherwise along the last one.
-inline bool crosses(const Access& a, int dimension) {
+inline bool is_transposed(const Access& a, int dimension) {
   return !a.store && a.buffer != kNone && dimension >= 0 && a.strides.back() == StrideClass::Any &&
          a.strides[static_cast<std::size_t>(dimension)] == StrideClass::One;
 }
@@ -182,34 +161,10 @@ struct Fold {
 };
 
 struct KernelIr {
-  Schedule schedule{};
+  Layout layout = PointwiseLayout{};  ///< says the schedule, too
   Mode mode{};
-  bool wide_index = false;  ///< offsets need 64 bits
-  int rank = 0;             ///< outer dimensions
-  int vector = 1;           ///< elements per memory access along the vector dimension
-  /// Stencil: a thread computes tile_rows rows of `vector` columns; Planes: the same, all rows; Transpose: rows of a
-  /// tile; Steps: the same as Stencil, and the rows and columns of a work item on a CPU.
-  int tile_rows = 1;
-  int tile_columns = 1;  ///< Transpose
-  /// Transpose, on a GPU, where rows of what is stored begin anywhere: elements of its narrowest store in a sector of
-  /// memory. A row of a tile begins up to that many earlier, where a sector does, and is whole sectors; so none is
-  /// written in parts by two tiles. Else 0.
-  int sector = 0;
-  /// Transpose: the dimension of a pixel's values, of which tiles have all; or -1 and 1.
-  int pixel = -1, pixel_values = 1;
-  int cross = -1;  ///< Transpose: the dimension along which crossed loads are contiguous, or on a CPU -1 where pixels
-                   ///< become planes, or planes pixels; Planes: the short one
-  /// On a GPU. ReduceInner: warps per row, 1 or 8; ReduceOuter: column_class of the last outer dimension where it is
-  /// shorter than a warp is wide and a thread block has its columns alone; RowInner: row_class(n); the Serial
-  /// schedules: serial_class(n); Contract, ContractReduce: loop_class of the longest loop; Steps: warps of a thread
-  /// block, one below the other; ScanTiles: 16 KiB of a tile, 1, 2 or 4. On a CPU loop_class of any loop, and 0
-  /// elsewhere.
-  int rows_class = 0;
-  /// On a GPU. ReduceInner and RowInner: a thread's items are a tree block apart, not neighbours, so that the threads
-  /// of a warp touch neighbouring elements one by one.
-  bool interleaved = false;
-  bool half_block =
-      false;  ///< on a GPU. RowInner: rows are no longer than half a tree block, lanes end after two steps
+  bool wide_index = false;     ///< offsets need 64 bits
+  int rank = 0;                ///< outer dimensions
   std::vector<Dtype> buffers;  ///< element type of each buffer
   std::vector<Dtype> scalars;
   std::vector<Access> accesses;
@@ -226,72 +181,45 @@ struct KernelIr {
   [[nodiscard]] Region home_region(const Instr& in) const {
     return in.region == Region::Loop ? instrs[first_fold(in.loop)].region : in.region;
   }
-  [[nodiscard]] bool is_contraction() const {
-    return schedule == Schedule::Contract || schedule == Schedule::ContractReduce;
+  [[nodiscard]] Schedule schedule() const { return schedule_of(layout); }
+  [[nodiscard]] bool has(unsigned traits) const { return (traits_of(schedule()) & traits) != 0; }
+  [[nodiscard]] bool is_map() const { return has(trait::kMap); }
+  [[nodiscard]] bool has_tiles() const { return has(trait::kTiles); }
+  [[nodiscard]] bool is_contraction() const { return has(trait::kContraction); }
+  [[nodiscard]] bool is_row() const { return has(trait::kRow); }
+  [[nodiscard]] bool is_scan() const { return has(trait::kScan); }
+  [[nodiscard]] bool is_row_column() const { return has(trait::kRowColumn); }
+  [[nodiscard]] bool staged() const { return has(trait::kRow | trait::kScan); }  ///< goes over a row several times
+  /// The layout of a schedule that the kernel has.
+  template <class Of>
+  [[nodiscard]] const Of& as() const {
+    return std::get<Of>(layout);
   }
-  /// No reduction: every instruction runs once per point.
-  [[nodiscard]] bool is_map() const {
-    return schedule == Schedule::Pointwise || schedule == Schedule::Contract || has_tiles();
+  template <class Of>
+  [[nodiscard]] Of& as() {
+    return std::get<Of>(layout);
   }
-  [[nodiscard]] bool has_tiles() const {
-    return schedule == Schedule::Stencil || schedule == Schedule::Planes || schedule == Schedule::Transpose ||
-           schedule == Schedule::Steps;
-  }
-  /// The dimension of a tile's rows, -1 where there is none; its columns are the last dimension.
-  [[nodiscard]] int row_dimension() const {
-    return schedule == Schedule::Transpose || schedule == Schedule::Planes ? cross : rank - 2;
-  }
-  /// Points of a tile along an outer dimension, where the schedule has tiles.
-  [[nodiscard]] int tile(int dimension) const {
-    if (schedule == Schedule::Steps) return steps_tile(dimension);
-    if (dimension == rank - 1) return schedule == Schedule::Transpose ? tile_columns : vector;
-    if (dimension >= 0 && dimension == pixel) return pixel_values;
-    return dimension >= 0 && dimension == row_dimension() ? tile_rows : 1;
-  }
-  /// Transpose: the narrowest store, and columns by which a row of a tile begins earlier at most.
-  [[nodiscard]] std::uint32_t narrowest_store() const;
-  [[nodiscard]] int columns_before() const { return (sector + row_values() - 1) / row_values(); }
-  /// Values of a pixel that lie side by side where they are stored.
-  [[nodiscard]] int row_values() const { return stores_pixels() ? pixel_values : 1; }
-  /// Tiles along an outer dimension.
+  /// Elements per memory access along the vector dimension.
+  [[nodiscard]] int vector() const;
+  /// True if a thread's items are a tree block apart.
+  [[nodiscard]] bool striped() const;
+  /// Where the schedule has tiles: the dimension of a tile's rows, -1 where there is none; its columns are the last
+  /// dimension. Points of a tile along an outer dimension, and tiles along one.
+  [[nodiscard]] int row_dimension() const;
+  [[nodiscard]] int tile(int dimension) const;
   [[nodiscard]] std::int64_t tiles(int dimension, std::int64_t extent) const;
-  /// Transpose: whether an access, or its pixels, are contiguous along `cross` and not along the last dimension.
-  [[nodiscard]] bool crosses(std::uint32_t access) const {
-    const Access& a = accesses[access];
-    return a.pixels_along >= 0 ? !a.store && a.pixels_along == cross : codegen::crosses(a, cross);
-  }
-  /// Transpose: whether what is stored has pixels side by side.
-  [[nodiscard]] bool stores_pixels() const {
-    return std::any_of(accesses.begin(), accesses.end(),
-                       [](const Access& a) { return a.store && a.pixels_along >= 0; });
-  }
-  /// Transpose, on a GPU: threads of a thread block, and registers of each for the elements that it loads.
-  [[nodiscard]] int transpose_threads() const;
-  /// Rows less of a tile, where lines begin inside of words: a word's elements, for those that cover a line are one
-  /// more.
-  [[nodiscard]] int transpose_rows_less() const;
-  [[nodiscard]] int transpose_registers() const;
   /// Steps of a short loop, or 0.
   [[nodiscard]] int steps_of(std::size_t loop) const { return short_loops.empty() ? 0 : short_loops[loop]; }
-  [[nodiscard]] bool is_scan() const {
-    return schedule == Schedule::ScanSerial || schedule == Schedule::ScanInner || schedule == Schedule::ScanTiles;
-  }
-  [[nodiscard]] bool staged() const { return is_row() || is_scan(); }  ///< goes over a row several times
-  [[nodiscard]] bool is_crossed() const { return schedule == Schedule::ReduceCrossed; }
-  /// True if the lanes of tree blocks, and what they combine to in a warp, count in 32 bits: sums of integers of 8 and
-  /// 16 bits, at most 2^11 of them.
+  /// True if all reductions are sums of integers of 8 and 16 bits.
+  [[nodiscard]] bool sums_narrow() const;
+  /// True if the lanes of tree blocks, and what they combine to in a warp, count such sums in 32 bits, at most 2^11 of
+  /// them.
   [[nodiscard]] bool has_narrow_lanes() const;
   /// The dtype in which a lane counts.
   [[nodiscard]] Dtype lane_dtype(std::size_t reduction) const;
-  [[nodiscard]] bool has_moments() const;  ///< whether a reduction's state is a mean and a sum of squares
+  [[nodiscard]] bool has_moments() const;  ///< true if a reduction's state is a mean and a sum of squares
   /// Bytes that a point loads along the reduced axis, at all steps of short loops.
   [[nodiscard]] std::size_t point_bytes() const;
-  [[nodiscard]] bool is_row() const { return schedule == Schedule::RowSerial || schedule == Schedule::RowInner; }
-  [[nodiscard]] int exact_rows()
-      const;  ///< the Serial schedules on a GPU: rows of up to so many elements have a class for each length
-
- private:
-  [[nodiscard]] int steps_tile(int dimension) const;
 };
 
 /// True if a value is that of an iota access.
@@ -325,14 +253,14 @@ constexpr int row_class(std::int64_t n) {
 
 inline constexpr int kShortLoop = 4;  ///< steps that registers hold at once
 inline constexpr int kShortRow = 8;   ///< elements of a row that later stages come back to
-/// Class of rows of n <= 32 elements, one thread each: n up to `exact`, KernelIr::exact_rows(), then a power of two; of
+/// Class of rows of n <= 32 elements, one thread each: n up to `exact`, kShortRow of row
+/// schedules and kShortLoop of others, then a power of two; of
 /// nothing, 0.
 constexpr int serial_class(std::int64_t n, int exact) {
   int elements = n <= exact ? static_cast<int>(n) : exact;
   while (elements < n) elements *= 2;
   return elements;
 }
-inline int KernelIr::exact_rows() const { return is_row() ? kShortRow : kShortLoop; }
 /// The power of two from `least` on that n fits in.
 constexpr int power_class(std::int64_t n, int least) {
   while (least < n) least *= 2;

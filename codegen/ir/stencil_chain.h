@@ -33,7 +33,7 @@ struct Chain {
   std::vector<ChainPass> passes;
   std::vector<std::uint32_t> value_of;    ///< per instruction: its value, kNone for a scalar, an Inside or a store
   std::vector<Shift> shift_of;            ///< per instruction
-  [[nodiscard]] bool worthwhile() const;  ///< whether something is computed at several shifts
+  [[nodiscard]] bool worthwhile() const;  ///< true if something is computed at several shifts
 };
 Chain find_chain(const KernelIr& ir);
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "codegen/ir/contract.h"
-#include "codegen/lower/selection.h"
+#include "codegen/lower/choice.h"
 
 namespace tarry::codegen {
 namespace {
@@ -89,24 +89,60 @@ bool fills(const KernelIr& ir, const KernelArgs& args, const graph::Target& targ
   return 3 * rows * columns >= divide_up(rows, down) * down * divide_up(columns, across) * across;
 }
 
+/// Columns, and steps of loops, four at a time.
+void align_tiles(const Choice& c, Lowered& l, const std::vector<std::int64_t>& extents) {
+  const bool map = l.ir.is_map();
+  const auto aligned = [&](std::size_t i) {
+    const Access& a = l.ir.accesses[i];
+    const AccessArgs& args = l.args.accesses[i];
+    if (a.loop != kNone)
+      return a.step == StrideClass::One && extents[a.loop] % 4 == 0 && is_aligned(args, 4, -1) &&
+             args.reduced_stride % 4 == 0;
+    if (map) return a.strides.back() == StrideClass::One && is_aligned(args, 4, l.ir.rank - 1);
+    return a.reduced == StrideClass::One && is_aligned(args, 4, -1);
+  };
+  for (std::size_t i = 0; i < l.ir.accesses.size(); ++i)
+    if (c.is_plain(i) && !l.ir.accesses[i].outer_only) l.ir.accesses[i].aligned = aligned(i);
+}
+
+/// The kernel as it would be with a tile of `least_rank` outer dimensions; takes its place in `c` where that serves it.
+template <class Of>
+std::optional<Layout> choose(Choice& c, Lowered l, std::vector<std::int64_t> extents, int least_rank) {
+  KernelIr& ir = l.ir;
+  ir.short_loops.clear();
+  if (ir.loops.empty() || ir.stages() > 1 || ir.rank < least_rank || l.args.outer_count() == 0) return std::nullopt;
+  Of layout;
+  layout.loop_class = loop_class(c.target.is_cuda() ? std::ranges::max(extents) : kLongestLoop);
+  ir.layout = layout;
+  if (!stand_alone(ir, c.target) || !shares(ir, c.target) || !contract_fits(ir, c.target) ||
+      !fills(ir, l.args, c.target))
+    return std::nullopt;
+  if (c.target.is_cuda()) {
+    layout.vector = 4;
+    align_tiles(c, l, extents);
+  }
+  c.lowered = std::move(l);
+  c.loops = std::move(extents);
+  return layout;
+}
+
 }  // namespace
 
-bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops, const graph::Target& target) {
-  Lowered l = lowered;
-  std::vector<std::int64_t> extents = loops;
-  if (!l.ir.reductions.empty() && l.args.reduced <= kLongestLoop) {
-    if (l.args.reduced < 2 || !is_loop(l.ir)) return false;
-    make_loop(l, extents.emplace_back());
+std::optional<Layout> choose_contract(Choice& c) {
+  if (c.ir.reductions.empty()) {
+    if (c.ir.loops.empty()) return std::nullopt;
+    return choose<ContractLayout>(c, c.lowered, c.loops, 2);
   }
-  KernelIr& ir = l.ir;
-  ir.schedule = ir.reductions.empty() ? Schedule::Contract : Schedule::ContractReduce;
-  if (ir.loops.empty() || ir.stages() > 1 || ir.rank < (ir.is_map() ? 2 : 1) || l.args.outer_count() == 0) return false;
-  ir.rows_class = loop_class(target.is_cuda() ? *std::max_element(extents.begin(), extents.end()) : kLongestLoop);
-  if (!stand_alone(ir, target) || !shares(ir, target) || !contract_fits(ir, target) || !fills(ir, l.args, target))
-    return false;
-  lowered = std::move(l);
-  loops = std::move(extents);
-  return true;
+  if (c.args.reduced < 2 || c.args.reduced > kLongestLoop || !is_loop(c.ir)) return std::nullopt;
+  Lowered l = c.lowered;
+  std::vector<std::int64_t> extents = c.loops;
+  make_loop(l, extents.emplace_back());
+  return choose<ContractLayout>(c, std::move(l), std::move(extents), 2);
+}
+
+std::optional<Layout> choose_contract_reduce(Choice& c) {
+  if (c.ir.reductions.empty() || c.args.reduced <= kLongestLoop || c.ir.loops.empty()) return std::nullopt;
+  return choose<ContractReduceLayout>(c, c.lowered, c.loops, 1);
 }
 
 }  // namespace tarry::codegen

@@ -14,7 +14,7 @@ Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t 
   }
   graph::Group walk = fusion.groups[group];
   Selection selection =
-      walk.crossed() ? select_crossed(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
+      walk.crossed() ? select_row_column(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
   if (!walk.crossed()) assign_stages(selection.lowered.ir);
   Lowered out = schedule(std::move(selection), walk, target);
   verify(out.ir);

@@ -49,22 +49,18 @@ std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const
 Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
                  const std::vector<graph::GraphEdge>& outputs);
 
-/// lower/crossed.cpp: the same of a crossed group, both ways in one, with stages. `walk` becomes what the schedule is
-/// for: `axis` the one along which memory lies; not crossed where one way has no outputs.
-Selection select_crossed(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, graph::Group& walk,
-                         const std::vector<graph::GraphEdge>& outputs);
+/// lower/row_column.cpp: the same of a crossed group, both ways in one, with stages. `walk` becomes what the schedule
+/// is for: `axis` the one along which memory lies; not crossed where one way has no outputs.
+Selection select_row_column(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, graph::Group& walk,
+                            const std::vector<graph::GraphEdge>& outputs);
 
 /// lower/stages.cpp: the stage of every instruction and reduction, by dependence.
 void assign_stages(KernelIr& ir);
 
-/// lower/contract.cpp, after dimensions are collapsed: whether tiles of two dimensions would share what loops read, and
-/// then Contract or ContractReduce; a short reduction becomes a loop.
-bool choose_contract(Lowered& lowered, std::vector<std::int64_t>& loops, const graph::Target& target);
-
-/// lower/steps.cpp: all of lower() for a group of steps.
+/// lower/iterated_stencil.cpp: all of lower() for a group of steps.
 Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const graph::Target& target);
 
-/// lower/schedule.cpp: collapses dimensions, chooses the schedule and counts bytes.
+/// lower/schedule.cpp: collapses dimensions, chooses a layout and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
 
 /// True if a load of an access has a guard.
@@ -73,14 +69,5 @@ inline bool is_guarded(const KernelIr& ir, std::size_t access) {
     return in.kind == InstrKind::Load && in.index == access && in.guard != kNone;
   });
 }
-/// lower/planes.cpp: makes a pointwise kernel a Planes one, on a CPU a Transpose of pixels, where a short dimension has
-/// its elements side by side here and apart there, the last dimension being the one along which they are apart; false
-/// where it does not.
-bool choose_planes(KernelIr& ir, KernelArgs& args, const graph::Target& target);
-/// lower/transpose.cpp: makes a pointwise kernel a Transpose where loads cross its stores; false where they do not.
-bool choose_transpose(KernelIr& ir, KernelArgs& args, const graph::Target& target);
-/// lower/stencil.cpp: makes a pointwise kernel a Stencil where it loads neighbours of one buffer; false where it does
-/// not.
-bool choose_stencil(KernelIr& ir, const KernelArgs& args, const graph::Target& target);
 
 }  // namespace tarry::codegen

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "codegen/ir/stencil_chain.h"
-#include "codegen/lower/selection.h"
+#include "codegen/lower/choice.h"
 
 namespace tarry::codegen {
 namespace {
@@ -21,35 +21,37 @@ constexpr int kMostRegisters = 128;
 
 bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
 
+/// A copy of the kernel, put in order for tiles.
 class Stencil {
  public:
-  Stencil(KernelIr& ir, const KernelArgs& args, const graph::Target& target) : ir_(ir), args_(args), target_(target) {}
+  explicit Stencil(const Choice& c)
+      : ir_(c.ir), args_(c.args), target_(c.target), layout_(ir_.layout.emplace<StencilLayout>()) {
+    gather_short(ir_, args_);
+  }
+  Stencil(const Stencil&) = delete;
+  Stencil& operator=(const Stencil&) = delete;
 
   bool choose() {
-    if (ir_.rank == 0 || args_.outer_count() == 0 || !fits_tiles() || !find_windows()) return forget();
+    if (!fits_tiles() || !find_windows()) return false;
     choose_columns();
     const bool guarded =
         !ir_.guards.empty() && !find_chain(ir_).worthwhile();  // a chain's border has a text of its own
     const int most = guarded ? kGuardedRegisters : kElementRegisters;
-    ir_.tile_rows = ir_.rank > 1 && args_.outer_count() / args_.extents.back() > kFewRows ? kMostRows : 1;
-    while (registers() > most && ir_.tile_rows > 1) ir_.tile_rows /= 2;
-    while (registers() > most && ir_.vector > 1) ir_.vector /= 2;
-    if (registers() > kMostRegisters) return forget();
-    ir_.schedule = Schedule::Stencil;
+    layout_.rows = ir_.rank > 1 && args_.outer_count() / args_.extents.back() > kFewRows ? kMostRows : 1;
+    while (registers() > most && layout_.rows > 1) layout_.rows /= 2;
+    while (registers() > most && layout_.vector > 1) layout_.vector /= 2;
+    if (registers() > kMostRegisters) return false;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) align(a);
     return true;
   }
 
- private:
-  bool forget() {
-    for (Access& a : ir_.accesses) {
-      a.window = kNone;
-      a.row = a.column = 0;
-    }
-    ir_.vector = ir_.tile_rows = 1;
-    return false;
+  Layout take(Choice& c) {
+    c.ir = std::move(ir_);
+    c.args = std::move(args_);
+    return c.ir.layout;
   }
 
+ private:
   [[nodiscard]] bool varies(const Access& a, int from_last) const {
     return ir_.rank >= from_last && a.strides[static_cast<std::size_t>(ir_.rank - from_last)] != StrideClass::Zero;
   }
@@ -117,7 +119,7 @@ class Stencil {
         widest = std::max(widest, itemsize(ir_.buffers[a.buffer]));
     int v = std::min(kMostColumns, target_.vector_bytes / static_cast<int>(widest));
     while (v > 1 && (v > args_.extents.back() || !stores_fit(v))) v /= 2;
-    ir_.vector = v;
+    layout_.vector = v;
   }
 
   [[nodiscard]] bool stores_fit(int v) const {
@@ -134,11 +136,11 @@ class Stencil {
 
   void align(std::uint32_t access) {
     Access& a = ir_.accesses[access];
-    if (a.buffer == kNone || ir_.vector == 1 || a.strides.back() != StrideClass::One) return;
-    a.aligned = rows_fit(access, ir_.vector);
+    if (a.buffer == kNone || layout_.vector == 1 || a.strides.back() != StrideClass::One) return;
+    a.aligned = rows_fit(access, layout_.vector);
     if (a.aligned && a.window == access) {
-      const std::int64_t past = args_.accesses[access].offset % ir_.vector;
-      a.phase = static_cast<std::uint8_t>(past < 0 ? past + ir_.vector : past);
+      const std::int64_t past = args_.accesses[access].offset % layout_.vector;
+      a.phase = static_cast<std::uint8_t>(past < 0 ? past + layout_.vector : past);
     }
   }
 
@@ -155,22 +157,34 @@ class Stencil {
         left = std::min<int>(left, m.column);
         right = std::max<int>(right, m.column);
       }
-      const int rows = varies(ir_.accesses[a], 2) ? ir_.tile_rows + bottom - top : 1;
-      const int columns = varies(ir_.accesses[a], 1) ? ir_.vector + right - left : 1;
+      const int rows = varies(ir_.accesses[a], 2) ? layout_.rows + bottom - top : 1;
+      const int columns = varies(ir_.accesses[a], 1) ? layout_.vector + right - left : 1;
       sum += rows * columns * (itemsize(ir_.buffers[ir_.accesses[a].buffer]) > 4 ? 2 : 1);
     }
     return sum;
   }
 
-  KernelIr& ir_;
-  const KernelArgs& args_;
+  KernelIr ir_;
+  KernelArgs args_;
   const graph::Target& target_;
+  StencilLayout& layout_;
 };
+
+/// True if some buffer is loaded twice at all.
+bool loads_again(const KernelIr& ir) {
+  for (auto a = ir.accesses.begin(); a != ir.accesses.end(); ++a)
+    if (is_load(*a) &&
+        std::any_of(ir.accesses.begin(), a, [&](const Access& b) { return is_load(b) && b.buffer == a->buffer; }))
+      return true;
+  return false;
+}
 
 }  // namespace
 
-bool choose_stencil(KernelIr& ir, const KernelArgs& args, const graph::Target& target) {
-  return Stencil(ir, args, target).choose();
+std::optional<Layout> choose_stencil(Choice& c) {
+  if (!c.target.is_cuda() || !c.is_plain_map() || c.ir.rank == 0 || !loads_again(c.ir)) return std::nullopt;
+  Stencil stencil(c);
+  return stencil.choose() ? std::optional(stencil.take(c)) : std::nullopt;
 }
 
 }  // namespace tarry::codegen

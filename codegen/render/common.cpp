@@ -109,7 +109,7 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
         if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
     } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles ||
                kind == SlotKind::TileMagic)
-      for (std::uint32_t d = kind == SlotKind::Extent && (ir.is_contraction() || ir.is_crossed()) ? 0 : 1; d < rank;
+      for (std::uint32_t d = kind == SlotKind::Extent && (ir.is_contraction() || ir.is_row_column()) ? 0 : 1; d < rank;
            ++d)
         add(kind, d);
     else
@@ -270,33 +270,11 @@ std::string dtype_words(const KernelIr& ir) {
   return fmt::format("{}_{}", loaded, stored);
 }
 
-std::string_view schedule_word(Schedule s) {
-  switch (s) {
-    case Schedule::Pointwise: return "map";
-    case Schedule::ReduceSerial: return "serial";
-    case Schedule::ReduceInner: return "inner";
-    case Schedule::ReduceOuter: return "outer";
-    case Schedule::ReduceCrossed: return "crossed";
-    case Schedule::RowSerial: return "short_rows";
-    case Schedule::RowInner: return "rows";
-    case Schedule::Stencil: return "stencil";
-    case Schedule::Planes: return "planes";
-    case Schedule::Transpose: return "transpose";
-    case Schedule::Steps: return "steps";
-    case Schedule::ScanSerial: return "short_scan";
-    case Schedule::ScanInner: return "scan";
-    case Schedule::ScanTiles: return "scan_tiles";
-    case Schedule::Contract: return "tiles";
-    case Schedule::ContractReduce: return "tile_rows";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string readable_name(const KernelIr& ir) {
   constexpr std::size_t kLongest = 51;  // and 9 of the hash
-  const std::string tail = fmt::format("_{}_{}", dtype_words(ir), schedule_word(ir.schedule));
+  const std::string tail = fmt::format("_{}_{}", dtype_words(ir), entry_word(ir.schedule()));
   std::vector<Word> words = words_of(ir);
   const auto length = [&] {
     std::size_t sum = tail.size() + words.size() - 1;

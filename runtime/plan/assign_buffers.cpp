@@ -147,7 +147,7 @@ class Placer {
   /// True if buffer `from` is read only at the element that the same point writes to buffer `to`, and before it.
   static bool same_elements(const codegen::Lowered& k, std::size_t from, std::size_t to) {
     const codegen::KernelIr& ir = k.ir;
-    if ((!ir.is_map() && !ir.is_row()) || ir.schedule == codegen::Schedule::Steps)
+    if ((!ir.is_map() && !ir.is_row()) || ir.has(codegen::trait::kNeighbours))
       return false;  // a tile loads what others store
     if (itemsize(ir.buffers[from]) != itemsize(ir.buffers[to])) return false;
     const codegen::AccessArgs* written = nullptr;

@@ -140,7 +140,7 @@ std::vector<Lowered> check(const Maker& m) {
 
 Schedule only_schedule(const std::vector<Lowered>& kernels) {
   REQUIRE(kernels.size() == 1);
-  return kernels[0].ir.schedule;
+  return kernels[0].ir.schedule();
 }
 
 /// sum((a - b)^2) along the last axis.
@@ -284,7 +284,7 @@ TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as 
           REQUIRE(gpu.size() == 1);
           const codegen::KernelIr& ir = gpu[0].ir;
           INFO(to_string(ir));
-          CHECK(ir.schedule == (axis == 0 ? Schedule::ReduceOuter : Schedule::ReduceInner));
+          CHECK(ir.schedule() == (axis == 0 ? Schedule::ReduceOuter : Schedule::ReduceInner));
           CHECK(ir.short_loops == std::vector<int>{static_cast<int>(values)});
           CHECK(ir.accesses[0].aligned == ((axis == 0 ? columns : columns * values) % 4 == 0));
           kernels.push_back(std::move(gpu[0]));

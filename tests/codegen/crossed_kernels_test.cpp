@@ -79,7 +79,7 @@ std::vector<Memory> apart(const Maker& m) {
     for (const GraphEdge& r : m.g.roots)
       if (f.group_of[r.node] == group) outputs.push_back(r);
     const Lowered l = codegen::lower(m.g, f, group, outputs, cpu);
-    REQUIRE(l.ir.schedule != Schedule::ReduceCrossed);
+    REQUIRE(l.ir.schedule() != Schedule::ReduceRowColumn);
     Buffers b(m, l);
     for (std::size_t i = 0; i < l.buffers.size(); ++i)
       if (const auto it = values.find({l.buffers[i].value.node, l.buffers[i].value.output});
@@ -114,7 +114,7 @@ void check_everywhere(const std::vector<Maker>& graphs) {
   for (const Maker& m : graphs) {
     kernels.push_back(lowered(m));
     INFO(to_string(m.g) << codegen::to_string(kernels.back().ir));
-    REQUIRE(kernels.back().ir.schedule == Schedule::ReduceCrossed);
+    REQUIRE(kernels.back().ir.schedule() == Schedule::ReduceRowColumn);
     KernelSource s = codegen::render_cuda(kernels.back().ir, target());
     CHECK(s.text.find('$') == std::string::npos);
     texts.push_back(s.text);
@@ -152,7 +152,7 @@ void check_everywhere(const std::vector<Maker>& graphs) {
                        before.memory[buffer].end() - Buffers::kRoom));
     }
   }
-  check_c_bits(graphs, Schedule::ReduceCrossed);
+  check_c_bits(graphs, Schedule::ReduceRowColumn);
 }
 
 }  // namespace
@@ -222,7 +222,7 @@ TEST_CASE("crossed kernels: a row that one would store for the other is computed
     return m;
   };
   check_everywhere({shifted(150)});
-  CHECK(lowered(shifted(1000)).ir.schedule == Schedule::ReduceCrossed);
+  CHECK(lowered(shifted(1000)).ir.schedule() == Schedule::ReduceRowColumn);
 }
 
 TEST_CASE("crossed kernels: for every architecture they compile without spills", "[crossed]") {

@@ -48,7 +48,7 @@ TEST_CASE("planes: to and from pixels of every width, with the interpreter's bit
         graphs.push_back(permute({count, values}, {1, 0}, d));
         graphs.push_back(permute({values, count}, {1, 0}, d));
       }
-  check_bits(graphs, Schedule::Planes);
+  check_bits(graphs, Schedule::Planar);
 }
 
 TEST_CASE("planes: of rows, of permuted rows, of dimensions around", "[planes]") {
@@ -68,11 +68,11 @@ TEST_CASE("planes: of rows, of permuted rows, of dimensions around", "[planes]")
       graphs.push_back(mixed(width, colours));
     }
   }
-  check_bits(graphs, Schedule::Planes);
+  check_bits(graphs, Schedule::Planar);
 }
 
 TEST_CASE("planes: small elements move in words where they are aligned", "[planes]") {
-  const auto columns = [](const Maker& m) { return lowered(m).ir.vector; };
+  const auto columns = [](const Maker& m) { return lowered(m).ir.vector(); };
   CHECK(columns(permute({1000, 3}, {1, 0}, Dtype::UInt8)) == 4);
   CHECK(columns(permute({1001, 3}, {1, 0}, Dtype::UInt8)) == 1);  // the second plane starts anywhere
   CHECK(columns(permute({1000, 3}, {1, 0}, Dtype::Float16)) == 2);
@@ -88,8 +88,8 @@ TEST_CASE("planes: a tile of what crosses a long dimension comes before planes",
 }
 
 TEST_CASE("planes: what is long, or keeps its order, is no plane", "[planes]") {
-  const auto schedule = [](const Maker& m, const char* target = "sm_90") { return lowered(m, target).ir.schedule; };
-  CHECK(schedule(permute({3, 1000}, {1, 0})) == Schedule::Planes);
+  const auto schedule = [](const Maker& m, const char* target = "sm_90") { return lowered(m, target).ir.schedule(); };
+  CHECK(schedule(permute({3, 1000}, {1, 0})) == Schedule::Planar);
   CHECK(schedule(permute({9, 1000}, {1, 0})) == Schedule::Pointwise);
   CHECK(schedule(permute({3, 32}, {1, 0})) == Schedule::Pointwise);
   CHECK(schedule(permute({40, 50, 3}, {1, 0, 2})) == Schedule::Transpose);
@@ -110,7 +110,7 @@ TEST_CASE("planes: golden text", "[planes]") { check_golden("render_cuda_planes"
 TEST_CASE("planes: the verifier refuses tiles that are none", "[planes]") {
   const KernelIr good = lowered(normalised(3, 128, 3)).ir;
   const auto refused = [&](const auto& change) { check_refused(good, change); };
-  refused([](KernelIr& ir) { ir.cross = -1; });
-  refused([](KernelIr& ir) { ir.cross = ir.rank - 1; });
-  refused([](KernelIr& ir) { ir.tile_rows = 9; });
+  refused([](KernelIr& ir) { ir.as<codegen::PlanarLayout>().channel_dimension = -1; });
+  refused([](KernelIr& ir) { ir.as<codegen::PlanarLayout>().channel_dimension = ir.rank - 1; });
+  refused([](KernelIr& ir) { ir.as<codegen::PlanarLayout>().channels = 9; });
 }

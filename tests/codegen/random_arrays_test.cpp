@@ -293,7 +293,7 @@ TEST_CASE("random arrays: kernels for a GPU have the interpreter's bits", "[code
   for (std::uint64_t from = first; from < end; from += kInUnit) {
     std::vector<Ran> all;
     for (std::uint64_t seed = from; seed < std::min(from + kInUnit, end); ++seed) interpret(seed, target(), all);
-    for (const Ran& r : all) schedules.insert(r.kernel.ir.schedule);
+    for (const Ran& r : all) schedules.insert(r.kernel.ir.schedule());
     emulate(all);
   }
   if (end - first >= 120) CHECK(schedules.size() > 12);  // the drawing reaches what it is for

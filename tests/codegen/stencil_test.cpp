@@ -123,20 +123,20 @@ TEST_CASE("stencil: elements of every width", "[stencil]") {
 TEST_CASE("stencil: elements are loaded once, in the widest runs that alignment allows", "[stencil]") {
   const auto text = [](const Maker& m) { return codegen::render_cuda(lowered(m).ir, target()).kernel; };
   // Rows of 1022 floats begin at 8-byte boundaries; those of 1021 at none.
-  CHECK(lowered(box_filter(1024, 1024, 1)).ir.vector == 2);
-  CHECK(lowered(box_filter(1024, 1023, 1)).ir.vector == 1);
-  CHECK(lowered(heat_step(1024, 1024)).ir.vector == 4);
-  CHECK(lowered(heat_step(1024, 1024)).ir.tile_rows == 4);
-  CHECK(lowered(box_filter(1024, 1024, 1)).ir.tile_rows == 8);
-  CHECK(lowered(heat_step(512, 1024)).ir.tile_rows == 1);
-  CHECK(lowered(line(1000, 3)).ir.vector == 4);
+  CHECK(lowered(box_filter(1024, 1024, 1)).ir.vector() == 2);
+  CHECK(lowered(box_filter(1024, 1023, 1)).ir.vector() == 1);
+  CHECK(lowered(heat_step(1024, 1024)).ir.vector() == 4);
+  CHECK(lowered(heat_step(1024, 1024)).ir.as<codegen::StencilLayout>().rows == 4);
+  CHECK(lowered(box_filter(1024, 1024, 1)).ir.as<codegen::StencilLayout>().rows == 8);
+  CHECK(lowered(heat_step(512, 1024)).ir.as<codegen::StencilLayout>().rows == 1);
+  CHECK(lowered(line(1000, 3)).ir.vector() == 4);
   // Extents, strides and offsets are arguments; shifts are not.
   CHECK(text(heat_step(1024, 2048)) == text(heat_step(8192, 4096)));
   CHECK(text(line(1000, 2)) != text(line(1000, 3)));
 }
 
 TEST_CASE("stencil: other kernels stay pointwise", "[stencil]") {
-  const auto schedule = [](const Maker& m) { return lowered(m).ir.schedule; };
+  const auto schedule = [](const Maker& m) { return lowered(m).ir.schedule(); };
   Maker far;
   const GraphEdge x = far.leaf({1000}, float32);
   far.g.roots = {far.map(Op::Add, {slice(far, x, {0}, {900}), slice(far, x, {100}, {900})})};
@@ -154,7 +154,7 @@ TEST_CASE("stencil: other kernels stay pointwise", "[stencil]") {
   };
   strided.g.roots = {strided.map(Op::Add, {every_other(0), every_other(1)})};
   CHECK(schedule(strided) == Schedule::Pointwise);
-  CHECK(lowered(heat_step(100, 100), "x86-64-v4").ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(heat_step(100, 100), "x86-64-v4").ir.schedule() == Schedule::Pointwise);
 }
 
 TEST_CASE("stencil: kernels compile without spills", "[stencil]") {
@@ -180,6 +180,6 @@ TEST_CASE("stencil: the verifier refuses windows that are none", "[stencil]") {
   refused([&](KernelIr& ir) {
     ir.accesses[ir.guards[0].terms[0].access].strides = {codegen::StrideClass::One, codegen::StrideClass::One};
   });
-  refused([&](KernelIr& ir) { ir.schedule = Schedule::Pointwise; });
-  refused([&](KernelIr& ir) { ir.tile_rows = 16; });
+  refused([&](KernelIr& ir) { ir.layout = codegen::PointwiseLayout{}; });
+  refused([&](KernelIr& ir) { ir.as<codegen::StencilLayout>().rows = 16; });
 }

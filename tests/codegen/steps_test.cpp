@@ -1,7 +1,7 @@
 // Steps: chains of updates and maps of shifted views, several in one kernel.
 #include <numeric>
 
-#include "codegen/ir/steps.h"
+#include "codegen/ir/iterated_stencil.h"
 #include "graph/fusion/fusion.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/same_bits.h"
@@ -98,7 +98,7 @@ TEST_CASE("steps: a chain of updates of inner points is one kernel with the inte
     graphs.push_back(heat_steps(rows, columns, 3));
     graphs.push_back(heat_steps(rows, columns, 10));
   }
-  check_bits(graphs, Schedule::Steps);
+  check_bits(graphs, Schedule::IteratedStencil);
 }
 
 TEST_CASE("steps: maps without a border, of one, two and three dimensions", "[steps]") {
@@ -111,7 +111,7 @@ TEST_CASE("steps: maps without a border, of one, two and three dimensions", "[st
   for (const std::int64_t n : {8, 64, 1030}) graphs.push_back(line(n, 5));
   for (const auto& [count, rows, columns] : {std::tuple{3, 9, 12}, {2, 100, 40}})
     graphs.push_back(planes(count, rows, columns, 4));
-  check_bits(graphs, Schedule::Steps);
+  check_bits(graphs, Schedule::IteratedStencil);
 }
 
 TEST_CASE("steps: elements of every width", "[steps]") {
@@ -121,25 +121,25 @@ TEST_CASE("steps: elements of every width", "[steps]") {
     if (d != Dtype::UInt8) graphs.push_back(shrinking(40, 71, 3, d));
     if (d != Dtype::UInt8) graphs.push_back(line(300, 3, d));
   }
-  check_bits(graphs, Schedule::Steps);
+  check_bits(graphs, Schedule::IteratedStencil);
 }
 
 TEST_CASE("steps: in C rows pass from stage to stage with the interpreter's bits", "[steps]") {
   check_c_bits({heat_steps(140, 70, 3), shrinking(21, 1100, 3), fluxes(150, 35, 3), line(1300, 3), planes(2, 9, 12, 3),
                 heat_steps(9, 17, 3, float16)},
-               Schedule::Steps);
+               Schedule::IteratedStencil);
 }
 
 TEST_CASE("steps: in C neighbouring stages that are alike are a loop with the interpreter's bits", "[steps]") {
   check_c_bits({heat_steps(33, 600, 7), heat_steps(150, 17, 10), heat_steps(40, 70, 5, Dtype::Float64),
                 shrinking(60, 140, 8), line(600, 6), planes(2, 30, 40, 6)},
-               Schedule::Steps);
+               Schedule::IteratedStencil);
 }
 
 TEST_CASE("steps: alike stages are a loop, whatever their number; other scalars make other stages", "[steps]") {
   const auto loops = [](const Maker& m) {
     std::vector<int> counts;
-    for (const codegen::StepsRun& run : codegen::find_runs(lowered(m).ir)) counts.push_back(run.count);
+    for (const codegen::IteratedRun& run : codegen::find_runs(lowered(m).ir)) counts.push_back(run.count);
     return counts;
   };
   CHECK(loops(heat_steps(64, 64, 10)) == std::vector<int>{10, 1});  // and the store
@@ -149,7 +149,7 @@ TEST_CASE("steps: alike stages are a loop, whatever their number; other scalars 
   for (int i = 0; i < 3; ++i) x = heat(m, x, m.scalar(2, float32));
   m.g.roots = {x};
   CHECK(loops(m) == std::vector<int>{1, 1, 1, 1});
-  check_bits({m}, Schedule::Steps);
+  check_bits({m}, Schedule::IteratedStencil);
 }
 
 TEST_CASE("steps: a kernel has as many as pay, and tiles that fit the array", "[steps]") {
@@ -167,8 +167,12 @@ TEST_CASE("steps: a kernel has as many as pay, and tiles that fit the array", "[
   CHECK(std::accumulate(many.begin(), many.end(), std::size_t{0}) == 40 * step);
   // Large arrays have large tiles, small ones many.
   const KernelIr large = lowered(heat_steps(8192, 8192, 10)).ir, small = lowered(heat_steps(256, 256, 10)).ir;
-  CHECK((large.vector == 4 && large.tile_rows == 12 && small.vector == 2 && small.tile_rows == 4));
-  CHECK(lowered(heat_steps(8192, 4096, 10)).ir.tile_rows == 12);
+  const auto lane = [](const KernelIr& ir) {
+    const auto& layout = ir.as<codegen::IteratedStencilLayout>();
+    return std::pair(layout.columns, layout.rows);
+  };
+  CHECK((lane(large) == std::pair(4, 12) && lane(small) == std::pair(2, 4)));
+  CHECK(lane(lowered(heat_steps(8192, 4096, 10)).ir).second == 12);
   const auto text = [](const Maker& m) { return codegen::render_cuda(lowered(m).ir, target()).kernel; };
   CHECK(text(heat_steps(8192, 8192, 10)) == text(heat_steps(4096, 16384, 10)));
 }
@@ -200,7 +204,7 @@ TEST_CASE("steps: a result is never in the memory that its tiles read", "[steps]
   Maker m = heat_steps(300, 300, 5);
   m.g.leaves[0].donated = true;
   const Lowered l = lowered(m);
-  CHECK(l.ir.schedule == Schedule::Steps);
+  CHECK(l.ir.schedule() == Schedule::IteratedStencil);
   CHECK(l.bytes_read == 300 * 300 * 4);
   CHECK(l.bytes_written == 300 * 300 * 4);
 }
@@ -248,13 +252,13 @@ TEST_CASE("steps: the verifier refuses what is none", "[steps]") {
   const auto refused = [&](const auto& change) { check_refused(good, change); };
   std::size_t neighbour = 0;
   while (good.instrs[neighbour].kind != codegen::InstrKind::Neighbour) ++neighbour;
-  refused([&](KernelIr& ir) { ir.schedule = Schedule::Pointwise; });
+  refused([&](KernelIr& ir) { ir.layout = codegen::PointwiseLayout{}; });
   refused([&](KernelIr& ir) { ir.instrs[neighbour].row = ir.instrs[neighbour].column = 0; });
   refused([&](KernelIr& ir) { ir.instrs[neighbour].row = 100; });
   refused([&](KernelIr& ir) { ir.instrs[neighbour].stage = 0; });
   refused([&](KernelIr& ir) { ir.instrs.back().stage = 1; });
-  refused([&](KernelIr& ir) { ir.tile_rows = 1, ir.rows_class = 4; });  // less than the halo
-  refused([&](KernelIr& ir) { ir.tile_rows = 0; });
+  refused([&](KernelIr& ir) { ir.layout = codegen::IteratedStencilLayout{4, 1, 4}; });  // less than the halo
+  refused([&](KernelIr& ir) { ir.as<codegen::IteratedStencilLayout>().rows = 0; });
   refused([&](KernelIr& ir) {
     ir.accesses[ir.guards[0].terms[0].access].strides = {codegen::StrideClass::One, codegen::StrideClass::One};
   });

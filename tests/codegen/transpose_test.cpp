@@ -177,7 +177,7 @@ TEST_CASE("transpose: elements of every width", "[transpose]") {
 TEST_CASE("transpose: small elements move in words, and rows begin with sectors", "[transpose]") {
   const auto row = [](const Dims& shape, Dtype d) {
     const KernelIr ir = lowered(permute(shape, {1, 0}, d)).ir;
-    return std::tuple{ir.vector, ir.sector, ir.accesses[0].aligned};
+    return std::tuple{ir.vector(), ir.as<codegen::TransposeLayout>().sector, ir.accesses[0].aligned};
   };
   CHECK(row({128, 256}, Dtype::UInt8) == std::tuple{4, 0, true});
   CHECK(row({130, 256}, Dtype::UInt8) == std::tuple{4, 32, true});
@@ -189,7 +189,7 @@ TEST_CASE("transpose: small elements move in words, and rows begin with sectors"
   CHECK(row({129, 256}, float64) == std::tuple{1, 4, false});
   const auto tile = [](const Maker& m) {
     const KernelIr ir = lowered(m).ir;
-    return std::pair{ir.tile_rows, ir.tile_columns};
+    return std::pair{ir.as<codegen::TransposeLayout>().rows, ir.as<codegen::TransposeLayout>().columns};
   };
   CHECK(tile(permute({300, 512}, {1, 0}, Dtype::UInt8)) == std::pair{256, 128});
   CHECK(tile(permute({300, 511}, {1, 0}, Dtype::UInt8)) == std::pair{252, 128});  // lines are a word longer
@@ -226,7 +226,7 @@ TEST_CASE("transpose: images whose rows and columns change places", "[transpose]
         graphs.push_back(permute({height, width, values}, {2, 1, 0}, d));
         graphs.push_back(permute({values, height, width}, {2, 1, 0}, d));
       }
-  for (const Maker& m : graphs) CHECK(lowered(m).ir.pixel_values > 1);
+  for (const Maker& m : graphs) CHECK(lowered(m).ir.as<codegen::TransposeLayout>().channels > 1);
   graphs.push_back(permute({40, 50, 3}, {1, 2, 0}));  // a matrix
   graphs.push_back(permute({2, 40, 50, 3}, {0, 2, 1, 3}));
   graphs.push_back(permute({40, 5, 50, 3}, {2, 1, 0, 3}));
@@ -253,7 +253,7 @@ TEST_CASE("transpose: random images in random orders", "[transpose]") {
   std::vector<Maker> graphs;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     Maker m = random_image(static_cast<unsigned>(seed));
-    if (lowered(m).ir.schedule == Schedule::Transpose) graphs.push_back(std::move(m));
+    if (lowered(m).ir.schedule() == Schedule::Transpose) graphs.push_back(std::move(m));
   }
   CHECK(graphs.size() > count / 4);
   check_bits(graphs, Schedule::Transpose);
@@ -267,28 +267,28 @@ TEST_CASE("transpose: images among other operands", "[transpose]") {
       graphs.push_back(normalised(height, width, values, {2, 1, 0}));
       graphs.push_back(placed_pixels(height, width, values));
     }
-  for (const Maker& m : graphs) CHECK(lowered(m).ir.pixel_values > 1);
+  for (const Maker& m : graphs) CHECK(lowered(m).ir.as<codegen::TransposeLayout>().channels > 1);
   check_bits(graphs, Schedule::Transpose);
 }
 
 TEST_CASE("transpose: pixels of two sizes, and of many values, have no tile", "[transpose]") {
-  CHECK(lowered(permute({40, 50, 9}, {1, 0, 2})).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({40, 32, 3}, {1, 0, 2})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({40, 50, 9}, {1, 0, 2})).ir.schedule() == Schedule::Pointwise);
+  CHECK(lowered(permute({40, 32, 3}, {1, 0, 2})).ir.schedule() == Schedule::Pointwise);
   Maker m;  // a guard that holds for some values of a pixel
   const GraphEdge x = m.leaf({50, 40, 3}, float32), v = m.leaf({40, 50, 2}, float32);
   m.g.roots = {m.update(m.map(Op::Add, {x, x}), permuted(m, v, {1, 0, 2}), {0, 0, 1})};
-  CHECK(lowered(m).ir.pixel == -1);
+  CHECK(lowered(m).ir.as<codegen::TransposeLayout>().channel_dimension == -1);
 }
 
 TEST_CASE("transpose: short dimensions and rows that stay whole are pointwise", "[transpose]") {
-  CHECK(lowered(permute({9, 1000}, {1, 0})).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({1000, 9}, {1, 0})).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({32, 32}, {1, 0})).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({4, 50, 60, 9}, {0, 2, 1, 3})).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({9, 1000}, {1, 0})).ir.schedule() == Schedule::Pointwise);
+  CHECK(lowered(permute({1000, 9}, {1, 0})).ir.schedule() == Schedule::Pointwise);
+  CHECK(lowered(permute({32, 32}, {1, 0})).ir.schedule() == Schedule::Pointwise);
+  CHECK(lowered(permute({4, 50, 60, 9}, {0, 2, 1, 3})).ir.schedule() == Schedule::Pointwise);
   const char* const cpu = "x86-64-v4";
-  CHECK(lowered(permute({8, 8}, {1, 0}), cpu).ir.schedule == Schedule::Pointwise);
-  CHECK(lowered(permute({9, 9}, {1, 0}), cpu).ir.schedule == Schedule::Transpose);
-  CHECK(lowered(permute({4, 50, 60, 9}, {0, 2, 1, 3}), cpu).ir.schedule == Schedule::Pointwise);
+  CHECK(lowered(permute({8, 8}, {1, 0}), cpu).ir.schedule() == Schedule::Pointwise);
+  CHECK(lowered(permute({9, 9}, {1, 0}), cpu).ir.schedule() == Schedule::Transpose);
+  CHECK(lowered(permute({4, 50, 60, 9}, {0, 2, 1, 3}), cpu).ir.schedule() == Schedule::Pointwise);
 }
 
 TEST_CASE("transpose: a short dimension goes inside of all but a run of the last one", "[transpose]") {
@@ -331,7 +331,7 @@ TEST_CASE("transpose: in C pixels become planes, planes pixels, and both change 
     graphs.push_back(placed_pixels(67, 45, values));
   }
   graphs.push_back(many(5, 6000));
-  for (const Maker& m : graphs) CHECK(lowered(m, "x86-64-v2").ir.pixel_values > 1);
+  for (const Maker& m : graphs) CHECK(lowered(m, "x86-64-v2").ir.as<codegen::TransposeLayout>().channels > 1);
   check_c_bits(graphs, Schedule::Transpose);
 }
 
@@ -343,9 +343,9 @@ TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
     m.g.roots = {sum};
     return lowered(m, "x86-64-v3").ir;
   };
-  CHECK(sums(4).schedule == Schedule::Transpose);
-  CHECK(sums(4).tile_rows == 32);
-  CHECK(sums(9).schedule == Schedule::Pointwise);
+  CHECK(sums(4).schedule() == Schedule::Transpose);
+  CHECK(sums(4).as<codegen::TransposeLayout>().rows == 32);
+  CHECK(sums(9).schedule() == Schedule::Pointwise);
 }
 
 TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
@@ -390,15 +390,16 @@ TEST_CASE("transpose: golden text", "[transpose]") {
 TEST_CASE("transpose: the verifier refuses tiles that are none", "[transpose]") {
   const KernelIr good = lowered(transpose_add(128, 256)).ir;
   const auto refused = [&](const auto& change) { check_refused(good, change); };
-  refused([](KernelIr& ir) { ir.cross = -1; });
-  refused([](KernelIr& ir) { ir.cross = 1; });
-  refused([](KernelIr& ir) { ir.tile_rows = 12; });
-  refused([](KernelIr& ir) { ir.tile_columns = 12; });
+  refused([](KernelIr& ir) { ir.as<codegen::TransposeLayout>().across = -1; });
+  refused([](KernelIr& ir) { ir.as<codegen::TransposeLayout>().across = 1; });
+  refused([](KernelIr& ir) { ir.as<codegen::TransposeLayout>().rows = 12; });
+  refused([](KernelIr& ir) { ir.as<codegen::TransposeLayout>().columns = 12; });
   KernelIr bytes = lowered(permute({129, 255}, {1, 0}, Dtype::UInt8)).ir;
-  check_refused(bytes, [](KernelIr& ir) { ir.tile_rows -= 2; });
-  refused([](KernelIr& ir) { ir.sector = 12; });
-  check_refused(lowered(permute({72, 161, 5}, {1, 0, 2}, Dtype::UInt8)).ir, [](KernelIr& ir) { ir.tile_columns = 16; });
+  check_refused(bytes, [](KernelIr& ir) { ir.as<codegen::TransposeLayout>().rows -= 2; });
+  refused([](KernelIr& ir) { ir.as<codegen::TransposeLayout>().sector = 12; });
+  check_refused(lowered(permute({72, 161, 5}, {1, 0, 2}, Dtype::UInt8)).ir,
+                [](KernelIr& ir) { ir.as<codegen::TransposeLayout>().columns = 16; });
   refused([](KernelIr& ir) { ir.accesses.back().strides.back() = codegen::StrideClass::Any; });
-  refused([](KernelIr& ir) { ir.pixel_values = 3; });
-  refused([](KernelIr& ir) { ir.accesses.back().pixels_along = 1; });
+  refused([](KernelIr& ir) { ir.as<codegen::TransposeLayout>().channels = 3; });
+  refused([](KernelIr& ir) { ir.accesses.back().interleaved_along = 1; });
 }

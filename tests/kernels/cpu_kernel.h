@@ -20,7 +20,7 @@ struct IrBuilder {
   std::uint8_t stage = 0;  ///< of what is added next
 
   IrBuilder(codegen::Schedule schedule, int rank) {
-    ir.schedule = schedule;
+    ir.layout = codegen::empty_layout(schedule);
     ir.rank = rank;
   }
 

@@ -106,7 +106,7 @@ inline void check_bits(const std::vector<Maker>& graphs, Schedule schedule) {
   for (const Maker& m : graphs) {
     kernels.push_back(lowered(m));
     INFO(to_string(m.g) << codegen::to_string(kernels.back().ir));
-    REQUIRE(kernels.back().ir.schedule == schedule);
+    REQUIRE(kernels.back().ir.schedule() == schedule);
     sources.push_back(codegen::render_cuda(kernels.back().ir, target()));
   }
   std::map<std::string, const KernelSource*> distinct;
@@ -148,7 +148,7 @@ inline void check_c_bits(const std::vector<Maker>& graphs, Schedule schedule) {
   for (const Maker& m : graphs) {
     const Lowered l = lowered(m, "x86-64-v2");
     INFO(to_string(m.g));
-    REQUIRE(l.ir.schedule == schedule);
+    REQUIRE(l.ir.schedule() == schedule);
     std::vector<Memory> memory;
     for (const codegen::BufferRef& b : l.buffers)
       memory.push_back(b.is_leaf ? m.leaves[b.leaf] : Memory(static_cast<std::size_t>(m.g.bytes(b.value.node)), 0x5b));

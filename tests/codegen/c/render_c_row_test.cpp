@@ -44,13 +44,13 @@ float plus(float a, float b) { return a + b; }
 float larger(float a, float b) { return std::isnan(a) || a > b ? a : b; }
 
 /// How the rows of the input lie in memory; the output is row-major.
-struct Layout {
+struct Strides {
   const char* name;
   std::int64_t row, k;  ///< strides in elements of n and 1, or of 1 and rows
   std::int64_t offset;
 };
 
-std::vector<Layout> layouts(std::int64_t rows, std::int64_t n) {
+std::vector<Strides> layouts(std::int64_t rows, std::int64_t n) {
   return {{"contiguous", n, 1, 0},
           {"transposed", 1, rows, 0},
           {"every other", 2 * n, 2, 1},
@@ -63,7 +63,7 @@ std::vector<Layout> layouts(std::int64_t rows, std::int64_t n) {
 char stride_char(std::int64_t s) { return s == 0 ? '0' : s == 1 ? '1' : '*'; }
 
 /// softmax, its logarithm's sum and the row's maximum.
-KernelIr softmax(Schedule schedule, const Layout& x) {
+KernelIr softmax(Schedule schedule, const Strides& x) {
   IrBuilder b(schedule, 1);
   const Value v = b.load(float32, std::string(1, stride_char(x.row)), stride_char(x.k));
   const Value most = b.reduce(Op::Max, v);
@@ -83,14 +83,14 @@ TEST_CASE("render c: softmax rows have the bits of three separate kernels", "[co
   const auto schedule = GENERATE(Schedule::RowSerial, Schedule::RowInner);
   constexpr std::int64_t kRows = 301;
   for (std::size_t which = 0; which < layouts(kRows, 40).size(); ++which) {
-    const Layout shape = layouts(kRows, 40)[which];
+    const Strides shape = layouts(kRows, 40)[which];
     INFO("layout " << shape.name);
     for (const graph::Target* target : test::cpu_targets()) {
       const CpuKernel kernel(softmax(schedule, shape), *target);
       for (const std::int64_t n : {0, 1, 2, 10, 31, 32, 33, 100, 127, 128, 129, 1000, 1024, 1025, 5000}) {
         if (n > 32 && schedule == Schedule::RowSerial) continue;
         const std::int64_t rows = n > 1000 ? 5 : kRows;
-        const Layout at = layouts(rows, n)[which];
+        const Strides at = layouts(rows, n)[which];
         auto xs = values(static_cast<std::size_t>(2 * rows * n + rows + 2), static_cast<unsigned>(n));
         const auto size = static_cast<std::size_t>(rows);
         std::vector<float> most(size), sums(size), out(static_cast<std::size_t>(rows * n));

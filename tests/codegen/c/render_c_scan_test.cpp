@@ -15,7 +15,7 @@ namespace {
 /// Scans of x + row and, where there are two, of x * x; y = scan + x, in place of x or beside it.
 KernelIr scan(Schedule schedule, int lines, bool columns, Dtype dtype, bool two) {
   IrBuilder b(schedule, 1);
-  b.ir.rows_class = schedule == Schedule::ScanSerial ? lines : 0;
+  if (schedule == Schedule::ScanSerial) b.ir.layout = codegen::ScanSerialLayout{lines};
   const std::string across = columns ? "1" : "*";
   const char along = columns ? '*' : '1';
   const Value row = b.load(dtype, "1", '0', Region::Row);
@@ -100,7 +100,8 @@ TEST_CASE("render c scan: rows, columns and single rows have schedules of their 
     Maker m;
     m.g.roots = {m.scan(Op::CumulativeSum, m.leaf(shape, float32), axis)};
     const KernelIr ir = lowered(m, "x86-64-v3").ir;
-    return std::pair(ir.schedule, ir.rows_class);
+    const auto* serial = std::get_if<codegen::ScanSerialLayout>(&ir.layout);
+    return std::pair(ir.schedule(), serial ? serial->lines : 0);
   };
   CHECK(schedule({1000}, 0) == std::pair(Schedule::ScanInner, 0));
   CHECK(schedule({8, 5000}, 1) == std::pair(Schedule::ScanInner, 0));

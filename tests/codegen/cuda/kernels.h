@@ -40,28 +40,39 @@ class KernelBuilder {
  public:
   KernelBuilder(std::string name, Schedule schedule, std::vector<std::int64_t> extents, std::int64_t n = 1) {
     case_.name = std::move(name);
-    case_.ir.schedule = schedule;
+    case_.ir.layout = codegen::empty_layout(schedule);
     case_.ir.rank = static_cast<int>(extents.size());
     case_.args.extents = graph::Dims(std::span<const std::int64_t>(extents));
     case_.args.reduced = n;
   }
+  /// Sets a field of the layout, where the schedule has it.
   KernelBuilder& vector(int v) {
-    case_.ir.vector = v;
+    return set([&](auto& layout)
+                 requires requires { layout.vector; }
+               { layout.vector = v; });
+  }
+  /// Warps of a row, or columns of an outer one, or the longest of serial rows.
+  KernelBuilder& shape_class(int c) {
+    set([&](codegen::ReduceInnerLayout& layout) { layout.warps_per_row = c; });
+    set([&](codegen::ReduceOuterLayout& layout) { layout.columns = c; });
+    set([&](codegen::ReduceSerialLayout& layout) { layout.longest_row = c; });
     return *this;
   }
-  KernelBuilder& rows_class(int c) {
-    case_.ir.rows_class = c;
-    return *this;
+  KernelBuilder& tile_units(int units) {
+    return set([&](codegen::ScanTilesLayout& layout) { layout.units = units; });
   }
   /// The class of rows of several stages.
   KernelBuilder& rows_of(std::int64_t n) {
-    case_.ir.rows_class = n <= 32 ? codegen::serial_class(n, codegen::kShortRow) : codegen::row_class(n);
-    case_.ir.half_block = n > 32 && n <= 64;
-    return *this;
+    set([&](codegen::RowSerialLayout& layout) { layout.longest_row = codegen::serial_class(n, codegen::kShortRow); });
+    return set([&](codegen::RowInnerLayout& layout) {
+      layout.blocks_per_row = codegen::row_class(n);
+      layout.half_block = n <= 64;
+    });
   }
-  KernelBuilder& interleaved() {
-    case_.ir.interleaved = true;
-    return *this;
+  KernelBuilder& striped() {
+    return set([&](auto& layout)
+                 requires requires { layout.striped; }
+               { layout.striped = true; });
   }
   /// Stage of the Point and Outer instructions and the reductions that follow.
   KernelBuilder& stage(int s) {
@@ -220,13 +231,13 @@ class KernelBuilder {
     for (const std::int64_t s : strides) a.strides.push_back(class_of(s));
     a.reduced = class_of(reduced);
     // Every stride but that of the vector dimension must keep a vector's alignment.
-    const Schedule schedule = case_.ir.schedule;
+    const Schedule schedule = case_.ir.schedule();
     const bool inner = schedule == Schedule::ReduceInner || schedule == Schedule::RowInner ||
                        schedule == Schedule::ScanInner || schedule == Schedule::ScanTiles;
-    a.aligned = !case_.ir.interleaved && std::has_single_bit(static_cast<unsigned>(case_.ir.vector)) &&
-                buffer != codegen::kNone && case_.ir.vector > 1 && (inner || reduced % case_.ir.vector == 0);
+    a.aligned = !case_.ir.striped() && std::has_single_bit(static_cast<unsigned>(case_.ir.vector())) &&
+                buffer != codegen::kNone && case_.ir.vector() > 1 && (inner || reduced % case_.ir.vector() == 0);
     for (std::size_t d = 0; d < strides.size(); ++d)
-      if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector == 0;
+      if (inner || d + 1 < strides.size()) a.aligned &= strides[d] % case_.ir.vector() == 0;
     codegen::AccessArgs args{0, graph::Dims(std::span<const std::int64_t>(strides)), reduced};
     std::int64_t lowest = 0, highest = 0;
     auto span = [&](std::int64_t extent, std::int64_t stride) {
@@ -242,6 +253,16 @@ class KernelBuilder {
     case_.ir.accesses.push_back(a);
     case_.args.accesses.push_back(args);
     return static_cast<std::uint32_t>(case_.ir.accesses.size() - 1);
+  }
+
+  template <class Set>
+  KernelBuilder& set(const Set& set) {
+    std::visit(
+        [&](auto& layout) {
+          if constexpr (requires { set(layout); }) set(layout);
+        },
+        case_.ir.layout);
+    return *this;
   }
 
   KernelCase case_;
@@ -350,17 +371,17 @@ inline KernelCase boxes(std::int64_t rows, std::int64_t columns, int vector, boo
 
 struct ReduceShape {
   Schedule schedule;
-  int rows_class;
+  int shape_class;
   int vector;
   std::int64_t outer, n;
-  bool wide = false, interleaved = false;
+  bool wide = false, striped = false;
 };
 
 inline KernelBuilder reduce_builder(std::string name, const ReduceShape& s) {
   KernelBuilder b(std::move(name), s.schedule, {s.outer}, s.n);
-  b.vector(s.vector).rows_class(s.rows_class);
+  b.vector(s.vector).shape_class(s.shape_class);
   if (s.wide) b.wide();
-  if (s.interleaved) b.interleaved();
+  if (s.striped) b.striped();
   return b;
 }
 inline std::int64_t outer_stride(const ReduceShape& s) { return s.schedule == Schedule::ReduceOuter ? 1 : s.n; }
@@ -429,7 +450,7 @@ inline KernelCase indexed_sum(const ReduceShape& s) {
 /// Two outer dimensions with a stride of any class along the reduced axis.
 inline KernelCase strided_sum(const ReduceShape& s, std::int64_t planes) {
   KernelBuilder b("strided", s.schedule, {planes, s.outer}, s.n);
-  b.rows_class(s.rows_class);
+  b.shape_class(s.shape_class);
   const Value x = b.load(Region::Point, Dtype::Float32, {s.outer * s.n * 2, 1}, s.outer * 2);
   const Value c = b.load(Region::Row, Dtype::Float32, {1, planes});
   b.store(Region::Outer, b.result(b.reduce(Op::Sum, b.compute(Region::Point, Op::Multiply, Dtype::Float32, {x, c}))),

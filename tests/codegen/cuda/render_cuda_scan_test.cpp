@@ -27,7 +27,7 @@ struct ScanShape {
 
 KernelBuilder begin(const char* name, const ScanShape& s) {
   KernelBuilder b(name, s.schedule, {s.rows}, s.n);
-  if (s.schedule == Schedule::ScanTiles) b.rows_class(s.units);
+  b.tile_units(s.units);
   b.vector(s.schedule == Schedule::ScanSerial ? 1 : s.vector);
   if (s.wide) b.wide();
   return b;

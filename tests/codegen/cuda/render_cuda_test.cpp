@@ -163,7 +163,7 @@ TEST_CASE("render_cuda: rows reduce by tree R", "[render_cuda]") {
   for (const std::int64_t n :
        {33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 4095, 4096, 4097}) {
     for (const ReduceShape& s : reduce_shapes(3, n)) {
-      if (s.schedule != Schedule::ReduceInner || (s.rows_class == 1 && n > 4096)) continue;
+      if (s.schedule != Schedule::ReduceInner || (s.shape_class == 1 && n > 4096)) continue;
       for (KernelCase& k : reductions(s)) cases.push_back(std::move(k));
     }
   }
@@ -394,8 +394,8 @@ TEST_CASE("render_cuda: text is a function of the kernel's structure", "[render_
 }
 
 TEST_CASE("render_cuda: geometry covers the space and grows with the extents alone", "[render_cuda]") {
-  auto of = [](Schedule schedule, int rows_class, std::int64_t outer, std::int64_t n) {
-    KernelIr ir = simple_reduction({schedule, rows_class, 4, 4, 64}, Op::Sum, Dtype::Float32).ir;
+  auto of = [](Schedule schedule, int shape_class, std::int64_t outer, std::int64_t n) {
+    KernelIr ir = simple_reduction({schedule, shape_class, 4, 4, 64}, Op::Sum, Dtype::Float32).ir;
     KernelArgs args;
     args.extents = {outer};
     args.reduced = n;

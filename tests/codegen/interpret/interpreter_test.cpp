@@ -311,11 +311,11 @@ TEST_CASE("kernel ir: stages see what is there before them", "[codegen][interpre
   }
   SECTION("stages belong to row schedules") {
     KernelIr ir = good.ir;
-    ir.schedule = Schedule::ReduceInner;
-    check_broken(ir, "several stages belong to crossed, row, scan and steps schedules");
+    ir.layout = codegen::ReduceInnerLayout{};
+    check_broken(ir, "several stages belong to schedules of rows, scans, rows and columns, and iterated stencils");
     IrBuilder one(Schedule::RowSerial, 1);
     one.store(one.reduce(Op::Sum, one.load(float32, "*", '1')), "1", ' ', Region::Outer);
-    check_broken(one.ir, "several stages belong to crossed, row, scan and steps schedules");
+    check_broken(one.ir, "several stages belong to schedules of rows, scans, rows and columns, and iterated stencils");
   }
   SECTION("a row value has no stage") {
     IrBuilder b = two_stages();
@@ -327,7 +327,7 @@ TEST_CASE("kernel ir: stages see what is there before them", "[codegen][interpre
 }
 
 TEST_CASE("kernel ir: the two ways of a crossed kernel are apart", "[codegen][interpreter]") {
-  IrBuilder b(Schedule::ReduceCrossed, 1);
+  IrBuilder b(Schedule::ReduceRowColumn, 1);
   const Value x = b.load(float32, "*", '1');
   const Value along = b.reduce(Op::Sum, x);
   b.store(along, "1", ' ', Region::Outer);
@@ -351,12 +351,12 @@ TEST_CASE("kernel ir: the two ways of a crossed kernel are apart", "[codegen][in
     b.ir.reductions[0].stage = 1;
     b.ir.instrs[along].stage = b.ir.instrs[along + 1].stage = 1;
     b.ir.accesses[b.ir.instrs[along + 1].index] = b.ir.accesses.back();
-    check_broken(b.ir, "a crossed kernel reduces both ways");
+    check_broken(b.ir, "a kernel of rows and columns reduces both ways");
   }
   SECTION("values of a row") {
     b.ir.instrs[x].region = Region::Row;
     b.ir.accesses[b.ir.instrs[x].index].reduced = StrideClass::Zero;
-    check_broken(b.ir, "row values of a crossed kernel are scalars");
+    check_broken(b.ir, "row values of a kernel of rows and columns are scalars");
   }
   SECTION("points of the second way") {
     b.ir.instrs[x].stage = 1;

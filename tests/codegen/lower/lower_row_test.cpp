@@ -59,7 +59,7 @@ TEST_CASE("lower: rows of up to 32 are serial, one longer is not; along any axis
                                 : shape;
       INFO("axis " << axis << " n " << n);
       const Lowered l = check_kernel(r.m, one_group(r.m.g, space, axis), {r.scaled, r.sum, r.largest, r.difference});
-      CHECK(l.ir.schedule == (n <= 32 ? Schedule::RowSerial : Schedule::RowInner));
+      CHECK(l.ir.schedule() == (n <= 32 ? Schedule::RowSerial : Schedule::RowInner));
       CHECK(l.ir.stages() == (n == 1 ? 2 : 3));
     }
   }
@@ -70,7 +70,7 @@ TEST_CASE("lower: a reduced row of 4 KB belongs to a thread block of a GPU, unle
   const auto schedule_of = [](Op op, Dtype dtype, std::int64_t n) {
     Maker m;
     const GraphEdge y = m.reduce(op, m.leaf({5, n}, dtype), 1);
-    return codegen::lower(m.g, one_group(m.g, {5, n}, 1), 0, {y}, named_target("sm_90")).ir.schedule;
+    return codegen::lower(m.g, one_group(m.g, {5, n}, 1), 0, {y}, named_target("sm_90")).ir.schedule();
   };
   const auto held = [&](Op op, Dtype dtype, std::int64_t n) {
     INFO(name(dtype) << " " << n);
@@ -135,7 +135,7 @@ TEST_CASE("lower: a stage can begin with values of the row alone", "[codegen][lo
     const GraphEdge sum = m.reduce(Op::Sum, wide, 1);
     const Lowered l = check_kernel(m, one_group(m.g, {4, 60}, 1), {sum});
     CHECK(l.ir.reductions[1].stage == 1);
-    CHECK(l.ir.schedule == Schedule::RowInner);
+    CHECK(l.ir.schedule() == Schedule::RowInner);
   }
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("lower: a row kernel with an update in its rows", "[codegen][lower]") 
 TEST_CASE("lower: without a second stage it is a reduction as ever", "[codegen][lower]") {
   Row r({5, 100}, 1);
   const Lowered l = check_kernel(r.m, one_group(r.m.g, {5, 100}, 1), {r.largest});
-  CHECK(l.ir.schedule == Schedule::ReduceInner);
+  CHECK(l.ir.schedule() == Schedule::ReduceInner);
   CHECK(l.ir.reductions.size() == 1);
 }
 
@@ -182,8 +182,8 @@ TEST_CASE("lower: vectors are 16 bytes of the widest array, fewer where register
     for (Dtype d : from) x.push_back(d == to ? m.leaf(shape, d) : m.map(Op::Cast, {m.leaf(shape, d)}, to));
     const GraphEdge y = x.size() == 1 ? m.map(Op::Negative, {x[0]}) : m.map(Op::Add, {x[0], x[1]});
     const Lowered l = codegen::lower(m.g, one_group(m.g, graph::squeeze(shape)), 0, {y}, named_target("sm_90"));
-    for (const auto& a : l.ir.accesses) CHECK(a.aligned == (l.ir.vector > 1));
-    return l.ir.vector;
+    for (const auto& a : l.ir.accesses) CHECK(a.aligned == (l.ir.vector() > 1));
+    return l.ir.vector();
   };
   CHECK(vector_of({uint8, uint8}, uint8, {1000}) == 16);
   CHECK(vector_of({float16, float16}, float16, {1000}) == 8);
@@ -195,13 +195,13 @@ TEST_CASE("lower: vectors are 16 bytes of the widest array, fewer where register
     Maker m;  // wide values between narrow arrays
     const GraphEdge wide = m.map(Op::Negative, {m.map(Op::Cast, {m.leaf({1000}, uint8)}, float32)});
     const GraphEdge y = m.map(Op::Cast, {wide}, uint8);
-    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, named_target("sm_90")).ir.vector == 8);
-    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, named_target()).ir.vector == 1);
+    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, named_target("sm_90")).ir.vector() == 8);
+    CHECK(codegen::lower(m.g, one_group(m.g, {1000}), 0, {y}, named_target()).ir.vector() == 1);
   }
   const auto rows = [](std::int64_t width) {
     Maker m;
     const GraphEdge y = m.map(Op::Add, {m.leaf({7, width}, uint8), m.leaf({width}, uint8)});
-    return codegen::lower(m.g, one_group(m.g, {7, width}), 0, {y}, named_target("sm_90")).ir.vector;
+    return codegen::lower(m.g, one_group(m.g, {7, width}), 0, {y}, named_target("sm_90")).ir.vector();
   };
   CHECK(rows(32) == 16);
   CHECK(rows(36) == 4);
@@ -212,7 +212,7 @@ TEST_CASE("lower: a guarded load keeps the vectors of the others", "[codegen][lo
   Maker m;
   const GraphEdge u = m.update(m.leaf({64}, float32), m.leaf({5}, float32), {3});
   const Lowered l = check_kernel(m, one_group(m.g, {64}), {u}, "sm_90");
-  CHECK(l.ir.vector == 4);
+  CHECK(l.ir.vector() == 4);
   for (const auto& in : l.ir.instrs)
     if (in.guard != kNone) CHECK_FALSE(l.ir.accesses[in.index].aligned);
 }
@@ -220,13 +220,16 @@ TEST_CASE("lower: a guarded load keeps the vectors of the others", "[codegen][lo
 TEST_CASE("lower: rows on a GPU say their class and load vectors", "[codegen][lower]") {
   Row r({8, 1000}, 1);
   const Lowered l = check_kernel(r.m, one_group(r.m.g, {8, 1000}, 1), {r.scaled}, "sm_90");
-  CHECK(l.ir.rows_class == 8);
-  CHECK(l.ir.vector == 4);
+  CHECK(l.ir.as<codegen::RowInnerLayout>().blocks_per_row == 8);
+  CHECK(l.ir.vector() == 4);
   CHECK(l.ir.accesses[0].aligned);
   const auto of = [](std::int64_t n) {
     Row row({8, n}, 1);
     const codegen::KernelIr ir = check_kernel(row.m, one_group(row.m.g, {8, n}, 1), {row.scaled}, "sm_90").ir;
-    return std::pair(ir.rows_class, ir.half_block);
+    if (const auto* serial = std::get_if<codegen::RowSerialLayout>(&ir.layout))
+      return std::pair(serial->longest_row, false);
+    const auto& layout = ir.as<codegen::RowInnerLayout>();
+    return std::pair(layout.blocks_per_row, layout.half_block);
   };
   for (int n = 2; n <= 8; ++n) CHECK(of(n) == std::pair(n, false));
   CHECK(of(9) == std::pair(16, false));

@@ -10,6 +10,6 @@ namespace tarry::codegen {
 std::string word_type(std::size_t size);
 /// Shares NAME(from, pitch, to, width, rows, columns) and returns its name: to[r * width + c] = from[c * pitch + r]. It
 /// walks along memory and asks for `ahead` columns further in the second cache, where that is not 0.
-std::string turn_function(CWriter& w, std::size_t size, int ahead);
+std::string transpose_function(CWriter& w, std::size_t size, int ahead);
 
 }  // namespace tarry::codegen

@@ -1,5 +1,5 @@
 // C: transposed copies of small matrices.
-#include "codegen/c/turn.h"
+#include "codegen/c/transpose_block.h"
 
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ void write_turn(CWriter& w, std::size_t size, int ahead) {
 
 }  // namespace
 
-std::string turn_function(CWriter& w, std::size_t size, int ahead) {
+std::string transpose_function(CWriter& w, std::size_t size, int ahead) {
   return w.share(fmt::format("turn{}", size), [&] { write_turn(w, size, ahead); });
 }
 

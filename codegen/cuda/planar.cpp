@@ -1,9 +1,9 @@
-// CUDA C: pointwise kernels of which some accesses have the elements of a short dimension side by side and others
-// apart.
+// CUDA C: pointwise kernels of which some accesses have the channels of a short dimension interleaved and others
+// planar.
 //
-// A thread computes all elements of that dimension, the rows of its tile, at one column, or at as many as have four
-// bytes. So what one side has side by side is contiguous in a thread, and what the other side has apart is contiguous
-// along a warp; nothing goes through shared memory. All loads come first.
+// A thread computes all channels, the rows of its tile, at one column, or at as many as have four
+// bytes. So interleaved channels are contiguous in a thread, and planar ones along a warp; nothing goes through shared
+// memory. All loads come first.
 #include <fmt/format.h>
 
 #include "codegen/cuda/tile.h"
@@ -13,7 +13,8 @@ namespace {
 
 class Writer final : public TileWriter {
  public:
-  explicit Writer(const KernelIr& ir) : TileWriter(ir), planes_(ir.tile_rows), loads_(buffer_loads()) {}
+  explicit Writer(const KernelIr& ir)
+      : TileWriter(ir), planes_(ir.as<PlanarLayout>().channels), loads_(buffer_loads()) {}
 
   KernelSource run() {
     place();
@@ -26,16 +27,16 @@ class Writer final : public TileWriter {
 
  private:
   [[nodiscard]] bool side_by_side(std::uint32_t a) const {
-    return access(a).strides[static_cast<std::size_t>(ir_.cross)] == StrideClass::One &&
+    return access(a).strides[static_cast<std::size_t>(ir_.as<PlanarLayout>().channel_dimension)] == StrideClass::One &&
            access(a).strides.back() == StrideClass::Any;
   }
   [[nodiscard]] int planes(std::uint32_t a) const { return along_rows(a) ? planes_ : 1; }
-  [[nodiscard]] int columns(std::uint32_t a) const { return along_columns(a) ? ir_.vector : 1; }
+  [[nodiscard]] int columns(std::uint32_t a) const { return along_columns(a) ? ir_.vector() : 1; }
   /// Index of a point among a thread's elements of an access, in the order of memory.
   [[nodiscard]] std::string index(std::uint32_t a) const {
     if (side_by_side(a)) return fmt::format("j * {} + r", planes_);
     if (!along_rows(a)) return columns(a) > 1 ? "j" : "0";
-    return columns(a) > 1 ? fmt::format("r * {} + j", ir_.vector) : std::string("r");
+    return columns(a) > 1 ? fmt::format("r * {} + j", ir_.vector()) : std::string("r");
   }
 
   [[nodiscard]] std::string loaded(const Instr& in) const override {
@@ -117,8 +118,8 @@ class Writer final : public TileWriter {
         "__device__ __forceinline__ void $N_give(const $N_params& p, const $N_at& t, int columns, const $N_loads& x)");
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Store)
-        out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, planes_ * ir_.vector));
-    points(planes_, ir_.vector);
+        out_.line(fmt::format("{} y{}[{}];", type(in.index), in.index, planes_ * ir_.vector()));
+    points(planes_, ir_.vector());
     point();
     end_points();
     for (const Instr& in : ir_.instrs) {
@@ -127,7 +128,7 @@ class Writer final : public TileWriter {
         moves("put", in.index, fmt::format("y{}", in.index));
         continue;
       }
-      points(planes_, ir_.vector);
+      points(planes_, ir_.vector());
       out_.line(fmt::format("{}t.a{}[{}] = y{}[{}];", where_there(in.index), in.index, offset(in.index, "r", "j"),
                             in.index, index(in.index)));
       end_points();
@@ -136,7 +137,7 @@ class Writer final : public TileWriter {
   }
 
   void entry() {
-    const int tiles = planes_tiles(ir_);
+    const int tiles = planar_tiles(ir_);
     out_.label("template <bool whole>");
     out_.open("__device__ __forceinline__ void $N_tiles(const $N_params& p)");
     out_.line(fmt::format("const tarry_i64 first = (tarry_i64)blockIdx.x * {} + threadIdx.x;", tiles * kThreads));
@@ -150,8 +151,8 @@ class Writer final : public TileWriter {
     }
     out_.close();
     out_.open("extern \"C\" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p)");
-    if (ir_.vector > 1) {
-      out_.line(fmt::format("if (p.e{} % {} != 0) return $N_tiles<false>(p);", ir_.rank - 1, ir_.vector));
+    if (ir_.vector() > 1) {
+      out_.line(fmt::format("if (p.e{} % {} != 0) return $N_tiles<false>(p);", ir_.rank - 1, ir_.vector()));
     }
     out_.line("$N_tiles<true>(p);");
     out_.close();
@@ -164,15 +165,15 @@ class Writer final : public TileWriter {
 }  // namespace
 
 /// Measured on an H200: 16 to 24 bytes a thread.
-int planes_tiles(const KernelIr& ir) {
+int planar_tiles(const KernelIr& ir) {
   constexpr std::size_t kEnough = 12;
   std::size_t bytes = 0;
   for (const Access& a : ir.accesses)
     if (a.buffer != kNone && !a.store)
-      bytes += itemsize(ir.buffers[a.buffer]) * static_cast<std::size_t>(ir.vector * ir.tile_rows);
+      bytes += itemsize(ir.buffers[a.buffer]) * static_cast<std::size_t>(ir.vector() * ir.as<PlanarLayout>().channels);
   return bytes <= kEnough ? 2 : 1;
 }
 
-KernelSource render_planes(const KernelIr& ir) { return Writer(ir).run(); }
+KernelSource render_planar(const KernelIr& ir, const graph::Target&) { return Writer(ir).run(); }
 
 }  // namespace tarry::codegen::cuda

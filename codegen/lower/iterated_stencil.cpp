@@ -6,8 +6,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "codegen/ir/steps.h"
-#include "codegen/lower/selection.h"
+#include "codegen/ir/iterated_stencil.h"
+#include "codegen/lower/choice.h"
 #include "graph/fusion/steps.h"
 #include "support/check.h"
 
@@ -37,8 +37,56 @@ constexpr int kItemRows = 128, kItemColumns = 1024;  // of a work item on a CPU
 constexpr std::size_t kRingBytes =
     std::size_t{96} << 10;  // of the rows that it keeps: within the second cache, and the smallest stacks
 
-StrideClass stride_class(std::int64_t s) {
-  return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any;
+IteratedStencilLayout choose_item(const KernelIr& ir) {
+  IteratedStencilLayout layout{kItemColumns, ir.rank > 1 ? kItemRows : 1};
+  while (ring_bytes(ir, layout) > kRingBytes && layout.columns > 32) layout.columns /= 2;
+  return layout;
+}
+
+/// In rows of a lane of one column, of the busiest multiprocessor. As measured on an H200 with five points: ten steps
+/// of 256^2 take 3.9, 5.0, 7.8, 10.0 us with 2 x 4, 4 x 4, 2 x 16, 4 x 12 columns and rows, those of 8192^2 0.356 ms
+/// with the last and 1.1 with the first.
+double time_of(const Choice& c, const IteratedStencilLayout& layout) {
+  constexpr double kEnds = 0.9, kExchange = 0.5;
+  double blocks = 1;
+  for (int d = 0; d < c.ir.rank; ++d) {
+    const std::int64_t tile = layout.tile(c.ir, d);
+    blocks *= static_cast<double>((c.args.extents[d] + tile - 1) / tile);
+  }
+  return std::max(1.0, blocks / kMultiprocessors) * layout.warps * (layout.columns + kEnds) * (layout.rows + kExchange);
+}
+
+/// True if lanes reach their neighbours' points, and tiles have points left.
+bool reaches_all(const KernelIr& ir, const IteratedStencilLayout& layout) {
+  int farthest_row = 1, farthest_column = 1;
+  for (const Instr& in : ir.instrs) {
+    farthest_row = std::max(farthest_row, std::abs(in.row));
+    farthest_column = std::max(farthest_column, std::abs(in.column));
+  }
+  const IteratedTile t = iterated_tile(ir, layout);
+  return layout.columns >= farthest_column && layout.rows >= farthest_row && t.stored_rows > 0 && t.stored_columns > 0;
+}
+
+/// As many warps as can exchange their ends.
+IteratedStencilLayout fill_block(const Choice& c, IteratedStencilLayout layout) {
+  while (exchanged_bytes(c.ir, layout) > static_cast<std::size_t>(c.target.shared_bytes) && layout.warps > 1)
+    layout.warps /= 2;
+  return layout;
+}
+
+IteratedStencilLayout choose_block(const Choice& c) {
+  if (c.ir.rank == 1) return {kColumns, 1, kWarps};
+  const bool narrow = std::ranges::any_of(c.ir.buffers, [](Dtype d) { return is_floating(d) && itemsize(d) < 4; });
+  const int most_rows = std::max(1, (narrow ? kNarrowWords : kHeldWords) / (kColumns * kept_words(c.ir)));
+  std::optional<IteratedStencilLayout> best;
+  for (const int columns : {kColumns, kColumns / 2}) {
+    for (const int rows : {most_rows, most_rows * 2 / 3, most_rows / 3}) {
+      const IteratedStencilLayout layout = fill_block(c, {columns, rows, kWarps});
+      if (reaches_all(c.ir, layout) && (!best || time_of(c, layout) < time_of(c, *best))) best = layout;
+    }
+  }
+  TARRY_ASSERT(best);
+  return *best;
 }
 
 class Lowering {
@@ -46,7 +94,6 @@ class Lowering {
   Lowering(const Graph& g, const Group& group, const graph::Target& target)
       : g_(g), group_(group), target_(target), places_(g, group.nodes, group.base), rank_(group.space.size()) {
     TARRY_ASSERT(places_.valid());
-    ir_.schedule = Schedule::Steps;
     ir_.mode = group.mode;
     ir_.rank = rank_;
     args_.extents = group.space;
@@ -58,8 +105,8 @@ class Lowering {
       if (places_.kept(id)) stage(id);
     store();
     ir_.wide_index |= args_.outer_count() >= kNarrowLimit;
-    choose_tile();
-    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) align(a);
+    Choice choice(out_, group_, target_, {});
+    ir_.layout = choose_iterated_stencil(choice).value();
     return std::move(out_);
   }
 
@@ -315,71 +362,6 @@ class Lowering {
     return it->second = push(in);
   }
 
-  // --- Tile ---------------------------------------------------------------------------------------------------------
-
-  void choose_tile() {
-    if (!target_.is_cuda()) {
-      ir_.tile_rows = rank_ > 1 ? kItemRows : 1;
-      ir_.vector = kItemColumns;
-      while (ring_bytes(ir_) > kRingBytes && ir_.vector > 32) ir_.vector /= 2;
-      return;
-    }
-    ir_.rows_class = kWarps;
-    ir_.vector = kColumns;
-    if (rank_ == 1) return;
-    const bool narrow =
-        std::any_of(ir_.buffers.begin(), ir_.buffers.end(), [](Dtype d) { return is_floating(d) && itemsize(d) < 4; });
-    const int most_rows = std::max(1, (narrow ? kNarrowWords : kHeldWords) / (kColumns * kept_words(ir_)));
-    int farthest_row = 1, farthest_column = 1;
-    for (const Instr& in : ir_.instrs) {
-      farthest_row = std::max(farthest_row, std::abs(in.row));
-      farthest_column = std::max(farthest_column, std::abs(in.column));
-    }
-    double least = 0;
-    KernelIr best;
-    for (const int columns : {kColumns, kColumns / 2}) {
-      for (const int rows : {most_rows, most_rows * 2 / 3, most_rows / 3}) {
-        ir_.vector = columns;
-        ir_.tile_rows = rows;
-        ir_.rows_class = kWarps;
-        while (exchanged_bytes(ir_) > static_cast<std::size_t>(target_.shared_bytes) && ir_.rows_class > 1)
-          ir_.rows_class /= 2;
-        const StepsTile t = steps_tile(ir_);
-        const bool fits =
-            columns >= farthest_column && rows >= farthest_row && t.stored_rows > 0 && t.stored_columns > 0;
-        if (!fits) continue;
-        const double time = seconds(t);
-        if (best.rank != 0 && time >= least) continue;
-        least = time;
-        best = ir_;
-      }
-    }
-    TARRY_ASSERT(best.rank != 0);
-    ir_ = std::move(best);
-  }
-
-  /// In rows of a lane of one column, of the busiest multiprocessor. As measured on an H200 with five points: ten steps
-  /// of 256^2 take 3.9, 5.0, 7.8, 10.0 us with 2 x 4, 4 x 4, 2 x 16, 4 x 12 columns and rows, those of 8192^2 0.356 ms
-  /// with the last and 1.1 with the first.
-  [[nodiscard]] double seconds(const StepsTile& t) const {
-    constexpr double kEnds = 0.9, kExchange = 0.5;
-    double blocks = 1;
-    for (int d = 0; d < rank_; ++d) {
-      const std::int64_t tile = d == rank_ - 1 ? t.stored_columns : d == rank_ - 2 ? t.stored_rows : 1;
-      blocks *= static_cast<double>((args_.extents[d] + tile - 1) / tile);
-    }
-    return std::max(1.0, blocks / kMultiprocessors) * ir_.rows_class * (ir_.vector + kEnds) *
-           (ir_.tile_rows + kExchange);
-  }
-
-  void align(std::uint32_t access) {
-    Access& a = ir_.accesses[access];
-    if (a.buffer == kNone || ir_.rows_class == 0 || a.strides.back() != StrideClass::One) return;
-    const AccessArgs& args = args_.accesses[access];
-    a.aligned = args.offset % ir_.vector == 0 && std::all_of(args.strides.begin(), args.strides.end() - 1,
-                                                             [&](std::int64_t s) { return s % ir_.vector == 0; });
-  }
-
   const Graph& g_;
   const Group& group_;
   const graph::Target& target_;
@@ -397,6 +379,18 @@ class Lowering {
 };
 
 }  // namespace
+
+std::optional<Layout> choose_iterated_stencil(Choice& c) {
+  if (!c.group.steps()) return std::nullopt;
+  if (!c.target.is_cuda()) return choose_item(c.ir);
+  const IteratedStencilLayout layout = choose_block(c);
+  for (std::size_t i = 0; i < c.ir.accesses.size(); ++i) {
+    Access& a = c.ir.accesses[i];
+    if (a.buffer != kNone && a.strides.back() == StrideClass::One)
+      a.aligned = c.is_aligned(i, layout.columns, c.ir.rank - 1);
+  }
+  return layout;
+}
 
 Lowered lower_steps(const Graph& g, const Group& group, const graph::Target& target) {
   return Lowering(g, group, target).run();

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c/render.h"
-#include "codegen/ir/steps.h"
+#include "codegen/ir/iterated_stencil.h"
 
 namespace tarry::codegen {
 namespace {
@@ -23,13 +23,13 @@ namespace {
 constexpr int kLineBytes = 64;
 constexpr int kAhead = 4096;  // times the rows of a ring: no row number is negative then
 
-class StepsWriter {
+class IteratedWriter {
  public:
-  StepsWriter(const KernelIr& ir, const graph::Target& target)
+  IteratedWriter(const KernelIr& ir, const graph::Target& target)
       : ir_(ir),
         parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Tiles})),
         w_(ir, parameters_, target.vector_bytes),
-        rings_(rings(ir)) {}
+        rings_(rings(ir, ir.as<IteratedStencilLayout>())) {}
 
   KernelSource render() {
     w_.preamble();
@@ -37,7 +37,7 @@ class StepsWriter {
     find_loops();
     entry();
     KernelSource source = w_.finish();
-    source.tile = ir_.tile_rows * ir_.vector;
+    source.tile = ir_.as<IteratedStencilLayout>().rows * ir_.as<IteratedStencilLayout>().columns;
     return source;
   }
 
@@ -47,7 +47,7 @@ class StepsWriter {
     const Halo all = halo_after(ir_, 0);
     w_.open(fmt::format("TARRY_PLAIN void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
     w_.locals();
-    for (const StepsRing& r : rings_)
+    for (const IteratedRing& r : rings_)
       if (const auto place = in_loop_.find(r.value); place == in_loop_.end()) {
         w_.line(fmt::format("{} k{}[{}][{}] __attribute__((aligned({})));", c_type(ir_.instrs[r.value].dtype), r.value,
                             r.rows, r.columns, kLineBytes));
@@ -61,7 +61,7 @@ class StepsWriter {
     w_.bases('b', kPoint, outer_indices(ir_, fmt::format("i{}", ir_.rank - 1)), "0");
     w_.open(fmt::format("for (tarry_i64 row = {}; row < rows + {}; ++row)", -all.top, all.bottom));
     std::set<int> lengths;
-    for (const StepsRing& r : rings_) lengths.insert(r.rows);
+    for (const IteratedRing& r : rings_) lengths.insert(r.rows);
     for (const int rows : lengths)
       for (int k = 0; k < rows; ++k)
         w_.line(fmt::format("const tarry_i64 {} = (row + {}) % {};", place(rows, k), rows * kAhead + k, rows));
@@ -88,13 +88,13 @@ class StepsWriter {
     int behind;  ///< rows that it is behind that one
   };
   void find_loops() {
-    const auto ring = [this](Value v) { return *std::ranges::find(rings_, v, &StepsRing::value); };
+    const auto ring = [this](Value v) { return *std::ranges::find(rings_, v, &IteratedRing::value); };
     const auto by = [this](int stage) {
       const Halo a = halo_after(ir_, stage), b = halo_after(ir_, stage + 1);
       return Halo{b.top - a.top, b.left - a.left, b.bottom - a.bottom, b.right - a.right};
     };
     const auto behind = [this](int stage) { return rows_behind(ir_, stage + 1) - rows_behind(ir_, stage); };
-    for (const StepsRun& run : find_runs(ir_)) {
+    for (const IteratedRun& run : find_runs(ir_)) {
       if (run.values.empty()) continue;
       const Halo step = by(run.first);
       const int rows = ring(run.values[1]).rows;
@@ -176,7 +176,7 @@ class StepsWriter {
       if (in.stage == stage && in.kind != InstrKind::Scalar && in.kind != InstrKind::Neighbour)
         loop.values.push_back(v);
     }
-    for (const StepsRing& r : rings_)
+    for (const IteratedRing& r : rings_)
       if (ir_.instrs[r.value].stage == stage) loop.kept.emplace_back(fmt::format("k{}_at[i]", r.value), r.value);
     loop.vectors = w_.has_vectors(loop);
     const std::string text = w_.aside([&] {
@@ -235,14 +235,14 @@ class StepsWriter {
 
   /// A row of a ring that a stage writes or reads, from the column of i = 0.
   struct Line {
-    const StepsRing* ring;
+    const IteratedRing* ring;
     bool is_own;
     int row, first;
     std::string name;
   };
   [[nodiscard]] std::vector<Line> lines(int stage) const {
     std::vector<Line> found;
-    for (const StepsRing& r : rings_) {
+    for (const IteratedRing& r : rings_) {
       const int made = ir_.instrs[r.value].stage, first = halo_after(ir_, made).left - halo_after(ir_, stage).left;
       if (made == stage) {
         found.push_back({&r, true, 0, first, fmt::format("k{}_at", r.value)});
@@ -271,7 +271,7 @@ class StepsWriter {
   const KernelIr& ir_;
   const Parameters parameters_;
   CWriter w_;
-  const std::vector<StepsRing> rings_;
+  const std::vector<IteratedRing> rings_;
   std::map<std::string, int> functions_;  ///< by text without names, the stage that it was written for
   std::vector<int> function_of_;          ///< by stage
   std::vector<StageLoop> loops_;
@@ -280,8 +280,8 @@ class StepsWriter {
 
 }  // namespace
 
-KernelSource render_c_steps(const KernelIr& ir, const graph::Target& target) {
-  return StepsWriter(ir, target).render();
+KernelSource render_c_iterated_stencil(const KernelIr& ir, const graph::Target& target) {
+  return IteratedWriter(ir, target).render();
 }
 
 }  // namespace tarry::codegen

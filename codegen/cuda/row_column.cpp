@@ -239,7 +239,7 @@ std::string Functions::along_text(const Stage& stage) {
   return Template(ir_, stage).fill(out_.take());
 }
 
-KernelSource render_crossed(const KernelIr& ir) {
+KernelSource render_row_column(const KernelIr& ir, const graph::Target&) {
   using enum SlotKind;
   const StagePlan plan = plan_stages(ir);
   const Stage &along = plan.stages[0], &across = plan.stages[1];
@@ -277,16 +277,18 @@ KernelSource render_crossed(const KernelIr& ir) {
   return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
 }
 
-void cut_crossed(const KernelIr& ir, const KernelArgs& args, Geometry& g) {
+Geometry geometry_row_column(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
+  Geometry g;
   const auto tiles = [](std::int64_t extent) { return (extent + kTile - 1) / kTile; };
   const std::int64_t rows = args.extents.back(), batches = args.outer_count() == 0 ? 0 : args.outer_count() / rows;
   g.outer_tiles = batches * tiles(rows);
-  if (g.outer_tiles == 0) return;
+  if (g.outer_tiles == 0) return g;
   TARRY_ASSERT(rows > 32 && args.reduced > 32);
   g.chunks = tiles(args.reduced);
   g.scratch_bytes = state_bytes(ir, 0) * static_cast<std::size_t>(args.outer_count() * g.chunks) + 16 +
                     state_bytes(ir, 1) * static_cast<std::size_t>(g.outer_tiles * args.reduced);
   g.ticket_count = static_cast<std::size_t>(batches * (tiles(rows) + g.chunks));
+  return g;
 }
 
 }  // namespace cuda

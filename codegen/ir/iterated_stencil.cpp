@@ -1,9 +1,12 @@
 // Halo, tile, kept values and runs: all from the instructions alone.
-#include "codegen/ir/steps.h"
+#include "codegen/ir/iterated_stencil.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
+
+#include "codegen/ir/verify.h"
 
 namespace tarry::codegen {
 namespace {
@@ -41,30 +44,35 @@ Halo halo_after(const KernelIr& ir, int stage) {
   return sum;
 }
 
-StepsTile steps_tile(const KernelIr& ir) {
+IteratedTile iterated_tile(const KernelIr& ir, const IteratedStencilLayout& layout) {
   const Halo h = halo_after(ir, 0);
-  StepsTile t{};
-  if (ir.rows_class == 0) {  // on a CPU
-    t.rows = t.stored_rows = ir.tile_rows;
-    t.columns = t.stored_columns = ir.vector;
+  IteratedTile t{};
+  if (layout.warps == 0) {  // on a CPU
+    t.rows = t.stored_rows = layout.rows;
+    t.columns = t.stored_columns = layout.columns;
     return t;
   }
-  t.rows = ir.tile_rows * ir.rows_class;
-  t.columns = StepsTile::kLanes * ir.vector;
+  t.rows = layout.rows * layout.warps;
+  t.columns = IteratedTile::kLanes * layout.columns;
   t.top = h.top;
-  t.left = round_up(h.left, ir.vector);
+  t.left = round_up(h.left, layout.columns);
   t.stored_rows = t.rows - h.top - h.bottom;
-  t.stored_columns = t.columns - t.left - round_up(h.right, ir.vector);
+  t.stored_columns = t.columns - t.left - round_up(h.right, layout.columns);
   if (ir.rank == 1) {  // warps lie side by side
     t.rows = t.stored_rows = 1;
-    t.stored_columns *= ir.rows_class;
+    t.stored_columns *= layout.warps;
   }
   return t;
 }
 
-int KernelIr::steps_tile(int dimension) const {
-  const StepsTile t = codegen::steps_tile(*this);
-  return dimension == rank - 1 ? t.stored_columns : dimension >= 0 && dimension == rank - 2 ? t.stored_rows : 1;
+IteratedTile iterated_tile(const KernelIr& ir) { return iterated_tile(ir, ir.as<IteratedStencilLayout>()); }
+
+int IteratedStencilLayout::row_dimension(const KernelIr& ir) const { return ir.rank - 2; }
+
+int IteratedStencilLayout::tile(const KernelIr& ir, int dimension) const {
+  const IteratedTile t = iterated_tile(ir, *this);
+  if (dimension == ir.rank - 1) return t.stored_columns;
+  return dimension >= 0 && dimension == ir.rank - 2 ? t.stored_rows : 1;
 }
 
 std::vector<bool> kept_values(const KernelIr& ir) {
@@ -92,11 +100,11 @@ int kept_words(const KernelIr& ir) {
   return most;
 }
 
-std::vector<StepsReach> reaches(const KernelIr& ir, int stage) {
-  std::vector<StepsReach> all;
+std::vector<IteratedReach> reaches(const KernelIr& ir, int stage) {
+  std::vector<IteratedReach> all;
   for (const Instr& in : ir.instrs) {
     if (in.kind != InstrKind::Neighbour || in.stage != stage) continue;
-    auto r = std::find_if(all.begin(), all.end(), [&](const StepsReach& x) { return x.value == in.args[0]; });
+    auto r = std::find_if(all.begin(), all.end(), [&](const IteratedReach& x) { return x.value == in.args[0]; });
     if (r == all.end()) r = all.insert(all.end(), {in.args[0], {}, 1, 0});
     widen(r->by, in);
     if (in.column == 0) continue;
@@ -107,13 +115,13 @@ std::vector<StepsReach> reaches(const KernelIr& ir, int stage) {
   return all;
 }
 
-std::size_t exchanged_bytes(const KernelIr& ir) {
+std::size_t exchanged_bytes(const KernelIr& ir, const IteratedStencilLayout& layout) {
+  const int columns = layout.warps * layout.columns * IteratedTile::kLanes;
   std::size_t most = 0;
   for (int stage = 1; stage < ir.stages(); ++stage) {
     std::size_t sum = 0;
-    for (const StepsReach& r : reaches(ir, stage))
-      sum += static_cast<std::size_t>((r.by.top + r.by.bottom) * ir.rows_class * ir.vector * StepsTile::kLanes) *
-             itemsize(ir.instrs[r.value].dtype);
+    for (const IteratedReach& r : reaches(ir, stage))
+      sum += static_cast<std::size_t>((r.by.top + r.by.bottom) * columns) * itemsize(ir.instrs[r.value].dtype);
     most = std::max(most, sum);
   }
   return most;
@@ -121,14 +129,14 @@ std::size_t exchanged_bytes(const KernelIr& ir) {
 
 int rows_behind(const KernelIr& ir, int stage) { return halo_after(ir, 0).bottom - halo_after(ir, stage).bottom; }
 
-std::vector<StepsRing> rings(const KernelIr& ir) {
+std::vector<IteratedRing> rings(const KernelIr& ir, const IteratedStencilLayout& layout) {
   constexpr int kLine = 16;
   const std::vector<bool> kept = kept_values(ir);
-  std::vector<StepsRing> all;
+  std::vector<IteratedRing> all;
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     if (!kept[v]) continue;
     const Halo h = halo_after(ir, ir.instrs[v].stage);
-    StepsRing ring{v, 1, round_up(h.left + ir.vector + h.right, kLine)};
+    IteratedRing ring{v, 1, round_up(h.left + layout.columns + h.right, kLine)};
     for (const Instr& in : ir.instrs)
       if (std::find(in.args.begin(), in.args.end(), v) != in.args.end())
         ring.rows = std::max(
@@ -138,9 +146,9 @@ std::vector<StepsRing> rings(const KernelIr& ir) {
   return all;
 }
 
-std::size_t ring_bytes(const KernelIr& ir) {
+std::size_t ring_bytes(const KernelIr& ir, const IteratedStencilLayout& layout) {
   std::size_t sum = 0;
-  for (const StepsRing& r : rings(ir))
+  for (const IteratedRing& r : rings(ir, layout))
     sum += static_cast<std::size_t>(r.rows * r.columns) * itemsize(ir.instrs[r.value].dtype);
   return sum;
 }
@@ -173,7 +181,7 @@ std::vector<std::int64_t> words_of(const KernelIr& ir, int stage, Value from) {
 
 }  // namespace
 
-std::vector<StepsRun> find_runs(const KernelIr& ir) {
+std::vector<IteratedRun> find_runs(const KernelIr& ir) {
   const std::vector<bool> kept = kept_values(ir);
   const std::vector<int> last = last_uses(ir);
   const auto made = [&](int stage) -> std::optional<Value> {  // its only kept value, for the next stage alone
@@ -195,7 +203,7 @@ std::vector<StepsRun> find_runs(const KernelIr& ir) {
       }
     return only;
   };
-  std::vector<StepsRun> runs;
+  std::vector<IteratedRun> runs;
   std::optional<Value> from = loaded();
   std::vector<std::int64_t> before;
   for (int stage = 1; stage < ir.stages(); ++stage) {
@@ -212,9 +220,39 @@ std::vector<StepsRun> find_runs(const KernelIr& ir) {
     before = std::move(words);
     from = to;
   }
-  for (StepsRun& run : runs)
+  for (IteratedRun& run : runs)
     if (run.count == 1) run.values.clear();
   return runs;
+}
+
+namespace {
+
+/// Loads come first, stores last; a thread reaches its neighbours' points.
+void verify_stages(const KernelIr& ir) {
+  const auto& layout = ir.as<IteratedStencilLayout>();
+  for (const Instr& in : ir.instrs) {
+    if (in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone && in.stage != 0)
+      broken(ir, "iterated stencils load before they begin");
+    if (in.kind == InstrKind::Store && in.stage + 1 != ir.stages())
+      broken(ir, "iterated stencils store when they are done");
+    if (in.kind != InstrKind::Neighbour || layout.warps == 0) continue;
+    if (std::abs(in.row) > layout.rows || std::abs(in.column) > layout.columns)
+      broken(ir, "a neighbour beyond the next thread");
+  }
+}
+
+}  // namespace
+
+void verify_iterated_stencil(const KernelIr& ir) {
+  const auto& layout = ir.as<IteratedStencilLayout>();
+  if (ir.stages() == 1) broken(ir, "an iterated stencil has several stages");
+  verify_stages(ir);
+  if (ir.rank < 1 || layout.rows < 1 || layout.rows * std::max(layout.warps, 1) > 1024 ||
+      (ir.rank == 1 && layout.rows > 1))
+    broken(ir, "rows of a tile of an iterated stencil");
+  if (ir.tile(ir.rank - 1) < 1 || (ir.rank > 1 && ir.tile(ir.rank - 2) < 1))
+    broken(ir, "iterations reach across the whole tile");
+  verify_row_column_guards(ir);
 }
 
 }  // namespace tarry::codegen

@@ -1,4 +1,5 @@
-// select_crossed(): each way of a crossed group is selected as a group of its own; equal points of the two are one.
+// select_row_column(): each way of a group that reduces rows and columns is selected as a group of its own; equal
+// points of the two are one.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -202,8 +203,8 @@ class Crosser {
 
 }  // namespace
 
-Selection select_crossed(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, Group& walk,
-                         const std::vector<GraphEdge>& outputs) {
+Selection select_row_column(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, Group& walk,
+                            const std::vector<GraphEdge>& outputs) {
   std::vector<GraphEdge> wanted[2];
   for (const GraphEdge& e : outputs)
     wanted[std::binary_search(walk.crossing.begin(), walk.crossing.end(), e.node)].push_back(e);

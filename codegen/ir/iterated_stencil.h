@@ -1,4 +1,4 @@
-// Kernels of steps: what is needed around a tile, what passes from stage to stage, stages that are alike.
+// Iterated stencils: what is needed around a tile, what passes from stage to stage, stages that are alike.
 #pragma once
 
 #include <vector>
@@ -15,15 +15,16 @@ struct Halo {
 /// Where stage `stage` is needed: what later ones reach.
 Halo halo_after(const KernelIr& ir, int stage);
 
-/// The tile of a thread block: rows_class warps of 32 lanes, each lane with tile_rows rows of `vector` columns. It
-/// stores what lies inside; columns of the halo are whole vectors.
-struct StepsTile {
+/// The tile of a thread block, see IteratedStencilLayout. It stores what lies inside; columns of the halo are whole
+/// runs of a lane.
+struct IteratedTile {
   static constexpr int kLanes = 32;
   int rows, columns;  ///< computed
   int top, left;      ///< of them not stored
   int stored_rows, stored_columns;
 };
-StepsTile steps_tile(const KernelIr& ir);
+IteratedTile iterated_tile(const KernelIr& ir, const IteratedStencilLayout& layout);
+IteratedTile iterated_tile(const KernelIr& ir);
 
 /// Values, other than scalars, that later stages use or neighbours ask for: held for all points of the tile.
 std::vector<bool> kept_values(const KernelIr& ir);
@@ -31,30 +32,30 @@ std::vector<bool> kept_values(const KernelIr& ir);
 int kept_words(const KernelIr& ir);
 
 /// The points of a kept value that a stage reads beyond its own.
-struct StepsReach {
+struct IteratedReach {
   Value value = kNone;
   Halo by;
   int first = 0, last = 0;  ///< rows from the point's, where other columns are read: none if first > last
 };
-std::vector<StepsReach> reaches(const KernelIr& ir, int stage);
+std::vector<IteratedReach> reaches(const KernelIr& ir, int stage);
 /// Bytes that the warps of a thread block exchange in a stage; the most of any.
-std::size_t exchanged_bytes(const KernelIr& ir);
+std::size_t exchanged_bytes(const KernelIr& ir, const IteratedStencilLayout& layout);
 
 /// On a CPU rows pass stage after stage; of a kept value the last few are there.
-struct StepsRing {
+struct IteratedRing {
   Value value = kNone;
   int rows = 1, columns = 1;
 };
 /// Rows that a stage is behind the first one.
 int rows_behind(const KernelIr& ir, int stage);
-std::vector<StepsRing> rings(const KernelIr& ir);
-std::size_t ring_bytes(const KernelIr& ir);
+std::vector<IteratedRing> rings(const KernelIr& ir, const IteratedStencilLayout& layout);
+std::size_t ring_bytes(const KernelIr& ir, const IteratedStencilLayout& layout);
 
 /// Neighbouring stages that do the same: each makes one kept value from that of the one before, which nobody else uses.
-struct StepsRun {
+struct IteratedRun {
   int first = 1, count = 1;
   std::vector<Value> values;  ///< of several: what the first of them takes, then what each makes
 };
-std::vector<StepsRun> find_runs(const KernelIr& ir);
+std::vector<IteratedRun> find_runs(const KernelIr& ir);
 
 }  // namespace tarry::codegen

@@ -42,9 +42,9 @@ std::size_t struct_bytes(const KernelIr& ir, int stage, std::size_t elements) {
   return (at + 7) / 8 * 8;
 }
 
-class CrossedWriter {
+class RowColumnWriter {
  public:
-  CrossedWriter(const KernelIr& ir, const graph::Target& target)
+  RowColumnWriter(const KernelIr& ir, const graph::Target& target)
       : ir_(ir),
         columns_(128 * chunk_blocks(ir)),
         parameters_(make_parameters(ir, {SlotKind::Extent, SlotKind::Reduced, SlotKind::Chunks, SlotKind::Scratch})),
@@ -81,19 +81,19 @@ class CrossedWriter {
 
 /// An input that is a contiguous load is read in place. Not beside stores of points: one of them may take the memory of
 /// what is read.
-bool CrossedWriter::is_direct(Value v) const {
+bool RowColumnWriter::is_direct(Value v) const {
   const Instr& instr = ir_.instrs[v];
   if (instr.kind != InstrKind::Load || instr.guard != kNone || ir_.accesses[instr.index].buffer == kNone) return false;
   return w_.stores(Region::Point).empty() && ir_.accesses[instr.index].reduced == StrideClass::One;
 }
 
 /// Values that the reductions take and do not read in place, each once.
-std::vector<Value> CrossedWriter::kept_inputs() const {
+std::vector<Value> RowColumnWriter::kept_inputs() const {
   return w_.kept_inputs([this](Value v) { return is_direct(v); });
 }
 
 /// ", i0, i1" and what follows, as parameters or arguments.
-std::string CrossedWriter::place(bool declare, std::string_view more) const {
+std::string RowColumnWriter::place(bool declare, std::string_view more) const {
   std::string text;
   for (int d = 0; d + 1 < ir_.rank; ++d) text += fmt::format(", {}i{}", declare ? "tarry_i64 " : "", d);
   return text + std::string(more);
@@ -102,7 +102,7 @@ std::string CrossedWriter::place(bool declare, std::string_view more) const {
 // ---------------------------------------------------------------- items
 
 /// Reduces `length` elements of a row, from k on, into one state.
-void CrossedWriter::line_function() {
+void RowColumnWriter::line_function() {
   along_rows();
   w_.line_functions([](Value) { return false; });
   std::string inputs;
@@ -125,7 +125,7 @@ void CrossedWriter::line_function() {
 
 /// The points of the lane's row number `step` (from 1): `x{r}_{i}` then points at what reduction r takes. What is not
 /// read in place is kept for all rows of the lane.
-void CrossedWriter::points() {
+void RowColumnWriter::points() {
   constexpr std::array kPoint = {Region::Point};
   w_.bases('a', kPoint, outer_indices(ir_, "k"), "k0");
   CWriter::Loop loop{w_.instructions(Region::Point), Axis::Reduced, "i", "0", "m"};
@@ -146,7 +146,7 @@ void CrossedWriter::points() {
 }
 
 /// The next row's piece of each matrix: it begins on another page, where the core does not look ahead by itself.
-void CrossedWriter::ask_for_next() {
+void RowColumnWriter::ask_for_next() {
   w_.line(fmt::format("const tarry_i64 next = k + 32 < end ? 32 : j0 + {}_lane[(q + 1) & 31] - k;", kEntryName));
   std::vector<std::string> apart(static_cast<std::size_t>(ir_.rank), "0");
   apart.back() = "next";
@@ -161,7 +161,7 @@ void CrossedWriter::ask_for_next() {
 }
 
 /// The columns take all rows of a lane at once.
-void CrossedWriter::full_lane(std::uint32_t r) {
+void RowColumnWriter::full_lane(std::uint32_t r) {
   const Value v = ir_.reductions[r].args[0];
   std::string x = fmt::format("ys{}", v), h = std::to_string(columns_);
   if (is_direct(v)) {
@@ -176,7 +176,7 @@ void CrossedWriter::full_lane(std::uint32_t r) {
 }
 
 /// The columns' states into stack[0], those of the rows into `rows`.
-void CrossedWriter::tile_function() {
+void RowColumnWriter::tile_function() {
   line_function();
   std::string taken;
   for (const std::uint32_t r : w_.reductions())
@@ -226,7 +226,7 @@ void CrossedWriter::tile_function() {
 // ---------------------------------------------------------------- entries
 
 /// Outer instructions of a stage: at row j0, or at the m columns from k0 on.
-void CrossedWriter::finish(int stage) {
+void RowColumnWriter::finish(int stage) {
   stage == 0 ? along_rows() : along_columns();
   w_.open(fmt::format("static void {0}_finish{1}(const struct {0}_params* p{2}, const {3}* s)", kEntryName, stage,
                       place(true, stage == 0 ? ", tarry_i64 j0" : ", tarry_i64 k0, tarry_i64 m"), w_.state_type()));
@@ -252,13 +252,13 @@ void CrossedWriter::finish(int stage) {
 }
 
 /// The place of a band: i0.., j0 of number `item` of all bands.
-void CrossedWriter::band(std::string_view item) {
+void RowColumnWriter::band(std::string_view item) {
   w_.line(fmt::format("const tarry_i64 before = {0} / bands, at = {0} - before * bands, j0 = at * {1};", item, kRows));
   w_.line("(void)before;");
   decode_row(w_, "before");
 }
 
-void CrossedWriter::entry() {
+void RowColumnWriter::entry() {
   along_columns();
   w_.open(fmt::format("void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
@@ -276,7 +276,7 @@ void CrossedWriter::entry() {
   w_.close();
 }
 
-void CrossedWriter::fold() {
+void RowColumnWriter::fold() {
   w_.open(fmt::format("void {0}_fold(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName));
   w_.locals();
   w_.line(fmt::format("const tarry_i64 bands = ({} + {}) / {};", rows_extent(), kRows - 1, kRows));
@@ -312,7 +312,7 @@ void CrossedWriter::fold() {
   w_.close();
 }
 
-KernelSource CrossedWriter::render() {
+KernelSource RowColumnWriter::render() {
   w_.preamble();
   along_rows();
   w_.declare_states();
@@ -335,7 +335,7 @@ KernelSource CrossedWriter::render() {
 
 }  // namespace
 
-Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args) {
+Geometry geometry_c_row_column(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   Geometry g;
   const std::int64_t rows = args.extents.back(), count = args.outer_count();
   g.outer_tiles = count == 0 ? 0 : count / rows * ((rows + kRows - 1) / kRows);
@@ -349,8 +349,8 @@ Geometry geometry_c_crossed(const KernelIr& ir, const KernelArgs& args) {
   return g;
 }
 
-KernelSource render_c_crossed(const KernelIr& ir, const graph::Target& target) {
-  return CrossedWriter(ir, target).render();
+KernelSource render_c_row_column(const KernelIr& ir, const graph::Target& target) {
+  return RowColumnWriter(ir, target).render();
 }
 
 }  // namespace tarry::codegen

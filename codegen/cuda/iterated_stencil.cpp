@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/tile.h"
-#include "codegen/ir/steps.h"
+#include "codegen/ir/iterated_stencil.h"
 #include "support/check.h"
 
 namespace tarry::codegen::cuda {
@@ -30,17 +30,19 @@ constexpr std::string_view kEnds =
 }
 )";
 
+const IteratedStencilLayout& layout(const KernelIr& ir) { return ir.as<IteratedStencilLayout>(); }
+
 class Writer final : public TileWriter {
  public:
   Writer(const KernelIr& ir, const graph::Target& target)
       : TileWriter(ir),
-        tile_(steps_tile(ir)),
+        tile_(iterated_tile(ir)),
         runs_(find_runs(ir)),
         kept_(kept_values(ir)),
-        rows_(ir.tile_rows),
-        columns_(ir.vector),
-        own_columns_(ir.rank == 1 ? tile_.stored_columns / ir.rows_class : tile_.stored_columns),
-        turns_(2 * exchanged_bytes(ir) <= static_cast<std::size_t>(target.shared_bytes) ? 2 : 1) {}
+        rows_(layout(ir).rows),
+        columns_(layout(ir).columns),
+        own_columns_(ir.rank == 1 ? tile_.stored_columns / layout(ir).warps : tile_.stored_columns),
+        turns_(2 * exchanged_bytes(ir, layout(ir)) <= static_cast<std::size_t>(target.shared_bytes) ? 2 : 1) {}
 
   KernelSource run() {
     place();
@@ -52,7 +54,7 @@ class Writer final : public TileWriter {
   }
 
  private:
-  [[nodiscard]] int threads() const { return ir_.rows_class * StepsTile::kLanes; }
+  [[nodiscard]] int threads() const { return layout(ir_).warps * IteratedTile::kLanes; }
   [[nodiscard]] std::string loaded(const Instr& in) const override { return fmt::format("k{}[r][c]", in.index); }
   [[nodiscard]] std::string inside(std::uint32_t guard) const override {
     return fmt::format("(whole || (rs{0} >> r & cs{0} >> c & 1u))", guard);
@@ -75,18 +77,18 @@ class Writer final : public TileWriter {
 
   // --- Shared memory ------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] static bool exchanges(const StepsReach& r) { return r.by.top + r.by.bottom > 0; }
+  [[nodiscard]] static bool exchanges(const IteratedReach& r) { return r.by.top + r.by.bottom > 0; }
 
   /// Rows that the warps show each other in each run of stages that needs some: the first ones, then the last ones.
   void shared() {
     out_.open("union $N_shared");
     out_.line("int none;");
-    for (const StepsRun& run : runs_) {
+    for (const IteratedRun& run : runs_) {
       std::string members;
-      for (const StepsReach& r : reaches(ir_, run.first))
+      for (const IteratedReach& r : reaches(ir_, run.first))
         if (exchanges(r))
-          members += fmt::format(" {} e{}[{}][{}][{}][{}];", c_type(ir_.instrs[r.value].dtype), r.value, ir_.rows_class,
-                                 r.by.top + r.by.bottom, columns_, StepsTile::kLanes);
+          members += fmt::format(" {} e{}[{}][{}][{}][{}];", c_type(ir_.instrs[r.value].dtype), r.value,
+                                 layout(ir_).warps, r.by.top + r.by.bottom, columns_, IteratedTile::kLanes);
       if (!members.empty()) out_.line(fmt::format("struct {{{} }} s{};", members, run.first));
     }
     out_.close(";");
@@ -111,7 +113,7 @@ class Writer final : public TileWriter {
       if (is_loaded(v)) load(v);
     out_.line("int turn = 0;");
     out_.line("(void)turn, (void)warp, (void)s;");
-    for (const StepsRun& run : runs_) stages(run);
+    for (const IteratedRun& run : runs_) stages(run);
     out_.close();
   }
 
@@ -161,7 +163,7 @@ class Writer final : public TileWriter {
 
   // --- Stages -------------------------------------------------------------------------------------------------------
 
-  void stages(const StepsRun& run) {
+  void stages(const IteratedRun& run) {
     if (run.count == 1) return stage(run.first, {});
     for (const Value v : run.values) array_[v] = array_.at(run.values.front());
     out_.label("#pragma unroll 1");
@@ -181,15 +183,15 @@ class Writer final : public TileWriter {
         out_.line(fmt::format("{} k{}[{}][{}];", c_type(ir_.instrs[v].dtype), v, rows_, columns_));
       }
     out_.open("");
-    const std::vector<StepsReach> reached = reaches(ir_, number);
+    const std::vector<IteratedReach> reached = reaches(ir_, number);
     exchange(number, reached);
     refresh(number);
     if (!over.empty())
       out_.line(fmt::format("{} next[{}][{}];", c_type(ir_.instrs[made.front()].dtype), rows_, columns_));
-    for (const StepsReach& r : reached)
+    for (const IteratedReach& r : reached)
       for (int row = r.first; row < r.last; ++row) ends(r, std::to_string(r.by.top + row));
     each("r", rows_);
-    for (const StepsReach& r : reached)
+    for (const IteratedReach& r : reached)
       if (r.first <= r.last)
         ends(r, r.by.top + r.last == 0 ? std::string("r") : fmt::format("r + {}", r.by.top + r.last));
     each("c", columns_);
@@ -209,10 +211,10 @@ class Writer final : public TileWriter {
   }
 
   /// The value with the rows above and below that the stage reaches, and place for the columns beside: x.
-  void exchange(int number, const std::vector<StepsReach>& reached) {
+  void exchange(int number, const std::vector<IteratedReach>& reached) {
     if (std::any_of(reached.begin(), reached.end(), exchanges)) {
       out_.line(fmt::format("auto& e = s[{}].s{};", turns_ == 2 ? "turn" : "0", number));
-      for (const StepsReach& r : reached) {
+      for (const IteratedReach& r : reached) {
         if (!exchanges(r)) continue;
         each("c", columns_);
         for (int j = 0; j < r.by.bottom; ++j)
@@ -224,10 +226,10 @@ class Writer final : public TileWriter {
       }
       out_.line("__syncthreads();");
       out_.line(fmt::format("const int above = warp > 0 ? warp - 1 : 0, below = warp < {0} ? warp + 1 : {0};",
-                            ir_.rows_class - 1));
+                            layout(ir_).warps - 1));
       out_.line("(void)above, (void)below;");
     }
-    for (const StepsReach& r : reached) {
+    for (const IteratedReach& r : reached) {
       out_.line(fmt::format("{} x{}[{}][{}];", c_type(ir_.instrs[r.value].dtype), r.value,
                             r.by.top + rows_ + r.by.bottom, r.by.left + columns_ + r.by.right));
       each("c", columns_);
@@ -256,7 +258,7 @@ class Writer final : public TileWriter {
     }
   }
 
-  void ends(const StepsReach& r, const std::string& row) {
+  void ends(const IteratedReach& r, const std::string& row) {
     out_.line(fmt::format("$N_ends<{}, {}, {}>(x{}[{}]);", r.by.left, columns_, r.by.right, r.value, row));
   }
 
@@ -270,15 +272,15 @@ class Writer final : public TileWriter {
     return fmt::format("{}[r][c]", array_.at(v));
   }
 
-  void point(Value v, const std::vector<StepsReach>& reached) {
+  void point(Value v, const std::vector<IteratedReach>& reached) {
     const Instr& in = ir_.instrs[v];
     const std::string head = fmt::format("const {} {} = ", c_type(in.dtype), value_name(v));
     switch (in.kind) {
       case InstrKind::Load: out_.line(head + sum_text("t." + name(in.index), counted(in.index)) + ";"); break;
       case InstrKind::Inside: out_.line(fmt::format("{}{};", head, inside(in.index))); break;
       case InstrKind::Neighbour: {
-        const StepsReach& r =
-            *std::find_if(reached.begin(), reached.end(), [&](const StepsReach& x) { return x.value == in.args[0]; });
+        const IteratedReach& r = *std::find_if(reached.begin(), reached.end(),
+                                               [&](const IteratedReach& x) { return x.value == in.args[0]; });
         out_.line(fmt::format("{}x{}[{}][{}];", head, r.value, index("r", r.by.top + in.row),
                               index("c", r.by.left + in.column)));
         break;
@@ -340,7 +342,7 @@ class Writer final : public TileWriter {
   }
 
   void entry() {
-    const int resident = std::max(1, kResident * 8 / ir_.rows_class);
+    const int resident = std::max(1, kResident * 8 / layout(ir_).warps);
     out_.open(fmt::format(
         "extern \"C\" __global__ void __launch_bounds__({}, {}) $N(const __grid_constant__ struct $N_params p)",
         threads(), resident));
@@ -352,8 +354,8 @@ class Writer final : public TileWriter {
     out_.close();
   }
 
-  const StepsTile tile_;
-  const std::vector<StepsRun> runs_;
+  const IteratedTile tile_;
+  const std::vector<IteratedRun> runs_;
   const std::vector<bool> kept_;
   const int rows_, columns_, own_columns_, turns_;
   std::map<Value, std::string> array_;  ///< of kept values, in registers
@@ -361,6 +363,8 @@ class Writer final : public TileWriter {
 
 }  // namespace
 
-KernelSource render_steps(const KernelIr& ir, const graph::Target& target) { return Writer(ir, target).run(); }
+KernelSource render_iterated_stencil(const KernelIr& ir, const graph::Target& target) {
+  return Writer(ir, target).run();
+}
 
 }  // namespace tarry::codegen::cuda
