@@ -159,11 +159,11 @@ struct KernelCache::Impl {
   void count(std::int64_t CacheStats::* counter, std::int64_t by = 1);
 
   std::shared_ptr<const Layers> current_layers();
-  void make(Jobs jobs, const Backend& backend);
-  std::vector<Job*> compile_free(Jobs missing, const Backend& backend, const Layers& layers);
-  bool load_from_disk(Job& job, const Backend& backend, const Layers& layers);
+  void make(Jobs jobs, const Maker& maker);
+  std::vector<Job*> compile_free(Jobs missing, const Maker& maker, const Layers& layers);
+  bool load_from_disk(Job& job, const Maker& maker, const Layers& layers);
   bool acceptable(const Entry& entry, const Layer& layer, const std::string& present, const Layers& layers);
-  void compile(Jobs batch, const Backend& backend, const Layers& layers);
+  void compile(Jobs batch, const Maker& maker, const Layers& layers);
   void store(const Job& job, const Binary& binary, const Layers& layers);
 };
 
@@ -243,13 +243,13 @@ std::shared_ptr<const Layers> KernelCache::Impl::current_layers() {
 }
 
 /// Makes every kernel that `jobs` claimed, or fails it; what is thrown here is the failure of all that are left.
-void KernelCache::Impl::make(Jobs jobs, const Backend& backend) {
+void KernelCache::Impl::make(Jobs jobs, const Maker& maker) {
   const auto is_mine = [](const Job* job) { return job->mine; };
   if (std::ranges::none_of(jobs, is_mine)) return;
   const std::shared_ptr<const Layers> now = current_layers();
   std::vector<Job*> missing;
   for (Job* job : jobs) {
-    if (is_mine(job) && !load_from_disk(*job, backend, *now)) missing.push_back(job);
+    if (is_mine(job) && !load_from_disk(*job, maker, *now)) missing.push_back(job);
   }
   if (missing.empty()) return;
   if (now->require_cached) {
@@ -258,15 +258,15 @@ void KernelCache::Impl::make(Jobs jobs, const Backend& backend) {
   }
 
   while (!missing.empty()) {
-    missing = compile_free(missing, backend, *now);
+    missing = compile_free(missing, maker, *now);
     if (missing.empty()) return;
     wait_for_another(missing, *now);
-    std::erase_if(missing, [&](Job* job) { return load_from_disk(*job, backend, *now); });
+    std::erase_if(missing, [&](Job* job) { return load_from_disk(*job, maker, *now); });
   }
 }
 
 /// Compiles in batches what no other process is compiling, and returns the rest. Errors go to the jobs of their batch.
-std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Backend& backend, const Layers& now) {
+std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Maker& maker, const Layers& now) {
   std::vector<std::vector<Job*>> batches =
       batches_of(missing, [](const Job* job) -> const KernelRequest& { return *job->request; });
   std::mutex busy_mutex;
@@ -282,8 +282,8 @@ std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Backend& b
         return true;
       });
       // Who held a lock before us may have written the entry since we looked.
-      std::erase_if(batch, [&](Job* job) { return load_from_disk(*job, backend, now); });
-      if (!batch.empty()) compile(batch, backend, now);
+      std::erase_if(batch, [&](Job* job) { return load_from_disk(*job, maker, now); });
+      if (!batch.empty()) compile(batch, maker, now);
     } catch (...) {
       fail(batch, std::current_exception());
     }
@@ -291,11 +291,11 @@ std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Backend& b
   return busy;
 }
 
-bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const Layers& now) {
+bool KernelCache::Impl::load_from_disk(Job& job, const Maker& maker, const Layers& now) {
   for (const std::unique_ptr<Layer>& layer : now.search_order) {
     std::optional<Entry> entry = layer->read(job.material->bytes);
     if (!entry || entry->name != job.request->entry) continue;
-    const std::string present = backend.compiler ? backend.compiler() : "";
+    const std::string present = maker.compiler ? maker.compiler() : "";
     if (!acceptable(*entry, *layer, present, now)) {
       job.refused = "compiler";
       job.cause = compiler_cause(entry->compiler, present);
@@ -303,7 +303,7 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Backend& backend, const L
     }
     const Binary binary{images.share(std::move(entry->image)), std::move(entry->compiler), std::move(entry->log)};
     try {
-      std::shared_ptr<Executable> executable = backend.load(*job.request, binary);
+      std::shared_ptr<Executable> executable = maker.load(*job.request, binary);
       Job* const unloaded[] = {&job};
       if (executable == nullptr)
         give_up(unloaded);
@@ -338,14 +338,14 @@ bool KernelCache::Impl::acceptable(const Entry& entry, const Layer& layer, const
   return true;
 }
 
-void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers& now) {
+void KernelCache::Impl::compile(Jobs batch, const Maker& maker, const Layers& now) {
   std::vector<const KernelRequest*> requests;
   for (const Job* job : batch) {
     requests.push_back(job->request);
     misses.add(miss_of(*job));
   }
   const auto start = std::chrono::steady_clock::now();
-  const std::optional<Binary> compiled = backend.compile(requests);
+  const std::optional<Binary> compiled = maker.compile(requests);
   if (!compiled) return give_up(batch);
   const Binary& binary = *compiled;
   TARRY_ASSERT(binary.image != nullptr);
@@ -356,7 +356,7 @@ void KernelCache::Impl::compile(Jobs batch, const Backend& backend, const Layers
     job->loaded.compile_seconds = elapsed.count() / static_cast<double>(batch.size());
     Job* const alone[] = {job};
     try {
-      std::shared_ptr<Executable> executable = backend.load(*job->request, binary);
+      std::shared_ptr<Executable> executable = maker.load(*job->request, binary);
       if (executable == nullptr)
         give_up(alone);
       else
@@ -388,23 +388,23 @@ KernelCache::KernelCache(std::size_t memory_capacity) : impl_(std::make_unique<I
 
 KernelCache::~KernelCache() = default;
 
-std::vector<Loaded> KernelCache::find(std::span<const KernelRequest> requests, const Backend& backend) {
+std::vector<Loaded> KernelCache::find(std::span<const KernelRequest> requests, const Maker& maker) {
   const std::shared_ptr<const Layers> now = impl_->current_layers();
   std::vector<Loaded> result;
   for (Job& job : jobs_of(requests)) {
-    if (!impl_->remembers(job) && !impl_->load_from_disk(job, backend, *now)) job.loaded.hit = Hit::None;
+    if (!impl_->remembers(job) && !impl_->load_from_disk(job, maker, *now)) job.loaded.hit = Hit::None;
     result.push_back(std::move(job.loaded));
   }
   return result;
 }
 
-std::vector<Loaded> KernelCache::get(std::span<const KernelRequest> requests, const Backend& backend) {
+std::vector<Loaded> KernelCache::get(std::span<const KernelRequest> requests, const Maker& maker) {
   std::vector<Job> jobs = jobs_of(requests);
   std::vector<Job*> all;
   for (Job& job : jobs) all.push_back(&job);
   try {
     impl_->claim(all);
-    impl_->make(all, backend);
+    impl_->make(all, maker);
   } catch (...) {
     impl_->fail(all, std::current_exception());
     throw;

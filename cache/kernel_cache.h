@@ -21,10 +21,10 @@ class KernelCache {
   ~KernelCache();
   /// One Loaded per request, in order. Kernels that no layer holds compile in batches of at most 8, batches in
   /// parallel; the same kernel asked for by many threads compiles once.
-  std::vector<Loaded> get(std::span<const KernelRequest> requests, const Backend& backend);
+  std::vector<Loaded> get(std::span<const KernelRequest> requests, const Maker& maker);
   /// The same of what memory and disk hold; the others are Hit::None, and nothing is compiled, thrown or noted for
   /// them.
-  std::vector<Loaded> find(std::span<const KernelRequest> requests, const Backend& backend);
+  std::vector<Loaded> find(std::span<const KernelRequest> requests, const Maker& maker);
   [[nodiscard]] CacheStats stats() const;
   /// The latest kernels that no disk layer held, explained by what is in the layers now.
   [[nodiscard]] std::vector<CacheMiss> misses() const;

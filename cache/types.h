@@ -23,7 +23,7 @@ struct KernelRequest {
 /// A compiled image; kernels of one batch share it.
 struct Binary {
   std::shared_ptr<const std::string> image;
-  std::string compiler;  ///< name and version, e.g. "nvrtc 13.0"; the words that Backend::compiler() uses
+  std::string compiler;  ///< name and version, e.g. "nvrtc 13.0"; the words that Maker::compiler() uses
   std::string log;       ///< what the compiler said (registers, spills)
 };
 
@@ -41,7 +41,7 @@ enum class Hit : std::uint8_t {
 };
 
 /// How the owner compiles and loads. Both may throw; a throw reaches every caller that waits for the same kernel.
-struct Backend {
+struct Maker {
   /// Compiles up to 8 requests into one image; nullopt where nothing here can compile, whatever the kernels.
   std::function<std::optional<Binary>(std::span<const KernelRequest* const>)> compile;
   std::function<std::shared_ptr<Executable>(const KernelRequest&, const Binary&)> load;

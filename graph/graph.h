@@ -127,12 +127,12 @@ struct Snapshot {
   std::size_t asked = 0;  ///< roots that were asked for; the others are stored besides
 };
 
-/// The treatment of marks of values that were computed and not stored (outline.h).
+/// The treatment of marks of values that were computed and not stored (key_walk.h).
 enum class Marks : std::uint8_t { Ignore, Read, Set };
 
 /// Walks from the roots (ready nodes are leaves); caller holds engine_mutex(). Sets `*blocked` to a node that another
 /// evaluate has claimed and returns early, or takes it for lazy where `blocked` is null; rethrows the error of a failed
-/// node. In two steps: outline.h.
+/// node. In two steps: key_walk.h.
 Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks = Marks::Ignore);
 
 }  // namespace tarry::graph

@@ -110,7 +110,7 @@ struct alignas(128) Node {
   std::uint8_t rank = 0;
   std::uint8_t n_inputs : 7 = 0;
   std::uint8_t computed : 1 =
-      0;  ///< an evaluate has computed it and not stored it (outline.h); guarded by engine_mutex()
+      0;  ///< an evaluate has computed it and not stored it (key_walk.h); guarded by engine_mutex()
   std::atomic<State> state{State::Lazy};
   Mode mode{};
   Device device{};         ///< explicitly placed, or unplaced
@@ -123,7 +123,7 @@ struct alignas(128) Node {
   std::uintptr_t inputs[kMaxInputs] = {};  ///< Node* with the output index in the low bits (alignment is 128)
   std::int64_t dims[kInlineRank] = {};     ///< the shape; a Scalar (rank 0) keeps its cell here, a box its start behind
   Extra* extra = nullptr;
-  std::uint32_t mark = 0;                  ///< its id in the latest walk (outline.h); guarded by engine_mutex()
+  std::uint32_t mark = 0;                  ///< its id in the latest walk (key_walk.h); guarded by engine_mutex()
   std::atomic<std::uint32_t> recorder{0};  ///< the thread in whose list it is (pending.h), or 0
   Node* older = nullptr;
 

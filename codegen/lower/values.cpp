@@ -23,11 +23,11 @@ using graph::kNoId;
 using graph::NodeId;
 using graph::OpClass;
 
-/// A value wanted at some coordinates. `cone`: the recomputation it belongs to; `compute`: not read from memory; `box`:
-/// it is wanted there only, kNone everywhere.
+/// A value wanted at some coordinates. `recomputed`: the recomputation it belongs to; `compute`: not read from memory;
+/// `box`: it is wanted there only, kNone everywhere.
 struct Request {
   graph::Source source;
-  std::uint32_t cone = kNoId;
+  std::uint32_t recomputed = kNoId;
   bool compute = false;
   std::uint32_t box = kNone;
 };
@@ -75,7 +75,7 @@ class Selector {
       seen.push_back(id);
       if (walks(id)) found.push_back(id);
       for (int i = 0; i < g_.nodes[id].n_inputs; ++i)
-        if (fusion_.cone(id, i) == kNoId) stack.push_back(graph::input_source(g_, id, i).edge.node);
+        if (fusion_.recomputed_set(id, i) == kNoId) stack.push_back(graph::input_source(g_, id, i).edge.node);
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -97,8 +97,8 @@ class Selector {
   // --- Requests -----------------------------------------------------------------------------------------------------
 
   /// `edge` at `map` as input i of `reader`: followed through views, then through updates that one side decides.
-  Request request(GraphEdge edge, IndexMap map, NodeId reader, int i, std::uint32_t cone, std::uint32_t box) {
-    return decided(follow(edge, std::move(map), reader, i, cone, box));
+  Request request(GraphEdge edge, IndexMap map, NodeId reader, int i, std::uint32_t recomputed, std::uint32_t box) {
+    return decided(follow(edge, std::move(map), reader, i, recomputed, box));
   }
 
   Request input(const Request& r, int i) { return decided(follow_input(r, i)); }
@@ -119,21 +119,23 @@ class Selector {
     } else {
       map = graph::compose(graph::broadcast_map(g_.shape(n.inputs[i].node).span(), g_.shape(reader).span()), map);
     }
-    return follow(n.inputs[i], std::move(map), reader, i, r.cone, box);
+    return follow(n.inputs[i], std::move(map), reader, i, r.recomputed, box);
   }
 
-  Request follow(GraphEdge edge, IndexMap map, NodeId reader, int i, std::uint32_t cone, std::uint32_t box) const {
+  Request follow(GraphEdge edge, IndexMap map, NodeId reader, int i, std::uint32_t recomputed,
+                 std::uint32_t box) const {
     Request r;
     r.source = traced(edge, std::move(map));
     r.box = box;
     const NodeId z = r.source.edge.node;
     if (through_reshape(r.source)) return r;
-    if (cone != kNoId) {
-      r.compute = std::binary_search(fusion_.cones[cone].begin(), fusion_.cones[cone].end(), z);
-      r.cone = cone;
-    } else if (fusion_.cone(reader, i) != kNoId) {
+    if (recomputed != kNoId) {
+      r.compute =
+          std::binary_search(fusion_.recomputed_sets[recomputed].begin(), fusion_.recomputed_sets[recomputed].end(), z);
+      r.recomputed = recomputed;
+    } else if (fusion_.recomputed_set(reader, i) != kNoId) {
       r.compute = true;
-      r.cone = fusion_.cone(reader, i);
+      r.recomputed = fusion_.recomputed_set(reader, i);
     } else {
       r.compute = in_group(z);
     }

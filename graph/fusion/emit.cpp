@@ -1,4 +1,4 @@
-// Partition::emit(): groups, cones and reasons that make the lowering compute what the model has counted.
+// Partition::emit(): groups, recomputed sets and reasons that make the lowering compute what the model has counted.
 #include <algorithm>
 #include <unordered_map>
 
@@ -24,7 +24,7 @@ class Emitter {
     }
     for (const UnfusedEdge& e : known) known_.try_emplace(pair(e.producer, e.consumer), e.reason);
     out_.group_of.assign(g_.nodes.size(), kNoId);
-    out_.cone_of.assign(g_.nodes.size() * Node::kMaxInputs, kNoId);
+    out_.recomputed_set_of.assign(g_.nodes.size() * Node::kMaxInputs, kNoId);
   }
 
   Fusion run(std::vector<Seen> seen) {
@@ -111,7 +111,7 @@ class Emitter {
   }
 
   void connect(KernelId k) {
-    cone_at_.clear();
+    recomputed_at_.clear();
     for (const MemberInput& m : seen_[k].member_inputs) edge(k, m.member, m.input, m.found);
     for (const Computed& c : seen_[k].computed) {
       if (!c.home || out_.group_of[c.node] != index_[k]) continue;
@@ -124,9 +124,9 @@ class Emitter {
     if (found >= KernelModel::kLoad) return;
     const Computed& c = seen_[k].computed[found];
     if (c.home && out_.group_of[c.node] == index_[k]) return;
-    const auto [it, fresh] = cone_at_.try_emplace(found, static_cast<std::uint32_t>(out_.cones.size()));
-    if (fresh) out_.cones.push_back(closure(k, found));
-    out_.cone_of[reader * std::size_t{Node::kMaxInputs} + static_cast<std::size_t>(input)] = it->second;
+    const auto [it, fresh] = recomputed_at_.try_emplace(found, static_cast<std::uint32_t>(out_.recomputed_sets.size()));
+    if (fresh) out_.recomputed_sets.push_back(closure(k, found));
+    out_.recomputed_set_of[reader * std::size_t{Node::kMaxInputs} + static_cast<std::size_t>(input)] = it->second;
   }
 
   [[nodiscard]] std::vector<NodeId> closure(KernelId k, std::uint32_t top) const {
@@ -185,7 +185,7 @@ class Emitter {
       joined_by_;                     // by kernel: the other one of a crossed group, if it is the second or the first
   std::vector<std::uint32_t> index_;  // by kernel: its group
   std::unordered_map<std::uint64_t, Reason> known_;
-  std::unordered_map<std::uint32_t, std::uint32_t> cone_at_;  // by request of the kernel at hand
+  std::unordered_map<std::uint32_t, std::uint32_t> recomputed_at_;  // by request of the kernel at hand
 };
 
 }  // namespace

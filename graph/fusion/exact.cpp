@@ -1,4 +1,4 @@
-// For every set of nodes that could be stored: the ways to share them out to kernels, dearest bound first.
+// For every set of nodes that could be stored: the ways to share them out to kernels, costliest bound first.
 #include "graph/fusion/exact.h"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class Greedy {
     const std::size_t n = g_.nodes.size();
     parent_.assign(n, kNoId);
     drafts_.resize(n);
-    out_.cone_of.assign(n * Node::kMaxInputs, kNoId);
+    out_.recomputed_set_of.assign(n * Node::kMaxInputs, kNoId);
     find_reduce_keys();
     for (NodeId id = 0; id < n; ++id)
       if (f_.scheduled(id)) place(id);
@@ -350,9 +350,9 @@ class Greedy {
   /// Decides for the edge into `id` between memory and computing the producer again for every reader.
   bool recompute(NodeId id, const Pending& p) {
     if (!f_.repeatable(p.producer) || g_.nodes[p.producer].mode != g_.nodes[id].mode) return false;
-    std::vector<NodeId> cone, boundary;
+    std::vector<NodeId> recomputed, boundary;
     double instructions = 0;
-    if (!cone_of(p.producer, cone, boundary, instructions)) return false;
+    if (!find_recomputed(p.producer, recomputed, boundary, instructions)) return false;
     const double points = static_cast<double>(g_.counts[f_.read_shape(id, p.input)]);
     const double repeats = row_invariant(id, p.input) ? std::max(points / cost_.points_per_row_value,
                                                                  static_cast<double>(g_.count(p.producer)))
@@ -368,13 +368,13 @@ class Greedy {
                           (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
     if (again >= memory) return false;
     Draft& d = draft(id);
-    if (d.statements + static_cast<int>(cone.size()) > limits_.statements) return false;
+    if (d.statements + static_cast<int>(recomputed.size()) > limits_.statements) return false;
     if (repeated_reads(d, p.producer) >= kMostPlaces) return false;
     if (would_cycle(id, boundary)) return false;
-    d.statements += static_cast<int>(cone.size());
+    d.statements += static_cast<int>(recomputed.size());
     std::erase(d.producers, p.producer);
     for (int i = 0; i < g_.nodes[id].n_inputs; ++i)  // the producer may be read by another input as well
-      if (i != p.input && out_.cone_of[edge_slot(id, i)] == kNoId && f_.source(id, i).edge.node == p.producer)
+      if (i != p.input && out_.recomputed_set_of[edge_slot(id, i)] == kNoId && f_.source(id, i).edge.node == p.producer)
         add_producer(d, p.producer);
     for (NodeId b : boundary) {
       add_producer(d, b);
@@ -383,9 +383,9 @@ class Greedy {
         draft(b).barriers.emplace_back(b, id);
       }
     }
-    std::sort(cone.begin(), cone.end());
-    out_.cone_of[edge_slot(id, p.input)] = static_cast<std::uint32_t>(out_.cones.size());
-    out_.cones.push_back(std::move(cone));
+    std::sort(recomputed.begin(), recomputed.end());
+    out_.recomputed_set_of[edge_slot(id, p.input)] = static_cast<std::uint32_t>(out_.recomputed_sets.size());
+    out_.recomputed_sets.push_back(std::move(recomputed));
     return true;
   }
 
@@ -394,7 +394,7 @@ class Greedy {
     int count = 0;
     for (NodeId v : d.nodes)
       for (int i = 0; i < g_.nodes[v].n_inputs; ++i)
-        count += out_.cone_of[edge_slot(v, i)] != kNoId && f_.source(v, i).edge.node == producer;
+        count += out_.recomputed_set_of[edge_slot(v, i)] != kNoId && f_.source(v, i).edge.node == producer;
     return count;
   }
 
@@ -428,12 +428,13 @@ class Greedy {
 
   /// The nodes that must be recomputed to have `top`: Map nodes of its own kernel or already recomputed for it. The
   /// boundary is read from memory.
-  bool cone_of(NodeId top, std::vector<NodeId>& cone, std::vector<NodeId>& boundary, double& instructions) {
+  bool find_recomputed(NodeId top, std::vector<NodeId>& recomputed, std::vector<NodeId>& boundary,
+                       double& instructions) {
     constexpr int kMostNested = 2;
     std::vector<NodeId> moved;
-    cone = {top};
-    for (std::size_t at = 0; at < cone.size(); ++at) {
-      const NodeId w = cone[at];
+    recomputed = {top};
+    for (std::size_t at = 0; at < recomputed.size(); ++at) {
+      const NodeId w = recomputed[at];
       ++visits_;
       const GraphNode& n = g_.nodes[w];
       if (n.mode != g_.nodes[top].mode) return false;
@@ -441,17 +442,18 @@ class Greedy {
       for (int i = 0; i < n.n_inputs; ++i) {
         const NodeId z = f_.source(w, i).edge.node;
         if (f_.free(z)) continue;
-        const bool again =
-            f_.repeatable(z) && !f_.from_memory(w, i) && (out_.cone_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
-        const bool nested = again && out_.cone_of[edge_slot(w, i)] != kNoId;
+        const bool again = f_.repeatable(z) && !f_.from_memory(w, i) &&
+                           (out_.recomputed_set_of[edge_slot(w, i)] != kNoId || find(z) == find(w));
+        const bool nested = again && out_.recomputed_set_of[edge_slot(w, i)] != kNoId;
         if (nested && std::count(moved.begin(), moved.end(), z) == kMostNested) return false;  // at places of places
         if (nested) moved.push_back(z);
-        std::vector<NodeId>& into = again ? cone : boundary;
+        std::vector<NodeId>& into = again ? recomputed : boundary;
         if (std::find(into.begin(), into.end(), z) == into.end()) into.push_back(z);
-        if (static_cast<int>(cone.size()) > limits_.cone) return false;
+        if (static_cast<int>(recomputed.size()) > limits_.recomputed) return false;
       }
     }
-    std::erase_if(boundary, [&](NodeId b) { return std::find(cone.begin(), cone.end(), b) != cone.end(); });
+    std::erase_if(boundary,
+                  [&](NodeId b) { return std::find(recomputed.begin(), recomputed.end(), b) != recomputed.end(); });
     return true;
   }
 
@@ -488,7 +490,7 @@ class Greedy {
       if (peeled[id]) continue;
       for (NodeId n : std::vector<NodeId>(std::move(drafts_[id].nodes))) {
         begin(n);
-        for (int i = 0; i < g_.nodes[n].n_inputs; ++i) out_.cone_of[edge_slot(n, i)] = kNoId;
+        for (int i = 0; i < g_.nodes[n].n_inputs; ++i) out_.recomputed_set_of[edge_slot(n, i)] = kNoId;
         for (const Pending& p : read_inputs(n)) note(p.producer, n, Reason::Cycle);
       }
     }

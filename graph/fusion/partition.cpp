@@ -29,8 +29,8 @@ std::vector<Kernel> kernels_of(const Graph& g, const Fusion& start) {
     Kernel& k = kernels[start.group_of[id]];
     k.members.push_back(id);
     for (int i = 0; i < g.nodes[id].n_inputs; ++i) {
-      if (start.cone(id, i) == kNoId) continue;
-      for (NodeId v : start.cones[start.cone(id, i)])
+      if (start.recomputed_set(id, i) == kNoId) continue;
+      for (NodeId v : start.recomputed_sets[start.recomputed_set(id, i)])
         if (start.group_of[v] != start.group_of[id] && !contains(k.again, v)) k.again.push_back(v);
     }
   }

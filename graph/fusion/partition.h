@@ -17,7 +17,7 @@ struct Crossing {
 
 class Partition {
  public:
-  /// From the groups and cones of `start`. usable() is false where the model does not accept one of them.
+  /// From the groups and recomputed sets of `start`. usable() is false where the model does not accept one of them.
   Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits);
   /// From kernels that load only from those before them.
   Partition(const FusionGraph& f, KernelModel& model, std::vector<Kernel> kernels, const Limits& limits);
@@ -91,7 +91,7 @@ class Partition {
     return k;
   }
 
-  /// The groups, cones and reasons of the present state.
+  /// The groups, recomputed sets and reasons of the present state.
   Fusion emit(const std::vector<UnfusedEdge>& known, const std::vector<Crossing>& crossings = {});
 
  private:

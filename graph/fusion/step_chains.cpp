@@ -353,7 +353,7 @@ Fusion CollapsedSteps::expand(Fusion found) const {
   Fusion out;
   out.groups = std::move(found.groups);
   out.group_of.assign(g_.nodes.size(), kNoId);
-  out.cone_of.assign(g_.nodes.size() * Node::kMaxInputs, kNoId);
+  out.recomputed_set_of.assign(g_.nodes.size() * Node::kMaxInputs, kNoId);
   for (std::uint32_t i = 0; i < out.groups.size(); ++i) {
     Group& group = out.groups[i];
     const std::uint32_t k = group.library == kNoId ? kNoId : kernel_of_[group.library];
@@ -372,11 +372,11 @@ Fusion CollapsedSteps::expand(Fusion found) const {
   }
   for (NodeId id = 0; id < original_.size(); ++id)
     for (std::size_t i = 0; i < Node::kMaxInputs; ++i)
-      out.cone_of[original_[id] * std::size_t{Node::kMaxInputs} + i] =
-          found.cone_of[id * std::size_t{Node::kMaxInputs} + i];
-  out.cones = std::move(found.cones);
-  for (std::vector<NodeId>& cone : out.cones)
-    for (NodeId& id : cone) id = original_[id];
+      out.recomputed_set_of[original_[id] * std::size_t{Node::kMaxInputs} + i] =
+          found.recomputed_set_of[id * std::size_t{Node::kMaxInputs} + i];
+  out.recomputed_sets = std::move(found.recomputed_sets);
+  for (std::vector<NodeId>& recomputed : out.recomputed_sets)
+    for (NodeId& id : recomputed) id = original_[id];
   for (const UnfusedEdge& e : found.unfused) {
     const bool steps = kernel_of_[e.producer] != kNoId || kernel_of_[e.consumer] != kNoId;
     out.unfused.push_back({original_[e.producer], original_[e.consumer], steps ? Reason::Steps : e.reason});

@@ -40,7 +40,7 @@ struct Limits {
   int buffers = 32;
   int reductions = 8;
   int scans = 2;
-  int cone = 64;               ///< nodes recomputed for one edge
+  int recomputed = 64;         ///< nodes recomputed for one edge
   int steps = 16;              ///< of a chain in one kernel; none below three
   int window = 256;            ///< groups a legality search may visit
   std::int64_t crossed = 128;  ///< shortest axes of a crossed group; 0: there are none
@@ -71,12 +71,13 @@ struct UnfusedEdge {
 struct Fusion {
   std::vector<Group> groups;            ///< in topological order
   std::vector<std::uint32_t> group_of;  ///< per node; kNoId: not scheduled
-  /// Per edge (node * Node::kMaxInputs + input): index into cones, or kNoId. A cone is what its reader computes again.
-  std::vector<std::uint32_t> cone_of;
-  std::vector<std::vector<NodeId>> cones;  ///< sorted
-  std::vector<UnfusedEdge> unfused;        ///< every edge between groups, with its reason
-  [[nodiscard]] std::uint32_t cone(NodeId n, int input) const {
-    return cone_of[n * static_cast<std::uint32_t>(Node::kMaxInputs) + static_cast<std::uint32_t>(input)];
+  /// Per edge (node * Node::kMaxInputs + input): index into recomputed_sets, or kNoId: the nodes that its reader
+  /// computes again.
+  std::vector<std::uint32_t> recomputed_set_of;
+  std::vector<std::vector<NodeId>> recomputed_sets;  ///< each sorted
+  std::vector<UnfusedEdge> unfused;                  ///< every edge between groups, with its reason
+  [[nodiscard]] std::uint32_t recomputed_set(NodeId n, int input) const {
+    return recomputed_set_of[n * static_cast<std::uint32_t>(Node::kMaxInputs) + static_cast<std::uint32_t>(input)];
   }
 };
 

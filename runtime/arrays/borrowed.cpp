@@ -7,9 +7,9 @@
 
 #include "graph/pending.h"
 #include "graph/record/record.h"
+#include "runtime/evaluate/auto_evaluate.h"
 #include "runtime/evaluate/claims.h"
 #include "runtime/evaluate/engine.h"
-#include "runtime/evaluate/forgotten.h"
 #include "runtime/evaluate/transfer.h"
 #include "support/check.h"
 #include "support/env.h"

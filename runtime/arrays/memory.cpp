@@ -10,7 +10,7 @@
 
 #include "graph/pending.h"
 #include "runtime/device/backend.h"
-#include "runtime/evaluate/forgotten.h"
+#include "runtime/evaluate/auto_evaluate.h"
 #include "support/check.h"
 #include "support/fork.h"
 #include "support/out_of_memory.h"
@@ -48,7 +48,7 @@ TARRY_OR_OUT_OF_MEMORY("str", where)
 
 MemoryStats memory_stats(Device device, std::source_location where) try {
   device = named(device);
-  const runtime::MemoryStats s = runtime::backend(device).memory();
+  const runtime::PoolStats s = runtime::backend(device).memory();
   const auto bytes = [](std::size_t n) { return static_cast<std::int64_t>(n); };
   return {device, bytes(s.live), bytes(s.cached), bytes(s.peak), bytes(s.limit), s.requests, s.allocations};
 }

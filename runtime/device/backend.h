@@ -114,7 +114,7 @@ class Backend {
   virtual void use_stream(void* stream) { (void)stream; }
   [[nodiscard]] virtual void* stream() const { return nullptr; }
 
-  virtual MemoryStats memory() const = 0;
+  virtual PoolStats memory() const = 0;
   /// Most that may be live and cached together: what limit_memory() was told, else memory_limit().
   [[nodiscard]] virtual std::size_t limit() const = 0;
   virtual void limit_memory(std::size_t bytes) = 0;  ///< 0: memory_limit()

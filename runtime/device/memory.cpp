@@ -38,7 +38,7 @@ std::string bytes_text(std::size_t bytes) {
   return fmt::format("{:.2f} {}", value, units[unit]);
 }
 
-std::string memory_table(const MemoryStats& now, std::size_t requested, std::string_view cached_went) {
+std::string memory_table(const PoolStats& now, std::size_t requested, std::string_view cached_went) {
   std::size_t pinned = 0;
   try {
     pinned = static_cast<std::size_t>(graph::pending::count().bytes);
@@ -70,7 +70,7 @@ const std::exception_ptr& spare() {
 void throw_out_of_memory(std::string_view op, Where where) {
   try {
     runtime::Backend& host = runtime::backend(cpu);
-    const runtime::MemoryStats now = host.memory();
+    const runtime::PoolStats now = host.memory();
     host.trim();
     TARRY_THROW(OutOfMemory, std::string(op), where,
                 fmt::format("the host is out of memory\n{}", runtime::memory_table(now, 0, "system")));

@@ -11,7 +11,7 @@
 
 namespace tarry::runtime {
 
-struct MemoryStats {
+struct PoolStats {
   std::size_t live = 0;          ///< bytes in buffers that somebody holds
   std::size_t cached = 0;        ///< bytes kept by the pool for reuse
   std::size_t peak = 0;          ///< highest live
@@ -63,6 +63,6 @@ class IdleClock {
 
 std::string bytes_text(std::size_t bytes);  ///< "1.50 MiB"
 /// Lines for OutOfMemory: live, pinned by pending work, cached, requested. No lock of a pool is held.
-std::string memory_table(const MemoryStats& now, std::size_t requested, std::string_view cached_went);
+std::string memory_table(const PoolStats& now, std::size_t requested, std::string_view cached_went);
 
 }  // namespace tarry::runtime

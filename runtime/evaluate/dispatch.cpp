@@ -23,7 +23,7 @@ void Run::clear() {
   transfers.clear();
   lazy.clear();
   claimed.clear();
-  outline.clear();
+  key_walk.clear();
   if (snapshot.recorded_nodes != 0) snapshot = {};
   plan.reset();
   backend = nullptr;
@@ -124,7 +124,7 @@ void Dispatch::bring_leaves(Run& run, Backend& b, Counters& counters) const {
     return s < plan_.steps.size() ? std::get_if<TransferStep>(&plan_.steps[s]) : nullptr;
   };
   for (std::size_t s = 0; transfer(s); ++s)
-    run.wanted.push_back({run.outline.leaves[transfer(s)->leaf], transfer(s)->shape, transfer(s)->dtype});
+    run.wanted.push_back({run.key_walk.leaves[transfer(s)->leaf], transfer(s)->shape, transfer(s)->dtype});
   bring_small(run.wanted, b, crossings);
   for (const Wanted& w : run.wanted) {
     const std::uint32_t leaf = transfer(run.brought.size())->leaf;
@@ -134,7 +134,7 @@ void Dispatch::bring_leaves(Run& run, Backend& b, Counters& counters) const {
 }
 
 void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
-  for (const auto& leaf : run.outline.leaves) run.leaves.push_back(leaf->buffer.get());
+  for (const auto& leaf : run.key_walk.leaves) run.leaves.push_back(leaf->buffer.get());
   counters.uploads = counters.downloads = counters.bytes_uploaded = counters.bytes_downloaded =
       counters.bytes_overlapped = 0;
   bring_leaves(run, b, counters);
@@ -142,11 +142,11 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
   for (const Transfer& t : run.transfers) counters.peak_bytes += t.bytes;
   // A donated buffer changes owner at publication: until then its old value holds it too.
   for (const OutputPlan& o : plan_.outputs) {
-    run.outputs.push_back(o.leaf == graph::kNoId ? b.allocate(o.bytes) : run.outline.leaves[o.leaf]->buffer);
+    run.outputs.push_back(o.leaf == graph::kNoId ? b.allocate(o.bytes) : run.key_walk.leaves[o.leaf]->buffer);
     if (o.leaf == graph::kNoId) counters.peak_bytes += static_cast<std::int64_t>(o.bytes);
   }
   if (arena_bytes_) run.arena = b.allocate(arena_bytes_);
-  scalar_values(plan_, run.outline.cells, run.values);
+  scalar_values(plan_, run.key_walk.cells, run.values);
   run.words = words_;
   for (const Patch& p : patches_) {
     std::uint64_t base = 0;

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "graph/record/outline.h"
+#include "graph/record/key_walk.h"
 #include "runtime/device/backend.h"
 #include "runtime/evaluate/transfer.h"
 #include "runtime/plan/compiled_plan.h"
@@ -19,7 +19,7 @@ namespace tarry::runtime {
 struct Run {
   std::vector<graph::Edge> lazy;      ///< the roots to compute, each once
   std::vector<graph::Node*> claimed;  ///< their nodes
-  graph::Outline outline;
+  graph::KeyWalk key_walk;
   graph::Snapshot snapshot;  ///< where there was no plan
   std::shared_ptr<const CompiledPlan> plan;
   Backend* backend = nullptr;  ///< where it was asked for the plan

@@ -14,15 +14,15 @@
 #include "graph/pending.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/compilers/toolchain.h"
+#include "runtime/evaluate/auto_evaluate.h"
 #include "runtime/evaluate/chunks.h"
 #include "runtime/evaluate/claims.h"
 #include "runtime/evaluate/dispatch.h"
 #include "runtime/evaluate/engine.h"
-#include "runtime/evaluate/forgotten.h"
-#include "runtime/evaluate/hoisted.h"
 #include "runtime/evaluate/reading.h"
 #include "runtime/evaluate/run_lease.h"
 #include "runtime/evaluate/snapshots.h"
+#include "runtime/evaluate/uploaded_parts.h"
 #include "runtime/observe/dump.h"
 #include "runtime/observe/history.h"
 #include "runtime/observe/recent_work.h"
@@ -82,7 +82,7 @@ struct Evaluation {
 };
 
 /// Completes the key of a walk by what the plan depends on besides.
-void finish_key(graph::Outline& o, std::uint32_t words, bool compiled, const Backend& b) {
+void finish_key(graph::KeyWalk& o, std::uint32_t words, bool compiled, const Backend& b) {
   o.drop_appended();
   const bool unplaced = b.target().is_cuda() && o.placed.kind == DeviceKind::Unplaced;
   o.head(0) = words | static_cast<std::uint64_t>(!compiled) << 32U | static_cast<std::uint64_t>(unplaced) << 33U;
@@ -116,7 +116,7 @@ void make_results(Run& run) {
   for (std::size_t i = 0; i < run.outputs.size(); ++i)
     run.storages.push_back(storage_of(run.outputs[i], graph::row_major_strides(plan.outputs[i].shape.span())));
   for (const RootPlan& r : plan.roots)
-    add_result(run, r.aliases_leaf ? run.outline.leaves[r.index] : run.storages[r.index]);
+    add_result(run, r.aliases_leaf ? run.key_walk.leaves[r.index] : run.storages[r.index]);
 }
 
 /// Kernels and what launches them, of a plan that runs in one piece.
@@ -142,7 +142,7 @@ Route found_route(const Evaluation& e, Backend& asked) {
   Backend& b = e.run.plan->on_host ? backend(cpu) : asked;
   e.report.counters = e.run.plan->counters;
   e.report.counters.plan_hit = 1;
-  return {b, nullptr, e.ways() == Ways::Whole ? Whole{} : find_way(*e.run.plan, e.run.outline.leaves, b)};
+  return {b, nullptr, e.ways() == Ways::Whole ? Whole{} : find_way(*e.run.plan, e.run.key_walk.leaves, b)};
 }
 
 /// Makes the plan and, where it runs in one piece, its kernels.
@@ -153,7 +153,8 @@ Route made_route(const Evaluation& e, Backend& b, const PlanSwitches& switches, 
   CompiledPlan& plan = *route.plan;
   e.report.seconds = plan.seconds;
   e.report.counters = plan.counters;
-  if (!std::holds_alternative<Whole>(route.way) && !(dump && std::holds_alternative<Hoisted>(route.way))) return route;
+  if (!std::holds_alternative<Whole>(route.way) && !(dump && std::holds_alternative<PartlyUploaded>(route.way)))
+    return route;
   try {
     complete(plan, s, b, switches, e.report);
   } catch (const NotCached& error) {
@@ -176,8 +177,8 @@ Route route_of_graph(const Evaluation& e, Backend& asked) {
   const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
   const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
   const bool compiled = compiles(site.backend);
-  finish_key(run.outline, words, compiled, asked);
-  if (cached) run.plan = engine().plans.find(run.outline.key());
+  finish_key(run.key_walk, words, compiled, asked);
+  if (cached) run.plan = engine().plans.find(run.key_walk.key());
   if (run.plan) {
     if (dump) dump->index(*run.plan, run.snapshot, site.backend.device(), Dump::Plan::Found);
     return found_route(e, asked);
@@ -188,7 +189,7 @@ Route route_of_graph(const Evaluation& e, Backend& asked) {
     route.plan->placements = std::make_shared<const std::vector<Placement>>(std::move(site.placements));
   run.plan = route.plan;
   // Kernels that could not be compiled just now may be the next time.
-  if (cached && (run.plan->interpreted.empty() || !compiled)) engine().plans.insert(run.outline.key(), run.plan);
+  if (cached && (run.plan->interpreted.empty() || !compiled)) engine().plans.insert(run.key_walk.key(), run.plan);
   return route;
 }
 
@@ -196,14 +197,14 @@ Route route_of_graph(const Evaluation& e, Backend& asked) {
 void note_edges(const Run& run, Report::Impl& report) {
   const std::vector<graph::GraphNode>& nodes = run.plan->recorded->nodes;
   for (const UnfusedOrigin& u : run.plan->unfused)
-    report.edges.push_back({nodes[u.producer].op, nodes[u.consumer].op, run.outline.lines[u.producer],
-                            run.outline.lines[u.consumer], u.reason});
+    report.edges.push_back({nodes[u.producer].op, nodes[u.consumer].op, run.key_walk.lines[u.producer],
+                            run.key_walk.lines[u.consumer], u.reason});
 }
 
 /// The values stored beside the roots that were asked for.
 void note_kept(const Run& run, Report::Impl& report) {
-  for (std::size_t i = run.outline.asked; i < run.outline.roots.size(); ++i) {
-    const Node& n = *run.outline.visits[run.outline.roots[i].node].node;
+  for (std::size_t i = run.key_walk.asked; i < run.key_walk.roots.size(); ++i) {
+    const Node& n = *run.key_walk.visits[run.key_walk.roots[i].node].node;
     report.kept.push_back({n.op, n.where(), graph::bytes_of(n)});
   }
 }
@@ -211,9 +212,9 @@ void note_kept(const Run& run, Report::Impl& report) {
 /// The recorded graph, with the lines of this evaluate.
 graph::Graph recorded_graph(const Run& run) {
   graph::Graph g = *run.plan->recorded;
-  for (std::size_t id = 0; id < run.outline.lines.size(); ++id) {
-    g.nodes[id].file = run.outline.lines[id].file;
-    g.nodes[id].line = run.outline.lines[id].line;
+  for (std::size_t id = 0; id < run.key_walk.lines.size(); ++id) {
+    g.nodes[id].file = run.key_walk.lines[id].file;
+    g.nodes[id].line = run.key_walk.lines[id].line;
   }
   return g;
 }
@@ -230,7 +231,7 @@ void run_way(Evaluation& e, const Chunked& way, Backend& b) {
   e.report.needed = way.needed;
   e.report.room = b.room();
   const ChunkedValues values =
-      evaluate_in_chunks({g, e.run.outline.leaves, e.run.outline.cells, b, e.where, way.needed});
+      evaluate_in_chunks({g, e.run.key_walk.leaves, e.run.key_walk.cells, b, e.where, way.needed});
   const Counters whole = e.report.counters;
   e.report.counters = values.counters;
   keep_graph_counters(whole, e.report.counters);
@@ -239,9 +240,10 @@ void run_way(Evaluation& e, const Chunked& way, Backend& b) {
 }
 
 /// As above: of operands only what is needed crosses.
-void run_way(Evaluation& e, const Hoisted& way, Backend& b) {
+void run_way(Evaluation& e, const PartlyUploaded& way, Backend& b) {
   const graph::Graph g = recorded_graph(e.run);
-  HoistedValues values = evaluate_hoisted({g, e.run.outline.leaves, e.run.outline.cells, b, e.where}, *way.hoisting);
+  UploadedValues values =
+      evaluate_partial_upload({g, e.run.key_walk.leaves, e.run.key_walk.cells, b, e.where}, *way.upload);
   Report::Impl& report = e.report;
   const Counters whole = report.counters;
   report.counters = values.counters;
@@ -253,7 +255,7 @@ void run_way(Evaluation& e, const Hoisted& way, Backend& b) {
     report.counters.disk_hits += whole.disk_hits;
   }
   report.transfers = std::move(values.transfers);
-  if (!way.hoisting->placements.empty()) report.placements = e.run.plan->placements;
+  if (!way.upload->placements.empty()) report.placements = e.run.plan->placements;
   publish_values(e, values.roots);
 }
 
@@ -264,8 +266,8 @@ void complete_found(Run& run, Backend& b, Report::Impl& report) {
   const auto plan = std::make_shared<CompiledPlan>(*run.plan);
   complete(*plan, s, b, plan_switches(), report);
   run.plan = plan;
-  const auto words = static_cast<std::uint32_t>(run.outline.head(0));
-  if (words < kMostWords) engine().plans.insert(run.outline.key(), run.plan);
+  const auto words = static_cast<std::uint32_t>(run.key_walk.head(0));
+  if (words < kMostWords) engine().plans.insert(run.key_walk.key(), run.plan);
 }
 
 /// One plan, one run: prepare, commit, publish.
@@ -280,7 +282,8 @@ void run_way(Evaluation& e, const Whole&, Backend& b) {
     note_edges(run, report);
     report.interpreted = run.plan->interpreted;
     report.transfers = std::move(run.transfers);
-    if (!report.transfers.empty() && !run.plan->hoistings.empty() && run.plan->hoistings.front().reductions.empty())
+    if (!report.transfers.empty() && !run.plan->partial_uploads.empty() &&
+        run.plan->partial_uploads.front().reductions.empty())
       report.placements = run.plan->placements;
     make_results(run);
     report.seconds.prepare = e.watch.lap();
@@ -296,7 +299,7 @@ void run_way(Evaluation& e, const Whole&, Backend& b) {
 
 /// False where nothing was done.
 bool find_and_run(Evaluation& e) {
-  Backend& asked = e.run.backend ? *e.run.backend : backend(device_of(e.run.outline.placed));
+  Backend& asked = e.run.backend ? *e.run.backend : backend(device_of(e.run.key_walk.placed));
   for (graph::Storage* s : e.run.borrowed)
     if (s->check) s->check->use();
   const bool known = e.run.plan != nullptr;
@@ -335,7 +338,7 @@ std::exception_ptr explained(const Error& e, const Run& run, Where where) noexce
     const std::string ops = ops_of(run);
     rethrow(e, "evaluate", where,
             fmt::format("{}{}{}", e.what(), ops.empty() ? "" : fmt::format(" (ops: {})", ops),
-                        recent_work_of(e, run.outline.placed)));
+                        recent_work_of(e, run.key_walk.placed)));
   } catch (const Error&) {
     return std::current_exception();
   } catch (...) {
@@ -384,7 +387,7 @@ void list_lazy(std::span<const Edge> roots, std::vector<Edge>& lazy) {
 
 /// A value stored besides is a root like those that were asked for. The caller holds engine_mutex().
 void add_kept(Run& run) {
-  const graph::Outline& o = run.outline;
+  const graph::KeyWalk& o = run.key_walk;
   run.lazy.reserve(o.roots.size());
   for (std::size_t i = o.asked; i < o.roots.size(); ++i) {
     Node* const n = o.visits[o.roots[i].node].node;
@@ -419,23 +422,23 @@ void claim_and_walk(std::span<const Edge> roots, const Evaluation& e) {
   std::unique_lock lock(graph::engine_mutex());
   for (;;) {
     list_lazy(roots, run.lazy);
-    Node* const blocked = graph::walk(run.lazy, run.outline, marks, graph::Claimed::Blocks, most_kept);
+    Node* const blocked = graph::walk(run.lazy, run.key_walk, marks, graph::Claimed::Blocks, most_kept);
     if (!blocked) break;
     wait_for(blocked, lock, "evaluate", e.where);
   }
   if (run.lazy.empty()) return;
   add_kept(run);
-  if (b && device_of(run.outline.placed) == b->device()) {
-    finish_key(run.outline, now.words, compiled, *b);
-    run.plan = engine().plans.find(run.outline.key());
+  if (b && device_of(run.key_walk.placed) == b->device()) {
+    finish_key(run.key_walk, now.words, compiled, *b);
+    run.plan = engine().plans.find(run.key_walk.key());
     run.backend = b;
   }
-  graph::note_lines(run.outline);
-  if (!run.plan) run.snapshot = graph::expand(run.outline);
+  graph::note_lines(run.key_walk);
+  if (!run.plan) run.snapshot = graph::expand(run.key_walk);
   run.claimed.reserve(run.lazy.size());
-  run.borrowed.reserve(run.outline.leaves.size());
+  run.borrowed.reserve(run.key_walk.leaves.size());
   for (const Edge& lazy : run.lazy) e.claim.take(lazy.node());
-  for (const std::shared_ptr<graph::Storage>& leaf : run.outline.leaves) {
+  for (const std::shared_ptr<graph::Storage>& leaf : run.key_walk.leaves) {
     if (leaf->buffer->owner != graph::Owner::Borrowed) continue;
     leaf->readers.fetch_add(1, std::memory_order_relaxed);
     run.borrowed.push_back(leaf.get());
@@ -474,7 +477,7 @@ std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner 
     Claim claim(*run);
     Stopwatch watch;
     Evaluation e{*run, claim, *report, watch, where, manner};
-    const auto keeps_more = [&] { return run->outline.roots.size() > run->outline.asked; };
+    const auto keeps_more = [&] { return run->key_walk.roots.size() > run->key_walk.asked; };
     try {
       claim_and_walk(roots, e);
       const double took = watch.lap();

@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "runtime/evaluate/engine.h"
-#include "runtime/evaluate/hoisted.h"
 #include "runtime/evaluate/snapshots.h"
+#include "runtime/evaluate/uploaded_parts.h"
 #include "runtime/observe/dump.h"
 #include "runtime/observe/report.h"
 #include "runtime/plan/route.h"
@@ -60,8 +60,8 @@ Route route_here(graph::Snapshot& s, Backend& b, const PlanSwitches& switches, W
 }
 
 /// The counters of what will be done instead of `plan`: reductions on the host, and the rest over what is brought.
-Counters hoisted_counters(const CompiledPlan& plan, const HoistedGraphs& graphs, Device device,
-                          const PlanSwitches& switches) {
+Counters upload_counters(const CompiledPlan& plan, const UploadGraphs& graphs, Device device,
+                         const PlanSwitches& switches) {
   const auto counters_of = [&](std::vector<Edge> roots, Device on) {
     std::erase_if(roots,
                   [](const Edge& e) { return e.node()->state.load(std::memory_order_acquire) == graph::State::Ready; });
@@ -111,16 +111,17 @@ std::optional<Plan> predicted(graph::Snapshot& snapshot, Where where) {
     plan.dump_number = dump->number();
     dump->index(plan, snapshot, device, Dump::Plan::Predicted);
   }
-  if (!plan.hoistings.empty()) {
-    const Hoisting* const hoisting = that_pays(plan.hoistings, snapshot.leaves, device);
-    const Hoisting& usual = plan.hoistings.front();
-    const Hoisting* const decided = hoisting                                                ? hoisting
-                                    : usual.reductions.empty() && plan.counters.uploads > 0 ? &usual
-                                                                                            : nullptr;
+  if (!plan.partial_uploads.empty()) {
+    const PartialUpload* const upload = that_pays(plan.partial_uploads, snapshot.leaves, device);
+    const PartialUpload& usual = plan.partial_uploads.front();
+    const PartialUpload* const decided = upload                                                  ? upload
+                                         : usual.reductions.empty() && plan.counters.uploads > 0 ? &usual
+                                                                                                 : nullptr;
     if (decided) placements.insert(placements.end(), decided->placements.begin(), decided->placements.end());
-    if (hoisting)
-      plan.counters = hoisted_counters(
-          plan, plan_hoisted({*plan.recorded, snapshot.leaves, snapshot.cells, b, where}, *hoisting), device, switches);
+    if (upload)
+      plan.counters = upload_counters(
+          plan, plan_partial_upload({*plan.recorded, snapshot.leaves, snapshot.cells, b, where}, *upload), device,
+          switches);
   }
   plan.placements =
       placements.empty() ? nullptr : std::make_shared<const std::vector<Placement>>(std::move(placements));

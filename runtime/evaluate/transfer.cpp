@@ -10,8 +10,8 @@
 
 #include "codegen/interpret/interpreter.h"
 #include "graph/record/record.h"
+#include "runtime/evaluate/auto_evaluate.h"
 #include "runtime/evaluate/engine.h"
-#include "runtime/evaluate/forgotten.h"
 #include "runtime/evaluate/reading.h"
 #include "runtime/plan/compiled_plan.h"
 #include "runtime/rethrow.h"

@@ -20,7 +20,7 @@
 #include "graph/passes/passes.h"
 #include "graph/target.h"
 #include "runtime/device/library_call.h"
-#include "runtime/plan/hoisting.h"
+#include "runtime/plan/partial_upload.h"
 
 namespace tarry::runtime {
 
@@ -112,9 +112,9 @@ struct CompiledPlan {
   Seconds seconds;    ///< of making the plan
   std::vector<UnfusedOrigin> unfused;
   std::vector<graph::PassTrace> passes;
-  int dump_number = 0;              ///< of the plan's files in TARRY_DUMP_DIR
-  std::vector<Hoisting> hoistings;  ///< what is done before operands cross, where that saves bytes
-  bool on_host = false;             ///< of small work that names no device: made for the CPU, whatever the default
+  int dump_number = 0;                         ///< of the plan's files in TARRY_DUMP_DIR
+  std::vector<PartialUpload> partial_uploads;  ///< what is done before operands cross, where that saves bytes
+  bool on_host = false;  ///< of small work that names no device: made for the CPU, whatever the default
   std::shared_ptr<const std::vector<tarry::Placement>> placements;  ///< what costs decided; null where nothing
   std::string interpreted;                                          ///< why kernels are interpreted; "" where none is
   // Set for a plan that is run:

@@ -67,7 +67,7 @@ std::shared_ptr<cache::Executable> load(Backend& b, const cache::KernelRequest& 
 }
 
 /// How the cache compiles and loads for `b`. `load_seconds`: by number of the request, where somebody wants to know.
-cache::Backend calls_of(Backend& b, const Requests& requests, std::vector<double>& load_seconds) {
+cache::Maker calls_of(Backend& b, const Requests& requests, std::vector<double>& load_seconds) {
   load_seconds.assign(requests.all.size(), 0);
   return {[&b](std::span<const cache::KernelRequest* const> batch) { return b.compile(batch); },
           [&](const cache::KernelRequest& r, const cache::Binary& image) {

@@ -33,12 +33,12 @@ bool library_there(const graph::Graph& g, Backend& b) {
 }
 
 /// The parts that are uploaded, and the costs of reductions that either side could do.
-void add_hoistings(CompiledPlan& plan, const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
+void add_partial_uploads(CompiledPlan& plan, const graph::Snapshot& s, Device device, const PlanSwitches& switches) {
   std::vector<HostReduction> reductions =
       device.kind == DeviceKind::Cpu ? std::vector<HostReduction>() : find_host_reductions(s, device);
   if (!may_place(device, switches, reductions)) reductions.clear();
-  plan.hoistings = find_hoistings(s, device, std::move(reductions));
-  const std::vector<Placement>& placements = plan.hoistings.front().placements;
+  plan.partial_uploads = find_partial_uploads(s, device, std::move(reductions));
+  const std::vector<Placement>& placements = plan.partial_uploads.front().placements;
   if (!placements.empty()) plan.placements = std::make_shared<const std::vector<Placement>>(placements);
 }
 
@@ -81,7 +81,8 @@ Planner planner_on(Backend& b, graph::Snapshot& s, PlanSwitches switches, PlanOb
 Way find_way(const CompiledPlan& plan, const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b) {
   std::size_t needed = 0;
   if (!fits(plan, *plan.recorded, leaves, b, needed)) return Chunked{needed};
-  if (const Hoisting* const hoisting = that_pays(plan.hoistings, leaves, b.device())) return Hoisted{hoisting};
+  if (const PartialUpload* const upload = that_pays(plan.partial_uploads, leaves, b.device()))
+    return PartlyUploaded{upload};
   return Whole{};
 }
 
@@ -90,7 +91,7 @@ Route find_route(Backend& b, const graph::Snapshot& s, const Planner& planned, c
   const bool at_hand = level == Level::AtHand && !switches.disabled("compile");
   auto plan = std::make_shared<CompiledPlan>(at_hand ? plan_at_hand(b, planned) : planned(b.target()));
   plan->recorded = std::make_shared<const graph::Graph>(s.graph);
-  if (ways == Ways::Any && !switches.disabled("hoisting")) add_hoistings(*plan, s, b.device(), switches);
+  if (ways == Ways::Any && !switches.disabled("partial_upload")) add_partial_uploads(*plan, s, b.device(), switches);
   const Way way = ways == Ways::Whole ? Whole{} : find_way(*plan, s.leaves, b);
   return {b, std::move(plan), way};
 }

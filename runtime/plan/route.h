@@ -12,8 +12,8 @@
 #include "graph/graph.h"
 #include "runtime/device/backend.h"
 #include "runtime/plan/compiled_plan.h"
-#include "runtime/plan/hoisting.h"
 #include "runtime/plan/kernel_making.h"
+#include "runtime/plan/partial_upload.h"
 
 namespace tarry::runtime {
 
@@ -43,14 +43,14 @@ Planner planner_on(Backend& b, graph::Snapshot& s, PlanSwitches switches, PlanOb
 /// One plan, one run.
 struct Whole {};
 /// What makes operands smaller is done before they cross, then the rest.
-struct Hoisted {
-  const Hoisting* hoisting;  ///< of the plan
+struct PartlyUploaded {
+  const PartialUpload* upload;  ///< of the plan
 };
 /// Piece by piece, as there is no room for all of it.
 struct Chunked {
   std::size_t needed;  ///< bytes of memory in one piece
 };
-using Way = std::variant<Whole, Hoisted, Chunked>;
+using Way = std::variant<Whole, PartlyUploaded, Chunked>;
 /// The way to go now: it depends on which leaves are where, and on the room that there is.
 Way find_way(const CompiledPlan& plan, const std::vector<std::shared_ptr<graph::Storage>>& leaves, Backend& b);
 

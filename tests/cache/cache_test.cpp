@@ -437,7 +437,7 @@ TEST_CASE("cache: where nothing compiles, what the layers hold is loaded and the
   CacheDirectory directory;
   FakeBackend fake;
   fake.get_fresh(requests(0, 2));
-  Backend without = fake.backend();
+  Maker without = fake.backend();
   without.compile = [](auto) { return std::optional<Binary>(); };
   without.compiler = [] { return std::string(); };
   KernelCache cache;

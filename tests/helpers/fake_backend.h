@@ -150,7 +150,7 @@ struct FakeBackend {
   std::function<void(const cache::KernelRequest&, const cache::Binary&)> on_load = [](const auto&, const auto&) {};
   std::atomic<std::size_t> compiled{0}, batches{0}, largest_batch{0};
 
-  cache::Backend backend() {
+  cache::Maker backend() {
     return {
         .compile =
             [this](std::span<const cache::KernelRequest* const> batch) {

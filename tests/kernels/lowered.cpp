@@ -9,7 +9,7 @@ namespace tarry::test {
 Fusion one_group(const Graph& g, const Dims& space, int axis) {
   Fusion f;
   f.group_of.assign(g.nodes.size(), kNoId);
-  f.cone_of.assign(g.nodes.size() * graph::Node::kMaxInputs, kNoId);
+  f.recomputed_set_of.assign(g.nodes.size() * graph::Node::kMaxInputs, kNoId);
   graph::Group group;
   group.space = space;
   group.axis = axis;

@@ -231,7 +231,7 @@ class CpuBackend final : public Backend {
   std::uint64_t record() override { return 0; }
   bool wait(std::uint64_t, std::chrono::nanoseconds) override { return true; }
   void synchronize() override {}
-  [[nodiscard]] MemoryStats memory() const override { return pool_->stats(); }
+  [[nodiscard]] PoolStats memory() const override { return pool_->stats(); }
   [[nodiscard]] std::int64_t allocations() const override { return pool_->allocations(); }
   void trim() override { pool_->trim(); }
   void reset_peak() override { pool_->reset_peak(); }

@@ -128,9 +128,9 @@ void HostPool::free_aged() noexcept {
   }
 }
 
-MemoryStats HostPool::stats() const {
+PoolStats HostPool::stats() const {
   const std::lock_guard lock(mutex_);
-  MemoryStats now = stats_;
+  PoolStats now = stats_;
   now.allocations = allocations();
   now.limit = limit_.exists() ? limit_.bytes() : 0;
   return now;

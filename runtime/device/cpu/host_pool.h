@@ -23,7 +23,7 @@ class HostPool {
   /// At least `bytes`, 256-byte aligned; large ones on huge pages. Statistics and limit count what was asked for: pages
   /// that nobody touches take no memory. The buffer keeps the pool alive. Throws OutOfMemory.
   static std::shared_ptr<graph::Buffer> allocate(const std::shared_ptr<HostPool>& pool, std::size_t bytes);
-  [[nodiscard]] MemoryStats stats() const;
+  [[nodiscard]] PoolStats stats() const;
   [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
   void trim() noexcept;  ///< returns cached memory to the system
   void reset_peak();
@@ -43,7 +43,7 @@ class HostPool {
   mutable support::Mutex mutex_;
   std::map<std::size_t, std::vector<Idle>> free_;  // by size class, the longest idle first
   IdleClock clock_;
-  MemoryStats stats_;  // but for allocations and the limit
+  PoolStats stats_;  // but for allocations and the limit
   MemoryLimit limit_;
   std::atomic<std::int64_t> allocations_{0};
 };

@@ -266,7 +266,7 @@ class CudaBackend final : public Backend {
   }
   void* stream() const override { return context_->compute(); }
 
-  MemoryStats memory() const override { return pool_->stats(); }
+  PoolStats memory() const override { return pool_->stats(); }
   std::int64_t allocations() const override { return pool_->allocations(); }
 
   void trim() override {

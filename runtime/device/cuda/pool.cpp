@@ -188,9 +188,9 @@ void CudaPool::trim() {
   }
 }
 
-MemoryStats CudaPool::stats() const {
+PoolStats CudaPool::stats() const {
   const std::lock_guard lock(mutex_);
-  MemoryStats now = stats_;
+  PoolStats now = stats_;
   now.allocations = allocations();
   now.limit = limit_.exists() ? limit_.bytes() : 0;
   return now;
@@ -206,7 +206,7 @@ void CudaPool::throw_out_of_memory(std::size_t bytes) const {
   std::size_t free = 0;
   std::size_t total = 0;
   const bool known = cuda::call(context.api().mem_get_info, &free, &total) == cuda::Result::Success;
-  const MemoryStats now = stats();
+  const PoolStats now = stats();
   std::string text = fmt::format("cuda:{} has no room for {}\n{}", context.index(), bytes_text(bytes),
                                  memory_table(now, bytes, "driver"));
   if (known) text += fmt::format("  free      {:>12}  of {} on the device\n", bytes_text(free), bytes_text(total));

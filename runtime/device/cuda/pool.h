@@ -52,7 +52,7 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   void trim();
   void reset_peak();
   [[nodiscard]] MemoryLimit& limit() { return limit_; }
-  [[nodiscard]] MemoryStats stats() const;
+  [[nodiscard]] PoolStats stats() const;
   [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
   [[nodiscard]] CudaTimeline& timeline() const noexcept { return *timeline_; }
 
@@ -84,7 +84,7 @@ class CudaPool : public std::enable_shared_from_this<CudaPool> {
   static std::size_t bin_of(std::size_t block_bytes);
   std::array<std::vector<Block>, kBins> cache_;  // by size, the longest idle first
   IdleClock clock_;
-  MemoryStats stats_;  // but for allocations and the limit
+  PoolStats stats_;  // but for allocations and the limit
   MemoryLimit limit_;
   std::atomic<std::size_t> total_{0};   // of the device
   std::atomic<std::size_t> plenty_{0};  // up to which blocks may be larger than asked for

@@ -73,8 +73,8 @@ TEST_CASE("lower: a single element is decided", "[codegen][lower]") {
     map.push_back({-1, at, 0});
     const GraphEdge y = m.map(Op::Negative, {m.view(u, map, {})});
     Fusion f = one_group(m.g, {});
-    f.cones.push_back({u.node});
-    f.cone_of[y.node * graph::Node::kMaxInputs] = 0;
+    f.recomputed_sets.push_back({u.node});
+    f.recomputed_set_of[y.node * graph::Node::kMaxInputs] = 0;
     CHECK(check_kernel(m, f, {y}).ir.guards.empty());
   }
 }
@@ -92,8 +92,8 @@ TEST_CASE("lower: a coordinate that does not move is decided", "[codegen][lower]
                                                     }(),
                                                     {6})});
     Fusion f = one_group(m.g, {6});
-    f.cones.push_back({u.node});
-    f.cone_of[y.node * graph::Node::kMaxInputs] = 0;
+    f.recomputed_sets.push_back({u.node});
+    f.recomputed_set_of[y.node * graph::Node::kMaxInputs] = 0;
     const Lowered l = check_kernel(m, f, {y});
     CHECK(l.ir.guards.empty());
     REQUIRE(loads_of_memory(l.ir) == 1);
@@ -111,8 +111,8 @@ TEST_CASE("lower: a box seen through steps and flips is the box of the coordinat
       map.push_back({0, step > 0 ? 0 : 11, step});
       const GraphEdge y = m.map(Op::Negative, {m.view(u, map, {n})});
       Fusion f = one_group(m.g, {n});
-      f.cones.push_back({u.node});
-      f.cone_of[y.node * graph::Node::kMaxInputs] = 0;
+      f.recomputed_sets.push_back({u.node});
+      f.recomputed_set_of[y.node * graph::Node::kMaxInputs] = 0;
       INFO("step " << step << " at " << at);
       check_kernel(m, f, {y});
     }
@@ -126,8 +126,8 @@ TEST_CASE("lower: updates of updates", "[codegen][lower]") {
     const GraphEdge inner = m.update(a, b, {1, 1});
     const GraphEdge u = m.update(base, m.map(Op::Negative, {inner}), {2, 3});
     Fusion f = one_group(m.g, {8, 9});
-    f.cones.push_back({inner.node, inner.node + 1});
-    f.cone_of[u.node * graph::Node::kMaxInputs + 1] = 0;
+    f.recomputed_sets.push_back({inner.node, inner.node + 1});
+    f.recomputed_set_of[u.node * graph::Node::kMaxInputs + 1] = 0;
     const Lowered l = check_kernel(m, f, {u});
     CHECK(l.ir.guards.size() == 2);
     CHECK(l.bytes_read == (72 + 20 + 4) * 8);
@@ -143,8 +143,8 @@ TEST_CASE("lower: updates of updates", "[codegen][lower]") {
   SECTION("the same box again: the first value is not read") {
     const GraphEdge u = m.update(m.update(base, a, {2, 3}), m.update(m.leaf({4, 5}), a, {0, 0}), {2, 3});
     Fusion f = one_group(m.g, {8, 9});
-    f.cones.push_back({u.node - 1});
-    f.cone_of[u.node * graph::Node::kMaxInputs + 1] = 0;
+    f.recomputed_sets.push_back({u.node - 1});
+    f.recomputed_set_of[u.node * graph::Node::kMaxInputs + 1] = 0;
     const Lowered l = check_kernel(m, f, {u});
     CHECK(l.ir.guards.size() == 1);
   }
@@ -158,8 +158,8 @@ TEST_CASE("lower: what is there everywhere is not loaded again under a guard", "
   const GraphEdge add = m.map(Op::Add, {m.view(x, box, {4}), m.leaf({4})});
   const GraphEdge u = m.update(x, add, {3});
   Fusion f = one_group(m.g, {10});
-  f.cones.push_back({add.node});
-  f.cone_of[u.node * graph::Node::kMaxInputs + 1] = 0;
+  f.recomputed_sets.push_back({add.node});
+  f.recomputed_set_of[u.node * graph::Node::kMaxInputs + 1] = 0;
   const Lowered l = check_kernel(m, f, {u});
   CHECK(loads_of_memory(l.ir) == 2);
   CHECK(l.bytes_read == (10 + 4) * 8);

@@ -161,7 +161,7 @@ TEST_CASE("cpu: kernels of one batch that come from files of their own are loade
   std::vector<cache::KernelRequest> requests;
   for (const KernelSource& s : sources)
     requests.push_back({{s.text, device.options(graph::Mode::Strict), device.target().name, "strict"}, s.entry, &s});
-  cache::Backend calls;
+  cache::Maker calls;
   calls.compile = [&](std::span<const cache::KernelRequest* const> batch) { return device.compile(batch); };
   calls.load = [&](const cache::KernelRequest& r, const cache::Binary& binary) { return device.load(r, binary); };
   calls.compiler = [&] { return device.compiler(); };

@@ -138,10 +138,10 @@ TEST_CASE("cuda: a loop allocates nothing from the driver once it is warm", "[ru
     bench.backend->wait(bench.backend->record(), kForever);
   };
   round();
-  const runtime::MemoryStats warm = bench.backend->memory();
+  const runtime::PoolStats warm = bench.backend->memory();
   const int events = bench.fake ? bench.fake->events : 0;
   for (int i = 0; i < 100; ++i) round();
-  const runtime::MemoryStats after = bench.backend->memory();
+  const runtime::PoolStats after = bench.backend->memory();
   CHECK(after.allocations == warm.allocations);
   CHECK(after.requests == warm.requests + 300);
   CHECK(after.live == 0);

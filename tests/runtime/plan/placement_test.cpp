@@ -260,7 +260,7 @@ TEST_CASE("placement: both sides give the same bits", "[placement]") {
       const test::Setting on("TARRY_DISABLE", "");
       placed = reductions();
     }
-    const test::Setting off("TARRY_DISABLE", "placement,hoisting");
+    const test::Setting off("TARRY_DISABLE", "placement,partial_upload");
     const std::vector<Array> crossed = reductions();
     for (std::size_t i = 0; i < placed.size(); ++i) {
       INFO("result " << i);

@@ -133,7 +133,7 @@ class IdleGpu final : public ta::runtime::Backend {
   std::uint64_t record() override { return 1; }
   bool wait(std::uint64_t, std::chrono::nanoseconds) override { return true; }
   void synchronize() override {}
-  [[nodiscard]] ta::runtime::MemoryStats memory() const override { return {}; }
+  [[nodiscard]] ta::runtime::PoolStats memory() const override { return {}; }
   [[nodiscard]] std::size_t limit() const override { return SIZE_MAX; }
   void limit_memory(std::size_t) override {}
   void trim() override {}

@@ -8,8 +8,8 @@
 #include <tarry/tarry.h>
 
 #include "runtime/evaluate/engine.h"
-#include "runtime/evaluate/hoisted.h"
-#include "runtime/plan/hoisting.h"
+#include "runtime/evaluate/uploaded_parts.h"
+#include "runtime/plan/partial_upload.h"
 #include "support/fault.h"
 #include "tests/fuzz/oracle.h"
 #include "tests/fuzz/program.h"
@@ -36,7 +36,7 @@ Array rows(std::int64_t count) { return reshape(asarray(numbers(count * 1024)), 
 
 }  // namespace
 
-TEST_CASE("hoisting: of a host array that is sliced only the slice crosses, once", "[hoisting]") {
+TEST_CASE("partial upload: of a host array that is sliced only the slice crosses, once", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   const FakeGpu gpu;
   const Scope placed(kFakeGpu);
@@ -57,7 +57,7 @@ TEST_CASE("hoisting: of a host array that is sliced only the slice crosses, once
   CHECK(plan(x(slice(1000, 3000)) * 2.0f).counters().bytes_uploaded == 0);  // now all of it is there
 }
 
-TEST_CASE("hoisting: parts that lie apart cross apart, shifted ones together", "[hoisting]") {
+TEST_CASE("partial upload: parts that lie apart cross apart, shifted ones together", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   const FakeGpu gpu;
   const Scope placed(kFakeGpu);
@@ -70,7 +70,7 @@ TEST_CASE("hoisting: parts that lie apart cross apart, shifted ones together", "
         16 * 4096);  // of what was reshaped whole rows
 }
 
-TEST_CASE("hoisting: slices of all places cross at most twice as often as all of it", "[hoisting]") {
+TEST_CASE("partial upload: slices of all places cross at most twice as often as all of it", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   const FakeGpu gpu;
   const Scope placed(kFakeGpu);
@@ -85,19 +85,19 @@ TEST_CASE("hoisting: slices of all places cross at most twice as often as all of
   CHECK(crossed <= 2 * 4096 * 4096);
 }
 
-TEST_CASE("hoisting: what is read as a whole crosses as a whole", "[hoisting]") {
+TEST_CASE("partial upload: what is read as a whole crosses as a whole", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   const FakeGpu gpu;
   const Scope placed(kFakeGpu);
   const Array x = asarray(numbers(kMany)), small = asarray(numbers(1000));
   CHECK(evaluate(x(slice(10)) + sum(x)).counters().bytes_uploaded == 4 * kMany);
   CHECK(evaluate(small(slice(10)) + 1.0f).counters().bytes_uploaded == 4000);  // not worth it
-  const test::Setting off("TARRY_DISABLE", "hoisting");
+  const test::Setting off("TARRY_DISABLE", "partial_upload");
   const Array y = asarray(numbers(kMany));
   CHECK(evaluate(y(slice(10)) + 1.0f).counters().bytes_uploaded == 4 * kMany);
 }
 
-TEST_CASE("hoisting: the narrower representation crosses, once", "[hoisting]") {
+TEST_CASE("partial upload: the narrower representation crosses, once", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   const FakeGpu gpu;
   const Scope placed(kFakeGpu);
@@ -118,7 +118,7 @@ TEST_CASE("hoisting: the narrower representation crosses, once", "[hoisting]") {
   CHECK(evaluate(astype(both, float32), both * 2.0).counters().bytes_uploaded == 8 * kMany);
 }
 
-TEST_CASE("hoisting: strided memory of the same shape is packed, and crosses as it is", "[hoisting]") {
+TEST_CASE("partial upload: strided memory of the same shape is packed, and crosses as it is", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   const FakeGpu gpu;
   const Scope placed(kFakeGpu);
@@ -128,7 +128,7 @@ TEST_CASE("hoisting: strided memory of the same shape is packed, and crosses as 
   CHECK(uploaded(borrow(memory.data(), {kMany}, {2})) == 8 * kMany);
 }
 
-TEST_CASE("hoisting: borrowed memory that was touched crosses anew", "[hoisting]") {
+TEST_CASE("partial upload: borrowed memory that was touched crosses anew", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   const FakeGpu gpu;
   const Scope placed(kFakeGpu);
@@ -141,7 +141,7 @@ TEST_CASE("hoisting: borrowed memory that was touched crosses anew", "[hoisting]
   }
 }
 
-TEST_CASE("hoisting: whichever allocation or driver call fails, nothing is lost", "[hoisting][fault]") {
+TEST_CASE("partial upload: whichever allocation or driver call fails, nothing is lost", "[partial_upload][fault]") {
   TARRY_REQUIRE_NVRTC();
   using support::fault::Site;
   const FakeGpu gpu;
@@ -176,7 +176,7 @@ TEST_CASE("hoisting: whichever allocation or driver call fails, nothing is lost"
   CHECK(failures >= 3);
 }
 
-TEST_CASE("hoisting: the values are those of the whole", "[hoisting]") {
+TEST_CASE("partial upload: the values are those of the whole", "[partial_upload]") {
   test::on_every_device([](Device) {
     const std::vector<float> v = numbers(kMany);
     const Array x = asarray(v), y = x(slice(1000, 3000)) * 2.0f + x(slice(4000000, 4002000));
@@ -203,14 +203,14 @@ TEST_CASE("hoisting: the values are those of the whole", "[hoisting]") {
   });
 }
 
-TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz]") {
+TEST_CASE("partial upload: random graphs have the bits of the whole", "[partial_upload][fuzz]") {
   // Without a GPU the fake one says how many of them have something to hoist, and nothing is evaluated.
   const std::vector<Device> all = devices();
   const auto real = std::find_if(all.begin(), all.end(), [](Device d) { return d.kind == DeviceKind::Cuda; });
   const FakeGpu fake;
   const Device gpu = real == all.end() ? kFakeGpu : *real;
   const Scope placed(gpu);
-  int hoisted = 0, reduced = 0;
+  int uploaded = 0, reduced = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const test::fuzz::Program program = test::fuzz::generate(seed);
     const auto record_all = [&](const test::fuzz::Arrays& arrays) {
@@ -231,15 +231,15 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
     }
     std::vector<runtime::HostReduction> reductions = runtime::find_host_reductions(s, gpu);
     for (runtime::HostReduction& r : reductions) r.placement.device = cpu;
-    const runtime::Hoisting hoisting = runtime::find_hoisting(s, gpu, reductions, 0);
-    reduced += hoisting.reductions.empty() ? 0 : 1;
-    if (hoisting.empty()) continue;
-    ++hoisted;
+    const runtime::PartialUpload upload = runtime::find_partial_upload(s, gpu, reductions, 0);
+    reduced += upload.reductions.empty() ? 0 : 1;
+    if (upload.empty()) continue;
+    ++uploaded;
     if (gpu == kFakeGpu) continue;
     const std::vector<graph::Edge> wholes = record_all(inputs);
     runtime::evaluate(wholes, {});
-    const runtime::HoistedValues values =
-        runtime::evaluate_hoisted({s.graph, s.leaves, s.cells, runtime::backend(gpu), {}}, hoisting);
+    const runtime::UploadedValues values =
+        runtime::evaluate_partial_upload({s.graph, s.leaves, s.cells, runtime::backend(gpu), {}}, upload);
     for (std::size_t r = 0; r < roots.size(); ++r) {
       const graph::Node& n = *roots[r].node();
       const graph::Edge part = graph::make_input(n.dtype, n.shape(), values.roots[r], gpu, {});
@@ -251,11 +251,11 @@ TEST_CASE("hoisting: random graphs have the bits of the whole", "[hoisting][fuzz
       CHECK(test::fuzz::difference(one, other) == "");
     }
   }
-  CHECK(hoisted >= 20);
+  CHECK(uploaded >= 20);
   CHECK(reduced >= 5);
 }
 
-TEST_CASE("hoisting: what is sent while the device is busy overlaps its work", "[hoisting]") {
+TEST_CASE("partial upload: what is sent while the device is busy overlaps its work", "[partial_upload]") {
   TARRY_REQUIRE_NVRTC();
   FakeGpu gpu;
   const Scope placed(kFakeGpu);

@@ -1,5 +1,5 @@
 // Which leaves are read in part or in a narrower dtype, and whether that is the way to go now.
-#include "runtime/plan/hoisting.h"
+#include "runtime/plan/partial_upload.h"
 
 #include <algorithm>
 #include <functional>
@@ -55,8 +55,8 @@ std::vector<std::vector<Box>> boxes_of(const graph::Snapshot& s, Device device,
   return boxes;
 }
 
-std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device,
-                                     const std::vector<HostReduction>& reductions, std::int64_t least) {
+std::vector<UploadedLeaf> find_leaves(const graph::Snapshot& s, Device device,
+                                      const std::vector<HostReduction>& reductions, std::int64_t least) {
   const graph::Graph& g = s.graph;
   const auto crosses = [&](const Storage& leaf) {
     return leaf.buffer->device.kind == DeviceKind::Cpu && device.kind != DeviceKind::Cpu;
@@ -64,7 +64,7 @@ std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device,
   std::vector<bool> reduced(s.leaves.size());
   for (const HostReduction& r : reductions)
     for (const std::uint32_t leaf : r.leaves) reduced[leaf] = true;
-  std::vector<HoistedLeaf> found;
+  std::vector<UploadedLeaf> found;
   std::vector<std::vector<Box>> boxes;  // by node, made for the first leaf that may be worth it
   std::vector<std::vector<NodeId>> all_casts;
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
@@ -74,7 +74,7 @@ std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device,
       boxes = boxes_of(s, device, reductions);
       all_casts = narrowing_casts(g);
     }
-    HoistedLeaf h{id, n.payload, n.dtype, boxes[id], {}, 0, g.bytes(id)};
+    UploadedLeaf h{id, n.payload, n.dtype, boxes[id], {}, 0, g.bytes(id)};
     h.bytes = bytes_of(h.boxes, h.dtype);
     const std::vector<NodeId>& casts = all_casts[id];
     if (!casts.empty() && !reduced[n.payload] && s.leaves[n.payload]->contiguous) {
@@ -90,8 +90,8 @@ std::vector<HoistedLeaf> find_leaves(const graph::Snapshot& s, Device device,
 
 }  // namespace
 
-Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<HostReduction> reductions,
-                       std::int64_t least) {
+PartialUpload find_partial_upload(const graph::Snapshot& s, Device device, std::vector<HostReduction> reductions,
+                                  std::int64_t least) {
   std::vector<Placement> elsewhere;
   const auto leave = [&](const auto& which) {
     const auto kept =
@@ -103,10 +103,10 @@ Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<Host
   };
   leave([](const HostReduction& r) { return !r.on_host(); });
   for (;;) {
-    Hoisting found{find_leaves(s, device, reductions, least), {}, {}};
+    PartialUpload found{find_leaves(s, device, reductions, least), {}, {}};
     const auto saved = [&](std::uint32_t leaf) {
       return std::any_of(found.leaves.begin(), found.leaves.end(),
-                         [&](const HoistedLeaf& h) { return h.leaf == leaf; });
+                         [&](const UploadedLeaf& h) { return h.leaf == leaf; });
     };
     // An operand that crosses for something else all the same spoils it for all that share the operand.
     const auto useless = [&](const HostReduction& r) { return !std::all_of(r.leaves.begin(), r.leaves.end(), saved); };
@@ -119,9 +119,10 @@ Hoisting find_hoisting(const graph::Snapshot& s, Device device, std::vector<Host
   }
 }
 
-std::vector<Hoisting> find_hoistings(const graph::Snapshot& s, Device device, std::vector<HostReduction> reductions) {
-  std::vector<Hoisting> all{find_hoisting(s, device, std::move(reductions))};
-  if (!all.front().reductions.empty()) all.push_back(find_hoisting(s, device, {}));
+std::vector<PartialUpload> find_partial_uploads(const graph::Snapshot& s, Device device,
+                                                std::vector<HostReduction> reductions) {
+  std::vector<PartialUpload> all{find_partial_upload(s, device, std::move(reductions))};
+  if (!all.front().reductions.empty()) all.push_back(find_partial_upload(s, device, {}));
   return all;
 }
 
@@ -136,14 +137,14 @@ bool has_part(const Storage& s, Dtype dtype, const Box& box, Device device) {
 
 namespace {
 
-bool pays(const Hoisting& hoisting, const std::vector<std::shared_ptr<Storage>>& leaves, Device device) {
-  for (const HostReduction& r : hoisting.reductions)
+bool pays(const PartialUpload& upload, const std::vector<std::shared_ptr<Storage>>& leaves, Device device) {
+  for (const HostReduction& r : upload.reductions)
     for (const std::uint32_t leaf : r.leaves) {
       const std::lock_guard lock(leaves[leaf]->replica_mutex);
       if (is_on(*leaves[leaf], device) || leaves[leaf]->reduced) return false;
     }
   bool any = false;
-  for (const HoistedLeaf& h : hoisting.leaves) {
+  for (const UploadedLeaf& h : upload.leaves) {
     Storage& s = *leaves[h.leaf];
     const std::lock_guard lock(s.replica_mutex);
     if (is_on(s, device)) continue;
@@ -162,9 +163,9 @@ bool pays(const Hoisting& hoisting, const std::vector<std::shared_ptr<Storage>>&
 
 }  // namespace
 
-const Hoisting* that_pays(const std::vector<Hoisting>& hoistings, const std::vector<std::shared_ptr<Storage>>& leaves,
-                          Device device) {
-  for (const Hoisting& h : hoistings)
+const PartialUpload* that_pays(const std::vector<PartialUpload>& partial_uploads,
+                               const std::vector<std::shared_ptr<Storage>>& leaves, Device device) {
+  for (const PartialUpload& h : partial_uploads)
     if (!h.empty() && pays(h, leaves, device)) return &h;
   return nullptr;
 }

@@ -1,4 +1,4 @@
-// The forgotten evaluate: what a thread records without evaluating is bounded, and is evaluated in portions that
+// The automatic evaluate: what a thread records without evaluating is bounded, and is evaluated in portions that
 // repeat.
 #include <algorithm>
 #include <atomic>
@@ -71,15 +71,16 @@ void thousand_sums(ta::Device device, std::int64_t limit_bytes, const char* limi
 
 }  // namespace
 
-TEST_CASE("forgotten: a thousand sums of fresh arrays need memory for a few of them", "[forgotten]") {
+TEST_CASE("auto evaluate: a thousand sums of fresh arrays need memory for a few of them", "[auto_evaluate]") {
   thousand_sums(ta::cpu, 64 * kMiB, "64m");  // of 1 MiB each
 }
 
-TEST_CASE("forgotten: a thousand sums of fresh arrays of 64 MiB need 4 GiB", "[.slow][forgotten]") {
+TEST_CASE("auto evaluate: a thousand sums of fresh arrays of 64 MiB need 4 GiB", "[.slow][auto_evaluate]") {
   for (const ta::Device device : ta::devices()) thousand_sums(device, 4096 * kMiB, "4g");
 }
 
-TEST_CASE("forgotten: a loop over the same arrays costs no more than with evaluate in each round", "[forgotten]") {
+TEST_CASE("auto evaluate: a loop over the same arrays costs no more than with evaluate in each round",
+          "[auto_evaluate]") {
   const ta::Scope on_cpu(ta::cpu), budget(kTenth);
   const ta::Array s = ta::asarray(constant(1000, 0.5f)), a = ta::asarray(constant(1000, 3.0f));
   ta::Array b = ta::asarray(constant(1000, 1.0f)), c;
@@ -97,7 +98,7 @@ TEST_CASE("forgotten: a loop over the same arrays costs no more than with evalua
   CHECK(start.plan_hits() >= start.evaluates() - 2);
 }
 
-TEST_CASE("forgotten: rounds of any length repeat a plan, wherever the budget ends in them", "[forgotten]") {
+TEST_CASE("auto evaluate: rounds of any length repeat a plan, wherever the budget ends in them", "[auto_evaluate]") {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array k = ta::asarray(constant(64, 0.25f));
   for (const std::int64_t operations : {300, 301, 307, 400}) {
@@ -117,7 +118,7 @@ TEST_CASE("forgotten: rounds of any length repeat a plan, wherever the budget en
   }
 }
 
-TEST_CASE("forgotten: the same bits with and without a budget", "[forgotten]") {
+TEST_CASE("auto evaluate: the same bits with and without a budget", "[auto_evaluate]") {
   const ta::Scope on_cpu(ta::cpu);
   const Setting interpreter("TARRY_DISABLE", "compile");
   const auto run = [](ta::Budget budget) {
@@ -143,7 +144,7 @@ TEST_CASE("forgotten: the same bits with and without a budget", "[forgotten]") {
   }
 }
 
-TEST_CASE("forgotten: one line says where, and what to do about it, once", "[forgotten]") {
+TEST_CASE("auto evaluate: one line says where, and what to do about it, once", "[auto_evaluate]") {
   const CapturedLog log;
   std::thread([] {  // a message once per process: only the first test that comes here sees it
     const ta::Scope on_cpu(ta::cpu), budget(ta::Budget{.operations = 50});
@@ -163,8 +164,8 @@ TEST_CASE("forgotten: one line says where, and what to do about it, once", "[for
   CHECK(lines <= 1);
 }
 
-TEST_CASE("forgotten: a failure never leaves an operator; the next read throws it, and then all goes on",
-          "[forgotten][fault]") {
+TEST_CASE("auto evaluate: a failure never leaves an operator; the next read throws it, and then all goes on",
+          "[auto_evaluate][fault]") {
   const ta::Scope on_cpu(ta::cpu), budget(ta::Budget{.operations = 40});
   const CapturedLog log;
   const ta::Array one = ta::asarray(constant(1024, 1.0f));  // held, so that nothing can happen in its memory
@@ -184,7 +185,7 @@ TEST_CASE("forgotten: a failure never leaves an operator; the next read throws i
         }) >= 1);
 }
 
-TEST_CASE("forgotten: where memory is out, what keeps none is not evaluated for it", "[forgotten][fault]") {
+TEST_CASE("auto evaluate: where memory is out, what keeps none is not evaluated for it", "[auto_evaluate][fault]") {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array held = ta::asarray(constant(1024, 1.0f));
   const ta::Array waits = held + 1.0f, wanted = held * 3.0f;
@@ -204,7 +205,7 @@ TEST_CASE("forgotten: where memory is out, what keeps none is not evaluated for 
   CHECK(wanted.to_vector<float>() == constant(1024, 3.0f));
 }
 
-TEST_CASE("forgotten: arrays that the program holds anyway are no reason to evaluate", "[forgotten]") {
+TEST_CASE("auto evaluate: arrays that the program holds anyway are no reason to evaluate", "[auto_evaluate]") {
   const ta::Scope on_cpu(ta::cpu), budget(ta::Budget{.operations = 1'000'000, .bytes = 4 * kMiB});
   std::vector<ta::Array> held;
   for (int i = 0; i < 16; ++i) held.push_back(ta::asarray(constant(1 << 18, static_cast<float>(i))));
@@ -216,7 +217,7 @@ TEST_CASE("forgotten: arrays that the program holds anyway are no reason to eval
   CHECK(ta::evaluate(sum).counters().launches == 1);
 }
 
-TEST_CASE("forgotten: results that nobody combines are evaluated where they free memory", "[forgotten]") {
+TEST_CASE("auto evaluate: results that nobody combines are evaluated where they free memory", "[auto_evaluate]") {
   const ta::Scope on_cpu(ta::cpu), budget(ta::Budget{.operations = 1'000'000, .bytes = 8 * kMiB});
   const auto before = ta::memory_stats(ta::cpu).live;
   ta::reset_memory_peak(ta::cpu);
@@ -227,7 +228,7 @@ TEST_CASE("forgotten: results that nobody combines are evaluated where they free
     CHECK(sums[static_cast<std::size_t>(i)].item<float>() == 524288.0f * static_cast<float>(i));
 }
 
-TEST_CASE("forgotten: views and constants that take no memory are left as they are", "[forgotten]") {
+TEST_CASE("auto evaluate: views and constants that take no memory are left as they are", "[auto_evaluate]") {
   const ta::Scope on_cpu(ta::cpu), budget(ta::Budget{.operations = 30});
   const ta::Array x = ta::asarray(ta::test::ramp(100));
   const ta::Array large = ta::zeros({std::int64_t{1} << 40}), part = x(ta::slice(3, 9));
@@ -239,7 +240,7 @@ TEST_CASE("forgotten: views and constants that take no memory are left as they a
   CHECK(large(7).item<float>() == 0.0f);
 }
 
-TEST_CASE("forgotten: pending work is counted exactly, whichever thread drops it", "[forgotten][threads]") {
+TEST_CASE("auto evaluate: pending work is counted exactly, whichever thread drops it", "[auto_evaluate][threads]") {
   const ta::Scope on_cpu(ta::cpu);
   const std::int64_t waiting = ta::pending_work().operations;  // arrays in static storage
   const std::int64_t before = ta::graph::live_nodes();
@@ -261,7 +262,7 @@ TEST_CASE("forgotten: pending work is counted exactly, whichever thread drops it
   CHECK(ta::graph::live_nodes() == before);
 }
 
-TEST_CASE("forgotten: threads that record, evaluate and drop each other's arrays", "[forgotten][threads]") {
+TEST_CASE("auto evaluate: threads that record, evaluate and drop each other's arrays", "[auto_evaluate][threads]") {
   const std::int64_t before = ta::graph::live_nodes();
   std::vector<std::thread> threads;
   std::mutex mutex;

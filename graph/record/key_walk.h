@@ -1,4 +1,4 @@
-// Outline: what one walk over recorded nodes finds: the canonical key of the evaluation and the leaves and scalars that
+// KeyWalk: what one walk over recorded nodes finds: the canonical key of the evaluation and the leaves and scalars that
 // it runs on. Enough to find a plan and run it again; expand() makes the graph where there is no plan yet.
 //
 // Scalars. Equal numbers that one line recorded not long before are one scalar, so that `cdf(x)` and `cdf(-x)` share
@@ -30,7 +30,7 @@
 namespace tarry::graph {
 
 /// Kept and filled anew by each walk, so that its memory is.
-struct Outline {
+struct KeyWalk {
   /// A node, or another output of an evaluated node, which is a leaf of its own.
   struct Visit {
     Node* node;
@@ -97,11 +97,11 @@ enum class Claimed : std::uint8_t { Blocks, IsLazy };
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate
 /// has claimed where that blocks, or nullptr; rethrows the error of a failed node. What is needed again is at most
 /// `most_kept` bytes.
-[[nodiscard]] Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed = Claimed::Blocks,
+[[nodiscard]] Node* walk(std::span<const Edge> roots, KeyWalk& key_walk, Marks marks, Claimed claimed = Claimed::Blocks,
                          std::int64_t most_kept = INT64_MAX);
 /// The user's line of every node. In the critical section of the walk.
-void note_lines(Outline& outline);
+void note_lines(KeyWalk& key_walk);
 /// The graph that was walked over. In the critical section of the walk.
-[[nodiscard]] Snapshot expand(const Outline& outline);
+[[nodiscard]] Snapshot expand(const KeyWalk& key_walk);
 
 }  // namespace tarry::graph

@@ -1,5 +1,5 @@
 // Evaluation in two parts: what makes operands smaller on the host, and the rest over what was brought
-// (plan/hoisting.h).
+// (plan/partial_upload.h).
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 #include "graph/graph.h"
 #include "runtime/device/backend.h"
-#include "runtime/plan/hoisting.h"
+#include "runtime/plan/partial_upload.h"
 
 namespace tarry::runtime {
 
-struct HoistedWork {
+struct UploadWork {
   const graph::Graph& graph;
   const std::vector<std::shared_ptr<graph::Storage>>& leaves;
   const std::vector<graph::ScalarCell>& cells;
@@ -21,21 +21,21 @@ struct HoistedWork {
   Where where;
 };
 
-struct HoistedValues {
+struct UploadedValues {
   std::vector<std::shared_ptr<graph::Storage>> roots;
   Counters counters;
   std::vector<Transfer> transfers;
 };
 
 /// Evaluates the roots of the graph. Publishes nothing.
-HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting);
+UploadedValues evaluate_partial_upload(const UploadWork& work, const PartialUpload& upload);
 
 /// The graph that would be evaluated, without evaluating it.
-struct HoistedGraphs {
+struct UploadGraphs {
   std::vector<graph::Edge> on_host, rest;
   std::vector<std::shared_ptr<graph::Storage>> kept;  ///< what stays with leaves
   Counters counters;                                  ///< of what crosses between the two
 };
-HoistedGraphs plan_hoisted(const HoistedWork& work, const Hoisting& hoisting);
+UploadGraphs plan_partial_upload(const UploadWork& work, const PartialUpload& upload);
 
 }  // namespace tarry::runtime

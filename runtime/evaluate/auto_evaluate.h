@@ -1,4 +1,4 @@
-// The forgotten evaluate: pending work that exceeds its thread's budget, or that stands in the way of an allocation, is
+// The automatic evaluate: pending work that exceeds its thread's budget, or that stands in the way of an allocation, is
 // evaluated by the engine itself.
 #pragma once
 

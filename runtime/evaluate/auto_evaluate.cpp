@@ -1,5 +1,5 @@
 // Portions of pending work, oldest first, each evaluated like any other.
-#include "runtime/evaluate/forgotten.h"
+#include "runtime/evaluate/auto_evaluate.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ struct Inside {
 };
 
 /// Portion by portion. True where there was one.
-bool evaluate_portions(const pending::Pace& pace, std::span<const Edge> but, Where where) {
+bool evaluate_rounds(const pending::Pace& pace, std::span<const Edge> but, Where where) {
   bool some = false;
   for (;;) {
     std::vector<Edge> roots = pending::take_oldest(pace);
@@ -92,8 +92,8 @@ bool evaluate_pending(std::span<const Edge> but, Where where) noexcept {
   try {
     if (pending::count().bytes == 0) return false;
     const pending::Pace pace = pending::find_pace();
-    some = evaluate_portions(pace, but, where);
-    if (pace.rounds != 0) some = evaluate_portions({}, but, where) || some;
+    some = evaluate_rounds(pace, but, where);
+    if (pace.rounds != 0) some = evaluate_rounds({}, but, where) || some;
   } catch (...) {  // the caller has an error of its own to report
   }
   return some;
@@ -112,7 +112,7 @@ void evaluate_overdue(Where where) noexcept {
     const Pace pace = find_pace();
     runtime::say_once(waiting, pace, where);
     try {
-      runtime::evaluate_portions(pace, {}, where);
+      runtime::evaluate_rounds(pace, {}, where);
     } catch (const std::exception& e) {
       runtime::say_failed(e.what());
     }

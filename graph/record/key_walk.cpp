@@ -1,5 +1,5 @@
 // The walk: depth first, without recursion, and the words of the key as it goes.
-#include "graph/record/outline.h"
+#include "graph/record/key_walk.h"
 
 #include <algorithm>
 #include <array>
@@ -36,12 +36,12 @@ constexpr std::size_t words_of(std::size_t bytes) { return 1 + (bytes + 7) / 8; 
 
 class Walker {
  public:
-  Walker(Outline& o, Marks marks, Claimed claimed, std::int64_t most_kept)
+  Walker(KeyWalk& o, Marks marks, Claimed claimed, std::int64_t most_kept)
       : o_(o),
         passes_(claimed == Claimed::IsLazy ? State::Claimed : State::Lazy),
         marks_(marks),
         most_kept_(most_kept),
-        at_(o.room(Outline::kHead) + Outline::kHead),
+        at_(o.room(KeyWalk::kHead) + KeyWalk::kHead),
         end_(o.words.data() + o.words.size()) {}
   ~Walker() { o_.advance(at_); }
   Walker(const Walker&) = delete;
@@ -57,9 +57,9 @@ class Walker {
       put(word(o_.roots.back()) | kRootTag);
     }
     o_.asked = o_.roots.size();
-    std::erase_if(o_.candidates, [&](const Outline::Candidate& c) { return !is_inner(o_.visits[c.id]); });
+    std::erase_if(o_.candidates, [&](const KeyWalk::Candidate& c) { return !is_inner(o_.visits[c.id]); });
     if (marks_ != Marks::Ignore || !o_.candidates.empty()) find_kept();
-    for (const Outline::Candidate& c : o_.candidates) o_.donated[c.leaf] = is_inner(o_.visits[c.id]);
+    for (const KeyWalk::Candidate& c : o_.candidates) o_.donated[c.leaf] = is_inner(o_.visits[c.id]);
     return nullptr;
   }
 
@@ -68,8 +68,8 @@ class Walker {
   /// none.
   [[nodiscard]] bool seen(const Node* n) const {
     if (n->mark < count_) return o_.visits[n->mark].node == n;
-    const std::size_t alias = n->mark & ~Outline::kAlias;
-    return (n->mark & Outline::kAlias) != 0 && alias < o_.aliases.size() && o_.aliases[alias].node == n;
+    const std::size_t alias = n->mark & ~KeyWalk::kAlias;
+    return (n->mark & KeyWalk::kAlias) != 0 && alias < o_.aliases.size() && o_.aliases[alias].node == n;
   }
 
   Node* visit(Node* root) {
@@ -123,7 +123,7 @@ class Walker {
     place(*n);
     if (n->extra == nullptr && n->file != nullptr) {
       if (const Node* const same = own_id ? nullptr : equal_scalar(*n)) {
-        n->mark = Outline::kAlias | static_cast<std::uint32_t>(o_.aliases.size());
+        n->mark = KeyWalk::kAlias | static_cast<std::uint32_t>(o_.aliases.size());
         o_.aliases.push_back({n, same->mark});
         return;
       }
@@ -238,17 +238,17 @@ class Walker {
   static constexpr std::uint32_t kReaders = kGrown - 1;
 
   /// Nobody but nodes of the walk refers to it.
-  [[nodiscard]] static bool is_held(const Outline::Visit& v) {
+  [[nodiscard]] static bool is_held(const KeyWalk::Visit& v) {
     return v.node->refs.load(std::memory_order_acquire) != (v.readers & kReaders);
   }
   /// Nor does a node that stays lazy.
-  [[nodiscard]] static bool is_inner(const Outline::Visit& v) { return (v.readers & kKept) == 0 && !is_held(v); }
+  [[nodiscard]] static bool is_inner(const KeyWalk::Visit& v) { return (v.readers & kKept) == 0 && !is_held(v); }
 
   /// Consumers before producers: a node that somebody else holds, or such a node reads, keeps what it reads. Not roots.
   void find_kept() {
     for (const GraphEdge& r : o_.roots) o_.visits[r.node].readers |= kRoot | kWhole;
     for (std::size_t id = o_.visits.size(); id-- > 0;) {
-      Outline::Visit& v = o_.visits[id];
+      KeyWalk::Visit& v = o_.visits[id];
       Node& n = *v.node;
       if (n.n_inputs == 0) continue;
       if (computes_all(n.op)) v.readers |= kWhole;
@@ -289,7 +289,7 @@ class Walker {
     const OpClass c = info(n.op).op_class;
     if (output_count(n.op) > 1) return false;
     if (c == OpClass::View || c == OpClass::Reshape) {
-      const Outline::Visit& base = o_.visits[viewed(id)];
+      const KeyWalk::Visit& base = o_.visits[viewed(id)];
       if (base.node->n_inputs == 0 || is_held(base) || !is_smaller(n, *base.node)) return false;
     }
     const std::int64_t bytes = bytes_of(n);
@@ -314,7 +314,7 @@ class Walker {
     if (spare_ >= 0) return spare_;
     constexpr std::int64_t kMost = std::int64_t{1} << 58;
     std::int64_t leaves = 0;
-    for (const Outline::Visit& v : o_.visits)
+    for (const KeyWalk::Visit& v : o_.visits)
       if (pending::is_value(*v.node)) leaves = std::min(leaves + bytes_of(*v.node), kMost);
     return spare_ = std::min(std::max(leaves, pending::budgeted_bytes()), most_kept_);
   }
@@ -363,7 +363,7 @@ class Walker {
   static constexpr std::size_t kWithoutExtra =
       1 + Node::kMaxInputs + Node::kInlineRank + words_of(4 + 20 * Node::kBoxRank);
 
-  Outline& o_;
+  KeyWalk& o_;
   const State passes_;  // what counts as lazy too
   const Marks marks_;
   const std::int64_t most_kept_;
@@ -374,10 +374,10 @@ class Walker {
 
 }  // namespace
 
-void Outline::clear() {
+void KeyWalk::clear() {
   constexpr std::size_t kKept = 16384;  // nodes
   if (visits.capacity() > kKept) {
-    *this = Outline();
+    *this = KeyWalk();
     return;
   }
   visits.clear();
@@ -395,17 +395,17 @@ void Outline::clear() {
   candidates.clear();
 }
 
-Node* walk(std::span<const Edge> roots, Outline& outline, Marks marks, Claimed claimed, std::int64_t most_kept) {
-  outline.clear();
-  Node* const blocked = Walker(outline, marks, claimed, most_kept).run(roots);
-  outline.walked = outline.length;
+Node* walk(std::span<const Edge> roots, KeyWalk& key_walk, Marks marks, Claimed claimed, std::int64_t most_kept) {
+  key_walk.clear();
+  Node* const blocked = Walker(key_walk, marks, claimed, most_kept).run(roots);
+  key_walk.walked = key_walk.length;
   return blocked;
 }
 
-void note_lines(Outline& outline) {
-  outline.lines.resize(outline.visits.size());
-  Where* line = outline.lines.data();
-  for (const Outline::Visit& v : outline.visits) *line++ = v.node->where();
+void note_lines(KeyWalk& key_walk) {
+  key_walk.lines.resize(key_walk.visits.size());
+  Where* line = key_walk.lines.data();
+  for (const KeyWalk::Visit& v : key_walk.visits) *line++ = v.node->where();
 }
 
 namespace {
@@ -437,12 +437,12 @@ std::uint32_t add_payload(const Node& n, std::uint32_t& cell, Graph& g) {
 
 }  // namespace
 
-Snapshot expand(const Outline& o) {
+Snapshot expand(const KeyWalk& o) {
   Snapshot s;
   Graph& g = s.graph;
   g.nodes.reserve(o.visits.size());
   std::uint32_t cell = 0, leaf = 0;
-  for (const Outline::Visit& v : o.visits) {
+  for (const KeyWalk::Visit& v : o.visits) {
     const Node& n = *v.node;
     const bool ready = n.state.load(std::memory_order_acquire) == State::Ready;
     GraphNode out;
@@ -482,16 +482,16 @@ Snapshot expand(const Outline& o) {
   s.leaves = o.leaves;
   s.cells = o.cells;
   s.placed = o.placed;
-  s.key.assign(reinterpret_cast<const char*>(o.words.data() + Outline::kHead),
-               (o.walked - Outline::kHead) * sizeof(std::uint64_t));
+  s.key.assign(reinterpret_cast<const char*>(o.words.data() + KeyWalk::kHead),
+               (o.walked - KeyWalk::kHead) * sizeof(std::uint64_t));
   return s;
 }
 
 Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks) {
-  Outline outline;
-  Node* const claimed = walk(roots, outline, marks, blocked ? Claimed::Blocks : Claimed::IsLazy);
+  KeyWalk key_walk;
+  Node* const claimed = walk(roots, key_walk, marks, blocked ? Claimed::Blocks : Claimed::IsLazy);
   if (blocked) *blocked = claimed;
-  return claimed ? Snapshot() : expand(outline);
+  return claimed ? Snapshot() : expand(key_walk);
 }
 
 }  // namespace tarry::graph

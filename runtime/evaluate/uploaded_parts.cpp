@@ -1,5 +1,5 @@
-// Slices of the graph of a hoisting: reductions on the host, leaves in part, and the rest over them.
-#include "runtime/evaluate/hoisted.h"
+// Slices of the graph of a partial upload: reductions on the host, leaves in part, and the rest over them.
+#include "runtime/evaluate/uploaded_parts.h"
 
 #include <functional>
 #include <mutex>
@@ -24,11 +24,11 @@ using graph::SliceRequest;
 using graph::Storage;
 
 /// The graph of an evaluation in two: what the host does, and the rest over what it was brought.
-class Hoister {
+class Uploader {
  public:
-  Hoister(const HoistedWork& work, const Hoisting& hoisting)
+  Uploader(const UploadWork& work, const PartialUpload& upload)
       : work_(work),
-        hoisting_(hoisting),
+        upload_(upload),
         device_(work.backend.device()),
         slicer_(work.graph, work.leaves, work.cells, device_) {}
 
@@ -58,9 +58,9 @@ class Hoister {
   }
 
   /// Leaves to upload in part. `convert` brings a leaf in its narrower dtype, where it is not there yet.
-  void know_leaves(const std::function<std::shared_ptr<Storage>(const HoistedLeaf& h, const GraphNode& n,
+  void know_leaves(const std::function<std::shared_ptr<Storage>(const UploadedLeaf& h, const GraphNode& n,
                                                                 const graph::Dims& shape)>& convert) {
-    for (const HoistedLeaf& h : hoisting_.leaves) {
+    for (const UploadedLeaf& h : upload_.leaves) {
       Storage& leaf = *work_.leaves[h.leaf];
       std::shared_ptr<Storage> value;
       {
@@ -98,13 +98,13 @@ class Hoister {
 
   template <class Visit>
   void for_results(const Visit& visit) const {
-    for (const HostReduction& r : hoisting_.reductions)
+    for (const HostReduction& r : upload_.reductions)
       for (int o = 0; o < graph::output_count(work_.graph.nodes[r.node].op); ++o)
         visit(graph::GraphEdge{r.node, static_cast<std::uint32_t>(o)});
   }
 
-  const HoistedWork& work_;
-  const Hoisting& hoisting_;
+  const UploadWork& work_;
+  const PartialUpload& upload_;
   const Device device_;
   graph::Slicer slicer_;
   std::vector<NodeId> in_part_;
@@ -121,10 +121,10 @@ std::shared_ptr<Storage> value_of(const Edge& e) { return e.node()->extra->resul
 
 }  // namespace
 
-HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting) {
-  HoistedValues done;
-  std::optional<Hoister> hoister(std::in_place, work, hoisting);
-  const std::vector<Edge> reductions = hoister->record_reductions();
+UploadedValues evaluate_partial_upload(const UploadWork& work, const PartialUpload& upload) {
+  UploadedValues done;
+  std::optional<Uploader> uploader(std::in_place, work, upload);
+  const std::vector<Edge> reductions = uploader->record_reductions();
   const Counters on_host = evaluate_whole(reductions, work.where).counters();
   Counters crossed;
   Crossings crossings{crossed, nullptr, {}};
@@ -132,7 +132,7 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
     std::vector<Wanted> results;
     for (const Edge& e : reductions) results.push_back({value_of(e), graph::Dims(e.node()->shape()), e.node()->dtype});
     bring_small(results, work.backend, crossings);
-    hoister->know_reductions([&](std::size_t i, const graph::Dims& shape, Dtype dtype) {
+    uploader->know_reductions([&](std::size_t i, const graph::Dims& shape, Dtype dtype) {
       const std::shared_ptr<Storage> value = value_of(reductions[i]);
       std::shared_ptr<graph::Buffer> there = bring(value, shape, dtype, work.backend, crossings);
       value->replica.reset();  // the rest may go on in that memory
@@ -142,7 +142,7 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
       return row_major_value(std::move(there), shape);
     });
     crossings.transfers = &done.transfers;
-    hoister->know_leaves([&](const HoistedLeaf& h, const GraphNode& n, const graph::Dims& shape) {
+    uploader->know_leaves([&](const UploadedLeaf& h, const GraphNode& n, const graph::Dims& shape) {
       Storage& leaf = *work.leaves[h.leaf];
       std::shared_ptr<Storage> value = bring_converted(leaf, shape, n.dtype, h.dtype, work.backend, crossings);
       const std::lock_guard lock(leaf.replica_mutex);
@@ -151,8 +151,8 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
     });
   };
   work.backend.within(bring_all);
-  const std::vector<Edge> rest = hoister->record_rest();
-  hoister.reset();  // nothing but `rest` holds what it knew
+  const std::vector<Edge> rest = uploader->record_rest();
+  uploader.reset();  // nothing but `rest` holds what it knew
   const Report report = evaluate_whole(rest, work.where);
   done.counters = report.counters();
   add_work(done.counters, on_host);
@@ -161,7 +161,7 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
   done.counters.peak_bytes += crossed.bytes_uploaded;
   for (const Transfer& t : report.transfers()) done.transfers.push_back(t);
   for (const Edge& e : rest) done.roots.push_back(value_of(e));
-  for (const HostReduction& r : hoisting.reductions)
+  for (const HostReduction& r : upload.reductions)
     for (const std::uint32_t leaf : r.leaves) {
       const std::lock_guard lock(work.leaves[leaf]->replica_mutex);
       work.leaves[leaf]->reduced = true;
@@ -169,9 +169,9 @@ HoistedValues evaluate_hoisted(const HoistedWork& work, const Hoisting& hoisting
   return done;
 }
 
-HoistedGraphs plan_hoisted(const HoistedWork& work, const Hoisting& hoisting) {
-  HoistedGraphs graphs;
-  Hoister hoister(work, hoisting);
+UploadGraphs plan_partial_upload(const UploadWork& work, const PartialUpload& upload) {
+  UploadGraphs graphs;
+  Uploader uploader(work, upload);
   const auto placeholder = [&](const graph::Dims& shape, Dtype dtype) {
     const std::size_t bytes = static_cast<std::size_t>(graph::element_count(shape.span())) * itemsize(dtype);
     ++graphs.counters.uploads;
@@ -179,13 +179,13 @@ HoistedGraphs plan_hoisted(const HoistedWork& work, const Hoisting& hoisting) {
     return row_major_value(std::make_shared<graph::Buffer>(work.backend.device(), graph::Owner::Pool, nullptr, bytes),
                            shape);
   };
-  graphs.on_host = hoister.record_reductions();
-  hoister.know_reductions(
+  graphs.on_host = uploader.record_reductions();
+  uploader.know_reductions(
       [&](std::size_t, const graph::Dims& shape, Dtype dtype) { return placeholder(shape, dtype); });
-  hoister.know_leaves([&](const HoistedLeaf& h, const GraphNode&, const graph::Dims& shape) {
+  uploader.know_leaves([&](const UploadedLeaf& h, const GraphNode&, const graph::Dims& shape) {
     return graphs.kept.emplace_back(placeholder(shape, h.dtype));
   });
-  graphs.rest = hoister.record_rest();
+  graphs.rest = uploader.record_rest();
   return graphs;
 }
 
