@@ -19,7 +19,7 @@ namespace {
 
 using support::Hash128;
 
-constexpr std::string_view kMagic = "TARRYBDL";
+constexpr std::string_view kBundleMagic = "TARRYBDL";
 constexpr std::size_t kHeadSize = 32, kRowSize = kHashSize + 24, kImageRowSize = kHashSize + 16;
 
 bool before(const Hash128& a, const Hash128& b) { return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo; }
@@ -77,7 +77,7 @@ std::error_code write_bundle(const std::filesystem::path& file, std::span<const 
     records.push_back(encode({k.entry->material, k.entry->compiler, k.entry->name, k.entry->log, ""}));
   }
 
-  std::string bytes(kMagic);
+  std::string bytes(kBundleMagic);
   append_integer(bytes, kBundleVersion, 4);
   append_integer(bytes, 0, 4);
   append_integer(bytes, sorted.size(), 8);
@@ -116,8 +116,8 @@ std::unique_ptr<BundleLayer> BundleLayer::open(const std::filesystem::path& path
 /// The fault of the part that opening reads, or "".
 std::string BundleLayer::read_index() {
   const std::string head = file_.read(0, std::min<std::uint64_t>(kHeadSize, file_.size())).value_or("");
-  if (head.substr(0, kMagic.size()) != kMagic) return "it is neither a directory nor a bundle of kernels";
-  Reader counts(std::string_view(head).substr(kMagic.size()));
+  if (head.substr(0, kBundleMagic.size()) != kBundleMagic) return "it is neither a directory nor a bundle of kernels";
+  Reader counts(std::string_view(head).substr(kBundleMagic.size()));
   const std::uint64_t version = counts.integer(4);
   counts.integer(4);
   const std::uint64_t entries = counts.integer(8), images = counts.integer(8);

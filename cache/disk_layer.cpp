@@ -33,7 +33,7 @@ constexpr std::int64_t kTouchSeconds = 3600;
 /// A sweep frees this part of the capacity.
 constexpr std::uint64_t kSlackDivisor = 8;
 /// A writer holds the lock for milliseconds; one that does for longer is stopped.
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kLockPatience{5};
 
 std::string bucket_of(const Hash128& hash) { return hash.hex().substr(0, 2); }
 
@@ -194,7 +194,7 @@ Written DiskLayer::write_file(const Directory& root, const Directory& bucket, co
     written.error = bucket.write_file(name, bytes);
     return written;
   }
-  const WriteLock lock(root, stalled_ ? std::chrono::seconds{0} : kPatience);
+  const WriteLock lock(root, stalled_ ? std::chrono::seconds{0} : kLockPatience);
   stalled_ = lock.timed_out();
   if (make_room(root, bytes.size(), written)) written.error = bucket.write_file(name, bytes);
   return written;

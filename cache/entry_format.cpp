@@ -12,16 +12,17 @@ namespace tarry::cache {
 
 namespace {
 
-constexpr std::string_view kMagic = "TARRYKRN";
+constexpr std::string_view kEntryMagic = "TARRYKRN";
 
 constexpr std::array<std::string Entry::*, 5> kParts{&Entry::material, &Entry::compiler, &Entry::name, &Entry::log,
                                                      &Entry::image};
 
 /// Why `bytes` are no entry, as far as its head and checksum tell; "" where they may be one.
 std::string defect_of(std::string_view bytes, Reader& reader) {
-  if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) return "it is no kernel of this library";
-  if (bytes.size() < kMagic.size() + 4 + kHashSize) return "it is cut off";
-  reader.take(kMagic.size());
+  if (bytes.substr(0, kEntryMagic.size()) != kEntryMagic.substr(0, bytes.size()))
+    return "it is no kernel of this library";
+  if (bytes.size() < kEntryMagic.size() + 4 + kHashSize) return "it is cut off";
+  reader.take(kEntryMagic.size());
   const std::uint64_t version = reader.integer(4);
   if (!has_checksum(bytes)) return "its checksum is wrong";
   if (version == kFormatVersion) return "";
@@ -31,8 +32,8 @@ std::string defect_of(std::string_view bytes, Reader& reader) {
 /// True if a file of `size` bytes that begins with `head` has the parts that it names.
 bool adds_up(std::string_view head, std::uint64_t size) {
   Reader reader(head);
-  reader.take(kMagic.size() + 4);
-  std::uint64_t left = size - kHashSize - kMagic.size() - 4 - 8 * kParts.size();
+  reader.take(kEntryMagic.size() + 4);
+  std::uint64_t left = size - kHashSize - kEntryMagic.size() - 4 - 8 * kParts.size();
   for (std::size_t i = 0; i < kParts.size(); ++i) {
     const std::uint64_t part = reader.integer(8);
     if (part > left) return false;
@@ -44,7 +45,7 @@ bool adds_up(std::string_view head, std::uint64_t size) {
 }  // namespace
 
 std::string encode(const Entry& entry) {
-  std::string bytes(kMagic);
+  std::string bytes(kEntryMagic);
   append_integer(bytes, kFormatVersion, 4);
   for (const auto part : kParts) append_integer(bytes, (entry.*part).size(), 8);
   for (const auto part : kParts) bytes += entry.*part;

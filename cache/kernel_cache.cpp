@@ -30,7 +30,7 @@ namespace log = support::log;
 namespace {
 
 /// An owner that takes longer is stuck or stopped: what it compiles is then compiled here too.
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kOwnerPatience{60};
 
 /// One kernel in the making. Its maker calls finish or fail exactly once.
 struct Flight {
@@ -113,11 +113,11 @@ bool may_compile(const Job& job, const Layers& layers, std::vector<FlightLock>& 
 /// process after the other, each of which cannot write, would take longer than all compiling at once.
 void wait_for_another(Jobs busy, const Layers& layers) {
   const std::filesystem::path file = layers.lock_file(*busy.front());
-  const Outcome outcome = wait_for_owner(file, kPatience);
+  const Outcome outcome = wait_for_owner(file, kOwnerPatience);
   if (outcome == Outcome::Ended) busy.front()->unlocked = true;
   if (outcome != Outcome::TimedOut) return;
-  log::warn_once("compiling kernels that another process has not finished in " + std::to_string(kPatience.count()) +
-                 " seconds; its lock is " + file.string());
+  log::warn_once("compiling kernels that another process has not finished in " +
+                 std::to_string(kOwnerPatience.count()) + " seconds; its lock is " + file.string());
   for (Job* job : busy) job->unlocked = true;
 }
 

@@ -31,6 +31,17 @@ function(tarry_precompile target)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 endfunction()
 
+# All sources take a fraction of the seconds together, but one that changed takes those of its neighbours too.
+set(TARRY_UNITY 0 CACHE STRING "Sources of the library that are compiled as one; 0: each alone")
+# tarry_unity(TARGET), after tarry_target_options. There one source may hide another's names, and none is a main file;
+# builds of each source alone look for both.
+function(tarry_unity target)
+  if(TARRY_UNITY GREATER 0)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TARRY_UNITY})
+    target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # Programs around the library, the tests among them: libraries of templates that run once, quick to compile at -O1, and
 # with a sanitizer, which lengthens all that is inlined, at -O0.
 function(tarry_program_options target)

@@ -1,7 +1,8 @@
 # The target tarry_embedded: shared texts of C kernels as machine code for each level of this kind of processor
 # (codegen/render/prebuilt.h). The library's own objects render them, so it is built in two steps. Short hashes would give texts equal names.
+option(TARRY_PREBUILT "Embed prebuilt text of C kernels; without it each kernel compiles its own" ON)
 set(prebuilt_levels)
-if(TARRY_HASH_BITS EQUAL 128 AND NOT TARRY_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(TARRY_PREBUILT AND TARRY_HASH_BITS EQUAL 128 AND NOT TARRY_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(prebuilt_levels x86-64-v2 x86-64-v3 x86-64-v4)
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")

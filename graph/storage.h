@@ -16,6 +16,9 @@
 
 namespace tarry::graph {
 
+/// Every address that a pool gives is a multiple of it; kernels rely on that.
+inline constexpr std::size_t kBufferAlignment = 256;
+
 enum class Owner : std::uint8_t { Pool, Borrowed, Adopted, Mapped };  ///< Mapped: a file (runtime/device/file_buffer.h)
 
 /// One allocation on one device. Derived classes return it to their pool in stream order when destroyed.

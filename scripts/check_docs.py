@@ -5,8 +5,8 @@ Links lead to pages and headings that are there; the README's example is example
 draw_results.py draws; sentences of the README and the guides are short; every op has a docstring, a changelog line and
 a test and stands on its page; every reason for an unfused edge and every public header is explained; public functions
 state shapes, dtypes, errors and an example, and docs/reference is what the headers give; files say what they are and
-stay short, comments begin with their subject, READMEs name every unit of their folder; the text that a mutant replaces
-is there.
+stay short, comments begin with their subject, READMEs name every unit of their folder; a header offers
+no bool parameters; the text that a mutant replaces is there.
 
 usage: check_docs.py ROOT | --self-test
 """
@@ -162,6 +162,22 @@ def check_files(root):
                 yield f"{path.relative_to(root)}: {len(lines)} lines, more than {limit}"
 
 
+def check_bools(root):
+    """A call `f(x, true)` does not say what is true: what a header offers takes an enum, or there are two functions."""
+    for folder in set(SOURCE_FOLDERS) - {"tests"}:
+        for path in sorted((root / folder).rglob("*.h")):
+            shown, private = "", False
+            for line in re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8")).splitlines():
+                if label := re.match(r"\s*(private|protected|public):", line):
+                    private = label.group(1) == "private"
+                elif line.startswith("};"):
+                    private = False
+                shown += "\n" if private else line + "\n"
+            for found in re.finditer(r"[(,]\s*(?:const\s+)?bool\s+(\w+)\s*(?:=\s*\w+\s*)?(?=[,)])", shown):
+                line = shown.count("\n", 0, found.start(1)) + 1
+                yield f"{path.relative_to(root)}:{line}: a bool parameter, {found.group(1)}"
+
+
 def check_mutants(root):
     for path in sorted((root / "tests/mutants").glob("*.mutant")):
         _, file, original, _ = mutants.parse(path)
@@ -170,7 +186,8 @@ def check_mutants(root):
 
 
 CHECKS = [check_links, check_example, check_figure, check_sentences, check_ops, check_tables, check_wings,
-          check_op_page, check_comments, check_reference, check_files, check_mutants]
+          check_op_page, check_comments, check_reference, check_files, check_bools,
+          check_mutants]
 
 
 def problems(root):
@@ -198,6 +215,7 @@ GOOD = {
                            "/// Logarithm.  Shapes, Dtypes: any.  Throws nothing.  Example: `log(1)`.\n"
                            "[[nodiscard]] TARRY_EXPORT Array log(const Array& x);\n",
     "tests/api/ops_test.cpp": "// tests\nlog(x)\n",
+    "tools/tool.h": "// tool\nclass Tool {\n  bool a = false, b = false;\n\n private:\n  void f(bool quietly);\n};\n",
 }
 SELF_TEST = [
     # file, its planted text, the complaint
@@ -223,6 +241,7 @@ SELF_TEST = [
     ("codegen/c/gather.cpp", "// gathers\n", "gather is not mentioned"),
     ("tests/mutants/log.mutant", "logs differ\ngraph/fusion/fusion.cpp\n--- original\n// gone\n--- mutant\n// keep\n", "stands 0 times"),
     ("graph/fusion/fusion.cpp", GOOD["graph/fusion/fusion.cpp"] + "/// What it is.\n" * 11, "comments: 11 begin with"),
+    ("graph/fusion/fusion.h", "// fuse\nvoid f(int a,\n       bool b = true);\n", "fusion.h:3: a bool parameter, b"),
     ("graph/fusion/fusion.h", "#include <vector>\n", "does not say what the file is"),
     ("graph/fusion/fusion.h", "// graph\n" * (MAX_LINES + 1), f"more than {MAX_LINES}"),
 ]

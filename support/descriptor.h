@@ -1,15 +1,14 @@
-// Descriptor: a file descriptor that is closed once, and the error of the call before.
+// Descriptor: a file descriptor that is closed once.
 #pragma once
 
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
 #include <unistd.h>
 
-namespace tarry::support {
+#include "support/last_error.h"
 
-inline std::error_code last_error() { return {errno, std::generic_category()}; }
+namespace tarry::support {
 
 class Descriptor {
  public:

@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "support/last_error.h"
+
 namespace tarry::support {
 
 namespace {
-
-std::error_code last_error() { return {errno, std::generic_category()}; }
 
 constexpr int kOpenFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 

@@ -14,6 +14,7 @@
 #include "support/descriptor.h"
 #include "support/fault.h"
 #include "support/hash.h"
+#include "support/last_error.h"
 
 namespace tarry::support {
 

@@ -15,14 +15,13 @@
 
 #include "support/fault.h"
 #include "support/file.h"
+#include "support/last_error.h"
 
 namespace tarry::support {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::error_code last_error() { return {errno, std::generic_category()}; }
 
 /// The path behind all links at its end; nothing where that is not a place in a directory: a link of /proc leads to a
 /// file that is open, whatever its name, and a chain without end to none.

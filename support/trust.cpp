@@ -12,13 +12,13 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "support/last_error.h"
+
 namespace tarry::support {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::error_code last_error() { return {errno, std::generic_category()}; }
 
 /// The number of a file of /proc, or `fallback`.
 std::uint64_t number_in(const char* file, std::uint64_t fallback) {

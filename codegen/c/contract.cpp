@@ -204,7 +204,7 @@ void ContractWriter::stage() {
       if (const int size = static_cast<int>(itemsize(ir_.buffers[ir_.accesses[a].buffer])),
           bytes = std::min(vector_bytes_, run_.vector * size);
           bytes >= 16) {
-        w_.vector_types(ir_.buffers[ir_.accesses[a].buffer], bytes, false);
+        w_.vector_type(ir_.buffers[ir_.accesses[a].buffer], bytes);
         w_.line(fmt::format("for (; l + {0} <= there; l += {0}) *(vector*)(to + l) = *(const vector*)(from + l);",
                             bytes / size));
       }

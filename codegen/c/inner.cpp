@@ -145,7 +145,7 @@ void InnerWriter::points() {
 // ---------------------------------------------------------------- the walk
 
 void InnerWriter::walk_rows() {
-  walk_.open_items(true, [this] {
+  walk_.open_items(Walk::Code::Plain, [this] {
     w_.line(
         fmt::format("char room[{}] __attribute__((aligned({})));", std::max(room(stored().size()), kAlign), kAlign));
   });
@@ -169,7 +169,7 @@ void InnerWriter::finish() {
   std::vector<Value> values;
   for (Value v = 0; v < ir_.instrs.size(); ++v)
     if (ir_.instrs[v].region == Region::Row || ir_.instrs[v].region == Region::Outer) values.push_back(v);
-  walk_.open_finish(true);
+  walk_.open_finish(Walk::Code::Plain);
   constexpr std::array kRegions = {Region::Row, Region::Outer};
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
   w_.straight(values, [&](Value v) {
@@ -187,7 +187,7 @@ KernelSource InnerWriter::render() {
   walk_.write("rows", "tarry_i64 k, tarry_i64 length, const void** inputs, char* room", [this] { walk_rows(); });
   points();
   finish();
-  walk_.entries(false);
+  walk_.entries("0");
   KernelSource source = w_.finish();
   source.tile = 1;
   return source;

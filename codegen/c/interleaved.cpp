@@ -17,10 +17,8 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kLineBytes = 64;
 constexpr int kLinesAhead = 16;  // asked for in the second cache
 constexpr int kLines = 16;       // of interleaved channels, taken apart and transposed at once
-constexpr int kTileBand = 8;
 
 class InterleavedWriter {
  public:

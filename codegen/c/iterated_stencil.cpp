@@ -20,7 +20,6 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kLineBytes = 64;
 constexpr int kAhead = 4096;  // times the rows of a ring: no row number is negative then
 
 class IteratedWriter {

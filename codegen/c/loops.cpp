@@ -157,9 +157,9 @@ void CWriter::vector_loop(const Loop& l, const Vectors& vectors, int bytes) {
     if (vectors.alike.contains(v)) return "all_" + text;
     return is_element(text) ? vector_from(text) : text;
   };
-  vector_types(vectors.dtype, bytes, !vectors.masks.empty() || std::ranges::any_of(l.values, [&](Value v) {
-                 return has_places(ir.instrs[v]);
-               }));
+  const bool needs_places =
+      !vectors.masks.empty() || std::ranges::any_of(l.values, [&](Value v) { return has_places(ir.instrs[v]); });
+  needs_places ? vector_types(vectors.dtype, bytes) : vector_type(vectors.dtype, bytes);
   // -0 + x is x for every x.
   for (const Value v : vectors.alike)
     line(fmt::format("const vector {} = -(vector){{}} + {};", operand(v), l.operand(v)));
@@ -218,13 +218,15 @@ std::string CWriter::vector_arithmetic(Value v, std::span<const std::string> ope
   return expressions.compute(v, operands);
 }
 
-void CWriter::vector_types(Dtype dtype, int bytes, bool has_places) {
-  const int size = static_cast<int>(itemsize(dtype));
+void CWriter::vector_type(Dtype dtype, int bytes) {
   line(fmt::format("typedef {} vector __attribute__((vector_size({}), aligned({}), may_alias));", c_type(dtype), bytes,
-                   size));
-  if (has_places)
-    line(fmt::format("typedef {} places __attribute__((vector_size({}), aligned({}), may_alias));",
-                     size == 8 ? "tarry_i64" : "tarry_i32", bytes, size));
+                   itemsize(dtype)));
+}
+
+void CWriter::vector_types(Dtype dtype, int bytes) {
+  vector_type(dtype, bytes);
+  line(fmt::format("typedef {} places __attribute__((vector_size({}), aligned({}), may_alias));",
+                   itemsize(dtype) == 8 ? "tarry_i64" : "tarry_i32", bytes, itemsize(dtype)));
 }
 
 }  // namespace tarry::codegen

@@ -21,7 +21,6 @@ namespace {
 constexpr int kLane = 4;                      // rows of a lane; as many are evaluated at once
 constexpr int kShortest = 8, kLongest = 128;  // elements of rows of which those of the next block are asked for
 constexpr int kRowGap = 16;                   // elements between rows that are kept: not one page from each other
-constexpr int kStateBytesPerLevel = 4096;  // of one tile: rows of a page each, and five levels of lanes near the core
 
 /// Outer elements per work item, and bytes of one chunk state.
 int reduce_tile(const KernelIr& ir) {
@@ -306,7 +305,7 @@ void ReduceWriter::walk_rows() {
         "static const unsigned char {}_lane[32] = {{0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, "
         "1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31}};",
         kSharedName));
-  walk_.open_items(all_plain(), [&] {
+  walk_.open_items(all_plain() ? Walk::Code::Plain : Walk::Code::Any, [&] {
     w_.line(fmt::format("char room[{}] __attribute__((aligned(64)));",
                         std::max<std::size_t>(room(w_.instructions(Region::Row).size(), stored().size()), 64)));
     w_.line(fmt::format("tarry_i64 apart[{}];", walk_.inputs()));
@@ -345,7 +344,7 @@ void ReduceWriter::finish() {
     return fmt::format("s->{}[j]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)));
   };
   loop.vectors = w_.has_vectors(loop);
-  walk_.open_finish(loop.vectors);
+  walk_.open_finish(loop.vectors ? Walk::Code::Plain : Walk::Code::Any);
   constexpr std::array kRegions = {Region::Row, Region::Outer};
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
   w_.loop(loop);
@@ -364,7 +363,7 @@ KernelSource ReduceWriter::render() {
   begin();
   points();
   finish();
-  walk_.entries(!w_.instructions(Region::Row).empty());
+  walk_.entries(w_.instructions(Region::Row).empty() ? "0" : fmt::format("{}_begin", kEntryName));
   KernelSource source = w_.finish();
   source.tile = tile_;
   return source;

@@ -13,6 +13,8 @@
 
 namespace tarry::codegen {
 
+inline constexpr int kLineBytes = 64;  ///< of a cache line
+
 inline constexpr int kPart =
     256;  ///< points between which those that follow are asked for, or for which functions are called
 
@@ -75,10 +77,13 @@ class CWriter : public CodeWriter {
   /// vector_types() declares: `vector`, which may lie anywhere, and whole numbers as `places`.
   [[nodiscard]] static bool is_vector_arithmetic(const Instr& instr);
   std::string vector_arithmetic(Value v, std::span<const std::string> operands);
-  void vector_types(Dtype dtype, int bytes, bool has_places = true);
+  void vector_types(Dtype dtype, int bytes);
+  void vector_type(Dtype dtype, int bytes);  ///< `vector` alone
   /// The same instructions once, at the first element, as locals of the current scope.
   void straight(const std::vector<Value>& values, const Operand& operand = value_name);
-  void open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short = false);
+  void open_loop(std::string_view i, std::string_view from, std::string_view to);
+  /// One that has a few vectors or elements at best.
+  void open_short_loop(std::string_view i, std::string_view from, std::string_view to);
 
   /// The instructions of a region (and stage) that are not stores, or that are.
   [[nodiscard]] std::vector<Value> instructions(Region region, int stage = 0) const;
@@ -141,7 +146,8 @@ void decode_tile(CWriter& w, int tile);
 /// Names i0..i{rank-2} and `last`; empty for rank 0.
 std::vector<std::string> outer_indices(const KernelIr& ir, std::string_view last);
 /// The tile's place as the end of a list of parameters or arguments: ", i0, i1, j0, m".
-std::string tile_place(const KernelIr& ir, int tile, bool declare);
+enum class List : std::uint8_t { Parameters, Arguments };
+std::string tile_place(const KernelIr& ir, int tile, List list);
 /// Tiles that cover the outer space.
 std::int64_t tile_count(const KernelArgs& args, int tile);
 

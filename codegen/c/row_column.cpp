@@ -18,10 +18,9 @@ namespace tarry::codegen {
 
 namespace {
 
-constexpr int kRows = 128;                 // of a band: a block of R
-constexpr int kStateBytesPerLevel = 4096;  // of the columns' states: five levels of lanes near the core
-constexpr int kLevels = 7;                 // of a block's lanes, or of a segment's blocks
-constexpr int kBandLevels = 31;            // of the bands
+constexpr int kRows = 128;       // of a band: a block of R
+constexpr int kLevels = 7;       // of a block's lanes, or of a segment's blocks
+constexpr int kBandLevels = 31;  // of the bands
 
 /// Blocks of columns in a chunk.
 int chunk_blocks(const KernelIr& ir) {

@@ -25,8 +25,8 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kBlock = 128;
-constexpr int kLines = 16;  // blocks of a row, or rows
+constexpr int kScanBlock = 128;
+constexpr int kScanLines = 16;  // blocks of a row, or rows
 
 bool has_lines(const KernelIr& ir) { return ir.schedule() == Schedule::ScanSerial; }
 
@@ -87,7 +87,7 @@ class ScanWriter {
   [[nodiscard]] std::string combine(std::uint32_t r, const std::string& a, const std::string& b) {
     return w_.expressions.combine(ir_.reductions[r], a, b);
   }
-  [[nodiscard]] std::string place(bool declare) const { return tile_place(ir_, tile_, declare); }
+  [[nodiscard]] std::string place(List list) const { return tile_place(ir_, tile_, list); }
   [[nodiscard]] std::string state_type() const { return "struct " + states_; }
   template <class F>
   void each_scan(F&& f) {
@@ -98,7 +98,8 @@ class ScanWriter {
   }
   /// True if loops over lines have their vectors written out: gcc would take long to find them.
   [[nodiscard]] bool has_vectors(std::uint32_t r) const {
-    return width_ == kLines && (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
+    return width_ == kScanLines &&
+           (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
   }
   [[nodiscard]] int lanes(std::uint32_t r) const {
     return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype));
@@ -312,7 +313,7 @@ class ScanWriter {
       const Access& access = ir_.accesses[a];
       if (access.buffer == kNone || !w_.uses(a, Region::Point)) continue;
       const auto last = static_cast<std::uint32_t>(ir_.rank - 1);
-      std::string step = std::to_string(kBlock);
+      std::string step = std::to_string(kScanBlock);
       StrideClass along = access.reduced, across = StrideClass::Any;
       if (has_lines(ir_)) {
         across = columns_ ? access.reduced : access.strides.back();
@@ -321,7 +322,7 @@ class ScanWriter {
       }
       if (along != StrideClass::One || across != StrideClass::Any) continue;
       w_.line(fmt::format("for (tarry_i64 i = 0; i < {}; i += {}) __builtin_prefetch(a{} + {} * {} + i, {}, 2);",
-                          columns_ ? "m" : "length", 64 / itemsize(ir_.buffers[access.buffer]), a, kLines, step,
+                          columns_ ? "m" : "length", 64 / itemsize(ir_.buffers[access.buffer]), a, kScanLines, step,
                           access.store ? 1 : 0));
     }
   }
@@ -351,7 +352,7 @@ class ScanWriter {
                         kLineParameters));
     own_parameters(w_);
     each_scan([&](std::uint32_t r) {
-      w_.line(fmt::format("{0}* const y{1} = ({0}*)arrays[{1}] + line * {2};", type(r), r, kBlock));
+      w_.line(fmt::format("{0}* const y{1} = ({0}*)arrays[{1}] + line * {2};", type(r), r, kScanBlock));
     });
     constexpr std::array kRegions = {Region::Row, Region::Point};
     w_.bases('b', kRegions, outer_indices(ir_, "j0"), "0");
@@ -371,23 +372,23 @@ class ScanWriter {
     if (has_lines(ir_))
       w_.line("const tarry_i64 k = block * 128;");
     else
-      w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kBlock));
+      w_.line(fmt::format("const tarry_i64 k = (block + line) * {0}, length = n - k < {0} ? n - k : {0};", kScanBlock));
     w_.line(fmt::format("walk->{}(walk->parameters, at, line, k, length, arrays);", name));
   }
   void line_inputs() {
     each_scan([&](std::uint32_t r) {
-      fill(fmt::format("y{}", r), r, fmt::format("lines * {}", kBlock), std::to_string(width_ * kBlock));
+      fill(fmt::format("y{}", r), r, fmt::format("lines * {}", kScanBlock), std::to_string(width_ * kScanBlock));
     });
     each_line("take");
     each_scan([&](std::uint32_t r) {
-      fill(fmt::format("y{}", r), r, fmt::format("line * {} + length", kBlock),
-           fmt::format("line * {} + quarters * 32", kBlock));
+      fill(fmt::format("y{}", r), r, fmt::format("line * {} + length", kScanBlock),
+           fmt::format("line * {} + quarters * 32", kScanBlock));
     });
     w_.close();
-    each_scan([&](std::uint32_t r) { turn(r, "y", kBlock, "x", width_, "quarters * 32", std::to_string(width_)); });
+    each_scan([&](std::uint32_t r) { turn(r, "y", kScanBlock, "x", width_, "quarters * 32", std::to_string(width_)); });
   }
   void line_results() {
-    each_scan([&](std::uint32_t r) { turn(r, "x", width_, "y", kBlock, std::to_string(width_), "quarters * 32"); });
+    each_scan([&](std::uint32_t r) { turn(r, "x", width_, "y", kScanBlock, std::to_string(width_), "quarters * 32"); });
     each_line("give");
     w_.close();
   }
@@ -402,7 +403,7 @@ class ScanWriter {
 
   /// Blocks first..last of a tile or a row: their scan from `start` on, or their node, where `whole` wants it.
   void blocks() {
-    const std::string own = fmt::format("const struct {}_params* p{}", kEntryName, place(true)),
+    const std::string own = fmt::format("const struct {}_params* p{}", kEntryName, place(List::Parameters)),
                       shared = fmt::format("const struct {}* walk, const tarry_i64* at, tarry_i64 m", kSharedName);
     w_.open(
         fmt::format("static {3}__attribute__((noinline)) void {0}_blocks({1}, tarry_i64 first, tarry_i64 last, const "
@@ -418,11 +419,11 @@ class ScanWriter {
     }
     stack();
     each_scan([&](std::uint32_t r) {
-      w_.line(fmt::format("{} x{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
-      if (!columns_) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", type(r), r, kBlock * width_));
+      w_.line(fmt::format("{} x{}[{}] __attribute__((aligned(64)));", type(r), r, kScanBlock * width_));
+      if (!columns_) w_.line(fmt::format("{} y{}[{}] __attribute__((aligned(64)));", type(r), r, kScanBlock * width_));
       if (columns_) {
         w_.line(fmt::format("if (m < {})", width_));
-        fill(fmt::format("x{}", r), r, "0", std::to_string(kBlock * width_));
+        fill(fmt::format("x{}", r), r, "0", std::to_string(kScanBlock * width_));
       }
       w_.line(fmt::format("{0} node{1}[{2}] __attribute__((aligned(64))), offset{1}[{2}] __attribute__((aligned(64)));",
                           type(r), r, width_));
@@ -437,7 +438,7 @@ class ScanWriter {
       w_.line(has_lines(ir_) ? "const tarry_i64 lines = m;"
                              : fmt::format("const tarry_i64 lines = last - block < {0} ? last - block : {0};", width_));
     if (has_lines(ir_))
-      w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kBlock));
+      w_.line(fmt::format("const tarry_i64 length = n - block * {0} < {0} ? n - block * {0} : {0};", kScanBlock));
     w_.line(has_lines(ir_) ? "const int quarters = (int)((length + 31) / 32);" : "const int quarters = 4;");
     if (columns_)
       column_inputs();
@@ -514,7 +515,7 @@ class ScanWriter {
   }
   [[nodiscard]] std::string_view tile_number() const { return columns_ ? "at" : "tile"; }
   [[nodiscard]] std::string_view owner() const { return columns_ ? kEntryName : kSharedName; }
-  [[nodiscard]] std::string arguments() const { return columns_ ? "p" + place(false) : "walk, at, m"; }
+  [[nodiscard]] std::string arguments() const { return columns_ ? "p" + place(List::Arguments) : "walk, at, m"; }
 
   void entry() {
     open_items("", "items");

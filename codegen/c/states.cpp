@@ -59,7 +59,7 @@ std::string StateWriter::at(std::string_view state, std::uint32_t r, std::string
 
 void StateWriter::open_tile() {
   if (tile_ > 1) {
-    open_loop("j", "0", "m", true);
+    open_short_loop("j", "0", "m");
   } else {
     open("");
     line("enum { j = 0 };");

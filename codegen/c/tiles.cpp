@@ -50,7 +50,7 @@ void StateWriter::tile_functions(std::uint32_t r) {
     combines_[r] = share(name + "_both", [&] {
       open(fmt::format("static __attribute__((noinline)) void {0}(tarry_i64 m, {1}* to, const {1}* x, const {1}* y)",
                        kSharedName, type));
-      open_loop("j", "0", "m", true);
+      open_short_loop("j", "0", "m");
       line(fmt::format("to[j] = {};", expressions.combine(reduction, "x[j]", "y[j]")));
       close();
       close();
@@ -88,7 +88,7 @@ void StateWriter::leaf_step(std::uint32_t r) {
     return;
   }
   open("if (step == 1)");
-  open_loop("j", "0", "m", true);
+  open_short_loop("j", "0", "m");
   line(fmt::format("{} = {};", top, x));
   if (is_arg(r)) line(fmt::format("{} = k;", index));
   if (reduction.op == Op::Moments) line(fmt::format("{} = 0;", m2));
@@ -97,7 +97,7 @@ void StateWriter::leaf_step(std::uint32_t r) {
   close();
   open("else");
   if (is_moments(reduction)) moments_step_constants(r, "step");
-  open_loop("j", "0", "m", true);
+  open_short_loop("j", "0", "m");
   if (is_moments(reduction)) {
     moments_step(r, top, m2, "j");
   } else if (is_plain(r)) {
@@ -120,7 +120,7 @@ void StateWriter::full_lane(std::uint32_t r, const std::string& from, const std:
   open("");
   line(fmt::format("const {}* const {} = {};", type, x, from));
   line(fmt::format("const tarry_i64 h = {};", apart));
-  open_loop("j", "0", "m", true);
+  open_short_loop("j", "0", "m");
   if (is_moments(reduction)) {
     line(fmt::format("{} mean = {}[j], m2 = 0;", type, x));
     for (int step = 2; step <= kSteps; ++step) {
@@ -159,7 +159,7 @@ void StateWriter::lane_function(std::uint32_t r) {
     open(fmt::format("static __attribute__((noinline)) void {0}(tarry_i64 m, {1}* to, const {1}* x, tarry_i64 h)",
                      kSharedName, type));
     line(rows);
-    open_loop("j", "0", "m", true);
+    open_short_loop("j", "0", "m");
     line(fmt::format("to[j] = {};", combine(combine(combine("x[j]", "x1[j]"), "x2[j]"), "x3[j]")));
     close();
     close();

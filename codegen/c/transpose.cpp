@@ -17,9 +17,7 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kLineBytes = 64;
 constexpr int kColumnsAhead = 16;
-constexpr int kTileBand = 8;
 
 class TransposeWriter {
  public:

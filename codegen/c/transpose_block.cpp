@@ -6,9 +6,6 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::size_t kVectorBytes = 16;  // which every level has
-constexpr std::size_t kLineBytes = 64;
-
 std::string vector_type() { return fmt::format("{}_vector", kSharedName); }
 
 /// Elements of the first or of the second halves of two vectors, in turn.

@@ -6,6 +6,9 @@
 
 namespace tarry::codegen {
 
+inline constexpr int kVectorBytes = 16;  ///< of vectors that every level has
+inline constexpr int kTileBand = 8;      ///< rows of tiles that are walked column by column
+
 /// The name of an unsigned integer of `size` bytes.
 std::string word_type(std::size_t size);
 /// Shares NAME(from, pitch, to, width, rows, columns) and returns its name: to[r * width + c] = from[c * pitch + r]. It

@@ -77,10 +77,10 @@ void Walk::write(std::string_view name, std::string_view points, const std::func
   });
 }
 
-void Walk::open_items(bool is_plain, const std::function<void()>& declare) {
+void Walk::open_items(Code code, const std::function<void()>& declare) {
   w_.open(fmt::format(
       "static {1}__attribute__((noinline)) void {0}_items(const struct {0}* walk, tarry_i64 lo, tarry_i64 hi)",
-      kSharedName, is_plain ? "TARRY_PLAIN " : ""));
+      kSharedName, code == Code::Plain ? "TARRY_PLAIN " : ""));
   w_.line(
       "const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks, blocks = n / 128 + (n % "
       "128 != 0);");
@@ -133,27 +133,26 @@ void Walk::chunks() {
 
 // ---------------------------------------------------------------- the kernel's own
 
-void Walk::open_finish(bool is_plain) {
-  w_.open(fmt::format("static {1}void {0}_finish({2}, const {3}* s)", kEntryName, is_plain ? "TARRY_PLAIN " : "",
-                      kPlace, w_.state_type()));
+void Walk::open_finish(Code code) {
+  w_.open(fmt::format("static {1}void {0}_finish({2}, const {3}* s)", kEntryName,
+                      code == Code::Plain ? "TARRY_PLAIN " : "", kPlace, w_.state_type()));
   own_parameters();
 }
 
-void Walk::entries(bool begins) {
-  entry("", "items", begins);
-  entry("_fold", "chunks", begins);
+void Walk::entries(std::string_view begin) {
+  entry("", "items", begin);
+  entry("_fold", "chunks", begin);
 }
 
 /// A part of the walk over lo to hi - 1.
-void Walk::entry(std::string_view suffix, std::string_view part, bool begins) {
+void Walk::entry(std::string_view suffix, std::string_view part, std::string_view begin) {
   w_.open(fmt::format("TARRY_ONCE void {0}{1}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
                       suffix));
   w_.weights_array();
-  walk_entry(
-      w_, w_.tile(), name_,
-      fmt::format("{0}, {1}_points, {1}_finish, p->n, p->chunks, p->chunk_blocks, p->scratch, {2}",
-                  begins ? fmt::format("{}_begin", kEntryName) : "0", kEntryName, w_.has_weights() ? "weight" : "0"),
-      part);
+  walk_entry(w_, w_.tile(), name_,
+             fmt::format("{0}, {1}_points, {1}_finish, p->n, p->chunks, p->chunk_blocks, p->scratch, {2}", begin,
+                         kEntryName, w_.has_weights() ? "weight" : "0"),
+             part);
   w_.close();
 }
 

@@ -44,18 +44,20 @@ class Walk {
   /// The text: `points` are the parameters of the kernel's points after kPlace; `rows` writes what open_items() and
   /// close_items() enclose.
   void write(std::string_view name, std::string_view points, const std::function<void()>& rows);
+  /// A plain function has its vectors written out, and the compiler looks for none.
+  enum class Code : std::uint8_t { Any, Plain };
   /// Opens the loop over items. `declare` writes what stands before it.
-  void open_items(bool is_plain, const std::function<void()>& declare);
+  void open_items(Code code, const std::function<void()>& declare);
   void close_items();
 
   // The kernel's own.
   void own_parameters() { codegen::own_parameters(w_); }
-  void open_finish(bool is_plain);
-  void entries(bool begins);  ///< both; `begins`: there is a function that sees a tile before its points
+  void open_finish(Code code);
+  void entries(std::string_view begin);  ///< both; `begin`: the function that sees a tile before its points, or 0
 
  private:
   void chunks();
-  void entry(std::string_view suffix, std::string_view part, bool begins);
+  void entry(std::string_view suffix, std::string_view part, std::string_view begin);
 
   StateWriter& w_;
   std::string name_;

@@ -234,10 +234,24 @@ void CWriter::inside(const GuardTerm& term, const std::string& at, const std::st
 
 // ---------------------------------------------------------------- loops
 
-void CWriter::open_loop(std::string_view i, std::string_view from, std::string_view to, bool is_short) {
+namespace {
+
+std::string loop_head(std::string_view i, std::string_view from, std::string_view to) {
+  return fmt::format("for (tarry_i64 {0} = {1}; {0} < {2}; ++{0})", i, from, to);
+}
+
+}  // namespace
+
+void CWriter::open_loop(std::string_view i, std::string_view from, std::string_view to) {
   const bool is_known = std::all_of(to.begin(), to.end(), [](char c) { return '0' <= c && c <= '9'; });
-  line(is_known || is_short ? "TARRY_INDEPENDENT" : "TARRY_INDEPENDENT TARRY_ROLLED");
-  open(fmt::format("for (tarry_i64 {0} = {1}; {0} < {2}; ++{0})", i, from, to));
+  if (is_known) return open_short_loop(i, from, to);
+  line("TARRY_INDEPENDENT TARRY_ROLLED");
+  open(loop_head(i, from, to));
+}
+
+void CWriter::open_short_loop(std::string_view i, std::string_view from, std::string_view to) {
+  line("TARRY_INDEPENDENT");
+  open(loop_head(i, from, to));
 }
 
 void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& operand) {
@@ -307,7 +321,7 @@ void CWriter::run(const Loop& l, const Tail& tail) {
 }
 
 void CWriter::run_plain(const Loop& l, const Tail& tail) {
-  open_loop(l.i, l.from, l.to, l.is_short);
+  l.is_short ? open_short_loop(l.i, l.from, l.to) : open_loop(l.i, l.from, l.to);
   for (const Value v : l.values) {
     if (is_invariant(ir.instrs[v], l.axis)) continue;
     if (l.drawn.contains(v))
@@ -409,8 +423,8 @@ void decode_tile(CWriter& w, int tile) {
   if (tile > 1) w.line(fmt::format("const tarry_i64 m = {0} - j0 < {1} ? {0} - j0 : {1};", inner_extent(w.ir), tile));
 }
 
-std::string tile_place(const KernelIr& ir, int tile, bool declare) {
-  const std::string_view type = declare ? "tarry_i64 " : "";
+std::string tile_place(const KernelIr& ir, int tile, List list) {
+  const std::string_view type = list == List::Parameters ? "tarry_i64 " : "";
   std::string text;
   for (int d = 0; d + 1 < ir.rank; ++d) text += fmt::format(", {}i{}", type, d);
   text += fmt::format(", {}j0", type);

@@ -11,8 +11,6 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kVectorBytes = 16;  // which every level has
-
 /// Where an element of a vector comes from: lane `lane` of input vector `vector`.
 struct From {
   int vector, lane;

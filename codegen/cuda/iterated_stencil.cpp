@@ -32,9 +32,9 @@ constexpr std::string_view kEnds =
 
 const IteratedStencilLayout& layout(const KernelIr& ir) { return ir.as<IteratedStencilLayout>(); }
 
-class Writer final : public TileWriter {
+class IteratedStencilWriter final : public TileWriter {
  public:
-  Writer(const KernelIr& ir, const graph::Target& target)
+  IteratedStencilWriter(const KernelIr& ir, const graph::Target& target)
       : TileWriter(ir),
         tile_(iterated_tile(ir)),
         runs_(find_runs(ir)),
@@ -364,7 +364,7 @@ class Writer final : public TileWriter {
 }  // namespace
 
 KernelSource render_iterated_stencil(const KernelIr& ir, const graph::Target& target) {
-  return Writer(ir, target).run();
+  return IteratedStencilWriter(ir, target).run();
 }
 
 }  // namespace tarry::codegen::cuda

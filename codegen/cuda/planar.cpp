@@ -11,9 +11,9 @@
 namespace tarry::codegen::cuda {
 namespace {
 
-class Writer final : public TileWriter {
+class PlanarWriter final : public TileWriter {
  public:
-  explicit Writer(const KernelIr& ir)
+  explicit PlanarWriter(const KernelIr& ir)
       : TileWriter(ir), planes_(ir.as<PlanarLayout>().channels), loads_(buffer_loads()) {}
 
   KernelSource run() {
@@ -174,6 +174,6 @@ int planar_tiles(const KernelIr& ir) {
   return bytes <= kEnough ? 2 : 1;
 }
 
-KernelSource render_planar(const KernelIr& ir, const graph::Target&) { return Writer(ir).run(); }
+KernelSource render_planar(const KernelIr& ir, const graph::Target&) { return PlanarWriter(ir).run(); }
 
 }  // namespace tarry::codegen::cuda

@@ -97,7 +97,7 @@ __device__ __forceinline__ void $S_fold(const $N_params& p, $S_state* part, tarr
 /// loads of the next one go out, before the tree above the lanes. Threads read the same vectors of blocks as the tree
 /// has them, or, where every order gives the same bits, neighbouring ones. The nodes of 32 steps are kept in shared
 /// memory, then combined by the lanes.
-constexpr std::string_view kInner = R"(
+constexpr std::string_view kReduceInner = R"(
 // The node of up to 32 neighbouring nodes, one in each lane, of `unit` elements each and m in all; it is in lane 0.
 __device__ __forceinline__ $S_state $N_across_lanes(const $N_params& p, $S_state s, tarry_i64 unit, tarry_i64 m) {
   const int lane = threadIdx.x & 31;
@@ -435,7 +435,7 @@ std::string skeleton(const KernelIr& ir) {
                        kOuterHead, outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
   const int warps = ir.as<ReduceInnerLayout>().warps_per_row;
   TARRY_ASSERT(warps == 1 || warps == 8);
-  const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir), kInner);
+  const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir), kReduceInner);
   return warps == 1 ? fmt::format("{}{}", inner, kInnerWarp)
                     : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kSerialLevels = 30;  // rows of up to 2^37 elements
 
-constexpr std::string_view kWarp = R"(
+constexpr std::string_view kScanWarp = R"(
 // The inputs of four tree blocks from `base` on, m of whose elements are there: x[4 s + j] is element 32 s + j from where the
 // thread's quad of its block begins.
 template <bool kWhole>
@@ -104,7 +104,7 @@ __device__ __forceinline__ void $N_results(const $N_params& p, const $N_at& t, c
 }
 )";
 
-constexpr std::string_view kInner = R"(
+constexpr std::string_view kScanInner = R"(
 // Four blocks of a row; offset is that of the first one and becomes their node.
 template <bool kWhole>
 __device__ __forceinline__ $N_0_state $N_blocks(const $N_params& p, const $N_at& t, const $N_row& r, $K base, int m, $N_0_state offset) {
@@ -297,9 +297,9 @@ KernelSource render_scan(const KernelIr& ir, const graph::Target&) {
   kernel +=
       state_type(ir, plan.stages[0]) + functions.stage_text(plan.stages[0]) + functions.stage_text(plan.stages[1]);
   std::string text = scan_functions(ir, functions.expressions());
-  if (!serial) text += kWarp;
+  if (!serial) text += kScanWarp;
   if (!tiles) text += kPush;
-  text += tiles ? tile_text() : std::string(serial ? kSerial : kInner);
+  text += tiles ? tile_text() : std::string(serial ? kSerial : kScanInner);
   kernel += Template(ir, plan.stages[0], choices(ir)).fill(text);
   KernelSource source =
       finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());

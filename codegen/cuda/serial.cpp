@@ -165,7 +165,7 @@ constexpr std::string_view kRow = R"(  if ((int)threadIdx.x < rows) {
 )";
 
 /// For a reduction alone, and for rows of nothing.
-constexpr std::string_view kStage = R"(    $S_state s$Z = {};$NOTHING
+constexpr std::string_view kSerialStage = R"(    $S_state s$Z = {};$NOTHING
 #pragma unroll 4
     for (int k = 0; k < n; ++k) {
       $S_loads x;
@@ -257,7 +257,7 @@ KernelSource render_serial(const KernelIr& ir, const graph::Target&) {
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text()), body;
   for (const Stage& stage : plan.stages) {
     kernel += state_type(ir, stage) + functions.stage_text(stage) + state_functions(ir, stage, functions.expressions());
-    body += fill(stage, holds_row(ir) ? kHeldStage : kStage);
+    body += fill(stage, holds_row(ir) ? kHeldStage : kSerialStage);
   }
   std::string head(kHead), mine(kRow);
   for (std::size_t s = 0; s < serial.slots.size(); ++s)

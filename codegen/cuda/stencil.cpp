@@ -25,9 +25,10 @@ struct Window {
   int top = 0, left = 0, rows = 1, columns = 1;
 };
 
-class Writer final : public TileWriter {
+class StencilWriter final : public TileWriter {
  public:
-  explicit Writer(const KernelIr& ir) : TileWriter(ir), chain_(find_chain(ir)), guard_of_(ir.accesses.size(), kNone) {
+  explicit StencilWriter(const KernelIr& ir)
+      : TileWriter(ir), chain_(find_chain(ir)), guard_of_(ir.accesses.size(), kNone) {
     for (const Instr& in : ir_.instrs)
       if (in.kind == InstrKind::Load) guard_of_[in.index] = in.guard;
   }
@@ -329,7 +330,7 @@ class Writer final : public TileWriter {
 
 KernelSource render_stencil(const KernelIr& ir, const graph::Target&) {
   TARRY_ASSERT(ir.rank > 0);
-  return Writer(ir).run();
+  return StencilWriter(ir).run();
 }
 
 }  // namespace tarry::codegen::cuda

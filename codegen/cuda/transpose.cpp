@@ -54,9 +54,9 @@ constexpr std::string_view kPast =
 constexpr std::string_view kLines = R"(template <int word> struct $N_lines { int pitch, run, past; };
 template <int word> __device__ __forceinline__ int $N_place(const $N_lines<word>& l, int n) { return n * l.pitch + (n >> l.run) * word + l.past; })";
 
-class Writer final : public TileWriter {
+class TransposeWriter final : public TileWriter {
  public:
-  explicit Writer(const KernelIr& ir)
+  explicit TransposeWriter(const KernelIr& ir)
       : TileWriter(ir, ir.as<TransposeLayout>().channel_dimension),
         layout_(ir.as<TransposeLayout>()),
         warps_(transpose_threads(ir) / kWarp),
@@ -474,6 +474,6 @@ class Writer final : public TileWriter {
 
 }  // namespace
 
-KernelSource render_transpose(const KernelIr& ir, const graph::Target&) { return Writer(ir).run(); }
+KernelSource render_transpose(const KernelIr& ir, const graph::Target&) { return TransposeWriter(ir).run(); }
 
 }  // namespace tarry::codegen::cuda

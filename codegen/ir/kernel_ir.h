@@ -75,6 +75,13 @@ enum class Region : std::uint8_t { Row, Point, Outer, Loop };
 enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside, Fold, Neighbour };
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
+inline StrideClass stride_class(std::int64_t stride) {
+  return stride == 0 ? StrideClass::Zero : stride == 1 ? StrideClass::One : StrideClass::Any;
+}
+/// True for an op that a Fold instruction takes.
+inline bool folds(Op op) { return op == Op::Sum || op == Op::Prod || op == Op::Min || op == Op::Max; }
+inline constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;  ///< offsets from here on need 64 bits
+
 struct Instr {
   InstrKind kind{};
   Region region = Region::Point;

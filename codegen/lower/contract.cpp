@@ -11,8 +11,6 @@ namespace {
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-bool folds(Op op) { return op == Op::Sum || op == Op::Prod || op == Op::Min || op == Op::Max; }
-
 /// True if the points of a short reduction are nothing but what it takes: no stores, no guards.
 bool is_loop(const KernelIr& ir) {
   return ir.guards.empty() && ir.loops.empty() && ir.stages() == 1 &&

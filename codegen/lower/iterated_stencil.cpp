@@ -25,7 +25,6 @@ using graph::NodeId;
 using graph::OpClass;
 using graph::Source;
 
-constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kMostAround = 2048;  // points around the space that a tile may cover
 constexpr int kColumns = 4;                 // of a lane
 constexpr int kHeldWords =

@@ -16,7 +16,8 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % 
 
 }  // namespace
 
-IndexMap home_map(const graph::Group& group, const Dims& shape, bool outer) {
+IndexMap home_map(const graph::Group& group, const Dims& shape, Coordinates coordinates) {
+  const bool outer = coordinates == Coordinates::Outer;
   IndexMap m;
   int axis = -1;
   const auto next = [&] {
@@ -36,11 +37,11 @@ IndexMap home_map(const graph::Group& group, const Dims& shape, bool outer) {
 
 IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce) {
   const Dims& shape = g.shape(g.nodes[reduce].inputs[0].node);
-  if (group.scans) return home_map(group, shape, false);
+  if (group.scans) return home_map(group, shape, Coordinates::Points);
   const int axis = g.reduces[g.nodes[reduce].payload].axis;
   Dims kept = shape;
   kept.erase(axis);
-  const IndexMap outer = home_map(group, kept, true);
+  const IndexMap outer = home_map(group, kept, Coordinates::Outer);
   IndexMap m;
   for (int d = 0, at = 0; d < shape.size(); ++d) m.push_back(d == axis ? AxisMap{group.axis, 0, 1} : outer[at++]);
   return m;

@@ -36,9 +36,11 @@ struct Selection {
   std::vector<std::int64_t> loops;         ///< by loop: its extent
 };
 
-/// lower/maps.cpp: coordinates of the group's space, but the reduced one if `outer`, -> dimensions of a shape that
-/// lives in it; -> dimensions of a reduction's input, whose reduced one is the space's axis even at extent 1.
-graph::IndexMap home_map(const graph::Group& group, const graph::Dims& shape, bool outer);
+/// Coordinates of a group's space: all of them, or all but the reduced one.
+enum class Coordinates : std::uint8_t { Points, Outer };
+/// lower/maps.cpp: coordinates of the group's space -> dimensions of a shape that lives in it; -> dimensions of a
+/// reduction's input, whose reduced one is the space's axis even at extent 1.
+graph::IndexMap home_map(const graph::Group& group, const graph::Dims& shape, Coordinates coordinates);
 graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce);
 /// The points of a box where a dense update that is wanted at `map` gives its value, if there are any: along each
 /// dimension 0 <= start + step * coordinate - update's start < extent of the value.

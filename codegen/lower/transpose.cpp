@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kShort = 32;  // along either dimension: caches hold what a tile would
 constexpr std::int64_t kShortOnCpu = kMostChannels;
-constexpr int kMostRegisters = 64;  // for the elements that a thread loads
+constexpr int kLoadRegisters = 64;  // for the elements that a thread loads
 constexpr std::int64_t kMostOnStack = 1 << 16;
 constexpr std::int64_t kSector = 32;  // bytes that memory writes at once
 constexpr int kMostInWord = 4, kWarp = 32;
@@ -225,7 +225,7 @@ class Transpose {
     layout_.rows = edges.rows;
     layout_.columns = edges.columns;
     const auto too_large = [&] {
-      return gpu ? shared_bytes() > target_.shared_bytes || transpose_registers(ir_) > kMostRegisters
+      return gpu ? shared_bytes() > target_.shared_bytes || transpose_registers(ir_) > kLoadRegisters
                  : shared_bytes() > kMostOnStack;
     };
     const int rows = layout_.channel_dimension >= 0 ? 8 : 32,

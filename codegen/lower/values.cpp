@@ -90,8 +90,8 @@ class Selector {
   }
 
   /// Coordinates of the group's space -> dimensions of a shape that lives in it.
-  [[nodiscard]] IndexMap home_map(const Dims& shape, bool outer) const {
-    return codegen::home_map(group_, shape, outer);
+  [[nodiscard]] IndexMap home_map(const Dims& shape, Coordinates coordinates) const {
+    return codegen::home_map(group_, shape, coordinates);
   }
 
   // --- Requests -----------------------------------------------------------------------------------------------------
@@ -528,7 +528,7 @@ class Selector {
   void store(const GraphEdge& e, Region where) {
     if (e.node == group_.scatter) return scatter(e);
     const Dims& shape = g_.shape(e.node);
-    const IndexMap home = home_map(shape, where == Region::Outer);
+    const IndexMap home = home_map(shape, where == Region::Outer ? Coordinates::Outer : Coordinates::Points);
     const OpClass c = op_class(e.node);
     Request r;
     if (c == OpClass::View || c == OpClass::Reshape) {
@@ -545,7 +545,7 @@ class Selector {
   void scatter(const GraphEdge& e) {
     const GraphNode& n = g_.nodes[e.node];
     const graph::UpdateAttributes& at = g_.updates[n.payload];
-    const IndexMap home = home_map(g_.shape(n.inputs[1].node), false);
+    const IndexMap home = home_map(g_.shape(n.inputs[1].node), Coordinates::Points);
     Dims strides = graph::row_major_strides(g_.shape(e.node).span());
     std::int64_t offset = 0;
     for (int d = 0; d < strides.size(); ++d) {

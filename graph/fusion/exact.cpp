@@ -7,7 +7,7 @@
 namespace tarry::graph {
 namespace {
 
-constexpr double kLeast = 1e-12;  // seconds it must save
+constexpr double kLeastGain = 1e-12;  // seconds it must save
 
 }  // namespace
 
@@ -19,7 +19,7 @@ bool Exact::improve(const std::vector<NodeId>& window) {
   cheapest_.clear();
   best_blocks_.clear();
   describe();
-  best_ = -kLeast;
+  best_ = -kLeastGain;
   for (KernelId k : kernels_) best_ += p_.seconds(k);
   const double stores = store_seconds(outside_);
   for (Set stored = must_;; stored = (stored + 1) | must_) {
@@ -230,7 +230,7 @@ void Exact::apply() {
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (!(stored >> i & 1) && p_.kernel_of(nodes_[i]) != kNoId) p_.place(nodes_[i], kNoId);
   for (; used < kernels_.size(); ++used) p_.repeat(kernels_[used], {});
-  if (p_.settle(static_cast<int>(nodes_.size())) && p_.saved_seconds() > kLeast) {
+  if (p_.settle(static_cast<int>(nodes_.size())) && p_.saved_seconds() > kLeastGain) {
     changed_ = p_.changed_now();
     p_.keep();
   } else {

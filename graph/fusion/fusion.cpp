@@ -35,9 +35,9 @@ CostModel cost_model(const Target& target) {
 
 namespace {
 
-Fusion search(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits) {
-  Fusion greedy = greedy_fusion(f, cost, enabled, limits);
-  if (!enabled) return greedy;
+Fusion search(const FusionGraph& f, const CostModel& cost, const Limits& limits) {
+  Fusion greedy = greedy_fusion(f, cost, limits);
+  if (!limits.fuses) return greedy;
   KernelModel model(f, cost, limits);
   Partition p(f, model, greedy, limits);
   if (!p.usable()) return greedy;
@@ -48,14 +48,14 @@ Fusion search(const FusionGraph& f, const CostModel& cost, bool enabled, const L
 
 }  // namespace
 
-Fusion fuse(const Graph& g, const Target& target, bool enabled, const Limits& limits) {
+Fusion fuse(const Graph& g, const Target& target, const Limits& limits) {
   const CostModel cost = cost_model(target);
   const FusionGraph f(g, cost);
   std::vector<StepKernel> steps;
-  if (enabled) steps = find_steps(f, target, cost, limits);
-  if (steps.empty()) return search(f, cost, enabled, limits);
+  if (limits.fuses) steps = find_steps(f, target, cost, limits);
+  if (steps.empty()) return search(f, cost, limits);
   const CollapsedSteps collapsed(g, std::move(steps));
-  return collapsed.expand(search(FusionGraph(collapsed.graph(), cost), cost, enabled, limits));
+  return collapsed.expand(search(FusionGraph(collapsed.graph(), cost), cost, limits));
 }
 
 }  // namespace tarry::graph

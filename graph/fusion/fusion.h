@@ -26,7 +26,7 @@ namespace tarry::graph {
 std::string_view to_string(Reason r);
 CostModel cost_model(const Target& target);
 
-/// Groups for `target`. With `enabled` false every scheduled node is its own group: the unfused twin of the tests.
-Fusion fuse(const Graph& g, const Target& target, bool enabled = true, const Limits& limits = {});
+/// Groups for `target`.
+Fusion fuse(const Graph& g, const Target& target, const Limits& limits = {});
 
 }  // namespace tarry::graph

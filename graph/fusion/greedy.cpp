@@ -25,8 +25,8 @@ struct Draft {  // a group while it grows
 
 class Greedy {
  public:
-  Greedy(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits)
-      : f_(f), g_(f.g), enabled_(enabled), limits_(limits), cost_(cost) {}
+  Greedy(const FusionGraph& f, const CostModel& cost, const Limits& limits)
+      : f_(f), g_(f.g), limits_(limits), cost_(cost) {}
 
   [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
@@ -115,7 +115,7 @@ class Greedy {
     begin(id);
     Draft& d = drafts_[id];
     std::vector<Pending> pending = read_inputs(id);
-    if (!enabled_) {
+    if (!limits_.fuses) {
       for (const Pending& p : pending) note(p.producer, id, Reason::FusionDisabled);
       return;
     }
@@ -497,7 +497,7 @@ class Greedy {
   }
 
   void collect() {
-    if (enabled_) dissolve_circles();
+    if (limits_.fuses) dissolve_circles();
     std::vector<std::uint32_t> index(g_.nodes.size(), kNoId);
     std::vector<Group> groups;
     out_.group_of.assign(g_.nodes.size(), kNoId);
@@ -550,7 +550,6 @@ class Greedy {
 
   const FusionGraph& f_;
   const Graph& g_;
-  bool enabled_;
   const Limits& limits_;
   const CostModel& cost_;
   Fusion out_;
@@ -563,9 +562,8 @@ class Greedy {
 
 }  // namespace
 
-Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits,
-                     std::uint64_t* visits) {
-  Greedy greedy(f, cost, enabled, limits);
+Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, const Limits& limits, std::uint64_t* visits) {
+  Greedy greedy(f, cost, limits);
   Fusion out = greedy.run();
   if (visits) *visits += greedy.visits();
   return out;

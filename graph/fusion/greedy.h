@@ -6,8 +6,8 @@
 
 namespace tarry::graph {
 
-/// With `enabled` false every scheduled node is its own group. Adds what was looked at to `visits`.
-Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, bool enabled, const Limits& limits,
+/// Adds what was looked at to `visits`.
+Fusion greedy_fusion(const FusionGraph& f, const CostModel& cost, const Limits& limits,
                      std::uint64_t* visits = nullptr);
 
 }  // namespace tarry::graph

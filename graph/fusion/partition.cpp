@@ -479,9 +479,10 @@ void Partition::begin_group() {
   group_seconds_ = seconds_;
 }
 
-void Partition::end_group(bool take) {
+void Partition::keep_group() { grouped_ = false; }
+
+void Partition::undo_group() {
   grouped_ = false;
-  if (take) return;
   saved_.swap(group_saved_);
   moved_.swap(group_moved_);
   ranked_.swap(group_ranked_);

@@ -82,7 +82,8 @@ class Partition {
   [[nodiscard]] KernelId spare() const;
   /// Everything kept between the two can be taken back as one.
   void begin_group();
-  void end_group(bool take);
+  void keep_group();
+  void undo_group();
   /// The trial at hand: what it saves, and the kernels it has looked at.
   [[nodiscard]] double saved_seconds() const { return seconds_before_ - seconds_; }
   [[nodiscard]] std::vector<KernelId> changed_now() const {

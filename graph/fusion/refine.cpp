@@ -283,7 +283,7 @@ class Refiner {
     thorough_ = false;
     descend();
     thorough_ = true;
-    p_.end_group(may_stay(before));
+    may_stay(before) ? p_.keep_group() : p_.undo_group();
     return better();
   }
 

@@ -15,7 +15,7 @@ constexpr std::size_t kMostNodes = 64;   ///< of a step
 constexpr std::size_t kFewestSteps = 3;  ///< two share a kernel by computing the first again
 constexpr int kMostWords = 4;            ///< that a point holds
 constexpr std::size_t kMostOperands = Node::kMaxInputs;
-constexpr double kLeastPart = 0.25;  ///< of a tile that is not halo, along each of its dimensions
+constexpr double kLeastInner = 0.25;  ///< of a tile that is not halo, along each of its dimensions
 
 /// Points that a kernel computes together with their halo: on a GPU a thread block, whose registers hold them; on a CPU
 /// a strip of columns, of which a core keeps a few rows.
@@ -35,9 +35,9 @@ struct Step {
   std::size_t operands = 0;
 };
 
-class Finder {
+class StepFinder {
  public:
-  Finder(const FusionGraph& f, const Target& target, const CostModel& cost, const Limits& limits)
+  StepFinder(const FusionGraph& f, const Target& target, const CostModel& cost, const Limits& limits)
       : f_(f), g_(f.g), target_(target), cost_(cost), limits_(limits) {}
 
   std::vector<StepKernel> run() {
@@ -212,7 +212,7 @@ class Finder {
     const StepTile tile = step_tile(target_, sum.words);
     const double rows = 1 - static_cast<double>(sum.reach[0]) / static_cast<double>(tile.rows);
     const double columns = 1 - static_cast<double>(sum.reach[1]) / static_cast<double>(tile.columns);
-    if (rows < kLeastPart || columns < kLeastPart || sum.nodes > static_cast<std::size_t>(limits_.statements))
+    if (rows < kLeastInner || columns < kLeastInner || sum.nodes > static_cast<std::size_t>(limits_.statements))
       return std::nullopt;
     const double part = rows * columns;
     return cost_.seconds_per_launch + (first.bytes_read / part + last.bytes_written) / cost_.bytes_per_second +
@@ -316,7 +316,7 @@ class Finder {
 std::vector<StepKernel> find_steps(const FusionGraph& f, const Target& target, const CostModel& cost,
                                    const Limits& limits) {
   if (limits.steps < static_cast<int>(kFewestSteps)) return {};
-  return Finder(f, target, cost, limits).run();
+  return StepFinder(f, target, cost, limits).run();
 }
 
 CollapsedSteps::CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels)

@@ -45,6 +45,7 @@ struct Limits {
   int window = 256;            ///< groups a legality search may visit
   std::int64_t crossed = 128;  ///< shortest axes of a crossed group; 0: there are none
   std::int64_t row = 16384;    ///< longest row of a row group that a core or a thread block holds; clusters hold more
+  bool fuses = true;           ///< false: every scheduled node is its own group, the unfused twin of the tests
 };
 
 struct Group {

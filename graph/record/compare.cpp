@@ -6,7 +6,7 @@ namespace tarry::graph {
 namespace {
 
 /// One comparison, for messages and nodes.
-struct Call {
+struct Comparison {
   Op op;
   Where where;
   std::string_view called;
@@ -26,21 +26,21 @@ Op mirrored(Op op) {
 bool is_order(Op op) { return op != Op::Equal && op != Op::NotEqual; }
 bool is_upward(Op op) { return op == Op::Less || op == Op::LessEqual; }  // x below y
 
-Edge promoted(const Call& call, Op op, Edge a, Edge b) {
+Edge promoted(const Comparison& call, Op op, Edge a, Edge b) {
   Argument both[] = {{std::move(a), 0}, {std::move(b), 0}};
   return record_promoted(op, both, call.where, call.called);
 }
-Edge map(const Call& call, Op op, Edge a) {
+Edge map(const Comparison& call, Op op, Edge a) {
   Argument one[] = {{std::move(a), 0}};
   return record_promoted(op, one, call.where, call.called);
 }
-Edge number(const Call& call, Scalar value, Dtype dtype) {
+Edge number(const Comparison& call, Scalar value, Dtype dtype) {
   return record_scalar(value, dtype, call.called, call.where);
 }
-Edge cast(const Call& call, const Edge& x, Dtype dtype) { return record_cast(x, dtype, call.where); }
+Edge cast(const Comparison& call, const Edge& x, Dtype dtype) { return record_cast(x, dtype, call.where); }
 
 /// uint64 u with a signed s: a negative s is below every u.
-Edge unsigned_with_signed(const Call& call, const Edge& u, const Edge& s) {
+Edge unsigned_with_signed(const Comparison& call, const Edge& u, const Edge& s) {
   const Edge answer = promoted(call, call.op, u, cast(call, s, uint64)), zero = number(call, 0, s.node()->dtype);
   if (call.op == Op::Equal || is_upward(call.op)) {
     return promoted(call, Op::LogicalAnd, promoted(call, Op::GreaterEqual, s, zero), answer);
@@ -50,7 +50,7 @@ Edge unsigned_with_signed(const Call& call, const Edge& u, const Edge& s) {
 
 /// int64 or uint64 x with a float y. x < y is x < ceil(y) and x <= y is x <= floor(y), among integers; the conversion
 /// saturates, so only a y at the end that it saturates to wants a test. NaN fails every test here.
-Edge wide_with_float(const Call& call, const Edge& x, const Edge& given) {
+Edge wide_with_float(const Comparison& call, const Edge& x, const Edge& given) {
   const Dtype integer = x.node()->dtype;
   const Edge y = cast(call, given, float64);
   const auto below_end = [&] {
@@ -80,9 +80,9 @@ Dtype float_of_both(Dtype integer, Dtype floating) {
   return itemsize(integer) == 2 && itemsize(floating) == 2 ? float32 : floating;
 }
 
-Edge compare_arrays(const Call& call, Edge a, Edge b) {
+Edge compare_arrays(const Comparison& call, Edge a, Edge b) {
   const Dtype x = a.node()->dtype, y = b.node()->dtype;
-  const Call exchanged{mirrored(call.op), call.where, call.called};
+  const Comparison exchanged{mirrored(call.op), call.where, call.called};
   if (is_integral(x) && is_floating(y)) {
     if (itemsize(x) == 8) return wide_with_float(call, a, b);
     const Dtype both = float_of_both(x, y);
@@ -99,7 +99,7 @@ Edge compare_arrays(const Call& call, Edge a, Edge b) {
 }
 
 /// x with a number; `op` as if x stood on the left.
-Edge compare_with_number(const Call& call, Argument& a, Argument& b) {
+Edge compare_with_number(const Comparison& call, Argument& a, Argument& b) {
   const bool first = static_cast<bool>(a.edge);
   Argument &array = first ? a : b, &value = first ? b : a;
   if (array.edge.node()->dtype == bool_) {
@@ -117,7 +117,7 @@ Edge compare_with_number(const Call& call, Argument& a, Argument& b) {
 }
 
 /// A number that meets a number.
-Edge own(const Call& call, Scalar value) {
+Edge own(const Comparison& call, Scalar value) {
   const bool wide = value.kind() == Scalar::Kind::UInt && value.as_uint() > std::uint64_t{INT64_MAX};
   return number(call, value, wide ? uint64 : value.default_dtype());
 }
@@ -125,7 +125,7 @@ Edge own(const Call& call, Scalar value) {
 }  // namespace
 
 Edge record_comparison(Op op, Argument a, Argument b, Where where, std::string_view called) {
-  const Call call{op, where, called.empty() ? name(op) : called};
+  const Comparison call{op, where, called.empty() ? name(op) : called};
   if (a.edge && b.edge) {
     if (a.edge.node()->dtype == b.edge.node()->dtype) return promoted(call, op, std::move(a.edge), std::move(b.edge));
     const Argument both[] = {a, b};  // as they were given, for messages

@@ -131,8 +131,8 @@ Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::so
   const Dtype dtype = exponential_dtype("logsumexp", r, where);
   if (r.count == 0) {
     const double log_of_zero = -std::numeric_limits<double>::infinity();
-    return graph::finish_reduction(r, graph::constant_result(r, log_of_zero, dtype, "logsumexp", where),
-                                   options.keepdims, where);
+    return graph::finish_reduction(r, graph::constant_result(r, log_of_zero, dtype, "logsumexp", where), options,
+                                   where);
   }
   r.x = graph::record_cast(r.x, graph::float_for_computing(dtype), where);
   const Edge max = kept(Op::Max, r, r.x, where);

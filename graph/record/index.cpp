@@ -12,7 +12,7 @@ namespace graph {
 namespace {
 
 /// Positions along one axis: start + i * step for i < count.
-struct Range {
+struct Positions {
   std::int64_t start = 0, step = 1, count = 0;
 };
 
@@ -23,17 +23,17 @@ struct Part {
 };
 
 /// One call's view of its arguments, for messages.
-struct Call {
+struct IndexCall {
   const char* op;
   Typed x;
   Where where;
 };
 
-[[noreturn]] void fail(const Call& call, const std::string& message) {
+[[noreturn]] void fail(const IndexCall& call, const std::string& message) {
   TARRY_THROW(InvalidArgument, call.op, call.where, message);
 }
 
-std::int64_t checked_at(const Call& call, std::int64_t at, int axis) {
+std::int64_t checked_at(const IndexCall& call, std::int64_t at, int axis) {
   const std::int64_t extent = call.x.shape[static_cast<std::size_t>(axis)];
   if (at < -extent || at >= extent) {
     fail(call, "index " + std::to_string(at) + " is out of range for axis " + std::to_string(axis) + " of extent " +
@@ -43,15 +43,15 @@ std::int64_t checked_at(const Call& call, std::int64_t at, int axis) {
 }
 
 /// Most slices: without a step, and so without the questions which way to go.
-inline Range cut(const Slice& s, std::int64_t extent) {
+inline Positions cut(const Slice& s, std::int64_t extent) {
   const auto cut = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + extent : end, 0, extent); };
   const std::int64_t first = s.start.value() ? cut(*s.start.value()) : 0;
   const std::int64_t stop = s.stop.value() ? cut(*s.stop.value()) : extent;
-  return first < stop ? Range{first, 1, stop - first} : Range{0, 1, 0};
+  return first < stop ? Positions{first, 1, stop - first} : Positions{0, 1, 0};
 }
 
 /// As Python's slice.indices().
-Range slice_range(const Call& call, const Slice& s, int axis) {
+Positions slice_range(const IndexCall& call, const Slice& s, int axis) {
   const std::int64_t extent = call.x.shape[static_cast<std::size_t>(axis)];
   const std::int64_t step = std::max(s.step.value().value_or(1), -INT64_MAX);
   if (step == 0) {
@@ -70,7 +70,7 @@ Range slice_range(const Call& call, const Slice& s, int axis) {
 
 class PartBuilder {
  public:
-  PartBuilder(const Call& call, Part& part) : call_(call), part_(part) {}
+  PartBuilder(const IndexCall& call, Part& part) : call_(call), part_(part) {}
 
   void run(std::span<const Index> indices) {
     const int rank = static_cast<int>(call_.x.shape.size());
@@ -97,7 +97,7 @@ class PartBuilder {
                          [](const Index& i) { return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice; });
   }
   [[nodiscard]] int axis() const { return part_.map.size; }
-  [[nodiscard]] Range whole() const { return {0, 1, call_.x.shape[static_cast<std::size_t>(axis())]}; }
+  [[nodiscard]] Positions whole() const { return {0, 1, call_.x.shape[static_cast<std::size_t>(axis())]}; }
 
   void add(const Index& i) {
     if (i.kind() == Index::Kind::Slice) {
@@ -109,7 +109,7 @@ class PartBuilder {
     }
   }
 
-  void keep(const Range& r) {
+  void keep(const Positions& r) {
     part_.map.push_back({part_.shape.size(), r.start, r.step});
     grow(r.count);
   }
@@ -121,12 +121,12 @@ class PartBuilder {
     part_.shape.push_back(extent);
   }
 
-  const Call& call_;
+  const IndexCall& call_;
   Part& part_;
 };
 
 Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
-  const Call call{op, x, where};
+  const IndexCall call{op, x, where};
   Part part;
   PartBuilder(call, part).run(indices);
   return part;
@@ -145,7 +145,7 @@ Edge record_box(Edge x, std::span<const Index> indices, Where where) {
   Node* const n = begin_node(Op::View, of.dtype, of.device, where);
   n->rank = of.rank;
   for (int d = 0; d < n->rank; ++d) {
-    const Range r = cut(indices[static_cast<std::size_t>(d)].slice(), of.dims[d]);
+    const Positions r = cut(indices[static_cast<std::size_t>(d)].slice(), of.dims[d]);
     n->dims[d] = r.count;
     n->box_start(d) = r.start;
   }
@@ -214,7 +214,7 @@ bool set_box(Array& x, std::span<const Index> indices, const Operand& v) {
   if (base->device != given->device && base->device != Device{} && given->device != Device{}) return false;
   const auto range = [&](int d) { return cut(indices[static_cast<std::size_t>(d)].slice(), base->dims[d]); };
   for (int d = 0; d < base->rank; ++d)
-    if (const Range r = range(d); r.count == 0 || r.count != given->dims[d]) return false;
+    if (const Positions r = range(d); r.count == 0 || r.count != given->dims[d]) return false;
   Edge value = value_for(op, base->dtype, v, given->shape());
   Node* const n = begin_node(Op::Update, base->dtype, base->device == Device{} ? given->device : base->device, where);
   n->set_shape({base->dims, base->rank});

@@ -30,13 +30,13 @@ Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, W
                 "cannot compute " + graph::Typed(r.x).str() + " in bool; see any and all");
   }
   r.x = graph::record_cast(r.x, dtype, where);
-  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
+  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options, where);
 }
 
 Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
   const Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
   graph::check_not_empty(name(op), r, where);
-  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options.keepdims, where);
+  return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options, where);
 }
 
 Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions options, Where where) {
@@ -48,13 +48,13 @@ Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions opt
     r.axes = {0};
     r.x = graph::record_reshape(r.x, Dims{r.count}.span(), where);
   }
-  return graph::finish_reduction(given, graph::reduce_chain(op, r, where), options.keepdims, where);
+  return graph::finish_reduction(given, graph::reduce_chain(op, r, where), options, where);
 }
 
 /// any and all.
 Array quantified(const char* op, Op extreme, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
   const Reduced r = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
-  return graph::finish_reduction(r, graph::quantify(extreme, r, where), options.keepdims, where);
+  return graph::finish_reduction(r, graph::quantify(extreme, r, where), options, where);
 }
 
 /// Statistics compute in float32 for 16-bit floats, in float64 for integers and bool.
@@ -128,7 +128,7 @@ Array moment(const char* op, const Array& x, const Axes& axes, MomentOptions opt
   given.x = for_statistics(given.x, where);
   Edge result = variance(given, options.correction, where);
   if (std::string_view(op) == "std") result = graph::record_map(Op::Sqrt, {{result, 0}}, where);
-  return graph::finish_reduction(given, graph::record_cast(result, dtype, where), options.keepdims, where);
+  return graph::finish_reduction(given, graph::record_cast(result, dtype, where), options, where);
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ TARRY_OR_OUT_OF_MEMORY("prod", where)
 Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
   Reduced r = graph::prepare_reduction("count_nonzero", detail::edge(x, "count_nonzero", where), axes, where);
   r.x = graph::record_cast(graph::truth(r.x, where), int64, where);
-  return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options.keepdims, where);
+  return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("count_nonzero", where)
 
@@ -187,7 +187,7 @@ Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_
   const Edge total = graph::reduce_chain(Op::Sum, r, where);
   const Scalar count(static_cast<double>(r.count));
   const Edge result = graph::record_map(Op::Divide, {{total, 0}, {Edge(), count}}, where);
-  return graph::finish_reduction(r, graph::record_cast(result, dtype, where), options.keepdims, where);
+  return graph::finish_reduction(r, graph::record_cast(result, dtype, where), options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("mean", where)
 

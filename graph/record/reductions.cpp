@@ -92,10 +92,6 @@ Edge keep_dimensions(const Reduced& r, const Edge& e, Where where) {
   return record_view(e, map, shape.span(), where);
 }
 
-Array finish_reduction(const Reduced& r, const Edge& e, bool keepdims, Where where) {
-  return detail::wrap(keepdims ? keep_dimensions(r, e, where) : e);
-}
-
 Edge constant_result(const Reduced& r, Scalar value, Dtype dtype, std::string_view op, Where where) {
   return record_view(record_scalar(value, dtype, op, where), IndexMap{}, r.kept().span(), where, r.x.node()->device);
 }

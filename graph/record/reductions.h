@@ -36,7 +36,11 @@ void check_numbers(std::string_view op, const Reduced& r, Where where);
 
 /// A result without the reduced axes with these put back as extents of 1.
 Edge keep_dimensions(const Reduced& r, const Edge& e, Where where);
-Array finish_reduction(const Reduced& r, const Edge& e, bool keepdims, Where where);
+/// The result as the user's `options` want it: any that have `keepdims`.
+template <class Options>
+Array finish_reduction(const Reduced& r, const Edge& e, const Options& options, Where where) {
+  return detail::wrap(options.keepdims ? keep_dimensions(r, e, where) : e);
+}
 /// `value` wherever there is a result.
 Edge constant_result(const Reduced& r, Scalar value, Dtype dtype, std::string_view op, Where where);
 

@@ -15,9 +15,9 @@ int long_axis(const Dims& shape, int number) {
   return -1;
 }
 
-class Finder {
+class ChunkFinder {
  public:
-  Finder(const Graph& g, int number) : g_(g), number_(number) {
+  ChunkFinder(const Graph& g, int number) : g_(g), number_(number) {
     c_.axis.assign(g.nodes.size(), -1);
     c_.pass.assign(g.nodes.size(), 0);
     constexpr std::int64_t kSmall = 16;  // times
@@ -103,6 +103,6 @@ class Finder {
 
 }  // namespace
 
-Chunking find_chunking(const Graph& g, int number) { return Finder(g, number).run(); }
+Chunking find_chunking(const Graph& g, int number) { return ChunkFinder(g, number).run(); }
 
 }  // namespace tarry::graph

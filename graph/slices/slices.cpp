@@ -9,8 +9,7 @@
 namespace tarry::graph {
 namespace {
 
-constexpr std::int64_t kAlignment = 256;  // of addresses that kernels rely on
-constexpr std::int64_t kPage = 4096;      // of memory, at least
+constexpr std::int64_t kPage = 4096;  // of memory, at least
 
 /// A part of a buffer, which it keeps alive. Nothing writes it.
 class PartBuffer final : public Buffer {
@@ -68,14 +67,14 @@ std::int64_t row_elements(const Dims& shape) {
   return count;
 }
 
-struct Range {
+struct NumberRange {
   std::int64_t from = 0, to = 0;
 };
 
 /// Numbers, in row-major order, of the first element of a box and behind its last one.
-Range numbers(const Dims& shape, const Box& box) {
+NumberRange numbers(const Dims& shape, const Box& box) {
   const Dims strides = row_major_strides(shape.span());
-  Range r{0, 1};
+  NumberRange r{0, 1};
   for (int d = 0; d < shape.size(); ++d) {
     r.from += box.lo[d] * strides[d];
     r.to += (box.lo[d] + box.extent[d] - 1) * strides[d];
@@ -84,14 +83,14 @@ Range numbers(const Dims& shape, const Box& box) {
 }
 
 /// Whole rows of the leading axis that hold these elements.
-Box rows_of(const Dims& shape, Range r) {
+Box rows_of(const Dims& shape, NumberRange r) {
   const std::int64_t row = row_elements(shape);
   if (shape.empty()) return Box::whole(shape);
   return Box::whole(shape).along(leading_axis(shape), r.from / row, (r.to + row - 1) / row);
 }
 
 /// Elements i of an update's value along one axis whose places lo <= start + i * step < hi.
-Range written(std::int64_t start, std::int64_t step, std::int64_t count, std::int64_t lo, std::int64_t hi) {
+NumberRange written(std::int64_t start, std::int64_t step, std::int64_t count, std::int64_t lo, std::int64_t hi) {
   const auto at_least = [](std::int64_t a, std::int64_t b) {
     return a <= 0 ? 0 : (a + b - 1) / b;
   };  // ceil(a / b), b > 0
@@ -197,7 +196,7 @@ bool Slicer::needs(NodeId id, const Box& box, int input, Box& needed) const {
       }
       const UpdateAttributes& u = g_.updates[n.payload];
       for (int d = 0; d < source.size(); ++d) {
-        const Range r = written(u.start[d], u.step[d], source[d], box.lo[d], box.lo[d] + box.extent[d]);
+        const NumberRange r = written(u.start[d], u.step[d], source[d], box.lo[d], box.lo[d] + box.extent[d]);
         if (r.from >= r.to) return false;
         needed = needed.along(d, r.from, r.to);
       }
@@ -248,6 +247,7 @@ LeafPart Slicer::bytes_of(const GraphNode& n, const Storage& storage, const Box&
   }
   std::int64_t run = 1;  // elements in a row
   for (int d = box.lo.size(); d-- > 0 && (storage.strides[d] == run || box.extent[d] == 1);) run *= box.extent[d];
+  constexpr std::int64_t kAlignment{kBufferAlignment};
   const auto from = static_cast<std::size_t>(low * size / kAlignment * kAlignment),
              to = static_cast<std::size_t>((high + 1) * size);
   const double touched = static_cast<double>(count / run) * static_cast<double>(run * size + kPage);
@@ -370,7 +370,7 @@ Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
     }
     case OpClass::Reshape: {
       if (element_count(box.extent.span()) == 0) return reshaped(n, inputs[0], box.extent);
-      const Range wanted = numbers(g_.shape(id), box), held = numbers(g_.shape(n.inputs[0].node), boxes[0]);
+      const NumberRange wanted = numbers(g_.shape(id), box), held = numbers(g_.shape(n.inputs[0].node), boxes[0]);
       if (wanted.from == held.from && wanted.to == held.to) return reshaped(n, inputs[0], box.extent);
       IndexMap map;
       map.push_back({0, wanted.from - held.from, 1});

@@ -15,8 +15,8 @@ namespace tarry::runtime {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;    // of the first element in the file
-constexpr std::size_t kMostText = 65535;  // of a header; longer ones name the fields of records
+constexpr std::size_t kDataAlignment = 64;  // of the first element in the file
+constexpr std::size_t kMostText = 65535;    // of a header; longer ones name the fields of records
 
 /// The dict.
 struct Dict {
@@ -142,7 +142,7 @@ std::string npy_type_code(Dtype dtype) {
 std::string npy_header(Dtype dtype, std::span<const std::int64_t> shape) {
   std::string dict = dict_text(dtype, shape);
   const std::size_t prefix = kMagic.size() + 4;
-  dict.append(kAlignment - 1 - (prefix + dict.size()) % kAlignment, ' ');
+  dict.append(kDataAlignment - 1 - (prefix + dict.size()) % kDataAlignment, ' ');
   dict += '\n';
   std::string bytes(kMagic);
   bytes += {'\1', '\0', static_cast<char>(dict.size() & 0xff), static_cast<char>(dict.size() >> 8)};

@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::size_t kMaxGpus = 256;  // what Device::index can say
 
-struct Registry {
+struct BackendRegistry {
   std::recursive_mutex mutex;  // a log sink that is told while a backend is made may evaluate
   support::AtFork at_fork{mutex};
   std::unique_ptr<Backend> cpu;
   std::array<std::unique_ptr<Backend>, kMaxGpus> gpus;
   std::unique_ptr<Backend>& slot(Device device) { return device.kind == DeviceKind::Cuda ? gpus[device.index] : cpu; }
 };
-Registry& registry() {
-  static auto* r = new Registry;
+BackendRegistry& backend_registry() {
+  static auto* r = new BackendRegistry;
   return *r;
 }
 
@@ -52,7 +52,7 @@ std::size_t Backend::room() const {
 }
 
 Backend& backend(Device device) {
-  Registry& r = registry();
+  BackendRegistry& r = backend_registry();
   const std::lock_guard lock(r.mutex);
   std::unique_ptr<Backend>& slot = r.slot(device);
   if (!slot) {
@@ -64,7 +64,7 @@ Backend& backend(Device device) {
 }
 
 std::unique_ptr<Backend> exchange_backend(Device device, std::unique_ptr<Backend> b) {
-  Registry& r = registry();
+  BackendRegistry& r = backend_registry();
   const std::lock_guard lock(r.mutex);
   return std::exchange(r.slot(device), std::move(b));
 }
@@ -72,7 +72,7 @@ std::unique_ptr<Backend> exchange_backend(Device device, std::unique_ptr<Backend
 void synchronize() {
   std::vector<Backend*> used;
   {
-    Registry& r = registry();
+    BackendRegistry& r = backend_registry();
     const std::lock_guard lock(r.mutex);
     for (const auto& gpu : r.gpus)
       if (gpu) used.push_back(gpu.get());

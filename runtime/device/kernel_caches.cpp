@@ -14,19 +14,19 @@ namespace tarry::runtime {
 
 namespace {
 
-struct Registry {
+struct CacheRegistry {
   support::Mutex mutex;
   std::map<const Backend*, std::unique_ptr<cache::KernelCache>> caches;
 };
-Registry& registry() {
-  static auto* r = new Registry;
+CacheRegistry& cache_registry() {
+  static auto* r = new CacheRegistry;
   return *r;
 }
 
 std::vector<const cache::KernelCache*> all_caches() {
-  const std::lock_guard lock(registry().mutex);
+  const std::lock_guard lock(cache_registry().mutex);
   std::vector<const cache::KernelCache*> all;
-  for (const auto& [backend, cache] : registry().caches) all.push_back(cache.get());
+  for (const auto& [backend, cache] : cache_registry().caches) all.push_back(cache.get());
   return all;
 }
 
@@ -44,8 +44,8 @@ struct LogAtExit {
 
 cache::KernelCache& kernel_cache(const Backend& backend) {
   static const LogAtExit log_at_exit;
-  const std::lock_guard lock(registry().mutex);
-  std::unique_ptr<cache::KernelCache>& slot = registry().caches[&backend];
+  const std::lock_guard lock(cache_registry().mutex);
+  std::unique_ptr<cache::KernelCache>& slot = cache_registry().caches[&backend];
   if (!slot) slot = std::make_unique<cache::KernelCache>();
   return *slot;
 }

@@ -69,9 +69,9 @@ struct Target {
 };
 
 /// Row-major host memory that a result is collected in, or a sink.
-class Collector {
+class ResultCollector {
  public:
-  Collector(const graph::Dims& shape, int axis, std::size_t size, Sink* sink) : shape_(shape), sink_(sink) {
+  ResultCollector(const graph::Dims& shape, int axis, std::size_t size, Sink* sink) : shape_(shape), sink_(sink) {
     inner_ = size;
     for (int d = axis + 1; d < shape.size(); ++d) inner_ *= static_cast<std::size_t>(shape[d]);
     for (int d = 0; d < axis; ++d) outer_ *= static_cast<std::size_t>(shape[d]);
@@ -358,7 +358,7 @@ class Chunks {
 
   void run(std::vector<Target>& targets) {
     std::vector<PartialStates> partial;
-    std::vector<std::optional<Collector>> collectors(targets.size());
+    std::vector<std::optional<ResultCollector>> collectors(targets.size());
     const std::size_t pieces = pieces_of(targets);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
@@ -382,8 +382,8 @@ class Chunks {
       if (!on_cpu()) prepare_to(number + 1 + kPiecesArriving);
       for (std::size_t i = 0; i < targets.size(); ++i)
         if (targets[i].cut && number < targets[i].ends.size()) {
-          const bool whole = piece.states[i].count == targets[i].chunk;
-          partial[i].push(std::move(piece.states[i]), whole);
+          PartialState& state = piece.states[i];
+          state.count == targets[i].chunk ? partial[i].push(std::move(state)) : partial[i].push_rest(std::move(state));
         }
       const auto collect = [this, &targets, &collectors, number, results = std::move(piece.results)] {
         for (std::size_t i = 0; i < targets.size(); ++i)

@@ -45,7 +45,8 @@ bool is_large(const KernelStep& k) { return k.lowered.bytes_read + k.lowered.byt
 
 }  // namespace
 
-Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, bool may_replay) : plan_(plan) {
+Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, Repeats repeats) : plan_(plan) {
+  bool may_replay = repeats == Repeats::Replayed;
   const auto place = [this](std::size_t bytes) {
     const std::size_t at = arena_bytes_;
     arena_bytes_ += arena_bytes(bytes);

@@ -45,8 +45,10 @@ struct Run {
 
 class Dispatch {
  public:
-  /// `plan` outlives it and has its executables; `may_replay`: repeated runs may become one launch.
-  Dispatch(const CompiledPlan& plan, Backend& b, bool may_replay);
+  /// Repeated runs are launched kernel by kernel, or, where that is possible and faster, as one.
+  enum class Repeats : std::uint8_t { Launched, Replayed };
+  /// `plan` outlives it and has its executables.
+  Dispatch(const CompiledPlan& plan, Backend& b, Repeats repeats);
 
   /// Allocates and binds everything that the launches need; what can fail recoverably fails here.
   void prepare(Run& run, Backend& b, Counters& counters) const;

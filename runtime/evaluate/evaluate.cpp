@@ -134,7 +134,8 @@ void complete(CompiledPlan& plan, const graph::Snapshot& s, Backend& b, const Pl
   }
   prepare_calls(plan, b);
   enter_history(plan, s, b.device());
-  plan.dispatch = std::make_shared<Dispatch>(plan, b, !switches.disabled("graphs"));
+  plan.dispatch = std::make_shared<Dispatch>(
+      plan, b, switches.disabled("graphs") ? Dispatch::Repeats::Launched : Dispatch::Repeats::Replayed);
 }
 
 /// A plan is there: what it says of the evaluate, and how it is to be run now.
@@ -333,7 +334,7 @@ std::string recent_work_of(const Error& e, Device placed) {
 /// The error that is handled, with the user's view: which ops, where evaluate was called. As it is where there is no
 /// memory for more words.
 std::exception_ptr explained(const Error& e, const Run& run, Where where) noexcept {
-  const std::exception_ptr bare = std::current_exception();
+  std::exception_ptr bare = std::current_exception();
   try {
     const std::string ops = ops_of(run);
     rethrow(e, "evaluate", where,
@@ -466,7 +467,7 @@ bool any_failed(std::span<const Edge> roots) {
 }
 
 /// Nothing where the manner does nothing, or where there is no room for what would be stored besides.
-std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner manner) {
+std::optional<Report> try_evaluate(std::span<const Edge> roots, Where where, Manner manner) {
   require_devices(roots, where);
   if (std::all_of(roots.begin(), roots.end(), is_done)) return Report();
   const support::DefaultFloatingPoint state;  // constants, the interpreter and compilers in this process compute too
@@ -501,14 +502,14 @@ std::optional<Report> evaluate(std::span<const Edge> roots, Where where, Manner 
 Report evaluate(std::span<const Edge> roots, Where where) {
   try {
     for (const Manner manner : {Manner::Marked, Manner::Fitting, Manner::Streamed})
-      if (const std::optional<Report> done = evaluate(roots, where, manner)) return *done;
-    return *evaluate(roots, where, Manner::Roots);
+      if (const std::optional<Report> done = try_evaluate(roots, where, manner)) return *done;
+    return *try_evaluate(roots, where, Manner::Roots);
   } catch (const OutOfMemory&) {
     if (any_failed(roots) || !evaluate_pending(roots, where)) throw;
   }
-  return *evaluate(roots, where, Manner::Roots);
+  return *try_evaluate(roots, where, Manner::Roots);
 }
-Report evaluate_whole(std::span<const Edge> roots, Where where) { return *evaluate(roots, where, Manner::Whole); }
+Report evaluate_whole(std::span<const Edge> roots, Where where) { return *try_evaluate(roots, where, Manner::Whole); }
 
 bool forget_half_of_plans() { return engine().plans.forget_half(); }
 

@@ -51,11 +51,11 @@ PartialState PartialStates::reduce(std::span<const Edge> inputs, std::int64_t at
   return s;
 }
 
-void PartialStates::push(PartialState state, bool whole) {
-  if (!whole) {
-    (state.count == 1 ? elements_ : stack_).push_back(std::move(state));
-    return;
-  }
+void PartialStates::push_rest(PartialState state) {
+  (state.count == 1 ? elements_ : stack_).push_back(std::move(state));
+}
+
+void PartialStates::push(PartialState state) {
   for (std::int64_t n = ++whole_; n % 2 == 0; n /= 2) {
     state = merge(stack_.back(), state);
     stack_.pop_back();

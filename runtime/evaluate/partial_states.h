@@ -35,8 +35,10 @@ class PartialStates {
   /// The lazy state of elements `at` <= k < `at` + `count`, of slices of the reduction's inputs: its edges are to be
   /// evaluated.
   [[nodiscard]] PartialState reduce(std::span<const graph::Edge> inputs, std::int64_t at, std::int64_t count) const;
-  /// Takes the evaluated state of the next piece: `whole`: one of full length.
-  void push(PartialState state, bool whole);
+  /// Takes the evaluated state of the next piece, of full length.
+  void push(PartialState state);
+  /// The same of one that is shorter: the last, or its last elements one by one.
+  void push_rest(PartialState state);
   /// All of the axis.
   [[nodiscard]] PartialState total();
 

@@ -346,7 +346,7 @@ void read_boxes(const graph::Edge& edge, std::span<const BoxPlace> boxes, const 
 }
 
 std::shared_ptr<graph::Storage> shared_storage(const graph::Edge& edge, Where where) {
-  const std::shared_ptr<graph::Storage> s = ready_storage(edge, where);
+  std::shared_ptr<graph::Storage> s = ready_storage(edge, where);
   if (!s->any_byte || is_plain(*s, edge.node()->shape())) return s;
   return ready_storage(copied(edge, where), where);
 }

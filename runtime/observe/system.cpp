@@ -26,13 +26,13 @@ namespace {
 /// The device that a TARRY_DEVICE of this text names. Whether it works is found out when it is used.
 Device parse_device(std::string_view text) {
   if (text == "cpu") return cpu;
-  if (text == "cuda") return cuda();
+  if (text == "cuda") return tarry::cuda();
   constexpr std::string_view kPrefix = "cuda:";
   if (text.starts_with(kPrefix)) {
     std::uint8_t index = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data() + kPrefix.size(), end, index);
-    if (error == std::errc{} && stop == end) return cuda(index);
+    if (error == std::errc{} && stop == end) return tarry::cuda(index);
   }
   TARRY_THROW(InvalidArgument, "", Where{}, fmt::format("TARRY_DEVICE is \"{}\"; it may be cpu, cuda or cuda:N", text));
 }
@@ -46,7 +46,7 @@ Device choose_default_device() {
     support::log::warn_once("a GPU is here but NVRTC is not, so the CPU is used: " + nvrtc_unavailable_reason());
     return cpu;
   }
-  return cuda();
+  return tarry::cuda();
 }
 
 std::string describe_cpu_target() {

@@ -31,8 +31,8 @@ struct Place {
 
 class Placer {
  public:
-  Placer(const Graph& g, const OutputIndex& outputs, bool reuse, CompiledPlan& plan)
-      : g_(g), outputs_(outputs), reuse_(reuse), plan_(plan) {}
+  Placer(const Graph& g, const OutputIndex& outputs, Reuse reuse, CompiledPlan& plan)
+      : g_(g), outputs_(outputs), reuse_(reuse == Reuse::Memory), plan_(plan) {}
 
   void run() {
     collect();
@@ -319,7 +319,7 @@ class Placer {
 
 }  // namespace
 
-void assign_buffers(const Graph& g, const OutputIndex& outputs, bool reuse, CompiledPlan& plan) {
+void assign_buffers(const Graph& g, const OutputIndex& outputs, Reuse reuse, CompiledPlan& plan) {
   Placer(g, outputs, reuse, plan).run();
 }
 

@@ -150,13 +150,10 @@ class PlanObserver {
   virtual void kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot& snapshot) = 0;
 };
 
-/// A leaf as a plan sees it: what crosses to another device arrives row-major. Returns whether a result may be that
-/// leaf's buffer itself; `pooled`: its memory is a pool's of ours.
-inline bool localise_leaf(graph::LeafLayout& layout, bool on_device, bool pooled) {
-  const bool may_alias = on_device && layout.contiguous && layout.offset == 0 && pooled;
-  if (!on_device) layout = {0, {}, true, false, layout.any_byte};
-  return may_alias;
-}
+/// A leaf as a plan sees it after it crossed to another device, where it arrives row-major.
+inline graph::LeafLayout arrived(const graph::LeafLayout& layout) { return {0, {}, true, false, layout.any_byte}; }
+/// True if a result may be the leaf's buffer itself, where that is one of a pool of ours.
+inline bool may_be_result(const graph::LeafLayout& layout) { return layout.contiguous && layout.offset == 0; }
 
 /// snapshot -> passes -> fusion -> kernels -> memory plan. Pure: no device, no compiler. `on_device[leaf]`: already
 /// there.

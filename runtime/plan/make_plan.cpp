@@ -58,18 +58,19 @@ class PlanMaker {
     for (graph::LeafLayout& leaf : g_.leaves) leaf.donated = leaf.donated && switches_.reuse;
     place_roots(may_alias);
     graph::Limits limits;
+    limits.fuses = switches_.fusion;
     if (target_.is_cuda()) limits.row *= target_.max_cluster;
     if (!switches_.steps) limits.steps = 0;
     if (!switches_.crossed) limits.crossed = 0;
-    fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
+    fusion_ = graph::fuse(g_, target_, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
       limits.statements = std::max(limits.statements / 2, 1);
       limits.buffers = std::max(limits.buffers / 2, 4);
-      fusion_ = graph::fuse(g_, target_, switches_.fusion, limits);
+      fusion_ = graph::fuse(g_, target_, limits);
     }
     if (observer_) observer_->fusion(g_, fusion_);
-    assign_buffers(g_, outputs_, switches_.reuse, plan_);
+    assign_buffers(g_, outputs_, switches_.reuse ? Reuse::Memory : Reuse::Never, plan_);
     add_transfers(snapshot, on_device);
     count(snapshot);
     plan_.scalars = std::move(g_.scalars);

@@ -65,7 +65,9 @@ Planner planner_of(graph::Snapshot& s, std::span<const LeafPlace> leaves, PlanSw
   std::vector<bool> on_device, may_alias;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     on_device.push_back(leaves[i].on_device);
-    may_alias.push_back(localise_leaf(s.graph.leaves[i], leaves[i].on_device, leaves[i].pooled));
+    graph::LeafLayout& layout = s.graph.leaves[i];
+    may_alias.push_back(leaves[i].on_device && leaves[i].pooled && may_be_result(layout));
+    if (!leaves[i].on_device) layout = arrived(layout);
   }
   return [&s, on_device = std::move(on_device), may_alias = std::move(may_alias), switches = std::move(switches),
           observer](const graph::Target& target) {

@@ -166,7 +166,7 @@ GraphEdge edge_of(const Json& json) {
   return {number_of<graph::NodeId>(json), 0};
 }
 
-DeviceKind device_of(const Json& json) {
+DeviceKind device_kind_of(const Json& json) {
   if (json == "cuda") return DeviceKind::Cuda;
   if (json == "cpu") return DeviceKind::Cpu;
   throw Broken("there is no such device");
@@ -209,7 +209,7 @@ class Reader {
   explicit Reader(Recorded& out) : out_(out), g_(out.graph) {}
 
   void read(const Json& json) {
-    out_.device = device_of(json.at("device"));
+    out_.device = device_kind_of(json.at("device"));
     if (json.contains("disable")) out_.disabled = json["disable"].get<std::vector<std::string>>();
     for (const Json& leaf : json.at("leaves")) add_leaf(leaf);
     for (const Json& node : json.at("nodes")) add_node(node);

@@ -18,6 +18,7 @@
 #include "support/check.h"
 #include "support/env.h"
 #include "support/fault.h"
+#include "support/last_error.h"
 #include "support/log.h"
 
 namespace tarry::runtime {
@@ -25,8 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace env = support::env;
-
-std::error_code last_error() { return {errno, std::generic_category()}; }
 
 /// A file opened for appending, locked against other writers where that can be had in time.
 class LockedFile {
@@ -38,7 +37,7 @@ class LockedFile {
     }
     fd_ = ::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd_ < 0) {
-      error_ = last_error();
+      error_ = support::last_error();
       return;
     }
     using namespace std::chrono_literals;
@@ -69,7 +68,7 @@ std::error_code read_range(int fd, std::uint64_t from, std::uint64_t to, std::st
   while (done < content.size()) {
     const ssize_t n = ::pread(fd, content.data() + done, content.size() - done, static_cast<off_t>(from + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return last_error();
+    if (n < 0) return support::last_error();
     if (n == 0) break;  // somebody cut it
     done += static_cast<std::size_t>(n);
   }
@@ -81,7 +80,7 @@ std::error_code write_at_end(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? last_error() : std::make_error_code(std::errc::no_space_on_device);
+    if (n <= 0) return n < 0 ? support::last_error() : std::make_error_code(std::errc::no_space_on_device);
     text.remove_prefix(static_cast<std::size_t>(n));
   }
   return {};
@@ -92,7 +91,7 @@ std::error_code write_at_end(int fd, std::string_view text) {
 /// Takes in what others appended. `whole`: the last line has its end.
 std::error_code ManifestWriter::read_new_lines(int fd, std::uint64_t& size, bool& whole) {
   struct stat status{};
-  if (::fstat(fd, &status) != 0) return last_error();
+  if (::fstat(fd, &status) != 0) return support::last_error();
   if (!S_ISREG(status.st_mode)) return std::make_error_code(std::errc::invalid_argument);
   size = static_cast<std::uint64_t>(status.st_size);
   if (size < read_to_) {  // another file, or one that was emptied

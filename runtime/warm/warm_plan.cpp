@@ -7,7 +7,7 @@
 namespace tarry::runtime {
 namespace {
 
-class Collector final : public PlanObserver {
+class KernelCollector final : public PlanObserver {
  public:
   void graph(std::string_view, const graph::Graph&) override {}
   void fusion(const graph::Graph&, const graph::Fusion&) override {}
@@ -45,7 +45,7 @@ std::vector<WarmKernel> kernels_of(const Recorded& recorded, const graph::Graph&
   std::vector<LeafPlace> places;
   for (const LeafMemory& leaf : recorded.leaves)
     places.push_back({on_device(recorded, leaf, target, residence), leaf.pooled});
-  Collector collector;
+  KernelCollector collector;
   (void)planner_of(s, places, switches_of(recorded), &collector)(target);
   return std::move(collector.found);
 }

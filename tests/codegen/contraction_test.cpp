@@ -55,7 +55,7 @@ GraphEdge numbers(Maker& m, const Dims& shape, Dtype d = float32) {
 /// The kernels of a plan, in order.
 std::vector<Lowered> kernels_of(const Maker& m, const graph::Target& t, bool fused = true) {
   graph::verify(m.g);
-  const Fusion f = graph::fuse(m.g, t, fused);
+  const Fusion f = graph::fuse(m.g, t, {.fuses = fused});
   std::vector<std::vector<GraphEdge>> wanted(f.groups.size());
   const auto want = [&](GraphEdge e) {
     auto& of = wanted[f.group_of[e.node]];

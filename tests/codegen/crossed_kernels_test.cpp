@@ -71,7 +71,7 @@ std::vector<Memory> apart(const Maker& m) {
   graph::Limits limits;
   limits.crossed = 0;
   const graph::Target& cpu = target("x86-64-v3");
-  const graph::Fusion f = graph::fuse(m.g, cpu, true, limits);
+  const graph::Fusion f = graph::fuse(m.g, cpu, limits);
   std::map<std::pair<NodeId, std::uint32_t>, Memory> values;
   std::vector<Memory> found(m.g.roots.size());
   for (std::uint32_t group = 0; group < f.groups.size(); ++group) {

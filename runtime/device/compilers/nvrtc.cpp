@@ -129,7 +129,7 @@ void preload_builtins(const std::filesystem::path& library) {
   }
 }
 
-struct Library {
+struct NvrtcLibrary {
   cuda::NvrtcApi api;
   std::string path;
   std::string reason;  ///< why there is none; then nothing else counts
@@ -137,7 +137,7 @@ struct Library {
   std::vector<int> archs;  ///< compute capabilities it knows, ascending
 };
 
-std::string version_and_archs(Library& library) {
+std::string version_and_archs(NvrtcLibrary& library) {
   int major = 0;
   int minor = 0;
   int count = 0;
@@ -154,8 +154,8 @@ std::string version_and_archs(Library& library) {
 }
 
 /// Opens the first candidate that works. A library once opened stays: compiles may be running at exit.
-std::unique_ptr<Library> open_library(const std::string& named) {
-  auto library = std::make_unique<Library>();
+std::unique_ptr<NvrtcLibrary> open_library(const std::string& named) {
+  auto library = std::make_unique<NvrtcLibrary>();
   std::vector<std::string> refused;
   for (const std::string& path : candidates(named)) {
     preload_builtins(path);
@@ -184,14 +184,14 @@ std::unique_ptr<Library> open_library(const std::string& named) {
 }
 
 /// The library for the present value of TARRY_NVRTC; opened once for each value.
-const Library& library() {
+const NvrtcLibrary& library() {
   static std::mutex mutex;
-  static auto* const opened = new std::map<std::string, std::unique_ptr<Library>>;
+  static auto* const opened = new std::map<std::string, std::unique_ptr<NvrtcLibrary>>;
   const std::string named = env::get("TARRY_NVRTC").value_or("");
   const std::lock_guard lock(mutex);
-  std::unique_ptr<Library>& slot = (*opened)[named];
+  std::unique_ptr<NvrtcLibrary>& slot = (*opened)[named];
   if (!slot) {
-    std::unique_ptr<Library> found = open_library(named);
+    std::unique_ptr<NvrtcLibrary> found = open_library(named);
     if (found->reason.empty()) {
       // A failing query is reported but not kept: it says nothing about the next one.
       if (const std::string error = version_and_archs(*found); !error.empty()) {
@@ -211,14 +211,14 @@ struct ProgramRef {
 void destroy_program(ProgramRef p) noexcept { (void)cuda::call(p.api->destroy_program, &p.program); }
 using ProgramHandle = Handle<ProgramRef, destroy_program>;
 
-void check(const Library& library, NvrtcResult result, const char* what) {
+void check(const NvrtcLibrary& library, NvrtcResult result, const char* what) {
   if (result == NvrtcResult::Success) return;
   TARRY_THROW(CompileError, "", Where{}, fmt::format("{}: {}", what, library.api.get_error_string(result)));
 }
 
 /// The text that a pair (size, get) of NVRTC calls returns.
 template <class Size, class Get>
-std::string fetch(const Library& library, cuda::Program program, Size size, Get get, const char* what) {
+std::string fetch(const NvrtcLibrary& library, cuda::Program program, Size size, Get get, const char* what) {
   std::size_t bytes = 0;
   check(library, cuda::call(size, program, &bytes), what);
   std::string text(bytes, '\0');
@@ -227,7 +227,7 @@ std::string fetch(const Library& library, cuda::Program program, Size size, Get 
 }
 
 /// The log without its final NUL and without ptxas's timings, which differ from run to run.
-std::string read_log(const Library& library, cuda::Program program) {
+std::string read_log(const NvrtcLibrary& library, cuda::Program program) {
   const std::string raw =
       fetch(library, program, library.api.get_program_log_size, library.api.get_program_log, "nvrtcGetProgramLog");
   std::string log;
@@ -246,7 +246,7 @@ struct Arch {
   ImageKind kind;
 };
 
-Arch choose_arch(const Library& library, const graph::Target& target, ImageKind wanted) {
+Arch choose_arch(const NvrtcLibrary& library, const graph::Target& target, ImageKind wanted) {
   const std::vector<int>& known = library.archs;
   if (wanted == ImageKind::Cubin && std::binary_search(known.begin(), known.end(), target.level)) {
     return {fmt::format("--gpu-architecture=sm_{}", target.level), ImageKind::Cubin};
@@ -289,14 +289,14 @@ std::vector<std::string> command_line(const Arch& arch, graph::Mode mode, std::s
   return options;
 }
 
-ProgramHandle make_program(const Library& library, const std::string& text) {
+ProgramHandle make_program(const NvrtcLibrary& library, const std::string& text) {
   cuda::Program program = nullptr;
   check(library, cuda::call(library.api.create_program, &program, text.c_str(), "tarry.cu", 0, nullptr, nullptr),
         "nvrtcCreateProgram");
   return ProgramHandle(ProgramRef{&library.api, program});
 }
 
-NvrtcResult run(const Library& library, cuda::Program program, std::span<const std::string> options) {
+NvrtcResult run(const NvrtcLibrary& library, cuda::Program program, std::span<const std::string> options) {
   std::vector<const char*> words;
   for (const std::string& option : options) words.push_back(option.c_str());
   return cuda::call(library.api.compile_program, program, static_cast<int>(words.size()), words.data());
@@ -317,7 +317,7 @@ std::string nvrtc_options(graph::Mode mode) {
 
 NvrtcImage nvrtc_compile(const std::string& text, const graph::Target& target, graph::Mode mode, ImageKind kind) {
   TARRY_ASSERT(target.is_cuda());
-  const Library& nvrtc = library();
+  const NvrtcLibrary& nvrtc = library();
   if (!nvrtc.reason.empty()) TARRY_THROW(CompileError, "", Where{}, nvrtc.reason);
   const Arch arch = choose_arch(nvrtc, target, kind);
 

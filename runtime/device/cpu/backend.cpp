@@ -48,17 +48,17 @@ bool is_noexec(const std::filesystem::path& directory) {
 }
 
 /// A loaded shared object. Holds its image: that is how kernels that come with an equal one find this.
-class Library {
+class LoadedObject {
  public:
-  explicit Library(std::shared_ptr<const std::string> image) : image_(std::move(image)), handle_(open(*image_)) {
+  explicit LoadedObject(std::shared_ptr<const std::string> image) : image_(std::move(image)), handle_(open(*image_)) {
     ++count;
   }
-  ~Library() {
+  ~LoadedObject() {
     dlclose(handle_);
     --count;
   }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
+  LoadedObject(const LoadedObject&) = delete;
+  LoadedObject& operator=(const LoadedObject&) = delete;
   [[nodiscard]] void* find(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
 
  private:
@@ -144,13 +144,13 @@ class Library {
 
 class CpuExecutable final : public cache::Executable {
  public:
-  CpuExecutable(std::shared_ptr<Library> from, CpuEntry entry, CpuEntry fold)
+  CpuExecutable(std::shared_ptr<LoadedObject> from, CpuEntry entry, CpuEntry fold)
       : run(entry), fold_chunks(fold), library_(std::move(from)) {}
   const CpuEntry run;
   const CpuEntry fold_chunks;  ///< null for pointwise kernels
 
  private:
-  std::shared_ptr<Library> library_;
+  std::shared_ptr<LoadedObject> library_;
 };
 
 /// Points (outer index, k) of one work item.
@@ -239,22 +239,22 @@ class CpuBackend final : public Backend {
   void limit_memory(std::size_t bytes) override { pool_->limit().set(bytes); }
 
  private:
-  std::shared_ptr<Library> library(const cache::Binary& binary);
+  std::shared_ptr<LoadedObject> library(const cache::Binary& binary);
 
   const graph::Target& target_;
   std::shared_ptr<HostPool> pool_;
   std::atomic<std::uint64_t> nothing_loads_{0};  ///< 1 + the generation of the switches in which that was found
   support::Mutex libraries_mutex_;
-  std::map<const std::string*, std::weak_ptr<Library>>
+  std::map<const std::string*, std::weak_ptr<LoadedObject>>
       libraries_;  // kernels of one batch share an image: it is loaded once
 };
 
-std::shared_ptr<Library> CpuBackend::library(const cache::Binary& binary) {
+std::shared_ptr<LoadedObject> CpuBackend::library(const cache::Binary& binary) {
   const std::lock_guard lock(libraries_mutex_);
   std::erase_if(libraries_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<Library>& known = libraries_[binary.image.get()];
+  std::weak_ptr<LoadedObject>& known = libraries_[binary.image.get()];
   if (auto loaded = known.lock()) return loaded;
-  auto made = std::make_shared<Library>(binary.image);
+  auto made = std::make_shared<LoadedObject>(binary.image);
   known = made;
   return made;
 }
@@ -270,7 +270,7 @@ std::optional<cache::Binary> CpuBackend::compile(std::span<const cache::KernelRe
 }
 
 std::shared_ptr<cache::Executable> CpuBackend::load(const cache::KernelRequest& request, const cache::Binary& binary) {
-  std::shared_ptr<Library> from;
+  std::shared_ptr<LoadedObject> from;
   try {
     from = library(binary);
   } catch (const NothingLoads& e) {

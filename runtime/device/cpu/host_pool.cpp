@@ -17,7 +17,6 @@ namespace tarry::runtime {
 
 namespace {
 
-constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kHugeFrom = 2 * kHugePage;
 constexpr std::size_t kLargest = std::size_t{1} << 57;  // no address space is larger
@@ -26,13 +25,13 @@ std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + 
 
 /// Eight classes per power of two: at most 1/8 is wasted, and sizes near each other share memory.
 std::size_t size_class(std::size_t bytes) {
-  const std::size_t step = std::max(kAlignment, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
+  const std::size_t step = std::max(graph::kBufferAlignment, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
   return round_up(std::max<std::size_t>(bytes, 1), step);
 }
 
 void* system_allocate(std::size_t size) {
   void* data = nullptr;
-  if (posix_memalign(&data, size < kHugeFrom ? kAlignment : kHugePage, size) != 0) return nullptr;
+  if (posix_memalign(&data, size < kHugeFrom ? graph::kBufferAlignment : kHugePage, size) != 0) return nullptr;
   if (size >= kHugeFrom)
     madvise(data, size, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower to touch
   return data;

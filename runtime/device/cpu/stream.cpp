@@ -252,7 +252,8 @@ class TiledSpace {
       words_[s.base] = reinterpret_cast<std::uint64_t>(s.buffer) -
                        static_cast<std::uint64_t>(offset(s, first, row(s, tiled_.columns)));
       if (tiled_.cross >= 0) words_[s.pitch] = static_cast<std::uint64_t>(row(s, tiled_.columns));
-      if (tiled_.pixel >= 0 && !s.pixels) words_[s.apart] = static_cast<std::uint64_t>(tiled_.rows * tiled_.columns);
+      if (tiled_.pixel >= 0 && !s.pixels)
+        words_[s.apart] = static_cast<std::uint64_t>(std::int64_t{tiled_.rows} * tiled_.columns);
     }
     entry(words_.data(), item, item + 1);
     for (const TiledStore& s : stores_) {

@@ -50,15 +50,15 @@ std::string remedy(Result result) {
 }
 
 /// The answers of dlopen and dlsym; settled once, since a library does not appear in a running process.
-struct Library {
+struct DriverLibrary {
   DriverApi api;
   std::string reason;
   int version = 0;
 };
 
-const Library& library() {
-  static const Library* const found = [] {
-    auto* result = new Library;  // lives until the process ends: buffers of static arrays are freed very late
+const DriverLibrary& library() {
+  static const DriverLibrary* const found = [] {
+    auto* result = new DriverLibrary;  // lives until the process ends: buffers of static arrays are freed very late
     void* const handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       const char* const why = dlerror();
@@ -90,7 +90,7 @@ void watch_for_fork() {
 bool forked() noexcept { return forked_after_init.load(std::memory_order_relaxed); }
 
 DriverState driver() {
-  const Library& found = library();
+  const DriverLibrary& found = library();
   if (!found.reason.empty()) return {nullptr, found.reason, found.version};
   if (forked()) return {nullptr, kForkedReason, found.version};
   static std::mutex mutex;

@@ -39,13 +39,13 @@ std::string resolve(void* library, BlasApi& api) {
   return {};
 }
 
-struct Library {
+struct BlasLibrary {
   BlasApi api;
   std::string reason;
 };
 
-Library* open_library() {
-  auto* const found = new Library;  // stays: products may be running at exit
+BlasLibrary* open_library() {
+  auto* const found = new BlasLibrary;  // stays: products may be running at exit
   std::string refused;
   for (const std::string& path : candidates()) {
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -65,7 +65,7 @@ Library* open_library() {
 }  // namespace
 
 BlasState blas() {
-  static const Library* const found = open_library();
+  static const BlasLibrary* const found = open_library();
   if (!found->reason.empty()) return {nullptr, found->reason};
   return {&found->api, {}};
 }
@@ -83,7 +83,6 @@ constexpr int kMaxWorkspace = 1, kReductionSchemes = 3, kFirstAlignment = 5;  //
 constexpr std::uint32_t kComputeTypeReduction = 2;
 constexpr int kCompute32 = 68, kCompute32Tf32 = 77, kCompute64 = 70;
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
-constexpr std::uint32_t kAlignment = 256;  // of every buffer, so that the choice does not depend on addresses
 
 template <class... P, class... A>
 BlasStatus call(BlasStatus (*entry)(P...), A... arguments) {
@@ -191,7 +190,7 @@ class CudaMatmul final : public LibraryCall {
     };
     prefer(kMaxWorkspace, static_cast<std::uint64_t>(kWorkspace));
     prefer(kReductionSchemes, kComputeTypeReduction);
-    for (int matrix = 0; matrix < 4; ++matrix) prefer(kFirstAlignment + matrix, kAlignment);
+    for (int matrix = 0; matrix < 4; ++matrix) prefer(kFirstAlignment + matrix, std::uint32_t{graph::kBufferAlignment});
     int found = 0;
     check(call(api_.heuristic, blas_->handle_, description_.object, left_.object, right_.object, result_.object,
                result_.object, preference.object, 1, &heuristic_, &found),

@@ -16,8 +16,6 @@
 namespace tarry::runtime {
 namespace {
 
-constexpr std::size_t kAlignment = 256;
-
 /// Integers become pointers here alone.
 void* as_pointer(cuda::DevicePointer address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
 
@@ -49,15 +47,16 @@ CudaPool::CudaPool(std::shared_ptr<CudaTimeline> timeline)
     : timeline_(std::move(timeline)), keeps_(!support::env::has_word("TARRY_DISABLE", "pool")) {}
 
 std::size_t CudaPool::block_size(std::size_t bytes) {
-  const std::size_t wanted = std::max(bytes, kAlignment);
+  const std::size_t wanted = std::max(bytes, graph::kBufferAlignment);
   if (wanted > std::numeric_limits<std::size_t>::max() / 2) return wanted;  // no block is that large
-  const std::size_t step = std::max(kAlignment, std::bit_floor(wanted) / 8);
+  const std::size_t step = std::max(graph::kBufferAlignment, std::bit_floor(wanted) / 8);
   return (wanted + step - 1) / step * step;
 }
 
 std::size_t CudaPool::bin_of(std::size_t block_bytes) {
   const auto power = static_cast<std::size_t>(std::bit_width(block_bytes)) - 1;
-  if (power < 11) return block_bytes / kAlignment;  // 1 to 7; from 2 KiB on eight sizes for each power of two
+  if (power < 11)
+    return block_bytes / graph::kBufferAlignment;  // 1 to 7; from 2 KiB on eight sizes for each power of two
   return std::min(kBins - 1, 8 * (power - 10) + (block_bytes >> (power - 3)) - 8);
 }
 

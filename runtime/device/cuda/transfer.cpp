@@ -11,7 +11,6 @@
 namespace tarry::runtime {
 namespace {
 
-constexpr std::size_t kAlignment = 256;
 // Three upload slots: one being filled by the host, one being copied, one waiting. Two are enough for a download.
 constexpr std::size_t kUploadSlots = 3;
 constexpr std::size_t kDownloadSlots = 2;
@@ -41,7 +40,8 @@ CudaStaging::Piece CudaStaging::take(std::size_t bytes) {
   Slot& slot = slots_[current_];
   const Piece piece{static_cast<std::byte*>(slot.memory.get().object) + slot.used,
                     std::min(bytes, slot_bytes_ - slot.used), current_};
-  slot.used = std::min(slot_bytes_, slot.used + (piece.bytes + kAlignment - 1) / kAlignment * kAlignment);
+  slot.used = std::min(slot_bytes_, slot.used + (piece.bytes + graph::kBufferAlignment - 1) / graph::kBufferAlignment *
+                                                    graph::kBufferAlignment);
   slot.state = State::Unrecorded;
   return piece;
 }

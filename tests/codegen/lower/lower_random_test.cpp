@@ -24,7 +24,8 @@ TEST_CASE("lower: random graphs give what loops over their nodes give, fused or 
     INFO("seed " << seed);
     for (const char* name : {"sm_90", "x86-64-v3"}) {
       for (const bool enabled : {true, false}) {
-        for (const Lowered& l : check_plan(m, graph::fuse(m.g, named_target(name), enabled), named_target(name))) {
+        for (const Lowered& l :
+             check_plan(m, graph::fuse(m.g, named_target(name), {.fuses = enabled}), named_target(name))) {
           ++kernels;
           rows += l.ir.is_row();
           guards += !l.ir.guards.empty();

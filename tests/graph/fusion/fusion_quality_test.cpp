@@ -51,7 +51,7 @@ void compare_with_annealing(int first, int count, std::uint64_t moves, double se
     const std::uint64_t seed = kLargeSeeds + static_cast<std::uint64_t>(i);
     const graph::Graph g = large_graph(i);
     test::Search s(g, target);
-    const graph::Fusion ours = graph::fuse(g, target, true, s.limits);
+    const graph::Fusion ours = graph::fuse(g, target, s.limits);
     const double seconds = measure(g, ours, target).seconds;
     graph::Partition p(s.f, s.model, ours, s.limits);
     REQUIRE(p.usable());
@@ -77,7 +77,7 @@ TEST_CASE("fusion: a hundred times the nodes are at most a hundred and thirty ti
       const graph::Graph g = graph::dce(test::grown_graph(kind, nodes));
       test::Search s(g, target);
       std::uint64_t greedy = 0;
-      const graph::Fusion first = graph::greedy_fusion(s.f, s.cost, true, s.limits, &greedy);
+      const graph::Fusion first = graph::greedy_fusion(s.f, s.cost, s.limits, &greedy);
       graph::Partition p(s.f, s.model, first, s.limits);
       graph::refine(p, s.model, s.f, graph::refinement_budget(g.nodes.size()));
       return static_cast<double>(greedy + s.model.visits());
@@ -100,7 +100,7 @@ TEST_CASE("fusion: small graphs reach the best of all partitions", "[graph][fusi
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
     const graph::Graph g = test::quality_case(seed, 4 + static_cast<int>(seed % 7), target);
     test::Search s(g, target);
-    const graph::Fusion ours = graph::fuse(g, target, true, s.limits);
+    const graph::Fusion ours = graph::fuse(g, target, s.limits);
     const double seconds = measure(g, ours, target).seconds, best = measure(g, test::exhaustive(s), target).seconds;
     cases.push_back({seed, seconds, best});
     equal += seconds <= best * (1 + 1e-9);
@@ -133,7 +133,7 @@ TEST_CASE("fusion: large graphs stay near what long annealing has found", "[grap
     const graph::Graph g = large_graph(found.graph);
     test::Search s(g, target);
     INFO("graph " << found.graph);
-    CHECK(measure(g, graph::fuse(g, target, true, s.limits), target).seconds <= 1.10 * found.seconds);
+    CHECK(measure(g, graph::fuse(g, target, s.limits), target).seconds <= 1.10 * found.seconds);
   }
 }
 

@@ -15,7 +15,12 @@ namespace tarry::test {
 using namespace graph;
 
 Search::Search(const Graph& graph, const Target& t)
-    : g(graph), target(t), cost(cost_model(t)), f(graph, cost), model(f, cost, limits), unfused(fuse(graph, t, false)) {
+    : g(graph),
+      target(t),
+      cost(cost_model(t)),
+      f(graph, cost),
+      model(f, cost, limits),
+      unfused(fuse(graph, t, {.fuses = false})) {
   limits.crossed = 0;  // pairs are made of the partition that is found
 }
 
