@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <variant>
 
@@ -37,7 +38,7 @@ struct LayoutField {
   int value;
   bool flag;
   constexpr LayoutField(const char* n, int v) : name(n), value(v), flag(false) {}
-  constexpr LayoutField(const char* n, bool v) : name(n), value(v), flag(true) {}
+  constexpr LayoutField(const char* n, std::same_as<bool> auto v) : name(n), value(v), flag(true) {}
 };
 
 // `vector`: elements per memory access along the vector dimension. Classes are those of kernel_ir.h; they are chosen on
