@@ -15,9 +15,8 @@ inline constexpr int kWarpRowExtent =
     4096;                                ///< a warp per row up to here, or a block; a block per piece of a row beyond
 inline constexpr int kReduceVector = 4;  ///< consecutive elements that a GPU thread loads along the reduced axis
 
-inline StrideClass stride_class(std::int64_t s) {
-  return s == 0 ? StrideClass::Zero : s == 1 ? StrideClass::One : StrideClass::Any;
-}
+/// True if an access loads from a buffer.
+inline bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
 
 /// True if offset and strides (but that of dimension `skip`) are multiples of `elements`; buffers start at 256-byte
 /// boundaries.

@@ -90,7 +90,6 @@ struct Interleaved {
 std::int64_t size(const KernelIr& ir, const Access& a) {
   return static_cast<std::int64_t>(itemsize(ir.buffers[a.buffer]));
 }
-bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
 
 std::int64_t transposed_bytes(const KernelIr& ir, int dimension) {
   std::int64_t sum = 0;
