@@ -19,7 +19,6 @@ constexpr std::int64_t kFewRows = 512;  // up to here a space needs its threads 
 constexpr int kElementRegisters = 96, kGuardedRegisters = 48;
 constexpr int kMostRegisters = 128;
 
-
 /// A copy of the kernel, put in order for tiles.
 class Stencil {
  public:

@@ -1,5 +1,6 @@
 // cuBLASLt: where it is, and a product as it wants to be asked for one.
 #include "runtime/device/cuda/blas.h"
+#include "graph/storage.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
