@@ -1,6 +1,5 @@
 // cuBLASLt: where it is, and a product as it wants to be asked for one.
 #include "runtime/device/cuda/blas.h"
-#include "graph/storage.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/storage.h"
 #include "runtime/device/compilers/nvrtc.h"
 #include "support/check.h"
 #include "support/fault.h"

@@ -118,7 +118,10 @@ TEST_CASE("partition: after any moves, kept or taken back, it knows what the mod
         }
       }
       if (grouped && random() % 8 == 0) {
-        p.end_group(random() % 2 == 0);
+        if (random() % 2 == 0)
+          p.keep_group();
+        else
+          p.undo_group();
         grouped = false;
       }
       if (move % 10 == 9) check(s, p, seen);
