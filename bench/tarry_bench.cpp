@@ -148,7 +148,7 @@ Json run(const bench::Workload& w, const std::string& mode, const bench::HostInp
     return {{"err", fmt::format("wrong result: error {:.3g}, allowed {:.3g}", accuracy.error, accuracy.allowed)}};
   Json row;
   if (!options.check_only) {
-    const bench::Timing t = bench::measure(call, ta::synchronize);
+    const bench::Timing t = bench::measure(call, [] { ta::synchronize(); });
     row = {{"ms", 1e3 * t.back_to_back}, {"sync_ms", 1e3 * t.alone}, {"gbps", 1e-9 * w.bytes / t.back_to_back}};
     if (w.ceiling != Ceiling::None) {
       // A processor's memory is shared with whatever else runs on it: its ceiling is that of the same second.
