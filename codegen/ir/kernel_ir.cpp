@@ -7,11 +7,11 @@
 namespace tarry::codegen {
 
 Layout empty_layout(Schedule schedule) {
-  const Layout kLayouts[] = {
+  const Layout layouts[] = {
 #define TARRY_SCHEDULE(schedule, ...) schedule##Layout{},
 #include "codegen/ir/schedules.def"
   };
-  return kLayouts[static_cast<std::size_t>(schedule)];
+  return layouts[static_cast<std::size_t>(schedule)];
 }
 
 const char* entry_word(Schedule schedule) {
