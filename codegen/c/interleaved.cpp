@@ -2,7 +2,7 @@
 // channels. A work item is a tile of all channels: square where loads are transposed, else part of a line.
 //
 // Accesses along a tile's columns go on as in every other kernel, for one channel after the other. Transposed loads
-// come first, as planar channels, into arrays that the first cache holds: interleaved channels are taken apart a few
+// come first, as planar channels, into arrays that fit L1: interleaved channels are taken apart a few
 // lines at a time, then transposed. Interleaved rows are taken apart before each row of the tile, and put together
 // after it.
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kLinesAhead = 16;  // asked for in the second cache
+constexpr int kLinesAhead = 16;  // asked for in L2
 constexpr int kLines = 16;       // of interleaved channels, taken apart and transposed at once
 
 class InterleavedWriter {
@@ -239,10 +239,10 @@ Geometry geometry_c_interleaved(const KernelIr& ir, const graph::Target& target,
   Geometry g = geometry_c_tiles(ir, target, args);
   g.tiled.rows = layout.rows;
   g.tiled.columns = layout.columns;
-  g.tiled.cross = layout.across;
+  g.tiled.across = layout.across;
   g.tiled.band = kTileBand;
-  g.tiled.pixel = layout.channel_dimension;
-  g.tiled.values = layout.channels;
+  g.tiled.channels = layout.channel_dimension;
+  g.tiled.channel_count = layout.channels;
   for (const Instr& in : ir.instrs) {
     if (in.kind != InstrKind::Store || in.index >= 64) continue;
     const Access& a = ir.accesses[in.index];
@@ -251,7 +251,7 @@ Geometry geometry_c_interleaved(const KernelIr& ir, const graph::Target& target,
         !is_past_caches(ir, args, in.index))
       continue;
     g.tiled.accesses |= std::uint64_t{1} << in.index;
-    if (a.interleaved_along >= 0) g.tiled.pixels |= std::uint64_t{1} << in.index;
+    if (a.interleaved_along >= 0) g.tiled.interleaved |= std::uint64_t{1} << in.index;
     g.tiled.bytes += args.outer_count() * static_cast<std::int64_t>(itemsize(ir.buffers[a.buffer]));
   }
   return g;

@@ -21,7 +21,7 @@ namespace tarry::codegen {
 inline constexpr int kSerial = 32;                            ///< longest axis that is folded left to right
 inline constexpr std::size_t kLine = 64;                      ///< bytes that come from memory at once
 inline constexpr int kStateBytesPerLevel = 4096;              ///< a page: five levels of lanes stay near the core
-inline constexpr std::size_t kCached = std::size_t{1} << 20;  ///< bytes that a second cache may hold
+inline constexpr std::size_t kCached = std::size_t{1} << 20;  ///< bytes that L2 may hold
 inline constexpr int kFew = 8;                                ///< elements of a tile for which no function is called
 
 inline bool is_moments(const Reduction& r) { return r.op == Op::Moments || r.op == Op::MomentsMerge; }

@@ -1,8 +1,8 @@
 // C kernels of which some loads are contiguous along another dimension than the stores. A work item is a square tile.
 //
-// Operands of the transposed loads are copied, transposed, into arrays of a tile's shape, which the first cache holds;
+// Operands of the transposed loads are copied, transposed, into arrays of a tile's shape, which fit L1;
 // then the instructions run along the last dimension as in every other kernel. Both ways whole cache lines are read.
-// The copy walks along memory and asks for the columns ahead in the second cache: where rows are a power of two apart,
+// The copy walks along memory and asks for the columns ahead in L2: where rows are a power of two apart,
 // columns share the few lines that the first one has for them.
 #include <algorithm>
 #include <array>
@@ -86,20 +86,20 @@ class TransposeWriter {
   /// contiguous go on where they ended while what the core fetched ahead is still there. (cpu/stream.cpp finds them
   /// alike.)
   void place() {
-    const int last = ir_.rank - 1, cross = ir_.as<TransposeLayout>().across;
-    w_.line(fmt::format("const tarry_i64 across = n{}, down = (e{} + {}) / {};", last, cross, edge_ - 1, edge_));
+    const int last = ir_.rank - 1, across = ir_.as<TransposeLayout>().across;
+    w_.line(fmt::format("const tarry_i64 across = n{}, down = (e{} + {}) / {};", last, across, edge_ - 1, edge_));
     w_.line("tarry_i64 at = item / (down * across), in = item - at * (down * across);");
     w_.line(fmt::format(
         "const tarry_i64 top = in / ({0} * across) * {0}, height = down - top < {0} ? down - top : {0};", kTileBand));
     w_.line("in -= top * across;");
-    w_.line(
-        fmt::format("const tarry_i64 i{0} = (top + in % height) * {2}, i{1} = in / height * {2};", cross, last, edge_));
+    w_.line(fmt::format("const tarry_i64 i{0} = (top + in % height) * {2}, i{1} = in / height * {2};", across, last,
+                        edge_));
     for (int d = last - 1; d >= 0; --d) {
-      if (d == cross) continue;
+      if (d == across) continue;
       w_.line(d > 0 ? fmt::format("const tarry_i64 i{0} = at % n{0};", d) : std::string("const tarry_i64 i0 = at;"));
       if (d > 0) w_.line(fmt::format("at /= n{};", d));
     }
-    w_.line(fmt::format("const tarry_i64 rows = e{0} - i{0} < {1} ? e{0} - i{0} : {1};", cross, edge_));
+    w_.line(fmt::format("const tarry_i64 rows = e{0} - i{0} < {1} ? e{0} - i{0} : {1};", across, edge_));
     w_.line(fmt::format("const tarry_i64 columns = e{0} - i{0} < {1} ? e{0} - i{0} : {1};", last, edge_));
   }
 
@@ -156,7 +156,7 @@ Geometry geometry_c_transpose(const KernelIr& ir, const graph::Target& target, c
   if (layout.channel_dimension >= 0) return geometry_c_interleaved(ir, target, args);
   Geometry g = geometry_c_tiles(ir, target, args);
   g.tiled.rows = g.tiled.columns = layout.rows;
-  g.tiled.cross = layout.across;
+  g.tiled.across = layout.across;
   g.tiled.band = kTileBand;
   for (const Instr& in : ir.instrs) {
     if (in.kind != InstrKind::Store || in.index >= 64) continue;

@@ -12,7 +12,7 @@ inline constexpr int kTileBand = 8;      ///< rows of tiles that are walked colu
 /// The name of an unsigned integer of `size` bytes.
 std::string word_type(std::size_t size);
 /// Shares NAME(from, pitch, to, width, rows, columns) and returns its name: to[r * width + c] = from[c * pitch + r]. It
-/// walks along memory and asks for `ahead` columns further in the second cache, where that is not 0.
+/// walks along memory and asks for `ahead` columns further in L2, where that is not 0.
 std::string transpose_function(CWriter& w, std::size_t size, int ahead);
 
 }  // namespace tarry::codegen

@@ -70,7 +70,7 @@ void StateWriter::vector_node(std::uint32_t r, bool in_place) {
   open("for (tarry_i64 q = 0; q < blocks; ++q)");
   line("const tarry_i64 m = length - q * 128;");
   quarters(r, 'y', "in + q * 128");
-  if (in_place) {  // one stream keeps too few lines under way by itself; what the second cache holds is not asked for
+  if (in_place) {  // one stream keeps too few lines under way by itself; what L2 holds is not asked for
     open(fmt::format("if (n >= {})", kCached / static_cast<std::size_t>(size)));
     ask_for_next_run("in + q * 128", r);
     close();

@@ -1,4 +1,4 @@
-// C: pixels become planes and planes pixels, in arrays that the first cache holds. Vectors of 16 bytes: where a pixel
+// C: pixels become planes and planes pixels, in arrays that fit L1. Vectors of 16 bytes: where a pixel
 // has a power of two of values, log2 of that many times halves of all vectors are interleaved, or what is at even and
 // at odd places comes together; elsewhere each vector takes its elements from one vector after another.
 #pragma once

@@ -150,7 +150,7 @@ std::vector<Value> carried_values(const KernelIr& ir) {
 }
 
 /// All points belong to the second stage, which keeps what the reductions of the first take.
-void cross(const KernelIr& ir, StagePlan& plan) {
+void row_column(const KernelIr& ir, StagePlan& plan) {
   const auto apart = [&](Stage& stage, int number) {
     stage.number = number;
     std::erase_if(stage.reductions, [&](std::uint32_t r) { return ir.reductions[r].stage != number; });
@@ -188,7 +188,7 @@ StagePlan plan_stages(const KernelIr& ir) {
     }
     all.draws = draws(ir, all);
     for (std::uint32_t r = 0; r < ir.reductions.size(); ++r) all.reductions.push_back(r);
-    if (ir.is_row_column()) cross(ir, plan);
+    if (ir.is_row_column()) row_column(ir, plan);
     return plan;
   }
   plan.carried = carried_values(ir);

@@ -251,7 +251,7 @@ class TransposeWriter final : public TileWriter {
   }
   /// Opens the loops over rows r and their elements from e on, of values c where those have rows of their own. A row
   /// begins `past` elements behind the beginning of a sector.
-  void rows_of(std::uint32_t guard, bool crossed = false) {
+  void rows_of(std::uint32_t guard, bool keeps = false) {
     loop("v", values_ / row_channels(ir_));
     loop("g", first_rows());
     if (layout_.sector > 0) {
@@ -269,7 +269,7 @@ class TransposeWriter final : public TileWriter {
     const std::string values = pixels_ ? fmt::format(" * {}", values_) : "";
     there_of(vector_, before_ > 0 ? "before" + values : "0", "columns" + values, terms(guard, true, "y"),
              [&] { element(); });
-    if (crossed && keeps_places()) places();
+    if (keeps && keeps_places()) places();
     loop("i", later_rows());
     out_.line(fmt::format("const int r = warp + (i * {0} + g) * {1}, n = ((v * {0} + g) * {2} + k) * {3} + i;",
                           first_rows(), warps_, row_words(), later_rows()));

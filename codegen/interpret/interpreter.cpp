@@ -59,7 +59,7 @@ class Machine {
       return;
     }
     if (ir_.is_row_column()) {
-      for (std::int64_t o = 0; o < total; o += args_.extents.back()) run_crossed(o);
+      for (std::int64_t o = 0; o < total; o += args_.extents.back()) run_row_column(o);
       return;
     }
     for (std::int64_t o = 0; o < total; ++o) ir_.is_scan() ? scan_row(o) : run_row(o);
@@ -305,7 +305,7 @@ class Machine {
   // --- Crossed ------------------------------------------------------------------------------------------------------
 
   /// The rows from outer index `first` on: tile after tile of columns, row after row in each.
-  void run_crossed(std::int64_t first) {
+  void run_row_column(std::int64_t first) {
     const std::int64_t rows = args_.extents.back(), n = args_.reduced;
     std::vector<std::vector<Tree>> along;  // by reduction and row
     for (const Reducer& r : reducers_) along.emplace_back(static_cast<std::size_t>(rows), Tree(r));

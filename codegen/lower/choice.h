@@ -45,7 +45,7 @@ class Choice {
   [[nodiscard]] bool is_plain_map() const;
   [[nodiscard]] bool is_serial() const { return args.reduced <= kSerialExtent; }
   /// A reduction along one axis.
-  [[nodiscard]] bool reduces() const { return group.reduces && !group.scans && !group.crossed(); }
+  [[nodiscard]] bool reduces() const { return group.reduces && !group.scans && !group.row_column(); }
   /// True if more bytes are contiguous, or at least nearer, along the last outer dimension than along the reduced axis.
   /// A draw counts as loaded.
   [[nodiscard]] bool outer_is_best() const;

@@ -8,7 +8,7 @@
 
 #include "codegen/ir/iterated_stencil.h"
 #include "codegen/lower/choice.h"
-#include "graph/fusion/steps.h"
+#include "graph/fusion/step_places.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
@@ -33,8 +33,8 @@ constexpr int kNarrowWords = 40;  // the same where elements are narrower than w
 constexpr int kWarps = 8;         // of a thread block, one below the other
 constexpr double kMultiprocessors = 132;
 constexpr int kItemRows = 128, kItemColumns = 1024;  // of a work item on a CPU
-constexpr std::size_t kRingBytes =
-    std::size_t{96} << 10;  // of the rows that it keeps: within the second cache, and the smallest stacks
+constexpr std::size_t kRingBytes = std::size_t{96}
+                                   << 10;  // of the rows that it keeps: within L2, and the smallest stacks
 
 IteratedStencilLayout choose_item(const KernelIr& ir) {
   IteratedStencilLayout layout{kItemColumns, ir.rank > 1 ? kItemRows : 1};
@@ -380,7 +380,7 @@ class Lowering {
 }  // namespace
 
 std::optional<Layout> choose_iterated_stencil(Choice& c) {
-  if (!c.group.steps()) return std::nullopt;
+  if (!c.group.iterated_stencil()) return std::nullopt;
   if (!c.target.is_cuda()) return choose_item(c.ir);
   const IteratedStencilLayout layout = choose_block(c);
   for (std::size_t i = 0; i < c.ir.accesses.size(); ++i) {

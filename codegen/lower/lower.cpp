@@ -7,15 +7,15 @@ namespace tarry::codegen {
 
 Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
               const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
-  if (fusion.groups[group].steps()) {
+  if (fusion.groups[group].iterated_stencil()) {
     Lowered out = lower_steps(g, fusion.groups[group], target);
     verify(out.ir);
     return out;
   }
   graph::Group walk = fusion.groups[group];
   Selection selection =
-      walk.crossed() ? select_row_column(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
-  if (!walk.crossed()) assign_stages(selection.lowered.ir);
+      walk.row_column() ? select_row_column(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
+  if (!walk.row_column()) assign_stages(selection.lowered.ir);
   Lowered out = schedule(std::move(selection), walk, target);
   verify(out.ir);
   return out;

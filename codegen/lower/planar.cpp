@@ -9,7 +9,7 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::int64_t kFewColumns = 32;        // what goes along the planes would be short itself
-constexpr std::int64_t kStagedBytes = 1 << 13;  // of a tile on a CPU, which the first cache holds several times
+constexpr std::int64_t kStagedBytes = 1 << 13;  // of a tile on a CPU, several of which fit L1
 
 /// The parts of both choosers: the short dimension is channel_, the one along the planes columns_: the last one, or the
 /// next to it of a store that has channels interleaved.

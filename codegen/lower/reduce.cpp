@@ -88,7 +88,7 @@ ReduceOuterLayout choose_few_columns(Choice& c, int vector) {
 }  // namespace
 
 std::optional<Layout> choose_row_column(Choice& c) {
-  if (!c.group.crossed()) return std::nullopt;
+  if (!c.group.row_column()) return std::nullopt;
   if (!c.target.is_cuda()) return ReduceRowColumnLayout{};
   for (std::size_t i = 0; i < c.ir.accesses.size(); ++i)  // a thread has four neighbouring columns of a tile
     c.ir.accesses[i].aligned = c.is_vector(i) && c.runs_along(i) && c.is_aligned(i, kReduceVector, -1);

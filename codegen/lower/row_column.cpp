@@ -14,13 +14,13 @@ using graph::GraphEdge;
 using graph::Group;
 
 /// One way as a group that reduces one axis.
-Group way(const Group& crossed, bool across) {
-  Group one = crossed;
-  one.axis = across ? crossed.across : crossed.axis;
+Group way(const Group& both, bool across) {
+  Group one = both;
+  one.axis = across ? both.across : both.axis;
   one.across = -1;
-  one.crossing.clear();
+  one.of_columns.clear();
   std::erase_if(one.nodes, [&](graph::NodeId id) {
-    return std::binary_search(crossed.crossing.begin(), crossed.crossing.end(), id) != across;
+    return std::binary_search(both.of_columns.begin(), both.of_columns.end(), id) != across;
   });
   return one;
 }
@@ -207,7 +207,7 @@ Selection select_row_column(const graph::Graph& g, const graph::Fusion& fusion, 
                             const std::vector<GraphEdge>& outputs) {
   std::vector<GraphEdge> wanted[2];
   for (const GraphEdge& e : outputs)
-    wanted[std::binary_search(walk.crossing.begin(), walk.crossing.end(), e.node)].push_back(e);
+    wanted[std::binary_search(walk.of_columns.begin(), walk.of_columns.end(), e.node)].push_back(e);
   for (const bool across : {false, true}) {
     if (!wanted[!across].empty()) continue;
     walk = way(walk, across);

@@ -46,7 +46,7 @@ class Scheduler {
       else
         merged.push_back({d});
     }
-    if (group_.crossed()) merged.push_back({group_.across});
+    if (group_.row_column()) merged.push_back({group_.across});
     return merged;
   }
 

@@ -47,12 +47,12 @@ graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, grap
 std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Box box);
 
 /// lower/values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the
-/// group goes over: the group itself, or one way of a crossed one.
+/// group goes over: the group itself, or one way of a row-and-column one.
 Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
                  const std::vector<graph::GraphEdge>& outputs);
 
-/// lower/row_column.cpp: the same of a crossed group, both ways in one, with stages. `walk` becomes what the schedule
-/// is for: `axis` the one along which memory lies; not crossed where one way has no outputs.
+/// lower/row_column.cpp: the same of a row-and-column group, both ways in one, with stages. `walk` becomes what the
+/// schedule is for: `axis` the one along which memory lies; a plain group where one way has no outputs.
 Selection select_row_column(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, graph::Group& walk,
                             const std::vector<graph::GraphEdge>& outputs);
 

@@ -1,5 +1,5 @@
 // choose_transpose(): loads that are contiguous along another dimension than the stores go through shared memory, or on
-// a CPU through an array that the first cache holds.
+// a CPU through an array that fits L1.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -43,7 +43,7 @@ Edges edges_of(const TileOf& t) {
   }
 }
 
-/// Measured on a Zen 4: what the first cache holds, or with long lines of small elements twice that.
+/// Measured on a Zen 4: what L1 holds, or with long lines of small elements twice that.
 Edges edges_on_cpu(const TileOf& t) {
   if (t.values > 1) {
     const std::int64_t bytes = t.itemsize * t.values;

@@ -19,15 +19,15 @@ struct DenseStores {
   std::int64_t bytes = 0;      ///< that a launch writes through them
 };
 
-/// Stores of a CPU kernel whose work items are tiles of the last dimension and of `cross`, if that is not -1, of which
-/// each row is contiguous, with all `values` of dimension `pixel`: a row of each, or all side by side. Of the tiles
-/// with equal other indices the first `band` rows of tiles come first, column after column.
+/// Stores of a CPU kernel whose work items are tiles of the last dimension and of `across`, if that is not -1, of which
+/// each row is contiguous, with all `channel_count` of dimension `channels`: a row of each, or interleaved. Of the
+/// tiles with equal other indices the first `band` rows of tiles come first, column after column.
 struct TiledStores {
-  int rows = 1, columns = 1, cross = -1, band = 1;
-  int pixel = -1, values = 1;
-  std::uint64_t accesses = 0;  ///< a bit for each of the first 64
-  std::uint64_t pixels = 0;    ///< the same of those that have the values side by side
-  std::int64_t bytes = 0;      ///< that a launch writes through them
+  int rows = 1, columns = 1, across = -1, band = 1;
+  int channels = -1, channel_count = 1;
+  std::uint64_t accesses = 0;     ///< a bit for each of the first 64
+  std::uint64_t interleaved = 0;  ///< the same of those whose channels are interleaved
+  std::int64_t bytes = 0;         ///< that a launch writes through them
 };
 
 /// Launch geometry; a pure function of KernelIr, Target and KernelArgs (never of the SM count).

@@ -16,9 +16,9 @@ struct Seen {
 class Emitter {
  public:
   Emitter(const FusionGraph& f, const Partition& p, const std::vector<UnfusedEdge>& known,
-          const std::vector<Crossing>& crossings)
+          const std::vector<RowColumnPair>& pairs)
       : f_(f), g_(f.g), p_(p), joins_(p.kernel_count(), kNoId), joined_by_(p.kernel_count(), kNoId) {
-    for (const Crossing& c : crossings) {
+    for (const RowColumnPair& c : pairs) {
       joins_[c.across] = c.along;
       joined_by_[c.along] = c.across;
     }
@@ -40,7 +40,7 @@ class Emitter {
             claim(k, c.node);
     for (Group& group : out_.groups) {
       std::sort(group.nodes.begin(), group.nodes.end());
-      std::sort(group.crossing.begin(), group.crossing.end());
+      std::sort(group.of_columns.begin(), group.of_columns.end());
     }
     for (KernelId k = 0; k < seen_.size(); ++k) connect(k);
     return std::move(out_);
@@ -73,9 +73,9 @@ class Emitter {
       index_[k] = i;
       describe(out_.groups[i], p_.kernel(k));
       if (joined_by_[k] == kNoId) continue;
-      Group crossing;
-      describe(crossing, p_.kernel(joined_by_[k]));
-      out_.groups[i].across = crossing.axis;
+      Group columns;
+      describe(columns, p_.kernel(joined_by_[k]));
+      out_.groups[i].across = columns.axis;
     }
     join();
   }
@@ -107,7 +107,7 @@ class Emitter {
   void claim(KernelId k, NodeId id) {
     out_.group_of[id] = index_[k];
     out_.groups[index_[k]].nodes.push_back(id);
-    if (joins_[k] != kNoId) out_.groups[index_[k]].crossing.push_back(id);
+    if (joins_[k] != kNoId) out_.groups[index_[k]].of_columns.push_back(id);
   }
 
   void connect(KernelId k) {
@@ -182,7 +182,7 @@ class Emitter {
   Fusion out_;
   std::vector<Seen> seen_;
   std::vector<KernelId> joins_,
-      joined_by_;                     // by kernel: the other one of a crossed group, if it is the second or the first
+      joined_by_;  // by kernel: the other one of a row-and-column group, if it is the second or the first
   std::vector<std::uint32_t> index_;  // by kernel: its group
   std::unordered_map<std::uint64_t, Reason> known_;
   std::unordered_map<std::uint32_t, std::uint32_t> recomputed_at_;  // by request of the kernel at hand
@@ -190,14 +190,14 @@ class Emitter {
 
 }  // namespace
 
-Fusion Partition::emit(const std::vector<UnfusedEdge>& known, const std::vector<Crossing>& crossings) {
+Fusion Partition::emit(const std::vector<UnfusedEdge>& known, const std::vector<RowColumnPair>& pairs) {
   std::vector<Seen> seen(kernels_.size());
   for (KernelId k = 0; k < kernels_.size(); ++k) {
     if (kernels_[k].plan.members.empty()) continue;
     model_->evaluate(k, kernels_[k].plan, kernel_of_, readers_);
     seen[k] = {model_->computed(), model_->member_inputs()};
   }
-  return Emitter(*f_, *this, known, crossings).run(std::move(seen));
+  return Emitter(*f_, *this, known, pairs).run(std::move(seen));
 }
 
 }  // namespace tarry::graph

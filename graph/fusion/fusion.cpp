@@ -1,10 +1,10 @@
 // fuse(): words, constants and the order of the parts; see fusion.h for the rules.
 #include "graph/fusion/fusion.h"
 
-#include "graph/fusion/crossed.h"
 #include "graph/fusion/graph.h"
 #include "graph/fusion/greedy.h"
 #include "graph/fusion/refine.h"
+#include "graph/fusion/row_column.h"
 #include "graph/fusion/step_chains.h"
 
 namespace tarry::graph {
@@ -42,8 +42,8 @@ Fusion search(const FusionGraph& f, const CostModel& cost, const Limits& limits)
   Partition p(f, model, greedy, limits);
   if (!p.usable()) return greedy;
   refine(p, model, f, refinement_budget(f.g.nodes.size()));
-  const std::vector<Crossing> crossings = cross(f, p, cost, limits);
-  return p.emit(greedy.unfused, crossings);
+  const std::vector<RowColumnPair> pairs = pair_rows_and_columns(f, p, cost, limits);
+  return p.emit(greedy.unfused, pairs);
 }
 
 }  // namespace

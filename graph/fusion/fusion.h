@@ -12,8 +12,8 @@
 // writes that Update's box into memory that holds the base already. Its other nodes are Map nodes and dense Updates
 // over the same space. A library group is a call: one node, whose operands and result are memory. A group of steps is a
 // chain of maps and dense updates of shifted views (steps.h): one result, each node computed once for a tile and the
-// points around it. A crossed group is two groups that reduce different axes of one space and read the same arrays
-// (fusion/crossed.h).
+// points around it. A row-and-column group is two groups that reduce different axes of one space and read the same
+// arrays (fusion/row_column.h).
 #pragma once
 
 #include <string_view>

@@ -10,8 +10,8 @@
 
 namespace tarry::graph {
 
-/// Two kernels that become one crossed group.
-struct Crossing {
+/// Two kernels that become one row-and-column group.
+struct RowColumnPair {
   KernelId along, across;
 };
 
@@ -93,7 +93,7 @@ class Partition {
   }
 
   /// The groups, recomputed sets and reasons of the present state.
-  Fusion emit(const std::vector<UnfusedEdge>& known, const std::vector<Crossing>& crossings = {});
+  Fusion emit(const std::vector<UnfusedEdge>& known, const std::vector<RowColumnPair>& pairs = {});
 
  private:
   struct Entry {

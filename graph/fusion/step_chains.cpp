@@ -363,7 +363,7 @@ Fusion CollapsedSteps::expand(Fusion found) const {
       group.nodes = kernels_[k].nodes;
     } else {
       for (NodeId& id : group.nodes) id = original_[id];
-      for (NodeId& id : group.crossing) id = original_[id];
+      for (NodeId& id : group.of_columns) id = original_[id];
       if (group.scatter != kNoId) group.scatter = original_[group.scatter];
       if (group.library != kNoId) group.library = original_[group.library];
     }

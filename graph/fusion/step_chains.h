@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "graph/fusion/graph.h"
-#include "graph/fusion/steps.h"
+#include "graph/fusion/step_places.h"
 #include "graph/target.h"
 
 namespace tarry::graph {

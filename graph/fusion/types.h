@@ -30,9 +30,9 @@ struct CostModel {
   double bytes_per_second;
   double instructions_per_second;
   double seconds_per_launch;
-  double points_per_row_value;  ///< points of a reduction that share one evaluation of what does not vary along it
-  std::int64_t
-      longest_crossed;  ///< extent of the axes of a crossed group: one thread block folds a row's partial states
+  double points_per_row_value;      ///< points of a reduction that share one evaluation of what does not vary along it
+  std::int64_t longest_row_column;  ///< extent of the axes of a row-and-column group: one thread block folds a row's
+                                    ///< partial states
 };
 
 struct Limits {
@@ -40,12 +40,12 @@ struct Limits {
   int buffers = 32;
   int reductions = 8;
   int scans = 2;
-  int recomputed = 64;         ///< nodes recomputed for one edge
-  int steps = 16;              ///< of a chain in one kernel; none below three
-  int window = 256;            ///< groups a legality search may visit
-  std::int64_t crossed = 128;  ///< shortest axes of a crossed group; 0: there are none
-  std::int64_t row = 16384;    ///< longest row of a row group that a core or a thread block holds; clusters hold more
-  bool fuses = true;           ///< false: every scheduled node is its own group, the unfused twin of the tests
+  int recomputed = 64;            ///< nodes recomputed for one edge
+  int steps = 16;                 ///< of a chain in one kernel; none below three
+  int window = 256;               ///< groups a legality search may visit
+  std::int64_t row_column = 128;  ///< shortest axes of a row-and-column group; 0: there are none
+  std::int64_t row = 16384;  ///< longest row of a row group that a core or a thread block holds; clusters hold more
+  bool fuses = true;         ///< false: every scheduled node is its own group, the unfused twin of the tests
 };
 
 struct Group {
@@ -58,10 +58,10 @@ struct Group {
   NodeId library = kNoId;  ///< of a library group: its only node
   GraphEdge base{};        ///< of a group of steps: the stored value that they begin with
   Mode mode{};
-  int across = -1;                 ///< of a crossed group: position of the other reduced axis
-  std::vector<NodeId> crossing{};  ///< of the nodes those that belong to its reductions, ascending
-  [[nodiscard]] bool steps() const { return base.node != kNoId; }
-  [[nodiscard]] bool crossed() const { return across >= 0; }
+  int across = -1;                   ///< of a row-and-column group: position of the other reduced axis
+  std::vector<NodeId> of_columns{};  ///< of the nodes those that belong to its reductions, ascending
+  [[nodiscard]] bool iterated_stencil() const { return base.node != kNoId; }
+  [[nodiscard]] bool row_column() const { return across >= 0; }
 };
 
 struct UnfusedEdge {

@@ -190,7 +190,7 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
     const graph::Group& group = f.groups[i];
     groups_ += fmt::format("group {} over {}{}{}:", i, graph::to_string(group.space),
                            group.reduces ? fmt::format(" reducing axis {}", group.axis) : "",
-                           group.crossed() ? fmt::format(" and axis {}", group.across) : "");
+                           group.row_column() ? fmt::format(" and axis {}", group.across) : "");
     for (graph::NodeId id : f.groups[i].nodes) groups_ += fmt::format(" %{}", id);
     groups_ += "\n";
   }

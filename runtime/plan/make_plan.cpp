@@ -61,7 +61,7 @@ class PlanMaker {
     limits.fuses = switches_.fusion;
     if (target_.is_cuda()) limits.row *= target_.max_cluster;
     if (!switches_.steps) limits.steps = 0;
-    if (!switches_.crossed) limits.crossed = 0;
+    if (!switches_.row_column) limits.row_column = 0;
     fusion_ = graph::fuse(g_, target_, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
@@ -291,7 +291,7 @@ PlanSwitches plan_switches() {
   s.library = !has("library");
   s.matmul = !has("matmul");
   s.steps = !has("steps");
-  s.crossed = !has("crossed");
+  s.row_column = !has("row_column");
   s.disabled = has;
   return s;
 }

@@ -395,7 +395,7 @@ PlanSwitches switches_of(const Recorded& recorded) {
   s.steps = !has("steps");
   s.library = !has("library");
   s.matmul = !has("matmul");
-  s.crossed = !has("crossed");
+  s.row_column = !has("row_column");
   s.disabled = has;
   return s;
 }

@@ -385,7 +385,7 @@ TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
 TEST_CASE("transpose: golden text", "[transpose]") {
   check_golden("render_cuda_transpose", transpose_add(128, 256));
   check_golden("render_cuda_transpose_odd", permute({129, 255}, {1, 0}, Dtype::UInt8));
-  check_golden("render_cuda_transpose_pixels", normalised(64, 128, 3, {1, 0, 2}));
+  check_golden("render_cuda_transpose_interleaved", normalised(64, 128, 3, {1, 0, 2}));
   check_golden("render_c_transpose", transpose_add(128, 256), "x86-64-v3");
 }
 

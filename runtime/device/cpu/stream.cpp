@@ -133,7 +133,7 @@ struct TiledStore {
   std::uint32_t base, pitch,
       apart;  // words: of element 0, of the strides from row to row and from value to value, where a tile has several
   std::int64_t itemsize;
-  bool pixels;  // side by side in a row
+  bool interleaved;  // side by side in a row
   char* memory;
   graph::Dims strides;
   char* buffer;
@@ -158,12 +158,12 @@ class TiledSpace {
     stores_.clear();
     for (const codegen::StoreSlot& s : launch.source->stores) {
       if (s.access >= 64 || (tiled_.accesses >> s.access & 1) == 0) continue;
-      const bool pixels = (tiled_.pixels >> s.access & 1) != 0;
+      const bool interleaved = (tiled_.interleaved >> s.access & 1) != 0;
       TiledStore store{s.word,
                        0,
                        0,
                        s.itemsize,
-                       pixels,
+                       interleaved,
                        reinterpret_cast<char*>(words_[s.word]),
                        graph::Dims::filled(extents_.size(), 0),
                        nullptr};
@@ -171,8 +171,8 @@ class TiledSpace {
       for_slots(launch, codegen::SlotKind::Stride, [&](std::uint32_t word, const codegen::Slot& slot) {
         if (slot.a != s.access) return;
         store.strides[static_cast<int>(slot.b)] = static_cast<std::int64_t>(words_[word]);
-        if (static_cast<int>(slot.b) == tiled_.cross) store.pitch = word;
-        if (static_cast<int>(slot.b) == tiled_.pixel) store.apart = word;
+        if (static_cast<int>(slot.b) == tiled_.across) store.pitch = word;
+        if (static_cast<int>(slot.b) == tiled_.channels) store.apart = word;
       });
       stores_.push_back(store);
     }
@@ -197,8 +197,8 @@ class TiledSpace {
 
   void take_buffers() {
     const auto room = [&](const TiledStore& s) {
-      return (static_cast<std::size_t>(tiled_.rows * tiled_.columns * tiled_.values * s.itemsize) + kLine - 1) / kLine *
-             kLine;
+      return (static_cast<std::size_t>(tiled_.rows * tiled_.columns * tiled_.channel_count * s.itemsize) + kLine - 1) /
+             kLine * kLine;
     };
     std::size_t bytes = kLine;
     for (const TiledStore& s : stores_) bytes += room(s);
@@ -210,16 +210,16 @@ class TiledSpace {
     }
   }
 
-  /// Elements of a row of a tile, and its extent along `cross`.
+  /// Elements of a row of a tile, and its extent along `across`.
   [[nodiscard]] std::int64_t row(const TiledStore& s, std::int64_t columns) const {
-    return s.pixels ? columns * tiled_.values : columns;
+    return s.interleaved ? columns * tiled_.channel_count : columns;
   }
-  [[nodiscard]] std::int64_t down() const { return tiled_.cross < 0 ? 1 : extents_[tiled_.cross]; }
+  [[nodiscard]] std::int64_t down() const { return tiled_.across < 0 ? 1 : extents_[tiled_.across]; }
 
   /// Where element `at` of the space is, from row to row `pitch` elements further.
   [[nodiscard]] std::int64_t offset(const TiledStore& s, const graph::Dims& at, std::int64_t pitch) const {
     std::int64_t found = 0;
-    for (int d = 0; d <= last(); ++d) found += at[d] * (d == tiled_.cross ? pitch : s.strides[d]);
+    for (int d = 0; d <= last(); ++d) found += at[d] * (d == tiled_.across ? pitch : s.strides[d]);
     return found * s.itemsize;
   }
 
@@ -233,8 +233,8 @@ class TiledSpace {
     graph::Dims first = extents_;
     first[last()] = in / height * tiled_.columns;
     for (int d = last() - 1; d >= 0; --d) {
-      if (d == tiled_.cross || d == tiled_.pixel) {
-        first[d] = d == tiled_.cross ? (top + in % height) * tiled_.rows : 0;
+      if (d == tiled_.across || d == tiled_.channels) {
+        first[d] = d == tiled_.across ? (top + in % height) * tiled_.rows : 0;
         continue;
       }
       first[d] = d > 0 ? rest % tiles_[d] : rest;
@@ -246,22 +246,23 @@ class TiledSpace {
   void run_tile(CpuEntry entry, std::int64_t item) {
     const graph::Dims first = place(item);
     const std::int64_t rows =
-        tiled_.cross < 0 ? 1 : std::min<std::int64_t>(tiled_.rows, extents_[tiled_.cross] - first[tiled_.cross]);
+        tiled_.across < 0 ? 1 : std::min<std::int64_t>(tiled_.rows, extents_[tiled_.across] - first[tiled_.across]);
     const std::int64_t columns = std::min<std::int64_t>(tiled_.columns, extents_[last()] - first[last()]);
     for (const TiledStore& s : stores_) {
       words_[s.base] = reinterpret_cast<std::uint64_t>(s.buffer) -
                        static_cast<std::uint64_t>(offset(s, first, row(s, tiled_.columns)));
-      if (tiled_.cross >= 0) words_[s.pitch] = static_cast<std::uint64_t>(row(s, tiled_.columns));
-      if (tiled_.pixel >= 0 && !s.pixels)
+      if (tiled_.across >= 0) words_[s.pitch] = static_cast<std::uint64_t>(row(s, tiled_.columns));
+      if (tiled_.channels >= 0 && !s.interleaved)
         words_[s.apart] = static_cast<std::uint64_t>(std::int64_t{tiled_.rows} * tiled_.columns);
     }
     entry(words_.data(), item, item + 1);
     for (const TiledStore& s : stores_) {
-      const std::int64_t pitch = tiled_.cross < 0 ? 0 : s.strides[tiled_.cross], values = s.pixels ? 1 : tiled_.values;
+      const std::int64_t pitch = tiled_.across < 0 ? 0 : s.strides[tiled_.across],
+                         values = s.interleaved ? 1 : tiled_.channel_count;
       char* const to = s.memory + offset(s, first, pitch);
       for (std::int64_t v = 0; v < values; ++v)
         for (std::int64_t r = 0; r < rows; ++r)
-          stream_copy(to + (v * (values > 1 ? s.strides[tiled_.pixel] : 0) + r * pitch) * s.itemsize,
+          stream_copy(to + (v * (values > 1 ? s.strides[tiled_.channels] : 0) + r * pitch) * s.itemsize,
                       s.buffer + (v * tiled_.rows + r) * row(s, tiled_.columns) * s.itemsize,
                       static_cast<std::size_t>(row(s, columns) * s.itemsize));
     }

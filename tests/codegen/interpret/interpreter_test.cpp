@@ -326,7 +326,7 @@ TEST_CASE("kernel ir: stages see what is there before them", "[codegen][interpre
   }
 }
 
-TEST_CASE("kernel ir: the two ways of a crossed kernel are apart", "[codegen][interpreter]") {
+TEST_CASE("kernel ir: the two ways of a row-and-column kernel are apart", "[codegen][interpreter]") {
   IrBuilder b(Schedule::ReduceRowColumn, 1);
   const Value x = b.load(float32, "*", '1');
   const Value along = b.reduce(Op::Sum, x);

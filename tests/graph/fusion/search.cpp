@@ -21,7 +21,7 @@ Search::Search(const Graph& graph, const Target& t)
       f(graph, cost),
       model(f, cost, limits),
       unfused(fuse(graph, t, {.fuses = false})) {
-  limits.crossed = 0;  // pairs are made of the partition that is found
+  limits.row_column = 0;  // pairs are made of the partition that is found
 }
 
 std::vector<NodeId> Search::scheduled_nodes() const {

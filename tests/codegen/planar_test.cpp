@@ -40,7 +40,7 @@ Maker placed(std::int64_t width, std::int64_t colours, Dtype d) {
 
 }  // namespace
 
-TEST_CASE("planes: to and from pixels of every width, with the interpreter's bits", "[planes]") {
+TEST_CASE("planar: to and from pixels of every width, with the interpreter's bits", "[planar]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {Dtype::Bool, Dtype::UInt8, Dtype::Float16, Dtype::Float32, Dtype::Int64})
     for (const std::int64_t values : {2, 3, 4, 5, 8})
@@ -51,7 +51,7 @@ TEST_CASE("planes: to and from pixels of every width, with the interpreter's bit
   check_bits(graphs, Schedule::Planar);
 }
 
-TEST_CASE("planes: of rows, of permuted rows, of dimensions around", "[planes]") {
+TEST_CASE("planar: of rows, of permuted rows, of dimensions around", "[planar]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {Dtype::UInt8, Dtype::Float32}) {
     graphs.push_back(permute({5, 40, 3}, {0, 2, 1}, d));
@@ -71,7 +71,7 @@ TEST_CASE("planes: of rows, of permuted rows, of dimensions around", "[planes]")
   check_bits(graphs, Schedule::Planar);
 }
 
-TEST_CASE("planes: small elements move in words where they are aligned", "[planes]") {
+TEST_CASE("planar: small elements move in words where they are aligned", "[planar]") {
   const auto columns = [](const Maker& m) { return lowered(m).ir.vector(); };
   CHECK(columns(permute({1000, 3}, {1, 0}, Dtype::UInt8)) == 4);
   CHECK(columns(permute({1001, 3}, {1, 0}, Dtype::UInt8)) == 1);  // the second plane starts anywhere
@@ -80,14 +80,14 @@ TEST_CASE("planes: small elements move in words where they are aligned", "[plane
   CHECK(columns(normalised(3, 128, 3)) == 4);
 }
 
-TEST_CASE("planes: a tile of what crosses a long dimension comes before planes", "[planes]") {
+TEST_CASE("planar: a tile of what crosses a long dimension comes before planes", "[planar]") {
   Maker m;
   const GraphEdge pixels = m.leaf({50, 60, 3}, float32), turned = m.leaf({3, 60, 50}, float32);
   m.g.roots = {m.map(Op::Add, {permuted(m, pixels, {2, 0, 1}), permuted(m, turned, {0, 2, 1})})};
   check_bits({m}, Schedule::Transpose);
 }
 
-TEST_CASE("planes: what is long, or keeps its order, is no plane", "[planes]") {
+TEST_CASE("planar: what is long, or keeps its order, is no plane", "[planar]") {
   const auto schedule = [](const Maker& m, const char* target = "sm_90") { return lowered(m, target).ir.schedule(); };
   CHECK(schedule(permute({3, 1000}, {1, 0})) == Schedule::Planar);
   CHECK(schedule(permute({9, 1000}, {1, 0})) == Schedule::Pointwise);
@@ -98,16 +98,16 @@ TEST_CASE("planes: what is long, or keeps its order, is no plane", "[planes]") {
   CHECK(schedule(permute({3, 32}, {1, 0}), "x86-64-v4") == Schedule::Pointwise);
 }
 
-TEST_CASE("planes: kernels compile without spills", "[planes]") {
+TEST_CASE("planar: kernels compile without spills", "[planar]") {
   TARRY_REQUIRE_NVRTC();
   check_compiles({permute({1000, 3}, {1, 0}, Dtype::UInt8), permute({4, 1000}, {1, 0}, Dtype::Float16),
                   permute({8, 1000}, {1, 0}, Dtype::UInt8), permute({1000, 7}, {1, 0}, Dtype::Float64),
                   normalised(3, 128, 3), mixed(131, 4), placed(100, 3, float32)});
 }
 
-TEST_CASE("planes: golden text", "[planes]") { check_golden("render_cuda_planes", normalised(3, 128, 3)); }
+TEST_CASE("planar: golden text", "[planar]") { check_golden("render_cuda_planar", normalised(3, 128, 3)); }
 
-TEST_CASE("planes: the verifier refuses tiles that are none", "[planes]") {
+TEST_CASE("planar: the verifier refuses tiles that are none", "[planar]") {
   const KernelIr good = lowered(normalised(3, 128, 3)).ir;
   const auto refused = [&](const auto& change) { check_refused(good, change); };
   refused([](KernelIr& ir) { ir.as<codegen::PlanarLayout>().channel_dimension = -1; });

@@ -15,6 +15,7 @@
 namespace tarry::graph {
 
 /// The pairs, each kernel in one of them at most.
-std::vector<Crossing> cross(const FusionGraph& f, Partition& p, const CostModel& cost, const Limits& limits);
+std::vector<RowColumnPair> pair_rows_and_columns(const FusionGraph& f, Partition& p, const CostModel& cost,
+                                                 const Limits& limits);
 
 }  // namespace tarry::graph

@@ -69,7 +69,7 @@ Maker several(const Dims& shape, Dtype d = float32) {
 /// Values of the roots after the kernels of a graph have run, each along one axis.
 std::vector<Memory> apart(const Maker& m) {
   graph::Limits limits;
-  limits.crossed = 0;
+  limits.row_column = 0;
   const graph::Target& cpu = target("x86-64-v3");
   const graph::Fusion f = graph::fuse(m.g, cpu, limits);
   std::map<std::pair<NodeId, std::uint32_t>, Memory> values;
@@ -157,7 +157,7 @@ void check_everywhere(const std::vector<Maker>& graphs) {
 
 }  // namespace
 
-TEST_CASE("crossed kernels: tiles of every length", "[crossed]") {
+TEST_CASE("row and column kernels: tiles of every length", "[row_column]") {
   std::vector<Maker> graphs;
   for (const Dims& shape :
        {Dims{128, 128}, Dims{129, 131}, Dims{128, 1031}, Dims{300, 160}, Dims{131, 257}, Dims{520, 128}})
@@ -167,7 +167,7 @@ TEST_CASE("crossed kernels: tiles of every length", "[crossed]") {
   check_everywhere(graphs);
 }
 
-TEST_CASE("crossed kernels: every reduction in every dtype", "[crossed]") {
+TEST_CASE("row and column kernels: every reduction in every dtype", "[row_column]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {float32, float64, int64}) {
     for (const Op op : {Op::Sum, Op::Prod, Op::Min, Op::Max, Op::ArgMin, Op::ArgMax})
@@ -178,12 +178,12 @@ TEST_CASE("crossed kernels: every reduction in every dtype", "[crossed]") {
   check_everywhere(graphs);
 }
 
-TEST_CASE("crossed kernels: several reductions each way, of points and before results", "[crossed]") {
+TEST_CASE("row and column kernels: several reductions each way, of points and before results", "[row_column]") {
   check_everywhere({several({140, 144}), several({140, 131}), several({3, 130, 136}), several({260, 132}, float64)});
 }
 
-TEST_CASE("crossed kernels: a matrix whose columns lie side by side is turned, batches are outer dimensions",
-          "[crossed]") {
+TEST_CASE("row and column kernels: a matrix whose columns lie side by side is turned, batches are outer dimensions",
+          "[row_column]") {
   Maker turned;
   const GraphEdge x = turned.transposed_leaf(140, 150, 3);
   turned.g.roots = {turned.reduce(Op::Sum, x, 0), turned.reduce(Op::Max, x, 1)};
@@ -193,7 +193,7 @@ TEST_CASE("crossed kernels: a matrix whose columns lie side by side is turned, b
   check_everywhere({turned, between, both({2, 129, 140}, Op::Sum), both({2, 3, 128, 132}, Op::ArgMin)});
 }
 
-TEST_CASE("crossed kernels: points that are stored, and those that an update covers in part", "[crossed]") {
+TEST_CASE("row and column kernels: points that are stored, and those that an update covers in part", "[row_column]") {
   Maker covered;
   const GraphEdge x = numbers(covered, {150, 140}), y = numbers(covered, {40, 70});
   const GraphEdge z = covered.update(x, y, {30, 20});
@@ -208,7 +208,7 @@ TEST_CASE("crossed kernels: points that are stored, and those that an update cov
   check_everywhere(graphs);
 }
 
-TEST_CASE("crossed kernels: a row that one would store for the other is computed by both", "[crossed]") {
+TEST_CASE("row and column kernels: a row that one would store for the other is computed by both", "[row_column]") {
   const auto shifted = [](std::int64_t n) {
     Maker m;
     const GraphEdge x = numbers(m, {n, n}), zero = m.scalar(0, float32);
@@ -225,7 +225,7 @@ TEST_CASE("crossed kernels: a row that one would store for the other is computed
   CHECK(lowered(shifted(1000)).ir.schedule() == Schedule::ReduceRowColumn);
 }
 
-TEST_CASE("crossed kernels: for every architecture they compile without spills", "[crossed]") {
+TEST_CASE("row and column kernels: for every architecture they compile without spills", "[row_column]") {
   TARRY_REQUIRE_NVRTC();
   std::vector<Maker> graphs = {both({256, 256}, Op::Sum),       both({256, 256}, Op::Moments),
                                both({256, 256}, Op::ArgMax),    both({256, 256}, Op::Sum, float64),

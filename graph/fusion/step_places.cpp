@@ -1,5 +1,5 @@
 // StepPlaces: from the result to the base, each node where its readers want it.
-#include "graph/fusion/steps.h"
+#include "graph/fusion/step_places.h"
 
 #include <algorithm>
 #include <cstdlib>

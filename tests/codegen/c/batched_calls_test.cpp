@@ -1,5 +1,5 @@
-// Functions that C kernels call for runs of elements (codegen/c/runs.cpp): the bits of the interpreter whatever
-// the length, and whatever passes through arrays.
+// Functions that C kernels call for runs of elements (codegen/c/batched_calls.cpp): the bits of the interpreter
+// whatever the length, and whatever passes through arrays.
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// cross(): the pair that saves most, then the next one among the kernels that are left.
-#include "graph/fusion/crossed.h"
+// pair_rows_and_columns(): the pair that saves most, then the next one among the kernels that are left.
+#include "graph/fusion/row_column.h"
 
 #include <algorithm>
 #include <map>
@@ -28,18 +28,18 @@ ReductionBytes reduction_bytes(const Graph& g, const Walk& w) {
   return bytes;
 }
 
-class Crosser {
+class PairFinder {
  public:
-  Crosser(const FusionGraph& f, Partition& p, const CostModel& cost, const Limits& limits)
+  PairFinder(const FusionGraph& f, Partition& p, const CostModel& cost, const Limits& limits)
       : f_(f), p_(p), cost_(cost), limits_(limits) {}
 
-  std::vector<Crossing> run() {
+  std::vector<RowColumnPair> run() {
     for (KernelId k = 0; k < p_.kernel_count(); ++k) walks_.push_back(p_.walk(k));
     partner_.assign(walks_.size(), kNoId);
     std::vector<Candidate> candidates = find();
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.saved > b.saved; });
-    std::vector<Crossing> found;
+    std::vector<RowColumnPair> found;
     for (const Candidate& c : candidates) {
       if (partner_[c.a] != kNoId || partner_[c.b] != kNoId) continue;
       if (waits(c.a, c.b) || waits(c.b, c.a)) {
@@ -69,7 +69,7 @@ class Crosser {
     std::vector<Candidate> found;
     std::map<SpaceId, std::vector<KernelId>> over;
     for (KernelId k = 0; k < walks_.size(); ++k)
-      if (may_cross(k)) over[space(k).point].push_back(k);
+      if (may_pair(k)) over[space(k).point].push_back(k);
     const auto window = static_cast<std::size_t>(limits_.window);
     for (const auto& [point, kernels] : over)
       for (std::size_t i = 0; i < kernels.size(); ++i)
@@ -79,11 +79,11 @@ class Crosser {
     return found;
   }
 
-  [[nodiscard]] bool may_cross(KernelId k) const {
+  [[nodiscard]] bool may_pair(KernelId k) const {
     if (!walks_[k].simple) return false;
     const ReductionBytes bytes = reduction_bytes(f_.g, walks_[k]);
     const std::int64_t n = space(k).extent;
-    return n >= limits_.crossed && n > kSerialRow && n <= cost_.longest_crossed && bytes.state <= kMostState &&
+    return n >= limits_.row_column && n > kSerialRow && n <= cost_.longest_row_column && bytes.state <= kMostState &&
            bytes.inputs <= kMostInputs;
   }
 
@@ -128,7 +128,7 @@ class Crosser {
   /// Seconds, 0 where the two cannot or should not be one.
   [[nodiscard]] double saves(KernelId a, KernelId b) const {
     const Walk &x = walks_[a], &y = walks_[b];
-    if (!may_cross(a) || !may_cross(b) || x.key == y.key || x.mode != y.mode || !(space(a).space == space(b).space))
+    if (!may_pair(a) || !may_pair(b) || x.key == y.key || x.mode != y.mode || !(space(a).space == space(b).space))
       return 0;
     if (x.statements + y.statements > limits_.statements || x.buffers + y.buffers > limits_.buffers) return 0;
     if (static_cast<int>(x.reductions.size() + y.reductions.size()) > limits_.reductions) return 0;
@@ -198,9 +198,10 @@ class Crosser {
 
 }  // namespace
 
-std::vector<Crossing> cross(const FusionGraph& f, Partition& p, const CostModel& cost, const Limits& limits) {
-  if (limits.crossed == 0) return {};
-  return Crosser(f, p, cost, limits).run();
+std::vector<RowColumnPair> pair_rows_and_columns(const FusionGraph& f, Partition& p, const CostModel& cost,
+                                                 const Limits& limits) {
+  if (limits.row_column == 0) return {};
+  return PairFinder(f, p, cost, limits).run();
 }
 
 }  // namespace tarry::graph

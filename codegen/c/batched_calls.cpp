@@ -1,6 +1,6 @@
 // C: loops in parts of a few hundred elements, in which functions are called for all of them at once, between loops of
 // what is plain. A function is text of its own that kernels share (codegen/render/prebuilt.h), so for the compiler a
-// kernel is arithmetic; what passes through arrays stays in the first cache.
+// kernel is arithmetic; what passes through arrays stays in L1.
 #include <algorithm>
 #include <set>
 
@@ -35,7 +35,7 @@ std::string array_of(Value v) { return fmt::format("f{}", v); }
 
 /// How a loop is cut: loop n, then the calls of depth n. A value is computed in the first loop behind all calls that it
 /// needs.
-struct CWriter::Runs {
+struct CWriter::BatchedCalls {
   struct Piece {
     std::vector<Value> values;
     std::vector<std::pair<std::string, Value>> kept;
@@ -48,12 +48,12 @@ struct CWriter::Runs {
   std::string result;    ///< that place
 };
 
-CWriter::Runs CWriter::runs_of(const Loop& l, bool has_tail) const {
-  Runs runs;
+CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail) const {
+  BatchedCalls batched;
   const bool calls = l.runs && std::ranges::any_of(l.values, [&](Value v) { return is_long(ir.instrs[v]); });
   const bool folds = std::ranges::any_of(l.values, [&](Value v) { return ir.instrs[v].kind == InstrKind::Fold; });
-  const auto varies = [&](Value v) { return runs.depth.contains(v); };
-  const auto is_called = [&](Value v) { return runs.calls.contains(v) || runs.draws.contains(v); };
+  const auto varies = [&](Value v) { return batched.depth.contains(v); };
+  const auto is_called = [&](Value v) { return batched.calls.contains(v) || batched.draws.contains(v); };
   const auto operands = [&](Value v, const auto& each) {
     for (const Value a : ir.instrs[v].args)
       if (a != kNone && varies(a)) each(a);
@@ -69,17 +69,17 @@ CWriter::Runs CWriter::runs_of(const Loop& l, bool has_tail) const {
       continue;
     }
     int depth = 0;
-    operands(v, [&](Value a) { depth = std::max(depth, runs.depth.at(a) + (is_called(a) ? 1 : 0)); });
-    runs.depth[v] = depth;
+    operands(v, [&](Value a) { depth = std::max(depth, batched.depth.at(a) + (is_called(a) ? 1 : 0)); });
+    batched.depth[v] = depth;
     if (shares_blocks(v, l.axis)) {
-      runs.draws.insert(v);
-      runs.depth[v] = -1;
+      batched.draws.insert(v);
+      batched.depth[v] = -1;
       continue;
     }
     const bool takes = std::any_of(instr.args.begin(), instr.args.end(),
                                    [&](Value a) { return a != kNone && (varies(a) || is_element(l.operand(a))); });
     if (calls && !folds && takes && (is_long(instr) || (instr.kind == InstrKind::Compute && is_root(instr.op)))) {
-      runs.calls.insert(v);
+      batched.calls.insert(v);
       ++depth;
     }
     last = std::max(last, depth);
@@ -89,14 +89,14 @@ CWriter::Runs CWriter::runs_of(const Loop& l, bool has_tail) const {
   for (const Value v : stores) wanted.back().insert(ir.instrs[v].args[0]);
   for (const auto& [to, v] : results) wanted.back().insert(v);
   const auto leave = [&](Value v) {
-    if (is_called(v) || !runs.arrays.insert(v).second) return;
-    wanted[static_cast<std::size_t>(runs.depth.at(v))].insert(v);
+    if (is_called(v) || !batched.arrays.insert(v).second) return;
+    wanted[static_cast<std::size_t>(batched.depth.at(v))].insert(v);
   };
-  for (const Value call : runs.calls)
+  for (const Value call : batched.calls)
     operands(call, [&](Value a) {
       if (!is_in_place(a, l.axis)) leave(a);
     });
-  runs.pieces.resize(wanted.size());
+  batched.pieces.resize(wanted.size());
   for (int n = last; n >= 0; --n) {
     std::set<Value> own;
     std::vector<Value> open(wanted[static_cast<std::size_t>(n)].begin(), wanted[static_cast<std::size_t>(n)].end());
@@ -105,36 +105,36 @@ CWriter::Runs CWriter::runs_of(const Loop& l, bool has_tail) const {
       open.pop_back();
       if (!varies(v) || is_called(v)) continue;
       const bool is_plain = ir.instrs[v].kind == InstrKind::Compute || ir.instrs[v].kind == InstrKind::Fold;
-      if (is_plain && runs.depth.at(v) < n)
+      if (is_plain && batched.depth.at(v) < n)
         leave(v);  // anything else costs no more than reading an array
       else if (own.insert(v).second)
         operands(v, [&](Value a) { open.push_back(a); });
     }
-    Runs::Piece& piece = runs.pieces[static_cast<std::size_t>(n)];
+    BatchedCalls::Piece& piece = batched.pieces[static_cast<std::size_t>(n)];
     piece.values.assign(own.begin(), own.end());
     for (const Value v : own)
-      if (runs.arrays.contains(v) && runs.depth.at(v) == n)
+      if (batched.arrays.contains(v) && batched.depth.at(v) == n)
         piece.kept.emplace_back(fmt::format("{}[{} - here]", array_of(v), l.i), v);
   }
   // Text after the instructions may name any of them.
-  if (has_tail && runs.calls.empty())
-    runs.pieces.back().values.assign(l.values.begin(), l.values.end());
+  if (has_tail && batched.calls.empty())
+    batched.pieces.back().values.assign(l.values.begin(), l.values.end());
   else
-    runs.pieces.back().values.insert(runs.pieces.back().values.end(), stores.begin(), stores.end());
-  runs.pieces.back().kept.insert(runs.pieces.back().kept.end(), results.begin(), results.end());
+    batched.pieces.back().values.insert(batched.pieces.back().values.end(), stores.begin(), stores.end());
+  batched.pieces.back().kept.insert(batched.pieces.back().kept.end(), results.begin(), results.end());
 
   // The only result is what a call gives.
   if (!has_tail && last > 0 && stores.size() + results.size() == 1) {
     const Value v = stores.empty() ? results[0].second : ir.instrs[stores[0]].args[0];
     const std::string place = stores.empty() ? results[0].first : element(ir.instrs[stores[0]].index, l.axis, l.i);
     const bool in_order = stores.empty() || stride_class(ir.instrs[stores[0]].index, l.axis) == StrideClass::One;
-    if (runs.calls.contains(v) && runs.depth.at(v) == last - 1 && in_order && !runs.arrays.contains(v)) {
-      runs.direct = v;
-      runs.result = address(place, l.i);
-      runs.pieces.pop_back();
+    if (batched.calls.contains(v) && batched.depth.at(v) == last - 1 && in_order && !batched.arrays.contains(v)) {
+      batched.direct = v;
+      batched.result = address(place, l.i);
+      batched.pieces.pop_back();
     }
   }
-  return runs;
+  return batched;
 }
 
 bool CWriter::is_in_place(Value v, Axis axis) const {
@@ -144,33 +144,33 @@ bool CWriter::is_in_place(Value v, Axis axis) const {
   return a.buffer != kNone && a.loop == kNone && stride_class(instr.index, axis) == StrideClass::One;
 }
 
-std::size_t CWriter::bytes_of(const Runs& runs) const {
+std::size_t CWriter::bytes_of(const BatchedCalls& batched) const {
   std::size_t bytes = 0;
-  for (const std::set<Value>* all : {&runs.calls, &runs.draws, &runs.arrays})
+  for (const std::set<Value>* all : {&batched.calls, &batched.draws, &batched.arrays})
     for (const Value v : *all) bytes += kPart * itemsize(ir.instrs[v].dtype);
   return bytes;
 }
 
-CWriter::Runs CWriter::small_runs_of(const Loop& l, bool has_tail) const {
-  Runs runs = runs_of(l, has_tail);
-  if (bytes_of(runs) <= kMostBytes) return runs;
+CWriter::BatchedCalls CWriter::small_batched_calls_of(const Loop& l, bool has_tail) const {
+  BatchedCalls batched = batched_calls_of(l, has_tail);
+  if (bytes_of(batched) <= kMostBytes) return batched;
   Loop whole = l;
   whole.runs = false;
-  return runs_of(whole, has_tail);
+  return batched_calls_of(whole, has_tail);
 }
 
-CWriter::Loop CWriter::piece_of(const Loop& l, const Runs& runs, std::size_t n) const {
-  const Runs::Piece& piece = runs.pieces[n];
+CWriter::Loop CWriter::piece_of(const Loop& l, const BatchedCalls& batched, std::size_t n) const {
+  const BatchedCalls::Piece& piece = batched.pieces[n];
   Loop loop = l;
   loop.values = piece.values;
   loop.kept = piece.kept;
   loop.from = "here";
   loop.to = "there";
   loop.runs = false;
-  loop.is_long = !runs.calls.empty();
-  for (const Value v : runs.draws) loop.drawn.insert(v);
-  loop.operand = [=, i = l.i, operand = l.operand, calls = runs.calls, draws = runs.draws,
-                  arrays = runs.arrays](Value v) {
+  loop.is_long = !batched.calls.empty();
+  for (const Value v : batched.draws) loop.drawn.insert(v);
+  loop.operand = [=, i = l.i, operand = l.operand, calls = batched.calls, draws = batched.draws,
+                  arrays = batched.arrays](Value v) {
     const bool is_own = std::find(loop.values.begin(), loop.values.end(), v) != loop.values.end();
     if (draws.contains(v)) return is_own ? value_name(v) : fmt::format("drawn{}[{} - here]", v, i);
     if (calls.contains(v) || (arrays.contains(v) && !is_own)) return fmt::format("{}[{} - here]", array_of(v), i);
@@ -180,10 +180,10 @@ CWriter::Loop CWriter::piece_of(const Loop& l, const Runs& runs, std::size_t n) 
 }
 
 bool CWriter::has_vectors(const Loop& l) const {
-  const Runs runs = small_runs_of(l, false);
-  if (runs.calls.empty() && runs.draws.empty()) return is_vector_loop(l);
-  for (std::size_t n = 0; n < runs.pieces.size(); ++n) {
-    const Loop piece = piece_of(l, runs, n);
+  const BatchedCalls batched = small_batched_calls_of(l, false);
+  if (batched.calls.empty() && batched.draws.empty()) return is_vector_loop(l);
+  for (std::size_t n = 0; n < batched.pieces.size(); ++n) {
+    const Loop piece = piece_of(l, batched, n);
     if (!(piece.values.empty() && piece.kept.empty()) && !is_vector_loop(piece)) return false;
   }
   return true;
@@ -245,7 +245,7 @@ std::string CWriter::run_function(Value v, const std::vector<bool>& in_order) {
       });
 }
 
-void CWriter::call_run(Value v, const Loop& l, const Runs& runs) {
+void CWriter::call_batch(Value v, const Loop& l, const BatchedCalls& batched) {
   const Instr& instr = ir.instrs[v];
   std::string arguments;
   std::vector<bool> in_order;
@@ -254,11 +254,11 @@ void CWriter::call_run(Value v, const Loop& l, const Runs& runs) {
     const std::string text = l.operand(a);
     std::string argument = text;
     bool is_array = true;
-    if (runs.draws.contains(a))
+    if (batched.draws.contains(a))
       argument = fmt::format("drawn{}", a);
-    else if (runs.calls.contains(a) || runs.arrays.contains(a))
+    else if (batched.calls.contains(a) || batched.arrays.contains(a))
       argument = array_of(a);
-    else if (runs.depth.contains(a) && is_in_place(a, l.axis))
+    else if (batched.depth.contains(a) && is_in_place(a, l.axis))
       argument = address(element(ir.instrs[a].index, l.axis, l.i), l.i);
     else if (is_element(text))
       argument = address(text, l.i);
@@ -267,8 +267,8 @@ void CWriter::call_run(Value v, const Loop& l, const Runs& runs) {
     arguments += ", " + argument;
     in_order.push_back(is_array);
   }
-  line(fmt::format("{}(there - here, {}{});", run_function(v, in_order), v == runs.direct ? runs.result : array_of(v),
-                   arguments));
+  line(fmt::format("{}(there - here, {}{});", run_function(v, in_order),
+                   v == batched.direct ? batched.result : array_of(v), arguments));
 }
 
 /// The value of one element.
@@ -288,14 +288,14 @@ bool CWriter::is_called(const Instr& instr) { return is_long(instr); }
 
 /// Writes the loop in parts; false where it calls nothing.
 bool CWriter::run_parts(const Loop& l, const Tail& tail) {
-  const Runs runs = small_runs_of(l, static_cast<bool>(tail));
-  if (runs.calls.empty() && runs.draws.empty()) return false;
-  TARRY_ASSERT(!tail || runs.calls.empty());  // what follows may name any value, of which there are arrays at best
+  const BatchedCalls batched = small_batched_calls_of(l, static_cast<bool>(tail));
+  if (batched.calls.empty() && batched.draws.empty()) return false;
+  TARRY_ASSERT(!tail || batched.calls.empty());  // what follows may name any value, of which there are arrays at best
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
-  for (const std::set<Value>* all : {&runs.calls, &runs.arrays})
+  for (const std::set<Value>* all : {&batched.calls, &batched.arrays})
     for (const Value v : *all)
-      if (v != runs.direct)
+      if (v != batched.direct)
         line(fmt::format("{} {}[{}] __attribute__((aligned(64)));", c_type(ir.instrs[v].dtype), array_of(v),
                          kPart + kApart));
   if (l.is_part) {
@@ -305,12 +305,12 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
     open(fmt::format("for (tarry_i64 here = {0}, there; here < {1}; here = there)", l.from, l.to));
     line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", l.to, kPart));
   }
-  for (const Value v : runs.draws) draw(v, l.operand);
+  for (const Value v : batched.draws) draw(v, l.operand);
   const bool is_cut = guards_of(l.values).size() < 2;  // else a piece's guard need not be a constant
-  for (std::size_t n = 0; n < std::max(runs.pieces.size(), std::size_t{1}); ++n) {
-    if (n < runs.pieces.size()) {
-      const Loop piece = piece_of(l, runs, n);
-      const bool is_last = n + 1 == runs.pieces.size();
+  for (std::size_t n = 0; n < std::max(batched.pieces.size(), std::size_t{1}); ++n) {
+    if (n < batched.pieces.size()) {
+      const Loop piece = piece_of(l, batched, n);
+      const bool is_last = n + 1 == batched.pieces.size();
       if (!piece.values.empty() || !piece.kept.empty() || (is_last && tail)) {
         open("");
         if (!(is_last && tail) && (is_cut || guards_of(piece.values).empty()) && is_vector_loop(piece))
@@ -320,9 +320,10 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
         close();
       }
     }
-    for (const Value v : runs.calls)
-      if (runs.depth.at(v) == static_cast<int>(n) && v != runs.direct) call_run(v, l, runs);
-    if (runs.direct != kNone && runs.depth.at(runs.direct) == static_cast<int>(n)) call_run(runs.direct, l, runs);
+    for (const Value v : batched.calls)
+      if (batched.depth.at(v) == static_cast<int>(n) && v != batched.direct) call_batch(v, l, batched);
+    if (batched.direct != kNone && batched.depth.at(batched.direct) == static_cast<int>(n))
+      call_batch(batched.direct, l, batched);
   }
   close();
   return true;

@@ -56,7 +56,7 @@ using Pair = std::function<std::vector<ta::Array>()>;
 ta::Counters check_pair(const Pair& make) {
   std::vector<ta::Array> together = make(), apart = make();
   const ta::Counters counters = ta::evaluate(together[0], together[1]).counters();
-  const Setting off("TARRY_DISABLE", "crossed");
+  const Setting off("TARRY_DISABLE", "row_column");
   CHECK(ta::evaluate(apart[0], apart[1]).counters().launches == 2);
   for (std::size_t i = 0; i < together.size(); ++i) {
     INFO("result " << i);
@@ -89,7 +89,7 @@ bool takes_bool(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("crossed: sums of rows and of columns are one kernel that reads the matrix once", "[crossed]") {
+TEST_CASE("row and column: sums of rows and of columns are one kernel that reads the matrix once", "[row_column]") {
   on_every_device([](ta::Device) {
     const ta::Array x = matrix({384, 1000});
     const ta::Array rows = ta::sum(x, 1), columns = ta::sum(x, 0);
@@ -99,13 +99,13 @@ TEST_CASE("crossed: sums of rows and of columns are one kernel that reads the ma
     CHECK(c.bytes_written == (384 + 1000) * 4);
     CHECK((planned.launches == c.launches && planned.bytes_read == c.bytes_read &&
            planned.bytes_written == c.bytes_written));
-    const Setting off("TARRY_DISABLE", "crossed");
+    const Setting off("TARRY_DISABLE", "row_column");
     const ta::Counters two = ta::plan(ta::sum(x, 1), ta::sum(x, 0)).counters();
     CHECK((two.launches == 2 && two.bytes_read == 2 * 384 * 1000 * 4));
   });
 }
 
-TEST_CASE("crossed: every reduction has the bits of two kernels, in every dtype", "[crossed]") {
+TEST_CASE("row and column: every reduction has the bits of two kernels, in every dtype", "[row_column]") {
   on_every_device([](ta::Device) {
     for (const ta::Dtype dtype : {ta::float32, ta::float64, ta::int8, ta::int32, ta::float16, ta::bool_}) {
       const ta::Array x = matrix({131, 300}, dtype);
@@ -118,7 +118,7 @@ TEST_CASE("crossed: every reduction has the bits of two kernels, in every dtype"
   });
 }
 
-TEST_CASE("crossed: matrices of every extent", "[crossed]") {
+TEST_CASE("row and column: matrices of every extent", "[row_column]") {
   on_every_device([](ta::Device) {
     for (const auto& [rows, columns] : {std::pair(128, 128), {129, 4097}, {4097, 131}, {257, 1031}, {1000, 640}}) {
       INFO(rows << " x " << columns);
@@ -136,7 +136,7 @@ TEST_CASE("crossed: matrices of every extent", "[crossed]") {
   });
 }
 
-TEST_CASE("crossed: matrices in every layout", "[crossed]") {
+TEST_CASE("row and column: matrices in every layout", "[row_column]") {
   on_every_device([](ta::Device) {
     const ta::Array x = matrix({300, 402});
     const auto both = [](const ta::Array& y) { return [y] { return std::vector{ta::sum(y, 0), ta::max(y, 1)}; }; };
@@ -151,7 +151,7 @@ TEST_CASE("crossed: matrices in every layout", "[crossed]") {
   });
 }
 
-TEST_CASE("crossed: several reductions each way, of an expression, before other operations", "[crossed]") {
+TEST_CASE("row and column: several reductions each way, of an expression, before other operations", "[row_column]") {
   on_every_device([](ta::Device) {
     const ta::Array x = matrix({260, 516}), y = matrix({260, 516}, ta::float16), w = matrix({260, 1});
     const auto record = [&] {
@@ -171,7 +171,8 @@ TEST_CASE("crossed: several reductions each way, of an expression, before other 
   });
 }
 
-TEST_CASE("crossed: an expression that is stored, or dear to read, is computed once for both ways", "[crossed]") {
+TEST_CASE("row and column: an expression that is stored, or dear to read, is computed once for both ways",
+          "[row_column]") {
   on_every_device([](ta::Device) {
     const ta::Array x = matrix({256, 512}), y = matrix({256, 512}, ta::float64);
     const auto stored = [&] {
@@ -190,7 +191,7 @@ TEST_CASE("crossed: an expression that is stored, or dear to read, is computed o
   });
 }
 
-TEST_CASE("crossed: batches of matrices", "[crossed]") {
+TEST_CASE("row and column: batches of matrices", "[row_column]") {
   on_every_device([](ta::Device) {
     const ta::Array x = matrix({5, 130, 140}), y = matrix({130, 3, 2, 260});
     CHECK(check_pair([&] { return std::vector{ta::sum(x, 1), ta::sum(x, 2)}; }).launches == 1);
@@ -198,7 +199,7 @@ TEST_CASE("crossed: batches of matrices", "[crossed]") {
   });
 }
 
-TEST_CASE("crossed: the number of threads changes no bit", "[crossed]") {
+TEST_CASE("row and column: the number of threads changes no bit", "[row_column]") {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array x = matrix({700, 1500});
   std::vector<ta::Array> first;
@@ -211,8 +212,9 @@ TEST_CASE("crossed: the number of threads changes no bit", "[crossed]") {
   }
 }
 
-TEST_CASE("crossed: what waits for the other axis, reads another matrix or has short axes stays a kernel of its own",
-          "[crossed]") {
+TEST_CASE(
+    "row and column: what waits for the other axis, reads another matrix or has short axes stays a kernel of its own",
+    "[row_column]") {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array x = matrix({300, 300}), y = matrix({300, 300}), thin = matrix({300, 100});
   const auto launches = [](const ta::Array& a, const ta::Array& b) { return ta::plan(a, b).counters().launches; };
@@ -223,7 +225,7 @@ TEST_CASE("crossed: what waits for the other axis, reads another matrix or has s
   CHECK(launches(ta::sum(x, 0), ta::softmax(x, 1)) == 2);
 }
 
-TEST_CASE("crossed: on a GPU large matrices have the bits of the CPU", "[crossed][cuda]") {
+TEST_CASE("row and column: on a GPU large matrices have the bits of the CPU", "[row_column][cuda]") {
   TARRY_REQUIRE_CUDA();
   for (const auto& [rows, columns] : {std::pair(4096, 4096), {1000, 32768}, {32768, 257}, {2049, 3333}, {128, 128}}) {
     INFO(rows << " x " << columns);

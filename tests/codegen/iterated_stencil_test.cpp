@@ -155,7 +155,8 @@ TEST_CASE("steps: alike stages are a loop, whatever their number; other scalars 
 TEST_CASE("steps: a kernel has as many as pay, and tiles that fit the array", "[steps]") {
   const auto kernels = [](const Maker& m, const char* name = "sm_90") {
     std::vector<std::size_t> sizes;
-    for (const graph::Group& g : graph::fuse(m.g, target(name)).groups) sizes.push_back(g.steps() ? g.nodes.size() : 0);
+    for (const graph::Group& g : graph::fuse(m.g, target(name)).groups)
+      sizes.push_back(g.iterated_stencil() ? g.nodes.size() : 0);
     return sizes;
   };
   const std::size_t step = 10;  // nodes
@@ -188,15 +189,15 @@ TEST_CASE("steps: a state that somebody else reads is stored, and the chain goes
   m.g.roots = {kept, x};
   const graph::Fusion f = graph::fuse(m.g, target());
   REQUIRE(f.groups.size() == 2);
-  CHECK((f.groups[0].steps() && f.groups[0].nodes.back() == kept.node));
-  CHECK((f.groups[1].steps() && f.groups[1].base == kept && f.groups[1].nodes.back() == x.node));
+  CHECK((f.groups[0].iterated_stencil() && f.groups[0].nodes.back() == kept.node));
+  CHECK((f.groups[1].iterated_stencil() && f.groups[1].base == kept && f.groups[1].nodes.back() == x.node));
   REQUIRE(f.unfused.size() == 1);
   CHECK(graph::to_string(f.unfused[0].reason) == "steps");
   // Values on the way to a state cannot be read from outside: the step is left to others.
   Maker inner = heat_steps(512, 512, 4);
   inner.g.roots.push_back({inner.g.nodes[inner.g.roots[0].node].inputs[1].node, 0});
   for (const graph::Group& g : graph::fuse(inner.g, target()).groups)
-    CHECK((!g.steps() || g.nodes.back() != inner.g.roots[0].node));
+    CHECK((!g.iterated_stencil() || g.nodes.back() != inner.g.roots[0].node));
 }
 
 TEST_CASE("steps: a result is never in the memory that its tiles read", "[steps]") {
@@ -265,6 +266,6 @@ TEST_CASE("steps: the verifier refuses what is none", "[steps]") {
 }
 
 TEST_CASE("steps: golden text", "[steps]") {
-  check_golden("render_cuda_steps", heat_steps(8192, 8192, 10));
-  check_golden("render_c_steps", heat_steps(8192, 8192, 3), "x86-64-v3");
+  check_golden("render_cuda_iterated_stencil", heat_steps(8192, 8192, 10));
+  check_golden("render_c_iterated_stencil", heat_steps(8192, 8192, 3), "x86-64-v3");
 }
