@@ -13,19 +13,19 @@ constexpr int kCudaParameters = 32764;    // CUDA C++ Programming Guide, kernel 
 constexpr int kCpuParameters = 1 << 20;   // the words travel behind one pointer: any bound is ours
 
 constexpr std::array kTargets = {
-    // kind, name, level, registers, vector, shared, most shared, cluster, parameters, last-level cache of the class's
-    // common parts
-    Target{DeviceKind::Cuda, "sm_75", 75, 255, 16, kStaticShared, 64 * kKiB, 1, kCudaParameters, 4 * kMiB},
-    Target{DeviceKind::Cuda, "sm_80", 80, 255, 16, kStaticShared, 163 * kKiB, 1, kCudaParameters, 40 * kMiB},
-    Target{DeviceKind::Cuda, "sm_86", 86, 255, 16, kStaticShared, 99 * kKiB, 1, kCudaParameters, 6 * kMiB},
-    Target{DeviceKind::Cuda, "sm_89", 89, 255, 16, kStaticShared, 99 * kKiB, 1, kCudaParameters, 48 * kMiB},
-    Target{DeviceKind::Cuda, "sm_90", 90, 255, 16, kStaticShared, 227 * kKiB, 8, kCudaParameters, 50 * kMiB},
-    Target{DeviceKind::Cuda, "sm_100", 100, 255, 16, kStaticShared, 227 * kKiB, 8, kCudaParameters, 126 * kMiB},
-    Target{DeviceKind::Cuda, "sm_120", 120, 255, 16, kStaticShared, 99 * kKiB, 8, kCudaParameters, 96 * kMiB},
-    Target{DeviceKind::Cpu, "x86-64-v2", 2, 16, 16, 0, 0, 1, kCpuParameters, 32 * kMiB},
-    Target{DeviceKind::Cpu, "x86-64-v3", 3, 16, 32, 0, 0, 1, kCpuParameters, 32 * kMiB},
-    Target{DeviceKind::Cpu, "x86-64-v4", 4, 32, 64, 0, 0, 1, kCpuParameters, 32 * kMiB},
-    Target{DeviceKind::Cpu, "armv8-a", 8, 32, 16, 0, 0, 1, kCpuParameters, 32 * kMiB},
+    // kind, name, level, registers, vector, shared, most shared, cluster, parameters, last-level cache and
+    // multiprocessors of the class's common parts
+    Target{DeviceKind::Cuda, "sm_75", 75, 255, 16, kStaticShared, 64 * kKiB, 1, kCudaParameters, 4 * kMiB, 72},
+    Target{DeviceKind::Cuda, "sm_80", 80, 255, 16, kStaticShared, 163 * kKiB, 1, kCudaParameters, 40 * kMiB, 108},
+    Target{DeviceKind::Cuda, "sm_86", 86, 255, 16, kStaticShared, 99 * kKiB, 1, kCudaParameters, 6 * kMiB, 84},
+    Target{DeviceKind::Cuda, "sm_89", 89, 255, 16, kStaticShared, 99 * kKiB, 1, kCudaParameters, 48 * kMiB, 142},
+    Target{DeviceKind::Cuda, "sm_90", 90, 255, 16, kStaticShared, 227 * kKiB, 8, kCudaParameters, 50 * kMiB, 132},
+    Target{DeviceKind::Cuda, "sm_100", 100, 255, 16, kStaticShared, 227 * kKiB, 8, kCudaParameters, 126 * kMiB, 148},
+    Target{DeviceKind::Cuda, "sm_120", 120, 255, 16, kStaticShared, 99 * kKiB, 8, kCudaParameters, 96 * kMiB, 188},
+    Target{DeviceKind::Cpu, "x86-64-v2", 2, 16, 16, 0, 0, 1, kCpuParameters, 32 * kMiB, 0},
+    Target{DeviceKind::Cpu, "x86-64-v3", 3, 16, 32, 0, 0, 1, kCpuParameters, 32 * kMiB, 0},
+    Target{DeviceKind::Cpu, "x86-64-v4", 4, 32, 64, 0, 0, 1, kCpuParameters, 32 * kMiB, 0},
+    Target{DeviceKind::Cpu, "armv8-a", 8, 32, 16, 0, 0, 1, kCpuParameters, 32 * kMiB, 0},
 };
 
 }  // namespace

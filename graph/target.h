@@ -22,6 +22,7 @@ struct Target {
   int max_cluster;           ///< thread blocks per cluster, 1 where absent
   int parameter_bytes;       ///< limit of a kernel's parameters
   std::int64_t l2_bytes;     ///< class of the last-level cache, for placement and streaming stores
+  int multiprocessors;       ///< of the class's common parts, for the choice of tiles; 0 on a CPU
 
   [[nodiscard]] bool is_cuda() const { return kind == DeviceKind::Cuda; }
 };

@@ -37,16 +37,18 @@ constexpr Tile kSmall{64, 32, 3, 2, 50}, kLarge{128, 64, 1, 1, 57};
 
 /// The rate of a tile of that kind: the last thread blocks leave multiprocessors idle, tiles reach over the
 /// edge, and the first operands and the results take as long as `kAround` of k.
-double expected(const Tile& tile, const MatmulShape& s) {
-  constexpr double kMultiprocessors = 132, kAround = 96;
-  const double slots = kMultiprocessors * tile.filling, tiles = static_cast<double>(tile.count(s));
+double expected(const Tile& tile, const MatmulShape& s, const graph::Target& target) {
+  constexpr double kAround = 96;
+  const double slots = target.multiprocessors * tile.filling, tiles = static_cast<double>(tile.count(s));
   const double busy = tiles / (std::ceil(tiles / slots) * slots);
   const double inside = static_cast<double>(s.m) * static_cast<double>(s.n) /
                         (static_cast<double>(tile.along(s.m) * tile.along(s.n)) * tile.extent * tile.extent);
   const auto depth = static_cast<double>(s.k);
   return tile.teraflops * busy * inside * depth / (depth + kAround);
 }
-const Tile& tile_of(const MatmulShape& s) { return expected(kLarge, s) > expected(kSmall, s) ? kLarge : kSmall; }
+const Tile& tile_of(const MatmulShape& s, const graph::Target& target) {
+  return expected(kLarge, s, target) > expected(kSmall, s, target) ? kLarge : kSmall;
+}
 
 constexpr std::string_view kText = R"(
 struct $N_params {
@@ -212,19 +214,19 @@ extern "C" __global__ void __launch_bounds__($THREADS, $BLOCKS) $N(const __grid_
 bool has_matmul_kernel(const MatmulShape& shape, const graph::Target& target) {
   constexpr double kWorth = 43;  // TFLOP/s; the library comes to 38 to 51 where a GPU is full
   if (!target.is_cuda() || target.level != 90 || shape.k % 4 != 0 || shape.n % 4 != 0) return false;
-  const Tile& tile = tile_of(shape);
-  return tile.count(shape) <= std::numeric_limits<std::int32_t>::max() && expected(tile, shape) >= kWorth;
+  const Tile& tile = tile_of(shape, target);
+  return tile.count(shape) <= std::numeric_limits<std::int32_t>::max() && expected(tile, shape, target) >= kWorth;
 }
 
-Geometry matmul_geometry(const MatmulShape& shape) {
+Geometry matmul_geometry(const MatmulShape& shape, const graph::Target& target) {
   Geometry g;
-  g.outer_tiles = tile_of(shape).count(shape);
+  g.outer_tiles = tile_of(shape, target).count(shape);
   return g;
 }
 
 KernelSource render_matmul(const MatmulShape& shape, const graph::Target& target) {
   TARRY_ASSERT(has_matmul_kernel(shape, target));
-  const Tile& tile = tile_of(shape);
+  const Tile& tile = tile_of(shape, target);
   std::string kernel(kText);
   const auto number = [&](const char* what, int by) { replace_all(kernel, what, std::to_string(by)); };
   number("$PITCH_A", tile.pitch_a());

@@ -24,7 +24,7 @@ struct MatmulShape {
 bool has_matmul_kernel(const MatmulShape& shape, const graph::Target& target);
 /// One text serves all shapes of the same tile.
 KernelSource render_matmul(const MatmulShape& shape, const graph::Target& target);
-Geometry matmul_geometry(const MatmulShape& shape);
+Geometry matmul_geometry(const MatmulShape& shape, const graph::Target& target);
 /// The words of its parameters.
 std::array<std::uint64_t, 8> matmul_parameters(const MatmulShape& shape, const void* a, const void* b,
                                                const void* result);

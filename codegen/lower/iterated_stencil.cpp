@@ -31,7 +31,6 @@ constexpr int kHeldWords =
     48;  // of a thread, for the values of its points: with these 8 warps twice on a multiprocessor do not spill
 constexpr int kNarrowWords = 40;  // the same where elements are narrower than what they are computed in
 constexpr int kWarps = 8;         // of a thread block, one below the other
-constexpr double kMultiprocessors = 132;
 constexpr int kItemRows = 128, kItemColumns = 1024;  // of a work item on a CPU
 constexpr std::size_t kRingBytes = std::size_t{96}
                                    << 10;  // of the rows that it keeps: within L2, and the smallest stacks
@@ -52,7 +51,8 @@ double time_of(const Choice& c, const IteratedStencilLayout& layout) {
     const std::int64_t tile = layout.tile(c.ir, d);
     blocks *= static_cast<double>((c.args.extents[d] + tile - 1) / tile);
   }
-  return std::max(1.0, blocks / kMultiprocessors) * layout.warps * (layout.columns + kEnds) * (layout.rows + kExchange);
+  return std::max(1.0, blocks / c.target.multiprocessors) * layout.warps * (layout.columns + kEnds) *
+         (layout.rows + kExchange);
 }
 
 /// True if lanes reach their neighbours' points, and tiles have points left.

@@ -210,7 +210,8 @@ void Dispatch::run_item(const Item& item, const Run& run, Backend& b) {
     if (item.call->executable) {
       const codegen::MatmulShape shape = item.call->spec.shape();
       const auto words = codegen::matmul_parameters(shape, at(0), at(1), at(2));
-      b.launch({item.call->executable.get(), item.call->source.get(), words, codegen::matmul_geometry(shape)});
+      b.launch(
+          {item.call->executable.get(), item.call->source.get(), words, codegen::matmul_geometry(shape, b.target())});
       return;
     }
     b.run(*item.call->call, at(0), at(1), at(2), run.arena ? reinterpret_cast<void*>(arena(run) + scratch_) : nullptr);

@@ -107,8 +107,8 @@ TEST_CASE("matmul kernel: products whose tiles keep a GPU busy have it", "[matmu
   CHECK_FALSE(has({1, 1, 768, 4096, 768}));     // 36 large tiles, 144 small ones
   CHECK_FALSE(has({1, 1, 8192, 64, 8192}));     // hardly a sum
   CHECK_FALSE(has({1, 1, 100'000, 2048, 12}));  // most of a tile would be empty
-  CHECK(ta::codegen::matmul_geometry({1, 1, 4096, 2048, 256}).grid() == 64 * 4);
-  CHECK(ta::codegen::matmul_geometry({8, 1, 512, 2000, 508}).grid() == 8 * 4 * 4);
+  CHECK(ta::codegen::matmul_geometry({1, 1, 4096, 2048, 256}, *ta::graph::find_target("sm_90")).grid() == 64 * 4);
+  CHECK(ta::codegen::matmul_geometry({8, 1, 512, 2000, 508}, *ta::graph::find_target("sm_90")).grid() == 8 * 4 * 4);
 }
 
 TEST_CASE("matmul kernel: both tiles compile without spills", "[matmul]") {
