@@ -267,11 +267,12 @@ void KernelCache::Impl::make(Jobs jobs, const Maker& maker) {
 
 /// Compiles in batches what no other process is compiling, and returns the rest. Errors go to the jobs of their batch.
 std::vector<Job*> KernelCache::Impl::compile_free(Jobs missing, const Maker& maker, const Layers& now) {
+  const std::size_t cores = support::all_cores();
   std::vector<std::vector<Job*>> batches =
-      batches_of(missing, [](const Job* job) -> const KernelRequest& { return *job->request; });
+      batches_of(missing, cores, [](const Job* job) -> const KernelRequest& { return *job->request; });
   std::mutex busy_mutex;
   std::vector<Job*> busy;
-  support::in_parallel(batches.size(), support::all_cores(), [&](std::size_t i) {
+  support::in_parallel(batches.size(), cores, [&](std::size_t i) {
     std::vector<Job*>& batch = batches[i];
     try {
       std::vector<FlightLock> locks;  // held until the entries are written

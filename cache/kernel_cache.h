@@ -19,8 +19,8 @@ class KernelCache {
  public:
   explicit KernelCache(std::size_t memory_capacity = 4096);
   ~KernelCache();
-  /// One Loaded per request, in order. Kernels that no layer holds compile in batches of at most 8, batches in
-  /// parallel; the same kernel asked for by many threads compiles once.
+  /// One Loaded per request, in order. Kernels that no layer holds compile on all cores at once, in batches of at most
+  /// 8 where there are more kernels than cores; the same kernel asked for by many threads compiles once.
   std::vector<Loaded> get(std::span<const KernelRequest> requests, const Maker& maker);
   /// The same of what memory and disk hold; the others are Hit::None, and nothing is compiled, thrown or noted for
   /// them.

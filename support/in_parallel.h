@@ -9,12 +9,19 @@
 #include <thread>
 #include <vector>
 
+#include <sched.h>
+
 #include "support/floating_point.h"
 
 namespace tarry::support {
 
-/// One per core.
-inline std::size_t all_cores() { return std::max(1U, std::thread::hardware_concurrency()); }
+/// Cores that this thread, and those that it starts, may run on.
+inline std::size_t all_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&set)));
+}
 
 /// Calls work(0) .. work(count - 1) on up to `threads` threads, this one among them, and alone where no other can be
 /// had. Throws what the first call that threw did; no further one begins then.

@@ -3,7 +3,6 @@
 #include "runtime/device/parallel.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,7 @@
 
 #include "support/env.h"
 #include "support/fork.h"
+#include "support/in_parallel.h"
 #include "support/log.h"
 
 #ifdef TARRY_USE_TBB
@@ -35,12 +35,7 @@ namespace {
 using Body = std::function<void(std::int64_t, std::int64_t)>;
 constexpr std::int64_t kMostThreads = 1024;
 
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
+int usable_cores() { return static_cast<int>(support::all_cores()); }
 
 /// A forked child has none of the workers, and any of them may have held a lock at that moment: its loops run in the
 /// thread that asks.

@@ -106,7 +106,7 @@ class Warmer {
 
   void compile(std::vector<const Job*> missing) {
     const std::vector<std::vector<const Job*>> batches = cache::batches_of<const Job*>(
-        missing, [](const Job* job) -> const cache::KernelRequest& { return job->request; });
+        missing, jobs_, [](const Job* job) -> const cache::KernelRequest& { return job->request; });
     support::in_parallel(batches.size(), jobs_, [&](std::size_t i) { compile_batch(batches[i]); });
   }
 

@@ -9,6 +9,7 @@
 
 #include "cache/disk_layer.h"
 #include "cache/flight_lock.h"
+#include "support/in_parallel.h"
 #include "tests/helpers/fake_backend.h"
 #include "tests/helpers/processes.h"
 #include "tests/helpers/test.h"
@@ -47,7 +48,8 @@ pid_t start_owner(const std::vector<KernelRequest>& asked, const Then& then) {
     };
     return right(asked, fake.get_fresh(asked));
   });
-  REQUIRE(eventually([&] { return compiling.value() == 1; }));
+  const int batches = static_cast<int>(std::min(asked.size(), tarry::support::all_cores()));
+  REQUIRE(eventually([&] { return compiling.value() == batches; }));
   return owner;
 }
 
@@ -233,8 +235,7 @@ TEST_CASE("cache batch: kernels of equal symbol and different text never share o
   const auto got = fake.get_fresh(asked);
   CHECK(right(asked, got));
   CHECK(count(got, Hit::Compiled) == 9);
-  CHECK(fake.batches == 4);
-  CHECK(fake.largest_batch == 6);
+  CHECK(fake.batches >= 4);
   const auto again = fake.get_fresh(asked);
   CHECK(right(asked, again));
 }

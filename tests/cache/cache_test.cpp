@@ -5,15 +5,18 @@
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include <sys/stat.h>
 #include <tarry/error.h>
 #include <unistd.h>
 
+#include "cache/batches.h"
 #include "cache/disk_layer.h"
 #include "cache/entry_format.h"
 #include "support/fault.h"
+#include "support/in_parallel.h"
 #include "tests/helpers/fake_backend.h"
 #include "tests/helpers/test.h"
 
@@ -137,7 +140,7 @@ TEST_CASE("cache: a kernel is compiled, then found in memory, then on disk", "[c
   CHECK(stats.compiles == 3);
   CHECK(stats.memory_hits == 3);
   CHECK(stats.disk_hits == 3);
-  CHECK(stats.compile_batches == 1);
+  CHECK(static_cast<std::size_t>(stats.compile_batches) == fake.batches);
   CHECK(directory.files().size() == 3);
 }
 
@@ -309,27 +312,44 @@ TEST_CASE("cache: more kernels than memory holds are all returned", "[cache]") {
   CHECK(right(requests(0, 30), cache.get(requests(0, 30), fake.backend())));
 }
 
-TEST_CASE("cache: a batch holds at most eight kernels, and no more batches than needed are made", "[cache]") {
+TEST_CASE("cache: every core has a batch, and a batch holds at most eight kernels", "[cache]") {
   CacheDirectory directory;
   FakeBackend fake;
   CacheStats stats;
   const auto asked = requests(0, 20);
   CHECK(right(asked, fake.get_fresh(asked, &stats)));
-  CHECK(fake.batches == 3);
-  CHECK(fake.largest_batch == 8);
-  CHECK(stats.compile_batches == 3);
+  CHECK(fake.batches == std::clamp<std::size_t>(tarry::support::all_cores(), 3, 20));
+  CHECK(fake.largest_batch <= 8);
+  CHECK(static_cast<std::size_t>(stats.compile_batches) == fake.batches);
   CHECK(stats.compiles == 20);
 }
 
+TEST_CASE("cache: the longest kernels begin, and batches are of like length", "[cache]") {
+  using Sizes = std::vector<std::vector<std::size_t>>;
+  std::vector<KernelRequest> asked;
+  for (const std::size_t size : {100, 900, 200, 300, 400, 500}) asked.push_back(request(static_cast<int>(size), size));
+  const auto sizes = [&](std::size_t workers) {
+    Sizes found;
+    for (const auto& batch : batches_of<KernelRequest>(asked, workers, std::identity{})) {
+      found.emplace_back();
+      for (const KernelRequest& r : batch) found.back().push_back(r.key.text.size());
+    }
+    return found;
+  };
+  CHECK(sizes(1) == Sizes{{900, 500, 400, 300, 200, 100}});
+  CHECK(sizes(2) == Sizes{{900, 300}, {500, 400, 200, 100}});
+  CHECK(sizes(16) == Sizes{{900}, {500}, {400}, {300}, {200}, {100}});
+}
+
 TEST_CASE("cache: batches compile in parallel", "[cache]") {
-  if (std::thread::hardware_concurrency() < 2) TARRY_SKIP("one core");
+  if (tarry::support::all_cores() < 2) TARRY_SKIP("one core");
   const CacheDirectory directory;
   FakeBackend fake;
   Meeting meeting(2);
   std::atomic<int> met{0};
   fake.on_compile = [&] { met += meeting.arrive() ? 1 : 0; };
   fake.get_fresh(requests(0, 16));
-  CHECK(met == 2);
+  CHECK(met >= 2);
 }
 
 TEST_CASE("cache: the same kernel twice in one call compiles once", "[cache]") {
@@ -486,6 +506,6 @@ TEST_CASE("cache: a fresh binary that does not load is that kernel's failure alo
   CHECK_THROWS_AS(cache.get(requests(0, 3), fake.backend()), tarry::DeviceError);
   CHECK(cache.stats().load_failures == 1);
   CHECK(right(requests(2, 1), cache.get(requests(2, 1), fake.backend())));
-  CHECK(fake.batches == 1);
+  CHECK(fake.compiled == 3);
   CHECK(directory.files().size() == 2);
 }
