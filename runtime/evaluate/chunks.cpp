@@ -15,6 +15,7 @@
 #include "graph/slices/chunking.h"
 #include "graph/slices/slices.h"
 #include "runtime/device/file_buffer.h"
+#include "runtime/device/memory.h"
 #include "runtime/evaluate/engine.h"
 #include "runtime/evaluate/partial_states.h"
 #include "runtime/evaluate/transfer.h"
@@ -463,10 +464,12 @@ ChunkedValues evaluate_in_chunks(const ChunkedWork& work) {
     Chunks chunks(work, number);
     if (chunks.fit()) return chunks.run();
   }
-  TARRY_THROW(
-      OutOfMemory, "", Where{},
-      fmt::format("{} needs {} and has room for {}; it could not be worked off in chunks: {}",
-                  work.backend.device().str(), amount(work.needed), amount(work.backend.room()), why_not(work)));
+  const PoolStats memory = work.backend.memory();
+  work.backend.trim();
+  TARRY_THROW(OutOfMemory, "", Where{},
+              fmt::format("{} needs {} and has room for {}; it could not be worked off in chunks: {}\n{}",
+                          work.backend.device().str(), amount(work.needed), amount(work.backend.room()), why_not(work),
+                          memory_table(memory, work.needed, "system")));
 }
 
 }  // namespace tarry::runtime

@@ -138,7 +138,7 @@ void add_memory_rows(ErrorRows& rows) {
   rows.at_evaluate(ErrorCode::OutOfMemory,
                    {"cpu needs 4.3 MiB and has room for",
                     "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
-                    "needs all of its operand at once"},
+                    "needs all of its operand at once", "  requested     4.29 MiB"},
                    [] {
                      const Scope on_cpu(cpu);
                      const Array x = cumulative_sum(asarray(ramp(1'000'000))) * 2;
