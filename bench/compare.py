@@ -6,7 +6,11 @@ Into the output folder go NAME.json (every figure, the device, the driver, the v
 matplotlib is installed, NAME.png. A ratio is the time of the best peer over that of Tarry: above 1, Tarry is faster.
 targets.csv says what each ratio (or time, in microseconds) should be on a GPU.
 
+With --programs it checks and runs the programs of bench/programs instead: tarry_programs beside tarry_bench, and the
+peers of bench/programs/peers.py.
+
 usage: compare.py --bench build/release/bin/tarry_bench [--device cuda] [--peers torch jax] [--filter sum 'rbf*']
+       compare.py --programs [--device cuda] [--filter ising gru]
        compare.py --render NAME.json        writes the table and the plot of figures that were taken elsewhere
 """
 import argparse
@@ -22,6 +26,8 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "programs"))
+import programs_table
 MODES = ("strict", "relaxed")
 PACKAGES = {
     "numpy": "numpy",
@@ -37,10 +43,32 @@ OF_DEVICE = {
     "cpu": ("numpy", "numexpr", "numba", "torch", "torch_compile", "jax"),
     "cuda": ("torch", "torch_compile", "jax", "cupy", "cupy_fuse"),
 }
+OF_PROGRAMS = {"cpu": ("numpy", "numba", "jax"), "cuda": ("torch_compile", "jax", "cupy")}
 
 
-def present(device):
-    return [p for p in OF_DEVICE[device] if importlib.util.find_spec(PACKAGES[p])]
+def present(options):
+    """The peers to run: those that are asked for, else all that are installed."""
+    if options.peers is not None:
+        return options.peers
+    every = (OF_PROGRAMS if options.programs else OF_DEVICE)[options.device]
+    missing = [p for p in every if not importlib.util.find_spec(PACKAGES[p])]
+    if missing:
+        print(f"left out, as not installed: {', '.join(missing)}.", file=sys.stderr)
+    return [p for p in every if p not in missing]
+
+
+def commands(options):
+    """Name and command of all that is timed."""
+    if options.programs:
+        driver = pathlib.Path(options.bench).with_name("tarry_programs")
+        device = ["--device", options.device, *options.filter]
+        script = str(HERE / "programs/peers.py")
+        peers = [(p, [sys.executable, script, p, str(driver), *device]) for p in present(options)]
+        return [("tarry", [str(driver), "--json", *device]), *peers]
+    pattern = ["--filter", *options.filter] if options.filter else []
+    device = ["--device", options.device]
+    peers = [(p, [sys.executable, str(HERE / "peers.py"), p, *device, *pattern]) for p in present(options)]
+    return [("tarry", [options.bench, *device, "--json", "--mode", *MODES, *pattern]), *peers]
 
 
 def output_of(*command):
@@ -89,22 +117,27 @@ def take(options):
     """Runs everything; the figures as they are written."""
     figures = {"device": options.device, "machine": machine(options.device), "rounds": options.rounds, "versions": {}, "ceilings": {}}
     deadline = time.monotonic() + options.budget
-    pattern = ["--filter", *options.filter] if options.filter else []
-    programs = [("tarry", [options.bench, "--device", options.device, "--json", "--mode", *MODES, *pattern])]
-    peers = present(options.device) if options.peers is None else options.peers
-    programs += [(p, [sys.executable, str(HERE / "peers.py"), p, "--device", options.device, *pattern]) for p in peers]
     rows = {}  # the best of each; what failed once has failed
-    for name, command in programs * options.rounds:
+    for name, command in commands(options) * options.rounds:
         for row in run(name, command, deadline - time.monotonic()):
             if "w" in row:
-                key = row["w"], row["peer"], row.get("mode")
+                key = row["w"], row["peer"], row.get("mode", row.get("dtype"))
                 rows[key] = min(rows.get(key, row), row, key=lambda r: r.get("ms", -1))
             elif "versions" in row:
                 figures["versions"].update(row["versions"])
             else:
                 figures["ceilings"] = {k: row[k] for k in ("copy_gbps", "read_gbps", "write_gbps") if k in row}
     figures["rows"] = list(rows.values())
+    if options.programs:
+        figures["programs"] = True
     return figures
+
+
+def checked(options):
+    """Whether all programs give what NumPy gives, at small extents."""
+    driver = pathlib.Path(options.bench).with_name("tarry_programs")
+    check = [sys.executable, str(HERE / "programs/check.py"), str(driver), "--device", options.device, *options.filter]
+    return subprocess.run(check, stdout=sys.stderr).returncode == 0
 
 
 def targets():
@@ -241,6 +274,9 @@ def plot(figures, path):
 def write(figures, base):
     base.parent.mkdir(parents=True, exist_ok=True)
     base.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    if "programs" in figures:
+        base.with_suffix(".md").write_text(programs_table.markdown(figures), encoding="utf-8")
+        return
     base.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
     if importlib.util.find_spec("matplotlib"):
         plot(figures, base.with_suffix(".png"))
@@ -254,6 +290,7 @@ def main():
     parser.add_argument("--device", choices=OF_DEVICE, default="cpu")
     parser.add_argument("--peers", nargs="*", choices=PACKAGES, help="those that are installed unless given")
     parser.add_argument("--filter", nargs="*", default=[], help="only workloads of these names; * stands for anything")
+    parser.add_argument("--programs", action="store_true", help="those of bench/programs; the filter is their names")
     parser.add_argument("--budget", type=float, default=480, help="seconds for everything")
     parser.add_argument("--rounds", type=int, default=1, help="run all in turn so often; the best times count")
     parser.add_argument("--output", type=pathlib.Path, default=HERE / "results", help="folder")
@@ -263,14 +300,18 @@ def main():
     if options.render:
         figures, base = json.loads(options.render.read_text(encoding="utf-8")), options.render.with_suffix("")
     else:
-        figures, base = take(options), options.output / (options.name or options.device)
+        if options.programs and not checked(options):
+            return 1
+        stem = f"programs_{options.device}" if options.programs else options.device
+        figures, base = take(options), options.output / (options.name or stem)
     write(figures, base)
-    print(markdown(figures))
+    print(base.with_suffix(".md").read_text(encoding="utf-8"))
     failed = [r["w"] for r in figures["rows"] if r["peer"] == "tarry" and "err" in r]
-    for what, names in (("failed", failed), ("not the same work", unlike(figures))):
+    differing = [] if "programs" in figures else unlike(figures)
+    for what, names in (("failed", failed), ("not the same work", differing)):
         if names:
             print(f"{what}: {', '.join(names)}", file=sys.stderr)
-    return 1 if failed or unlike(figures) or not figures["rows"] else 0
+    return 1 if failed or differing or not figures["rows"] else 0
 
 
 if __name__ == "__main__":
