@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every program a few steps and compares its results with those of NumPy in float64: check.py TARRY_PROGRAMS
-[--size small] [--device cpu] [NAME ...]. Exit code 77: there is no NumPy.
+[--size small] [--device cpu] [NAME ...], or check.py --self-test. Exit code 77: there is no NumPy.
 
 Errors are relative to the largest element of a result. Where rounding may decide (a flip, a nearest centre, a byte),
 UNDECIDED elements in a thousand may differ.
@@ -50,7 +50,21 @@ def error(got, want, allowed):
     return "" if left[-1] <= allowed else f"error {left[-1]:.2g}, allowed {allowed:.2g}"
 
 
+def self_test():
+    """Results that must not pass do not."""
+    want = np.linspace(1, 2, 1000)
+    few, many = want.copy(), want.copy()
+    few[:UNDECIDED], many[: UNDECIDED + 1] = 5, 5
+    good = [want, want + 1e-9, few]
+    bad = [want[:-1], want + 1e-3, many, np.where(want > 1.5, np.nan, want)]
+    wrong = [x for x in good if error(x, want, 1e-6)] + [x for x in bad if not error(x, want, 1e-6)]
+    print(f"self-test: {len(good) + len(bad)} results, {len(wrong)} taken for something else")
+    return len(wrong)
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="tarry_programs")
     parser.add_argument("names", nargs="*", help="only programs of these names")

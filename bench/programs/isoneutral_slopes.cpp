@@ -11,7 +11,7 @@ struct Slopes {
   Array tapered, diffusivity;
 };
 
-/// Of faces along `axis`, from the derivatives of density by temperature and salinity.
+/// Slopes of faces along `axis`, from the derivatives of density by temperature and salinity.
 Slopes slopes(const Array& t, const Array& s, const Array& by_t, const Array& by_s, int axis) {
   const auto before = [&](const Array& x) { return axis == 0 ? x(kLower) : x(kAll, kLower); };
   const auto after = [&](const Array& x) { return axis == 0 ? x(kUpper) : x(kAll, kUpper); };

@@ -19,7 +19,7 @@ using Arrays = std::vector<Array>;
 /// Extents that are for checking, for measuring on a processor, for measuring on a GPU.
 enum class Size : std::uint8_t { Small, Cpu, Gpu };
 
-/// What a program is made for.
+/// The setting that a program is made for.
 struct Setting {
   Size size;
   ta::Dtype dtype;  ///< of its floats; the default float while it records

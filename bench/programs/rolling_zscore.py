@@ -1,3 +1,7 @@
+# A variance from sums of squares cancels: prices of 1 deviate by 0.01.
+ALLOWED = {"float64": 1e-9}
+
+
 def step(xp, p, returns):
     window = 20
 

@@ -73,7 +73,7 @@ class Running {
   bench::Arrays inputs_, results_;
 };
 
-/// What is needed to make the program's inputs elsewhere.
+/// All that makes the program's inputs elsewhere.
 Json description(const bench::Program& program, ta::Dtype dtype) {
   Json inputs = Json::array();
   for (const bench::Input& input : program.inputs) {
