@@ -3,7 +3,7 @@
 program for array libraries, numba_loops.py has loops for Numba.
 
 One JSON object per line: first the versions of what was used, then each program with w, dtype, ms (a step, back to
-back) and first_s (the first step, compiling included), or err.
+back), cpu_ms (of all cores together), first_s and first_cpu_s (the first step, compiling included), or err.
 
 usage: peers.py PEER TARRY_PROGRAMS [--device cpu|cuda] [--size full] [NAME ...]
 Peers: numpy, numba (cpu); cupy, torch_compile (cuda); jax (both).
@@ -346,18 +346,20 @@ PEERS = {"numpy": Library, "numba": Numba, "cupy": CuPy, "jax": Jax, "torch_comp
 
 
 def measure(step, wait):
-    """Seconds of the first step, and of one back to back: median of five samples of as many as take about 0.1 s."""
+    """As tarry_programs measures: seconds by the clock, median of five samples, and the least of all cores together."""
 
-    def seconds(steps):
-        start = time.perf_counter()
+    def timed(steps):
+        start, before = time.perf_counter(), time.process_time()
         for _ in range(steps):
             results = step()
         wait(results)
-        return time.perf_counter() - start
+        return (time.perf_counter() - start) / steps, (time.process_time() - before) / steps
 
-    first = seconds(1)
-    steps = max(1, min(200, int(0.1 / max(seconds(1), 1e-6))))
-    return first, sorted(seconds(steps) / steps for _ in range(5))[2]
+    first = timed(1)
+    steps = max(1, min(200, int(0.1 / max(timed(1)[0], 1e-6))))
+    clock, processor = zip(*(timed(steps) for _ in range(5)))
+    times = {"first_s": first[0], "first_cpu_s": first[1]}
+    return {**times, "ms": 1e3 * sorted(clock)[2], "cpu_ms": 1e3 * min(processor)}
 
 
 def versions(packages):
@@ -381,8 +383,7 @@ def run(kind, row, options):
         return results
 
     peer.wait(arrays)
-    first, each = measure(call, peer.wait)
-    return {"first_s": first, "ms": 1e3 * each}
+    return measure(call, peer.wait)
 
 
 def main():

@@ -1,5 +1,6 @@
 // The programs of programs.def on one device: step by step, each with what it launches, moves, plans and compiles.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -57,18 +58,26 @@ class Running {
   }
 
   ta::Report step() {
-    results_ = program_.step(inputs_);
+    record();
     const ta::Report report = ta::evaluate(std::span<const ta::Array>(results_));
     std::copy_n(results_.begin(), program_.state, inputs_.begin());
     return report;
   }
-  [[nodiscard]] ta::Plan plan() const {
-    const bench::Arrays results = program_.step(inputs_);
-    return ta::plan(std::span<const ta::Array>(results));
+  ta::Plan plan() {
+    record();
+    return ta::plan(std::span<const ta::Array>(results_));
   }
   [[nodiscard]] const bench::Arrays& results() const { return results_; }
 
  private:
+  /// The next step. Nothing but the step keeps the old state, as in a user's loop: it may be updated in place.
+  void record() {
+    results_.clear();
+    const bench::Arrays inputs = inputs_;
+    std::fill_n(inputs_.begin(), program_.state, ta::Array());
+    results_ = program_.step(inputs);
+  }
+
   bench::Program program_;
   bench::Arrays inputs_, results_;
 };
@@ -91,28 +100,51 @@ double planning(const ta::Report& report) {
   return 1e3 * (s.snapshot + s.optimise + s.schedule + s.generate);
 }
 
-/// Seconds a step: median of five samples, each of as many steps as take about 0.1 s.
-double measure(Running& running) {
-  const auto seconds = [&](int steps) {
+/// Seconds of all cores together, of this process or of the compilers that it started.
+double processor_seconds(int who) {
+  rusage usage{};
+  ::getrusage(who, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Seconds a step: median of five samples, each of as many steps as take about 0.1 s; and the least of all cores.
+struct Times {
+  double clock, processor;
+};
+Times measure(Running& running) {
+  const auto timed = [&](int steps) -> Times {
     ta::synchronize();
     const bench::Stopwatch watch;
+    const double before = processor_seconds(RUSAGE_SELF);
     for (int i = 0; i < steps; ++i) running.step();
     ta::synchronize();
-    return watch.seconds();
+    return {watch.seconds() / steps, (processor_seconds(RUSAGE_SELF) - before) / steps};
   };
-  const int steps = static_cast<int>(std::clamp(0.1 / std::max(seconds(1), 1e-6), 1.0, 200.0));
-  std::array<double, 5> samples{};
-  for (double& s : samples) s = seconds(steps) / steps;
-  std::nth_element(samples.begin(), samples.begin() + samples.size() / 2, samples.end());
-  return samples[samples.size() / 2];
+  const int steps = static_cast<int>(std::clamp(0.1 / std::max(timed(1).clock, 1e-6), 1.0, 200.0));
+  std::array<double, 5> clock{}, processor{};
+  for (std::size_t i = 0; i < clock.size(); ++i) {
+    const Times t = timed(steps);
+    clock[i] = t.clock;
+    processor[i] = t.processor;
+  }
+  std::sort(clock.begin(), clock.end());
+  return {clock[clock.size() / 2], *std::min_element(processor.begin(), processor.end())};
 }
 
 /// The first step, the second, and with `steps` done what one of them takes.
 Json run(Running& running, const Options& options) {
   const bench::Stopwatch watch;
+  const double before = processor_seconds(RUSAGE_SELF), before_compilers = processor_seconds(RUSAGE_CHILDREN);
   const ta::Report first = running.step();
   ta::synchronize();
-  Json row{{"first_s", watch.seconds()}, {"plan_ms", planning(first)}, {"compiles", first.counters().compiles}};
+  Json row{{"first_s", watch.seconds()},
+           {"first_cpu_s", processor_seconds(RUSAGE_SELF) - before},
+           {"compiler_cpu_s", processor_seconds(RUSAGE_CHILDREN) - before_compilers},
+           {"plan_ms", planning(first)},
+           {"compiles", first.counters().compiles}};
   ta::Report report = first;
   for (int i = 1; i < options.steps; ++i) {
     report = running.step();
@@ -160,7 +192,10 @@ Json row_of(const bench::ProgramRow& entry, ta::Dtype dtype, const Options& opti
     row.update(run(running, options));
     for (std::size_t i = 0; !options.save.empty() && i < running.results().size(); ++i)
       ta::save_npy(fmt::format("{}/{}.{}.{}.npy", options.save, entry.name, ta::name(dtype), i), running.results()[i]);
-    if (options.save.empty()) row["ms"] = 1e3 * measure(running);
+    if (options.save.empty()) {
+      const Times t = measure(running);
+      row.update(Json{{"ms", 1e3 * t.clock}, {"cpu_ms", 1e3 * t.processor}});
+    }
   } catch (const std::exception& error) {
     row["err"] = error.what();
   }
