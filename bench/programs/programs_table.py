@@ -1,15 +1,23 @@
 """The table of figures that `compare.py --programs` took."""
 
 
-def milliseconds(row):
-    if "err" in row:
-        return "failed"
-    ms = row.get("ms")
-    return "" if ms is None else f"{ms:.2f}" if ms < 10 else f"{ms:.0f}"
+def short(x):
+    return f"{x:.2f}" if x < 10 else f"{x:.0f}"
 
 
-def seconds(row):
-    return f"{row['first_s']:.2f}" if "first_s" in row else ""
+def step(row):
+    """Milliseconds by the clock, and of all cores together where those are known."""
+    if "ms" not in row:
+        return "failed" if "err" in row else ""
+    return short(row["ms"]) + (f" ({short(row['cpu_ms'])})" if "cpu_ms" in row else "")
+
+
+def first(row):
+    """Seconds of the first step, likewise."""
+    if "first_s" not in row:
+        return ""
+    processor = row.get("first_cpu_s", 0) + row.get("compiler_cpu_s", 0)
+    return short(row["first_s"]) + (f" ({short(processor)})" if processor else "")
 
 
 def markdown(figures):
@@ -19,18 +27,17 @@ def markdown(figures):
     lines = [
         f"# Programs on {facts.get('gpu', facts['processor'])}, {facts['date']}",
         "",
-        "Written by `bench/compare.py --programs`. ms: a step, back to back; first: seconds of the first step,",
-        "compiling included. Kernels, launches and bytes are those of a later step; floor: bytes over the least that",
-        "its results need.",
+        "Written by `bench/compare.py --programs`. Milliseconds a step, back to back; seconds of the first step, compiling",
+        "included; in brackets the processor time of all cores together. Nodes, kernels, launches and MB are those of a",
+        "later step, floor: bytes over the least that its results need. Compiled: kernels of the first and second step.",
         "",
         "- " + ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items() if v and k != "date"),
         "- " + ", ".join(f"{k} {v}" for k, v in figures["versions"].items()),
         "",
-        "| program | dtype | ms |"
+        "| program | dtype | nodes | kernels | launches | MB | floor | ms |"
         + "".join(f" {p} ms |" for p in peers)
-        + " kernels | launches | MB | floor | nodes | plan ms | first |"
-        + "".join(f" {p} first |" for p in peers)
-        + " compiled, 2nd step |",
+        + " plan ms | compiled | first s |"
+        + "".join(f" {p} first s |" for p in peers),
         "|" + " --- |" * (11 + 2 * len(peers)),
     ]
     for (w, dtype, peer), row in by.items():
@@ -38,10 +45,10 @@ def markdown(figures):
             continue
         beside = [by.get((w, dtype, p), {}) for p in peers]
         if "err" in row:
-            lines.append(f"| {w} | {dtype} | failed: {row['err']} |")
+            lines.append(f"| {w} | {dtype} | failed: {row['err']} |" + " |" * (8 + 2 * len(peers)))
             continue
-        cells = [w, dtype, milliseconds(row), *map(milliseconds, beside), row["kernels"], row["launches"]]
-        cells += [f"{1e-6 * row['bytes']:.1f}", f"{row['ratio']:.2f}", row["nodes"], f"{row['plan_ms']:.0f}"]
-        cells += [seconds(row), *map(seconds, beside), f"{row['compiles']}, {row.get('second_compiles', 0)}"]
+        cells = [w, dtype, row["nodes"], row["kernels"], row["launches"], f"{1e-6 * row['bytes']:.1f}"]
+        cells += [f"{row['ratio']:.2f}", step(row), *map(step, beside), f"{row['plan_ms']:.0f}"]
+        cells += [f"{row['compiles']} + {row.get('second_compiles', 0)}", first(row), *map(first, beside)]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
