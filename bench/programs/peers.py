@@ -5,7 +5,7 @@ program for array libraries, numba_loops.py has loops for Numba.
 One JSON object per line: first the versions of what was used, then each program with w, dtype, ms (a step, back to
 back), cpu_ms (of all cores together), first_s and first_cpu_s (the first step, compiling included), or err.
 
-usage: peers.py PEER TARRY_PROGRAMS [--device cpu|cuda] [--size full] [NAME ...]
+usage: peers.py PEER TARRY_PROGRAMS [--device cpu|cuda] [NAME ...]
 Peers: numpy, numba (cpu); cupy, torch_compile (cuda); jax (both).
 """
 import argparse
@@ -29,7 +29,10 @@ def load(name):
 
 
 class Library:
-    """What array libraries call by different names: `p` of a program's step(xp, p, ...). These are NumPy's."""
+    """All that array libraries call by different names: `p` of a program's step(xp, p, ...). These are NumPy's names.
+
+    size is the device that the extents are for, or "small".
+    """
 
     packages = ("numpy",)
     xp = np
@@ -374,7 +377,7 @@ def versions(packages):
 
 def run(kind, row, options):
     """One program on one peer."""
-    peer = kind("small" if options.size == "small" else options.device, row["dtype"])
+    peer = kind(options.device, row["dtype"])
     step, arrays = peer.prepare(row["w"]), peer.inputs(row)
 
     def call():
@@ -392,11 +395,10 @@ def main():
     parser.add_argument("program", help="tarry_programs, which says what the inputs are")
     parser.add_argument("names", nargs="*", help="only programs of these names")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--size", choices=("small", "full"), default="full")
     options = parser.parse_args()
     kind = PEERS[options.peer]
     print(json.dumps({"peer": options.peer, "versions": versions(kind.packages)}), flush=True)
-    listed = [options.program, "--list", "--device", options.device, "--size", options.size, *options.names]
+    listed = [options.program, "--list", "--device", options.device, *options.names]
     for line in subprocess.run(listed, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
         described = json.loads(line)
         row = {"peer": options.peer, "w": described["w"], "dtype": described["dtype"]}
