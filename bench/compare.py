@@ -61,10 +61,10 @@ def commands(options):
     """Name and command of all that is timed."""
     if options.programs:
         driver = pathlib.Path(options.bench).with_name("tarry_programs")
-        device = ["--device", options.device, *options.filter]
+        device = [*options.filter, "--device", options.device]
         script = str(HERE / "programs/peers.py")
         peers = [(p, [sys.executable, script, p, str(driver), *device]) for p in present(options)]
-        return [("tarry", [str(driver), "--json", *device]), *peers]
+        return [("tarry", [str(driver), *device, "--json"]), *peers]
     pattern = ["--filter", *options.filter] if options.filter else []
     device = ["--device", options.device]
     peers = [(p, [sys.executable, str(HERE / "peers.py"), p, *device, *pattern]) for p in present(options)]
@@ -136,7 +136,7 @@ def take(options):
 def checked(options):
     """Whether all programs give what NumPy gives, at small extents."""
     driver = pathlib.Path(options.bench).with_name("tarry_programs")
-    check = [sys.executable, str(HERE / "programs/check.py"), str(driver), "--device", options.device, *options.filter]
+    check = [sys.executable, str(HERE / "programs/check.py"), str(driver), *options.filter, "--device", options.device]
     return subprocess.run(check, stdout=sys.stderr).returncode == 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every program a few steps and compares its results with those of NumPy in float64: check.py TARRY_PROGRAMS
-[--size small] [--device cpu] [NAME ...], or check.py --self-test. Exit code 77: there is no NumPy.
+[NAME ...] [--size small] [--device cpu], or check.py --self-test. Exit code 77: there is no NumPy.
 
 Errors are relative to the largest element of a result. Where rounding may decide (a flip, a nearest centre, a byte),
 UNDECIDED elements in a thousand may differ.

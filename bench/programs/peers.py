@@ -5,7 +5,7 @@ program for array libraries, numba_loops.py has loops for Numba.
 One JSON object per line: first the versions of what was used, then each program with w, dtype, ms (a step, back to
 back), cpu_ms (of all cores together), first_s and first_cpu_s (the first step, compiling included), or err.
 
-usage: peers.py PEER TARRY_PROGRAMS [--device cpu|cuda] [NAME ...]
+usage: peers.py PEER TARRY_PROGRAMS [NAME ...] [--device cpu|cuda]
 Peers: numpy, numba (cpu); cupy, torch_compile (cuda); jax (both).
 """
 import argparse
