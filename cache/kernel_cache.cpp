@@ -15,6 +15,7 @@
 #include "cache/flight_lock.h"
 #include "cache/memory_layer.h"
 #include "cache/misses.h"
+#include "cache/resources.h"
 #include "cache/shared_images.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -126,6 +127,11 @@ std::string compiler_cause(const std::string& entry, const std::string& present)
   const std::string made = "there is an entry that \"" + entry + "\" made";
   return made + (present.empty() ? ", no compiler is here to compare it with, and TARRY_CACHE_STRICT is set"
                                  : "; the compiler here is \"" + present + "\"");
+}
+
+void note_spills(Executable& executable, const std::string& entry, const std::string& log) {
+  for (const KernelResources& r : parse_ptxas_log(log))
+    if (r.entry == entry) executable.spilled_bytes = r.spill_store_bytes + r.spill_load_bytes;
 }
 
 }  // namespace
@@ -306,10 +312,12 @@ bool KernelCache::Impl::load_from_disk(Job& job, const Maker& maker, const Layer
     try {
       std::shared_ptr<Executable> executable = maker.load(*job.request, binary);
       Job* const unloaded[] = {&job};
-      if (executable == nullptr)
+      if (executable == nullptr) {
         give_up(unloaded);
-      else
+      } else {
+        note_spills(*executable, job.request->entry, binary.log);
         finish(job, std::move(executable), Hit::Disk);
+      }
       return true;
     } catch (const OutOfMemory&) {
       throw;  // says nothing about the entry, and compiling would fare no better
@@ -358,10 +366,12 @@ void KernelCache::Impl::compile(Jobs batch, const Maker& maker, const Layers& no
     Job* const alone[] = {job};
     try {
       std::shared_ptr<Executable> executable = maker.load(*job->request, binary);
-      if (executable == nullptr)
+      if (executable == nullptr) {
         give_up(alone);
-      else
+      } else {
+        note_spills(*executable, job->request->entry, binary.log);
         finish(*job, std::move(executable), Hit::Compiled);
+      }
       made.push_back(job);
     } catch (...) {
       count(&CacheStats::load_failures);

@@ -31,6 +31,7 @@ struct Binary {
 class Executable {
  public:
   virtual ~Executable() = default;
+  std::int64_t spilled_bytes = 0;  ///< by the compiler's report: stored and loaded for want of registers
 };
 
 enum class Hit : std::uint8_t {

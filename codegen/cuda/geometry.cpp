@@ -120,7 +120,8 @@ std::int64_t tree_blocks(const KernelArgs& args) { return divide_up(args.reduced
 
 Geometry geometry_pointwise(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   Geometry g;
-  g.outer_tiles = divide_up(args.outer_count(), std::int64_t{kThreads} * ir.vector() * pointwise_groups(ir));
+  g.outer_tiles =
+      divide_up(args.outer_count(), std::int64_t{pointwise_threads(ir)} * ir.vector() * pointwise_groups(ir));
   return g;
 }
 

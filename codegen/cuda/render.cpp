@@ -464,6 +464,24 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 }
 )";
 
+/// The same points one at a time, in one copy of the code: loads of several would take registers that heavy formulas
+/// need, and several copies do not fit the instruction cache.
+constexpr std::string_view kSinglePoints = R"(
+extern "C" __global__ void __launch_bounds__($B) $N(const __grid_constant__ struct $N_params p) {
+  const tarry_i64 first = (tarry_i64)blockIdx.x * ($G * $T), left = p.count - first;
+  const int here = left < $G * $T ? (int)left : $G * $T;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < here; i += $T) {
+    const $N_at t = $N_place(p, ($O)first + i);
+    $S_loads x;
+    $S_stores y;
+    $S_load(p, t, 1, x);
+    $S_point(p, t, x, 0, y);
+    $S_store(p, t, 1, y);
+  }
+}
+)";
+
 }  // namespace
 
 KernelSource render_pointwise(const KernelIr& ir, const graph::Target&) {
@@ -476,8 +494,17 @@ KernelSource render_pointwise(const KernelIr& ir, const graph::Target&) {
   const Stage& stage = plan.stages[0];
   std::string kernel =
       parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text()) + functions.stage_text(stage);
-  kernel += Template(ir, stage, {{"$G", std::to_string(pointwise_groups(ir))}}).fill(kPointwise);
-  return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+  const auto& layout = ir.as<PointwiseLayout>();
+  const std::string threads = std::to_string(pointwise_threads(ir));
+  kernel += Template(ir, stage,
+                     {{"$G", std::to_string(pointwise_groups(ir))},
+                      {"$T", threads},
+                      {"$B", layout.resident > 0 ? fmt::format("{}, {}", threads, layout.resident) : threads}})
+                .fill(layout.single ? kSinglePoints : kPointwise);
+  KernelSource source =
+      finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+  source.threads = pointwise_threads(ir);
+  return source;
 }
 
 }  // namespace cuda

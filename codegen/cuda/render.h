@@ -28,9 +28,11 @@ namespace tarry::codegen::cuda {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kWarps = kThreads / 32;
-inline constexpr int kInnerItems = 4;  ///< lanes of a tree block per thread, or more where elements are narrow
-inline constexpr int kTileItems = 4;   ///< neighbouring columns of a thread of Contract; it has two such runs
-inline constexpr int kTileLanes = 2;   ///< lanes of a tree block of a thread of ContractReduce, four elements each
+inline constexpr int kSingleThreads = 128;  ///< of a pointwise kernel with single points: a multiprocessor's registers
+                                            ///< are shared out in small parts
+inline constexpr int kInnerItems = 4;       ///< lanes of a tree block per thread, or more where elements are narrow
+inline constexpr int kTileItems = 4;        ///< neighbouring columns of a thread of Contract; it has two such runs
+inline constexpr int kTileLanes = 2;        ///< lanes of a tree block of a thread of ContractReduce, four elements each
 inline constexpr int kInnerSteps =
     32;  ///< a warp takes at most so many steps of twice as many blocks as a thread has items
 
@@ -43,7 +45,7 @@ inline bool has_single_points(const KernelIr& ir) {
 /// loaded: the stores of one hide what the other computes.
 inline int pointwise_groups(const KernelIr& ir) {
   const auto loads = [&](const Access& a) { return !a.store && a.buffer != kNone; };
-  return ir.vector() == 1 ? 4 : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
+  return ir.vector() == 1 ? kPointGroups : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
 }
 
 /// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target. A tree block has
@@ -67,6 +69,9 @@ int planar_tiles(const KernelIr& ir);
 
 /// Chunk states that a thread of the last thread block folds at a time; of a row it has no more than these.
 int fold_width(const KernelIr& ir);
+
+/// Threads of a block of a pointwise kernel.
+inline int pointwise_threads(const KernelIr& ir) { return ir.as<PointwiseLayout>().single ? kSingleThreads : kThreads; }
 
 /// Items per thread of a kernel.
 int items(const KernelIr& ir);

@@ -171,6 +171,7 @@ struct KernelIr {
   Layout layout = PointwiseLayout{};  ///< says the schedule, too
   Mode mode{};
   bool wide_index = false;     ///< offsets need 64 bits
+  bool roomy = false;          ///< on a GPU: a thread may take all registers, however few thread blocks then share them
   int rank = 0;                ///< outer dimensions
   std::vector<Dtype> buffers;  ///< element type of each buffer
   std::vector<Dtype> scalars;
@@ -243,6 +244,7 @@ inline int run_part(const KernelIr& ir, std::uint32_t access, int count) {
   return part;
 }
 
+inline constexpr int kPointGroups = 4;  ///< points of a thread of a pointwise kernel that has no vectors
 inline constexpr int kTreeBlock = 128;  ///< elements of a block of tree R
 
 /// Tree blocks of a row that a thread block holds at most, and that the largest cluster of thread blocks does.

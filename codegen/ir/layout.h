@@ -44,9 +44,13 @@ struct LayoutField {
 // `vector`: elements per memory access along the vector dimension. Classes are those of kernel_ir.h; they are chosen on
 // a GPU, and 0 on a CPU.
 
+/// On a GPU, `single`: a thread has one point at a time, in one copy of the code, instead of all of its points at once.
+/// `resident`: thread blocks that a multiprocessor shall hold, or 0 where the compiler chooses.
 struct PointwiseLayout {
   int vector = 1;
-  [[nodiscard]] std::array<LayoutField, 0> fields() const { return {}; }
+  bool single = false;
+  int resident = 0;
+  [[nodiscard]] std::array<LayoutField, 2> fields() const { return {{{"single", single}, {"resident", resident}}}; }
 };
 
 /// A thread computes `rows` rows of `vector` columns.

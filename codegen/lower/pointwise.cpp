@@ -1,6 +1,7 @@
-// choose_pointwise(): the vector of points that a GPU thread has, and short dimensions gathered for the caches.
+// choose_pointwise(): the points that a GPU thread has at once, and short dimensions gathered for the caches.
 #include <algorithm>
 
+#include "codegen/ir/fit.h"
 #include "codegen/lower/choice.h"
 
 namespace tarry::codegen {
@@ -79,9 +80,13 @@ void gather_short(KernelIr& ir, KernelArgs& args) {
 
 std::optional<Layout> choose_pointwise(Choice& c) {
   if (c.group.reduces) return std::nullopt;
-  if (!c.ir.loops.empty()) return PointwiseLayout{};
-  gather_short(c.ir, c.args);
-  return PointwiseLayout{c.target.is_cuda() ? choose_vector(c) : 1};
+  if (c.ir.loops.empty()) gather_short(c.ir, c.args);
+  PointwiseLayout layout;
+  if (!c.target.is_cuda()) return layout;
+  if (c.ir.loops.empty()) layout.vector = choose_vector(c);
+  if (!fits_one_point(c.ir, layout.vector == 1 ? kPointGroups : 1, layout.vector)) return layout;
+  take_single_points(c.ir);
+  return c.ir.layout;
 }
 
 }  // namespace tarry::codegen

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "codegen/ir/fit.h"
 #include "codegen/ir/stencil_chain.h"
 #include "codegen/lower/choice.h"
 
@@ -38,6 +39,7 @@ class Stencil {
     layout_.rows = ir_.rank > 1 && args_.outer_count() / args_.extents.back() > kFewRows ? kMostRows : 1;
     while (registers() > most && layout_.rows > 1) layout_.rows /= 2;
     while (registers() > most && layout_.vector > 1) layout_.vector /= 2;
+    while (has_many_instructions(ir_, layout_.rows * layout_.vector) && layout_.rows > 1) layout_.rows /= 2;
     if (registers() > kMostRegisters) return false;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) align(a);
     return true;

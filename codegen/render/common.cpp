@@ -314,11 +314,25 @@ void wait_first(std::string& kernel) {
 
 }  // namespace
 
+namespace {
+
+/// Left alone, ptxas spills a few registers for the sake of thread blocks that nobody asked for.
+void ask_for_one_block(std::string& kernel) {
+  constexpr std::string_view kBounds = "__launch_bounds__(";
+  const std::size_t begin = kernel.find(kBounds);
+  TARRY_ASSERT(begin != std::string::npos);
+  const std::size_t threads = begin + kBounds.size(), end = kernel.find_first_of(",)", threads);
+  kernel.replace(end, kernel.find(')', end) - end, ", 1");
+}
+
+}  // namespace
+
 KernelSource finish_kernel(const KernelIr& ir, Dialect dialect, std::string kernel, const Parameters& parameters,
                            std::span<const std::string> functions, std::vector<SharedText> shared) {
   KernelSource source;
   source.waits = dialect == Dialect::Cuda;
   if (source.waits) wait_first(kernel);
+  if (ir.roomy) ask_for_one_block(kernel);
   source.sections = prelude_sections(functions);
   source.prelude = prelude_text(source.sections, dialect);
   source.shared = std::move(shared);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/fusion/live.h"
 #include "support/check.h"
 
 namespace tarry::graph {
@@ -20,13 +21,14 @@ struct Draft {  // a group while it grows
   std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
   ReduceKey key = kNoId;
   int statements = 0, reductions = 0;
+  int live = 0;  // words that a point holds at once, or more
   NodeId first = kNoId, last = 0;
 };
 
 class Greedy {
  public:
   Greedy(const FusionGraph& f, const CostModel& cost, const Limits& limits)
-      : f_(f), g_(f.g), limits_(limits), cost_(cost) {}
+      : f_(f), g_(f.g), limits_(limits), cost_(cost), last_use_(f.g.nodes.size()) {}
 
   [[nodiscard]] std::uint64_t visits() const { return visits_; }
 
@@ -94,6 +96,7 @@ class Greedy {
     d.nodes = {id};
     d.mode = n.mode;
     d.statements = 1;
+    d.live = kWords;
     d.first = d.last = id;
     d.point_space = d.outer_space = f_.space(id);
     d.library = f_.library(id);
@@ -279,13 +282,33 @@ class Greedy {
     return false;
   }
 
-  [[nodiscard]] bool over_limit(const Draft& a, const Draft& b) const {
-    if (a.statements + b.statements > limits_.statements ||
+  bool over_limit(const Draft& a, const Draft& b) {
+    const int most = a.reduces || b.reduces ? limits_.walking : limits_.statements;
+    if (a.statements + b.statements > most ||
         a.reductions + b.reductions > (a.scans || b.scans ? limits_.scans : limits_.reductions))
       return true;
     std::size_t buffers = a.producers.size();
     for (NodeId p : b.producers) buffers += std::find(a.producers.begin(), a.producers.end(), p) == a.producers.end();
-    return static_cast<int>(buffers) > limits_.buffers;
+    if (static_cast<int>(buffers) > limits_.buffers) return true;
+    united_live_ = a.live + b.live;
+    for (const Draft* d : {&a, &b})
+      for (NodeId p : d->producers)
+        united_live_ += f_.scheduled(p) && (&draft(p) == &a || &draft(p) == &b) ? kWords : 0;
+    if (!limits_.long_kernel(a.statements + b.statements) || united_live_ <= limits_.live) return false;
+    united_live_ = live_words(a, b);
+    return united_live_ > limits_.live;
+  }
+
+  /// Words that a point of both groups holds at once where it computes their nodes in order.
+  [[nodiscard]] int live_words(const Draft& a, const Draft& b) {
+    std::vector<NodeId> order = a.nodes;
+    order.insert(order.end(), b.nodes.begin(), b.nodes.end());
+    std::ranges::sort(order);
+    for (NodeId v : order) {
+      last_use_[v] = v;
+      for (int i = 0; i < g_.nodes[v].n_inputs; ++i) last_use_[f_.source(v, i).edge.node] = v;
+    }
+    return most_live(order, [&](NodeId v) { return last_use_[v]; }, [&](NodeId v) { return words(g_.nodes[v].dtype); });
   }
 
   bool has_barrier(std::uint32_t a, std::uint32_t b) {
@@ -335,6 +358,7 @@ class Greedy {
     to.scatter |= from.scatter;
     to.barriers.insert(to.barriers.end(), from.barriers.begin(), from.barriers.end());
     to.statements += from.statements;
+    to.live = united_live_;
     to.reductions += from.reductions;
     to.first = std::min(to.first, from.first);
     to.last = std::max(to.last, from.last);
@@ -368,10 +392,12 @@ class Greedy {
                           (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
     if (again >= memory) return false;
     Draft& d = draft(id);
-    if (d.statements + static_cast<int>(recomputed.size()) > limits_.statements) return false;
+    if (d.statements + static_cast<int>(recomputed.size()) > (d.reduces ? limits_.walking : limits_.statements))
+      return false;
     if (repeated_reads(d, p.producer) >= kMostPlaces) return false;
     if (would_cycle(id, boundary)) return false;
     d.statements += static_cast<int>(recomputed.size());
+    d.live += kWords * static_cast<int>(recomputed.size());
     std::erase(d.producers, p.producer);
     for (int i = 0; i < g_.nodes[id].n_inputs; ++i)  // the producer may be read by another input as well
       if (i != p.input && out_.recomputed_set_of[edge_slot(id, i)] == kNoId && f_.source(id, i).edge.node == p.producer)
@@ -557,6 +583,8 @@ class Greedy {
   std::vector<Draft> drafts_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> last_reader_;  // by value read and point space
   std::vector<ReduceKey> feeds_;
+  std::vector<NodeId> last_use_;  // by node, of the groups at hand
+  int united_live_ = 0;           // of the groups that over_limit() saw last
   std::uint64_t visits_ = 0;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/fusion/live.h"
+
 namespace tarry::graph {
 namespace {
 
@@ -190,7 +192,7 @@ KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::v
     out_.legal = true;
     return std::move(out_);
   }
-  if (start(kernel) && want_outputs(kernel) && want_inputs() && find_regions() && check_reductions()) {
+  if (start(kernel) && want_outputs(kernel) && want_inputs() && find_regions() && check_reductions() && holds_all()) {
     count();
     out_.legal = true;
   }
@@ -426,7 +428,8 @@ std::uint32_t KernelModel::load(const Step& s) {
 
 bool KernelModel::want_inputs() {
   for (std::size_t at = 0; at < requests_.size(); ++at) {
-    if (requests_.size() > static_cast<std::size_t>(limits_.statements)) return fail(Reason::Limit);
+    const int most = key_ == kNoId ? limits_.statements : limits_.walking;
+    if (requests_.size() > static_cast<std::size_t>(most)) return fail(Reason::Limit);
     const Computed c = requests_[at];
     const GraphNode& n = g_.nodes[c.node];
     std::uint32_t found[Node::kMaxInputs] = {kFree, kFree, kFree};
@@ -501,6 +504,26 @@ bool KernelModel::check_reductions() {
   }
   for (const Computed& c : requests_) row_kernel_ |= c.depends && c.region == kOuter && c.spread;
   return !row_kernel_ || (!nests_ && f_.reduce_space(key_).rows(limits_)) || fail(Reason::WholeReduction);
+}
+
+/// A long kernel has registers for what it holds at once.
+bool KernelModel::holds_all() {
+  if (!limits_.long_kernel(static_cast<int>(requests_.size()))) return true;
+  order_.clear();
+  for (std::size_t at = 0; at < requests_.size(); ++at) order_.push_back(std::uint64_t{requests_[at].node} << 32 | at);
+  std::sort(order_.begin(), order_.end());
+  std::vector<std::uint64_t> last_use(requests_.size());  // by request
+  for (const std::uint64_t at : order_) {
+    const auto request = static_cast<std::uint32_t>(at);
+    last_use[request] = at;
+    for (const std::uint32_t in : requests_[request].inputs)
+      if (in < kLoad) last_use[in] = at;
+  }
+  const auto number = [](std::uint64_t at) { return static_cast<std::uint32_t>(at); };
+  const int most = most_live(
+      order_, [&](std::uint64_t at) { return last_use[number(at)]; },
+      [&](std::uint64_t at) { return words(g_.nodes[requests_[number(at)].node].dtype); });
+  return most <= limits_.live || fail(Reason::Limit);
 }
 
 void KernelModel::count() {

@@ -127,6 +127,7 @@ class KernelModel {
   bool want_inputs();
   bool find_regions();
   bool check_reductions();
+  bool holds_all();
   void count();
   double scatter_seconds();
   std::uint32_t home(ShapeId shape, bool outer);

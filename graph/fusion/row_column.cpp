@@ -130,7 +130,7 @@ class PairFinder {
     const Walk &x = walks_[a], &y = walks_[b];
     if (!may_pair(a) || !may_pair(b) || x.key == y.key || x.mode != y.mode || !(space(a).space == space(b).space))
       return 0;
-    if (x.statements + y.statements > limits_.statements || x.buffers + y.buffers > limits_.buffers) return 0;
+    if (x.statements + y.statements > limits_.walking || x.buffers + y.buffers > limits_.buffers) return 0;
     if (static_cast<int>(x.reductions.size() + y.reductions.size()) > limits_.reductions) return 0;
     const std::int64_t shared = lies_along(a, b) ? shared_bytes(a, b) : 0;
     if (shared == 0) return 0;

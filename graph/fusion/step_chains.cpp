@@ -212,7 +212,7 @@ class StepFinder {
     const StepTile tile = step_tile(target_, sum.words);
     const double rows = 1 - static_cast<double>(sum.reach[0]) / static_cast<double>(tile.rows);
     const double columns = 1 - static_cast<double>(sum.reach[1]) / static_cast<double>(tile.columns);
-    if (rows < kLeastInner || columns < kLeastInner || sum.nodes > static_cast<std::size_t>(limits_.statements))
+    if (rows < kLeastInner || columns < kLeastInner || sum.nodes > static_cast<std::size_t>(limits_.walking))
       return std::nullopt;
     const double part = rows * columns;
     return cost_.seconds_per_launch + (first.bytes_read / part + last.bytes_written) / cost_.bytes_per_second +

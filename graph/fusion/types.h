@@ -19,7 +19,7 @@ enum class Reason : std::uint8_t {
   BroadcastCost,   ///< recomputing the producer for every reader costs more than memory
   ThroughView,     ///< read through a view that moves elements, and recomputing costs more than memory
   Cycle,           ///< one kernel would wait for itself
-  Limit,           ///< statements, buffers or reductions per kernel
+  Limit,           ///< statements, values at once, buffers or reductions per kernel
   Mode,            ///< strict and relaxed nodes do not share a kernel
   Library,         ///< a library reads or writes it
   Steps,           ///< a kernel of several steps begins or ends there
@@ -36,7 +36,9 @@ struct CostModel {
 };
 
 struct Limits {
-  int statements = 256;
+  int statements = 640;  ///< what a compiler is asked for at once
+  int walking = 256;     ///< the same along an axis, where the text of a point stands several times
+  int live = 0;          ///< words of 32 bits that a long kernel holds at a point at once; 0: any number
   int buffers = 32;
   int reductions = 8;
   int scans = 2;
@@ -46,6 +48,8 @@ struct Limits {
   std::int64_t row_column = 128;  ///< shortest axes of a row-and-column group; 0: there are none
   std::int64_t row = 16384;  ///< longest row of a row group that a core or a thread block holds; clusters hold more
   bool fuses = true;         ///< false: every scheduled node is its own group, the unfused twin of the tests
+  /// True if a kernel of so many statements is held to `live`. Shorter ones hardly ever hold as much.
+  [[nodiscard]] bool long_kernel(int count) const { return live > 0 && count > walking; }
 };
 
 struct Group {

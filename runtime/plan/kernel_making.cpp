@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "codegen/ir/fit.h"
 #include "runtime/device/compilers/toolchain.h"
 #include "runtime/device/cpu/target.h"
 #include "runtime/device/kernel_caches.h"
@@ -32,14 +33,15 @@ KernelHit hit_of(cache::Hit hit) {
 
 /// Requests to the cache for a plan: each text once.
 struct Requests {
+  Requests() = default;
   explicit Requests(const CompiledPlan& plan) {
     for (const Step& s : plan.steps) {
-      if (const auto* k = std::get_if<KernelStep>(&s); k && !k->empty())
-        add(*k->source, k->lowered.ir.mode, *plan.target);
+      if (const auto* k = std::get_if<KernelStep>(&s); k && !k->empty()) add(*k, *plan.target);
       if (const auto* call = std::get_if<LibraryStep>(&s); call && call->source)
         add(*call->source, call->spec.mode, *plan.target);
     }
   }
+  void add(const KernelStep& step, const graph::Target& target) { add(*step.source, step.lowered.ir.mode, target); }
   void add(const codegen::KernelSource& source, graph::Mode mode, const graph::Target& target) {
     if (number.try_emplace(&source, all.size()).second)
       all.push_back(kernel_request(source, mode, compile_options(target, mode), target));
@@ -104,6 +106,73 @@ std::string why_not_made(Backend& b) {
   return why.empty() ? "no kernel can be compiled and loaded here" : why;
 }
 
+void note(KernelStep& step, const cache::Loaded& loaded, double load_seconds) {
+  step.executable = loaded.executable;
+  step.making.hit = hit_of(loaded.hit);
+  step.making.compile_seconds += loaded.compile_seconds;
+  step.making.load_seconds += load_seconds;
+}
+
+void count(std::span<const cache::Loaded> loaded, KernelCounts& counts) {
+  for (const cache::Loaded& l : loaded) {
+    counts.compiles += l.hit == cache::Hit::Compiled;
+    counts.memory_hits += l.hit == cache::Hit::Memory;
+    counts.disk_hits += l.hit == cache::Hit::Disk;
+  }
+}
+
+/// A step of a plan, and the same with a smaller form of its kernel.
+struct Smaller {
+  KernelStep* step;
+  KernelStep next;
+};
+
+/// Of steps whose kernels spill by their compiler's report, those that have a smaller form.
+std::vector<Smaller> smaller_forms(std::span<KernelStep* const> steps, const graph::Target& target) {
+  std::vector<Smaller> smaller;
+  std::unordered_map<const codegen::KernelSource*, std::shared_ptr<const codegen::KernelSource>> rendered;
+  for (KernelStep* step : steps) {
+    if (!step->executable || step->executable->spilled_bytes == 0) continue;
+    std::optional<codegen::KernelIr> ir = codegen::smaller_form(step->lowered.ir);
+    if (!ir) continue;
+    KernelStep next = *step;
+    next.lowered.ir = *std::move(ir);
+    auto& source = rendered[step->source.get()];
+    if (!source) source = std::make_shared<const codegen::KernelSource>(codegen::render(next.lowered.ir, target));
+    next.source = source;
+    next.geometry = codegen::geometry(next.lowered.ir, target, next.lowered.args);
+    smaller.push_back({step, std::move(next)});
+  }
+  return smaller;
+}
+
+/// Makes kernels that spill again in smaller forms, until one does not spill or none is smaller. Entries of the larger
+/// forms keep their report, so that a later process goes the same way and finds every form on disk. Where nothing may
+/// be compiled, the larger one serves.
+void shrink_spilling(CompiledPlan& plan, Backend& b, KernelCounts& counts) {
+  std::vector<KernelStep*> steps;
+  for (Step& s : plan.steps)
+    if (auto* k = std::get_if<KernelStep>(&s)) steps.push_back(k);
+  for (std::vector<Smaller> forms; !(forms = smaller_forms(steps, *plan.target)).empty();) {
+    Requests requests;
+    for (const Smaller& form : forms) requests.add(form.next, *plan.target);
+    std::vector<double> load_seconds;
+    const cache::Maker calls = calls_of(b, requests, load_seconds);
+    cache::KernelCache& cache = kernel_cache(b);
+    const std::vector<cache::Loaded> loaded =
+        may_compile(b) ? cache.get(requests.all, calls) : cache.find(requests.all, calls);
+    count(loaded, counts);
+    steps.clear();
+    for (Smaller& form : forms) {
+      const std::size_t i = requests.number.at(form.next.source.get());
+      if (!loaded[i].executable) continue;
+      note(form.next, loaded[i], load_seconds[i]);
+      *form.step = std::move(form.next);
+      steps.push_back(form.step);
+    }
+  }
+}
+
 }  // namespace
 
 KernelCounts make_kernels(CompiledPlan& plan, Backend& b) {
@@ -112,23 +181,17 @@ KernelCounts make_kernels(CompiledPlan& plan, Backend& b) {
   if (requests.all.empty()) return counts;
   std::vector<double> load_seconds;
   const std::vector<cache::Loaded> loaded = kernel_cache(b).get(requests.all, calls_of(b, requests, load_seconds));
-  for (const cache::Loaded& l : loaded) {
-    counts.compiles += l.hit == cache::Hit::Compiled;
-    counts.memory_hits += l.hit == cache::Hit::Memory;
-    counts.disk_hits += l.hit == cache::Hit::Disk;
-  }
+  count(loaded, counts);
   for (Step& s : plan.steps) {
     if (auto* call = std::get_if<LibraryStep>(&s); call && call->source)
       call->executable = loaded[requests.number.at(call->source.get())].executable;
     auto* k = std::get_if<KernelStep>(&s);
     if (!k || k->empty()) continue;
     const std::size_t i = requests.number.at(k->source.get());
-    k->executable = loaded[i].executable;
-    k->making.hit = hit_of(loaded[i].hit);
-    k->making.compile_seconds = loaded[i].compile_seconds;
-    k->making.load_seconds = load_seconds[i];
+    note(*k, loaded[i], load_seconds[i]);
     if (!k->executable) plan.interpreted = why_not_made(b);
   }
+  shrink_spilling(plan, b, counts);
   return counts;
 }
 

@@ -60,12 +60,14 @@ class PlanMaker {
     graph::Limits limits;
     limits.fuses = switches_.fusion;
     if (target_.is_cuda()) limits.row *= target_.max_cluster;
+    if (target_.is_cuda()) limits.live = target_.registers_per_thread * 5 / 8;  // others have places and functions
     if (!switches_.steps) limits.steps = 0;
     if (!switches_.row_column) limits.row_column = 0;
     fusion_ = graph::fuse(g_, target_, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
       limits.statements = std::max(limits.statements / 2, 1);
+      limits.walking = std::min(limits.walking, limits.statements);
       limits.buffers = std::max(limits.buffers / 2, 4);
       fusion_ = graph::fuse(g_, target_, limits);
     }

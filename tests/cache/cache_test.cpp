@@ -161,6 +161,20 @@ TEST_CASE("cache: the compiler's log comes back with a disk hit", "[cache]") {
   CHECK(logs == std::vector<std::string>{"0 spills", "0 spills"});
 }
 
+TEST_CASE("cache: a kernel knows what its compiler said of its registers, from disk too", "[cache]") {
+  const CacheDirectory directory;
+  FakeBackend fake;
+  fake.log =
+      "ptxas info    : Compiling entry function 'kernel_1' for 'sm_90'\n"
+      "    16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n";
+  for (int time = 0; time < 2; ++time) {
+    const auto got = fake.get_fresh(requests(0, 2));
+    CHECK(got[0].executable->spilled_bytes == 0);
+    CHECK(got[1].executable->spilled_bytes == 20);
+  }
+  CHECK(fake.compiled == 2);
+}
+
 TEST_CASE("cache: kernels of one batch load from disk on their own", "[cache]") {
   const CacheDirectory directory;
   FakeBackend fake;

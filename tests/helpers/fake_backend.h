@@ -145,7 +145,7 @@ inline std::size_t count(const std::vector<cache::Loaded>& got, cache::Hit hit) 
 }
 
 struct FakeBackend {
-  std::string compiler = "fake 1.0";
+  std::string compiler = "fake 1.0", log = "0 spills";
   std::function<void()> on_compile = [] {};
   std::function<void(const cache::KernelRequest&, const cache::Binary&)> on_load = [](const auto&, const auto&) {};
   std::atomic<std::size_t> compiled{0}, batches{0}, largest_batch{0};
@@ -162,7 +162,7 @@ struct FakeBackend {
               on_compile();
               std::string image;
               for (const auto* r : batch) image += r->entry + "=" + r->key.text + "\n";
-              return cache::Binary{std::make_shared<const std::string>(std::move(image)), compiler, "0 spills"};
+              return cache::Binary{std::make_shared<const std::string>(std::move(image)), compiler, log};
             },
         .load = [this](const cache::KernelRequest& r,
                        const cache::Binary& binary) -> std::shared_ptr<cache::Executable> {

@@ -133,7 +133,7 @@ TEST_CASE("fusion: an edge through memory says why", "[graph][fusion]") {
   }
   SECTION("more statements than a kernel may hold") {
     ta::Array y = vector_of(100);
-    for (int i = 0; i < 300; ++i) y = y * 1.5f + 0.25f;
+    for (int i = 0; i < 800; ++i) y = y * 1.5f + 0.25f;
     const auto plan = plan_of({&y});
     CHECK(plan.counters.launches == 3);
     CHECK(plan.unfused.front().reason == ta::graph::Reason::Limit);

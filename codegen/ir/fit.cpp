@@ -1,0 +1,122 @@
+// pressure_of(): liveness over the instructions of a map, and what functions take. smaller_form().
+#include "codegen/ir/fit.h"
+
+#include <algorithm>
+
+namespace tarry::codegen {
+namespace {
+
+constexpr int kIndexRegisters = 18;     // for the place of a point and for addresses
+constexpr int kFunctionRegisters = 24;  // within a function of float64
+constexpr int kWideFunction = 5;        // instructions of a function of float64 to one of float32
+
+// Measured on an H200: 40 loads and 8 tanh of float64, four points at once 2.8 ms, one at a time 0.9. Kernels of the
+// tuned workloads take at most 50 registers and 1,000 instructions by this estimate.
+constexpr int kManyRegisters = 128, kManyInstructions = 2048;
+// Up to so many registers of a point, thread blocks of kSingleThreads that a multiprocessor is to hold: ptxas then
+// stays below 128 or 168 registers.
+constexpr int kFewRegisters = 80, kSomeRegisters = 120;
+
+int words(Dtype dtype) { return itemsize(dtype) > 4 ? 2 : 1; }
+
+bool is_wide_function(const Instr& in) {
+  return in.kind == InstrKind::Compute && is_floating(in.dtype) && itemsize(in.dtype) > 4 &&
+         graph::info(in.op).cost > 2;
+}
+
+int instructions_of(const Instr& in) {
+  if (in.kind != InstrKind::Compute) return 1;
+  return std::max(1, graph::info(in.op).cost) * (is_wide_function(in) ? kWideFunction : 1);
+}
+
+/// By value, the last instruction that uses it; the end for what is stored, which leaves when all is computed.
+std::vector<Value> last_uses(const KernelIr& ir) {
+  const auto end = static_cast<Value>(ir.instrs.size());
+  std::vector<Value> last(ir.instrs.size(), 0);
+  for (Value v = 0; v < end; ++v) {
+    const Instr& in = ir.instrs[v];
+    for (const Value arg : in.args)
+      if (arg != kNone) last[arg] = in.kind == InstrKind::Store ? end : std::max(last[arg], v);
+    if (in.kind == InstrKind::Fold) last[ir.folds[in.index].arg] = std::max(last[ir.folds[in.index].arg], v);
+  }
+  return last;
+}
+
+/// A tile of a stencil becomes single points.
+void leave_windows(KernelIr& ir) {
+  for (Access& a : ir.accesses) {
+    a.window = kNone;
+    a.row = a.column = 0;
+    a.phase = 0;
+  }
+}
+
+std::optional<KernelIr> smaller_stencil(KernelIr ir) {
+  auto& layout = ir.as<StencilLayout>();
+  if (layout.rows > 1) {
+    layout.rows /= 2;
+    return ir;
+  }
+  leave_windows(ir);
+  take_single_points(ir);
+  return ir;
+}
+
+}  // namespace
+
+Pressure pressure_of(const KernelIr& ir) {
+  const std::vector<Value> last = last_uses(ir);
+  std::vector<std::vector<Value>> ends(ir.instrs.size() + 1);
+  for (Value v = 0; v < ir.instrs.size(); ++v) ends[std::max(last[v], v)].push_back(v);
+  const auto takes = [&](Value v) {
+    const InstrKind kind = ir.instrs[v].kind;
+    return kind == InstrKind::Scalar || kind == InstrKind::Store ? 0 : words(ir.instrs[v].dtype);
+  };
+  Pressure p;
+  int now = 0;
+  for (Value v = 0; v < ir.instrs.size(); ++v) {
+    const Instr& in = ir.instrs[v];
+    p.instructions += instructions_of(in);
+    if (in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone) p.loaded += words(in.dtype);
+    if (is_wide_function(in)) p.called = kFunctionRegisters;
+    now += takes(v);
+    p.live = std::max(p.live, now);
+    for (const Value end : ends[v]) now -= takes(end);
+  }
+  return p;
+}
+
+int Pressure::registers(int groups, int vector) const {
+  return kIndexRegisters + (groups - 1) * loaded * vector + vector * live + called;
+}
+
+bool has_many_instructions(const KernelIr& ir, int points) {
+  return points * pressure_of(ir).instructions > kManyInstructions;
+}
+
+bool fits_one_point(const KernelIr& ir, int groups, int vector) {
+  // Words of a draw come from blocks that neighbours share.
+  const auto draws = [](const Instr& in) { return in.kind == InstrKind::Compute && in.op == Op::RandomBits; };
+  if (std::ranges::any_of(ir.instrs, draws)) return false;
+  return pressure_of(ir).registers(groups, vector) > kManyRegisters || has_many_instructions(ir, groups * vector);
+}
+
+void take_single_points(KernelIr& ir) {
+  for (Access& a : ir.accesses) a.aligned = false;
+  const int registers = pressure_of(ir).registers(1, 1);
+  ir.layout = PointwiseLayout{1, true, registers <= kFewRegisters ? 4 : registers <= kSomeRegisters ? 3 : 0};
+}
+
+std::optional<KernelIr> smaller_form(const KernelIr& ir) {
+  KernelIr smaller = ir;
+  if (!ir.roomy) {
+    smaller.roomy = true;
+    return smaller;
+  }
+  if (ir.schedule() == Schedule::Stencil) return smaller_stencil(std::move(smaller));
+  if (ir.schedule() != Schedule::Pointwise || ir.as<PointwiseLayout>().single) return std::nullopt;
+  take_single_points(smaller);
+  return smaller;
+}
+
+}  // namespace tarry::codegen
