@@ -9,7 +9,7 @@
 
 namespace tarry::codegen {
 
-/// What a point of a map takes. Registers are words of 32 bits; arguments of the kernel take none.
+/// Demands of a point of a map. Registers are words of 32 bits; arguments of the kernel take none.
 struct Pressure {
   int loaded = 0;        ///< all that the point loads
   int live = 0;          ///< values held at once, each from where it is loaded or computed to its last use

@@ -127,7 +127,7 @@ struct Smaller {
   KernelStep next;
 };
 
-/// Of steps whose kernels spill by their compiler's report, those that have a smaller form.
+/// The steps whose kernels spill by their compiler's report and have a smaller form.
 std::vector<Smaller> smaller_forms(std::span<KernelStep* const> steps, const graph::Target& target) {
   std::vector<Smaller> smaller;
   std::unordered_map<const codegen::KernelSource*, std::shared_ptr<const codegen::KernelSource>> rendered;
