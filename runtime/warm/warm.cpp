@@ -11,6 +11,8 @@
 #include <tuple>
 
 #include "cache/batches.h"
+#include "cache/resources.h"
+#include "codegen/ir/fit.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/compilers/toolchain.h"
 #include "runtime/observe/report.h"
@@ -43,8 +45,12 @@ class Warmer {
     Stopwatch watch;
     report_.evaluates = static_cast<std::int64_t>(recorded.size());
     plan(recorded);
-    report_.kernels = static_cast<std::int64_t>(wanted_.size());
-    compile(look_up());
+    std::vector<const Job*> jobs;
+    for (const auto& [material, job] : wanted_) jobs.push_back(&job);
+    for (; !jobs.empty(); jobs = smaller_forms(jobs)) {
+      report_.kernels += static_cast<std::int64_t>(jobs.size());
+      compile(look_up(jobs));
+    }
     store_.finish();
     std::ranges::sort(report_.failures, {}, [](const WarmFailure& f) { return std::tie(f.target, f.kernel, f.ops); });
     report_.seconds = watch.lap();
@@ -74,7 +80,8 @@ class Warmer {
     }
   }
 
-  void want(WarmKernel kernel) {
+  /// The job, where it is new.
+  const Job* want(WarmKernel kernel) {
     std::string options = compile_options(*kernel.target, kernel.mode);
     Job job{std::move(kernel), {}, {}};
     job.request = kernel_request(*job.kernel.source, job.kernel.mode, std::move(options), *job.kernel.target);
@@ -83,13 +90,36 @@ class Warmer {
     const auto [it, fresh] = wanted_.try_emplace(job.material);
     // Messages name the one with the first text among equal kernels, whichever thread found it first.
     if (fresh || job.kernel.ops < it->second.kernel.ops) it->second = std::move(job);
+    return fresh ? &it->second : nullptr;
   }
 
-  /// The kernels that the store lacks, in the order of their material: the same batches at every run.
-  std::vector<const Job*> look_up() {
+  /// Jobs that evaluates will ask for because kernels of others spill.
+  std::vector<const Job*> smaller_forms(const std::vector<const Job*>& jobs) {
+    std::vector<const Job*> smaller;
+    for (const Job* job : jobs) {
+      if (!job->kernel.ir || !spills(*job)) continue;
+      std::optional<codegen::KernelIr> ir = codegen::smaller_form(*job->kernel.ir);
+      if (!ir) continue;
+      WarmKernel kernel = job->kernel;
+      kernel.source = std::make_shared<const codegen::KernelSource>(codegen::render(*ir, *kernel.target));
+      kernel.ir = std::make_shared<const codegen::KernelIr>(*std::move(ir));
+      if (const Job* next = want(std::move(kernel))) smaller.push_back(next);
+    }
+    return smaller;
+  }
+
+  bool spills(const Job& job) {
+    const std::optional<cache::Entry> entry = store_.find(job.material);
+    if (!entry) return false;
+    return std::ranges::any_of(cache::parse_ptxas_log(entry->log), [&](const cache::KernelResources& r) {
+      return r.entry == job.request.entry && r.spill_store_bytes + r.spill_load_bytes > 0;
+    });
+  }
+
+  /// Those of the jobs whose kernels the store lacks, in their order: the same batches at every run.
+  std::vector<const Job*> look_up(const std::vector<const Job*>& all) {
     for (const graph::Target* target : targets_) compilers_[target] = compiler_of(*target);
-    std::vector<const Job*> all, missing;
-    for (const auto& [material, job] : wanted_) all.push_back(&job);
+    std::vector<const Job*> missing;
     std::vector<char> found(all.size());
     support::in_parallel(all.size(), jobs_, [&](std::size_t i) {
       const std::optional<cache::Entry> entry = store_.find(all[i]->material);

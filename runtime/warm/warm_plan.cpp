@@ -14,10 +14,12 @@ class KernelCollector final : public PlanObserver {
   void kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot&) override {
     for (const Step& s : plan.steps) {
       if (const auto* const call = std::get_if<LibraryStep>(&s); call && call->source)
-        found.push_back({call->source, plan.target, call->spec.mode, call->spec.str()});
+        found.push_back({call->source, plan.target, call->spec.mode, call->spec.str(), nullptr});
       const auto* const step = std::get_if<KernelStep>(&s);
       if (step == nullptr || step->empty()) continue;
-      found.push_back({step->source, plan.target, step->lowered.ir.mode, describe_ops(g, step->lowered.notes)});
+      const codegen::KernelIr& ir = step->lowered.ir;
+      found.push_back({step->source, plan.target, ir.mode, describe_ops(g, step->lowered.notes),
+                       std::make_shared<const codegen::KernelIr>(ir)});
     }
   }
   std::vector<WarmKernel> found;

@@ -15,7 +15,8 @@ struct WarmKernel {
   std::shared_ptr<const codegen::KernelSource> source;
   const graph::Target* target = nullptr;
   graph::Mode mode{};
-  std::string ops;  ///< with the places where the user wrote them
+  std::string ops;                              ///< with the places where the user wrote them
+  std::shared_ptr<const codegen::KernelIr> ir;  ///< null for a product
 };
 
 /// Where the leaves of an evaluate are when it runs.

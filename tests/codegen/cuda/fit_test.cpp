@@ -2,8 +2,11 @@
 // of kernels that spill.
 #include "codegen/ir/fit.h"
 
+#include <tarry/warm.h>
+
 #include "runtime/device/compilers/nvrtc.h"
 #include "runtime/plan/compiled_plan.h"
+#include "support/temporary.h"
 #include "tests/codegen/cuda/compare.h"
 #include "tests/codegen/cuda/kernels.h"
 #include "tests/helpers/devices.h"
@@ -94,4 +97,25 @@ TEST_CASE("fit: a kernel that spills is made again, and a later process compiles
     CHECK(report.counters().compiles == compiles);
   }
   CHECK(directory.files().size() == 3);  // the conversion, and two forms of the copy
+}
+
+TEST_CASE("fit: warming makes the smaller forms too", "[fit][warm]") {
+  TARRY_REQUIRE_NVRTC();
+  const ta::support::ScopedTemporaryDirectory directory;
+  const std::string manifest = (directory.path() / "manifest").string();
+  {
+    const ta::Scope on_cpu(ta::cpu);
+    const ta::Array x = ta::asarray(std::vector<double>(5 * 6 * 7));
+    const ta::Recording recording(manifest);
+    ta::evaluate(turned(x));
+  }
+  ta::WarmOptions options;
+  options.targets = {"sm_90"};
+  options.out = (directory.path() / "out").string();
+  for (const int compiled : {2, 0}) {
+    const ta::WarmReport report = ta::warm(std::vector{manifest}, options);
+    CHECK(report.failures.empty());
+    CHECK(report.kernels == 2);
+    CHECK(report.compiled == compiled);
+  }
 }
