@@ -108,11 +108,13 @@ const std::vector<Switch>& switches() {
       {"TARRY_DUMP_DIR", "directory",
        "Where TARRY_DUMP and failed compilations leave their files; default ./tarry-dump for the former."},
       {"TARRY_DISABLE",
-       "words: names of passes, fusion, steps, row_column, reuse, library, matmul, partial_upload, placement, marks, "
+       "words: names of passes, fusion, steps, levels, row_column, reuse, library, matmul, partial_upload, placement, "
+       "marks, "
        "plan_cache, pool, graphs, prebuilt, compile",
        "Stages to leave out; without fusion every operation is a kernel of its own, without steps a kernel makes at "
        "most two "
-       "steps of a simulation, without row_column it reduces one axis, without library `matmul` is a sum, without "
+       "steps of a simulation, without levels a recurrence that was recorded level by level is many operations, "
+       "without row_column it reduces one axis, without library `matmul` is a sum, without "
        "matmul "
        "no "
        "product has a kernel of our own, without partial_upload whole arrays cross to a GPU, without placement nothing "

@@ -306,7 +306,7 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
     line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", l.to, kPart));
   }
   for (const Value v : batched.draws) draw(v, l.operand);
-  const bool is_cut = guards_of(l.values).size() < 2;  // else a piece's guard need not be a constant
+  const bool is_cut = is_decided(l.values);  // else a piece's guard need not be a constant
   for (std::size_t n = 0; n < std::max(batched.pieces.size(), std::size_t{1}); ++n) {
     if (n < batched.pieces.size()) {
       const Loop piece = piece_of(l, batched, n);

@@ -55,8 +55,7 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
     if (!is_vector(v)) found.alike.insert(v);
     return !found.masks.contains(v) && fits(ir.instrs[v].dtype);
   };
-  // Where a loop has one guard, it is cut to pieces in which that is a constant.
-  const bool is_cut = guards_of(l.values).size() == 1;
+  const bool is_cut = is_decided(l.values) || guards_of(l.values).size() == 1 || is_ladder(l);
   const auto one = [&](Value v) {
     const Instr& instr = ir.instrs[v];
     if ((instr.guard != kNone && !is_cut) || instr.loop != kNone) return false;
@@ -76,8 +75,8 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
       case InstrKind::Compute: {
         if (instr.op == Op::Where && ir.instrs[instr.args[0]].kind == InstrKind::Inside) {
           found.whole.insert(v);
-          return std::ranges::find(l.values, instr.args[0]) != l.values.end() && is_number(instr.args[1]) &&
-                 is_number(instr.args[2]);
+          const bool is_own = std::ranges::find(l.values, instr.args[0]) != l.values.end();
+          return (is_own || chosen(instr) != kNone) && is_number(instr.args[1]) && is_number(instr.args[2]);
         }
         if (instr.op == Op::Where) {
           found.whole.insert(v);
@@ -103,29 +102,6 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
 }
 
 bool CWriter::is_vector_loop(const Loop& l) const { return vectors_of(l).dtype != Dtype::Bool; }
-
-/// Values that a loop's results are made of, also from elsewhere; where guards are constants, the other side of a
-/// choice is not.
-std::set<Value> CWriter::needed(const Loop& l) const {
-  std::set<Value> found;
-  std::vector<Value> open;
-  for (const auto& [to, v] : l.kept) open.push_back(v);
-  for (const Value v : l.values)
-    if (ir.instrs[v].kind == InstrKind::Store) open.push_back(v);
-  while (!open.empty()) {
-    const Value v = open.back();
-    open.pop_back();
-    if (!found.insert(v).second || std::ranges::find(l.values, v) == l.values.end()) continue;
-    const Instr& instr = ir.instrs[v];
-    if (const Value known = chosen(instr); known != kNone) {
-      open.push_back(known);
-      continue;
-    }
-    for (const Value arg : instr.args)
-      if (arg != kNone) open.push_back(arg);
-  }
-  return found;
-}
 
 /// Vectors as wide as they are, then of 16 bytes, then single elements; of long loops no narrow ones.
 void CWriter::run_vectors(const Loop& all) {

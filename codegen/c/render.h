@@ -103,6 +103,12 @@ class CWriter : public CodeWriter {
   /// The value of a choice whose guard is a constant; kNone elsewhere.
   [[nodiscard]] Value chosen(const Instr& instr) const;
   [[nodiscard]] std::set<Value> needed(const Loop& loop) const;
+  // Guarded loops (c/guarded.cpp).
+  [[nodiscard]] bool is_decided(const std::vector<Value>& values) const;
+  [[nodiscard]] std::uint32_t undecided(const Loop& loop) const;
+  [[nodiscard]] bool is_ladder(const Loop& loop) const;
+  void ladder(const Loop& loop);
+  void guarded_part(const Loop& loop, const std::vector<std::uint32_t>& guards, const Tail& tail);
   void run_vectors(const Loop& loop);
   void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
   std::string vector_value(Value v, const Loop& loop, int bytes, const Operand& operand);

@@ -263,6 +263,10 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     case InstrKind::Store: line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0]))); return;
     case InstrKind::Inside: text = holds_.at(instr.index); break;
     case InstrKind::Neighbour:
+    case InstrKind::Carried:
+    case InstrKind::Last:
+    case InstrKind::Keep:
+    case InstrKind::Kept:
     case InstrKind::Result: text = operand(v); break;
     case InstrKind::Fold:
       if (const std::uint32_t l = ir.folds[instr.index].loop; ir.first_fold(l) == v) fold_loop(l, axis, i, operand);
@@ -344,13 +348,11 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
     holds_ = around;
     return;
   }
-  std::string all;
   for (const std::uint32_t g : guards) {
     line(fmt::format("tarry_i64 from{0} = {1}, to{0} = {2};", g, l.from, l.to));
     for (const GuardTerm& term : ir.guards[g].terms)
       inside(term, fmt::format("a{}", term.access), stride(term.access, l.axis), fmt::format("from{}", g),
              fmt::format("to{}", g));
-    all += fmt::format("{}g{}", all.empty() ? "" : " & ", g);
   }
   open(fmt::format("for (tarry_i64 at = {}, end; at < {}; at = end)", l.from, l.to));
   line(fmt::format("end = {};", l.to));
@@ -362,14 +364,7 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
   Loop part = l;
   part.from = "at";
   part.to = "end";
-  open(fmt::format("if ({})", all));
-  for (const std::uint32_t g : guards) holds_[g] = "1";
-  run(part, tail);
-  close();
-  open("else");
-  for (const std::uint32_t g : guards) holds_[g] = guards.size() == 1 ? std::string("0") : fmt::format("g{}", g);
-  run(part, tail);
-  close();
+  guarded_part(part, guards, tail);
   close();
   close();
   holds_ = around;

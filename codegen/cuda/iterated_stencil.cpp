@@ -295,6 +295,10 @@ class IteratedStencilWriter final : public TileWriter {
       case InstrKind::Store:
       case InstrKind::Scalar:
       case InstrKind::Result:
+      case InstrKind::Carried:
+      case InstrKind::Last:
+      case InstrKind::Keep:
+      case InstrKind::Kept:
       case InstrKind::Fold: break;
     }
   }

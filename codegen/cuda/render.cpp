@@ -349,6 +349,10 @@ void Functions::instructions(Region region, bool alone) {
           fold_loop(loop, region, placed);
         break;
       case InstrKind::Neighbour:
+      case InstrKind::Carried:
+      case InstrKind::Last:
+      case InstrKind::Keep:
+      case InstrKind::Kept:
       case InstrKind::Scalar: break;
     }
   }

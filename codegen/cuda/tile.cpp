@@ -162,6 +162,10 @@ void TileWriter::point() {
       }
       case InstrKind::Scalar:
       case InstrKind::Neighbour:
+      case InstrKind::Carried:
+      case InstrKind::Last:
+      case InstrKind::Keep:
+      case InstrKind::Kept:
       case InstrKind::Result:
       case InstrKind::Fold: break;
     }

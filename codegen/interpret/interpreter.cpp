@@ -62,6 +62,10 @@ class Machine {
       for (std::int64_t o = 0; o < total; o += args_.extents.back()) run_row_column(o);
       return;
     }
+    if (ir_.is_recurrence()) {
+      for (std::int64_t at = 0; at < total; at += tile_) run_lanes(at, std::min(tile_, total - at));
+      return;
+    }
     for (std::int64_t o = 0; o < total; ++o) ir_.is_scan() ? scan_row(o) : run_row(o);
   }
 
@@ -117,6 +121,16 @@ class Machine {
       case InstrKind::Fold:
         if (ir_.first_fold(ir_.folds[in.index].loop) == i) run_loop(ir_.folds[in.index].loop, count);
         return;
+      case InstrKind::Carried: return;  // before the level
+      case InstrKind::Last:
+        for (std::int64_t t = 0; t < count; ++t) value(i, t) = value(in.args[0], t);
+        return;
+      case InstrKind::Keep:
+        for (std::int64_t t = 0; t < count; ++t) kept(in, t) = value(in.args[0], t);
+        return;
+      case InstrKind::Kept:
+        for (std::int64_t t = 0; t < count; ++t) value(i, t) = kept(in, t);
+        return;
       case InstrKind::Compute: break;
     }
     const Value a = in.args[0], b = in.args[1], c = in.args[2];
@@ -160,8 +174,8 @@ class Machine {
   /// A Row or Outer value seen from a Point instruction has one element.
   Cell& seen(Value v, Region user, std::int64_t t) {
     const Instr& in = ir_.instrs[v];
-    const bool single = user == Region::Point && (in.region == Region::Row || in.region == Region::Outer) &&
-                        in.kind != InstrKind::Scalar;
+    const bool single = !ir_.is_recurrence() && user == Region::Point &&
+                        (in.region == Region::Row || in.region == Region::Outer) && in.kind != InstrKind::Scalar;
     return value(v, single ? 0 : t);
   }
   const void* operand(Value v, Region user, std::int64_t t) { return v == kNone ? nullptr : seen(v, user, t).bytes; }
@@ -261,6 +275,48 @@ class Machine {
     each_kept([&](int s) { return s < stage; }, [](Cell& now, Cell& held) { now = held; });
     execute(Region::Point, stage, count);
     each_kept([&](int s) { return s == stage; }, [](Cell& now, Cell& held) { held = now; });
+  }
+
+  // --- Recurrences ---------------------------------------------------------------------------------------------------
+
+  /// The element of a lane's array that an instruction names.
+  Cell& kept(const Instr& in, std::int64_t t) {
+    return arrays_[in.output][static_cast<std::size_t>(position(in.index, t) * tile_ + t)];
+  }
+
+  void run_lanes(std::int64_t first, std::int64_t count) {
+    arrays_.clear();
+    for (const Array& a : ir_.arrays)
+      arrays_.emplace_back(static_cast<std::size_t>(static_cast<std::int64_t>(scalars_[a.extent]) * tile_));
+    const auto place = [&](std::int64_t k) {
+      place_outer(first, count);
+      for (std::size_t a = 0; a < ir_.accesses.size(); ++a)
+        for (std::int64_t t = 0; t < count; ++t) position(a, t) += k * args_.accesses[a].reduced_stride;
+    };
+    for (int stage = 0, loops = static_cast<int>(ir_.levels.size()); stage <= loops; ++stage) {
+      place(0);
+      execute(Region::Row, stage, count);
+      if (stage == loops) return;
+      const auto levels = static_cast<std::int64_t>(scalars_[ir_.levels[static_cast<std::size_t>(stage)]]);
+      for (std::int64_t k = 0; k < levels; ++k) {
+        place(k);
+        carry(stage, k, count);
+        execute(Region::Point, stage, count);
+      }
+    }
+  }
+
+  /// All that is carried, before any of it changes.
+  void carry(int stage, std::int64_t k, std::int64_t count) {
+    std::vector<Cell> cells;
+    const auto each = [&](auto f) {
+      for (std::size_t i = 0; i < ir_.instrs.size(); ++i)
+        if (ir_.instrs[i].kind == InstrKind::Carried && ir_.instrs[i].stage == stage)
+          for (std::int64_t t = 0; t < count; ++t) f(i, t);
+    };
+    each([&](std::size_t i, std::int64_t t) { cells.push_back(value(ir_.instrs[i].args[k == 0 ? 0 : 1], t)); });
+    std::size_t next = 0;
+    each([&](std::size_t i, std::int64_t t) { value(i, t) = cells[next++]; });
   }
 
   // --- Reductions ---------------------------------------------------------------------------------------------------
@@ -446,6 +502,7 @@ class Machine {
   std::vector<std::int64_t> positions_;
   std::vector<Reducer> reducers_, folders_;  // by reduction, by fold
   std::vector<Region> users_;                // by instruction: the region it runs in
+  std::vector<std::vector<Cell>> arrays_;    // by array of a recurrence: element, then lane
   std::vector<Sheet> sheets_;                // by instruction, of a Steps kernel
   std::int64_t row_ = 0, column_ = 0;        // of the first point at hand
 };

@@ -36,6 +36,14 @@
 // Point instructions of stage 1 and all stores follow. No store comes before what is loaded at its place has been
 // loaded for both stages.
 //
+// Recurrences. A Recurrence kernel goes over the levels of its axis in loops, one after the other: for s = 0, 1, ...:
+// Row instructions of stage s, then Point instructions of stage s at each level k = 0, 1, ..., `levels[s]` - 1, in
+// order; behind the last loop Row instructions of one more stage. Carried is, at k = 0, its first argument, a Row
+// value, and later what its second one, a Point value of the stage that may come later in the program, was at k - 1.
+// Last is a Row value: what a Point value of an earlier stage was at its last level. Keep writes a value to an element
+// of an array that each outer index has for itself; Kept reads one that was written before. Which element is an iota's
+// value. An access moves along k by reduced_stride, in every loop. No buffer is both loaded and stored.
+//
 // Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each
 // take a value there. Fold instructions give the results; the loop runs where the first of them stands, all of them are
@@ -72,7 +80,20 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 enum class Region : std::uint8_t { Row, Point, Outer, Loop };
 /// Inside: whether a guard holds, as bool. Neighbour: its first argument at the point `row` rows and `column` columns
 /// away.
-enum class InstrKind : std::uint8_t { Load, Store, Scalar, Compute, Result, Inside, Fold, Neighbour };
+enum class InstrKind : std::uint8_t {
+  Load,
+  Store,
+  Scalar,
+  Compute,
+  Result,
+  Inside,
+  Fold,
+  Neighbour,
+  Carried,
+  Last,
+  Keep,
+  Kept
+};
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
 inline StrideClass stride_class(std::int64_t stride) {
@@ -88,11 +109,12 @@ struct Instr {
   Dtype dtype{};  ///< of the value; of the stored value for Store
   Op op{};        ///< Compute
   std::array<Value, 3> args{kNone, kNone, kNone};
-  std::uint32_t index = kNone;  ///< Load, Store: access; Scalar: scalar; Result: reduction; Inside: guard; Fold: fold
+  std::uint32_t index = kNone;  ///< Load, Store: access; Scalar: scalar; Result: reduction; Inside: guard; Fold: fold;
+                                ///< Keep, Kept: access
   std::uint32_t guard = kNone;  ///< Load of a buffer
-  std::uint8_t stage = 0;       ///< Point and Outer
+  std::uint8_t stage = 0;       ///< Point and Outer; Row of a Recurrence
   std::int8_t row = 0, column = 0;  ///< Neighbour
-  std::uint32_t output = 0;         ///< Result: which output of the reduction
+  std::uint32_t output = 0;         ///< Result: which output of the reduction; Keep, Kept: which array
   std::uint32_t note = kNone;       ///< index into the group's source lines, for dumps only; not printed in the text
   std::uint32_t loop = kNone;       ///< of region Loop
 };
@@ -124,6 +146,7 @@ struct GuardTerm {
 };
 struct Guard {
   std::vector<GuardTerm> terms;
+  bool usual = true;  ///< it holds in the largest part of the space in which no guard changes
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
@@ -167,6 +190,12 @@ struct Fold {
   std::uint32_t loop = kNone;
 };
 
+/// Elements that each outer index of a Recurrence has for itself.
+struct Array {
+  Dtype dtype{};
+  std::uint32_t extent = kNone;  ///< scalar parameter (int64)
+};
+
 struct KernelIr {
   Layout layout = PointwiseLayout{};  ///< says the schedule, too
   Mode mode{};
@@ -183,7 +212,9 @@ struct KernelIr {
   std::vector<int>
       short_loops;  ///< on a GPU, unless tiles share what loops read: the extent of each, or 0 beyond kShortLoop
   std::vector<Fold> folds;
-  [[nodiscard]] int stages() const;                          ///< 1 + the highest stage of an instruction or reduction
+  std::vector<std::uint32_t> levels;  ///< Recurrence: scalar parameter (int64) of each loop: its levels
+  std::vector<Array> arrays;          ///< Recurrence
+  [[nodiscard]] int stages() const;   ///< 1 + the highest stage of an instruction or reduction
   [[nodiscard]] Value first_fold(std::uint32_t loop) const;  ///< the instruction where a loop runs
   /// The region that an instruction runs in, or the loop that it belongs to.
   [[nodiscard]] Region home_region(const Instr& in) const {
@@ -196,6 +227,7 @@ struct KernelIr {
   [[nodiscard]] bool is_contraction() const { return has(trait::kContraction); }
   [[nodiscard]] bool is_row() const { return has(trait::kRow); }
   [[nodiscard]] bool is_scan() const { return has(trait::kScan); }
+  [[nodiscard]] bool is_recurrence() const { return has(trait::kLevels); }
   [[nodiscard]] bool is_row_column() const { return has(trait::kRowColumn); }
   [[nodiscard]] bool staged() const { return has(trait::kRow | trait::kScan); }  ///< goes over a row several times
   /// The layout of a schedule that the kernel has.
@@ -291,6 +323,7 @@ struct KernelArgs {
   graph::Dims extents;       ///< outer dimensions
   std::int64_t reduced = 1;  ///< n
   std::vector<AccessArgs> accesses;
+  std::vector<std::int64_t> array_bytes{};  ///< of a Recurrence: of each array, for one outer index
   [[nodiscard]] std::int64_t outer_count() const { return graph::element_count(extents.span()); }
 };
 

@@ -30,6 +30,7 @@ inline constexpr unsigned kRowColumn = 1 << 7;    ///< reduces two dimensions, e
 inline constexpr unsigned kStages = 1 << 8;       ///< instructions have stages
 inline constexpr unsigned kAlong = 1 << 9;        ///< on a GPU: a thread's items lie along the reduced axis
 inline constexpr unsigned kLanes = 1 << 10;       ///< on a GPU: they are lanes of a tree block
+inline constexpr unsigned kLevels = 1 << 11;      ///< goes over levels in order, with carried values
 }  // namespace trait
 
 /// A field of a layout, for dumps. A flag is printed by its name alone.
@@ -105,6 +106,13 @@ struct IteratedStencilLayout {
   [[nodiscard]] std::array<LayoutField, 2> fields() const { return {{{"warps", warps}, {"rows", rows}}}; }
   [[nodiscard]] int row_dimension(const KernelIr& ir) const;
   [[nodiscard]] int tile(const KernelIr& ir, int dimension) const;
+};
+
+/// On a CPU: outer indices that go side by side.
+struct RecurrenceLayout {
+  int vector = 1;
+  int lanes = 0;
+  [[nodiscard]] std::array<LayoutField, 1> fields() const { return {{{"lanes", lanes}}}; }
 };
 
 struct ReduceSerialLayout {

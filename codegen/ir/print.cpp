@@ -24,7 +24,8 @@ std::string line(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
   const std::string number = in.region == Region::Loop ? std::to_string(in.loop) : stage_text(in.stage);
   std::string s = fmt::format("  {:5} ", text(in.region) + number);
-  if (in.kind != InstrKind::Store) s += fmt::format("%{}: {} = ", i, info(in.dtype).suffix);
+  if (in.kind != InstrKind::Store && in.kind != InstrKind::Keep)
+    s += fmt::format("%{}: {} = ", i, info(in.dtype).suffix);
   switch (in.kind) {
     case InstrKind::Load:
       s += fmt::format("load a{}", in.index);
@@ -35,6 +36,10 @@ std::string line(const KernelIr& ir, std::size_t i) {
     case InstrKind::Inside: s += fmt::format("inside g{}", in.index); break;
     case InstrKind::Fold: s += fmt::format("fold f{}", in.index); break;
     case InstrKind::Neighbour: s += fmt::format("%{} at {:+},{:+}", in.args[0], in.row, in.column); break;
+    case InstrKind::Carried: s += fmt::format("carried %{}, %{}", in.args[0], in.args[1]); break;
+    case InstrKind::Last: s += fmt::format("last %{}", in.args[0]); break;
+    case InstrKind::Keep: s += fmt::format("keep h{}[a{}], %{}", in.output, in.index, in.args[0]); break;
+    case InstrKind::Kept: s += fmt::format("kept h{}[a{}]", in.output, in.index); break;
     case InstrKind::Store: s += fmt::format("store a{}, %{}", in.index, in.args[0]); break;
     case InstrKind::Compute:
       s += graph::name(in.op);
@@ -104,10 +109,14 @@ std::string to_string(const KernelIr& ir) {
     if (a.window != kNone && a.window != i) s += fmt::format(" = a{} {:+},{:+}", a.window, a.row, a.column);
     s += "\n";
   }
-  for (std::size_t i = 0; i < ir.guards.size(); ++i) s += fmt::format("  guard g{}:{}\n", i, line(ir.guards[i]));
+  for (std::size_t i = 0; i < ir.guards.size(); ++i)
+    s += fmt::format("  guard g{}:{}{}\n", i, line(ir.guards[i]), ir.guards[i].usual ? "" : " rare");
   for (std::size_t l = 0; l < ir.loops.size(); ++l)
     s += fmt::format("  loop l{} < s{}{}\n", l, ir.loops[l],
                      ir.steps_of(l) > 0 ? fmt::format(" = {}", ir.steps_of(l)) : "");
+  for (std::size_t l = 0; l < ir.levels.size(); ++l) s += fmt::format("  levels {} < s{}\n", l, ir.levels[l]);
+  for (std::size_t h = 0; h < ir.arrays.size(); ++h)
+    s += fmt::format("  array h{}: {} [s{}]\n", h, info(ir.arrays[h].dtype).suffix, ir.arrays[h].extent);
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) s += line(ir, i);
   for (std::size_t i = 0; i < ir.folds.size(); ++i) {
     const Fold& f = ir.folds[i];

@@ -12,7 +12,7 @@ namespace tarry::codegen {
 namespace {
 
 constexpr const char* kSeveralStages =
-    "several stages belong to schedules of rows, scans, rows and columns, and iterated stencils";
+    "several stages belong to schedules of rows, scans, rows and columns, iterated stencils and recurrences";
 
 /// The values that an instruction of `region` and `stage` may use.
 bool visible(Region region, int stage, const Instr& used) {
@@ -26,8 +26,15 @@ bool visible(Region region, int stage, const Instr& used) {
   return false;
 }
 
+/// The same of an instruction of a recurrence.
+bool visible_at_levels(const Instr& user, const Instr& used) {
+  if (used.region == Region::Row) return used.stage <= user.stage;
+  return user.region == Region::Point && used.region == Region::Point && used.stage == user.stage;
+}
+
 /// The same of any instruction.
 bool visible(const KernelIr& ir, const Instr& user, const Instr& used) {
+  if (ir.is_recurrence()) return visible_at_levels(user, used);
   if (user.region != Region::Loop) return visible(user.region, user.stage, used);
   if (used.region == Region::Loop) return used.loop == user.loop;
   if (ir.is_contraction()) return used.kind == InstrKind::Scalar;
@@ -141,14 +148,15 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
   if (in.loop != kNone &&
       (in.stage != 0 || in.guard != kNone || (in.kind != InstrKind::Load && in.kind != InstrKind::Compute)))
     broken(ir, here + ": a loop loads and computes");
-  if (in.region == Region::Row && in.stage != 0) broken(ir, here + ": a row value has no stage");
+  if (in.region == Region::Row && in.stage != 0 && !ir.is_recurrence()) broken(ir, here + ": a row value has no stage");
   int arity = 0;
   if (in.kind == InstrKind::Compute) arity = graph::info(in.op).arity;
-  if (in.kind == InstrKind::Store || in.kind == InstrKind::Neighbour) arity = 1;
+  if (in.kind == InstrKind::Store || in.kind == InstrKind::Neighbour || in.kind == InstrKind::Keep) arity = 1;
   for (int k = 0; k < arity; ++k) {
     const Value v = in.args[static_cast<std::size_t>(k)];
     if (v >= i) broken(ir, here + " uses a later value");
-    if (ir.instrs[v].kind == InstrKind::Store) broken(ir, here + " uses a store as a value");
+    if (ir.instrs[v].kind == InstrKind::Store || ir.instrs[v].kind == InstrKind::Keep)
+      broken(ir, here + " uses a store as a value");
     if (!visible(ir, in, ir.instrs[v])) broken(ir, here + " uses a value that it cannot see");
   }
   switch (in.kind) {
@@ -163,6 +171,10 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
       return verify_guard(ir, in.index, in.region, in.stage, here);
     case InstrKind::Fold: return verify_fold(ir, static_cast<Value>(i), here);
     case InstrKind::Neighbour: return verify_neighbour(ir, in, here);
+    case InstrKind::Carried:
+    case InstrKind::Last:
+    case InstrKind::Keep:
+    case InstrKind::Kept: return verify_level(ir, i, here);
     case InstrKind::Compute: return;
   }
 }
@@ -276,7 +288,7 @@ void verify(const KernelIr& ir) {
   verify_one_guard(ir);
   verify_windows(ir);
   verify_accesses(ir);
-  if (ir.is_map() != ir.reductions.empty()) broken(ir, "reductions belong to reduce schedules");
+  if ((ir.is_map() || ir.is_recurrence()) != ir.reductions.empty()) broken(ir, "reductions belong to reduce schedules");
   if (ir.stages() > 1 && !ir.has(trait::kStages)) broken(ir, kSeveralStages);
   for (const Reduction& r : ir.reductions) verify_reduction(ir, r);
   kVerifiers[ir.layout.index()](ir);

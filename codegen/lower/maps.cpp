@@ -47,6 +47,47 @@ IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::Node
   return m;
 }
 
+IndexMap slot_map(const graph::Group& group, const Dims& shape, const Dims& slots, std::int64_t slot) {
+  IndexMap m = home_map(group, shape, Coordinates::Points);
+  for (int d = m.size; d-- > 0;) {
+    const int axis = m[d].axis - group.space.size();
+    if (axis < 0) continue;
+    m[d] = {-1, slot % slots[axis], 0};
+    slot /= slots[axis];
+  }
+  return m;
+}
+
+graph::Source traced(const graph::Graph& g, graph::GraphEdge edge, IndexMap map) {
+  graph::Source s = graph::trace(g, edge, std::move(map));
+  for (int i = 0; i < s.shape.size(); ++i)
+    if (s.shape[i] == 1 || s.map[i].step == 0 || s.map[i].axis < 0)
+      s.map[i] = {-1, s.shape[i] == 1 ? 0 : s.map[i].start, 0};
+  return s;
+}
+
+RawAccess access_at(std::int64_t offset, const Dims& strides, const IndexMap& map, int rank) {
+  RawAccess a;
+  a.offset = offset;
+  a.strides = Dims::filled(rank, 0);
+  for (int d = 0; d < map.size; ++d) {
+    a.offset += map[d].start * strides[d];
+    if (map[d].axis >= rank) {
+      a.loop_stride += map[d].step * strides[d];
+      if (a.loop_stride != 0) a.loop = static_cast<std::uint32_t>(map[d].axis - rank);
+    } else if (map[d].axis >= 0) {
+      a.strides[map[d].axis] += map[d].step * strides[d];
+    }
+  }
+  return a;
+}
+
+bool contains(const Box& outer, const Box& inner) {
+  for (int axis = 0; axis < inner.low.size(); ++axis)
+    if (inner.low[axis] < outer.low[axis] || inner.high[axis] > outer.high[axis]) return false;
+  return true;
+}
+
 std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const IndexMap& map, Box box) {
   const graph::GraphNode& n = g.nodes[update];
   TARRY_ASSERT(g.updates[n.payload].dense());

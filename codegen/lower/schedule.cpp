@@ -14,8 +14,9 @@ constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 
 class Scheduler {
  public:
-  Scheduler(Selection s, const Group& group, const graph::Target& target)
-      : raw_(std::move(s.accesses)),
+  Scheduler(Selection s, MergedAxes merged, const Group& group, const graph::Target& target)
+      : merged_(std::move(merged)),
+        raw_(std::move(s.accesses)),
         boxes_(std::move(s.boxes)),
         buffer_bytes_(std::move(s.buffer_bytes)),
         loops_(std::move(s.loops)),
@@ -33,25 +34,8 @@ class Scheduler {
   }
 
  private:
-  /// Axes of the space as collapsed outer dimensions, outermost first: neighbours that every access walks as one merge.
-  [[nodiscard]] std::vector<std::vector<int>> merged_axes() const {
-    std::vector<std::vector<int>> merged;
-    for (int d = 0; d < group_.space.size(); ++d) {
-      if (d == group_.axis || d == group_.across) continue;
-      const bool joins = !merged.empty() && std::all_of(raw_.begin(), raw_.end(), [&](const RawAccess& a) {
-        return a.strides[merged.back().back()] == a.strides[d] * group_.space[d];
-      });
-      if (joins)
-        merged.back().push_back(d);
-      else
-        merged.push_back({d});
-    }
-    if (group_.row_column()) merged.push_back({group_.across});
-    return merged;
-  }
-
   void collapse() {
-    const std::vector<std::vector<int>> merged = merged_axes();
+    const MergedAxes& merged = merged_;
     ir_.rank = static_cast<int>(merged.size());
     for (const auto& m : merged) {
       std::int64_t extent = 1;
@@ -120,6 +104,7 @@ class Scheduler {
     return count;
   }
 
+  const MergedAxes merged_;
   std::vector<RawAccess> raw_;
   std::vector<Box> boxes_;
   std::vector<std::int64_t> buffer_bytes_, loops_;
@@ -133,7 +118,8 @@ class Scheduler {
 }  // namespace
 
 Lowered schedule(Selection selection, const Group& group, const graph::Target& target) {
-  return Scheduler(std::move(selection), group, target).run();
+  MergedAxes merged = merge_axes(selection, group);
+  return Scheduler(std::move(selection), std::move(merged), group, target).run();
 }
 
 }  // namespace tarry::codegen

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/lower/lower.h"
+#include "graph/fusion/trace.h"
 
 namespace tarry::codegen {
 
@@ -42,14 +43,35 @@ enum class Coordinates : std::uint8_t { Points, Outer };
 /// reduction's input, whose reduced one is the space's axis even at extent 1.
 graph::IndexMap home_map(const graph::Group& group, const graph::Dims& shape, Coordinates coordinates);
 graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce);
+/// The coordinates of slot number `slot` of a point: constants along the last axes, of extents `slots`.
+graph::IndexMap slot_map(const graph::Group& group, const graph::Dims& shape, const graph::Dims& slots,
+                         std::int64_t slot);
+/// A value followed through views. Coordinates that cannot move are dropped, so that equal requests have equal keys.
+graph::Source traced(const graph::Graph& g, graph::GraphEdge edge, graph::IndexMap map);
+/// An access whose dimensions have `strides`, at the coordinates of `map`: the space's `rank` axes, then those of
+/// loops.
+RawAccess access_at(std::int64_t offset, const graph::Dims& strides, const graph::IndexMap& map, int rank);
+bool contains(const Box& outer, const Box& inner);
 /// The points of a box where a dense update that is wanted at `map` gives its value, if there are any: along each
 /// dimension 0 <= start + step * coordinate - update's start < extent of the value.
 std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Box box);
 
 /// lower/values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the
-/// group goes over: the group itself, or one way of a row-and-column one.
+/// group goes over: the group itself, one way of a row-and-column one, or a map without its last axes, of extents
+/// `slots`: each point then stores an element for each place along them.
 Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
-                 const std::vector<graph::GraphEdge>& outputs);
+                 const std::vector<graph::GraphEdge>& outputs, const graph::Dims& slots = {});
+
+/// Axes of a group's space as collapsed outer dimensions, outermost first: neighbours that every access walks as one
+/// merge. So do those along which every guard's box is one run.
+using MergedAxes = std::vector<std::vector<int>>;
+/// lower/merge.cpp: the merged axes; the same, with guards rewritten for them.
+MergedAxes merged_axes(const Selection& selection, const graph::Group& group);
+MergedAxes merge_axes(Selection& selection, const graph::Group& group);
+
+/// lower/slots.cpp: extents of the last axes of a map that are to be slots of one point: short ones along which boxes
+/// of updates end, or which keep loops over guarded rows short. Empty where there are none.
+graph::Dims slot_axes(const Selection& selection, const graph::Group& group, const graph::Target& target);
 
 /// lower/row_column.cpp: the same of a row-and-column group, both ways in one, with stages. `walk` becomes what the
 /// schedule is for: `axis` the one along which memory lies; a plain group where one way has no outputs.
@@ -61,6 +83,10 @@ void assign_stages(KernelIr& ir);
 
 /// lower/iterated_stencil.cpp: all of lower() for a group of steps.
 Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const graph::Target& target);
+
+/// lower/recurrence.cpp: all of lower() for a group of levels.
+Lowered lower_levels(const graph::Graph& g, const graph::Group& group, const std::vector<graph::GraphEdge>& outputs,
+                     const graph::Target& target);
 
 /// lower/schedule.cpp: collapses dimensions, chooses a layout and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);

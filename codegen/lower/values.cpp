@@ -32,15 +32,28 @@ struct Request {
   std::uint32_t box = kNone;
 };
 
+std::string key(const graph::Source& s, std::uint32_t box, bool reshaped) {
+  std::string bytes(reinterpret_cast<const char*>(&s.edge), sizeof s.edge);
+  bytes.append(reinterpret_cast<const char*>(&box), sizeof box);
+  bytes.push_back(reshaped ? '\1' : '\0');
+  if (reshaped) bytes.append(reinterpret_cast<const char*>(s.shape.begin()), s.shape.span().size_bytes());
+  for (int i = 0; i < s.map.size; ++i) {
+    const std::int64_t part[3] = {s.map[i].axis, s.map[i].start, s.map[i].step};
+    bytes.append(reinterpret_cast<const char*>(part), sizeof part);
+  }
+  return bytes;
+}
+
 class Selector {
  public:
-  Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk)
-      : g_(g), fusion_(fusion), group_id_(group), group_(walk), ir_(out_.lowered.ir) {
+  Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk, const Dims& slots)
+      : g_(g), fusion_(fusion), group_id_(group), group_(walk), slots_(slots), ir_(out_.lowered.ir) {
     ir_.mode = group_.mode;
     whole_ = {Dims::filled(group_.space.size(), 0), group_.space};
   }
 
   Selection run(const std::vector<GraphEdge>& outputs) {
+    if (!slots_.empty()) return run_slots(outputs);
     for (NodeId id : reductions_for(outputs)) reduce(id);
     for (const GraphEdge& e : outputs)
       if (!is_outer(e.node)) store(e, Region::Point);
@@ -125,7 +138,7 @@ class Selector {
   Request follow(GraphEdge edge, IndexMap map, NodeId reader, int i, std::uint32_t recomputed,
                  std::uint32_t box) const {
     Request r;
-    r.source = traced(edge, std::move(map));
+    r.source = traced(g_, edge, std::move(map));
     r.box = box;
     const NodeId z = r.source.edge.node;
     if (through_reshape(r.source)) return r;
@@ -142,15 +155,6 @@ class Selector {
     const OpClass c = op_class(z);
     if (c == OpClass::Scalar || c == OpClass::Iota || (walks(z) && r.compute)) r.box = kNone;
     return r;
-  }
-
-  /// Follows views, drops coordinates that cannot move, so that equal requests have equal keys.
-  [[nodiscard]] graph::Source traced(GraphEdge edge, IndexMap map) const {
-    graph::Source s = graph::trace(g_, edge, std::move(map));
-    for (int i = 0; i < s.shape.size(); ++i)
-      if (s.shape[i] == 1 || s.map[i].step == 0 || s.map[i].axis < 0)
-        s.map[i] = {-1, s.shape[i] == 1 ? 0 : s.map[i].start, 0};
-    return s;
   }
 
   /// True if the map addresses memory that a reshape gave another shape: it cannot be computed here.
@@ -226,12 +230,6 @@ class Selector {
 
   [[nodiscard]] const Box& box_of(std::uint32_t number) const { return number == kNone ? whole_ : boxes_[number]; }
 
-  [[nodiscard]] static bool contains(const Box& outer, const Box& inner) {
-    for (int axis = 0; axis < inner.low.size(); ++axis)
-      if (inner.low[axis] < outer.low[axis] || inner.high[axis] > outer.high[axis]) return false;
-    return true;
-  }
-
   std::uint32_t box_number(const Box& box) {
     if (box == whole_) return kNone;
     const auto it = std::find(boxes_.begin(), boxes_.end(), box);
@@ -282,18 +280,6 @@ class Selector {
   }
 
   // --- Values -------------------------------------------------------------------------------------------------------
-
-  static std::string key(const graph::Source& s, std::uint32_t box, bool reshaped) {
-    std::string bytes(reinterpret_cast<const char*>(&s.edge), sizeof s.edge);
-    bytes.append(reinterpret_cast<const char*>(&box), sizeof box);
-    bytes.push_back(reshaped ? '\1' : '\0');
-    if (reshaped) bytes.append(reinterpret_cast<const char*>(s.shape.begin()), s.shape.span().size_bytes());
-    for (int i = 0; i < s.map.size; ++i) {
-      const std::int64_t part[3] = {s.map[i].axis, s.map[i].start, s.map[i].step};
-      bytes.append(reinterpret_cast<const char*>(part), sizeof part);
-    }
-    return bytes;
-  }
 
   /// The value of a request if it is there: computed for its box, or for a larger one.
   [[nodiscard]] Value find(const Request& r) const {
@@ -486,20 +472,9 @@ class Selector {
   /// An access of a buffer whose dimensions have `strides`, at the coordinates of `map`. Without a buffer: an iota.
   [[nodiscard]] RawAccess access(std::uint32_t buffer_index, std::int64_t offset = 0, const Dims& strides = {},
                                  const IndexMap& map = {}) const {
-    RawAccess a;
+    RawAccess a = access_at(offset, strides, map, group_.space.size());
     a.buffer = buffer_index;
     a.outer_only = group_.reduces && outer_phase_;
-    a.offset = offset;
-    a.strides = Dims::filled(group_.space.size(), 0);
-    for (int d = 0; d < map.size; ++d) {
-      a.offset += map[d].start * strides[d];
-      if (map[d].axis >= group_.space.size()) {
-        a.loop_stride += map[d].step * strides[d];
-        if (a.loop_stride != 0) a.loop = static_cast<std::uint32_t>(map[d].axis - group_.space.size());
-      } else if (map[d].axis >= 0) {
-        a.strides[map[d].axis] += map[d].step * strides[d];
-      }
-    }
     return a;
   }
 
@@ -529,16 +504,40 @@ class Selector {
     if (e.node == group_.scatter) return scatter(e);
     const Dims& shape = g_.shape(e.node);
     const IndexMap home = home_map(shape, where == Region::Outer ? Coordinates::Outer : Coordinates::Points);
+    store_at(e, value_at(e, home), where, graph::row_major_strides(shape.span()), 0, home);
+  }
+
+  Value value_at(const GraphEdge& e, const IndexMap& home) {
     const OpClass c = op_class(e.node);
     Request r;
     if (c == OpClass::View || c == OpClass::Reshape) {
       r = request(e, home, e.node, 0, kNoId, kNone);
     } else {
-      r.source = traced(e, home);
+      r.source = traced(g_, e, home);
       r.compute = true;
       r = decided(std::move(r));
     }
-    store_at(e, solve(std::move(r)), where, graph::row_major_strides(shape.span()), 0, home);
+    return solve(std::move(r));
+  }
+
+  /// Every slot of every output, and only then the stores: a buffer that is taken over has been read.
+  Selection run_slots(const std::vector<GraphEdge>& outputs) {
+    struct Stored {
+      GraphEdge edge;
+      IndexMap home;
+      Value value;
+    };
+    std::vector<Stored> all;
+    const std::int64_t count = graph::element_count(slots_.span());
+    for (const GraphEdge& e : outputs) {
+      for (std::int64_t slot = 0; slot < count; ++slot) {
+        const IndexMap home = slot_map(group_, g_.shape(e.node), slots_, slot);
+        all.push_back({e, home, value_at(e, home)});
+      }
+    }
+    for (const Stored& s : all)
+      store_at(s.edge, s.value, Region::Point, graph::row_major_strides(g_.shape(s.edge.node).span()), 0, s.home);
+    return std::move(out_);
   }
 
   /// The value of an update into its box of the buffer that holds the base.
@@ -577,6 +576,7 @@ class Selector {
   const Fusion& fusion_;
   std::uint32_t group_id_;
   const Group& group_;
+  const Dims& slots_;
   Selection out_;
   KernelIr& ir_;
   Box whole_;
@@ -592,8 +592,8 @@ class Selector {
 }  // namespace
 
 Selection select(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk,
-                 const std::vector<GraphEdge>& outputs) {
-  return Selector(g, fusion, group, walk).run(outputs);
+                 const std::vector<GraphEdge>& outputs, const Dims& slots) {
+  return Selector(g, fusion, group, walk, slots).run(outputs);
 }
 
 }  // namespace tarry::codegen

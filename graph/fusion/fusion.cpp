@@ -3,6 +3,7 @@
 
 #include "graph/fusion/graph.h"
 #include "graph/fusion/greedy.h"
+#include "graph/fusion/levels.h"
 #include "graph/fusion/refine.h"
 #include "graph/fusion/row_column.h"
 #include "graph/fusion/step_chains.h"
@@ -23,6 +24,7 @@ std::string_view to_string(Reason r) {
     case Reason::Mode: return "mode";
     case Reason::Library: return "library";
     case Reason::Steps: return "steps";
+    case Reason::Levels: return "levels";
   }
   return "?";
 }
@@ -48,14 +50,26 @@ Fusion search(const FusionGraph& f, const CostModel& cost, const Limits& limits)
 
 }  // namespace
 
-Fusion fuse(const Graph& g, const Target& target, const Limits& limits) {
-  const CostModel cost = cost_model(target);
+namespace {
+
+Fusion fuse_steps(const Graph& g, const Target& target, const CostModel& cost, const Limits& limits) {
   const FusionGraph f(g, cost);
   std::vector<StepKernel> steps;
   if (limits.fuses) steps = find_steps(f, target, cost, limits);
   if (steps.empty()) return search(f, cost, limits);
   const CollapsedSteps collapsed(g, std::move(steps));
   return collapsed.expand(search(FusionGraph(collapsed.graph(), cost), cost, limits));
+}
+
+}  // namespace
+
+Fusion fuse(const Graph& g, const Target& target, const Limits& limits) {
+  const CostModel cost = cost_model(target);
+  std::vector<std::shared_ptr<const Levels>> levels;
+  if (limits.fuses) levels = find_levels(FusionGraph(g, cost), limits);
+  if (levels.empty()) return fuse_steps(g, target, cost, limits);
+  const CollapsedLevels collapsed(g, std::move(levels));
+  return collapsed.expand(fuse_steps(collapsed.graph(), target, cost, limits));
 }
 
 }  // namespace tarry::graph

@@ -532,11 +532,12 @@ void KernelModel::count() {
   for (const Buffer& b : buffers_) bytes += static_cast<double>(std::min(b.bytes, g_.bytes(b.edge.node)));
   double instructions = 0;
   const double per_row = std::max(points_ / cost_.points_per_row_value, rows_);
+  const std::uint32_t slots = slot_axes();
   for (const Computed& c : requests_) {
     if (c.decided) continue;
-    const double times = key_ == kNoId || c.region == kPoint ? points_ : c.region == kOuter ? rows_ : per_row;
-    double steps = 1;
-    if (c.loop != kNoId) steps = loop_extent(places_[c.place].loop);
+    const double points = key_ == kNoId ? points_ / slots_without(places_[c.place], slots) : points_;
+    const double times = key_ == kNoId || c.region == kPoint ? points : c.region == kOuter ? rows_ : per_row;
+    double steps = c.loop != kNoId ? loop_extent(places_[c.place].loop) : 1;
     if (f_.op_class(c.node) == OpClass::Reduce) steps = static_cast<double>(f_.reduce_space(f_.key(c.node)).extent);
     instructions += times * steps * info(g_.nodes[c.node].op).cost;
   }

@@ -129,6 +129,8 @@ class KernelModel {
   bool check_reductions();
   bool holds_all();
   void count();
+  [[nodiscard]] std::uint32_t slot_axes() const;
+  [[nodiscard]] double slots_without(const Place& place, std::uint32_t slots) const;
   double scatter_seconds();
   std::uint32_t home(ShapeId shape, bool outer);
   std::uint32_t find_home(ShapeId shape, bool outer);

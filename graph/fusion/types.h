@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "graph/graph.h"
@@ -23,6 +24,7 @@ enum class Reason : std::uint8_t {
   Mode,            ///< strict and relaxed nodes do not share a kernel
   Library,         ///< a library reads or writes it
   Steps,           ///< a kernel of several steps begins or ends there
+  Levels,          ///< a kernel of a recurrence begins or ends there
 };
 
 /// Constants of the objective for a target.
@@ -47,10 +49,13 @@ struct Limits {
   int window = 256;               ///< groups a legality search may visit
   std::int64_t row_column = 128;  ///< shortest axes of a row-and-column group; 0: there are none
   std::int64_t row = 16384;  ///< longest row of a row group that a core or a thread block holds; clusters hold more
+  int levels = 1;            ///< 0: recurrences are not found
   bool fuses = true;         ///< false: every scheduled node is its own group, the unfused twin of the tests
   /// True if a kernel of so many statements is held to `live`. Shorter ones hardly ever hold as much.
   [[nodiscard]] bool long_kernel(int count) const { return live > 0 && count > walking; }
 };
+
+struct Levels;
 
 struct Group {
   std::vector<NodeId> nodes;  ///< ascending
@@ -62,8 +67,9 @@ struct Group {
   NodeId library = kNoId;  ///< of a library group: its only node
   GraphEdge base{};        ///< of a group of steps: the stored value that they begin with
   Mode mode{};
-  int across = -1;                   ///< of a row-and-column group: position of the other reduced axis
-  std::vector<NodeId> of_columns{};  ///< of the nodes those that belong to its reductions, ascending
+  int across = -1;                         ///< of a row-and-column group: position of the other reduced axis
+  std::vector<NodeId> of_columns{};        ///< of the nodes those that belong to its reductions, ascending
+  std::shared_ptr<const Levels> levels{};  ///< of a group of levels (levels.h)
   [[nodiscard]] bool iterated_stencil() const { return base.node != kNoId; }
   [[nodiscard]] bool row_column() const { return across >= 0; }
 };

@@ -144,27 +144,26 @@ class Placer {
     places_[from].taken_by = to;
   }
 
-  /// True if buffer `from` is read only at the element that the same point writes to buffer `to`, and before it.
+  /// True if buffer `from` is read only at elements that the same point writes to buffer `to`, and before it does.
   static bool same_elements(const codegen::Lowered& k, std::size_t from, std::size_t to) {
     const codegen::KernelIr& ir = k.ir;
     if ((!ir.is_map() && !ir.is_row()) || ir.has(codegen::trait::kNeighbours))
       return false;  // a tile loads what others store
     if (itemsize(ir.buffers[from]) != itemsize(ir.buffers[to])) return false;
-    const codegen::AccessArgs* written = nullptr;
-    bool stored = false;
+    std::vector<const codegen::AccessArgs*> written;
     for (const codegen::Instr& in : ir.instrs) {
       if (in.kind == codegen::InstrKind::Store && ir.accesses[in.index].buffer == to) {
-        if (stored || in.region != codegen::Region::Point || in.stage + 1 != ir.stages()) return false;
-        stored = true;
-        written = &k.args.accesses[in.index];
+        if (in.region != codegen::Region::Point || in.stage + 1 != ir.stages()) return false;
+        written.push_back(&k.args.accesses[in.index]);
       }
     }
-    if (!written) return false;
-    stored = false;
+    if (written.empty()) return false;
+    bool stored = false;
     for (const codegen::Instr& in : ir.instrs) {
       if (in.kind == codegen::InstrKind::Store && ir.accesses[in.index].buffer == to) stored = true;
       if (in.kind != codegen::InstrKind::Load || ir.accesses[in.index].buffer != from) continue;
-      if (stored || in.region != codegen::Region::Point || !equal(k.args.accesses[in.index], *written)) return false;
+      const auto is_read = [&](const codegen::AccessArgs* a) { return equal(k.args.accesses[in.index], *a); };
+      if (stored || in.region != codegen::Region::Point || std::ranges::none_of(written, is_read)) return false;
     }
     return true;
   }

@@ -134,7 +134,7 @@ std::vector<std::uint64_t> kernel_scalars(const KernelStep& step, const std::vec
 
 /// Choices of plan making. Part of the plan's key.
 struct PlanSwitches {
-  bool fusion = true, reuse = true, library = true, matmul = true, steps = true, row_column = true;
+  bool fusion = true, reuse = true, library = true, matmul = true, steps = true, row_column = true, levels = true;
   std::function<bool(std::string_view)> disabled;  ///< passes
   std::string words;                               ///< canonical form for the key
 };

@@ -63,6 +63,7 @@ class PlanMaker {
     if (target_.is_cuda()) limits.live = target_.registers_per_thread * 5 / 8;  // others have places and functions
     if (!switches_.steps) limits.steps = 0;
     if (!switches_.row_column) limits.row_column = 0;
+    if (!switches_.levels) limits.levels = 0;
     fusion_ = graph::fuse(g_, target_, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
@@ -294,6 +295,7 @@ PlanSwitches plan_switches() {
   s.matmul = !has("matmul");
   s.steps = !has("steps");
   s.row_column = !has("row_column");
+  s.levels = !has("levels");
   s.disabled = has;
   return s;
 }

@@ -396,6 +396,7 @@ PlanSwitches switches_of(const Recorded& recorded) {
   s.library = !has("library");
   s.matmul = !has("matmul");
   s.row_column = !has("row_column");
+  s.levels = !has("levels");
   s.disabled = has;
   return s;
 }

@@ -25,6 +25,10 @@ class Generator {
   Program beside_rows();
   /// Arrays without elements beside others: what reductions make of nothing meets what has something.
   Program of_nothing();
+  /// A recurrence along an axis, recorded level by level.
+  Program levels();
+  /// Boxes of an array with two short last axes, one for each of their elements.
+  Program slots();
   Program finished();
   void add_input();
   /// Patterns that statements drawn one by one hardly ever form.

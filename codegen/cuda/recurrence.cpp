@@ -1,0 +1,192 @@
+// CUDA C of recurrences: a thread per lane. What several levels read is loaded before the first of them is computed, as
+// the compiler cannot move a load across a store.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/cuda/render.h"
+
+namespace tarry::codegen {
+namespace cuda {
+namespace {
+
+constexpr int kHeldWords = 32;  // of a thread, for what is loaded ahead
+constexpr int kMostAhead = 8;   // levels
+
+class RecurrenceWriter {
+ public:
+  explicit RecurrenceWriter(const KernelIr& ir) : ir_(ir), expressions_(ir) {}
+
+  KernelSource render() {
+    out_.open(fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__({1}) {0}(const __grid_constant__ struct {0}_params p)",
+        kEntryName, kThreads));
+    out_.line(fmt::format("const tarry_i64 lane = (tarry_i64)blockIdx.x * {} + threadIdx.x;", kThreads));
+    out_.line("if (lane >= p.count) return;");
+    place();
+    arrays();
+    for (int stage = 0; stage <= loops(); ++stage) {
+      each(Region::Row, stage, [&](Value v, const Instr&) { statement(v, "0", ""); });
+      if (stage < loops()) levels(stage);
+    }
+    out_.close();
+    std::initializer_list<SlotKind> with = {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Scratch};
+    std::initializer_list<SlotKind> without = {SlotKind::OuterCount, SlotKind::Extent};
+    const Parameters parameters = ir_.arrays.empty() ? make_parameters(ir_, without) : make_parameters(ir_, with);
+    return finish_kernel(ir_, Dialect::Cuda, parameter_struct(parameters) + out_.take(), parameters,
+                         expressions_.functions());
+  }
+
+ private:
+  [[nodiscard]] int loops() const { return static_cast<int>(ir_.levels.size()); }
+  static std::string scalar(std::uint32_t s) { return "p." + slot_name({SlotKind::Scalar, s}); }
+
+  template <class F>
+  void each(Region region, int stage, F&& f) const {
+    for (Value v = 0; v < ir_.instrs.size(); ++v)
+      if (ir_.instrs[v].region == region && ir_.instrs[v].stage == stage && ir_.instrs[v].kind != InstrKind::Scalar)
+        f(v, ir_.instrs[v]);
+  }
+
+  /// Indices of the lane, and the addresses of its first levels.
+  void place() {
+    std::string rest = "lane";
+    for (int d = ir_.rank - 1; d > 0; --d) {
+      const std::string extent = "p." + slot_name({SlotKind::Extent, static_cast<std::uint32_t>(d)});
+      out_.line(fmt::format("const tarry_i64 q{} = {} / {};", d, rest, extent));
+      out_.line(fmt::format("const tarry_i64 i{0} = {1} - q{0} * {2};", d, rest, extent));
+      rest = fmt::format("q{}", d);
+    }
+    if (ir_.rank > 0) out_.line(fmt::format("const tarry_i64 i0 = {};", rest));
+    std::vector<std::string> indices;
+    for (int d = 0; d < ir_.rank; ++d) indices.push_back(fmt::format("i{}", d));
+    for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+      const Access& access = ir_.accesses[a];
+      const bool iota = access.buffer == kNone;
+      const std::string type = iota           ? "const tarry_i64"
+                               : access.store ? fmt::format("{}* const", c_type(ir_.buffers[access.buffer]))
+                                              : fmt::format("const {}* const", c_type(ir_.buffers[access.buffer]));
+      out_.line(fmt::format("{} b{} = {};", type, a,
+                            sum_text("p." + slot_name({iota ? SlotKind::IotaOffset : SlotKind::Pointer, a}),
+                                     outer_offset(ir_, a, indices, "p."))));
+    }
+  }
+
+  /// Arrays lie one behind the other in the scratch memory, lanes side by side.
+  void arrays() {
+    std::string at = "(char*)p.scratch";
+    for (std::size_t h = 0; h < ir_.arrays.size(); ++h) {
+      out_.line(fmt::format("char* const f{} = {};", h, at));
+      out_.line(fmt::format("{0}* const h{1} = ({0}*)f{1} + lane;", c_type(ir_.arrays[h].dtype), h));
+      at = fmt::format("f{} + ((p.count * {} * {} + 255) & ~(tarry_i64)255)", h, scalar(ir_.arrays[h].extent),
+                       itemsize(ir_.arrays[h].dtype));
+    }
+  }
+
+  [[nodiscard]] std::string operand(Value v) const {
+    const Instr& in = ir_.instrs[v];
+    return in.kind == InstrKind::Scalar ? scalar(in.index) : value_name(v);
+  }
+
+  [[nodiscard]] std::string element(const Instr& in, std::string_view k) const {
+    const std::string offset = reduced_offset(ir_, in.index, k, "p.");
+    if (in.kind == InstrKind::Keep || in.kind == InstrKind::Kept)
+      return fmt::format("h{}[({}) * p.count]", in.output, sum_text(fmt::format("b{}", in.index), offset));
+    if (ir_.accesses[in.index].buffer == kNone) return sum_text(fmt::format("b{}", in.index), offset);
+    return fmt::format("b{}[{}]", in.index, offset);
+  }
+
+  /// Memory that a level reads.
+  [[nodiscard]] bool is_ahead(const Instr& in) const {
+    return in.region == Region::Point &&
+           (in.kind == InstrKind::Kept || (in.kind == InstrKind::Load && ir_.accesses[in.index].buffer != kNone));
+  }
+
+  void statement(Value v, std::string_view k, std::string_view step) {
+    const Instr& in = ir_.instrs[v];
+    const std::string head = fmt::format("const {} {} = ", c_type(in.dtype), value_name(v));
+    if (is_ahead(in)) return out_.line(fmt::format("{}x{}[{}];", head, v, step));
+    switch (in.kind) {
+      case InstrKind::Load:
+      case InstrKind::Kept: return out_.line(fmt::format("{}{};", head, element(in, k)));
+      case InstrKind::Keep:
+      case InstrKind::Store: return out_.line(fmt::format("{} = {};", element(in, k), operand(in.args[0])));
+      case InstrKind::Last: return out_.line(fmt::format("{}l{};", head, v));
+      case InstrKind::Carried: return out_.line(fmt::format("{}c{};", head, v));
+      case InstrKind::Compute: {
+        std::vector<std::string> operands;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i]));
+        return out_.line(fmt::format("{}{};", head, expressions_.compute(v, operands)));
+      }
+      default: return;
+    }
+  }
+
+  void levels(int stage) {
+    int words = 0;
+    each(Region::Point, stage, [&](Value, const Instr& in) {
+      if (is_ahead(in)) words += static_cast<int>(std::max<std::size_t>(1, itemsize(in.dtype) / 4));
+    });
+    int ahead = kMostAhead;
+    while (ahead > 1 && ahead * words > kHeldWords) ahead /= 2;
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (in.kind == InstrKind::Carried)
+        out_.line(fmt::format("{} c{} = {};", c_type(in.dtype), v, operand(in.args[0])));
+    });
+    const auto each_last = [&](auto f) {
+      for (Value v = 0; v < ir_.instrs.size(); ++v)
+        if (ir_.instrs[v].kind == InstrKind::Last && ir_.instrs[ir_.instrs[v].args[0]].stage == stage)
+          f(v, ir_.instrs[v]);
+    };
+    each_last([&](Value v, const Instr& in) { out_.line(fmt::format("{} l{} = 0;", c_type(in.dtype), v)); });
+    const std::string count = scalar(ir_.levels[static_cast<std::size_t>(stage)]);
+    out_.line("#pragma unroll 1");
+    out_.open(fmt::format("for (tarry_i64 first = 0; first < {}; first += {})", count, ahead));
+    out_.line(fmt::format("const int m = {0} - first < {1} ? (int)({0} - first) : {1};", count, ahead));
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (is_ahead(in)) out_.line(fmt::format("{} x{}[{}];", c_type(in.dtype), v, ahead));
+    });
+    out_.line("#pragma unroll");
+    out_.open(fmt::format("for (int u = 0; u < {}; ++u)", ahead));
+    out_.open("if (u < m)");
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (is_ahead(in)) out_.line(fmt::format("x{}[u] = {};", v, element(in, "(first + u)")));
+    });
+    out_.close();
+    out_.close();
+    out_.line("#pragma unroll");
+    out_.open(fmt::format("for (int u = 0; u < {}; ++u)", ahead));
+    out_.open("if (u < m)");
+    out_.line("const tarry_i64 k = first + u;");
+    out_.line("(void)k;");
+    each(Region::Point, stage, [&](Value v, const Instr&) { statement(v, "k", "u"); });
+    each_last([&](Value v, const Instr& in) { out_.line(fmt::format("l{} = {};", v, operand(in.args[0]))); });
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (in.kind == InstrKind::Carried) out_.line(fmt::format("c{} = {};", v, operand(in.args[1])));
+    });
+    out_.close();
+    out_.close();
+    out_.close();
+  }
+
+  const KernelIr& ir_;
+  Expressions expressions_;
+  CodeWriter out_;
+};
+
+}  // namespace
+
+KernelSource render_recurrence(const KernelIr& ir, const graph::Target&) { return RecurrenceWriter(ir).render(); }
+
+Geometry geometry_recurrence(const KernelIr&, const graph::Target&, const KernelArgs& args) {
+  Geometry g;
+  g.outer_tiles = (args.outer_count() + kThreads - 1) / kThreads;
+  for (const std::int64_t bytes : args.array_bytes) {
+    constexpr std::int64_t kLine = 256;
+    g.scratch_bytes += static_cast<std::size_t>((args.outer_count() * bytes + kLine - 1) / kLine * kLine);
+  }
+  return g;
+}
+
+}  // namespace cuda
+}  // namespace tarry::codegen

@@ -1,0 +1,595 @@
+// find_levels(): arrays of levels whose statements repeat, and the loops that compute them.
+#include "graph/fusion/levels.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "graph/fusion/orbits.h"
+
+namespace tarry::graph {
+namespace {
+
+using Kind = Levels::Kind;
+
+constexpr std::size_t kMostOutputs = 8;
+constexpr std::size_t kMostOnce = 96;  ///< nodes that a lane computes once
+
+/// Loops: orbits that need each other are in one, and go up or down the levels.
+class LoopPlan {
+ public:
+  explicit LoopPlan(const std::vector<Orbit>& orbits) : orbits_(orbits), loop_of(orbits.size()) {}
+
+  bool find() {
+    const std::size_t n = orbits_.size();
+    reach_.assign(n, std::vector<bool>(n));
+    for (std::size_t from = 0; from < n; ++from) {
+      std::vector<std::size_t> open{from};
+      while (!open.empty()) {
+        const std::size_t at = open.back();
+        open.pop_back();
+        each_need(at, [&](std::size_t to, std::int64_t) {
+          if (reach_[from][to]) return;
+          reach_[from][to] = true;
+          open.push_back(to);
+        });
+      }
+    }
+    way_.assign(n, 0);
+    for (std::size_t q = 0; q < n; ++q) {
+      bool both = true;
+      each_need(q, [&](std::size_t to, std::int64_t shift) {
+        if (!reach_[to][q] || shift == 0) return;
+        const int way = shift > 0 ? 1 : -1;
+        each_in_cycle(q, [&](std::size_t o) {
+          both = both && way_[o] != -way;
+          way_[o] = way;
+        });
+      });
+      if (!both) return false;
+    }
+    carries = std::ranges::any_of(way_, [](int way) { return way != 0; });
+    early();
+    late();
+    return compress();
+  }
+
+  bool carries = false;
+
+ private:
+  const std::vector<Orbit>& orbits_;
+  std::vector<std::vector<bool>> reach_;
+  std::vector<int> way_;  // 1 up, -1 down, 0 any
+
+ public:
+  std::vector<int> loop_of;             // by orbit
+  std::vector<int> ways;                // by loop
+  std::vector<std::int64_t> low, high;  // levels of each loop
+
+ private:
+  template <class F>
+  void each_need(std::size_t q, F&& f) const {
+    for (const OrbitInput& in : orbits_[q].inputs)
+      if (in.kind == OrbitInput::Kind::Orbit) f(std::size_t{in.orbit}, in.shift);
+  }
+  template <class F>
+  void each_in_cycle(std::size_t q, F&& f) const {
+    for (std::size_t o = 0; o < orbits_.size(); ++o)
+      if (o == q || (reach_[q][o] && reach_[o][q])) f(o);
+  }
+  /// Even loops go up, odd ones down.
+  static int way_of(int loop) { return loop % 2 == 0 ? 1 : -1; }
+  static bool shares(int loop, std::int64_t shift) { return shift * way_of(loop) >= 0; }
+
+  void early() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t q = 0; q < orbits_.size(); ++q) {
+        int loop = loop_of[q];
+        each_need(q, [&](std::size_t to, std::int64_t shift) {
+          if (reach_[to][q]) {
+            loop = std::max(loop, loop_of[to]);
+          } else {
+            int least = loop_of[to];
+            if (!shares(least, shift)) ++least;
+            loop = std::max(loop, least);
+          }
+        });
+        while (way_[q] != 0 && way_of(loop) != way_[q]) ++loop;
+        moved = moved || loop != loop_of[q];
+        loop_of[q] = loop;
+      }
+    }
+  }
+
+  void late() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t q = 0; q < orbits_.size(); ++q) {
+        if (way_[q] != 0) continue;
+        int latest = -1;
+        for (std::size_t reader = 0; reader < orbits_.size(); ++reader)
+          each_need(reader, [&](std::size_t to, std::int64_t shift) {
+            if (to != q) return;
+            const int here = loop_of[reader] - (shares(loop_of[reader], shift) ? 0 : 1);
+            latest = latest < 0 ? here : std::min(latest, here);
+          });
+        if (latest <= loop_of[q]) continue;
+        loop_of[q] = latest;
+        moved = true;
+      }
+    }
+  }
+
+  bool compress() {
+    std::map<int, int> numbers;
+    for (const int loop : loop_of) numbers[loop] = 0;
+    for (auto& [loop, number] : numbers) {
+      number = static_cast<int>(ways.size());
+      ways.push_back(way_of(loop));
+    }
+    low.assign(ways.size(), 0);
+    high.assign(ways.size(), std::numeric_limits<std::int64_t>::max());
+    for (std::size_t q = 0; q < orbits_.size(); ++q) {
+      loop_of[q] = numbers[loop_of[q]];
+      const auto loop = static_cast<std::size_t>(loop_of[q]);
+      low[loop] = std::max(low[loop], orbits_[q].from);
+      high[loop] = std::min(high[loop], orbits_[q].to);
+    }
+    for (std::size_t l = 0; l < ways.size(); ++l)
+      if (high[l] - low[l] < Orbits::kFewestLevels) return false;
+    return true;
+  }
+};
+
+class KernelMaker {
+ public:
+  KernelMaker(const FusionGraph& f, const Orbits& orbits, const std::vector<Layers>& arrays)
+      : f_(f), g_(f.g), orbits_(orbits), arrays_(arrays), plan_(orbits.all) {}
+
+  std::shared_ptr<const Levels> make() {
+    if (!plan_.find() || !plan_.carries) return nullptr;
+    out_.lanes = arrays_.front().lanes;
+    find_nodes();
+    if (!find_outputs()) return nullptr;
+    for (std::size_t l = 0; l < plan_.ways.size() && ok_; ++l) loop(static_cast<int>(l));
+    if (ok_) end();
+    if (!ok_ || !is_apart()) return nullptr;
+    collect();
+    return std::make_shared<const Levels>(std::move(out_));
+  }
+
+ private:
+  [[nodiscard]] int loops() const { return static_cast<int>(plan_.ways.size()); }
+  [[nodiscard]] std::int64_t count(int l) const { return plan_.high[at(l)] - plan_.low[at(l)]; }
+  static std::size_t at(int l) { return static_cast<std::size_t>(l); }
+  /// The level at step 0 of a loop.
+  [[nodiscard]] std::int64_t first(int l) const {
+    return plan_.ways[at(l)] > 0 ? plan_.low[at(l)] : plan_.high[at(l)] - 1;
+  }
+  [[nodiscard]] bool in_loop(const Orbits::Place& p) const {
+    const int l = plan_.loop_of[p.orbit];
+    return p.level >= plan_.low[at(l)] && p.level < plan_.high[at(l)];
+  }
+
+  // --- Nodes --------------------------------------------------------------------------------------------------------
+
+  /// Statements of the loops and the updates that take them; all that depends on them.
+  void find_nodes() {
+    own_.assign(g_.nodes.size(), false);
+    for (std::uint32_t q = 0; q < orbits_.all.size(); ++q)
+      for (std::int64_t k = plan_.low[at(plan_.loop_of[q])]; k < plan_.high[at(plan_.loop_of[q])]; ++k)
+        own_[orbits_.all[q][k].edge.node] = true;
+    for (const Layers& a : arrays_)
+      for (const NodeId u : a.updates) own_[u] = true;
+    depends_ = own_;
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      for (int i = 0; i < g_.nodes[id].n_inputs; ++i)
+        if (depends_[g_.nodes[id].inputs[i].node]) depends_[id] = true;
+  }
+
+  /// The kernel's nodes that the rest of the graph reads: all from the roots on that is not the kernel's own. Nodes
+  /// that only it reads become its own where they are computed once for a lane.
+  bool find_outputs() {
+    std::vector<bool> wanted(g_.nodes.size());
+    wanted_ = std::vector<bool>(g_.nodes.size());
+    for (const GraphEdge& r : g_.roots) wanted[r.node] = true;
+    for (NodeId id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
+      if (!wanted[id] || own_[id]) continue;
+      for (int i = 0; i < g_.nodes[id].n_inputs; ++i) wanted[g_.nodes[id].inputs[i].node] = true;
+    }
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) {
+      if (wanted[id] && own_[id]) out_.outputs.push_back({id, 0});
+      wanted_[id] = wanted[id];
+    }
+    for (const GraphEdge& e : out_.outputs)
+      if (f_.op_class(e.node) == OpClass::Update &&
+          std::ranges::none_of(arrays_, [&](const Layers& a) { return a.array == e.node; }))
+        return false;
+    return !out_.outputs.empty() && out_.outputs.size() <= kMostOutputs;
+  }
+
+  /// Nothing that the kernel reads comes from what it gives.
+  [[nodiscard]] bool is_apart() const {
+    return std::ranges::none_of(
+        out_.values, [&](const Levels::Value& v) { return v.kind == Kind::Memory && depends_[v.edge.node]; });
+  }
+
+  // --- Values -------------------------------------------------------------------------------------------------------
+
+  std::uint32_t push(Levels::Value v, int l, bool once) {
+    v.loop = static_cast<std::uint8_t>(l);
+    v.once = once;
+    out_.values.push_back(std::move(v));
+    return static_cast<std::uint32_t>(out_.values.size() - 1);
+  }
+
+  [[nodiscard]] Levels::Value memory(const Source& s, const Dims& steps) const {
+    Levels::Value v;
+    v.kind = f_.op_class(s.edge.node) == OpClass::Scalar ? Kind::Free : Kind::Memory;
+    if (f_.free(s.edge.node)) v.kind = Kind::Free;
+    v.edge = s.edge;
+    v.map = s.map;
+    v.steps = steps;
+    v.shape = s.shape;
+    return v;
+  }
+
+  static std::string key(const Source& s) {
+    std::string bytes(reinterpret_cast<const char*>(&s.edge), sizeof s.edge);
+    for (int d = 0; d < s.map.size; ++d) {
+      const std::int64_t part[4] = {s.map[d].axis, s.map[d].start, s.map[d].step, s.shape[d]};
+      bytes.append(reinterpret_cast<const char*>(part), sizeof part);
+    }
+    return bytes;
+  }
+
+  /// A value that a lane has once, before loop `l`.
+  std::uint32_t once(const Source& wanted, int l) {
+    std::vector<Source> open{wanted};
+    while (ok_) {
+      const Source s = open.back();
+      const std::string name = key(s);
+      if (!once_.contains(name)) {
+        const auto place = orbits_.find(s);
+        if (place && in_loop(*place)) {
+          once_[name] = of_level(*place, l);
+        } else if (f_.op_class(s.edge.node) != OpClass::Map || !(s.shape == g_.shape(s.edge.node)) ||
+                   (!depends_[s.edge.node] && (wanted_[s.edge.node] || is_wider(s.edge.node)))) {
+          once_[name] = push(memory(s, Dims::filled(s.map.size, 0)), l, true);
+        } else if (!inputs_there(s, open)) {
+          continue;
+        } else {
+          Levels::Value v;
+          v.kind = Kind::Compute;
+          v.edge = s.edge;
+          for (int i = 0; i < g_.nodes[s.edge.node].n_inputs; ++i)
+            v.args[static_cast<std::size_t>(i)] = once_.at(key(orbits_.input(s, i)));
+          once_[name] = push(v, l, true);
+          own_[s.edge.node] = true;
+          ok_ = ok_ && ++computed_once_ <= kMostOnce && g_.nodes[s.edge.node].mode == mode();
+        }
+      }
+      open.pop_back();
+      if (open.empty()) return once_.at(name);
+    }
+    return 0;
+  }
+
+  bool inputs_there(const Source& s, std::vector<Source>& open) const {
+    for (int i = 0; i < g_.nodes[s.edge.node].n_inputs; ++i) {
+      Source in = orbits_.input(s, i);
+      if (once_.contains(key(in))) continue;
+      open.push_back(std::move(in));
+      return false;
+    }
+    return true;
+  }
+
+  /// True if lanes read only some of a node's elements: where it is stored, others read it too.
+  [[nodiscard]] bool is_wider(NodeId id) const { return g_.count(id) > element_count(out_.lanes.span()); }
+
+  [[nodiscard]] Mode mode() const { return g_.nodes[arrays_.front().array].mode; }
+
+  /// One level of an orbit after its loop.
+  std::uint32_t of_level(const Orbits::Place& p, int l) {
+    const int made = plan_.loop_of[p.orbit];
+    if (made >= l) {
+      ok_ = false;
+      return 0;
+    }
+    Levels::Value v;
+    v.args[0] = value_of_[p.orbit];
+    if (p.level == first(made) + plan_.ways[at(made)] * (count(made) - 1)) {
+      v.kind = Kind::Last;
+    } else {
+      v.kind = Kind::Kept;
+      v.array = array_of(p.orbit);
+      v.position = p.level - orbits_.all[p.orbit].low;
+    }
+    return push(v, l, true);
+  }
+
+  /// The array that an orbit's levels are kept in. Its loop is done: what keeps them is put there later.
+  std::uint32_t array_of(std::uint32_t q) {
+    const auto [it, fresh] = arrays_of_.try_emplace(q, static_cast<std::uint32_t>(out_.arrays.size()));
+    if (fresh)
+      out_.arrays.push_back({g_.nodes[orbits_.all[q][plan_.low[at(plan_.loop_of[q])]].edge.node].dtype,
+                             static_cast<std::int64_t>(orbits_.all[q].at.size())});
+    return it->second;
+  }
+
+  /// Levels that a loop reads of an orbit of an earlier one: those that are computed apart from its loop are kept, too.
+  void keep_apart(std::uint32_t q, std::int64_t from, std::int64_t to, int l) {
+    for (std::int64_t k = from; k < to && ok_; ++k) {
+      if (in_loop({q, k}) || !kept_apart_.insert({q, k}).second) continue;
+      Levels::Value v;
+      v.kind = Kind::Keep;
+      v.args[0] = once(orbits_.all[q][k], l);
+      v.array = array_of(q);
+      v.position = k - orbits_.all[q].low;
+      push(v, l, true);
+    }
+  }
+
+  void loop(int l) {
+    out_.loops.push_back(count(l));
+    std::vector<std::uint32_t> order = in_order(l);
+    const int way = plan_.ways[at(l)];
+    const auto steps = [&](Dims d) {
+      for (std::int64_t& step : d) step *= way;
+      return d;
+    };
+    // Values before the loop.
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> before;  // by orbit and levels back
+    for (const std::uint32_t q : order) {
+      for (const OrbitInput& in : orbits_.all[q].inputs) {
+        if (in.kind == OrbitInput::Kind::Same) once(in.at, l);
+        if (in.kind != OrbitInput::Kind::Orbit) continue;
+        if (plan_.loop_of[in.orbit] == l) {
+          for (std::int64_t back = 1; back <= in.shift * way && ok_; ++back) {
+            ok_ = orbits_.all[in.orbit].knows(first(l) - way * back);
+            if (ok_ && !before.contains({in.orbit, back}))
+              before[{in.orbit, back}] = once(orbits_.all[in.orbit][first(l) - way * back], l);
+          }
+        } else {
+          array_of(in.orbit);
+          keep_apart(in.orbit, plan_.low[at(l)] - in.shift, plan_.high[at(l)] - in.shift, l);
+        }
+      }
+    }
+    if (!ok_) return;
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> carried;
+    for (const auto& [which, initial] : before) {
+      Levels::Value v;
+      v.kind = Kind::Carried;
+      v.args[0] = initial;
+      carried[which] = push(v, l, false);
+    }
+    for (const std::uint32_t q : order) {
+      const Orbit& o = orbits_.all[q];
+      Levels::Value v;
+      v.kind = Kind::Compute;
+      v.edge = o[first(l)].edge;
+      for (std::size_t i = 0; i < o.inputs.size(); ++i) v.args[i] = input(o.inputs[i], l, steps, carried);
+      value_of_[q] = push(v, l, false);
+    }
+    for (const auto& [which, v] : carried)
+      out_.values[v].args[1] = which.second == 1 ? value_of_[which.first] : carried.at({which.first, which.second - 1});
+    stores(l, order);
+    ends_.push_back(out_.values.size());
+  }
+
+  template <class Steps, class Carried>
+  std::uint32_t input(const OrbitInput& in, int l, const Steps& steps, const Carried& carried) {
+    const int way = plan_.ways[at(l)];
+    switch (in.kind) {
+      case OrbitInput::Kind::Same: return once_.at(key(in.at));
+      case OrbitInput::Kind::Moving: {
+        Source s = in.at;
+        for (int d = 0; d < s.map.size; ++d) s.map[d].start += in.steps[d] * (first(l) - in.level);
+        std::string name = key(s);
+        name.append(reinterpret_cast<const char*>(in.steps.begin()), in.steps.span().size_bytes());
+        const auto [it, fresh] = moving_.try_emplace({l, std::move(name)}, 0);
+        if (fresh) it->second = push(memory(s, steps(in.steps)), l, false);
+        return it->second;
+      }
+      case OrbitInput::Kind::Orbit: break;
+    }
+    if (plan_.loop_of[in.orbit] == l)
+      return in.shift == 0 ? value_of_.at(in.orbit) : carried.at({in.orbit, in.shift * way});
+    Levels::Value v;
+    v.kind = Kind::Kept;
+    v.args[0] = value_of_.at(in.orbit);
+    v.array = array_of(in.orbit);
+    v.position = first(l) - in.shift - orbits_.all[in.orbit].low;
+    v.step = way;
+    return push(v, l, false);
+  }
+
+  /// Orbits of a loop, each after those that it needs at the same level.
+  std::vector<std::uint32_t> in_order(int l) const {
+    std::vector<std::uint32_t> own, order;
+    for (std::uint32_t q = 0; q < orbits_.all.size(); ++q)
+      if (plan_.loop_of[q] == l) own.push_back(q);
+    std::vector<bool> done(orbits_.all.size());
+    while (order.size() < own.size()) {
+      for (const std::uint32_t q : own) {
+        const bool ready = std::ranges::all_of(orbits_.all[q].inputs, [&](const OrbitInput& in) {
+          return in.kind != OrbitInput::Kind::Orbit || in.shift != 0 || plan_.loop_of[in.orbit] != l || done[in.orbit];
+        });
+        if (done[q] || !ready) continue;
+        done[q] = true;
+        order.push_back(q);
+      }
+    }
+    return order;
+  }
+
+  [[nodiscard]] Levels::Value store_of(const Layers& a, std::int64_t level, std::int64_t step) const {
+    Levels::Value v;
+    v.kind = Kind::Store;
+    v.edge = {a.array, 0};
+    v.map = a.place;
+    v.map[a.axis].start = level;
+    v.shape = g_.shape(a.array);
+    v.steps = Dims::filled(v.map.size, 0);
+    v.steps[a.axis] = step;
+    return v;
+  }
+
+  void stores(int l, const std::vector<std::uint32_t>& order) {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const auto [q, shift] = orbits_.of_arrays[i];
+      if (!is_output(arrays_[i].array) || std::ranges::find(order, q) == order.end()) continue;
+      ok_ = ok_ && plan_.low[at(l)] >= shift &&
+            plan_.high[at(l)] <= shift + static_cast<std::int64_t>(arrays_[i].levels.size());
+      Levels::Value v = store_of(arrays_[i], first(l) - shift, plan_.ways[at(l)]);
+      v.args[0] = value_of_[q];
+      push(v, l, false);
+    }
+  }
+
+  [[nodiscard]] bool is_output(NodeId id) const {
+    return std::ranges::any_of(out_.outputs, [&](const GraphEdge& e) { return e.node == id; });
+  }
+
+  /// Levels apart from the loops, and values that others read.
+  void end() {
+    for (std::size_t i = 0; i < arrays_.size() && ok_; ++i) {
+      if (!is_output(arrays_[i].array)) continue;
+      const auto [q, shift] = orbits_.of_arrays[i];
+      const int l = plan_.loop_of[q];
+      const auto levels = static_cast<std::int64_t>(arrays_[i].levels.size());
+      for (std::int64_t k = 0; k < levels && ok_; ++k) {
+        if (k + shift >= plan_.low[at(l)] && k + shift < plan_.high[at(l)]) continue;
+        const std::uint32_t value = once(arrays_[i].levels[static_cast<std::size_t>(k)], loops());
+        Levels::Value v = store_of(arrays_[i], k, 0);
+        v.args[0] = value;
+        push(v, loops(), true);
+        ok_ = ok_ && k < 2 * static_cast<std::int64_t>(kMostOnce);
+      }
+    }
+    // Values that became the kernel's own on the way may be read by others as well.
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (own_[id] && wanted_[id] && !is_output(id)) out_.outputs.push_back({id, 0});
+    ok_ = ok_ && out_.outputs.size() <= kMostOutputs;
+    for (const GraphEdge& e : out_.outputs) {
+      if (!ok_ || f_.op_class(e.node) == OpClass::Update) continue;
+      Levels::Value v;
+      v.kind = Kind::Store;
+      v.edge = e;
+      v.shape = g_.shape(e.node);
+      int lane = 0;
+      for (const std::int64_t extent : v.shape)
+        v.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
+      if (!(squeeze(v.shape) == out_.lanes)) {
+        ok_ = false;
+        return;
+      }
+      v.steps = Dims::filled(v.map.size, 0);
+      Source s{e, v.map, v.shape};
+      v.args[0] = once(s, loops());
+      push(v, loops(), true);
+    }
+  }
+
+  /// Keeps of loops, where their loops are; what is written, read and computed.
+  void collect() {
+    std::vector<Levels::Value> all;
+    std::vector<std::uint32_t> now(out_.values.size());
+    std::size_t from = 0;
+    for (int l = 0; l <= loops(); ++l) {
+      const std::size_t to = l < loops() ? ends_[at(l)] : out_.values.size();
+      for (; from < to; ++from) {
+        now[from] = static_cast<std::uint32_t>(all.size());
+        all.push_back(out_.values[from]);
+      }
+      for (const auto& [q, array] : arrays_of_) {
+        if (plan_.loop_of[q] != l) continue;
+        Levels::Value v;
+        v.kind = Kind::Keep;
+        v.loop = static_cast<std::uint8_t>(l);
+        v.args[0] = value_of_[q];
+        v.array = array;
+        v.position = first(l) - orbits_.all[q].low;
+        v.step = plan_.ways[at(l)];
+        all.push_back(v);
+      }
+    }
+    for (Levels::Value& v : all) {
+      if (v.kind == Kind::Kept) v.args = {kNoId, kNoId, kNoId};
+      for (std::uint32_t& arg : v.args)
+        if (arg != kNoId) arg = now[arg];
+    }
+    out_.values = std::move(all);
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (own_[id]) out_.nodes.push_back(id);
+    for (const Levels::Value& v : out_.values)
+      if (v.kind == Kind::Memory && std::ranges::find(out_.operands, v.edge) == out_.operands.end())
+        out_.operands.push_back(v.edge);
+  }
+
+  const FusionGraph& f_;
+  const Graph& g_;
+  const Orbits& orbits_;
+  const std::vector<Layers>& arrays_;
+  LoopPlan plan_;
+  Levels out_;
+  bool ok_ = true;
+  std::size_t computed_once_ = 0;
+  std::vector<bool> own_, depends_, wanted_;
+  std::map<std::string, std::uint32_t> once_;
+  std::map<std::pair<int, std::string>, std::uint32_t> moving_;  // by loop and place
+  std::map<std::uint32_t, std::uint32_t> value_of_, arrays_of_;  // by orbit
+  std::set<std::pair<std::uint32_t, std::int64_t>> kept_apart_;
+  std::vector<std::size_t> ends_;  // by loop: the number of values behind it
+};
+
+/// Dense updates that no other update goes on from.
+std::vector<NodeId> last_updates(const FusionGraph& f) {
+  std::vector<bool> goes_on(f.g.nodes.size());
+  for (const GraphNode& n : f.g.nodes)
+    if (n.op == Op::Update) goes_on[n.inputs[0].node] = true;
+  std::vector<NodeId> found;
+  for (NodeId id = static_cast<NodeId>(f.g.nodes.size()); id-- > 0;)
+    if (f.op_class(id) == OpClass::Update && !goes_on[id] && f.g.updates[f.g.nodes[id].payload].dense())
+      found.push_back(id);
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits) {
+  std::vector<std::shared_ptr<const Levels>> kernels;
+  if (limits.levels == 0) return kernels;
+  std::vector<Layers> found;
+  for (const NodeId id : last_updates(f))
+    if (std::optional<Layers> layers = find_layers(f, id)) found.push_back(std::move(*layers));
+  std::vector<bool> used(found.size()), taken(f.g.nodes.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (used[i]) continue;
+    Orbits orbits(f);
+    std::vector<Layers> arrays;
+    const auto add = [&](std::size_t k) {
+      Orbits more = orbits;
+      if (used[k] || !(found[k].lanes == found[i].lanes) || !more.add(found[k])) return;
+      orbits = std::move(more);
+      arrays.push_back(found[k]);
+      used[k] = true;
+    };
+    add(i);
+    if (arrays.empty()) continue;
+    for (std::size_t k = i + 1; k < found.size(); ++k)
+      if (std::ranges::any_of(found[k].levels, [&](const Source& s) { return orbits.find(s).has_value(); })) add(k);
+    std::shared_ptr<const Levels> kernel = KernelMaker(f, orbits, arrays).make();
+    if (!kernel || std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
+    for (const NodeId id : kernel->nodes) taken[id] = true;
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+}  // namespace tarry::graph

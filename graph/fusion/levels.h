@@ -1,0 +1,70 @@
+// Levels: a recurrence along an axis that was recorded level by level, as loops over the levels with carried values.
+//
+// A kernel of levels goes over the lanes, the points of the other axes. For each lane it runs loops, one after the
+// other; before each, and behind the last, come values that a lane has once (`once`). A value of a loop is computed at
+// each of its levels, in order. Carried: what another value of the loop was a level before. Kept values are written to
+// an array of the lane, which later loops read at other levels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "graph/fusion/trace.h"
+#include "graph/fusion/types.h"
+
+namespace tarry::graph {
+
+struct Levels {
+  enum class Kind : std::uint8_t { Memory, Free, Compute, Carried, Last, Keep, Kept, Store };
+  struct Value {
+    Kind kind{};
+    bool once = false;
+    std::uint8_t loop = 0;  ///< that it belongs to, or comes before
+    GraphEdge edge{};       ///< Memory, Free: what is read; Compute: the node; Store: what is written
+    /// Values. Compute: its inputs. Carried: at the first level (once), and the value of the loop, which may come
+    /// later. Last: of which the last level. Keep: what is kept. Store: what is stored.
+    std::array<std::uint32_t, 3> args{kNoId, kNoId, kNoId};
+    /// Memory, Free, Store: coordinates of the lanes -> dimensions of `shape`, at level 0 of the loop, and elements
+    /// along each dimension from level to level.
+    IndexMap map{};
+    Dims steps{}, shape{};
+    std::uint32_t array = 0;              ///< Keep, Kept
+    std::int64_t position = 0, step = 0;  ///< in it, at level 0 and from level to level
+  };
+  struct Array {
+    Dtype dtype{};
+    std::int64_t extent = 0;
+  };
+  Dims lanes;
+  std::vector<Value> values;        ///< in order: once before loop 0, loop 0, once before loop 1, ..., once at the end
+  std::vector<std::int64_t> loops;  ///< levels of each
+  std::vector<Array> arrays;
+  std::vector<NodeId> nodes;        ///< that the kernel computes, ascending
+  std::vector<GraphEdge> outputs;   ///< of them those that others read
+  std::vector<GraphEdge> operands;  ///< stored values and leaves that it reads, each once
+};
+
+class FusionGraph;
+
+/// The kernels of levels of a graph. Work is linear in the graph.
+std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits);
+
+/// A graph in which each kernel of levels is a call between memory and memory.
+class CollapsedLevels {
+ public:
+  CollapsedLevels(const Graph& g, std::vector<std::shared_ptr<const Levels>> kernels);
+  [[nodiscard]] const Graph& graph() const { return small_; }
+  /// The result for graph(), as groups of the whole graph.
+  [[nodiscard]] Fusion expand(Fusion found) const;
+
+ private:
+  const Graph& g_;
+  std::vector<std::shared_ptr<const Levels>> kernels_;
+  Graph small_;
+  std::vector<NodeId> original_;          // by node of small_; kNoId: stands for part of a kernel
+  std::vector<std::uint32_t> kernel_of_;  // by node of small_: the kernel that it stands for, or kNoId
+};
+
+}  // namespace tarry::graph

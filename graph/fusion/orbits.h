@@ -1,0 +1,86 @@
+// Orbits: what one statement of a recurrence is at each level. Levels are numbered along the axis of the array that
+// they are written to.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/fusion/graph.h"
+
+namespace tarry::graph {
+
+/// An array made of levels: an update of updates, or of such arrays, whose boxes part an axis.
+struct Layers {
+  NodeId array = kNoId;
+  int axis = -1;
+  Dims lanes;                   ///< extents other than 1 of the other axes
+  IndexMap place;               ///< coordinates of the lanes -> dimensions of the array; the axis stands at 0
+  std::vector<Source> levels;   ///< what each level is, at coordinates of the lanes
+  std::vector<NodeId> updates;  ///< that make it
+};
+
+/// An input of an orbit at level k: the same at all levels; memory that moves by `steps`; or what orbit `orbit` is at
+/// level k - shift.
+struct OrbitInput {
+  enum class Kind : std::uint8_t { Same, Moving, Orbit } kind{};
+  Source at;  ///< Same; Moving: at level `level`
+  std::int64_t level = 0;
+  Dims steps;
+  std::uint32_t orbit = kNoId;
+  std::int64_t shift = 0;
+};
+
+struct Orbit {
+  std::int64_t low = 0;           ///< the first level that is known
+  std::vector<Source> at;         ///< by level from there on
+  std::int64_t from = 0, to = 0;  ///< levels at which its nodes are one statement
+  std::vector<OrbitInput> inputs;
+  [[nodiscard]] bool knows(std::int64_t level) const {
+    return level >= low && level < low + static_cast<std::int64_t>(at.size());
+  }
+  [[nodiscard]] const Source& operator[](std::int64_t level) const { return at[static_cast<std::size_t>(level - low)]; }
+};
+
+class Orbits {
+ public:
+  static constexpr std::int64_t kFewestLevels = 6;
+
+  explicit Orbits(const FusionGraph& f) : f_(&f), g_(&f.g) {}
+
+  /// The orbits that the levels of an array lead to. False where they do not repeat; then nothing may be used.
+  bool add(const Layers& layers);
+
+  std::vector<Orbit> all;
+  /// By array of add(): its orbit, of which level k + shift is level k of the array.
+  struct OfArray {
+    std::uint32_t orbit;
+    std::int64_t shift;
+  };
+  std::vector<OfArray> of_arrays;
+  struct Place {
+    std::uint32_t orbit;
+    std::int64_t level;
+  };
+  /// Where a node is, read at `map`.
+  [[nodiscard]] std::optional<Place> find(const Source& s) const;
+  /// The source of input i of a node, at coordinates of the lanes.
+  [[nodiscard]] Source input(const Source& of, int i) const;
+
+ private:
+  bool join(const Layers& layers, const Place& place, std::int64_t level);
+  std::uint32_t make(std::int64_t low, std::vector<Source> at);
+  bool settle(std::uint32_t orbit);
+  bool settle_input(std::uint32_t orbit, int i);
+  [[nodiscard]] bool alike(const Source& a, const Source& b) const;
+  [[nodiscard]] bool is_statement(const Source& s) const;
+
+  const FusionGraph* f_;
+  const Graph* g_;
+  std::unordered_map<NodeId, Place> places_;
+};
+
+/// The layers of an array, the axis along which they lie found by its last update. Nothing where it has none.
+std::optional<Layers> find_layers(const FusionGraph& f, NodeId array);
+
+}  // namespace tarry::graph

@@ -1,0 +1,163 @@
+// Recurrences: levels of an axis, recorded one by one, in one kernel that goes over them.
+#include "codegen/ir/verify.h"
+#include "tests/kernels/tile_kernels.h"
+
+using namespace tarry;
+using namespace tarry::test;
+
+namespace {
+
+/// Rows or columns of an array, by the axis of its levels.
+struct Grid {
+  std::int64_t lanes, levels;
+  int axis;
+  [[nodiscard]] Dims shape() const { return axis == 0 ? Dims{levels, lanes} : Dims{lanes, levels}; }
+  [[nodiscard]] Dims at(std::int64_t level) const { return axis == 0 ? Dims{level, 0} : Dims{0, level}; }
+  [[nodiscard]] Dims one() const { return axis == 0 ? Dims{1, lanes} : Dims{lanes, 1}; }
+};
+
+/// x[k] = min(x[k - 1], a[k]) - b[k - 1], into zeros or into an array, up or down the levels.
+Maker chain(const Grid& grid, Dtype d = float64, bool is_up = true, bool is_zero = true) {
+  Maker m;
+  const GraphEdge a = m.leaf(grid.shape(), d), b = m.leaf(grid.shape(), d);
+  GraphEdge x = is_zero ? m.broadcast(m.scalar(0, d), grid.shape()) : m.leaf(grid.shape(), d);
+  const auto level = [&](std::int64_t k) { return is_up ? k : grid.levels - 1 - k; };
+  GraphEdge now = slice(m, b, grid.at(level(0)), grid.one());
+  x = m.update(x, now, grid.at(level(0)));
+  for (std::int64_t k = 1; k < grid.levels; ++k) {
+    now = m.map(Op::Subtract, {m.map(Op::Minimum, {now, slice(m, a, grid.at(level(k)), grid.one())}),
+                               slice(m, b, grid.at(level(k - 1)), grid.one())});
+    x = m.update(x, now, grid.at(level(k)));
+  }
+  m.g.roots = {x};
+  return m;
+}
+
+/// Two states up the levels, of which nothing is stored, and a third one down that reads them all.
+Maker up_and_down(const Grid& grid, Dtype d = float64) {
+  Maker m;
+  const GraphEdge a = m.leaf(grid.shape(), d), b = m.leaf(grid.shape(), d);
+  GraphEdge x = m.broadcast(m.scalar(0, d), grid.shape());
+  std::vector<GraphEdge> c{slice(m, a, grid.at(0), grid.one())}, e{slice(m, b, grid.at(0), grid.one())};
+  c[0] = m.map(Op::Negative, {c[0]});
+  for (std::int64_t k = 1; k < grid.levels; ++k) {
+    const GraphEdge ak = slice(m, a, grid.at(k), grid.one()), bk = slice(m, b, grid.at(k), grid.one());
+    const GraphEdge before = m.map(Op::Maximum, {c.back(), ak});
+    c.push_back(m.map(Op::Minimum, {before, bk}));
+    e.push_back(m.map(Op::Subtract, {m.map(Op::Minimum, {e.back(), before}), bk}));
+  }
+  GraphEdge now = e.back();
+  x = m.update(x, now, grid.at(grid.levels - 1));
+  for (std::int64_t k = grid.levels - 1; k-- > 0;) {
+    now = m.map(Op::Minimum,
+                {m.map(Op::Subtract, {c[static_cast<std::size_t>(k)], now}), e[static_cast<std::size_t>(k)]});
+    x = m.update(x, now, grid.at(k));
+  }
+  m.g.roots = {x};
+  return m;
+}
+
+/// x[k] = x[k - 1] - min(x[k - 2], a[k])
+Maker second_order(const Grid& grid) {
+  Maker m;
+  const GraphEdge a = m.leaf(grid.shape());
+  GraphEdge x = m.broadcast(m.scalar(0), grid.shape());
+  std::vector<GraphEdge> all{slice(m, a, grid.at(1), grid.one()), slice(m, a, grid.at(0), grid.one())};
+  for (std::int64_t k = 0; k < grid.levels; ++k) {
+    if (k > 1)
+      all.push_back(
+          m.map(Op::Subtract, {all.back(), m.map(Op::Minimum, {all.end()[-2], slice(m, a, grid.at(k), grid.one())})}));
+    x = m.update(x, all[static_cast<std::size_t>(k)], grid.at(k));
+  }
+  m.g.roots = {x};
+  return m;
+}
+
+std::vector<Maker> some() {
+  std::vector<Maker> graphs;
+  for (const Grid& grid : {Grid{1, 9, 1}, {40, 9, 1}, {300, 20, 1}, {5, 33, 0}, {700, 11, 0}}) {
+    graphs.push_back(chain(grid));
+    graphs.push_back(chain(grid, float32, false));
+    graphs.push_back(chain(grid, int32, true, false));
+    graphs.push_back(up_and_down(grid));
+    graphs.push_back(second_order(grid));
+  }
+  graphs.push_back(up_and_down({64, 150, 1}, float32));
+  return graphs;
+}
+
+}  // namespace
+
+TEST_CASE("levels: a recurrence is one kernel with the interpreter's bits", "[levels]") {
+  check_bits(some(), Schedule::Recurrence);
+}
+
+TEST_CASE("levels: in C lanes go side by side with the interpreter's bits", "[levels]") {
+  check_c_bits(some(), Schedule::Recurrence);
+}
+
+TEST_CASE("levels: every element is read and written once", "[levels]") {
+  for (const char* name : {"x86-64-v3", "sm_90"}) {
+    const Grid grid{200, 40, 1};
+    const Lowered l = lowered(chain(grid), name);
+    CHECK(l.bytes_written == 200 * 40 * 8);
+    CHECK(l.bytes_read == (200 * 39 + 200 * 40) * 8);  // the last level of b has no reader
+    const Lowered both = lowered(up_and_down(grid), name);
+    CHECK(both.bytes_read + both.bytes_written == 3 * 200 * 40 * 8);
+  }
+}
+
+TEST_CASE("levels: text does not grow with the levels, nor with what is kept of them", "[levels]") {
+  const auto text = [](std::int64_t levels, const char* name) {
+    return codegen::render(lowered(up_and_down({64, levels, 0}), name).ir, target(name)).text;
+  };
+  CHECK(text(20, "sm_90") == text(90, "sm_90"));
+  CHECK(text(20, "x86-64-v3") == text(21, "x86-64-v3"));
+}
+
+TEST_CASE("levels: two sweeps carry three values and keep two arrays", "[levels]") {
+  const KernelIr ir = lowered(up_and_down({30, 12, 1})).ir;
+  const auto count = [&](codegen::InstrKind kind) {
+    return std::ranges::count_if(ir.instrs, [&](const codegen::Instr& in) { return in.kind == kind; });
+  };
+  CHECK(ir.levels.size() == 2);
+  CHECK(count(codegen::InstrKind::Carried) == 3);
+  CHECK(ir.arrays.size() == 2);
+  CHECK(count(codegen::InstrKind::Inside) == 0);
+}
+
+TEST_CASE("levels: few levels, other formulas and values between them stay operations", "[levels]") {
+  const auto kernels = [](const Maker& m) {
+    const graph::Fusion f = graph::fuse(m.g, target());
+    return std::ranges::count_if(f.groups, [](const graph::Group& g) { return g.levels != nullptr; });
+  };
+  CHECK(kernels(chain({40, 20, 1})) == 1);
+  CHECK(kernels(chain({40, 4, 1})) == 0);
+  Maker other;
+  GraphEdge x = other.leaf({40, 20}), now = slice(other, x, {0, 0}, {40, 1});
+  for (std::int64_t k = 1; k < 20; ++k) {
+    now = other.map(k % 2 ? Op::Minimum : Op::Subtract, {now, slice(other, x, {0, k}, {40, 1})});
+    x = other.update(x, now, {0, k});
+  }
+  other.g.roots = {x};
+  CHECK(kernels(other) == 0);
+}
+
+TEST_CASE("levels: kernels compile without spills", "[levels]") {
+  check_compiles({chain({40, 9, 1}), chain({40, 9, 0}, float16), up_and_down({300, 20, 1}), second_order({64, 20, 1})});
+}
+
+TEST_CASE("levels: the verifier refuses what a recurrence does not have", "[levels]") {
+  using codegen::Instr;
+  using codegen::InstrKind;
+  const KernelIr ir = lowered(up_and_down({30, 12, 1})).ir;
+  const auto first = [](KernelIr& of, InstrKind kind) -> Instr& {
+    return *std::ranges::find_if(of.instrs, [&](const Instr& in) { return in.kind == kind; });
+  };
+  check_refused(ir, [&](KernelIr& k) { first(k, InstrKind::Carried).region = codegen::Region::Row; });
+  check_refused(ir, [&](KernelIr& k) { first(k, InstrKind::Carried).args[1] = first(k, InstrKind::Carried).args[0]; });
+  check_refused(ir, [&](KernelIr& k) { first(k, InstrKind::Keep).output = 7; });
+  check_refused(ir, [&](KernelIr& k) { first(k, InstrKind::Kept).index = first(k, InstrKind::Load).index; });
+  check_refused(ir, [&](KernelIr& k) { k.levels.clear(); });
+  check_refused(ir, [&](KernelIr& k) { k.accesses[first(k, InstrKind::Store).index].buffer = 0; });
+}
