@@ -24,6 +24,9 @@ constexpr std::size_t kMostCounted = 1024;                       // numbers of k
 constexpr std::size_t kNeighbours = 4;                           // kernels next in number that are tried beyond
 constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 40;  // requests
 constexpr std::uint64_t kMostWork = 3'200'000;
+constexpr double kTangled = 0.4;                       // part of the nodes that is stored where all of that is spent
+constexpr std::uint64_t kStraightWork = 60;            // requests a node where hardly any is
+constexpr std::uint64_t kLeastWork = 24'000;           // of any graph
 constexpr std::size_t kWindow = 8;                     // nodes of a window
 constexpr std::size_t kBetween = 6;                    // kernels merged at once
 constexpr std::size_t kRounds = 12;                    // times that a move is extended
@@ -54,12 +57,13 @@ bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
 class Refiner {
  public:
   Refiner(Partition& p, KernelModel& model, const FusionGraph& f, std::uint64_t budget)
-      : p_(p), model_(model), f_(f), exact_(p, model, f), end_(model.visits() + budget), last_(end_ - budget / kEnd) {}
+      : p_(p), model_(model), f_(f), exact_(p, model, f), budget_(budget), end_(model.visits() + budget) {}
 
   void run() {
     least_ = kWorthPart * seconds_per_kernel();
     descend_all();
     if (p_.ideal() || whole()) return;
+    limit_work();
     for (double before = p_.seconds() + 1; p_.seconds() < before && !spent();) {
       before = p_.seconds();
       windows();
@@ -67,13 +71,29 @@ class Refiner {
     begin_again();
     // A copy of the best is worth it where the graph is not large: there are hundreds of kernels to take apart.
     const double slack = f_.g.nodes.size() <= kLarge ? kSlack * seconds_per_kernel() : 0;
-    rebuild_until(last_, slack);
+    rebuild_until(end_ - budget_ / kEnd, slack);
     least_ = kLeastPart * p_.seconds();
     descend_all();
     rebuild_until(end_, 0);
   }
 
  private:
+  /// The search chooses what is stored, so its work follows how much that is: a straight program of a thousand
+  /// operations stores a few values, and trying them is all that there is to do.
+  void limit_work() {
+    std::size_t nodes = 0, stored = 0;
+    for (NodeId v = 0; v < f_.g.nodes.size(); ++v) {
+      nodes += f_.scheduled(v);
+      stored += p_.kernel_of(v) != kNoId;
+    }
+    const double tangled =
+        std::min(1.0, static_cast<double>(stored) / (kTangled * static_cast<double>(std::max<std::size_t>(nodes, 1))));
+    const auto wanted = static_cast<std::uint64_t>(tangled * tangled * tangled * static_cast<double>(budget_));
+    const std::uint64_t least = std::max(kLeastWork, kStraightWork * f_.g.nodes.size());
+    budget_ = std::min(budget_, std::max(wanted, least));
+    end_ = std::min(end_, model_.visits() + budget_);
+  }
+
   [[nodiscard]] std::vector<KernelId> kernels() const {
     std::vector<KernelId> found;
     for (KernelId k = 0; k < p_.kernel_count(); ++k)
@@ -534,7 +554,7 @@ class Refiner {
   KernelModel& model_;
   const FusionGraph& f_;
   Exact exact_;
-  std::uint64_t end_, last_;  // of model_.visits(): when to stop, and when to look at what is small
+  std::uint64_t budget_, end_;  // requests; of model_.visits(): when to stop
   double launch_ = model_.cost().seconds_per_launch, least_ = 0;
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<KernelId> queue_;

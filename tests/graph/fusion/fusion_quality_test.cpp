@@ -66,23 +66,33 @@ void compare_with_annealing(int first, int count, std::uint64_t moves, double se
   CHECK(within == count);
 }
 
+/// Requests that the search of a grown graph takes.
+double visits_of(test::Growth kind, int nodes) {
+  const graph::Graph g = graph::dce(test::grown_graph(kind, nodes));
+  test::Search s(g, *graph::find_target("sm_90"));
+  std::uint64_t greedy = 0;
+  const graph::Fusion first = graph::greedy_fusion(s.f, s.cost, s.limits, &greedy);
+  graph::Partition p(s.f, s.model, first, s.limits);
+  graph::refine(p, s.model, s.f, graph::refinement_budget(g.nodes.size()));
+  return static_cast<double>(greedy + s.model.visits());
+}
+
 }  // namespace
+
+TEST_CASE("fusion: a straight program is searched in two hundred requests a node", "[graph][fusion][scale]") {
+  for (const test::Growth kind : {test::Growth::Chain, test::Growth::Ladder})
+    for (const int nodes : {500, 1000, 10'000, 100'000}) {
+      INFO(nodes << " nodes");
+      CHECK(visits_of(kind, nodes) <= 200 * nodes);
+    }
+}
 
 TEST_CASE("fusion: a hundred times the nodes are at most a hundred and thirty times the work",
           "[graph][fusion][scale]") {
   using test::Growth;
   const graph::Target& target = *graph::find_target("sm_90");
   for (Growth kind : {Growth::Chain, Growth::Tree, Growth::Ladder, Growth::Random}) {
-    const auto visits = [&](int nodes) {
-      const graph::Graph g = graph::dce(test::grown_graph(kind, nodes));
-      test::Search s(g, target);
-      std::uint64_t greedy = 0;
-      const graph::Fusion first = graph::greedy_fusion(s.f, s.cost, s.limits, &greedy);
-      graph::Partition p(s.f, s.model, first, s.limits);
-      graph::refine(p, s.model, s.f, graph::refinement_budget(g.nodes.size()));
-      return static_cast<double>(greedy + s.model.visits());
-    };
-    const double small = visits(1000), large = visits(100'000);
+    const double small = visits_of(kind, 1000), large = visits_of(kind, 100'000);
     std::printf("visits per node: %.0f of 1,000, %.0f of 100,000\n", small / 1000, large / 100'000);
     CHECK(large <= 1.3 * 100 * small);
     const graph::Graph g = graph::dce(test::grown_graph(kind, 100'000));
