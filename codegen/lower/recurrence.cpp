@@ -19,9 +19,10 @@ using graph::Levels;
 using graph::OpClass;
 using Kind = graph::Levels::Kind;
 
-class Lowering {
+class RecurrenceLowering {
  public:
-  Lowering(const Graph& g, const Group& group, const std::vector<GraphEdge>& outputs, const graph::Target& target)
+  RecurrenceLowering(const Graph& g, const Group& group, const std::vector<GraphEdge>& outputs,
+                     const graph::Target& target)
       : g_(g), levels_(*group.levels), outputs_(outputs), target_(target), walk_(group), ir_(out_.lowered.ir) {
     ir_.mode = g.nodes[levels_.outputs.front().node].mode;
     walk_.reduces = true;
@@ -211,7 +212,7 @@ class Lowering {
 
 Lowered lower_levels(const Graph& g, const Group& group, const std::vector<GraphEdge>& outputs,
                      const graph::Target& target) {
-  return Lowering(g, group, outputs, target).run();
+  return RecurrenceLowering(g, group, outputs, target).run();
 }
 
 std::optional<Layout> choose_recurrence(Choice& c) {
