@@ -30,7 +30,7 @@ int instructions_of(const Instr& in) {
 }
 
 /// By value, the last instruction that uses it; the end for what is stored, which leaves when all is computed.
-std::vector<Value> last_uses(const KernelIr& ir) {
+std::vector<Value> last_readers(const KernelIr& ir) {
   const auto end = static_cast<Value>(ir.instrs.size());
   std::vector<Value> last(ir.instrs.size(), 0);
   for (Value v = 0; v < end; ++v) {
@@ -65,7 +65,7 @@ std::optional<KernelIr> smaller_stencil(KernelIr ir) {
 }  // namespace
 
 Pressure pressure_of(const KernelIr& ir) {
-  const std::vector<Value> last = last_uses(ir);
+  const std::vector<Value> last = last_readers(ir);
   std::vector<std::vector<Value>> ends(ir.instrs.size() + 1);
   for (Value v = 0; v < ir.instrs.size(); ++v) ends[std::max(last[v], v)].push_back(v);
   const auto takes = [&](Value v) {
