@@ -221,12 +221,11 @@ std::optional<Layout> choose_recurrence(Choice& c) {
   if (!c.group.levels) return std::nullopt;
   RecurrenceLayout layout;
   if (c.target.is_cuda()) return layout;
-  std::size_t bytes = 8;
+  std::size_t bytes = 8 + c.group.levels->kept_bytes();
   for (const Instr& in : c.ir.instrs)
     if (in.kind == InstrKind::Carried || in.kind == InstrKind::Last ||
         (in.region == Region::Row && in.kind != InstrKind::Scalar && in.kind != InstrKind::Store))
       bytes += itemsize(in.dtype);
-  for (const Levels::Array& a : c.group.levels->arrays) bytes += static_cast<std::size_t>(a.extent) * itemsize(a.dtype);
   const bool side_by_side = c.ir.rank > 0 && std::ranges::any_of(c.ir.accesses, [](const Access& a) {
                               return a.store && a.strides.back() == StrideClass::One;
                             });

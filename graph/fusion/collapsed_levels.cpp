@@ -19,6 +19,12 @@ GraphNode call(const Graph& g, NodeId output) {
 
 }  // namespace
 
+std::size_t Levels::kept_bytes() const {
+  std::size_t bytes = 0;
+  for (const Array& a : arrays) bytes += static_cast<std::size_t>(a.extent) * itemsize(a.dtype);
+  return bytes;
+}
+
 CollapsedLevels::CollapsedLevels(const Graph& g, std::vector<std::shared_ptr<const Levels>> kernels)
     : g_(g), kernels_(std::move(kernels)), small_(g.like()) {
   std::vector<std::uint32_t> inside(g.nodes.size(), kNoId);

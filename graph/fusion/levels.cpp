@@ -585,7 +585,8 @@ std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, con
     for (std::size_t k = i + 1; k < found.size(); ++k)
       if (std::ranges::any_of(found[k].levels, [&](const Source& s) { return orbits.find(s).has_value(); })) add(k);
     std::shared_ptr<const Levels> kernel = KernelMaker(f, orbits, arrays).make();
-    if (!kernel || std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
+    if (!kernel || kernel->kept_bytes() > limits.kept) continue;
+    if (std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
     for (const NodeId id : kernel->nodes) taken[id] = true;
     kernels.push_back(std::move(kernel));
   }

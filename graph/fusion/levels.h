@@ -41,9 +41,10 @@ struct Levels {
   std::vector<Value> values;        ///< in order: once before loop 0, loop 0, once before loop 1, ..., once at the end
   std::vector<std::int64_t> loops;  ///< levels of each
   std::vector<Array> arrays;
-  std::vector<NodeId> nodes;        ///< that the kernel computes, ascending
-  std::vector<GraphEdge> outputs;   ///< of them those that others read
-  std::vector<GraphEdge> operands;  ///< stored values and leaves that it reads, each once
+  std::vector<NodeId> nodes;                     ///< that the kernel computes, ascending
+  std::vector<GraphEdge> outputs;                ///< of them those that others read
+  std::vector<GraphEdge> operands;               ///< stored values and leaves that it reads, each once
+  [[nodiscard]] std::size_t kept_bytes() const;  ///< of a lane's arrays
 };
 
 class FusionGraph;

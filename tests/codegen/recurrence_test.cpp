@@ -126,6 +126,16 @@ TEST_CASE("levels: two sweeps carry three values and keep two arrays", "[levels]
   CHECK(count(codegen::InstrKind::Inside) == 0);
 }
 
+TEST_CASE("levels: what a lane keeps fits a small stack, or the levels stay operations", "[levels]") {
+  const auto kernels = [](std::int64_t levels) {
+    const Maker m = up_and_down({4, levels, 1});
+    const graph::Fusion f = graph::fuse(m.g, target("x86-64-v3"));
+    return std::ranges::count_if(f.groups, [](const graph::Group& g) { return g.levels != nullptr; });
+  };
+  CHECK(kernels(2000) == 1);  // two arrays of 8 bytes a level
+  CHECK(kernels(2100) == 0);
+}
+
 TEST_CASE("levels: few levels, other formulas and values between them stay operations", "[levels]") {
   const auto kernels = [](const Maker& m) {
     const graph::Fusion f = graph::fuse(m.g, target());
