@@ -312,10 +312,13 @@ TEST_CASE("kernel ir: stages see what is there before them", "[codegen][interpre
   SECTION("stages belong to row schedules") {
     KernelIr ir = good.ir;
     ir.layout = codegen::ReduceInnerLayout{};
-    check_broken(ir, "several stages belong to schedules of rows, scans, rows and columns, and iterated stencils");
+    check_broken(
+        ir, "several stages belong to schedules of rows, scans, rows and columns, iterated stencils and recurrences");
     IrBuilder one(Schedule::RowSerial, 1);
     one.store(one.reduce(Op::Sum, one.load(float32, "*", '1')), "1", ' ', Region::Outer);
-    check_broken(one.ir, "several stages belong to schedules of rows, scans, rows and columns, and iterated stencils");
+    check_broken(
+        one.ir,
+        "several stages belong to schedules of rows, scans, rows and columns, iterated stencils and recurrences");
   }
   SECTION("a row value has no stage") {
     IrBuilder b = two_stages();
