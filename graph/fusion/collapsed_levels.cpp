@@ -113,8 +113,10 @@ Fusion CollapsedLevels::expand(Fusion found) const {
       group.space = kernels_[k]->lanes;
       group.nodes = kernels_[k]->nodes;
     } else {
-      for (NodeId& id : group.nodes) id = original_[id];
-      for (NodeId& id : group.of_columns) id = original_[id];
+      for (std::vector<NodeId>* ids : {&group.nodes, &group.of_columns}) {
+        for (NodeId& id : *ids) id = original_[id];
+        std::sort(ids->begin(), ids->end());  // nodes stand here in another order than in the graph
+      }
       if (group.scatter != kNoId) group.scatter = original_[group.scatter];
       if (group.library != kNoId) group.library = original_[group.library];
       if (group.base.node != kNoId) group.base.node = original_[group.base.node];

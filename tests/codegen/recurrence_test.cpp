@@ -127,13 +127,30 @@ TEST_CASE("levels: two sweeps carry three values and keep two arrays", "[levels]
 }
 
 TEST_CASE("levels: what a lane keeps fits a small stack, or the levels stay operations", "[levels]") {
-  const auto kernels = [](std::int64_t levels) {
-    const Maker m = up_and_down({4, levels, 1});
-    const graph::Fusion f = graph::fuse(m.g, target("x86-64-v3"));
+  const Maker m = up_and_down({4, 12, 1});
+  const auto kernels = [&](std::size_t bytes) {
+    graph::Limits limits;
+    limits.kept = bytes;
+    const graph::Fusion f = graph::fuse(m.g, target("x86-64-v3"), limits);
     return std::ranges::count_if(f.groups, [](const graph::Group& g) { return g.levels != nullptr; });
   };
-  CHECK(kernels(2000) == 1);  // two arrays of 8 bytes a level
-  CHECK(kernels(2100) == 0);
+  const std::size_t kept = 2 * 10 * sizeof(double);  // two arrays of the levels but the first and the last
+  CHECK(kernels(kept) == 1);
+  CHECK(kernels(kept - 1) == 0);
+}
+
+TEST_CASE("levels: groups beside a recurrence name their nodes in ascending order", "[levels]") {
+  Maker m = chain({40, 9, 1});
+  const GraphEdge x = m.leaf({256, 256}), y = m.map(Op::Maximum, {x, m.leaf({256, 256})});
+  const GraphEdge row = m.reduce(Op::Sum, y, 1), column = m.reduce(Op::Sum, m.map(Op::Square, {y}), 0);
+  m.g.roots = {m.map(Op::Negative, {row}), row, column, m.g.roots[0]};
+  const graph::Fusion f = graph::fuse(m.g, target("x86-64-v3"));
+  for (const graph::Group& group : f.groups) {
+    CHECK(std::ranges::is_sorted(group.nodes));
+    CHECK(std::ranges::is_sorted(group.of_columns));
+  }
+  CHECK(std::ranges::count_if(f.groups, [](const graph::Group& g) { return g.row_column(); }) == 1);
+  CHECK(std::ranges::count_if(f.groups, [](const graph::Group& g) { return g.levels != nullptr; }) == 1);
 }
 
 TEST_CASE("levels: few levels, other formulas and values between them stay operations", "[levels]") {
