@@ -286,7 +286,7 @@ class Machine {
 
   void run_lanes(std::int64_t first, std::int64_t count) {
     arrays_.clear();
-    for (const Array& a : ir_.arrays)
+    for (const KeptLevels& a : ir_.arrays)
       arrays_.emplace_back(static_cast<std::size_t>(static_cast<std::int64_t>(scalars_[a.extent]) * tile_));
     const auto place = [&](std::int64_t k) {
       place_outer(first, count);

@@ -190,8 +190,8 @@ struct Fold {
   std::uint32_t loop = kNone;
 };
 
-/// Elements that each outer index of a Recurrence has for itself.
-struct Array {
+/// Levels of a Recurrence that each outer index keeps for itself.
+struct KeptLevels {
   Dtype dtype{};
   std::uint32_t extent = kNone;  ///< scalar parameter (int64)
 };

@@ -37,7 +37,7 @@ void verify_level(const KernelIr& ir, std::size_t i, const std::string& here) {
 void verify_recurrence(const KernelIr& ir) {
   const auto is_count = [&](std::uint32_t s) { return s < ir.scalars.size() && ir.scalars[s] == Dtype::Int64; };
   if (ir.levels.empty() || !std::ranges::all_of(ir.levels, is_count)) broken(ir, "a recurrence has loops");
-  for (const Array& a : ir.arrays)
+  for (const KeptLevels& a : ir.arrays)
     if (!is_count(a.extent)) broken(ir, "an extent of an array");
   for (const Instr& in : ir.instrs) {
     const int loops = static_cast<int>(ir.levels.size());

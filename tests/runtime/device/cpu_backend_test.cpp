@@ -209,14 +209,14 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
   };
   const Scope on(cpu);
   // The program, and how many of its launches write dense results of points; -1: any number.
-  const auto check = [](const std::function<std::vector<tarry::Array>()>& record, std::int64_t launches) {
-    const auto bytes_of = [](std::vector<tarry::Array> results) {
-      evaluate(std::span<const tarry::Array>(results));
+  const auto check = [](const std::function<std::vector<Array>()>& record, std::int64_t launches) {
+    const auto bytes_of = [](std::vector<Array> results) {
+      evaluate(std::span<const Array>(results));
       std::vector<std::string> bytes;
       const auto add = [&](const auto& values) {
         bytes.emplace_back(reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]);
       };
-      for (const tarry::Array& r : results) {
+      for (const Array& r : results) {
         if (r.dtype() == float64)
           add(r.to_vector<double>());
         else if (r.dtype() == float32)
@@ -233,20 +233,20 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
     if (launches >= 0) CHECK(runtime::streamed_launches() - before == launches);
   };
   for (const std::int64_t n : {1, 63, 64, 511, 512, 513, 5000, 300'007}) {
-    const tarry::Array x = astype(arange(n), float32) * 0.37f - 40.0f, y = astype(arange(n) % 7, float64);
+    const Array x = astype(arange(n), float32) * 0.37f - 40.0f, y = astype(arange(n) % 7, float64);
     evaluate(x, y);
     INFO("n " << n);
     check([&] { return std::vector{x * 2.0f + 1.0f}; }, 1);
     check([&] { return std::vector{x + x, astype(x > 0.0f, uint8), y * 3.0}; }, 1);
   }
-  const tarry::Array m = reshape(astype(arange(123 * 457), float32), {123, 457});
+  const Array m = reshape(astype(arange(123 * 457), float32), {123, 457});
   evaluate(m);
   check([&] { return std::vector{m(slice(1, -1), slice(2, none)) * 0.5f}; }, 1);
   check([&] { return std::vector{m / sum(m, 1, {.keepdims = true}), sum(m, 1)}; }, 1);
   check([&] { return std::vector{sum(m, 0)}; }, 0);
   check(
       [&] {
-        tarry::Array a = m + 0.0f;
+        Array a = m + 0.0f;
         a.set({slice(3, 100), slice(0, none, 2)}, 1.0f);
         return std::vector{a};
       },
@@ -254,10 +254,10 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
   // Tiles of transposed operands, one edge of them 64, at sizes that end in parts of tiles.
   for (const auto& [rows, columns] :
        {std::pair<std::int64_t, std::int64_t>{64, 64}, {300, 257}, {129, 1000}, {65, 511}, {1023, 66}}) {
-    const tarry::Array a = reshape(astype(arange(rows * columns), float32) * 0.5f, {rows, columns}),
-                       b = reshape(astype(arange(rows * columns), float32), {columns, rows});
-    const tarry::Array wide = astype(a, float64),
-                       deep = reshape(astype(arange(3 * rows * columns), float32), {3, rows, columns});
+    const Array a = reshape(astype(arange(rows * columns), float32) * 0.5f, {rows, columns}),
+                b = reshape(astype(arange(rows * columns), float32), {columns, rows});
+    const Array wide = astype(a, float64),
+                deep = reshape(astype(arange(3 * rows * columns), float32), {3, rows, columns});
     evaluate(a, b, wide, deep);
     INFO(rows << " by " << columns);
     check([&] { return std::vector{a + matrix_transpose(b)}; }, 1);
@@ -269,7 +269,7 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
     check([&] { return std::vector{permute_dims(deep, {1, 2, 0}) + 1.0f}; }, 1);
     check(
         [&] {
-          tarry::Array c = b * 3.0f;
+          Array c = b * 3.0f;
           evaluate(c);
           c = c + matrix_transpose(a);
           return std::vector{c};
@@ -279,10 +279,9 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
   // Images: planes of pixels and pixels of planes, whose rows and columns change places or do not.
   for (const std::int64_t values : {2, 3, 8})
     for (const auto& [height, width] : {std::pair<std::int64_t, std::int64_t>{64, 128}, {128, 192}, {67, 141}}) {
-      const tarry::Array pixels =
-                             reshape(astype(arange(values * height * width) % 251, float32), {height, width, values}),
-                         planes = reshape(pixels, {values, height, width});
-      const tarry::Array small = astype(pixels, uint8), deep = stack({pixels, pixels + 1.0f});
+      const Array pixels = reshape(astype(arange(values * height * width) % 251, float32), {height, width, values}),
+                  planes = reshape(pixels, {values, height, width});
+      const Array small = astype(pixels, uint8), deep = stack({pixels, pixels + 1.0f});
       evaluate(pixels, planes, small, deep);
       INFO(height << " by " << width << " by " << values);
       check([&] { return std::vector{permute_dims(pixels, {2, 0, 1}) + 1.0f}; }, 1);
@@ -302,7 +301,7 @@ TEST_CASE("cpu: results larger than the caches are stored past them, with the sa
     check([&] { return std::vector{m + matrix_transpose(reshape(m, {457, 123}))}; }, 1);
     check(
         [&] {
-          tarry::Array a = m * 1.0f - 3.0f;
+          Array a = m * 1.0f - 3.0f;
           evaluate(a);
           a = exp(-a) * 2.0f;
           return std::vector{a};
