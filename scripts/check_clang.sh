@@ -10,6 +10,7 @@ build=build/clang-$version
 echo "build: $build"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+rm -rf "$build/CMakeFiles/tarry_objects.dir/Unity"  # a unit that is no longer made has no command for clang-tidy
 cmake --preset clang -B "$build" -DCMAKE_C_COMPILER="clang-$version" -DCMAKE_CXX_COMPILER="clang++-$version" \
   > "$log" 2>&1 || { cat "$log"; exit 1; }
 CCACHE_DISABLE=1 cmake --build "$build" -j "$(nproc)"  # made once: a cache would read every source twice

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <thread>
 
+#include <sched.h>
+
 #include <tarry/error.h>
 #include <tarry/tarry.h>
 
@@ -33,6 +35,26 @@ struct Switch {
   Switch(const char* n, const std::string& value) : name(n) { support::env::set(name, value); }
   ~Switch() { support::env::set(name, std::nullopt); }
   const char* name;
+};
+
+/// The calling thread may run on one core alone.
+class OneCore {
+ public:
+  OneCore() {
+    REQUIRE(sched_getaffinity(0, sizeof all_, &all_) == 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &all_)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  }
+  ~OneCore() { sched_setaffinity(0, sizeof all_, &all_); }
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+
+ private:
+  cpu_set_t all_{};
 };
 
 KernelIr copy_times(Op op) {
@@ -165,7 +187,10 @@ TEST_CASE("cpu: kernels of one batch that come from files of their own are loade
   calls.compile = [&](std::span<const cache::KernelRequest* const> batch) { return device.compile(batch); };
   calls.load = [&](const cache::KernelRequest& r, const cache::Binary& binary) { return device.load(r, binary); };
   calls.compiler = [&] { return device.compiler(); };
-  cache::KernelCache().get(requests, calls);
+  {
+    const OneCore one_batch;
+    cache::KernelCache().get(requests, calls);
+  }
   const std::size_t before = mapped_kernel_files();
   cache::KernelCache cache;
   for (const cache::Loaded& loaded : cache.get(requests, calls)) REQUIRE(loaded.hit == cache::Hit::Disk);
