@@ -213,7 +213,7 @@ struct KernelIr {
       short_loops;  ///< on a GPU, unless tiles share what loops read: the extent of each, or 0 beyond kShortLoop
   std::vector<Fold> folds;
   std::vector<std::uint32_t> levels;  ///< Recurrence: scalar parameter (int64) of each loop: its levels
-  std::vector<Array> arrays;          ///< Recurrence
+  std::vector<KeptLevels> arrays;     ///< Recurrence
   [[nodiscard]] int stages() const;   ///< 1 + the highest stage of an instruction or reduction
   [[nodiscard]] Value first_fold(std::uint32_t loop) const;  ///< the instruction where a loop runs
   /// The region that an instruction runs in, or the loop that it belongs to.
