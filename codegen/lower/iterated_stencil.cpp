@@ -32,8 +32,8 @@ constexpr int kHeldWords =
 constexpr int kNarrowWords = 40;  // the same where elements are narrower than what they are computed in
 constexpr int kWarps = 8;         // of a thread block, one below the other
 constexpr int kItemRows = 128, kItemColumns = 1024;  // of a work item on a CPU
-constexpr std::size_t kRingBytes = std::size_t{96}
-                                   << 10;  // of the rows that it keeps: within L2, and the smallest stacks
+// The rows that a work item keeps fit L2 and the smallest stacks.
+constexpr std::size_t kRingBytes = std::size_t{96} << 10;
 
 IteratedStencilLayout choose_item(const KernelIr& ir) {
   IteratedStencilLayout layout{kItemColumns, ir.rank > 1 ? kItemRows : 1};

@@ -7,6 +7,7 @@
 #include "cache/explain.h"
 #include "tests/helpers/child.h"
 #include "tests/helpers/fake_backend.h"
+#include "tests/helpers/one_core.h"
 #include "tests/helpers/test.h"
 
 namespace fs = std::filesystem;
@@ -55,6 +56,7 @@ TEST_CASE("cache key: material is parsed back, and nothing else is", "[cache]") 
 
 TEST_CASE("cache: kernels of one batch share one image, whichever files they come from", "[cache]") {
   const CacheDirectory directory;
+  const OneCore two_batches;
   FakeBackend fake;
   fake.get_fresh(requests(0, 16));
   std::vector<std::shared_ptr<const std::string>> held;

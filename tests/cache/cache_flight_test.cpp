@@ -11,6 +11,7 @@
 #include "cache/flight_lock.h"
 #include "support/in_parallel.h"
 #include "tests/helpers/fake_backend.h"
+#include "tests/helpers/one_core.h"
 #include "tests/helpers/processes.h"
 #include "tests/helpers/test.h"
 
@@ -246,6 +247,7 @@ TEST_CASE("cache batch: kernels of different options, targets or modes never sha
   asked[1].key.options = asked[5].key.options = "-O1";
   asked[2].key.target = asked[6].key.target = "fake_2";
   asked[3].key.mode = asked[7].key.mode = "relaxed";
+  const OneCore few_batches;
   FakeBackend fake;
   CHECK(right(asked, fake.get_fresh(asked)));
   CHECK(fake.batches == 4);

@@ -18,6 +18,7 @@
 #include "support/fault.h"
 #include "support/in_parallel.h"
 #include "tests/helpers/fake_backend.h"
+#include "tests/helpers/one_core.h"
 #include "tests/helpers/test.h"
 
 namespace fs = std::filesystem;
@@ -498,6 +499,7 @@ TEST_CASE("cache: finding loads what is there and makes nothing", "[cache]") {
 
 TEST_CASE("cache: one batch that fails leaves the kernels of the others", "[cache]") {
   const CacheDirectory directory;
+  const OneCore three_batches;
   FakeBackend fake;
   std::atomic<int> calls{0};
   fake.on_compile = [&] {

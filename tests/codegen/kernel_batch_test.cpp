@@ -2,8 +2,6 @@
 #include <map>
 #include <thread>
 
-#include <sched.h>
-
 #include "cache/entry_format.h"
 #include "codegen/render/kernel_source.h"
 #include "runtime/device/compilers/nvrtc.h"
@@ -11,6 +9,7 @@
 #include "tests/helpers/devices.h"
 #include "tests/helpers/elf_sections.h"
 #include "tests/helpers/fake_backend.h"
+#include "tests/helpers/one_core.h"
 #include "tests/helpers/sample_results.h"
 #include "tests/kernels/tile_kernels.h"
 
@@ -43,10 +42,7 @@ std::string run_in(const CacheDirectory& directory, const char* child) {
 
 /// On one core all kernels share a few batches.
 TARRY_CHILD(evaluates_together) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  if (sched_setaffinity(0, sizeof one, &one) != 0) return 1;
+  const OneCore few_batches;
   const std::vector<ta::Array> all = sample_results();
   ta::evaluate(all);
   const ta::CacheCounters s = ta::cache_counters();

@@ -8,8 +8,6 @@
 #include <sstream>
 #include <thread>
 
-#include <sched.h>
-
 #include <tarry/error.h>
 #include <tarry/tarry.h>
 
@@ -20,6 +18,7 @@
 #include "support/fault.h"
 #include "support/file.h"
 #include "support/temporary.h"
+#include "tests/helpers/one_core.h"
 #include "tests/kernels/cpu_kernel.h"
 
 using namespace tarry;
@@ -35,26 +34,6 @@ struct Switch {
   Switch(const char* n, const std::string& value) : name(n) { support::env::set(name, value); }
   ~Switch() { support::env::set(name, std::nullopt); }
   const char* name;
-};
-
-/// The calling thread may run on one core alone.
-class OneCore {
- public:
-  OneCore() {
-    REQUIRE(sched_getaffinity(0, sizeof all_, &all_) == 0);
-    int first = 0;
-    while (!CPU_ISSET(first, &all_)) ++first;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
-  }
-  ~OneCore() { sched_setaffinity(0, sizeof all_, &all_); }
-  OneCore(const OneCore&) = delete;
-  OneCore& operator=(const OneCore&) = delete;
-
- private:
-  cpu_set_t all_{};
 };
 
 KernelIr copy_times(Op op) {
@@ -188,7 +167,7 @@ TEST_CASE("cpu: kernels of one batch that come from files of their own are loade
   calls.load = [&](const cache::KernelRequest& r, const cache::Binary& binary) { return device.load(r, binary); };
   calls.compiler = [&] { return device.compiler(); };
   {
-    const OneCore one_batch;
+    const test::OneCore one_batch;
     cache::KernelCache().get(requests, calls);
   }
   const std::size_t before = mapped_kernel_files();
