@@ -67,6 +67,28 @@ ReduceAttributes decode_reduce(std::string_view bytes) {
   return a;
 }
 
+AttributeBytes encode(const IndexAttributes& a) {
+  AttributeBytes bytes;
+  bytes.put(a.payload());
+  return bytes;
+}
+
+IndexAttributes decode_index(std::string_view bytes) {
+  Reader reader(bytes);
+  const auto a = IndexAttributes::of(reader.take<std::uint32_t>());
+  reader.done();
+  return a;
+}
+
+std::string_view to_string(IndexAttributes::Called called) {
+  switch (called) {
+    case IndexAttributes::Called::Take: return "take";
+    case IndexAttributes::Called::TakeAlongAxis: return "take_along_axis";
+    case IndexAttributes::Called::Index: break;
+  }
+  return "index";
+}
+
 AttributeBytes encode(const IotaAttributes& a) {
   AttributeBytes bytes;
   bytes.put(a.axis);

@@ -97,6 +97,23 @@ inline constexpr std::uint32_t kNumberPayload = static_cast<std::uint32_t>(IotaA
 AttributeBytes encode(const IotaAttributes& a);
 IotaAttributes decode_iota(std::string_view bytes);
 
+/// The user's view of an Index, for its error. Of Gather the axis is all: IotaAttributes.
+struct IndexAttributes {
+  enum class Called : std::uint8_t { Index, Take, TakeAlongAxis } called{};
+  std::uint8_t axis = 0;  ///< of the array that is indexed
+  bool part = false;      ///< these are some of the user's indices: their numbers are not his
+  [[nodiscard]] std::uint32_t payload() const {
+    return static_cast<std::uint32_t>(called) | std::uint32_t{axis} << 8 | (part ? 1U << 16 : 0);
+  }
+  static IndexAttributes of(std::uint32_t payload) {
+    return {static_cast<Called>(payload & 255), static_cast<std::uint8_t>(payload >> 8 & 255),
+            (payload >> 16 & 1) != 0};
+  }
+};
+AttributeBytes encode(const IndexAttributes& a);
+IndexAttributes decode_index(std::string_view bytes);
+std::string_view to_string(IndexAttributes::Called called);
+
 /// The attributes of a Scalar that is of class Other whatever its value.
 inline constexpr std::string_view kOpaque = "opaque";
 

@@ -108,6 +108,16 @@ void check_node(const Graph& g, NodeId id) {
       }
       break;
     }
+    case OpClass::Gather: {
+      const auto axis = static_cast<int>(n.payload);
+      Dims expected = g.shape(n.inputs[0].node);
+      TARRY_ASSERT(axis < expected.size() && g.shape(n.inputs[1].node) == g.shape(id));
+      TARRY_ASSERT(g.nodes[n.inputs[1].node].dtype == Dtype::Int64 && g.nodes[n.inputs[0].node].dtype == n.dtype);
+      TARRY_ASSERT(g.count(id) == 0 || expected[axis] > 0);
+      expected[axis] = g.shape(id)[axis];
+      TARRY_ASSERT(expected == g.shape(id));
+      break;
+    }
     case OpClass::Composite: TARRY_ASSERT(false && "composite ops are recorded as others"); break;
     case OpClass::Map:
       for (int i = 0; i < n.n_inputs; ++i) TARRY_ASSERT(g.shape(n.inputs[i].node).size() <= g.shape(id).size());
@@ -163,6 +173,14 @@ void verify(const Graph& g) {
   for (const GraphEdge& r : g.roots) TARRY_ASSERT(r.node < g.nodes.size());
 }
 
+std::vector<bool> reachable(const Graph& g, NodeId root) {
+  std::vector<bool> reached(g.nodes.size());
+  reached[root] = true;
+  for (NodeId id = root + 1; id-- > 0;)
+    for (int i = 0; reached[id] && i < g.nodes[id].n_inputs; ++i) reached[g.nodes[id].inputs[i].node] = true;
+  return reached;
+}
+
 std::string to_string(const Graph& g) {
   std::string s;
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
@@ -170,6 +188,7 @@ std::string to_string(const Graph& g) {
     s += fmt::format("%{} = {} {} {}{}", id, name(n.op), info(n.dtype).suffix, to_string(g.shape(id)), operands(n));
     if (info(n.op).op_class == OpClass::Reduce || is_scan(n.op))
       s += fmt::format(" axis {}", g.reduces[n.payload].axis);
+    if (n.op == Op::Gather) s += fmt::format(" axis {}", n.payload);
     if (n.op == Op::Update)
       s += fmt::format(" at {} step {}", to_string(g.updates[n.payload].start), to_string(g.updates[n.payload].step));
     if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);

@@ -54,8 +54,8 @@ struct GraphNode {
   Mode mode{};
   std::uint8_t n_inputs = 0;
   ShapeId shape = 0;
-  std::uint32_t payload =
-      kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce, Scan: attributes; Iota: axis
+  std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce, Scan: attributes; Iota,
+                                  ///< Gather: axis; Index: IndexAttributes
   GraphEdge inputs[Node::kMaxInputs];
   NodeId origin = kNoId;  ///< the snapshot's node it stands for: where errors, dumps and reports point
   const char* file = nullptr;
@@ -106,6 +106,8 @@ class Graph {
 /// Throws InternalError where a rule of this header is broken. Uses Boost.Graph's topological sort as the judge of
 /// order.
 void verify(const Graph& g);
+/// By node: what `root` is computed from, itself included.
+std::vector<bool> reachable(const Graph& g, NodeId root);
 /// One line per node: %3 = add f32 (4, 5) %1, %2.
 std::string to_string(const Graph& g);
 /// Graphviz text; `group_of` (may be empty) draws nodes of one kernel in one cluster colour.

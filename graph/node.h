@@ -5,10 +5,13 @@
 // defined (docs/reference/numerics.md). A Reduce works along one axis, which it removes; several axes are a chain,
 // highest first. ArgMin and ArgMax take any number and give int64. A Scan works along one axis, which it keeps. A View
 // is an index map and never a copy. A Reshape keeps the row-major sequence of elements. Update(base, value) is base
-// with value in a box (start, step per axis; value's extents are the counts). Matmul((p, m, k), (q, k, n)) is (max(p,
-// q), m, n), matrix by matrix, of one floating dtype; p == q, or one of them is 1 and that matrix serves all. A Scalar
-// is a 0-d value that becomes a kernel argument, never source text. An edge is (node, output index). An evaluated node
-// is a leaf.
+// with value in a box (start, step per axis; value's extents are the counts). Index(i, n) of int64 is the place along
+// an axis of n > 0 elements that i names: i, or i + n where i is negative. An i outside of -n..n-1 gives 0, and is the
+// error of whatever depends on it. Gather(x, i) reads along one axis, where element p of the result is that of x at
+// i[p] along the axis and at p along the others: i has the result's shape, x has it but for that axis, and every i is
+// an Index. Matmul((p, m, k), (q, k, n)) is (max(p, q), m, n), matrix by matrix, of one floating dtype; p == q, or one
+// of them is 1 and that matrix serves all. A Scalar is a 0-d value that becomes a kernel argument, never source text.
+// An edge is (node, output index). An evaluated node is a leaf.
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;

@@ -14,7 +14,20 @@ enum class Op : std::uint8_t {
 #undef TARRY_OP
 };
 
-enum class OpClass : std::uint8_t { Leaf, Scalar, Iota, View, Reshape, Update, Map, Reduce, Scan, Library, Composite };
+enum class OpClass : std::uint8_t {
+  Leaf,
+  Scalar,
+  Iota,
+  View,
+  Reshape,
+  Update,
+  Gather,
+  Map,
+  Reduce,
+  Scan,
+  Library,
+  Composite
+};
 enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Draw, Special };
 
 enum class OpForm : std::uint8_t { Unary, Binary, Whole, Function, Own };
@@ -53,6 +66,9 @@ constexpr int output_count(Op op) { return op == Op::Moments || op == Op::Moment
 
 /// A Scan keeps the shape: element k of its axis is what the elements 0..k combine to.
 constexpr bool is_scan(Op op) { return info(op).op_class == OpClass::Scan; }
+
+/// An elementwise op that computes nothing else: Index reports what is out of range.
+constexpr bool is_pure(Op op) { return op != Op::Index; }
 
 constexpr bool is_comparison(Op op) { return op >= Op::Equal && op <= Op::GreaterEqual; }
 

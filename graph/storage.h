@@ -50,6 +50,13 @@ class UseCheck {
   virtual void use() = 0;       ///< it is read; throws InvalidArgument where it has changed
 };
 
+/// Indices out of range that were met while a value was computed.
+class Faults {
+ public:
+  virtual ~Faults() = default;
+  virtual void rethrow() = 0;  ///< waits until it is known; throws InvalidArgument where there is one
+};
+
 /// A value: elements of `buffer` at element offset + strides. Results of evaluate are row-major contiguous at offset 0.
 /// `replica` caches the same elements on another device (one upload per host array while it stays resident).
 struct Storage {
@@ -60,6 +67,7 @@ struct Storage {
   bool any_byte = false;            ///< bools that others wrote: bytes other than 0 and 1 are true as well
   std::uint64_t version = 0;        ///< grows when touch() announces a change
   std::shared_ptr<UseCheck> check;  ///< of borrowed memory, where asked for
+  std::shared_ptr<Faults> faults;   ///< whoever reads the value asks them; null where it is known that there are none
   std::atomic<std::uint32_t> readers{
       0};  ///< evaluates and reads of borrowed memory under way; counted up under engine_mutex()
   std::mutex replica_mutex;

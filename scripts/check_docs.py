@@ -28,7 +28,8 @@ MAX_OPENINGS = 10  # comments that begin with "What", "Whether" or "Of"; a few a
 MAX_WORDS = 30  # of a sentence that users read
 # Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
 INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge",
-                "random_bits", "multiply_high", "uniform", "normal"}
+                "random_bits", "multiply_high", "uniform", "normal",
+                "index", "gather"}
 
 
 def read(root, name):

@@ -23,6 +23,7 @@ CHAPTERS = [  # page, title, headers
     ("reductions", "Reductions", ["reduce.h"]),
     ("scans", "Scans", ["scan.h"]),
     ("manipulation", "Manipulation", ["views.h"]),
+    ("indexing", "Indexing by arrays", ["index.h"]),
     ("linear_algebra", "Linear algebra", ["linalg.h"]),
     ("random", "Random numbers", ["random.h"]),
     ("evaluation", "Evaluation", ["evaluate.h", "plan.h", "scope.h", "progress.h", "history.h"]),

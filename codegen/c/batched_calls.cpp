@@ -104,7 +104,7 @@ CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail) co
       const Value v = open.back();
       open.pop_back();
       if (!varies(v) || is_called(v)) continue;
-      const bool is_plain = ir.instrs[v].kind == InstrKind::Compute || ir.instrs[v].kind == InstrKind::Fold;
+      const bool is_plain = arity(ir.instrs[v]) > 0 || ir.instrs[v].kind == InstrKind::Fold;
       if (is_plain && batched.depth.at(v) < n)
         leave(v);  // anything else costs no more than reading an array
       else if (own.insert(v).second)

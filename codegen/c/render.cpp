@@ -17,6 +17,8 @@ int point_cost(const KernelIr& ir) {
     if (ir.home_region(instr) != Region::Point) continue;
     const int times = instr.loop == kNone ? 1 : kLoopSteps;
     if (instr.kind == InstrKind::Compute) work += times * graph::info(instr.op).cost;
+    if (instr.kind == InstrKind::Index) work += times * graph::info(Op::Index).cost;
+    if (instr.kind == InstrKind::Gather) bytes += times * 4 * static_cast<int>(itemsize(instr.dtype));
     if (instr.kind == InstrKind::Fold) work += kLoopSteps * graph::info(ir.folds[instr.index].op).cost;
     if (instr.kind != InstrKind::Load && instr.kind != InstrKind::Store) continue;
     const Access& a = ir.accesses[instr.index];

@@ -49,7 +49,11 @@ class CWriter : public CodeWriter {
 
   /// `vector_bytes`: of the vectors of loops that are written out.
   CWriter(const KernelIr& kernel, const Parameters& parameters, int vector_bytes = 0)
-      : ir(kernel), expressions(kernel), vector_bytes_(vector_bytes), parameters_(parameters) {}
+      : ir(kernel), expressions(kernel), vector_bytes_(vector_bytes), parameters_(parameters) {
+    if (!gathers(ir)) return;
+    fixed_[0] = find_fixed(Axis::LastOuter);
+    fixed_[1] = find_fixed(Axis::Reduced);
+  }
 
   const KernelIr& ir;
   Expressions expressions;
@@ -125,7 +129,9 @@ class CWriter : public CodeWriter {
   [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
-  [[nodiscard]] std::string load(const Instr& instr, Axis axis, std::string_view i) const;
+  [[nodiscard]] std::string guarded(const Instr& instr, const std::string& text) const;
+  [[nodiscard]] std::string index(const Instr& instr, Axis axis, std::string_view i, const Operand& operand) const;
+  [[nodiscard]] std::vector<bool> find_fixed(Axis axis) const;
   [[nodiscard]] bool is_invariant(const Instr& instr, Axis axis) const;
   [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
   [[nodiscard]] std::string condition(std::uint32_t guard) const;
@@ -135,10 +141,12 @@ class CWriter : public CodeWriter {
   void run(const Loop& loop, const Tail& tail);
   void run_plain(const Loop& loop, const Tail& tail);
   void inside_function();
+  void index_function();
   void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);
 
   const Parameters& parameters_;
   std::vector<SharedText> shared_;
+  std::vector<bool> fixed_[2];                  ///< by axis, where the kernel gathers
   std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds
 };
 

@@ -68,6 +68,7 @@ void CWriter::preamble() {
   const std::string text = parameter_struct(parameters_);
   label(std::string_view(text).substr(0, text.size() - 1));
   if (!ir.guards.empty()) inside_function();
+  if (!ir.checks.empty()) index_function();
 }
 
 std::string CWriter::share(std::string_view name, const std::function<void()>& write) {
@@ -118,6 +119,7 @@ bool CWriter::uses(std::uint32_t access, Region region) const {
   return std::any_of(ir.instrs.begin(), ir.instrs.end(), [&](const Instr& instr) {
     if (ir.home_region(instr) != region) return false;
     if (is_memory(instr) && instr.index == access) return true;
+    if (instr.kind == InstrKind::Index && ir.checks[instr.index] == access) return true;
     const std::uint32_t guard = guard_of(instr);
     return guard != kNone && std::any_of(ir.guards[guard].terms.begin(), ir.guards[guard].terms.end(),
                                          [&](const GuardTerm& term) { return term.access == access; });
@@ -170,15 +172,41 @@ std::string CWriter::element(std::uint32_t access, Axis axis, std::string_view i
   return fmt::format("a{}[{}]", access, offset);
 }
 
-std::string CWriter::load(const Instr& instr, Axis axis, std::string_view i) const {
-  const std::string text = element(instr.index, axis, i);
+std::string CWriter::guarded(const Instr& instr, const std::string& text) const {
   if (instr.guard == kNone) return text;
   const std::string& holds = holds_.at(instr.guard);
   return holds == "1" ? text : holds == "0" ? "0" : fmt::format("{} ? {} : 0", holds, text);
 }
 
+std::string CWriter::index(const Instr& instr, Axis axis, std::string_view i, const Operand& operand) const {
+  std::string number = element(ir.checks[instr.index], axis, i);
+  if (instr.args[2] != kNone) number = sum_text(number, operand(instr.args[2]));
+  return fmt::format("{}_index({}, {}, {}, {})", kEntryName, operand(instr.args[0]), operand(instr.args[1]), number,
+                     check_words(ir, instr, "p->"));
+}
+
 bool CWriter::is_invariant(const Instr& instr, Axis axis) const {
-  return instr.kind == InstrKind::Load && stride_class(instr.index, axis) == StrideClass::Zero;
+  if (instr.kind == InstrKind::Load) return stride_class(instr.index, axis) == StrideClass::Zero;
+  const auto& fixed = fixed_[axis == Axis::Reduced ? 1 : 0];
+  return !fixed.empty() && fixed[static_cast<std::size_t>(&instr - ir.instrs.data())];
+}
+
+/// Values that do not vary along an axis, where kernels gather: rows of a table are found once, not at every element.
+std::vector<bool> CWriter::find_fixed(Axis axis) const {
+  std::vector<bool> fixed(ir.instrs.size());
+  for (Value v = 0; v < ir.instrs.size(); ++v) {
+    const Instr& in = ir.instrs[v];
+    const auto is_fixed = [&](Value a) {
+      return a == kNone || ir.instrs[a].kind == InstrKind::Scalar || (fixed[a] && ir.instrs[a].region == in.region);
+    };
+    if (in.region == Region::Loop || is_called(in)) continue;
+    if (in.kind == InstrKind::Load)
+      fixed[v] = stride_class(in.index, axis) == StrideClass::Zero;
+    else if (arity(in) > 0)
+      fixed[v] = std::all_of(in.args.begin(), in.args.end(), is_fixed) &&
+                 (in.kind != InstrKind::Index || stride_class(ir.checks[in.index], axis) == StrideClass::Zero);
+  }
+  return fixed;
 }
 
 // ---------------------------------------------------------------- guards
@@ -215,6 +243,23 @@ void CWriter::inside_function() {
   line("else if (at < 0 || at >= extent) end = 0;");
   line("if (first > *from) *from = first;");
   line("if (end < *to) *to = end;");
+  close();
+}
+
+/// A fault is rare and written by whoever finds it.
+void CWriter::index_function() {
+  open(fmt::format("static __attribute__((noinline)) void {}_fault(tarry_u64* words, tarry_i64 element, tarry_i64 i)",
+                   kEntryName));
+  line(fmt::format("{}    tarry_u64 old = __atomic_load_n(words + k, __ATOMIC_RELAXED);", fault_words()));
+  line(
+      "  while (word < old && "
+      "!__atomic_compare_exchange_n(words + k, &old, word, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}");
+  line("}");
+  close();
+  open(fmt::format("TARRY_FN tarry_i64 {}_index(tarry_i64 i, tarry_i64 n, tarry_i64 element, tarry_u64* words)",
+                   kEntryName));
+  line(fmt::format("{}  {}_fault(words, element, i);", index_body(), kEntryName));
+  line("return 0;");
   close();
 }
 
@@ -259,7 +304,11 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
   std::string text;
   switch (instr.kind) {
     case InstrKind::Scalar: return;
-    case InstrKind::Load: text = load(instr, axis, i); break;
+    case InstrKind::Load: text = guarded(instr, element(instr.index, axis, i)); break;
+    case InstrKind::Index: text = guarded(instr, index(instr, axis, i, operand)); break;
+    case InstrKind::Gather:
+      text = guarded(instr, fmt::format("p->a{}[{}]", instr.index, operand(instr.args[0])));
+      break;
     case InstrKind::Store: line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0]))); return;
     case InstrKind::Inside: text = holds_.at(instr.index); break;
     case InstrKind::Neighbour:

@@ -218,8 +218,9 @@ std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& i
   const bool row = ir.is_row();
   const bool moments = std::any_of(stage.reductions.begin(), stage.reductions.end(),
                                    [&](std::uint32_t r) { return graph::output_count(ir.reductions[r].op) == 2; });
-  const bool loops =
-      std::any_of(ir.instrs.begin(), ir.instrs.end(), [](const Instr& in) { return in.region == Region::Loop; });
+  // A value that `load` does not bring is there only where its point is.
+  const bool loops = gathers(ir) || std::any_of(ir.instrs.begin(), ir.instrs.end(),
+                                                [](const Instr& in) { return in.region == Region::Loop; });
   const bool free = in_any_order(ir, stage), spread = free && ir.schedule() == Schedule::ReduceInner && !ir.striped();
   return {
       {"$LANES", std::string(ir.striped()                ? kInterleaved

@@ -299,7 +299,9 @@ class IteratedStencilWriter final : public TileWriter {
       case InstrKind::Last:
       case InstrKind::Keep:
       case InstrKind::Kept:
-      case InstrKind::Fold: break;
+      case InstrKind::Fold:
+      case InstrKind::Index:
+      case InstrKind::Gather: break;
     }
   }
 

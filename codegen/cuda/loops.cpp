@@ -156,6 +156,8 @@ void Functions::loop_body(std::uint32_t loop, Region region, Region placed, cons
       for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i)
         operands.push_back(operand(in.args[i], region));
       text = expressions_.compute(v, operands);
+    } else if (arity(in) > 0) {
+      text = at_place(in, region, placed);
     } else if (std::find(staged.begin(), staged.end(), in.index) != staged.end()) {
       text = fmt::format("z.a{}", in.index);
     } else {

@@ -146,6 +146,36 @@ void Functions::move_item(bool store, const std::vector<Member>& some) {
   }
 }
 
+/// The function of a place, and of what it reports.
+void Functions::index() {
+  out_.open("__device__ inline void $N_fault(tarry_u64* words, tarry_i64 element, tarry_i64 i)");
+  out_.line(fmt::format("{}    atomicMin((unsigned long long*)(words + k), (unsigned long long)word);", fault_words()));
+  out_.line("}");
+  out_.close();
+  out_.open(
+      "__device__ __forceinline__ tarry_i64 $N_index(tarry_i64 i, tarry_i64 n, tarry_i64 element, tarry_u64* words)");
+  out_.line(fmt::format("{}  $N_fault(words, element, i);", index_body()));
+  out_.line("return 0;");
+  out_.close();
+}
+
+/// A place that is computed, or what is there.
+std::string Functions::at_place(const Instr& in, Region region, Region placed) const {
+  std::string text;
+  if (in.kind == InstrKind::Gather) {
+    text = fmt::format("p.a{}[{}]", in.index, operand(in.args[0], region));
+  } else {
+    const std::uint32_t check = ir_.checks[in.index];
+    std::string number = sum_text(fmt::format("t.o{}", check), element(check, placed));
+    if (in.loop != kNone) number = sum_text(number, loop_offset(ir_, check, "p."));
+    if (in.args[2] != kNone) number = sum_text(number, operand(in.args[2], region));
+    text = fmt::format("$N_index({}, {}, {}, {})", operand(in.args[0], region), operand(in.args[1], region), number,
+                       check_words(ir_, in, "p."));
+  }
+  if (in.guard == kNone) return text;
+  return fmt::format("{} ? {} : ({})0", guard(in.guard, placed), text, c_type(in.dtype));
+}
+
 void Functions::load(Value v, Region region, const std::string& at) {
   const Instr& in = ir_.instrs[v];
   const std::string head = fmt::format("const {} {}", c_type(in.dtype), value_name(v));

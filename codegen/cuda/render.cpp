@@ -70,6 +70,7 @@ Functions::Functions(const KernelIr& ir, const StagePlan& plan)
 std::string Functions::shared_text() {
   types();
   place();
+  if (!ir_.checks.empty()) index();
   if (!ir_.is_map()) begin();
   return out_.take();
 }
@@ -226,6 +227,7 @@ void Functions::place() {
   out_.open("struct $N_at");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     const Access& access = ir_.accesses[a];
+    if (access.gathered || access.faults) continue;  // the parameter itself
     if (access.buffer == kNone)
       out_.line(fmt::format("tarry_i64 o{};", a));
     else
@@ -254,6 +256,7 @@ void Functions::place() {
   }
   out_.line("$N_at t;");
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+    if (ir_.accesses[a].gathered || ir_.accesses[a].faults) continue;
     const std::string name = slot_name({ir_.accesses[a].buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer, a});
     out_.line(fmt::format("t.{0} = {1};", name, sum_text("p." + name, outer_offset(ir_, a, indices, "p."))));
   }
@@ -276,7 +279,7 @@ std::vector<Value> Functions::row_values() const {
     if (std::find(used.begin(), used.end(), v) == used.end()) used.push_back(v);
   };
   for (const Instr& in : ir_.instrs) {
-    const bool reads = in.kind == InstrKind::Compute || in.kind == InstrKind::Store;
+    const bool reads = arity(in) > 0 || in.kind == InstrKind::Store;
     const bool outer = in.region == Region::Outer || in.kind == InstrKind::Store,
                point = ir_.home_region(in) == Region::Point;
     if (reads && (point || (ir_.staged() && outer)))
@@ -342,6 +345,8 @@ void Functions::instructions(Region region, bool alone) {
         if (alone || region == Region::Point) store(v, region, at);
         break;
       case InstrKind::Inside: out_.line(fmt::format("{}{};", head, guard(in.index, placed))); break;
+      case InstrKind::Index:
+      case InstrKind::Gather: out_.line(fmt::format("{}{};", head, at_place(in, region, placed))); break;
       case InstrKind::Fold:
         if (ir_.is_contraction())
           out_.line(fmt::format("{}f.f{};", head, in.index));

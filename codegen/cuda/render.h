@@ -178,6 +178,8 @@ class Functions {
   void draw();
   void draw(Value v);
   [[nodiscard]] std::string guard(std::uint32_t index, Region region) const;
+  [[nodiscard]] std::string at_place(const Instr& in, Region region, Region placed) const;
+  void index();
   [[nodiscard]] std::string operand(Value v, Region user) const;
   [[nodiscard]] std::vector<Value> row_values() const;
   void types();

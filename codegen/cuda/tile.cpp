@@ -167,7 +167,9 @@ void TileWriter::point() {
       case InstrKind::Keep:
       case InstrKind::Kept:
       case InstrKind::Result:
-      case InstrKind::Fold: break;
+      case InstrKind::Fold:
+      case InstrKind::Index:
+      case InstrKind::Gather: break;
     }
   }
 }

@@ -114,6 +114,8 @@ class Machine {
       case InstrKind::Load: return load(i, in, count);
       case InstrKind::Store: return store(in, count);
       case InstrKind::Inside: return inside(i, in, count);
+      case InstrKind::Index: return index(i, in, count);
+      case InstrKind::Gather: return gather(i, in, count);
       case InstrKind::Neighbour:
         for (std::int64_t t = 0; t < count; ++t)
           value(i, t) = sheets_[in.args[0]].at(row_ + in.row, column_ + t + in.column);
@@ -213,6 +215,39 @@ class Machine {
     }
     if (traffic_)
       traffic_->bytes_read += static_cast<std::int64_t>(size) * (varies ? touched : std::min<std::int64_t>(touched, 1));
+  }
+
+  void index(std::size_t i, const Instr& in, std::int64_t count) {
+    for (std::int64_t t = 0; t < count; ++t) {
+      const auto argument = [&](std::size_t k) { return get<std::int64_t>(seen(in.args[k], users_[i], t)); };
+      const std::int64_t given = argument(0), n = argument(1), at = given < 0 ? given + n : given;
+      const bool found = holds(in.guard, t), outside = at < 0 || at >= n;
+      put<std::int64_t>(value(i, t), found && !outside ? at : 0);
+      if (!found || !outside) continue;
+      const std::int64_t element = position(ir_.checks[in.index], t) + (in.args[2] == kNone ? 0 : argument(2));
+      fault(in.index, element, given);
+    }
+  }
+
+  void fault(std::uint32_t check, std::int64_t element, std::int64_t given) {
+    auto* const words = static_cast<std::uint64_t*>(buffers_[ir_.accesses[ir_.faults].buffer]) + check * kFaultWords;
+    const auto number = static_cast<std::uint64_t>(std::min(element, kMostNumber)) << kFaultBits;
+    constexpr std::uint64_t kMask = (std::uint64_t{1} << kFaultBits) - 1;
+    for (int k = 0; k < kFaultWords; ++k)
+      words[k] = std::min(words[k], number | (static_cast<std::uint64_t>(given) >> kFaultBits * k & kMask));
+  }
+
+  void gather(std::size_t i, const Instr& in, std::int64_t count) {
+    const std::size_t size = itemsize(in.dtype);
+    const std::int64_t start = args_.accesses[in.index].offset;
+    const auto* base = static_cast<const unsigned char*>(buffers_[ir_.accesses[in.index].buffer]);
+    for (std::int64_t t = 0; t < count; ++t) {
+      value(i, t) = {};
+      if (!holds(in.guard, t)) continue;
+      const std::int64_t at = start + get<std::int64_t>(seen(in.args[0], users_[i], t));
+      std::memcpy(value(i, t).bytes, base + at * static_cast<std::int64_t>(size), size);
+      if (traffic_) traffic_->bytes_read += static_cast<std::int64_t>(size);
+    }
   }
 
   void store(const Instr& in, std::int64_t count) {

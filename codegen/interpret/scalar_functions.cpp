@@ -64,6 +64,7 @@ struct OnCells<F> {
 #define TARRY_View(RULE, OP)
 #define TARRY_Reshape(RULE, OP)
 #define TARRY_Update(RULE, OP)
+#define TARRY_Gather(RULE, OP)
 #define TARRY_Reduce(RULE, OP)
 #define TARRY_Scan(RULE, OP)
 #define TARRY_Library(RULE, OP)

@@ -53,6 +53,13 @@
 // reduction of more than 32 elements, where tiles of two dimensions share what loops read: the Loop
 // instructions use no values but those of their loop and scalars.
 //
+// Places that are computed. An Index is the place i, or i + n of a negative i, along an axis of n elements (its two
+// first arguments, n > 0). Where that is not one of 0..n-1 it is 0, and the words of its check get the least triple: of
+// the number of the element (its check's iota, plus its third argument where it has one) and of i, see kFaultWords. A
+// Gather is the element of a buffer at its argument, counted from the start of its access, which moves along no
+// dimension. What it reads may lie anywhere in the buffer. Both may have a guard: where that does not hold they are 0,
+// and nothing is checked or read.
+//
 // Guards. A guarded load reads where its guard holds and gives 0 elsewhere, without touching memory. A guard is a box:
 // it holds where every term does, and a term is 0 <= value of an iota access < an extent (a scalar argument). All loads
 // of an access have the same guard or none.
@@ -92,7 +99,9 @@ enum class InstrKind : std::uint8_t {
   Carried,
   Last,
   Keep,
-  Kept
+  Kept,
+  Index,
+  Gather
 };
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
@@ -109,9 +118,9 @@ struct Instr {
   Dtype dtype{};  ///< of the value; of the stored value for Store
   Op op{};        ///< Compute
   std::array<Value, 3> args{kNone, kNone, kNone};
-  std::uint32_t index = kNone;  ///< Load, Store: access; Scalar: scalar; Result: reduction; Inside: guard; Fold: fold;
-                                ///< Keep, Kept: access
-  std::uint32_t guard = kNone;  ///< Load of a buffer
+  std::uint32_t index = kNone;  ///< Load, Store, Gather, Keep, Kept: access; Scalar: scalar; Result: reduction; Inside:
+                                ///< guard; Fold: fold; Index: check
+  std::uint32_t guard = kNone;  ///< Load of a buffer, Index, Gather
   std::uint8_t stage = 0;       ///< Point and Outer; Row of a Recurrence
   std::int8_t row = 0, column = 0;  ///< Neighbour
   std::uint32_t output = 0;         ///< Result: which output of the reduction; Keep, Kept: which array
@@ -123,6 +132,8 @@ struct Access {
   std::uint32_t buffer = kNone;  ///< index into buffers; kNone: iota
   bool store = false;
   bool outer_only = false;           ///< used by Outer instructions: no reduced stride
+  bool gathered = false;             ///< of a Gather, which reads anywhere
+  bool faults = false;               ///< the words of all checks, kFaultWords each, which kernels write
   bool aligned = false;              ///< base and strides keep vector-wide alignment along the vector dimension; of an
                                      ///< iota, where it numbers a draw: that of a block of words; of a short loop: so
                                      ///< do its steps at a vector's points, one behind the other
@@ -214,6 +225,8 @@ struct KernelIr {
   std::vector<Fold> folds;
   std::vector<std::uint32_t> levels;  ///< Recurrence: scalar parameter (int64) of each loop: its levels
   std::vector<KeptLevels> arrays;     ///< Recurrence
+  std::vector<std::uint32_t> checks;  ///< access of each: an iota, the number of the element in row-major order
+  std::uint32_t faults = kNone;       ///< access of their words, where there are checks
   [[nodiscard]] int stages() const;   ///< 1 + the highest stage of an instruction or reduction
   [[nodiscard]] Value first_fold(std::uint32_t loop) const;  ///< the instruction where a loop runs
   /// The region that an instruction runs in, or the loop that it belongs to.
@@ -261,6 +274,24 @@ struct KernelIr {
   /// Bytes that a point loads along the reduced axis, at all steps of short loops.
   [[nodiscard]] std::size_t point_bytes() const;
 };
+
+/// Arguments of an instruction that computes: of all others 0.
+inline int arity(const Instr& in) {
+  if (in.kind == InstrKind::Index) return in.args[2] == kNone ? 2 : 3;
+  if (in.kind == InstrKind::Gather) return 1;
+  return in.kind == InstrKind::Compute ? graph::info(in.op).arity : 0;
+}
+
+/// True if a kernel reads at places that it computes.
+inline bool gathers(const KernelIr& ir) {
+  return ir.faults != kNone || std::ranges::any_of(ir.accesses, [](const Access& a) { return a.gathered; });
+}
+
+/// The words of a check: the smallest of each, unsigned, of what was found out of range. Word k has the element's
+/// number, at most kMostNumber, above 24 bits of the index: bits 24 * k to 24 * k + 23. All words of the least number
+/// come from one element, whatever the order in which elements write. ~0 where nothing was found.
+inline constexpr int kFaultWords = 3, kFaultBits = 24;
+inline constexpr std::int64_t kMostNumber = (std::int64_t{1} << (64 - kFaultBits)) - 2;
 
 /// True if a value is that of an iota access.
 inline bool is_iota(const KernelIr& ir, Value v) {

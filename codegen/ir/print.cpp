@@ -41,6 +41,15 @@ std::string line(const KernelIr& ir, std::size_t i) {
     case InstrKind::Keep: s += fmt::format("keep h{}[a{}], %{}", in.output, in.index, in.args[0]); break;
     case InstrKind::Kept: s += fmt::format("kept h{}[a{}]", in.output, in.index); break;
     case InstrKind::Store: s += fmt::format("store a{}, %{}", in.index, in.args[0]); break;
+    case InstrKind::Index:
+      s += fmt::format("index %{} of %{}, check c{}", in.args[0], in.args[1], in.index);
+      if (in.args[2] != kNone) s += fmt::format(" + %{}", in.args[2]);
+      if (in.guard != kNone) s += fmt::format(" if g{}", in.guard);
+      break;
+    case InstrKind::Gather:
+      s += fmt::format("gather a{} at %{}", in.index, in.args[0]);
+      if (in.guard != kNone) s += fmt::format(" if g{}", in.guard);
+      break;
     case InstrKind::Compute:
       s += graph::name(in.op);
       for (int k = 0; k < graph::info(in.op).arity; ++k)
@@ -104,6 +113,8 @@ std::string to_string(const KernelIr& ir) {
     if (!ir.is_map()) s += a.outer_only ? "|" : std::string("|") + text(a.reduced);
     if (a.loop != kNone) s += fmt::format("~{}", text(a.step));
     s += a.aligned ? "] aligned" : "]";
+    if (a.gathered) s += " gathered";
+    if (a.faults) s += " faults";
     if (a.interleaved_along >= 0) s += fmt::format(" interleaved along {}", a.interleaved_along);
     if (a.phase > 0) s += fmt::format(" past {}", a.phase);
     if (a.window != kNone && a.window != i) s += fmt::format(" = a{} {:+},{:+}", a.window, a.row, a.column);
@@ -111,6 +122,7 @@ std::string to_string(const KernelIr& ir) {
   }
   for (std::size_t i = 0; i < ir.guards.size(); ++i)
     s += fmt::format("  guard g{}:{}{}\n", i, line(ir.guards[i]), ir.guards[i].usual ? "" : " rare");
+  for (std::size_t i = 0; i < ir.checks.size(); ++i) s += fmt::format("  check c{}: a{}\n", i, ir.checks[i]);
   for (std::size_t l = 0; l < ir.loops.size(); ++l)
     s += fmt::format("  loop l{} < s{}{}\n", l, ir.loops[l],
                      ir.steps_of(l) > 0 ? fmt::format(" = {}", ir.steps_of(l)) : "");

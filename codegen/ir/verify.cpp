@@ -135,6 +135,35 @@ void verify_neighbour(const KernelIr& ir, const Instr& in, const std::string& he
   if ((in.row == 0 && in.column == 0) || (in.row != 0 && ir.rank < 2)) broken(ir, here + ": where a neighbour is");
 }
 
+/// Rules of both instructions.
+void verify_place(const KernelIr& ir, const Instr& in, const std::string& here) {
+  if (ir.has(trait::kTiles | trait::kContraction | trait::kRowColumn | trait::kNeighbours))
+    broken(ir, here + ": schedules of tiles know their places");
+  for (int k = 0; k < arity(in); ++k)
+    if (ir.instrs[in.args[static_cast<std::size_t>(k)]].dtype != Dtype::Int64) broken(ir, here + ": a place is int64");
+  if (in.guard != kNone) verify_guard(ir, in.guard, in.region, in.stage, here);
+}
+
+void verify_index(const KernelIr& ir, const Instr& in, const std::string& here) {
+  verify_place(ir, in, here);
+  if (in.dtype != Dtype::Int64) broken(ir, here + ": a place is int64");
+  if (in.index >= ir.checks.size()) broken(ir, here + " names no check");
+  if (ir.faults >= ir.accesses.size() || !ir.accesses[ir.faults].faults) broken(ir, here + ": words for faults");
+  verify_use(ir, ir.checks[in.index], ir.home_region(in), in.stage, here, in.loop);
+  if (ir.accesses[ir.checks[in.index]].buffer != kNone) broken(ir, here + ": the number of an element is an iota");
+}
+
+void verify_gather(const KernelIr& ir, const Instr& in, const std::string& here) {
+  verify_place(ir, in, here);
+  verify_use(ir, in.index, ir.home_region(in), in.stage, here, in.loop);
+  const Access& a = ir.accesses[in.index];
+  if (!a.gathered || a.store || a.buffer == kNone || ir.buffers.at(a.buffer) != in.dtype)
+    broken(ir, here + ": what a gather reads");
+  const auto moves = [](StrideClass s) { return s != StrideClass::Zero; };
+  if (std::ranges::any_of(a.strides, moves) || moves(a.reduced) || moves(a.step))
+    broken(ir, here + ": the place of a gather is its argument");
+}
+
 void verify_instr(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
   const auto here = fmt::format("instruction {}", i);
@@ -145,14 +174,11 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     broken(ir, here + ": a pointwise kernel has point instructions only");
   if ((in.region == Region::Loop) != (in.loop != kNone) || (in.loop != kNone && in.loop >= ir.loops.size()))
     broken(ir, here + ": its loop");
-  if (in.loop != kNone &&
-      (in.stage != 0 || in.guard != kNone || (in.kind != InstrKind::Load && in.kind != InstrKind::Compute)))
+  if (in.loop != kNone && (in.stage != 0 || in.guard != kNone || (in.kind != InstrKind::Load && arity(in) == 0)))
     broken(ir, here + ": a loop loads and computes");
   if (in.region == Region::Row && in.stage != 0 && !ir.is_recurrence()) broken(ir, here + ": a row value has no stage");
-  int arity = 0;
-  if (in.kind == InstrKind::Compute) arity = graph::info(in.op).arity;
-  if (in.kind == InstrKind::Store || in.kind == InstrKind::Neighbour || in.kind == InstrKind::Keep) arity = 1;
-  for (int k = 0; k < arity; ++k) {
+  const bool takes_one = in.kind == InstrKind::Store || in.kind == InstrKind::Neighbour || in.kind == InstrKind::Keep;
+  for (int k = 0; k < (takes_one ? 1 : arity(in)); ++k) {
     const Value v = in.args[static_cast<std::size_t>(k)];
     if (v >= i) broken(ir, here + " uses a later value");
     if (ir.instrs[v].kind == InstrKind::Store || ir.instrs[v].kind == InstrKind::Keep)
@@ -175,6 +201,8 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     case InstrKind::Last:
     case InstrKind::Keep:
     case InstrKind::Kept: return verify_level(ir, i, here);
+    case InstrKind::Index: return verify_index(ir, in, here);
+    case InstrKind::Gather: return verify_gather(ir, in, here);
     case InstrKind::Compute: return;
   }
 }

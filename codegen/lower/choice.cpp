@@ -22,7 +22,8 @@ Choice::Choice(Lowered& kernel, const graph::Group& of, const graph::Target& on,
 }
 
 bool Choice::is_plain_map() const {
-  return !group.reduces && !group.iterated_stencil() && !group.levels && ir.loops.empty() && args.outer_count() != 0;
+  return !group.reduces && !group.iterated_stencil() && !group.levels && ir.loops.empty() && !gathers(ir) &&
+         args.outer_count() != 0;
 }
 
 bool Choice::outer_is_best() const {

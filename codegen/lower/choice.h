@@ -41,7 +41,7 @@ class Choice {
   const graph::Target& target;
   std::vector<std::int64_t> loops;
 
-  /// A map over a space that is not empty and has no loops.
+  /// A map over a space that is not empty and has neither loops nor gathers.
   [[nodiscard]] bool is_plain_map() const;
   [[nodiscard]] bool is_serial() const { return args.reduced <= kSerialExtent; }
   /// A reduction along one axis.

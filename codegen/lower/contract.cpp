@@ -108,7 +108,8 @@ template <class Of>
 std::optional<Layout> choose(Choice& c, Lowered l, std::vector<std::int64_t> extents, int least_rank) {
   KernelIr& ir = l.ir;
   ir.short_loops.clear();
-  if (ir.loops.empty() || ir.stages() > 1 || ir.rank < least_rank || l.args.outer_count() == 0) return std::nullopt;
+  if (ir.loops.empty() || gathers(ir) || ir.stages() > 1 || ir.rank < least_rank || l.args.outer_count() == 0)
+    return std::nullopt;
   Of layout;
   layout.loop_class = loop_class(c.target.is_cuda() ? std::ranges::max(extents) : kLongestLoop);
   ir.layout = layout;

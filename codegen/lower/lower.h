@@ -10,11 +10,12 @@
 
 namespace tarry::codegen {
 
-/// A buffer of a kernel: a leaf of the graph, or an output of a scheduled node.
+/// A buffer of a kernel: a leaf of the graph, an output of a scheduled node, or words for faults.
 struct BufferRef {
   bool is_leaf = false;
   std::uint32_t leaf = graph::kNoId;
   graph::GraphEdge value;
+  bool faults = false;  ///< neither: what an Index finds out of range, in words of the kernel
   friend bool operator==(const BufferRef&, const BufferRef&) = default;
 };
 
@@ -31,11 +32,18 @@ struct Scatter {
   graph::GraphEdge update, base;
 };
 
+/// The check of an Index: indices of node `index` against an extent, a scalar argument.
+struct CheckRef {
+  graph::NodeId index = graph::kNoId;
+  std::uint32_t scalar = kNone;
+};
+
 struct Lowered {
   KernelIr ir;
   KernelArgs args;
   std::vector<BufferRef> buffers;  ///< by buffer number of the IR
   std::vector<ScalarRef> scalars;
+  std::vector<CheckRef> checks;         ///< by check of the IR
   std::vector<graph::GraphEdge> loads;  ///< what other groups must store: values read from memory, a scatter's base
   std::optional<Scatter> scatter;       ///< of a scatter group
   std::vector<graph::NodeId> notes;     ///< Instr::note -> node, for comments in dumps

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "codegen/lower/selection.h"
+#include "graph/fusion/trace.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
@@ -72,6 +73,7 @@ RawAccess access_at(std::int64_t offset, const Dims& strides, const IndexMap& ma
   a.strides = Dims::filled(rank, 0);
   for (int d = 0; d < map.size; ++d) {
     a.offset += map[d].start * strides[d];
+    if (map[d].axis >= graph::kGatheredAxis) continue;
     if (map[d].axis >= rank) {
       a.loop_stride += map[d].step * strides[d];
       if (a.loop_stride != 0) a.loop = static_cast<std::uint32_t>(map[d].axis - rank);

@@ -50,6 +50,8 @@ class Scheduler {
       a.buffer = raw.buffer;
       a.store = raw.store;
       a.outer_only = raw.outer_only;
+      a.gathered = raw.at != kNone;
+      a.faults = raw.faults;
       for (const auto& m : merged) aa.strides.push_back(raw.strides[m.back()]);
       if (group_.reduces && !raw.outer_only) aa.reduced_stride = raw.strides[group_.axis];
       a.loop = raw.loop;
@@ -84,7 +86,7 @@ class Scheduler {
   void count_bytes() {
     std::vector<std::int64_t> read(out_.buffers.size()), written(out_.buffers.size());
     for (const RawAccess& a : raw_) {
-      if (a.buffer == kNone) continue;
+      if (a.buffer == kNone || a.faults) continue;
       (a.store ? written : read)[a.buffer] += elements(a) * static_cast<std::int64_t>(itemsize(ir_.buffers[a.buffer]));
     }
     for (std::size_t b = 0; b < out_.buffers.size(); ++b) {
@@ -97,10 +99,10 @@ class Scheduler {
   [[nodiscard]] std::int64_t elements(const RawAccess& a) const {
     std::int64_t count = args_.outer_count() == 0 ? 0 : 1;
     for (int d = 0; d < a.strides.size(); ++d) {
-      if (a.strides[d] == 0 || (a.outer_only && d == group_.axis)) continue;
+      if ((a.strides[d] == 0 && (a.axes >> d & 1) == 0) || (a.outer_only && d == group_.axis)) continue;
       count *= a.guard == kNone ? group_.space[d] : boxes_[a.guard].high[d] - boxes_[a.guard].low[d];
     }
-    if (a.loop_stride != 0) count *= loops_[a.loop];
+    if (a.loop_stride != 0 || (a.at != kNone && a.loop != kNone)) count *= loops_[a.loop];
     return count;
   }
 

@@ -20,6 +20,9 @@ struct RawAccess {
   std::uint32_t loop = kNone;
   std::int64_t offset = 0, loop_stride = 0;
   graph::Dims strides;
+  Value at = kNone;        ///< of a Gather: the place, which is computed
+  std::uint32_t axes = 0;  ///< of a Gather: bits, those of the space that move it
+  bool faults = false;     ///< the words that an Index writes
   friend bool operator==(const RawAccess&, const RawAccess&) = default;
 };
 

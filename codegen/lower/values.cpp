@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "codegen/lower/instructions.h"
 #include "codegen/lower/selection.h"
 #include "graph/fusion/trace.h"
 #include "support/check.h"
@@ -44,20 +45,17 @@ std::string key(const graph::Source& s, std::uint32_t box, bool reshaped) {
   return bytes;
 }
 
-class Selector {
+class Selector : private Instructions {
  public:
   Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk, const Dims& slots)
-      : g_(g), fusion_(fusion), group_id_(group), group_(walk), slots_(slots), ir_(out_.lowered.ir) {
-    ir_.mode = group_.mode;
-    whole_ = {Dims::filled(group_.space.size(), 0), group_.space};
-  }
+      : Instructions(walk), g_(g), fusion_(fusion), group_id_(group), slots_(slots) {}
 
   Selection run(const std::vector<GraphEdge>& outputs) {
     if (!slots_.empty()) return run_slots(outputs);
     for (NodeId id : reductions_for(outputs)) reduce(id);
     for (const GraphEdge& e : outputs)
       if (!is_outer(e.node)) store(e, Region::Point);
-    outer_phase_ = true;
+    outer_phase_ = group_.reduces;
     for (const GraphEdge& e : outputs)
       if (is_outer(e.node)) store(e, Region::Outer);
     return std::move(out_);
@@ -129,6 +127,8 @@ class Selector {
         for (int d = 0; d < map.size; ++d) map[d].start -= start[d];
         box = box_number(update_box(r).value());
       }
+    } else if (n.op == Op::Gather) {
+      if (i == 0) map[static_cast<int>(n.payload)] = {place_axis(r), 0, 1};
     } else {
       map = graph::compose(graph::broadcast_map(g_.shape(n.inputs[i].node).span(), g_.shape(reader).span()), map);
     }
@@ -162,7 +162,7 @@ class Selector {
 
   [[nodiscard]] bool is_computed(const Request& r) const {
     const OpClass c = op_class(r.source.edge.node);
-    return r.compute && (c == OpClass::Map || c == OpClass::Update);
+    return r.compute && (c == OpClass::Map || c == OpClass::Update || c == OpClass::Gather);
   }
 
   // --- Loops --------------------------------------------------------------------------------------------------------
@@ -228,55 +228,8 @@ class Selector {
     return r;
   }
 
-  [[nodiscard]] const Box& box_of(std::uint32_t number) const { return number == kNone ? whole_ : boxes_[number]; }
-
-  std::uint32_t box_number(const Box& box) {
-    if (box == whole_) return kNone;
-    const auto it = std::find(boxes_.begin(), boxes_.end(), box);
-    if (it != boxes_.end()) return static_cast<std::uint32_t>(it - boxes_.begin());
-    boxes_.push_back(box);
-    return static_cast<std::uint32_t>(boxes_.size() - 1);
-  }
-
   [[nodiscard]] std::optional<Box> update_box(const Request& r) const {
     return codegen::update_box(g_, r.source.edge.node, r.source.map, box_of(r.box));
-  }
-
-  /// The guard that holds in a box: a term for each axis that the box does not cover.
-  std::uint32_t guard(const Box& box) {
-    if (box == whole_) return kNone;
-    for (std::uint32_t i = 0; i < out_.boxes.size(); ++i)
-      if (out_.boxes[i] == box && guard_outer_[i] == outer_phase_) return i;
-    Guard g;
-    for (int axis = 0; axis < box.low.size(); ++axis) {
-      if (box.low[axis] == 0 && box.high[axis] == group_.space[axis]) continue;
-      RawAccess iota = access(kNone);
-      iota.offset = -box.low[axis];
-      iota.strides[axis] = 1;
-      const auto extent = static_cast<std::uint64_t>(box.high[axis] - box.low[axis]);
-      g.terms.push_back({number(iota), scalar({kNoId, extent}, Dtype::Int64)});
-    }
-    ir_.guards.push_back(std::move(g));
-    out_.boxes.push_back(box);
-    guard_outer_.push_back(outer_phase_);
-    return static_cast<std::uint32_t>(out_.boxes.size() - 1);
-  }
-
-  [[nodiscard]] bool varies_along_axis(std::uint32_t guard_number) const {
-    if (!group_.reduces || guard_number == kNone) return false;
-    const Box& box = out_.boxes[guard_number];
-    return box.low[group_.axis] != 0 || box.high[group_.axis] != group_.space[group_.axis];
-  }
-
-  Value inside(const Box& box) {
-    const std::uint32_t g = guard(box);
-    if (const auto it = inside_.find(g); it != inside_.end()) return it->second;
-    Instr in;
-    in.kind = InstrKind::Inside;
-    in.dtype = Dtype::Bool;
-    in.index = g;
-    in.region = region(varies_along_axis(g));
-    return inside_[g] = push(in);
   }
 
   // --- Values -------------------------------------------------------------------------------------------------------
@@ -314,13 +267,23 @@ class Selector {
   /// Pushes the first input that has no value yet; true where all have one.
   bool have_inputs(const Request& r, std::vector<Request>& stack) {
     if (!is_computed(r) && !is_nested(r)) return true;
-    for (int i = 0; i < g_.nodes[r.source.edge.node].n_inputs; ++i) {
-      Request in = input(r, i);
+    const GraphNode& n = g_.nodes[r.source.edge.node];
+    for (int i = 0; i < n.n_inputs; ++i) {
+      Request in = input(r, n.op == Op::Gather ? 1 - i : i);  // where it reads, then what
       if (find(in) != kNone) continue;
       stack.push_back(std::move(in));
       return false;
     }
     return true;
+  }
+
+  // --- Places that are computed -------------------------------------------------------------------------------------
+
+  /// That of a gather whose index has its value.
+  std::int32_t place_axis(const Request& gather) {
+    Computed coordinate{find(input(gather, 1)), 0};
+    for (int d = 0; d < gather.source.map.size; ++d) coordinate.axes |= axes_of(gather.source.map[d]);
+    return axis_of(coordinate);
   }
 
   Value emit(const Request& r) {
@@ -342,6 +305,8 @@ class Selector {
           strides = graph::row_major_strides(s.shape.span());
         else
           strides[static_cast<int>(n.payload)] = 1;
+        std::uint32_t axes = 0;
+        if (const Value at = place(0, strides, s.map, axes); at != kNone) return at;
         in = load(in, access(kNone, 0, strides, s.map), kNone);
         break;
       }
@@ -350,7 +315,7 @@ class Selector {
         TARRY_ASSERT(layout.contiguous || !through_reshape(s));
         const Dims strides = layout.contiguous ? graph::row_major_strides(s.shape.span()) : layout.strides;
         const std::uint32_t b = buffer({true, n.payload, {}}, n.dtype, g_.bytes(s.edge.node));
-        in = load(in, access(b, layout.offset, strides, s.map), r.box);
+        in = load_at(in, b, layout.offset, strides, s.map, r.box);
         break;
       }
       case OpClass::Reduce:
@@ -368,6 +333,14 @@ class Selector {
         in.index = reduction_of_.at(s.edge.node);
         in.output = s.edge.output;
         break;
+      case OpClass::Gather:
+        if (r.compute) {
+          const Value v = find(input(r, 0));
+          if (ir_.instrs[v].kind == InstrKind::Gather) ir_.instrs[v].note = note(s.edge.node);
+          return v;
+        }
+        in = load_value(r, in);
+        break;
       case OpClass::Map:
       case OpClass::Update: in = r.compute ? compute(r, in) : load_value(r, in); break;
       default:  // what a reshape gave another shape, or a view below one
@@ -381,30 +354,15 @@ class Selector {
     const GraphEdge& e = r.source.edge;
     need(e);
     const std::uint32_t b = buffer({false, kNoId, e}, in.dtype, g_.bytes(e.node));
-    return load(in, access(b, 0, graph::row_major_strides(r.source.shape.span()), r.source.map), r.box);
-  }
-
-  /// Where the access does not move the box does not matter.
-  Instr load(Instr in, RawAccess from, std::uint32_t box) {
-    Box where = box_of(from.buffer == kNone ? kNone : box);
-    for (int axis = 0; axis < where.low.size(); ++axis) {
-      if (from.strides[axis] != 0) continue;
-      where.low[axis] = 0;
-      where.high[axis] = group_.space[axis];
-    }
-    from.guard = guard(where);
-    in.kind = InstrKind::Load;
-    in.guard = from.guard;
-    in.loop = from.loop;
-    in.region = in.loop != kNone
-                    ? Region::Loop
-                    : region((group_.reduces && from.strides[group_.axis] != 0) || varies_along_axis(from.guard));
-    in.index = number(from);
-    return in;
+    return load_at(in, b, 0, graph::row_major_strides(r.source.shape.span()), r.source.map, r.box);
   }
 
   Instr compute(const Request& r, Instr in) {
     const GraphNode& n = g_.nodes[r.source.edge.node];
+    if (n.op == Op::Index) {
+      in.args = {find(input(r, 0)), find(input(r, 1)), kNone};
+      return check(in, r.source.edge.node, r.source.shape, r.source.map, r.box);
+    }
     in.kind = InstrKind::Compute;
     in.op = n.op;
     if (n.op == Op::Update) {
@@ -413,76 +371,7 @@ class Selector {
     } else {
       for (int i = 0; i < n.n_inputs; ++i) in.args[static_cast<std::size_t>(i)] = find(input(r, i));
     }
-    in.region = outer_phase_ ? Region::Outer : Region::Row;
-    for (Value v : in.args)
-      if (v != kNone && ir_.instrs[v].loop != kNone) in.loop = ir_.instrs[v].loop;
-    if (in.loop != kNone) in.region = Region::Loop;
-    for (Value v : in.args) {
-      if (v == kNone || in.loop != kNone) continue;
-      const Region used = ir_.instrs[v].region;
-      if (used == Region::Point || in.region == Region::Row) in.region = used;
-    }
-    return in;
-  }
-
-  /// A value that is computed from memory and coordinates alone.
-  [[nodiscard]] Region region(bool varies) const {
-    if (varies || !group_.reduces) return Region::Point;
-    return outer_phase_ ? Region::Outer : Region::Row;
-  }
-
-  Value push(Instr in) {
-    if (!group_.reduces && in.loop == kNone) in.region = Region::Point;
-    ir_.instrs.push_back(in);
-    return static_cast<Value>(ir_.instrs.size() - 1);
-  }
-
-  std::uint32_t note(NodeId id) {
-    out_.lowered.notes.push_back(id);
-    return static_cast<std::uint32_t>(out_.lowered.notes.size() - 1);
-  }
-
-  // --- Parameters ---------------------------------------------------------------------------------------------------
-
-  /// Another group must store `edge`.
-  void need(const GraphEdge& edge) {
-    auto& loads = out_.lowered.loads;
-    if (std::find(loads.begin(), loads.end(), edge) == loads.end()) loads.push_back(edge);
-  }
-
-  std::uint32_t buffer(const BufferRef& ref, Dtype dtype, std::int64_t bytes) {
-    auto& buffers = out_.lowered.buffers;
-    const auto it = std::find(buffers.begin(), buffers.end(), ref);
-    if (it != buffers.end()) return static_cast<std::uint32_t>(it - buffers.begin());
-    buffers.push_back(ref);
-    ir_.buffers.push_back(dtype);
-    out_.buffer_bytes.push_back(bytes);
-    return static_cast<std::uint32_t>(buffers.size() - 1);
-  }
-
-  std::uint32_t scalar(const ScalarRef& ref, Dtype dtype) {
-    auto& scalars = out_.lowered.scalars;
-    const auto it = std::find(scalars.begin(), scalars.end(), ref);
-    if (it != scalars.end()) return static_cast<std::uint32_t>(it - scalars.begin());
-    scalars.push_back(ref);
-    ir_.scalars.push_back(dtype);
-    return static_cast<std::uint32_t>(scalars.size() - 1);
-  }
-
-  /// An access of a buffer whose dimensions have `strides`, at the coordinates of `map`. Without a buffer: an iota.
-  [[nodiscard]] RawAccess access(std::uint32_t buffer_index, std::int64_t offset = 0, const Dims& strides = {},
-                                 const IndexMap& map = {}) const {
-    RawAccess a = access_at(offset, strides, map, group_.space.size());
-    a.buffer = buffer_index;
-    a.outer_only = group_.reduces && outer_phase_;
-    return a;
-  }
-
-  std::uint32_t number(const RawAccess& a) {
-    const auto it = std::find(out_.accesses.begin(), out_.accesses.end(), a);
-    if (it != out_.accesses.end()) return static_cast<std::uint32_t>(it - out_.accesses.begin());
-    out_.accesses.push_back(a);
-    return static_cast<std::uint32_t>(out_.accesses.size() - 1);
+    return placed(in);
   }
 
   // --- Statements ---------------------------------------------------------------------------------------------------
@@ -575,16 +464,8 @@ class Selector {
   const Graph& g_;
   const Fusion& fusion_;
   std::uint32_t group_id_;
-  const Group& group_;
   const Dims& slots_;
-  Selection out_;
-  KernelIr& ir_;
-  Box whole_;
-  std::vector<Box> boxes_;         // that requests name
-  std::vector<bool> guard_outer_;  // by guard: made for the outer phase
-  bool outer_phase_ = false;       // values that are not there yet belong to the epilogue
   std::unordered_map<std::string, Value> memo_;
-  std::unordered_map<std::uint32_t, Value> inside_;
   std::unordered_map<NodeId, std::uint32_t> reduction_of_;
   std::unordered_map<std::string, std::uint32_t> loop_of_;  // by nested reduction and place
 };

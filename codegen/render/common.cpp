@@ -31,6 +31,7 @@ std::string field(const KernelIr& ir, const Slot& slot) {
   switch (slot.kind) {
     case SlotKind::Pointer: {
       const Access& access = ir.accesses[slot.a];
+      if (access.faults) return fmt::format("tarry_u64* {};", name);
       return fmt::format("{}{}* {};", access.store ? "" : "const ", c_type(ir.buffers[access.buffer]), name);
     }
     case SlotKind::Scalar: return scalar_field(ir.scalars[slot.a], name);
@@ -126,6 +127,24 @@ std::string parameter_struct(const Parameters& parameters) {
   return fmt::format("struct {}_params {{\n{}}};\n", kEntryName, fields);
 }
 
+std::string fault_words() {
+  return fmt::format(
+      "const tarry_u64 number = (tarry_u64)(element < {0} ? element : {0}) << {1};\n"
+      "  for (int k = 0; k < {2}; ++k) {{\n"
+      "    const tarry_u64 word = number | ((tarry_u64)i >> {1} * k & {3});\n",
+      kMostNumber, kFaultBits, kFaultWords, (1 << kFaultBits) - 1);
+}
+
+std::string_view index_body() {
+  return "const tarry_i64 at = i < 0 ? i + n : i;\n"
+         "  if (__builtin_expect((tarry_u64)at < (tarry_u64)n, 1)) return at;\n";
+}
+
+std::string check_words(const KernelIr& ir, const Instr& index, std::string_view p) {
+  const std::string words = fmt::format("{}{}", p, slot_name({SlotKind::Pointer, ir.faults}));
+  return index.index == 0 ? words : fmt::format("{} + {}", words, index.index * kFaultWords);
+}
+
 std::string sum_text(std::string_view a, std::string_view b) {
   if (a == "0") return std::string(b);
   if (b == "0") return std::string(a);
@@ -159,8 +178,6 @@ std::string loop_offset(const KernelIr& ir, std::uint32_t access, std::string_vi
   if (a.step == StrideClass::One) return fmt::format("u{}", a.loop);
   return fmt::format("u{} * {}{}", a.loop, p, slot_name({SlotKind::LoopStride, access}));
 }
-
-int arity(const Instr& instr) { return instr.kind == InstrKind::Compute ? graph::info(instr.op).arity : 0; }
 
 std::string Expressions::apply(Op op, Dtype input, Dtype output, std::span<const std::string> operands) {
   std::string text = expression(op, input, output, operands);
@@ -240,6 +257,7 @@ std::vector<Word> words_of(const KernelIr& ir) {
     for (const Instr& in : ir.instrs)
       if (in.stage == stage && (ir.home_region(in) == Region::Outer) == after) {
         if (in.kind == InstrKind::Compute) add(in.op, 0);
+        if (in.kind == InstrKind::Gather) add(Op::Gather, 0);
         if (in.kind == InstrKind::Fold) add(ir.folds[in.index].op, kReductionWeight);
       }
   };
@@ -262,7 +280,7 @@ std::vector<Word> words_of(const KernelIr& ir) {
 std::string dtype_words(const KernelIr& ir) {
   std::string_view loaded, stored;
   for (const Access& a : ir.accesses) {
-    if (a.buffer == kNone) continue;
+    if (a.buffer == kNone || a.faults) continue;
     std::string_view& of_kind = a.store ? stored : loaded;
     if (of_kind.empty()) of_kind = info(ir.buffers[a.buffer]).suffix;
   }

@@ -67,6 +67,13 @@ std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<con
 std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string_view k, std::string_view p);
 /// The part that the step u0, u1, ... of its loop adds to the offset of an access: "0", u1 or "u1 * p->l7".
 std::string loop_offset(const KernelIr& ir, std::uint32_t access, std::string_view p);
+/// The parts of an Index that both dialects share: statements of a function of `i` and `n` that return the place where
+/// there is one; the head of a loop in which `word` takes the place of words[k] where it is less; where the words of a
+/// check are.
+std::string_view index_body();
+std::string fault_words();
+std::string check_words(const KernelIr& ir, const Instr& index, std::string_view p);
+
 /// "a + b" without zeros.
 std::string sum_text(std::string_view a, std::string_view b);
 
@@ -97,8 +104,6 @@ std::string fold_start(const Fold& fold);
 std::string fold_step(Expressions& expressions, const Fold& fold, const std::string& step, const std::string& value,
                       const std::string& taken);
 
-/// Number of arguments of a Compute instruction.
-int arity(const Instr& instr);
 /// e of a scan such that e combined with x is x, bit for bit.
 std::string neutral_literal(const Reduction& r);
 /// The constant `value` rounded to `dtype` (float32, float64) as a hexadecimal literal: exact, free of locale.

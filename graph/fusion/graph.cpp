@@ -97,6 +97,11 @@ ShapeId FusionGraph::read_shape(NodeId id, int input) const {
   return at_input ? g.nodes[g.nodes[id].inputs[input].node].shape : g.nodes[id].shape;
 }
 
+bool FusionGraph::may_repeat(NodeId reader, int input, const std::vector<NodeId>& nodes) const {
+  if (op_class(reader) != OpClass::Gather || input != 0) return true;
+  return std::ranges::none_of(nodes, [this](NodeId id) { return op_class(id) == OpClass::Update; });
+}
+
 bool FusionGraph::from_memory(NodeId id, int input) const {
   if ((scatter_[id] && input == 0) || library(id)) return true;
   NodeId at = id;

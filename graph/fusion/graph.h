@@ -57,13 +57,19 @@ class FusionGraph {
   /// Has a result that a kernel computes or stores.
   [[nodiscard]] bool computed(NodeId id) const {
     const OpClass c = op_class(id);
-    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Library || walks(id) || materialised_[id];
+    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Gather || c == OpClass::Library || walks(id) ||
+           materialised_[id];
   }
   [[nodiscard]] bool scheduled(NodeId id) const { return computed(id) || root_[id]; }
   /// True if a reader may compute it again, at any coordinates.
   [[nodiscard]] bool repeatable(NodeId id) const {
-    return op_class(id) == OpClass::Map || (op_class(id) == OpClass::Update && !scatter_[id]);
+    const OpClass c = op_class(id);
+    return c == OpClass::Map || c == OpClass::Gather || (c == OpClass::Update && !scatter_[id]);
   }
+  /// A place that is computed, or what is read there. No kernel that scans has one: its registers hold a whole tile.
+  [[nodiscard]] bool places(NodeId id) const { return op_class(id) == OpClass::Gather || !is_pure(g.nodes[id].op); }
+  /// False where a gather would compute an update, whose box holds at coordinates that are known.
+  [[nodiscard]] bool may_repeat(NodeId reader, int input, const std::vector<NodeId>& nodes) const;
   /// A reduction so short that a reader may compute it at each of its points, as a loop.
   [[nodiscard]] bool nestable(NodeId id) const {
     const Op op = g.nodes[id].op;

@@ -4,26 +4,12 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/fusion/draft.h"
 #include "graph/fusion/live.h"
 #include "support/check.h"
 
 namespace tarry::graph {
 namespace {
-
-struct Draft {  // a group while it grows
-  std::vector<NodeId> nodes;
-  std::vector<NodeId> producers;                    // nodes outside that it reads, once each
-  std::vector<std::pair<NodeId, NodeId>> barriers;  // edges through memory: these two groups never merge
-  Mode mode{};
-  bool reduces = false, scans = false;
-  bool scatter = false;                            // closed: nothing joins it later
-  bool library = false;                            // alone
-  std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
-  ReduceKey key = kNoId;
-  int statements = 0, reductions = 0;
-  int live = 0;  // words that a point holds at once, or more
-  NodeId first = kNoId, last = 0;
-};
 
 class Greedy {
  public:
@@ -100,6 +86,7 @@ class Greedy {
     d.first = d.last = id;
     d.point_space = d.outer_space = f_.space(id);
     d.library = f_.library(id);
+    d.places = f_.places(id);
     if (f_.scatter(id)) {
       d.scatter = true;
       d.point_space = d.outer_space = f_.space(n.inputs[1].node);
@@ -236,6 +223,7 @@ class Greedy {
   [[nodiscard]] Reason compatible(const Draft& a, const Draft& b, NodeId producer, Via via) const {
     if (a.library || b.library) return Reason::Library;
     if (a.mode != b.mode) return Reason::Mode;
+    if ((a.scans && b.places) || (b.scans && a.places)) return Reason::Limit;
     if (a.scatter || b.scatter) {  // `b` is the scatter alone, joined by what makes its value
       const bool value = via == Via::Edge && !a.scatter && b.nodes.size() == 1 && !a.reduces;
       return value && a.point_space == b.point_space ? Reason::Fused : Reason::OtherSpace;
@@ -356,6 +344,7 @@ class Greedy {
     for (NodeId p : from.producers) add_producer(to, p);
     std::erase_if(to.producers, [&](NodeId p) { return f_.scheduled(p) && parent_[p] != kNoId && find(p) == a; });
     to.scatter |= from.scatter;
+    to.places |= from.places;
     to.barriers.insert(to.barriers.end(), from.barriers.begin(), from.barriers.end());
     to.statements += from.statements;
     to.live = united_live_;
@@ -377,6 +366,8 @@ class Greedy {
     std::vector<NodeId> recomputed, boundary;
     double instructions = 0;
     if (!find_recomputed(p.producer, recomputed, boundary, instructions)) return false;
+    const bool places = std::ranges::any_of(recomputed, [&](NodeId r) { return f_.places(r); });
+    if ((places && draft(id).scans) || !f_.may_repeat(id, p.input, recomputed)) return false;
     const double points = static_cast<double>(g_.counts[f_.read_shape(id, p.input)]);
     const double repeats = row_invariant(id, p.input) ? std::max(points / cost_.points_per_row_value,
                                                                  static_cast<double>(g_.count(p.producer)))
@@ -398,6 +389,7 @@ class Greedy {
     if (would_cycle(id, boundary)) return false;
     d.statements += static_cast<int>(recomputed.size());
     d.live += kWords * static_cast<int>(recomputed.size());
+    d.places |= places;
     std::erase(d.producers, p.producer);
     for (int i = 0; i < g_.nodes[id].n_inputs; ++i)  // the producer may be read by another input as well
       if (i != p.input && out_.recomputed_set_of[edge_slot(id, i)] == kNoId && f_.source(id, i).edge.node == p.producer)

@@ -256,7 +256,8 @@ class KernelMaker {
         const auto place = orbits_.find(s);
         if (place && in_loop(*place)) {
           once_[name] = of_level(*place, l);
-        } else if (f_.op_class(s.edge.node) != OpClass::Map || !(s.shape == g_.shape(s.edge.node)) ||
+        } else if (f_.op_class(s.edge.node) != OpClass::Map || !is_pure(g_.nodes[s.edge.node].op) ||
+                   !(s.shape == g_.shape(s.edge.node)) ||
                    (!depends_[s.edge.node] && (wanted_[s.edge.node] || is_wider(s.edge.node)))) {
           once_[name] = push(memory(s, Dims::filled(s.map.size, 0)), l, true);
         } else if (!inputs_there(s, open)) {

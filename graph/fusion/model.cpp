@@ -11,8 +11,6 @@ namespace {
 enum Region : std::uint8_t { kRow, kOuter, kPoint };
 constexpr int kLoopAxis = 30;  // beyond those of a space
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
-
 }  // namespace
 
 KernelModel::KernelModel(const FusionGraph& f, const CostModel& cost, const Limits& limits)
@@ -43,7 +41,10 @@ std::uint32_t KernelModel::intern(Place place) {
   for (const AxisMap& m : place.dims) {
     const std::int64_t part[3] = {m.axis, m.start, m.step};
     key.append(reinterpret_cast<const char*>(part), sizeof part);
-    if (m.axis >= 0) place.axes |= 1u << m.axis;
+    if (m.axis >= kGatheredAxis)
+      place.axes |= gathered_axes_[static_cast<std::size_t>(m.axis - kGatheredAxis)], place.gathered = true;
+    else if (m.axis >= 0)
+      place.axes |= 1u << m.axis;
   }
   const auto [it, fresh] = place_ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(places_.size()));
   if (fresh) places_.push_back(std::move(place));
@@ -88,7 +89,9 @@ KernelModel::Step KernelModel::step(NodeId reader, int input, std::uint32_t plac
     const GraphEdge e = g_.nodes[reader].inputs[input];
     return {e, place, false};
   }
-  if (f_.op_class(reader) == OpClass::Update) return make_step(reader, input, place);  // depends on the space
+  const OpClass c = f_.op_class(reader);
+  if (c == OpClass::Update || (c == OpClass::Gather && input == 0))  // depends on the space; asks for another step
+    return make_step(reader, input, place);
   const auto [number, fresh] = step_numbers_.insert(slot << 32 | place, static_cast<std::uint32_t>(steps_.size()));
   if (fresh) steps_.push_back(make_step(reader, input, place));
   return steps_[number];
@@ -96,6 +99,8 @@ KernelModel::Step KernelModel::step(NodeId reader, int input, std::uint32_t plac
 
 KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t place) {
   const Source s = f_.source(reader, input);
+  const bool gathers = input == 0 && f_.op_class(reader) == OpClass::Gather;
+  const AxisMap computed = gathers ? gathered(reader, place) : AxisMap{};
   const Place& from = places_[place];
   Place p;
   p.box = from.box;
@@ -110,7 +115,10 @@ KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t
   }
   for (int d = 0; d < s.map.size; ++d) {
     AxisMap m = s.map[d];
-    if (m.axis >= 0) {
+    if (m.axis == kGatheredAxis) {
+      m.axis = computed.axis;
+      if (from.loop != kNoId) p.loop = from.loop;
+    } else if (m.axis >= 0) {
       const AxisMap& at = from.dims[static_cast<std::size_t>(m.axis)];
       m = {at.axis, m.start + m.step * at.start, at.axis < 0 ? 0 : m.step * at.step};
     }
@@ -120,44 +128,6 @@ KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t
   }
   const bool memory = g_.nodes[reader].n_inputs > 0 && f_.from_memory(reader, input);
   return {s.edge, intern(std::move(p)), memory};
-}
-
-/// Where a dense update gives its value, if anywhere: low and high along each axis of the space.
-std::optional<std::vector<std::int64_t>> KernelModel::update_box(NodeId update, const Place& place) const {
-  const GraphNode& n = g_.nodes[update];
-  const Dims& starts = g_.updates[n.payload].start;
-  const Dims& extents = g_.shape(n.inputs[1].node);
-  std::vector<std::int64_t> box = place.box;
-  if (box.empty())
-    for (std::int64_t e : space_) box.insert(box.end(), {0, e});
-  for (int d = 0; d < extents.size(); ++d) {
-    const AxisMap& m = place.dims[static_cast<std::size_t>(d)];
-    const std::int64_t from = m.start - starts[d];
-    if (m.axis < 0) {
-      if (from < 0 || from >= extents[d]) return std::nullopt;
-      continue;
-    }
-    const std::int64_t size = m.step > 0 ? m.step : -m.step;
-    const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
-    const std::int64_t high = m.step > 0 ? -floor_divide(from - extents[d], size) : floor_divide(from, size) + 1;
-    const auto i = static_cast<std::size_t>(m.axis) * 2;
-    box[i] = std::max(box[i], low);
-    box[i + 1] = std::min(box[i + 1], high);
-    if (box[i] >= box[i + 1]) return std::nullopt;
-  }
-  return box;
-}
-
-/// The input that an update is everywhere in the place's box, or -1.
-int KernelModel::decide(NodeId update, std::uint32_t place) {
-  const std::optional<std::vector<std::int64_t>> box = update_box(update, places_[place]);
-  if (!box) return 0;
-  if (!places_[place].box.empty()) return *box == places_[place].box ? 1 : -1;
-  for (int a = 0; a < space_.size(); ++a) {
-    const auto i = static_cast<std::size_t>(a) * 2;
-    if ((*box)[i] != 0 || (*box)[i + 1] != space_[a]) return -1;
-  }
-  return 1;
 }
 
 // --- Demand ---------------------------------------------------------------------------------------------------------
@@ -187,7 +157,7 @@ KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::v
   seen_buffers_.clear();
   loaded_.clear();
   stored_bytes_ = 0;
-  row_kernel_ = ambiguous_ = nests_ = false;
+  row_kernel_ = ambiguous_ = nests_ = gathers_ = false;
   if (kernel.members.empty()) {
     out_.legal = true;
     return std::move(out_);
@@ -274,7 +244,7 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
           out_.loads.push_back(base);
         }
       }
-    } else if (any && (c == OpClass::Map || c == OpClass::Update)) {
+    } else if (any && (c == OpClass::Map || c == OpClass::Update || c == OpClass::Gather)) {
       const std::uint32_t r = request(m, home_of(m));
       demand_everywhere(r, m);
     } else if (any && c != OpClass::Iota && c != OpClass::Scalar) {  // a copy
@@ -335,7 +305,7 @@ std::uint32_t KernelModel::request(NodeId node, std::uint32_t place) {
     ++visits_;
     Places& places = places_of_[node];
     if (places.kernel != kernel_number_) places = {kernel_number_, 0};
-    if (++places.count > kMostPlaces) fail(Reason::Limit);
+    if (++places.count > kMostPlaces || (scans_ && f_.places(node))) fail(Reason::Limit);
     Computed c{node, place};
     const SpaceId s = f_.space(node);
     if (places_[place].loop != kNoId) c.loop = loop_requests_[places_[place].loop];
@@ -366,6 +336,8 @@ std::uint32_t KernelModel::want(const Step& s) {
     return kResult;
   }
   if (!f_.repeatable(z)) fail(Reason::OtherSpace);
+  if (f_.op_class(z) == OpClass::Update && places_[s.place].gathered) return fail(Reason::BroadcastCost), kFree;
+  gathers_ |= f_.op_class(z) == OpClass::Gather;
   if (g_.nodes[z].mode != mode_) fail(Reason::Mode);
   return request(z, s.place);
 }
@@ -548,7 +520,7 @@ void KernelModel::count() {
 
 Walk KernelModel::walk() const {
   Walk w;
-  w.simple = key_ != kNoId && !scans_ && !row_kernel_ && !nests_ && !ambiguous_;
+  w.simple = key_ != kNoId && !scans_ && !row_kernel_ && !nests_ && !ambiguous_ && !gathers_;
   w.key = key_;
   w.mode = mode_;
   w.reductions = live_;

@@ -108,6 +108,7 @@ class KernelModel {
     std::vector<std::int64_t> box;  // low and high by axis; empty: everywhere
     std::uint32_t axes = 0;         // bits: axes that move it
     std::uint32_t loop = kNoId;     // whose axis moves it
+    bool gathered = false;          // at coordinates that the kernel computes
   };
   struct Step {
     GraphEdge edge;
@@ -153,6 +154,7 @@ class KernelModel {
   [[nodiscard]] double loop_extent(std::uint32_t loop) const {
     return static_cast<double>(f_.reduce_space(f_.key(loops_[loop].first)).extent);
   }
+  AxisMap gathered(NodeId gather, std::uint32_t place);
   [[nodiscard]] std::optional<std::vector<std::int64_t>> update_box(NodeId update, const Place& place) const;
   bool fail(Reason reason);
   /// The kernel that stores `node`, noted in met().
@@ -174,6 +176,8 @@ class KernelModel {
   std::vector<Step> steps_;
   std::vector<std::pair<NodeId, std::uint32_t>> loops_;  // nested reductions, and where they are wanted
   std::unordered_map<std::uint64_t, std::uint32_t> loop_ids_;
+  std::vector<std::uint32_t> gathered_axes_;  // by computed coordinate: the axes that move it
+  std::unordered_map<std::string, std::int32_t> gathered_ids_;
   std::uint64_t visits_ = 0;
 
   // The kernel at hand.
@@ -189,7 +193,7 @@ class KernelModel {
   int axis_ = -1;
   NodeId scatter_ = kNoId;
   double points_ = 0, rows_ = 0;
-  bool row_kernel_ = false, ambiguous_ = false, scans_ = false, nests_ = false;
+  bool row_kernel_ = false, ambiguous_ = false, scans_ = false, nests_ = false, gathers_ = false;
   std::vector<std::uint32_t> loop_requests_;  // by loop
   int reductions_ = 0;
   std::vector<Computed> requests_;

@@ -59,7 +59,8 @@ Source Orbits::input(const Source& of, int i) const {
 }
 
 bool Orbits::is_statement(const Source& s) const {
-  return f_->op_class(s.edge.node) == OpClass::Map && s.shape == g_->shape(s.edge.node);
+  return f_->op_class(s.edge.node) == OpClass::Map && is_pure(g_->nodes[s.edge.node].op) &&
+         s.shape == g_->shape(s.edge.node);
 }
 
 bool Orbits::alike(const Source& a, const Source& b) const {

@@ -63,7 +63,8 @@ class StepFinder {
  private:
   [[nodiscard]] bool may_step(NodeId id) const {
     const OpClass c = f_.op_class(id);
-    return f_.repeatable(id) && (c == OpClass::Map || g_.updates[g_.nodes[id].payload].dense());
+    return f_.repeatable(id) &&
+           (c == OpClass::Map || (c == OpClass::Update && g_.updates[g_.nodes[id].payload].dense()));
   }
 
   /// The node that an edge leads to through views and reshapes.
@@ -128,7 +129,7 @@ class StepFinder {
   void find_memoryless() {
     memoryless_.assign(g_.nodes.size(), false);
     for (NodeId id = 0; id < g_.nodes.size(); ++id) {
-      if (f_.op_class(id) != OpClass::Map) continue;
+      if (f_.op_class(id) != OpClass::Map || !is_pure(g_.nodes[id].op)) continue;
       const GraphNode& n = g_.nodes[id];
       memoryless_[id] = std::all_of(n.inputs, n.inputs + n.n_inputs, [&](const GraphEdge& e) {
         const NodeId z = behind(e);

@@ -95,6 +95,7 @@ bool StepPlaces::find_places() {
     const GraphNode& n = g_.nodes[id];
     const OpClass c = info(n.op).op_class;
     if (n.mode != g_.nodes[nodes_.back()].mode) return false;
+    if (!is_pure(n.op)) return false;
     if (c != OpClass::Map && (c != OpClass::Update || !g_.updates[n.payload].dense())) return false;
     if (!settle(at_[i], g_.shape(id))) return false;
     at_[i].kept |= i + 1 == nodes_.size();

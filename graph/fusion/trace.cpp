@@ -58,6 +58,11 @@ Source input_source(const Graph& g, NodeId consumer, int input) {
         for (int d = 0; d < map.size; ++d) map[d].start = -u.start[d];
       return trace(g, n.inputs[input], map);
     }
+    case OpClass::Gather: {
+      IndexMap map = identity_map(source.size());
+      if (input == 0) map[static_cast<int>(n.payload)].axis = kGatheredAxis;
+      return trace(g, n.inputs[input], map);
+    }
     default: return trace(g, n.inputs[input], identity_map(source.size()));
   }
 }

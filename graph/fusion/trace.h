@@ -13,6 +13,9 @@ struct Source {
   Dims shape;
 };
 Source trace(const Graph& g, GraphEdge edge, IndexMap map);
+/// In a map: a coordinate that the reader, a Gather, computes.
+inline constexpr std::int32_t kGatheredAxis = std::int32_t{1} << 20;
+
 /// The source of input i of a scheduled node, at coordinates of that node (of its input for a Reduce; of the value for
 /// the value of an Update that is not dense).
 Source input_source(const Graph& g, NodeId consumer, int input);

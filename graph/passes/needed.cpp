@@ -263,6 +263,7 @@ class Tracer {
     const auto elements = static_cast<double>(needs_[id].count(g_.shape(id)));
     switch (info(n.op).op_class) {
       case OpClass::Map:
+      case OpClass::Gather:
       case OpClass::Scan: return elements;
       case OpClass::Reduce:
         return elements * static_cast<double>(g_.shape(n.inputs[0].node)[g_.reduces[n.payload].axis]);
@@ -328,7 +329,7 @@ class Tracer {
     if (needs_[from].all || g_.nodes[from].op == Op::Scalar) return;
     const OpClass c = info(g_.nodes[id].op).op_class;
     const bool keeps = c == OpClass::View || (c == OpClass::Update && input == 0);  // some elements are not passed on
-    if (needs_[id].all && !keeps) return need_all(from);
+    if (needs_[id].all && !keeps && c != OpClass::Gather) return need_all(from);
     const std::vector<Grid> all = needs_[id].all ? std::vector<Grid>{whole(g_.shape(id))} : needs_[id].grids;
     for (const Grid& grid : all) pass_on(id, input, from, grid);
   }
@@ -370,6 +371,13 @@ class Tracer {
         needed[axis] = all_of(last_of(grid[axis]) + 1);
         return need(from, std::move(needed));
       }
+      case OpClass::Gather:  // as many elements as there are indices, as if no two of them were equal
+        needed = grid;
+        if (input == 0) {
+          const auto axis = static_cast<std::size_t>(n.payload);
+          needed[axis] = all_of(std::min(source[static_cast<int>(axis)], grid[axis].count));
+        }
+        return need(from, std::move(needed));
       case OpClass::Library:  // (p, m, k) by (q, k, n)
         if (source[0] != 1) needed[0] = grid[0];
         needed[input == 0 ? 1 : 2] = grid[input == 0 ? 1 : 2];

@@ -254,7 +254,7 @@ Graph fold(const Graph& g) {
   return Rewriter(g).run([](Rewriter& r, const GraphNode& n) {
     Graph& to = r.graph();
     const OpInfo& op = info(n.op);
-    if (op.op_class != OpClass::Map || op.ulp32 != 0 || op.ulp64 != 0) return r.add(n);
+    if (op.op_class != OpClass::Map || op.ulp32 != 0 || op.ulp64 != 0 || !is_pure(n.op)) return r.add(n);
     ScalarSource source;
     source.kind = ScalarSource::Kind::Compute;
     source.op = n.op;

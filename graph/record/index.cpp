@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "graph/record/gather.h"
 #include "graph/record/record.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
@@ -16,10 +17,12 @@ struct Positions {
   std::int64_t start = 0, step = 1, count = 0;
 };
 
-/// The part that indices name, as a view of the array.
+/// The part that indices name, as a view of the array. Axes that arrays index are whole in it.
 struct Part {
-  Dims shape;    ///< of the view
-  IndexMap map;  ///< the array's dimensions at coordinates of the view
+  Dims shape;                        ///< of the view
+  IndexMap map;                      ///< the array's dimensions at coordinates of the view
+  std::vector<Gathered> gathered{};  ///< the arrays, in order
+  int front = 0;                     ///< where their shape goes: axes of the view before it
 };
 
 /// One call's view of its arguments, for messages.
@@ -83,30 +86,50 @@ class PartBuilder {
         add(i);
         continue;
       }
+      note_between();
       if (spread) fail(call_, "an ellipsis may stand once, for the axes of " + call_.x.str());
       spread = true;
       for (auto left = rank - named(indices); left > 0; --left) keep(whole());
     }
     while (part_.map.size < rank) keep(whole());
+    if (apart_) part_.front = 0;
   }
 
  private:
   /// How many of them name an axis.
   static std::ptrdiff_t named(std::span<const Index> indices) {
-    return std::count_if(indices.begin(), indices.end(),
-                         [](const Index& i) { return i.kind() == Index::Kind::At || i.kind() == Index::Kind::Slice; });
+    return std::count_if(indices.begin(), indices.end(), [](const Index& i) {
+      return i.kind() != Index::Kind::Ellipsis && i.kind() != Index::Kind::Newaxis;
+    });
   }
   [[nodiscard]] int axis() const { return part_.map.size; }
   [[nodiscard]] Positions whole() const { return {0, 1, call_.x.shape[static_cast<std::size_t>(axis())]}; }
 
   void add(const Index& i) {
+    if (i.kind() == Index::Kind::Slice || i.kind() == Index::Kind::Newaxis)
+      note_between();
+    else
+      note_place();
     if (i.kind() == Index::Kind::Slice) {
       keep(slice_range(call_, i.slice(), axis()));
     } else if (i.kind() == Index::Kind::Newaxis) {
       grow(1);
+    } else if (i.kind() == Index::Kind::Array) {
+      part_.gathered.push_back({part_.shape.size(), axis(), &i.array()});
+      keep(whole());
     } else {
       part_.map.push_back({-1, checked_at(call_, i.at(), axis()), 0});
     }
+  }
+
+  /// Integers and arrays are places; where something else is between two of them, their shape goes to the front.
+  void note_place() {
+    if (places_ == Places::None) part_.front = part_.shape.size();
+    if (places_ == Places::Ended) apart_ = true;
+    places_ = Places::Begun;
+  }
+  void note_between() {
+    if (places_ == Places::Begun) places_ = Places::Ended;
   }
 
   void keep(const Positions& r) {
@@ -123,6 +146,8 @@ class PartBuilder {
 
   const IndexCall& call_;
   Part& part_;
+  enum class Places : std::uint8_t { None, Begun, Ended } places_ = Places::None;
+  bool apart_ = false;
 };
 
 Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
@@ -153,10 +178,21 @@ Edge record_box(Edge x, std::span<const Index> indices, Where where) {
   return pending::recorded(n);
 }
 
-/// A view of what any indices name.
+/// The elements that any indices name: a view, of which arrays read elements.
 Edge record_part(Edge x, std::span<const Index> indices, Where where) {
   const Part part = part_of("index", x, indices, where);
-  return record_view(std::move(x), part.map, part.shape.span(), where);
+  Edge view = record_view(std::move(x), part.map, part.shape.span(), where);
+  return part.gathered.empty() ? view : record_gathered(std::move(view), part.gathered, part.front, where);
+}
+
+/// A box to write to: without arrays.
+Part box_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
+  Part part = part_of(op, x, indices, where);
+  if (!part.gathered.empty()) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "an array cannot name elements of " + Typed(x).str() + " to write to; integers, slices and a mask can");
+  }
+  return part;
 }
 
 /// v in `dtype`, of a shape that broadcasts to `shape`.
@@ -232,7 +268,7 @@ std::span<const Index> list(std::initializer_list<Index> box) { return {box.begi
 Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, const Operand& v, Write write) {
   const Where where = v.where();
   Edge base = detail::edge(x, op, where);
-  Part part = part_of(op, base, list(box), where);
+  const Part part = box_of(op, base, list(box), where);
   Edge value = value_for(op, base.node()->dtype, v, part.shape.span());
   if (write == Write::Add) {
     const Edge old = record_view(base, part.map, part.shape.span(), where);

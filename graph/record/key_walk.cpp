@@ -26,8 +26,8 @@ ScalarClass known_of(const Node& n) {
 constexpr auto kShapeFollows = [] {
   std::array<bool, kOpCount> follows{};
   for (const OpInfo& op : kOpTable)
-    follows[static_cast<std::size_t>(op.op)] =
-        op.op_class == OpClass::Map || op.op_class == OpClass::Reduce || op.op_class == OpClass::Update;
+    follows[static_cast<std::size_t>(op.op)] = op.op_class == OpClass::Map || op.op_class == OpClass::Reduce ||
+                                               op.op_class == OpClass::Update || op.op_class == OpClass::Gather;
   return follows;
 }();
 
@@ -430,8 +430,9 @@ std::uint32_t add_payload(const Node& n, std::uint32_t& cell, Graph& g) {
     case OpClass::Scan:
       g.reduces.push_back(decode_reduce(n.attributes()));
       return static_cast<std::uint32_t>(g.reduces.size() - 1);
-    case OpClass::Iota: return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
-    default: return kNoId;
+    case OpClass::Iota:
+    case OpClass::Gather: return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
+    default: return n.op == Op::Index ? decode_index(n.attributes()).payload() : kNoId;
   }
 }
 

@@ -462,6 +462,27 @@ Edge record_scan(Op op, const Edge& x, int axis, Where where) {
   return make_node(spec, {&x, 1});
 }
 
+Edge record_index(Edge indices, std::int64_t extent, IndexAttributes attributes, Where where) {
+  TARRY_ASSERT(extent > 0 && indices.node()->dtype == int64);
+  Edge size = record_opaque(static_cast<std::uint64_t>(extent), int64, where);
+  Node* const n = shaped_node(Op::Index, int64, indices.node()->device, indices.node()->shape(), where);
+  n->need_extra().attributes.keep(encode(attributes));
+  n->add_input(std::move(indices));
+  n->add_input(std::move(size));
+  return pending::recorded(n);
+}
+
+Edge record_gather(std::string_view op, Edge x, Edge index, int axis, Where where) {
+  const Node &base = *x.node(), &places = *index.node();
+  const Argument both[] = {{x, 0}, {index, 0}};
+  const Device device = combine(base.device, places.device, op, where, both);
+  Node* const n = shaped_node(Op::Gather, base.dtype, device, places.shape(), where);
+  n->need_extra().attributes.keep(encode(IotaAttributes{axis}));
+  n->add_input(std::move(x));
+  n->add_input(std::move(index));
+  return pending::recorded(n);
+}
+
 Edge output_of(const Edge& e, std::uint32_t output) {
   retain(e.node());
   return {e.node(), output};

@@ -111,6 +111,10 @@ Edge record_reduce(Op op, std::span<const Edge> inputs, ReduceAttributes attribu
 Edge record_matmul(const Edge& a, const Edge& b, Where where);
 /// One scan along one axis.
 Edge record_scan(Op op, const Edge& x, int axis, Where where);
+/// The places that integers name along an axis of `extent`, not 0; int64.
+Edge record_index(Edge indices, std::int64_t extent, IndexAttributes attributes, Where where);
+/// x at `index` along an axis: see Op::Gather in node.h. Throws for `op` where the two are placed on different devices.
+Edge record_gather(std::string_view op, Edge x, Edge index, int axis, Where where);
 /// Another output of the same node.
 Edge output_of(const Edge& e, std::uint32_t output);
 

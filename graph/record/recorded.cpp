@@ -85,6 +85,7 @@ class Judge {
         if (n.dtype != input(n, 0).dtype) return "another dtype than its input";
         return count_of(n) == count_of(input(n, 0)) ? nullptr : "another number of elements than its input";
       case OpClass::Update: return update(n);
+      case OpClass::Gather: return gather(n);
       case OpClass::Map: return map(n);
       case OpClass::Reduce: return reduce(n);
       case OpClass::Scan: return scan(n);
@@ -156,6 +157,17 @@ class Judge {
     return nullptr;
   }
 
+  [[nodiscard]] Broken gather(const GraphNode& n) const {
+    Dims shape = shape_of(input(n, 0));
+    if (n.dtype != input(n, 0).dtype || input(n, 1).dtype != int64) return "dtypes that the op does not take";
+    if (n.payload >= static_cast<std::uint32_t>(shape.size())) return "an axis out of range";
+    const auto axis = static_cast<int>(n.payload);
+    if (shape_of(n).size() != shape.size() || shape_of(input(n, 1)) != shape_of(n)) return "indices of another shape";
+    if (count_of(n) > 0 && shape[axis] == 0) return "nothing to take from";
+    shape[axis] = shape_of(n)[axis];
+    return shape == shape_of(n) ? nullptr : "another shape than its input but for the axis";
+  }
+
   [[nodiscard]] Broken map(const GraphNode& n) const {
     Dims shape;  // what the inputs broadcast to
     for (int i = 0; i < n.n_inputs; ++i) {
@@ -174,6 +186,11 @@ class Judge {
     constexpr Broken kOther = "dtypes that the op does not take";
     if (info(n.op).rule == DtypeRule::Draw) return drawn(n) ? nullptr : kOther;
     if (n.op == Op::Cast) return nullptr;
+    if (n.op == Op::Index)
+      return n.dtype == int64 && input(n, 0).dtype == int64 && input(n, 1).dtype == int64 &&
+                     input(n, 1).op == Op::Scalar
+                 ? nullptr
+                 : kOther;
     const int first = n.op == Op::Where ? 1 : 0;
     if (first == 1 && input(n, 0).dtype != bool_) return "a condition that is not bool";
     const Dtype common = input(n, first).dtype;

@@ -44,6 +44,12 @@ class ChunkFinder {
   }
   [[nodiscard]] int input_axis(const GraphNode& n, int i) const { return c_.axis[n.inputs[i].node]; }
 
+  /// A leaf, perhaps under views: it is there as a whole while pieces of its readers are computed.
+  [[nodiscard]] bool is_memory(NodeId id) const {
+    while (g_.nodes[id].op == Op::View) id = g_.nodes[id].inputs[0].node;
+    return g_.nodes[id].op == Op::Input;
+  }
+
   int needs_all(NodeId id) {
     if (c_.whole == kNoId) c_.whole = id;
     return -1;
@@ -89,6 +95,11 @@ class ChunkFinder {
       case OpClass::Scan: {
         const int of_input = input_axis(n, 0);
         return of_input >= 0 && of_input == g_.reduces[n.payload].axis ? needs_all(id) : of_input;
+      }
+      case OpClass::Gather: {
+        const int of_input = input_axis(n, 0), of_index = input_axis(n, 1);
+        if (of_input == static_cast<int>(n.payload)) return is_memory(n.inputs[0].node) ? of_index : needs_all(id);
+        return of_input < 0 || of_index < 0 ? std::max(of_input, of_index) : std::min(of_input, of_index);
       }
       case OpClass::Library: return input_axis(n, 0) >= 0 || input_axis(n, 1) >= 0 ? needs_all(id) : -1;
       default: return -1;

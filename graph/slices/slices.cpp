@@ -209,6 +209,11 @@ bool Slicer::needs(NodeId id, const Box& box, int input, Box& needed) const {
       return true;
     }
     case OpClass::Scan: needed = box; return true;
+    case OpClass::Gather: {  // any place along the axis
+      const auto axis = static_cast<int>(n.payload);
+      needed = input == 1 ? box : box.along(axis, 0, source[axis]);
+      return true;
+    }
     default: return true;  // of a library's operands everything
   }
 }
@@ -385,7 +390,15 @@ Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
     }
     case OpClass::Reduce:
     case OpClass::Scan: return node(n, n.op, n.dtype, box.extent, all, encode(g_.reduces[n.payload]));
-    default: return node(n, n.op, n.dtype, box.extent, all);
+    case OpClass::Gather:
+      return node(n, n.op, n.dtype, box.extent, all, encode(IotaAttributes{static_cast<std::int32_t>(n.payload)}));
+    default:
+      if (n.op == Op::Index) {
+        IndexAttributes a = IndexAttributes::of(n.payload);
+        a.part = a.part || !(box == Box::whole(g_.shape(id)));
+        return node(n, n.op, n.dtype, box.extent, all, encode(a));
+      }
+      return node(n, n.op, n.dtype, box.extent, all);
   }
 }
 

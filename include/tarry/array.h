@@ -214,7 +214,11 @@ class TARRY_EXPORT Array {
   /// moves.
   /// Shapes: an integer drops its axis and may count from the end, a slice keeps it, newaxis inserts one; axes that are
   /// not named stay whole.  Dtypes: x's.
-  /// Throws InvalidArgument for an integer outside its axis, more indices than axes, a second ellipsis or a step of 0.
+  /// Arrays of integers read any elements, as in NumPy: `x(i)` has x(i[p]) at p, `x(i, j)` the elements x(i[p], j[p]).
+  /// They broadcast to one shape, which stands where they do, or in front where a slice is between them. Out of range:
+  /// see index.h.
+  /// Throws InvalidArgument for an integer outside its axis, more indices than axes, a second ellipsis, a step of 0, or
+  /// arrays that are no integers or do not broadcast.
   /// Example: `ta::array({{1, 2, 3}, {4, 5, 6}})(ta::slice(), -1)` is `[3 6]`.
   template <std::convertible_to<Index>... Rest>
   [[nodiscard]] Array operator()(Index first, Rest... rest) const {

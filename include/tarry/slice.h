@@ -1,4 +1,4 @@
-// The indices between the parentheses of x(...): integers, slices, ellipsis and newaxis.
+// The indices between the parentheses of x(...): integers, slices, ellipsis, newaxis and arrays.
 #pragma once
 
 #include <tarry/error.h>
@@ -11,6 +11,8 @@
 
 namespace tarry {
 inline namespace v0 {
+
+class Array;
 
 /// An open end of a slice: `slice(none, none, -1)`. std::nullopt means the same.
 inline constexpr std::nullopt_t none = std::nullopt;
@@ -50,7 +52,7 @@ inline constexpr Newaxis newaxis{};
 /// One index, with the place in the user's program where it was written. Meant for parameters only.
 class Index {
  public:
-  enum class Kind : std::uint8_t { At, Slice, Ellipsis, Newaxis };
+  enum class Kind : std::uint8_t { At, Slice, Ellipsis, Newaxis, Array };
 
   template <detail::Integer T>
   Index(T at, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
@@ -68,11 +70,14 @@ class Index {
       : kind_(Kind::Ellipsis), where_(where) {}
   Index(Newaxis, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
       : kind_(Kind::Newaxis), where_(where) {}
+  Index(const v0::Array& indices, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+      : kind_(Kind::Array), array_(&indices), where_(where) {}
   Index(std::int64_t at, Where where) noexcept : kind_(Kind::At), start_(at), where_(where) {}
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
-  [[nodiscard]] std::int64_t at() const noexcept { return start_; }  ///< of Kind::At
-  [[nodiscard]] Slice slice() const noexcept {                       ///< of Kind::Slice
+  [[nodiscard]] std::int64_t at() const noexcept { return start_; }          ///< of Kind::At
+  [[nodiscard]] const v0::Array& array() const noexcept { return *array_; }  ///< of Kind::Array
+  [[nodiscard]] Slice slice() const noexcept {                               ///< of Kind::Slice
     return {bound(has_start_, start_), bound(has_stop_, stop_), bound(has_step_, step_)};
   }
   [[nodiscard]] Where where() const noexcept { return where_; }
@@ -83,6 +88,7 @@ class Index {
   Kind kind_;
   bool has_start_ = false, has_stop_ = false, has_step_ = false;  // side by side: a Slice is half as large again
   std::int64_t start_ = 0, stop_ = 0, step_ = 0;
+  const v0::Array* array_ = nullptr;
   Where where_;
 };
 

@@ -24,6 +24,7 @@
 #include <tarry/evaluate.h>   // IWYU pragma: export
 #include <tarry/half.h>       // IWYU pragma: export
 #include <tarry/history.h>    // IWYU pragma: export
+#include <tarry/index.h>      // IWYU pragma: export
 #include <tarry/io.h>         // IWYU pragma: export
 #include <tarry/linalg.h>     // IWYU pragma: export
 #include <tarry/log.h>        // IWYU pragma: export

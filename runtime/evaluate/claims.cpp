@@ -152,6 +152,7 @@ void add_result(Run& run, const std::shared_ptr<graph::Storage>& value) {
   const graph::Dims strides = graph::row_major_strides(n.shape());
   auto made = std::make_unique<graph::Extra>();
   made->results.push_back(value->strides == strides ? value : storage_of(value->buffer, strides));
+  made->results.back()->faults = value->faults;
   run.results.push_back(std::move(made));
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/observe/history.h"
 
 #include <chrono>
+#include <cstring>
 #include <new>
 
 #include "codegen/cuda/matmul.h"
@@ -13,6 +14,8 @@ namespace tarry::runtime {
 namespace {
 
 std::uint64_t word(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+/// Where the words of a check begin.
+std::uint64_t words_of(std::uint32_t check) { return check * codegen::kFaultWords * sizeof(std::uint64_t); }
 std::uint64_t arena(const Run& run) { return run.arena ? word(run.arena->data) : 0; }
 
 }  // namespace
@@ -32,6 +35,7 @@ void Run::clear() {
   brought.clear();
   outputs.clear();
   arena.reset();
+  faults.reset();
   interpreted_buffers.clear();
   interpreted_scalars.clear();
   storages.clear();
@@ -103,6 +107,7 @@ void Dispatch::add_kernel(const KernelStep& k, std::uint32_t step, const void* t
         case Operand::Kind::Temporary:
           patches_.push_back({Patch::Kind::Arena, 0, at, p.addend + slots_[o.index]});
           break;
+        case Operand::Kind::Faults: patches_.push_back({Patch::Kind::Faults, 0, at, words_of(o.index)}); break;
       }
     }
   }
@@ -114,6 +119,7 @@ std::uint64_t Dispatch::address(const Operand& o, const Run& run) const {
     case Operand::Kind::Leaf: return word(run.leaves[o.index]->data);
     case Operand::Kind::Output: return word(run.outputs[o.index]->data);
     case Operand::Kind::Temporary: return arena(run) + slots_[o.index];
+    case Operand::Kind::Faults: return word(run.faults->data) + words_of(o.index);
   }
   return 0;
 }
@@ -147,6 +153,11 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
     if (o.leaf == graph::kNoId) counters.peak_bytes += static_cast<std::int64_t>(o.bytes);
   }
   if (arena_bytes_) run.arena = b.allocate(arena_bytes_);
+  if (const std::size_t bytes = plan_.fault_bytes(); bytes > 0) {
+    run.faults = b.allocate(bytes);
+    b.upload(*run.faults, [](void* to, std::size_t, std::size_t count) { std::memset(to, 0xff, count); }, bytes);
+    counters.peak_bytes += static_cast<std::int64_t>(bytes);
+  }
   scalar_values(plan_, run.key_walk.cells, run.values);
   run.words = words_;
   for (const Patch& p : patches_) {
@@ -156,6 +167,7 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
       case Patch::Kind::Output: base = word(run.outputs[p.index]->data); break;
       case Patch::Kind::Arena: base = arena(run); break;
       case Patch::Kind::Scalar: base = run.values[p.index]; break;
+      case Patch::Kind::Faults: base = word(run.faults->data); break;
     }
     run.words[p.word] = base + p.addend;
   }

@@ -31,6 +31,7 @@ struct Run {
   std::vector<std::shared_ptr<graph::Buffer>> brought;  ///< copies of them
   std::vector<std::shared_ptr<graph::Buffer>> outputs;
   std::shared_ptr<graph::Buffer> arena;                 ///< temporaries and scratch
+  std::shared_ptr<graph::Buffer> faults;                ///< words of the plan's checks
   std::vector<std::uint64_t> values;                    ///< of the plan's scalars
   std::vector<std::uint64_t> words;                     ///< parameters of all kernels
   std::vector<std::vector<void*>> interpreted_buffers;  ///< by step of the plan
@@ -58,7 +59,7 @@ class Dispatch {
  private:
   /// A word of the parameters: `addend` plus an address, or a scalar.
   struct Patch {
-    enum class Kind : std::uint8_t { Leaf, Output, Arena, Scalar } kind;
+    enum class Kind : std::uint8_t { Leaf, Output, Arena, Scalar, Faults } kind;
     std::uint32_t index;
     std::uint32_t word;
     std::uint64_t addend;

@@ -23,7 +23,8 @@ Report evaluate_whole(std::span<const graph::Edge> roots, Where where);
 bool stream(const graph::Edge& root, class Sink& sink, Where where);
 /// Predicts evaluate, for the default device or another target.
 Plan plan(std::span<const graph::Edge> roots, std::string_view target, Where where);  // target "": the default device
-/// Evaluates if lazy; where the values are, perhaps not there yet.
+/// Evaluates if lazy; where the values are, perhaps not there yet. Waits where an index may have been out of range, and
+/// throws where it was.
 std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where where);
 /// The same for code of others: bools are bytes of 0 and 1.
 std::shared_ptr<graph::Storage> shared_storage(const graph::Edge& edge, Where where);

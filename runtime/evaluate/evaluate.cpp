@@ -19,6 +19,7 @@
 #include "runtime/evaluate/claims.h"
 #include "runtime/evaluate/dispatch.h"
 #include "runtime/evaluate/engine.h"
+#include "runtime/evaluate/faults.h"
 #include "runtime/evaluate/reading.h"
 #include "runtime/evaluate/run_lease.h"
 #include "runtime/evaluate/snapshots.h"
@@ -291,6 +292,8 @@ void run_way(Evaluation& e, const Whole&, Backend& b) {
     dispatch.commit(run, b, report.counters, e.started);
     const std::uint64_t ticket = b.mark(run.plan->counters.bytes_read + run.plan->counters.bytes_written);
     for (const std::shared_ptr<graph::Buffer>& o : run.outputs) o->last_write = ticket;
+    if (run.faults) run.faults->last_write = ticket;
+    note_faults(run, b, e.where);
     publish(run, e.claim);
   };
   b.within(std::ref(body));

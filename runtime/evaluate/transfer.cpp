@@ -236,10 +236,13 @@ std::shared_ptr<graph::Storage> bring_converted(const graph::Storage& value, con
 
 std::shared_ptr<graph::Storage> ready_storage(const graph::Edge& edge, Where where) {
   evaluate({&edge, 1}, where);
-  const std::lock_guard lock(graph::engine_mutex());
+  std::unique_lock lock(graph::engine_mutex());
   graph::Node* n = edge.node();
   if (n->state.load(std::memory_order_acquire) == graph::State::Failed) std::rethrow_exception(n->extra->error);
-  return n->extra->results.at(edge.output());
+  std::shared_ptr<graph::Storage> value = n->extra->results.at(edge.output());
+  lock.unlock();
+  if (value->faults) value->faults->rethrow();
+  return value;
 }
 
 namespace {

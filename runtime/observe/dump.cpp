@@ -62,6 +62,7 @@ Dumped& dumped() {
 std::size_t operand_bytes(const Operand& o, const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   if (o.kind == Operand::Kind::Output) return plan.outputs[o.index].bytes;
   if (o.kind == Operand::Kind::Temporary) return plan.temporaries[o.index];
+  if (o.kind == Operand::Kind::Faults) return plan.fault_bytes();
   const graph::LeafLayout& layout = snapshot.graph.leaves[o.index];
   if (layout.contiguous && layout.offset == 0)
     for (graph::NodeId id = 0; id < snapshot.graph.nodes.size(); ++id) {
@@ -200,7 +201,7 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
 }
 
 void Dump::steps(const CompiledPlan& plan) {
-  constexpr std::array kKinds{"leaf", "output", "temporary"};
+  constexpr std::array kKinds{"leaf", "output", "temporary", "faults"};
   const auto place = [&](const Operand& o) {
     return fmt::format("{} {}", kKinds[static_cast<std::size_t>(o.kind)], o.index);
   };

@@ -48,6 +48,7 @@ class Placer {
   // --- Lifetimes ---------------------------------------------------------------------------------------------------
 
   std::uint32_t id_of(const BufferRef& b) {
+    if (b.faults) return kNoId;
     const auto next = static_cast<std::uint32_t>(places_.size());
     std::uint32_t& id = b.is_leaf ? leaf_ids_.try_emplace(b.leaf, next).first->second
                                   : value_ids_.try_emplace(b.value, next).first->second;
@@ -84,6 +85,7 @@ class Placer {
       const auto use = [&](const BufferRef& buffer, bool stored) {
         const std::uint32_t id = id_of(buffer);
         ids_[s].push_back(id);
+        if (id == kNoId) return;
         places_[id].last = s;
         if (stored && places_[id].from == kNever) places_[id].from = s;
       };
@@ -134,6 +136,7 @@ class Placer {
   }
 
   [[nodiscard]] bool may_take(std::size_t s, std::uint32_t from, std::uint32_t to) const {
+    if (from == kNoId) return false;
     const Place &a = places_[from], &b = places_[to];
     return from != to && a.dies && a.last == s && a.from != s && a.taken_by == kNoId && b.takes == kNoId &&
            a.bytes == b.bytes;
@@ -144,9 +147,16 @@ class Placer {
     places_[from].taken_by = to;
   }
 
+  /// True if a kernel reads a buffer at places that it computes: anywhere.
+  static bool is_gathered(const codegen::KernelIr& ir, std::size_t buffer) {
+    return std::any_of(ir.accesses.begin(), ir.accesses.end(),
+                       [&](const codegen::Access& a) { return a.buffer == buffer && a.gathered; });
+  }
+
   /// True if buffer `from` is read only at elements that the same point writes to buffer `to`, and before it does.
   static bool same_elements(const codegen::Lowered& k, std::size_t from, std::size_t to) {
     const codegen::KernelIr& ir = k.ir;
+    if (is_gathered(ir, from)) return false;
     if ((!ir.is_map() && !ir.is_row()) || ir.has(codegen::trait::kNeighbours))
       return false;  // a tile loads what others store
     if (itemsize(ir.buffers[from]) != itemsize(ir.buffers[to])) return false;
@@ -184,6 +194,7 @@ class Placer {
     for (std::size_t a = 0; a < k.ir.accesses.size(); ++a) {
       const codegen::Access& access = k.ir.accesses[a];
       if (access.buffer == codegen::kNone || access.store || ids_[s][access.buffer] != base) continue;
+      if (access.gathered) return false;
       if (itemsize(k.ir.buffers[access.buffer]) != itemsize(k.ir.buffers[to])) return false;
       const bool apart = !graph::overlap(box(k.args.accesses[a]), box(*written));
       if (!apart && !same_elements(k, access.buffer, to)) return false;
@@ -280,9 +291,12 @@ class Placer {
 
   void write() {
     std::vector<Step> steps;
+    std::uint32_t checks = 0;  // of the steps before
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       std::vector<Operand>& operands = library(s) ? library(s)->operands : step(s).operands;
-      for (const std::uint32_t id : ids_[s]) operands.push_back(places_[id].operand);
+      for (const std::uint32_t id : ids_[s])
+        operands.push_back(id == kNoId ? Operand{Operand::Kind::Faults, checks} : places_[id].operand);
+      if (!library(s)) checks += static_cast<std::uint32_t>(step(s).lowered.checks.size());
       if (base_[s] != kNoId) copy_base(s, steps);
       steps.push_back(std::move(plan_.steps[s]));
     }

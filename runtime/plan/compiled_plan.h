@@ -29,8 +29,8 @@ class KernelSums;  // observe/history.h
 
 /// Where an operand of a kernel lives when the plan runs.
 struct Operand {
-  enum class Kind : std::uint8_t { Leaf, Output, Temporary } kind{};
-  std::uint32_t index = 0;
+  enum class Kind : std::uint8_t { Leaf, Output, Temporary, Faults } kind{};
+  std::uint32_t index = 0;  ///< Faults: the first check of the kernel
 };
 
 /// Brings a leaf to the plan's device.
@@ -84,10 +84,17 @@ struct RootPlan {
   std::uint32_t index = 0;    ///< leaf or output
 };
 
+/// The check of an Index of some kernel.
+struct PlanCheck {
+  graph::NodeId index;   ///< node of the snapshot
+  std::uint32_t extent;  ///< of the plan's scalars
+};
+
 struct OutputPlan {
   std::size_t bytes = 0;
   graph::Dims shape;
-  std::uint32_t leaf = graph::kNoId;  ///< donated leaf whose buffer the output takes over
+  std::uint32_t leaf = graph::kNoId;       ///< donated leaf whose buffer the output takes over
+  std::vector<std::uint32_t> checks = {};  ///< that it depends on
 };
 
 /// The recorded nodes by whose lines an unfused edge is reported; indices into the snapshot's nodes.
@@ -108,6 +115,8 @@ struct CompiledPlan {
   std::vector<std::size_t> temporaries;  ///< bytes of each slot; values with disjoint lifetimes share one
   std::size_t scratch_bytes = 0;         ///< one buffer, shared by steps in stream order
   std::size_t ticket_count = 0;
+  std::vector<PlanCheck> checks;  ///< each has kFaultWords words of a buffer of the run
+  [[nodiscard]] std::size_t fault_bytes() const { return checks.size() * codegen::kFaultWords * sizeof(std::uint64_t); }
   Counters counters;  ///< predicted
   Seconds seconds;    ///< of making the plan
   std::vector<UnfusedOrigin> unfused;

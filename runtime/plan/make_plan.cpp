@@ -31,7 +31,7 @@ void check_addressable(const Graph& g) {
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const graph::OpClass c = graph::info(g.nodes[id].op).op_class;
     if (c == graph::OpClass::Map || c == graph::OpClass::Scan || c == graph::OpClass::Library ||
-        g.nodes[id].op == graph::Op::Update)
+        c == graph::OpClass::Gather || g.nodes[id].op == graph::Op::Update)
       check(id);
     if (c == graph::OpClass::Reduce) check(g.nodes[id].inputs[0].node);
   }
@@ -73,6 +73,7 @@ class PlanMaker {
       fusion_ = graph::fuse(g_, target_, limits);
     }
     if (observer_) observer_->fusion(g_, fusion_);
+    list_checks();
     assign_buffers(g_, outputs_, switches_.reuse ? Reuse::Memory : Reuse::Never, plan_);
     add_transfers(snapshot, on_device);
     count(snapshot);
@@ -110,6 +111,25 @@ class PlanMaker {
       for (const NodeId id : k->lowered.notes) k->origins.push_back(g_.nodes[id].origin);
       std::sort(k->origins.begin(), k->origins.end());
       k->origins.erase(std::unique(k->origins.begin(), k->origins.end()), k->origins.end());
+    }
+  }
+
+  /// The checks of all kernels, in order, and which of them each output depends on.
+  void list_checks() {
+    std::vector<NodeId> checked;  // by check: its node
+    for (const Step& s : plan_.steps) {
+      const auto* const k = std::get_if<KernelStep>(&s);
+      if (!k) continue;
+      for (const codegen::CheckRef& c : k->lowered.checks) {
+        checked.push_back(c.index);
+        plan_.checks.push_back({g_.nodes[c.index].origin, k->lowered.scalars[c.scalar].source});
+      }
+    }
+    if (checked.empty()) return;
+    for (const auto& [edge, index] : outputs_) {
+      const std::vector<bool> below = graph::reachable(g_, edge.node);
+      for (std::uint32_t c = 0; c < checked.size(); ++c)
+        if (below[checked[c]]) plan_.outputs[index].checks.push_back(c);
     }
   }
 
@@ -258,6 +278,7 @@ class PlanMaker {
       c.peak_bytes += static_cast<std::int64_t>(arena_bytes(t));
     }
     c.peak_bytes += static_cast<std::int64_t>(arena_bytes(plan_.scratch_bytes));
+    c.peak_bytes += static_cast<std::int64_t>(plan_.fault_bytes());
     for (const graph::UnfusedEdge& e : fusion_.unfused)
       plan_.unfused.push_back({g_.nodes[e.producer].origin, g_.nodes[e.consumer].origin, e.reason});
   }

@@ -29,7 +29,8 @@ bool has_promised_bits(const GraphNode& n) {
     case OpClass::View:
     case OpClass::Reshape: return true;
     case OpClass::Map:
-    case OpClass::Reduce: return n.mode == graph::Mode::Strict && op.ulp32 == 0 && op.ulp64 == 0;
+    case OpClass::Reduce:
+      return graph::is_pure(n.op) && n.mode == graph::Mode::Strict && op.ulp32 == 0 && op.ulp64 == 0;
     default: return false;
   }
 }

@@ -88,6 +88,10 @@ class Symbols {
         break;
       case OpClass::View: view(id, n.inputs[0].node, g_.views[n.payload]); break;
       case OpClass::Reshape: reshape(id, n.inputs[0].node); break;
+      case OpClass::Gather:
+        broadcast(id, n.inputs[1].node);
+        gather(id, n.inputs[0].node, static_cast<int>(n.payload));
+        break;
       case OpClass::Update: update(id, n.inputs[0].node, n.inputs[1].node, g_.updates[n.payload]); break;
       case OpClass::Reduce:
         for (int i = 0; i < n.n_inputs; ++i) reduce(id, n.inputs[i].node, g_.reduces[n.payload].axis);
@@ -98,6 +102,12 @@ class Symbols {
       case OpClass::Iota:
       case OpClass::Composite: break;
     }
+  }
+
+  /// Along the axis the two have nothing to do with each other.
+  void gather(NodeId to, NodeId from, int axis) {
+    for (int d = 0; d < g_.shape(to).size(); ++d)
+      if (d != axis) unite(from, d, to, d);
   }
 
   void broadcast(NodeId to, NodeId from) {

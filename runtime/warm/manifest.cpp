@@ -72,7 +72,8 @@ std::string payload_of(const Graph& g, const GraphNode& n) {
     case OpClass::Leaf: return fmt::format(R"(,"leaf":{})", n.payload);
     case OpClass::Scalar:
       return fmt::format(R"(,"value":"{}")", kScalarClasses[static_cast<int>(g.scalars[n.payload].known)]);
-    case OpClass::Iota: return fmt::format(R"(,"axis":{})", static_cast<std::int32_t>(n.payload));
+    case OpClass::Iota:
+    case OpClass::Gather: return fmt::format(R"(,"axis":{})", static_cast<std::int32_t>(n.payload));
     case OpClass::View: return fmt::format(R"(,"map":{})", text_of(g.views[n.payload]));
     case OpClass::Update:
       return fmt::format(R"(,"start":{},"step":{})", text_of(g.updates[n.payload].start),
@@ -263,13 +264,14 @@ class Reader {
         source.cell = static_cast<std::uint32_t>(g_.scalars.size());
         return add(g_.scalars, source);
       }
-      case OpClass::Iota: return static_cast<std::uint32_t>(number_of<std::int32_t>(json.at("axis")));
+      case OpClass::Iota:
+      case OpClass::Gather: return static_cast<std::uint32_t>(number_of<std::int32_t>(json.at("axis")));
       case OpClass::View: return add(g_.views, map_of(json.at("map")));
       case OpClass::Update: return add(g_.updates, {dims_of(json.at("start")), dims_of(json.at("step"))});
       case OpClass::Reduce:
       case OpClass::Scan:
         return add(g_.reduces, {number_of<std::int32_t>(json.at("axis")), number_of(json, "weight", std::int64_t{1})});
-      default: return graph::kNoId;
+      default: return n.op == graph::Op::Index ? graph::IndexAttributes{}.payload() : graph::kNoId;
     }
   }
 

@@ -80,6 +80,13 @@ class GraphValues {
         });
         break;
       }
+      case graph::OpClass::Gather:
+        each(shape, [&](const Dims& at, std::size_t i) {
+          Dims from = at;
+          from[static_cast<int>(n.payload)] = input(1)[i];
+          out[i] = input(0)[flat(input_shape(0), from)];
+        });
+        break;
       case graph::OpClass::Map:
         each(shape, [&](const Dims& at, std::size_t i) {
           std::int64_t v[3] = {};

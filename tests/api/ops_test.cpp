@@ -115,12 +115,14 @@ bool elsewhere(const graph::OpInfo& row) {
     case OpClass::View:
     case OpClass::Reshape:
     case OpClass::Update:
+    case OpClass::Gather:
     case OpClass::Reduce:
     case OpClass::Library:
     case OpClass::Scan: return true;
     case OpClass::Composite: return row.op >= Op::Mean;  // reductions
     case OpClass::Map:
-      return row.op == Op::Cast || row.rule == graph::DtypeRule::Draw;  // below, to every dtype; random_test
+      return row.op == Op::Cast || row.op == Op::Index ||
+             row.rule == graph::DtypeRule::Draw;  // below, to every dtype; take_test; random_test
   }
   return false;
 }

@@ -107,8 +107,10 @@ class Drawn {
 
   /// Every value of the pool has the shape `shape_`, so that all of them meet.
   GraphEdge draw() {
-    switch (pick(0, 10)) {
+    switch (pick(0, 12)) {
       case 10: return of_nothing();
+      case 11:
+      case 12: return gathered();
       case 0: return cast(any(), dtype());
       case 1: return reversed(any());
       case 2:
@@ -128,6 +130,19 @@ class Drawn {
                      {cast(any(), d), cast(any(), d)}, d);
       }
     }
+  }
+
+  /// Elements along an axis at places that are computed, some of them out of range: by one index for each element, or
+  /// for all that share its place.
+  GraphEdge gathered() {
+    const int axis = pick(0, shape_.size() - 1);
+    const bool each = chance(50);
+    Dims extents = Dims::filled(shape_.size(), 1);
+    extents[axis] = shape_[axis];
+    GraphEdge at = cast(each ? any() : m.leaf(extents, Dtype::Int32), int64);
+    if (chance(70)) at = m.map(Op::Add, {at, m.iota(m.shape(at), axis)});
+    at = m.index(at, shape_[axis]);
+    return m.gather(any(), m.shape(at) == shape_ ? at : m.broadcast(at, shape_), axis);
   }
 
   GraphEdge scanned() {

@@ -98,6 +98,36 @@ void add_index_rows(ErrorRows& rows) {
   rows.wrong("index", {"ellipsis", "(2, 3)"}, [] { (void)matrix()(ellipsis, ellipsis); });
   rows.wrong("index", {"more than 16 axes"}, [] { (void)deepest()(newaxis); });
   rows.wrong("index", {"undefined"}, [] { (void)Array()(0); });
+  rows.wrong("index", {"undefined"}, [] { (void)matrix()(Array()); });
+  rows.wrong("index", {"integers, not float32 (2, 3)", "astype"}, [] { (void)matrix()(matrix()); });
+  rows.wrong("index", {"int32 (2, 3)", "int32 (2,)", "broadcast"},
+             [] { (void)matrix()(integers(), zeros({2}, int32)); });
+  rows.wrong("index", {"axis 1 of float32 (2, 0) has no elements"}, [] { (void)f32({2, 0})(slice(), integers()); });
+  rows.wrong("index", {"more than 16 axes"}, [] { (void)deepest()(integers()); });
+  rows.wrong("index", {"index 2 at (1,) of the indices", "axis 1 of extent 2"},
+             [] { (void)f32({3, 2})(0, array({1, 2})).to_vector<float>(); });
+  rows.wrong("set", {"an array cannot name elements of float32 (2, 3)"}, [] {
+    Array x = matrix();
+    x.set({0, integers()}, 1);
+  });
+  rows.wrong("take", {"undefined"}, [] { (void)take(Array(), integers()); });
+  rows.wrong("take", {"undefined"}, [] { (void)take(matrix(), Array()); });
+  rows.wrong("take", {"integers, not bool (2, 3)"}, [] { (void)take(matrix(), matrix() > 0); });
+  rows.wrong("take", {"axis 2", "(2, 3)"}, [] { (void)take(matrix(), integers(), 2); });
+  rows.wrong("take", {"axis 0 of float32 (0,) has no elements"}, [] { (void)take(f32({0}), integers()); });
+  rows.wrong("take", {"more than 2^63 - 1"},
+             [] { (void)take(broadcast_to(f32({1}), {kLarge, 1}), broadcast_to(integers()(0, 0), kLarge), 1); });
+  rows.wrong("take", {"different devices, cpu and cuda:0"},
+             [] { (void)take(on(cpu, {2}), astype(on(cuda(0), {2}), int32)); });
+  rows.wrong("take", {"index -7 at (0,) of the indices", "axis 0 of extent 6", "evaluated at"},
+             [] { (void)sum(take(matrix(), array({-7, 9}))).item<float>(); });
+  rows.wrong("take_along_axis", {"undefined"}, [] { (void)take_along_axis(Array(), integers()); });
+  rows.wrong("take_along_axis", {"undefined"}, [] { (void)take_along_axis(matrix(), Array()); });
+  rows.wrong("take_along_axis", {"int32 (2,)", "float32 (2, 3)", "axis 1"},
+             [] { (void)take_along_axis(matrix(), zeros({2}, int32)); });
+  rows.wrong("take_along_axis", {"int32 (3, 3)", "axis 1"},
+             [] { (void)take_along_axis(matrix(), zeros({3, 3}, int32)); });
+  rows.wrong("take_along_axis", {"axis 2", "(2, 3)"}, [] { (void)take_along_axis(matrix(), integers(), 2); });
   rows.wrong("index", {"0-d"}, [] {
     for (const Array& row : f32({})) (void)row;
   });

@@ -52,6 +52,12 @@ int Generator::draw_bool() {
   return draw_value();
 }
 
+int Generator::draw_integers() {
+  for (int attempt = 0; attempt < 8; ++attempt)
+    if (const int v = draw_value(); is_integral(types_[static_cast<std::size_t>(v)].dtype)) return v;
+  return draw_value();
+}
+
 Argument Generator::draw_argument() {
   if (r_.chance(25)) return {-1, draw_scalar(r_)};
   return {draw_value(), 0};
@@ -162,6 +168,13 @@ void Generator::draw_join(Statement& s) {
     s.arguments.push_back({s.arguments.empty() ? first : draw_like(first), 0});
   const auto rank = static_cast<std::int64_t>(types_[static_cast<std::size_t>(first)].shape.size());
   s.axes = {r_.between(-rank, std::max<std::int64_t>(rank - (s.function == Function::Stack ? 0 : 1), 0))};
+}
+
+void Generator::draw_gather(Statement& s) {
+  s.arguments = {{draw_value(), 0}, {draw_integers(), 0}};
+  const auto rank = static_cast<std::int64_t>(type_of(s.arguments[0]).shape.size());
+  if (rank > 0 && (s.function == Function::TakeAlongAxis || r_.chance(70))) s.axes = {r_.between(-rank, rank - 1)};
+  s.flag = r_.chance(40);
 }
 
 void Generator::draw_update(Statement& s) {
@@ -348,6 +361,7 @@ Statement Generator::draw_statement() {
       if (s.arguments[0].value < 0) s.arguments[0] = {draw_value(), 0};
       break;
     case Family::Join: draw_join(s); break;
+    case Family::Gather: draw_gather(s); break;
     case Family::Update: draw_update(s); break;
     case Family::Create: draw_create(s); break;
     default: s.arguments = {{draw_value(), 0}};

@@ -40,6 +40,7 @@ class Generator {
   int draw_grid();
   /// A bool, if there is one.
   int draw_bool();
+  int draw_integers();
   Argument draw_argument();
   [[nodiscard]] Argument last_value() const { return {static_cast<int>(types_.size()) - 1, 0}; }
   const Type& type_of(const Argument& a) const { return types_[static_cast<std::size_t>(a.value)]; }
@@ -56,6 +57,7 @@ class Generator {
   /// A value of the same shape if there is one, so that joins are not always of one array.
   int draw_like(int value);
   void draw_join(Statement& s);
+  void draw_gather(Statement& s);
   void draw_update(Statement& s);
   void draw_create(Statement& s);
   /// Parts of a kernel over rows: a reduced axis that stays, and its operand beside it.

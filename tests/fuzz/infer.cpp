@@ -167,6 +167,35 @@ std::optional<Type> infer_join(const Statement& s, std::span<const Type> values)
   return result;
 }
 
+std::optional<Type> infer_gather(const Statement& s, std::span<const Type> values) {
+  const Type& x = values[static_cast<std::size_t>(s.arguments[0].value)];
+  const Type& i = values[static_cast<std::size_t>(s.arguments[1].value)];
+  const bool along = s.function == Function::TakeAlongAxis;
+  const auto rank = static_cast<std::int64_t>(x.shape.size());
+  if (i.dtype == bool_ || is_floating(i.dtype) || (along && (s.axes.empty() || i.shape.size() != x.shape.size())))
+    return std::nullopt;
+  if (!s.axes.empty() && (s.axes.size() != 1 || s.axes[0] < -rank || s.axes[0] >= rank)) return std::nullopt;
+  if (s.axes.empty())
+    return count_of(x.shape) > 0 || count_of(i.shape) == 0 ? std::optional(Type{x.dtype, i.shape}) : std::nullopt;
+  const std::int64_t axis = s.axes[0] < 0 ? s.axes[0] + rank : s.axes[0];
+  Type result = x;
+  const std::int64_t extent = x.shape[static_cast<std::size_t>(axis)];
+  if (along) {
+    result.shape = i.shape;
+    for (std::int64_t d = 0; d < rank; ++d) {
+      std::int64_t& to = result.shape[static_cast<std::size_t>(d)];
+      const std::int64_t from = x.shape[static_cast<std::size_t>(d)];
+      if (d == axis || from == 1 || from == to) continue;
+      if (to != 1) return std::nullopt;
+      to = from;
+    }
+    return extent > 0 || count_of(result.shape) == 0 ? std::optional(result) : std::nullopt;
+  }
+  result.shape.erase(result.shape.begin() + axis);
+  result.shape.insert(result.shape.begin() + axis, i.shape.begin(), i.shape.end());
+  return extent > 0 || count_of(i.shape) == 0 ? std::optional(result) : std::nullopt;
+}
+
 /// True if values of `v` may be put into an array of `dtype`.
 bool goes_into(const Argument& v, Dtype dtype, std::span<const Type> values) {
   if (v.value < 0) return promoted(dtype, v.scalar) == dtype && fits(v.scalar, dtype);
@@ -406,6 +435,7 @@ bool has_arrays(const Statement& s) {
     case Family::Ternary:
       return s.function == Function::Clip ? is_array(s.arguments[0])
                                           : std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
+    case Family::Gather:
     case Family::Join: return std::all_of(s.arguments.begin(), s.arguments.end(), is_array);
     case Family::Update:
       return is_array(s.arguments[0]) && (s.function != Function::SetMask || is_array(s.arguments[1]));
@@ -427,6 +457,7 @@ std::optional<Type> infer(const Statement& s, std::span<const Type> values) {
     case Family::Astype: return Type{*s.dtype, x().shape};
     case Family::View: return infer_view(s, x());
     case Family::Join: return infer_join(s, values);
+    case Family::Gather: return infer_gather(s, values);
     case Family::Update: return infer_update(s, values);
     case Family::Create: return infer_create(s, values);
     default: return infer_reduce(s, x());

@@ -137,6 +137,10 @@ std::string arguments_text(const Statement& s) {
              axes_text(s.axes);
     case Function::Concat:
     case Function::Stack: return "{" + joined(s.arguments) + "}, " + std::to_string(s.axes[0]);
+    case Function::Take:
+    case Function::TakeAlongAxis:
+      return joined(s.arguments) + ", " + (s.axes.empty() ? "{}" : std::to_string(s.axes[0])) +
+             (s.flag ? ", ta::Bounds::Clip" : ", ta::Bounds::Wrap");
     case Function::Set:
     case Function::AddTo:
       return argument_text(s.arguments[0]) + ", {" + cuts_text(s) + "}, " + argument_text(s.arguments[1]);

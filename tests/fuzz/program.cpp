@@ -93,6 +93,8 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"roll", Family::View},
     {"concat", Family::Join},
     {"stack", Family::Join},
+    {"take", Family::Gather},
+    {"take_along_axis", Family::Gather},
     {"with_set", Family::Update},
     {"with_add", Family::Update},
     {"with_set", Family::Update},
@@ -231,6 +233,14 @@ Array record_join(const Statement& s, std::span<const Array> values) {
   for (const Argument& a : s.arguments) parts.push_back(values[static_cast<std::size_t>(a.value)]);
   return s.function == Function::Concat ? concat(parts, static_cast<int>(s.axes[0]))
                                         : stack(parts, static_cast<int>(s.axes[0]));
+}
+
+Array record_gather(const Statement& s, std::span<const Array> values) {
+  const Array& x = values[static_cast<std::size_t>(s.arguments[0].value)];
+  const Array& i = values[static_cast<std::size_t>(s.arguments[1].value)];
+  const Bounds bounds = s.flag ? Bounds::Clip : Bounds::Wrap;
+  if (s.function == Function::TakeAlongAxis) return take_along_axis(x, i, static_cast<int>(s.axes[0]), bounds);
+  return take(x, i, s.axes.empty() ? std::nullopt : std::optional(static_cast<int>(s.axes[0])), bounds);
 }
 
 Array record_update(const Statement& s, std::span<const Array> values) {
@@ -398,6 +408,7 @@ Array record(const Statement& s, std::span<const Array> values) {
     case Family::Astype: return astype(x(), *s.dtype);
     case Family::View: return record_view(s, x());
     case Family::Join: return record_join(s, values);
+    case Family::Gather: return record_gather(s, values);
     case Family::Update: return record_update(s, values);
     case Family::Create: return record_create(s, values);
     default: return record_reduce(s, x());

@@ -140,6 +140,8 @@ enum class Function : std::uint8_t {
   Roll,
   Concat,
   Stack,
+  Take,
+  TakeAlongAxis,
   Set,
   AddTo,
   SetMask,
@@ -170,7 +172,7 @@ enum class Function : std::uint8_t {
 };
 inline constexpr int kFunctionCount = static_cast<int>(Function::Softmax) + 1;
 
-enum class Family : std::uint8_t { Binary, Unary, Ternary, Astype, View, Join, Update, Create, Reduce };
+enum class Family : std::uint8_t { Binary, Unary, Ternary, Astype, View, Join, Gather, Update, Create, Reduce };
 Family family(Function f);
 const char* name(Function f);
 /// The ulp bound of the function in dtype `d` by the op table (of float32 for the 16-bit floats); 0: correctly rounded,
@@ -192,10 +194,10 @@ struct Cut {
 struct Statement {
   Function function{};
   std::vector<Argument> arguments;  ///< Create: full's value; arange's start, stop, step; linspace's start, stop
-  Extents axes;   ///< of views and reductions; expand_dims, concat, stack, argmin, softmax have one or none
+  Extents axes;   ///< of views and reductions; expand_dims, concat, stack, take, argmin, softmax have one or none
   Extents shape;  ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns)
   std::optional<Dtype> dtype;
-  bool flag = false;           ///< reductions: keepdims; linspace: endpoint
+  bool flag = false;           ///< reductions: keepdims; linspace: endpoint; take: clip, or else wrap
   double number = 0;           ///< var, std: correction; eye: k; roll: shift; random: seed
   std::vector<Cut> cuts = {};  ///< slice, set, add: of the first axes
 };

@@ -140,6 +140,13 @@ struct Maker {
     g.updates.push_back({start, step});
     return add(Op::Update, dtype(base), shape(base), {base, value}, static_cast<std::uint32_t>(g.updates.size() - 1));
   }
+  GraphEdge index(GraphEdge i, std::int64_t extent) {
+    return add(Op::Index, int64, shape(i), {i, scalar(static_cast<double>(extent), int64)},
+               graph::IndexAttributes{}.payload());
+  }
+  GraphEdge gather(GraphEdge x, GraphEdge index, int axis) {
+    return add(Op::Gather, dtype(x), shape(index), {x, index}, static_cast<std::uint32_t>(axis));
+  }
   GraphEdge reshape(GraphEdge x, const Dims& to) { return add(Op::Reshape, dtype(x), to, {x}); }
 };
 
@@ -174,6 +181,7 @@ inline double apply(Op op, double a, double b, double c) {
     case Op::Negative: return 0 - a;
     case Op::Less: return a < b ? 1 : 0;
     case Op::Where: return a != 0 ? b : c;
+    case Op::Index: return a >= 0 && a < b ? a : a < 0 && a >= -b ? a + b : 0;
     default: return a;  // astype, between dtypes that hold the number
   }
 }
@@ -233,6 +241,14 @@ inline std::vector<std::vector<double>> values_of(const Maker& m) {
           Dims to;
           for (int d = 0; d < at.size(); ++d) to.push_back(u.start[d] + at[d] * u.step[d]);
           out.at(flat(shape, to)) = input(1)[i++];
+        });
+        break;
+      }
+      case OpClass::Gather: {
+        std::size_t i = 0;
+        each(shape, [&](Dims at) {
+          at[static_cast<int>(n.payload)] = static_cast<std::int64_t>(input(1)[i++]);
+          out.push_back(input(0)[flat(g.shape(n.inputs[0].node), at)]);
         });
         break;
       }

@@ -132,6 +132,11 @@ void emulate(unsigned blocks, unsigned threads, unsigned cluster, void (*kernel)
     if (finished != threads * cluster) { fprintf(stderr, "%u threads wait for ever\n", threads * cluster - finished); abort(); }
   }
 }
+inline unsigned long long atomicMin(unsigned long long* at, unsigned long long value) {
+  const unsigned long long old = *at;
+  if (value < old) *at = value;
+  return old;
+}
 inline void __syncthreads() { wait(block_barriers[self / block_threads]); }
 inline void __syncwarp() { wait(warp_barriers[self / 32]); }
 // The shared memory of a cluster's thread blocks, one behind the other.

@@ -16,7 +16,7 @@ Fusion one_group(const Graph& g, const Dims& space, int axis) {
   group.reduces = axis >= 0;
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const OpClass c = graph::info(g.nodes[id].op).op_class;
-    if (c != OpClass::Map && c != OpClass::Update && c != OpClass::Reduce) continue;
+    if (c != OpClass::Map && c != OpClass::Update && c != OpClass::Gather && c != OpClass::Reduce) continue;
     group.nodes.push_back(id);
     f.group_of[id] = 0;
   }
@@ -26,6 +26,7 @@ Fusion one_group(const Graph& g, const Dims& space, int axis) {
 
 const Memory& Runner::at(const codegen::BufferRef& b) {
   if (b.is_leaf) return m_.leaves[b.leaf];
+  if (b.faults) return faults_;
   const auto [it, fresh] = memory_.try_emplace(b.value);
   if (fresh) it->second.assign(static_cast<std::size_t>(g_.bytes(b.value.node)), 0x5b);
   return it->second;

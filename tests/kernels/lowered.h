@@ -63,6 +63,7 @@ class Runner {
   const Maker& m_;
   const Graph& g_;
   std::map<GraphEdge, Memory, EdgeLess> memory_;
+  Memory faults_ = Memory(64 * codegen::kFaultWords * sizeof(std::uint64_t), 0xff);  ///< of any kernel's checks
 };
 
 /// Every kernel of a schedule, run in order and compared.

@@ -1,0 +1,83 @@
+// Instructions: what selection says of values once it knows which ones are wanted where: loads, guards, places that are
+// computed, and the region of each instruction.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/lower/arguments.h"
+#include "graph/fusion/trace.h"
+
+namespace tarry::codegen {
+
+class Instructions : protected Arguments {
+ protected:
+  /// `walk`: what the group goes over.
+  explicit Instructions(const graph::Group& walk);
+
+  // --- Boxes and guards ---------------------------------------------------------------------------------------------
+
+  /// kNone: everywhere.
+  [[nodiscard]] const Box& box_of(std::uint32_t number) const { return number == kNone ? whole_ : boxes_[number]; }
+  std::uint32_t box_number(const Box& box);
+  /// The box, whole along the axes that do not matter.
+  template <class Moves>
+  [[nodiscard]] Box trimmed(Box box, const Moves& moves) const {
+    for (int axis = 0; axis < box.low.size(); ++axis) {
+      if (moves(axis)) continue;
+      box.low[axis] = 0;
+      box.high[axis] = group_.space[axis];
+    }
+    return box;
+  }
+  /// The guard that holds in a box: a term for each axis that the box does not cover.
+  std::uint32_t guard(const Box& box);
+  /// That it holds, as a value.
+  Value inside(const Box& box);
+
+  // --- Places that are computed -------------------------------------------------------------------------------------
+
+  /// A coordinate that the kernel computes.
+  struct Computed {
+    Value place;
+    std::uint32_t axes;  ///< bits: those of the space that move what is read there
+    friend bool operator==(const Computed&, const Computed&) = default;
+  };
+  /// The axis that stands for it in maps.
+  std::int32_t axis_of(const Computed& coordinate);
+  /// Bits: the axes of the space that move a coordinate of a map.
+  [[nodiscard]] std::uint32_t axes_of(const graph::AxisMap& coordinate) const;
+  /// The element at `map` of dimensions of `strides`, counted from their start, where a part of it is computed; else
+  /// kNone. `axes`: bits, those that move it.
+  Value place(std::int64_t offset, const graph::Dims& strides, const graph::IndexMap& map, std::uint32_t& axes);
+
+  // --- Instructions -------------------------------------------------------------------------------------------------
+
+  /// A load at the coordinates of `map` in a box, or a gather where some of those are computed.
+  Instr load_at(Instr in, std::uint32_t buffer, std::int64_t offset, const graph::Dims& strides,
+                const graph::IndexMap& map, std::uint32_t box);
+  /// Where the access does not move the box does not matter.
+  Instr load(Instr in, RawAccess from, std::uint32_t box);
+  /// The check of in.args for an element of `shape` at `map`, of node `index`.
+  Instr check(Instr in, graph::NodeId index, const graph::Dims& shape, const graph::IndexMap& map, std::uint32_t box);
+  /// The instruction where its arguments and its guard let it run.
+  [[nodiscard]] Instr placed(Instr in) const;
+  Value push(Instr in);
+
+  const graph::Group& group_;
+  std::vector<Box> boxes_;  ///< that requests name
+
+ private:
+  [[nodiscard]] bool varies_along_axis(std::uint32_t guard) const;
+  [[nodiscard]] Region region(bool varies) const;
+  Value arithmetic(Op op, Value a, Value b);
+  Value constant(std::int64_t value);
+
+  Box whole_;
+  std::vector<bool> guard_outer_;  // by guard: made for the outer phase
+  std::unordered_map<std::uint32_t, Value> inside_;
+  std::vector<Computed> computed_;
+};
+
+}  // namespace tarry::codegen

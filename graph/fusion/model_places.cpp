@@ -1,0 +1,62 @@
+// KernelModel: places that a gather computes, and where updates give their values.
+#include <algorithm>
+
+#include "graph/fusion/model.h"
+
+namespace tarry::graph {
+namespace {
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+
+}  // namespace
+
+/// The coordinate that the index of a gather is at a place.
+AxisMap KernelModel::gathered(NodeId gather, std::uint32_t place) {
+  const Step index = step(gather, 1, place);
+  const std::uint32_t axes = places_[place].axes, parts[] = {index.edge.node, index.edge.output, index.place, axes};
+  std::string key(reinterpret_cast<const char*>(parts), sizeof parts);
+  const auto [it, fresh] =
+      gathered_ids_.try_emplace(std::move(key), kGatheredAxis + static_cast<std::int32_t>(gathered_axes_.size()));
+  if (fresh) gathered_axes_.push_back(axes);
+  return {it->second, 0, 1};
+}
+
+/// Where a dense update gives its value, if anywhere: low and high along each axis of the space.
+std::optional<std::vector<std::int64_t>> KernelModel::update_box(NodeId update, const Place& place) const {
+  const GraphNode& n = g_.nodes[update];
+  const Dims& starts = g_.updates[n.payload].start;
+  const Dims& extents = g_.shape(n.inputs[1].node);
+  std::vector<std::int64_t> box = place.box;
+  if (box.empty())
+    for (std::int64_t e : space_) box.insert(box.end(), {0, e});
+  for (int d = 0; d < extents.size(); ++d) {
+    const AxisMap& m = place.dims[static_cast<std::size_t>(d)];
+    const std::int64_t from = m.start - starts[d];
+    if (m.axis < 0) {
+      if (from < 0 || from >= extents[d]) return std::nullopt;
+      continue;
+    }
+    const std::int64_t size = m.step > 0 ? m.step : -m.step;
+    const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
+    const std::int64_t high = m.step > 0 ? -floor_divide(from - extents[d], size) : floor_divide(from, size) + 1;
+    const auto i = static_cast<std::size_t>(m.axis) * 2;
+    box[i] = std::max(box[i], low);
+    box[i + 1] = std::min(box[i + 1], high);
+    if (box[i] >= box[i + 1]) return std::nullopt;
+  }
+  return box;
+}
+
+/// The input that an update is everywhere in the place's box, or -1.
+int KernelModel::decide(NodeId update, std::uint32_t place) {
+  const std::optional<std::vector<std::int64_t>> box = update_box(update, places_[place]);
+  if (!box) return 0;
+  if (!places_[place].box.empty()) return *box == places_[place].box ? 1 : -1;
+  for (int a = 0; a < space_.size(); ++a) {
+    const auto i = static_cast<std::size_t>(a) * 2;
+    if ((*box)[i] != 0 || (*box)[i + 1] != space_[a]) return -1;
+  }
+  return 1;
+}
+
+}  // namespace tarry::graph

@@ -1,0 +1,235 @@
+// take, take_along_axis, and x(...) with arrays: a view, checked indices, a gather.
+#include "graph/record/gather.h"
+
+#include <tarry/index.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "support/check.h"
+#include "support/out_of_memory.h"
+
+namespace tarry {
+namespace graph {
+namespace {
+
+using Called = IndexAttributes::Called;
+
+/// Indices along an axis of an array, as a call gives them.
+struct Lookup {
+  Called called;
+  int axis;  ///< of the user's array
+  Bounds bounds;
+  Where where;
+  [[nodiscard]] std::string op() const { return std::string(to_string(called)); }
+};
+
+/// Integers as int64. What only uint64 holds is out of range of every axis, and stays so.
+Edge as_int64(const Lookup& call, Edge indices) {
+  const Node& n = *indices.node();
+  if (!is_integral(n.dtype) || n.dtype == bool_) {
+    TARRY_THROW(InvalidArgument, call.op(), call.where,
+                "indices are integers, not " + Typed(indices).str() + "; convert with astype first");
+  }
+  if (n.dtype == uint64)
+    indices = record_map(Op::Minimum, {{indices, 0}, {Edge(), Scalar(INT64_MAX)}}, call.where, call.op());
+  return record_cast(std::move(indices), int64, call.where);
+}
+
+/// Places along an axis of `extent`.
+Edge places(const Lookup& call, Edge indices, std::int64_t extent) {
+  const Where where = call.where;
+  if (call.bounds == Bounds::Wrap) {
+    if (indices.node()->dtype == uint64)  // before what does not fit int64 is cut
+      indices = record_map(Op::Remainder, {{indices, 0}, {Edge(), Scalar(extent)}}, where, call.op());
+    indices = record_map(Op::Remainder, {{as_int64(call, std::move(indices)), 0}, {Edge(), Scalar(extent)}}, where,
+                         call.op());
+  }
+  indices = as_int64(call, std::move(indices));
+  if (call.bounds == Bounds::Clip) {
+    indices = record_map(Op::Maximum, {{indices, 0}, {Edge(), Scalar(0)}}, where, call.op());
+    indices = record_map(Op::Minimum, {{indices, 0}, {Edge(), Scalar(extent - 1)}}, where, call.op());
+  }
+  return record_index(std::move(indices), extent, {call.called, static_cast<std::uint8_t>(call.axis)}, where);
+}
+
+/// Throws where something is to be taken from an axis without elements.
+void check_extent(const Lookup& call, const Edge& x, std::int64_t extent, std::span<const std::int64_t> shape) {
+  if (extent > 0 || element_count(shape) == 0) return;
+  TARRY_THROW(InvalidArgument, call.op(), call.where,
+              "axis " + std::to_string(call.axis) + " of " + Typed(x).str() + " has no elements to take");
+}
+
+/// x seen at coordinates of the result: its axis `axis` at axis `at` of `shape`, the others in order around the axes
+/// from `front` on that belong to the indices, `rank` of them.
+Edge spread(const Edge& x, int axis, Dims shape, int at, int front, int rank, Where where) {
+  IndexMap map;
+  int next = 0;
+  const auto source = x.node()->shape();
+  for (int d = 0; d < static_cast<int>(source.size()); ++d) {
+    if (d == axis) {
+      map.push_back({at, 0, 1});
+      continue;
+    }
+    if (next == front) next += rank;
+    map.push_back({next++, 0, 1});
+  }
+  shape[at] = source[static_cast<std::size_t>(axis)];
+  return record_view(x, map, shape.span(), where);
+}
+
+/// The elements of x at `index`, an array of places along one of its axes, whose shape goes behind the first `front` of
+/// the other axes.
+Edge gather_axis(const std::string& op, const Edge& x, int axis, const Edge& index, int front, Where where) {
+  const auto source = x.node()->shape();
+  const Dims wanted(index.node()->shape());
+  const bool single = wanted.empty();  // one place: an axis that is dropped again
+  Dims shape;
+  for (int d = 0; d < static_cast<int>(source.size()); ++d)
+    if (d != axis) shape.push_back(source[static_cast<std::size_t>(d)]);
+  check_shape(op, {x.node()->dtype, shape.span()}, where);
+  if (shape.size() + std::max(wanted.size(), 1) > kMaxRank) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "indices of " + Typed(index).str() + " for " + Typed(x).str() + " would give more than " +
+                    std::to_string(kMaxRank) + " axes");
+  }
+  const int rank = std::max(wanted.size(), 1);
+  for (int d = 0; d < rank; ++d) shape.insert(front + d, single ? 1 : wanted[d]);
+  check_shape(op, {x.node()->dtype, shape.span()}, where);
+  IndexMap map;
+  for (int d = 0; d < wanted.size(); ++d) map.push_back({front + d, 0, 1});
+  const int at = front + rank - 1;
+  Edge result = record_gather(op, spread(x, axis, shape, at, front, rank, where),
+                              record_view(index, map, shape.span(), where), at, where);
+  if (!single) return result;
+  IndexMap drop;
+  for (int d = 0, next = 0; d < shape.size(); ++d) drop.push_back(d == at ? AxisMap{-1, 0, 0} : AxisMap{next++, 0, 1});
+  shape.erase(at);
+  return record_view(std::move(result), drop, shape.span(), where);
+}
+
+/// An array that broadcasts to `shape`, in it.
+Edge broadcast(const Edge& x, const Dims& shape, Where where) {
+  if (std::ranges::equal(x.node()->shape(), shape.span())) return x;
+  return record_view(x, broadcast_map(x.node()->shape(), shape.span()), shape.span(), where);
+}
+
+/// The shape to which arrays of indices broadcast.
+Dims common_shape(std::span<const Edge> arrays, Where where) {
+  Dims shape;
+  std::vector<Argument> all;
+  for (const Edge& e : arrays) all.push_back({e, 0});
+  check_broadcast("index", int64, all, where);
+  for (const Edge& e : arrays) {
+    const auto extents = e.node()->shape();
+    while (shape.size() < static_cast<int>(extents.size())) shape.insert(0, 1);
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      std::int64_t& extent = shape[shape.size() - static_cast<int>(extents.size() - d)];
+      if (extents[d] != 1) extent = extents[d];
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+Edge record_gathered(Edge x, std::span<const Gathered> arrays, int front, Where where) {
+  const Dims source(x.node()->shape());
+  std::vector<Edge> given;
+  for (const Gathered& g : arrays) given.push_back(detail::edge(*g.indices, "index", where));
+  const Dims shape = common_shape(given, where);
+  // Several axes are one, which the last of them walks fastest: the element's number in them.
+  std::int64_t all = 1;
+  for (const Gathered& g : arrays) all *= source[g.axis];
+  Edge index;
+  std::int64_t stride = all;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::int64_t extent = source[arrays[i].axis];
+    const Lookup call{Called::Index, arrays[i].of_user, Bounds::Error, where};
+    (void)as_int64(call, given[i]);
+    check_extent(call, x, extent, shape.span());
+    if (all == 0) continue;
+    stride /= extent;
+    Edge part = broadcast(places(call, given[i], extent), shape, where);
+    if (stride != 1) part = record_map(Op::Multiply, {{part, 0}, {Edge(), Scalar(stride)}}, where, "index");
+    index = index ? record_map(Op::Add, {{index, 0}, {part, 0}}, where, "index") : part;
+  }
+  if (!index) index = broadcast(record_cast(given.front(), int64, where), shape, where);  // of nothing
+  if (arrays.size() == 1) return gather_axis("index", x, arrays.front().axis, index, front, where);
+  // The axes side by side, in order, in front of the others.
+  IndexMap order(source.size());
+  Dims moved, merged{all};
+  for (const Gathered& g : arrays) {
+    order[g.axis] = {moved.size(), 0, 1};
+    moved.push_back(source[g.axis]);
+  }
+  const auto is_gathered = [&](int d) { return std::ranges::find(arrays, d, &Gathered::axis) != arrays.end(); };
+  for (int d = 0; d < source.size(); ++d) {
+    if (is_gathered(d)) continue;
+    order[d] = {moved.size(), 0, 1};
+    moved.push_back(source[d]);
+    merged.push_back(source[d]);
+  }
+  x = record_reshape(record_view(std::move(x), order, moved.span(), where), merged.span(), where);
+  return gather_axis("index", x, 0, index, front, where);
+}
+
+namespace {
+
+Edge taken(const Array& x, const Array& indices, std::optional<int> axis, Bounds bounds, Where where) {
+  Edge base = detail::edge(x, "take", where), given = detail::edge(indices, "take", where);
+  if (!axis) base = record_reshape(base, Dims{element_count(base.node()->shape())}.span(), where);
+  const int along = checked_axis("take", axis.value_or(0), base, where);
+  const Lookup call{Called::Take, along, bounds, where};
+  const std::int64_t extent = base.node()->shape()[static_cast<std::size_t>(along)];
+  (void)as_int64(call, given);
+  Dims shape(base.node()->shape());
+  shape.erase(along);
+  check_extent(call, base, extent, given.node()->shape());
+  const Edge index = extent > 0 ? places(call, given, extent) : record_cast(given, int64, where);
+  return gather_axis("take", base, along, index, along, where);
+}
+
+Edge taken_along(const Array& x, const Array& indices, int axis, Bounds bounds, Where where) {
+  constexpr const char* op = "take_along_axis";
+  const Edge base = detail::edge(x, op, where), given = detail::edge(indices, op, where);
+  const int along = checked_axis(op, axis, base, where);
+  const Lookup call{Called::TakeAlongAxis, along, bounds, where};
+  (void)as_int64(call, given);
+  const Dims source(base.node()->shape()), wanted(given.node()->shape());
+  Dims shape = wanted, of_base = source;
+  bool fits = wanted.size() == source.size();
+  for (int d = 0; fits && d < source.size(); ++d) {
+    if (d == along) continue;
+    fits = source[d] == wanted[d] || source[d] == 1 || wanted[d] == 1;
+    shape[d] = of_base[d] = source[d] == 1 ? wanted[d] : source[d];
+  }
+  if (!fits) {
+    TARRY_THROW(InvalidArgument, op, where,
+                "indices of " + Typed(given).str() + " do not fit " + Typed(base).str() + " along axis " +
+                    std::to_string(along) + ": the other extents are equal or 1");
+  }
+  check_shape(op, {base.node()->dtype, shape.span()}, where);
+  check_extent(call, base, source[along], shape.span());
+  const Edge index = source[along] > 0 ? places(call, given, source[along]) : record_cast(given, int64, where);
+  return record_gather(op, broadcast(base, of_base, where), broadcast(index, shape, where), along, where);
+}
+
+}  // namespace
+}  // namespace graph
+
+inline namespace v0 {
+
+Array take(const Array& x, const Array& indices, std::optional<int> axis, Bounds bounds,
+           std::source_location where) try {
+  return detail::wrap(graph::taken(x, indices, axis, bounds, where));
+}
+TARRY_OR_OUT_OF_MEMORY("take", where)
+
+Array take_along_axis(const Array& x, const Array& indices, int axis, Bounds bounds, std::source_location where) try {
+  return detail::wrap(graph::taken_along(x, indices, axis, bounds, where));
+}
+TARRY_OR_OUT_OF_MEMORY("take_along_axis", where)
+
+}  // namespace v0
+}  // namespace tarry
