@@ -1,4 +1,6 @@
 // slot_axes(): short last axes whose elements are slots of a point, each with statements of its own.
+#include <cstdlib>
+
 #include "codegen/lower/selection.h"
 
 namespace tarry::codegen {
@@ -7,6 +9,18 @@ namespace {
 constexpr std::int64_t kMostSlots = 8;
 constexpr std::int64_t kFewestPoints = 32;  ///< a loop over fewer is not worth a text of its own
 constexpr std::size_t kMostStatements = 512;
+
+/// Whether an access goes through memory in another order than the points: tiles take those.
+bool turned(const Selection& s, const MergedAxes& axes) {
+  if (axes.size() < 2) return false;
+  const int fast = axes[axes.size() - 2].back();
+  for (const RawAccess& a : s.accesses)
+    for (std::size_t d = 0; d + 2 < axes.size(); ++d) {
+      const std::int64_t slow = std::abs(a.strides[axes[d].back()]);
+      if (slow != 0 && slow < std::abs(a.strides[fast])) return true;
+    }
+  return false;
+}
 
 }  // namespace
 
@@ -20,6 +34,7 @@ graph::Dims slot_axes(const Selection& s, const graph::Group& group, const graph
   const std::int64_t points = graph::element_count(group.space.span()) / std::max<std::int64_t>(count, 1);
   const bool fits = count >= 2 && count <= kMostSlots && points >= kFewestPoints;
   if (!fits || ir.instrs.size() * static_cast<std::size_t>(count) > kMostStatements) return {};
+  if (turned(s, axes)) return {};
   // A GPU's threads take the elements of a short axis side by side, unless they would go different ways.
   for (const Box& box : s.boxes)
     for (const int d : axes.back())
