@@ -10,7 +10,7 @@ constexpr std::int64_t kMostSlots = 8;
 constexpr std::int64_t kFewestPoints = 32;  ///< a loop over fewer is not worth a text of its own
 constexpr std::size_t kMostStatements = 512;
 
-/// Whether an access goes through memory in another order than the points: tiles take those.
+/// True where an access goes through memory in another order than the points: tiles take those.
 bool turned(const Selection& s, const MergedAxes& axes) {
   if (axes.size() < 2) return false;
   const int fast = axes[axes.size() - 2].back();
