@@ -1,9 +1,11 @@
 // Joining: concat, stack and roll are boxes that partition a whole, written one after the other.
+#include "graph/record/join.h"
+
 #include <tarry/views.h>
 
 #include <algorithm>
 
-#include "graph/record/record.h"
+#include "graph/record/parts.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
 
@@ -76,6 +78,8 @@ void check_parts(const char* op, std::span<const Edge> parts, int axis, Where wh
   check_shape(op, {parts.front().node()->dtype, whole.span()}, where);
 }
 
+}  // namespace
+
 Edge concatenated(const char* op, std::vector<Edge> parts, int axis, Where where) {
   check_parts(op, parts, axis, where);
   const Edge first = parts.front();
@@ -83,19 +87,7 @@ Edge concatenated(const char* op, std::vector<Edge> parts, int axis, Where where
   return parts.empty() ? first : join(op, std::move(parts), axis, where);
 }
 
-Edge flattened(const Edge& x, Where where) {
-  const Dims flat{element_count(x.node()->shape())};
-  return record_reshape(x, flat.span(), where);
-}
-
-/// Elements [from, from + count) along an axis.
-Edge cut(const Edge& x, int axis, std::int64_t from, std::int64_t count, Where where) {
-  Dims shape(x.node()->shape());
-  IndexMap map = broadcast_map(shape.span(), shape.span());
-  map[axis].start = from;
-  shape[axis] = count;
-  return record_view(x, map, shape.span(), where);
-}
+namespace {
 
 Edge rolled(const Edge& x, std::int64_t shift, int axis, Where where) {
   const std::int64_t extent = x.node()->shape()[static_cast<std::size_t>(axis)];

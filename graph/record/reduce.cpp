@@ -14,9 +14,11 @@ namespace {
 
 using graph::Dims;
 using graph::Edge;
+using graph::for_statistics;
 using graph::IndexMap;
 using graph::Op;
 using graph::Reduced;
+using graph::statistic_dtype;
 
 /// sum and prod.
 Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, Where where) {
@@ -56,13 +58,6 @@ Array quantified(const char* op, Op extreme, const Array& x, const Axes& axes, R
   const Reduced r = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
   return graph::finish_reduction(r, graph::quantify(extreme, r, where), options, where);
 }
-
-/// Statistics compute in float32 for 16-bit floats, in float64 for integers and bool.
-Edge for_statistics(const Edge& x, Where where) {
-  const Dtype dtype = x.node()->dtype;
-  return graph::record_cast(x, is_floating(dtype) ? graph::float_for_computing(dtype) : float64, where);
-}
-Dtype statistic_dtype(Dtype given) { return is_floating(given) ? given : float64; }
 
 /// The element at index 0 along every reduced axis, which keep extent 1.
 Edge first_element(const Reduced& r, Where where) {

@@ -98,4 +98,10 @@ Edge constant_result(const Reduced& r, Scalar value, Dtype dtype, std::string_vi
 
 Dtype float_for_computing(Dtype dtype) { return is_floating(dtype) && itemsize(dtype) == 2 ? float32 : dtype; }
 
+Dtype statistic_dtype(Dtype given) { return is_floating(given) ? given : float64; }
+
+Edge for_statistics(const Edge& x, Where where) {
+  return record_cast(x, float_for_computing(statistic_dtype(x.node()->dtype)), where);
+}
+
 }  // namespace tarry::graph

@@ -47,5 +47,9 @@ Edge constant_result(const Reduced& r, Scalar value, Dtype dtype, std::string_vi
 /// The dtype that floats are computed in where an op is more than one rounding: float32 for the 16-bit ones. Others as
 /// they are.
 Dtype float_for_computing(Dtype dtype);
+/// The dtype of a mean or a variance of such elements.
+Dtype statistic_dtype(Dtype given);
+/// x in the dtype that statistics compute in: float32 for 16-bit floats, float64 for integers and bool.
+Edge for_statistics(const Edge& x, Where where);
 
 }  // namespace tarry::graph

@@ -200,6 +200,16 @@ template <class T>
 [[nodiscard]] TARRY_EXPORT Array ones(const Shape& shape, std::optional<Dtype> dtype = {},
                                       std::source_location where = std::source_location::current());
 
+/// An array whose elements nobody relies on: zeros, for which no memory is taken before something is written.
+/// Dtypes: as zeros.  Example: `ta::empty({2, 3}).shape()` is `(2, 3)`.
+[[nodiscard]] TARRY_EXPORT Array empty(const Shape& shape, std::optional<Dtype> dtype = {},
+                                       std::source_location where = std::source_location::current());
+/// As empty, with the shape of x.  Shapes: that of x.  Dtypes: `dtype`, else that of x.
+/// Throws InvalidArgument where x is undefined.
+/// Example: `ta::empty_like(ta::array({1, 2})).dtype()` is `int32`.
+[[nodiscard]] TARRY_EXPORT Array empty_like(const Array& x, std::optional<Dtype> dtype = {},
+                                            std::source_location where = std::source_location::current());
+
 /// As full, zeros and ones, with the shape of x.  Shapes: that of x.  Dtypes: `dtype`, else that of x.
 /// Throws InvalidArgument where `value` does not fit the dtype, or x is undefined.
 /// Example: `ta::full_like(ta::array({1, 2}), 7)` is `[7 7]`.
@@ -237,6 +247,24 @@ struct LinspaceOptions {
 [[nodiscard]] TARRY_EXPORT Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
                                           std::source_location where = std::source_location::current());
 
+/// Options of logspace.
+struct LogspaceOptions {
+  bool endpoint = true;  ///< true: the power of stop is the last element
+  double base = 10;
+  std::optional<Dtype> dtype = {};
+};
+/// Numbers whose exponents are evenly spaced: base to the power of linspace(start, stop, count).
+/// Shapes: (count,).  Dtypes: as linspace.  Throws InvalidArgument as linspace does, and where base is not positive.
+/// Example: `ta::logspace(0.0, 2.0, 3)` is `[ 1. 10. 100.]`.
+[[nodiscard]] TARRY_EXPORT Array logspace(Scalar start, Scalar stop, std::int64_t count, LogspaceOptions options = {},
+                                          std::source_location where = std::source_location::current());
+/// `count` numbers from start to stop, each the one before it times the same factor. With the endpoint the last element
+/// is exactly stop.  Shapes: (count,).  Dtypes: as linspace.
+/// Throws InvalidArgument as linspace does, and where start or stop is 0 or their signs differ.
+/// Example: `ta::geomspace(1.0, 8.0, 4)` is `[1. 2. 4. 8.]`.
+[[nodiscard]] TARRY_EXPORT Array geomspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
+                                           std::source_location where = std::source_location::current());
+
 /// Options of eye.
 struct EyeOptions {
   std::int64_t columns = -1;  ///< -1: as many as rows
@@ -248,6 +276,34 @@ struct EyeOptions {
 /// Example: `ta::eye(2)` is `[[1. 0.] [0. 1.]]`.
 [[nodiscard]] TARRY_EXPORT Array eye(std::int64_t rows, EyeOptions options = {},
                                      std::source_location where = std::source_location::current());
+
+// ---- Coordinates and triangles ----
+// No memory, as above.
+// Dtypes: any, kept.
+// Throws InvalidArgument, with the caller's file and line, where an array is undefined.
+
+/// The meaning of the first two axes of a grid: IJ: those of the first two arrays; XY: exchanged, as in a picture.
+enum class GridOrder : std::uint8_t { XY, IJ };
+/// The coordinates of a grid: array i of the result is arrays[i] along one axis and the same along all others.
+/// Shapes: (m,), (n,), (k,) give arrays (n, m, k), with IJ (m, n, k). A 0-d array is one coordinate.
+/// Throws InvalidArgument where there is no array, or more than 16, or one has several axes.
+/// Example: `ta::meshgrid({ta::array({1, 2}), ta::array({3, 4})})[1]` is `[[3 3] [4 4]]`.
+[[nodiscard]] TARRY_EXPORT std::vector<Array> meshgrid(std::span<const Array> arrays, GridOrder order = GridOrder::XY,
+                                                       std::source_location where = std::source_location::current());
+[[nodiscard]] inline std::vector<Array> meshgrid(std::initializer_list<Array> arrays, GridOrder order = GridOrder::XY,
+                                                 std::source_location where = std::source_location::current()) {
+  return meshgrid(std::span<const Array>(arrays.begin(), arrays.size()), order, where);
+}
+/// x on and below the k-th diagonal of its last two axes, 0 above it.  Shapes: that of x, (..., m, n).
+/// Throws InvalidArgument where x has fewer than two axes.
+/// Example: `ta::tril(ta::array({{1, 2}, {3, 4}}))` is `[[1 0] [3 4]]`.
+[[nodiscard]] TARRY_EXPORT Array tril(const Array& x, std::int64_t k = 0,
+                                      std::source_location where = std::source_location::current());
+/// x on and above the k-th diagonal of its last two axes, 0 below it.  Shapes: that of x, (..., m, n).
+/// Throws InvalidArgument where x has fewer than two axes.
+/// Example: `ta::triu(ta::array({{1, 2}, {3, 4}}))` is `[[1 2] [0 4]]`.
+[[nodiscard]] TARRY_EXPORT Array triu(const Array& x, std::int64_t k = 0,
+                                      std::source_location where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

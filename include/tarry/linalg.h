@@ -3,7 +3,12 @@
 
 #include <tarry/array.h>
 
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <source_location>
+#include <span>
+#include <string_view>
 
 namespace tarry {
 inline namespace v0 {
@@ -18,6 +23,94 @@ inline namespace v0 {
 /// Example: `ta::matmul(ta::array({{1, 2}, {3, 4}}), ta::array({5, 6}))` is `[17 39]`.
 [[nodiscard]] TARRY_EXPORT Array matmul(const Array& a, const Array& b,
                                         std::source_location where = std::source_location::current());
+
+// ---- Products along axes ----
+// Sums of products of floats that are products of matrices go the way of matmul, others are sum(a * b), fused like it.
+// Dtypes: numbers, promoted; the result has that dtype. float16 and bfloat16 sum in float32 and round once per product;
+// integers wrap.
+// Throws InvalidArgument, with the caller's file and line, where extents differ, the result has more than 16 axes, an
+// axis is out of range or named twice, dtypes do not promote, for bool, or where an array is undefined.
+
+/// Sums of products of the vectors along an axis of both.  Shapes: as many elements along the axis; the other axes
+/// broadcast, and the axis is not in the result.
+/// Example: `ta::vecdot(ta::array({{1, 2}, {3, 4}}), ta::array({5, 6}))` is `[17 39]`.
+[[nodiscard]] TARRY_EXPORT Array vecdot(const Array& a, const Array& b, int axis = -1,
+                                        std::source_location where = std::source_location::current());
+/// Sums of products over the last axis of both.  Shapes: (..., k) and (***, k) give (..., ***); 0-d: the product.
+/// Example: `ta::inner(ta::array({1, 2}), ta::array({{3, 4}, {5, 6}}))` is `[11 17]`.
+[[nodiscard]] TARRY_EXPORT Array inner(const Array& a, const Array& b,
+                                       std::source_location where = std::source_location::current());
+/// Every element of a times every element of b.  Shapes: (m,) and (n,) give (m, n); others are flattened first.
+/// Example: `ta::outer(ta::array({1, 2}), ta::array({3, 4}))` is `[[3 4] [6 8]]`.
+[[nodiscard]] TARRY_EXPORT Array outer(const Array& a, const Array& b,
+                                       std::source_location where = std::source_location::current());
+/// Sums of products over the last `axes` axes of a and the first of b.
+/// Shapes: for 2 axes (..., k, l) and (k, l, ***) give (..., ***); for 0 every element meets every other one.
+/// Example: `ta::tensordot(ta::array({{1, 2}, {3, 4}}), ta::array({{5, 6}, {7, 8}}))` is `70`.
+[[nodiscard]] TARRY_EXPORT Array tensordot(const Array& a, const Array& b, int axes = 2,
+                                           std::source_location where = std::source_location::current());
+/// Sums of products over axis a_axes[i] of a and axis b_axes[i] of b.
+/// Shapes: the other axes of a, then those of b.
+/// Throws InvalidArgument unless both name as many axes, each once and of equal extents.
+/// Example: `ta::tensordot(ta::array({{1, 2}, {3, 4}}), ta::array({1, 10}), 0, 0)` is `[31 42]`.
+[[nodiscard]] TARRY_EXPORT Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes,
+                                           std::source_location where = std::source_location::current());
+/// Sums of products by subscripts: a letter names an axis of each operand, and a letter that the result leaves out is
+/// summed over. `ij,jk->ik` is the product of matrices, `ii->i` a diagonal, `...ij->...ji` a transpose. Without `->`
+/// the result has the letters that stand once, in alphabetical order, behind the axes of the ellipsis. Shapes: by the
+/// subscripts; axes of one letter have equal extents or 1, the axes of an ellipsis broadcast. Throws InvalidArgument
+/// where the subscripts do not name every axis of every operand, the result has a letter twice or one that no operand
+/// has, or extents differ.  Algorithm: operands from left to right, each sum as early as nothing that follows needs its
+/// letter. Example: `ta::einsum("ij,j->i", {ta::array({{1, 2}, {3, 4}}), ta::array({5, 6})})` is `[17 39]`.
+[[nodiscard]] TARRY_EXPORT Array einsum(std::string_view subscripts, std::span<const Array> arrays,
+                                        std::source_location where = std::source_location::current());
+[[nodiscard]] inline Array einsum(std::string_view subscripts, std::initializer_list<Array> arrays,
+                                  std::source_location where = std::source_location::current()) {
+  return einsum(subscripts, std::span<const Array>(arrays.begin(), arrays.size()), where);
+}
+/// Every element of a times all of b, block by block.
+/// Shapes: (m, n) and (p, q) give (m * p, n * q); the shorter shape is filled up with ones in front.
+/// Example: `ta::kron(ta::array({1, 10}), ta::array({1, 2}))` is `[ 1 2 10 20]`.
+[[nodiscard]] TARRY_EXPORT Array kron(const Array& a, const Array& b,
+                                      std::source_location where = std::source_location::current());
+/// Vector products of the vectors of three elements along an axis.  Shapes: 3 along the axis; the other axes broadcast.
+/// Example: `ta::cross(ta::array({1, 0, 0}), ta::array({0, 1, 0}))` is `[0 0 1]`.
+[[nodiscard]] TARRY_EXPORT Array cross(const Array& a, const Array& b, int axis = -1,
+                                       std::source_location where = std::source_location::current());
+/// x times itself, n - 1 times: by squares.  Shapes: (..., m, m), kept.  Dtypes: numbers, kept; n = 0 is the unit
+/// matrix.  Throws InvalidArgument where the matrices are not square, n is negative, for bool, or where x is undefined.
+/// Example: `ta::matrix_power(ta::array({{1, 1}, {0, 1}}), 5)` is `[[1 5] [0 1]]`.
+[[nodiscard]] TARRY_EXPORT Array matrix_power(const Array& x, std::int64_t n,
+                                              std::source_location where = std::source_location::current());
+
+// ---- Diagonals and norms ----
+// Throws InvalidArgument, with the caller's file and line, where x has fewer axes than are named, an axis is out of
+// range or named twice, or x is undefined.
+
+/// The elements (i, i + offset) of two axes: a view.  Shapes: (..., m, n) -> (..., k), whichever the two axes are.
+/// Dtypes: any, kept.  Example: `ta::diagonal(ta::array({{1, 2}, {3, 4}}))` is `[1 4]`.
+[[nodiscard]] TARRY_EXPORT Array diagonal(const Array& x, std::int64_t offset = 0, int axis1 = -2, int axis2 = -1,
+                                          std::source_location where = std::source_location::current());
+/// Options of trace.
+struct TraceOptions {
+  std::int64_t offset = 0;
+  std::optional<Dtype> dtype = {};  ///< convert to this first and compute in it
+};
+/// Sum of the elements (i, i + offset) of the last two axes.  Shapes: (..., m, n) -> (...).  Dtypes: as sum.
+/// Example: `ta::trace(ta::array({{1, 2}, {3, 4}}))` is `5`.
+[[nodiscard]] TARRY_EXPORT Array trace(const Array& x, TraceOptions options = {},
+                                       std::source_location where = std::source_location::current());
+/// Options of vector_norm.
+struct NormOptions {
+  bool keepdims = false;
+  double ord = 2;  ///< inf: the largest absolute value; -inf: the smallest; 0: how many are not 0
+};
+/// (sum |x|^ord)^(1 / ord) over the axes, which are one vector; `{}`: all.  Shapes: the axes are removed, or kept with
+/// extent 1.  Dtypes: floats, kept; integers become floats first; bool throws.
+/// Throws InvalidArgument also where ord is NaN, or infinite with an axis that is empty.
+/// Example: `ta::vector_norm(ta::array({3.0, 4.0}))` is `5.`.
+[[nodiscard]] TARRY_EXPORT Array vector_norm(const Array& x, const Axes& axes = {}, NormOptions options = {},
+                                             std::source_location where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

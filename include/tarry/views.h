@@ -26,6 +26,15 @@ inline namespace v0 {
 /// Example: `ta::broadcast_to(ta::array({1, 2}), {2, 2})` is `[[1 2] [1 2]]`.
 [[nodiscard]] TARRY_EXPORT Array broadcast_to(const Array& x, const Shape& shape,
                                               std::source_location where = std::source_location::current());
+/// The arrays in the shape to which they broadcast.  Shapes: any that broadcast.
+/// Throws InvalidArgument where there is no array or they do not.
+/// Example: `ta::broadcast_arrays({ta::array({1, 2}), ta::array({{3}, {4}})})[1]` is `[[3 3] [4 4]]`.
+[[nodiscard]] TARRY_EXPORT std::vector<Array> broadcast_arrays(
+    std::span<const Array> arrays, std::source_location where = std::source_location::current());
+[[nodiscard]] inline std::vector<Array> broadcast_arrays(std::initializer_list<Array> arrays,
+                                                         std::source_location where = std::source_location::current()) {
+  return broadcast_arrays(std::span<const Array>(arrays.begin(), arrays.size()), where);
+}
 /// Axis d of the result is axis axes[d] of x.  Shapes: (n0, n1, ...) -> (n[axes[0]], n[axes[1]], ...).
 /// Throws InvalidArgument unless `axes` names every axis of x once.
 /// Example: `ta::permute_dims(ta::zeros({2, 3, 4}), {2, 0, 1}).shape()` is `(4, 2, 3)`.

@@ -41,6 +41,13 @@ void add_rule_rows(ErrorRows& rows) {
   rows.wrong("linspace", {"count -1"}, [] { (void)linspace(0, 1, -1); });
   rows.wrong("linspace", {"int64 is not floating"}, [] { (void)linspace(0, 1, 5, {.dtype = int64}); });
   rows.wrong("linspace", {"finite"}, [] { (void)linspace(-kInf, 1, 5); });
+  rows.wrong("logspace", {"count -1"}, [] { (void)logspace(0, 1, -1); });
+  rows.wrong("logspace", {"int64 is not floating"}, [] { (void)logspace(0, 1, 5, {.dtype = int64}); });
+  rows.wrong("logspace", {"finite"}, [] { (void)logspace(0, kInf, 5); });
+  rows.wrong("logspace", {"base -2"}, [] { (void)logspace(0, 1, 5, {.base = -2}); });
+  rows.wrong("geomspace", {"from 0 to 1", "one sign"}, [] { (void)geomspace(0, 1, 5); });
+  rows.wrong("geomspace", {"from -1 to 1", "one sign"}, [] { (void)geomspace(-1, 1, 5); });
+  rows.wrong("empty", {"(-1,)", "negative"}, [] { (void)empty({-1}); });
   rows.wrong("eye", {"(-1, -1)", "negative"}, [] { (void)eye(-1); });
   rows.wrong("eye", {"(2, -2)", "negative"}, [] { (void)eye(2, {.columns = -2}); });
   rows.wrong("cuda", {"no device cuda:-1"}, [] { (void)cuda(-1); });
