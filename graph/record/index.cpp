@@ -1,4 +1,5 @@
 // x(...), and updates of what it names.
+#include <tarry/dynamic.h>
 #include <tarry/views.h>
 
 #include <algorithm>
@@ -265,10 +266,10 @@ enum class Write : std::uint8_t { Replace, Add };
 
 std::span<const Index> list(std::initializer_list<Index> box) { return {box.begin(), box.size()}; }
 
-Edge with_box(const char* op, const Array& x, std::initializer_list<Index> box, const Operand& v, Write write) {
+Edge with_box(const char* op, const Array& x, std::span<const Index> box, const Operand& v, Write write) {
   const Where where = v.where();
   Edge base = detail::edge(x, op, where);
-  const Part part = box_of(op, base, list(box), where);
+  const Part part = box_of(op, base, box, where);
   Edge value = value_for(op, base.node()->dtype, v, part.shape.span());
   if (write == Write::Add) {
     const Edge old = record_view(base, part.map, part.shape.span(), where);
@@ -345,7 +346,7 @@ TARRY_OR_OUT_OF_MEMORY("end", where)
 
 Array& Array::set(std::initializer_list<Index> box, const Operand& v) & try {
   if (graph::set_box(*this, graph::list(box), v)) return *this;
-  return *this = detail::wrap(graph::with_box("set", *this, box, v, graph::Write::Replace));
+  return *this = detail::wrap(graph::with_box("set", *this, graph::list(box), v, graph::Write::Replace));
 }
 TARRY_OR_OUT_OF_MEMORY("set", v.where())
 Array& Array::set(const Array& mask, const Operand& v) & try {
@@ -353,12 +354,12 @@ Array& Array::set(const Array& mask, const Operand& v) & try {
 }
 TARRY_OR_OUT_OF_MEMORY("set", v.where())
 Array& Array::add(std::initializer_list<Index> box, const Operand& v) & try {
-  return *this = detail::wrap(graph::with_box("add", *this, box, v, graph::Write::Add));
+  return *this = detail::wrap(graph::with_box("add", *this, graph::list(box), v, graph::Write::Add));
 }
 TARRY_OR_OUT_OF_MEMORY("add", v.where())
 
 Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
-  return detail::wrap(graph::with_box("with_set", x, box, v, graph::Write::Replace));
+  return detail::wrap(graph::with_box("with_set", x, graph::list(box), v, graph::Write::Replace));
 }
 TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
 Array with_set(const Array& x, const Array& mask, const Operand& v) try {
@@ -366,9 +367,25 @@ Array with_set(const Array& x, const Array& mask, const Operand& v) try {
 }
 TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
 Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
-  return detail::wrap(graph::with_box("with_add", x, box, v, graph::Write::Add));
+  return detail::wrap(graph::with_box("with_add", x, graph::list(box), v, graph::Write::Add));
 }
 TARRY_OR_OUT_OF_MEMORY("with_add", v.where())
+
+Array index(const Array& x, std::span<const Index> indices, Where where) try {
+  graph::Edge e = detail::edge(x, "index", where);
+  if (indices.empty()) return x;
+  if (graph::names_box(*e.node(), indices)) return detail::wrap(graph::record_box(std::move(e), indices, where));
+  return detail::wrap(graph::record_part(std::move(e), indices, where));
+}
+TARRY_OR_OUT_OF_MEMORY("index", where)
+Array with_set(const Array& x, std::span<const Index> box, const Operand& v) try {
+  return detail::wrap(graph::with_box("with_set", x, box, v, graph::Write::Replace));
+}
+TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
+void set(Array& x, std::span<const Index> box, const Operand& v) try {
+  if (!graph::set_box(x, box, v)) x = detail::wrap(graph::with_box("set", x, box, v, graph::Write::Replace));
+}
+TARRY_OR_OUT_OF_MEMORY("set", v.where())
 
 }  // namespace v0
 }  // namespace tarry

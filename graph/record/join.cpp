@@ -1,6 +1,7 @@
 // Joining: concat, stack and roll are boxes that partition a whole, written one after the other.
 #include "graph/record/join.h"
 
+#include <tarry/dynamic.h>
 #include <tarry/views.h>
 
 #include <algorithm>
@@ -150,8 +151,7 @@ Array roll(const Array& x, std::int64_t shift, const Axes& axes, std::source_loc
 }
 TARRY_OR_OUT_OF_MEMORY("roll", where)
 
-Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axes& axes,
-           std::source_location where) try {
+Array roll(const Array& x, std::span<const std::int64_t> shifts, const Axes& axes, Where where) try {
   Edge e = detail::edge(x, "roll", where);
   if (shifts.size() != axes.vector().size()) {
     TARRY_THROW(InvalidArgument, "roll", where,
@@ -161,11 +161,15 @@ Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axe
   (void)graph::checked_axes("roll", axes, e, where);  // in range, none twice
   for (std::size_t i = 0; i < shifts.size(); ++i) {
     const int axis = graph::checked_axis("roll", axes.vector()[i], e, where);
-    e = graph::rolled(e, shifts.begin()[i], axis, where);
+    e = graph::rolled(e, shifts[i], axis, where);
   }
   return detail::wrap(e);
 }
 TARRY_OR_OUT_OF_MEMORY("roll", where)
+
+Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axes& axes, std::source_location where) {
+  return roll(x, std::span(shifts.begin(), shifts.size()), axes, Where(where));
+}
 
 }  // namespace v0
 }  // namespace tarry

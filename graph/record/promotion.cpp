@@ -1,4 +1,6 @@
 // promote and result_type: the promotion of two dtypes (docs/reference/numerics.md, "Promotion").
+#include <tarry/type_info.h>
+
 #include <algorithm>
 
 #include "graph/record/record.h"
@@ -113,6 +115,26 @@ inline namespace v0 {
 Dtype result_type(Dtype a, Dtype b, std::source_location where) {
   if (const auto dtype = graph::promote(a, b)) return *dtype;
   graph::throw_not_promoted("result_type", a, b, {}, where);
+}
+
+Dtype result_type(std::span<const TypeOperand> values, Where where) {
+  if (values.empty()) TARRY_THROW(InvalidArgument, "result_type", where, "takes a dtype, an array or a number");
+  std::optional<Dtype> dtype;
+  for (const bool floating : {true, false}) {  // in the order of promote_arrays
+    for (const TypeOperand& v : values) {
+      if (!v.dtype() || is_floating(*v.dtype()) != floating) continue;
+      const Dtype so_far = dtype.value_or(*v.dtype());
+      dtype = graph::promote(so_far, *v.dtype());
+      if (!dtype) graph::throw_not_promoted("result_type", so_far, *v.dtype(), {}, where);
+    }
+  }
+  const bool only_numbers = !dtype;
+  for (const TypeOperand& v : values) {
+    if (v.dtype()) continue;
+    dtype = only_numbers ? *graph::promote(dtype.value_or(bool_), v.scalar().default_dtype())
+                         : graph::with_scalar(*dtype, v.scalar());
+  }
+  return *dtype;
 }
 
 }  // namespace v0

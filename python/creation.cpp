@@ -1,0 +1,222 @@
+// Making arrays: from Python's values, from memory of others, and from rules.
+#include "module.h"
+#include "values.h"
+
+#include <tarry/type_info.h>
+
+#include <string>
+#include <vector>
+
+#include "memory.h"
+
+namespace tarry::python {
+namespace {
+
+using MaybeDtype = std::optional<Dtype>;
+using MaybeDevice = std::optional<Device>;
+
+bool is_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+/// Nested lists of numbers, read in order.
+class Nested {
+ public:
+  explicit Nested(nb::handle o) {
+    for (nb::object at = nb::borrow(o); is_sequence(at.ptr());) {
+      const Py_ssize_t count = PySequence_Size(at.ptr());
+      shape_.push_back(count);
+      if (count == 0) break;
+      if (shape_.size() > 16) raise(PyExc_ValueError, "lists are nested more than 16 deep");
+      at = nb::steal(PySequence_GetItem(at.ptr(), 0));
+    }
+    read(o.ptr(), 0);
+  }
+  /// False where something else than a number is among them.
+  [[nodiscard]] bool is_of_numbers() const { return numbers_; }
+  [[nodiscard]] Array array(MaybeDtype dtype, Where where) const {
+    const Dtype stored = dtype.value_or(natural());
+    const bool fraction = floats_ && !is_floating(stored);  // what a dtype without fractions makes of it is astype's
+    const Dtype made = fraction ? float64 : stored;
+    std::vector<unsigned char> bytes(values_.size() * itemsize(made));
+    for (std::size_t i = 0; i < values_.size(); ++i) put(bytes.data() + i * itemsize(made), made, values_[i], where);
+    const Array x = detail::copy_in(bytes.data(), made, Shape(shape_), where);
+    return fraction ? astype(x, stored, line()) : x;
+  }
+
+ private:
+  void read(PyObject* o, std::size_t depth) {
+    if (!numbers_) return;
+    if (depth == shape_.size()) {
+      add(o);
+      return;
+    }
+    if (!is_sequence(o) || PySequence_Size(o) != shape_[depth]) {
+      numbers_ = !is_sequence(o) && !number(o) ? false : numbers_;
+      if (numbers_) raise(PyExc_ValueError, "the rows of a nested list differ in length or depth");
+      return;
+    }
+    for (std::int64_t i = 0; i < shape_[depth]; ++i)
+      read(nb::steal(PySequence_GetItem(o, static_cast<Py_ssize_t>(i))).ptr(), depth + 1);
+  }
+  void add(PyObject* o) {
+    const std::optional<Scalar> value = number(o);
+    numbers_ = value.has_value();
+    if (!numbers_) return;
+    values_.push_back(*value);
+    bools_ = bools_ || value->kind() == Scalar::Kind::Bool;
+    floats_ = floats_ || value->kind() == Scalar::Kind::Float;
+    integers_ = integers_ || value->kind() == Scalar::Kind::Int;
+    large_ = large_ || value->kind() == Scalar::Kind::UInt;
+  }
+  [[nodiscard]] Dtype natural() const {
+    if (floats_ || values_.empty()) return default_float();
+    if (large_) return uint64;
+    return integers_ ? int64 : bool_;
+  }
+  static void put(unsigned char* to, Dtype dtype, Scalar value, Where where) {
+    if (dtype == bool_) {
+      *to = value.to_double() != 0 ? 1 : 0;
+    } else if (is_floating(dtype) && value.kind() == Scalar::Kind::Float) {
+      store_rounded(to, dtype, value.as_float());
+    } else {
+      try {
+        store(to, dtype, value, where);
+      } catch (const InvalidArgument& e) {
+        raise(PyExc_OverflowError, e.what());
+      }
+    }
+  }
+  /// Numbers beyond the dtype become infinite, as conversions make them.
+  static void store_rounded(unsigned char* to, Dtype dtype, double value) {
+    const FloatInfo limits = finfo(dtype);
+    const auto infinite = [&] { return value > limits.max ? inf : -inf; };
+    try {
+      store(to, dtype, value);
+    } catch (const InvalidArgument&) {
+      store(to, dtype, infinite());
+    }
+  }
+
+  std::vector<std::int64_t> shape_;
+  std::vector<Scalar> values_;
+  bool numbers_ = true, bools_ = false, floats_ = false, integers_ = false, large_ = false;
+};
+
+/// Lists with arrays among their elements.
+Array stacked(nb::handle sequence, MaybeDtype dtype) {
+  std::vector<Array> parts;
+  for (const nb::handle each : nb::iter(sequence)) parts.push_back(to_array(each, dtype));
+  return stack(parts, 0, line());
+}
+
+Array cast_to(Array x, MaybeDtype dtype) { return dtype && x.dtype() != *dtype ? astype(x, *dtype, line()) : x; }
+
+Array of_sequence(nb::handle o, MaybeDtype dtype) {
+  const Nested nested(o);
+  return nested.is_of_numbers() ? nested.array(dtype, here()) : stacked(o, dtype);
+}
+
+[[noreturn]] void refuse_without_copy(const char* of) {
+  raise(PyExc_ValueError, std::string("an array of ") + of + " takes a copy, and copy is False");
+}
+
+nb::object made(nb::handle o, MaybeDtype dtype, const MaybeDevice& device, std::optional<bool> copy) {
+  const bool never = copy.has_value() && !*copy;
+  if (is_array(o.ptr())) {
+    const Array& x = array_of(o.ptr());
+    const bool same = (!dtype || *dtype == x.dtype()) && (!device || *device == Device{} || *device == x.device());
+    if (same && !copy.value_or(false)) return nb::borrow(o);
+    if (never && dtype && *dtype != x.dtype()) refuse_without_copy("another dtype");
+    const Array y = cast_to(x, dtype);
+    return object(device ? to_device(y, *device, line()) : y);
+  }
+  if (never && is_foreign_array(o.ptr())) return object(borrowed(o, dtype));
+  if (never) refuse_without_copy("Python's numbers");
+  return object(placed(device, [&] { return to_array(o, dtype); }));
+}
+
+Array filled(const Shape& shape, Value& value, MaybeDtype dtype) {
+  const auto scalar = number(value.handle().ptr());
+  if (!scalar) {
+    const Array& x = value.array();
+    return broadcast_to(cast_to(x, dtype), shape, line());
+  }
+  if (!dtype && scalar->kind() == Scalar::Kind::Float) dtype = default_float();
+  return full(shape, *scalar, dtype, line());
+}
+
+Scalar plain_number(nb::handle o) {
+  if (const auto scalar = number(o.ptr())) return *scalar;
+  if (is_array(o.ptr()) || PyNumber_Check(o.ptr()) != 0) {
+    const bool whole = PyIndex_Check(o.ptr()) != 0 && (!is_array(o.ptr()) || is_integral(array_of(o.ptr()).dtype()));
+    const nb::object converted = nb::steal(whole ? PyNumber_Index(o.ptr()) : PyNumber_Float(o.ptr()));
+    if (!converted.is_valid()) throw nb::python_error();
+    return *number(converted.ptr());
+  }
+  raise(PyExc_TypeError, "takes a number, not " + class_name(o));
+}
+
+Array range(nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype) {
+  const bool one = stop.is_none();
+  const Scalar from = one ? Scalar(0) : plain_number(start), to = plain_number(one ? start : stop);
+  const Scalar by = plain_number(step);
+  const auto fraction = [](Scalar s) { return s.kind() == Scalar::Kind::Float; };
+  if (!dtype && (fraction(from) || fraction(to) || fraction(by))) dtype = default_float();
+  if (dtype && is_integral(*dtype) && (fraction(from) || fraction(to) || fraction(by))) {
+    return astype(arange(from, to, by, float64, line()), *dtype, line());
+  }
+  return arange(from, to, by, dtype, line());
+}
+
+}  // namespace
+
+Array to_array(nb::handle o, std::optional<Dtype> dtype) {
+  if (is_array(o.ptr())) return cast_to(array_of(o.ptr()), dtype);
+  if (number(o.ptr()) || is_sequence(o.ptr())) return of_sequence(o, dtype);
+  if (auto copied = copy_of_memory(o)) return cast_to(std::move(*copied), dtype);
+  raise(PyExc_TypeError, "no array can be made of " + class_name(o));
+}
+
+void bind_creation(nb::module_& m, ArrayClass&) {
+  const char* const of_values =
+      "An array of a number, of nested lists of numbers, or of another library's array.\n\n"
+      "Elements are copied unless copy is False; then the array reads the memory, which must not change until "
+      "everything recorded from it is evaluated. An array of Tarry is returned as it is unless copy is True.";
+  for (const char* const name : {"asarray", "array"}) {
+    m.def(name, &made, "obj"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
+          of_values);
+  }
+  m.def("full", [](const Shape& shape, Value value, MaybeDtype dtype, MaybeDevice device) {
+    return placed(device, [&] { return filled(shape, value, dtype); });
+  }, "shape"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full"));
+  m.def("full_like", [](Value x, Value value, MaybeDtype dtype, MaybeDevice device) {
+    return placed(device, [&] { return filled(x.array().shape(), value, dtype ? *dtype : x.array().dtype()); });
+  }, "x"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full_like"));
+  const auto constant = [&](const char* name, const char* like, auto f, auto f_like, const char* doc) {
+    m.def(name, [f](const Shape& shape, MaybeDtype dtype, MaybeDevice device) {
+      return placed(device, [&] { return f(shape, dtype, line()); });
+    }, "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
+    m.def(like, [f_like](Value x, MaybeDtype dtype, MaybeDevice device) {
+      return placed(device, [&] { return f_like(x.array(), dtype, line()); });
+    }, "x"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
+  };
+  constant("zeros", "zeros_like", &zeros, &zeros_like, "Zeros.");
+  constant("ones", "ones_like", &ones, &ones_like, "Ones.");
+  constant("empty", "empty_like", &zeros, &zeros_like, "As zeros: no element is ever undefined.");
+  m.def("arange", [](nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype, MaybeDevice device) {
+    return placed(device, [&] { return range(start, stop, step, dtype); });
+  }, "start"_a, "stop"_a = nb::none(), "step"_a = 1, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+        document("arange"));
+  m.def("linspace", [](nb::handle start, nb::handle stop, std::int64_t num, MaybeDtype dtype, MaybeDevice device,
+                       bool endpoint) {
+    const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
+    return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, line()); });
+  }, "start"_a, "stop"_a, "num"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "endpoint"_a = true,
+        document("linspace"));
+  m.def("eye", [](std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, MaybeDtype dtype,
+                  MaybeDevice device) {
+    return placed(device, [&] { return eye(rows, {columns.value_or(-1), k, dtype}, line()); });
+  }, "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(), "device"_a = nb::none(),
+        document("eye"));
+}
+
+}  // namespace tarry::python

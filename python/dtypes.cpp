@@ -1,0 +1,126 @@
+// Dtypes as Python objects, one for each, and what the standard asks about them.
+#include "module.h"
+#include "values.h"
+
+#include <tarry/type_info.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace tarry::python {
+namespace {
+
+/// A dtype where Python sees it.
+struct DtypeObject {
+  Dtype dtype;
+};
+
+std::array<PyObject*, kDtypeCount> objects{};  // live as long as the process
+
+std::optional<Dtype> named(std::string_view name) {
+  if (name == "bool_") return bool_;
+  for (int i = 0; i < kDtypeCount; ++i)
+    if (kDtypeTable[i].name == name && kDtypeTable[i].available) return static_cast<Dtype>(i);
+  return {};
+}
+
+std::optional<Dtype> named(nb::handle text) {
+  const char* const name = PyUnicode_AsUTF8AndSize(text.ptr(), nullptr);
+  if (name != nullptr) return named(std::string_view(name));
+  PyErr_Clear();
+  return {};
+}
+
+/// "float32" of numpy.float32 and numpy.dtype("float32").
+std::optional<Dtype> numpy_dtype(nb::handle o) {
+  const char* const attribute = PyType_Check(o.ptr()) ? "__name__" : "name";
+  if (!PyType_Check(o.ptr()) && PyObject_HasAttrString(o.ptr(), "itemsize") == 0) return {};
+  const nb::object name = nb::steal(PyObject_GetAttrString(o.ptr(), attribute));
+  if (name.is_valid() && PyUnicode_Check(name.ptr())) return named(name);
+  PyErr_Clear();
+  return {};
+}
+
+bool is_kind(Dtype dtype, nb::handle kind) {
+  if (PyUnicode_Check(kind.ptr())) return isdtype(dtype, nb::cast<std::string_view>(kind), line());
+  if (PyTuple_Check(kind.ptr())) {
+    for (const nb::handle each : nb::cast<nb::tuple>(kind))
+      if (is_kind(dtype, each)) return true;
+    return false;
+  }
+  const std::optional<Dtype> other = dtype_from(kind.ptr());
+  if (!other) raise(PyExc_TypeError, "isdtype takes a dtype, the name of a kind or a tuple of both, not " + class_name(kind));
+  return dtype == *other;
+}
+
+Dtype dtype_of_value(nb::handle o) {
+  if (is_array(o.ptr())) return array_of(o.ptr()).dtype();
+  if (const auto dtype = dtype_from(o.ptr())) return *dtype;
+  raise(PyExc_TypeError, "takes a dtype or an array, not " + class_name(o));
+}
+
+Dtype common(const nb::args& values) {
+  std::vector<TypeOperand> operands;
+  for (const nb::handle v : values) {
+    if (const auto scalar = number(v.ptr()))
+      operands.emplace_back(*scalar);
+    else
+      operands.emplace_back(dtype_of_value(v));
+  }
+  return result_type(operands, line());
+}
+
+}  // namespace
+
+nb::object dtype_object(Dtype dtype) { return nb::borrow(objects[static_cast<std::size_t>(dtype)]); }
+
+std::optional<Dtype> dtype_from(PyObject* o) {
+  const nb::handle h(o);
+  if (nb::isinstance<DtypeObject>(h)) return nb::inst_ptr<DtypeObject>(h)->dtype;
+  if (PyUnicode_Check(o)) return named(h);
+  if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return bool_;
+  if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return int64;
+  if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return float64;
+  return numpy_dtype(h);
+}
+
+void bind_dtypes(nb::module_& m) {
+  nb::class_<DtypeObject>(m, "Dtype", "The element type of an array: tarry.float32 and its like, one object each.")
+      .def_prop_ro("name", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
+      .def_prop_ro("itemsize", [](const DtypeObject& d) { return itemsize(d.dtype); }, "Bytes of an element.")
+      .def("__repr__", [](const DtypeObject& d) { return "tarry." + std::string(name(d.dtype)); })
+      .def("__str__", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
+      .def("__reduce__", [](const DtypeObject& d) { return std::string(name(d.dtype)); });
+  for (int i = 0; i < kDtypeCount; ++i) {
+    nb::object made = nb::cast(DtypeObject{static_cast<Dtype>(i)});
+    if (kDtypeTable[i].available) m.attr(kDtypeTable[i].name) = made;
+    objects[static_cast<std::size_t>(i)] = made.release().ptr();
+  }
+  m.attr("bool_") = dtype_object(bool_);
+
+  nb::class_<FloatInfo>(m, "finfo_object", "Limits of a floating dtype.")
+      .def_ro("bits", &FloatInfo::bits)
+      .def_ro("eps", &FloatInfo::eps)
+      .def_ro("max", &FloatInfo::max)
+      .def_ro("min", &FloatInfo::min)
+      .def_ro("smallest_normal", &FloatInfo::smallest_normal)
+      .def_ro("dtype", &FloatInfo::dtype);
+  nb::class_<IntegerInfo>(m, "iinfo_object", "Limits of an integer dtype.")
+      .def_ro("bits", &IntegerInfo::bits)
+      .def_ro("max", &IntegerInfo::max)
+      .def_ro("min", &IntegerInfo::min)
+      .def_ro("dtype", &IntegerInfo::dtype);
+  m.def("finfo", [](nb::handle type) { return finfo(dtype_of_value(type), line()); }, "type"_a,
+        "The limits of a floating dtype, or of an array's.");
+  m.def("iinfo", [](nb::handle type) { return iinfo(dtype_of_value(type), line()); }, "type"_a,
+        "The limits of an integer dtype, or of an array's.");
+  m.def("isdtype", [](Dtype dtype, nb::handle kind) { return is_kind(dtype, kind); }, "dtype"_a, "kind"_a,
+        "True where the dtype is of a kind, such as 'integral', or one of a tuple of kinds and dtypes.");
+  m.def("can_cast", [](nb::handle from, Dtype to) { return can_cast(dtype_of_value(from), to); }, "from_"_a, "to"_a,
+        "True where promotion takes the dtype, or an array's, to `to`.");
+  m.def("result_type", &common, "arrays_and_dtypes"_a,
+        "The dtype that an operation on all of these arrays, dtypes and numbers computes in.");
+}
+
+}  // namespace tarry::python

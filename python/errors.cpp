@@ -1,0 +1,81 @@
+// Exceptions of C++ as Python's: each is also the built-in that Python code expects.
+#include "errors.h"
+
+#include <tarry/error.h>
+
+#include <array>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace tarry::python {
+namespace {
+
+/// In the order of ErrorCode.
+std::array<PyObject*, 7> exceptions{};
+PyObject* out_of_range = nullptr;
+
+PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
+  nb::list list;
+  for (PyObject* const base : bases) list.append(nb::handle(base));
+  PyObject* const made = PyErr_NewExceptionWithDoc((std::string("tarry.") + name).c_str(), doc,
+                                                   nb::tuple(list).ptr(), nullptr);
+  if (made == nullptr) throw nb::python_error();
+  m.attr(name) = nb::handle(made);
+  return made;  // lives as long as the process
+}
+
+PyObject* exception_of(const Error& e) {
+  const bool of_index = e.code() == ErrorCode::InvalidArgument && e.op() == "index" &&
+                        std::string_view(e.what()).find("out of range") != std::string_view::npos;
+  return of_index ? out_of_range : exceptions[static_cast<std::size_t>(e.code())];
+}
+
+}  // namespace
+
+void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
+void set_error() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const Error& e) {
+    PyErr_SetString(exception_of(e), e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+void bind_errors(nb::module_& m) {
+  PyObject* const base = make(m, "Error", "Base of the exceptions of Tarry.", {PyExc_Exception});
+  const auto add = [&](ErrorCode code, const char* name, const char* doc, PyObject* builtin) {
+    return exceptions[static_cast<std::size_t>(code)] = make(m, name, doc, {base, builtin});
+  };
+  PyObject* const invalid = add(ErrorCode::InvalidArgument, "InvalidArgument",
+                                "A shape, dtype, device or value that a function does not accept.", PyExc_ValueError);
+  out_of_range = make(m, "OutOfRange", "An index outside its axis.", {invalid, PyExc_IndexError});
+  add(ErrorCode::OutOfMemory, "OutOfMemory", "An array found no room.", PyExc_MemoryError);
+  add(ErrorCode::CompileError, "CompileError", "A generated kernel did not compile.", PyExc_RuntimeError);
+  PyObject* const device =
+      add(ErrorCode::DeviceError, "DeviceError", "A device reported a failure.", PyExc_RuntimeError);
+  exceptions[static_cast<std::size_t>(ErrorCode::DeviceLost)] =
+      make(m, "DeviceLost", "A device cannot be used any more in this process.", {device});
+  add(ErrorCode::NotCached, "NotCached", "A kernel would be compiled though TARRY_REQUIRE_CACHED is set.",
+      PyExc_RuntimeError);
+  add(ErrorCode::InternalError, "InternalError", "A bug of Tarry; please report it.", PyExc_RuntimeError);
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Error& e) {
+      PyErr_SetString(exception_of(e), e.what());
+    }
+  });
+}
+
+}  // namespace tarry::python

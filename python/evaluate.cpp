@@ -1,0 +1,155 @@
+// Running what was recorded, asking what would run, and settings for what a thread records.
+#include "module.h"
+#include "values.h"
+
+#include <nanobind/stl/vector.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tarry::python {
+namespace {
+
+/// Arrays, and sequences of them.
+std::vector<const Array*> roots_of(const nb::args& values) {
+  std::vector<const Array*> roots;
+  std::deque<nb::object> left;
+  for (const nb::handle v : values) left.push_back(nb::borrow(v));
+  while (!left.empty()) {
+    const nb::object v = left.front();
+    left.pop_front();
+    if (is_array(v.ptr())) {
+      roots.push_back(&array_of(v.ptr()));
+    } else if (PyList_Check(v.ptr()) || PyTuple_Check(v.ptr())) {
+      for (const nb::handle each : nb::iter(v)) left.push_back(nb::borrow(each));
+    } else {
+      raise(PyExc_TypeError, "takes arrays, not " + class_name(v));
+    }
+  }
+  return roots;
+}
+
+Report evaluated(const nb::args& values) {
+  const std::vector<const Array*> roots = roots_of(values);
+  const Where where = here();
+  const nb::gil_scoped_release unlocked;
+  return detail::evaluate(roots, where);
+}
+
+Plan planned(const nb::args& values, std::string_view target) {
+  const std::vector<const Array*> roots = roots_of(values);
+  const Where where = here();
+  const nb::gil_scoped_release unlocked;
+  return detail::plan(roots, target, where);
+}
+
+/// Settings that hold inside of a `with` block.
+class ScopeObject {
+ public:
+  ScopeObject() = default;
+  ScopeObject(const ScopeObject&) = delete;
+  ScopeObject& operator=(const ScopeObject&) = delete;
+
+  std::optional<std::string> numerics;
+  std::optional<Device> device;
+  std::optional<Dtype> default_float;
+  std::optional<std::int64_t> budget;
+
+  void enter() {
+    if (!scopes_.empty()) raise(PyExc_RuntimeError, "this scope is in use; make another one");
+    if (numerics) add(*numerics == "relaxed" ? relaxed : strict);
+    if (device) add(*device);
+    if (budget) add(Budget{.operations = *budget});
+    if (default_float) scopes_.push_back(std::make_unique<Scope>(*default_float, line()));
+  }
+  void leave() {
+    while (!scopes_.empty()) scopes_.pop_back();  // in reverse order
+  }
+
+ private:
+  template <class Setting>
+  void add(Setting setting) {
+    scopes_.push_back(std::make_unique<Scope>(setting));
+  }
+  std::vector<std::unique_ptr<Scope>> scopes_;
+};
+
+void bind_scope(nb::module_& m) {
+  nb::class_<ScopeObject>(m, "Scope",
+                          "Settings for what this thread records inside of a `with` block: numerics ('strict' or "
+                          "'relaxed'), the device of new arrays, the default float, and how many operations may wait.")
+      .def("__init__", [](ScopeObject* self, std::optional<std::string> numerics, std::optional<Device> device,
+                          std::optional<Dtype> default_float, std::optional<std::int64_t> budget) {
+        if (numerics && *numerics != "strict" && *numerics != "relaxed") {
+          raise(PyExc_ValueError, "numerics is strict or relaxed, not " + *numerics);
+        }
+        new (self) ScopeObject();
+        self->numerics = std::move(numerics);
+        self->device = device;
+        self->default_float = default_float;
+        self->budget = budget;
+      }, nb::kw_only(), "numerics"_a = nb::none(), "device"_a = nb::none(), "default_float"_a = nb::none(),
+           "budget"_a = nb::none())
+      .def("__enter__", [](nb::handle self) {
+        nb::inst_ptr<ScopeObject>(self)->enter();
+        return nb::borrow(self);
+      })
+      .def("__exit__", [](ScopeObject& self, const nb::args&) { self.leave(); });
+}
+
+void bind_counters(nb::module_& m) {
+#define TARRY_PYTHON_COUNTER(NAME) .def_ro(#NAME, &Counters::NAME)
+  nb::class_<Counters>(m, "Counters", "Counters of one evaluate; bytes are of device memory unless said otherwise.")
+      TARRY_PYTHON_COUNTER(kernels) TARRY_PYTHON_COUNTER(launches) TARRY_PYTHON_COUNTER(interpreted)
+      TARRY_PYTHON_COUNTER(copies) TARRY_PYTHON_COUNTER(bytes_read) TARRY_PYTHON_COUNTER(bytes_written)
+      TARRY_PYTHON_COUNTER(bytes_lower_bound) TARRY_PYTHON_COUNTER(operations_lower_bound)
+      TARRY_PYTHON_COUNTER(bytes_temporary) TARRY_PYTHON_COUNTER(bytes_uploaded)
+      TARRY_PYTHON_COUNTER(bytes_downloaded) TARRY_PYTHON_COUNTER(uploads) TARRY_PYTHON_COUNTER(downloads)
+      TARRY_PYTHON_COUNTER(bytes_overlapped) TARRY_PYTHON_COUNTER(compiles) TARRY_PYTHON_COUNTER(memory_hits)
+      TARRY_PYTHON_COUNTER(disk_hits) TARRY_PYTHON_COUNTER(plan_hit) TARRY_PYTHON_COUNTER(replays)
+      TARRY_PYTHON_COUNTER(chunks) TARRY_PYTHON_COUNTER(allocations) TARRY_PYTHON_COUNTER(peak_bytes)
+      TARRY_PYTHON_COUNTER(nodes);
+#undef TARRY_PYTHON_COUNTER
+  nb::class_<Seconds>(m, "Seconds", "Seconds by stage of one evaluate.")
+      .def_ro("snapshot", &Seconds::snapshot)
+      .def_ro("optimise", &Seconds::optimise)
+      .def_ro("schedule", &Seconds::schedule)
+      .def_ro("generate", &Seconds::generate)
+      .def_ro("compile", &Seconds::compile)
+      .def_ro("prepare", &Seconds::prepare)
+      .def_ro("launch", &Seconds::launch);
+  nb::class_<Unfused>(m, "Unfused", "An edge of the graph that went through memory, and why.")
+      .def_ro("producer", &Unfused::producer)
+      .def_ro("consumer", &Unfused::consumer)
+      .def_ro("reason", &Unfused::reason);
+}
+
+}  // namespace
+
+void bind_evaluate(nb::module_& m, ArrayClass& array) {
+  bind_scope(m);
+  bind_counters(m);
+  nb::class_<Plan>(m, "Plan", "The work that an evaluate will do: nothing has run.")
+      .def_prop_ro("counters", [](const Plan& p) { return p.counters(); })
+      .def_prop_ro("unfused", [](const Plan& p) { return p.unfused(); })
+      .def_prop_ro("interpreted", [](const Plan& p) { return p.interpreted(); })
+      .def("sources", [](const Plan& p) { return p.sources(line()); }, "The generated text of each distinct kernel.")
+      .def("__repr__", [](const Plan& p) { return p.str(line()); });
+  nb::class_<Report>(m, "Report", "The work that an evaluate did.")
+      .def_prop_ro("counters", [](const Report& r) { return r.counters(); })
+      .def_prop_ro("seconds", [](const Report& r) { return r.seconds(); })
+      .def_prop_ro("unfused", [](const Report& r) { return r.unfused(line()); })
+      .def_prop_ro("interpreted", [](const Report& r) { return r.interpreted(); })
+      .def("__repr__", [](const Report& r) { return r.str(line()); });
+  m.def("evaluate", &evaluated, document("evaluate"));
+  m.def("plan", [](const nb::args& arrays, const char* target) { return planned(arrays, target); }, "arrays"_a,
+        nb::kw_only(), "target"_a = "", document("plan"));
+  array.def("evaluate", [](nb::handle self) {
+    (void)evaluated(nb::cast<nb::args>(nb::make_tuple(self)));
+    return nb::borrow(self);
+  }, "Computes the array, and returns it.");
+}
+
+}  // namespace tarry::python

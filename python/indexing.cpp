@@ -1,0 +1,170 @@
+// x[...] and x[...] = v.
+#include "module.h"
+#include "values.h"
+
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace tarry::python {
+namespace {
+
+/// One key of Python as indices of ours; keeps the arrays that they point to.
+class Key {
+ public:
+  Key(PyObject* key, Where where) : where_(where) {
+    if (!PyTuple_Check(key)) {
+      add(key);
+      return;
+    }
+    const Py_ssize_t count = PyTuple_Size(key);
+    indices_.reserve(static_cast<std::size_t>(count));
+    for (Py_ssize_t i = 0; i < count; ++i) add(PyTuple_GetItem(key, i));
+  }
+  [[nodiscard]] const std::vector<Index>& indices() const { return indices_; }
+  /// The array of a key that is nothing but a mask.
+  [[nodiscard]] const Array* mask() const {
+    const bool alone = indices_.size() == 1 && indices_[0].kind() == Index::Kind::Array;
+    return alone && indices_[0].array().dtype() == bool_ ? &indices_[0].array() : nullptr;
+  }
+
+ private:
+  void add(PyObject* each) {
+    if (is_array(each)) {
+      indices_.emplace_back(array_of(each), line());
+    } else if (PySlice_Check(each)) {
+      indices_.emplace_back(slice_of(each), line());
+    } else if (each == Py_Ellipsis) {
+      indices_.emplace_back(ellipsis, line());
+    } else if (each == Py_None) {
+      indices_.emplace_back(newaxis, line());
+    } else if (PyIndex_Check(each) != 0 && !PyBool_Check(each) && PyObject_HasAttrString(each, "ndim") == 0) {
+      const Py_ssize_t at = PyNumber_AsSsize_t(each, PyExc_IndexError);
+      if (at == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      indices_.emplace_back(static_cast<std::int64_t>(at), where_);
+    } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each)) {
+      indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), line());
+    } else {
+      raise(PyExc_IndexError, "an index is an integer, a slice, an ellipsis, None or an array, not " +
+                                  class_name(nb::handle(each)));
+    }
+  }
+
+  /// Ends of a slice as Python gives them; those at either end of the range of integers are open.
+  static Slice slice_of(PyObject* slice) {
+    Py_ssize_t start = 0, stop = 0, step = 0;
+    if (PySlice_Unpack(slice, &start, &stop, &step) < 0) throw nb::python_error();
+    Slice s;
+    if (start != (step > 0 ? 0 : PY_SSIZE_T_MAX)) s.start = start;
+    if (stop != (step > 0 ? PY_SSIZE_T_MAX : PY_SSIZE_T_MIN)) s.stop = stop;
+    if (step != 1) s.step = step;
+    return s;
+  }
+
+  Where where_;
+  std::vector<Index> indices_;
+  std::deque<Array> kept_;
+};
+
+PyObject* get(PyObject* self, PyObject* key) {
+  return guarded([&] {
+    const Where where = here();
+    return wrap(index(array_of(self), Key(key, where).indices(), where));
+  });
+}
+
+/// A mask of the leading axes as one of all.
+Array spread(const Array& mask, int ndim) {
+  std::vector<Index> indices{Index(ellipsis)};
+  for (int d = mask.ndim(); d < ndim; ++d) indices.emplace_back(newaxis);
+  return index(mask, indices, here());
+}
+
+int assign(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded(
+      [&] {
+        if (value == nullptr) raise(PyExc_TypeError, "elements of an array cannot be deleted");
+        const Where where = here();
+        Array& x = array_of(self);
+        const Key k(key, where);
+        Value v{nb::handle(value)};
+        if (!v.convert()) v.array();
+        const Operand operand = v.operand(where);
+        const Array* const mask = k.mask();
+        if (mask != nullptr && mask->ndim() <= x.ndim() && (operand.array() == nullptr || operand.array()->ndim() == 0)) {
+          x.set(spread(*mask, x.ndim()), operand);
+        } else {
+          set(x, k.indices(), operand);
+        }
+        return 0;
+      },
+      -1);
+}
+
+Py_ssize_t length(PyObject* self) {
+  return guarded(
+      [&] {
+        const Shape shape = array_of(self).shape();
+        if (shape.empty()) raise(PyExc_TypeError, "a 0-d array has no length");
+        return static_cast<Py_ssize_t>(shape[0]);
+      },
+      Py_ssize_t{-1});
+}
+
+PyObject* item_at(PyObject* self, Py_ssize_t at) {
+  return guarded([&] {
+    const Where where = here();
+    return wrap(index(array_of(self), std::vector<Index>{Index(static_cast<std::int64_t>(at), where)}, where));
+  });
+}
+
+PyObject* iterate(PyObject* self) {
+  return guarded([&] {
+    if (array_of(self).ndim() == 0) raise(PyExc_TypeError, "a 0-d array cannot be iterated over");
+    return PySeqIter_New(self);
+  });
+}
+
+int contains(PyObject* self, PyObject* value) {
+  return guarded(
+      [&] {
+        Value v{nb::handle(value)};
+        if (!v.convert()) return 0;
+        const Where where = here();
+        const Array found = any(equal(Operand(array_of(self), where), v.operand(where)), {}, {}, line());
+        const nb::gil_scoped_release unlocked;
+        return static_cast<int>(item(found, where).to_double());
+      },
+      -1);
+}
+
+Bounds bounds_of(std::string_view mode) {
+  if (mode == "raise") return Bounds::Error;
+  if (mode == "wrap") return Bounds::Wrap;
+  if (mode == "clip") return Bounds::Clip;
+  raise(PyExc_ValueError, "mode is raise, wrap or clip");
+}
+
+}  // namespace
+
+void add_subscripts(std::vector<PyType_Slot>& slots) {
+  slots.push_back({Py_mp_subscript, reinterpret_cast<void*>(&get)});
+  slots.push_back({Py_mp_ass_subscript, reinterpret_cast<void*>(&assign)});
+  slots.push_back({Py_mp_length, reinterpret_cast<void*>(&length)});
+  slots.push_back({Py_sq_item, reinterpret_cast<void*>(&item_at)});
+  slots.push_back({Py_sq_length, reinterpret_cast<void*>(&length)});
+  slots.push_back({Py_sq_contains, reinterpret_cast<void*>(&contains)});
+  slots.push_back({Py_tp_iter, reinterpret_cast<void*>(&iterate)});
+}
+
+void bind_indexing(nb::module_& m, ArrayClass& array) {
+  define(m, array, "take", [](Value x, Value indices, std::optional<int> axis, const char* mode) {
+    return take(x.array(), indices.array(), axis, bounds_of(mode), line());
+  }, "indices"_a, nb::kw_only(), "axis"_a = nb::none(), "mode"_a = "raise");
+  m.def("take_along_axis", [](Value x, Value indices, int axis, const char* mode) {
+    return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), line());
+  }, "x"_a, "indices"_a, nb::kw_only(), "axis"_a = -1, "mode"_a = "raise", document("take_along_axis"));
+}
+
+}  // namespace tarry::python

@@ -1,0 +1,100 @@
+// Shapes: views, joining, repeating.
+#include "module.h"
+#include "values.h"
+
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+namespace tarry::python {
+namespace {
+
+/// Arrays of a sequence, or of an array's rows.
+std::vector<Array> arrays_of(nb::handle sequence) {
+  std::vector<Array> arrays;
+  for (const nb::handle each : nb::iter(sequence)) arrays.push_back(Value(each).array());
+  return arrays;
+}
+
+nb::tuple tuple_of(const std::vector<Array>& arrays) {
+  nb::list made;
+  for (const Array& x : arrays) made.append(object(x));
+  return nb::tuple(made);
+}
+
+/// reshape(x, (2, 3)) and, as a method, x.reshape(2, 3).
+Shape shape_of(const nb::args& extents) {
+  std::vector<std::int64_t> shape;
+  const bool alone = extents.size() == 1;
+  if (!integers_from(alone ? nb::handle(extents[0]).ptr() : extents.ptr(), shape)) {
+    raise(PyExc_TypeError, "a shape is integers or a tuple of them");
+  }
+  return shape;
+}
+
+Array rolled(Value& x, const std::vector<std::int64_t>& shift, const Axes& axis) {
+  if (shift.size() == 1 && axis.vector().size() != 1) return roll(x.array(), shift[0], axis, line());
+  return roll(x.array(), shift, axis, here());
+}
+
+std::vector<Array> broadcast(const nb::args& values) {
+  std::vector<Array> arrays;
+  for (const nb::handle each : values) arrays.push_back(Value(each).array());
+  if (arrays.empty()) return arrays;
+  Array all = zeros_like(arrays[0], bool_, line());  // its shape alone counts: nobody evaluates it
+  for (const Array& x : arrays) all = logical_or(Operand(all, here()), Operand(zeros_like(x, bool_, line()), here()));
+  for (Array& x : arrays) x = broadcast_to(x, all.shape(), line());
+  return arrays;
+}
+
+Array transposed(const Array& x) {
+  if (x.ndim() != 2) {
+    raise(PyExc_ValueError, "T is of two dimensions, not of shape " + x.shape().str() + "; mT transposes matrices");
+  }
+  return matrix_transpose(x, line());
+}
+
+}  // namespace
+
+void bind_manipulation(nb::module_& m, ArrayClass& array) {
+  define(m, array, "squeeze", [](Value x, const Axes& axis) { return squeeze(x.array(), axis, line()); },
+         "axis"_a = nb::none());
+  define(m, array, "repeat", [](Value x, std::int64_t repeats, std::optional<int> axis) {
+    return repeat(x.array(), repeats, axis, line());
+  }, "repeats"_a, nb::kw_only(), "axis"_a = nb::none());
+  m.def("reshape", [](Value x, const Shape& shape, std::optional<bool>) { return reshape(x.array(), shape, line()); },
+        "x"_a, "shape"_a, nb::kw_only(), "copy"_a = nb::none(), document("reshape"));
+  array.def("reshape", [](const Array& x, const nb::args& shape) { return reshape(x, shape_of(shape), line()); },
+            document("reshape"));
+  m.def("broadcast_to", [](Value x, const Shape& shape) { return broadcast_to(x.array(), shape, line()); }, "x"_a,
+        "shape"_a, document("broadcast_to"));
+  m.def("broadcast_arrays", [](const nb::args& arrays) { return broadcast(arrays); },
+        "The arrays, each repeated up to the shape that all broadcast to.");
+  m.def("permute_dims", [](Value x, const Axes& axes) { return permute_dims(x.array(), axes, line()); }, "x"_a,
+        "axes"_a, document("permute_dims"));
+  m.def("matrix_transpose", [](Value x) { return matrix_transpose(x.array(), line()); }, "x"_a,
+        document("matrix_transpose"));
+  m.def("expand_dims", [](Value x, int axis) { return expand_dims(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
+        "axis"_a = 0, document("expand_dims"));
+  m.def("flip", [](Value x, const Axes& axis) { return flip(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
+        "axis"_a = nb::none(), document("flip"));
+  m.def("moveaxis", [](Value x, const Axes& source, const Axes& destination) {
+    return moveaxis(x.array(), source, destination, line());
+  }, "x"_a, "source"_a, "destination"_a, document("moveaxis"));
+  m.def("roll", [](Value x, const Shape& shift, const Axes& axis) { return rolled(x, shift.vector(), axis); }, "x"_a,
+        "shift"_a, nb::kw_only(), "axis"_a = nb::none(), document("roll"));
+  m.def("tile", [](Value x, const Shape& repetitions) { return tile(x.array(), repetitions, line()); }, "x"_a,
+        "repetitions"_a, document("tile"));
+  m.def("unstack", [](Value x, int axis) { return tuple_of(unstack(x.array(), axis, line())); }, "x"_a, nb::kw_only(),
+        "axis"_a = 0, document("unstack"));
+  m.def("concat", [](nb::handle arrays, std::optional<int> axis) {
+    return concat(arrays_of(arrays), axis, line());
+  }, "arrays"_a, nb::kw_only(), "axis"_a.none() = 0, document("concat"));
+  m.def("stack", [](nb::handle arrays, int axis) { return stack(arrays_of(arrays), axis, line()); }, "arrays"_a,
+        nb::kw_only(), "axis"_a = 0, document("stack"));
+  array.def_prop_ro("T", &transposed, "The transpose of a matrix.");
+  array.def_prop_ro("mT", [](const Array& x) { return matrix_transpose(x, line()); }, "Matrices, transposed.");
+}
+
+}  // namespace tarry::python

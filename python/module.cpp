@@ -1,0 +1,22 @@
+// The extension module that the package tarry is made of.
+#include "module.h"
+
+#include "errors.h"
+
+NB_MODULE(_tarry, m) {
+  m.doc() = "Lazy arrays that run as a few fused kernels.";
+  nanobind::set_leak_warnings(false);  // arrays in other modules outlive this one when the interpreter exits
+  tarry::python::bind_errors(m);
+  tarry::python::bind_dtypes(m);
+  tarry::python::bind_devices(m);
+  auto array = tarry::python::bind_arrays(m);
+  tarry::python::bind_creation(m, array);
+  tarry::python::bind_elementwise(m);
+  tarry::python::bind_reductions(m, array);
+  tarry::python::bind_manipulation(m, array);
+  tarry::python::bind_indexing(m, array);
+  tarry::python::bind_linalg(m, array);
+  tarry::python::bind_random(m);
+  tarry::python::bind_dlpack(m, array);
+  tarry::python::bind_evaluate(m, array);
+}

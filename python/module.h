@@ -1,0 +1,47 @@
+// The chapters of the module; each binds one.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <tarry/array.h>
+
+#include <vector>
+
+#include "documents.h"
+
+namespace tarry::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT: "x"_a
+
+using ArrayClass = nb::class_<Array>;
+
+void bind_dtypes(nb::module_& m);
+void bind_devices(nb::module_& m);
+ArrayClass bind_arrays(nb::module_& m);
+void bind_creation(nb::module_& m, ArrayClass& array);
+void bind_dlpack(nb::module_& m, ArrayClass& array);
+void bind_elementwise(nb::module_& m);
+void bind_evaluate(nb::module_& m, ArrayClass& array);
+void bind_indexing(nb::module_& m, ArrayClass& array);
+void bind_linalg(nb::module_& m, ArrayClass& array);
+void bind_manipulation(nb::module_& m, ArrayClass& array);
+void bind_random(nb::module_& m);
+void bind_reductions(nb::module_& m, ArrayClass& array);
+
+/// A function of the module that is a method of arrays too.
+template <class F, class... Extra>
+void define(nb::module_& m, ArrayClass& array, const char* name, F f, const Extra&... extra) {
+  m.def(name, f, "x"_a, extra..., document(name));
+  array.def(name, f, extra..., document(name));
+}
+
+/// Slots of the type of arrays that operators, indices and memory fill.
+void add_operators(std::vector<PyType_Slot>& slots);
+void add_subscripts(std::vector<PyType_Slot>& slots);
+void add_buffers(std::vector<PyType_Slot>& slots);
+
+}  // namespace tarry::python

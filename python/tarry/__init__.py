@@ -1,0 +1,41 @@
+"""Lazy arrays that run as a few fused kernels, on a GPU or on the CPU.
+
+Operations only record; evaluate, and whatever needs values, runs all that was recorded. Names and semantics are those of
+the Python array API standard, 2024.12.
+"""
+
+import math as _math
+import sys as _sys
+
+from . import _numpy, _tarry
+from ._info import __array_namespace_info__
+from ._tarry import *  # noqa: F403
+from ._tarry import Array, linalg, random
+
+__version__ = "0.1.0"
+__array_api_version__ = "2024.12"
+
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+pi = _math.pi
+
+for _module in (linalg, random):
+    _sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
+_numpy.attach(Array)
+
+
+def _namespace(self, /, *, api_version=None):
+    """The module, whose functions are those of the standard."""
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"version {api_version} of the array API is not available; 2024.12 is")
+    return _sys.modules[__name__]
+
+
+def _restore(buffer, dtype, shape):
+    """The array of a pickle."""
+    return _tarry._restore(buffer, dtype, shape)
+
+
+Array.__array_namespace__ = _namespace

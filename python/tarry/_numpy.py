@@ -1,0 +1,89 @@
+"""NumPy's functions on arrays of Tarry: np.sin(x) and np.concatenate([x, y]) record like ta.sin(x) and ta.concat([x, y])."""
+
+from . import _tarry
+
+# Names of NumPy's ufuncs and functions that differ from ours.
+_RENAMED = {
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "bitwise_not": "bitwise_invert", "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift", "rint": "round",
+    "true_divide": "divide", "fabs": "abs", "amax": "max", "amin": "min", "concatenate": "concat",
+    "transpose": "permute_dims", "around": "round", "cumsum": "cumulative_sum", "cumprod": "cumulative_prod",
+}
+_REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all",
+               "logical_or": "any"}
+# Arguments that say what already holds.
+_IDLE = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "initial": None, "copy": None}
+_ARGUMENTS = {"ddof": "correction", "a_min": "min", "a_max": "max"}
+
+
+def _ours(name):
+    return getattr(_tarry, _RENAMED.get(name, name), None)
+
+
+def _arguments(kwargs):
+    """NumPy's keyword arguments as ours; None where one asks for what there is not."""
+    made = {}
+    for name, value in kwargs.items():
+        if name in _IDLE:
+            if value is not _IDLE[name] and value != _IDLE[name] and type(value).__name__ != "_NoValueType":
+                return None
+        elif value is None or type(value).__name__ == "_NoValueType":
+            continue
+        else:
+            made[_ARGUMENTS.get(name, name)] = value
+    return made
+
+
+def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
+    """NumPy's ufuncs, by the function of the same meaning."""
+    name = ufunc.__name__ if method == "__call__" else _REDUCTIONS.get(ufunc.__name__) if method == "reduce" else None
+    function = _ours(name) if name else None
+    arguments = _arguments(kwargs)
+    if function is None or arguments is None:
+        return NotImplemented
+    if method == "reduce":
+        arguments.setdefault("axis", 0)
+        if kwargs.get("axis", 0) is None:
+            arguments["axis"] = None
+    result = function(*inputs, **arguments)
+    if out is None:
+        return result
+    if not isinstance(out[0], _tarry.Array):
+        return NotImplemented  # NumPy's own array would have to be written
+    out[0][...] = result
+    return out[0]
+
+
+def _array_function(self, func, types, args, kwargs):
+    """NumPy's functions, by the function of the same meaning."""
+    function = _ours(func.__name__) if func.__module__.partition(".")[0] == "numpy" else None
+    arguments = _arguments(kwargs)
+    if function is None or arguments is None:
+        return NotImplemented
+    if func.__name__ in ("concatenate", "stack", "cumsum", "cumprod", "expand_dims", "flip", "repeat", "take") and len(args) > 1:
+        # NumPy takes an axis by position, where ours is a keyword.
+        known = {"repeat": 2, "take": 2}.get(func.__name__, 1)
+        arguments.update(zip(["axis"], args[known:]))
+        args = args[:known]
+    if func.__name__ == "transpose" and len(args) == 1 and "axes" not in arguments:
+        arguments["axes"] = tuple(reversed(range(args[0].ndim)))
+    return function(*args, **arguments)
+
+
+def _array(self, dtype=None, copy=None):
+    """The values as an array of NumPy: read-only and without a copy, unless one is asked for."""
+    import numpy
+
+    if self.dtype is _tarry.bfloat16:
+        raise TypeError("NumPy has no bfloat16; convert with astype first")
+    values = numpy.asarray(memoryview(self), dtype=dtype)
+    return values.copy() if copy else values
+
+
+def attach(array):
+    """Makes arrays answer to NumPy."""
+    array.__array__ = _array
+    array.__array_function__ = _array_function
+    array.__array_priority__ = 1000
+    array.__array_ufunc__ = _array_ufunc

@@ -1,0 +1,118 @@
+// Values between Python and C++: arrays, numbers, dtypes, devices, shapes and axes.
+#include "values.h"
+
+#include <new>
+
+namespace tarry::python {
+
+PyTypeObject* array_type = nullptr;
+
+PyObject* wrap(Array x) {
+  const nb::handle type(reinterpret_cast<PyObject*>(array_type));
+  nb::object made = nb::inst_alloc(type);
+  new (nb::inst_ptr<Array>(made)) Array(std::move(x));
+  nb::inst_mark_ready(made);
+  return made.release().ptr();
+}
+
+Scalar integer_scalar(PyObject* integer) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
+  if (overflow == 0) {
+    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    return static_cast<std::int64_t>(value);
+  }
+  const unsigned long long large = PyLong_AsUnsignedLongLong(integer);
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return static_cast<std::uint64_t>(large);
+}
+
+std::optional<Scalar> number(PyObject* o) {
+  if (PyFloat_Check(o)) return Scalar(PyFloat_AsDouble(o));
+  if (PyBool_Check(o)) return Scalar(o == Py_True);
+  if (PyLong_Check(o)) return integer_scalar(o);
+  return {};
+}
+
+nb::object python_number(Scalar value) {
+  switch (value.kind()) {
+    case Scalar::Kind::Bool: return nb::bool_(value.as_int() != 0);
+    case Scalar::Kind::Int: return nb::int_(value.as_int());
+    case Scalar::Kind::UInt: return nb::int_(value.as_uint());
+    case Scalar::Kind::Float: break;
+  }
+  return nb::float_(value.as_float());
+}
+
+std::string class_name(nb::handle o) { return nb::type_name(o.type()).c_str(); }
+
+bool is_foreign_array(PyObject* o) {
+  if (PyType_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
+  return PyObject_HasAttrString(o, "__array_interface__") != 0 || PyObject_HasAttrString(o, "__dlpack__") != 0;
+}
+
+bool Value::convert() {
+  if (is_array(object_.ptr())) {
+    array_ = &array_of(object_.ptr());
+    return true;
+  }
+  scalar_ = number(object_.ptr());
+  if (scalar_) return true;
+  if (!is_foreign_array(object_.ptr())) return false;
+  converted_ = to_array(object_);
+  array_ = &*converted_;
+  return true;
+}
+
+Operand Value::operand(Where where) {
+  if (array_ == nullptr && !scalar_ && !convert()) {
+    raise(PyExc_TypeError, "takes arrays and numbers, not " + class_name(object_));
+  }
+  if (array_ != nullptr) return {*array_, where};
+  Operand made(0, std::source_location());
+  switch (scalar_->kind()) {
+    case Scalar::Kind::Bool: made = Operand(scalar_->as_int() != 0, line()); break;
+    case Scalar::Kind::Int: made = Operand(scalar_->as_int(), line()); break;
+    case Scalar::Kind::UInt: made = Operand(scalar_->as_uint(), line()); break;
+    case Scalar::Kind::Float: made = Operand(scalar_->as_float(), line()); break;
+  }
+  return made;
+}
+
+const Array& Value::array() {
+  if (array_ == nullptr) {
+    converted_ = to_array(object_);
+    array_ = &*converted_;
+  }
+  return *array_;
+}
+
+bool integers_from(PyObject* o, std::vector<std::int64_t>& integers) {
+  const auto append = [&](PyObject* each) {
+    if (is_array(each) ? array_of(each).ndim() != 0 : PyIndex_Check(each) == 0) return false;
+    const Py_ssize_t value = PyNumber_AsSsize_t(each, PyExc_OverflowError);
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    integers.push_back(value);
+    return true;
+  };
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return append(o);
+  const Py_ssize_t count = PySequence_Size(o);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const nb::object each = nb::steal(PySequence_GetItem(o, i));
+    if (!append(each.ptr())) return false;
+  }
+  return true;
+}
+
+nb::tuple shape_tuple(const Shape& shape) {
+  PyObject* const made = PyTuple_New(static_cast<Py_ssize_t>(shape.size()));
+  if (made == nullptr) throw nb::python_error();
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    PyTuple_SetItem(made, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
+  return nb::steal<nb::tuple>(made);
+}
+
+}  // namespace tarry::python

@@ -1,0 +1,142 @@
+// Values between Python and C++: arrays, numbers, dtypes, devices, shapes and axes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <tarry/dynamic.h>
+#include <tarry/tarry.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "errors.h"
+#include "place.h"
+
+namespace tarry::python {
+
+/// The Python type of arrays.
+extern PyTypeObject* array_type;
+
+inline bool is_array(PyObject* o) noexcept {
+  return Py_TYPE(o) == array_type || PyType_IsSubtype(Py_TYPE(o), array_type) != 0;
+}
+inline Array& array_of(PyObject* o) noexcept { return *nb::inst_ptr<Array>(nb::handle(o)); }
+/// A new Python object that holds x.
+PyObject* wrap(Array x);
+inline nb::object object(Array x) { return nb::steal(wrap(std::move(x))); }
+
+/// An integer of Python: int64, else uint64.  Throws OverflowError beyond.
+Scalar integer_scalar(PyObject* integer);
+/// A bool, int or float of Python; nothing for other objects.
+std::optional<Scalar> number(PyObject* o);
+/// A number as Python has it.
+nb::object python_number(Scalar value);
+/// The name of an object's type, for messages.
+std::string class_name(nb::handle o);
+/// What is no array of ours and no number, but has elements of its own: NumPy's arrays and scalars, tensors.
+bool is_foreign_array(PyObject* o);
+/// asarray(o); see creation.cpp.
+Array to_array(nb::handle o, std::optional<Dtype> dtype = {});
+
+/// An argument of an operation: an array, a number, or a foreign array. Keeps what it converted.
+class Value {
+ public:
+  Value() = default;
+  explicit Value(nb::handle o) noexcept : object_(o) {}
+  /// False where it is none of these; NotImplemented is the answer of an operator then.
+  bool convert();
+  /// Throws TypeError where it is none of these.
+  Operand operand(Where where);
+  const Array& array();
+  [[nodiscard]] bool is_none() const { return object_.is_none(); }
+  [[nodiscard]] nb::handle handle() const { return object_; }
+
+ private:
+  nb::handle object_;
+  const Array* array_ = nullptr;
+  std::optional<Array> converted_;
+  std::optional<Scalar> scalar_;
+};
+
+/// The Python object of a dtype, one for each.
+nb::object dtype_object(Dtype dtype);
+/// A dtype as users name it: ours, a name, NumPy's, or bool, int and float. Nothing for other objects.
+std::optional<Dtype> dtype_from(PyObject* o);
+std::optional<Device> device_from(PyObject* o);
+nb::object device_object(Device device);
+
+/// An integer or a sequence of them.  False for other objects.
+bool integers_from(PyObject* o, std::vector<std::int64_t>& integers);
+nb::tuple shape_tuple(const Shape& shape);
+
+/// `make`'s array, placed on the device where there is one.
+template <class Make>
+Array placed(const std::optional<Device>& device, Make&& make) {
+  if (!device) return make();
+  const Scope scope(*device);
+  return make();
+}
+
+}  // namespace tarry::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<tarry::python::Value> {
+  NB_TYPE_CASTER(tarry::python::Value, const_name("Array | bool | int | float"))
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    value = tarry::python::Value(src);
+    return true;
+  }
+};
+
+template <>
+struct type_caster<tarry::Dtype> {
+  NB_TYPE_CASTER(tarry::Dtype, const_name("Dtype"))
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    const auto dtype = tarry::python::dtype_from(src.ptr());
+    if (dtype) value = *dtype;
+    return dtype.has_value();
+  }
+  static handle from_cpp(tarry::Dtype dtype, rv_policy, cleanup_list*) noexcept {
+    return tarry::python::dtype_object(dtype).release();
+  }
+};
+
+template <>
+struct type_caster<tarry::Shape> {
+  NB_TYPE_CASTER(tarry::Shape, const_name("int | Sequence[int]"))
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    std::vector<std::int64_t> extents;
+    if (!tarry::python::integers_from(src.ptr(), extents)) return false;
+    value = tarry::Shape(std::move(extents));
+    return true;
+  }
+};
+
+template <>
+struct type_caster<tarry::Axes> {
+  NB_TYPE_CASTER(tarry::Axes, const_name("int | Sequence[int] | None"))
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    if (src.is_none()) return true;
+    std::vector<std::int64_t> axes;
+    if (!tarry::python::integers_from(src.ptr(), axes)) return false;
+    value = tarry::Axes(std::move(axes));
+    return true;
+  }
+};
+
+template <>
+struct type_caster<tarry::Device> {
+  NB_TYPE_CASTER(tarry::Device, const_name("Device | str"))
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    const auto device = tarry::python::device_from(src.ptr());
+    if (device) value = *device;
+    return device.has_value();
+  }
+  static handle from_cpp(tarry::Device device, rv_policy, cleanup_list*) noexcept {
+    return tarry::python::device_object(device).release();
+  }
+};
+
+}  // namespace nanobind::detail
