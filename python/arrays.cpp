@@ -1,8 +1,7 @@
 // The type of arrays: properties, values, text and pickles. Its operators and indices are slots.
-#include "memory.h"
-#include "module.h"
-#include "values.h"
-
+#include "python/memory.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <memory>
 #include <sstream>
@@ -53,7 +52,7 @@ std::string representation(const Array& x) {
 
 nb::object listed(const std::byte*& at, Dtype dtype, const Shape& shape, std::size_t axis) {
   if (axis == shape.size()) {
-    const Scalar value = load(at, dtype);
+    const Scalar value = load_element(at, dtype);
     at += itemsize(dtype);
     return python_number(value);
   }
@@ -110,35 +109,50 @@ ArrayClass bind_arrays(nb::module_& m) {
   add_subscripts(slots);
   add_buffers(slots);
   slots.push_back({0, nullptr});
-  ArrayClass array(m, "Array", nb::type_slots(slots.data()), nb::is_weak_referenceable(),
-                   "An n-dimensional array of one dtype whose values are computed when they are needed.\n\n"
-                   "Made by asarray, zeros, arange and their like. Operations only record; evaluate, and whatever needs "
-                   "values, computes all that was recorded as a few fused kernels.");
+  ArrayClass array(
+      m, "Array", nb::type_slots(slots.data()), nb::is_weak_referenceable(),
+      "An n-dimensional array of one dtype whose values are computed when they are needed.\n\n"
+      "Made by asarray, zeros, arange and their like. Operations only record; evaluate, and whatever needs "
+      "values, computes all that was recorded as a few fused kernels.");
   array_type = reinterpret_cast<PyTypeObject*>(array.ptr());
-  array.def_prop_ro("shape", [](const Array& x) { return shape_tuple(x.shape(line())); }, document("shape"))
-      .def_prop_ro("ndim", [](const Array& x) { return x.ndim(line()); }, document("ndim"))
-      .def_prop_ro("size", [](const Array& x) { return x.size(line()); }, document("size"))
-      .def_prop_ro("dtype", [](const Array& x) { return x.dtype(line()); }, document("dtype"))
-      .def_prop_ro("itemsize", [](const Array& x) { return itemsize(x.dtype()); }, "Bytes of an element.")
-      .def_prop_ro("nbytes", [](const Array& x) { return x.size() * static_cast<std::int64_t>(itemsize(x.dtype())); },
-                   "Bytes of all elements.")
-      .def_prop_ro("device", [](const Array& x) { return concrete(x.device(line())); },
-                   "Where the array is placed or its values are; of others the device that will compute them.")
-      .def_prop_ro("is_evaluated", [](const Array& x) { return x.is_evaluated(line()); }, document("is_evaluated"))
-      .def("to_device", [](const Array& x, Device device, nb::handle) { return to_device(x, device, line()); },
-           "device"_a, nb::kw_only(), "stream"_a = nb::none(), document("to_device"))
+  array.def_prop_ro(
+           "shape", [](const Array& x) { return shape_tuple(x.shape(line())); }, document("shape"))
+      .def_prop_ro(
+          "ndim", [](const Array& x) { return x.ndim(line()); }, document("ndim"))
+      .def_prop_ro(
+          "size", [](const Array& x) { return x.size(line()); }, document("size"))
+      .def_prop_ro(
+          "dtype", [](const Array& x) { return x.dtype(line()); }, document("dtype"))
+      .def_prop_ro(
+          "itemsize", [](const Array& x) { return itemsize(x.dtype()); }, "Bytes of an element.")
+      .def_prop_ro(
+          "nbytes", [](const Array& x) { return x.size() * static_cast<std::int64_t>(itemsize(x.dtype())); },
+          "Bytes of all elements.")
+      .def_prop_ro(
+          "device", [](const Array& x) { return concrete(x.device(line())); },
+          "Where the array is placed or its values are; of others the device that will compute them.")
+      .def_prop_ro(
+          "is_evaluated", [](const Array& x) { return x.is_evaluated(line()); }, document("is_evaluated"))
+      .def(
+          "to_device", [](const Array& x, Device device, nb::handle) { return to_device(x, device, line()); },
+          "device"_a, nb::kw_only(), "stream"_a = nb::none(), document("to_device"))
       .def("item", &item_of, "The value of an array of one element, as a Python number. Evaluates.")
       .def("tolist", &to_list, "The elements as nested lists of Python numbers. Evaluates.")
-      .def("tobytes", [](const Array& x) {
-        const HostBytes bytes = bytes_of(x);
-        return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      }, "The elements in row-major order. Evaluates.")
-      .def("copy", [](const Array& x) { return x; }, "An array with the same values.")
-      .def("astype", [](const Array& x, Dtype dtype) { return astype(x, dtype, line()); }, "dtype"_a,
-           document("astype"))
+      .def(
+          "tobytes",
+          [](const Array& x) {
+            const HostBytes bytes = bytes_of(x);
+            return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+          },
+          "The elements in row-major order. Evaluates.")
+      .def(
+          "copy", [](const Array& x) { return x; }, "An array with the same values.")
+      .def(
+          "astype", [](const Array& x, Dtype dtype) { return astype(x, dtype, line()); }, "dtype"_a, document("astype"))
       .def("__copy__", [](const Array& x) { return x; })
       .def("__deepcopy__", [](const Array& x, nb::handle) { return x; })
-      .def("__complex__", [](nb::handle x) { return nb::module_::import_("builtins").attr("complex")(x.attr("__float__")()); })
+      .def("__complex__",
+           [](nb::handle x) { return nb::module_::import_("builtins").attr("complex")(x.attr("__float__")()); })
       .def("__repr__", &representation)
       .def("__str__", &text_of)
       .def("__reduce_ex__", &reduced);

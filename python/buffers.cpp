@@ -1,7 +1,7 @@
 // The buffer protocol both ways: NumPy, array.array and memoryview read arrays, and arrays are made of them.
-#include "memory.h"
-#include "module.h"
-#include "values.h"
+#include "python/memory.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <tarry/interop.h>
 
@@ -131,7 +131,8 @@ class Shown {
 };
 
 Array copy_of(const Shown& shown, Dtype dtype) {
-  if (PyBuffer_IsContiguous(&shown.view(), 'C') != 0) return detail::copy_in(shown.view().buf, dtype, shown.shape(), here());
+  if (PyBuffer_IsContiguous(&shown.view(), 'C') != 0)
+    return detail::copy_in(shown.view().buf, dtype, shown.shape(), here());
   std::vector<char> bytes(static_cast<std::size_t>(shown.view().len));
   if (PyBuffer_ToContiguous(bytes.data(), &shown.view(), shown.view().len, 'C') != 0) throw nb::python_error();
   return detail::copy_in(bytes.data(), dtype, shown.shape(), here());
@@ -172,7 +173,8 @@ Array borrowed(nb::handle o, std::optional<Dtype> dtype) {
   AdoptOptions options;
   options.strides.emplace();
   for (int d = 0; d < view.ndim; ++d) {
-    if (view.strides[d] % view.itemsize != 0) raise(PyExc_ValueError, "strides are no whole elements: this takes a copy");
+    if (view.strides[d] % view.itemsize != 0)
+      raise(PyExc_ValueError, "strides are no whole elements: this takes a copy");
     options.strides->push_back(view.strides[d] / view.itemsize);
   }
   const Shape shape = shown.shape();

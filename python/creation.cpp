@@ -1,13 +1,13 @@
 // Making arrays: from Python's values, from memory of others, and from rules.
-#include "module.h"
-#include "values.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <tarry/type_info.h>
 
 #include <string>
 #include <vector>
 
-#include "memory.h"
+#include "python/memory.h"
 
 namespace tarry::python {
 namespace {
@@ -79,7 +79,7 @@ class Nested {
       store_rounded(to, dtype, value.as_float());
     } else {
       try {
-        store(to, dtype, value, where);
+        store_element(to, dtype, value, where);
       } catch (const InvalidArgument& e) {
         raise(PyExc_OverflowError, e.what());
       }
@@ -90,9 +90,9 @@ class Nested {
     const FloatInfo limits = finfo(dtype);
     const auto infinite = [&] { return value > limits.max ? inf : -inf; };
     try {
-      store(to, dtype, value);
+      store_element(to, dtype, value);
     } catch (const InvalidArgument&) {
-      store(to, dtype, infinite());
+      store_element(to, dtype, infinite());
     }
   }
 
@@ -185,38 +185,57 @@ void bind_creation(nb::module_& m, ArrayClass&) {
     m.def(name, &made, "obj"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
           of_values);
   }
-  m.def("full", [](const Shape& shape, Value value, MaybeDtype dtype, MaybeDevice device) {
-    return placed(device, [&] { return filled(shape, value, dtype); });
-  }, "shape"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full"));
-  m.def("full_like", [](Value x, Value value, MaybeDtype dtype, MaybeDevice device) {
-    return placed(device, [&] { return filled(x.array().shape(), value, dtype ? *dtype : x.array().dtype()); });
-  }, "x"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full_like"));
+  m.def(
+      "full",
+      [](const Shape& shape, Value value, MaybeDtype dtype, MaybeDevice device) {
+        return placed(device, [&] { return filled(shape, value, dtype); });
+      },
+      "shape"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full"));
+  m.def(
+      "full_like",
+      [](Value x, Value value, MaybeDtype dtype, MaybeDevice device) {
+        return placed(device, [&] { return filled(x.array().shape(), value, dtype ? *dtype : x.array().dtype()); });
+      },
+      "x"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full_like"));
   const auto constant = [&](const char* name, const char* like, auto f, auto f_like, const char* doc) {
-    m.def(name, [f](const Shape& shape, MaybeDtype dtype, MaybeDevice device) {
-      return placed(device, [&] { return f(shape, dtype, line()); });
-    }, "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
-    m.def(like, [f_like](Value x, MaybeDtype dtype, MaybeDevice device) {
-      return placed(device, [&] { return f_like(x.array(), dtype, line()); });
-    }, "x"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
+    m.def(
+        name,
+        [f](const Shape& shape, MaybeDtype dtype, MaybeDevice device) {
+          return placed(device, [&] { return f(shape, dtype, line()); });
+        },
+        "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
+    m.def(
+        like,
+        [f_like](Value x, MaybeDtype dtype, MaybeDevice device) {
+          return placed(device, [&] { return f_like(x.array(), dtype, line()); });
+        },
+        "x"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
   };
   constant("zeros", "zeros_like", &zeros, &zeros_like, "Zeros.");
   constant("ones", "ones_like", &ones, &ones_like, "Ones.");
   constant("empty", "empty_like", &zeros, &zeros_like, "As zeros: no element is ever undefined.");
-  m.def("arange", [](nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype, MaybeDevice device) {
-    return placed(device, [&] { return range(start, stop, step, dtype); });
-  }, "start"_a, "stop"_a = nb::none(), "step"_a = 1, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
-        document("arange"));
-  m.def("linspace", [](nb::handle start, nb::handle stop, std::int64_t num, MaybeDtype dtype, MaybeDevice device,
-                       bool endpoint) {
-    const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
-    return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, line()); });
-  }, "start"_a, "stop"_a, "num"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "endpoint"_a = true,
-        document("linspace"));
-  m.def("eye", [](std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, MaybeDtype dtype,
-                  MaybeDevice device) {
-    return placed(device, [&] { return eye(rows, {columns.value_or(-1), k, dtype}, line()); });
-  }, "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(), "device"_a = nb::none(),
-        document("eye"));
+  m.def(
+      "arange",
+      [](nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype, MaybeDevice device) {
+        return placed(device, [&] { return range(start, stop, step, dtype); });
+      },
+      "start"_a, "stop"_a = nb::none(), "step"_a = 1, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      document("arange"));
+  m.def(
+      "linspace",
+      [](nb::handle start, nb::handle stop, std::int64_t num, MaybeDtype dtype, MaybeDevice device, bool endpoint) {
+        const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
+        return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, line()); });
+      },
+      "start"_a, "stop"_a, "num"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "endpoint"_a = true,
+      document("linspace"));
+  m.def(
+      "eye",
+      [](std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, MaybeDtype dtype, MaybeDevice device) {
+        return placed(device, [&] { return eye(rows, {columns.value_or(-1), k, dtype}, line()); });
+      },
+      "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(), "device"_a = nb::none(),
+      document("eye"));
 }
 
 }  // namespace tarry::python

@@ -1,6 +1,6 @@
 // Devices, their memory, and what the machine has.
-#include "module.h"
-#include "values.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <nanobind/stl/vector.h>
 
@@ -42,25 +42,33 @@ std::optional<Device> device_from(PyObject* o) {
 
 void bind_devices(nb::module_& m) {
   nb::class_<DeviceObject>(m, "Device", "A place where arrays live and kernels run.")
-      .def("__init__", [](DeviceObject* self, Device device) { new (self) DeviceObject{device}; }, "name"_a)
+      .def(
+          "__init__", [](DeviceObject* self, Device device) { new (self) DeviceObject{device}; }, "name"_a)
       .def("__repr__", [](const DeviceObject& d) { return "tarry.Device('" + d.device.str() + "')"; })
       .def("__str__", [](const DeviceObject& d) { return d.device.str(); })
       .def("__hash__", [](const DeviceObject& d) { return static_cast<int>(d.device.kind) * 256 + d.device.index; })
-      .def("__eq__", [](const DeviceObject& d, nb::handle other) {
-        const auto device = device_from(other.ptr());
-        return device.has_value() && *device == d.device;
-      }, nb::arg().none())
-      .def("__reduce__", [m](const DeviceObject& d) { return nb::make_tuple(m.attr("Device"), nb::make_tuple(d.device.str())); });
+      .def(
+          "__eq__",
+          [](const DeviceObject& d, nb::handle other) {
+            const auto device = device_from(other.ptr());
+            return device.has_value() && *device == d.device;
+          },
+          nb::arg().none())
+      .def("__reduce__",
+           [m](const DeviceObject& d) { return nb::make_tuple(m.attr("Device"), nb::make_tuple(d.device.str())); });
   m.attr("cpu") = nb::cast(DeviceObject{cpu});
   m.def("cuda", [](int index) { return cuda(index, line()); }, "index"_a = 0, document("cuda"));
   m.def("devices", [] { return devices(line()); }, document("devices"));
   m.def("default_device", [] { return default_device(line()); }, document("default_device"));
   m.def("describe_system", [] { return describe_system(line()); }, document("describe_system"));
-  m.def("synchronize", [] {
-    const std::source_location where = line();
-    const nb::gil_scoped_release unlocked;
-    synchronize(where);
-  }, document("synchronize"));
+  m.def(
+      "synchronize",
+      [] {
+        const std::source_location where = line();
+        const nb::gil_scoped_release unlocked;
+        synchronize(where);
+      },
+      document("synchronize"));
 
   nb::class_<MemoryStats>(m, "MemoryStats", "Bytes that Tarry manages on one device.")
       .def_ro("device", &MemoryStats::device)
@@ -71,13 +79,16 @@ void bind_devices(nb::module_& m) {
       .def_ro("requests", &MemoryStats::requests)
       .def_ro("allocations", &MemoryStats::allocations)
       .def("__repr__", [](const MemoryStats& s) { return s.str(line()); });
-  m.def("memory_stats", [](Device device) { return memory_stats(device, line()); }, "device"_a = "unplaced",
-        document("memory_stats"));
-  m.def("reset_memory_peak", [](Device device) { reset_memory_peak(device, line()); }, "device"_a = "unplaced",
-        document("reset_memory_peak"));
+  m.def(
+      "memory_stats", [](Device device) { return memory_stats(device, line()); }, "device"_a = "unplaced",
+      document("memory_stats"));
+  m.def(
+      "reset_memory_peak", [](Device device) { reset_memory_peak(device, line()); }, "device"_a = "unplaced",
+      document("reset_memory_peak"));
   m.def("trim", [](Device device) { trim(device, line()); }, "device"_a = "unplaced", document("trim"));
-  m.def("set_memory_limit", [](Device device, std::int64_t bytes) { set_memory_limit(device, bytes, line()); },
-        "device"_a, "bytes"_a, document("set_memory_limit"));
+  m.def(
+      "set_memory_limit", [](Device device, std::int64_t bytes) { set_memory_limit(device, bytes, line()); },
+      "device"_a, "bytes"_a, document("set_memory_limit"));
 }
 
 nb::object device_object(Device device) { return nb::cast(DeviceObject{device}); }

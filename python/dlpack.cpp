@@ -1,7 +1,7 @@
 // DLPack both ways, without a copy.
-#include "memory.h"
-#include "module.h"
-#include "values.h"
+#include "python/memory.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <nanobind/stl/pair.h>
 #include <tarry/dlpack.h>
@@ -95,8 +95,9 @@ dlpack::Options order_of(const Array& x, std::optional<std::int64_t> stream) {
   return {reinterpret_cast<void*>(static_cast<std::intptr_t>(stream.value_or(1)))};
 }
 
-nb::object to_capsule(const Array& x, std::optional<std::int64_t> stream, std::optional<std::pair<int, int>> max_version,
-                      std::optional<std::pair<int, int>> dl_device, std::optional<bool> copy) {
+nb::object to_capsule(const Array& x, std::optional<std::int64_t> stream,
+                      std::optional<std::pair<int, int>> max_version, std::optional<std::pair<int, int>> dl_device,
+                      std::optional<bool> copy) {
   Array shown = x;
   if (dl_device && *dl_device != device_pair(x)) {
     if (dl_device->first != kHost || (copy.has_value() && !*copy)) {

@@ -1,5 +1,5 @@
 // Docstrings of functions: those of the public headers, which make_tables.py collects.
-#include "documents.h"
+#include "python/documents.h"
 
 #include <algorithm>
 #include <string_view>
@@ -12,7 +12,7 @@ struct Document {
   const char* text;
 };
 constexpr Document kDocuments[] = {
-#include "documents.inc"
+#include "python/documents.inc"
 };
 
 }  // namespace

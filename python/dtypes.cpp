@@ -1,6 +1,6 @@
 // Dtypes as Python objects, one for each, and what the standard asks about them.
-#include "module.h"
-#include "values.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <tarry/type_info.h>
 
@@ -50,7 +50,8 @@ bool is_kind(Dtype dtype, nb::handle kind) {
     return false;
   }
   const std::optional<Dtype> other = dtype_from(kind.ptr());
-  if (!other) raise(PyExc_TypeError, "isdtype takes a dtype, the name of a kind or a tuple of both, not " + class_name(kind));
+  if (!other)
+    raise(PyExc_TypeError, "isdtype takes a dtype, the name of a kind or a tuple of both, not " + class_name(kind));
   return dtype == *other;
 }
 
@@ -88,7 +89,8 @@ std::optional<Dtype> dtype_from(PyObject* o) {
 void bind_dtypes(nb::module_& m) {
   nb::class_<DtypeObject>(m, "Dtype", "The element type of an array: tarry.float32 and its like, one object each.")
       .def_prop_ro("name", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
-      .def_prop_ro("itemsize", [](const DtypeObject& d) { return itemsize(d.dtype); }, "Bytes of an element.")
+      .def_prop_ro(
+          "itemsize", [](const DtypeObject& d) { return itemsize(d.dtype); }, "Bytes of an element.")
       .def("__repr__", [](const DtypeObject& d) { return "tarry." + std::string(name(d.dtype)); })
       .def("__str__", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
       .def("__reduce__", [](const DtypeObject& d) { return std::string(name(d.dtype)); });
@@ -111,14 +113,18 @@ void bind_dtypes(nb::module_& m) {
       .def_ro("max", &IntegerInfo::max)
       .def_ro("min", &IntegerInfo::min)
       .def_ro("dtype", &IntegerInfo::dtype);
-  m.def("finfo", [](nb::handle type) { return finfo(dtype_of_value(type), line()); }, "type"_a,
-        "The limits of a floating dtype, or of an array's.");
-  m.def("iinfo", [](nb::handle type) { return iinfo(dtype_of_value(type), line()); }, "type"_a,
-        "The limits of an integer dtype, or of an array's.");
-  m.def("isdtype", [](Dtype dtype, nb::handle kind) { return is_kind(dtype, kind); }, "dtype"_a, "kind"_a,
-        "True where the dtype is of a kind, such as 'integral', or one of a tuple of kinds and dtypes.");
-  m.def("can_cast", [](nb::handle from, Dtype to) { return can_cast(dtype_of_value(from), to); }, "from_"_a, "to"_a,
-        "True where promotion takes the dtype, or an array's, to `to`.");
+  m.def(
+      "finfo", [](nb::handle type) { return finfo(dtype_of_value(type), line()); }, "type"_a,
+      "The limits of a floating dtype, or of an array's.");
+  m.def(
+      "iinfo", [](nb::handle type) { return iinfo(dtype_of_value(type), line()); }, "type"_a,
+      "The limits of an integer dtype, or of an array's.");
+  m.def(
+      "isdtype", [](Dtype dtype, nb::handle kind) { return is_kind(dtype, kind); }, "dtype"_a, "kind"_a,
+      "True where the dtype is of a kind, such as 'integral', or one of a tuple of kinds and dtypes.");
+  m.def(
+      "can_cast", [](nb::handle from, Dtype to) { return can_cast(dtype_of_value(from), to); }, "from_"_a, "to"_a,
+      "True where promotion takes the dtype, or an array's, to `to`.");
   m.def("result_type", &common, "arrays_and_dtypes"_a,
         "The dtype that an operation on all of these arrays, dtypes and numbers computes in.");
 }

@@ -1,7 +1,6 @@
 // Elementwise functions: one for each row of the op table that recording is all of; those with options by hand.
-#include "module.h"
-#include "values.h"
-
+#include "python/module.h"
+#include "python/values.h"
 
 namespace tarry::python {
 namespace {
@@ -32,41 +31,62 @@ void bind_elementwise(nb::module_& m) {
 #define TARRY_PYTHON_UNARY(NAME) m.def(#NAME, [](Value x) { return call(&NAME, x); }, "x"_a, document(#NAME));
 #define TARRY_PYTHON_BINARY(NAME) \
   m.def(#NAME, [](Value x1, Value x2) { return call(&NAME, x1, x2); }, "x1"_a, "x2"_a, document(#NAME));
-#include "op_table.inc"
+#include "python/op_table.inc"
   TARRY_PYTHON_UNARY(positive)
   TARRY_PYTHON_UNARY(isfinite)
   TARRY_PYTHON_UNARY(isinf)
   TARRY_PYTHON_UNARY(isnan)
 #undef TARRY_PYTHON_UNARY
 #undef TARRY_PYTHON_BINARY
-  m.def("fma", [](Value a, Value b, Value c) {
-    const Where where = here();
-    return fma(a.operand(where), b.operand(where), c.operand(where));
-  }, "a"_a, "b"_a, "c"_a, document("fma"));
-  m.def("where", [](Value condition, Value x1, Value x2) {
-    const Where place = here();
-    return where(condition.operand(place), x1.operand(place), x2.operand(place));
-  }, "condition"_a, "x1"_a, "x2"_a, document("where"));
-  m.def("clip", [](Value x, Value min, Value max) {
-    const Where where = here();
-    return clip(x.array(), bound(min, where), bound(max, where), line());
-  }, "x"_a, "min"_a = nb::none(), "max"_a = nb::none(), document("clip"));
-  m.def("astype", [](const Array& x, Dtype dtype, bool copy, std::optional<Device> device) {
-    return converted(x, dtype, copy, device);
-  }, "x"_a, "dtype"_a, nb::kw_only(), "copy"_a = true, "device"_a = nb::none(), document("astype"));
+  m.def(
+      "fma",
+      [](Value a, Value b, Value c) {
+        const Where where = here();
+        return fma(a.operand(where), b.operand(where), c.operand(where));
+      },
+      "a"_a, "b"_a, "c"_a, document("fma"));
+  m.def(
+      "where",
+      [](Value condition, Value x1, Value x2) {
+        const Where place = here();
+        return where(condition.operand(place), x1.operand(place), x2.operand(place));
+      },
+      "condition"_a, "x1"_a, "x2"_a, document("where"));
+  m.def(
+      "clip",
+      [](Value x, Value min, Value max) {
+        const Where where = here();
+        return clip(x.array(), bound(min, where), bound(max, where), line());
+      },
+      "x"_a, "min"_a = nb::none(), "max"_a = nb::none(), document("clip"));
+  m.def(
+      "astype",
+      [](const Array& x, Dtype dtype, bool copy, std::optional<Device> device) {
+        return converted(x, dtype, copy, device);
+      },
+      "x"_a, "dtype"_a, nb::kw_only(), "copy"_a = true, "device"_a = nb::none(), document("astype"));
 
-  m.def("isclose", [](Value a, Value b, double rtol, double atol, bool equal_nan) {
-    const Where where = here();
-    return isclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
-  }, "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("isclose"));
-  m.def("allclose", [](Value a, Value b, double rtol, double atol, bool equal_nan) {
-    const Where where = here();
-    return allclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
-  }, "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("allclose"));
-  m.def("array_equal", [](Value a, Value b, bool equal_nan) {
-    const Where where = here();
-    return array_equal(a.operand(where), b.operand(where), {equal_nan});
-  }, "a1"_a, "a2"_a, "equal_nan"_a = false, document("array_equal"));
+  m.def(
+      "isclose",
+      [](Value a, Value b, double rtol, double atol, bool equal_nan) {
+        const Where where = here();
+        return isclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
+      },
+      "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("isclose"));
+  m.def(
+      "allclose",
+      [](Value a, Value b, double rtol, double atol, bool equal_nan) {
+        const Where where = here();
+        return allclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
+      },
+      "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("allclose"));
+  m.def(
+      "array_equal",
+      [](Value a, Value b, bool equal_nan) {
+        const Where where = here();
+        return array_equal(a.operand(where), b.operand(where), {equal_nan});
+      },
+      "a1"_a, "a2"_a, "equal_nan"_a = false, document("array_equal"));
 }
 
 }  // namespace tarry::python

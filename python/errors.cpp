@@ -1,5 +1,5 @@
 // Exceptions of C++ as Python's: each is also the built-in that Python code expects.
-#include "errors.h"
+#include "python/errors.h"
 
 #include <tarry/error.h>
 
@@ -18,8 +18,8 @@ PyObject* out_of_range = nullptr;
 PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
   nb::list list;
   for (PyObject* const base : bases) list.append(nb::handle(base));
-  PyObject* const made = PyErr_NewExceptionWithDoc((std::string("tarry.") + name).c_str(), doc,
-                                                   nb::tuple(list).ptr(), nullptr);
+  PyObject* const made =
+      PyErr_NewExceptionWithDoc((std::string("tarry.") + name).c_str(), doc, nb::tuple(list).ptr(), nullptr);
   if (made == nullptr) throw nb::python_error();
   m.attr(name) = nb::handle(made);
   return made;  // lives as long as the process

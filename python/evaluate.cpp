@@ -1,6 +1,6 @@
 // Running what was recorded, asking what would run, and settings for what a thread records.
-#include "module.h"
-#include "values.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <nanobind/stl/vector.h>
 
@@ -80,22 +80,26 @@ void bind_scope(nb::module_& m) {
   nb::class_<ScopeObject>(m, "Scope",
                           "Settings for what this thread records inside of a `with` block: numerics ('strict' or "
                           "'relaxed'), the device of new arrays, the default float, and how many operations may wait.")
-      .def("__init__", [](ScopeObject* self, std::optional<std::string> numerics, std::optional<Device> device,
-                          std::optional<Dtype> default_float, std::optional<std::int64_t> budget) {
-        if (numerics && *numerics != "strict" && *numerics != "relaxed") {
-          raise(PyExc_ValueError, "numerics is strict or relaxed, not " + *numerics);
-        }
-        new (self) ScopeObject();
-        self->numerics = std::move(numerics);
-        self->device = device;
-        self->default_float = default_float;
-        self->budget = budget;
-      }, nb::kw_only(), "numerics"_a = nb::none(), "device"_a = nb::none(), "default_float"_a = nb::none(),
-           "budget"_a = nb::none())
-      .def("__enter__", [](nb::handle self) {
-        nb::inst_ptr<ScopeObject>(self)->enter();
-        return nb::borrow(self);
-      })
+      .def(
+          "__init__",
+          [](ScopeObject* self, std::optional<std::string> numerics, std::optional<Device> device,
+             std::optional<Dtype> default_float, std::optional<std::int64_t> budget) {
+            if (numerics && *numerics != "strict" && *numerics != "relaxed") {
+              raise(PyExc_ValueError, "numerics is strict or relaxed, not " + *numerics);
+            }
+            new (self) ScopeObject();
+            self->numerics = std::move(numerics);
+            self->device = device;
+            self->default_float = default_float;
+            self->budget = budget;
+          },
+          nb::kw_only(), "numerics"_a = nb::none(), "device"_a = nb::none(), "default_float"_a = nb::none(),
+          "budget"_a = nb::none())
+      .def("__enter__",
+           [](nb::handle self) {
+             nb::inst_ptr<ScopeObject>(self)->enter();
+             return nb::borrow(self);
+           })
       .def("__exit__", [](ScopeObject& self, const nb::args&) { self.leave(); });
 }
 
@@ -103,14 +107,16 @@ void bind_counters(nb::module_& m) {
 #define TARRY_PYTHON_COUNTER(NAME) .def_ro(#NAME, &Counters::NAME)
   nb::class_<Counters>(m, "Counters", "Counters of one evaluate; bytes are of device memory unless said otherwise.")
       TARRY_PYTHON_COUNTER(kernels) TARRY_PYTHON_COUNTER(launches) TARRY_PYTHON_COUNTER(interpreted)
-      TARRY_PYTHON_COUNTER(copies) TARRY_PYTHON_COUNTER(bytes_read) TARRY_PYTHON_COUNTER(bytes_written)
-      TARRY_PYTHON_COUNTER(bytes_lower_bound) TARRY_PYTHON_COUNTER(operations_lower_bound)
-      TARRY_PYTHON_COUNTER(bytes_temporary) TARRY_PYTHON_COUNTER(bytes_uploaded)
-      TARRY_PYTHON_COUNTER(bytes_downloaded) TARRY_PYTHON_COUNTER(uploads) TARRY_PYTHON_COUNTER(downloads)
-      TARRY_PYTHON_COUNTER(bytes_overlapped) TARRY_PYTHON_COUNTER(compiles) TARRY_PYTHON_COUNTER(memory_hits)
-      TARRY_PYTHON_COUNTER(disk_hits) TARRY_PYTHON_COUNTER(plan_hit) TARRY_PYTHON_COUNTER(replays)
-      TARRY_PYTHON_COUNTER(chunks) TARRY_PYTHON_COUNTER(allocations) TARRY_PYTHON_COUNTER(peak_bytes)
-      TARRY_PYTHON_COUNTER(nodes);
+          TARRY_PYTHON_COUNTER(copies) TARRY_PYTHON_COUNTER(bytes_read) TARRY_PYTHON_COUNTER(bytes_written)
+              TARRY_PYTHON_COUNTER(bytes_lower_bound) TARRY_PYTHON_COUNTER(operations_lower_bound)
+                  TARRY_PYTHON_COUNTER(bytes_temporary) TARRY_PYTHON_COUNTER(bytes_uploaded)
+                      TARRY_PYTHON_COUNTER(bytes_downloaded) TARRY_PYTHON_COUNTER(uploads)
+                          TARRY_PYTHON_COUNTER(downloads) TARRY_PYTHON_COUNTER(bytes_overlapped)
+                              TARRY_PYTHON_COUNTER(compiles) TARRY_PYTHON_COUNTER(memory_hits)
+                                  TARRY_PYTHON_COUNTER(disk_hits) TARRY_PYTHON_COUNTER(plan_hit)
+                                      TARRY_PYTHON_COUNTER(replays) TARRY_PYTHON_COUNTER(chunks)
+                                          TARRY_PYTHON_COUNTER(allocations) TARRY_PYTHON_COUNTER(peak_bytes)
+                                              TARRY_PYTHON_COUNTER(nodes);
 #undef TARRY_PYTHON_COUNTER
   nb::class_<Seconds>(m, "Seconds", "Seconds by stage of one evaluate.")
       .def_ro("snapshot", &Seconds::snapshot)
@@ -135,7 +141,8 @@ void bind_evaluate(nb::module_& m, ArrayClass& array) {
       .def_prop_ro("counters", [](const Plan& p) { return p.counters(); })
       .def_prop_ro("unfused", [](const Plan& p) { return p.unfused(); })
       .def_prop_ro("interpreted", [](const Plan& p) { return p.interpreted(); })
-      .def("sources", [](const Plan& p) { return p.sources(line()); }, "The generated text of each distinct kernel.")
+      .def(
+          "sources", [](const Plan& p) { return p.sources(line()); }, "The generated text of each distinct kernel.")
       .def("__repr__", [](const Plan& p) { return p.str(line()); });
   nb::class_<Report>(m, "Report", "The work that an evaluate did.")
       .def_prop_ro("counters", [](const Report& r) { return r.counters(); })
@@ -144,12 +151,16 @@ void bind_evaluate(nb::module_& m, ArrayClass& array) {
       .def_prop_ro("interpreted", [](const Report& r) { return r.interpreted(); })
       .def("__repr__", [](const Report& r) { return r.str(line()); });
   m.def("evaluate", &evaluated, document("evaluate"));
-  m.def("plan", [](const nb::args& arrays, const char* target) { return planned(arrays, target); }, "arrays"_a,
-        nb::kw_only(), "target"_a = "", document("plan"));
-  array.def("evaluate", [](nb::handle self) {
-    (void)evaluated(nb::cast<nb::args>(nb::make_tuple(self)));
-    return nb::borrow(self);
-  }, "Computes the array, and returns it.");
+  m.def(
+      "plan", [](const nb::args& arrays, const char* target) { return planned(arrays, target); }, "arrays"_a,
+      nb::kw_only(), "target"_a = "", document("plan"));
+  array.def(
+      "evaluate",
+      [](nb::handle self) {
+        (void)evaluated(nb::cast<nb::args>(nb::make_tuple(self)));
+        return nb::borrow(self);
+      },
+      "Computes the array, and returns it.");
 }
 
 }  // namespace tarry::python

@@ -1,7 +1,6 @@
 // x[...] and x[...] = v.
-#include "module.h"
-#include "values.h"
-
+#include "python/module.h"
+#include "python/values.h"
 
 #include <deque>
 #include <string>
@@ -46,8 +45,8 @@ class Key {
     } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each)) {
       indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), line());
     } else {
-      raise(PyExc_IndexError, "an index is an integer, a slice, an ellipsis, None or an array, not " +
-                                  class_name(nb::handle(each)));
+      raise(PyExc_IndexError,
+            "an index is an integer, a slice, an ellipsis, None or an array, not " + class_name(nb::handle(each)));
     }
   }
 
@@ -92,7 +91,8 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         if (!v.convert()) v.array();
         const Operand operand = v.operand(where);
         const Array* const mask = k.mask();
-        if (mask != nullptr && mask->ndim() <= x.ndim() && (operand.array() == nullptr || operand.array()->ndim() == 0)) {
+        if (mask != nullptr && mask->ndim() <= x.ndim() &&
+            (operand.array() == nullptr || operand.array()->ndim() == 0)) {
           x.set(spread(*mask, x.ndim()), operand);
         } else {
           set(x, k.indices(), operand);
@@ -159,12 +159,18 @@ void add_subscripts(std::vector<PyType_Slot>& slots) {
 }
 
 void bind_indexing(nb::module_& m, ArrayClass& array) {
-  define(m, array, "take", [](Value x, Value indices, std::optional<int> axis, const char* mode) {
-    return take(x.array(), indices.array(), axis, bounds_of(mode), line());
-  }, "indices"_a, nb::kw_only(), "axis"_a = nb::none(), "mode"_a = "raise");
-  m.def("take_along_axis", [](Value x, Value indices, int axis, const char* mode) {
-    return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), line());
-  }, "x"_a, "indices"_a, nb::kw_only(), "axis"_a = -1, "mode"_a = "raise", document("take_along_axis"));
+  define(
+      m, array, "take",
+      [](Value x, Value indices, std::optional<int> axis, const char* mode) {
+        return take(x.array(), indices.array(), axis, bounds_of(mode), line());
+      },
+      "indices"_a, nb::kw_only(), "axis"_a = nb::none(), "mode"_a = "raise");
+  m.def(
+      "take_along_axis",
+      [](Value x, Value indices, int axis, const char* mode) {
+        return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), line());
+      },
+      "x"_a, "indices"_a, nb::kw_only(), "axis"_a = -1, "mode"_a = "raise", document("take_along_axis"));
 }
 
 }  // namespace tarry::python

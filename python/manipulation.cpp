@@ -1,6 +1,6 @@
 // Shapes: views, joining, repeating.
-#include "module.h"
-#include "values.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <nanobind/stl/vector.h>
 
@@ -58,41 +58,58 @@ Array transposed(const Array& x) {
 }  // namespace
 
 void bind_manipulation(nb::module_& m, ArrayClass& array) {
-  define(m, array, "squeeze", [](Value x, const Axes& axis) { return squeeze(x.array(), axis, line()); },
-         "axis"_a = nb::none());
-  define(m, array, "repeat", [](Value x, std::int64_t repeats, std::optional<int> axis) {
-    return repeat(x.array(), repeats, axis, line());
-  }, "repeats"_a, nb::kw_only(), "axis"_a = nb::none());
-  m.def("reshape", [](Value x, const Shape& shape, std::optional<bool>) { return reshape(x.array(), shape, line()); },
-        "x"_a, "shape"_a, nb::kw_only(), "copy"_a = nb::none(), document("reshape"));
-  array.def("reshape", [](const Array& x, const nb::args& shape) { return reshape(x, shape_of(shape), line()); },
-            document("reshape"));
-  m.def("broadcast_to", [](Value x, const Shape& shape) { return broadcast_to(x.array(), shape, line()); }, "x"_a,
-        "shape"_a, document("broadcast_to"));
-  m.def("broadcast_arrays", [](const nb::args& arrays) { return broadcast(arrays); },
-        "The arrays, each repeated up to the shape that all broadcast to.");
-  m.def("permute_dims", [](Value x, const Axes& axes) { return permute_dims(x.array(), axes, line()); }, "x"_a,
-        "axes"_a, document("permute_dims"));
-  m.def("matrix_transpose", [](Value x) { return matrix_transpose(x.array(), line()); }, "x"_a,
-        document("matrix_transpose"));
-  m.def("expand_dims", [](Value x, int axis) { return expand_dims(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
-        "axis"_a = 0, document("expand_dims"));
-  m.def("flip", [](Value x, const Axes& axis) { return flip(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
-        "axis"_a = nb::none(), document("flip"));
-  m.def("moveaxis", [](Value x, const Axes& source, const Axes& destination) {
-    return moveaxis(x.array(), source, destination, line());
-  }, "x"_a, "source"_a, "destination"_a, document("moveaxis"));
-  m.def("roll", [](Value x, const Shape& shift, const Axes& axis) { return rolled(x, shift.vector(), axis); }, "x"_a,
-        "shift"_a, nb::kw_only(), "axis"_a = nb::none(), document("roll"));
-  m.def("tile", [](Value x, const Shape& repetitions) { return tile(x.array(), repetitions, line()); }, "x"_a,
-        "repetitions"_a, document("tile"));
-  m.def("unstack", [](Value x, int axis) { return tuple_of(unstack(x.array(), axis, line())); }, "x"_a, nb::kw_only(),
-        "axis"_a = 0, document("unstack"));
-  m.def("concat", [](nb::handle arrays, std::optional<int> axis) {
-    return concat(arrays_of(arrays), axis, line());
-  }, "arrays"_a, nb::kw_only(), "axis"_a.none() = 0, document("concat"));
-  m.def("stack", [](nb::handle arrays, int axis) { return stack(arrays_of(arrays), axis, line()); }, "arrays"_a,
-        nb::kw_only(), "axis"_a = 0, document("stack"));
+  define(
+      m, array, "squeeze", [](Value x, const Axes& axis) { return squeeze(x.array(), axis, line()); },
+      "axis"_a = nb::none());
+  define(
+      m, array, "repeat",
+      [](Value x, std::int64_t repeats, std::optional<int> axis) { return repeat(x.array(), repeats, axis, line()); },
+      "repeats"_a, nb::kw_only(), "axis"_a = nb::none());
+  m.def(
+      "reshape", [](Value x, const Shape& shape, std::optional<bool>) { return reshape(x.array(), shape, line()); },
+      "x"_a, "shape"_a, nb::kw_only(), "copy"_a = nb::none(), document("reshape"));
+  array.def(
+      "reshape", [](const Array& x, const nb::args& shape) { return reshape(x, shape_of(shape), line()); },
+      document("reshape"));
+  m.def(
+      "broadcast_to", [](Value x, const Shape& shape) { return broadcast_to(x.array(), shape, line()); }, "x"_a,
+      "shape"_a, document("broadcast_to"));
+  m.def(
+      "broadcast_arrays", [](const nb::args& arrays) { return broadcast(arrays); },
+      "The arrays, each repeated up to the shape that all broadcast to.");
+  m.def(
+      "permute_dims", [](Value x, const Axes& axes) { return permute_dims(x.array(), axes, line()); }, "x"_a, "axes"_a,
+      document("permute_dims"));
+  m.def(
+      "matrix_transpose", [](Value x) { return matrix_transpose(x.array(), line()); }, "x"_a,
+      document("matrix_transpose"));
+  m.def(
+      "expand_dims", [](Value x, int axis) { return expand_dims(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
+      "axis"_a = 0, document("expand_dims"));
+  m.def(
+      "flip", [](Value x, const Axes& axis) { return flip(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
+      "axis"_a = nb::none(), document("flip"));
+  m.def(
+      "moveaxis",
+      [](Value x, const Axes& source, const Axes& destination) {
+        return moveaxis(x.array(), source, destination, line());
+      },
+      "x"_a, "source"_a, "destination"_a, document("moveaxis"));
+  m.def(
+      "roll", [](Value x, const Shape& shift, const Axes& axis) { return rolled(x, shift.vector(), axis); }, "x"_a,
+      "shift"_a, nb::kw_only(), "axis"_a = nb::none(), document("roll"));
+  m.def(
+      "tile", [](Value x, const Shape& repetitions) { return tile(x.array(), repetitions, line()); }, "x"_a,
+      "repetitions"_a, document("tile"));
+  m.def(
+      "unstack", [](Value x, int axis) { return tuple_of(unstack(x.array(), axis, line())); }, "x"_a, nb::kw_only(),
+      "axis"_a = 0, document("unstack"));
+  m.def(
+      "concat", [](nb::handle arrays, std::optional<int> axis) { return concat(arrays_of(arrays), axis, line()); },
+      "arrays"_a, nb::kw_only(), "axis"_a.none() = 0, document("concat"));
+  m.def(
+      "stack", [](nb::handle arrays, int axis) { return stack(arrays_of(arrays), axis, line()); }, "arrays"_a,
+      nb::kw_only(), "axis"_a = 0, document("stack"));
   array.def_prop_ro("T", &transposed, "The transpose of a matrix.");
   array.def_prop_ro("mT", [](const Array& x) { return matrix_transpose(x, line()); }, "Matrices, transposed.");
 }

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "values.h"
+#include "python/values.h"
 
 namespace tarry::python {
 

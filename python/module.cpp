@@ -1,7 +1,7 @@
 // The extension module that the package tarry is made of.
-#include "module.h"
+#include "python/module.h"
 
-#include "errors.h"
+#include "python/errors.h"
 
 NB_MODULE(_tarry, m) {
   m.doc() = "Lazy arrays that run as a few fused kernels.";

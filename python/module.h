@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "documents.h"
+#include "python/documents.h"
 
 namespace tarry::python {
 

@@ -1,6 +1,6 @@
 // The operators of arrays, as slots of their type: Python calls them without looking up a method.
-#include "module.h"
-#include "values.h"
+#include "python/module.h"
+#include "python/values.h"
 
 #include <string>
 

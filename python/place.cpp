@@ -1,5 +1,5 @@
 // The line of Python that runs, as the place of what it records.
-#include "place.h"
+#include "python/place.h"
 
 #include <nanobind/nanobind.h>
 

@@ -1,7 +1,6 @@
 // Random numbers: draws of a generator, lazy like all else.
-#include "module.h"
-#include "values.h"
-
+#include "python/module.h"
+#include "python/values.h"
 
 #include <string>
 
@@ -23,38 +22,58 @@ void bind_random(nb::module_& m) {
   nb::module_ r = m.def_submodule("random", "Random arrays: a generator's draws are computed where they are used.");
   nb::class_<Generator>(r, "Generator",
                         "A stream of draws. Element i of draw number s depends on (seed, s, i) alone, on any device.")
-      .def("__init__", [](Generator* self, std::uint64_t seed, std::uint64_t draws) {
-        new (self) Generator(seed, draws);
-      }, "seed"_a, "draws"_a = 0)
+      .def(
+          "__init__",
+          [](Generator* self, std::uint64_t seed, std::uint64_t draws) { new (self) Generator(seed, draws); }, "seed"_a,
+          "draws"_a = 0)
       .def_prop_ro("key", &Generator::key)
       .def_prop_ro("draws", &Generator::draws)
-      .def("fork", [](Generator& g, std::optional<std::uint64_t> number) {
-        return number ? static_cast<const Generator&>(g).fork(*number) : g.fork();
-      }, "number"_a = nb::none(), document("fork"))
-      .def("bits", [](Generator& g, const Shape& shape, Dtype dtype) { return random::bits(g, shape, dtype, line()); },
-           "shape"_a, nb::kw_only(), "dtype"_a = "uint32", document("bits"))
-      .def("uniform", [](Generator& g, const Shape& shape, double low, double high, MaybeDtype dtype) {
-        return random::uniform(g, shape, {low, high, dtype}, line());
-      }, "shape"_a, "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("uniform"))
-      .def("normal", [](Generator& g, const Shape& shape, double mean, double deviation, MaybeDtype dtype) {
-        return random::normal(g, shape, {mean, deviation, dtype}, line());
-      }, "shape"_a, "mean"_a = 0.0, "deviation"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("normal"))
-      .def("exponential", [](Generator& g, const Shape& shape, double scale, MaybeDtype dtype) {
-        return random::exponential(g, shape, {scale, dtype}, line());
-      }, "shape"_a, "scale"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("exponential"))
-      .def("integers", [](Generator& g, const Shape& shape, nb::handle low, nb::handle high, Dtype dtype) {
-        return random::integers(g, shape, whole(low), whole(high), dtype, line());
-      }, "shape"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = "int64", document("integers"))
-      .def("bernoulli", [](Generator& g, const Shape& shape, Value p) {
-        return random::bernoulli(g, shape, p.operand(here()), line());
-      }, "shape"_a, "p"_a, document("bernoulli"))
-      .def("__repr__", [](const Generator& g) {
-        return "tarry.random.Generator(" + std::to_string(g.key()) + ", draws=" + std::to_string(g.draws()) + ")";
-      })
+      .def(
+          "fork",
+          [](Generator& g, std::optional<std::uint64_t> number) {
+            return number ? static_cast<const Generator&>(g).fork(*number) : g.fork();
+          },
+          "number"_a = nb::none(), document("fork"))
+      .def(
+          "bits", [](Generator& g, const Shape& shape, Dtype dtype) { return random::bits(g, shape, dtype, line()); },
+          "shape"_a, nb::kw_only(), "dtype"_a = "uint32", document("bits"))
+      .def(
+          "uniform",
+          [](Generator& g, const Shape& shape, double low, double high, MaybeDtype dtype) {
+            return random::uniform(g, shape, {low, high, dtype}, line());
+          },
+          "shape"_a, "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("uniform"))
+      .def(
+          "normal",
+          [](Generator& g, const Shape& shape, double mean, double deviation, MaybeDtype dtype) {
+            return random::normal(g, shape, {mean, deviation, dtype}, line());
+          },
+          "shape"_a, "mean"_a = 0.0, "deviation"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("normal"))
+      .def(
+          "exponential",
+          [](Generator& g, const Shape& shape, double scale, MaybeDtype dtype) {
+            return random::exponential(g, shape, {scale, dtype}, line());
+          },
+          "shape"_a, "scale"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("exponential"))
+      .def(
+          "integers",
+          [](Generator& g, const Shape& shape, nb::handle low, nb::handle high, Dtype dtype) {
+            return random::integers(g, shape, whole(low), whole(high), dtype, line());
+          },
+          "shape"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = "int64", document("integers"))
+      .def(
+          "bernoulli",
+          [](Generator& g, const Shape& shape, Value p) {
+            return random::bernoulli(g, shape, p.operand(here()), line());
+          },
+          "shape"_a, "p"_a, document("bernoulli"))
+      .def("__repr__",
+           [](const Generator& g) {
+             return "tarry.random.Generator(" + std::to_string(g.key()) + ", draws=" + std::to_string(g.draws()) + ")";
+           })
       .def("__copy__", [](const Generator& g) { return g; })
-      .def("__reduce__", [r](const Generator& g) {
-        return nb::make_tuple(r.attr("Generator"), nb::make_tuple(g.key(), g.draws()));
-      })
+      .def("__reduce__",
+           [r](const Generator& g) { return nb::make_tuple(r.attr("Generator"), nb::make_tuple(g.key(), g.draws())); })
       .def("__eq__", [](const Generator& a, const Generator& b) { return a == b; });
   r.def("default_rng", [](std::uint64_t seed) { return Generator(seed); }, "seed"_a, "A generator of that seed.");
 }

@@ -1,7 +1,6 @@
 // Reductions and scans.
-#include "module.h"
-#include "values.h"
-
+#include "python/module.h"
+#include "python/values.h"
 
 namespace tarry::python {
 namespace {
@@ -14,34 +13,39 @@ using Running = Array (*)(const Array&, ScanOptions, std::source_location);
 using MaybeDtype = std::optional<Dtype>;
 
 void plain(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
-  define(m, array, name, [f](Value x, const Axes& axis, bool keepdims) { return f(x.array(), axis, {keepdims}, line()); },
-         "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
+  define(
+      m, array, name, [f](Value x, const Axes& axis, bool keepdims) { return f(x.array(), axis, {keepdims}, line()); },
+      "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
 void summing(nb::module_& m, ArrayClass& array, const char* name, Summing f) {
-  define(m, array, name,
-         [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
-           return f(x.array(), axis, {keepdims, dtype}, line());
-         },
-         "axis"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "keepdims"_a = false);
+  define(
+      m, array, name,
+      [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
+        return f(x.array(), axis, {keepdims, dtype}, line());
+      },
+      "axis"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "keepdims"_a = false);
 }
 void moment(nb::module_& m, ArrayClass& array, const char* name, Moment f) {
-  define(m, array, name,
-         [f](Value x, const Axes& axis, double correction, bool keepdims) {
-           return f(x.array(), axis, {keepdims, correction}, line());
-         },
-         "axis"_a = nb::none(), nb::kw_only(), "correction"_a = 0.0, "keepdims"_a = false);
+  define(
+      m, array, name,
+      [f](Value x, const Axes& axis, double correction, bool keepdims) {
+        return f(x.array(), axis, {keepdims, correction}, line());
+      },
+      "axis"_a = nb::none(), nb::kw_only(), "correction"_a = 0.0, "keepdims"_a = false);
 }
 void position(nb::module_& m, ArrayClass& array, const char* name, Position f) {
-  define(m, array, name,
-         [f](Value x, std::optional<int> axis, bool keepdims) { return f(x.array(), axis, {keepdims}, line()); },
-         "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
+  define(
+      m, array, name,
+      [f](Value x, std::optional<int> axis, bool keepdims) { return f(x.array(), axis, {keepdims}, line()); },
+      "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
 void running(nb::module_& m, ArrayClass& array, const char* name, Running f) {
-  define(m, array, name,
-         [f](Value x, std::optional<int> axis, MaybeDtype dtype, bool include_initial) {
-           return f(x.array(), {axis, dtype, include_initial}, line());
-         },
-         nb::kw_only(), "axis"_a = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false);
+  define(
+      m, array, name,
+      [f](Value x, std::optional<int> axis, MaybeDtype dtype, bool include_initial) {
+        return f(x.array(), {axis, dtype, include_initial}, line());
+      },
+      nb::kw_only(), "axis"_a = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false);
 }
 
 }  // namespace
@@ -62,8 +66,9 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   position(m, array, "argmax", &argmax);
   running(m, array, "cumulative_sum", &cumulative_sum);
   running(m, array, "cumulative_prod", &cumulative_prod);
-  m.def("softmax", [](Value x, int axis) { return softmax(x.array(), axis, line()); }, "x"_a, "axis"_a = -1,
-        document("softmax"));
+  m.def(
+      "softmax", [](Value x, int axis) { return softmax(x.array(), axis, line()); }, "x"_a, "axis"_a = -1,
+      document("softmax"));
 }
 
 }  // namespace tarry::python

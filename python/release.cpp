@@ -1,5 +1,5 @@
 // Memory of Python's objects that the library gives back on any thread, released where the GIL is held.
-#include "memory.h"
+#include "python/memory.h"
 
 #include <mutex>
 #include <utility>

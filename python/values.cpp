@@ -1,5 +1,5 @@
 // Values between Python and C++: arrays, numbers, dtypes, devices, shapes and axes.
-#include "values.h"
+#include "python/values.h"
 
 #include <new>
 

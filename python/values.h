@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "errors.h"
-#include "place.h"
+#include "python/errors.h"
+#include "python/place.h"
 
 namespace tarry::python {
 

@@ -20,6 +20,7 @@ ROOMS = {
     "runtime": {"include", "support", "graph", "codegen", "cache"},
     "tools": {"include", "support", "cache"},
     "examples": {"include"},
+    "python": {"include"},
     # Workloads use the public API. The machine's ceilings are hand-written kernels, which only a backend can run.
     "bench": {"include", "runtime"},
     "tests": {"include", "support", "graph", "codegen", "cache", "runtime"},
@@ -49,6 +50,7 @@ OWNERS = {
     "xxhash.h": ["support/hash.h", "support/hash.cpp"],
     "spdlog/*": ["support/log.cpp"],
     "catch2/*": ["tests/helpers/test.h"],
+    "nanobind/*": ["python/*"],
     "CLI/*": ["tools/*", "examples/*", "bench/*"],
     "nlohmann/*": [
         "runtime/warm/manifest.cpp", "runtime/observe/dump_index.cpp", "tools/*", "examples/*", "bench/*", "tests/*",

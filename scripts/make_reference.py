@@ -32,6 +32,7 @@ CHAPTERS = [  # page, title, headers
     ("devices", "Devices and memory", ["device.h", "memory.h"]),
     ("files", "Files", ["io.h"]),
     ("interop", "Memory of other code", ["interop.h", "dlpack.h"]),
+    ("dynamic", "Dtypes, indices and places at run time", ["dynamic.h", "type_info.h"]),
     ("kernels", "Kernel cache and warming", ["cache.h", "warm.h"]),
     ("types", "Dtypes, errors, messages", ["dtype.h", "half.h", "error.h", "log.h", "stream.h"]),
 ]

@@ -26,7 +26,8 @@ FloatInfo finfo(Dtype dtype, Where where) {
               0x1p-1022,
               float64};
     default:
-      TARRY_THROW(InvalidArgument, "finfo", where, std::string(tarry::name(dtype)) + " is no floating dtype; see iinfo");
+      TARRY_THROW(InvalidArgument, "finfo", where,
+                  std::string(tarry::name(dtype)) + " is no floating dtype; see iinfo");
   }
 }
 
@@ -49,8 +50,9 @@ bool isdtype(Dtype dtype, std::string_view kind, Where where) {
   if (kind == "complex floating") return of == DtypeKind::Complex;
   if (kind == "numeric") return of != DtypeKind::Bool;
   TARRY_THROW(InvalidArgument, "isdtype", where,
-              "\"" + std::string(kind) + "\" is no kind of dtype: bool, signed integer, unsigned integer, integral, "
-              "real floating, complex floating or numeric");
+              "\"" + std::string(kind) +
+                  "\" is no kind of dtype: bool, signed integer, unsigned integer, integral, "
+                  "real floating, complex floating or numeric");
 }
 
 bool can_cast(Dtype from, Dtype to) noexcept { return graph::promote(from, to) == to; }

@@ -37,6 +37,7 @@ TARRY_EXPORT void set(Array& x, std::span<const Index> box, const Operand& v);
 // ---- Elements ----
 
 /// Elements in host memory, row-major, whatever their dtype; keeps them alive.
+/// Example: `const ta::HostBytes bytes = ta::host_bytes(ta::arange(3)); (void)bytes.data()`.
 class HostBytes {
  public:
   HostBytes(detail::HostData data, std::size_t size) : data_(std::move(data)), size_(size) {}
@@ -56,13 +57,14 @@ class HostBytes {
 /// Example: `ta::item(ta::sum(ta::array({1.5, 2.0}))).to_double()` is `3.5`.
 [[nodiscard]] TARRY_EXPORT Scalar item(const Array& x, Where where = std::source_location::current());
 /// The number in memory.  Dtypes: any that is available.  Throws InvalidArgument for others.
-/// Example: `float f = 2; ta::load(&f, ta::float32).to_double()`.
-[[nodiscard]] TARRY_EXPORT Scalar load(const void* element, Dtype dtype,
-                                       Where where = std::source_location::current());
+/// Example: `float f = 2; ta::load_element(&f, ta::float32).to_double()`.
+[[nodiscard]] TARRY_EXPORT Scalar load_element(const void* element, Dtype dtype,
+                                               Where where = std::source_location::current());
 /// Writes a number, floats rounded once.  Dtypes: any that is available.
 /// Throws InvalidArgument where the dtype does not hold the number, and for other dtypes.
-/// Example: `float f; ta::store(&f, ta::float32, 2)`.
-TARRY_EXPORT void store(void* element, Dtype dtype, Scalar value, Where where = std::source_location::current());
+/// Example: `float f; ta::store_element(&f, ta::float32, 2)`.
+TARRY_EXPORT void store_element(void* element, Dtype dtype, Scalar value,
+                                Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

@@ -37,21 +37,22 @@ struct IntegerInfo {
 
 /// True where the dtype is of a kind: "bool", "signed integer", "unsigned integer", "integral", "real floating",
 /// "complex floating" or "numeric".  Throws InvalidArgument for another word.
-/// Example: `ta::isdtype(ta::int8, "integral")` is `1`.
+/// Example: `ta::isdtype(ta::int8, "integral")` is `true`.
 [[nodiscard]] TARRY_EXPORT bool isdtype(Dtype dtype, std::string_view kind,
                                         Where where = std::source_location::current());
 /// True where promotion takes `from` to `to`, so that no value is lost but for the digits of integers in floats.
-/// Throws nothing.  Example: `ta::can_cast(ta::float64, ta::float32)` is `0`.
+/// Throws nothing.  Example: `ta::can_cast(ta::float64, ta::float32)` is `false`.
 [[nodiscard]] TARRY_EXPORT bool can_cast(Dtype from, Dtype to) noexcept;
 
 /// An argument of result_type: a dtype, that of an array, or a number, which is weak.
+/// Example: `const ta::TypeOperand one = 1, like = ta::zeros({3}); (void)one, (void)like`.
 class TypeOperand {
  public:
-  TypeOperand(Dtype dtype) noexcept : dtype_(dtype) {}                         // NOLINT: conversion wanted
-  TypeOperand(const Array& x) : dtype_(x.dtype()) {}                           // NOLINT: conversion wanted
-  TypeOperand(Scalar value) noexcept : scalar_(value) {}                       // NOLINT: conversion wanted
+  TypeOperand(Dtype dtype) noexcept : dtype_(dtype) {}    // NOLINT: conversion wanted
+  TypeOperand(const Array& x) : dtype_(x.dtype()) {}      // NOLINT: conversion wanted
+  TypeOperand(Scalar value) noexcept : scalar_(value) {}  // NOLINT: conversion wanted
   template <detail::Number T>
-  TypeOperand(T value) noexcept : scalar_(value) {}                            // NOLINT: conversion wanted
+  TypeOperand(T value) noexcept : scalar_(value) {}                             // NOLINT: conversion wanted
   [[nodiscard]] std::optional<Dtype> dtype() const noexcept { return dtype_; }  ///< none for a number
   [[nodiscard]] Scalar scalar() const noexcept { return scalar_; }
 

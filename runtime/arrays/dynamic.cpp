@@ -40,11 +40,11 @@ Scalar item(const Array& x, Where where) try {
   if (graph::element_count(e.node()->shape()) != 1) {
     TARRY_THROW(InvalidArgument, "item", where, graph::Typed(e).str() + " has not one element");
   }
-  return load(runtime::host_data(e, where).get(), e.node()->dtype, where);
+  return load_element(runtime::host_data(e, where).get(), e.node()->dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("item", where)
 
-Scalar load(const void* element, Dtype dtype, Where where) {
+Scalar load_element(const void* element, Dtype dtype, Where where) {
   switch (dtype) {
     case Dtype::Bool: return at<std::uint8_t>(element) != 0;
     case Dtype::Int8: return at<std::int8_t>(element);
@@ -59,15 +59,15 @@ Scalar load(const void* element, Dtype dtype, Where where) {
     case Dtype::BFloat16: return at<BFloat16>(element);
     case Dtype::Float32: return at<float>(element);
     case Dtype::Float64: return at<double>(element);
-    default: graph::check_available("load", dtype, where); return 0;
+    default: graph::check_available("load_element", dtype, where); return 0;
   }
 }
 
-void store(void* element, Dtype dtype, Scalar value, Where where) {
-  graph::check_available("store", dtype, where);
+void store_element(void* element, Dtype dtype, Scalar value, Where where) {
+  graph::check_available("store_element", dtype, where);
   graph::ScalarCell cell;
   if (!graph::to_cell(value, dtype, cell)) {
-    TARRY_THROW(InvalidArgument, "store", where,
+    TARRY_THROW(InvalidArgument, "store_element", where,
                 "the number " + graph::to_string(value) + " does not fit " + std::string(name(dtype)));
   }
   __builtin_memcpy(element, cell.bytes, itemsize(dtype));

@@ -1,6 +1,8 @@
 // Wrong calls that make arrays, read values and use files.
 #include <sstream>
 
+#include <tarry/dynamic.h>
+
 #include "runtime/device/backend.h"
 #include "support/fault.h"
 #include "support/file.h"
@@ -95,6 +97,14 @@ void add_memory_rows(ErrorRows& rows) {
   rows.wrong("to_vector", {"float32, not bool"}, [] { (void)asarray(kFive).to_vector<bool>(); });
   rows.wrong("host", {"float32, not int32"}, [] { (void)asarray(kFive).host<int>(); });
   rows.wrong("item", {"(5,) has 5 elements, not 1"}, [] { (void)asarray(kFive).item<float>(); });
+  rows.wrong("item", {"float32 (5,) has not one element"}, [] { (void)item(asarray(kFive)); });
+  rows.wrong("store_element", {"the number 300 does not fit uint8"}, [] {
+    std::uint8_t element;
+    store_element(&element, uint8, 300);
+  });
+  rows.wrong("store_element", {"complex64 is not available"}, [] { store_element(nullptr, complex64, 0); });
+  rows.wrong("load_element", {"complex64 is not available"}, [] { (void)load_element(nullptr, complex64); });
+  rows.wrong("host_bytes", {"undefined"}, [] { (void)host_bytes(Array()); });
   rows.wrong("copy_to", {"(5,) has 5 elements, not 4"}, [] {
     std::vector<float> four(4);
     asarray(kFive).copy_to(std::span(four));

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <tarry/dlpack.h>
+#include <tarry/dynamic.h>
 #include <tarry/interop.h>
 #include <tarry/tarry.h>
+#include <tarry/type_info.h>
 #include <tarry/warm.h>
 
 #include <array>

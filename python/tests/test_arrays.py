@@ -1,0 +1,142 @@
+"""Arrays: operators, indices, values, text."""
+import copy
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+import tarry as ta
+
+
+def test_recording_computes_nothing():
+    x = ta.asarray([1.0, 2.0])
+    y = x * 2
+    assert not y.is_evaluated
+    assert ta.evaluate(y).counters.kernels == 1
+    assert y.is_evaluated
+
+
+def test_an_expression_is_one_kernel():
+    x = ta.arange(1000, dtype=ta.float32)
+    y = ta.exp(-x / 100) * ta.sin(x) + 1
+    assert ta.plan(y).counters.kernels == 1
+    np.testing.assert_allclose(y, np.exp(-np.arange(1000) / 100) * np.sin(np.arange(1000)) + 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("expression", [
+    "x + y", "x - y", "x * y", "x / y", "x // y", "x % y", "x ** y", "x < y", "x <= y", "x == y", "x != y", "x > y",
+    "2 + x", "2.5 - x", "3 * x", "1 / y", "7 // y", "7 % y", "2 ** y", "-x", "+x", "abs(-x)", "divmod(x, y)[1]",
+])
+def test_operators_are_those_of_numpy(expression):
+    a, b = np.array([1.5, -2.0, 3.0]), np.array([2.0, 4.0, 0.5])
+    ours = eval(expression, {"x": ta.asarray(a), "y": ta.asarray(b)})
+    np.testing.assert_allclose(ours, eval(expression, {"x": a, "y": b}), rtol=1e-12)
+
+
+@pytest.mark.parametrize("expression", ["x & 6", "6 | x", "x ^ x", "~x", "x << 2", "x >> 1", "1 << x"])
+def test_operators_on_bits(expression):
+    a = np.array([1, 2, 7])
+    np.testing.assert_array_equal(eval(expression, {"x": ta.asarray(a)}), eval(expression, {"x": a}))
+
+
+def test_updating_in_place_keeps_the_object_and_leaves_views_alone():
+    x = ta.asarray([1.0, 2.0, 3.0])
+    same, part = x, x[1:]
+    x += 1
+    x[0] = 7
+    assert same is x and same.tolist() == [7.0, 3.0, 4.0]
+    assert part.tolist() == [2.0, 3.0]
+    with pytest.raises(ValueError, match="would turn float32"):
+        x += ta.ones((3, 3))
+
+
+KEYS = [0, -1, slice(1, None), slice(None, None, -1), slice(-2, None), slice(5, 1, -2), ..., None, (), (0, 1), (..., 2),
+        (slice(None), -1), (None, 0, ..., None), (slice(0, 0), slice(1, 3)), np.int64(1), ([1, 0], [2, 2]),
+        (slice(None), [2, 0])]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_indices_read_what_numpy_reads(key):
+    a = np.arange(24).reshape(2, 3, 4)
+    np.testing.assert_array_equal(ta.asarray(a)[key], a[key])
+
+
+@pytest.mark.parametrize("key", KEYS[:14], ids=str)
+def test_indices_write_what_numpy_writes(key):
+    a = np.arange(24).reshape(2, 3, 4)
+    x = ta.asarray(a)
+    x[key] = 100
+    a[key] = 100
+    np.testing.assert_array_equal(x, a)
+
+
+def test_a_mask_is_written_through():
+    a = np.arange(6).reshape(2, 3)
+    x = ta.asarray(a)
+    x[x > 2] = 0
+    a[a > 2] = 0
+    np.testing.assert_array_equal(x, a)
+    x[ta.asarray([True, False])] = 5
+    assert x.tolist() == [[5, 5, 5], [0, 0, 0]]
+
+
+def test_values_are_numbers_of_python():
+    assert float(ta.sum(ta.asarray([1.5, 2.0]))) == 3.5
+    assert int(ta.asarray(7)) == 7 and [1, 2, 3][ta.asarray(1)] == 2
+    assert bool(ta.asarray(True)) and not bool(ta.asarray([0.0]))
+    assert ta.asarray(2**64 - 1).item() == 2**64 - 1
+    assert ta.asarray([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(TypeError):
+        float(ta.asarray([1.0, 2.0]))
+    with pytest.raises(TypeError):
+        [1, 2][ta.asarray(1.0)]
+    with pytest.raises(ValueError):
+        bool(ta.asarray([True, False]))
+
+
+def test_rows_are_iterated_over():
+    x = ta.reshape(ta.arange(6), (3, 2))
+    assert len(x) == 3 and [row.tolist() for row in x] == [[0, 1], [2, 3], [4, 5]]
+    assert 4 in x and 6 not in x
+    with pytest.raises(TypeError):
+        iter(ta.asarray(1))
+
+
+def test_text_says_how_a_lazy_array_came_about_and_shows_the_values_of_others():
+    x = ta.asarray([1.0, 2.5])
+    assert repr(x) == "Array([1. , 2.5], dtype=float32)".replace("1. ,", "1., ") and str(x) == "[1.  2.5]"
+    y = x + 1
+    assert repr(y).startswith("Array(float32, (2,), lazy: add at test_arrays.py:")
+    assert not y.is_evaluated
+
+
+def test_arrays_are_copied_pickled_and_referred_to_weakly_but_not_hashed():
+    x = ta.asarray([[1, 2], [3, 4]], dtype=ta.int16)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        y = pickle.loads(pickle.dumps(x * 2, protocol))
+        assert y.dtype is ta.int16 and y.tolist() == [[2, 4], [6, 8]]
+    parts = []
+    data = pickle.dumps(x, 5, buffer_callback=parts.append)
+    assert pickle.loads(data, buffers=parts).tolist() == x.tolist() and len(parts) == 1
+    for y in (copy.copy(x), copy.deepcopy(x)):
+        y[0, 0] = 9
+        assert x[0, 0].item() == 1
+    assert weakref.ref(x)() is x
+    assert pickle.loads(pickle.dumps(ta.float32)) is ta.float32
+    with pytest.raises(TypeError):
+        hash(x)
+
+
+def test_errors_are_pythons_kinds_and_name_the_line():
+    x = ta.zeros(3)
+    with pytest.raises(ta.InvalidArgument, match=r"do not broadcast.*test_arrays\.py:\d+") as caught:
+        x + ta.zeros(4)
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, ta.Error)
+    with pytest.raises(IndexError, match=r"index 5 is out of range.*test_arrays\.py"):
+        x[5]
+    with pytest.raises(TypeError):
+        x + "a"
+    with pytest.raises(OverflowError):
+        ta.asarray([300], dtype=ta.uint8)
+    with pytest.raises(ta.InvalidArgument, match="test_arrays.py"):
+        ta.take(x, ta.asarray([7])).tolist()

@@ -1,0 +1,92 @@
+"""NumPy, buffers and DLPack."""
+import array
+import gc
+
+import numpy as np
+import pytest
+import tarry as ta
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+                                   "float16", "float32", "float64"])
+def test_every_dtype_goes_to_numpy_and_back(dtype):
+    a = np.array([[0, 1, 1], [1, 0, 1]], dtype=dtype)
+    x = ta.asarray(a)
+    assert x.dtype is getattr(ta, dtype) and x.shape == (2, 3)
+    assert np.asarray(x).dtype == dtype
+    np.testing.assert_array_equal(x, a)
+    np.testing.assert_array_equal(np.from_dlpack(x), a)
+    np.testing.assert_array_equal(ta.from_dlpack(a), a)
+
+
+def test_values_are_shared_with_numpy_read_only():
+    x = ta.asarray([1.0, 2.0])
+    a, b = np.asarray(x), np.asarray(x)
+    assert not a.flags.writeable and a.ctypes.data == b.ctypes.data
+    del x
+    gc.collect()
+    assert a.tolist() == [1.0, 2.0]
+
+
+def test_elements_are_copied_unless_that_is_declined():
+    a = np.arange(4.0)
+    copied, shared = ta.asarray(a), ta.asarray(a, copy=False)
+    strided = ta.asarray(a[::-2], copy=False)
+    assert strided.tolist() == [3.0, 1.0]
+    a[:] = 7
+    assert copied.tolist() == [0.0, 1.0, 2.0, 3.0] and shared.tolist() == [7.0] * 4
+    with pytest.raises(ValueError):
+        ta.asarray([1.0], copy=False)
+    with pytest.raises(ValueError):
+        ta.asarray(a, dtype=ta.float32, copy=False)
+
+
+def test_shared_memory_is_given_back():
+    for share in (lambda a: ta.asarray(a, copy=False), ta.from_dlpack):
+        a = np.arange(1000.0)
+        released = []
+
+        class Watched(np.ndarray):
+            def __del__(self):
+                released.append(True)
+
+        x = share(a.view(Watched)) + 1
+        assert float(x[1]) == 2.0
+        del x
+        gc.collect()
+        for _ in range(100):  # what waits for release is released between two instructions
+            pass
+        assert released
+
+
+def test_other_memory_is_read():
+    assert ta.asarray(array.array("i", [1, 2])).dtype is ta.int32
+    assert ta.asarray(memoryview(b"ab")).tolist() == [97, 98]
+    assert ta.asarray(np.float32(1.5)).dtype is ta.float32
+    assert ta.asarray([np.arange(2), ta.asarray([5, 6])]).tolist() == [[0, 1], [5, 6]]
+    with pytest.raises(TypeError):
+        ta.asarray(np.array([1j]))
+    with pytest.raises(TypeError):
+        ta.asarray("a")
+
+
+def test_numpy_functions_stay_in_tarry():
+    x, y = ta.asarray([1.0, 2.0]), ta.asarray([3.0, 4.0])
+    for got in (np.sin(x), np.add(x, 1), np.concatenate([x, y]), np.arange(2.0) + x, np.power(x, y), np.sum(x),
+                np.add.reduce(x), np.transpose(x), np.where(x > 1, x, y), np.stack([x, y], 1), np.clip(x, 0, 1)):
+        assert isinstance(got, ta.Array)
+    np.testing.assert_allclose(np.concatenate([x, y]), [1, 2, 3, 4])
+    np.testing.assert_allclose(np.stack([x, y], 1), [[1, 3], [2, 4]])
+    assert float(np.std(x, ddof=1)) == pytest.approx(0.5**0.5)
+    with pytest.raises(TypeError):
+        np.linalg.svd(x)
+
+
+def test_dlpack_says_read_only_but_for_a_copy():
+    x = ta.asarray([1.0, 2.0])
+    assert x.__dlpack_device__() == (1, 0)
+    assert "dltensor_versioned" in repr(x.__dlpack__(max_version=(1, 0)))
+    assert not np.from_dlpack(x).flags.writeable
+    copied = np.from_dlpack(x, copy=True)
+    copied[0] = 9
+    assert x.tolist() == [1.0, 2.0]

@@ -1,0 +1,95 @@
+"""The namespace of the array API, dtypes, evaluation, random numbers."""
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import tarry as ta
+
+
+def test_arrays_know_their_namespace():
+    assert ta.asarray(1).__array_namespace__(api_version="2024.12") is ta
+    with pytest.raises(ValueError):
+        ta.asarray(1).__array_namespace__(api_version="1999.01")
+    info = ta.__array_namespace_info__()
+    assert info.dtypes(kind="bool") == {"bool": ta.bool} and ta.cpu in info.devices()
+    assert info.default_dtypes()["real floating"] is ta.float32
+
+
+def test_dtypes_answer_as_the_standard_says():
+    assert ta.finfo(ta.float32).eps == np.finfo(np.float32).eps and ta.finfo(ta.zeros(1)).bits == 32
+    assert ta.iinfo(ta.uint64).max == 2**64 - 1 and ta.iinfo(ta.int8).min == -128
+    assert ta.isdtype(ta.int8, ("bool", "integral")) and not ta.isdtype(ta.float32, ta.float64)
+    assert ta.can_cast(ta.int8, ta.int16) and not ta.can_cast(ta.int16, ta.int8)
+    assert ta.result_type(ta.int8, ta.uint8) is ta.int16 and ta.result_type(ta.zeros(1), 2.5) is ta.float32
+    assert ta.float32 == ta.float32 and ta.float32 != ta.float64 and len({ta.int8, ta.int8}) == 1
+    for name in ("float32", np.float32, np.dtype("float32")):
+        assert ta.zeros(1, dtype=name).dtype is ta.float32
+
+
+def test_numbers_of_python_have_default_dtypes():
+    assert [ta.asarray(v).dtype for v in (True, 1, 1.5)] == [ta.bool, ta.int64, ta.float32]
+    assert ta.asarray([1, 2.5]).dtype is ta.float32 and ta.full(2, 1.5).dtype is ta.float32
+    assert ta.arange(3).dtype is ta.int64 and ta.arange(3.0).dtype is ta.float32
+    with ta.Scope(default_float=ta.float64):
+        assert ta.zeros(1).dtype is ta.float64 and ta.asarray(1.5).dtype is ta.float64
+
+
+def test_axes_none_and_all_differ():
+    x = ta.ones((2, 3))
+    assert ta.sum(x).shape == () and ta.sum(x, axis=()).shape == (2, 3) and ta.sum(x, axis=(0, -1)).shape == ()
+    assert x.mean(axis=1, keepdims=True).shape == (2, 1)
+
+
+def test_plans_predict_and_reports_count():
+    x = ta.asarray(np.ones(1000, dtype=np.float32))
+    area, spread = ta.sum(x), ta.std(x)
+    plan, report = ta.plan(area, spread), ta.evaluate(area, [spread])
+    assert plan.counters.bytes_read == report.counters.bytes_read == 4000
+    assert "kernels        1" in repr(report) and report.counters.kernels == 1
+    assert ta.plan(ta.exp(x), target="sm_90").sources()[0].count("__global__") == 1
+
+
+def test_draws_depend_on_the_seed_and_their_number():
+    g, h = ta.random.Generator(42), ta.random.Generator(42)
+    first = g.normal((3,))
+    np.testing.assert_array_equal(first, h.normal(3))
+    assert g.draws == 1 and g == h and first.tolist() != g.normal(3).tolist()
+    dice = np.asarray(g.integers(1000, 1, 7))
+    assert dice.min() == 1 and dice.max() == 6
+    assert 0.4 < float(ta.mean(ta.astype(g.bernoulli(10000, 0.5), ta.float32))) < 0.6
+
+
+def test_threads_evaluate_at_once():
+    x = ta.arange(100000, dtype=ta.float64)
+    sums = [None] * 4
+
+    def work(i):
+        sums[i] = float(ta.sum(x * i))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sums == [i * 4999950000.0 for i in range(4)]
+
+
+def run(program):
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+
+def test_the_interpreter_exits_in_silence():
+    done = run("import numpy as np, tarry as ta; a = np.ones(9); x = ta.asarray(a, copy=False) + 1; y = x * 2; y.tolist()")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_importing_needs_neither_numpy_nor_a_device():
+    done = run("import sys, tarry; print('numpy' in sys.modules)")
+    assert done.stdout == "False\n"
+
+
+def test_the_tool_says_what_it_finds():
+    done = subprocess.run([sys.executable, "-m", "tarry", "info"], capture_output=True, text=True, check=True)
+    assert "cpu" in done.stdout
