@@ -127,7 +127,8 @@ nb::object from(nb::handle o, std::optional<Device> device, std::optional<bool> 
   Array x = is_array(o.ptr()) ? array_of(o.ptr()) : import_dlpack(o);
   if (copy.value_or(false) && !is_array(o.ptr()) && x.device() == cpu) x = copied(x);
   if (device && x.device() != *device) {
-    if (copy.has_value() && !*copy) raise(PyExc_ValueError, "another device takes a copy, and copy is False");
+    const bool moves = x.device() != Device{};  // an array that was never placed is where it is wanted
+    if (moves && copy.has_value() && !*copy) raise(PyExc_ValueError, "another device takes a copy, and copy is False");
     x = to_device(x, *device, line());
   }
   return object(std::move(x));

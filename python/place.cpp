@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 namespace nb = nanobind;
@@ -31,14 +32,22 @@ const char* interned(PyObject* name) {
   return nullptr;
 }
 
-Where place_of(PyFrameObject* frame, PyCodeObject* code) {
+/// A line, and whether it is one of the package's own, which somebody else's line has called.
+struct Place {
+  Where where;
+  bool inside = false;
+};
+
+Place place_of(PyFrameObject* frame, PyCodeObject* code) {
   const int line = PyFrame_GetLineNumber(frame);
   const nb::object file = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(code), "co_filename"));
   if (!file.is_valid()) {
     PyErr_Clear();
     return {};
   }
-  return {interned(file.ptr()), line > 0 ? static_cast<std::uint32_t>(line) : 0U};
+  const char* const name = interned(file.ptr());
+  const bool inside = name != nullptr && std::string_view(name).ends_with("/tarry/_numpy.py");
+  return {{name, line > 0 ? static_cast<std::uint32_t>(line) : 0U}, inside};
 }
 
 #if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030B0000
@@ -46,10 +55,10 @@ Where place_of(PyFrameObject* frame, PyCodeObject* code) {
 struct Seen {
   PyCodeObject* code = nullptr;  // owned, so that its address names it
   int instruction = -1;
-  Where where;
+  Place place;
 };
 
-Where cached_place(PyFrameObject* frame) {
+Place cached_place(PyFrameObject* frame) {
   static auto& places = *new std::array<Seen, 512>();  // the GIL guards it
   PyCodeObject* const code = PyFrame_GetCode(frame);
   const int instruction = PyFrame_GetLasti(frame);
@@ -57,15 +66,16 @@ Where cached_place(PyFrameObject* frame) {
   Seen& seen = places[key % places.size()];
   if (seen.code == code && seen.instruction == instruction) {
     Py_DECREF(code);
-    return seen.where;
+    return seen.place;
   }
   PyCodeObject* const old = seen.code;
-  seen = {code, instruction, place_of(frame, code)};
-  Py_XDECREF(old);
-  return seen.where;
+  const Place found = place_of(frame, code);
+  seen = {code, instruction, found};
+  Py_XDECREF(old);  // may run Python, and so change the entry
+  return found;
 }
 #else
-Where cached_place(PyFrameObject* frame) {
+Place cached_place(PyFrameObject* frame) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   return place_of(frame, reinterpret_cast<PyCodeObject*>(code.ptr()));
 }
@@ -75,7 +85,16 @@ Where cached_place(PyFrameObject* frame) {
 
 Where here() {
   PyFrameObject* const frame = PyEval_GetFrame();
-  return frame == nullptr ? Where() : cached_place(frame);
+  if (frame == nullptr) return {};
+  Place place = cached_place(frame);
+  if (!place.inside) return place.where;
+  nb::object caller = nb::borrow(reinterpret_cast<PyObject*>(frame));
+  while (place.inside) {
+    caller = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(caller.ptr()))));
+    if (!caller.is_valid()) return {};
+    place = cached_place(reinterpret_cast<PyFrameObject*>(caller.ptr()));
+  }
+  return place.where;
 }
 
 std::source_location line() {
