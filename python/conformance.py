@@ -21,16 +21,15 @@ COMMIT = "55fcc60179efa2680ddd6cd926ddf17b83530e2b"
 
 # Names of the standard that are not there yet, by what they wait for.
 NOT_YET = {
-    "complex numbers": ["complex64", "complex128", "conj", "imag", "real"],
+    "complex numbers": ["complex64", "complex128", "conj", "imag", "real", "vecdot_conj"],
     "Fourier transforms": ["fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftfreq",
                            "rfftfreq", "fftshift", "ifftshift"],
-    "linear algebra": ["cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_power",
-                       "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace",
-                       "vector_norm"],
+    "linear algebra": ["cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "pinv", "qr", "slogdet",
+                       "solve", "svd", "svdvals"],
     "sorting, searching and sets": ["argsort", "sort", "searchsorted", "unique_all", "unique_counts", "unique_inverse",
                                     "unique_values"],
     "shapes that depend on values": ["nonzero", "getitem_masking", "setitem_masking"],
-    "shape functions": ["diff", "meshgrid", "tensordot", "tril", "triu", "vecdot"],
+    "counts of an array": ["repeat"],
 }
 
 
@@ -49,7 +48,8 @@ def run(suite, examples, report, rest):
     command = [sys.executable, "-m", "pytest", "array_api_tests", f"--max-examples={examples}", "--disable-deadline", "-q",
                "-p", "no:cacheprovider", "--tb=short", f"--junitxml={report}", *rest]
     environment = {**os.environ, "ARRAY_API_TESTS_MODULE": "tarry", "ARRAY_API_TESTS_SKIP_DTYPES": "complex64,complex128",
-                   "ARRAY_API_TESTS_VERSION": "2024.12"}
+                   "ARRAY_API_TESTS_VERSION": "2024.12", "PYTHONDONTWRITEBYTECODE": "1",
+                   "HYPOTHESIS_STORAGE_DIRECTORY": str(report.parent / "hypothesis")}  # nothing is left in the suite
     subprocess.run(command, cwd=suite, env=environment, check=False, stdout=sys.stderr)
 
 

@@ -213,7 +213,7 @@ void bind_creation(nb::module_& m, ArrayClass&) {
   };
   constant("zeros", "zeros_like", &zeros, &zeros_like, "Zeros.");
   constant("ones", "ones_like", &ones, &ones_like, "Ones.");
-  constant("empty", "empty_like", &zeros, &zeros_like, "As zeros: no element is ever undefined.");
+  constant("empty", "empty_like", &empty, &empty_like, document("empty"));
   m.def(
       "arange",
       [](nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype, MaybeDevice device) {
@@ -236,6 +236,34 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       },
       "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(), "device"_a = nb::none(),
       document("eye"));
+  m.def(
+      "logspace",
+      [](nb::handle start, nb::handle stop, std::int64_t num, double base, MaybeDtype dtype) {
+        return logspace(plain_number(start), plain_number(stop), num,
+                        {.base = base, .dtype = dtype ? *dtype : default_float()}, line());
+      },
+      "start"_a, "stop"_a, "num"_a, nb::kw_only(), "base"_a = 10.0, "dtype"_a = nb::none(), document("logspace"));
+  m.def(
+      "geomspace",
+      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, MaybeDtype dtype) {
+        const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
+        return geomspace(plain_number(start), plain_number(stop), num, options, line());
+      },
+      "start"_a, "stop"_a, "num"_a, nb::kw_only(), "endpoint"_a = true, "dtype"_a = nb::none(), document("geomspace"));
+  m.def(
+      "meshgrid",
+      [](const nb::args& arrays, std::string_view indexing) {
+        if (indexing != "xy" && indexing != "ij") raise(PyExc_ValueError, "indexing is xy or ij");
+        return nb::list(
+            tuple_of(meshgrid(arrays_of(arrays), indexing == "xy" ? GridOrder::XY : GridOrder::IJ, line())));
+      },
+      "arrays"_a, nb::kw_only(), "indexing"_a = "xy", document("meshgrid"));
+  m.def(
+      "tril", [](Value x, std::int64_t k) { return tril(x.array(), k, line()); }, "x"_a, nb::kw_only(), "k"_a = 0,
+      document("tril"));
+  m.def(
+      "triu", [](Value x, std::int64_t k) { return triu(x.array(), k, line()); }, "x"_a, nb::kw_only(), "k"_a = 0,
+      document("triu"));
 }
 
 }  // namespace tarry::python

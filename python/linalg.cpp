@@ -1,17 +1,72 @@
 // Linear algebra.
+#include <vector>
+
 #include "python/module.h"
 #include "python/values.h"
 
 namespace tarry::python {
+namespace {
+
+/// Axes as a number of them, or as a pair of lists.
+Array contracted(Value& a, Value& b, nb::handle axes) {
+  if (PyLong_Check(axes.ptr())) return tensordot(a.array(), b.array(), nb::cast<int>(axes), line());
+  const nb::tuple pair(nb::borrow(axes));
+  if (pair.size() != 2) raise(PyExc_ValueError, "axes is a number, or a pair of axes of both arrays");
+  return tensordot(a.array(), b.array(), nb::cast<Axes>(pair[0]), nb::cast<Axes>(pair[1]), line());
+}
+
+/// The functions that are in the namespace of the standard and in its extension.
+void bind_products(nb::module_& m) {
+  m.def(
+      "matmul", [](Value x1, Value x2) { return matmul(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
+      document("matmul"));
+  m.def(
+      "vecdot", [](Value x1, Value x2, int axis) { return vecdot(x1.array(), x2.array(), axis, line()); }, "x1"_a,
+      "x2"_a, nb::kw_only(), "axis"_a = -1, document("vecdot"));
+  m.def(
+      "tensordot", [](Value x1, Value x2, nb::handle axes) { return contracted(x1, x2, axes); }, "x1"_a, "x2"_a,
+      nb::kw_only(), "axes"_a = 2, document("tensordot"));
+  m.def(
+      "matrix_transpose", [](Value x) { return matrix_transpose(x.array(), line()); }, "x"_a,
+      document("matrix_transpose"));
+}
+
+}  // namespace
 
 void bind_linalg(nb::module_& m, ArrayClass&) {
   nb::module_ linalg = m.def_submodule("linalg", "Linear algebra, by its names in the array API standard.");
-  for (nb::module_* const each : {&m, &linalg}) {
-    each->def(
-        "matmul", [](Value x1, Value x2) { return matmul(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
-        document("matmul"));
-  }
-  linalg.attr("matrix_transpose") = m.attr("matrix_transpose");
+  bind_products(m);
+  bind_products(linalg);
+  linalg.def(
+      "cross", [](Value x1, Value x2, int axis) { return cross(x1.array(), x2.array(), axis, line()); }, "x1"_a, "x2"_a,
+      nb::kw_only(), "axis"_a = -1, document("cross"));
+  linalg.def(
+      "diagonal", [](Value x, std::int64_t offset) { return diagonal(x.array(), offset, -2, -1, line()); }, "x"_a,
+      nb::kw_only(), "offset"_a = 0, document("diagonal"));
+  linalg.def(
+      "matrix_power", [](Value x, std::int64_t n) { return matrix_power(x.array(), n, line()); }, "x"_a, "n"_a,
+      document("matrix_power"));
+  linalg.def(
+      "outer", [](Value x1, Value x2) { return outer(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
+      document("outer"));
+  linalg.def(
+      "trace",
+      [](Value x, std::int64_t offset, std::optional<Dtype> dtype) {
+        return trace(x.array(), {offset, dtype}, line());
+      },
+      "x"_a, nb::kw_only(), "offset"_a = 0, "dtype"_a = nb::none(), document("trace"));
+  linalg.def(
+      "vector_norm",
+      [](Value x, const Axes& axis, bool keepdims, double ord) {
+        return vector_norm(x.array(), axis, {keepdims, ord}, line());
+      },
+      "x"_a, nb::kw_only(), "axis"_a = nb::none(), "keepdims"_a = false, "ord"_a = 2.0, document("vector_norm"));
+  m.def("inner", [](Value a, Value b) { return inner(a.array(), b.array(), line()); }, "a"_a, "b"_a, document("inner"));
+  m.def("kron", [](Value a, Value b) { return kron(a.array(), b.array(), line()); }, "a"_a, "b"_a, document("kron"));
+  m.def(
+      "einsum",
+      [](std::string_view subscripts, const nb::args& arrays) { return einsum(subscripts, arrays_of(arrays), line()); },
+      "subscripts"_a, "arrays"_a, document("einsum"));
 }
 
 }  // namespace tarry::python

@@ -10,19 +10,6 @@
 namespace tarry::python {
 namespace {
 
-/// Arrays of a sequence, or of an array's rows.
-std::vector<Array> arrays_of(nb::handle sequence) {
-  std::vector<Array> arrays;
-  for (const nb::handle each : nb::iter(sequence)) arrays.push_back(Value(each).array());
-  return arrays;
-}
-
-nb::tuple tuple_of(const std::vector<Array>& arrays) {
-  nb::list made;
-  for (const Array& x : arrays) made.append(object(x));
-  return nb::tuple(made);
-}
-
 /// reshape(x, (2, 3)) and, as a method, x.reshape(2, 3).
 Shape shape_of(const nb::args& extents) {
   std::vector<std::int64_t> shape;
@@ -36,16 +23,6 @@ Shape shape_of(const nb::args& extents) {
 Array rolled(Value& x, const std::vector<std::int64_t>& shift, const Axes& axis) {
   if (shift.size() == 1 && axis.vector().size() != 1) return roll(x.array(), shift[0], axis, line());
   return roll(x.array(), shift, axis, here());
-}
-
-std::vector<Array> broadcast(const nb::args& values) {
-  std::vector<Array> arrays;
-  for (const nb::handle each : values) arrays.push_back(Value(each).array());
-  if (arrays.empty()) return arrays;
-  Array all = zeros_like(arrays[0], bool_, line());  // its shape alone counts: nobody evaluates it
-  for (const Array& x : arrays) all = logical_or(Operand(all, here()), Operand(zeros_like(x, bool_, line()), here()));
-  for (Array& x : arrays) x = broadcast_to(x, all.shape(), line());
-  return arrays;
 }
 
 Array transposed(const Array& x) {
@@ -75,14 +52,12 @@ void bind_manipulation(nb::module_& m, ArrayClass& array) {
       "broadcast_to", [](Value x, const Shape& shape) { return broadcast_to(x.array(), shape, line()); }, "x"_a,
       "shape"_a, document("broadcast_to"));
   m.def(
-      "broadcast_arrays", [](const nb::args& arrays) { return broadcast(arrays); },
-      "The arrays, each repeated up to the shape that all broadcast to.");
+      "broadcast_arrays",
+      [](const nb::args& arrays) { return nb::list(tuple_of(broadcast_arrays(arrays_of(arrays), line()))); },
+      "arrays"_a, document("broadcast_arrays"));
   m.def(
       "permute_dims", [](Value x, const Axes& axes) { return permute_dims(x.array(), axes, line()); }, "x"_a, "axes"_a,
       document("permute_dims"));
-  m.def(
-      "matrix_transpose", [](Value x) { return matrix_transpose(x.array(), line()); }, "x"_a,
-      document("matrix_transpose"));
   m.def(
       "expand_dims", [](Value x, int axis) { return expand_dims(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
       "axis"_a = 0, document("expand_dims"));

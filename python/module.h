@@ -30,6 +30,7 @@ void bind_indexing(nb::module_& m, ArrayClass& array);
 void bind_linalg(nb::module_& m, ArrayClass& array);
 void bind_manipulation(nb::module_& m, ArrayClass& array);
 void bind_random(nb::module_& m);
+void bind_windows(nb::module_& m);
 void bind_reductions(nb::module_& m, ArrayClass& array);
 
 /// A function of the module that is a method of arrays too.

@@ -69,6 +69,27 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   m.def(
       "softmax", [](Value x, int axis) { return softmax(x.array(), axis, line()); }, "x"_a, "axis"_a = -1,
       document("softmax"));
+  summing(m, array, "nansum", &nansum);
+  summing(m, array, "nanprod", &nanprod);
+  plain(m, array, "nanmin", &nanmin);
+  plain(m, array, "nanmax", &nanmax);
+  plain(m, array, "nanmean", &nanmean);
+  moment(m, array, "nanvar", &nanvar);
+  moment(m, array, "nanstd", &nanstd);
+  plain(m, array, "ptp", &ptp);
+  m.def(
+      "average",
+      [](Value x, const Axes& axis, Value weights, bool keepdims) {
+        if (weights.is_none()) return mean(x.array(), axis, {keepdims}, line());
+        return average(x.array(), weights.array(), axis, {keepdims}, line());
+      },
+      "x"_a, "axis"_a = nb::none(), "weights"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, document("average"));
+  m.def(
+      "cov", [](Value x, bool rowvar, double correction) { return cov(x.array(), {rowvar, correction}, line()); },
+      "x"_a, nb::kw_only(), "rowvar"_a = true, "correction"_a = 1.0, document("cov"));
+  m.def(
+      "corrcoef", [](Value x, bool rowvar) { return corrcoef(x.array(), {rowvar}, line()); }, "x"_a, nb::kw_only(),
+      "rowvar"_a = true, document("corrcoef"));
 }
 
 }  // namespace tarry::python

@@ -87,6 +87,18 @@ const Array& Value::array() {
   return *array_;
 }
 
+std::vector<Array> arrays_of(nb::handle sequence) {
+  std::vector<Array> arrays;
+  for (const nb::handle each : nb::iter(sequence)) arrays.push_back(Value(each).array());
+  return arrays;
+}
+
+nb::tuple tuple_of(const std::vector<Array>& arrays) {
+  nb::list made;
+  for (const Array& x : arrays) made.append(object(x));
+  return nb::tuple(made);
+}
+
 bool integers_from(PyObject* o, std::vector<std::int64_t>& integers) {
   const auto append = [&](PyObject* each) {
     if (is_array(each) ? array_of(each).ndim() != 0 : PyIndex_Check(each) == 0) return false;

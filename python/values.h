@@ -58,6 +58,10 @@ class Value {
   std::optional<Scalar> scalar_;
 };
 
+/// The arrays of a sequence, or an array's rows.
+std::vector<Array> arrays_of(nb::handle sequence);
+nb::tuple tuple_of(const std::vector<Array>& arrays);
+
 /// The Python object of a dtype, one for each.
 nb::object dtype_object(Dtype dtype);
 /// A dtype as users name it: ours, a name, NumPy's, or bool, int and float. Nothing for other objects.
