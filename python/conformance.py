@@ -22,10 +22,10 @@ COMMIT = "55fcc60179efa2680ddd6cd926ddf17b83530e2b"
 # Names of the standard that are not there yet, by what they wait for.
 NOT_YET = {
     "complex numbers": ["complex64", "complex128", "conj", "imag", "real", "vecdot_conj"],
-    "Fourier transforms": ["fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftfreq",
-                           "rfftfreq", "fftshift", "ifftshift"],
-    "linear algebra": ["cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "pinv", "qr", "slogdet",
-                       "solve", "svd", "svdvals"],
+    "Fourier transforms": ["fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft",
+                           "fftfreq", "rfftfreq", "fftshift", "ifftshift"],
+    "linear algebra": ["cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "pinv", "qr",
+                       "slogdet", "solve", "svd", "svdvals"],
     "sorting, searching and sets": ["argsort", "sort", "searchsorted", "unique_all", "unique_counts", "unique_inverse",
                                     "unique_values"],
     "shapes that depend on values": ["nonzero", "getitem_masking", "setitem_masking"],
@@ -45,10 +45,10 @@ def cause(test):
 
 
 def run(suite, examples, report, rest):
-    command = [sys.executable, "-m", "pytest", "array_api_tests", f"--max-examples={examples}", "--disable-deadline", "-q",
-               "-p", "no:cacheprovider", "--tb=short", f"--junitxml={report}", *rest]
-    environment = {**os.environ, "ARRAY_API_TESTS_MODULE": "tarry", "ARRAY_API_TESTS_SKIP_DTYPES": "complex64,complex128",
-                   "ARRAY_API_TESTS_VERSION": "2024.12", "PYTHONDONTWRITEBYTECODE": "1",
+    command = [sys.executable, "-m", "pytest", "array_api_tests", f"--max-examples={examples}", "--disable-deadline",
+               "-q", "-p", "no:cacheprovider", "--tb=short", f"--junitxml={report}", *rest]
+    environment = {**os.environ, "ARRAY_API_TESTS_MODULE": "tarry", "ARRAY_API_TESTS_VERSION": "2024.12",
+                   "ARRAY_API_TESTS_SKIP_DTYPES": "complex64,complex128", "PYTHONDONTWRITEBYTECODE": "1",
                    "HYPOTHESIS_STORAGE_DIRECTORY": str(report.parent / "hypothesis")}  # nothing is left in the suite
     subprocess.run(command, cwd=suite, env=environment, check=False, stdout=sys.stderr)
 
@@ -66,7 +66,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", type=pathlib.Path)
     parser.add_argument("--max-examples", type=int, default=20)
-    parser.add_argument("--report", type=pathlib.Path, help="keep pytest's report there; read it where it exists already")
+    parser.add_argument("--report", type=pathlib.Path, help="keep pytest's report there; read one that exists")
     arguments, rest = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         report = (arguments.report or pathlib.Path(folder) / "report.xml").absolute()

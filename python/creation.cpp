@@ -181,10 +181,16 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       "An array of a number, of nested lists of numbers, or of another library's array.\n\n"
       "Elements are copied unless copy is False; then the array reads the memory, which must not change until "
       "everything recorded from it is evaluated. An array of Tarry is returned as it is unless copy is True.";
-  for (const char* const name : {"asarray", "array"}) {
+  const auto of_object = [&](const char* name, const char* signature) {
     m.def(name, &made, "obj"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
-          of_values);
-  }
+          nb::sig(signature), of_values);
+  };
+#define TARRY_PYTHON_ARGUMENTS                                                                                     \
+  "(obj: object, dtype: Dtype | None = None, *, device: Device | str | None = None, copy: bool | None = None) -> " \
+  "Array"
+  of_object("asarray", "def asarray" TARRY_PYTHON_ARGUMENTS);
+  of_object("array", "def array" TARRY_PYTHON_ARGUMENTS);
+#undef TARRY_PYTHON_ARGUMENTS
   m.def(
       "full",
       [](const Shape& shape, Value value, MaybeDtype dtype, MaybeDevice device) {

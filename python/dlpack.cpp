@@ -153,6 +153,7 @@ void bind_dlpack(nb::module_& m, ArrayClass& array) {
             "The values as a DLPack capsule, without a copy and read-only. Evaluates.");
   array.def("__dlpack_device__", &device_pair, "The array's device as DLPack numbers it. Evaluates.");
   m.def("from_dlpack", &from, "x"_a, nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
+        nb::sig("def from_dlpack(x: object, *, device: Device | str | None = None, copy: bool | None = None) -> Array"),
         "An array that reads the memory of another library's array, which must not change until everything recorded "
         "from it is evaluated; with copy=True an array of its own.");
 }

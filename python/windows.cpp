@@ -48,20 +48,32 @@ Array other(Value& v) { return v.is_none() ? Array() : v.array(); }
 }  // namespace
 
 void bind_windows(nb::module_& m) {
-  m.def("pad", [](Value x, const std::variant<std::int64_t, Pair, std::vector<Pair>>& pad_width, std::string_view mode,
-                  nb::handle constant_values) {
-    return pad(x.array(), widths_of(pad_width), pad_named(mode), filling(constant_values), line());
-  }, "x"_a, "pad_width"_a, "mode"_a = "constant", nb::kw_only(), "constant_values"_a = 0, document("pad"));
-  m.def("sliding_window_view", [](Value x, const Shape& window_shape, const Axes& axis) {
-    return sliding_window_view(x.array(), window_shape, axis, line());
-  }, "x"_a, "window_shape"_a, nb::kw_only(), "axis"_a = nb::none(), document("sliding_window_view"));
-  m.def("diff", [](Value x, int axis, std::int64_t n, Value prepend, Value append) {
-    return diff(x.array(), {axis, n, other(prepend), other(append)}, line());
-  }, "x"_a, nb::kw_only(), "axis"_a = -1, "n"_a = 1, "prepend"_a = nb::none(), "append"_a = nb::none(),
-        document("diff"));
-  m.def("convolve", [](Value a, Value v, std::string_view mode) {
-    return convolve(a.array(), v.array(), convolution_named(mode), line());
-  }, "a"_a, "v"_a, "mode"_a = "full", document("convolve"));
+  m.def(
+      "pad",
+      [](Value x, const std::variant<std::int64_t, Pair, std::vector<Pair>>& pad_width, std::string_view mode,
+         nb::handle constant_values) {
+        return pad(x.array(), widths_of(pad_width), pad_named(mode), filling(constant_values), line());
+      },
+      "x"_a, "pad_width"_a, "mode"_a = "constant", nb::kw_only(), "constant_values"_a = 0, document("pad"));
+  m.def(
+      "sliding_window_view",
+      [](Value x, const Shape& window_shape, const Axes& axis) {
+        return sliding_window_view(x.array(), window_shape, axis, line());
+      },
+      "x"_a, "window_shape"_a, nb::kw_only(), "axis"_a = nb::none(), document("sliding_window_view"));
+  m.def(
+      "diff",
+      [](Value x, int axis, std::int64_t n, Value prepend, Value append) {
+        return diff(x.array(), {axis, n, other(prepend), other(append)}, line());
+      },
+      "x"_a, nb::kw_only(), "axis"_a = -1, "n"_a = 1, "prepend"_a = nb::none(), "append"_a = nb::none(),
+      document("diff"));
+  m.def(
+      "convolve",
+      [](Value a, Value v, std::string_view mode) {
+        return convolve(a.array(), v.array(), convolution_named(mode), line());
+      },
+      "a"_a, "v"_a, "mode"_a = "full", document("convolve"));
 }
 
 }  // namespace tarry::python

@@ -28,3 +28,6 @@ if [ "$long" = yes ]; then
 fi
 echo "test: build/$preset"
 ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" "$@"
+case "$preset$*" in
+  release | ci) scripts/test_python.sh "$preset" ;;  # all tests, and in a build that Python can load
+esac

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Python module from a preset's objects and tests it: scripts/test_python.sh [PRESET] [pytest arguments]. Needs pip
-# to reach an index for nanobind, NumPy and pytest; says so where it does not, and tests nothing then.
+# Builds the Python module from a preset's objects and tests it: scripts/test_python.sh [PRESET] [pytest arguments].
+# Needs pip to reach an index for nanobind, NumPy and pytest; says so where it does not, and tests nothing then.
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:-release}
@@ -18,11 +18,12 @@ fi
 echo "python: build/$preset/python"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-cmake --preset "$preset" -DTARRY_BUILD_PYTHON=ON -DPython_EXECUTABLE="$venv/bin/python" > "$log" 2>&1 || { cat "$log"; exit 1; }
+cmake --preset "$preset" -DTARRY_BUILD_PYTHON=ON -DPython_EXECUTABLE="$venv/bin/python" > "$log" 2>&1 ||
+  { cat "$log"; exit 1; }
 cmake --build "$build" --target tarry_python -j "${TARRY_JOBS:-$(nproc)}"
-PYTHONPATH=$build/python TARRY_CACHE_DIR=$build/tests/kernel_cache \
-  "$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests "$@"
+export PYTHONPATH="$build/python" TARRY_CACHE_DIR="$build/tests/kernel_cache"
+"$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests "$@"
 for example in examples/python/*.py; do
   echo "python: $example"
-  PYTHONPATH=$build/python TARRY_CACHE_DIR=$build/tests/kernel_cache "$venv/bin/python" "$example" > "$log" || { cat "$log"; exit 1; }
+  "$venv/bin/python" "$example" > "$log" || { cat "$log"; exit 1; }
 done

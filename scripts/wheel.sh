@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the wheel of the Python package and tests it in a fresh virtual environment: scripts/wheel.sh [FOLDER]. The wheel
-# goes to FOLDER, build/wheels unless named, with the libraries that it needs inside.
+# Builds the wheel of the Python package and tests it in a fresh virtual environment: scripts/wheel.sh [FOLDER].
+# The wheel goes to FOLDER, build/wheels unless named, with the libraries that it needs inside.
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-build/wheels}
@@ -17,7 +17,7 @@ wheel=$(ls -t "$folder"/tarry-*.whl | head -n 1)
 
 "$python" -m venv "$scratch/fresh"
 "$scratch/fresh/bin/pip" install -q --disable-pip-version-check "$wheel" numpy pytest hypothesis
-cp -r python/tests examples/python "$scratch"  # away from the sources: the wheel alone is imported
+cp -r python/tests "$scratch"  # away from the sources: the wheel alone is imported
 cd "$scratch"
 TARRY_CACHE_DIR=$scratch/cache fresh/bin/python -m pytest -q -p no:cacheprovider tests
 echo "wheel: $wheel"

@@ -1,7 +1,7 @@
 """Lazy arrays that run as a few fused kernels, on a GPU or on the CPU.
 
-Operations only record; evaluate, and whatever needs values, runs all that was recorded. Names and semantics are those of
-the Python array API standard, 2024.12.
+Operations only record; evaluate, and whatever needs values, runs all that was recorded. Names and semantics are those
+of the Python array API standard, 2024.12.
 """
 
 import math as _math

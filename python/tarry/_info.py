@@ -17,7 +17,8 @@ class _Info:
     def capabilities(self):
         """Which optional parts of the standard there are."""
         has_shapes_of_data = hasattr(_tarry, "nonzero")
-        return {"boolean indexing": has_shapes_of_data, "data-dependent shapes": has_shapes_of_data, "max dimensions": 16}
+        return {"boolean indexing": has_shapes_of_data, "data-dependent shapes": has_shapes_of_data,
+                "max dimensions": 16}
 
     def default_device(self):
         """The device that unplaced work runs on."""

@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of Tarry: np.sin(x) and np.concatenate([x, y]) record like ta.sin(x) and ta.concat([x, y])."""
+"""NumPy's functions on arrays of Tarry: np.sin(x) records like ta.sin(x), np.concatenate like ta.concat."""
 
 from . import _tarry
 
@@ -14,6 +14,9 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "m
                "logical_or": "any"}
 # Arguments that say what already holds.
 _IDLE = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "initial": None, "copy": None}
+# How many arguments stand before an axis that NumPy takes by position, where ours is a keyword.
+_BEFORE_AXIS = {"concatenate": 1, "stack": 1, "cumsum": 1, "cumprod": 1, "expand_dims": 1, "flip": 1, "repeat": 2,
+                "take": 2}
 _ARGUMENTS = {"ddof": "correction", "a_min": "min", "a_max": "max"}
 
 
@@ -61,9 +64,8 @@ def _array_function(self, func, types, args, kwargs):
     arguments = _arguments(kwargs)
     if function is None or arguments is None:
         return NotImplemented
-    if func.__name__ in ("concatenate", "stack", "cumsum", "cumprod", "expand_dims", "flip", "repeat", "take") and len(args) > 1:
-        # NumPy takes an axis by position, where ours is a keyword.
-        known = {"repeat": 2, "take": 2}.get(func.__name__, 1)
+    known = _BEFORE_AXIS.get(func.__name__)
+    if known is not None:
         arguments.update(zip(["axis"], args[known:]))
         args = args[:known]
     if func.__name__ == "transpose" and len(args) == 1 and "axes" not in arguments:

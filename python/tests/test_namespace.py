@@ -81,7 +81,7 @@ def run(program):
 
 
 def test_the_interpreter_exits_in_silence():
-    done = run("import numpy as np, tarry as ta; a = np.ones(9); x = ta.asarray(a, copy=False) + 1; y = x * 2; y.tolist()")
+    done = run("import numpy as np, tarry as ta; x = ta.asarray(np.ones(9), copy=False) + 1; y = x * 2; y.tolist()")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

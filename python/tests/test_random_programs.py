@@ -24,8 +24,8 @@ def run(xp, x, y, steps, evaluated):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8),
-       st.integers(0, 2**32 - 1))
+@given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 9), st.integers(0, 9)), min_size=1,
+                max_size=8), st.integers(0, 2**32 - 1))
 def test_a_program_gives_the_same_bits_lazily_and_step_by_step(steps, seed):
     rng = np.random.default_rng(seed)
     a, b = rng.uniform(-2, 2, (4, 5)), rng.uniform(-2, 2, (4, 5))

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include <tarry/dynamic.h>
+#include <tarry/type_info.h>
 
 #include "runtime/device/backend.h"
 #include "support/fault.h"
@@ -104,6 +105,10 @@ void add_memory_rows(ErrorRows& rows) {
   });
   rows.wrong("store_element", {"complex64 is not available"}, [] { store_element(nullptr, complex64, 0); });
   rows.wrong("load_element", {"complex64 is not available"}, [] { (void)load_element(nullptr, complex64); });
+  rows.wrong("finfo", {"int8 is no floating dtype"}, [] { (void)finfo(int8); });
+  rows.wrong("iinfo", {"bool is no integer dtype"}, [] { (void)iinfo(bool_); });
+  rows.wrong("isdtype", {"\"real\" is no kind of dtype"}, [] { (void)isdtype(int8, "real"); });
+  rows.wrong("dtype_named", {"no dtype is named \"float\""}, [] { (void)dtype_named("float"); });
   rows.wrong("host_bytes", {"undefined"}, [] { (void)host_bytes(Array()); });
   rows.wrong("copy_to", {"(5,) has 5 elements, not 4"}, [] {
     std::vector<float> four(4);

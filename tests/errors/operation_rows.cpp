@@ -43,10 +43,6 @@ void add_dtype_rows(ErrorRows& rows) {
   rows.wrong("result_type", {"int16 and uint64", "astype"}, [] { (void)result_type(uint64, int16); });
   rows.wrong("result_type", {"takes a dtype, an array or a number"},
              [] { (void)result_type(std::span<const TypeOperand>()); });
-  rows.wrong("finfo", {"int8 is no floating dtype"}, [] { (void)finfo(int8); });
-  rows.wrong("iinfo", {"bool is no integer dtype"}, [] { (void)iinfo(bool_); });
-  rows.wrong("isdtype", {"\"real\" is no kind of dtype"}, [] { (void)isdtype(int8, "real"); });
-  rows.wrong("dtype_named", {"no dtype is named \"float\""}, [] { (void)dtype_named("float"); });
   rows.wrong("astype", {"complex64 is not available"}, [] { (void)astype(f32({3}), complex64); });
   rows.wrong("astype", {"dtype 99 is not available"}, [] { (void)astype(f32({3}), static_cast<Dtype>(99)); });
 }
