@@ -19,9 +19,10 @@ import xml.etree.ElementTree
 
 COMMIT = "55fcc60179efa2680ddd6cd926ddf17b83530e2b"
 
-# Names of the standard that are not there yet, by what they wait for.
+# Names of the standard that are not there yet, by what they wait for; with brackets or colons: ends of tests' names.
 NOT_YET = {
-    "complex numbers": ["complex64", "complex128", "conj", "imag", "real", "vecdot_conj"],
+    "complex numbers": ["complex64", "complex128", "conj", "imag", "real", "vecdot_conj", "::test_vecdot",
+                        "::test_linalg_vecdot"],
     "Fourier transforms": ["fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft",
                            "fftfreq", "rfftfreq", "fftshift", "ifftshift"],
     "linear algebra": ["cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "pinv", "qr",
@@ -30,6 +31,7 @@ NOT_YET = {
                                     "unique_values"],
     "shapes that depend on values": ["nonzero", "getitem_masking", "setitem_masking"],
     "counts of an array": ["repeat"],
+    "signatures that can be inspected": ["test_func_signature[clip]"],  # others are called, which this test cannot do
 }
 
 
@@ -41,7 +43,8 @@ def words(test):
 
 def cause(test):
     """The entry of NOT_YET that a test is about, or None."""
-    return next((why for why, names in NOT_YET.items() if words(test) & set(names)), None)
+    return next((why for why, names in NOT_YET.items() if words(test) & set(names) or test.endswith(tuple(
+        name for name in names if ":" in name or "[" in name))), None)
 
 
 def run(suite, examples, report, rest):

@@ -91,6 +91,10 @@ void bind_dtypes(nb::module_& m) {
       .def_prop_ro("name", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
       .def_prop_ro(
           "itemsize", [](const DtypeObject& d) { return itemsize(d.dtype); }, "Bytes of an element.")
+      .def_prop_ro(
+          "__numpy_dtype__",
+          [](const DtypeObject& d) { return nb::module_::import_("numpy").attr("dtype")(std::string(name(d.dtype))); },
+          "The dtype as NumPy's.")
       .def("__repr__", [](const DtypeObject& d) { return "tarry." + std::string(name(d.dtype)); })
       .def("__str__", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
       .def("__reduce__", [](const DtypeObject& d) { return std::string(name(d.dtype)); });

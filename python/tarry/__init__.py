@@ -4,6 +4,7 @@ Operations only record; evaluate, and whatever needs values, runs all that was r
 of the Python array API standard, 2024.12.
 """
 
+import copyreg as _copyreg
 import math as _math
 import sys as _sys
 
@@ -38,4 +39,14 @@ def _restore(buffer, dtype, shape):
     return _tarry._restore(buffer, dtype, shape)
 
 
+def _named(module, name):
+    """The function of a pickle."""
+    return getattr(_sys.modules[module], name)
+
+
+def _reduced(function):
+    return _named, (function.__module__.replace("tarry._tarry", "tarry"), function.__name__)
+
+
+_copyreg.pickle(type(_tarry.evaluate), _reduced)
 Array.__array_namespace__ = _namespace

@@ -45,6 +45,9 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     arguments = _arguments(kwargs)
     if function is None or arguments is None:
         return NotImplemented
+    if method == "__call__" and "dtype" in arguments:
+        dtype = arguments.pop("dtype")
+        inputs = [_tarry.astype(x, dtype) if isinstance(x, _tarry.Array) else x for x in inputs]
     if method == "reduce":
         arguments.setdefault("axis", 0)
         if kwargs.get("axis", 0) is None:
@@ -68,6 +71,10 @@ def _array_function(self, func, types, args, kwargs):
     if known is not None:
         arguments.update(zip(["axis"], args[known:]))
         args = args[:known]
+    if "shape" in arguments:  # zeros_like of another shape
+        arguments.setdefault("dtype", args[0].dtype)
+        function = _ours(func.__name__.removesuffix("_like"))
+        args = (arguments.pop("shape"), *args[1:])
     if func.__name__ == "transpose" and len(args) == 1 and "axes" not in arguments:
         arguments["axes"] = tuple(reversed(range(args[0].ndim)))
     return function(*args, **arguments)

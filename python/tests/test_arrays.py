@@ -140,3 +140,8 @@ def test_errors_are_pythons_kinds_and_name_the_line():
         ta.asarray([300], dtype=ta.uint8)
     with pytest.raises(ta.InvalidArgument, match="test_arrays.py"):
         ta.take(x, ta.asarray([7])).tolist()
+
+
+def test_functions_are_pickled_by_name():
+    for function in (ta.sin, ta.sum, ta.linalg.cross):
+        assert pickle.loads(pickle.dumps(function)) is function
