@@ -98,8 +98,9 @@ class ScanWriter {
   }
   /// True if loops over lines have their vectors written out: gcc would take long to find them.
   [[nodiscard]] bool has_vectors(std::uint32_t r) const {
-    return width_ == kScanLines &&
-           (ir_.reductions[r].dtype == Dtype::Float32 || ir_.reductions[r].dtype == Dtype::Float64);
+    const Reduction& scan = ir_.reductions[r];
+    return width_ == kScanLines && (scan.op == Op::CumulativeSum || scan.op == Op::CumulativeProd) &&
+           (scan.dtype == Dtype::Float32 || scan.dtype == Dtype::Float64);
   }
   [[nodiscard]] int lanes(std::uint32_t r) const {
     return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype));

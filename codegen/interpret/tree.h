@@ -88,8 +88,8 @@ class Reducer {
   Reducer(const Reduction& r, std::int64_t weight) : op_(r.op), dtype_(r.dtype), weight_(weight) {
     if (op_ == Op::Sum || op_ == Op::CumulativeSum) combine_ = scalar_function(Op::Add, dtype_, dtype_);
     if (op_ == Op::Prod || op_ == Op::CumulativeProd) combine_ = scalar_function(Op::Multiply, dtype_, dtype_);
-    if (op_ == Op::Min) combine_ = scalar_function(Op::Minimum, dtype_, dtype_);
-    if (op_ == Op::Max) combine_ = scalar_function(Op::Maximum, dtype_, dtype_);
+    if (op_ == Op::Min || op_ == Op::CumulativeMin) combine_ = scalar_function(Op::Minimum, dtype_, dtype_);
+    if (op_ == Op::Max || op_ == Op::CumulativeMax) combine_ = scalar_function(Op::Maximum, dtype_, dtype_);
   }
 
   /// The result of no element. Moments of nothing give 0 / 0 later; recording refuses the others.

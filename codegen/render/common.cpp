@@ -200,10 +200,10 @@ std::string Expressions::compute(Value v, std::span<const std::string> operands)
 }
 
 std::string Expressions::combine(Op reduction, Dtype dtype, const std::string& left, const std::string& right) {
-  const Op op = reduction == Op::Sum || reduction == Op::CumulativeSum     ? Op::Add
-                : reduction == Op::Prod || reduction == Op::CumulativeProd ? Op::Multiply
-                : reduction == Op::Min || reduction == Op::ArgMin          ? Op::Minimum
-                                                                           : Op::Maximum;
+  const Op op = reduction == Op::Sum || reduction == Op::CumulativeSum                              ? Op::Add
+                : reduction == Op::Prod || reduction == Op::CumulativeProd                          ? Op::Multiply
+                : reduction == Op::Min || reduction == Op::ArgMin || reduction == Op::CumulativeMin ? Op::Minimum
+                                                                                                    : Op::Maximum;
   const std::string operands[] = {left, right};
   return apply(op, dtype, dtype, operands);
 }
@@ -220,8 +220,26 @@ std::string fold_step(Expressions& expressions, const Fold& fold, const std::str
   return fmt::format("{} == 0 ? {} : {}", step, taken, next);
 }
 
+namespace {
+
+/// The ends of all numbers of a dtype that scans compute in. Infinities as bits: no token of C means them everywhere.
+std::string largest_literal(Dtype dtype) {
+  if (dtype == Dtype::Float32) return "tarry_from_bits_f32(0x7f800000u)";
+  if (dtype == Dtype::Float64) return "tarry_from_bits_f64(0x7ff0000000000000ull)";
+  return dtype == Dtype::UInt64 ? "0xffffffffffffffffull" : "0x7fffffffffffffffll";
+}
+std::string smallest_literal(Dtype dtype) {
+  if (dtype == Dtype::Float32) return "tarry_from_bits_f32(0xff800000u)";
+  if (dtype == Dtype::Float64) return "tarry_from_bits_f64(0xfff0000000000000ull)";
+  return dtype == Dtype::UInt64 ? "0" : "(-0x7fffffffffffffffll - 1)";
+}
+
+}  // namespace
+
 std::string neutral_literal(const Reduction& r) {
   if (r.op == Op::CumulativeProd || r.op == Op::Prod) return "1";
+  if (r.op == Op::CumulativeMin) return largest_literal(r.dtype);
+  if (r.op == Op::CumulativeMax) return smallest_literal(r.dtype);
   return !is_floating(r.dtype) ? "0" : r.dtype == Dtype::Float32 ? "-0.0f" : "-0.0";  // -0 + x is x for every x
 }
 

@@ -118,6 +118,8 @@ void scans(Sources& all, const Array& x, int axis) {
     const Array v = computed ? x * x : x;
     all.add({cumulative_sum(v, {.axis = axis})});
     all.add({cumulative_prod(v, {.axis = axis})});
+    all.add({cumulative_min(v, {.axis = axis})});
+    all.add({cumulative_max(v, {.axis = axis})});
   }
 }
 

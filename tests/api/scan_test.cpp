@@ -72,6 +72,71 @@ TEST_CASE("scan: products have the bits of their definition", "[scan]") {
   });
 }
 
+TEST_CASE("scan: running extremes are exact along every axis, for every dtype and length", "[scan]") {
+  const auto run = [](auto sample, std::int64_t n) {
+    using T = decltype(sample);
+    const std::vector<T> x = numbers<T>(n);
+    std::vector<T> least = x, most = x;
+    for (std::size_t i = 1; i < x.size(); ++i) {
+      least[i] = std::min(least[i - 1], x[i]);
+      most[i] = std::max(most[i - 1], x[i]);
+    }
+    INFO("n " << n);
+    check_same(cumulative_min(asarray(x)).template to_vector<T>(), least);
+    check_same(cumulative_max(asarray(x)).template to_vector<T>(), most);
+    const Array columns = broadcast_to(expand_dims(asarray(x), 1), {n, 70});
+    check_same(cumulative_max(columns * T(1), {.axis = 0})(slice(), 69).template to_vector<T>(), most);
+    const Array rows = broadcast_to(asarray(x), {3, n});
+    check_same(cumulative_min(rows * T(1), {.axis = -1})(2).template to_vector<T>(), least);
+  };
+  const auto all = [&] {
+    for (const std::int64_t n : {2, 3, 31, 33, 128, 129, 1000, 9000}) {
+      run(1.0F, n);
+      run(1.0, n);
+      run(std::int64_t{1}, n);
+      run(std::uint64_t{1}, n);
+      run(std::int8_t{1}, n);
+    }
+  };
+  on_every_device([&](Device) { all(); });
+  const Setting interpreted("TARRY_DISABLE", "compile");
+  const Scope placed(cpu);
+  run(1.0F, 9000);
+  run(std::int64_t{1}, 300);
+}
+
+TEST_CASE("scan: running extremes keep the dtype, pass NaN on and tell zeros apart", "[scan]") {
+  on_every_device([](Device) {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+    const Array x = asarray(std::vector<float>{0.0f, -0.0f, -inf, inf, nan, 1});
+    check_same(cumulative_min(x).to_vector<float>(), {0.0f, -0.0f, -inf, -inf, nan, nan});
+    check_same(cumulative_max(flip(x)(slice(2, none))).to_vector<float>(), {inf, inf, inf, inf});
+    check_same(cumulative_max(asarray(std::vector<float>{-inf, -0.0f, 0.0f})).to_vector<float>(), {-inf, -0.0f, 0.0f});
+    const std::vector<std::int64_t> least = {INT64_MIN, INT64_MIN};
+    CHECK(cumulative_max(asarray(least)).to_vector<std::int64_t>() == least);
+    CHECK(cumulative_max(array({1, 3, 2}) > 2).to_vector<bool>() == std::vector<bool>{false, true, true});
+    CHECK(cumulative_min(ones({2, 3}, float16), {.axis = 0}).dtype() == float16);
+    CHECK(cumulative_max(zeros({0, 4}), {.axis = 0}).shape() == Shape{0, 4});
+  });
+}
+
+TEST_CASE("scan: in reverse, element k is what comes from k on", "[scan]") {
+  on_every_device([](Device) {
+    const std::vector<float> x = numbers<float>(1000);
+    std::vector<float> turned(x.rbegin(), x.rend()), expected = test::scanned(turned, plus<float>);
+    std::ranges::reverse(expected);
+    check_same(cumulative_sum(asarray(x), {.reverse = true}).to_vector<float>(), expected);
+    const Array table = array({{1, 2, 3}, {4, 5, 6}});
+    CHECK(cumulative_sum(table, {.axis = 0, .reverse = true}).to_vector<std::int64_t>() ==
+          std::vector<std::int64_t>{5, 7, 9, 4, 5, 6});
+    CHECK(cumulative_prod(table, {.axis = 1, .include_initial = true, .reverse = true}).to_vector<std::int64_t>() ==
+          std::vector<std::int64_t>{6, 6, 3, 1, 120, 30, 6, 1});
+    CHECK(cumulative_min(array({3, 1, 2}), {.reverse = true}).to_vector<int>() == std::vector<int>{1, 1, 2});
+    CHECK(cumulative_sum(zeros({0}), {.include_initial = true, .reverse = true}).to_vector<float>() ==
+          std::vector<float>{0});
+  });
+}
+
 TEST_CASE("scan: a million elements in chunks have the same bits for any number of threads", "[scan]") {
   const std::vector<float> x = numbers<float>(1'000'003);
   const std::vector<float> expected = test::scanned(x, plus<float>);

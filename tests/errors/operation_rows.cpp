@@ -124,6 +124,10 @@ void add_reduction_rows(ErrorRows& rows) {
   rows.wrong("argmin", {"undefined"}, [] { (void)argmin(Array()); });
   rows.wrong("logsumexp", {"undefined"}, [] { (void)logsumexp(Array()); });
   rows.wrong("cumulative_sum", {"without dimensions"}, [] { (void)cumulative_sum(f32({})); });
+  rows.wrong("cumulative_min", {"which axis", "(2, 3)", ".axis"}, [] { (void)cumulative_min(f32({2, 3})); });
+  rows.wrong("cumulative_max", {"axis 2", "(2, 3)"}, [] { (void)cumulative_max(f32({2, 3}), {.axis = 2}); });
+  rows.wrong("cumulative_max", {"without dimensions"}, [] { (void)cumulative_max(f32({})); });
+  rows.wrong("cumulative_min", {"undefined"}, [] { (void)cumulative_min(Array()); });
   rows.wrong("cumulative_prod", {"which axis", "(2, 3)", ".axis"}, [] { (void)cumulative_prod(f32({2, 3})); });
   rows.wrong("cumulative_sum", {"axis 2", "(2, 3)"}, [] { (void)cumulative_sum(f32({2, 3}), {.axis = 2}); });
   rows.wrong("cumulative_sum", {"bool", "astype"}, [] { (void)cumulative_sum(f32({3}), {.dtype = bool_}); });

@@ -77,6 +77,8 @@ std::vector<KernelCase> cases_of(const ScanShape& s) {
           simple(s, Op::CumulativeSum, Dtype::Float64),
           simple(s, Op::CumulativeSum, Dtype::Int64),
           simple(s, Op::CumulativeProd, Dtype::Float32),
+          simple(s, Op::CumulativeMin, Dtype::Float32),
+          simple(s, Op::CumulativeMax, Dtype::Int64),
           everything(s),
           guarded(s)};
 }
@@ -121,7 +123,9 @@ TEST_CASE("render_cuda: scans compile for every architecture with next to no spi
           ScanShape{Schedule::ScanTiles, 2, 20000, 4, false, false, 4},
           ScanShape{Schedule::ScanTiles, 2, 20000, 1, false, true, 4}}) {
       for (const KernelCase& k :
-           {simple(s, Op::CumulativeSum, Dtype::Float32), simple(s, Op::CumulativeSum, Dtype::Int64), everything(s)}) {
+           {simple(s, Op::CumulativeSum, Dtype::Float32), simple(s, Op::CumulativeSum, Dtype::Int64),
+            simple(s, Op::CumulativeMin, Dtype::Float32), simple(s, Op::CumulativeMax, Dtype::Float64),
+            everything(s)}) {
         KernelSource source = codegen::render_cuda(k.ir, target(arch));
         sources.emplace(source.entry, std::move(source));
       }
