@@ -98,6 +98,16 @@ void Generator::draw_view(Statement& s) {
       s.number = static_cast<double>(r_.between(-5, 40));
       s.axes = draw_axes(r_, from.size());
       break;
+    case Function::Pad:
+      s.axes = {r_.between(-rank, std::max<std::int64_t>(rank - 1, 0))};
+      s.shape = {r_.between(0, 5), r_.between(0, 5)};
+      s.number = static_cast<double>(r_.between(1, 4));
+      break;
+    case Function::Windows:
+      s.axes = {r_.between(-rank, std::max<std::int64_t>(rank - 1, 0))};
+      s.shape = {r_.between(1, 5)};
+      break;
+    case Function::Diagonal: s.number = static_cast<double>(r_.between(-3, 3)); break;
     default: s.axes = draw_axes(r_, from.size());
   }
 }

@@ -135,6 +135,32 @@ std::optional<Type> infer_view(const Statement& s, const Type& x) {
         if (extent == -1) extent = count_of(x.shape) / known;
       return count_of(result.shape) == count_of(x.shape) ? std::optional(result) : std::nullopt;
     }
+    case Function::Pad: {
+      const auto axes = normalised_axes(s.axes, rank);
+      if (!axes || s.axes.size() != 1 || s.shape.size() != 2 || s.shape[0] < 0 || s.shape[1] < 0) return std::nullopt;
+      std::int64_t& extent = result.shape[static_cast<std::size_t>((*axes)[0])];
+      if (extent == 0 && s.shape[0] + s.shape[1] > 0) return std::nullopt;
+      extent += s.shape[0] + s.shape[1];
+      return result;
+    }
+    case Function::Windows: {
+      const auto axes = normalised_axes(s.axes, rank);
+      if (!axes || s.axes.size() != 1 || s.shape.size() != 1) return std::nullopt;
+      std::int64_t& extent = result.shape[static_cast<std::size_t>((*axes)[0])];
+      if (s.shape[0] < 1 || s.shape[0] > extent) return std::nullopt;
+      extent -= s.shape[0] - 1;
+      result.shape.push_back(s.shape[0]);
+      return result;
+    }
+    case Function::Diagonal: {
+      if (rank < 2) return std::nullopt;
+      const auto offset = static_cast<std::int64_t>(s.number);
+      const std::int64_t rows = x.shape[rank - 2] + std::min<std::int64_t>(offset, 0);
+      const std::int64_t columns = x.shape[rank - 1] - std::max<std::int64_t>(offset, 0);
+      result.shape.resize(rank - 2);
+      result.shape.push_back(std::max<std::int64_t>(std::min(rows, columns), 0));
+      return result;
+    }
     case Function::Roll:
       if (!normalised_axes(s.axes, rank)) return std::nullopt;
       return result;

@@ -33,6 +33,40 @@ std::vector<std::int64_t> box_indices(const std::vector<Cut>& cuts, const Extent
 
 std::int64_t modulo(std::int64_t k, std::int64_t n) { return (k % n + n) % n; }
 
+/// The place in an axis of n elements that shows at place i of one that is continued by its own, a step at a time.
+std::int64_t continued(int mode, std::int64_t i, std::int64_t n) {
+  while (i < 0 || i >= n) {
+    const bool front = i < 0;
+    switch (mode) {
+      case 1: return front ? 0 : n - 1;                            // edge
+      case 2: i = n == 1 ? 0 : front ? -i : 2 * n - 2 - i; break;  // reflect
+      case 3: i = front ? -1 - i : 2 * n - 1 - i; break;           // symmetric
+      default: i += front ? n : -n;                                // wrap
+    }
+  }
+  return i;
+}
+
+/// The place in x of one in a border, a window or a diagonal.
+Extents place_in(const Statement& s, const Extents& x, Extents at) {
+  const std::size_t rank = x.size();
+  if (s.function == Function::Diagonal) {
+    const auto offset = static_cast<std::int64_t>(s.number);
+    const std::int64_t k = at.back();
+    at.back() = k + std::max<std::int64_t>(-offset, 0);
+    at.push_back(k + std::max<std::int64_t>(offset, 0));
+    return at;
+  }
+  const auto axis = static_cast<std::size_t>((*normalised_axes(s.axes, rank))[0]);
+  if (s.function == Function::Pad) {
+    at[axis] = continued(static_cast<int>(s.number), at[axis] - s.shape[0], x[axis]);
+    return at;
+  }
+  at[axis] += at.back();
+  at.pop_back();
+  return at;
+}
+
 /// For every element of the view the number of the element of x that it shows.
 std::vector<std::int64_t> view_indices(const Statement& s, const Extents& x, const Extents& shape) {
   const std::size_t rank = x.size();
@@ -40,6 +74,15 @@ std::vector<std::int64_t> view_indices(const Statement& s, const Extents& x, con
   std::vector<std::int64_t> indices(static_cast<std::size_t>(count_of(shape)));
   for (std::size_t k = 0; k < indices.size(); ++k) indices[k] = static_cast<std::int64_t>(k);
   if (s.function == Function::Slice) return box_indices(s.cuts, x);
+  if (s.function == Function::Pad || s.function == Function::Windows || s.function == Function::Diagonal) {
+    const Extents strides = row_major(x);
+    for (std::int64_t& k : indices) {
+      const Extents at = place_in(s, x, coordinates(k, shape));
+      k = 0;
+      for (std::size_t d = 0; d < rank; ++d) k += at[d] * strides[d];
+    }
+    return indices;
+  }
   // Extents of 1 move nothing, and neither does another shape.
   if (s.function == Function::ExpandDims || s.function == Function::Squeeze || s.function == Function::Reshape)
     return indices;

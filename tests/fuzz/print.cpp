@@ -119,6 +119,16 @@ std::string number_value(Scalar s) {
   return s.is_integer() ? "std::int64_t{" + text(s.as_int()) + "}" : text(s);
 }
 
+/// Widths of every axis and the mode of a pad along one.
+std::string widths_text(const Statement& s) {
+  static constexpr const char* kModes[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
+  const std::string x = argument_text(s.arguments[0]);
+  return "[&] { std::vector<std::pair<std::int64_t, std::int64_t>> w(" + x + ".shape().size()); w[" +
+         (s.axes[0] < 0 ? "w.size() - " + std::to_string(-s.axes[0]) : std::to_string(s.axes[0])) + "] = {" +
+         std::to_string(s.shape[0]) + ", " + std::to_string(s.shape[1]) +
+         "}; return w; }(), ta::Pad::" + kModes[static_cast<int>(s.number)];
+}
+
 /// The call of a statement.
 std::string arguments_text(const Statement& s) {
   const std::string dtype = s.dtype ? ", " + dtype_text(*s.dtype) : "";
@@ -135,6 +145,9 @@ std::string arguments_text(const Statement& s) {
     case Function::Roll:
       return joined(s.arguments) + ", " + std::to_string(static_cast<std::int64_t>(s.number)) + ", " +
              axes_text(s.axes);
+    case Function::Pad: return joined(s.arguments) + ", " + widths_text(s);
+    case Function::Windows: return joined(s.arguments) + ", " + shape_text(s.shape) + ", " + axes_text(s.axes);
+    case Function::Diagonal: return joined(s.arguments) + ", " + std::to_string(static_cast<std::int64_t>(s.number));
     case Function::Concat:
     case Function::Stack: return "{" + joined(s.arguments) + "}, " + std::to_string(s.axes[0]);
     case Function::Take:

@@ -91,6 +91,9 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"slice", Family::View},
     {"reshape", Family::View},
     {"roll", Family::View},
+    {"pad", Family::View},
+    {"sliding_window_view", Family::View},
+    {"diagonal", Family::View},
     {"concat", Family::Join},
     {"stack", Family::Join},
     {"take", Family::Gather},
@@ -224,6 +227,14 @@ Array record_view(const Statement& s, const Array& x) {
     case Function::Slice: return with_indices(s.cuts, [&](auto... i) { return x(i...); });
     case Function::Reshape: return reshape(x, s.shape);
     case Function::Roll: return roll(x, static_cast<std::int64_t>(s.number), axes_of(s));
+    case Function::Pad: {
+      std::vector<std::pair<std::int64_t, std::int64_t>> widths(x.shape().size());
+      const std::int64_t axis = s.axes[0] < 0 ? s.axes[0] + static_cast<std::int64_t>(widths.size()) : s.axes[0];
+      widths[static_cast<std::size_t>(axis)] = {s.shape[0], s.shape[1]};
+      return pad(x, widths, static_cast<Pad>(static_cast<int>(s.number)));
+    }
+    case Function::Windows: return sliding_window_view(x, s.shape, s.axes);
+    case Function::Diagonal: return diagonal(x, static_cast<std::int64_t>(s.number));
     default: return flip(x, axes_of(s));
   }
 }

@@ -138,6 +138,9 @@ enum class Function : std::uint8_t {
   Slice,
   Reshape,
   Roll,
+  Pad,
+  Windows,
+  Diagonal,
   Concat,
   Stack,
   Take,
@@ -195,10 +198,11 @@ struct Statement {
   Function function{};
   std::vector<Argument> arguments;  ///< Create: full's value; arange's start, stop, step; linspace's start, stop
   Extents axes;   ///< of views and reductions; expand_dims, concat, stack, take, argmin, softmax have one or none
-  Extents shape;  ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns)
+  Extents shape;  ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns); pad (before,
+                  ///< after); windows (length)
   std::optional<Dtype> dtype;
   bool flag = false;           ///< reductions: keepdims; linspace: endpoint; take: clip, or else wrap
-  double number = 0;           ///< var, std: correction; eye: k; roll: shift; random: seed
+  double number = 0;           ///< var, std: correction; eye: k; roll: shift; random: seed; pad: mode; diagonal: offset
   std::vector<Cut> cuts = {};  ///< slice, set, add: of the first axes
 };
 
