@@ -67,6 +67,19 @@ ReduceAttributes decode_reduce(std::string_view bytes) {
   return a;
 }
 
+AttributeBytes encode(const RoutineAttributes& a) {
+  AttributeBytes b;
+  b.put(static_cast<std::uint32_t>(a.way));
+  return b;
+}
+
+RoutineAttributes decode_routine(std::string_view bytes) {
+  Reader reader(bytes);
+  const auto way = static_cast<RoutineAttributes::Way>(reader.take<std::uint32_t>());
+  reader.done();
+  return {way};
+}
+
 AttributeBytes encode(const IndexAttributes& a) {
   AttributeBytes bytes;
   bytes.put(a.payload());
@@ -84,6 +97,12 @@ std::string_view to_string(IndexAttributes::Called called) {
   switch (called) {
     case IndexAttributes::Called::Take: return "take";
     case IndexAttributes::Called::TakeAlongAxis: return "take_along_axis";
+    case IndexAttributes::Called::SegmentSum: return "segment_sum";
+    case IndexAttributes::Called::SegmentMin: return "segment_min";
+    case IndexAttributes::Called::SegmentMax: return "segment_max";
+    case IndexAttributes::Called::SegmentMean: return "segment_mean";
+    case IndexAttributes::Called::SegmentVar: return "segment_var";
+    case IndexAttributes::Called::SegmentCount: return "segment_count";
     case IndexAttributes::Called::Index: break;
   }
   return "index";

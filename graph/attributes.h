@@ -99,7 +99,17 @@ IotaAttributes decode_iota(std::string_view bytes);
 
 /// The user's view of an Index, for its error. Of Gather the axis is all: IotaAttributes.
 struct IndexAttributes {
-  enum class Called : std::uint8_t { Index, Take, TakeAlongAxis } called{};
+  enum class Called : std::uint8_t {
+    Index,
+    Take,
+    TakeAlongAxis,
+    SegmentSum,
+    SegmentMin,
+    SegmentMax,
+    SegmentMean,
+    SegmentVar,
+    SegmentCount
+  } called{};
   std::uint8_t axis = 0;  ///< of the array that is indexed
   bool part = false;      ///< these are some of the user's indices: their numbers are not his
   [[nodiscard]] std::uint32_t payload() const {
@@ -113,6 +123,16 @@ struct IndexAttributes {
 AttributeBytes encode(const IndexAttributes& a);
 IndexAttributes decode_index(std::string_view bytes);
 std::string_view to_string(IndexAttributes::Called called);
+
+/// The choice that a Routine has.
+struct RoutineAttributes {
+  enum class Way : std::uint8_t {
+    Usual,    ///< ascending; the first place
+    Reversed  ///< Sort, Argsort: descending; Searchsorted: the last place
+  } way{};
+};
+AttributeBytes encode(const RoutineAttributes& a);
+RoutineAttributes decode_routine(std::string_view bytes);
 
 /// The attributes of a Scalar that is of class Other whatever its value.
 inline constexpr std::string_view kOpaque = "opaque";

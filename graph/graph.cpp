@@ -67,6 +67,23 @@ namespace {
 
 using BoostGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 
+void check_routine(const Graph& g, NodeId id) {
+  const GraphNode& n = g.nodes[id];
+  const GraphNode &first = g.nodes[n.inputs[0].node], &last = g.nodes[n.inputs[n.n_inputs - 1].node];
+  const Dims &from = g.shapes[first.shape], &with = g.shapes[last.shape], &to = g.shape(id);
+  TARRY_ASSERT(n.payload <= 1 && !to.empty());
+  if (is_sort(n.op)) {
+    TARRY_ASSERT(from == to && n.dtype == (n.op == Op::Sort ? first.dtype : Dtype::Int64));
+  } else if (n.op == Op::Searchsorted) {
+    TARRY_ASSERT(from.size() == 1 && with == to && first.dtype == last.dtype && n.dtype == Dtype::Int64);
+  } else if (n.op == Op::Bincount) {
+    TARRY_ASSERT(from.size() == 1 && to.size() == 1 && first.dtype == Dtype::Int64 && n.dtype == Dtype::Int64);
+  } else {
+    TARRY_ASSERT(is_segments(n.op) && from.size() == 2 && with.size() == 1 && last.dtype == Dtype::Int64);
+    TARRY_ASSERT(to == (Dims{from[0], with[0] - 1}) && n.dtype == first.dtype);
+  }
+}
+
 void check_node(const Graph& g, NodeId id) {
   const GraphNode& n = g.nodes[id];
   TARRY_ASSERT(n.shape < g.shapes.size());
@@ -129,6 +146,7 @@ void check_node(const Graph& g, NodeId id) {
       for (int i = 0; i < 2; ++i) TARRY_ASSERT(g.nodes[n.inputs[i].node].dtype == n.dtype);
       break;
     }
+    case OpClass::Routine: check_routine(g, id); break;
     case OpClass::Reduce: {
       TARRY_ASSERT(n.payload < g.reduces.size());
       Dims expected = g.shape(n.inputs[0].node);
@@ -189,6 +207,7 @@ std::string to_string(const Graph& g) {
     if (info(n.op).op_class == OpClass::Reduce || is_scan(n.op))
       s += fmt::format(" axis {}", g.reduces[n.payload].axis);
     if (n.op == Op::Gather) s += fmt::format(" axis {}", n.payload);
+    if (info(n.op).op_class == OpClass::Routine && n.payload != 0) s += " reversed";
     if (n.op == Op::Update)
       s += fmt::format(" at {} step {}", to_string(g.updates[n.payload].start), to_string(g.updates[n.payload].step));
     if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);

@@ -10,8 +10,12 @@
 // error of whatever depends on it. Gather(x, i) reads along one axis, where element p of the result is that of x at
 // i[p] along the axis and at p along the others: i has the result's shape, x has it but for that axis, and every i is
 // an Index. Matmul((p, m, k), (q, k, n)) is (max(p, q), m, n), matrix by matrix, of one floating dtype; p == q, or one
-// of them is 1 and that matrix serves all. A Scalar is a 0-d value that becomes a kernel argument, never source text.
-// An edge is (node, output index). An evaluated node is a leaf.
+// of them is 1 and that matrix serves all. Sort and Argsort order the last axis, ascending or descending; Argsort gives
+// the int64 places. Searchsorted(sorted, x) is, for each x, the first place at which it could stand in a sorted row, or
+// the last one. Bincount(i) counts the int64 i that are 0, 1, ... up to the extent of its result; it passes over
+// others. A Segment op of (rows, n) values and m + 1 ascending int64 offsets within 0..n gives (rows, m): run g of each
+// row goes from offset g to offset g + 1. A Scalar is a 0-d value that becomes a kernel argument, never source text. An
+// edge is (node, output index). An evaluated node is a leaf.
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;

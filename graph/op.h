@@ -26,6 +26,7 @@ enum class OpClass : std::uint8_t {
   Reduce,
   Scan,
   Library,
+  Routine,
   Composite
 };
 enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Draw, Special };
@@ -66,6 +67,15 @@ constexpr int output_count(Op op) { return op == Op::Moments || op == Op::Moment
 
 /// A Scan keeps the shape: element k of its axis is what the elements 0..k combine to.
 constexpr bool is_scan(Op op) { return info(op).op_class == OpClass::Scan; }
+
+/// A step of its own, between memory and memory.
+constexpr bool is_call(Op op) { return info(op).op_class == OpClass::Library || info(op).op_class == OpClass::Routine; }
+
+/// A Routine that keeps the shape and works along the last axis, row by row.
+constexpr bool is_sort(Op op) { return op == Op::Sort || op == Op::Argsort; }
+
+/// A Routine that reduces the runs between offsets.
+constexpr bool is_segments(Op op) { return op >= Op::SegmentSum && op <= Op::SegmentM2; }
 
 /// An elementwise op that computes nothing else: Index reports what is out of range.
 constexpr bool is_pure(Op op) { return op != Op::Index; }

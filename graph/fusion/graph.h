@@ -43,8 +43,8 @@ class FusionGraph {
   /// Goes over one axis as a whole: has a key.
   [[nodiscard]] bool walks(NodeId id) const { return op_class(id) == OpClass::Reduce || scans(id); }
   [[nodiscard]] bool root(NodeId id) const { return root_[id]; }
-  /// A call of a library: a step of its own, between memory and memory.
-  [[nodiscard]] bool library(NodeId id) const { return op_class(id) == OpClass::Library; }
+  /// A call, of a library or a routine: a step of its own, between memory and memory.
+  [[nodiscard]] bool library(NodeId id) const { return is_call(g.nodes[id].op); }
   /// Stores into memory that holds its base.
   [[nodiscard]] bool scatter(NodeId id) const { return scatter_[id]; }
   /// The value that a scatter writes over.
@@ -57,7 +57,7 @@ class FusionGraph {
   /// Has a result that a kernel computes or stores.
   [[nodiscard]] bool computed(NodeId id) const {
     const OpClass c = op_class(id);
-    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Gather || c == OpClass::Library || walks(id) ||
+    return c == OpClass::Map || c == OpClass::Update || c == OpClass::Gather || library(id) || walks(id) ||
            materialised_[id];
   }
   [[nodiscard]] bool scheduled(NodeId id) const { return computed(id) || root_[id]; }

@@ -231,7 +231,7 @@ bool KernelModel::want_outputs(const Kernel& kernel) {
     }
     if (f_.walks(m)) {
       if (any) reduce(m);
-    } else if (c == OpClass::Library) {
+    } else if (f_.library(m)) {
       load_operands(m);
     } else if (m == scatter_) {
       want_for(m, 1, home(g_.nodes[n.inputs[1].node].shape, false));
@@ -267,7 +267,7 @@ void KernelModel::demand_everywhere(std::uint32_t request, NodeId output) {
   requests_[request].early = requests_[request].spread = true;
 }
 
-/// All of what a library call takes.
+/// All of what a call takes.
 void KernelModel::load_operands(NodeId id) {
   for (int i = 0; i < g_.nodes[id].n_inputs; ++i) {
     const GraphEdge operand = f_.source(id, i).edge;

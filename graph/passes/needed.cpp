@@ -268,6 +268,7 @@ class Tracer {
       case OpClass::Reduce:
         return elements * static_cast<double>(g_.shape(n.inputs[0].node)[g_.reduces[n.payload].axis]);
       case OpClass::Library: return elements * 2 * static_cast<double>(g_.shape(n.inputs[0].node)[2]);
+      case OpClass::Routine: return static_cast<double>(g_.count(n.inputs[0].node));
       default: return 0;
     }
   }
@@ -381,6 +382,11 @@ class Tracer {
       case OpClass::Library:  // (p, m, k) by (q, k, n)
         if (source[0] != 1) needed[0] = grid[0];
         needed[input == 0 ? 1 : 2] = grid[input == 0 ? 1 : 2];
+        return need(from, std::move(needed));
+      case OpClass::Routine:  // rows as a whole
+        if (!is_sort(n.op)) return need_all(from);
+        needed = grid;
+        needed.back() = all_of(source[source.size() - 1]);
         return need(from, std::move(needed));
       default: return;
     }

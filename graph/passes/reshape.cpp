@@ -276,7 +276,7 @@ class Reshaper {
       return reshaped(r, n, n.inputs[0], identity_map(from.size()), from, shape);
     }
     if (n.op == Op::Update && !r.graph().updates[n.payload].dense()) n.inputs[0] = as_memory(r, n, n.inputs[0]);
-    if (n.op == Op::Matmul)
+    if (is_call(n.op))
       for (int i = 0; i < n.n_inputs; ++i) n.inputs[i] = as_memory(r, n, n.inputs[i], true);
     if (shape == n.shape) return r.add(n);
     const Dims from = g_.shapes[n.shape];
@@ -289,7 +289,7 @@ class Reshaper {
     return r.add(n);
   }
 
-  /// The base of an update that works on a copy of memory, or an operand of a library. What lies apart is copied by a
+  /// The base of an update that works on a copy of memory, or an operand of a call. What lies apart is copied by a
   /// view, which stands below a Reshape, because readers look through views for what they show. `aligned`: so is what
   /// does not start where its memory does.
   static GraphEdge as_memory(Rewriter& r, const GraphNode& reader, GraphEdge edge, bool aligned = false) {
@@ -306,7 +306,8 @@ class Reshaper {
       if (leaf.contiguous && !(aligned && leaf.offset != 0)) return edge;
       edge = view(r, reader, source, identity_map(g.shapes[n.shape].size()), n.shape, Keep::Leaf);
     }
-    if (g.nodes[edge.node].op != Op::View) return edge;
+    const Op op = g.nodes[edge.node].op;
+    if (op != Op::View && op != Op::Iota) return edge;
     GraphNode memory = node_like(reader, Op::Reshape, n.dtype, shape);
     memory.n_inputs = 1;
     memory.inputs[0] = edge;

@@ -272,7 +272,7 @@ class Walker {
   }
 
   /// Whatever is needed of its result.
-  static bool computes_all(Op op) { return is_scan(op) || info(op).op_class == OpClass::Library; }
+  static bool computes_all(Op op) { return is_scan(op) || is_call(op); }
   static bool is_smaller(const Node& n, const Node& than) {
     return element_count(n.shape()) < element_count(than.shape());
   }
@@ -432,6 +432,7 @@ std::uint32_t add_payload(const Node& n, std::uint32_t& cell, Graph& g) {
       return static_cast<std::uint32_t>(g.reduces.size() - 1);
     case OpClass::Iota:
     case OpClass::Gather: return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
+    case OpClass::Routine: return static_cast<std::uint32_t>(decode_routine(n.attributes()).way);
     default: return n.op == Op::Index ? decode_index(n.attributes()).payload() : kNoId;
   }
 }

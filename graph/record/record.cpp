@@ -483,6 +483,18 @@ Edge record_gather(std::string_view op, Edge x, Edge index, int axis, Where wher
   return pending::recorded(n);
 }
 
+Edge record_routine(Op op, std::string_view called, std::span<const Edge> inputs, const Typed& result,
+                    RoutineAttributes attributes, Where where) {
+  std::vector<Argument> all;
+  for (const Edge& e : inputs) all.push_back({e, 0});
+  Device device = inputs.front().node()->device;
+  for (const Edge& e : inputs.subspan(1)) device = combine(device, e.node()->device, called, where, all);
+  NodeSpec spec = spec_of(op, result.dtype, device, result.shape, where);
+  const AttributeBytes bytes = encode(attributes);
+  spec.attributes = &bytes;
+  return make_node(spec, inputs);
+}
+
 Edge output_of(const Edge& e, std::uint32_t output) {
   retain(e.node());
   return {e.node(), output};

@@ -115,6 +115,9 @@ Edge record_scan(Op op, const Edge& x, int axis, Where where);
 Edge record_index(Edge indices, std::int64_t extent, IndexAttributes attributes, Where where);
 /// x at `index` along an axis: see Op::Gather in node.h. Throws for `op` where the two are placed on different devices.
 Edge record_gather(std::string_view op, Edge x, Edge index, int axis, Where where);
+/// A Routine over inputs as node.h has them. Throws for `called` where they are placed on different devices.
+Edge record_routine(Op op, std::string_view called, std::span<const Edge> inputs, const Typed& result,
+                    RoutineAttributes attributes, Where where);
 /// Another output of the same node.
 Edge output_of(const Edge& e, std::uint32_t output);
 

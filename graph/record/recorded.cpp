@@ -90,6 +90,7 @@ class Judge {
       case OpClass::Reduce: return reduce(n);
       case OpClass::Scan: return scan(n);
       case OpClass::Library: return product(n);
+      case OpClass::Routine: return routine(n);
       case OpClass::Composite: break;
     }
     return "an op that is recorded as others";
@@ -244,6 +245,23 @@ class Judge {
     if (shape_of(input(n, 0)) != shape || n.dtype != dtype) return "another shape or dtype than its input";
     if (dtype == bool_ || accumulator(n.op, dtype) != dtype) return "a dtype that is not accumulated in";
     return shape[axis] > 1 && count_of(n) > 0 ? nullptr : "fewer than two elements to go along";
+  }
+
+  [[nodiscard]] Broken routine(const GraphNode& n) const {
+    const Dims &from = shape_of(input(n, 0)), &with = shape_of(input(n, n.n_inputs - 1)), &to = shape_of(n);
+    const Dtype given = input(n, 0).dtype, second = input(n, n.n_inputs - 1).dtype;
+    constexpr Broken kDtypes = "dtypes that the op does not take", kShapes = "shapes that the op does not take";
+    const bool keeps = n.op == Op::Sort || is_segments(n.op);
+    if (n.payload > 1) return "a way that there is not";
+    if (n.dtype != (keeps ? given : int64)) return kDtypes;
+    if (is_sort(n.op)) return !to.empty() && from == to ? nullptr : kShapes;
+    if (n.op == Op::Searchsorted)
+      return given != second ? kDtypes : from.size() == 1 && !to.empty() && with == to ? nullptr : kShapes;
+    if (n.op == Op::Bincount) return given != int64 ? kDtypes : from.size() == 1 && to.size() == 1 ? nullptr : kShapes;
+    if (second != int64 || given == bool_ || accumulator(Op::Sum, given) != given) return kDtypes;
+    if (n.op == Op::SegmentM2 && !is_floating(given)) return kDtypes;
+    const bool fits = from.size() == 2 && with.size() == 1 && with[0] > 0;
+    return fits && to == Dims{from[0], with[0] - 1} ? nullptr : kShapes;
   }
 
   [[nodiscard]] Broken product(const GraphNode& n) const {

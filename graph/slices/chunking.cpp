@@ -101,6 +101,11 @@ class ChunkFinder {
         if (of_input == static_cast<int>(n.payload)) return is_memory(n.inputs[0].node) ? of_index : needs_all(id);
         return of_input < 0 || of_index < 0 ? std::max(of_input, of_index) : std::min(of_input, of_index);
       }
+      case OpClass::Routine: {
+        const int of_input = input_axis(n, 0);
+        if (is_sort(n.op) && of_input < shape.size() - 1) return of_input;
+        return of_input >= 0 || (n.n_inputs > 1 && input_axis(n, 1) >= 0) ? needs_all(id) : -1;
+      }
       case OpClass::Library: return input_axis(n, 0) >= 0 || input_axis(n, 1) >= 0 ? needs_all(id) : -1;
       default: return -1;
     }

@@ -158,6 +158,10 @@ Box Slicer::normalised(NodeId id, Box box) const {
       return box.along(axis, 0, shape[axis]);
     }
     case OpClass::Library: return Box::whole(shape);
+    case OpClass::Routine: {
+      const int last = shape.size() - 1;
+      return is_sort(n.op) ? box.along(last, 0, shape[last]) : Box::whole(shape);
+    }
     default: return box;
   }
 }
@@ -214,6 +218,9 @@ bool Slicer::needs(NodeId id, const Box& box, int input, Box& needed) const {
       needed = input == 1 ? box : box.along(axis, 0, source[axis]);
       return true;
     }
+    case OpClass::Routine:
+      if (is_sort(n.op)) needed = box;
+      return true;
     default: return true;  // of a library's operands everything
   }
 }
@@ -392,6 +399,8 @@ Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
     case OpClass::Scan: return node(n, n.op, n.dtype, box.extent, all, encode(g_.reduces[n.payload]));
     case OpClass::Gather:
       return node(n, n.op, n.dtype, box.extent, all, encode(IotaAttributes{static_cast<std::int32_t>(n.payload)}));
+    case OpClass::Routine:
+      return node(n, n.op, n.dtype, box.extent, all, encode(RoutineAttributes{RoutineAttributes::Way(n.payload)}));
     default:
       if (n.op == Op::Index) {
         IndexAttributes a = IndexAttributes::of(n.payload);

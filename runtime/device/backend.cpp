@@ -80,4 +80,8 @@ void synchronize() {
   for (Backend* b : used) b->synchronize();
 }
 
+void Backend::run(const codegen::RoutineSpec&, std::span<void* const>, void*) {
+  TARRY_ASSERT(false && "routines of this device are kernels");
+}
+
 }  // namespace tarry::runtime

@@ -15,6 +15,7 @@
 #include <tarry/device.h>
 
 #include "cache/kernel_cache.h"
+#include "codegen/cuda/routine.h"
 #include "codegen/render/kernel_source.h"
 #include "graph/storage.h"
 #include "graph/target.h"
@@ -81,6 +82,9 @@ class Backend {
   virtual void run(const LibraryCall& call, const void* a, const void* b, void* result, void* workspace) {
     call.run(a, b, result, workspace);
   }
+
+  /// A routine as code of this library, where it is no kernels. `operands`: its inputs, then its result.
+  virtual void run(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 
   /// Calls `body`; what it asks of this backend costs less than outside.
   virtual void within(const std::function<void()>& body) { body(); }

@@ -67,6 +67,10 @@ Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, Repeats repeats) : plan
     } else if (const auto* call = std::get_if<LibraryStep>(&plan.steps[s])) {
       items_.push_back({nullptr, nullptr, call, step});
       may_replay = false;
+    } else if (const auto* routine = std::get_if<RoutineStep>(&plan.steps[s])) {
+      items_.push_back({});
+      items_.back().routine = routine;
+      may_replay = false;
     } else if (const auto* k = std::get_if<KernelStep>(&plan.steps[s]); k && !k->empty()) {
       add_kernel(*k, step, tickets);
     }
@@ -211,7 +215,17 @@ bool Dispatch::replay(const Run& run, Backend& b) {
   return false;
 }
 
+void Dispatch::run_routine(const RoutineStep& routine, const Run& run, Backend& b) const {
+  std::vector<void*> operands;
+  for (const Operand& o : routine.operands) operands.push_back(reinterpret_cast<void*>(address(o, run)));
+  void* const scratch = run.arena ? reinterpret_cast<void*>(arena(run) + scratch_) : nullptr;
+  if (routine.sources.empty()) return b.run(routine.spec, operands, scratch);
+  for (const codegen::RoutineLaunch& l : codegen::routine_launches(routine.spec, operands, scratch))
+    b.launch({routine.executables[l.kernel].get(), routine.sources[l.kernel].get(), l.words, l.geometry});
+}
+
 void Dispatch::run_item(const Item& item, const Run& run, Backend& b) {
+  if (item.routine) return run_routine(*item.routine, run, b);
   if (item.copy) {
     const std::uint64_t from = address(item.copy->from, run) + item.copy->offset;
     b.copy(reinterpret_cast<void*>(address(item.copy->to, run)), reinterpret_cast<const void*>(from), item.copy->bytes);
@@ -251,7 +265,7 @@ void Dispatch::commit(const Run& run, Backend& b, Counters& counters, bool& star
       if (timed && item.kernel) item.kernel->sums->ran(std::chrono::steady_clock::now() - start);
     }
     if (item.copy) continue;
-    ++launches;
+    launches += item.routine ? codegen::routine_launch_count(item.routine->spec, item.routine->sources.size()) : 1;
     if (item.interpreted()) {
       ++interpreted;
       item.kernel->sums->interpreted_too();

@@ -64,12 +64,13 @@ class Dispatch {
     std::uint32_t word;
     std::uint64_t addend;
   };
-  /// A kernel that is launched, a copy, or a call of a library, in order.
+  /// A kernel that is launched, a copy, or a call, in order.
   struct Item {
     const KernelStep* kernel = nullptr;
     const CopyStep* copy = nullptr;
     const LibraryStep* call = nullptr;
     std::uint32_t step = 0, first = 0, count = 0;  ///< of the plan; words
+    const RoutineStep* routine = nullptr;
     [[nodiscard]] bool interpreted() const { return kernel && !kernel->executable; }
   };
 
@@ -79,6 +80,7 @@ class Dispatch {
   [[nodiscard]] Launch launch_of(const Item& item, const Run& run) const;
   bool replay(const Run& run, Backend& b);
   void run_item(const Item& item, const Run& run, Backend& b);
+  void run_routine(const RoutineStep& routine, const Run& run, Backend& b) const;
 
   const CompiledPlan& plan_;
   std::vector<Item> items_;

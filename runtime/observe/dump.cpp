@@ -215,6 +215,11 @@ void Dump::steps(const CompiledPlan& plan) {
       text += fmt::format("step {}: {}, buffers {}, {}, {}, {} bytes read, {} written\n", i, call->spec.str(),
                           place(call->operands[0]), place(call->operands[1]), place(call->operands[2]),
                           call->bytes_read, call->bytes_written);
+    } else if (const auto* routine = std::get_if<RoutineStep>(&plan.steps[i])) {
+      std::vector<std::string> buffers;
+      for (const Operand& o : routine->operands) buffers.push_back(place(o));
+      text += fmt::format("step {}: {}, buffers {}, {} bytes read, {} written\n", i, routine->spec.str(),
+                          fmt::join(buffers, ", "), routine->bytes_read, routine->bytes_written);
     } else {
       const auto& k = std::get<KernelStep>(plan.steps[i]);
       std::vector<std::string> buffers;
@@ -231,10 +236,12 @@ void Dump::kernels(const graph::Graph& g, const CompiledPlan& plan, const graph:
   if (wants("plan")) steps(plan);
   for (const Step& s : plan.steps) {
     if (const auto* const step = std::get_if<KernelStep>(&s)) kernel(g, *step, plan, snapshot);
-    const auto* const call = std::get_if<LibraryStep>(&s);
-    if (call == nullptr || !call->source || !wants("source")) continue;
-    if (const Dumped::Name name = dumped().name(key(), call->source); name.fresh)
-      write(name.stem + ".cu", call->source->text);
+    if (!wants("source")) continue;
+    const auto dump = [this](const std::shared_ptr<const codegen::KernelSource>& source) {
+      if (const Dumped::Name name = dumped().name(key(), source); name.fresh) write(name.stem + ".cu", source->text);
+    };
+    if (const auto* const call = std::get_if<LibraryStep>(&s); call != nullptr && call->source) dump(call->source);
+    if (const auto* const call = std::get_if<RoutineStep>(&s)) std::ranges::for_each(call->sources, dump);
   }
 }
 

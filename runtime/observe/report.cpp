@@ -173,8 +173,8 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
   for (graph::NodeId id : nodes) {
     const graph::GraphNode& n = g.nodes[id];
     const graph::OpClass c = graph::info(n.op).op_class;
-    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Scan &&
-        c != graph::OpClass::Library && c != graph::OpClass::Gather)
+    if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Scan && !graph::is_call(n.op) &&
+        c != graph::OpClass::Gather)
       continue;
     std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
                                    graph::to_string(g.shapes[n.shape]), n.where().str());
@@ -245,6 +245,13 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
           fmt::format("  step {}: {}{}, {} read, {} written\n", i, call->spec.str(),
                       call->source ? " by " + call->source->entry : "", call->bytes_read, call->bytes_written);
       if (call->source && seen.insert(call->source->entry).second) impl->sources.push_back(call->source->text);
+      continue;
+    }
+    if (const auto* call = std::get_if<RoutineStep>(&plan.steps[i])) {
+      impl->text += fmt::format("  step {}: {}, {} read, {} written\n", i, call->spec.str(), call->bytes_read,
+                                call->bytes_written);
+      for (const auto& source : call->sources)
+        if (seen.insert(source->entry).second) impl->sources.push_back(source->text);
       continue;
     }
     const auto& k = std::get<KernelStep>(plan.steps[i]);

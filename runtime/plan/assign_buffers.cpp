@@ -43,7 +43,17 @@ class Placer {
 
  private:
   [[nodiscard]] KernelStep& step(std::size_t s) { return std::get<KernelStep>(plan_.steps[s]); }
-  [[nodiscard]] LibraryStep* library(std::size_t s) { return std::get_if<LibraryStep>(&plan_.steps[s]); }
+  /// Of a step that is a call: its buffers, and where its operands go; else null.
+  struct Call {
+    const std::vector<BufferRef>* buffers = nullptr;
+    std::vector<Operand>* operands = nullptr;
+    explicit operator bool() const { return buffers != nullptr; }
+  };
+  [[nodiscard]] Call call(std::size_t s) {
+    if (auto* const l = std::get_if<LibraryStep>(&plan_.steps[s])) return {&l->buffers, &l->operands};
+    if (auto* const r = std::get_if<RoutineStep>(&plan_.steps[s])) return {&r->buffers, &r->operands};
+    return {};
+  }
 
   // --- Lifetimes ---------------------------------------------------------------------------------------------------
 
@@ -90,8 +100,8 @@ class Placer {
         if (stored && places_[id].from == kNever) places_[id].from = s;
       };
       base_.push_back(kNoId);
-      if (const LibraryStep* call = library(s)) {
-        for (std::size_t b = 0; b < call->buffers.size(); ++b) use(call->buffers[b], b == 2);
+      if (const Call c = call(s)) {
+        for (std::size_t b = 0; b < c.buffers->size(); ++b) use((*c.buffers)[b], b + 1 == c.buffers->size());
         continue;
       }
       const codegen::Lowered& k = step(s).lowered;
@@ -116,7 +126,7 @@ class Placer {
   // --- In place ----------------------------------------------------------------------------------------------------
 
   void take_over(std::size_t s) {
-    if (library(s)) return;
+    if (call(s)) return;
     const codegen::Lowered& k = step(s).lowered;
     for (std::size_t b = 0; b < k.buffers.size(); ++b) {
       if (!stores(k, b)) continue;
@@ -293,10 +303,10 @@ class Placer {
     std::vector<Step> steps;
     std::uint32_t checks = 0;  // of the steps before
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      std::vector<Operand>& operands = library(s) ? library(s)->operands : step(s).operands;
+      std::vector<Operand>& operands = call(s) ? *call(s).operands : step(s).operands;
       for (const std::uint32_t id : ids_[s])
         operands.push_back(id == kNoId ? Operand{Operand::Kind::Faults, checks} : places_[id].operand);
-      if (!library(s)) checks += static_cast<std::uint32_t>(step(s).lowered.checks.size());
+      if (!call(s)) checks += static_cast<std::uint32_t>(step(s).lowered.checks.size());
       if (base_[s] != kNoId) copy_base(s, steps);
       steps.push_back(std::move(plan_.steps[s]));
     }

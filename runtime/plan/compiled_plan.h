@@ -13,6 +13,7 @@
 
 #include "cache/kernel_cache.h"
 #include "codegen/cuda/matmul.h"
+#include "codegen/cuda/routine.h"
 #include "codegen/lower/lower.h"
 #include "codegen/render/kernel_source.h"
 #include "graph/fusion/types.h"
@@ -76,8 +77,19 @@ struct LibraryStep {
   std::shared_ptr<cache::Executable> executable;
 };
 
+/// A routine. On a GPU it has kernels; on the CPU it is code of this library.
+struct RoutineStep {
+  codegen::RoutineSpec spec;
+  graph::Mode mode{};
+  std::vector<codegen::BufferRef> buffers;  ///< operands, then the result
+  std::vector<Operand> operands;            ///< of each
+  std::int64_t bytes_read = 0, bytes_written = 0;
+  std::vector<std::shared_ptr<const codegen::KernelSource>> sources;
+  std::vector<std::shared_ptr<cache::Executable>> executables;  ///< of each source, in a plan that is run
+};
+
 /// Download, HostCall and Loop steps join this list with the work that needs them.
-using Step = std::variant<TransferStep, CopyStep, KernelStep, LibraryStep>;
+using Step = std::variant<TransferStep, CopyStep, KernelStep, LibraryStep, RoutineStep>;
 
 struct RootPlan {
   bool aliases_leaf = false;  ///< the value is a leaf that is already in place

@@ -39,6 +39,8 @@ struct Requests {
       if (const auto* k = std::get_if<KernelStep>(&s); k && !k->empty()) add(*k, *plan.target);
       if (const auto* call = std::get_if<LibraryStep>(&s); call && call->source)
         add(*call->source, call->spec.mode, *plan.target);
+      if (const auto* call = std::get_if<RoutineStep>(&s))
+        for (const auto& source : call->sources) add(*source, call->mode, *plan.target);
     }
   }
   void add(const KernelStep& step, const graph::Target& target) { add(*step.source, step.lowered.ir.mode, target); }
@@ -185,6 +187,9 @@ KernelCounts make_kernels(CompiledPlan& plan, Backend& b) {
   for (Step& s : plan.steps) {
     if (auto* call = std::get_if<LibraryStep>(&s); call && call->source)
       call->executable = loaded[requests.number.at(call->source.get())].executable;
+    if (auto* call = std::get_if<RoutineStep>(&s))
+      for (const auto& source : call->sources)
+        call->executables.push_back(loaded[requests.number.at(source.get())].executable);
     auto* k = std::get_if<KernelStep>(&s);
     if (!k || k->empty()) continue;
     const std::size_t i = requests.number.at(k->source.get());

@@ -30,7 +30,7 @@ void check_addressable(const Graph& g) {
   };
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const graph::OpClass c = graph::info(g.nodes[id].op).op_class;
-    if (c == graph::OpClass::Map || c == graph::OpClass::Scan || c == graph::OpClass::Library ||
+    if (c == graph::OpClass::Map || c == graph::OpClass::Scan || graph::is_call(g.nodes[id].op) ||
         c == graph::OpClass::Gather || g.nodes[id].op == graph::Op::Update)
       check(id);
     if (c == graph::OpClass::Reduce) check(g.nodes[id].inputs[0].node);
@@ -151,6 +151,14 @@ class PlanMaker {
         if (std::find(wanted[producer].begin(), wanted[producer].end(), load) == wanted[producer].end())
           wanted[producer].push_back(load);
       };
+      if (const NodeId call = fusion_.groups[group].library;
+          call != graph::kNoId && graph::info(g_.nodes[call].op).op_class == graph::OpClass::Routine) {
+        RoutineStep step = routine_step(call);
+        for (std::size_t i = 0; i + 1 < step.buffers.size(); ++i)
+          if (!step.buffers[i].is_leaf) want(step.buffers[i].value);
+        reversed.emplace_back(std::move(step));
+        continue;
+      }
       if (fusion_.groups[group].library != graph::kNoId) {
         LibraryStep step = library_step(fusion_.groups[group].library);
         if (of_our_own(step.spec)) step.source = shared_source(codegen::render_matmul(step.spec.shape(), target_));
@@ -189,7 +197,15 @@ class PlanMaker {
     const graph::Dims &a = g_.shape(n.inputs[0].node), &b = g_.shape(n.inputs[1].node);
     LibraryStep step;
     step.spec = {n.dtype, n.mode, a[0], b[0], a[1], a[2], b[2]};
-    for (int i = 0; i < 2; ++i) {
+    put_buffers(id, step);
+    return step;
+  }
+
+  /// Operands and the result of a call.
+  template <class CallStep>
+  void put_buffers(NodeId id, CallStep& step) const {
+    const graph::GraphNode& n = g_.nodes[id];
+    for (int i = 0; i < n.n_inputs; ++i) {
       const graph::Source s = graph::input_source(g_, id, i);
       const graph::GraphNode& from = g_.nodes[s.edge.node];
       const bool leaf = from.op == graph::Op::Input;
@@ -201,6 +217,23 @@ class PlanMaker {
     }
     step.buffers.push_back({false, graph::kNoId, {id, 0}});
     step.bytes_written = g_.bytes(id);
+  }
+
+  [[nodiscard]] RoutineStep routine_step(NodeId id) {
+    const graph::GraphNode& n = g_.nodes[id];
+    const graph::Dims &from = g_.shape(n.inputs[0].node), &to = g_.shape(id);
+    RoutineStep step;
+    step.mode = n.mode;
+    codegen::RoutineSpec& spec = step.spec;
+    spec = {n.op, g_.nodes[n.inputs[0].node].dtype, static_cast<graph::RoutineAttributes::Way>(n.payload)};
+    spec.n = from[from.size() - 1];
+    spec.rows = g_.count(n.inputs[0].node) / spec.n;
+    spec.m = graph::is_segments(n.op) ? to[1] : g_.count(id);
+    put_buffers(id, step);
+    plan_.scratch_bytes = std::max(plan_.scratch_bytes, codegen::routine_scratch(spec, target_));
+    if (target_.is_cuda())
+      for (codegen::KernelSource& source : codegen::render_routine(spec, target_))
+        step.sources.push_back(shared_source(std::move(source)));
     return step;
   }
 
@@ -226,6 +259,8 @@ class PlanMaker {
       if (const auto* kernel = std::get_if<KernelStep>(&s))
         std::for_each(kernel->operands.begin(), kernel->operands.end(), use);
       if (const auto* call = std::get_if<LibraryStep>(&s))
+        std::for_each(call->operands.begin(), call->operands.end(), use);
+      if (const auto* call = std::get_if<RoutineStep>(&s))
         std::for_each(call->operands.begin(), call->operands.end(), use);
     }
     std::vector<Step> transfers;
@@ -255,6 +290,12 @@ class PlanMaker {
       }
       if (const auto* call = std::get_if<LibraryStep>(&s)) {
         ++c.launches;
+        c.bytes_read += call->bytes_read;
+        c.bytes_written += call->bytes_written;
+        continue;
+      }
+      if (const auto* call = std::get_if<RoutineStep>(&s)) {
+        c.launches += codegen::routine_launch_count(call->spec, call->sources.size());
         c.bytes_read += call->bytes_read;
         c.bytes_written += call->bytes_written;
         continue;

@@ -15,6 +15,9 @@ class KernelCollector final : public PlanObserver {
     for (const Step& s : plan.steps) {
       if (const auto* const call = std::get_if<LibraryStep>(&s); call && call->source)
         found.push_back({call->source, plan.target, call->spec.mode, call->spec.str(), nullptr});
+      if (const auto* const call = std::get_if<RoutineStep>(&s))
+        for (const auto& source : call->sources)
+          found.push_back({source, plan.target, call->mode, call->spec.str(), nullptr});
       const auto* const step = std::get_if<KernelStep>(&s);
       if (step == nullptr || step->empty()) continue;
       const codegen::KernelIr& ir = step->lowered.ir;

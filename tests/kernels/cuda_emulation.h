@@ -137,6 +137,11 @@ inline unsigned long long atomicMin(unsigned long long* at, unsigned long long v
   if (value < old) *at = value;
   return old;
 }
+template <class T> T atomicAdd(T* at, T value) {
+  const T old = *at;
+  *at += value;
+  return old;
+}
 inline void __syncthreads() { wait(block_barriers[self / block_threads]); }
 inline void __syncwarp() { wait(warp_barriers[self / 32]); }
 // The shared memory of a cluster's thread blocks, one behind the other.
@@ -167,11 +172,20 @@ template <class T> T __shfl_up_sync(unsigned, T value, int d) {
 }
 template <class T> T __shfl_xor_sync(unsigned, T value, int d) { return exchange(value, self ^ (unsigned)d); }
 template <class T> T __shfl_sync(unsigned, T value, int lane) { return exchange(value, (self & ~31u) + ((unsigned)lane & 31)); }
+inline unsigned __ballot_sync(unsigned, int predicate) {
+  unsigned long long* slot = slots[parity[self] ^= 1];
+  slot[self] = predicate != 0;
+  wait(warp_barriers[self / 32]);
+  unsigned votes = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) votes |= (unsigned)slot[(self & ~31u) + lane] << lane;
+  return votes;
+}
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 inline int min(int a, int b) { return a < b ? a : b; }
 inline int max(int a, int b) { return a < b ? b : a; }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
 }
 )shim";
 

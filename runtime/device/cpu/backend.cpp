@@ -20,6 +20,7 @@
 #include "runtime/device/compilers/toolchain.h"
 #include "runtime/device/cpu/blas.h"
 #include "runtime/device/cpu/host_pool.h"
+#include "runtime/device/cpu/routine.h"
 #include "runtime/device/cpu/stream.h"
 #include "runtime/device/cpu/target.h"
 #include "runtime/device/parallel.h"
@@ -225,6 +226,10 @@ class CpuBackend final : public Backend {
   std::shared_ptr<cache::Executable> load(const cache::KernelRequest& request, const cache::Binary& binary) override;
   [[nodiscard]] std::string library_missing(Dtype dtype) override { return cpu_blas_missing(dtype); }
   std::shared_ptr<const LibraryCall> prepare(const MatmulSpec& spec) override { return make_cpu_matmul(spec); }
+  void run(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch) override {
+    run_on_host(spec, operands, scratch);
+  }
+  using Backend::run;
   void launch(const Launch& launch) override;
   [[nodiscard]] bool launch_waits() const override { return true; }
 

@@ -1,0 +1,105 @@
+// Routines: names, memory and launches, by op.
+#include "codegen/cuda/routine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/cuda/routine_kernels.h"
+#include "codegen/prelude/text.h"
+#include "codegen/render/common.h"
+#include "support/check.h"
+#include "support/hash.h"
+
+namespace tarry::codegen {
+
+std::string RoutineSpec::str() const {
+  const std::string_view suffix = info(dtype).suffix;
+  std::string text = fmt::format("{} {} ({}, {})", graph::name(op), suffix, rows, n);
+  if (!graph::is_sort(op)) text += fmt::format(" to {}", m);
+  return reversed() ? text + " reversed" : text;
+}
+
+std::string bits_type(Dtype dtype) { return fmt::format("tarry_u{}", 8 * itemsize(dtype)); }
+
+std::string key_function(const RoutineSpec& spec, Zeros zeros) {
+  const std::string bits = bits_type(spec.dtype);
+  const std::string top = fmt::format("(({})1 << {})", bits, 8 * itemsize(spec.dtype) - 1);
+  const bool falls = graph::is_sort(spec.op) && spec.reversed();
+  std::string body;
+  if (is_floating(spec.dtype)) {
+    const char* const infinity = spec.dtype == float16    ? "0x7c00"
+                                 : spec.dtype == bfloat16 ? "0x7f80"
+                                 : spec.dtype == float32  ? "0x7f800000"
+                                                          : "0x7ff0000000000000";
+    body = fmt::format("  if (({0})(x & ({0})~{1}) > ({0}){2}) return ({0})~({0})0;\n", bits, top, infinity);
+    if (zeros == Zeros::Equal) body += fmt::format("  if (x == {}) x = 0;\n", top);
+    body += fmt::format("  const {0} k = ({0})(x & {1} ? ~x : x | {1});\n", bits, top);
+  } else if (info(spec.dtype).kind == DtypeKind::Int) {
+    body = fmt::format("  const {0} k = ({0})(x ^ {1});\n", bits, top);
+  } else {
+    body = fmt::format("  const {} k = x;\n", bits);
+  }
+  return fmt::format("__device__ __forceinline__ {0} $N_key({0} x) {{\n{1}  return {2};\n}}\n", bits, body,
+                     falls ? fmt::format("({})~k", bits) : "k");
+}
+
+KernelSource routine_kernel(std::string_view word, std::string_view text, std::span<const TextPart> parts,
+                            std::span<const std::string> functions, int threads) {
+  std::string kernel(text);
+  for (const TextPart& p : parts) replace_all(kernel, p.name, p.text);
+  KernelSource source;
+  source.sections = prelude_sections(functions);
+  source.prelude = prelude_text(source.sections, Dialect::Cuda);
+  source.entry = fmt::format("{}_{}", word, support::hash_bytes(source.prelude + kernel).hex().substr(0, 8));
+  replace_all(kernel, "$N", source.entry);
+  source.kernel = std::move(kernel);
+  source.text = source.prelude + source.kernel;
+  source.threads = threads;
+  return source;
+}
+
+std::int64_t striding_grid(std::int64_t wanted) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  return std::min(wanted, kMost);
+}
+
+std::size_t routine_scratch(const RoutineSpec& spec, const graph::Target& target) {
+  if (target.is_cuda()) return graph::is_sort(spec.op) ? sort_scratch(spec) : 0;
+  return host_scratch(spec);
+}
+
+std::vector<KernelSource> render_routine(const RoutineSpec& spec, const graph::Target& target) {
+  TARRY_ASSERT(target.is_cuda());
+  return graph::is_sort(spec.op) ? sort_kernels(spec) : run_kernels(spec);
+}
+
+std::vector<RoutineLaunch> routine_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
+  return graph::is_sort(spec.op) ? sort_launches(spec, operands, scratch) : run_launches(spec, operands);
+}
+
+std::int64_t routine_launch_count(const RoutineSpec& spec, std::size_t kernels) {
+  if (kernels == 0) return 1;
+  return graph::is_sort(spec.op) ? sort_launch_count(spec) : static_cast<std::int64_t>(kernels);
+}
+
+// ---------------------------------------------------------------- the CPU
+
+bool packs(const RoutineSpec& spec) {
+  return itemsize(spec.dtype) <= 4 && spec.n <= std::int64_t{1} << 32;
+}
+
+std::int64_t counting_parts(const RoutineSpec& spec) {
+  constexpr std::int64_t kMost = 16;
+  return std::clamp<std::int64_t>(spec.n / std::max<std::int64_t>(spec.m, 1 << 14), 1, kMost);
+}
+
+std::size_t host_scratch(const RoutineSpec& spec) {
+  const auto elements = static_cast<std::size_t>(spec.rows * spec.n);
+  if (spec.op == graph::Op::Sort) return kSortTables + elements * itemsize(spec.dtype);
+  if (spec.op == graph::Op::Argsort) return kSortTables + elements * (packs(spec) ? 8 : 32);
+  if (spec.op != graph::Op::Bincount || counting_parts(spec) == 1) return 0;
+  return static_cast<std::size_t>(counting_parts(spec) * spec.m) * sizeof(std::int64_t);
+}
+
+}  // namespace tarry::codegen

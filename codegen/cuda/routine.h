@@ -1,0 +1,58 @@
+// Routines: sorting, searching, counting and sums of runs, as steps of a plan. They are not generated from a graph: on
+// a GPU a routine is a few kernels, whose text depends on the dtype and on which of them the extents need; on the CPU
+// it is code of the library (runtime/device/cpu/routine.h). Both give the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/render/kernel_source.h"
+#include "graph/attributes.h"
+#include "graph/op.h"
+#include "graph/target.h"
+
+namespace tarry::codegen {
+
+/// Rows of n elements that lie one after the other. m: of Searchsorted how many are looked for, of Bincount the bins,
+/// of a Segment op the runs. No extent is 0.
+struct RoutineSpec {
+  graph::Op op{};
+  Dtype dtype{};  ///< of the first operand
+  graph::RoutineAttributes::Way way{};
+  std::int64_t rows = 1, n = 1, m = 1;
+  [[nodiscard]] bool reversed() const { return way == graph::RoutineAttributes::Way::Reversed; }
+  [[nodiscard]] std::string str() const;  ///< "sort f32 (4, 1000)"
+};
+
+/// One launch: the number of its kernel, and its parameters.
+struct RoutineLaunch {
+  std::uint32_t kernel;
+  std::vector<std::uint64_t> words;
+  Geometry geometry;
+};
+
+/// Bytes of memory beside the operands.
+std::size_t routine_scratch(const RoutineSpec& spec, const graph::Target& target);
+/// The kernels of a GPU.
+std::vector<KernelSource> render_routine(const RoutineSpec& spec, const graph::Target& target);
+/// The launches on a GPU, in order. `operands`: inputs, then the result.
+std::vector<RoutineLaunch> routine_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+/// How many there are; without kernels one call.
+std::int64_t routine_launch_count(const RoutineSpec& spec, std::size_t kernels);
+
+// The memory of the CPU's routines.
+
+/// True if an Argsort carries the key and the place of an element in 64 bits.
+bool packs(const RoutineSpec& spec);
+/// Parts of a Bincount's elements that are counted apart from each other.
+std::int64_t counting_parts(const RoutineSpec& spec);
+/// Bytes in front of a sort's memory: a table of counts for each of so many parts of a row, and one for each byte of a
+/// key.
+inline constexpr std::int64_t kSortParts = 64, kDigits = 256;
+inline constexpr std::size_t kSortTables = (kSortParts + 8) * kDigits * sizeof(std::int64_t);
+std::size_t host_scratch(const RoutineSpec& spec);
+
+}  // namespace tarry::codegen

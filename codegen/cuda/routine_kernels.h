@@ -1,0 +1,44 @@
+// The kernels of routines as text. Only routine*.cpp and sort.cpp include this.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "codegen/cuda/routine.h"
+
+namespace tarry::codegen {
+
+/// `$NAME` and what stands for it in a text.
+struct TextPart {
+  std::string_view name;
+  std::string text;
+};
+/// A kernel made of a template, for thread blocks of `threads`. `word` begins its name; `functions` are those of the
+/// prelude that it calls. $N stands for its name.
+KernelSource routine_kernel(std::string_view word, std::string_view text, std::span<const TextPart> parts,
+                            std::span<const std::string> functions, int threads);
+
+/// The unsigned integer of as many bytes as an element, which sorts and searches move instead of it.
+std::string bits_type(Dtype dtype);
+/// The function `$N_key` from an element's bits to an integer that orders as the element does: NaNs are all equal and
+/// last in both directions. `Zeros::Equal`: -0 has the key of +0.
+enum class Zeros : std::uint8_t { Apart, Equal };
+std::string key_function(const RoutineSpec& spec, Zeros zeros);
+
+// Sort and Argsort.
+std::size_t sort_scratch(const RoutineSpec& spec);
+std::vector<KernelSource> sort_kernels(const RoutineSpec& spec);
+std::vector<RoutineLaunch> sort_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+std::int64_t sort_launch_count(const RoutineSpec& spec);
+
+// Searchsorted, Bincount and the Segment ops.
+std::vector<KernelSource> run_kernels(const RoutineSpec& spec);
+std::vector<RoutineLaunch> run_launches(const RoutineSpec& spec, std::span<void* const> operands);
+
+/// Thread blocks of a launch whose blocks go on with what is left: enough for any GPU, within any grid.
+std::int64_t striding_grid(std::int64_t wanted);
+inline std::uint64_t word_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+inline std::uint64_t word_of(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+}  // namespace tarry::codegen

@@ -1,0 +1,150 @@
+// Runs of equal elements in order, and the unique functions, which are made of them.
+#include <tarry/create.h>
+#include <tarry/evaluate.h>
+#include <tarry/index.h>
+#include <tarry/ops.h>
+#include <tarry/scan.h>
+#include <tarry/sort.h>
+#include <tarry/views.h>
+
+#include "graph/record/order.h"
+#include "support/out_of_memory.h"
+
+namespace tarry {
+namespace graph {
+namespace {
+
+/// Operations of one call.
+class RunFinder {
+ public:
+  RunFinder(std::string_view called, std::source_location where) : called_(called), where_(where) {}
+
+  Runs run(std::span<const Array> columns, Nans nans) const {
+    const PlacedLike placed(detail::edge(columns.front(), called_, where_));
+    std::vector<Array> keys;
+    for (const Array& c : columns) keys.push_back(with_one_zero(c));
+    Runs runs;
+    for (std::size_t c = keys.size(); c-- > 0;) {
+      const Array key = runs.order.is_defined() ? taken(keys[c], runs.order) : keys[c];
+      const Array order = argsort(key, {}, where_);
+      runs.order = runs.order.is_defined() ? taken(runs.order, order) : order;
+    }
+    const std::int64_t n = runs.order.size(where_);
+    if (n == 0) {
+      runs.group = runs.order;
+      runs.offsets = zeros({1}, int64, where_);
+      return runs;
+    }
+    Array begins;
+    for (const Array& key : keys) {
+      const Array differs = steps(taken(key, runs.order), n, nans);
+      begins = begins.is_defined() ? logical_or(on(begins), on(differs)) : differs;
+    }
+    runs.group = cumulative_sum(begins, {.axis = 0, .dtype = int64, .include_initial = true}, where_);
+    const Array both[] = {runs.order, runs.group};
+    evaluate(both, where_);
+    runs.count = part(runs.group, n - 1, 1).item<std::int64_t>(where_) + 1;
+    const Array numbers = arange(runs.count + 1, int64, where_);
+    runs.offsets = searchsorted(runs.group, numbers, {}, where_);
+    return runs;
+  }
+
+  [[nodiscard]] Array taken(const Array& x, const Array& places) const {
+    return places.size(where_) == 0 ? x : take(x, places, 0, Bounds::Error, where_);
+  }
+  /// `count` elements from one on.
+  [[nodiscard]] Array part(const Array& x, std::int64_t from, std::int64_t count) const {
+    IndexMap map;
+    map.push_back({0, from, 1});
+    return detail::wrap(record_view(detail::edge(x, called_, where_), map, Dims{count}.span(), where_));
+  }
+  [[nodiscard]] Operand on(const Array& x) const { return {x, Where(where_)}; }
+
+ private:
+  [[nodiscard]] Array with_one_zero(const Array& x) const {
+    if (!is_floating(x.dtype(where_))) return x;
+    return tarry::where(on(equal(on(x), {0, where_})), {0, where_}, on(x));
+  }
+  /// True where an element is another than the one before it.
+  [[nodiscard]] Array steps(const Array& x, std::int64_t n, Nans nans) const {
+    const Array left = part(x, 0, n - 1), right = part(x, 1, n - 1);
+    const Array differs = not_equal(on(left), on(right));
+    if (nans == Nans::Apart || !is_floating(x.dtype(where_))) return differs;
+    const Array nan = logical_and(on(isnan(left, where_)), on(isnan(right, where_)));
+    return logical_and(on(differs), on(logical_not(nan, where_)));
+  }
+
+  std::string_view called_;
+  std::source_location where_;
+};
+
+}  // namespace
+
+Runs find_runs(std::string_view called, std::span<const Array> columns, Nans nans, std::source_location where) {
+  return RunFinder(called, where).run(columns, nans);
+}
+
+Array Runs::counts(std::source_location where) const {
+  const RunFinder find("counts", where);
+  return subtract(find.on(find.part(offsets, 1, count)), find.on(find.part(offsets, 0, count)));
+}
+
+Array Runs::first_of(const Array& x, std::source_location where) const {
+  const RunFinder find("values", where);
+  return find.taken(x, find.taken(order, find.part(offsets, 0, count)));
+}
+
+}  // namespace graph
+
+inline namespace v0 {
+namespace {
+
+/// What all of the unique functions begin with.
+struct Distinct {
+  Distinct(std::string_view called, const Array& x, std::source_location at)
+      : shape(detail::edge(x, called, at).node()->shape()),
+        flat(reshape(x, {graph::element_count(shape.span())}, at)),
+        runs(graph::find_runs(called, {&flat, 1}, graph::Nans::Apart, at)),
+        where(at) {}
+
+  [[nodiscard]] Array values() const { return runs.first_of(flat, where); }
+  [[nodiscard]] Array indices() const { return runs.first_of(arange(flat.size(where), int64, where), where); }
+  [[nodiscard]] Array counts() const { return runs.counts(where); }
+  [[nodiscard]] Array inverse() const {
+    const Array by_element = flat.size(where) == 0
+                                 ? runs.group
+                                 : take(runs.group, argsort(runs.order, {}, where), 0, Bounds::Error, where);
+    return reshape(by_element, Shape(shape.vector()), where);
+  }
+
+  graph::Dims shape;
+  Array flat;
+  graph::Runs runs;
+  std::source_location where;
+};
+
+}  // namespace
+
+UniqueAll unique_all(const Array& x, std::source_location where) try {
+  const Distinct d("unique_all", x, where);
+  return {d.values(), d.indices(), d.inverse(), d.counts()};
+}
+TARRY_OR_OUT_OF_MEMORY("unique_all", where)
+
+UniqueCounts unique_counts(const Array& x, std::source_location where) try {
+  const Distinct d("unique_counts", x, where);
+  return {d.values(), d.counts()};
+}
+TARRY_OR_OUT_OF_MEMORY("unique_counts", where)
+
+UniqueInverse unique_inverse(const Array& x, std::source_location where) try {
+  const Distinct d("unique_inverse", x, where);
+  return {d.values(), d.inverse()};
+}
+TARRY_OR_OUT_OF_MEMORY("unique_inverse", where)
+
+Array unique_values(const Array& x, std::source_location where) try { return Distinct("unique_values", x, where).values(); }
+TARRY_OR_OUT_OF_MEMORY("unique_values", where)
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,63 @@
+// Keys of elements for sorting and searching: unsigned integers that order as the elements do (numerics.md, "Places").
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <tarry/dtype.h>
+
+namespace tarry::runtime {
+
+enum class KeyKind : std::uint8_t { Unsigned, Signed, Float };
+
+/// Elements of `Bits`, whose infinity has the bits kInfinity where they are floats. NaNs are all equal and last in both
+/// directions; the bits themselves are what moves, so that a NaN keeps its payload.
+template <class B, KeyKind kKind, B kInfinity>
+struct OrderKey {
+  using Bits = B;
+  static constexpr Bits kTop = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  static constexpr Bits kLast = std::numeric_limits<Bits>::max();
+
+  static Bits rising(Bits x) {
+    if constexpr (kKind == KeyKind::Signed) return static_cast<Bits>(x ^ kTop);
+    if constexpr (kKind == KeyKind::Unsigned) return x;
+    const auto size = static_cast<Bits>(x & static_cast<Bits>(~kTop));
+    const auto key = static_cast<Bits>(x & kTop ? ~x : x | kTop);
+    return size > kInfinity ? kLast : key;
+  }
+  static Bits falling(Bits x) {
+    if constexpr (kKind != KeyKind::Float) return static_cast<Bits>(~rising(x));
+    const Bits key = rising(x);
+    return key == kLast ? kLast : static_cast<Bits>(~key);
+  }
+  /// -0 has the key of +0.
+  static Bits merging(Bits x) {
+    if constexpr (kKind == KeyKind::Float) x = x == kTop ? Bits{0} : x;
+    return rising(x);
+  }
+};
+
+/// Calls `f` with the OrderKey of a dtype.
+template <class F>
+void with_key(Dtype dtype, F&& f) {
+  using enum KeyKind;
+  switch (dtype) {
+    case Dtype::Bool:
+    case Dtype::UInt8: return f(OrderKey<std::uint8_t, Unsigned, 0>());
+    case Dtype::UInt16: return f(OrderKey<std::uint16_t, Unsigned, 0>());
+    case Dtype::UInt32: return f(OrderKey<std::uint32_t, Unsigned, 0>());
+    case Dtype::UInt64: return f(OrderKey<std::uint64_t, Unsigned, 0>());
+    case Dtype::Int8: return f(OrderKey<std::uint8_t, Signed, 0>());
+    case Dtype::Int16: return f(OrderKey<std::uint16_t, Signed, 0>());
+    case Dtype::Int32: return f(OrderKey<std::uint32_t, Signed, 0>());
+    case Dtype::Int64: return f(OrderKey<std::uint64_t, Signed, 0>());
+    case Dtype::Float16: return f(OrderKey<std::uint16_t, Float, 0x7c00>());
+    case Dtype::BFloat16: return f(OrderKey<std::uint16_t, Float, 0x7f80>());
+    case Dtype::Float32: return f(OrderKey<std::uint32_t, Float, 0x7f800000>());
+    case Dtype::Float64: return f(OrderKey<std::uint64_t, Float, 0x7ff0000000000000>());
+    default: return;
+  }
+}
+
+}  // namespace tarry::runtime

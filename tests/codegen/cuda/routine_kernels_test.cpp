@@ -1,0 +1,177 @@
+// Routines as CUDA C, on the emulated GPU: the bits that the CPU's code gives, at every length where something changes;
+// and for every GPU without spills.
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "codegen/cuda/routine.h"
+#include "runtime/device/compilers/nvrtc.h"
+#include "runtime/device/cpu/routine.h"
+#include "tests/helpers/devices.h"
+#include "tests/kernels/cuda_emulation.h"
+#include "tests/kernels/tile_kernels.h"
+
+namespace tarry::test {
+namespace {
+
+using codegen::RoutineSpec;
+using graph::Op;
+using Way = graph::RoutineAttributes::Way;
+using Bytes = std::vector<unsigned char>;
+
+/// Elements with ties, of floats also zeros of both signs, infinities and NaNs.
+Bytes elements(Dtype dtype, std::int64_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  const std::size_t size = itemsize(dtype);
+  Bytes bytes(static_cast<std::size_t>(count) * size);
+  for (std::size_t i = 0; i < bytes.size(); i += size) {
+    std::uint64_t x = random();
+    if (x % 3 == 0) x &= ~std::uint64_t{0} << (8 * size - 3);  // few exponents: zeros and infinities of both signs
+    if (x % 3 == 1 && dtype == bool_) x = 1;
+    if (dtype == bool_) x &= 1;
+    std::memcpy(&bytes[i], &x, size);
+  }
+  return bytes;
+}
+
+std::size_t result_bytes(const RoutineSpec& s) {
+  const bool kept = s.op == Op::Sort || graph::is_segments(s.op);
+  const std::int64_t count = graph::is_sort(s.op) ? s.rows * s.n : graph::is_segments(s.op) ? s.rows * s.m : s.m;
+  return static_cast<std::size_t>(count) * (kept ? itemsize(s.dtype) : 8);
+}
+
+/// The second operand, where there is one: what is searched for, or offsets of runs, of which some are empty.
+Bytes second_operand(const RoutineSpec& s) {
+  if (s.op == Op::Searchsorted) return elements(s.dtype, s.m, 2);
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(s.m + 1));
+  for (std::int64_t g = 0; g <= s.m; ++g) offsets[static_cast<std::size_t>(g)] = g == s.m ? s.n : s.n * (g / 2) / s.m;
+  Bytes bytes(offsets.size() * 8);
+  std::memcpy(bytes.data(), offsets.data(), bytes.size());
+  return bytes;
+}
+
+void check(const RoutineSpec& spec) {
+  INFO(spec.str());
+  std::vector<Bytes> inputs{elements(spec.dtype, spec.rows * spec.n, 1)};
+  if (spec.op == Op::Bincount)
+    for (std::size_t i = 0; i < inputs[0].size(); i += 8) {
+      std::int64_t id = 0;
+      std::memcpy(&id, &inputs[0][i], 8);
+      id = id % (spec.m + 2);  // some are none
+      std::memcpy(&inputs[0][i], &id, 8);
+    }
+  if (spec.op == Op::Searchsorted) {
+    RoutineSpec sort{Op::Sort, spec.dtype, Way::Usual, 1, spec.n};
+    Bytes sorted = inputs[0], scratch(codegen::routine_scratch(sort, target("x86-64-v3")));
+    void* const both[] = {inputs[0].data(), sorted.data()};
+    runtime::run_on_host(sort, both, scratch.data());
+    inputs[0] = sorted;
+  }
+  if (spec.op == Op::Searchsorted || graph::is_segments(spec.op)) inputs.push_back(second_operand(spec));
+  Bytes expected(result_bytes(spec), 0xcd), found(result_bytes(spec), 0xab);
+  std::vector<void*> operands;
+  for (Bytes& b : inputs) operands.push_back(b.data());
+  operands.push_back(expected.data());
+  Bytes scratch(codegen::routine_scratch(spec, target("x86-64-v3")) + 1);
+  runtime::run_on_host(spec, operands, scratch.data());
+
+  operands.back() = found.data();
+  scratch.assign(codegen::routine_scratch(spec, target("sm_90")) + 256, 0xee);
+  const std::vector<codegen::KernelSource> sources = codegen::render_routine(spec, target("sm_90"));
+  std::vector<const codegen::KernelSource*> all;
+  for (const auto& s : sources) all.push_back(&s);
+  const EmulatedKernels kernels(all);
+  const auto launches = codegen::routine_launches(spec, operands, scratch.data());
+  CHECK(static_cast<std::int64_t>(launches.size()) == codegen::routine_launch_count(spec, sources.size()));
+  for (const codegen::RoutineLaunch& l : launches) kernels.run(sources[l.kernel], l.geometry.grid(), l.words);
+  if (graph::is_segments(spec.op) && spec.dtype == float32) {
+    for (std::size_t i = 0; i < found.size(); i += 4) {
+      float a = 0, b = 0;
+      std::memcpy(&a, &expected[i], 4);
+      std::memcpy(&b, &found[i], 4);
+      CHECK(((a != a && b != b) || std::memcmp(&a, &b, 4) == 0));
+    }
+  } else if (graph::is_segments(spec.op) && spec.dtype == float64) {
+    for (std::size_t i = 0; i < found.size(); i += 8) {
+      double a = 0, b = 0;
+      std::memcpy(&a, &expected[i], 8);
+      std::memcpy(&b, &found[i], 8);
+      CHECK(((a != a && b != b) || std::memcmp(&a, &b, 8) == 0));
+    }
+  } else {
+    CHECK(found == expected);
+  }
+}
+
+constexpr Dtype kAll[] = {bool_,  int8,   int16,  int32,   int64,    uint8,   uint16,
+                          uint32, uint64, float16, bfloat16, float32, float64};
+
+/// One routine of each text, for each dtype.
+std::vector<RoutineSpec> every_kernel() {
+  std::vector<RoutineSpec> specs;
+  for (const Dtype dtype : kAll) {
+    for (const std::int64_t n : {std::int64_t{100}, std::int64_t{5000}, std::int64_t{1} << 33})
+      for (const Op op : {Op::Sort, Op::Argsort}) specs.push_back({op, dtype, Way::Reversed, 3, n});
+    specs.push_back({Op::Searchsorted, dtype, Way::Usual, 1, 100, 100});
+  }
+  for (const Dtype dtype : {int64, uint64, float32, float64})
+    for (const Op op : {Op::SegmentSum, Op::SegmentMin, Op::SegmentMax}) specs.push_back({op, dtype, {}, 2, 1000, 10});
+  for (const Dtype dtype : {float32, float64}) specs.push_back({Op::SegmentM2, dtype, {}, 2, 1000, 10});
+  for (const std::int64_t bins : {10, 100'000}) specs.push_back({Op::Bincount, int64, {}, 1, 1000, bins});
+  return specs;
+}
+
+}  // namespace
+
+TEST_CASE("routine kernels: sorts on the emulated GPU have the CPU's bits", "[routine][sort]") {
+  for (const Dtype dtype : kAll)
+    for (const Op op : {Op::Sort, Op::Argsort})
+      for (const Way way : {Way::Usual, Way::Reversed}) {
+        check({op, dtype, way, 3, 37});
+        check({op, dtype, way, 2, 4097});
+      }
+  for (const std::int64_t n : {2, 3, 64, 255, 256, 257, 2047, 2048, 2049, 8192, 20'000})
+    for (const Op op : {Op::Sort, Op::Argsort}) check({op, float32, Way::Usual, 2, n});
+}
+
+TEST_CASE("routine kernels: searches on the emulated GPU have the CPU's bits", "[routine][sort]") {
+  for (const Dtype dtype : kAll)
+    for (const Way way : {Way::Usual, Way::Reversed}) check({Op::Searchsorted, dtype, way, 1, 1000, 700});
+  check({Op::Searchsorted, float64, Way::Usual, 1, 1, 300});
+}
+
+TEST_CASE("routine kernels: counts on the emulated GPU are the CPU's", "[routine][group]") {
+  for (const std::int64_t bins : {1, 7, 4096, 4097}) check({Op::Bincount, int64, {}, 1, 40'000, bins});
+}
+
+TEST_CASE("routine kernels: runs on the emulated GPU are folded as on the CPU", "[routine][group]") {
+  for (const Dtype dtype : {int64, uint64, float32, float64})
+    for (const Op op : {Op::SegmentSum, Op::SegmentMin, Op::SegmentMax, Op::SegmentM2}) {
+      if (op == Op::SegmentM2 && !is_floating(dtype)) continue;
+      for (const auto& [n, runs] : {std::pair(40, 3), {500, 9}, {5000, 4}, {3000, 1}, {129, 1}, {1, 1}})
+        check({op, dtype, {}, 2, n, runs});
+    }
+}
+
+TEST_CASE("routine kernels: all compile for every GPU without spills", "[routine][nvrtc]") {
+  TARRY_REQUIRE_NVRTC();
+  for (const char* arch : {"sm_75", "sm_80", "sm_90", "sm_100"}) {
+    std::vector<codegen::KernelSource> sources;
+    for (const RoutineSpec& spec : every_kernel())
+      for (codegen::KernelSource& s : codegen::render_routine(spec, target(arch))) {
+        CHECK(s.text.find('$') == std::string::npos);
+        const auto same = [&](const codegen::KernelSource& other) { return other.entry == s.entry; };
+        if (std::none_of(sources.begin(), sources.end(), same)) sources.push_back(std::move(s));
+      }
+    std::vector<const codegen::KernelSource*> unit;
+    for (const auto& s : sources) unit.push_back(&s);
+    for (const runtime::KernelResources& r :
+         runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources) {
+      INFO(arch << " " << r.entry << ": " << r.registers << " registers");
+      CHECK(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes == 0);
+    }
+  }
+}
+
+}  // namespace tarry::test
