@@ -85,9 +85,7 @@ std::int64_t routine_launch_count(const RoutineSpec& spec, std::size_t kernels) 
 
 // ---------------------------------------------------------------- the CPU
 
-bool packs(const RoutineSpec& spec) {
-  return itemsize(spec.dtype) <= 4 && spec.n <= std::int64_t{1} << 32;
-}
+bool packs(const RoutineSpec& spec) { return itemsize(spec.dtype) <= 4 && spec.n <= std::int64_t{1} << 32; }
 
 std::int64_t counting_parts(const RoutineSpec& spec) {
   constexpr std::int64_t kMost = 16;

@@ -108,36 +108,51 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
       continue;
     }
     const $T shift = $SHIFT;
-    struct $N_state sum = $N_first(lane < n ? x[lane] : x[0], shift);
+    struct $N_state sum = $N_first(x[lane < n ? lane : 0], shift);
     if (n <= 32) {
-      struct $N_state left = $N_of_lane(sum, 0);
-      for (int k = 1; k < n; ++k) left = $N_next(left, x[k], shift);
-      sum = left;
+      sum = $N_of_lane(sum, 0);
+#pragma unroll 1
+      for (int k = 1; k < n; ++k) sum = $N_next(sum, x[k], k + 1, shift);
     } else {
-      struct $N_state subtree = sum;  // of 2^lane blocks
+      struct $N_state subtree = sum;  // of 2^lane blocks, the last of them perhaps short
       const tarry_i64 blocks = (n + 127) / 128;
+#pragma unroll 1
       for (tarry_i64 b = 0; b < blocks; ++b) {
         const tarry_i64 rest = n - b * 128;
         const int there = (int)(rest < 128 ? rest : 128);
         const $T* const at = x + b * 128;
-        sum = $N_first(lane < there ? at[lane] : at[0], shift);
-        for (int k = lane + 32; k < there; k += 32) sum = $N_next(sum, at[k], shift);
-#pragma unroll
+        sum = $N_first(at[lane < there ? lane : 0], shift);
+        int count = 1;
+        for (int k = lane + 32; k < there; k += 32) sum = $N_next(sum, at[k], ++count, shift);
+$UNROLL
         for (int d = 16; d > 0; d /= 2) {
           const struct $N_state right = $N_below(sum, d);
-          if (lane < d && lane + d < there) sum = $N_join(sum, right);
+          const int behind = __shfl_down_sync(~0u, count, d);
+          if (lane < d && lane + d < there) {
+            sum = $N_join(sum, count, right, behind);
+            count += behind;
+          }
         }
         sum = $N_of_lane(sum, 0);
+        tarry_i64 all = there;
         int level = 0;
-        for (; b >> level & 1; ++level) sum = $N_join($N_of_lane(subtree, level), sum);
+#pragma unroll 1
+        for (; b >> level & 1; ++level) {
+          sum = $N_join($N_of_lane(subtree, level), 128ll << level, sum, all);
+          all += 128ll << level;
+        }
         if (lane == level) subtree = sum;
       }
       int level = 0;
       while (!(blocks >> level & 1)) ++level;
       sum = $N_of_lane(subtree, level);
+      tarry_i64 all = n - (blocks - (1ll << level)) * 128;
+#pragma unroll 1
       for (++level; blocks >> level != 0; ++level) {
         const struct $N_state left = $N_of_lane(subtree, level);
-        if (blocks >> level & 1) sum = $N_join(left, sum);
+        if (!(blocks >> level & 1)) continue;
+        sum = $N_join(left, 128ll << level, sum, all);
+        all += 128ll << level;
       }
     }
     if (lane == 0) p.to[run] = $RESULT;
@@ -153,42 +168,41 @@ __device__ __forceinline__ struct $N_state $N_first($T x, $T) {
   s.value = x;
   return s;
 }
-__device__ __forceinline__ struct $N_state $N_join(const struct $N_state& a, const struct $N_state& b) {
+__device__ __forceinline__ struct $N_state $N_join(const struct $N_state& a, tarry_i64, const struct $N_state& b,
+                                                   tarry_i64) {
   struct $N_state s;
   s.value = $FUNCTION(a.value, b.value);
   return s;
 }
-__device__ __forceinline__ struct $N_state $N_next(const struct $N_state& a, $T x, $T shift) {
-  return $N_join(a, $N_first(x, shift));
+__device__ __forceinline__ struct $N_state $N_next(const struct $N_state& a, $T x, int, $T shift) {
+  return $N_join(a, 0, $N_first(x, shift), 0);
 }
 )";
 
 // docs/reference/numerics.md, "Composite reductions".
 constexpr std::string_view kMomentsState = R"(struct $N_state {
   $T mean, m2;
-  tarry_i64 count;
 };
 __device__ __forceinline__ struct $N_state $N_first($T x, $T shift) {
   struct $N_state s;
   s.mean = x - shift;
   s.m2 = 0;
-  s.count = 1;
   return s;
 }
-__device__ __forceinline__ struct $N_state $N_next(const struct $N_state& a, $T x, $T shift) {
+// With its k-th element.
+__device__ __forceinline__ struct $N_state $N_next(const struct $N_state& a, $T x, int k, $T shift) {
   const $T y = x - shift, d = y - a.mean;
   struct $N_state s;
-  s.mean = a.mean + d * (($T)1 / ($T)(a.count + 1));
+  s.mean = a.mean + d * (($T)1 / ($T)k);
   s.m2 = a.m2 + d * (y - s.mean);
-  s.count = a.count + 1;
   return s;
 }
-__device__ __forceinline__ struct $N_state $N_join(const struct $N_state& a, const struct $N_state& b) {
-  const $T w = ($T)b.count / ($T)(a.count + b.count), d = b.mean - a.mean;
+__device__ __forceinline__ struct $N_state $N_join(const struct $N_state& a, tarry_i64 of_a, const struct $N_state& b,
+                                                   tarry_i64 of_b) {
+  const $T w = ($T)of_b / ($T)(of_a + of_b), d = b.mean - a.mean;
   struct $N_state s;
   s.mean = a.mean + d * w;
-  s.m2 = (a.m2 + b.m2) + (d * d) * (($T)a.count * w);
-  s.count = a.count + b.count;
+  s.m2 = (a.m2 + b.m2) + (d * d) * (($T)of_a * w);
   return s;
 }
 )";
@@ -209,7 +223,7 @@ KernelSource segment_kernel(const RoutineSpec& spec) {
   const Op joins = spec.op == Op::SegmentMin ? Op::Minimum : spec.op == Op::SegmentMax ? Op::Maximum : Op::Add;
   std::string of_lane, below;
   const std::vector<std::string_view> members =
-      moments ? std::vector<std::string_view>{"mean", "m2", "count"} : std::vector<std::string_view>{"value"};
+      moments ? std::vector<std::string_view>{"mean", "m2"} : std::vector<std::string_view>{"value"};
   for (const std::string_view member : members) {
     of_lane += fmt::format("  o.{0} = __shfl_sync(~0u, s.{0}, lane);\n", member);
     below += fmt::format("  o.{0} = __shfl_down_sync(~0u, s.{0}, lanes);\n", member);
@@ -217,15 +231,16 @@ KernelSource segment_kernel(const RoutineSpec& spec) {
   std::vector<std::string> functions;
   if (!moments) functions.push_back(function_name(joins, spec.dtype, spec.dtype));
   const std::string nothing = joins == Op::Add ? "0" : end_of(spec.dtype, joins == Op::Minimum);
-  const TextPart parts[] = {
-      {"$STATE", std::string(moments ? kMomentsState : kValueState)},
-      {"$OF_LANE", of_lane},
-      {"$BELOW", below},
-      {"$NOTHING", nothing},
-      {"$SHIFT", moments ? "x[0] - x[0] == 0 ? x[0] : 0" : "0"},
-      {"$RESULT", moments ? "n == 1 ? x[0] - x[0] : sum.m2" : "sum.value"},
-      {"$FUNCTION", moments ? "" : functions.front()},
-      {"$T", c_type(spec.dtype)}};
+  const TextPart parts[] = {{"$STATE", std::string(moments ? kMomentsState : kValueState)},
+                            // A division calls a function: what is live around several of them would spill.
+                            {"$UNROLL", moments ? "#pragma unroll 1" : "#pragma unroll"},
+                            {"$OF_LANE", of_lane},
+                            {"$BELOW", below},
+                            {"$NOTHING", nothing},
+                            {"$SHIFT", moments ? "x[0] - x[0] == 0 ? x[0] : 0" : "0"},
+                            {"$RESULT", moments ? "n == 1 ? x[0] - x[0] : sum.m2" : "sum.value"},
+                            {"$FUNCTION", moments ? "" : functions.front()},
+                            {"$T", c_type(spec.dtype)}};
   return routine_kernel(graph::name(spec.op), kRunText, parts, functions, kThreads);
 }
 
@@ -242,8 +257,7 @@ std::vector<KernelSource> run_kernels(const RoutineSpec& spec) {
   TARRY_ASSERT(spec.op == Op::Bincount);
   std::vector<KernelSource> kernels;
   kernels.push_back(routine_kernel("bincount_clear", kClearText, {}, {}, kThreads));
-  kernels.push_back(
-      routine_kernel("bincount", spec.m <= kSharedBins ? kCountText : kCountManyText, {}, {}, kThreads));
+  kernels.push_back(routine_kernel("bincount", spec.m <= kSharedBins ? kCountText : kCountManyText, {}, {}, kThreads));
   return kernels;
 }
 

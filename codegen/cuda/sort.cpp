@@ -215,8 +215,7 @@ bool gives_places(const RoutineSpec& spec) { return spec.op == graph::Op::Argsor
 /// Kernels of long rows, by number. An Argsort's first pass makes places of coordinates, its last writes them alone.
 enum Number : std::uint32_t { kCount, kAdd, kMove, kFirst, kLast, kOnly };
 
-KernelSource move_kernel(const RoutineSpec& spec, const LongRow& row, std::span<const TextPart> common,
-                         Number number) {
+KernelSource move_kernel(const RoutineSpec& spec, const LongRow& row, std::span<const TextPart> common, Number number) {
   const bool first = number == kFirst || number == kOnly, last = number == kLast || number == kOnly;
   std::string stores;
   if (!(gives_places(spec) && last)) stores += "        p.to[place] = element;\n";
@@ -276,7 +275,7 @@ std::vector<RoutineLaunch> sort_launches(const RoutineSpec& spec, std::span<void
     const bool first = pass == 0, last = pass + 1 == row.passes;
     const std::size_t turn = static_cast<std::size_t>(pass % 2);
     // A sort's passes end in the result, whichever half they began in.
-    void* const to = gives_places(spec)                ? at(row.values[turn])
+    void* const to = gives_places(spec)                 ? at(row.values[turn])
                      : (row.passes - 1 - pass) % 2 == 0 ? result
                                                         : at(row.values[0]);
     void* const to_places = last ? result : at(row.places[turn]);
@@ -287,10 +286,10 @@ std::vector<RoutineLaunch> sort_launches(const RoutineSpec& spec, std::span<void
     const Geometry by_tile = grid(spec.rows * row.tiles);
     launches.push_back({kCount, {word_of(values), counts, rows, n, tiles, shift}, by_tile});
     launches.push_back({kAdd, {counts, rows, tiles}, grid(spec.rows)});
-    launches.push_back({number,
-                        {word_of(values), word_of(to), word_of(places), word_of(to_places), counts, rows, n, tiles,
-                         shift},
-                        by_tile});
+    launches.push_back(
+        {number,
+         {word_of(values), word_of(to), word_of(places), word_of(to_places), counts, rows, n, tiles, shift},
+         by_tile});
     values = to;
     places = to_places;
   }

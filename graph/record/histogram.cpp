@@ -73,8 +73,7 @@ class Binning {
     if (!(std::isfinite(high - low) && width * kRoom >= size && std::isfinite(1 / width))) return among(x, edges);
     const Array wide = astype(x, float64, where_);
     const Array steps = floor(multiply(on(subtract(on(wide), number(low))), number(1 / width)), where_);
-    const Array inside =
-        logical_and(on(greater_equal(on(wide), number(low))), on(less_equal(on(wide), number(high))));
+    const Array inside = logical_and(on(greater_equal(on(wide), number(low))), on(less_equal(on(wide), number(high))));
     const Array guess = astype(clip(steps, number(0.0), number(static_cast<double>(bins - 1)), where_), int64, where_);
     const Array left = take(edges, guess, 0, Bounds::Clip, where_);
     const Array right = take(edges, add(on(guess), number(1)), 0, Bounds::Clip, where_);
@@ -153,7 +152,8 @@ Array bincount(const Array& x, BincountOptions options, std::source_location whe
   if (e.node()->shape()[0] > 0) {
     const std::int64_t least = astype(min(x, {}, {}, where), int64, where).item<std::int64_t>(where);
     const std::int64_t most = astype(max(x, {}, {}, where), int64, where).item<std::int64_t>(where);
-    if (least < 0 || most < 0) b.fail("elements are not negative and within int64; the smallest is " + std::to_string(least));
+    if (least < 0 || most < 0)
+      b.fail("elements are not negative and within int64; the smallest is " + std::to_string(least));
     bins = std::max(bins, most + 1);
   }
   return b.counted(astype(x, int64, where), bins, options.weights);
@@ -221,7 +221,8 @@ HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges, Histogr
     map.push_back({-1, static_cast<std::int64_t>(d), 0});
     const Array column = detail::wrap(graph::record_view(e, map, Dims{rows}.span(), where));
     const Array bin = b.among(column, edges[d]);
-    const Array outside = logical_or(b.on(less(b.on(bin), b.number(0))), b.on(greater_equal(b.on(bin), b.number(shape[d]))));
+    const Array outside =
+        logical_or(b.on(less(b.on(bin), b.number(0))), b.on(greater_equal(b.on(bin), b.number(shape[d]))));
     place = d == 0 ? bin : add(b.on(multiply(b.on(place), b.number(shape[d]))), b.on(bin));
     beyond = d == 0 ? outside : logical_or(b.on(beyond), b.on(outside));
   }

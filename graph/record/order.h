@@ -21,8 +21,8 @@ struct Runs {
   /// Of each run the first element of x, which is as long as the columns.
   [[nodiscard]] Array first_of(const Array& x, std::source_location where) const;
 };
-/// Equal are elements that are equal in every column, NaNs to each other where they are Together. Evaluates the columns:
-/// how many runs there are is an extent.
+/// Equal are elements that are equal in every column, NaNs to each other where they are Together. Evaluates the
+/// columns: how many runs there are is an extent.
 enum class Nans : std::uint8_t { Apart, Together };
 Runs find_runs(std::string_view called, std::span<const Array> columns, Nans nans, std::source_location where);
 

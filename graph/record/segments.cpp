@@ -81,7 +81,8 @@ Array Grouping::fold(Op op, const Array& x) const {
   const Shape result(of_groups.vector());
   const std::int64_t columns = rows_ == 0 ? 0 : element_count(shape.span()) / rows_;
   if (groups_ == 0 || columns == 0) return of_nothing(op, result, dtype, where_);
-  const Array rows = permute_dims(reshape(in_groups(astype(x, dtype, where_)), {rows_, columns}, where_), {1, 0}, where_);
+  const Array rows =
+      permute_dims(reshape(in_groups(astype(x, dtype, where_)), {rows_, columns}, where_), {1, 0}, where_);
   const Edge inputs[] = {detail::edge(rows, called_, where_), detail::edge(offsets_, called_, where_)};
   const Dims folded{columns, groups_};
   const Edge e = record_routine(op, called_, inputs, {dtype, folded.span()}, {}, where_);
@@ -182,9 +183,10 @@ class Ids {
     if (e.node()->rank == 0 || e.node()->shape()[0] != rows_)
       fail(Typed(e).str() + " has not a row for each of " + std::to_string(rows_) + " ids");
     const bool numbers = what == Aggregate::Min || what == Aggregate::Max;
-    if (numbers && e.node()->dtype == bool_) fail("takes numbers, not " + Typed(e).str() + "; convert with astype first");
-    const Grouping g = sorted_ ? Grouping::sorted(op(), places_, groups_, where_)
-                               : Grouping(op(), places_, groups_, where_);
+    if (numbers && e.node()->dtype == bool_)
+      fail("takes numbers, not " + Typed(e).str() + "; convert with astype first");
+    const Grouping g =
+        sorted_ ? Grouping::sorted(op(), places_, groups_, where_) : Grouping(op(), places_, groups_, where_);
     return g.aggregate(what, x);
   }
   [[nodiscard]] Array count() const { return graph::count_places(op(), places_, groups_, where_); }
@@ -210,10 +212,10 @@ class Ids {
 
 }  // namespace
 
-#define TARRY_SEGMENT(NAME, CALLED, AGGREGATE)                                                             \
-  Array NAME(const Array& x, const Array& ids, SegmentOptions options, std::source_location where) try {   \
-    return Ids(Called::CALLED, ids, options, where).aggregate(Aggregate::AGGREGATE, x);                    \
-  }                                                                                                        \
+#define TARRY_SEGMENT(NAME, CALLED, AGGREGATE)                                                           \
+  Array NAME(const Array& x, const Array& ids, SegmentOptions options, std::source_location where) try { \
+    return Ids(Called::CALLED, ids, options, where).aggregate(Aggregate::AGGREGATE, x);                  \
+  }                                                                                                      \
   TARRY_OR_OUT_OF_MEMORY(#NAME, where)
 TARRY_SEGMENT(segment_sum, SegmentSum, Sum)
 TARRY_SEGMENT(segment_min, SegmentMin, Min)
@@ -255,9 +257,9 @@ Groups GroupBy::aggregate(std::span<const Aggregated> columns, std::source_locat
   for (const Aggregated& a : columns) {
     const Edge e = detail::edge(a.column, op, where);
     if (e.node()->rank == 0 || e.node()->shape()[0] != grouping.rows()) {
-      TARRY_THROW(InvalidArgument, op, Where(where),
-                  "a column of " + Typed(e).str() + " has not a row for each of " + std::to_string(grouping.rows()) +
-                      " keys");
+      TARRY_THROW(
+          InvalidArgument, op, Where(where),
+          "a column of " + Typed(e).str() + " has not a row for each of " + std::to_string(grouping.rows()) + " keys");
     }
     const bool numbers = a.what == Aggregate::Min || a.what == Aggregate::Max;
     if (numbers && e.node()->dtype == bool_) {

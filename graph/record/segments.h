@@ -15,8 +15,7 @@ class Grouping {
   /// Rows of groups that are known already, in `order` from offset to offset.
   Grouping(std::string_view called, Array order, Array offsets, std::int64_t groups, std::source_location where);
   /// The same where the rows stand in order.
-  static Grouping sorted(std::string_view called, const Array& places, std::int64_t groups,
-                         std::source_location where);
+  static Grouping sorted(std::string_view called, const Array& places, std::int64_t groups, std::source_location where);
 
   /// A Segment op over rows of x: x's shape, with the groups in place of the first axis. In the dtype of `sum`.
   [[nodiscard]] Array fold(Op op, const Array& x) const;

@@ -162,8 +162,8 @@ Array isin(const Array& x, const Array& test, std::source_location where) try {
   if (count == 0 || graph::element_count(both[0].edge.node()->shape()) == 0)
     return detail::wrap(graph::record_constant(both[0].edge, false, bool_, op, where));
   const Edge wanted = graph::record_cast(both[0].edge, dtype, where);
-  const Edge flat = graph::record_reshape(graph::record_cast(both[1].edge, dtype, where), graph::Dims{count}.span(),
-                                          where);
+  const Edge flat =
+      graph::record_reshape(graph::record_cast(both[1].edge, dtype, where), graph::Dims{count}.span(), where);
   const Edge sorted = graph::record_sort(Op::Sort, op, flat, 0, Way::Usual, where);
   const Array place = detail::wrap(graph::record_search(op, sorted, wanted, Way::Usual, where));
   return equal({take(detail::wrap(sorted), place, 0, Bounds::Clip, where), Where(where)},

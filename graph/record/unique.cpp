@@ -111,9 +111,8 @@ struct Distinct {
   [[nodiscard]] Array indices() const { return runs.first_of(arange(flat.size(where), int64, where), where); }
   [[nodiscard]] Array counts() const { return runs.counts(where); }
   [[nodiscard]] Array inverse() const {
-    const Array by_element = flat.size(where) == 0
-                                 ? runs.group
-                                 : take(runs.group, argsort(runs.order, {}, where), 0, Bounds::Error, where);
+    const Array by_element =
+        flat.size(where) == 0 ? runs.group : take(runs.group, argsort(runs.order, {}, where), 0, Bounds::Error, where);
     return reshape(by_element, Shape(shape.vector()), where);
   }
 
@@ -143,7 +142,9 @@ UniqueInverse unique_inverse(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("unique_inverse", where)
 
-Array unique_values(const Array& x, std::source_location where) try { return Distinct("unique_values", x, where).values(); }
+Array unique_values(const Array& x, std::source_location where) try {
+  return Distinct("unique_values", x, where).values();
+}
 TARRY_OR_OUT_OF_MEMORY("unique_values", where)
 
 }  // namespace v0

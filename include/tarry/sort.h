@@ -66,15 +66,15 @@ struct SearchOptions {
   Side side = Side::Left;
   Array sorter = {};  ///< places that put the array in order, as argsort gives; undefined where it is in order
 };
-/// For each v of values the place i in `sorted`, of one dimension and ascending, before which v could be put: sorted[i -
-/// 1] < v <= sorted[i], from the right sorted[i - 1] <= v < sorted[i]. A NaN is behind all numbers.
-/// Shapes: that of values.  Dtypes: both are promoted; int64 results.
-/// Throws InvalidArgument where `sorted` or the sorter has not one dimension, or the sorter another extent.
-/// Example: `ta::searchsorted(ta::array({1, 3, 5}), ta::array({3, 4}))` is `[1 2]`.
+/// For each v of values the place i in `sorted`, of one dimension and ascending, before which v could be put: sorted[i
+/// - 1] < v <= sorted[i], from the right sorted[i - 1] <= v < sorted[i]. A NaN is behind all numbers. Shapes: that of
+/// values.  Dtypes: both are promoted; int64 results. Throws InvalidArgument where `sorted` or the sorter has not one
+/// dimension, or the sorter another extent. Example: `ta::searchsorted(ta::array({1, 3, 5}), ta::array({3, 4}))` is `[1
+/// 2]`.
 [[nodiscard]] TARRY_EXPORT Array searchsorted(const Array& sorted, const Array& values, SearchOptions options = {},
                                               std::source_location where = std::source_location::current());
-/// True where an element of x equals any element of `test`.  Shapes: that of x.  Dtypes: both are promoted; bool results.
-/// Example: `ta::isin(ta::array({1, 2, 3}), ta::array({3, 1}))` is `[true false true]`.
+/// True where an element of x equals any element of `test`.  Shapes: that of x.  Dtypes: both are promoted; bool
+/// results. Example: `ta::isin(ta::array({1, 2, 3}), ta::array({3, 1}))` is `[true false true]`.
 [[nodiscard]] TARRY_EXPORT Array isin(const Array& x, const Array& test,
                                       std::source_location where = std::source_location::current());
 
@@ -114,8 +114,8 @@ struct UniqueInverse {
 
 /// The quantile q of n sorted elements x: with h the place of q among 0..n-1, between the elements on both sides of h.
 /// The first five have h = q (n - 1) and give x[floor h] + (h - floor h) (x[ceil h] - x[floor h]), the lower, the
-/// higher, the mean of both, or the nearer (the even one of two). InvertedCdf gives the first element at which a share q
-/// is reached. The last four interpolate at h = n q + a + q (1 - 2 a) - 1, with a = 1/2, 0, 1/3 and 3/8 (Hyndman and
+/// higher, the mean of both, or the nearer (the even one of two). InvertedCdf gives the first element at which a share
+/// q is reached. The last four interpolate at h = n q + a + q (1 - 2 a) - 1, with a = 1/2, 0, 1/3 and 3/8 (Hyndman and
 /// Fan, 1996, 5, 6, 8 and 9).
 enum class QuantileMethod : std::uint8_t {
   Linear,

@@ -1,5 +1,6 @@
 // Order: sorts of every dtype, direction, axis and length against std::stable_sort, on every device.
 #include <tarry/sort.h>
+#include <tarry/tarry.h>
 
 #include <algorithm>
 #include <numeric>
@@ -35,8 +36,12 @@ std::vector<T> keys(std::int64_t n, unsigned seed) {
   for (T& x : v) {
     const std::uint64_t bits = random();
     if constexpr (std::is_floating_point_v<T>) {
-      constexpr T kSpecial[] = {T{0}, -T{0}, std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
-                                std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::denorm_min()};
+      constexpr T kSpecial[] = {T{0},
+                                -T{0},
+                                std::numeric_limits<T>::infinity(),
+                                -std::numeric_limits<T>::infinity(),
+                                std::numeric_limits<T>::quiet_NaN(),
+                                std::numeric_limits<T>::denorm_min()};
       x = bits % 4 == 0 ? kSpecial[bits / 4 % 6] : static_cast<T>(static_cast<std::int64_t>(bits) >> (bits % 60));
     } else {
       x = bits % 2 == 0 ? static_cast<T>(bits >> 1) : static_cast<T>(bits >> 1 & 3);
@@ -61,7 +66,7 @@ void check_rows(std::int64_t rows, std::int64_t n, bool falls) {
   }
   const ta::Array given = ta::asarray(x, {rows, n});
   INFO(ta::name(given.dtype()) << " " << rows << " rows of " << n << (falls ? ", descending" : ""));
-  CHECK(int64s(ta::argsort(given, {.descending = falls})) == places);
+  CHECK((int64s(ta::argsort(given, {.descending = falls})) == places));
   const std::vector<T> result = ta::sort(given, {.descending = falls}).template to_vector<T>();
   CHECK(std::memcmp(result.data(), sorted.data(), sorted.size() * sizeof(T)) == 0);
 }
@@ -100,5 +105,132 @@ TEST_CASE("sort: -0 comes before +0, NaNs come last in both directions and keep 
       CHECK(std::bit_cast<std::uint32_t>(v[4]) == 0xffc00001U);
       CHECK(std::bit_cast<std::uint32_t>(v[5]) == 0x7fc00002U);
     }
+  });
+}
+
+TEST_CASE("sort: any axis, the elements of a view or of a computed array, and what is empty or alone", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    const ta::Array x = ta::array({{3, 9, 2}, {1, 7, 8}});
+    CHECK(ta::sort(x, {.axis = 0}).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 7, 2, 3, 9, 8});
+    CHECK(int64s(ta::argsort(ta::matrix_transpose(x))) == Ints{1, 0, 1, 0, 0, 1});
+    CHECK((ta::sort(x * -1) + 1).to_vector<std::int32_t>() == std::vector<std::int32_t>{-8, -2, -1, -7, -6, 0});
+    CHECK(int64s(ta::sort(ints({12})(ta::slice(ta::none, ta::none, -3)))) == Ints{2, 5, 8, 11});
+    CHECK(ta::sort(ta::zeros({0, 3})).shape() == ta::Shape{0, 3});
+    CHECK(int64s(ta::argsort(ta::zeros({2, 1}))) == Ints{0, 0});
+    CHECK(int64s(ta::argsort(ta::ones({5}) > 0)) == Ints{0, 1, 2, 3, 4});
+  });
+}
+
+TEST_CASE("sort: float16 and bfloat16 are ordered as the floats that they are", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    const ta::Array x = ta::asarray(keys<float>(4000, 7));
+    for (const ta::Dtype dtype : {ta::float16, ta::bfloat16}) {
+      const ta::Array narrow = ta::astype(x, dtype);
+      CHECK((int64s(ta::argsort(narrow)) == int64s(ta::argsort(ta::astype(narrow, ta::float32)))));
+      CHECK(ta::test::same_bits(floats(ta::astype(ta::sort(narrow), ta::float32)),
+                                floats(ta::sort(ta::astype(narrow, ta::float32)))));
+    }
+  });
+}
+
+TEST_CASE("sort: one long row has the same bits whatever the number of threads", "[sort]") {
+  const std::vector<double> x = keys<double>(300'000, 3);
+  const Ints expected = int64s(ta::argsort(ta::asarray(x)));
+  for (const char* threads : {"1", "3", "8"}) {
+    const ta::test::Setting setting("TARRY_NUM_THREADS", threads);
+    const ta::Scope placed(ta::cpu);
+    CHECK((int64s(ta::argsort(ta::asarray(x))) == expected));  // too long to print
+  }
+}
+
+TEST_CASE("sort: partition and topk give what a sort gives", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    const ta::Array x = ta::array({{5.0F, 1.0F, 5.0F, 2.0F}, {0.0F, -1.0F, 9.0F, 3.0F}});
+    CHECK(floats(ta::partition(x, 1)) == floats(ta::sort(x)));
+    const ta::TopK best = ta::topk(x, 2);
+    CHECK(floats(best.values) == std::vector<float>{5, 5, 9, 3});
+    CHECK(int64s(best.indices) == Ints{0, 2, 2, 3});
+    CHECK(int64s(ta::topk(x, 1, {.axis = 0, .largest = false}).indices) == Ints{1, 1, 0, 0});
+    CHECK(ta::topk(x, 0).values.shape() == ta::Shape{2, 0});
+  });
+}
+
+TEST_CASE("searchsorted: both sides, ties, zeros of both signs, NaNs, any shape, a sorter", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    const ta::Array row = ta::array({-1.0, 0.0, 0.0, 2.0, ta::nan}),
+                    v = ta::array({{-0.0, 2.0, 5.0}, {-9.0, ta::nan, 1.0}});
+    CHECK(int64s(ta::searchsorted(row, v)) == Ints{1, 3, 4, 0, 4, 3});
+    CHECK(int64s(ta::searchsorted(row, v, {.side = ta::Side::Right})) == Ints{3, 4, 4, 0, 5, 3});
+    CHECK(ta::searchsorted(row, v).shape() == ta::Shape{2, 3});
+    CHECK(int64s(ta::searchsorted(ta::zeros({0}), ta::zeros({2}))) == Ints{0, 0});
+    CHECK(ta::searchsorted(row, ta::zeros({0, 2})).shape() == ta::Shape{0, 2});
+    const ta::Array mixed = ta::array({30, 10, 20});
+    CHECK(int64s(ta::searchsorted(mixed, ta::array({20, 25}), {.sorter = ta::argsort(mixed)})) == Ints{1, 2});
+    CHECK(int64s(ta::searchsorted(ta::array({1, 3}), ta::array({2.5}))) == Ints{1});
+  });
+}
+
+TEST_CASE("isin: equal elements are found, NaN in nothing, -0 as +0", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    const ta::Array x = ta::array({1.0, -0.0, ta::nan, 7.0}), test = ta::array({{7.0, 0.0}, {ta::nan, 3.0}});
+    CHECK(ta::isin(x, test).to_vector<bool>() == std::vector<bool>{false, true, false, true});
+    CHECK(ta::isin(x, ta::zeros({0})).to_vector<bool>() == std::vector<bool>(4, false));
+  });
+}
+
+TEST_CASE("unique: values, first places, inverse and counts", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    const ta::UniqueAll u = ta::unique_all(ta::array({{5, 2, 5}, {9, 2, 2}}));
+    CHECK(u.values.to_vector<std::int32_t>() == std::vector<std::int32_t>{2, 5, 9});
+    CHECK(int64s(u.indices) == Ints{1, 0, 3});
+    CHECK(int64s(u.inverse_indices) == Ints{1, 0, 1, 2, 0, 0});
+    CHECK(u.inverse_indices.shape() == ta::Shape{2, 3});
+    CHECK(int64s(u.counts) == Ints{3, 2, 1});
+    CHECK(ta::unique_values(ta::zeros({0})).shape() == ta::Shape{0});
+    CHECK(int64s(ta::unique_counts(ta::zeros({7})).counts) == Ints{7});
+  });
+}
+
+TEST_CASE("unique: each NaN is distinct, zeros of both signs are one value, that of the first", "[sort]") {
+  const ta::UniqueAll u = ta::unique_all(ta::array({ta::nan, 0.0, -0.0, ta::nan, -3.0}));
+  const auto values = u.values.to_vector<double>();
+  CHECK((values.size() == 4 && values[0] == -3 && values[1] == 0 && !std::signbit(values[1])));
+  CHECK(int64s(u.indices) == Ints{4, 1, 0, 3});
+  CHECK(int64s(u.counts) == Ints{1, 2, 1, 1});
+  CHECK(int64s(u.inverse_indices) == Ints{2, 1, 1, 3, 0});
+}
+
+TEST_CASE("quantile: every method, at ends and between elements", "[sort]") {
+  using M = ta::QuantileMethod;
+  const ta::Array x = ta::array({40.0, 10.0, 30.0, 20.0});
+  const auto at = [&](double q, M method) { return ta::quantile(x, q, {.method = method}).item<double>(); };
+  // As numpy.quantile gives them.
+  CHECK(at(0.4, M::Linear) == 22.0);
+  CHECK(at(0.4, M::Lower) == 20.0);
+  CHECK(at(0.4, M::Higher) == 30.0);
+  CHECK(at(0.4, M::Midpoint) == 25.0);
+  CHECK(at(0.4, M::Nearest) == 20.0);
+  CHECK(at(0.5, M::Nearest) == 30.0);  // the even place of two
+  CHECK(at(0.4, M::InvertedCdf) == 20.0);
+  CHECK(at(0.4, M::Hazen) == Approx(21.0));
+  CHECK(at(0.4, M::Weibull) == Approx(20.0));
+  CHECK(at(0.4, M::MedianUnbiased) == Approx(20.666666666666668));
+  CHECK(at(0.4, M::NormalUnbiased) == Approx(20.75));
+  for (const M method : {M::Linear, M::Lower, M::Higher, M::Midpoint, M::Nearest, M::InvertedCdf, M::Hazen, M::Weibull})
+    CHECK((at(0, method) == 10.0 && at(1, method) == 40.0));
+}
+
+TEST_CASE("quantile: axes, several at once, kept dimensions, integers and NaN", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    const ta::Array x = ta::array({{1, 3, 2, 5}, {8, 6, 7, 5}});
+    CHECK(ta::median(x, {.axis = 1}).to_vector<double>() == std::vector<double>{2.5, 6.5});
+    CHECK(ta::median(x).item<double>() == 5.0);
+    CHECK(ta::quantile(x, {0.0, 0.5}, {.axis = 0}).shape() == ta::Shape{2, 4});
+    CHECK(ta::percentile(x, 25, {.axis = 1, .keepdims = true}).shape() == ta::Shape{2, 1});
+    CHECK(ta::quantile(x, 0.5, {.keepdims = true}).shape() == ta::Shape{1, 1});
+    const auto v = floats(ta::median(ta::array({{1.0F, std::nanf(""), 2.0F}, {3.0F, 1.0F, 2.0F}}), {.axis = 1}));
+    CHECK((std::isnan(v[0]) && v[1] == 2.0F));
+    CHECK(ta::quantile(ta::array({1.0F, std::numeric_limits<float>::infinity()}), 1.0).item<float>() ==
+          std::numeric_limits<float>::infinity());
   });
 }

@@ -113,6 +113,7 @@ TEST_CASE("error: what is wrong with arrays of a call names their dtypes and sha
   ta::test::add_operation_rows(all);
   ta::test::add_shape_rows(all);
   ta::test::add_window_rows(all);
+  ta::test::add_order_rows(all);
   for (const ErrorRow& row : all.rows()) {
     const Thrown thrown = run(row);
     const bool no_array = thrown.message.find("undefined") != std::string::npos ||
@@ -143,6 +144,7 @@ TEST_CASE("error: every place that throws is reached, and its message says what 
   ta::test::add_operation_rows(all);
   ta::test::add_shape_rows(all);
   ta::test::add_window_rows(all);
+  ta::test::add_order_rows(all);
   ta::test::add_making_rows(all);
   ta::test::add_interop_rows(all);
   ta::test::add_environment_rows(all);

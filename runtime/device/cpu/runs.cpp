@@ -203,8 +203,7 @@ void count_on_host(const RoutineSpec& spec, std::span<void* const> operands, voi
   if (parts == 1) return count(to, 0, spec.n);
   auto* const tables = static_cast<std::int64_t*>(scratch);
   parallel_for(parts, 1, [&](std::int64_t lo, std::int64_t hi) {
-    for (std::int64_t p = lo; p < hi; ++p)
-      count(tables + p * spec.m, spec.n * p / parts, spec.n * (p + 1) / parts);
+    for (std::int64_t p = lo; p < hi; ++p) count(tables + p * spec.m, spec.n * p / parts, spec.n * (p + 1) / parts);
   });
   for (std::int64_t b = 0; b < spec.m; ++b) {
     to[b] = 0;

@@ -17,7 +17,7 @@ namespace {
 using codegen::kDigits, codegen::kSortParts;
 using Counts = std::int64_t[kDigits];
 
-constexpr std::int64_t kShortRow = 48;        // sorted by insertion
+constexpr std::int64_t kShortRow = 48;           // sorted by insertion
 constexpr std::int64_t kPartElements = 1 << 15;  // at least, of a row that several threads sort
 
 /// What a sort moves: the bits of elements.
@@ -27,9 +27,7 @@ struct Values {
   using Moved = Bits;
   using Result = Bits;
   static constexpr int kBytes = sizeof(Bits);
-  static Bits key(Moved x) {
-    return kWay == graph::RoutineAttributes::Way::Usual ? Key::rising(x) : Key::falling(x);
-  }
+  static Bits key(Moved x) { return kWay == graph::RoutineAttributes::Way::Usual ? Key::rising(x) : Key::falling(x); }
   static Moved load(const Bits* x, std::int64_t i) { return x[i]; }
   static Result result(Moved x) { return x; }
 };
@@ -116,8 +114,7 @@ class Row {
       count_all(from, to, own);
       for (int byte = 0; byte < Way::kBytes; ++byte)
         for (std::int64_t d = 0; d < kDigits; ++d)
-          if (own[byte][d] != 0)
-            std::atomic_ref(totals[byte][d]).fetch_add(own[byte][d], std::memory_order_relaxed);
+          if (own[byte][d] != 0) std::atomic_ref(totals[byte][d]).fetch_add(own[byte][d], std::memory_order_relaxed);
     });
     passes(totals, [&](int byte, const auto& load, const auto& store) {
       in_parts([&](std::int64_t part, std::int64_t from, std::int64_t to) {

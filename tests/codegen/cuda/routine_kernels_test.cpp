@@ -104,7 +104,7 @@ void check(const RoutineSpec& spec) {
   }
 }
 
-constexpr Dtype kAll[] = {bool_,  int8,   int16,  int32,   int64,    uint8,   uint16,
+constexpr Dtype kAll[] = {bool_,  int8,   int16,   int32,    int64,   uint8,  uint16,
                           uint32, uint64, float16, bfloat16, float32, float64};
 
 /// One routine of each text, for each dtype.
