@@ -26,6 +26,8 @@ CHAPTERS = [  # page, title, headers
     ("manipulation", "Manipulation", ["views.h"]),
     ("windows", "Borders and windows", ["windows.h"]),
     ("indexing", "Indexing by arrays", ["index.h"]),
+    ("sorting", "Sorting and searching", ["sort.h"]),
+    ("grouping", "Counting and grouping", ["group.h"]),
     ("linear_algebra", "Linear algebra", ["linalg.h"]),
     ("random", "Random numbers", ["random.h"]),
     ("evaluation", "Evaluation", ["evaluate.h", "plan.h", "scope.h", "progress.h", "history.h"]),

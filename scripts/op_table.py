@@ -13,7 +13,7 @@ import docstrings
 import make_reference
 
 # Rows that are no functions: leaves, index arithmetic, parts of composite reductions.
-NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "index", "gather", "moments", "moments_merge",
+NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "index", "gather", "moments", "moments_merge", "segment_m2",
                  "random_bits", "multiply_high", "uniform", "normal"}
 DTYPES = {
     "Same": "numbers", "Float": "floats; integers become float32 or float64", "Bool": "any; gives bool",

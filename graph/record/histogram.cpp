@@ -25,10 +25,12 @@ using graph::Typed;
 /// Operations of one call.
 class Binning {
  public:
-  Binning(std::string_view called, std::source_location where) : called_(called), where_(where) {}
+  Binning(std::string_view called, const Array& x, std::source_location where)
+      : called_(called), x_(detail::edge(x, called, where)), where_(where) {}
 
+  [[nodiscard]] const Edge& x() const { return x_; }
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, std::string(called_), Where(where_), message);
+    TARRY_THROW(InvalidArgument, std::string(called_), Where(where_), message + " (given " + Typed(x_).str() + ")");
   }
   [[nodiscard]] Edge edge(const Array& x) const { return detail::edge(x, called_, where_); }
   [[nodiscard]] Operand on(const Array& x) const { return {x, Where(where_)}; }
@@ -120,6 +122,7 @@ class Binning {
 
  private:
   std::string_view called_;
+  Edge x_;
   std::source_location where_;
 };
 
@@ -142,8 +145,8 @@ std::pair<double, double> range_of(const Binning& b, const Array& flat, const Hi
 }  // namespace
 
 Array bincount(const Array& x, BincountOptions options, std::source_location where) try {
-  const Binning b("bincount", where);
-  const Edge e = b.edge(x);
+  const Binning b("bincount", x, where);
+  const Edge& e = b.x();
   if (e.node()->rank != 1 || !is_integral(e.node()->dtype) || e.node()->dtype == bool_)
     b.fail("takes integers of one dimension, not " + Typed(e).str());
   if (options.minlength < 0) b.fail("minlength is " + std::to_string(options.minlength) + ", not negative");
@@ -161,10 +164,9 @@ Array bincount(const Array& x, BincountOptions options, std::source_location whe
 TARRY_OR_OUT_OF_MEMORY("bincount", where)
 
 Array digitize(const Array& x, const Array& edges, DigitizeOptions options, std::source_location where) try {
-  const Binning b("digitize", where);
+  const Binning b("digitize", x, where);
   const Edge e = b.edge(edges);
   if (e.node()->rank != 1) b.fail("edges have one dimension, not " + Typed(e).str());
-  (void)b.edge(x);
   const SearchOptions search{.side = options.right ? Side::Left : Side::Right};
   const std::int64_t count = e.node()->shape()[0];
   const bool falls =
@@ -176,8 +178,8 @@ Array digitize(const Array& x, const Array& edges, DigitizeOptions options, std:
 TARRY_OR_OUT_OF_MEMORY("digitize", where)
 
 Histogram histogram(const Array& x, std::int64_t bins, HistogramOptions options, std::source_location where) try {
-  const Binning b("histogram", where);
-  const Edge e = b.edge(x);
+  const Binning b("histogram", x, where);
+  const Edge& e = b.x();
   const graph::PlacedLike placed(e);
   if (bins < 1) b.fail("there are no " + std::to_string(bins) + " bins");
   b.check_weights(options.weights, e);
@@ -191,8 +193,8 @@ Histogram histogram(const Array& x, std::int64_t bins, HistogramOptions options,
 TARRY_OR_OUT_OF_MEMORY("histogram", where)
 
 Histogram histogram(const Array& x, const Array& edges, HistogramOptions options, std::source_location where) try {
-  const Binning b("histogram", where);
-  const Edge e = b.edge(x);
+  const Binning b("histogram", x, where);
+  const Edge& e = b.x();
   b.check_edges(edges);
   b.check_weights(options.weights, e);
   const std::int64_t bins = edges.size(where) - 1;
@@ -203,8 +205,8 @@ TARRY_OR_OUT_OF_MEMORY("histogram", where)
 
 HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges, HistogramOptions options,
                         std::source_location where) try {
-  const Binning b("histogramdd", where);
-  const Edge e = b.edge(x);
+  const Binning b("histogramdd", x, where);
+  const Edge& e = b.x();
   if (edges.empty() || e.node()->rank != 2 || e.node()->shape()[1] != static_cast<std::int64_t>(edges.size()))
     b.fail(Typed(e).str() + " has not a column for each of " + std::to_string(edges.size()) + " arrays of edges");
   const std::int64_t rows = e.node()->shape()[0];

@@ -18,7 +18,7 @@ struct Runs {
   Array offsets;  ///< in the order: where each run begins, and the end
   std::int64_t count = 0;
   [[nodiscard]] Array counts(std::source_location where) const;
-  /// Of each run the first element of x, which is as long as the columns.
+  /// The first element of x, which is as long as the columns, in each run.
   [[nodiscard]] Array first_of(const Array& x, std::source_location where) const;
 };
 /// Equal are elements that are equal in every column, NaNs to each other where they are Together. Evaluates the

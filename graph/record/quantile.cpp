@@ -126,28 +126,45 @@ class Ordered {
   Edge sorted_;
 };
 
-double checked_share(std::string_view called, double q, double scale, Where where) {
-  if (q >= 0 && q <= scale) return q / scale;
-  TARRY_THROW(InvalidArgument, std::string(called), where,
-              "q is " + std::to_string(q) + ", not within 0 and " + std::to_string(static_cast<int>(scale)));
-}
+/// Shares of a call, each within 0 and `scale`.
+class Shares {
+ public:
+  Shares(std::string_view called, const Array& x, double scale, const QuantileOptions& options,
+         std::source_location where)
+      : called_(called), x_(x), scale_(scale), options_(options), where_(where) {}
 
-Array one(std::string_view called, const Array& x, double q, double scale, const QuantileOptions& options,
-          std::source_location where) {
-  const double share = checked_share(called, q, scale, where);
-  const Ordered ordered(called, x, options, where);
-  return ordered.at(place_of(share, ordered.count(), options.method));
-}
+  [[nodiscard]] Array one(double q) const {
+    check(q);
+    return at(Ordered(called_, x_, options_, where_), q);
+  }
+  [[nodiscard]] Array several(const std::vector<double>& q) const {
+    if (q.empty()) fail("there is no q");
+    for (const double share : q) check(share);
+    const Ordered ordered(called_, x_, options_, where_);
+    std::vector<Array> results;
+    for (const double share : q) results.push_back(at(ordered, share));
+    return stack(results, 0, where_);
+  }
 
-Array several(std::string_view called, const Array& x, const std::vector<double>& q, double scale,
-              const QuantileOptions& options, std::source_location where) {
-  if (q.empty()) TARRY_THROW(InvalidArgument, std::string(called), Where(where), "there is no q");
-  for (const double share : q) checked_share(called, share, scale, where);
-  const Ordered ordered(called, x, options, where);
-  std::vector<Array> results;
-  for (const double share : q) results.push_back(ordered.at(place_of(share / scale, ordered.count(), options.method)));
-  return stack(results, 0, where);
-}
+ private:
+  void check(double q) const {
+    if (!(q >= 0 && q <= scale_))
+      fail("q is " + std::to_string(q) + ", not within 0 and " + std::to_string(static_cast<int>(scale_)));
+  }
+  [[noreturn]] void fail(const std::string& message) const {
+    TARRY_THROW(InvalidArgument, std::string(called_), Where(where_),
+                message + " (given " + Typed(detail::edge(x_, called_, where_)).str() + ")");
+  }
+  [[nodiscard]] Array at(const Ordered& ordered, double q) const {
+    return ordered.at(place_of(q / scale_, ordered.count(), options_.method));
+  }
+
+  std::string_view called_;
+  const Array& x_;
+  double scale_;
+  const QuantileOptions& options_;
+  std::source_location where_;
+};
 
 }  // namespace
 
@@ -157,23 +174,23 @@ Array median(const Array& x, QuantileOptions options, std::source_location where
 TARRY_OR_OUT_OF_MEMORY("median", where)
 
 Array quantile(const Array& x, double q, QuantileOptions options, std::source_location where) try {
-  return one("quantile", x, q, 1, options, where);
+  return Shares("quantile", x, 1, options, where).one(q);
 }
 TARRY_OR_OUT_OF_MEMORY("quantile", where)
 
 Array quantile(const Array& x, const std::vector<double>& q, QuantileOptions options, std::source_location where) try {
-  return several("quantile", x, q, 1, options, where);
+  return Shares("quantile", x, 1, options, where).several(q);
 }
 TARRY_OR_OUT_OF_MEMORY("quantile", where)
 
 Array percentile(const Array& x, double q, QuantileOptions options, std::source_location where) try {
-  return one("percentile", x, q, 100, options, where);
+  return Shares("percentile", x, 100, options, where).one(q);
 }
 TARRY_OR_OUT_OF_MEMORY("percentile", where)
 
 Array percentile(const Array& x, const std::vector<double>& q, QuantileOptions options,
                  std::source_location where) try {
-  return several("percentile", x, q, 100, options, where);
+  return Shares("percentile", x, 100, options, where).several(q);
 }
 TARRY_OR_OUT_OF_MEMORY("percentile", where)
 

@@ -26,7 +26,7 @@ Dtype narrowest(std::int64_t groups) {
   return groups <= std::numeric_limits<std::uint32_t>::max() ? uint32 : int64;
 }
 
-/// What a fold of no element gives.
+/// The fold of no element.
 Array of_nothing(Op op, const Shape& shape, Dtype dtype, std::source_location where) {
   if (op == Op::SegmentSum || op == Op::SegmentM2) return zeros(shape, dtype, where);
   const bool least = op == Op::SegmentMin;
@@ -165,13 +165,13 @@ class Ids {
  public:
   Ids(Called called, const Array& ids, const SegmentOptions& options, std::source_location where)
       : called_(called), where_(where), sorted_(options.sorted) {
-    Edge e = detail::edge(ids, op(), where);
+    Edge e = ids_ = detail::edge(ids, op(), where);
     if (e.node()->rank != 1 || !is_integral(e.node()->dtype) || e.node()->dtype == bool_)
-      fail("ids are integers of one dimension, not " + Typed(e).str());
+      fail("ids are integers of one dimension");
     rows_ = e.node()->shape()[0];
     groups_ = options.groups ? *options.groups : evaluated_groups(ids);
     if (groups_ < 0) fail("there are no " + std::to_string(groups_) + " groups");
-    if (groups_ == 0 && rows_ > 0) fail(Typed(e).str() + " of ids name none of 0 groups");
+    if (groups_ == 0 && rows_ > 0) fail("ids name none of 0 groups");
     if (e.node()->dtype == uint64)  // what only uint64 holds is out of range, and stays so
       e = graph::record_map(Op::Minimum, {{e, 0}, {Edge(), Scalar(INT64_MAX)}}, where, op());
     e = graph::record_cast(e, int64, where);
@@ -194,7 +194,7 @@ class Ids {
  private:
   [[nodiscard]] std::string op() const { return std::string(graph::to_string(called_)); }
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, op(), Where(where_), message);
+    TARRY_THROW(InvalidArgument, op(), Where(where_), message + " (ids " + Typed(ids_).str() + ")");
   }
   [[nodiscard]] std::int64_t evaluated_groups(const Array& ids) const {
     if (rows_ == 0) return 0;
@@ -206,6 +206,7 @@ class Ids {
   Called called_;
   std::source_location where_;
   bool sorted_;
+  Edge ids_;
   std::int64_t rows_ = 0, groups_ = 0;
   Array places_;
 };
@@ -231,7 +232,7 @@ TARRY_OR_OUT_OF_MEMORY("segment_count", where)
 
 GroupBy group_by(std::span<const Array> keys, std::source_location where) try {
   constexpr const char* op = "group_by";
-  if (keys.empty()) TARRY_THROW(InvalidArgument, op, Where(where), "there is no key");
+  if (keys.empty()) TARRY_THROW(InvalidArgument, op, Where(where), "there is no array of keys");
   const Edge first = detail::edge(keys.front(), op, where);
   for (const Array& key : keys) {
     const Edge e = detail::edge(key, op, where);

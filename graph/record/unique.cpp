@@ -99,7 +99,7 @@ Array Runs::first_of(const Array& x, std::source_location where) const {
 inline namespace v0 {
 namespace {
 
-/// What all of the unique functions begin with.
+/// The beginning of all unique functions.
 struct Distinct {
   Distinct(std::string_view called, const Array& x, std::source_location at)
       : shape(detail::edge(x, called, at).node()->shape()),

@@ -55,34 +55,37 @@ struct HistogramOptions {
   Array weights = {};                                   ///< added up instead of counted, where defined
   bool density = false;                                 ///< as a density, whose integral is 1
 };
-/// What histogram gives.
+/// The result of histogram.
 struct Histogram {
   Array counts, edges;
 };
 /// How many elements of x are in each of `bins` equal bins; the last bin has its right edge too. What is outside of the
 /// range, or NaN, is in none. Without a range evaluates the smallest and the largest element.
-/// Dtypes: counts are int64, sums of weights as those of `sum`, densities and edges float64.  Throws InvalidArgument
-/// where bins is not positive or the range is not finite or descends.
-/// Example: `ta::histogram(ta::array({1.0, 2.0, 1.0}), 2).counts` is `[2 1]`.
+/// Shapes: bins counts, one more edge.  Dtypes: counts are int64, sums of weights as those of `sum`, densities and
+/// edges float64.  Throws InvalidArgument where bins is not positive or the range is not finite or descends. Example:
+/// `ta::histogram(ta::array({1.0, 2.0, 1.0}), 2).counts` is `[2 1]`.
 [[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, std::int64_t bins = 10, HistogramOptions options = {},
                                                std::source_location where = std::source_location::current());
-/// The same for bins between ascending edges, of one dimension.
+/// The same for bins between ascending edges, of one dimension.  Shapes: a count less than edges.
+/// Dtypes: as above; the edges are kept.
 /// Example: `ta::histogram(ta::array({1, 2, 1}), ta::array({0, 1, 2, 3})).counts` is `[0 2 1]`.
 [[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, const Array& edges, HistogramOptions options = {},
                                                std::source_location where = std::source_location::current());
 
-/// What histogramdd gives: counts along as many axes as there are columns, and the edges of each.
+/// The result of histogramdd: counts along as many axes as there are columns, and the edges of each.
 struct HistogramDd {
   Array counts;
   std::vector<Array> edges;
 };
 /// The histogram of the rows of x, of shape (n, columns), in bins between ascending edges of each column.
-/// Example: `ta::histogramdd(x, {edges, edges}).counts` for x of two columns.
+/// Shapes: counts have an axis for each column.  Dtypes: as histogram.
+/// Example: `ta::histogramdd(ta::array({{0, 5}}), {ta::array({0, 1}), ta::array({4, 6})}).counts` is `[[1]]`.
 [[nodiscard]] TARRY_EXPORT HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges,
                                                    HistogramOptions options = {},
                                                    std::source_location where = std::source_location::current());
 
 // ---- Segments ----
+// Shapes: x's, with the groups in place of the first axis.
 
 /// Options of the segment functions.
 struct SegmentOptions {
@@ -90,7 +93,7 @@ struct SegmentOptions {
   bool sorted = false;                      ///< the ids ascend: nothing is sorted
 };
 /// The sum of the rows of x that have the same id. x has a row for each id. Of no row: 0.
-/// Shapes: x's, with the groups in place of the first axis.  Dtypes: as sum.
+/// Dtypes: as sum.
 /// Example: `ta::segment_sum(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[2 5]`.
 [[nodiscard]] TARRY_EXPORT Array segment_sum(const Array& x, const Array& ids, SegmentOptions options = {},
                                              std::source_location where = std::source_location::current());
@@ -125,13 +128,14 @@ struct Aggregated {
   Array column;
   Aggregate what = Aggregate::Sum;
 };
-/// What GroupBy::aggregate gives: the keys of each group, a column for each key, and a column for each aggregate.
+/// The result of GroupBy::aggregate: the keys of each group, a column for each key, and a column for each aggregate.
 struct Groups {
   std::vector<Array> keys, values;
 };
 
 /// Rows that are equal in all of their keys, in order of the first key, then the second, and so on. Keys are integers,
 /// bools or floats of one dimension; NaN is a key, the last, and -0 is 0.
+/// Example: `ta::group_by({ta::array({2, 1, 2})}).size()` is `2`.
 class TARRY_EXPORT GroupBy {
  public:
   /// How many groups there are.
@@ -150,6 +154,7 @@ class TARRY_EXPORT GroupBy {
   std::int64_t count_ = 0;
 };
 /// Groups of rows by their keys. Evaluates the keys: how many groups there are is an extent.
+/// Shapes: keys have one dimension and one extent.  Dtypes: any.
 /// Throws InvalidArgument where there is no key, or keys are of several extents.
 /// Example: `ta::group_by({ta::array({2, 1, 2})}).aggregate({{ta::array({1, 2, 3})}}).values[0]` is `[2 4]`.
 [[nodiscard]] TARRY_EXPORT GroupBy group_by(std::span<const Array> keys,

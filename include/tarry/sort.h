@@ -41,7 +41,7 @@ struct SortOptions {
 [[nodiscard]] TARRY_EXPORT Array partition(const Array& x, std::int64_t k, int axis = -1,
                                            std::source_location where = std::source_location::current());
 
-/// What topk gives.
+/// The result of topk.
 struct TopK {
   Array values, indices;
 };
@@ -59,7 +59,7 @@ struct TopKOptions {
 
 // ---- Searching ----
 
-/// Of the places at which a value could stand in a sorted array, the first or the last.
+/// The first or the last of the places at which a value could stand in a sorted array.
 enum class Side : std::uint8_t { Left, Right };
 /// Options of searchsorted.
 struct SearchOptions {
@@ -74,20 +74,23 @@ struct SearchOptions {
 [[nodiscard]] TARRY_EXPORT Array searchsorted(const Array& sorted, const Array& values, SearchOptions options = {},
                                               std::source_location where = std::source_location::current());
 /// True where an element of x equals any element of `test`.  Shapes: that of x.  Dtypes: both are promoted; bool
-/// results. Example: `ta::isin(ta::array({1, 2, 3}), ta::array({3, 1}))` is `[true false true]`.
+/// results. Example: `ta::isin(ta::array({1, 2, 3}), ta::array({3, 1}))` is `[ True False True]`.
 [[nodiscard]] TARRY_EXPORT Array isin(const Array& x, const Array& test,
                                       std::source_location where = std::source_location::current());
 
 // ---- Sets ----
+// Shapes: one dimension, as long as there are distinct elements; inverse_indices have the shape of x.
 
-/// What unique_all gives: the distinct elements in order; the place of the first of each in the flattened x; for each
-/// element of x, in its shape, the place of its value; how often each is there.
+/// The result of unique_all: the distinct elements in order; the place of the first of each in the flattened x; for
+/// each element of x, in its shape, the place of its value; how often each is there.
 struct UniqueAll {
   Array values, indices, inverse_indices, counts;
 };
+/// The result of unique_counts.
 struct UniqueCounts {
   Array values, counts;
 };
+/// The result of unique_inverse.
 struct UniqueInverse {
   Array values, inverse_indices;
 };
@@ -139,7 +142,7 @@ struct QuantileOptions {
 /// used.
 /// Shapes: the axis is removed, or kept with extent 1.  Dtypes: integers and bool become float64, floats are kept;
 /// float16 and bfloat16 compute in float32.  Throws InvalidArgument where there is no element.
-/// Example: `ta::median(ta::array({3, 1, 2}))` is `2`.
+/// Example: `ta::median(ta::array({3, 1, 2}))` is `2.`.
 [[nodiscard]] TARRY_EXPORT Array median(const Array& x, QuantileOptions options = {},
                                         std::source_location where = std::source_location::current());
 /// The element that a share q of all elements is at or below, as the method says; NaN where any element is.
@@ -148,15 +151,15 @@ struct QuantileOptions {
 [[nodiscard]] TARRY_EXPORT Array quantile(const Array& x, double q, QuantileOptions options = {},
                                           std::source_location where = std::source_location::current());
 /// Several quantiles, along a new axis in front.
-/// Example: `ta::quantile(ta::array({0.0, 1.0, 4.0}), {0.0, 1.0})` is `[0 4]`.
+/// Example: `ta::quantile(ta::array({0.0, 1.0, 4.0}), {0.0, 1.0})` is `[0. 4.]`.
 [[nodiscard]] TARRY_EXPORT Array quantile(const Array& x, const std::vector<double>& q, QuantileOptions options = {},
                                           std::source_location where = std::source_location::current());
 /// quantile(x, q / 100).
-/// Example: `ta::percentile(ta::array({0.0, 1.0, 4.0}), 50)` is `1`.
+/// Example: `ta::percentile(ta::array({0.0, 1.0, 4.0}), 50)` is `1.`.
 [[nodiscard]] TARRY_EXPORT Array percentile(const Array& x, double q, QuantileOptions options = {},
                                             std::source_location where = std::source_location::current());
 /// Several of them, along a new axis in front.
-/// Example: `ta::percentile(ta::array({0.0, 1.0, 4.0}), {0.0, 100.0})` is `[0 4]`.
+/// Example: `ta::percentile(ta::array({0.0, 1.0, 4.0}), {0.0, 100.0})` is `[0. 4.]`.
 [[nodiscard]] TARRY_EXPORT Array percentile(const Array& x, const std::vector<double>& q, QuantileOptions options = {},
                                             std::source_location where = std::source_location::current());
 

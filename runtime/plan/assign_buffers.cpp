@@ -43,7 +43,7 @@ class Placer {
 
  private:
   [[nodiscard]] KernelStep& step(std::size_t s) { return std::get<KernelStep>(plan_.steps[s]); }
-  /// Of a step that is a call: its buffers, and where its operands go; else null.
+  /// The buffers of a step that is a call, and where its operands go; else null.
   struct Call {
     const std::vector<BufferRef>* buffers = nullptr;
     std::vector<Operand>* operands = nullptr;

@@ -161,7 +161,8 @@ TEST_CASE("group: rows of several columns, sorted ids, ids from the end, and gro
     const auto means = ta::segment_mean(few, ta::array({2, 2}), {.groups = 3}).to_vector<double>();
     CHECK((std::isnan(means[0]) && means[2] == 7.5));
     CHECK(int64s(ta::segment_count(ta::array({2, 2}), {.groups = 4})) == Ints{0, 0, 2, 0});
-    CHECK(int64s(ta::segment_sum(ta::zeros({0, 2}, ta::int64), ta::zeros({0}, ta::int64), {.groups = 1})) == Ints{0, 0});
+    CHECK(int64s(ta::segment_sum(ta::zeros({0, 2}, ta::int64), ta::zeros({0}, ta::int64), {.groups = 1})) ==
+          Ints{0, 0});
     CHECK(ta::segment_sum(ta::zeros({0}), ta::zeros({0}, ta::int64)).shape() == ta::Shape{0});
   });
 }
@@ -193,7 +194,8 @@ TEST_CASE("group: rows are grouped by several keys, in order of the keys", "[gro
 }
 
 TEST_CASE("group: no rows are no groups, bools are keys, a column may have several dimensions", "[group]") {
-  const ta::Groups none = ta::group_by({ta::zeros({0})}).aggregate({{ta::zeros({0})}, {ta::zeros({0}), ta::Aggregate::First}});
+  const ta::Groups none =
+      ta::group_by({ta::zeros({0})}).aggregate({{ta::zeros({0})}, {ta::zeros({0}), ta::Aggregate::First}});
   CHECK((none.keys[0].shape() == ta::Shape{0} && none.values[0].shape() == ta::Shape{0}));
   const ta::Array flags = ta::array({1, 0, 1}) > 0;
   const ta::Groups g = ta::group_by({flags}).aggregate({{ta::array({{1, 2}, {3, 4}, {5, 6}})}});

@@ -20,7 +20,7 @@ using Counts = std::int64_t[kDigits];
 constexpr std::int64_t kShortRow = 48;           // sorted by insertion
 constexpr std::int64_t kPartElements = 1 << 15;  // at least, of a row that several threads sort
 
-/// What a sort moves: the bits of elements.
+/// A sort moves the bits of elements.
 template <class Key, graph::RoutineAttributes::Way kWay>
 struct Values {
   using Bits = typename Key::Bits;
