@@ -307,7 +307,7 @@ class Reshaper {
       edge = view(r, reader, source, identity_map(g.shapes[n.shape].size()), n.shape, Keep::Leaf);
     }
     const Op op = g.nodes[edge.node].op;
-    if (op != Op::View && op != Op::Iota) return edge;
+    if (op != Op::View && !(aligned && op == Op::Iota)) return edge;
     GraphNode memory = node_like(reader, Op::Reshape, n.dtype, shape);
     memory.n_inputs = 1;
     memory.inputs[0] = edge;

@@ -126,6 +126,7 @@ class GraphValues {
         });
         break;
       }
+      case graph::OpClass::Routine:
       case graph::OpClass::Composite: TARRY_ASSERT(false);
     }
     return out;
