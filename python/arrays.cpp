@@ -153,6 +153,11 @@ ArrayClass bind_arrays(nb::module_& m) {
       .def("__deepcopy__", [](const Array& x, nb::handle) { return x; })
       .def("__complex__",
            [](nb::handle x) { return nb::module_::import_("builtins").attr("complex")(x.attr("__float__")()); })
+      .def("__format__",
+           [](const Array& x, const std::string& form) {
+             if (form.empty()) return text_of(x);
+             return nb::cast<std::string>(nb::module_::import_("builtins").attr("format")(item_of(x), form));
+           })
       .def("__repr__", &representation)
       .def("__str__", &text_of)
       .def("__reduce_ex__", &reduced);

@@ -173,6 +173,8 @@ Array to_array(nb::handle o, std::optional<Dtype> dtype) {
   if (is_array(o.ptr())) return cast_to(array_of(o.ptr()), dtype);
   if (number(o.ptr()) || is_sequence(o.ptr())) return of_sequence(o, dtype);
   if (auto copied = copy_of_memory(o)) return cast_to(std::move(*copied), dtype);
+  const bool is_text = PyUnicode_Check(o.ptr()) || PyBytes_Check(o.ptr());
+  if (PySequence_Check(o.ptr()) != 0 && !is_text) return of_sequence(nb::steal(PySequence_List(o.ptr())), dtype);
   raise(PyExc_TypeError, "no array can be made of " + class_name(o));
 }
 

@@ -2,7 +2,7 @@
 #include "python/module.h"
 #include "python/values.h"
 
-#include <deque>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -30,7 +30,9 @@ class Key {
 
  private:
   void add(PyObject* each) {
-    if (is_array(each)) {
+    if (PyLong_Check(each) && !PyBool_Check(each)) {
+      add_integer(each);
+    } else if (is_array(each)) {
       indices_.emplace_back(array_of(each), line());
     } else if (PySlice_Check(each)) {
       indices_.emplace_back(slice_of(each), line());
@@ -39,15 +41,19 @@ class Key {
     } else if (each == Py_None) {
       indices_.emplace_back(newaxis, line());
     } else if (PyIndex_Check(each) != 0 && !PyBool_Check(each) && PyObject_HasAttrString(each, "ndim") == 0) {
-      const Py_ssize_t at = PyNumber_AsSsize_t(each, PyExc_IndexError);
-      if (at == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-      indices_.emplace_back(static_cast<std::int64_t>(at), where_);
+      add_integer(each);
     } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each)) {
       indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), line());
     } else {
       raise(PyExc_IndexError,
             "an index is an integer, a slice, an ellipsis, None or an array, not " + class_name(nb::handle(each)));
     }
+  }
+
+  void add_integer(PyObject* each) {
+    const Py_ssize_t at = PyNumber_AsSsize_t(each, PyExc_IndexError);
+    if (at == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    indices_.emplace_back(static_cast<std::int64_t>(at), where_);
   }
 
   /// Ends of a slice as Python gives them; those at either end of the range of integers are open.
@@ -63,7 +69,7 @@ class Key {
 
   Where where_;
   std::vector<Index> indices_;
-  std::deque<Array> kept_;
+  std::list<Array> kept_;
 };
 
 PyObject* get(PyObject* self, PyObject* key) {

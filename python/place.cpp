@@ -97,9 +97,8 @@ Where here() {
   return place.where;
 }
 
-std::source_location line() {
+std::source_location located(Where where) {
   static thread_local Record record;
-  const Where where = here();
   if (where.file == nullptr) return {};
   record = {where.file, "", where.line, 0};
   return std::bit_cast<std::source_location>(static_cast<const Record*>(&record));

@@ -9,7 +9,9 @@ namespace tarry::python {
 
 /// The place of the innermost line of Python. Names of files live as long as the process, as Where asks.
 Where here();
-/// The same for functions that take a place as C++ gives it; holds until the next call on this thread.
-std::source_location line();
+/// A place for functions that take it as C++ gives it; holds until the next call on this thread.
+std::source_location located(Where where);
+/// The place of the innermost line of Python as that.
+inline std::source_location line() { return located(here()); }
 
 }  // namespace tarry::python

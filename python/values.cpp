@@ -69,14 +69,14 @@ Operand Value::operand(Where where) {
     raise(PyExc_TypeError, "takes arrays and numbers, not " + class_name(object_));
   }
   if (array_ != nullptr) return {*array_, where};
-  Operand made(0, std::source_location());
+  const std::source_location place = located(where);
   switch (scalar_->kind()) {
-    case Scalar::Kind::Bool: made = Operand(scalar_->as_int() != 0, line()); break;
-    case Scalar::Kind::Int: made = Operand(scalar_->as_int(), line()); break;
-    case Scalar::Kind::UInt: made = Operand(scalar_->as_uint(), line()); break;
-    case Scalar::Kind::Float: made = Operand(scalar_->as_float(), line()); break;
+    case Scalar::Kind::Bool: return {scalar_->as_int() != 0, place};
+    case Scalar::Kind::Int: return {scalar_->as_int(), place};
+    case Scalar::Kind::UInt: return {scalar_->as_uint(), place};
+    case Scalar::Kind::Float: break;
   }
-  return made;
+  return {scalar_->as_float(), place};
 }
 
 const Array& Value::array() {

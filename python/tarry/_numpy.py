@@ -9,6 +9,7 @@ _RENAMED = {
     "left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift", "rint": "round",
     "true_divide": "divide", "fabs": "abs", "amax": "max", "amin": "min", "concatenate": "concat",
     "transpose": "permute_dims", "around": "round", "cumsum": "cumulative_sum", "cumprod": "cumulative_prod",
+    "dot": "matmul",
 }
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all",
                "logical_or": "any"}

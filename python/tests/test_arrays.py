@@ -110,6 +110,10 @@ def test_text_says_how_a_lazy_array_came_about_and_shows_the_values_of_others():
     assert not y.is_evaluated
 
 
+def test_numbers_are_formatted():
+    assert f"{ta.asarray(2.0):.2f} {ta.asarray([1, 2])}" == "2.00 [1 2]"
+
+
 def test_arrays_are_copied_pickled_and_referred_to_weakly_but_not_hashed():
     x = ta.asarray([[1, 2], [3, 4]], dtype=ta.int16)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
