@@ -10,6 +10,20 @@ using graph::IndexMap;
 using graph::kGatheredAxis;
 using graph::kNoId;
 
+namespace {
+
+/// to + from * stride; false where both move along different loops.
+bool add_access(RawAccess& to, const RawAccess& from, std::int64_t stride) {
+  if (from.loop != kNone && to.loop != kNone && from.loop != to.loop) return false;
+  to.offset += from.offset * stride;
+  for (int axis = 0; axis < to.strides.size(); ++axis) to.strides[axis] += from.strides[axis] * stride;
+  to.loop_stride += from.loop_stride * stride;
+  if (from.loop != kNone) to.loop = from.loop;
+  return true;
+}
+
+}  // namespace
+
 Instructions::Instructions(const graph::Group& walk) : Arguments(walk.space.size()), group_(walk) {
   ir_.mode = group_.mode;
   whole_ = {Dims::filled(group_.space.size(), 0), group_.space};
@@ -76,23 +90,50 @@ std::uint32_t Instructions::axes_of(const graph::AxisMap& coordinate) const {
   return axis >= 0 && axis < group_.space.size() ? 1U << axis : 0;
 }
 
-Value Instructions::place(std::int64_t offset, const Dims& strides, const IndexMap& map, std::uint32_t& axes) {
-  Value sum = kNone;
+/// A coordinate that is a sum of coordinates of the space, as the access of an iota: it needs no arithmetic, and what
+/// is read there is loaded like a slice.
+std::optional<RawAccess> Instructions::by_strides(Value coordinate) const {
+  constexpr int kMostTerms = 8;
+  RawAccess sum = access(kNone);
+  std::vector<Value> open = {coordinate};
+  for (int terms = 0; !open.empty(); ++terms) {
+    const Instr& in = ir_.instrs[open.back()];
+    open.pop_back();
+    if (terms == 2 * kMostTerms) return std::nullopt;
+    if (in.kind == InstrKind::Compute && in.op == Op::Add) {
+      open.insert(open.end(), {in.args[0], in.args[1]});
+      continue;
+    }
+    if (in.kind != InstrKind::Load || out_.accesses[in.index].buffer != kNone) return std::nullopt;
+    if (!add_access(sum, out_.accesses[in.index], 1)) return std::nullopt;
+  }
+  return sum;
+}
+
+Instructions::Place Instructions::place(std::uint32_t buffer, std::int64_t offset, const Dims& strides,
+                                        const IndexMap& map) {
+  Place p{access(buffer, offset, strides, map)};
   for (int d = 0; d < map.size; ++d) {
     const std::int64_t stride = map[d].step * strides[d];
     if (stride == 0) continue;
-    axes |= axes_of(map[d]);
+    p.axes |= axes_of(map[d]);
     if (map[d].axis < kGatheredAxis) continue;
     const Value at = computed_[static_cast<std::size_t>(map[d].axis - kGatheredAxis)].place;
+    if (const auto known = by_strides(at); known && add_access(p.known, *known, stride)) continue;
     const Value part = stride == 1 ? at : arithmetic(Op::Multiply, at, constant(stride));
-    sum = sum == kNone ? part : arithmetic(Op::Add, sum, part);
+    p.computed = p.computed == kNone ? part : arithmetic(Op::Add, p.computed, part);
   }
-  if (sum == kNone) return kNone;
-  const RawAccess rest = access(kNone, offset, strides, map);
-  if (rest.offset == 0 && rest.loop == kNone && rest.strides == Dims::filled(rest.strides.size(), 0)) return sum;
+  return p;
+}
+
+Value Instructions::value_of(const Place& place) {
+  RawAccess rest = place.known;
+  rest.buffer = kNone;
+  if (rest.offset == 0 && rest.loop == kNone && rest.strides == Dims::filled(rest.strides.size(), 0))
+    return place.computed;
   Instr in;
   in.dtype = Dtype::Int64;
-  return arithmetic(Op::Add, push(load(in, rest, kNone)), sum);
+  return arithmetic(Op::Add, push(load(in, rest, kNone)), place.computed);
 }
 
 Value Instructions::arithmetic(Op op, Value a, Value b) {
@@ -117,9 +158,11 @@ Value Instructions::constant(std::int64_t value) {
 
 Instr Instructions::load_at(Instr in, std::uint32_t buffer, std::int64_t offset, const Dims& strides,
                             const IndexMap& map, std::uint32_t box) {
+  const Place at = place(buffer, offset, strides, map);
+  if (at.computed == kNone) return load(in, at.known, box);
   RawAccess from = access(buffer);
-  from.at = place(offset, strides, map, from.axes);
-  if (from.at == kNone) return load(in, access(buffer, offset, strides, map), box);
+  from.at = value_of(at);
+  from.axes = at.axes;
   from.guard = guard(trimmed(box_of(box), [&](int axis) { return (from.axes >> axis & 1) != 0; }));
   in.kind = InstrKind::Gather;
   in.args[0] = from.at;
@@ -145,11 +188,11 @@ Instr Instructions::load(Instr in, RawAccess from, std::uint32_t box) {
 
 Instr Instructions::check(Instr in, graph::NodeId index, const Dims& shape, const IndexMap& map, std::uint32_t box) {
   const Dims strides = graph::row_major_strides(shape.span());
-  std::uint32_t axes = 0;
+  const Place at = place(kNone, 0, strides, map);
   in.kind = InstrKind::Index;
-  in.args[2] = place(0, strides, map, axes);
-  const RawAccess element = in.args[2] == kNone ? access(kNone, 0, strides, map) : access(kNone);
-  in.guard = guard(trimmed(box_of(box), [&](int axis) { return (axes >> axis & 1) != 0; }));
+  if (at.computed != kNone) in.args[2] = value_of(at);
+  const RawAccess element = at.computed == kNone ? at.known : access(kNone);
+  in.guard = guard(trimmed(box_of(box), [&](int axis) { return (at.axes >> axis & 1) != 0; }));
   in.loop = element.loop;
   in.index = static_cast<std::uint32_t>(ir_.checks.size());
   ir_.checks.push_back(number(element));

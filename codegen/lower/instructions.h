@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -48,9 +49,16 @@ class Instructions : protected Arguments {
   std::int32_t axis_of(const Computed& coordinate);
   /// Bits: the axes of the space that move a coordinate of a map.
   [[nodiscard]] std::uint32_t axes_of(const graph::AxisMap& coordinate) const;
-  /// The element at `map` of dimensions of `strides`, counted from their start, where a part of it is computed; else
-  /// kNone. `axes`: bits, those that move it.
-  Value place(std::int64_t offset, const graph::Dims& strides, const graph::IndexMap& map, std::uint32_t& axes);
+  /// An element of a buffer, counted from its start: what coordinates give by strides, and what is computed besides.
+  struct Place {
+    RawAccess known;
+    Value computed = kNone;
+    std::uint32_t axes = 0;  ///< bits, those that move it
+  };
+  /// The element at `map` of dimensions of `strides`.
+  Place place(std::uint32_t buffer, std::int64_t offset, const graph::Dims& strides, const graph::IndexMap& map);
+  /// A place of which a part is computed, as a value.
+  Value value_of(const Place& place);
 
   // --- Instructions -------------------------------------------------------------------------------------------------
 
@@ -72,6 +80,7 @@ class Instructions : protected Arguments {
   [[nodiscard]] bool varies_along_axis(std::uint32_t guard) const;
   [[nodiscard]] Region region(bool varies) const;
   Value arithmetic(Op op, Value a, Value b);
+  [[nodiscard]] std::optional<RawAccess> by_strides(Value coordinate) const;
   Value constant(std::int64_t value);
 
   Box whole_;

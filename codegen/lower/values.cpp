@@ -305,9 +305,9 @@ class Selector : private Instructions {
           strides = graph::row_major_strides(s.shape.span());
         else
           strides[static_cast<int>(n.payload)] = 1;
-        std::uint32_t axes = 0;
-        if (const Value at = place(0, strides, s.map, axes); at != kNone) return at;
-        in = load(in, access(kNone, 0, strides, s.map), kNone);
+        const Place at = place(kNone, 0, strides, s.map);
+        if (at.computed != kNone) return value_of(at);
+        in = load(in, at.known, kNone);
         break;
       }
       case OpClass::Leaf: {

@@ -229,6 +229,35 @@ GraphEdge simplify_map(Rewriter& r, const GraphNode& n) {
   return r.add(n);
 }
 
+/// The last place that an iota names, also behind views; none of anything else.
+std::optional<std::int64_t> last_coordinate(const Graph& g, GraphEdge e) {
+  while (g.nodes[e.node].op == Op::View) e = g.nodes[e.node].inputs[0];
+  const GraphNode& n = g.nodes[e.node];
+  if (n.op != Op::Iota || n.payload == kNumberPayload) return std::nullopt;
+  return g.shape(e.node)[static_cast<int>(n.payload)] - 1;
+}
+
+/// True if places are coordinates, or sums of two, none of which is `extent` or more.
+bool lies_within(const Graph& g, GraphEdge places, std::int64_t extent) {
+  const GraphNode& n = g.nodes[places.node];
+  if (n.op != Op::Add) return last_coordinate(g, places).value_or(extent) < extent;
+  const auto a = last_coordinate(g, n.inputs[0]), b = last_coordinate(g, n.inputs[1]);
+  return a && b && *a < extent && *b < extent - *a;
+}
+
+/// A gather whose places lie in the array by their extents needs no check: an Index gives what it is given then.
+GraphEdge simplify_gather(Rewriter& r, GraphNode n) {
+  Graph& g = r.graph();
+  const std::int64_t extent = g.shape(n.inputs[0].node)[static_cast<int>(n.payload)];
+  const GraphNode above = g.nodes[n.inputs[1].node];
+  const GraphEdge index = above.op == Op::View ? above.inputs[0] : n.inputs[1];
+  if (g.nodes[index.node].op != Op::Index) return r.add(n);
+  const GraphEdge places = g.nodes[index.node].inputs[0];
+  if (!lies_within(g, places, extent)) return r.add(n);
+  n.inputs[1] = above.op == Op::View ? r.add(view_of(r, above, places, g.views[above.payload])) : places;
+  return r.add(n);
+}
+
 /// The Scalar behind an edge: the node itself, or what a view broadcasts. kNoId where there is none.
 NodeId scalar_behind(const Graph& g, GraphEdge e) {
   NodeId id = e.node;
@@ -245,6 +274,7 @@ Graph simplify(const Graph& g) {
       case OpClass::Update: return simplify_update(r, n);
       case OpClass::Reduce: return simplify_reduce(r, n);
       case OpClass::Map: return simplify_map(r, n);
+      case OpClass::Gather: return simplify_gather(r, n);
       default: return r.add(n);
     }
   });

@@ -134,17 +134,15 @@ Edge padded(const Edge& x, const PadWidths& given, Pad mode, Scalar value, Where
 
 // ---- Windows ----
 
-/// Windows of `length` elements along an axis: element j of window k is at k + j + `first`. The windows' own axis is
-/// the last.
+/// Windows of `length` elements along an axis: element j of window k is at k + j. The windows' own axis is the last.
 struct Windows {
   int axis;
-  std::int64_t count, length, first = 0;
+  std::int64_t count, length;
 
   [[nodiscard]] Edge places(const Edge& x, Where where) const {
     const int rank = x.node()->rank + 1;
-    const Edge k = coordinate(x, count, axis, rank, where), j = coordinate(x, length, rank - 1, rank, where);
-    const Edge place = mapped(Op::Add, k, j, where);
-    return first == 0 ? place : mapped(Op::Add, place, first, where);
+    return mapped(Op::Add, coordinate(x, count, axis, rank, where), coordinate(x, length, rank - 1, rank, where),
+                  where);
   }
   /// x at `places`, all of which lie in it.
   [[nodiscard]] Edge taken(std::string_view op, const Edge& x, const Edge& places, Where where) const {
@@ -235,21 +233,19 @@ Edge differences(Edge x, const DiffOptions& options, Where where) {
 
 /// `count` elements of the full convolution from `from` on. What leaves a is no term: 0 times an infinity is none.
 Edge convolved(const Edge& a, const Edge& v, std::int64_t from, std::int64_t count, Where where) {
-  const std::int64_t m = extent(a, 0), n = extent(v, 0);
+  const std::int64_t m = extent(a, 0), n = extent(v, 0), before = n - 1 - from, after = from + count - m;
   const Dtype dtype = a.node()->dtype, wide = is_floating(dtype) ? float_for_computing(dtype) : dtype;
-  const auto with = [&](Op op, const Edge& x, std::int64_t number) {
-    return record_map(op, {{x, 0}, {Edge(), number}}, where);
-  };
-  const Windows w{0, count, n, from - (n - 1)};
+  const bool leaves = before > 0 || after > 0;
+  const Edge wider = leaves ? with_constant(a, {{before, after}}, {before + m + after}, 0, where) : a;
+  const Windows w{0, count, n};
   const Edge places = w.places(a, where);
-  const bool leaves = w.first < 0 || from + count > m;
-  const Edge inside = leaves ? with(Op::Minimum, with(Op::Maximum, places, 0), m - 1) : places;
-  const Edge values = record_cast(w.taken("convolve", a, inside, where), wide, where);
+  const Edge values = record_cast(w.taken("convolve", wider, places, where), wide, where);
   const Edge weights = record_cast(backwards(v, 0, n - 1, n, where), wide, where);
   Edge terms = mapped(Op::Multiply, values, weights, where, "convolve");
   if (leaves) {
-    const Edge is_term = mapped(Op::Equal, places, inside, where);
-    terms = record_map(Op::Where, {{is_term, 0}, {terms, 0}, {record_scalar(0, wide, "convolve", where), 0}}, where);
+    const Edge is_term = mapped(Op::LogicalAnd, mapped(Op::GreaterEqual, places, before, where),
+                                mapped(Op::Less, places, before + m, where), where);
+    terms = chosen(is_term, terms, record_scalar(0, wide, "convolve", where), where);
   }
   return record_cast(reduce_widened(Op::Sum, prepare_reduction("convolve", terms, 1, where), where), dtype, where);
 }
