@@ -1,9 +1,11 @@
 // Borders, windows, differences and convolutions against loops that say where each element comes from.
 #include <tarry/windows.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
+#include "graph/passes/passes.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/integers.h"
 
@@ -121,6 +123,21 @@ TEST_CASE("sliding_window_view: windows of what is computed, and sums over them,
   });
   const ta::Array x = ta::asarray(ta::test::ramp(1000));
   CHECK(ta::plan(ta::sum(ta::sliding_window_view(x, 5), -1)).counters().kernels == 1);
+}
+
+TEST_CASE("sliding_window_view: places that lie in an array by their extents are not checked", "[windows][take]") {
+  const auto checks = [](const ta::Array& x) {
+    const ta::graph::Snapshot s = ta::test::snapshot_of({&x});
+    const ta::graph::Graph g = ta::graph::run_passes(s.graph, [](std::string_view) { return false; });
+    return std::ranges::count(g.nodes, ta::graph::Op::Index, &ta::graph::GraphNode::op);
+  };
+  const ta::Array x = ints({9}) * 2, i = ints({9});
+  CHECK(checks(ta::sliding_window_view(x, 3)) == 0);
+  CHECK(checks(ta::sliding_window_view(ints({4, 5}), {2, 2})) == 0);
+  CHECK(checks(ta::take(x, ta::arange(9), 0)) == 0);
+  CHECK(checks(ta::take(x, ta::arange(10), 0)) == 1);
+  CHECK(checks(ta::take(x, ta::arange(5) + ta::arange(6)(slice(), ta::newaxis), 0)) == 1);
+  CHECK(checks(ta::take(x, i, 0)) == 1);
 }
 
 TEST_CASE("diff: any number of times, with something before and after", "[windows]") {
