@@ -187,6 +187,13 @@ void Generator::draw_gather(Statement& s) {
   s.flag = r_.chance(40);
 }
 
+void Generator::draw_order(Statement& s) {
+  s.arguments = {{draw_value(), 0}};
+  const auto rank = static_cast<std::int64_t>(type_of(s.arguments[0]).shape.size());
+  s.axes = {rank > 0 ? r_.between(-rank, rank - 1) : -1};
+  s.flag = r_.chance(40);
+}
+
 void Generator::draw_update(Statement& s) {
   const int x = draw_value();
   s.arguments = {{x, 0}};
@@ -372,6 +379,7 @@ Statement Generator::draw_statement() {
       break;
     case Family::Join: draw_join(s); break;
     case Family::Gather: draw_gather(s); break;
+    case Family::Order: draw_order(s); break;
     case Family::Update: draw_update(s); break;
     case Family::Create: draw_create(s); break;
     default: s.arguments = {{draw_value(), 0}};

@@ -58,6 +58,7 @@ class Generator {
   int draw_like(int value);
   void draw_join(Statement& s);
   void draw_gather(Statement& s);
+  void draw_order(Statement& s);
   void draw_update(Statement& s);
   void draw_create(Statement& s);
   /// Parts of a kernel over rows: a reduced axis that stays, and its operand beside it.

@@ -222,6 +222,12 @@ std::optional<Type> infer_gather(const Statement& s, std::span<const Type> value
   return extent > 0 || count_of(i.shape) == 0 ? std::optional(result) : std::nullopt;
 }
 
+std::optional<Type> infer_order(const Statement& s, const Type& x) {
+  const auto rank = static_cast<std::int64_t>(x.shape.size());
+  if (s.axes.size() != 1 || s.axes[0] < -rank || s.axes[0] >= rank) return std::nullopt;
+  return Type{s.function == Function::Sort ? x.dtype : int64, x.shape};
+}
+
 /// True if values of `v` may be put into an array of `dtype`.
 bool goes_into(const Argument& v, Dtype dtype, std::span<const Type> values) {
   if (v.value < 0) return promoted(dtype, v.scalar) == dtype && fits(v.scalar, dtype);
@@ -484,6 +490,7 @@ std::optional<Type> infer(const Statement& s, std::span<const Type> values) {
     case Family::View: return infer_view(s, x());
     case Family::Join: return infer_join(s, values);
     case Family::Gather: return infer_gather(s, values);
+    case Family::Order: return infer_order(s, x());
     case Family::Update: return infer_update(s, values);
     case Family::Create: return infer_create(s, values);
     default: return infer_reduce(s, x());

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <numeric>
 #include <type_traits>
 
 #include "tests/fuzz/oracle_values.h"
@@ -185,6 +187,45 @@ Tensor taken(const Statement& s, std::span<const Tensor> values, Tensor result) 
     }
     std::copy_n(x.bytes.data() + static_cast<std::size_t>(element) * size, size,
                 result.bytes.data() + static_cast<std::size_t>(k) * size);
+  }
+  return result;
+}
+
+/// Elements of one axis in the order of a stable sort: numbers, -0 before +0, then NaNs.
+Tensor ordered(const Statement& s, const Tensor& x, Tensor result) {
+  const auto rank = static_cast<std::int64_t>(x.type.shape.size());
+  const auto axis = static_cast<std::size_t>(s.axes[0] < 0 ? s.axes[0] + rank : s.axes[0]);
+  const std::int64_t extent = x.type.shape[axis], stride = row_major(x.type.shape)[axis];
+  const std::size_t size = itemsize(x.type.dtype);
+  for (std::int64_t first = 0; first < count_of(x.type.shape); ++first) {
+    if (coordinates(first, x.type.shape)[axis] != 0) continue;
+    std::vector<std::int64_t> places(static_cast<std::size_t>(extent));
+    std::iota(places.begin(), places.end(), 0);
+    visit(x.type.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const auto before = [&](std::int64_t p, std::int64_t q) {
+        const auto a = x.as<T>()[static_cast<std::size_t>(first + p * stride)];
+        const auto b = x.as<T>()[static_cast<std::size_t>(first + q * stride)];
+        if constexpr (std::is_integral_v<T>) {
+          return s.flag ? b < a : a < b;
+        } else {
+          const auto u = static_cast<double>(a), v = static_cast<double>(b);
+          if (u != u || v != v) return u == u && v != v;
+          if (u != v) return s.flag ? v < u : u < v;
+          return s.flag ? std::signbit(u) < std::signbit(v) : std::signbit(u) > std::signbit(v);
+        }
+      };
+      std::stable_sort(places.begin(), places.end(), before);
+    });
+    for (std::int64_t k = 0; k < extent; ++k) {
+      const std::int64_t place = places[static_cast<std::size_t>(k)];
+      std::byte* const to = result.bytes.data() + static_cast<std::size_t>(first + k * stride) *
+                                                      (s.function == Function::Sort ? size : sizeof place);
+      if (s.function == Function::Sort)
+        std::copy_n(x.bytes.data() + static_cast<std::size_t>(first + place * stride) * size, size, to);
+      else
+        std::memcpy(to, &place, sizeof place);
+    }
   }
   return result;
 }
@@ -376,6 +417,7 @@ std::string judge(const Statement& s, std::span<const Tensor> values, const Tens
     case Family::View: return difference(got, view(s, x(), Tensor(*type)));
     case Family::Join: return difference(got, join(s, values, Tensor(*type)));
     case Family::Gather: return difference(got, taken(s, values, Tensor(*type)));
+    case Family::Order: return difference(got, ordered(s, x(), Tensor(*type)));
     case Family::Update: return difference(got, update(s, values, Tensor(*type)));
     case Family::Create: return difference(got, create(s, Tensor(*type)));
     case Family::Reduce: return judge_reduction(s, x(), got);

@@ -154,6 +154,9 @@ std::string arguments_text(const Statement& s) {
     case Function::TakeAlongAxis:
       return joined(s.arguments) + ", " + (s.axes.empty() ? "{}" : std::to_string(s.axes[0])) +
              (s.flag ? ", ta::Bounds::Clip" : ", ta::Bounds::Wrap");
+    case Function::Sort:
+    case Function::Argsort:
+      return joined(s.arguments) + ", {.axis = " + std::to_string(s.axes[0]) + (s.flag ? ", .descending = true}" : "}");
     case Function::Set:
     case Function::AddTo:
       return argument_text(s.arguments[0]) + ", {" + cuts_text(s) + "}, " + argument_text(s.arguments[1]);

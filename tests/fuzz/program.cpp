@@ -98,6 +98,8 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"stack", Family::Join},
     {"take", Family::Gather},
     {"take_along_axis", Family::Gather},
+    {"sort", Family::Order},
+    {"argsort", Family::Order},
     {"with_set", Family::Update},
     {"with_add", Family::Update},
     {"with_set", Family::Update},
@@ -252,6 +254,11 @@ Array record_gather(const Statement& s, std::span<const Array> values) {
   const Bounds bounds = s.flag ? Bounds::Clip : Bounds::Wrap;
   if (s.function == Function::TakeAlongAxis) return take_along_axis(x, i, static_cast<int>(s.axes[0]), bounds);
   return take(x, i, s.axes.empty() ? std::nullopt : std::optional(static_cast<int>(s.axes[0])), bounds);
+}
+
+Array record_order(const Statement& s, const Array& x) {
+  const SortOptions options{.axis = static_cast<int>(s.axes[0]), .descending = s.flag};
+  return s.function == Function::Sort ? sort(x, options) : argsort(x, options);
 }
 
 Array record_update(const Statement& s, std::span<const Array> values) {
@@ -420,6 +427,7 @@ Array record(const Statement& s, std::span<const Array> values) {
     case Family::View: return record_view(s, x());
     case Family::Join: return record_join(s, values);
     case Family::Gather: return record_gather(s, values);
+    case Family::Order: return record_order(s, x());
     case Family::Update: return record_update(s, values);
     case Family::Create: return record_create(s, values);
     default: return record_reduce(s, x());

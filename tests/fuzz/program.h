@@ -145,6 +145,8 @@ enum class Function : std::uint8_t {
   Stack,
   Take,
   TakeAlongAxis,
+  Sort,
+  Argsort,
   Set,
   AddTo,
   SetMask,
@@ -175,7 +177,7 @@ enum class Function : std::uint8_t {
 };
 inline constexpr int kFunctionCount = static_cast<int>(Function::Softmax) + 1;
 
-enum class Family : std::uint8_t { Binary, Unary, Ternary, Astype, View, Join, Gather, Update, Create, Reduce };
+enum class Family : std::uint8_t { Binary, Unary, Ternary, Astype, View, Join, Gather, Order, Update, Create, Reduce };
 Family family(Function f);
 const char* name(Function f);
 /// The ulp bound of the function in dtype `d` by the op table (of float32 for the 16-bit floats); 0: correctly rounded,
@@ -201,7 +203,7 @@ struct Statement {
   Extents shape;  ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns); pad (before,
                   ///< after); windows (length)
   std::optional<Dtype> dtype;
-  bool flag = false;           ///< reductions: keepdims; linspace: endpoint; take: clip, or else wrap
+  bool flag = false;           ///< reductions: keepdims; linspace: endpoint; take: clip, or else wrap; sort: descending
   double number = 0;           ///< var, std: correction; eye: k; roll: shift; random: seed; pad: mode; diagonal: offset
   std::vector<Cut> cuts = {};  ///< slice, set, add: of the first axes
 };
