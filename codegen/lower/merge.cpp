@@ -26,7 +26,9 @@ std::vector<bool> tested(const KernelIr& ir, std::size_t accesses) {
   for (const Guard& g : ir.guards)
     for (const GuardTerm& term : g.terms) only[term.access] = true;
   for (const Instr& in : ir.instrs)
-    if (in.kind == InstrKind::Load || in.kind == InstrKind::Store) only[in.index] = false;
+    if (in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather)
+      only[in.index] = false;
+  for (const std::uint32_t element : ir.checks) only[element] = false;
   return only;
 }
 
@@ -81,7 +83,10 @@ class Rewriter {
     }
     s_.accesses = std::move(kept);
     for (Instr& in : ir_.instrs)
-      if (in.kind == InstrKind::Load || in.kind == InstrKind::Store) in.index = now[in.index];
+      if (in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather)
+        in.index = now[in.index];
+    for (std::uint32_t& element : ir_.checks) element = now[element];
+    if (ir_.faults != kNone) ir_.faults = now[ir_.faults];
     for (Guard& g : ir_.guards) g.terms.clear();
   }
 
@@ -93,6 +98,7 @@ class Rewriter {
     for (Reduction& r : ir_.reductions)
       if (r.weight != kNone) uses.push_back(&r.weight);
     for (std::uint32_t& extent : ir_.loops) uses.push_back(&extent);
+    for (CheckRef& check : s_.lowered.checks) uses.push_back(&check.scalar);
     std::vector<bool> used(ir_.scalars.size());
     for (const std::uint32_t* use : uses) used[*use] = true;
     std::vector<std::uint32_t> now(ir_.scalars.size());
