@@ -75,12 +75,17 @@ class Row {
 
   void insert() {
     Moved row[kShortRow];
+    Bits keys[kShortRow];  // each is made once
     for (std::int64_t i = 0; i < n_; ++i) {
       const Moved element = Way::load(x_, i);
       const Bits key = Way::key(element);
       std::int64_t at = i;
-      for (; at > 0 && key < Way::key(row[at - 1]); --at) row[at] = row[at - 1];
+      for (; at > 0 && key < keys[at - 1]; --at) {
+        row[at] = row[at - 1];
+        keys[at] = keys[at - 1];
+      }
       row[at] = element;
+      keys[at] = key;
     }
     for (std::int64_t i = 0; i < n_; ++i) to_[i] = Way::result(row[i]);
   }
