@@ -103,6 +103,15 @@ std::string_view to_string(IndexAttributes::Called called) {
     case IndexAttributes::Called::SegmentMean: return "segment_mean";
     case IndexAttributes::Called::SegmentVar: return "segment_var";
     case IndexAttributes::Called::SegmentCount: return "segment_count";
+    case IndexAttributes::Called::Set: return "set";
+    case IndexAttributes::Called::Add: return "add";
+    case IndexAttributes::Called::Multiply: return "multiply";
+    case IndexAttributes::Called::Minimum: return "minimum";
+    case IndexAttributes::Called::Maximum: return "maximum";
+    case IndexAttributes::Called::Put: return "put";
+    case IndexAttributes::Called::PutAlongAxis: return "put_along_axis";
+    case IndexAttributes::Called::Compress: return "compress";
+    case IndexAttributes::Called::Mask: return "set";
     case IndexAttributes::Called::Index: break;
   }
   return "index";

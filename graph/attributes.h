@@ -108,7 +108,16 @@ struct IndexAttributes {
     SegmentMax,
     SegmentMean,
     SegmentVar,
-    SegmentCount
+    SegmentCount,
+    Set,
+    Add,
+    Multiply,
+    Minimum,
+    Maximum,
+    Put,
+    PutAlongAxis,
+    Compress,
+    Mask  ///< no index: twice as many as a mask has more true elements than a value has rows
   } called{};
   std::uint8_t axis = 0;  ///< of the array that is indexed
   bool part = false;      ///< these are some of the user's indices: their numbers are not his

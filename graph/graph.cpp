@@ -72,7 +72,13 @@ void check_routine(const Graph& g, NodeId id) {
   const GraphNode &first = g.nodes[n.inputs[0].node], &last = g.nodes[n.inputs[n.n_inputs - 1].node];
   const Dims &from = g.shapes[first.shape], &with = g.shapes[last.shape], &to = g.shape(id);
   TARRY_ASSERT(n.payload <= 1 && !to.empty());
-  if (is_sort(n.op)) {
+  if (is_scatter(n.op)) {
+    const Dims& index = g.shape(n.inputs[1].node);
+    TARRY_ASSERT(from == to && from.size() == 2 && index.size() == 1 && with == (Dims{index[0], from[1]}));
+    TARRY_ASSERT(first.dtype == n.dtype && last.dtype == n.dtype && g.nodes[n.inputs[1].node].dtype == int64);
+  } else if (n.op == Op::Compact) {
+    TARRY_ASSERT(from.size() == 1 && to == Dims{from[0] + 1} && first.dtype == bool_ && n.dtype == int64);
+  } else if (is_sort(n.op)) {
     TARRY_ASSERT(from == to && n.dtype == (n.op == Op::Sort ? first.dtype : Dtype::Int64));
   } else if (n.op == Op::Searchsorted) {
     TARRY_ASSERT(from.size() == 1 && with == to && first.dtype == last.dtype && n.dtype == Dtype::Int64);

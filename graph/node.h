@@ -14,8 +14,12 @@
 // the int64 places. Searchsorted(sorted, x) is, for each x, the first place at which it could stand in a sorted row, or
 // the last one. Bincount(i) counts the int64 i that are 0, 1, ... up to the extent of its result; it passes over
 // others. A Segment op of (rows, n) values and m + 1 ascending int64 offsets within 0..n gives (rows, m): run g of each
-// row goes from offset g to offset g + 1. A Scalar is a 0-d value that becomes a kernel argument, never source text. An
-// edge is (node, output index). An evaluated node is a leaf.
+// row goes from offset g to offset g + 1. A Scatter op (set, add, multiply, min, max) of (base, i, v) is base, of (n,
+// r), whose row i[p] is joined by row p of v, of (k, r), for every p: i, of (k), is int64 and within 0..n-1; k, n and r
+// are not 0; floats are not added or multiplied so (docs/reference/numerics.md). Compact(mask), of (n + 1) and int64,
+// begins with the places of the true elements of (n), in order; its last element is their number, and those between
+// have no value. A Scalar is a 0-d value that becomes a kernel argument, never source text. An edge is (node, output
+// index). An evaluated node is a leaf.
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;

@@ -74,6 +74,9 @@ constexpr bool is_call(Op op) { return info(op).op_class == OpClass::Library || 
 /// A Routine that keeps the shape and works along the last axis, row by row.
 constexpr bool is_sort(Op op) { return op == Op::Sort || op == Op::Argsort; }
 
+/// A Routine that puts values into its first input.
+constexpr bool is_scatter(Op op) { return op >= Op::ScatterSet && op <= Op::ScatterMax; }
+
 /// A Routine that reduces the runs between offsets.
 constexpr bool is_segments(Op op) { return op >= Op::SegmentSum && op <= Op::SegmentM2; }
 

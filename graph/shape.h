@@ -71,6 +71,9 @@ struct IndexMap {
   explicit IndexMap(int count) noexcept {
     for (int i = 0; i < count; ++i) push_back({});
   }
+  IndexMap(std::initializer_list<AxisMap> maps) noexcept {
+    for (const AxisMap& m : maps) push_back(m);
+  }
   int size = 0;
   union {
     std::array<AxisMap, kMaxRank> dims;

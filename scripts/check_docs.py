@@ -29,7 +29,8 @@ MAX_WORDS = 30  # of a sentence that users read
 # Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
 INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge", "segment_m2",
                 "random_bits", "multiply_high", "uniform", "normal",
-                "index", "gather"}
+                "index", "gather", "scatter_set", "scatter_add", "scatter_multiply", "scatter_min", "scatter_max",
+                "compact", "segment_prod", "segment_m2"}
 
 
 def read(root, name):

@@ -65,16 +65,22 @@ std::int64_t striding_grid(std::int64_t wanted) {
 }
 
 std::size_t routine_scratch(const RoutineSpec& spec, const graph::Target& target) {
+  if (spec.op == graph::Op::Compact) return compact_scratch(spec);
+  if (target.is_cuda() && graph::is_scatter(spec.op)) return scatter_scratch(spec);
   if (target.is_cuda()) return graph::is_sort(spec.op) ? sort_scratch(spec) : 0;
   return host_scratch(spec);
 }
 
 std::vector<KernelSource> render_routine(const RoutineSpec& spec, const graph::Target& target) {
   TARRY_ASSERT(target.is_cuda());
+  if (spec.op == graph::Op::Compact) return compact_kernels();
+  if (graph::is_scatter(spec.op)) return scatter_kernels(spec);
   return graph::is_sort(spec.op) ? sort_kernels(spec) : run_kernels(spec);
 }
 
 std::vector<RoutineLaunch> routine_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
+  if (spec.op == graph::Op::Compact) return compact_launches(spec, operands, scratch);
+  if (graph::is_scatter(spec.op)) return scatter_launches(spec, operands, scratch);
   return graph::is_sort(spec.op) ? sort_launches(spec, operands, scratch) : run_launches(spec, operands);
 }
 

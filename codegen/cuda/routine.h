@@ -17,7 +17,7 @@
 namespace tarry::codegen {
 
 /// Rows of n elements that lie one after the other. m: of Searchsorted how many are looked for, of Bincount the bins,
-/// of a Segment op the runs. No extent is 0.
+/// of a Segment op the runs. Of a Scatter: m rows of `rows` elements for n places. No extent is 0.
 struct RoutineSpec {
   graph::Op op{};
   Dtype dtype{};  ///< of the first operand
@@ -34,11 +34,15 @@ struct RoutineLaunch {
   Geometry geometry;
 };
 
+/// Elements of a mask that Compact counts together: each such tile has an int64 of scratch, on the CPU too.
+inline constexpr std::int64_t kCompactTile = 4096;
+
 /// Bytes of memory beside the operands.
 std::size_t routine_scratch(const RoutineSpec& spec, const graph::Target& target);
 /// The kernels of a GPU.
 std::vector<KernelSource> render_routine(const RoutineSpec& spec, const graph::Target& target);
-/// The launches on a GPU, in order. `operands`: inputs, then the result.
+/// The launches on a GPU, in order. `operands`: inputs, then the result. The result of a Scatter holds its base, which
+/// is no operand.
 std::vector<RoutineLaunch> routine_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 /// How many there are; without kernels one call.
 std::int64_t routine_launch_count(const RoutineSpec& spec, std::size_t kernels);

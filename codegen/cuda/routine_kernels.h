@@ -36,6 +36,17 @@ std::int64_t sort_launch_count(const RoutineSpec& spec);
 std::vector<KernelSource> run_kernels(const RoutineSpec& spec);
 std::vector<RoutineLaunch> run_launches(const RoutineSpec& spec, std::span<void* const> operands);
 
+// The Scatter ops. set notes the last row that names a place before it writes that row. The others are for what has the
+// same bits in any order: a thread joins its element to the one in memory until nobody has come between.
+std::size_t scatter_scratch(const RoutineSpec& spec);
+std::vector<KernelSource> scatter_kernels(const RoutineSpec& spec);
+std::vector<RoutineLaunch> scatter_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+
+// Compact.
+std::size_t compact_scratch(const RoutineSpec& spec);
+std::vector<KernelSource> compact_kernels();
+std::vector<RoutineLaunch> compact_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+
 /// Thread blocks of a launch whose blocks go on with what is left: enough for any GPU, within any grid.
 std::int64_t striding_grid(std::int64_t wanted);
 inline std::uint64_t word_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }

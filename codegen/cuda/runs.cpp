@@ -220,7 +220,10 @@ std::string end_of(Dtype dtype, bool largest) {
 
 KernelSource segment_kernel(const RoutineSpec& spec) {
   const bool moments = spec.op == Op::SegmentM2;
-  const Op joins = spec.op == Op::SegmentMin ? Op::Minimum : spec.op == Op::SegmentMax ? Op::Maximum : Op::Add;
+  const Op joins = spec.op == Op::SegmentMin    ? Op::Minimum
+                   : spec.op == Op::SegmentMax  ? Op::Maximum
+                   : spec.op == Op::SegmentProd ? Op::Multiply
+                                                : Op::Add;
   std::string of_lane, below;
   const std::vector<std::string_view> members =
       moments ? std::vector<std::string_view>{"mean", "m2"} : std::vector<std::string_view>{"value"};
@@ -230,7 +233,9 @@ KernelSource segment_kernel(const RoutineSpec& spec) {
   }
   std::vector<std::string> functions;
   if (!moments) functions.push_back(function_name(joins, spec.dtype, spec.dtype));
-  const std::string nothing = joins == Op::Add ? "0" : end_of(spec.dtype, joins == Op::Minimum);
+  const std::string nothing = joins == Op::Add        ? "0"
+                              : joins == Op::Multiply ? "1"
+                                                      : end_of(spec.dtype, joins == Op::Minimum);
   const TextPart parts[] = {{"$STATE", std::string(moments ? kMomentsState : kValueState)},
                             // A division calls a function: what is live around several of them would spill.
                             {"$UNROLL", moments ? "#pragma unroll 1" : "#pragma unroll"},

@@ -230,9 +230,13 @@ std::vector<Grid> reshaped(const Grid& g, const Dims& from, const Dims& to) {
 
 class Tracer {
  public:
-  explicit Tracer(const Graph& g) : g_(g), needs_(g.nodes.size()), base_(g.nodes.size()) {
-    for (NodeId id = 0; id < g.nodes.size(); ++id)
-      base_[id] = g.nodes[id].op == Op::Update ? base_[g.nodes[id].inputs[0].node] : id;
+  explicit Tracer(const Graph& g) : g_(g), needs_(g.nodes.size()), base_(g.nodes.size()), goes_on_(g.nodes.size()) {
+    for (NodeId id = 0; id < g.nodes.size(); ++id) {
+      const GraphNode& n = g.nodes[id];
+      base_[id] = n.op == Op::Update ? base_[n.inputs[0].node] : id;
+      const bool in_base = n.op == Op::Update || n.op == Op::Reshape || is_scatter(n.op);
+      goes_on_[id] = n.op == Op::Input ? g.leaves[n.payload].donated : in_base && goes_on_[n.inputs[0].node];
+    }
   }
 
   LeastWork run(std::span<const GraphEdge> outputs) {
@@ -278,7 +282,11 @@ class Tracer {
     if (g_.count(e.node) == 0) return 0;
     Need& need = needs_[e.node];
     const GraphNode& under = g_.nodes[base_[e.node]];
-    const bool in_place = base_[e.node] != e.node && under.op == Op::Input && g_.leaves[under.payload].donated;
+    const bool in_place = base_[e.node] != e.node && goes_on_[base_[e.node]] && under.op != Op::Reshape;
+    if (is_scatter(g_.nodes[e.node].op) && goes_on_[e.node]) {  // all rows may go to one place
+      need = {true, {}};
+      return g_.shape(e.node)[1] * size_of(e.node);
+    }
     if (!in_place) {
       need = {true, {}};
       return g_.bytes(e.node);
@@ -329,6 +337,7 @@ class Tracer {
     const NodeId from = g_.nodes[id].inputs[input].node;
     if (needs_[from].all || g_.nodes[from].op == Op::Scalar) return;
     const OpClass c = info(g_.nodes[id].op).op_class;
+    if (is_scatter(g_.nodes[id].op) && input == 0 && goes_on_[id]) return;  // who reads the result reads that memory
     const bool keeps = c == OpClass::View || (c == OpClass::Update && input == 0);  // some elements are not passed on
     if (needs_[id].all && !keeps && c != OpClass::Gather) return need_all(from);
     const std::vector<Grid> all = needs_[id].all ? std::vector<Grid>{whole(g_.shape(id))} : needs_[id].grids;
@@ -412,7 +421,8 @@ class Tracer {
 
   const Graph& g_;
   std::vector<Need> needs_;
-  std::vector<NodeId> base_;  ///< what updates change, below all of them
+  std::vector<NodeId> base_;   ///< what updates change, below all of them
+  std::vector<bool> goes_on_;  ///< its memory may be that of a leaf that dies
 };
 
 }  // namespace

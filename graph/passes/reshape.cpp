@@ -306,6 +306,7 @@ class Reshaper {
       if (leaf.contiguous && !(aligned && leaf.offset != 0)) return edge;
       edge = view(r, reader, source, identity_map(g.shapes[n.shape].size()), n.shape, Keep::Leaf);
     }
+    if (n.op == Op::Scalar) edge = view(r, reader, source, IndexMap{}, shape);  // of one element: in no memory yet
     const Op op = g.nodes[edge.node].op;
     if (op != Op::View && !(aligned && op == Op::Iota)) return edge;
     GraphNode memory = node_like(reader, Op::Reshape, n.dtype, shape);

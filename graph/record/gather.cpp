@@ -1,8 +1,6 @@
 // take, take_along_axis, and x(...) with arrays: a view, checked indices, a gather.
 #include "graph/record/gather.h"
 
-#include <tarry/index.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -13,31 +11,16 @@ namespace tarry {
 namespace graph {
 namespace {
 
-using Called = IndexAttributes::Called;
-
-/// Indices along an axis of an array, as a call gives them.
-struct Lookup {
-  Called called;
-  int axis;  ///< of the user's array
-  Bounds bounds;
-  Where where;
-  [[nodiscard]] std::string op() const { return std::string(to_string(called)); }
-};
-
 /// Integers as int64. What only uint64 holds is out of range of every axis, and stays so.
-Edge as_int64(const Lookup& call, Edge indices) {
-  const Node& n = *indices.node();
-  if (!is_integral(n.dtype) || n.dtype == bool_) {
-    TARRY_THROW(InvalidArgument, call.op(), call.where,
-                "indices are integers, not " + Typed(indices).str() + "; convert with astype first");
-  }
-  if (n.dtype == uint64)
+Edge as_int64(const IndexingCall& call, Edge indices) {
+  check_indices(call, indices);
+  if (indices.node()->dtype == uint64)
     indices = record_map(Op::Minimum, {{indices, 0}, {Edge(), Scalar(INT64_MAX)}}, call.where, call.op());
   return record_cast(std::move(indices), int64, call.where);
 }
 
 /// Places along an axis of `extent`.
-Edge places(const Lookup& call, Edge indices, std::int64_t extent) {
+Edge places(const IndexingCall& call, Edge indices, int axis, std::int64_t extent) {
   const Where where = call.where;
   if (call.bounds == Bounds::Wrap) {
     if (indices.node()->dtype == uint64)  // before what does not fit int64 is cut
@@ -50,14 +33,18 @@ Edge places(const Lookup& call, Edge indices, std::int64_t extent) {
     indices = record_map(Op::Maximum, {{indices, 0}, {Edge(), Scalar(0)}}, where, call.op());
     indices = record_map(Op::Minimum, {{indices, 0}, {Edge(), Scalar(extent - 1)}}, where, call.op());
   }
-  return record_index(std::move(indices), extent, {call.called, static_cast<std::uint8_t>(call.axis)}, where);
+  return record_index(std::move(indices), extent, {call.called, static_cast<std::uint8_t>(axis)}, where);
 }
 
+/// The array that is indexed, as messages name it.
+Typed named(const IndexingCall& call, const Edge& x) { return call.of_user != nullptr ? *call.of_user : x; }
+
 /// Throws where something is to be taken from an axis without elements.
-void check_extent(const Lookup& call, const Edge& x, std::int64_t extent, std::span<const std::int64_t> shape) {
+void check_extent(const IndexingCall& call, const Edge& x, int axis, std::int64_t extent,
+                  std::span<const std::int64_t> shape) {
   if (extent > 0 || element_count(shape) == 0) return;
   TARRY_THROW(InvalidArgument, call.op(), call.where,
-              "axis " + std::to_string(call.axis) + " of " + Typed(x).str() + " has no elements to take");
+              "axis " + std::to_string(axis) + " of " + named(call, x).str() + " has no elements to take");
 }
 
 /// x seen at coordinates of the result: its axis `axis` at axis `at` of `shape`, the others in order around the axes
@@ -108,18 +95,12 @@ Edge gather_axis(const std::string& op, const Edge& x, int axis, const Edge& ind
   return record_view(std::move(result), drop, shape.span(), where);
 }
 
-/// An array that broadcasts to `shape`, in it.
-Edge broadcast(const Edge& x, const Dims& shape, Where where) {
-  if (std::ranges::equal(x.node()->shape(), shape.span())) return x;
-  return record_view(x, broadcast_map(x.node()->shape(), shape.span()), shape.span(), where);
-}
-
 /// The shape to which arrays of indices broadcast.
-Dims common_shape(std::span<const Edge> arrays, Where where) {
+Dims common_shape(const IndexingCall& call, std::span<const Edge> arrays) {
   Dims shape;
   std::vector<Argument> all;
   for (const Edge& e : arrays) all.push_back({e, 0});
-  check_broadcast("index", int64, all, where);
+  check_broadcast(call.op(), int64, all, call.where);
   for (const Edge& e : arrays) {
     const auto extents = e.node()->shape();
     while (shape.size() < static_cast<int>(extents.size())) shape.insert(0, 1);
@@ -133,11 +114,25 @@ Dims common_shape(std::span<const Edge> arrays, Where where) {
 
 }  // namespace
 
-Edge record_gathered(Edge x, std::span<const Gathered> arrays, int front, Where where) {
+void check_indices(const IndexingCall& call, const Edge& indices) {
+  const Dtype dtype = indices.node()->dtype;
+  if (is_integral(dtype) && dtype != bool_) return;
+  TARRY_THROW(InvalidArgument, call.op(), call.where,
+              "indices are integers, not " + Typed(indices).str() + "; convert with astype first");
+}
+
+Edge record_broadcast(const Edge& x, std::span<const std::int64_t> shape, Where where) {
+  if (std::ranges::equal(x.node()->shape(), shape)) return x;
+  return record_view(x, broadcast_map(x.node()->shape(), shape), shape, where);
+}
+
+Edge record_gathered(const IndexingCall& call, Edge x, std::span<const Gathered> arrays, int front) {
+  const Where where = call.where;
+  const std::string op = call.op();
   const Dims source(x.node()->shape());
   std::vector<Edge> given;
-  for (const Gathered& g : arrays) given.push_back(detail::edge(*g.indices, "index", where));
-  const Dims shape = common_shape(given, where);
+  for (const Gathered& g : arrays) given.push_back(g.indices);
+  const Dims shape = common_shape(call, given);
   // Several axes are one, which the last of them walks fastest: the element's number in them.
   std::int64_t all = 1;
   for (const Gathered& g : arrays) all *= source[g.axis];
@@ -145,17 +140,16 @@ Edge record_gathered(Edge x, std::span<const Gathered> arrays, int front, Where 
   std::int64_t stride = all;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const std::int64_t extent = source[arrays[i].axis];
-    const Lookup call{Called::Index, arrays[i].of_user, Bounds::Error, where};
-    (void)as_int64(call, given[i]);
-    check_extent(call, x, extent, shape.span());
+    check_indices(call, given[i]);
+    check_extent(call, x, arrays[i].of_user, extent, shape.span());
     if (all == 0) continue;
     stride /= extent;
-    Edge part = broadcast(places(call, given[i], extent), shape, where);
-    if (stride != 1) part = record_map(Op::Multiply, {{part, 0}, {Edge(), Scalar(stride)}}, where, "index");
-    index = index ? record_map(Op::Add, {{index, 0}, {part, 0}}, where, "index") : part;
+    Edge part = record_broadcast(places(call, given[i], arrays[i].of_user, extent), shape.span(), where);
+    if (stride != 1) part = record_map(Op::Multiply, {{part, 0}, {Edge(), Scalar(stride)}}, where, op);
+    index = index ? record_map(Op::Add, {{index, 0}, {part, 0}}, where, op) : part;
   }
-  if (!index) index = broadcast(record_cast(given.front(), int64, where), shape, where);  // of nothing
-  if (arrays.size() == 1) return gather_axis("index", x, arrays.front().axis, index, front, where);
+  if (!index) index = record_broadcast(record_cast(given.front(), int64, where), shape.span(), where);  // of nothing
+  if (arrays.size() == 1) return gather_axis(op, x, arrays.front().axis, index, front, where);
   // The axes side by side, in order, in front of the others.
   IndexMap order(source.size());
   Dims moved, merged{all};
@@ -171,63 +165,62 @@ Edge record_gathered(Edge x, std::span<const Gathered> arrays, int front, Where 
     merged.push_back(source[d]);
   }
   x = record_reshape(record_view(std::move(x), order, moved.span(), where), merged.span(), where);
-  return gather_axis("index", x, 0, index, front, where);
+  return gather_axis(op, x, 0, index, front, where);
 }
 
-namespace {
-
-Edge taken(const Array& x, const Array& indices, std::optional<int> axis, Bounds bounds, Where where) {
-  Edge base = detail::edge(x, "take", where), given = detail::edge(indices, "take", where);
-  if (!axis) base = record_reshape(base, Dims{element_count(base.node()->shape())}.span(), where);
-  const int along = checked_axis("take", axis.value_or(0), base, where);
-  const Lookup call{Called::Take, along, bounds, where};
-  const std::int64_t extent = base.node()->shape()[static_cast<std::size_t>(along)];
-  (void)as_int64(call, given);
-  Dims shape(base.node()->shape());
-  shape.erase(along);
-  check_extent(call, base, extent, given.node()->shape());
-  const Edge index = extent > 0 ? places(call, given, extent) : record_cast(given, int64, where);
-  return gather_axis("take", base, along, index, along, where);
+Edge record_taken(const IndexingCall& call, Edge x, const Edge& indices, std::optional<int> axis) {
+  const Where where = call.where;
+  const std::string op = call.op();
+  if (!axis) x = record_reshape(x, Dims{element_count(x.node()->shape())}.span(), where);
+  const int along = axis ? checked_axis(op, *axis, x, where) : 0;
+  const std::int64_t extent = x.node()->shape()[static_cast<std::size_t>(along)];
+  check_indices(call, indices);
+  check_extent(call, x, along, extent, indices.node()->shape());
+  const Edge index = extent > 0 ? places(call, indices, along, extent) : record_cast(indices, int64, where);
+  return gather_axis(op, x, along, index, along, where);
 }
 
-Edge taken_along(const Array& x, const Array& indices, int axis, Bounds bounds, Where where) {
-  constexpr const char* op = "take_along_axis";
-  const Edge base = detail::edge(x, op, where), given = detail::edge(indices, op, where);
-  const int along = checked_axis(op, axis, base, where);
-  const Lookup call{Called::TakeAlongAxis, along, bounds, where};
-  (void)as_int64(call, given);
-  const Dims source(base.node()->shape()), wanted(given.node()->shape());
-  Dims shape = wanted, of_base = source;
+Edge record_taken_along(const IndexingCall& call, const Edge& x, const Edge& indices, int axis) {
+  const Where where = call.where;
+  const std::string op = call.op();
+  const int along = checked_axis(op, axis, named(call, x), where);
+  check_indices(call, indices);
+  const Dims source(x.node()->shape()), wanted(indices.node()->shape());
+  Dims shape = wanted, of_x = source;
   bool fits = wanted.size() == source.size();
   for (int d = 0; fits && d < source.size(); ++d) {
     if (d == along) continue;
     fits = source[d] == wanted[d] || source[d] == 1 || wanted[d] == 1;
-    shape[d] = of_base[d] = source[d] == 1 ? wanted[d] : source[d];
+    shape[d] = of_x[d] = source[d] == 1 ? wanted[d] : source[d];
   }
   if (!fits) {
     TARRY_THROW(InvalidArgument, op, where,
-                "indices of " + Typed(given).str() + " do not fit " + Typed(base).str() + " along axis " +
+                "indices of " + Typed(indices).str() + " do not fit " + named(call, x).str() + " along axis " +
                     std::to_string(along) + ": the other extents are equal or 1");
   }
-  check_shape(op, {base.node()->dtype, shape.span()}, where);
-  check_extent(call, base, source[along], shape.span());
-  const Edge index = source[along] > 0 ? places(call, given, source[along]) : record_cast(given, int64, where);
-  return record_gather(op, broadcast(base, of_base, where), broadcast(index, shape, where), along, where);
+  check_shape(op, {x.node()->dtype, shape.span()}, where);
+  check_extent(call, x, along, source[along], shape.span());
+  const Edge index =
+      source[along] > 0 ? places(call, indices, along, source[along]) : record_cast(indices, int64, where);
+  return record_gather(op, record_broadcast(x, of_x.span(), where), record_broadcast(index, shape.span(), where), along,
+                       where);
 }
 
-}  // namespace
 }  // namespace graph
 
 inline namespace v0 {
 
 Array take(const Array& x, const Array& indices, std::optional<int> axis, Bounds bounds,
            std::source_location where) try {
-  return detail::wrap(graph::taken(x, indices, axis, bounds, where));
+  return detail::wrap(graph::record_taken({graph::IndexAttributes::Called::Take, bounds, where},
+                                          detail::edge(x, "take", where), detail::edge(indices, "take", where), axis));
 }
 TARRY_OR_OUT_OF_MEMORY("take", where)
 
 Array take_along_axis(const Array& x, const Array& indices, int axis, Bounds bounds, std::source_location where) try {
-  return detail::wrap(graph::taken_along(x, indices, axis, bounds, where));
+  return detail::wrap(graph::record_taken_along({graph::IndexAttributes::Called::TakeAlongAxis, bounds, where},
+                                                detail::edge(x, "take_along_axis", where),
+                                                detail::edge(indices, "take_along_axis", where), axis));
 }
 TARRY_OR_OUT_OF_MEMORY("take_along_axis", where)
 

@@ -1,7 +1,11 @@
 // Indexing by arrays, below the public functions.
 #pragma once
 
+#include <tarry/index.h>
+
+#include <optional>
 #include <span>
+#include <string>
 
 #include "graph/record/record.h"
 
@@ -11,11 +15,27 @@ namespace tarry::graph {
 struct Gathered {
   int axis;     ///< of what is indexed
   int of_user;  ///< the same in the user's array, for messages
-  const Array* indices;
+  Edge indices;
+};
+
+/// The user's view of a call that indexes.
+struct IndexingCall {
+  IndexAttributes::Called called;
+  Bounds bounds;
+  Where where;
+  const Edge* of_user = nullptr;  ///< his array, where its numbers are indexed instead
+  [[nodiscard]] std::string op() const { return std::string(to_string(called)); }
 };
 
 /// Elements of x at arrays that broadcast to one shape, in the place of their axes. That shape goes behind the first
 /// `front` axes of x that are left.
-Edge record_gathered(Edge x, std::span<const Gathered> arrays, int front, Where where);
+Edge record_gathered(const IndexingCall& call, Edge x, std::span<const Gathered> arrays, int front);
+/// Those of take and of take_along_axis.
+Edge record_taken(const IndexingCall& call, Edge x, const Edge& indices, std::optional<int> axis);
+Edge record_taken_along(const IndexingCall& call, const Edge& x, const Edge& indices, int axis);
+/// Throws where indices are no integers.
+void check_indices(const IndexingCall& call, const Edge& indices);
+/// An array that broadcasts to `shape`, in it.
+Edge record_broadcast(const Edge& x, std::span<const std::int64_t> shape, Where where);
 
 }  // namespace tarry::graph

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "graph/record/gather.h"
+#include "graph/record/mask.h"
 #include "graph/record/record.h"
+#include "graph/record/scatter.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
 
@@ -26,11 +28,12 @@ struct Part {
   int front = 0;                     ///< where their shape goes: axes of the view before it
 };
 
-/// One call's view of its arguments, for messages.
+/// One call's view of its arguments, for messages. A mask evaluates `beside` too.
 struct IndexCall {
   const char* op;
   Typed x;
   Where where;
+  const Edge* beside = nullptr;
 };
 
 [[noreturn]] void fail(const IndexCall& call, const std::string& message) {
@@ -97,12 +100,17 @@ class PartBuilder {
   }
 
  private:
-  /// How many of them name an axis.
-  static std::ptrdiff_t named(std::span<const Index> indices) {
-    return std::count_if(indices.begin(), indices.end(), [](const Index& i) {
-      return i.kind() != Index::Kind::Ellipsis && i.kind() != Index::Kind::Newaxis;
-    });
+  /// How many axes they name: a mask as many as it has.
+  [[nodiscard]] std::ptrdiff_t named(std::span<const Index> indices) const {
+    std::ptrdiff_t axes = 0;
+    for (const Index& i : indices) {
+      if (i.kind() == Index::Kind::Ellipsis || i.kind() == Index::Kind::Newaxis) continue;
+      const bool masks = i.kind() == Index::Kind::Array && i.array().is_defined() && edge_of(i).node()->dtype == bool_;
+      axes += masks ? edge_of(i).node()->rank : 1;
+    }
+    return axes;
   }
+  [[nodiscard]] Edge edge_of(const Index& i) const { return detail::edge(i.array(), call_.op, call_.where); }
   [[nodiscard]] int axis() const { return part_.map.size; }
   [[nodiscard]] Positions whole() const { return {0, 1, call_.x.shape[static_cast<std::size_t>(axis())]}; }
 
@@ -116,10 +124,28 @@ class PartBuilder {
     } else if (i.kind() == Index::Kind::Newaxis) {
       grow(1);
     } else if (i.kind() == Index::Kind::Array) {
-      part_.gathered.push_back({part_.shape.size(), axis(), &i.array()});
-      keep(whole());
+      add(edge_of(i));
     } else {
       part_.map.push_back({-1, checked_at(call_, i.at(), axis()), 0});
+    }
+  }
+
+  void add(Edge array) {
+    if (array.node()->dtype == bool_) return add_mask(array);
+    part_.gathered.push_back({part_.shape.size(), axis(), std::move(array)});
+    keep(whole());
+  }
+
+  /// The coordinates of its true elements, one array for each of its axes.
+  void add_mask(const Edge& mask) {
+    const auto shape = mask.node()->shape(), of_x = call_.x.shape.subspan(static_cast<std::size_t>(axis()));
+    if (shape.empty() || shape.size() > of_x.size() || !std::ranges::equal(shape, of_x.first(shape.size()))) {
+      fail(call_, "a mask of " + Typed(mask).str() + " does not fit axis " + std::to_string(axis()) + " of " +
+                      call_.x.str() + " and those behind it");
+    }
+    for (Edge& coordinates : record_coordinates(call_.op, mask, call_.beside, call_.where)) {
+      part_.gathered.push_back({part_.shape.size(), axis(), std::move(coordinates)});
+      keep(whole());
     }
   }
 
@@ -151,8 +177,8 @@ class PartBuilder {
   bool apart_ = false;
 };
 
-Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
-  const IndexCall call{op, x, where};
+Part part_of(const char* op, const Edge& x, std::span<const Index> indices, Where where, const Edge* beside = nullptr) {
+  const IndexCall call{op, x, where, beside};
   Part part;
   PartBuilder(call, part).run(indices);
   return part;
@@ -181,38 +207,11 @@ Edge record_box(Edge x, std::span<const Index> indices, Where where) {
 
 /// The elements that any indices name: a view, of which arrays read elements.
 Edge record_part(Edge x, std::span<const Index> indices, Where where) {
-  const Part part = part_of("index", x, indices, where);
+  const Part part = part_of("index", x, indices, where, &x);
   Edge view = record_view(std::move(x), part.map, part.shape.span(), where);
-  return part.gathered.empty() ? view : record_gathered(std::move(view), part.gathered, part.front, where);
-}
-
-/// A box to write to: without arrays.
-Part box_of(const char* op, const Edge& x, std::span<const Index> indices, Where where) {
-  Part part = part_of(op, x, indices, where);
-  if (!part.gathered.empty()) {
-    TARRY_THROW(InvalidArgument, op, where,
-                "an array cannot name elements of " + Typed(x).str() + " to write to; integers, slices and a mask can");
-  }
-  return part;
-}
-
-/// v in `dtype`, of a shape that broadcasts to `shape`.
-Edge value_for(std::string_view op, Dtype dtype, const Operand& v, std::span<const std::int64_t> shape) {
-  const Where where = v.where();
-  if (v.array() == nullptr) return record_scalar(v.scalar(), dtype, op, where);
-  Edge value = detail::edge(v, op, where);
-  const Node& n = *value.node();
-  if (n.dtype != dtype && promote(dtype, n.dtype) != dtype) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
-                Typed(dtype, shape).str() + " does not hold every element of a " + Typed(value).str() +
-                    "; convert the value with astype");
-  }
-  if (!broadcasts(n.shape(), shape)) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
-                "a value of " + Typed(value).str() + " does not broadcast to " + Typed(dtype, shape).str() +
-                    ", which it replaces");
-  }
-  return record_cast(std::move(value), dtype, where);
+  if (part.gathered.empty()) return view;
+  return record_gathered({IndexAttributes::Called::Index, Bounds::Error, where}, std::move(view), part.gathered,
+                         part.front);
 }
 
 /// x with `value` in `part`. Negative steps become positive ones: the value is read backwards instead.
@@ -252,7 +251,7 @@ bool set_box(Array& x, std::span<const Index> indices, const Operand& v) {
   const auto range = [&](int d) { return cut(indices[static_cast<std::size_t>(d)].slice(), base->dims[d]); };
   for (int d = 0; d < base->rank; ++d)
     if (const Positions r = range(d); r.count == 0 || r.count != given->dims[d]) return false;
-  Edge value = value_for(op, base->dtype, v, given->shape());
+  Edge value = record_value(op, base->dtype, v, given->shape());
   Node* const n = begin_node(Op::Update, base->dtype, base->device == Device{} ? given->device : base->device, where);
   n->set_shape({base->dims, base->rank});
   for (int d = 0; d < base->rank; ++d) n->box_start(d) = range(d).start;
@@ -262,35 +261,73 @@ bool set_box(Array& x, std::span<const Index> indices, const Operand& v) {
   return true;
 }
 
-enum class Write : std::uint8_t { Replace, Add };
-
 std::span<const Index> list(std::initializer_list<Index> box) { return {box.begin(), box.size()}; }
 
-Edge with_box(const char* op, const Array& x, std::span<const Index> box, const Operand& v, Write write) {
+/// The trailing axes of x that a part keeps as they are, behind all arrays: rows that are written as a whole.
+int row_axes(const Part& part, std::span<const std::int64_t> x) {
+  const auto is_gathered = [&](int axis) {
+    return std::ranges::find(part.gathered, axis, &Gathered::axis) != part.gathered.end();
+  };
+  int axes = 0;
+  for (int d = part.map.size; d-- > 0; ++axes) {
+    const AxisMap& m = part.map[d];
+    const int last = part.shape.size() - 1 - axes;
+    if (m.axis < 0 || m.axis != last || is_gathered(last) || m.start != 0 || m.step != 1) break;
+    if (part.shape[last] != x[static_cast<std::size_t>(d)]) break;
+  }
+  return axes;
+}
+
+/// The numbers of the rows that a part with arrays names, of an array whose axes but the last `axes` number them.
+Edge row_numbers(const IndexingCall& call, const Edge& x, Part part, int axes) {
+  Dims rows(x.node()->shape());
+  IndexMap map;
+  for (int d = 0; d < rows.size() - axes; ++d) map.push_back(part.map[d]);
+  for (int d = 0; d < axes; ++d) {
+    rows.erase(rows.size() - 1);
+    part.shape.erase(part.shape.size() - 1);
+  }
+  const Edge all = record_numbers(rows.span(), call.where);
+  return record_gathered(call, record_view(all, map, part.shape.span(), call.where), part.gathered, part.front);
+}
+
+Edge scattered(const char* op, Write write, const Edge& x, const Part& part, const Operand& v) {
+  const Where where = v.where();
+  const IndexingCall call{called(write), Bounds::Error, where, &x};
+  const int axes = row_axes(part, x.node()->shape());
+  const Edge rows = row_numbers(call, x, part, axes);
+  Dims shape(rows.node()->shape());
+  if (shape.size() + axes > kMaxRank) {
+    TARRY_THROW(
+        InvalidArgument, op, where,
+        "what the indices name in " + Typed(x).str() + " would have more than " + std::to_string(kMaxRank) + " axes");
+  }
+  for (const std::int64_t extent : x.node()->shape().last(static_cast<std::size_t>(axes))) shape.push_back(extent);
+  check_shape(op, {x.node()->dtype, shape.span()}, where);
+  const Edge value = record_broadcast(record_value(op, x.node()->dtype, v, shape.span()), shape.span(), where);
+  return record_scatter(op, write, x, rows, value, where);
+}
+
+Edge with_part(const char* op, const Array& x, std::span<const Index> indices, const Operand& v, Write write) {
   const Where where = v.where();
   Edge base = detail::edge(x, op, where);
-  const Part part = box_of(op, base, box, where);
-  Edge value = value_for(op, base.node()->dtype, v, part.shape.span());
-  if (write == Write::Add) {
+  const Part part = part_of(op, base, indices, where);
+  if (!part.gathered.empty()) return scattered(op, write, base, part, v);
+  Edge value = record_value(op, base.node()->dtype, v, part.shape.span());
+  if (write != Write::Set) {
     const Edge old = record_view(base, part.map, part.shape.span(), where);
-    value = record_map(Op::Add, {{old, 0}, {value, 0}}, where, op);
+    value = record_map(join_of(write), {{old, 0}, {value, 0}}, where, op);
   }
   return put(op, std::move(base), std::move(value), part, where);
 }
 
-Edge with_mask(const char* op, const Array& x, const Array& mask, const Operand& v) {
+/// The elements, or the rows, that one array names: a mask, or indices of the first axis.
+Edge with_array(const char* op, const Array& x, const Array& which, const Operand& v, Write write) {
   const Where where = v.where();
-  const Edge base = detail::edge(x, op, where), chosen = detail::edge(mask, op, where);
-  const auto shape = base.node()->shape();
-  if (chosen.node()->dtype != bool_) {
-    TARRY_THROW(InvalidArgument, op, where,
-                "the mask for " + Typed(base).str() + " is " + Typed(chosen).str() + ", not bool");
-  }
-  if (!broadcasts(chosen.node()->shape(), shape)) {
-    TARRY_THROW(InvalidArgument, op, where,
-                "a mask of " + Typed(chosen).str() + " does not broadcast to " + Typed(base).str());
-  }
-  return record_map(Op::Where, {{chosen, 0}, {value_for(op, base.node()->dtype, v, shape), 0}, {base, 0}}, where, op);
+  const Edge base = detail::edge(x, op, where), chosen = detail::edge(which, op, where);
+  if (chosen.node()->dtype == bool_) return record_masked_write(op, write, base, chosen, v);
+  const Index indices[] = {which};
+  return with_part(op, x, indices, v, write);
 }
 
 }  // namespace
@@ -346,30 +383,36 @@ TARRY_OR_OUT_OF_MEMORY("end", where)
 
 Array& Array::set(std::initializer_list<Index> box, const Operand& v) & try {
   if (graph::set_box(*this, graph::list(box), v)) return *this;
-  return *this = detail::wrap(graph::with_box("set", *this, graph::list(box), v, graph::Write::Replace));
+  return *this = detail::wrap(graph::with_part("set", *this, graph::list(box), v, graph::Write::Set));
 }
 TARRY_OR_OUT_OF_MEMORY("set", v.where())
-Array& Array::set(const Array& mask, const Operand& v) & try {
-  return *this = detail::wrap(graph::with_mask("set", *this, mask, v));
-}
-TARRY_OR_OUT_OF_MEMORY("set", v.where())
-Array& Array::add(std::initializer_list<Index> box, const Operand& v) & try {
-  return *this = detail::wrap(graph::with_box("add", *this, graph::list(box), v, graph::Write::Add));
-}
-TARRY_OR_OUT_OF_MEMORY("add", v.where())
+#define TARRY_WRITE(METHOD, WRITE)                                                                       \
+  Array& Array::METHOD(const Array& which, const Operand& v) & try {                                     \
+    return *this = detail::wrap(graph::with_array(#METHOD, *this, which, v, graph::Write::WRITE));       \
+  }                                                                                                      \
+  TARRY_OR_OUT_OF_MEMORY(#METHOD, v.where())                                                             \
+  Array with_##METHOD(const Array& x, std::initializer_list<Index> box, const Operand& v) try {          \
+    return detail::wrap(graph::with_part("with_" #METHOD, x, graph::list(box), v, graph::Write::WRITE)); \
+  }                                                                                                      \
+  TARRY_OR_OUT_OF_MEMORY("with_" #METHOD, v.where())                                                     \
+  Array with_##METHOD(const Array& x, const Array& which, const Operand& v) try {                        \
+    return detail::wrap(graph::with_array("with_" #METHOD, x, which, v, graph::Write::WRITE));           \
+  }                                                                                                      \
+  TARRY_OR_OUT_OF_MEMORY("with_" #METHOD, v.where())
+#define TARRY_JOIN(METHOD, WRITE)                                                                            \
+  Array& Array::METHOD(std::initializer_list<Index> box, const Operand& v) & try {                           \
+    return *this = detail::wrap(graph::with_part(#METHOD, *this, graph::list(box), v, graph::Write::WRITE)); \
+  }                                                                                                          \
+  TARRY_OR_OUT_OF_MEMORY(#METHOD, v.where())                                                                 \
+  TARRY_WRITE(METHOD, WRITE)
 
-Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
-  return detail::wrap(graph::with_box("with_set", x, graph::list(box), v, graph::Write::Replace));
-}
-TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
-Array with_set(const Array& x, const Array& mask, const Operand& v) try {
-  return detail::wrap(graph::with_mask("with_set", x, mask, v));
-}
-TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
-Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v) try {
-  return detail::wrap(graph::with_box("with_add", x, graph::list(box), v, graph::Write::Add));
-}
-TARRY_OR_OUT_OF_MEMORY("with_add", v.where())
+TARRY_WRITE(set, Set)
+TARRY_JOIN(add, Add)
+TARRY_JOIN(multiply, Multiply)
+TARRY_JOIN(minimum, Minimum)
+TARRY_JOIN(maximum, Maximum)
+#undef TARRY_WRITE
+#undef TARRY_JOIN
 
 Array index(const Array& x, std::span<const Index> indices, Where where) try {
   graph::Edge e = detail::edge(x, "index", where);
@@ -379,11 +422,11 @@ Array index(const Array& x, std::span<const Index> indices, Where where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("index", where)
 Array with_set(const Array& x, std::span<const Index> box, const Operand& v) try {
-  return detail::wrap(graph::with_box("with_set", x, box, v, graph::Write::Replace));
+  return detail::wrap(graph::with_part("with_set", x, box, v, graph::Write::Set));
 }
 TARRY_OR_OUT_OF_MEMORY("with_set", v.where())
 void set(Array& x, std::span<const Index> box, const Operand& v) try {
-  if (!graph::set_box(x, box, v)) x = detail::wrap(graph::with_box("set", x, box, v, graph::Write::Replace));
+  if (!graph::set_box(x, box, v)) x = detail::wrap(graph::with_part("set", x, box, v, graph::Write::Set));
 }
 TARRY_OR_OUT_OF_MEMORY("set", v.where())
 

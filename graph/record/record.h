@@ -148,6 +148,8 @@ struct ArrayAccess {
   }
   static graph::Edge take(Array& x) noexcept { return {std::exchange(x.node_, nullptr), x.output_}; }
   static graph::Node* node(const Array& x) noexcept { return x.node_; }
+  /// Evaluates and waits; `to` takes all elements.
+  static void read(const Array& x, void* to, Where where) { x.read(to, where); }
   static Array array(graph::Edge e) noexcept {
     const std::uint32_t output = e.output();
     return {e.release(), output};

@@ -247,13 +247,27 @@ class Judge {
     return shape[axis] > 1 && count_of(n) > 0 ? nullptr : "fewer than two elements to go along";
   }
 
+  [[nodiscard]] Broken scatter(const GraphNode& n) const {
+    const Dims &index = shape_of(input(n, 1)), &to = shape_of(n);
+    const bool adds = n.op == Op::ScatterAdd || n.op == Op::ScatterMultiply;
+    if (input(n, 1).dtype != int64 || input(n, 2).dtype != n.dtype) return "dtypes that the op does not take";
+    if ((n.op != Op::ScatterSet && n.dtype == bool_) || (adds && is_floating(n.dtype)))
+      return "dtypes that the op does not take";
+    if (shape_of(input(n, 0)) != to || to.size() != 2 || index.size() != 1 || count_of(n) == 0 || index[0] == 0)
+      return "shapes that the op does not take";
+    return shape_of(input(n, 2)) == Dims{index[0], to[1]} ? nullptr : "shapes that the op does not take";
+  }
+
   [[nodiscard]] Broken routine(const GraphNode& n) const {
     const Dims &from = shape_of(input(n, 0)), &with = shape_of(input(n, n.n_inputs - 1)), &to = shape_of(n);
     const Dtype given = input(n, 0).dtype, second = input(n, n.n_inputs - 1).dtype;
     constexpr Broken kDtypes = "dtypes that the op does not take", kShapes = "shapes that the op does not take";
-    const bool keeps = n.op == Op::Sort || is_segments(n.op);
+    const bool keeps = n.op == Op::Sort || is_segments(n.op) || is_scatter(n.op);
     if (n.payload > 1) return "a way that there is not";
     if (n.dtype != (keeps ? given : int64)) return kDtypes;
+    if (n.op == Op::Compact)
+      return given != bool_ ? kDtypes : from.size() == 1 && from[0] > 0 && to == Dims{from[0] + 1} ? nullptr : kShapes;
+    if (is_scatter(n.op)) return scatter(n);
     if (is_sort(n.op)) return !to.empty() && from == to ? nullptr : kShapes;
     if (n.op == Op::Searchsorted)
       return given != second ? kDtypes : from.size() == 1 && !to.empty() && with == to ? nullptr : kShapes;

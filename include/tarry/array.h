@@ -216,9 +216,10 @@ class TARRY_EXPORT Array {
   /// not named stay whole.  Dtypes: x's.
   /// Arrays of integers read any elements, as in NumPy: `x(i)` has x(i[p]) at p, `x(i, j)` the elements x(i[p], j[p]).
   /// They broadcast to one shape, which stands where they do, or in front where a slice is between them. Out of range:
-  /// see index.h.
-  /// Throws InvalidArgument for an integer outside its axis, more indices than axes, a second ellipsis, a step of 0, or
-  /// arrays that are no integers or do not broadcast.
+  /// see index.h. A bool array is a mask of as many axes as it has: the coordinates of its true elements, one array for
+  /// each axis. Their number is a shape, so the call evaluates x and the mask.
+  /// Throws InvalidArgument for an integer outside its axis, more indices than axes, a second ellipsis, a step of 0,
+  /// arrays that are neither integers nor bool or do not broadcast, or a mask of another shape than its axes.
   /// Example: `ta::array({{1, 2, 3}, {4, 5, 6}})(ta::slice(), -1)` is `[3 6]`.
   template <std::convertible_to<Index>... Rest>
   [[nodiscard]] Array operator()(Index first, Rest... rest) const {
@@ -232,21 +233,45 @@ class TARRY_EXPORT Array {
   [[nodiscard]] RowIterator end(std::source_location where = std::source_location::current()) const;
 
   /// Rebinds this handle to x with other elements in x(box...): `x.set({slice(1, -1), 0}, v)`. Other handles keep the
-  /// old values. Where nothing else holds those, the elements are written into the same memory. Shapes: v broadcasts to
-  /// that of x(box...).  Dtypes: x's is kept; a number must fit it, an array must promote to it. Throws InvalidArgument
-  /// as x(box...) does, and for a v of another shape or dtype.
+  /// old values. Where nothing else holds those, the elements are written into the same memory. Where arrays name an
+  /// element several times it takes the last value, in row-major order of the indices. Shapes: v broadcasts to that of
+  /// x(box...).  Dtypes: x's is kept; a number must fit it, an array must promote to it. Throws InvalidArgument as
+  /// x(box...) does, and for a v of another shape or dtype.
   /// Example: `ta::Array x = ta::zeros({3}); x.set({ta::slice(1, 3)}, 1)`.
   Array& set(std::initializer_list<Index> box, const Operand& v) &;
   Array& set(std::initializer_list<Index> box, const Operand& v) && = delete;
-  /// Elements where the bool array `mask` is true become those of v. Shapes: mask and v broadcast to that of x. Dtypes:
-  /// as above. Throws InvalidArgument where they do not broadcast, mask is not bool, or v does not fit x's dtype.
-  /// Example: `ta::Array x = ta::arange(3); x.set(x > 1, 0)`.
-  Array& set(const Array& mask, const Operand& v) &;
-  Array& set(const Array& mask, const Operand& v) && = delete;
-  /// x.set(box, x(box...) + v), the sum in x's dtype.  Shapes, Dtypes: as set. Throws InvalidArgument as set does.
-  /// Example: `ta::Array x = ta::zeros({3}); x.add({0}, 1)`.
+  /// Integers name elements of the first axis, as x(which) does. A bool array is a mask: the elements where it is true
+  /// become those of v. Shapes: a mask broadcasts to that of x, or has x's first axes; v broadcasts to that of x, or
+  /// has a row for each true element, in order: whoever reads the result gets InvalidArgument where it has more or
+  /// fewer. Dtypes: as above. Throws InvalidArgument where mask or v does not fit x. Example: `ta::Array x =
+  /// ta::arange(3); x.set(x > 1, 0)`.
+  Array& set(const Array& which, const Operand& v) &;
+  Array& set(const Array& which, const Operand& v) && = delete;
+  /// As set, of x(box...) + v, in x's dtype. Where arrays name an element several times, every value is added: floats
+  /// by the tree of `sum` in the order of the indices, and then to the old element.  Shapes, Dtypes: as set; not of
+  /// bool. Throws InvalidArgument as set does. Example: `ta::Array x = ta::zeros({3}); x.add({0}, 1)`.
   Array& add(std::initializer_list<Index> box, const Operand& v) &;
   Array& add(std::initializer_list<Index> box, const Operand& v) && = delete;
+  Array& add(const Array& which, const Operand& v) &;
+  Array& add(const Array& which, const Operand& v) && = delete;
+  /// As add, of x(box...) * v. Shapes: as add.  Dtypes: as add. Throws InvalidArgument as add does.
+  /// Example: `ta::Array x = ta::ones({3}); x.multiply({0}, 2)`.
+  Array& multiply(std::initializer_list<Index> box, const Operand& v) &;
+  Array& multiply(std::initializer_list<Index> box, const Operand& v) && = delete;
+  Array& multiply(const Array& which, const Operand& v) &;
+  Array& multiply(const Array& which, const Operand& v) && = delete;
+  /// As add, of the smaller of x(box...) and v. Shapes: as add.  Dtypes: as add. Throws InvalidArgument as add does.
+  /// Example: `ta::Array x = ta::ones({3}); x.minimum({0}, 0)`.
+  Array& minimum(std::initializer_list<Index> box, const Operand& v) &;
+  Array& minimum(std::initializer_list<Index> box, const Operand& v) && = delete;
+  Array& minimum(const Array& which, const Operand& v) &;
+  Array& minimum(const Array& which, const Operand& v) && = delete;
+  /// As add, of the larger of x(box...) and v. Shapes: as add.  Dtypes: as add. Throws InvalidArgument as add does.
+  /// Example: `ta::Array x = ta::ones({3}); x.maximum({0}, 2)`.
+  Array& maximum(std::initializer_list<Index> box, const Operand& v) &;
+  Array& maximum(std::initializer_list<Index> box, const Operand& v) && = delete;
+  Array& maximum(const Array& which, const Operand& v) &;
+  Array& maximum(const Array& which, const Operand& v) && = delete;
 
   /// Announces that the borrowed memory of x is about to change: what was recorded from it is evaluated first, others
   /// who hold the array get a copy of the old elements, and from now on this handle reads the memory as it will be.
@@ -264,7 +289,7 @@ class TARRY_EXPORT Array {
   /// `ta::array({1, 2}) / 2` is `[0.5 1. ]`.
   [[nodiscard]] friend Array operator+(Operand a, Operand b) { return v0::add(a.give(), b.give()); }
   [[nodiscard]] friend Array operator-(Operand a, Operand b) { return subtract(a.give(), b.give()); }
-  [[nodiscard]] friend Array operator*(Operand a, Operand b) { return multiply(a.give(), b.give()); }
+  [[nodiscard]] friend Array operator*(Operand a, Operand b) { return v0::multiply(a.give(), b.give()); }
   [[nodiscard]] friend Array operator/(Operand a, Operand b) { return divide(a.give(), b.give()); }
   [[nodiscard]] friend Array operator%(Operand a, Operand b) { return remainder(a.give(), b.give()); }
   [[nodiscard]] friend Array operator-(Operand x) { return detail::negative(x.give()); }

@@ -120,20 +120,40 @@ inline namespace v0 {
                                       std::source_location where = std::source_location::current());
 
 // ---- Updating ----
-// Array::set and Array::add without rebinding a handle.
+// Array::set, add, multiply, minimum and maximum without rebinding a handle.
 // Shapes: that of x; v broadcasts to x(box...).  Dtypes: x's is kept; a number must fit it, an array must promote to
 // it. Throws InvalidArgument as x(box...) does, and for a v of another shape or dtype.
 
 /// x with the elements of v in x(box...).
 /// Example: `ta::with_set(ta::array({1, 2, 3}), {0}, 9)` is `[9 2 3]`.
 [[nodiscard]] TARRY_EXPORT Array with_set(const Array& x, std::initializer_list<Index> box, const Operand& v);
-/// x with the elements of v where `mask` is true.  Shapes: mask and v broadcast to that of x.
-/// Throws InvalidArgument where they do not, mask is not bool, or v does not fit the dtype of x.
+/// x with the elements of v where the mask `which` is true, or at the indices `which`: as Array::set.
 /// Example: `ta::with_set(ta::arange(3), ta::arange(3) > 1, 9)` is `[0 1 9]`.
-[[nodiscard]] TARRY_EXPORT Array with_set(const Array& x, const Array& mask, const Operand& v);
+[[nodiscard]] TARRY_EXPORT Array with_set(const Array& x, const Array& which, const Operand& v);
 /// x with v added to x(box...).
 /// Example: `ta::with_add(ta::array({1, 2, 3}), {ta::slice(1, 3)}, 10)` is `[ 1 12 13]`.
 [[nodiscard]] TARRY_EXPORT Array with_add(const Array& x, std::initializer_list<Index> box, const Operand& v);
+/// x with v added where the mask `which` is true, or at the indices `which`: as Array::add.
+/// Example: `ta::with_add(ta::zeros({3}), ta::array({2, 0, 2}), 1)` is `[1. 0. 2.]`.
+[[nodiscard]] TARRY_EXPORT Array with_add(const Array& x, const Array& which, const Operand& v);
+/// x with x(box...) multiplied by v.
+/// Example: `ta::with_multiply(ta::array({1, 2, 3}), {ta::slice(1, 3)}, 10)` is `[ 1 20 30]`.
+[[nodiscard]] TARRY_EXPORT Array with_multiply(const Array& x, std::initializer_list<Index> box, const Operand& v);
+/// The same where the mask `which` is true, or at the indices `which`: as Array::multiply.
+/// Example: `ta::with_multiply(ta::array({3, 3}), ta::array({1, 1}), 2)` is `[ 3 12]`.
+[[nodiscard]] TARRY_EXPORT Array with_multiply(const Array& x, const Array& which, const Operand& v);
+/// x with the smaller of x(box...) and v.
+/// Example: `ta::with_minimum(ta::array({1, 2, 3}), {ta::slice(1, 3)}, 2)` is `[1 2 2]`.
+[[nodiscard]] TARRY_EXPORT Array with_minimum(const Array& x, std::initializer_list<Index> box, const Operand& v);
+/// The same where the mask `which` is true, or at the indices `which`: as Array::minimum.
+/// Example: `ta::with_minimum(ta::array({3, 3}), ta::array({1, 1}), 2)` is `[3 2]`.
+[[nodiscard]] TARRY_EXPORT Array with_minimum(const Array& x, const Array& which, const Operand& v);
+/// x with the larger of x(box...) and v.
+/// Example: `ta::with_maximum(ta::array({1, 2, 3}), {ta::slice(0, 2)}, 2)` is `[2 2 3]`.
+[[nodiscard]] TARRY_EXPORT Array with_maximum(const Array& x, std::initializer_list<Index> box, const Operand& v);
+/// The same where the mask `which` is true, or at the indices `which`: as Array::maximum.
+/// Example: `ta::with_maximum(ta::array({3, 3}), ta::array({1, 1}), 2)` is `[3 3]`.
+[[nodiscard]] TARRY_EXPORT Array with_maximum(const Array& x, const Array& which, const Operand& v);
 
 // ---- Placement ----
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 
@@ -56,11 +57,19 @@ class RunFaults {
     constexpr std::uint64_t kMask = (std::uint64_t{1} << codegen::kFaultBits) - 1;
     std::uint64_t index = 0;
     for (std::size_t k = words.size(); k-- > 0;) index = index << codegen::kFaultBits | (words[k] & kMask);
+    if (check.attributes.called == graph::IndexAttributes::Called::Mask)
+      fail_count(check, static_cast<std::int64_t>(index) / 2);
     const auto number = static_cast<std::int64_t>(words[0] >> codegen::kFaultBits);
     TARRY_THROW(InvalidArgument, std::string(to_string(check.attributes.called)), check.where,
                 fmt::format("index {}{} is out of range for axis {} of extent {} (indices int64 {}, evaluated at {})",
                             static_cast<std::int64_t>(index), place(check, number), check.attributes.axis, check.extent,
                             graph::to_string(check.shape.span()), evaluated_.str()));
+  }
+
+  [[noreturn]] void fail_count(const Check& check, std::int64_t more) const {
+    TARRY_THROW(InvalidArgument, std::string(to_string(check.attributes.called)), check.where,
+                fmt::format("the mask has {} true elements {} than the value has rows (evaluated at {})",
+                            std::abs(more), more > 0 ? "more" : "fewer", evaluated_.str()));
   }
 
   /// A single index has no place to name, nor has a part of the indices that the user wrote.

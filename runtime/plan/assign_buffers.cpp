@@ -47,11 +47,13 @@ class Placer {
   struct Call {
     const std::vector<BufferRef>* buffers = nullptr;
     std::vector<Operand>* operands = nullptr;
+    const BufferRef* base = nullptr;  ///< what the result holds before
     explicit operator bool() const { return buffers != nullptr; }
   };
   [[nodiscard]] Call call(std::size_t s) {
     if (auto* const l = std::get_if<LibraryStep>(&plan_.steps[s])) return {&l->buffers, &l->operands};
-    if (auto* const r = std::get_if<RoutineStep>(&plan_.steps[s])) return {&r->buffers, &r->operands};
+    if (auto* const r = std::get_if<RoutineStep>(&plan_.steps[s]))
+      return {&r->buffers, &r->operands, r->base ? &*r->base : nullptr};
     return {};
   }
 
@@ -102,14 +104,19 @@ class Placer {
       base_.push_back(kNoId);
       if (const Call c = call(s)) {
         for (std::size_t b = 0; b < c.buffers->size(); ++b) use((*c.buffers)[b], b + 1 == c.buffers->size());
+        if (c.base != nullptr) use_base(s, *c.base);
         continue;
       }
       const codegen::Lowered& k = step(s).lowered;
       for (std::size_t b = 0; b < k.buffers.size(); ++b) use(k.buffers[b], stores(k, b));
       if (!k.scatter) continue;
-      base_[s] = id_of(base_ref(k.scatter->base));
-      places_[base_[s]].last = s;
+      use_base(s, base_ref(k.scatter->base));
     }
+  }
+
+  void use_base(std::size_t s, const BufferRef& base) {
+    base_[s] = id_of(base);
+    places_[base_[s]].last = s;
   }
 
   /// The memory that an update goes on with: a leaf is itself, whatever reads it.
@@ -126,7 +133,11 @@ class Placer {
   // --- In place ----------------------------------------------------------------------------------------------------
 
   void take_over(std::size_t s) {
-    if (call(s)) return;
+    if (call(s)) {
+      const std::uint32_t to = ids_[s].back();
+      if (may_take(s, base_[s], to) && std::ranges::count(ids_[s], base_[s]) == 0) take(to, base_[s]);
+      return;
+    }
     const codegen::Lowered& k = step(s).lowered;
     for (std::size_t b = 0; b < k.buffers.size(); ++b) {
       if (!stores(k, b)) continue;
@@ -315,11 +326,11 @@ class Placer {
 
   /// The copy before an update that could not take over the base's buffer.
   void copy_base(std::size_t s, std::vector<Step>& steps) {
-    const std::uint32_t to = value_ids_.at(step(s).lowered.scatter->update);
+    const std::uint32_t to = call(s) ? ids_[s].back() : value_ids_.at(step(s).lowered.scatter->update);
     const Place& base = places_[base_[s]];
     if (places_[to].takes == base_[s]) return;
-    std::size_t offset = 0;
-    if (base.leaf != kNoId) {
+    std::size_t offset = 0;  // the base of a call begins where its memory does
+    if (base.leaf != kNoId && !call(s)) {
       const graph::LeafLayout& layout = g_.leaves[base.leaf];
       TARRY_ASSERT(layout.contiguous);
       offset = static_cast<std::size_t>(layout.offset) * itemsize(g_.nodes[step(s).lowered.scatter->update.node].dtype);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -82,7 +83,8 @@ struct RoutineStep {
   codegen::RoutineSpec spec;
   graph::Mode mode{};
   std::vector<codegen::BufferRef> buffers;  ///< operands, then the result
-  std::vector<Operand> operands;            ///< of each
+  std::optional<codegen::BufferRef> base;   ///< of a Scatter: what the result holds before
+  std::vector<Operand> operands;            ///< of each buffer
   std::int64_t bytes_read = 0, bytes_written = 0;
   std::vector<std::shared_ptr<const codegen::KernelSource>> sources;
   std::vector<std::shared_ptr<cache::Executable>> executables;  ///< of each source, in a plan that is run

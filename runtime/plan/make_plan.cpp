@@ -156,6 +156,7 @@ class PlanMaker {
         RoutineStep step = routine_step(call);
         for (std::size_t i = 0; i + 1 < step.buffers.size(); ++i)
           if (!step.buffers[i].is_leaf) want(step.buffers[i].value);
+        if (step.base && !step.base->is_leaf) want(step.base->value);
         reversed.emplace_back(std::move(step));
         continue;
       }
@@ -219,6 +220,19 @@ class PlanMaker {
     step.bytes_written = g_.bytes(id);
   }
 
+  /// A Scatter goes on in the memory of its base.
+  void take_base(NodeId id, RoutineStep& step) const {
+    const graph::GraphNode& n = g_.nodes[id];
+    const graph::Dims& base = g_.shape(id);
+    step.spec.n = base[0];
+    step.spec.rows = base[1];
+    step.spec.m = g_.count(n.inputs[1].node);
+    step.base = step.buffers.front();
+    step.buffers.erase(step.buffers.begin());
+    step.bytes_written = g_.bytes(n.inputs[2].node);
+    step.bytes_read = g_.bytes(n.inputs[1].node) + step.bytes_written;
+  }
+
   [[nodiscard]] RoutineStep routine_step(NodeId id) {
     const graph::GraphNode& n = g_.nodes[id];
     const graph::Dims &from = g_.shape(n.inputs[0].node), &to = g_.shape(id);
@@ -230,6 +244,7 @@ class PlanMaker {
     spec.rows = g_.count(n.inputs[0].node) / spec.n;
     spec.m = graph::is_segments(n.op) ? to[1] : g_.count(id);
     put_buffers(id, step);
+    if (graph::is_scatter(n.op)) take_base(id, step);
     plan_.scratch_bytes = std::max(plan_.scratch_bytes, codegen::routine_scratch(spec, target_));
     if (target_.is_cuda())
       for (codegen::KernelSource& source : codegen::render_routine(spec, target_))

@@ -198,9 +198,9 @@ TEST_CASE("set: a value that does not fit throws at the call and leaves the hand
   fails([&] { x.set({0}, ta::ones({4}, ta::uint64)); }, __LINE__, "set",
         "does not hold every element of a uint64 (4,)");
   fails([&] { x.set({0}, ta::Array()); }, __LINE__, "set", "undefined");
-  fails([&] { x.set(ints({4}), 1); }, __LINE__, "set", "the mask for int64 (3, 4) is int64 (4,), not bool");
-  fails([&] { x.set(ta::ones({3}, ta::bool_), 1); }, __LINE__, "set",
-        "a mask of bool (3,) does not broadcast to int64 (3, 4)");
+  fails([&] { x.set(ta::zeros({4}), 1); }, __LINE__, "set", "indices are integers, not float32 (4,)");
+  fails([&] { x.set(ta::ones({5}, ta::bool_), 1); }, __LINE__, "set",
+        "a mask of bool (5,) does not broadcast to int64 (3, 4)");
   fails([&] { x.add({slice(none, none, 0)}, 1); }, __LINE__, "add", "step 0");
   fails([&] { x.add({0}, 1.5); }, __LINE__, "add", "the number 1.5 does not fit int64");
   fails([&] { (void)ta::with_set(x, {0, 0, 0}, 1); }, __LINE__, "with_set", "3 indices are too many");

@@ -106,10 +106,8 @@ void add_index_rows(ErrorRows& rows) {
   rows.wrong("index", {"more than 16 axes"}, [] { (void)deepest()(integers()); });
   rows.wrong("index", {"index 2 at (1,) of the indices", "axis 1 of extent 2"},
              [] { (void)f32({3, 2})(0, array({1, 2})).to_vector<float>(); });
-  rows.wrong("set", {"an array cannot name elements of float32 (2, 3)"}, [] {
-    Array x = matrix();
-    x.set({0, integers()}, 1);
-  });
+  rows.wrong("index", {"mask of bool (3,)", "axis 0 of float32 (2, 3)"}, [] { (void)matrix()(f32({3}) > 0); });
+  rows.wrong("index", {"mask of bool ()", "axis 0"}, [] { (void)matrix()(f32({}) > 0); });
   rows.wrong("take", {"undefined"}, [] { (void)take(Array(), integers()); });
   rows.wrong("take", {"undefined"}, [] { (void)take(matrix(), Array()); });
   rows.wrong("take", {"integers, not bool (2, 3)"}, [] { (void)take(matrix(), matrix() > 0); });
@@ -152,18 +150,66 @@ void add_update_rows(ErrorRows& rows) {
     Array x = integers();
     x.set({0}, 0.5);
   });
-  rows.wrong("set", {"is int32 (2, 3), not bool"}, [] {
+  rows.wrong("set", {"indices are integers, not float32 (2, 3)"}, [] {
     Array x = matrix();
-    x.set(integers(), 1);
+    x.set(matrix(), 1);
   });
-  rows.wrong("set", {"mask of bool (2,)", "float32 (2, 3)"}, [] {
+  rows.wrong("set", {"mask of bool (4,)", "float32 (2, 3)"}, [] {
     Array x = matrix();
-    x.set(f32({2}) > 0, 1);
+    x.set(f32({4}) > 0, 1);
   });
-  rows.wrong("set", {"value of float32 (4,)", "float32 (2, 3)"}, [] {
+  rows.wrong("set", {"value of float32 (4, 3)", "float32 (2, 3)"}, [] {
+    Array x = matrix();
+    x.set(matrix() > 0, f32({4, 3}));
+  });
+  rows.wrong("set", {"mask has 4 true elements fewer than the value has rows", "evaluated at"}, [] {
     Array x = matrix();
     x.set(matrix() > 0, f32({4}));
+    (void)x.to_vector<float>();
   });
+  rows.wrong("set", {"index 2 at (1,) of the indices", "axis 0 of extent 2"}, [] {
+    Array x = matrix();
+    x.set(array({0, 2}), 1);
+    (void)x.to_vector<float>();
+  });
+  rows.wrong("set", {"value of float32 (2,)", "float32 (3, 3)"}, [] {
+    Array x = matrix();
+    x.set(array({0, 1, 0}), f32({2}));
+  });
+  rows.wrong("set", {"more than 16 axes"}, [] {
+    Array x = deepest();
+    x.set({integers()}, 1);
+  });
+  rows.wrong("add", {"takes numbers, not bool", "bool (2, 3)"}, [] {
+    Array x = matrix() > 0;
+    x.add({array({0, 0})}, true);
+  });
+  rows.wrong("with_add", {"undefined"}, [] { (void)with_add(Array(), array({0}), 1); });
+  rows.wrong("with_add", {"undefined"}, [] { (void)with_add(matrix(), Array(), 1); });
+  rows.wrong("put", {"undefined"}, [] { (void)put(Array(), integers(), 1); });
+  rows.wrong("put", {"undefined"}, [] { (void)put(matrix(), Array(), 1); });
+  rows.wrong("put", {"integers, not float32 (2, 3)"}, [] { (void)put(matrix(), matrix(), 1); });
+  rows.wrong("put", {"axis 0 of float32 (0,) has no elements"}, [] { (void)put(f32({0}), integers(), 1); });
+  rows.wrong("put", {"the number 0.5 does not fit int32"}, [] { (void)put(integers(), integers(), 0.5); });
+  rows.wrong("put", {"index 6 at (0,) of the indices", "axis 0 of extent 6", "evaluated at"},
+             [] { (void)put(matrix(), array({6}), 1).to_vector<float>(); });
+  rows.wrong("put", {"different devices, cpu and cuda:0"},
+             [] { (void)put(on(cpu, {2}), astype(on(cuda(0), {2}), int32), 1); });
+  rows.wrong("put_along_axis", {"undefined"}, [] { (void)put_along_axis(Array(), integers(), 1); });
+  rows.wrong("put_along_axis", {"undefined"}, [] { (void)put_along_axis(matrix(), Array(), 1); });
+  rows.wrong("put_along_axis", {"int32 (2,)", "(2, 3)", "axis 1"},
+             [] { (void)put_along_axis(matrix(), zeros({2}, int32), 1); });
+  rows.wrong("nonzero", {"undefined"}, [] { (void)nonzero(Array()); });
+  rows.wrong("nonzero", {"float32 () is 0-d"}, [] { (void)nonzero(f32({})); });
+  rows.wrong("where", {"float32 () is 0-d"}, [] { (void)where(f32({})); });
+  rows.wrong("argwhere", {"undefined"}, [] { (void)argwhere(Array()); });
+  rows.wrong("flatnonzero", {"undefined"}, [] { (void)flatnonzero(Array()); });
+  rows.wrong("compress", {"undefined"}, [] { (void)compress(Array(), matrix()); });
+  rows.wrong("compress", {"undefined"}, [] { (void)compress(matrix(), Array()); });
+  rows.wrong("compress", {"condition of float32 (2, 3)", "axis 0 of float32 (2, 3)", "1-d"},
+             [] { (void)compress(matrix(), matrix(), 0); });
+  rows.wrong("compress", {"condition of float32 (4,)", "axis 1"}, [] { (void)compress(f32({4}), matrix(), 1); });
+  rows.wrong("compress", {"axis 2", "(2, 3)"}, [] { (void)compress(f32({2}), matrix(), 2); });
   rows.wrong("set", {"different devices, cpu and cuda:0"}, [] {
     Array x = on(cpu, {3});
     x.set({0}, on(cuda(0), {}));

@@ -81,7 +81,7 @@ Function draw_function(Random& r) {
   if (kind < 56) return among(Function::Where, Function::Clip);
   if (kind < 60) return Function::Astype;
   if (kind < 64) return Function::Slice;
-  if (kind < 73) return among(Function::BroadcastTo, Function::Argsort);
+  if (kind < 73) return among(Function::BroadcastTo, Function::PutMaximum);
   if (kind < 79) return among(Function::Set, Function::SetMask);
   if (kind < 82) return among(Function::Full, Function::Eye);
   if (kind < 83) return Function::Eye;

@@ -194,6 +194,15 @@ void Generator::draw_order(Statement& s) {
   s.flag = r_.chance(40);
 }
 
+void Generator::draw_put(Statement& s) {
+  s.arguments = {{draw_value(), 0}, {draw_integers(), 0}};
+  if (r_.chance(30))
+    s.arguments.push_back({-1, draw_scalar(r_)});
+  else
+    s.arguments.push_back({r_.chance(50) ? draw_like(s.arguments[1].value) : draw_value(), 0});
+  s.flag = r_.chance(40);
+}
+
 void Generator::draw_update(Statement& s) {
   const int x = draw_value();
   s.arguments = {{x, 0}};
@@ -380,6 +389,7 @@ Statement Generator::draw_statement() {
     case Family::Join: draw_join(s); break;
     case Family::Gather: draw_gather(s); break;
     case Family::Order: draw_order(s); break;
+    case Family::Put: draw_put(s); break;
     case Family::Update: draw_update(s); break;
     case Family::Create: draw_create(s); break;
     default: s.arguments = {{draw_value(), 0}};

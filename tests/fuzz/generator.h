@@ -59,6 +59,7 @@ class Generator {
   void draw_join(Statement& s);
   void draw_gather(Statement& s);
   void draw_order(Statement& s);
+  void draw_put(Statement& s);
   void draw_update(Statement& s);
   void draw_create(Statement& s);
   /// Parts of a kernel over rows: a reduced axis that stays, and its operand beside it.

@@ -234,6 +234,19 @@ bool goes_into(const Argument& v, Dtype dtype, std::span<const Type> values) {
   return fuzz::promoted(dtype, values[static_cast<std::size_t>(v.value)].dtype) == dtype;
 }
 
+std::optional<Type> infer_put(const Statement& s, std::span<const Type> values) {
+  const Type& x = values[static_cast<std::size_t>(s.arguments[0].value)];
+  const Type& i = values[static_cast<std::size_t>(s.arguments[1].value)];
+  const Argument& v = s.arguments[2];
+  if (i.dtype == bool_ || is_floating(i.dtype) || (x.dtype == bool_ && s.function != Function::PutSet))
+    return std::nullopt;
+  if (count_of(x.shape) == 0 && count_of(i.shape) > 0) return std::nullopt;
+  if (!goes_into(v, x.dtype, values)) return std::nullopt;
+  if (v.value >= 0 && broadcast(values[static_cast<std::size_t>(v.value)].shape, i.shape) != i.shape)
+    return std::nullopt;
+  return x;
+}
+
 std::optional<Type> infer_update(const Statement& s, std::span<const Type> values) {
   const Type& x = values[static_cast<std::size_t>(s.arguments[0].value)];
   const Argument& v = s.arguments.back();
@@ -467,6 +480,7 @@ bool has_arrays(const Statement& s) {
     case Family::Ternary:
       return s.function == Function::Clip ? is_array(s.arguments[0])
                                           : std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
+    case Family::Put: return is_array(s.arguments[0]) && is_array(s.arguments[1]);
     case Family::Gather:
     case Family::Join: return std::all_of(s.arguments.begin(), s.arguments.end(), is_array);
     case Family::Update:
@@ -491,6 +505,7 @@ std::optional<Type> infer(const Statement& s, std::span<const Type> values) {
     case Family::Join: return infer_join(s, values);
     case Family::Gather: return infer_gather(s, values);
     case Family::Order: return infer_order(s, x());
+    case Family::Put: return infer_put(s, values);
     case Family::Update: return infer_update(s, values);
     case Family::Create: return infer_create(s, values);
     default: return infer_reduce(s, x());

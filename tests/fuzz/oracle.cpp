@@ -148,25 +148,6 @@ Tensor join(const Statement& s, std::span<const Tensor> values, Tensor result) {
   return result;
 }
 
-/// The element of an axis of `extent` that an index takes: wrapped or clipped.
-std::int64_t bounded(const Tensor& indices, std::int64_t k, std::int64_t extent, bool clip) {
-  std::int64_t index = 0;
-  bool beyond = false;  // int64
-  std::uint64_t word = 0;
-  visit(indices.type.dtype, [&](auto tag) {
-    using T = decltype(tag);
-    const T value = indices.as<T>()[static_cast<std::size_t>(k)];
-    if constexpr (std::is_same_v<T, std::uint64_t>) {
-      word = value;
-      beyond = value > static_cast<std::uint64_t>(INT64_MAX);
-    }
-    if constexpr (std::is_integral_v<T>) index = static_cast<std::int64_t>(value);
-  });
-  if (clip) return beyond ? extent - 1 : std::clamp<std::int64_t>(index, 0, extent - 1);
-  if (beyond) return static_cast<std::int64_t>(word % static_cast<std::uint64_t>(extent));
-  return modulo(index, extent);
-}
-
 Tensor taken(const Statement& s, std::span<const Tensor> values, Tensor result) {
   const Tensor& x = values[static_cast<std::size_t>(s.arguments[0].value)];
   const Tensor& i = values[static_cast<std::size_t>(s.arguments[1].value)];
@@ -182,7 +163,7 @@ Tensor taken(const Statement& s, std::span<const Tensor> values, Tensor result) 
     for (std::size_t d = 0; d < i.type.shape.size(); ++d)
       number += (i.type.shape[d] == 1 ? 0 : at[along ? d : axis + d]) * of_index[d];
     for (std::size_t d = 0; d < from.size(); ++d) {
-      const std::int64_t place = d == axis ? bounded(i, number, from[d], s.flag) : d < axis ? at[d] : at[d - 1 + wide];
+      const std::int64_t place = d == axis ? place_of(i, number, from[d], s.flag) : d < axis ? at[d] : at[d - 1 + wide];
       element += (from[d] == 1 ? 0 : place) * strides[d];
     }
     std::copy_n(x.bytes.data() + static_cast<std::size_t>(element) * size, size,
@@ -418,6 +399,7 @@ std::string judge(const Statement& s, std::span<const Tensor> values, const Tens
     case Family::Join: return difference(got, join(s, values, Tensor(*type)));
     case Family::Gather: return difference(got, taken(s, values, Tensor(*type)));
     case Family::Order: return difference(got, ordered(s, x(), Tensor(*type)));
+    case Family::Put: return difference(got, with_puts(s, values, Tensor(*type)));
     case Family::Update: return difference(got, update(s, values, Tensor(*type)));
     case Family::Create: return difference(got, create(s, Tensor(*type)));
     case Family::Reduce: return judge_reduction(s, x(), got);

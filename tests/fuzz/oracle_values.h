@@ -96,6 +96,10 @@ Tensor elementwise(const Statement& s, std::span<const Tensor> values, Tensor re
 /// Those of any other within `bound` ulps, or what is wrong.
 std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const Tensor& got, Dtype computed,
                        int bound);
+/// The element of an axis of `extent` that an index takes: wrapped or clipped.
+std::int64_t place_of(const Tensor& indices, std::int64_t k, std::int64_t extent, bool clip);
+/// x with what the indices put there.
+Tensor with_puts(const Statement& s, std::span<const Tensor> values, Tensor result);
 std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& got);
 
 }  // namespace tarry::test::fuzz

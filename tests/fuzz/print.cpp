@@ -157,6 +157,15 @@ std::string arguments_text(const Statement& s) {
     case Function::Sort:
     case Function::Argsort:
       return joined(s.arguments) + ", {.axis = " + std::to_string(s.axes[0]) + (s.flag ? ", .descending = true}" : "}");
+    case Function::PutSet:
+    case Function::PutAdd:
+    case Function::PutMultiply:
+    case Function::PutMinimum:
+    case Function::PutMaximum: {
+      constexpr const char* kWays[] = {"Set", "Add", "Multiply", "Minimum", "Maximum"};
+      return joined(s.arguments) + ", {ta::Put::" + kWays[static_cast<int>(way_of(s.function))] +
+             (s.flag ? ", ta::Bounds::Clip}" : ", ta::Bounds::Wrap}");
+    }
     case Function::Set:
     case Function::AddTo:
       return argument_text(s.arguments[0]) + ", {" + cuts_text(s) + "}, " + argument_text(s.arguments[1]);

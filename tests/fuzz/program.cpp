@@ -100,6 +100,11 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"take_along_axis", Family::Gather},
     {"sort", Family::Order},
     {"argsort", Family::Order},
+    {"put", Family::Put},
+    {"put", Family::Put},
+    {"put", Family::Put},
+    {"put", Family::Put},
+    {"put", Family::Put},
     {"with_set", Family::Update},
     {"with_add", Family::Update},
     {"with_set", Family::Update},
@@ -261,6 +266,12 @@ Array record_order(const Statement& s, const Array& x) {
   return s.function == Function::Sort ? sort(x, options) : argsort(x, options);
 }
 
+Array record_put(const Statement& s, std::span<const Array> values) {
+  const Array& x = values[static_cast<std::size_t>(s.arguments[0].value)];
+  const Array& i = values[static_cast<std::size_t>(s.arguments[1].value)];
+  return put(x, i, operand(s.arguments[2], values), {way_of(s.function), s.flag ? Bounds::Clip : Bounds::Wrap});
+}
+
 Array record_update(const Statement& s, std::span<const Array> values) {
   const Array& x = values[static_cast<std::size_t>(s.arguments[0].value)];
   const Operand v = operand(s.arguments.back(), values);
@@ -329,6 +340,16 @@ std::int64_t count_of(const Extents& shape) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   return count;
+}
+
+Put way_of(Function put) {
+  switch (put) {
+    case Function::PutAdd: return Put::Add;
+    case Function::PutMultiply: return Put::Multiply;
+    case Function::PutMinimum: return Put::Minimum;
+    case Function::PutMaximum: return Put::Maximum;
+    default: return Put::Set;
+  }
 }
 
 Family family(Function f) { return info_of(f).family; }
@@ -428,6 +449,7 @@ Array record(const Statement& s, std::span<const Array> values) {
     case Family::Join: return record_join(s, values);
     case Family::Gather: return record_gather(s, values);
     case Family::Order: return record_order(s, x());
+    case Family::Put: return record_put(s, values);
     case Family::Update: return record_update(s, values);
     case Family::Create: return record_create(s, values);
     default: return record_reduce(s, x());

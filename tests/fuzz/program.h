@@ -147,6 +147,11 @@ enum class Function : std::uint8_t {
   TakeAlongAxis,
   Sort,
   Argsort,
+  PutSet,
+  PutAdd,
+  PutMultiply,
+  PutMinimum,
+  PutMaximum,
   Set,
   AddTo,
   SetMask,
@@ -177,8 +182,23 @@ enum class Function : std::uint8_t {
 };
 inline constexpr int kFunctionCount = static_cast<int>(Function::Softmax) + 1;
 
-enum class Family : std::uint8_t { Binary, Unary, Ternary, Astype, View, Join, Gather, Order, Update, Create, Reduce };
+enum class Family : std::uint8_t {
+  Binary,
+  Unary,
+  Ternary,
+  Astype,
+  View,
+  Join,
+  Gather,
+  Order,
+  Put,
+  Update,
+  Create,
+  Reduce
+};
 Family family(Function f);
+/// The way of a put function.
+Put way_of(Function put);
 const char* name(Function f);
 /// The ulp bound of the function in dtype `d` by the op table (of float32 for the 16-bit floats); 0: correctly rounded,
 /// the same on every backend.
@@ -203,8 +223,8 @@ struct Statement {
   Extents shape;  ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns); pad (before,
                   ///< after); windows (length)
   std::optional<Dtype> dtype;
-  bool flag = false;           ///< reductions: keepdims; linspace: endpoint; take: clip, or else wrap; sort: descending
-  double number = 0;           ///< var, std: correction; eye: k; roll: shift; random: seed; pad: mode; diagonal: offset
+  bool flag = false;  ///< reductions: keepdims; linspace: endpoint; take, put: clip, or else wrap; sort: descending
+  double number = 0;  ///< var, std: correction; eye: k; roll: shift; random: seed; pad: mode; diagonal: offset
   std::vector<Cut> cuts = {};  ///< slice, set, add: of the first axes
 };
 

@@ -142,6 +142,16 @@ template <class T> T atomicAdd(T* at, T value) {
   *at += value;
   return old;
 }
+template <class T> T atomicCAS(T* at, T expected, T value) {
+  const T old = *at;
+  if (old == expected) *at = value;
+  return old;
+}
+template <class T> T atomicMax(T* at, T value) {
+  const T old = *at;
+  if (old < value) *at = value;
+  return old;
+}
 inline void __syncthreads() { wait(block_barriers[self / block_threads]); }
 inline void __syncwarp() { wait(warp_barriers[self / 32]); }
 // The shared memory of a cluster's thread blocks, one behind the other.

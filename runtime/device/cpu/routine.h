@@ -15,6 +15,8 @@ void run_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operan
 void sort_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 void search_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands);
 void count_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+void scatter_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands);
+void compact_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 void fold_runs_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands);
 
 }  // namespace tarry::runtime

@@ -55,6 +55,14 @@ struct Adding {
   static T nothing() { return 0; }
 };
 
+/// Products, likewise.
+template <class T>
+struct Multiplying : Adding<T> {
+  T next(T s, T x) const { return s * x; }
+  T join(T a, T b) const { return a * b; }
+  static T nothing() { return 1; }
+};
+
 template <class T>
 T lesser(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -175,6 +183,7 @@ void fold_values(const RoutineSpec& spec, std::span<void* const> operands) {
   using Wrapping = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
   switch (spec.op) {
     case Op::SegmentSum: return fold_runs<Wrapping>(spec, operands, [](auto) { return Adding<Wrapping>(); });
+    case Op::SegmentProd: return fold_runs<Wrapping>(spec, operands, [](auto) { return Multiplying<Wrapping>(); });
     case Op::SegmentMin: return fold_runs<T>(spec, operands, [](T) { return Choosing<T, &lesser<T>>(); });
     case Op::SegmentMax: return fold_runs<T>(spec, operands, [](T) { return Choosing<T, &greater<T>>(); });
     default:
@@ -223,6 +232,8 @@ void fold_runs_on_host(const RoutineSpec& spec, std::span<void* const> operands)
 void run_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   if (graph::is_sort(spec.op)) return sort_on_host(spec, operands, scratch);
   if (graph::is_segments(spec.op)) return fold_runs_on_host(spec, operands);
+  if (graph::is_scatter(spec.op)) return scatter_on_host(spec, operands);
+  if (spec.op == Op::Compact) return compact_on_host(spec, operands, scratch);
   if (spec.op == Op::Searchsorted) return search_on_host(spec, operands);
   TARRY_ASSERT(spec.op == Op::Bincount);
   count_on_host(spec, operands, scratch);
