@@ -2,6 +2,7 @@
 #include "python/module.h"
 #include "python/values.h"
 
+#include <algorithm>
 #include <list>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ class Key {
     for (Py_ssize_t i = 0; i < count; ++i) add(PyTuple_GetItem(key, i));
   }
   [[nodiscard]] const std::vector<Index>& indices() const { return indices_; }
+  [[nodiscard]] bool has_mask() const {
+    return std::ranges::any_of(
+        indices_, [](const Index& i) { return i.kind() == Index::Kind::Array && i.array().dtype() == bool_; });
+  }
   /// The array of a key that is nothing but a mask.
   [[nodiscard]] const Array* mask() const {
     const bool alone = indices_.size() == 1 && indices_[0].kind() == Index::Kind::Array;
@@ -75,7 +80,13 @@ class Key {
 PyObject* get(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Where where = here();
-    return wrap(index(array_of(self), Key(key, where).indices(), where));
+    const Key k(key, where);
+    if (!k.has_mask()) return wrap(index(array_of(self), k.indices(), where));
+    Array part = [&] {  // the number of true elements is a shape
+      const nb::gil_scoped_release unlocked;
+      return index(array_of(self), k.indices(), where);
+    }();
+    return wrap(std::move(part));
   });
 }
 

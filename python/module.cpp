@@ -16,6 +16,8 @@ NB_MODULE(_tarry, m) {
   tarry::python::bind_manipulation(m, array);
   tarry::python::bind_indexing(m, array);
   tarry::python::bind_linalg(m, array);
+  tarry::python::bind_sorting(m, array);
+  tarry::python::bind_grouping(m);
   tarry::python::bind_windows(m);
   tarry::python::bind_random(m);
   tarry::python::bind_dlpack(m, array);

@@ -29,7 +29,9 @@ void bind_evaluate(nb::module_& m, ArrayClass& array);
 void bind_indexing(nb::module_& m, ArrayClass& array);
 void bind_linalg(nb::module_& m, ArrayClass& array);
 void bind_manipulation(nb::module_& m, ArrayClass& array);
+void bind_grouping(nb::module_& m);
 void bind_random(nb::module_& m);
+void bind_sorting(nb::module_& m, ArrayClass& array);
 void bind_windows(nb::module_& m);
 void bind_reductions(nb::module_& m, ArrayClass& array);
 

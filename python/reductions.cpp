@@ -10,6 +10,7 @@ using Summing = Array (*)(const Array&, const Axes&, SumOptions, std::source_loc
 using Moment = Array (*)(const Array&, const Axes&, MomentOptions, std::source_location);
 using Position = Array (*)(const Array&, std::optional<int>, ReduceOptions, std::source_location);
 using Running = Array (*)(const Array&, ScanOptions, std::source_location);
+using Extreme = Array (*)(const Array&, RunningOptions, std::source_location);
 using MaybeDtype = std::optional<Dtype>;
 
 void plain(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
@@ -42,10 +43,16 @@ void position(nb::module_& m, ArrayClass& array, const char* name, Position f) {
 void running(nb::module_& m, ArrayClass& array, const char* name, Running f) {
   define(
       m, array, name,
-      [f](Value x, std::optional<int> axis, MaybeDtype dtype, bool include_initial) {
-        return f(x.array(), {axis, dtype, include_initial}, line());
+      [f](Value x, std::optional<int> axis, MaybeDtype dtype, bool include_initial, bool reverse) {
+        return f(x.array(), {axis, dtype, include_initial, reverse}, line());
       },
-      nb::kw_only(), "axis"_a = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false);
+      nb::kw_only(), "axis"_a = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false, "reverse"_a = false);
+}
+void extreme(nb::module_& m, ArrayClass& array, const char* name, Extreme f) {
+  define(
+      m, array, name,
+      [f](Value x, std::optional<int> axis, bool reverse) { return f(x.array(), {axis, reverse}, line()); },
+      nb::kw_only(), "axis"_a = nb::none(), "reverse"_a = false);
 }
 
 }  // namespace
@@ -66,6 +73,8 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   position(m, array, "argmax", &argmax);
   running(m, array, "cumulative_sum", &cumulative_sum);
   running(m, array, "cumulative_prod", &cumulative_prod);
+  extreme(m, array, "cumulative_min", &cumulative_min);
+  extreme(m, array, "cumulative_max", &cumulative_max);
   m.def(
       "softmax", [](Value x, int axis) { return softmax(x.array(), axis, line()); }, "x"_a, "axis"_a = -1,
       document("softmax"));
