@@ -218,7 +218,9 @@ Instr Instructions::placed(Instr in) const {
     if (used == Region::Point || in.region == Region::Row) in.region = used;
   }
   const bool guarded = in.kind == InstrKind::Index || in.kind == InstrKind::Gather;
-  if (guarded && in.loop == kNone && varies_along_axis(in.guard)) in.region = Region::Point;
+  // An element that points read is theirs, also where a reduction's result alone says which one it is.
+  const bool read_by_points = in.region == Region::Outer && !outer_phase_;
+  if (guarded && in.loop == kNone && (read_by_points || varies_along_axis(in.guard))) in.region = Region::Point;
   return in;
 }
 

@@ -20,14 +20,17 @@ bool is_run(const Box& box, const Dims& space, const std::vector<int>& axes) {
   return true;
 }
 
+bool names_access(const Instr& in) {
+  return in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather;
+}
+
 /// By access: it is what guards test, and nothing else.
 std::vector<bool> tested(const KernelIr& ir, std::size_t accesses) {
   std::vector<bool> only(accesses);
   for (const Guard& g : ir.guards)
     for (const GuardTerm& term : g.terms) only[term.access] = true;
   for (const Instr& in : ir.instrs)
-    if (in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather)
-      only[in.index] = false;
+    if (names_access(in)) only[in.index] = false;
   for (const std::uint32_t element : ir.checks) only[element] = false;
   return only;
 }
@@ -83,8 +86,7 @@ class Rewriter {
     }
     s_.accesses = std::move(kept);
     for (Instr& in : ir_.instrs)
-      if (in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather)
-        in.index = now[in.index];
+      if (names_access(in)) in.index = now[in.index];
     for (std::uint32_t& element : ir_.checks) element = now[element];
     if (ir_.faults != kNone) ir_.faults = now[ir_.faults];
     for (Guard& g : ir_.guards) g.terms.clear();

@@ -281,8 +281,7 @@ class Tracer {
   std::int64_t ask(const GraphEdge& e) {
     if (g_.count(e.node) == 0) return 0;
     Need& need = needs_[e.node];
-    const GraphNode& under = g_.nodes[base_[e.node]];
-    const bool in_place = base_[e.node] != e.node && goes_on_[base_[e.node]] && under.op != Op::Reshape;
+    const bool in_place = base_[e.node] != e.node && goes_on_[base_[e.node]];
     if (is_scatter(g_.nodes[e.node].op) && goes_on_[e.node]) {  // all rows may go to one place
       need = {true, {}};
       return g_.shape(e.node)[1] * size_of(e.node);

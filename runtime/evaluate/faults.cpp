@@ -67,9 +67,11 @@ class RunFaults {
   }
 
   [[noreturn]] void fail_count(const Check& check, std::int64_t more) const {
-    TARRY_THROW(InvalidArgument, std::string(to_string(check.attributes.called)), check.where,
-                fmt::format("the mask has {} true elements {} than the value has rows (evaluated at {})",
-                            std::abs(more), more > 0 ? "more" : "fewer", evaluated_.str()));
+    TARRY_THROW(
+        InvalidArgument, std::string(to_string(check.attributes.called)), check.where,
+        fmt::format("the mask has {} true elements {} than the value has rows (places int64 {}, evaluated at {})",
+                    std::abs(more), more > 0 ? "more" : "fewer", graph::to_string(check.shape.span()),
+                    evaluated_.str()));
   }
 
   /// A single index has no place to name, nor has a part of the indices that the user wrote.

@@ -178,3 +178,20 @@ TEST_CASE("take: random gathers are loops over elements", "[take]") {
     }
   });
 }
+
+TEST_CASE("take: beside an update whose box is a run of rows indices are checked all the same", "[take]") {
+  everywhere([] {
+    const ta::Array x = ints({180, 2, 1});
+    ta::Array set = x;
+    set.set({slice(179, none)}, 1);
+    const ta::Array taken = ta::take_along_axis(x * 2, x % 2, 1), outside = ta::take_along_axis(x, x, 1);
+    ta::evaluate(set, taken);
+    CHECK(values(set)[357] == values(x)[357]);
+    CHECK(values(set)[358] == 1);
+    CHECK(values(taken)[357] == 2 * values(x)[356 + values(x)[357] % 2]);
+    ta::Array again = x;
+    again.set({slice(179, none)}, 2);
+    ta::evaluate(again, outside);
+    CHECK_THROWS_AS(values(outside), ta::Error);
+  });
+}

@@ -240,7 +240,7 @@ void add_update_rows(ErrorRows& rows) {
   });
   rows.wrong("with_add", {"bool"}, [] { (void)with_add(matrix() > 0, {0}, true); });
   rows.wrong("with_set", {"(3,)", "(2,)"}, [] { (void)with_set(matrix(), {slice(), 0}, f32({3})); });
-  rows.wrong("with_set", {"is float32 (2, 3), not bool"}, [] { (void)with_set(matrix(), matrix(), 1); });
+  rows.wrong("set", {"indices are integers, not float32 (2, 3)"}, [] { (void)with_set(matrix(), matrix(), 1); });
   rows.wrong("with_add", {"step 0"}, [] { (void)with_add(matrix(), {slice(none, none, 0)}, 1); });
 }
 

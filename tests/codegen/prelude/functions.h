@@ -50,7 +50,7 @@ inline std::vector<PreludeFunction> every_prelude_function() {
     if (info(static_cast<Dtype>(d)).available) available.push_back(static_cast<Dtype>(d));
   std::vector<PreludeFunction> all;
   for (const graph::OpInfo& row : graph::kOpTable) {
-    if (row.op_class != graph::OpClass::Map) continue;
+    if (row.op_class != graph::OpClass::Map || !graph::is_pure(row.op)) continue;
     for (const Dtype dtype : available) {
       if (!takes(row, dtype)) continue;
       if (row.op != graph::Op::Cast)

@@ -138,3 +138,15 @@ TEST_CASE("intersection: of two progressions, the numbers of both", "[graph]") {
         REQUIRE(found == expected);
       }
 }
+
+TEST_CASE("lower bound: an update of a reshaped array that dies moves what it changes", "[runtime][plan]") {
+  const ta::Scope placed(ta::cpu);
+  ta::Array x = floats({7, 8});
+  ta::evaluate(x);
+  ta::Array y = ta::reshape(x, {4, 14});
+  x = ta::Array();
+  y = ta::with_add(y, {slice(), slice(9, none, 3)}, 1);
+  const ta::Counters c = ta::evaluate(y).counters();
+  CHECK(c.bytes_read + c.bytes_written == 2 * 8 * kFloat);
+  CHECK(c.bytes_lower_bound <= c.bytes_read + c.bytes_written);
+}

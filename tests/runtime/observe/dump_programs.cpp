@@ -90,7 +90,8 @@ std::vector<Array> elementwise(Dtype dtype) {
   const Array condition = filled(bool_, shape, 3);
   std::vector<Array> results;
   for (const graph::OpInfo& row : graph::kOpTable) {
-    if (row.op_class != graph::OpClass::Map || row.op == graph::Op::Cast || row.rule == graph::DtypeRule::Draw)
+    if (row.op_class != graph::OpClass::Map || row.op == graph::Op::Cast || row.rule == graph::DtypeRule::Draw ||
+        !graph::is_pure(row.op))
       continue;
     std::vector<graph::Argument> arguments;
     for (const Array* a : {&x, &y, &z}) arguments.push_back({detail::edge(*a, row.name, {})});
