@@ -228,6 +228,22 @@ TEST_CASE("matmul: what a thread has asked of OpenMP does not change the bits", 
   CHECK(region.result == expected);
 }
 
+TEST_CASE("matmul: a product's pieces, by rows, columns and matrices, are those of any number of threads",
+          "[matmul][values]") {
+  const Scope placed(cpu);
+  const auto bits = [](const Array& a, const Array& b, const char* threads) {
+    const test::Setting setting("TARRY_NUM_THREADS", threads);
+    return matmul(a, b).to_vector<float>();
+  };
+  for (const auto& [left, right] : std::initializer_list<std::pair<Shape, Shape>>{
+           {{700, 70}, {70, 90}}, {{40, 70}, {70, 1500}}, {{33, 5, 6}, {33, 6, 7}}, {{300, 64, 32}, {1, 32, 65}}}) {
+    const Array a = whole(left, float32, 1), b = whole(right, float32, 2);
+    const std::vector<float> alone = bits(a, b, "1"), shared = bits(a, b, "5");
+    CHECK(alone == shared);
+    CHECK(alone == sum(expand_dims(a, -1) * expand_dims(b, -3), -2).to_vector<float>());  // exact: small integers
+  }
+}
+
 TEST_CASE("matmul: what does not meet it is fused across it, and no kernel waits for itself", "[matmul][fusion]") {
   const Scope placed(cpu);
   const Array x = whole({12, 12}, float32, 1), w = whole({12, 12}, float32, 2);

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "runtime/device/cpu/target.h"
+#include "runtime/device/parallel.h"
 #include "support/check.h"
 #include "support/floating_point.h"
 #include "support/own_thread.h"
@@ -49,7 +51,8 @@ struct OneDnn {
   /// The OpenMP that its threads come from, if they do.
   int (*in_parallel)() = nullptr;
   int (*max_threads)() = nullptr;
-  int threads = 0;  ///< as OpenMP gives a thread of which nobody has asked anything
+  void (*set_threads)(int) = nullptr;  ///< of the calling thread alone
+  int threads = 0;                     ///< as OpenMP gives a thread of which nobody has asked anything
   /// True if a call from this thread is shared by as many threads, as then its bits are those of any other.
   [[nodiscard]] bool is_plain() const { return threads == 0 || (in_parallel() == 0 && max_threads() == threads); }
 };
@@ -89,6 +92,15 @@ OpenBlas open_openblas() {
   return blas;
 }
 
+/// It writes its kernels in its first call: here, where nothing is lost if there is no room for them.
+void write_kernels(const OneDnn& dnn) {
+  constexpr std::int64_t kSide = 8;
+  constexpr float kOnes[kSide * kSide] = {1.0F};
+  float result[kSide * kSide];
+  if (dnn.sgemm('N', 'N', kSide, kSide, kSide, 1.0F, kOnes, kSide, kOnes, kSide, 0.0F, result, kSide) != 0)
+    throw std::bad_alloc();
+}
+
 OneDnn open_onednn() {
   OneDnn dnn;
 #ifdef __x86_64__
@@ -100,7 +112,9 @@ OneDnn open_onednn() {
     find(handle, "dnnl_version", dnn.version);
     find(handle, "omp_in_parallel", dnn.in_parallel);
     find(handle, "omp_get_max_threads", dnn.max_threads);
+    find(handle, "omp_set_num_threads", dnn.set_threads);
     if (dnn.in_parallel != nullptr && dnn.max_threads != nullptr) dnn.threads = dnn.max_threads();
+    if (dnn.sgemm != nullptr) write_kernels(dnn);
   });
 #endif
   return dnn;
@@ -153,28 +167,100 @@ class OpenBlasMatmul final : public LibraryCall {
   const Gemm<T> gemm_;
 };
 
-/// The caller's settings of OpenMP, or a parallel region around the call, would change the number of threads and
-/// with it the bits: there it is called from a thread of its own.
-class OneDnnMatmul final : public LibraryCall {
+/// The pieces of a stack of products that one thread each computes: rows or columns of a result, by shape alone, so
+/// that the bits are those of any number of threads.
+class Pieces {
  public:
-  explicit OneDnnMatmul(const MatmulSpec& spec) : spec_(spec) {}
+  explicit Pieces(const MatmulSpec& s) : spec_(s), by_rows_(s.m >= s.n) {
+    const std::int64_t lines = by_rows_ ? s.m : s.n, across = s.k * (by_rows_ ? s.n : s.m);
+    lines_ = std::min(lines, std::max(kFewestLines, kProducts / across));
+    each_ = (lines + lines_ - 1) / lines_;
+  }
 
-  void run(const void* a, const void* b, void* result, void*) const override {
-    if (onednn().is_plain()) return multiply(a, b, result);
-    support::in_own_thread("matmul", [&] { multiply(a, b, result); });
+  /// True if pieces are better than the library's own threads, which wait for each other by spinning.
+  [[nodiscard]] bool fit() const { return spec_.m * spec_.n <= kMostProducts / spec_.k; }
+  [[nodiscard]] std::int64_t count() const { return spec_.count() * each_; }
+  /// So many that a thread has something to do.
+  [[nodiscard]] std::int64_t grain() const {
+    return std::max<std::int64_t>(1, kFewestProducts * each_ / (spec_.m * spec_.k * spec_.n));
+  }
+
+  /// Piece `i`: gemm(m, n, a, b, result), whose rows are spec's k, n and n apart.
+  template <class F>
+  auto run(std::int64_t i, const float* a, const float* b, float* result, const F& gemm) const {
+    const MatmulSpec& s = spec_;
+    const std::int64_t matrix = i / each_, first = i % each_ * lines_;
+    const std::int64_t lines = std::min(lines_, (by_rows_ ? s.m : s.n) - first);
+    a += s.a_count == 1 ? 0 : matrix * s.m * s.k;
+    b += s.b_count == 1 ? 0 : matrix * s.k * s.n;
+    result += matrix * s.m * s.n;
+    return by_rows_ ? gemm(lines, s.n, a + first * s.k, b, result + first * s.n)
+                    : gemm(s.m, lines, a, b + first, result + first);
   }
 
  private:
-  void multiply(const void* a, const void* b, void* result) const {
+  static constexpr std::int64_t kFewestLines = 32, kProducts = std::int64_t{1} << 20;  ///< of a piece: 20 us and more
+  static constexpr std::int64_t kFewestProducts = std::int64_t{1} << 18;               ///< of a thread
+  static constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;                 ///< of a matrix
+
+  const MatmulSpec spec_;
+  const bool by_rows_;
+  std::int64_t lines_ = 1, each_ = 1;
+};
+
+/// Products by oneDNN. Small ones are shared among threads of ours. The library's own take the others; the caller's
+/// settings of OpenMP, or a parallel region around the call, would change their number and with it the bits: there it
+/// is called from a thread of its own.
+class OneDnnMatmul final : public LibraryCall {
+ public:
+  explicit OneDnnMatmul(const MatmulSpec& spec) : spec_(spec), pieces_(spec) {}
+
+  void run(const void* a, const void* b, void* result, void*) const override {
+    const auto *x = static_cast<const float*>(a), *y = static_cast<const float*>(b);
+    auto* const to = static_cast<float*>(result);
+    if (onednn().set_threads != nullptr && onednn().max_threads != nullptr && pieces_.fit()) return by_pieces(x, y, to);
+    if (onednn().is_plain()) return by_library(x, y, to);
+    support::in_own_thread("matmul", [&] { by_library(x, y, to); });
+  }
+
+ private:
+  /// A thread of which OpenMP thinks that it is alone, for as long as this lives.
+  struct Alone {
+    const int before = onednn().max_threads();
+    Alone() { onednn().set_threads(1); }
+    ~Alone() { onednn().set_threads(before); }
+    Alone(const Alone&) = delete;
+    Alone& operator=(const Alone&) = delete;
+  };
+
+  void by_pieces(const float* a, const float* b, float* result) const {
+    std::atomic<bool> lacks_room{false};
+    parallel_for(pieces_.count(), pieces_.grain(), [&](std::int64_t first, std::int64_t last) {
+      const Alone alone;
+      const support::DefaultFloatingPoint state;
+      for (std::int64_t i = first; i < last; ++i) {
+        const bool done = pieces_.run(
+            i, a, b, result, [&](auto m, auto n, auto* x, auto* y, auto* to) { return multiply(m, n, x, y, to); });
+        if (!done) lacks_room = true;
+      }
+    });
+    if (lacks_room) throw std::bad_alloc();
+  }
+
+  void by_library(const float* a, const float* b, float* result) const {
     const support::DefaultFloatingPoint state;
     each_matrix<float>(spec_, a, b, result, [&](const float* x, const float* y, float* to) {
-      const int status =
-          onednn().sgemm('N', 'N', spec_.m, spec_.n, spec_.k, 1.0F, x, spec_.k, y, spec_.n, 0.0F, to, spec_.n);
-      if (status != 0) throw std::bad_alloc();  // as the arguments are right, it has no room for its copies of them
+      if (!multiply(spec_.m, spec_.n, x, y, to)) throw std::bad_alloc();
     });
   }
 
+  /// False where the library has no room for its copies: as the arguments are right, nothing else is in its way.
+  [[nodiscard]] bool multiply(std::int64_t m, std::int64_t n, const float* a, const float* b, float* result) const {
+    return onednn().sgemm('N', 'N', m, n, spec_.k, 1.0F, a, spec_.k, b, spec_.n, 0.0F, result, spec_.n) == 0;
+  }
+
   const MatmulSpec spec_;
+  const Pieces pieces_;
 };
 
 std::string describe_openblas() {
