@@ -21,6 +21,9 @@ Graph empty_arrays(const Graph& g);
 Graph fold(const Graph& g);
 /// Identities that hold for every bit pattern, composition of views, reductions over one element.
 Graph simplify(const Graph& g);
+/// Sums, products, minima and maxima of a few elements become terms, left to right. For a CPU: a GPU's threads have
+/// loops for these, as good ones.
+Graph unroll(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
 /// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp);
@@ -50,7 +53,7 @@ struct Pass {
 };
 /// In running order: fold makes scalars that simplify knows, simplify makes equal nodes that cse joins, dce cleans up.
 inline constexpr Pass kPasses[] = {
-    {"empty", empty_arrays, true},         {"fold", fold}, {"simplify", simplify}, {"cse", cse},
+    {"empty", empty_arrays, true},         {"fold", fold}, {"simplify", simplify}, {"unroll", unroll}, {"cse", cse},
     {"reshape", canonical_reshapes, true}, {"dce", dce}};
 
 struct PassTrace {

@@ -84,7 +84,13 @@ class Product {
   /// Products for a library: products that read an element more often than once.
   [[nodiscard]] bool is_matrices() const {
     const bool empty = product(front_) == 0 || k_ == 0;
-    return is_floating(a_.dtype(where_)) && m_ > 1 && n_ > 1 && !empty;
+    return is_floating(a_.dtype(where_)) && m_ > 1 && n_ > 1 && !empty && !is_small();
+  }
+
+  /// Matrices of a few numbers: a call takes longer than they do, and what stands around can be part of the kernel.
+  [[nodiscard]] bool is_small() const {
+    constexpr std::int64_t kSmall = 4;
+    return m_ <= kSmall && k_ <= kSmall && n_ <= kSmall;
   }
 
   /// The sum of products over k; neighbours in a row of the result read neighbours of b.

@@ -50,7 +50,10 @@ class PlanMaker {
     Stopwatch watch;
     if (observer_) observer_->graph("recorded", snapshot.graph);
     check_addressable(snapshot.graph);
-    g_ = graph::run_passes(graph::read_bools(graph::prepare_library(snapshot.graph, library_use())), switches_.disabled,
+    const auto disabled = [this](std::string_view pass) {
+      return switches_.disabled(pass) || (pass == "unroll" && target_.is_cuda());
+    };
+    g_ = graph::run_passes(graph::read_bools(graph::prepare_library(snapshot.graph, library_use())), disabled,
                            &plan_.passes, [this](std::string_view name, const Graph& g) {
                              if (observer_) observer_->graph(name, g);
                            });

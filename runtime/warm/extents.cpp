@@ -225,6 +225,7 @@ std::optional<Graph> with_extents(const Graph& g, const Symbols& symbols, const 
 }
 
 constexpr std::int64_t kFewElements = 64;  // of one of two reduced axes
+constexpr std::int64_t kFewTerms = 8;      // of an axis of which a CPU's kernel has as many copies of its text
 constexpr std::int64_t kFewColumns = 64,
                        kTall = std::int64_t{1} << 17;  // a GPU has a kernel for as many, of as many rows
 constexpr std::int64_t kWide = std::int64_t{1} << 31;  // elements from which an index has 64 bits
@@ -251,6 +252,7 @@ std::vector<std::int64_t> representatives(const graph::Target& target, bool redu
   if (!reduced && target.is_cuda()) extents.insert(extents.end(), {15, 16, kFewColumns});
   // Short rows, loops of contractions, and whether vectors of 4 fit; half a tree block.
   if (reduced && target.is_cuda()) extents = {2, 3, 4, 5, 6, 7, 8, 15, 16, 56, 60, 62, 63, 64};
+  if (reduced && !target.is_cuda()) extents = {2, 3, 4, 5, 6, 7, 8};  // terms
   for (std::int64_t top : tops)
     for (std::int64_t less : below) extents.push_back(top - less);
   return extents;
@@ -296,6 +298,8 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       if (below > 0) others.push_back(below);
       if (longest || fewest) others.push_back(2);
       if (fewest) others.insert(others.end(), {3, 4});
+      // Terms of both axes, or slots of both.
+      if (!target.is_cuda() && extent <= kFewTerms) others.insert(others.end(), {2, 3, 4, 5, 6, 7, 8});
       for (const std::int64_t more : others) {
         other->second = more;
         visit_with(values);

@@ -29,7 +29,7 @@ TEST_CASE("kernel names: operations in the order of a run, dtype, schedule", "[c
   CHECK(names(ta::plan(ta::exp(x))) == Names{"exp_f32_map"});
   CHECK(names(ta::plan(ta::exp(x) + ta::exp(x + 1.0f))) == Names{"exp_add_f32_map"});
   CHECK(names(ta::plan(ta::sum(x * x, 1))) == Names{"multiply_sum_f32_inner"});
-  CHECK(names(ta::plan(ta::sum(x, 0))) == Names{"sum_f32_serial"});
+  CHECK(names(ta::plan(ta::sum(ta::reshape(x, {12, 50}), 0))) == Names{"sum_f32_serial"});
   CHECK(names(ta::plan(ta::sqrt(ta::sum(ta::reshape(x, {100, 6}), 0)))) == Names{"sum_sqrt_f32_outer"});
   CHECK(names(ta::plan(ta::softmax(x, 1))) == Names{"max_subtract_exp_sum_divide_f32_rows"});
   CHECK(names(ta::plan(ta::softmax(x, 0))) == Names{"max_subtract_exp_sum_divide_f32_short_rows"});

@@ -1,0 +1,180 @@
+// unroll: a reduction of a few elements becomes that many terms.
+//
+// Tree R of up to 32 elements goes from left to right, and so do the terms: the bits are the same. As an elementwise
+// value it is part of whatever kernel reads it, and its loop is along the axis that is long.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "graph/passes/passes.h"
+
+namespace tarry::graph {
+namespace {
+
+constexpr std::int64_t kMostTerms = 8;
+constexpr std::int64_t kMostStatements = 96;  ///< of all terms
+
+/// The op that combines two elements.
+Op combine_of(Op reduction) {
+  switch (reduction) {
+    case Op::Sum: return Op::Add;
+    case Op::Prod: return Op::Multiply;
+    case Op::Min: return Op::Minimum;
+    default: return Op::Maximum;
+  }
+}
+
+/// The nodes that read each node.
+std::vector<std::vector<NodeId>> readers_of(const Graph& g) {
+  std::vector<std::vector<NodeId>> readers(g.nodes.size());
+  for (NodeId id = 0; id < g.nodes.size(); ++id)
+    for (int i = 0; i < g.nodes[id].n_inputs; ++i) readers[g.nodes[id].inputs[i].node].push_back(id);
+  return readers;
+}
+
+OpClass class_of(const Graph& g, NodeId id) { return info(g.nodes[id].op).op_class; }
+
+/// Decides on the graph as it is.
+class Chooser {
+ public:
+  explicit Chooser(const Graph& g) : g_(g), readers_(readers_of(g)), fits_(g.nodes.size()) {
+    for (NodeId id = 0; id < g.nodes.size(); ++id) fits_[id] = is_short(id);
+    // Each decides about those that it reads and that read it.
+    constexpr int kMostRounds = 8;
+    int round = 0;
+    while (drop() && round < kMostRounds) ++round;
+    if (round == kMostRounds) fits_.assign(g.nodes.size(), false);
+  }
+
+  [[nodiscard]] bool fits(NodeId id) const { return fits_[id]; }
+
+ private:
+  /// Drops those that do not fit beside the others; false where all do.
+  bool drop() {
+    const std::vector<bool> before = fits_;
+    std::vector<bool> feeds_walk(g_.nodes.size());
+    for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
+      for (const NodeId reader : readers_[id])
+        feeds_walk[id] = feeds_walk[id] || is_walk(reader) || (is_formula(reader) && feeds_walk[reader]);
+      if (feeds_walk[id]) fits_[id] = false;
+    }
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) fits_[id] = fits_[id] && is_cheap(id);
+    return fits_ != before;
+  }
+
+  /// An elementwise value, as far as is known.
+  [[nodiscard]] bool is_formula(NodeId id) const {
+    const OpClass c = class_of(g_, id);
+    return c == OpClass::Map || c == OpClass::View || fits_[id];
+  }
+  /// A loop of a kernel, of which what it reads is part already.
+  [[nodiscard]] bool is_walk(NodeId id) const {
+    const OpClass c = class_of(g_, id);
+    return (c == OpClass::Reduce || c == OpClass::Scan) && !fits_[id];
+  }
+  [[nodiscard]] std::int64_t terms_of(NodeId id) const {
+    const GraphNode& n = g_.nodes[id];
+    return g_.shape(n.inputs[0].node)[g_.reduces[n.payload].axis];
+  }
+  [[nodiscard]] bool is_short(NodeId id) const {
+    const GraphNode& n = g_.nodes[id];
+    const bool combines = n.op == Op::Sum || n.op == Op::Prod || n.op == Op::Min || n.op == Op::Max;
+    return combines && n.dtype != bool_ && g_.count(id) > 0 && terms_of(id) >= 2 && terms_of(id) <= kMostTerms;
+  }
+
+  /// A few statements, none of them dear and wanted elsewhere too, and no loops.
+  [[nodiscard]] bool is_cheap(NodeId reduction) const {
+    std::vector<NodeId> formula{g_.nodes[reduction].inputs[0].node};
+    std::int64_t statements = 0;
+    for (std::size_t i = 0; i < formula.size(); ++i) {
+      const GraphNode& n = g_.nodes[formula[i]];
+      if (is_walk(formula[i])) return false;
+      if (!is_formula(formula[i])) continue;
+      statements += fits_[formula[i]] ? terms_of(formula[i]) * terms_of(formula[i]) : 1;
+      if (statements * terms_of(reduction) > kMostStatements) return false;
+      if (!is_pure(n.op) || (info(n.op).ulp32 > 0 && readers_[formula[i]].size() > 1)) return false;
+      for (int k = 0; k < n.n_inputs; ++k)
+        if (std::find(formula.begin(), formula.end(), n.inputs[k].node) == formula.end())
+          formula.push_back(n.inputs[k].node);
+    }
+    return true;
+  }
+
+  const Graph& g_;
+  std::vector<std::vector<NodeId>> readers_;
+  std::vector<bool> fits_;
+};
+
+/// Terms of one reduction: its operand's formula at one place along the axis.
+class Terms {
+ public:
+  Terms(Rewriter& r, const GraphNode& reduction) : r_(r), reduction_(reduction) {}
+
+  GraphEdge run() {
+    const GraphEdge operand = reduction_.inputs[0];
+    const Dims source = r_.graph().shape(operand.node);
+    const int axis = r_.graph().reduces[reduction_.payload].axis;
+    GraphEdge all;
+    for (std::int64_t k = 0; k < source[axis]; ++k) {
+      IndexMap map;
+      for (int d = 0, at = 0; d < source.size(); ++d)
+        map.push_back(d == axis ? AxisMap{-1, k, 0} : AxisMap{at++, 0, 1});
+      known_.clear();
+      const GraphEdge term = value_at(operand, map);
+      all = k == 0 ? term : add(combine_of(reduction_.op), reduction_.dtype, {all, term});
+    }
+    return all;
+  }
+
+ private:
+  /// `edge` read through `map`, of the reduction's shape. Views end on what is computed or stored. As deep as a formula
+  /// of kMostStatements.
+  GraphEdge value_at(GraphEdge edge, const IndexMap& map) {
+    const GraphNode n = r_.graph().nodes[edge.node];
+    if (n.op == Op::Scalar) return edge;
+    const auto [it, fresh] = known_.try_emplace({edge.node, std::string(encode(map))});
+    if (!fresh) return it->second;
+    GraphEdge value;
+    if (n.op == Op::View) {
+      value = value_at(n.inputs[0], compose(r_.graph().views[n.payload], map));
+    } else if (info(n.op).op_class == OpClass::Map) {
+      GraphNode here = n;
+      for (int i = 0; i < n.n_inputs; ++i) {
+        const Dims from = r_.graph().shape(n.inputs[i].node), to = r_.graph().shapes[n.shape];
+        here.inputs[i] = value_at(n.inputs[i], compose(broadcast_map(from.span(), to.span()), map));
+      }
+      here.shape = reduction_.shape;
+      value = r_.add(here);
+    } else {
+      r_.graph().views.push_back(map);
+      const auto payload = static_cast<std::uint32_t>(r_.graph().views.size() - 1);
+      value = add(Op::View, n.dtype, {edge}, payload);
+    }
+    return known_[{edge.node, std::string(encode(map))}] = value;
+  }
+
+  GraphEdge add(Op op, Dtype dtype, std::initializer_list<GraphEdge> inputs, std::uint32_t payload = kNoId) {
+    GraphNode n = reduction_;  // stands for it in messages
+    n.op = op;
+    n.dtype = dtype;
+    n.payload = payload;
+    n.n_inputs = static_cast<std::uint8_t>(inputs.size());
+    std::copy(inputs.begin(), inputs.end(), n.inputs);
+    return r_.add(n);
+  }
+
+  Rewriter& r_;
+  const GraphNode reduction_;
+  std::map<std::pair<NodeId, std::string>, GraphEdge> known_;
+};
+
+}  // namespace
+
+Graph unroll(const Graph& g) {
+  const Chooser chooser(g);
+  NodeId at = 0;
+  return Rewriter(g).run(
+      [&](Rewriter& r, const GraphNode& n) { return chooser.fits(at++) ? Terms(r, n).run() : r.add(n); });
+}
+
+}  // namespace tarry::graph

@@ -1,0 +1,72 @@
+// Reductions of a few elements as terms: the same bits, and one kernel with what stands around them.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/passes/passes.h"
+#include "tests/helpers/devices.h"
+
+namespace ta = tarry;
+using ta::slice;
+using ta::test::Setting;
+
+namespace {
+
+ta::Array odd(const ta::Shape& shape, ta::Dtype dtype) {
+  std::size_t n = 1;
+  for (const std::int64_t extent : shape.vector()) n *= static_cast<std::size_t>(extent);
+  std::vector<float> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i * 7919 % 1009) / 37.0F - 11.0F;
+  return ta::astype(ta::asarray(values, shape), dtype);
+}
+
+std::vector<double> values(const ta::Array& x) { return ta::astype(x, ta::float64).to_vector<double>(); }
+
+std::int64_t launches(const ta::Array& y) { return ta::plan(y).counters().launches; }
+
+}  // namespace
+
+TEST_CASE("unroll: a reduction of a few elements has the bits of tree R", "[passes][unroll]") {
+  const ta::Scope placed(ta::cpu);
+  for (const ta::Dtype dtype : {ta::float16, ta::float32, ta::float64, ta::int32, ta::uint8})
+    for (const std::int64_t terms : {2, 3, 5, 8, 9})
+      for (const int axis : {0, 1, 2}) {
+        ta::Shape shape{40, 40, 40};
+        std::vector<std::int64_t> extents = shape.vector();
+        extents[static_cast<std::size_t>(axis)] = terms;
+        const ta::Array x = odd(extents, dtype), w = odd(extents, dtype);
+        for (const auto& reduce : std::vector<std::function<ta::Array(const ta::Array&)>>{
+                 [&](const ta::Array& y) { return ta::sum(y, axis); },
+                 [&](const ta::Array& y) { return ta::prod(y, axis); },
+                 [&](const ta::Array& y) { return ta::max(y, axis); },
+                 [&](const ta::Array& y) { return ta::mean(y, axis); }}) {
+          const ta::Array y = reduce(x * w);
+          const std::vector<double> unrolled = values(y);
+          const Setting off("TARRY_DISABLE", "unroll");
+          CHECK(unrolled == values(reduce(x * w)));
+        }
+      }
+}
+
+TEST_CASE("unroll: small products and lengths of vectors are part of the formula around them", "[passes][unroll]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array a = odd({500, 3, 3}, ta::float32), b = odd({500, 3, 3}, ta::float32), x = odd({5000, 3}, ta::float32);
+  CHECK(launches(ta::matmul(ta::matmul(a, b), a) + 1.0F) == 1);
+  CHECK(launches(ta::sqrt(ta::sum(x * x, 1)) * 2.0F) == 1);
+  CHECK(launches(ta::sum(ta::square(ta::expand_dims(x(slice(0, 90)), 1) - ta::expand_dims(x(slice(0, 80)), 0)), -1)) ==
+        1);
+}
+
+TEST_CASE("unroll: dear values with other readers are computed once, and long axes are walked", "[passes][unroll]") {
+  const ta::Scope placed(ta::cpu);
+  const auto walks = [](const ta::Array& y) {
+    const std::string text = to_string(ta::graph::run_passes(ta::test::snapshot_of({&y}).graph, {}));
+    return text.find(" sum ") != std::string::npos;
+  };
+  const ta::Array x = odd({5000, 4}, ta::float32), e = ta::exp(x);
+  CHECK(walks(e / ta::sum(e, 1, {.keepdims = true})));
+  CHECK(walks(ta::sum(odd({500, 9}, ta::float32), 1)));
+  CHECK(walks(ta::sum(odd({3, 500}, ta::float32))));
+  CHECK_FALSE(walks(ta::sum(x * x, 1)));
+  CHECK_FALSE(walks(ta::sum(odd({3, 4}, ta::float32))));
+}
