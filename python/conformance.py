@@ -29,7 +29,6 @@ NOT_YET = {
                            "fftfreq", "rfftfreq", "fftshift", "ifftshift"],
     "linear algebra": ["cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "pinv", "qr",
                        "slogdet", "solve", "svd", "svdvals"],
-    "shapes that depend on values": ["nonzero", "getitem_masking", "setitem_masking"],
     "counts of an array": ["repeat"],
     "signatures that can be inspected": ["test_func_signature[clip]"],  # others are called, which this test cannot do
 }

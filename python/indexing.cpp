@@ -156,6 +156,23 @@ int contains(PyObject* self, PyObject* value) {
       -1);
 }
 
+/// What the call evaluates, it evaluates without Python's lock.
+template <class F>
+auto evaluating(F f, const Array& x) {
+  const std::source_location where = line();
+  const nb::gil_scoped_release unlocked;
+  return f(x, where);
+}
+
+Put put_named(std::string_view how) {
+  if (how == "set") return Put::Set;
+  if (how == "add") return Put::Add;
+  if (how == "multiply") return Put::Multiply;
+  if (how == "minimum") return Put::Minimum;
+  if (how == "maximum") return Put::Maximum;
+  raise(PyExc_ValueError, "how is set, add, multiply, minimum or maximum");
+}
+
 Bounds bounds_of(std::string_view mode) {
   if (mode == "raise") return Bounds::Error;
   if (mode == "wrap") return Bounds::Wrap;
@@ -188,6 +205,29 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
         return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), line());
       },
       "x"_a, "indices"_a, nb::kw_only(), "axis"_a = -1, "mode"_a = "raise", document("take_along_axis"));
+  m.def(
+      "put",
+      [](Value x, Value indices, Value values, const char* mode, std::string_view how) {
+        return put(x.array(), indices.array(), values.operand(here()), {put_named(how), bounds_of(mode)}, line());
+      },
+      "x"_a, "indices"_a, "values"_a, nb::kw_only(), "mode"_a = "raise", "how"_a = "set", document("put"));
+  m.def(
+      "put_along_axis",
+      [](Value x, Value indices, Value values, int axis, const char* mode, std::string_view how) {
+        return put_along_axis(x.array(), indices.array(), values.operand(here()), axis,
+                              {put_named(how), bounds_of(mode)}, line());
+      },
+      "x"_a, "indices"_a, "values"_a, nb::kw_only(), "axis"_a = -1, "mode"_a = "raise", "how"_a = "set",
+      document("put_along_axis"));
+  m.def("nonzero", [](Value x) { return tuple_of(evaluating(&nonzero, x.array())); }, "x"_a, document("nonzero"));
+  m.def("argwhere", [](Value x) { return evaluating(&argwhere, x.array()); }, "x"_a, document("argwhere"));
+  m.def("flatnonzero", [](Value x) { return evaluating(&flatnonzero, x.array()); }, "x"_a, document("flatnonzero"));
+  m.def(
+      "compress",
+      [](Value condition, Value x, std::optional<int> axis) {
+        return compress(condition.array(), x.array(), axis, line());
+      },
+      "condition"_a, "x"_a, "axis"_a = nb::none(), document("compress"));
 }
 
 }  // namespace tarry::python
