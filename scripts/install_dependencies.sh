@@ -12,7 +12,7 @@ wanted=""
 case $purpose in
   demo) ;;
   test | ci)
-    packages="$packages catch2 ccache git libopenblas0 python3-venv"
+    packages="$packages catch2 ccache git libopenblas0 python3-venv python3-dev"
     wanted="libdnnl3.6|libdnnl3|libdnnl2"
     # The second compiler that has to be content.
     [ "$purpose" = test ] || packages="$packages clang-16 clang-tidy-16"
