@@ -8,8 +8,8 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kThreads = 256, kItems = 16, kSumThreads = 1024;
-static_assert(kThreads * kItems == kCompactTile);
+constexpr int kItems = 16, kSumThreads = 1024;
+static_assert(kRoutineThreads * kItems == kCompactTile);
 
 // `before` is what the threads of the block before this one have, `all` what it has.
 constexpr std::string_view kShared = R"(
@@ -104,8 +104,8 @@ std::size_t compact_scratch(const RoutineSpec& spec) {
 }
 
 std::vector<KernelSource> compact_kernels() {
-  return {kernel_of("count", kCount, kThreads), kernel_of("sum", kSum, kSumThreads),
-          kernel_of("write", kWrite, kThreads)};
+  return {kernel_of("count", kCount, kRoutineThreads), kernel_of("sum", kSum, kSumThreads),
+          kernel_of("write", kWrite, kRoutineThreads)};
 }
 
 std::vector<RoutineLaunch> compact_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {

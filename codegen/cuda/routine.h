@@ -34,6 +34,8 @@ struct RoutineLaunch {
   Geometry geometry;
 };
 
+/// Threads of a thread block of a GPU's routine.
+inline constexpr int kRoutineThreads = 256;
 /// Elements of a mask that Compact counts together: each such tile has an int64 of scratch, on the CPU too.
 inline constexpr std::int64_t kCompactTile = 4096;
 

@@ -12,7 +12,6 @@ namespace {
 using graph::Op;
 
 constexpr std::int64_t kSharedBins = 4096, kIdsOfBlock = 16384;
-constexpr int kThreads = 256;
 
 constexpr std::string_view kSearchText = R"($KEY
 struct $N_params {
@@ -48,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 )";
 
 // A bin that passes 2^32 within a thread block would need 2^32 elements of it: it has fewer.
-constexpr std::string_view kCountText = R"(
+constexpr std::string_view kBinsText = R"(
 struct $N_params {
   const tarry_i64* ids;
   tarry_i64* to;
@@ -70,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 }
 )";
 
-constexpr std::string_view kCountManyText = R"(
+constexpr std::string_view kManyBinsText = R"(
 struct $N_params {
   const tarry_i64* ids;
   tarry_i64* to;
@@ -246,7 +245,7 @@ KernelSource segment_kernel(const RoutineSpec& spec) {
                             {"$RESULT", moments ? "n == 1 ? x[0] - x[0] : sum.m2" : "sum.value"},
                             {"$FUNCTION", moments ? "" : functions.front()},
                             {"$T", c_type(spec.dtype)}};
-  return routine_kernel(graph::name(spec.op), kRunText, parts, functions, kThreads);
+  return routine_kernel(graph::name(spec.op), kRunText, parts, functions, kRoutineThreads);
 }
 
 }  // namespace
@@ -257,12 +256,12 @@ std::vector<KernelSource> run_kernels(const RoutineSpec& spec) {
     const TextPart parts[] = {{"$KEY", key_function(spec, Zeros::Equal)},
                               {"$BITS", bits_type(spec.dtype)},
                               {"$BEHIND", spec.reversed() ? "there <= key" : "there < key"}};
-    return {routine_kernel("searchsorted", kSearchText, parts, {}, kThreads)};
+    return {routine_kernel("searchsorted", kSearchText, parts, {}, kRoutineThreads)};
   }
   TARRY_ASSERT(spec.op == Op::Bincount);
   std::vector<KernelSource> kernels;
-  kernels.push_back(routine_kernel("bincount_clear", kClearText, {}, {}, kThreads));
-  kernels.push_back(routine_kernel("bincount", spec.m <= kSharedBins ? kCountText : kCountManyText, {}, {}, kThreads));
+  kernels.push_back(routine_kernel("bincount_clear", kClearText, {}, {}, kRoutineThreads));
+  kernels.push_back(routine_kernel("bincount", spec.m <= kSharedBins ? kBinsText : kManyBinsText, {}, {}, kRoutineThreads));
   return kernels;
 }
 
@@ -277,12 +276,12 @@ std::vector<RoutineLaunch> run_launches(const RoutineSpec& spec, std::span<void*
   const std::uint64_t n = word_of(spec.n), m = word_of(spec.m);
   if (graph::is_segments(spec.op)) {
     words.insert(words.end(), {word_of(spec.rows), n, m});
-    return {{0, words, grid(spec.rows * spec.m, kThreads / 32)}};
+    return {{0, words, grid(spec.rows * spec.m, kRoutineThreads / 32)}};
   }
   words.insert(words.end(), {n, m});
-  if (spec.op == Op::Searchsorted) return {{0, words, grid(spec.m, kThreads)}};
-  return {{0, {word_of(operands[1]), m}, grid(spec.m, kThreads)},
-          {1, words, grid(spec.n, spec.m <= kSharedBins ? kIdsOfBlock : kThreads)}};
+  if (spec.op == Op::Searchsorted) return {{0, words, grid(spec.m, kRoutineThreads)}};
+  return {{0, {word_of(operands[1]), m}, grid(spec.m, kRoutineThreads)},
+          {1, words, grid(spec.n, spec.m <= kSharedBins ? kIdsOfBlock : kRoutineThreads)}};
 }
 
 }  // namespace tarry::codegen

@@ -15,7 +15,6 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr int kThreads = 256;
 
 constexpr std::string_view kParameters = R"(
 struct $N_params {
@@ -112,7 +111,7 @@ KernelSource kernel_of(const RoutineSpec& spec, std::string_view does, std::stri
       spec.op == Op::ScatterSet ? fmt::format("{}_bytes", itemsize(spec.dtype)) : std::string(info(spec.dtype).suffix);
   const TextPart parts[] = {{"$T", type_of(spec)}, {"$P", narrow(spec) ? "int" : "tarry_i64"}};
   return routine_kernel(fmt::format("{}_{}_{}", graph::name(spec.op), kind, does),
-                        std::string(kParameters) + std::string(text), parts, functions, kThreads);
+                        std::string(kParameters) + std::string(text), parts, functions, kRoutineThreads);
 }
 
 KernelSource joining(const RoutineSpec& spec) {
@@ -132,7 +131,7 @@ KernelSource joining(const RoutineSpec& spec) {
 
 Geometry blocks_for(std::int64_t threads) {
   Geometry g;
-  g.outer_tiles = (threads + kThreads - 1) / kThreads;
+  g.outer_tiles = (threads + kRoutineThreads - 1) / kRoutineThreads;
   return g;
 }
 

@@ -14,8 +14,7 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::int64_t kInBlock = 2048, kTile = 4096, kBytes = 256;
-constexpr int kThreads = 256;
+constexpr std::int64_t kInBlock = 2048, kSortTile = 4096, kBytes = 256;
 
 constexpr std::string_view kInBlockText = R"($KEY
 struct $N_params {
@@ -188,7 +187,7 @@ struct LongRow {
   explicit LongRow(const RoutineSpec& s)
       : spec(s),
         passes(static_cast<int>(itemsize(s.dtype))),
-        tiles((s.n + kTile - 1) / kTile),
+        tiles((s.n + kSortTile - 1) / kSortTile),
         place(s.n <= std::numeric_limits<std::uint32_t>::max() ? 4 : 8) {
     const auto take = [this](std::size_t size) {
       const std::size_t at = bytes;
@@ -224,7 +223,7 @@ KernelSource move_kernel(const RoutineSpec& spec, const LongRow& row, std::span<
   std::vector<TextPart> parts(common.begin(), common.end());
   parts.push_back({"$STORES", stores});
   parts.push_back({"$RESULT", last ? "tarry_i64" : row.place == 4 ? "tarry_u32" : "tarry_u64"});
-  return routine_kernel(gives_places(spec) ? "argsort_move" : "sort_move", kMoveText, parts, {}, kThreads);
+  return routine_kernel(gives_places(spec) ? "argsort_move" : "sort_move", kMoveText, parts, {}, kRoutineThreads);
 }
 
 }  // namespace
@@ -239,11 +238,11 @@ std::vector<KernelSource> sort_kernels(const RoutineSpec& spec) {
   if (fits_in_block(spec)) {
     parts.push_back({"$RESULT", gives_places(spec) ? "tarry_i64" : bits_type(spec.dtype)});
     parts.push_back({"$TAKE", gives_places(spec) ? "places[i]" : "x[places[i]]"});
-    return {routine_kernel(gives_places(spec) ? "argsort_rows" : "sort_rows", kInBlockText, parts, {}, kThreads)};
+    return {routine_kernel(gives_places(spec) ? "argsort_rows" : "sort_rows", kInBlockText, parts, {}, kRoutineThreads)};
   }
   std::vector<KernelSource> kernels;
-  kernels.push_back(routine_kernel("sort_count", kCountText, parts, {}, kThreads));
-  kernels.push_back(routine_kernel("sort_add", kAddText, parts, {}, kThreads));
+  kernels.push_back(routine_kernel("sort_count", kCountText, parts, {}, kRoutineThreads));
+  kernels.push_back(routine_kernel("sort_add", kAddText, parts, {}, kRoutineThreads));
   if (!gives_places(spec)) {
     kernels.push_back(move_kernel(spec, row, parts, kMove));
     return kernels;
