@@ -261,7 +261,8 @@ std::vector<KernelSource> run_kernels(const RoutineSpec& spec) {
   TARRY_ASSERT(spec.op == Op::Bincount);
   std::vector<KernelSource> kernels;
   kernels.push_back(routine_kernel("bincount_clear", kClearText, {}, {}, kRoutineThreads));
-  kernels.push_back(routine_kernel("bincount", spec.m <= kSharedBins ? kBinsText : kManyBinsText, {}, {}, kRoutineThreads));
+  kernels.push_back(
+      routine_kernel("bincount", spec.m <= kSharedBins ? kBinsText : kManyBinsText, {}, {}, kRoutineThreads));
   return kernels;
 }
 

@@ -15,7 +15,6 @@
 namespace tarry::codegen {
 namespace {
 
-
 constexpr std::string_view kParameters = R"(
 struct $N_params {
   $T* to;

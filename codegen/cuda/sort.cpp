@@ -238,7 +238,8 @@ std::vector<KernelSource> sort_kernels(const RoutineSpec& spec) {
   if (fits_in_block(spec)) {
     parts.push_back({"$RESULT", gives_places(spec) ? "tarry_i64" : bits_type(spec.dtype)});
     parts.push_back({"$TAKE", gives_places(spec) ? "places[i]" : "x[places[i]]"});
-    return {routine_kernel(gives_places(spec) ? "argsort_rows" : "sort_rows", kInBlockText, parts, {}, kRoutineThreads)};
+    return {
+        routine_kernel(gives_places(spec) ? "argsort_rows" : "sort_rows", kInBlockText, parts, {}, kRoutineThreads)};
   }
   std::vector<KernelSource> kernels;
   kernels.push_back(routine_kernel("sort_count", kCountText, parts, {}, kRoutineThreads));
