@@ -197,7 +197,9 @@ std::vector<bool> CWriter::find_fixed(Axis axis) const {
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     const Instr& in = ir.instrs[v];
     const auto is_fixed = [&](Value a) {
-      return a == kNone || ir.instrs[a].kind == InstrKind::Scalar || (fixed[a] && ir.instrs[a].region == in.region);
+      if (a == kNone || ir.instrs[a].kind == InstrKind::Scalar) return true;
+      const Instr& used = ir.instrs[a];  // of an earlier stage: kept for each point
+      return fixed[a] && used.region == in.region && used.stage == in.stage;
     };
     if (in.region == Region::Loop || is_called(in)) continue;
     if (in.kind == InstrKind::Load)

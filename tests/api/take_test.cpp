@@ -195,3 +195,13 @@ TEST_CASE("take: beside an update whose box is a run of rows indices are checked
     CHECK_THROWS_AS(values(outside), ta::Error);
   });
 }
+
+TEST_CASE("take: a row that a reduction chooses is read beside values of the row that the reduction took", "[take]") {
+  everywhere([] {
+    const ta::Array x = ta::astype(ints({2, 1}), ta::float64), y = 1 % (ints({2, 1}) + 2);
+    const ta::Array taken = ta::take(y, ta::argmax(x, 0), -1, Bounds::Wrap), rest = ta::remainder(x, y + 3);
+    ta::evaluate(taken, rest);
+    CHECK(values(taken) == values(y));
+    CHECK(values(ta::astype(rest, ta::int64)) == values(ta::remainder(ints({2, 1}), y + 3)));
+  });
+}
