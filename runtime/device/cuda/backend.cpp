@@ -136,6 +136,7 @@ class CudaBackend final : public Backend {
   }
 
   std::optional<cache::Binary> compile(std::span<const cache::KernelRequest* const> requests) override {
+    context_->require_usable();  // a compiler that a forked child inherits may wait for a thread that it lacks
     // A cubin runs on its major version of compute capability only; PTX on every newer one.
     const bool same_major = context_->compute_capability() / 10 == target_.level / 10;
     return compile_kernels(requests, target_, same_major ? ImageKind::Cubin : ImageKind::Ptx);

@@ -102,6 +102,8 @@ class CudaContext {
 
   [[nodiscard]] EventHandle make_event() const;
 
+  /// Throws DeviceError in a forked child, DeviceLost where the device was lost.
+  void require_usable() const;
   /// Waits for the three streams.
   void synchronize() const;
   /// Waits for one stream after a failure, so that nothing is in flight; ignores what it says.
@@ -116,7 +118,6 @@ class CudaContext {
   };
   static void destroy_primary(Primary p) noexcept;
 
-  void require_usable() const;
   bool entered() const noexcept;  // within a Current of this thread, in a process that may use the driver
   bool enter_quietly() const noexcept;
   void leave() const noexcept;

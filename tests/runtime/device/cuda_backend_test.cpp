@@ -242,18 +242,21 @@ TEST_CASE("cuda: a forked child gets a typed error at once, and frees in silence
   auto x = bench.upload(sequence(10));
   const pid_t child = fork();
   if (child == 0) {
-    int code = 1;
-    try {
-      bench.backend->synchronize();
-    } catch (const DeviceError& error) {
-      code = std::string(error.what()).find("fork") == std::string::npos ? 2 : 0;
-    } catch (...) {
-      code = 3;
-    }
+    const auto refused = [](const std::function<void()>& use) {
+      try {
+        use();
+        return 1;
+      } catch (const DeviceError& error) {
+        return std::string(error.what()).find("fork") == std::string::npos ? 2 : 0;
+      } catch (...) {
+        return 3;
+      }
+    };
+    const int codes = refused([&] { bench.backend->synchronize(); }) + refused([&] { bench.backend->compile({}); });
     x.reset();
     bench.scale_kernel.reset();
     bench.backend.reset();
-    _exit(code);
+    _exit(codes);
   }
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
