@@ -299,7 +299,8 @@ void for_other_extents(const Graph& g, const graph::Target& target, const std::f
       if (longest || fewest) others.push_back(2);
       if (fewest) others.insert(others.end(), {3, 4});
       // Terms of both axes, or slots of both.
-      if (!target.is_cuda() && extent <= kFewTerms) others.insert(others.end(), {2, 3, 4, 5, 6, 7, 8});
+      for (std::int64_t few = 2; !target.is_cuda() && extent <= kFewTerms && few <= kFewTerms; ++few)
+        others.push_back(few);
       for (const std::int64_t more : others) {
         other->second = more;
         visit_with(values);
