@@ -50,9 +50,13 @@ class CWriter : public CodeWriter {
   /// `vector_bytes`: of the vectors of loops that are written out.
   CWriter(const KernelIr& kernel, const Parameters& parameters, int vector_bytes = 0)
       : ir(kernel), expressions(kernel), vector_bytes_(vector_bytes), parameters_(parameters) {
-    if (!gathers(ir)) return;
-    fixed_[0] = find_fixed(Axis::LastOuter);
-    fixed_[1] = find_fixed(Axis::Reduced);
+    find_fixed();
+  }
+
+  /// Values that lie in arrays of points: no computation from them is done ahead of a loop over these.
+  void set_kept(std::vector<bool> kept) {
+    kept_ = std::move(kept);
+    find_fixed();
   }
 
   const KernelIr& ir;
@@ -131,6 +135,11 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
   [[nodiscard]] std::string guarded(const Instr& instr, const std::string& text) const;
   [[nodiscard]] std::string index(const Instr& instr, Axis axis, std::string_view i, const Operand& operand) const;
+  void find_fixed() {
+    if (!gathers(ir)) return;
+    fixed_[0] = find_fixed(Axis::LastOuter);
+    fixed_[1] = find_fixed(Axis::Reduced);
+  }
   [[nodiscard]] std::vector<bool> find_fixed(Axis axis) const;
   [[nodiscard]] bool is_invariant(const Instr& instr, Axis axis) const;
   [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
@@ -146,6 +155,7 @@ class CWriter : public CodeWriter {
 
   const Parameters& parameters_;
   std::vector<SharedText> shared_;
+  std::vector<bool> kept_;                      ///< empty: none
   std::vector<bool> fixed_[2];                  ///< by axis, where the kernel gathers
   std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds
 };

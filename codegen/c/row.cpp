@@ -30,7 +30,11 @@ class RowWriter {
         stages_(ir),
         tile_(row_tile(ir, stages_)),
         parameters_(make_parameters(ir, {ir.rank == 1 ? SlotKind::OuterCount : SlotKind::Extent, SlotKind::Reduced})),
-        w_(ir, parameters_, target, tile_) {}
+        w_(ir, parameters_, target, tile_) {
+    std::vector<bool> kept(ir.instrs.size());
+    for (Value v = 0; v < ir.instrs.size(); ++v) kept[v] = stages_.is_kept(v);
+    w_.set_kept(std::move(kept));
+  }
 
   KernelSource render();
 

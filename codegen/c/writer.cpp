@@ -198,8 +198,7 @@ std::vector<bool> CWriter::find_fixed(Axis axis) const {
     const Instr& in = ir.instrs[v];
     const auto is_fixed = [&](Value a) {
       if (a == kNone || ir.instrs[a].kind == InstrKind::Scalar) return true;
-      const Instr& used = ir.instrs[a];  // of an earlier stage: kept for each point
-      return fixed[a] && used.region == in.region && used.stage == in.stage;
+      return fixed[a] && ir.instrs[a].region == in.region && (kept_.empty() || !kept_[a]);
     };
     if (in.region == Region::Loop || is_called(in)) continue;
     if (in.kind == InstrKind::Load)
