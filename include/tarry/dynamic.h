@@ -57,7 +57,7 @@ class HostBytes {
 /// Example: `ta::item(ta::sum(ta::array({1.5, 2.0}))).to_double()` is `3.5`.
 [[nodiscard]] TARRY_EXPORT Scalar item(const Array& x, Where where = std::source_location::current());
 /// The number in memory.  Dtypes: any that is available.  Throws InvalidArgument for others.
-/// Example: `float f = 2; ta::load_element(&f, ta::float32).to_double()`.
+/// Example: `float f = 2; (void)ta::load_element(&f, ta::float32).to_double()`.
 [[nodiscard]] TARRY_EXPORT Scalar load_element(const void* element, Dtype dtype,
                                                Where where = std::source_location::current());
 /// Writes a number, floats rounded once.  Dtypes: any that is available.
