@@ -47,7 +47,7 @@ TARRY_OR_OUT_OF_MEMORY("item", where)
 Scalar load_element(const void* element, Dtype dtype, Where where) {
   switch (dtype) {
     case Dtype::Bool: return at<std::uint8_t>(element) != 0;
-    case Dtype::Int8: return at<std::int8_t>(element);
+    case Dtype::Int8: return static_cast<std::int64_t>(at<std::int8_t>(element));
     case Dtype::Int16: return at<std::int16_t>(element);
     case Dtype::Int32: return at<std::int32_t>(element);
     case Dtype::Int64: return at<std::int64_t>(element);
