@@ -144,7 +144,7 @@ std::pair<double, double> range_of(const Binning& b, const Array& flat, const Hi
 
 }  // namespace
 
-Array bincount(const Array& x, BincountOptions options, std::source_location where) try {
+Array bincount(const Array& x, const BincountOptions& options, std::source_location where) try {
   const Binning b("bincount", x, where);
   const Edge& e = b.x();
   if (e.node()->rank != 1 || !is_integral(e.node()->dtype) || e.node()->dtype == bool_)
@@ -177,7 +177,8 @@ Array digitize(const Array& x, const Array& edges, DigitizeOptions options, std:
 }
 TARRY_OR_OUT_OF_MEMORY("digitize", where)
 
-Histogram histogram(const Array& x, std::int64_t bins, HistogramOptions options, std::source_location where) try {
+Histogram histogram(const Array& x, std::int64_t bins, const HistogramOptions& options,
+                    std::source_location where) try {
   const Binning b("histogram", x, where);
   const Edge& e = b.x();
   const graph::PlacedLike placed(e);
@@ -192,7 +193,8 @@ Histogram histogram(const Array& x, std::int64_t bins, HistogramOptions options,
 }
 TARRY_OR_OUT_OF_MEMORY("histogram", where)
 
-Histogram histogram(const Array& x, const Array& edges, HistogramOptions options, std::source_location where) try {
+Histogram histogram(const Array& x, const Array& edges, const HistogramOptions& options,
+                    std::source_location where) try {
   const Binning b("histogram", x, where);
   const Edge& e = b.x();
   b.check_edges(edges);
@@ -203,7 +205,7 @@ Histogram histogram(const Array& x, const Array& edges, HistogramOptions options
 }
 TARRY_OR_OUT_OF_MEMORY("histogram", where)
 
-HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges, HistogramOptions options,
+HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges, const HistogramOptions& options,
                         std::source_location where) try {
   const Binning b("histogramdd", x, where);
   const Edge& e = b.x();

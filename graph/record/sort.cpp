@@ -129,7 +129,8 @@ TopK topk(const Array& x, std::int64_t k, TopKOptions options, std::source_locat
 }
 TARRY_OR_OUT_OF_MEMORY("topk", where)
 
-Array searchsorted(const Array& sorted, const Array& values, SearchOptions options, std::source_location where) try {
+Array searchsorted(const Array& sorted, const Array& values, const SearchOptions& options,
+                   std::source_location where) try {
   constexpr const char* op = "searchsorted";
   const graph::Argument both[] = {{detail::edge(sorted, op, where), 0}, {detail::edge(values, op, where), 0}};
   Edge row = both[0].edge;

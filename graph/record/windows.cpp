@@ -283,7 +283,7 @@ Array sliding_window_view(const Array& x, const Shape& lengths, const Axes& axes
 }
 TARRY_OR_OUT_OF_MEMORY("sliding_window_view", where)
 
-Array diff(const Array& x, DiffOptions options, std::source_location where) try {
+Array diff(const Array& x, const DiffOptions& options, std::source_location where) try {
   return detail::wrap(graph::differences(detail::edge(x, "diff", where), options, where));
 }
 TARRY_OR_OUT_OF_MEMORY("diff", where)

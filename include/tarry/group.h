@@ -34,7 +34,7 @@ struct BincountOptions {
 /// Shapes: the largest element of x and one more, minlength at least.  Dtypes: x holds integers; counts are int64, sums
 /// as those of `sum`.  Throws InvalidArgument where an element is negative.
 /// Example: `ta::bincount(ta::array({1, 3, 1}))` is `[0 2 0 1]`.
-[[nodiscard]] TARRY_EXPORT Array bincount(const Array& x, BincountOptions options = {},
+[[nodiscard]] TARRY_EXPORT Array bincount(const Array& x, const BincountOptions& options = {},
                                           std::source_location where = std::source_location::current());
 
 /// Options of digitize.
@@ -64,12 +64,13 @@ struct Histogram {
 /// Shapes: bins counts, one more edge.  Dtypes: counts are int64, sums of weights as those of `sum`, densities and
 /// edges float64.  Throws InvalidArgument where bins is not positive or the range is not finite or descends. Example:
 /// `ta::histogram(ta::array({1.0, 2.0, 1.0}), 2).counts` is `[2 1]`.
-[[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, std::int64_t bins = 10, HistogramOptions options = {},
+[[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, std::int64_t bins = 10,
+                                               const HistogramOptions& options = {},
                                                std::source_location where = std::source_location::current());
 /// The same for bins between ascending edges, of one dimension.  Shapes: a count less than edges.
 /// Dtypes: as above; the edges are kept.
 /// Example: `ta::histogram(ta::array({1, 2, 1}), ta::array({0, 1, 2, 3})).counts` is `[0 2 1]`.
-[[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, const Array& edges, HistogramOptions options = {},
+[[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, const Array& edges, const HistogramOptions& options = {},
                                                std::source_location where = std::source_location::current());
 
 /// The result of histogramdd: counts along as many axes as there are columns, and the edges of each.
@@ -81,7 +82,7 @@ struct HistogramDd {
 /// Shapes: counts have an axis for each column.  Dtypes: as histogram.
 /// Example: `ta::histogramdd(ta::array({{0, 5}}), {ta::array({0, 1}), ta::array({4, 6})}).counts` is `[[1]]`.
 [[nodiscard]] TARRY_EXPORT HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges,
-                                                   HistogramOptions options = {},
+                                                   const HistogramOptions& options = {},
                                                    std::source_location where = std::source_location::current());
 
 // ---- Segments ----

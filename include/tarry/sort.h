@@ -71,7 +71,8 @@ struct SearchOptions {
 /// values.  Dtypes: both are promoted; int64 results. Throws InvalidArgument where `sorted` or the sorter has not one
 /// dimension, or the sorter another extent. Example: `ta::searchsorted(ta::array({1, 3, 5}), ta::array({3, 4}))` is `[1
 /// 2]`.
-[[nodiscard]] TARRY_EXPORT Array searchsorted(const Array& sorted, const Array& values, SearchOptions options = {},
+[[nodiscard]] TARRY_EXPORT Array searchsorted(const Array& sorted, const Array& values,
+                                              const SearchOptions& options = {},
                                               std::source_location where = std::source_location::current());
 /// True where an element of x equals any element of `test`.  Shapes: that of x.  Dtypes: both are promoted; bool
 /// results. Example: `ta::isin(ta::array({1, 2, 3}), ta::array({3, 1}))` is `[ True False True]`.

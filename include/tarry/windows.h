@@ -69,7 +69,7 @@ struct DiffOptions {
 /// Shapes: the axis is n shorter, at least 0.  Dtypes: numbers, promoted with what is put before and after; integers
 /// wrap.  Throws InvalidArgument where x is 0-d, n is negative, for bool, or where `prepend` or `append` does not fit.
 /// Example: `ta::diff(ta::array({1, 4, 9, 16}), {.n = 2})` is `[2 2]`.
-[[nodiscard]] TARRY_EXPORT Array diff(const Array& x, DiffOptions options = {},
+[[nodiscard]] TARRY_EXPORT Array diff(const Array& x, const DiffOptions& options = {},
                                       std::source_location where = std::source_location::current());
 
 /// The part of a convolution that is kept: all of it; as many elements as the longer array, from its middle; those for
