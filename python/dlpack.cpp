@@ -135,7 +135,7 @@ nb::object from(nb::handle o, std::optional<Device> device, std::optional<bool> 
   return object(std::move(x));
 }
 
-/// Of arrays on a GPU alone: others do not have the attribute.
+/// The attribute of arrays on a GPU; others do not have it.
 nb::dict cuda_interface(const Array& x) {
   const Device device = x.device() == Device{} ? default_device(line()) : x.device();
   if (device.kind != DeviceKind::Cuda) raise(PyExc_AttributeError, "the array is not on a GPU");

@@ -156,7 +156,7 @@ int contains(PyObject* self, PyObject* value) {
       -1);
 }
 
-/// What the call evaluates, it evaluates without Python's lock.
+/// The call evaluates without Python's lock.
 template <class F>
 auto evaluating(F f, const Array& x) {
   const std::source_location where = line();

@@ -33,7 +33,7 @@ std::optional<Scalar> number(PyObject* o);
 nb::object python_number(Scalar value);
 /// The name of an object's type, for messages.
 std::string class_name(nb::handle o);
-/// What is no array of ours and no number, but has elements of its own: NumPy's arrays and scalars, tensors.
+/// Objects with elements of their own that are neither our arrays nor numbers: NumPy's arrays and scalars, tensors.
 bool is_foreign_array(PyObject* o);
 /// asarray(o); see creation.cpp.
 Array to_array(nb::handle o, std::optional<Dtype> dtype = {});
