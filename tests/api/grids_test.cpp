@@ -8,28 +8,18 @@
 
 namespace ta = tarry;
 using ta::GridOrder;
+using ta::test::in_every_way;
 using ta::test::ints;
 using ta::test::Ints;
-using ta::test::Setting;
 
 namespace {
 
 Ints values(const ta::Array& x) { return ta::astype(x, ta::int64).to_vector<std::int64_t>(); }
 
-void everywhere(const std::function<void()>& body) {
-  ta::test::on_every_device([&](ta::Device) { body(); });
-  for (const char* off : {"compile", "fusion"}) {
-    const Setting without("TARRY_DISABLE", off);
-    const ta::Scope placed(ta::cpu);
-    INFO("without " << off);
-    body();
-  }
-}
-
 }  // namespace
 
 TEST_CASE("meshgrid: each array along its axis, the first two exchanged in a picture", "[grids]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({2}), y = ints({3}, 10), z = ints({4}, 20);
     const auto picture = ta::meshgrid({x, y});
     CHECK(picture[0].shape() == ta::Shape{3, 2});
@@ -53,7 +43,7 @@ TEST_CASE("meshgrid: a function on a grid is one kernel that reads the coordinat
 }
 
 TEST_CASE("tril, triu: at any diagonal, of stacks, empty ones and bool", "[grids]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({3, 4}, 1);
     CHECK(values(ta::tril(x)) == Ints{1, 0, 0, 0, 5, 6, 0, 0, 9, 10, 11, 0});
     CHECK(values(ta::triu(x)) == Ints{1, 2, 3, 4, 0, 6, 7, 8, 0, 0, 11, 12});
@@ -70,7 +60,7 @@ TEST_CASE("tril, triu: at any diagonal, of stacks, empty ones and bool", "[grids
 }
 
 TEST_CASE("logspace, geomspace: powers and equal factors, their ends exact", "[grids]") {
-  everywhere([] {
+  in_every_way([] {
     const auto powers = ta::logspace(0, 3, 4, {.base = 2, .dtype = ta::float64}).to_vector<double>();
     for (std::size_t i = 0; i < 4; ++i) CHECK(powers[i] == Approx(std::exp2(i)));
     CHECK(ta::logspace(0.0, 1.0, 2, {.endpoint = false}).to_vector<double>()[1] == Approx(std::sqrt(10)));
@@ -95,7 +85,7 @@ TEST_CASE("logspace, geomspace: powers and equal factors, their ends exact", "[g
 }
 
 TEST_CASE("empty: zeros that take no memory; broadcast_arrays: one shape for all", "[grids][views]") {
-  everywhere([] {
+  in_every_way([] {
     CHECK(ta::empty({2, 3}).dtype() == ta::float32);
     CHECK(values(ta::empty({2}, ta::int16)) == Ints{0, 0});
     CHECK(ta::empty_like(ints({2, 3})).shape() == ta::Shape{2, 3});

@@ -9,23 +9,13 @@
 
 namespace ta = tarry;
 using ta::slice;
+using ta::test::in_every_way;
 using ta::test::ints;
 using ta::test::Ints;
-using ta::test::Setting;
 
 namespace {
 
 Ints values(const ta::Array& x) { return x.to_vector<std::int64_t>(); }
-
-void everywhere(const std::function<void()>& body) {
-  ta::test::on_every_device([&](ta::Device) { body(); });
-  for (const char* left_out : {"compile", "fusion"}) {
-    const Setting without("TARRY_DISABLE", left_out);
-    INFO("without " << left_out);
-    const ta::Scope placed(ta::cpu);
-    body();
-  }
-}
 
 std::string message(const ta::Array& x) {
   try {
@@ -41,7 +31,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 }  // namespace
 
 TEST_CASE("nonzero: the coordinates of the true elements in row-major order", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({{3, 0, 0}, {0, 4, 0}, {5, 6, 0}});
     const std::vector<ta::Array> at = ta::nonzero(x);
     REQUIRE(at.size() == 2);
@@ -55,7 +45,7 @@ TEST_CASE("nonzero: the coordinates of the true elements in row-major order", "[
 }
 
 TEST_CASE("nonzero: all true, none, nothing, and NaN", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     CHECK(values(ta::flatnonzero(ta::ones({5}))) == Ints{0, 1, 2, 3, 4});
     CHECK(ta::flatnonzero(ta::zeros({5})).shape() == ta::Shape{0});
     CHECK(ta::nonzero(ta::zeros({0, 3}))[1].shape() == ta::Shape{0});
@@ -66,7 +56,7 @@ TEST_CASE("nonzero: all true, none, nothing, and NaN", "[mask]") {
 }
 
 TEST_CASE("mask: x(mask) has the true elements, of the whole or of leading axes", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({3, 4}), rows = ta::array({true, false, true});
     CHECK(values(x(x % 3 == 0)) == Ints{0, 3, 6, 9});
     CHECK(values(x(rows)) == Ints{0, 1, 2, 3, 8, 9, 10, 11});
@@ -81,7 +71,7 @@ TEST_CASE("mask: x(mask) has the true elements, of the whole or of leading axes"
 }
 
 TEST_CASE("mask: many elements keep their order, whatever the tiles", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     for (const std::int64_t n : {1, 31, 4095, 4096, 4097, 70001}) {
       const ta::Array x = ta::arange(n), mask = (x * 7919) % 13 < 5;
       Ints expected;
@@ -94,7 +84,7 @@ TEST_CASE("mask: many elements keep their order, whatever the tiles", "[mask]") 
 }
 
 TEST_CASE("compress: parts along an axis", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({2, 3});
     CHECK(values(ta::compress(ta::array({false, true, true}), x, 1)) == Ints{1, 2, 4, 5});
     CHECK(values(ta::compress(ta::array({0, 1}), x, 0)) == Ints{3, 4, 5});
@@ -104,7 +94,7 @@ TEST_CASE("compress: parts along an axis", "[mask]") {
 }
 
 TEST_CASE("mask: set takes a row of the value for each true element", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     ta::Array x = ints({2, 3});
     x.set(x % 2 == 1, ta::array({10, 20, 30}));  // a value that broadcasts to x keeps its places
     CHECK(values(x) == Ints{0, 20, 2, 10, 4, 30});
@@ -122,7 +112,7 @@ TEST_CASE("mask: set takes a row of the value for each true element", "[mask]") 
 }
 
 TEST_CASE("mask: a value of another number of rows is an error of who reads", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({7});
     const std::string fewer = message(ta::with_set(x, x > 4, ta::array({1, 2, 3})));
     INFO(fewer);
@@ -144,7 +134,7 @@ TEST_CASE("mask: an update by a mask and numbers waits for nothing", "[mask]") {
 }
 
 TEST_CASE("mask: random masks, all true and none among them, are loops over elements", "[mask]") {
-  everywhere([] {
+  in_every_way([] {
     std::mt19937 random(9);
     const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
     for (int round = 0; round < 16; ++round) {

@@ -10,23 +10,13 @@
 
 namespace ta = tarry;
 using ta::test::counting;
+using ta::test::in_every_way;
 using ta::test::ints;
 using ta::test::Ints;
-using ta::test::Setting;
 
 namespace {
 
 Ints values(const ta::Array& x) { return ta::astype(x, ta::int64).to_vector<std::int64_t>(); }
-
-void everywhere(const std::function<void()>& body) {
-  ta::test::on_every_device([&](ta::Device) { body(); });
-  for (const char* off : {"compile", "fusion"}) {
-    const Setting without("TARRY_DISABLE", off);
-    const ta::Scope placed(ta::cpu);
-    INFO("without " << off);
-    body();
-  }
-}
 
 /// Integers on the host, row-major.
 struct Table {
@@ -112,7 +102,7 @@ TEST_CASE("einsum: random subscripts give what loops over all letters give", "[p
 }
 
 TEST_CASE("einsum: without a result, letters that stand once come in alphabetical order", "[products][einsum]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({2, 3}), y = ints({3, 4});
     CHECK(values(ta::einsum("ba", {x})) == Ints{0, 3, 1, 4, 2, 5});
     CHECK(values(ta::einsum("ij,jk", {x, y})) == values(ta::matmul(x, y)));
@@ -123,7 +113,7 @@ TEST_CASE("einsum: without a result, letters that stand once come in alphabetica
 }
 
 TEST_CASE("einsum: the axes of an ellipsis broadcast and come first", "[products][einsum]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({2, 3, 4}), y = ints({4, 5});
     CHECK(values(ta::einsum("...ij,jk", {x, y})) == values(ta::matmul(x, y)));
     CHECK(values(ta::einsum("...i->...", {x})) == values(ta::sum(x, -1)));
@@ -135,7 +125,7 @@ TEST_CASE("einsum: the axes of an ellipsis broadcast and come first", "[products
 }
 
 TEST_CASE("einsum: diagonals, axes of one element that broadcast, and promotion", "[products][einsum]") {
-  everywhere([] {
+  in_every_way([] {
     CHECK(values(ta::einsum("iij->ij", {ints({2, 2, 3})})) == Ints{0, 1, 2, 9, 10, 11});
     CHECK(values(ta::einsum("iii->i", {ints({2, 2, 2})})) == Ints{0, 7});
     CHECK(values(ta::einsum("ij,ij->ij", {ta::array({{1, 2, 3}}), ints({2, 3})})) == Ints{0, 2, 6, 3, 8, 15});
@@ -160,7 +150,7 @@ TEST_CASE("einsum: products of float matrices have the bits of matmul", "[produc
 TEST_CASE("tensordot: pairs of axes are summed over, the rest stays in order", "[products]") {
   std::mt19937 random(1);
   const Table a = table({2, 3, 4}, random), b = table({3, 4, 5}, random), c = table({4, 2, 3}, random);
-  everywhere([&] {
+  in_every_way([&] {
     for (const ta::Dtype dtype : {ta::int64, ta::float64}) {
       const ta::Array x = a.array(dtype), y = b.array(dtype), z = c.array(dtype);
       CHECK(values(ta::tensordot(x, y)) == loops({"abc", "bcd"}, "ad", {a, b}));
@@ -176,7 +166,7 @@ TEST_CASE("tensordot: pairs of axes are summed over, the rest stays in order", "
 TEST_CASE("vecdot: vectors along an axis, the other axes broadcast", "[products]") {
   std::mt19937 random(2);
   const Table a = table({2, 3, 4}, random), b = table({2, 1, 4}, random), c = table({3}, random);
-  everywhere([&] {
+  in_every_way([&] {
     CHECK(values(ta::vecdot(a.array(), b.array())) == loops({"abc", "abc"}, "ab", {a, b}));
     CHECK(values(ta::vecdot(c.array(), c.array())) == loops({"a", "a"}, "", {c, c}));
     const Table d = table({3, 4}, random);
@@ -189,7 +179,7 @@ TEST_CASE("vecdot: vectors along an axis, the other axes broadcast", "[products]
 TEST_CASE("inner, outer: NumPy's, also of numbers that are arrays", "[products]") {
   std::mt19937 random(3);
   const Table a = table({2, 3}, random), b = table({4, 3}, random);
-  everywhere([&] {
+  in_every_way([&] {
     CHECK(values(ta::inner(a.array(), b.array())) == loops({"ac", "bc"}, "ab", {a, b}));
     CHECK(values(ta::inner(a.array(), ta::Array(std::int64_t{2}))) == values(a.array() * 2));
     CHECK(values(ta::outer(ta::array({1, 2}), ta::array({3, 4, 5}))) == Ints{3, 4, 5, 6, 8, 10});
@@ -199,7 +189,7 @@ TEST_CASE("inner, outer: NumPy's, also of numbers that are arrays", "[products]"
 }
 
 TEST_CASE("kron: every element of one times all of the other", "[products]") {
-  everywhere([] {
+  in_every_way([] {
     CHECK(values(ta::kron(ints({2, 2}), ta::array({{1, 2}}))) == Ints{0, 0, 1, 2, 2, 4, 3, 6});
     CHECK(values(ta::kron(ta::array({1, 2}), ints({2, 2}))) == Ints{0, 1, 0, 2, 2, 3, 4, 6});
     CHECK(ta::kron(ints({2, 3}), ints({4, 5})).shape() == ta::Shape{8, 15});
@@ -209,7 +199,7 @@ TEST_CASE("kron: every element of one times all of the other", "[products]") {
 }
 
 TEST_CASE("cross: along any axis, and the other axes broadcast", "[products]") {
-  everywhere([] {
+  in_every_way([] {
     CHECK(values(ta::cross(ta::array({1, 2, 3}), ta::array({4, 5, 6}))) == Ints{-3, 6, -3});
     const ta::Array rows = ta::array({{1, 0, 0}, {0, 1, 0}});
     CHECK(values(ta::cross(rows, ta::array({0, 0, 1}))) == Ints{0, -1, 0, 1, 0, 0});
@@ -219,7 +209,7 @@ TEST_CASE("cross: along any axis, and the other axes broadcast", "[products]") {
 }
 
 TEST_CASE("matrix_power: by squares, of stacks too", "[products]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array f = ta::array({{std::int64_t{1}, std::int64_t{1}}, {std::int64_t{1}, std::int64_t{0}}});
     CHECK(values(ta::matrix_power(f, 10)) == Ints{89, 55, 55, 34});
     CHECK(values(ta::matrix_power(f, 1)) == Ints{1, 1, 1, 0});
@@ -230,7 +220,7 @@ TEST_CASE("matrix_power: by squares, of stacks too", "[products]") {
 }
 
 TEST_CASE("diagonal, trace: of any two axes, at any offset", "[products][views]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({3, 4});
     CHECK(values(ta::diagonal(x)) == Ints{0, 5, 10});
     CHECK(values(ta::diagonal(x, 1)) == Ints{1, 6, 11});
@@ -249,7 +239,7 @@ TEST_CASE("diagonal, trace: of any two axes, at any offset", "[products][views]"
 }
 
 TEST_CASE("diagonal: an update before it and a sum after it are read through it", "[products][views]") {
-  everywhere([] {
+  in_every_way([] {
     ta::Array x = ints({4, 4});
     x.set({ta::slice(1, 3), ta::slice(1, 3)}, ta::array({{-1, -2}, {-3, -4}}));
     CHECK(values(ta::diagonal(x)) == Ints{0, -1, -4, 15});
@@ -259,7 +249,7 @@ TEST_CASE("diagonal: an update before it and a sum after it are read through it"
 }
 
 TEST_CASE("vector_norm: every order", "[products]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({{3.0, -4.0}, {0.0, 12.0}});
     using Doubles = std::vector<double>;
     CHECK(ta::vector_norm(x).item<double>() == 13);

@@ -16,21 +16,12 @@ using ta::Put;
 using ta::slice;
 using ta::test::ints;
 using ta::test::Ints;
-using ta::test::Setting;
 
 namespace {
 
 Ints values(const ta::Array& x) { return x.to_vector<std::int64_t>(); }
 
-void everywhere(const std::function<void()>& body) {
-  ta::test::on_every_device([&](ta::Device) { body(); });
-  for (const char* left_out : {"compile", "fusion", "reuse"}) {
-    const Setting without("TARRY_DISABLE", left_out);
-    INFO("without " << left_out);
-    const ta::Scope placed(ta::cpu);
-    body();
-  }
-}
+void everywhere(const std::function<void()>& body) { ta::test::in_every_way(body, {"compile", "fusion", "reuse"}); }
 
 /// The message of what reading throws.
 std::string message(const ta::Array& x) {

@@ -9,22 +9,13 @@
 #include "tests/helpers/same_bits.h"
 
 namespace ta = tarry;
-using ta::test::Setting;
 using Doubles = std::vector<double>;
+
+using ta::test::in_every_way;
 
 namespace {
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-void everywhere(const std::function<void()>& body) {
-  ta::test::on_every_device([&](ta::Device) { body(); });
-  for (const char* off : {"compile", "fusion"}) {
-    const Setting without("TARRY_DISABLE", off);
-    const ta::Scope placed(ta::cpu);
-    INFO("without " << off);
-    body();
-  }
-}
 
 Doubles values(const ta::Array& x) { return ta::astype(x, ta::float64).to_vector<double>(); }
 
@@ -70,7 +61,7 @@ double variance_of(const Doubles& v, double correction) {
 }  // namespace
 
 TEST_CASE("nan reductions: elements that are NaN are passed over", "[statistics]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::asarray(table(), {kRows, kColumns});
     check_rows(ta::nansum(x, 1), sum_of);
     check_rows(ta::nanmean(x, 1), [](const Doubles& v) { return sum_of(v) / static_cast<double>(v.size()); });
@@ -87,7 +78,7 @@ TEST_CASE("nan reductions: elements that are NaN are passed over", "[statistics]
 }
 
 TEST_CASE("nan reductions: infinities are numbers, and of nothing comes what reductions give", "[statistics]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({{kNaN, ta::inf}, {kNaN, -ta::inf}});
     CHECK(values(ta::nanmin(x, 1)) == Doubles{ta::inf, -ta::inf});
     CHECK(values(ta::nanmax(x, 1)) == Doubles{ta::inf, -ta::inf});
@@ -101,7 +92,7 @@ TEST_CASE("nan reductions: infinities are numbers, and of nothing comes what red
 }
 
 TEST_CASE("nan reductions: of integers and bool they are the plain ones", "[statistics]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({{3, 1}, {4, 2}});
     CHECK(ta::nansum(x, 0).to_vector<std::int64_t>() == std::vector<std::int64_t>{7, 3});
     CHECK(ta::nanmin(x).item<int>() == 1);
@@ -114,7 +105,7 @@ TEST_CASE("nan reductions: of integers and bool they are the plain ones", "[stat
 }
 
 TEST_CASE("ptp: the largest less the smallest", "[statistics]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({{3, 9, 5}, {7, 7, 7}});
     CHECK(ta::ptp(x).item<int>() == 6);
     CHECK(ta::ptp(x, 1).to_vector<int>() == std::vector<int>{6, 0});
@@ -125,7 +116,7 @@ TEST_CASE("ptp: the largest less the smallest", "[statistics]") {
 }
 
 TEST_CASE("average: weights of x's shape, or along the axis that is reduced", "[statistics]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
     CHECK(ta::average(x, ta::ones_like(x)).item<double>() == 3.5);
     CHECK(values(ta::average(x, ta::array({1.0, 0.0, 3.0}), 1)) == Doubles{2.5, 5.5});
@@ -138,7 +129,7 @@ TEST_CASE("average: weights of x's shape, or along the axis that is reduced", "[
 }
 
 TEST_CASE("cov, corrcoef: rows or columns are variables, one of them alone gives a number", "[statistics]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({{1.0, 2.0, 3.0, 4.0}, {2.0, 1.0, 4.0, 7.0}, {0.0, 0.0, 1.0, -1.0}});
     const Doubles expected = {5.0 / 3, 3, -1.0 / 3, 3, 7, -1, -1.0 / 3, -1, 2.0 / 3};
     const Doubles found = values(ta::cov(x)),

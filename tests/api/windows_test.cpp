@@ -13,23 +13,13 @@ namespace ta = tarry;
 using ta::Convolution;
 using ta::Pad;
 using ta::slice;
+using ta::test::in_every_way;
 using ta::test::ints;
 using ta::test::Ints;
-using ta::test::Setting;
 
 namespace {
 
 Ints values(const ta::Array& x) { return ta::astype(x, ta::int64).to_vector<std::int64_t>(); }
-
-void everywhere(const std::function<void()>& body) {
-  ta::test::on_every_device([&](ta::Device) { body(); });
-  for (const char* off : {"compile", "fusion"}) {
-    const Setting without("TARRY_DISABLE", off);
-    const ta::Scope placed(ta::cpu);
-    INFO("without " << off);
-    body();
-  }
-}
 
 /// The place in an axis of n elements that place i of a padded one shows; -1: a constant. One step at a time.
 std::int64_t source(Pad mode, std::int64_t i, std::int64_t n) {
@@ -60,7 +50,7 @@ Ints padded(Pad mode, std::int64_t rows, std::int64_t columns, const std::vector
 }  // namespace
 
 TEST_CASE("pad: every mode, for widths within the array and far beyond it", "[windows][pad]") {
-  everywhere([] {
+  in_every_way([] {
     for (const Pad mode : {Pad::Constant, Pad::Edge, Pad::Reflect, Pad::Symmetric, Pad::Wrap}) {
       for (const std::vector<std::int64_t>& w : std::vector<std::vector<std::int64_t>>{
                {0, 0, 0, 0}, {1, 0, 0, 2}, {2, 2, 3, 3}, {3, 1, 4, 0}, {7, 0, 0, 9}, {0, 5, 11, 1}}) {
@@ -77,7 +67,7 @@ TEST_CASE("pad: every mode, for widths within the array and far beyond it", "[wi
 }
 
 TEST_CASE("pad: widths for every axis at once, empty and 0-d arrays, any dtype", "[windows][pad]") {
-  everywhere([] {
+  in_every_way([] {
     CHECK(values(ta::pad(ta::array({1, 2}), 1)) == Ints{0, 1, 2, 0});
     CHECK(values(ta::pad(ta::array({1, 2}), {0, 2}, Pad::Edge)) == Ints{1, 2, 2, 2});
     CHECK(ta::pad(ints({2, 3, 4}), {1, 2}).shape() == ta::Shape{5, 6, 7});
@@ -99,7 +89,7 @@ TEST_CASE("pad: a border and the stencil that reads it are one kernel where the 
 }
 
 TEST_CASE("sliding_window_view: each window is the slice that begins there", "[windows]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({7}), y = ints({4, 5});
     CHECK(values(ta::sliding_window_view(x, 3)) == Ints{0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4, 5, 4, 5, 6});
     CHECK(ta::sliding_window_view(x, 7).shape() == ta::Shape{1, 7});
@@ -116,7 +106,7 @@ TEST_CASE("sliding_window_view: each window is the slice that begins there", "[w
 }
 
 TEST_CASE("sliding_window_view: windows of what is computed, and sums over them, store nothing", "[windows]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ints({9});
     CHECK(values(ta::sum(ta::sliding_window_view(x * x, 3), -1)) == Ints{5, 14, 29, 50, 77, 110, 149});
     CHECK(values(ta::max(ta::sliding_window_view(x % 4, 4), -1)) == Ints{3, 3, 3, 3, 3, 3});
@@ -141,7 +131,7 @@ TEST_CASE("sliding_window_view: places that lie in an array by their extents are
 }
 
 TEST_CASE("diff: any number of times, with something before and after", "[windows]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({1, 4, 9, 16, 25});
     CHECK(values(ta::diff(x)) == Ints{3, 5, 7, 9});
     CHECK(values(ta::diff(x, {.n = 2})) == Ints{2, 2, 2});
@@ -158,7 +148,7 @@ TEST_CASE("diff: any number of times, with something before and after", "[window
 
 TEST_CASE("convolve: full, same and valid are sums over all pairs", "[windows]") {
   std::mt19937 random(1);
-  everywhere([&] {
+  in_every_way([&] {
     for (const auto& [m, n] : {std::pair{1, 1}, {5, 3}, {3, 5}, {6, 2}, {4, 4}, {40, 37}}) {
       Ints a(static_cast<std::size_t>(m)), v(static_cast<std::size_t>(n)), all(static_cast<std::size_t>(m + n - 1));
       for (Ints* side : {&a, &v})
@@ -180,7 +170,7 @@ TEST_CASE("convolve: full, same and valid are sums over all pairs", "[windows]")
 }
 
 TEST_CASE("convolve: what lies beyond the ends is no term, also beside an infinity", "[windows]") {
-  everywhere([] {
+  in_every_way([] {
     const ta::Array x = ta::array({1.0, 2.0}), v = ta::array({ta::inf, 1.0});
     CHECK(ta::convolve(x, v).to_vector<double>() == std::vector<double>{ta::inf, ta::inf, 2});
   });

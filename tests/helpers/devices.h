@@ -4,6 +4,7 @@
 #include <tarry/tarry.h>
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,18 @@ class Setting {
  private:
   std::string name_;
 };
+
+/// Runs `body` on every device, then on the CPU without each of the switches.
+inline void in_every_way(const std::function<void()>& body,
+                         std::initializer_list<const char*> left_out = {"compile", "fusion"}) {
+  on_every_device([&](Device) { body(); });
+  for (const char* off : left_out) {
+    const Setting without("TARRY_DISABLE", off);
+    INFO("without " << off);
+    const Scope placed(cpu);
+    body();
+  }
+}
 
 /// 0.5, 1.0, 1.5, ...
 inline std::vector<float> ramp(std::size_t n) {
