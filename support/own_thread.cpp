@@ -11,7 +11,7 @@
 
 namespace tarry::support {
 
-void in_own_thread(std::string_view what, const std::function<void()>& work) {
+void in_own_thread(std::string_view what, FunctionRef<void()> work) {
   std::exception_ptr failed;
   std::thread own;
   try {

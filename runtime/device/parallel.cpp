@@ -32,7 +32,7 @@ namespace tarry::runtime {
 
 namespace {
 
-using Body = std::function<void(std::int64_t, std::int64_t)>;
+using Body = support::FunctionRef<void(std::int64_t, std::int64_t)>;
 constexpr std::int64_t kMostThreads = 1024;
 
 int usable_cores() { return static_cast<int>(support::all_cores()); }
@@ -96,7 +96,7 @@ std::shared_ptr<Arena> arena(int threads) {
   return *current;
 }
 
-void run(std::int64_t count, std::int64_t grain, int threads, const Body& body) {
+void run(std::int64_t count, std::int64_t grain, int threads, Body body) {
   const std::shared_ptr<Arena> a = arena(threads);
   if (a->size == 1) return body(0, count);
   a->arena.execute([&] {
@@ -126,7 +126,7 @@ class Pool {
   }
   [[nodiscard]] int size() const { return size_; }
 
-  void run(std::int64_t count, std::int64_t piece, const Body& body) {
+  void run(std::int64_t count, std::int64_t piece, Body body) {
     Loop loop{count, piece, &body};
     {
       const std::lock_guard lock(mutex_);
@@ -177,7 +177,7 @@ class Pool {
   std::vector<std::thread> workers_;
 };
 
-void run(std::int64_t count, std::int64_t grain, int threads, const Body& body) {
+void run(std::int64_t count, std::int64_t grain, int threads, Body body) {
   static std::mutex busy;
   static auto& pool = *new std::unique_ptr<Pool>;  // never destroyed: a forked child has no workers to join
   const std::unique_lock lock(busy, std::try_to_lock);
@@ -205,7 +205,7 @@ int thread_count() {
   return threads.load(std::memory_order_relaxed);
 }
 
-void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
+void parallel_for(std::int64_t count, std::int64_t grain, Body body) {
   if (count <= 0) return;
   const int threads = thread_count();
   if (threads == 1 || count < 2 * grain || workers_lost.load(std::memory_order_relaxed)) return body(0, count);
@@ -213,7 +213,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   run(count, grain, threads, body);
 }
 
-void fill_in_parallel(const std::function<void(void*, std::size_t, std::size_t)>& fill, void* to, std::size_t at,
+void fill_in_parallel(support::FunctionRef<void(void*, std::size_t, std::size_t)> fill, void* to, std::size_t at,
                       std::size_t bytes) {
   constexpr std::size_t kLine = 64;                                 // pieces begin at elements and at cache lines
   constexpr std::int64_t kGrain = (std::int64_t{1} << 18) / kLine;  // about 20 us

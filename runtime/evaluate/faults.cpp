@@ -28,17 +28,24 @@ class RunFaults {
   };
 
   RunFaults(std::shared_ptr<graph::Buffer> words, Backend& b, std::vector<Check> checks, Where evaluated)
-      : words_(std::move(words)), backend_(b), checks_(std::move(checks)), evaluated_(evaluated) {}
+      : words_(std::move(words)),
+        backend_(b),
+        checks_(std::move(checks)),
+        evaluated_(evaluated),
+        found_(checks_.size()) {}
 
   /// True if the device is done; then the words are here. Waits for it until the deadline.
   bool settle(std::chrono::nanoseconds deadline) {
     const std::lock_guard lock(mutex_);
     if (!words_) return true;
     if (words_->last_write != 0 && !backend_.wait(words_->last_write, deadline)) return false;
-    found_.resize(checks_.size());
     backend_.download(found_.data(), *words_, 0, found_.size() * sizeof found_[0]);
     words_.reset();
     return true;
+  }
+  [[nodiscard]] bool writes(const graph::Buffer* words) {
+    const std::lock_guard lock(mutex_);
+    return words != nullptr && words_.get() == words;
   }
   /// After settle().
   [[nodiscard]] bool any(std::span<const std::uint32_t> checks) const {
@@ -90,6 +97,8 @@ class RunFaults {
   std::vector<Words> found_;
 };
 
+}  // namespace
+
 /// The checks of several runs that one value depends on.
 class ValueFaults final : public graph::Faults {
  public:
@@ -110,23 +119,26 @@ class ValueFaults final : public graph::Faults {
     }
   }
 
-  /// Nothing where all that is to be asked is known to be in range. `under_way`: a run that is not done.
-  static std::shared_ptr<ValueFaults> of(std::vector<Part> parts, const RunFaults* under_way) {
-    const bool wait = parts.size() > kMostOpen;
-    std::erase_if(parts, [&](const Part& p) {
-      return p.run.get() != under_way && p.run->settle(wait ? kUntilDone : std::chrono::nanoseconds::zero()) &&
+  /// Drops what is known to be in range; false where nothing else is left. `under_way`: words of a run that is not
+  /// done.
+  bool ask(const graph::Buffer* under_way) {
+    const bool wait = parts_.size() > kMostOpen;
+    std::erase_if(parts_, [&](const Part& p) {
+      return !p.run->writes(under_way) && p.run->settle(wait ? kUntilDone : std::chrono::nanoseconds::zero()) &&
              !p.run->any(p.checks);
     });
-    return parts.empty() ? nullptr : std::make_shared<ValueFaults>(std::move(parts));
+    return !parts_.empty();
   }
 
  private:
-  const std::vector<Part> parts_;
+  std::vector<Part> parts_;  ///< as they are once a result has them
 };
+
+namespace {
 
 using Part = ValueFaults::Part;
 
-std::shared_ptr<RunFaults> faults_of(Run& run, Backend& b, Where where) {
+std::shared_ptr<RunFaults> faults_of(const Run& run, Backend& b, Where where) {
   std::vector<RunFaults::Check> checks;
   const graph::Graph& recorded = *run.plan->recorded;
   for (const PlanCheck& c : run.plan->checks)
@@ -146,13 +158,13 @@ void add(std::vector<Part>& parts, const Part& more) {
 
 }  // namespace
 
-void note_faults(Run& run, Backend& b, Where where) {
+std::vector<std::shared_ptr<ValueFaults>> make_faults(const Run& run, Backend& b, Where where) {
   const auto& leaves = run.key_walk.leaves;
   const bool inherits = std::ranges::any_of(leaves, [](const auto& leaf) { return leaf->faults != nullptr; });
-  if (!run.faults && !inherits) return;
+  if (!run.faults && !inherits) return {};
   const std::shared_ptr<RunFaults> own = run.faults ? faults_of(run, b, where) : nullptr;
   const graph::Graph& recorded = *run.plan->recorded;
-  std::vector<std::vector<Part>> parts(run.storages.size());
+  std::vector<std::vector<Part>> parts(run.plan->outputs.size());
   for (std::size_t o = 0; own && o < parts.size(); ++o)
     if (!run.plan->outputs[o].checks.empty()) parts[o].push_back({own, run.plan->outputs[o].checks});
   for (std::size_t r = 0; inherits && r < run.plan->roots.size(); ++r) {
@@ -165,9 +177,17 @@ void note_faults(Run& run, Backend& b, Where where) {
       for (const Part& p : faults->parts()) add(parts[run.plan->roots[r].index], p);
     }
   }
-  const RunFaults* const under_way = run.faults && run.faults->last_write != 0 ? own.get() : nullptr;
+  std::vector<std::shared_ptr<ValueFaults>> made(parts.size());
   for (std::size_t o = 0; o < parts.size(); ++o)
-    run.storages[o]->faults = ValueFaults::of(std::move(parts[o]), under_way);
+    if (!parts[o].empty()) made[o] = std::make_shared<ValueFaults>(std::move(parts[o]));
+  return made;
+}
+
+void note_faults(Run& run, std::span<const std::shared_ptr<ValueFaults>> faults) {
+  const bool under_way = run.faults && run.faults->last_write != 0;
+  for (std::size_t o = 0; o < faults.size(); ++o)
+    if (faults[o] && faults[o]->ask(under_way ? run.faults.get() : nullptr)) run.storages[o]->faults = faults[o];
+  if (faults.empty()) return;
   for (std::size_t r = 0; r < run.results.size(); ++r)
     if (!run.plan->roots[r].aliases_leaf)
       run.results[r]->results.front()->faults = run.storages[run.plan->roots[r].index]->faults;

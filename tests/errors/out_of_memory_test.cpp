@@ -149,6 +149,25 @@ TEST_CASE("out of memory: operations that wait beyond their budget go on waiting
             97);
 }
 
+TEST_CASE("out of memory: sorting, searching, sets and adding at places fail with OutOfMemory and are right afterwards",
+          "[memory][sort][scatter]") {
+  if (!ta::test::kOwnAllocations) return;
+  const ta::Scope on_cpu(ta::cpu);
+  const ta::Array few = ta::astype(ta::arange(64) % 7, ta::int64);
+  fail_each(
+      {[](const ta::Array& x) { return ta::sort(x) + 1.0f; }, [](const ta::Array& y) { return all_are(y, 5.0f); }}, 11);
+  fail_each({[&](const ta::Array& x) { return ta::searchsorted(ta::sort(few), few) * 0 + x; },
+             [](const ta::Array& y) { return all_are(y, 4.0f); }},
+            11);
+  fail_each({[](const ta::Array& x) { return x; },
+             [](const ta::Array& y) { return ta::unique_values(y).item<float>() == 4.0f; }},
+            23);
+  const ta::Shape seven{7};
+  fail_each({[&](const ta::Array& x) { return ta::with_add(ta::zeros(seven, ta::float32), {few}, x); },
+             [](const ta::Array& y) { return y(0).item<float>() == 40.0f && y(6).item<float>() == 36.0f; }},
+            11);
+}
+
 /// A process that has not opened the libraries of products: each of its allocations fails in turn.
 TARRY_CHILD(products_without_memory) {
   const ta::Scope on_cpu(ta::cpu);

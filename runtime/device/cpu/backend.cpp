@@ -177,16 +177,10 @@ std::int64_t grain_of(const Launch& launch) {
 }
 
 void run_items(CpuEntry entry, const void* parameters, std::int64_t count, std::int64_t grain, std::int64_t first = 0) {
-  const struct {
-    CpuEntry entry;
-    const void* parameters;
-    std::int64_t first;
-  } call{entry, parameters, first};
-  parallel_for(count, grain,
-               [&call](std::int64_t lo, std::int64_t hi) {  // one reference: std::function does not allocate
-                 const support::DefaultFloatingPoint state;
-                 call.entry(call.parameters, call.first + lo, call.first + hi);
-               });
+  parallel_for(count, grain, [&](std::int64_t lo, std::int64_t hi) {
+    const support::DefaultFloatingPoint state;
+    entry(parameters, first + lo, first + hi);
+  });
 }
 
 /// Chunks of a scan are summed, then scanned, in waves that the caches still hold the second time.

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -92,13 +93,23 @@ OpenBlas open_openblas() {
   return blas;
 }
 
-/// It writes its kernels in its first call: here, where nothing is lost if there is no room for them.
+/// It writes kernels in its first calls and remembers for ever that there was no room for one: they are written here,
+/// where nothing is lost, the few for small and for narrow products and those that copy, of one thread and of all.
 void write_kernels(const OneDnn& dnn) {
-  constexpr std::int64_t kSide = 8;
-  constexpr float kOnes[kSide * kSide] = {1.0F};
-  float result[kSide * kSide];
-  if (dnn.sgemm('N', 'N', kSide, kSide, kSide, 1.0F, kOnes, kSide, kOnes, kSide, 0.0F, result, kSide) != 0)
-    throw std::bad_alloc();
+  constexpr std::int64_t kSide = 256, kSmall = 8;
+  const std::vector<float> ones(kSide * kSide, 1.0F);
+  std::vector<float> result(kSide * kSide);
+  const auto write = [&] {
+    for (const std::int64_t m : {std::int64_t{1}, kSmall, kSide})
+      for (const std::int64_t n : {std::int64_t{1}, kSmall, kSide})
+        for (const std::int64_t k : {kSmall, kSide})
+          if (dnn.sgemm('N', 'N', m, n, k, 1.0F, ones.data(), k, ones.data(), n, 0.0F, result.data(), n) != 0)
+            throw std::bad_alloc();
+  };
+  write();
+  if (dnn.set_threads == nullptr) return;
+  dnn.set_threads(1);
+  write();
 }
 
 OneDnn open_onednn() {

@@ -294,14 +294,13 @@ bool streams(const Launch& launch) {
 
 void run_streamed(CpuEntry entry, const Launch& launch, std::int64_t grain) {
   streamed.fetch_add(1, std::memory_order_relaxed);
-  parallel_for(launch.geometry.grid(), grain,
-               [&entry, &launch](std::int64_t lo, std::int64_t hi) {  // std::function does not allocate
-                 const support::DefaultFloatingPoint state;
-                 if (launch.geometry.tiled.bytes == 0)
-                   run_pieces(entry, launch, lo, hi);
-                 else
-                   run_tiles(entry, launch, lo, hi);
-               });
+  parallel_for(launch.geometry.grid(), grain, [&](std::int64_t lo, std::int64_t hi) {
+    const support::DefaultFloatingPoint state;
+    if (launch.geometry.tiled.bytes == 0)
+      run_pieces(entry, launch, lo, hi);
+    else
+      run_tiles(entry, launch, lo, hi);
+  });
 }
 
 }  // namespace tarry::runtime
