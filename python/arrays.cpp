@@ -1,6 +1,7 @@
 // The type of arrays: properties, values, text and pickles. Its operators and indices are slots.
 #include "python/memory.h"
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <memory>
@@ -19,14 +20,14 @@ namespace {
 
 HostBytes bytes_of(const Array& x) {
   const Where where = here();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return host_bytes(x, where);
 }
 
 std::string text_of(const Array& x) {
   const Printed printed(x, line());
   std::ostringstream out;
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   out << printed;
   return out.str();
 }
@@ -70,7 +71,7 @@ nb::object to_list(const Array& x) {
 nb::object item_of(const Array& x) {
   const Where where = here();
   const auto value = [&] {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return item(x, where);
   }();
   return python_number(value);

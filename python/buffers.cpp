@@ -1,6 +1,7 @@
 // The buffer protocol both ways: NumPy, array.array and memoryview read arrays, and arrays are made of them.
 #include "python/memory.h"
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <tarry/interop.h>
@@ -67,7 +68,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         if ((flags & PyBUF_WRITABLE) != 0) raise(PyExc_BufferError, "the elements of an array are read-only");
         const Where where = here();
         const auto bytes = [&] {
-          const nb::gil_scoped_release unlocked;
+          const Unlocked unlocked;
           return host_bytes(x, where);
         }();
         auto held = std::make_unique<Exported>(Exported{bytes, {}, {}});
@@ -153,6 +154,7 @@ std::optional<Array> copy_of_memory(nb::handle o) {
     const Array x = import_dlpack(o);
     return x.device() == cpu ? copied(x) : x;
   }
+  if (PyObject_HasAttrString(o.ptr(), "__cuda_array_interface__") != 0) return import_cuda(o);
   if (PyObject_HasAttrString(o.ptr(), "__array__") == 0) return {};
   const nb::object converted = numpy_array_of(o);
   Shown made;
@@ -163,7 +165,8 @@ std::optional<Array> copy_of_memory(nb::handle o) {
 Array borrowed(nb::handle o, std::optional<Dtype> dtype) {
   Shown shown;
   if (!shown.open(o)) {
-    const Array x = import_dlpack(o);
+    const bool known = PyObject_HasAttrString(o.ptr(), "__dlpack__") != 0;
+    const Array x = known ? import_dlpack(o) : import_cuda(o);
     if (dtype && *dtype != x.dtype()) raise(PyExc_ValueError, "another dtype takes a copy, and copy is False");
     return x;
   }
@@ -192,7 +195,7 @@ Array borrowed(nb::handle o, std::optional<Dtype> dtype) {
 Array copied(const Array& x) {
   const Where where = here();
   const auto bytes = [&] {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return host_bytes(x, where);
   }();
   return detail::copy_in(bytes.data(), x.dtype(), x.shape(), where);

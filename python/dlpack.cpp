@@ -1,11 +1,11 @@
 // DLPack both ways, without a copy.
 #include "python/memory.h"
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <nanobind/stl/pair.h>
 #include <tarry/dlpack.h>
-#include <tarry/interop.h>
 
 #include <cstdint>
 #include <memory>
@@ -64,7 +64,7 @@ template <class Tensor>
 nb::object export_capsule(const Array& x, dlpack::Options options, bool writable) {
   const std::source_location where = line();
   Tensor* const tensor = [&] {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return to_dlpack<Tensor>(x, options, where);
   }();
   if constexpr (std::is_same_v<Tensor, ManagedTensorVersioned>) {
@@ -83,7 +83,7 @@ std::pair<int, int> device_pair(const Array& x) {
   Device device = x.device();
   if (device == Device{}) {
     const Array* arrays[] = {&x};
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     (void)detail::evaluate(arrays, where);
     device = x.device();
   }
@@ -135,26 +135,6 @@ nb::object from(nb::handle o, std::optional<Device> device, std::optional<bool> 
   return object(std::move(x));
 }
 
-/// The attribute of arrays on a GPU; others do not have it.
-nb::dict cuda_interface(const Array& x) {
-  const Device device = x.device() == Device{} ? default_device(line()) : x.device();
-  if (device.kind != DeviceKind::Cuda) raise(PyExc_AttributeError, "the array is not on a GPU");
-  const std::source_location where = line();
-  const CudaArrayInterface view = [&] {
-    const nb::gil_scoped_release unlocked;
-    return cuda_array_interface(x, where);
-  }();
-  nb::dict made;
-  made["shape"] = shape_tuple(view.shape);
-  made["strides"] = view.strides.empty() ? nb::object(nb::none()) : nb::object(shape_tuple(view.strides));
-  made["typestr"] = view.typestr;
-  made["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.data), view.read_only);
-  made["version"] = view.version;
-  made["stream"] = view.stream == nullptr ? nb::object(nb::none())
-                                          : nb::object(nb::int_(reinterpret_cast<std::uintptr_t>(view.stream)));
-  return made;
-}
-
 }  // namespace
 
 Array import_dlpack(nb::handle o) {
@@ -173,7 +153,6 @@ void bind_dlpack(nb::module_& m, ArrayClass& array) {
             "dl_device"_a = nb::none(), "copy"_a = nb::none(),
             "The values as a DLPack capsule, without a copy and read-only. Evaluates.");
   array.def("__dlpack_device__", &device_pair, "The array's device as DLPack numbers it. Evaluates.");
-  array.def_prop_ro("__cuda_array_interface__", &cuda_interface, "The memory of an array on a GPU. Evaluates.");
   m.def("from_dlpack", &from, "x"_a, nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
         nb::sig("def from_dlpack(x: object, *, device: Device | str | None = None, copy: bool | None = None) -> Array"),
         "An array that reads the memory of another library's array, which must not change until everything recorded "

@@ -95,6 +95,12 @@ void bind_dtypes(nb::module_& m) {
           "__numpy_dtype__",
           [](const DtypeObject& d) { return nb::module_::import_("numpy").attr("dtype")(std::string(name(d.dtype))); },
           "The dtype as NumPy's.")
+      .def_prop_ro(
+          "type",
+          [](const DtypeObject& d) {
+            return nb::module_::import_("numpy").attr("dtype")(std::string(name(d.dtype))).attr("type");
+          },
+          "The type of NumPy's scalars, for code that asks which kind a dtype is by it.")
       .def("__repr__", [](const DtypeObject& d) { return "tarry." + std::string(name(d.dtype)); })
       .def("__str__", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
       .def("__reduce__", [](const DtypeObject& d) { return std::string(name(d.dtype)); });

@@ -1,5 +1,6 @@
 // Running what was recorded, asking what would run, and settings for what a thread records.
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <nanobind/stl/vector.h>
@@ -34,14 +35,14 @@ std::vector<const Array*> roots_of(const nb::args& values) {
 Report evaluated(const nb::args& values) {
   const std::vector<const Array*> roots = roots_of(values);
   const Where where = here();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return detail::evaluate(roots, where);
 }
 
 Plan planned(const nb::args& values, std::string_view target) {
   const std::vector<const Array*> roots = roots_of(values);
   const Where where = here();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return detail::plan(roots, target, where);
 }
 
@@ -130,6 +131,20 @@ void bind_counters(nb::module_& m) {
       .def_ro("producer", &Unfused::producer)
       .def_ro("consumer", &Unfused::consumer)
       .def_ro("reason", &Unfused::reason);
+  nb::class_<Transfer>(m, "Transfer", "A value that crossed to another device.")
+      .def_ro("source", &Transfer::from)
+      .def_ro("to", &Transfer::to)
+      .def_ro("bytes", &Transfer::bytes)
+      .def_ro("reason", &Transfer::reason);
+  nb::class_<Placement>(m, "Placement", "Work that either side could do, and where it went.")
+      .def_ro("work", &Placement::work)
+      .def_ro("device", &Placement::device)
+      .def_ro("host_ms", &Placement::host_ms)
+      .def_ro("device_ms", &Placement::device_ms);
+  nb::class_<Stored>(m, "Stored", "A value that was stored though it was not asked for, and why.")
+      .def_ro("value", &Stored::value)
+      .def_ro("bytes", &Stored::bytes)
+      .def_ro("reason", &Stored::reason);
 }
 
 }  // namespace
@@ -140,6 +155,8 @@ void bind_evaluate(nb::module_& m, ArrayClass& array) {
   nb::class_<Plan>(m, "Plan", "The work that an evaluate will do: nothing has run.")
       .def_prop_ro("counters", [](const Plan& p) { return p.counters(); })
       .def_prop_ro("unfused", [](const Plan& p) { return p.unfused(); })
+      .def_prop_ro("placements", [](const Plan& p) { return p.placements(); })
+      .def_prop_ro("stored", [](const Plan& p) { return p.stored(); })
       .def_prop_ro("interpreted", [](const Plan& p) { return p.interpreted(); })
       .def(
           "sources", [](const Plan& p) { return p.sources(line()); }, "The generated text of each distinct kernel.")
@@ -148,6 +165,9 @@ void bind_evaluate(nb::module_& m, ArrayClass& array) {
       .def_prop_ro("counters", [](const Report& r) { return r.counters(); })
       .def_prop_ro("seconds", [](const Report& r) { return r.seconds(); })
       .def_prop_ro("unfused", [](const Report& r) { return r.unfused(line()); })
+      .def_prop_ro("transfers", [](const Report& r) { return r.transfers(); })
+      .def_prop_ro("placements", [](const Report& r) { return r.placements(); })
+      .def_prop_ro("stored", [](const Report& r) { return r.stored(); })
       .def_prop_ro("interpreted", [](const Report& r) { return r.interpreted(); })
       .def("__repr__", [](const Report& r) { return r.str(line()); });
   m.def("evaluate", &evaluated, document("evaluate"));

@@ -1,5 +1,6 @@
 // x[...] and x[...] = v.
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <algorithm>
@@ -82,9 +83,12 @@ PyObject* get(PyObject* self, PyObject* key) {
     const Where where = here();
     const Key k(key, where);
     if (!k.has_mask()) return wrap(index(array_of(self), k.indices(), where));
+    const bool whole = k.mask() != nullptr && k.mask()->ndim() == 0;  // all of x or nothing, along a new axis
+    const Array x = whole ? expand_dims(array_of(self), 0, line()) : array_of(self);
+    const Array mask = whole ? expand_dims(*k.mask(), 0, line()) : Array();
     Array part = [&] {  // the number of true elements is a shape
-      const nb::gil_scoped_release unlocked;
-      return index(array_of(self), k.indices(), where);
+      const Unlocked unlocked;
+      return whole ? compress(mask, x, 0, located(where)) : index(x, k.indices(), where);
     }();
     return wrap(std::move(part));
   });
@@ -108,9 +112,13 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         if (!v.convert()) v.array();
         const Operand operand = v.operand(where);
         const Array* const mask = k.mask();
-        if (mask != nullptr && mask->ndim() <= x.ndim() &&
-            (operand.array() == nullptr || operand.array()->ndim() == 0)) {
+        const int axes = operand.array() == nullptr ? 0 : operand.array()->ndim();
+        if (mask != nullptr && mask->ndim() <= x.ndim() && axes == 0) {
           x.set(spread(*mask, x.ndim()), operand);
+        } else if (mask != nullptr && mask->ndim() == 0) {  // as a mask of one row, along a new axis
+          Array rows = expand_dims(x, 0, line());
+          rows.set(expand_dims(*mask, 0, line()), operand);
+          x = rows(0);
         } else {
           set(x, k.indices(), operand);
         }
@@ -150,7 +158,7 @@ int contains(PyObject* self, PyObject* value) {
         if (!v.convert()) return 0;
         const Where where = here();
         const Array found = any(equal(Operand(array_of(self), where), v.operand(where)), {}, {}, line());
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked;
         return static_cast<int>(item(found, where).to_double());
       },
       -1);
@@ -160,7 +168,7 @@ int contains(PyObject* self, PyObject* value) {
 template <class F>
 auto evaluating(F f, const Array& x) {
   const std::source_location where = line();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return f(x, where);
 }
 

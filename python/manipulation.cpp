@@ -1,10 +1,12 @@
 // Shapes: views, joining, repeating.
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarry::python {
@@ -32,6 +34,37 @@ Array transposed(const Array& x) {
   return matrix_transpose(x, line());
 }
 
+/// Each element as often as its count says: in the result an element ends where the running total of the counts does.
+Array repeated(const Array& x, const Array& counts, std::optional<int> axis) {
+  const Array rows = axis ? x : reshape(x, {-1}, line());
+  const int along = axis.value_or(0);
+  if (along < -rows.ndim() || along >= rows.ndim())
+    raise(PyExc_IndexError, "repeat has no axis " + std::to_string(along));
+  const std::int64_t extent = rows.shape()[static_cast<std::size_t>(along < 0 ? along + rows.ndim() : along)];
+  if (!is_integral(counts.dtype()) || counts.ndim() != 1 || (counts.size() != extent && counts.size() != 1)) {
+    raise(PyExc_ValueError, "repeat takes " + std::to_string(extent) + " counts along the axis, not " +
+                                std::string(name(counts.dtype())) + " of shape " + counts.shape().str());
+  }
+  const Array each = broadcast_to(astype(counts, int64, line()), {extent}, line());
+  const Array ends = cumulative_sum(each, {}, line()), negative = any(less(each, 0), {}, {}, line());
+  const Array total = sum(each, {}, {}, line());
+  const auto [fails, size] = [&] {
+    const Where where = here();
+    const Unlocked unlocked;
+    return std::pair(item(negative, where).to_double() != 0, item(total, where).as_int());
+  }();
+  if (fails) raise(PyExc_ValueError, "repeat has a negative count");
+  const Array places = searchsorted(ends, arange(size, int64, line()), {.side = Side::Right}, line());
+  return take(rows, places, along, Bounds::Error, line());
+}
+
+Array repeated_by(const Array& x, nb::handle repeats, std::optional<int> axis) {
+  if (PyIndex_Check(repeats.ptr()) != 0 && !is_array(repeats.ptr()))
+    return repeat(x, nb::cast<std::int64_t>(nb::int_(repeats)), axis, line());
+  const Array counts = Value(repeats).array();
+  return repeated(x, counts.ndim() == 0 ? expand_dims(counts, 0, line()) : counts, axis);
+}
+
 }  // namespace
 
 void bind_manipulation(nb::module_& m, ArrayClass& array) {
@@ -40,7 +73,7 @@ void bind_manipulation(nb::module_& m, ArrayClass& array) {
       "axis"_a = nb::none());
   define(
       m, array, "repeat",
-      [](Value x, std::int64_t repeats, std::optional<int> axis) { return repeat(x.array(), repeats, axis, line()); },
+      [](Value x, nb::handle repeats, std::optional<int> axis) { return repeated_by(x.array(), repeats, axis); },
       "repeats"_a, nb::kw_only(), "axis"_a = nb::none());
   m.def(
       "reshape", [](Value x, const Shape& shape, std::optional<bool>) { return reshape(x.array(), shape, line()); },

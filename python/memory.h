@@ -18,6 +18,9 @@ Array borrowed(nb::handle o, std::optional<Dtype> dtype);
 Array import_dlpack(nb::handle o);
 Array copied(const Array& x);
 
+/// An array that reads the memory of an object with __cuda_array_interface__.
+Array import_cuda(nb::handle o);
+
 /// Calls `release` once with the GIL held. The library gives memory back on any thread, with locks of its own that
 /// others may wait for with the GIL: taking it there would be a deadlock.
 void release_later(void (*release)(void*), void* context) noexcept;

@@ -1,5 +1,6 @@
 // The operators of arrays, as slots of their type: Python calls them without looking up a method.
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <string>
@@ -93,7 +94,7 @@ Scalar element(PyObject* a, const char* to) {
           "an array of shape " + x.shape().str() + " has no single element to convert to " + to);
   }
   const Where where = here();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return item(x, where);
 }
 

@@ -1,6 +1,7 @@
 // Values between Python and C++: arrays, numbers, dtypes, devices, shapes and axes.
 #include "python/values.h"
 
+#include <algorithm>
 #include <new>
 
 namespace tarry::python {
@@ -48,7 +49,8 @@ std::string class_name(nb::handle o) { return nb::type_name(o.type()).c_str(); }
 
 bool is_foreign_array(PyObject* o) {
   if (PyType_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
-  return PyObject_HasAttrString(o, "__array_interface__") != 0 || PyObject_HasAttrString(o, "__dlpack__") != 0;
+  constexpr const char* kShown[] = {"__array_interface__", "__dlpack__", "__cuda_array_interface__"};
+  return std::ranges::any_of(kShown, [o](const char* name) { return PyObject_HasAttrString(o, name) != 0; });
 }
 
 bool Value::convert() {

@@ -8,10 +8,10 @@ import copyreg as _copyreg
 import math as _math
 import sys as _sys
 
-from . import _numpy, _tarry
+from . import _html, _numpy, _tarry
 from ._info import __array_namespace_info__
 from ._tarry import *  # noqa: F403
-from ._tarry import Array, linalg, random
+from ._tarry import Array, Plan, Report, linalg, random
 
 __version__ = "0.1.0"
 __array_api_version__ = "2024.12"
@@ -25,6 +25,7 @@ pi = _math.pi
 for _module in (linalg, random):
     _sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 _numpy.attach(Array)
+_html.attach(Array, Plan, Report)
 
 
 def _namespace(self, /, *, api_version=None):

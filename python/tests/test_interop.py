@@ -90,3 +90,32 @@ def test_dlpack_says_read_only_but_for_a_copy():
     copied = np.from_dlpack(x, copy=True)
     copied[0] = 9
     assert x.tolist() == [1.0, 2.0]
+
+
+def test_memory_of_a_gpu_is_shown_only_where_there_is_one():
+    x = ta.asarray([1.0, 2.0])
+    assert hasattr(x, "__cuda_array_interface__") == str(x.device).startswith("cuda")
+
+
+class OnGpu:
+    """Memory on a GPU, as other libraries show it; nobody reads it where there is none."""
+
+    def __init__(self, **changed):
+        self.__cuda_array_interface__ = {"shape": (3,), "typestr": "<f4", "data": (0xA00000, False), "version": 3,
+                                         **changed}
+
+
+@pytest.mark.skipif(ta.default_device() != ta.cpu, reason="the memory is none")
+def test_memory_of_a_gpu_is_refused_in_a_sentence_without_one():
+    for read in (ta.asarray, lambda o: ta.asarray(o, copy=False), lambda o: ta.zeros(3) + o):
+        with pytest.raises(ta.DeviceError, match="lies on a GPU, and this process has no cuda:0.*test_interop.py"):
+            read(OnGpu())
+
+
+def test_views_of_a_gpu_that_no_array_can_be_say_why():
+    with pytest.raises(TypeError, match="mask"):
+        ta.asarray(OnGpu(mask=OnGpu()))
+    with pytest.raises(ta.InvalidArgument, match="<c8"):
+        ta.asarray(OnGpu(typestr="<c8"))
+    with pytest.raises(ta.InvalidArgument, match="whole number"):
+        ta.asarray(OnGpu(strides=(6,)))

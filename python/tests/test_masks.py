@@ -27,3 +27,30 @@ def test_indices_write_what_numpy_writes():
     np.testing.assert_array_equal(ta.put(ta.zeros(3), ta.asarray([1, 1]), 2, how="add"), [0, 4, 0])
     with pytest.raises(ValueError):
         ta.put(x, ta.asarray([0]), 1, how="other")
+
+
+def test_a_mask_of_no_axes_is_all_or_nothing():
+    a = np.arange(6.0).reshape(2, 3)
+    for values in (a, a[0, 1]):
+        for mask in (True, False):
+            x, expected = ta.asarray(values), np.array(values)
+            np.testing.assert_array_equal(x[ta.asarray(mask)], expected[mask])
+            x[ta.asarray(mask)] = -values
+            expected[mask] = -values
+            np.testing.assert_array_equal(x, expected)
+            x[ta.asarray(mask)] = 2 * x[ta.asarray(mask)]
+            np.testing.assert_array_equal(x, 2 * expected if mask else expected)
+
+
+def test_elements_are_repeated_as_often_as_their_counts_say():
+    a = np.arange(6).reshape(2, 3)
+    x = ta.asarray(a)
+    for counts, axis in ((2, None), ([0, 2, 1], 1), ([3, 0], -2), ([1, 0, 2, 0, 0, 4], None), ([2], 0)):
+        repeats = ta.asarray(counts)
+        np.testing.assert_array_equal(ta.repeat(x, repeats, axis=axis), np.repeat(a, counts, axis))
+    np.testing.assert_array_equal(ta.repeat(x, 2, axis=1), np.repeat(a, 2, 1))
+    for counts in ([1, -1], [1, 2, 3], [0.5, 1.0]):
+        with pytest.raises(ValueError):
+            ta.repeat(x, ta.asarray(counts), axis=0)
+    with pytest.raises(IndexError):
+        ta.repeat(x, ta.asarray([1, 2]), axis=2)

@@ -55,3 +55,26 @@ def test_elements_are_counted_and_grouped():
     np.testing.assert_allclose(edges, [0, 1, 2])
     np.testing.assert_array_equal(ta.segment_sum(ta.asarray([1, 2, 4]), ta.asarray([1, 0, 1])), [2, 5])
     np.testing.assert_array_equal(ta.cumulative_max(ta.asarray([1, 3, 2])), [1, 3, 3])
+
+
+def test_rows_are_grouped_by_their_keys():
+    keys, more, values = [2, 1, 2, 1, 2], [0, 0, 1, 0, 0], [1.0, 2.0, 4.0, 8.0, 16.0]
+    rows = ta.group_by(ta.asarray(keys), ta.asarray(more))
+    assert rows.size == len(rows) == 3
+    groups = rows.aggregate(ta.asarray(values), (ta.asarray(values), "mean"), (ta.asarray(values), "count"),
+                            (ta.asarray(values), "first"))
+    assert [key.tolist() for key in groups.keys] == [[1, 2, 2], [0, 0, 1]]
+    assert [value.tolist() for value in groups.values] == [[10, 17, 4], [5, 8.5, 4], [2, 2, 1], [2, 1, 4]]
+    with pytest.raises(ValueError, match="sum, min"):
+        rows.aggregate((ta.asarray(values), "middle"))
+    with pytest.raises(ta.InvalidArgument):
+        ta.group_by()
+
+
+def test_histograms_of_rows_are_those_of_numpy():
+    a = np.random.default_rng(0).normal(size=(200, 2))
+    edges = [np.array([-3.0, -1.0, 0.0, 3.0]), np.array([-4.0, 0.5, 4.0])]
+    for density in (False, True):
+        counts, found = ta.histogramdd(ta.asarray(a), [ta.asarray(e) for e in edges], density=density)
+        np.testing.assert_allclose(counts, np.histogramdd(a, edges, density=density)[0])
+        np.testing.assert_array_equal(found[0], edges[0])
