@@ -8,7 +8,7 @@
 namespace tarry::runtime {
 namespace {
 
-/// What this thread reads, innermost first.
+/// Storages that this thread reads, innermost first.
 thread_local constinit const Reading* innermost = nullptr;
 
 }  // namespace
