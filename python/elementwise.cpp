@@ -66,6 +66,13 @@ void bind_elementwise(nb::module_& m) {
       },
       "x"_a, "dtype"_a, nb::kw_only(), "copy"_a = true, "device"_a = nb::none(), document("astype"));
 
+  // Every dtype there is has no imaginary part.
+  m.def("real", [](Value x) { return x.array(); }, "x"_a, "The real part: x itself, since no dtype is complex.");
+  m.def("conj", [](Value x) { return x.array(); }, "x"_a, "The conjugate: x itself, since no dtype is complex.");
+  m.def(
+      "imag", [](Value x) { return zeros_like(x.array(), {}, line()); }, "x"_a,
+      "The imaginary part: zeros, since no dtype is complex.");
+
   m.def(
       "isclose",
       [](Value a, Value b, double rtol, double atol, bool equal_nan) {

@@ -33,6 +33,7 @@ def alike(got, expected):
     ("stats", lambda m, a, p: m.skew(a, axis=1)), ("stats", lambda m, a, p: m.variation(p)),
     ("stats", lambda m, a, p: m.ttest_1samp(p, 0.4).pvalue), ("stats", lambda m, a, p: m.pearsonr(p, p * p).statistic),
     ("stats", lambda m, a, p: m.rankdata(p)), ("stats", lambda m, a, p: m.tvar(p, (0.2, 0.8))),
+    ("stats", lambda m, a, p: m.boxcox_llf(0.5, p)),
     ("integrate", lambda m, a, p: m.trapezoid(a, axis=0)), ("ndimage", lambda m, a, p: m.uniform_filter1d(p, 3)),
     ("signal", lambda m, a, p: m.detrend(p)), ("cluster.vq", lambda m, a, p: m.whiten(a)),
     ("spatial.transform", lambda m, a, p: m.Rotation.from_rotvec(a).as_quat()),

@@ -55,3 +55,8 @@ def test_draws_depend_on_the_seed_and_their_number():
     dice = np.asarray(g.integers(1000, 1, 7))
     assert dice.min() == 1 and dice.max() == 6
     assert 0.4 < float(ta.mean(ta.astype(g.bernoulli(10000, 0.5), ta.float32))) < 0.6
+
+
+def test_numbers_have_no_imaginary_part():
+    x = ta.asarray([1.5, -2.0])
+    assert ta.real(x).tolist() == ta.conj(x).tolist() == x.tolist() and ta.imag(x).tolist() == [0.0, 0.0]
