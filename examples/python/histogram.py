@@ -7,7 +7,7 @@ import tarry as ta
 
 samples = 4_000_000
 edges = list(range(-3, 4))
-with tempfile.TemporaryDirectory() as folder:
+with ta.Scope(device="cpu"), tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "samples.npy")
     ta.save_npy(path, ta.random.Generator(5).normal(samples))
     x = ta.open_npy(path)

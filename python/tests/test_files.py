@@ -14,7 +14,8 @@ def streamed(tmp_path):
     np.save(tmp_path / "x.npy", np.ones(4 << 20, dtype=np.float32))
     ta.trim("cpu")
     ta.set_memory_limit("cpu", ta.memory_stats("cpu").live + (1 << 20))
-    yield ta.open_npy(tmp_path / "x.npy")
+    with ta.Scope(device="cpu"):
+        yield ta.open_npy(tmp_path / "x.npy")
     ta.set_memory_limit("cpu", 0)
 
 
