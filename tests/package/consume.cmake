@@ -1,5 +1,5 @@
 # Builds and runs one consumer project: -DKIND=installed|subdirectory -DLIBRARY=STATIC|SHARED -DWERROR=ON|OFF.
-# An installed library of the kind that BUILD already holds is installed from there; the other kind is built in WORK.
+# An installed library of the kind that BUILD already holds is installed from there; the other kind is built beside BUILD.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(result)
@@ -16,11 +16,13 @@ if(KIND STREQUAL installed)
   if((want_shared AND BUILT_SHARED) OR (NOT want_shared AND NOT BUILT_SHARED))
     run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
   else()
-    # Same flags as the project's own build, so that a compiler cache can answer.
-    run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/library ${common} -DBUILD_SHARED_LIBS=${want_shared}
+    # Same flags as the project's own build, and a folder as deep, so that a compiler cache can answer: some make paths
+    # relative.
+    set(library ${BUILD}.${LIBRARY})
+    run(${CMAKE_COMMAND} -S ${SOURCE} -B ${library} ${common} -DBUILD_SHARED_LIBS=${want_shared}
       -DTARRY_BUILD_TESTS=OFF -DTARRY_BUILD_EXAMPLES=OFF -DTARRY_BUILD_TOOLS=OFF -DTARRY_WERROR=${WERROR})
-    run(${CMAKE_COMMAND} --build ${WORK}/library)
-    run(${CMAKE_COMMAND} --install ${WORK}/library --prefix ${prefix})
+    run(${CMAKE_COMMAND} --build ${library})
+    run(${CMAKE_COMMAND} --install ${library} --prefix ${prefix})
   endif()
   set(where -DCMAKE_PREFIX_PATH=${prefix})
 else()
