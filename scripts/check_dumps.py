@@ -3,11 +3,12 @@
 
 build: makes the kernels of all operations, dtypes and schedules for a GPU architecture, without a GPU, and compiles each
        with nvcc into FOLDER. A kernel of one formula of tests/runtime/observe/dump_programs.cpp is then FOLDER/NAME.
+       With --part 3 a third of them, another one each day.
 run:   evaluates those formulas on a device and runs the kernels that were dumped meanwhile (cpu: built with the C compiler;
        cuda: built with nvcc, or taken from --programs FOLDER where `build` has put them), then compares checksums.
        With --examples BIN the kernels of the example programs are built and run too.
 
-usage: check_dumps.py build TESTS FOLDER [--arch sm_90] [--nvcc NVCC] [--jobs N]
+usage: check_dumps.py build TESTS FOLDER [--arch sm_90] [--part N] [--nvcc NVCC] [--jobs N]
        check_dumps.py run TESTS [--device cpu|cuda] [--programs FOLDER] [--examples BIN] [--nvcc NVCC] [--jobs N]
        check_dumps.py --self-test
 TESTS is the test executable (build/release/bin/tarry_tests).
@@ -23,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 NEEDED_RUNS = 3  # fewer comparisons than that prove nothing
 EXAMPLES = {
@@ -100,10 +102,11 @@ def build(options):
         stale.unlink()
     child(options.tests, "dump_everything", options.folder, TARRY_TEST_TARGET=options.arch)
     sources = sorted(options.folder.glob("*.cu"))
-    problems = compile_all(sources, options.folder, nvcc, options.jobs)
+    part = sources[int(time.time()) // 86400 % options.part::options.part]
+    problems = compile_all(part, options.folder, nvcc, options.jobs)
     if len(sources) < 40:
         problems.append(f"only {len(sources)} CUDA files were dumped")
-    print(f"dumps: {len(sources)} CUDA files compiled for {options.arch}")
+    print(f"dumps: {len(part)} of {len(sources)} CUDA files compiled for {options.arch}")
     return problems
 
 
@@ -188,6 +191,7 @@ def main():
         if action is build:
             command.add_argument("folder", type=pathlib.Path)
             command.add_argument("--arch", default="sm_90")
+            command.add_argument("--part", type=int, default=1)
         else:
             command.add_argument("--device", default="cpu")
             command.add_argument("--programs", type=pathlib.Path)

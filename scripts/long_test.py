@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tests that take hours: 100,000 random graphs, every hidden test (sweeps over whole types, annealing), an hour of hostile
-files for each of their readers, all mutants.
+"""The tests that take hours: 100,000 random graphs, every hidden test (sweeps over whole types, annealing), the sweeps of which
+other runs take a part, an hour of hostile files for each of their readers, all mutants.
 
 The graphs are dealt out in chunks to one process per core; all of them share one kernel cache. On a CPU each chunk takes the next
 of the levels that this one can run. The result (commit, seed,
@@ -78,9 +78,14 @@ def all_graphs(executable, options):
             "failures": sum(r[1] for r in results), "seconds": round(time.monotonic() - start)}
 
 
+SWEEPS = "[sweep]~[.]"  # tests/helpers/sweep.h
+
+
 def hidden_test(executable, name, first=None, count=None):
-    """One hidden test, or its part of the graphs from number `first`."""
-    environment = dict(os.environ) if first is None else dict(os.environ, TARRY_TEST_FIRST=str(first), TARRY_TEST_GRAPHS=str(count))
+    """One hidden test, or its part of the graphs from number `first`; or all whole sweeps."""
+    environment = dict(os.environ, TARRY_WHOLE_SWEEPS="1")
+    if first is not None:
+        environment.update(TARRY_TEST_FIRST=str(first), TARRY_TEST_GRAPHS=str(count))
     start = time.monotonic()
     done = subprocess.run([executable, name.replace(",", "\\,")], capture_output=True, text=True, env=environment)
     counted = re.search(r"(\d+) assertions?", done.stdout)
@@ -97,7 +102,7 @@ def hidden_tests(executable, jobs):
     share = -(-ANNEALED // jobs)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         parts = [pool.submit(hidden_test, executable, ANNEALING, i, min(share, ANNEALED - i)) for i in range(0, ANNEALED, share)]
-        whole = [pool.submit(hidden_test, executable, name) for name in names if name != ANNEALING]
+        whole = [pool.submit(hidden_test, executable, name) for name in [SWEEPS, *names] if name != ANNEALING]
         for part in whole:
             result = part.result()
             del result["ratios"]

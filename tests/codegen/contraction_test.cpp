@@ -14,6 +14,7 @@
 #include "graph/passes/passes.h"
 #include "runtime/device/compilers/nvrtc.h"
 #include "tests/helpers/graph_maker.h"
+#include "tests/helpers/sweep.h"
 #include "tests/kernels/cpu_kernel.h"
 #include "tests/kernels/cuda_emulation.h"
 
@@ -270,27 +271,31 @@ TEST_CASE("contraction: a short reduction is a loop in kernels of every kind", "
 }
 
 TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as vectors where they run through memory",
-          "[contraction]") {
+          "[contraction][sweep]") {
+  struct Case {
+    Dtype dtype;
+    std::int64_t values, columns;
+    int axis;
+  };
+  std::vector<Case> cases;
+  for (const Dtype d : {float32, float16, float64})
+    for (const std::int64_t values : {2, 3, 4})
+      for (const std::int64_t columns : {136, 133})
+        for (const int axis : {0, 1}) cases.push_back({d, values, columns, axis});
   std::vector<Lowered> kernels;
-  for (const Dtype d : {float32, float16, float64}) {
-    for (const std::int64_t values : {2, 3, 4}) {
-      for (const std::int64_t columns : {136, 133}) {
-        for (const int axis : {0, 1}) {
-          Maker m;
-          const GraphEdge x = numbers(m, {axis == 0 ? 300 : 2, columns, values}, d);
-          const GraphEdge wide = d == float16 ? m.map(Op::Cast, {x}, float32) : x;
-          m.g.roots = {m.reduce(Op::Sum, m.reduce(Op::Sum, wide, 2), axis)};
-          std::vector<Lowered> gpu = check(m);
-          REQUIRE(gpu.size() == 1);
-          const codegen::KernelIr& ir = gpu[0].ir;
-          INFO(to_string(ir));
-          CHECK(ir.schedule() == (axis == 0 ? Schedule::ReduceOuter : Schedule::ReduceInner));
-          CHECK(ir.short_loops == std::vector<int>{static_cast<int>(values)});
-          CHECK(ir.accesses[0].aligned == ((axis == 0 ? columns : columns * values) % 4 == 0));
-          kernels.push_back(std::move(gpu[0]));
-        }
-      }
-    }
+  for (const auto& [d, values, columns, axis] : test::part_of_sweep(std::move(cases), 5)) {
+    Maker m;
+    const GraphEdge x = numbers(m, {axis == 0 ? 300 : 2, columns, values}, d);
+    const GraphEdge wide = d == float16 ? m.map(Op::Cast, {x}, float32) : x;
+    m.g.roots = {m.reduce(Op::Sum, m.reduce(Op::Sum, wide, 2), axis)};
+    std::vector<Lowered> gpu = check(m);
+    REQUIRE(gpu.size() == 1);
+    const codegen::KernelIr& ir = gpu[0].ir;
+    INFO(to_string(ir));
+    CHECK(ir.schedule() == (axis == 0 ? Schedule::ReduceOuter : Schedule::ReduceInner));
+    CHECK(ir.short_loops == std::vector<int>{static_cast<int>(values)});
+    CHECK(ir.accesses[0].aligned == ((axis == 0 ? columns : columns * values) % 4 == 0));
+    kernels.push_back(std::move(gpu[0]));
   }
   TARRY_REQUIRE_NVRTC();
   std::map<std::string, KernelSource> sources;

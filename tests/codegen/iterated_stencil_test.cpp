@@ -235,7 +235,7 @@ TEST_CASE("steps: TARRY_DISABLE=steps gives the same bits in more launches", "[s
   CHECK(unfused > apart);
 }
 
-TEST_CASE("steps: kernels compile without spills", "[steps]") {
+TEST_CASE("steps: kernels compile without spills", "[steps][sweep]") {
   TARRY_REQUIRE_NVRTC();
   std::vector<Maker> graphs;
   for (const auto& [rows, columns] : {std::pair{8192, 8192}, {256, 256}, {1023, 1021}})

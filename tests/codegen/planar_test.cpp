@@ -98,7 +98,7 @@ TEST_CASE("planar: what is long, or keeps its order, is no plane", "[planar]") {
   CHECK(schedule(permute({3, 32}, {1, 0}), "x86-64-v4") == Schedule::Pointwise);
 }
 
-TEST_CASE("planar: kernels compile without spills", "[planar]") {
+TEST_CASE("planar: kernels compile without spills", "[planar][sweep]") {
   TARRY_REQUIRE_NVRTC();
   check_compiles({permute({1000, 3}, {1, 0}, Dtype::UInt8), permute({4, 1000}, {1, 0}, Dtype::Float16),
                   permute({8, 1000}, {1, 0}, Dtype::UInt8), permute({1000, 7}, {1, 0}, Dtype::Float64),

@@ -167,7 +167,7 @@ TEST_CASE("row and column kernels: tiles of every length", "[row_column]") {
   check_everywhere(graphs);
 }
 
-TEST_CASE("row and column kernels: every reduction in every dtype", "[row_column]") {
+TEST_CASE("row and column kernels: every reduction in every dtype", "[row_column][sweep]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {float32, float64, int64}) {
     for (const Op op : {Op::Sum, Op::Prod, Op::Min, Op::Max, Op::ArgMin, Op::ArgMax})
@@ -175,7 +175,7 @@ TEST_CASE("row and column kernels: every reduction in every dtype", "[row_column
     if (is_floating(d)) graphs.push_back(both({150, 268}, Op::Moments, d));
   }
   for (const Op op : {Op::Min, Op::ArgMax}) graphs.push_back(both({128, 259}, op, int32));
-  check_everywhere(graphs);
+  check_everywhere(part_of_sweep(std::move(graphs), 3));
 }
 
 TEST_CASE("row and column kernels: several reductions each way, of points and before results", "[row_column]") {
@@ -225,13 +225,13 @@ TEST_CASE("row and column kernels: a row that one would store for the other is c
   CHECK(lowered(shifted(1000)).ir.schedule() == Schedule::ReduceRowColumn);
 }
 
-TEST_CASE("row and column kernels: for every architecture they compile without spills", "[row_column]") {
+TEST_CASE("row and column kernels: for every architecture they compile without spills", "[row_column][sweep]") {
   TARRY_REQUIRE_NVRTC();
   std::vector<Maker> graphs = {both({256, 256}, Op::Sum),       both({256, 256}, Op::Moments),
                                both({256, 256}, Op::ArgMax),    both({256, 256}, Op::Sum, float64),
                                both({2, 3, 128, 131}, Op::Max), several({140, 144}),
                                several({3, 130, 131})};
-  for (const char* arch : {"sm_75", "sm_90"}) {
+  for (const char* arch : part_of_sweep(std::vector{"sm_75", "sm_90"}, 2)) {
     for (const runtime::KernelResources& r : compiled(graphs, arch)) {
       INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.shared_bytes << " bytes shared, "
                 << r.stack_bytes << " stack");

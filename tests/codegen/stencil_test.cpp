@@ -157,7 +157,7 @@ TEST_CASE("stencil: other kernels stay pointwise", "[stencil]") {
   CHECK(lowered(heat_step(100, 100), "x86-64-v4").ir.schedule() == Schedule::Pointwise);
 }
 
-TEST_CASE("stencil: kernels compile without spills", "[stencil]") {
+TEST_CASE("stencil: kernels compile without spills", "[stencil][sweep]") {
   TARRY_REQUIRE_NVRTC();
   check_compiles({box_filter(1024, 1024, 1), box_filter(1023, 1023, 2), heat_step(1024, 1024), heat_step(1023, 1021),
                   heat_steps(1024, 1024, 2), heat_step(1024, 1024, float16), line(1000, 3), cube(10, 1000, 1000),

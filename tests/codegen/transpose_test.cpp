@@ -1,5 +1,6 @@
 // Transposes: kernels of which some loads cross the stores.
 #include <array>
+#include <numeric>
 #include <random>
 
 #include "tests/kernels/tile_kernels.h"
@@ -217,7 +218,7 @@ TEST_CASE("transpose: matrices that begin anywhere, of rows that do", "[transpos
   check_bits(graphs, Schedule::Transpose);
 }
 
-TEST_CASE("transpose: images whose rows and columns change places", "[transpose]") {
+TEST_CASE("transpose: images whose rows and columns change places", "[transpose][sweep]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {Dtype::Bool, Dtype::UInt8, Dtype::Float16, Dtype::Float32, Dtype::Int64})
     for (const std::int64_t values : {2, 3, 4, 5, 8})
@@ -226,6 +227,7 @@ TEST_CASE("transpose: images whose rows and columns change places", "[transpose]
         graphs.push_back(permute({height, width, values}, {2, 1, 0}, d));
         graphs.push_back(permute({values, height, width}, {2, 1, 0}, d));
       }
+  graphs = part_of_sweep(std::move(graphs), 4);
   for (const Maker& m : graphs) CHECK(lowered(m).ir.as<codegen::TransposeLayout>().channels > 1);
   graphs.push_back(permute({40, 50, 3}, {1, 2, 0}));  // a matrix
   graphs.push_back(permute({2, 40, 50, 3}, {0, 2, 1, 3}));
@@ -248,14 +250,16 @@ TEST_CASE("transpose: pixels stored narrower than they are loaded", "[transpose]
   check_bits(graphs, Schedule::Transpose);
 }
 
-TEST_CASE("transpose: random images in random orders", "[transpose]") {
-  const std::uint64_t first = environment("TARRY_FUZZ_SEED", 1000), count = environment("TARRY_FUZZ_ARRAYS", 400);
+TEST_CASE("transpose: random images in random orders", "[transpose][sweep]") {
+  std::vector<std::uint64_t> seeds(environment("TARRY_FUZZ_ARRAYS", 400));
+  std::iota(seeds.begin(), seeds.end(), environment("TARRY_FUZZ_SEED", 1000));
+  seeds = part_of_sweep(std::move(seeds), 4);
   std::vector<Maker> graphs;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+  for (const std::uint64_t seed : seeds) {
     Maker m = random_image(static_cast<unsigned>(seed));
     if (lowered(m).ir.schedule() == Schedule::Transpose) graphs.push_back(std::move(m));
   }
-  CHECK(graphs.size() > count / 4);
+  CHECK(graphs.size() > seeds.size() / 4);
   check_bits(graphs, Schedule::Transpose);
 }
 
@@ -312,7 +316,7 @@ TEST_CASE("transpose: a short dimension goes inside of all but a run of the last
   check_c_bits(parts, Schedule::Pointwise);
 }
 
-TEST_CASE("transpose: in C pixels become planes, planes pixels, and both change places", "[transpose]") {
+TEST_CASE("transpose: in C pixels become planes, planes pixels, and both change places", "[transpose][sweep]") {
   std::vector<Maker> graphs;
   for (const Dtype d : {Dtype::UInt8, Dtype::Float16, Dtype::Float32, Dtype::Float64})
     for (const std::int64_t values : {2, 3, 4, 5, 6, 7, 8}) {
@@ -333,6 +337,7 @@ TEST_CASE("transpose: in C pixels become planes, planes pixels, and both change 
     graphs.push_back(placed_pixels(67, 45, values));
   }
   graphs.push_back(many(5, 6000));
+  graphs = part_of_sweep(std::move(graphs), 4);
   for (const Maker& m : graphs) CHECK(lowered(m, "x86-64-v2").ir.as<codegen::TransposeLayout>().channels > 1);
   check_c_bits(graphs, Schedule::Transpose);
 }
@@ -350,7 +355,7 @@ TEST_CASE("transpose: tiles fit the stack of a small thread", "[transpose]") {
   CHECK(sums(9).schedule() == Schedule::Pointwise);
 }
 
-TEST_CASE("transpose: kernels compile without spills", "[transpose]") {
+TEST_CASE("transpose: kernels compile without spills", "[transpose][sweep]") {
   TARRY_REQUIRE_NVRTC();
   check_compiles({transpose_add(128, 256),
                   many(128, 256),

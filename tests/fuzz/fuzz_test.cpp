@@ -25,7 +25,7 @@ std::uint64_t first_seed() {
 #ifdef TARRY_SANITIZE_NAME
 constexpr std::uint64_t kGraphs = 96;  // instrumented kernels take several times as long to compile
 #else
-constexpr std::uint64_t kGraphs = 1500;
+constexpr std::uint64_t kGraphs = 1000;
 #endif
 
 /// Two of eight batches are compiled as well.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cache/kernel_cache.h"
@@ -126,9 +127,22 @@ struct CpuKernel {
     INFO(source.kernel);
     const cache::KernelRequest request{
         {source.text, runtime::c_flags(target), target.name, "strict"}, source.entry, &source};
-    const cache::KernelRequest* requests[] = {&request};
-    binary = device.compile(requests).value();
-    executable = device.load(request, binary);
+    struct Made {
+      cache::Binary binary;
+      std::shared_ptr<cache::Executable> executable;
+    };
+    // Kernels that differ in extents alone share a text, which is compiled once.
+    static std::map<std::pair<const graph::Target*, std::string>, Made> made;
+    const std::pair key(&target, source.text);
+    auto at = made.find(key);
+    if (at == made.end()) {
+      const cache::KernelRequest* requests[] = {&request};
+      Made fresh{device.compile(requests).value(), nullptr};
+      fresh.executable = device.load(request, fresh.binary);
+      at = made.emplace(key, std::move(fresh)).first;
+    }
+    binary = at->second.binary;
+    executable = at->second.executable;
   }
 
   void run(const codegen::KernelArgs& args, std::vector<void*> buffers, std::vector<std::uint64_t> scalars = {}) const {

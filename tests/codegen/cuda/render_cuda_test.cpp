@@ -12,6 +12,7 @@
 #include "runtime/device/compilers/nvrtc.h"
 #include "tests/codegen/cuda/compare.h"
 #include "tests/codegen/cuda/row_kernels.h"
+#include "tests/helpers/sweep.h"
 #include "tests/helpers/test.h"
 
 using namespace tarry;
@@ -337,14 +338,16 @@ TEST_CASE("render_cuda: clusters of thread blocks share long rows", "[render_cud
 }
 
 TEST_CASE("render_cuda: batches of kernels compile for every architecture without spills or local memory",
-          "[render_cuda]") {
+          "[render_cuda][sweep]") {
   TARRY_REQUIRE_NVRTC();
   const std::vector<KernelCase> cases = all_kernels();
   // Samples, by strides that differ: the text is the same for every architecture.
   const std::pair<const char*, std::size_t> archs[] = {{"sm_90", 5}, {"sm_80", 13}, {"sm_100", 11}, {"sm_75", 17}};
   for (const auto& [arch, stride] : archs) {
     std::map<std::string, KernelSource> sources;
-    for (std::size_t i = 0; i < cases.size(); i += stride) {
+    std::vector<std::size_t> sample;
+    for (std::size_t i = 0; i < cases.size(); i += stride) sample.push_back(i);
+    for (const std::size_t i : part_of_sweep(std::move(sample), 3)) {
       KernelSource source = codegen::render_cuda(cases[i].ir, target(arch));
       if (source.cluster > target(arch).max_cluster) continue;
       sources.emplace(source.entry, std::move(source));

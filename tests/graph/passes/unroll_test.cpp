@@ -1,10 +1,10 @@
 // Reductions of a few elements as terms: the same bits, and one kernel with what stands around them.
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "graph/passes/passes.h"
 #include "tests/helpers/devices.h"
+#include "tests/helpers/sweep.h"
 
 namespace ta = tarry;
 using ta::slice;
@@ -26,26 +26,32 @@ std::int64_t launches(const ta::Array& y) { return ta::plan(y).counters().launch
 
 }  // namespace
 
-TEST_CASE("unroll: a reduction of a few elements has the bits of tree R", "[passes][unroll]") {
+TEST_CASE("unroll: a reduction of a few elements has the bits of tree R", "[passes][unroll][sweep]") {
   const ta::Scope placed(ta::cpu);
+  struct Case {
+    ta::Dtype dtype;
+    std::int64_t terms;
+    int axis;
+    ta::Array (*reduce)(const ta::Array& x, int axis);
+  };
+  std::vector<Case> cases;
   for (const ta::Dtype dtype : {ta::float16, ta::float32, ta::float64, ta::int32, ta::uint8})
     for (const std::int64_t terms : {2, 3, 5, 8, 9})
       for (const int axis : {0, 1, 2}) {
-        ta::Shape shape{40, 40, 40};
-        std::vector<std::int64_t> extents = shape.vector();
-        extents[static_cast<std::size_t>(axis)] = terms;
-        const ta::Array x = odd(extents, dtype), w = odd(extents, dtype);
-        for (const auto& reduce : std::vector<std::function<ta::Array(const ta::Array&)>>{
-                 [&](const ta::Array& y) { return ta::sum(y, axis); },
-                 [&](const ta::Array& y) { return ta::prod(y, axis); },
-                 [&](const ta::Array& y) { return ta::max(y, axis); },
-                 [&](const ta::Array& y) { return ta::mean(y, axis); }}) {
-          const ta::Array y = reduce(x * w);
-          const std::vector<double> unrolled = values(y);
-          const Setting off("TARRY_DISABLE", "unroll");
-          CHECK(unrolled == values(reduce(x * w)));
-        }
+        cases.push_back({dtype, terms, axis, [](const ta::Array& x, int along) { return ta::sum(x, along); }});
+        cases.push_back({dtype, terms, axis, [](const ta::Array& x, int along) { return ta::prod(x, along); }});
+        cases.push_back({dtype, terms, axis, [](const ta::Array& x, int along) { return ta::max(x, along); }});
+        cases.push_back({dtype, terms, axis, [](const ta::Array& x, int along) { return ta::mean(x, along); }});
       }
+  for (const Case& c : ta::test::part_of_sweep(cases, 7)) {
+    std::vector<std::int64_t> extents{40, 40, 40};
+    extents[static_cast<std::size_t>(c.axis)] = c.terms;
+    const ta::Array x = odd(extents, c.dtype), w = odd(extents, c.dtype);
+    INFO(ta::name(c.dtype) << ", " << c.terms << " terms along axis " << c.axis);
+    const std::vector<double> unrolled = values(c.reduce(x * w, c.axis));
+    const Setting off("TARRY_DISABLE", "unroll");
+    CHECK(unrolled == values(c.reduce(x * w, c.axis)));
+  }
 }
 
 TEST_CASE("unroll: small products and lengths of vectors are part of the formula around them", "[passes][unroll]") {
