@@ -137,7 +137,7 @@ std::string_view to_string(IndexAttributes::Called called);
 struct RoutineAttributes {
   enum class Way : std::uint8_t {
     Usual,    ///< ascending; the first place
-    Reversed  ///< Sort, Argsort: descending; Searchsorted: the last place
+    Reversed  ///< Sort, Argsort: descending; Searchsorted: the last place; Segment ops: by the run of each element
   } way{};
 };
 AttributeBytes encode(const RoutineAttributes& a);

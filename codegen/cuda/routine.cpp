@@ -17,6 +17,7 @@ std::string RoutineSpec::str() const {
   const std::string_view suffix = info(dtype).suffix;
   std::string text = fmt::format("{} {} ({}, {})", graph::name(op), suffix, rows, n);
   if (!graph::is_sort(op)) text += fmt::format(" to {}", m);
+  if (op == graph::Op::Argsort && m < n) text += fmt::format(", the first {}", m);
   return reversed() ? text + " reversed" : text;
 }
 
@@ -102,8 +103,12 @@ std::size_t host_scratch(const RoutineSpec& spec) {
   const auto elements = static_cast<std::size_t>(spec.rows * spec.n);
   if (spec.op == graph::Op::Sort) return kSortTables + elements * itemsize(spec.dtype);
   if (spec.op == graph::Op::Argsort) return kSortTables + elements * (packs(spec) ? 8 : 32);
-  if (spec.op != graph::Op::Bincount || counting_parts(spec) == 1) return 0;
-  return static_cast<std::size_t>(counting_parts(spec) * spec.m) * sizeof(std::int64_t);
+  const auto counts = static_cast<std::size_t>(counting_parts(spec) * spec.m) * sizeof(std::int64_t);
+  if (graph::is_segments(spec.op) && spec.reversed()) {
+    const auto offsets = static_cast<std::size_t>(spec.m + 1) * sizeof(std::int64_t);
+    return offsets + counts + static_cast<std::size_t>(spec.n) * itemsize(spec.dtype);
+  }
+  return spec.op == graph::Op::Bincount && counting_parts(spec) > 1 ? counts : 0;
 }
 
 }  // namespace tarry::codegen

@@ -17,7 +17,7 @@
 namespace tarry::codegen {
 
 /// Rows of n elements that lie one after the other. m: of Searchsorted how many are looked for, of Bincount the bins,
-/// of a Segment op the runs. Of a Scatter: m rows of `rows` elements for n places. No extent is 0.
+/// of a Segment op the runs, of an Argsort on the CPU the places read. Of a Scatter: m rows of `rows` for n places.
 struct RoutineSpec {
   graph::Op op{};
   Dtype dtype{};  ///< of the first operand

@@ -6,6 +6,7 @@
 #include "graph/fusion/fusion.h"
 #include "graph/fusion/trace.h"
 #include "graph/passes/needed.h"
+#include "graph/passes/unsorted.h"
 #include "runtime/plan/assign_buffers.h"
 #include "runtime/plan/compiled_plan.h"
 #include "runtime/stopwatch.h"
@@ -53,10 +54,11 @@ class PlanMaker {
     const auto disabled = [this](std::string_view pass) {
       return switches_.disabled(pass) || (pass == "unroll" && target_.is_cuda());
     };
-    g_ = graph::run_passes(graph::read_bools(graph::prepare_library(snapshot.graph, library_use())), disabled,
-                           &plan_.passes, [this](std::string_view name, const Graph& g) {
-                             if (observer_) observer_->graph(name, g);
-                           });
+    Graph prepared = graph::read_bools(graph::prepare_library(snapshot.graph, library_use()));
+    if (!target_.is_cuda()) prepared = graph::fold_unsorted(prepared);
+    g_ = graph::run_passes(std::move(prepared), disabled, &plan_.passes, [this](std::string_view name, const Graph& g) {
+      if (observer_) observer_->graph(name, g);
+    });
     plan_.seconds.optimise = watch.lap();
     for (graph::LeafLayout& leaf : g_.leaves) leaf.donated = leaf.donated && switches_.reuse;
     place_roots(may_alias);
@@ -236,6 +238,26 @@ class PlanMaker {
     step.bytes_read = g_.bytes(n.inputs[1].node) + step.bytes_written;
   }
 
+  /// How many elements of a row of a result are read, from the first on.
+  [[nodiscard]] std::int64_t places_read(NodeId id) const {
+    const int last = g_.shape(id).size() - 1;
+    const std::int64_t all = g_.shape(id)[last];
+    for (const GraphEdge& r : g_.roots)
+      if (r.node == id) return all;
+    std::int64_t most = 0;
+    for (NodeId reader = id + 1; reader < g_.nodes.size(); ++reader) {
+      const graph::GraphNode& n = g_.nodes[reader];
+      for (int i = 0; i < n.n_inputs; ++i) {
+        if (n.inputs[i].node != id || g_.count(reader) == 0) continue;
+        if (n.op != graph::Op::View) return all;
+        const graph::AxisMap& along = g_.views[n.payload][last];
+        const std::int64_t end = along.axis < 0 ? 0 : (g_.shape(reader)[along.axis] - 1) * along.step;
+        most = std::max(most, along.start + std::max<std::int64_t>(end, 0) + 1);
+      }
+    }
+    return most;
+  }
+
   [[nodiscard]] RoutineStep routine_step(NodeId id) {
     const graph::GraphNode& n = g_.nodes[id];
     const graph::Dims &from = g_.shape(n.inputs[0].node), &to = g_.shape(id);
@@ -246,6 +268,7 @@ class PlanMaker {
     spec.n = from[from.size() - 1];
     spec.rows = g_.count(n.inputs[0].node) / spec.n;
     spec.m = graph::is_segments(n.op) ? to[1] : g_.count(id);
+    if (n.op == graph::Op::Argsort && !target_.is_cuda()) spec.m = places_read(id);
     put_buffers(id, step);
     if (graph::is_scatter(n.op)) take_base(id, step);
     plan_.scratch_bytes = std::max(plan_.scratch_bytes, codegen::routine_scratch(spec, target_));

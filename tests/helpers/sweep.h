@@ -1,4 +1,5 @@
-// Sweeps over many cases: every run takes a part of them, another one each day. scripts/test.sh --long takes them whole.
+// Sweeps over many cases: every run takes a part of them, another one each day. scripts/test.sh --long takes them
+// whole.
 #pragma once
 
 #include <chrono>

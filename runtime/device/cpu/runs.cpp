@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "runtime/device/cpu/order_key.h"
 #include "runtime/device/cpu/routine.h"
@@ -24,19 +25,38 @@ void search(const RoutineSpec& spec, std::span<void* const> operands) {
   const auto* const sorted = static_cast<const Bits*>(operands[0]);
   const auto* const x = static_cast<const Bits*>(operands[1]);
   auto* const to = static_cast<std::int64_t*>(operands[2]);
-  constexpr std::int64_t kGrain = 1024;
+  constexpr std::int64_t kGrain = 1024, kNear = 64;
   parallel_for(spec.m, kGrain, [&](std::int64_t lo, std::int64_t hi) {
+    Bits last = 0;
+    std::int64_t place = 0;  // of it
+    bool near = false;       // to the place before
     for (std::int64_t i = lo; i < hi; ++i) {
       const Bits key = Key::merging(x[i]);
+      const auto behind = [&](std::int64_t at) {
+        const Bits there = Key::merging(sorted[at]);
+        return spec.reversed() ? there <= key : there < key;
+      };
       // The place is one of low .. low + left.
       std::int64_t low = 0, left = spec.n;
+      if (near && key >= last) {  // what is looked for ascends: in steps from there on
+        low = place;
+        left = spec.n - place;
+        std::int64_t step = 1;
+        for (; step <= left && behind(low + step - 1); step *= 2) {
+          low += step;
+          left -= step;
+        }
+        left = std::min(left, step - 1);
+      }
       while (left > 0) {
         const std::int64_t half = left / 2;
-        const Bits there = Key::merging(sorted[low + half]);
-        const bool behind = spec.reversed() ? there <= key : there < key;
-        low = behind ? low + half + 1 : low;
-        left = behind ? left - half - 1 : half;
+        const bool later = behind(low + half);
+        low = later ? low + half + 1 : low;
+        left = later ? left - half - 1 : half;
       }
+      near = low >= place && low - place < kNear;
+      last = key;
+      place = low;
       to[i] = low;
     }
   });
@@ -156,18 +176,23 @@ typename Fold::State fold_run(const T* x, std::int64_t n, const Fold& fold) {
   return s;
 }
 
+/// The runs between offsets, in each of several rows.
 template <class T, class Make>
-void fold_runs(const RoutineSpec& spec, std::span<void* const> operands, const Make& make) {
-  const auto* const x = static_cast<const T*>(operands[0]);
-  const auto* const offsets = static_cast<const std::int64_t*>(operands[1]);
-  auto* const to = static_cast<T*>(operands[2]);
+void fold_between(const RoutineSpec& spec, std::int64_t rows, const T* x, const std::int64_t* offsets, T* to,
+                  const Make& make) {
   constexpr std::int64_t kGrain = 4096;
   const std::int64_t length = std::max<std::int64_t>(1, spec.n / spec.m);
-  parallel_for(spec.rows * spec.m, std::max<std::int64_t>(1, kGrain / length), [&](std::int64_t lo, std::int64_t hi) {
+  parallel_for(rows * spec.m, std::max<std::int64_t>(1, kGrain / length), [&](std::int64_t lo, std::int64_t hi) {
     const support::DefaultFloatingPoint state;
-    for (std::int64_t run = lo; run < hi; ++run) {
-      const std::int64_t g = run % spec.m, from = offsets[g], n = offsets[g + 1] - from;
-      const T* const first = x + run / spec.m * spec.n + from;
+    std::int64_t g = lo % spec.m;
+    const T* row = x + lo / spec.m * spec.n;
+    for (std::int64_t run = lo; run < hi; ++run, ++g) {
+      if (g == spec.m) {
+        g = 0;
+        row += spec.n;
+      }
+      const std::int64_t from = offsets[g], n = offsets[g + 1] - from;
+      const T* const first = row + from;
       if (n <= 0) {
         to[run] = decltype(make(*first))::nothing();
         continue;
@@ -178,17 +203,60 @@ void fold_runs(const RoutineSpec& spec, std::span<void* const> operands, const M
   });
 }
 
+/// The elements of each run beside each other, in their order: every part of a row counts its own, so it knows where
+/// they go. `runs`: by element; what is none of them has no place. `counts`: a table for each part.
 template <class T>
-void fold_values(const RoutineSpec& spec, std::span<void* const> operands) {
+void bring_together(const RoutineSpec& spec, const T* x, const std::int64_t* runs, std::int64_t* counts,
+                    std::int64_t* offsets, T* to) {
+  const std::int64_t parts = std::min<std::int64_t>(codegen::counting_parts(spec), thread_count());
+  const auto in_parts = [&](const auto& body) {
+    parallel_for(parts, 1, [&](std::int64_t lo, std::int64_t hi) {
+      for (std::int64_t p = lo; p < hi; ++p) {
+        std::int64_t* const own = counts + p * spec.m;
+        const std::int64_t until = spec.n * (p + 1) / parts;
+        for (std::int64_t i = spec.n * p / parts; i < until; ++i)
+          if (static_cast<std::uint64_t>(runs[i]) < static_cast<std::uint64_t>(spec.m)) body(own[runs[i]], i);
+      }
+    });
+  };
+  std::memset(counts, 0, static_cast<std::size_t>(parts * spec.m) * sizeof *counts);
+  in_parts([](std::int64_t& count, std::int64_t) { ++count; });
+  std::int64_t sum = 0;
+  for (std::int64_t run = 0; run < spec.m; ++run) {
+    offsets[run] = sum;
+    for (std::int64_t p = 0; p < parts; ++p) sum += std::exchange(counts[p * spec.m + run], sum);
+  }
+  offsets[spec.m] = sum;
+  in_parts([&](std::int64_t& next, std::int64_t i) { to[next++] = x[i]; });
+}
+
+template <class T, class Make>
+void fold_runs(const RoutineSpec& spec, std::span<void* const> operands, void* scratch, const Make& make) {
+  const auto* const x = static_cast<const T*>(operands[0]);
+  const auto* const runs = static_cast<const std::int64_t*>(operands[1]);
+  auto* const to = static_cast<T*>(operands[2]);
+  if (!spec.reversed()) return fold_between(spec, spec.rows, x, runs, to, make);
+  auto* const offsets = static_cast<std::int64_t*>(scratch);
+  std::int64_t* const counts = offsets + spec.m + 1;
+  auto* const together = reinterpret_cast<T*>(counts + codegen::counting_parts(spec) * spec.m);
+  for (std::int64_t row = 0; row < spec.rows; ++row) {
+    bring_together(spec, x + row * spec.n, runs, counts, offsets, together);
+    fold_between(spec, 1, together, offsets, to + row * spec.m, make);
+  }
+}
+
+template <class T>
+void fold_values(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   using Wrapping = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
   switch (spec.op) {
-    case Op::SegmentSum: return fold_runs<Wrapping>(spec, operands, [](auto) { return Adding<Wrapping>(); });
-    case Op::SegmentProd: return fold_runs<Wrapping>(spec, operands, [](auto) { return Multiplying<Wrapping>(); });
-    case Op::SegmentMin: return fold_runs<T>(spec, operands, [](T) { return Choosing<T, &lesser<T>>(); });
-    case Op::SegmentMax: return fold_runs<T>(spec, operands, [](T) { return Choosing<T, &greater<T>>(); });
+    case Op::SegmentSum: return fold_runs<Wrapping>(spec, operands, scratch, [](auto) { return Adding<Wrapping>(); });
+    case Op::SegmentProd:
+      return fold_runs<Wrapping>(spec, operands, scratch, [](auto) { return Multiplying<Wrapping>(); });
+    case Op::SegmentMin: return fold_runs<T>(spec, operands, scratch, [](T) { return Choosing<T, &lesser<T>>(); });
+    case Op::SegmentMax: return fold_runs<T>(spec, operands, scratch, [](T) { return Choosing<T, &greater<T>>(); });
     default:
       if constexpr (std::is_floating_point_v<T>) {
-        fold_runs<T>(spec, operands, [](T first) { return Deviating<T>(first); });
+        fold_runs<T>(spec, operands, scratch, [](T first) { return Deviating<T>(first); });
       }
   }
 }
@@ -220,18 +288,18 @@ void count_on_host(const RoutineSpec& spec, std::span<void* const> operands, voi
   }
 }
 
-void fold_runs_on_host(const RoutineSpec& spec, std::span<void* const> operands) {
+void fold_runs_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   switch (spec.dtype) {
-    case Dtype::Int64: return fold_values<std::int64_t>(spec, operands);
-    case Dtype::UInt64: return fold_values<std::uint64_t>(spec, operands);
-    case Dtype::Float32: return fold_values<float>(spec, operands);
-    default: TARRY_ASSERT(spec.dtype == Dtype::Float64); return fold_values<double>(spec, operands);
+    case Dtype::Int64: return fold_values<std::int64_t>(spec, operands, scratch);
+    case Dtype::UInt64: return fold_values<std::uint64_t>(spec, operands, scratch);
+    case Dtype::Float32: return fold_values<float>(spec, operands, scratch);
+    default: TARRY_ASSERT(spec.dtype == Dtype::Float64); return fold_values<double>(spec, operands, scratch);
   }
 }
 
 void run_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   if (graph::is_sort(spec.op)) return sort_on_host(spec, operands, scratch);
-  if (graph::is_segments(spec.op)) return fold_runs_on_host(spec, operands);
+  if (graph::is_segments(spec.op)) return fold_runs_on_host(spec, operands, scratch);
   if (graph::is_scatter(spec.op)) return scatter_on_host(spec, operands);
   if (spec.op == Op::Compact) return compact_on_host(spec, operands, scratch);
   if (spec.op == Op::Searchsorted) return search_on_host(spec, operands);

@@ -217,6 +217,7 @@ void sort_rows(const codegen::RoutineSpec& spec, std::span<void* const> operands
 }  // namespace
 
 void sort_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
+  if (selects(spec)) return select_on_host(spec, operands, scratch);
   using Way = graph::RoutineAttributes::Way;
   with_key(spec.dtype, [&](auto key) {
     using Key = decltype(key);
