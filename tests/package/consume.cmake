@@ -1,5 +1,5 @@
 # Builds and runs one consumer project: -DKIND=installed|subdirectory -DLIBRARY=STATIC|SHARED -DWERROR=ON|OFF.
-# An installed library of the kind that BUILD already holds is installed from there; the other kind is built beside BUILD.
+# An installed library of the kind that BUILD already holds is installed from there; the other kind is built beside it.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(result)

@@ -11,8 +11,8 @@ namespace {
 
 using codegen::RoutineSpec;
 
-constexpr std::int64_t kFew = 16;                // places read of so many elements for each
-constexpr std::int64_t kPartElements = 1 << 15;  // at least, of a row that several threads select from
+constexpr std::int64_t kReadOneOf = 16;       // places read of so many elements for each
+constexpr std::int64_t kOfAThread = 1 << 15;  // at least, of a row that several threads select from
 
 template <class Bits>
 struct Candidate {
@@ -80,19 +80,21 @@ void select_rows(const RoutineSpec& spec, std::span<void* const> operands, void*
     for (std::int64_t i = 0; i < wanted; ++i) to[i] = memory[i].place;
   };
   const std::int64_t parts =
-      std::min({n / kPartElements, n / (kFew * wanted), std::int64_t{thread_count()}, codegen::kSortParts});
+      std::min({n / kOfAThread, n / (kReadOneOf * wanted), std::int64_t{thread_count()}, codegen::kSortParts});
   if (spec.rows < thread_count() && parts > 1) {
     for (std::int64_t r = 0; r < spec.rows; ++r) row(r, parts);
     return;
   }
-  parallel_for(spec.rows, std::max<std::int64_t>(1, kPartElements / n), [&](std::int64_t lo, std::int64_t hi) {
+  parallel_for(spec.rows, std::max<std::int64_t>(1, kOfAThread / n), [&](std::int64_t lo, std::int64_t hi) {
     for (std::int64_t r = lo; r < hi; ++r) row(r, 1);
   });
 }
 
 }  // namespace
 
-bool selects(const RoutineSpec& spec) { return spec.op == graph::Op::Argsort && spec.m > 0 && spec.m <= spec.n / kFew; }
+bool selects(const RoutineSpec& spec) {
+  return spec.op == graph::Op::Argsort && spec.m > 0 && spec.m <= spec.n / kReadOneOf;
+}
 
 void select_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   using Way = graph::RoutineAttributes::Way;
