@@ -17,6 +17,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "graph/loops.h"
 #include "support/check.h"
 #include "support/hash.h"
 
@@ -154,6 +155,7 @@ void check_node(const Graph& g, NodeId id) {
       break;
     }
     case OpClass::Routine: check_routine(g, id); break;
+    case OpClass::Loop: break;  // loops as a whole: see verify()
     case OpClass::Reduce: {
       TARRY_ASSERT(n.payload < g.reduces.size());
       Dims expected = g.shape(n.inputs[0].node);
@@ -196,6 +198,7 @@ std::vector<std::uint32_t> topological_order(const std::vector<std::vector<std::
 void verify(const Graph& g) {
   for (NodeId id = 0; id < g.nodes.size(); ++id) check_node(g, id);
   for (const GraphEdge& r : g.roots) TARRY_ASSERT(r.node < g.nodes.size());
+  TARRY_ASSERT(find_broken_loop(g) == nullptr);
 }
 
 std::vector<bool> reachable(const Graph& g, NodeId root) {
@@ -213,8 +216,8 @@ std::string to_string(const Graph& g) {
     s += fmt::format("%{} = {} {} {}{}", id, name(n.op), info(n.dtype).suffix, to_string(g.shape(id)), operands(n));
     if (info(n.op).op_class == OpClass::Reduce || is_scan(n.op))
       s += fmt::format(" axis {}", g.reduces[n.payload].axis);
-    if (n.op == Op::Gather) s += fmt::format(" axis {}", n.payload);
-    if (info(n.op).op_class == OpClass::Routine && n.payload != 0) s += " reversed";
+    if (n.op == Op::Gather || n.op == Op::LoopElement || n.op == Op::LoopStack) s += fmt::format(" axis {}", n.payload);
+    if ((info(n.op).op_class == OpClass::Routine || n.op == Op::LoopLevel) && n.payload != 0) s += " reversed";
     if (n.op == Op::Update)
       s += fmt::format(" at {} step {}", to_string(g.updates[n.payload].start), to_string(g.updates[n.payload].step));
     if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);

@@ -55,7 +55,8 @@ struct GraphNode {
   std::uint8_t n_inputs = 0;
   ShapeId shape = 0;
   std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce, Scan: attributes; Iota,
-                                  ///< Gather: axis; Index: IndexAttributes; Routine: its way
+                                  ///< Gather, LoopElement, LoopStack: axis; LoopLevel: 1 from the last; Index:
+                                  ///< IndexAttributes; Routine: its way
   GraphEdge inputs[Node::kMaxInputs];
   NodeId origin = kNoId;  ///< the snapshot's node it stands for: where errors, dumps and reports point
   const char* file = nullptr;

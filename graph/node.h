@@ -18,8 +18,14 @@
 // r), whose row i[p] is joined by row p of v, of (k, r), for every p: i, of (k), is int64 and within 0..n-1; k, n and r
 // are not 0; floats are not added or multiplied so (docs/reference/numerics.md). Compact(mask), of (n + 1) and int64,
 // begins with the places of the true elements of (n), in order; its last element is their number, and those between
-// have no value. A Scalar is a 0-d value that becomes a kernel argument, never source text. An edge is (node, output
-// index). An evaluated node is a leaf.
+// have no value. A loop goes over levels k = 0, 1, ..., n - 1: LoopLevel, of (n), from the first or from the last. What
+// depends on it has a value at each level, of which no memory knows: LoopElement(x, level) is x without an axis, along
+// which it stands at k; LoopCarry(init, level) is init at the first level, and later what its LoopNext(carry, value,
+// others) named at the level before; elementwise ops and broadcasts are between them, and nothing else. The LoopNexts
+// of a loop are a chain of tokens, without dimensions, that begins at the level. Two ops lead out of the loop, over the
+// whole chain: LoopStack(value, chain) is the value at all levels along a new axis, LoopLast(value, chain) at the last
+// one. Both have the extents that the values of the loop broadcast to. A Scalar is a 0-d value that becomes a kernel
+// argument, never source text. An edge is (node, output index). An evaluated node is a leaf.
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;
@@ -119,7 +125,8 @@ struct alignas(128) Node {
   Op op{};
   Dtype dtype{};  ///< of every output
   std::uint8_t rank = 0;
-  std::uint8_t n_inputs : 7 = 0;
+  std::uint8_t n_inputs : 6 = 0;
+  std::uint8_t in_loop : 1 = 0;  ///< has a value at each level of a loop, and no other
   std::uint8_t computed : 1 =
       0;  ///< an evaluate has computed it and not stored it (key_walk.h); guarded by engine_mutex()
   std::atomic<State> state{State::Lazy};

@@ -27,6 +27,7 @@ enum class OpClass : std::uint8_t {
   Scan,
   Library,
   Routine,
+  Loop,
   Composite
 };
 enum class DtypeRule : std::uint8_t { Same, Float, Bool, Logical, Integer, Bits, Draw, Special };
@@ -79,6 +80,15 @@ constexpr bool is_scatter(Op op) { return op >= Op::ScatterSet && op <= Op::Scat
 
 /// A Routine that reduces the runs between offsets.
 constexpr bool is_segments(Op op) { return op >= Op::SegmentSum && op <= Op::SegmentM2; }
+
+/// Part of a loop over levels: see node.h.
+constexpr bool is_loop(Op op) { return info(op).op_class == OpClass::Loop; }
+
+/// Has the axis along which levels lie, or the way in which they are gone over.
+constexpr bool has_axis(Op op) { return op == Op::LoopLevel || op == Op::LoopElement || op == Op::LoopStack; }
+
+/// A result of a loop.
+constexpr bool is_loop_result(Op op) { return op == Op::LoopStack || op == Op::LoopLast; }
 
 /// An elementwise op that computes nothing else: Index reports what is out of range.
 constexpr bool is_pure(Op op) { return op != Op::Index; }

@@ -19,6 +19,7 @@ NB_MODULE(_tarry, m) {
   tarry::python::bind_sorting(m, array);
   tarry::python::bind_grouping(m);
   tarry::python::bind_windows(m);
+  tarry::python::bind_loops(m);
   tarry::python::bind_random(m);
   tarry::python::bind_dlpack(m, array);
   tarry::python::bind_cuda_interface(array);

@@ -31,6 +31,7 @@ void bind_evaluate(nb::module_& m, ArrayClass& array);
 void bind_files(nb::module_& m);
 void bind_indexing(nb::module_& m, ArrayClass& array);
 void bind_linalg(nb::module_& m, ArrayClass& array);
+void bind_loops(nb::module_& m);
 void bind_manipulation(nb::module_& m, ArrayClass& array);
 void bind_grouping(nb::module_& m);
 void bind_random(nb::module_& m);

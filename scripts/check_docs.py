@@ -30,7 +30,8 @@ MAX_WORDS = 30  # of a sentence that users read
 INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge", "segment_m2",
                 "random_bits", "multiply_high", "uniform", "normal",
                 "index", "gather", "scatter_set", "scatter_add", "scatter_multiply", "scatter_min", "scatter_max",
-                "compact", "segment_prod", "segment_m2"}
+                "compact", "segment_prod", "segment_m2",
+                "loop_level", "loop_carry", "loop_element", "loop_next", "loop_stack", "loop_last"}
 
 
 def read(root, name):
@@ -44,7 +45,7 @@ def documents(root):
 
 def check_links(root):
     for document in documents(root):
-        text = re.sub(r"```.*?```|`[^`\n]*`", "", document.read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(r"```.*?```|`[^`]*`", "", document.read_text(encoding="utf-8"), flags=re.S)
         for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?[^)]*\)", text):
             if re.match(r"[a-z]+:", target):
                 continue

@@ -23,6 +23,7 @@ CHAPTERS = [  # page, title, headers
     ("reductions", "Reductions", ["reduce.h"]),
     ("statistics", "Statistics", ["statistics.h"]),
     ("scans", "Scans", ["scan.h"]),
+    ("loops", "Loops", ["loop.h", "solve.h"]),
     ("manipulation", "Manipulation", ["views.h"]),
     ("windows", "Borders and windows", ["windows.h"]),
     ("indexing", "Indexing by arrays", ["index.h"]),

@@ -16,7 +16,8 @@ import make_reference
 NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "index", "gather", "scatter_set", "scatter_add",
                  "scatter_multiply", "scatter_min", "scatter_max", "compact", "segment_prod", "segment_m2",
                  "moments", "moments_merge",
-                 "random_bits", "multiply_high", "uniform", "normal"}
+                 "random_bits", "multiply_high", "uniform", "normal",
+                 "loop_level", "loop_carry", "loop_element", "loop_next", "loop_stack", "loop_last"}
 DTYPES = {
     "Same": "numbers", "Float": "floats; integers become float32 or float64", "Bool": "any; gives bool",
     "Logical": "bool",

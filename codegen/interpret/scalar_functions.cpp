@@ -69,6 +69,7 @@ struct OnCells<F> {
 #define TARRY_Scan(RULE, OP)
 #define TARRY_Library(RULE, OP)
 #define TARRY_Routine(RULE, OP)
+#define TARRY_Loop(RULE, OP)
 #define TARRY_Composite(RULE, OP)
 // clang-format on
 

@@ -62,6 +62,12 @@ class RecurrenceLowering {
         for (std::size_t i = 0; i < v.args.size(); ++i)
           if (v.args[i] != kNoId) in.args[i] = now_[v.args[i]];
         break;
+      case Kind::Copy:
+        in.kind = InstrKind::Compute;
+        in.op = graph::Op::Cast;
+        in.args[0] = now_[v.args[0]];
+        in.dtype = ir_.instrs[in.args[0]].dtype;
+        break;
       case Kind::Carried:
       case Kind::Last:
         in.kind = v.kind == Kind::Last ? InstrKind::Last : InstrKind::Carried;

@@ -65,8 +65,11 @@ Fusion fuse_steps(const Graph& g, const Target& target, const CostModel& cost, c
 
 Fusion fuse(const Graph& g, const Target& target, const Limits& limits) {
   const CostModel cost = cost_model(target);
-  std::vector<std::shared_ptr<const Levels>> levels;
-  if (limits.fuses) levels = find_levels(FusionGraph(g, cost), limits);
+  std::vector<std::shared_ptr<const Levels>> levels = find_loops(g, limits);
+  std::vector<bool> taken(g.nodes.size());
+  for (const auto& loop : levels)
+    for (const NodeId id : loop->nodes) taken[id] = true;
+  if (limits.fuses) std::ranges::move(find_levels(FusionGraph(g, cost), limits, taken), std::back_inserter(levels));
   if (levels.empty()) return fuse_steps(g, target, cost, limits);
   const CollapsedLevels collapsed(g, std::move(levels));
   return collapsed.expand(fuse_steps(collapsed.graph(), target, cost, limits));

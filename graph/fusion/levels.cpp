@@ -563,13 +563,14 @@ std::vector<NodeId> last_updates(const FusionGraph& f) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits) {
+std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits,
+                                                       std::vector<bool> taken) {
   std::vector<std::shared_ptr<const Levels>> kernels;
   if (limits.levels == 0) return kernels;
   std::vector<Layers> found;
   for (const NodeId id : last_updates(f))
     if (std::optional<Layers> layers = find_layers(f, id)) found.push_back(std::move(*layers));
-  std::vector<bool> used(found.size()), taken(f.g.nodes.size());
+  std::vector<bool> used(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (used[i]) continue;
     Orbits orbits(f);

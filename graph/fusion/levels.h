@@ -1,4 +1,5 @@
-// Levels: a recurrence along an axis that was recorded level by level, as loops over the levels with carried values.
+// Levels: a recurrence along an axis, as loops over the levels with carried values. It was recorded level by level, or
+// as a loop (graph/loops.h).
 //
 // A kernel of levels goes over the lanes, the points of the other axes. For each lane it runs loops, one after the
 // other; before each, and behind the last, come values that a lane has once (`once`). A value of a loop is computed at
@@ -17,14 +18,15 @@
 namespace tarry::graph {
 
 struct Levels {
-  enum class Kind : std::uint8_t { Memory, Free, Compute, Carried, Last, Keep, Kept, Store };
+  enum class Kind : std::uint8_t { Memory, Free, Compute, Copy, Carried, Last, Keep, Kept, Store };
   struct Value {
     Kind kind{};
     bool once = false;
     std::uint8_t loop = 0;  ///< that it belongs to, or comes before
     GraphEdge edge{};       ///< Memory, Free: what is read; Compute: the node; Store: what is written
-    /// Values. Compute: its inputs. Carried: at the first level (once), and the value of the loop, which may come
-    /// later. Last: of which the last level. Keep: what is kept. Store: what is stored.
+    /// Values. Compute: its inputs. Copy: what the loop takes as its own. Carried: at the first level (once), and the
+    /// value of the loop, which may come later. Last: of which the last level. Keep: what is kept. Store: what is
+    /// stored.
     std::array<std::uint32_t, 3> args{kNoId, kNoId, kNoId};
     /// Memory, Free, Store: coordinates of the lanes -> dimensions of `shape`, at level 0 of the loop, and elements
     /// along each dimension from level to level.
@@ -49,8 +51,13 @@ struct Levels {
 
 class FusionGraph;
 
-/// The kernels of levels of a graph. Work is linear in the graph.
-std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits);
+/// The kernels of recurrences that were recorded level by level, without nodes that are `taken`. Work is linear in the
+/// graph.
+std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits,
+                                                       std::vector<bool> taken);
+/// The kernels of the graph's loops: those that read each other's results lane by lane are one, where lanes may keep
+/// them.
+std::vector<std::shared_ptr<const Levels>> find_loops(const Graph& g, const Limits& limits);
 
 /// A graph in which each kernel of levels is a call between memory and memory.
 class CollapsedLevels {

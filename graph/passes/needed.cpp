@@ -396,6 +396,7 @@ class Tracer {
         needed = grid;
         needed.back() = all_of(source[source.size() - 1]);
         return need(from, std::move(needed));
+      case OpClass::Loop: return need_all(from);
       default: return;
     }
   }

@@ -29,6 +29,10 @@ std::string identity(const Graph& g, const GraphNode& n) {
       append(g.scalars[n.payload].known);
       if (g.scalars[n.payload].known == ScalarClass::Other) append(n.payload);
       break;
+    case OpClass::Loop:  // each loop is one of its own, and so is each of its carries
+      append(n.payload);
+      if (n.op == Op::LoopLevel || n.op == Op::LoopCarry) append(g.nodes.size());
+      break;
     default: append(n.payload);
   }
   return key;

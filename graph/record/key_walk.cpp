@@ -52,6 +52,7 @@ class Walker {
     for (const Edge& root : roots)
       if (root.node()->op == Op::Scalar && !seen(root.node())) add_scalar(root.node(), is_ready(*root.node()), true);
     for (const Edge& root : roots) {
+      if (root.node()->in_loop != 0) refuse(*root.node());
       if (Node* blocked = visit(root.node())) return blocked;
       o_.roots.push_back({o_.id_of(*root.node()), root.output()});
       put(word(o_.roots.back()) | kRootTag);
@@ -64,6 +65,11 @@ class Walker {
   }
 
  private:
+  [[noreturn]] static void refuse(const Node& n) {
+    TARRY_THROW(InvalidArgument, std::string(name(n.op)), n.where(),
+                "is a value of the body of a scan, which it has at each level; what the body returns can be evaluated");
+  }
+
   /// A node's mark is its id where the walk has been there: what an earlier walk left there names another node, or
   /// none.
   [[nodiscard]] bool seen(const Node* n) const {
@@ -272,7 +278,7 @@ class Walker {
   }
 
   /// Whatever is needed of its result.
-  static bool computes_all(Op op) { return is_scan(op) || is_call(op); }
+  static bool computes_all(Op op) { return is_scan(op) || is_call(op) || is_loop(op); }
   static bool is_smaller(const Node& n, const Node& than) {
     return element_count(n.shape()) < element_count(than.shape());
   }
@@ -287,7 +293,7 @@ class Walker {
     constexpr std::int64_t kSmall = std::int64_t{1} << 20;  // bytes that take no longer than the launch
     const Node& n = *o_.visits[id].node;
     const OpClass c = info(n.op).op_class;
-    if (output_count(n.op) > 1) return false;
+    if (output_count(n.op) > 1 || n.in_loop != 0) return false;
     if (c == OpClass::View || c == OpClass::Reshape) {
       const KeyWalk::Visit& base = o_.visits[viewed(id)];
       if (base.node->n_inputs == 0 || is_held(base) || !is_smaller(n, *base.node)) return false;
@@ -432,6 +438,7 @@ std::uint32_t add_payload(const Node& n, std::uint32_t& cell, Graph& g) {
       return static_cast<std::uint32_t>(g.reduces.size() - 1);
     case OpClass::Iota:
     case OpClass::Gather: return static_cast<std::uint32_t>(decode_iota(n.attributes()).axis);
+    case OpClass::Loop: return has_axis(n.op) ? static_cast<std::uint32_t>(decode_iota(n.attributes()).axis) : kNoId;
     case OpClass::Routine: return static_cast<std::uint32_t>(decode_routine(n.attributes()).way);
     default: return n.op == Op::Index ? decode_index(n.attributes()).payload() : kNoId;
   }

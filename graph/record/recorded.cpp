@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/loops.h"
 #include "graph/record/reductions.h"
 
 namespace tarry::graph {
@@ -53,6 +54,7 @@ class Judge {
     if (g_.roots.empty()) return "there are no roots";
     for (const GraphEdge& root : g_.roots)
       if (Broken broken = edge(root)) return fmt::format("a root: {}", broken);
+    if (Broken broken = find_broken_loop(g_)) return broken;
     return "";
   }
 
@@ -91,6 +93,7 @@ class Judge {
       case OpClass::Scan: return scan(n);
       case OpClass::Library: return product(n);
       case OpClass::Routine: return routine(n);
+      case OpClass::Loop: return nullptr;  // loops as a whole: see run()
       case OpClass::Composite: break;
     }
     return "an op that is recorded as others";

@@ -106,6 +106,10 @@ class ChunkFinder {
         if (is_sort(n.op) && of_input < shape.size() - 1) return of_input;
         return of_input >= 0 || (n.n_inputs > 1 && input_axis(n, 1) >= 0) ? needs_all(id) : -1;
       }
+      case OpClass::Loop:
+        for (int i = 0; i < n.n_inputs; ++i)
+          if (input_axis(n, i) >= 0) return needs_all(id);
+        return -1;
       case OpClass::Library: return input_axis(n, 0) >= 0 || input_axis(n, 1) >= 0 ? needs_all(id) : -1;
       default: return -1;
     }

@@ -140,7 +140,10 @@ Slicer::Slicer(const Graph& g, std::vector<std::shared_ptr<Storage>> leaves, std
 void Slicer::know(GraphEdge edge, Edge value) { known_[{edge.node, edge.output}] = std::move(value); }
 
 /// Nothing is asked of its inputs.
-bool Slicer::is_source(NodeId id) const { return g_.nodes[id].n_inputs == 0 || known_.contains({id, 0}); }
+bool Slicer::is_source(NodeId id) const {
+  if (g_.nodes[id].op == Op::LoopLevel) return false;  // it is recorded again, not read
+  return g_.nodes[id].n_inputs == 0 || known_.contains({id, 0});
+}
 
 /// The box that is computed where `box` is asked for.
 Box Slicer::normalised(NodeId id, Box box) const {
@@ -157,7 +160,8 @@ Box Slicer::normalised(NodeId id, Box box) const {
       const int axis = g_.reduces[n.payload].axis;
       return box.along(axis, 0, shape[axis]);
     }
-    case OpClass::Library: return Box::whole(shape);
+    case OpClass::Library:
+    case OpClass::Loop: return Box::whole(shape);
     case OpClass::Routine: {
       const int last = shape.size() - 1;
       return is_sort(n.op) ? box.along(last, 0, shape[last]) : Box::whole(shape);
@@ -398,6 +402,9 @@ Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
     case OpClass::Reduce:
     case OpClass::Scan: return node(n, n.op, n.dtype, box.extent, all, encode(g_.reduces[n.payload]));
     case OpClass::Gather:
+      return node(n, n.op, n.dtype, box.extent, all, encode(IotaAttributes{static_cast<std::int32_t>(n.payload)}));
+    case OpClass::Loop:
+      if (!has_axis(n.op)) return node(n, n.op, n.dtype, box.extent, all);
       return node(n, n.op, n.dtype, box.extent, all, encode(IotaAttributes{static_cast<std::int32_t>(n.payload)}));
     case OpClass::Routine:
       return node(n, n.op, n.dtype, box.extent, all, encode(RoutineAttributes{RoutineAttributes::Way(n.payload)}));

@@ -29,6 +29,7 @@
 #include <tarry/io.h>          // IWYU pragma: export
 #include <tarry/linalg.h>      // IWYU pragma: export
 #include <tarry/log.h>         // IWYU pragma: export
+#include <tarry/loop.h>        // IWYU pragma: export
 #include <tarry/memory.h>      // IWYU pragma: export
 #include <tarry/ops.h>         // IWYU pragma: export
 #include <tarry/plan.h>        // IWYU pragma: export
@@ -38,6 +39,7 @@
 #include <tarry/scan.h>        // IWYU pragma: export
 #include <tarry/scope.h>       // IWYU pragma: export
 #include <tarry/shape.h>       // IWYU pragma: export
+#include <tarry/solve.h>       // IWYU pragma: export
 #include <tarry/sort.h>        // IWYU pragma: export
 #include <tarry/statistics.h>  // IWYU pragma: export
 #include <tarry/stream.h>      // IWYU pragma: export

@@ -38,6 +38,7 @@ void Run::clear() {
   faults.reset();
   interpreted_buffers.clear();
   interpreted_scalars.clear();
+  routines.clear();
   storages.clear();
   results.clear();
   dropped.clear();
@@ -68,7 +69,7 @@ Dispatch::Dispatch(const CompiledPlan& plan, Backend& b, Repeats repeats) : plan
       items_.push_back({nullptr, nullptr, call, step});
       may_replay = false;
     } else if (const auto* routine = std::get_if<RoutineStep>(&plan.steps[s])) {
-      items_.push_back({});
+      items_.push_back({nullptr, nullptr, nullptr, routines_++});
       items_.back().routine = routine;
       may_replay = false;
     } else if (const auto* k = std::get_if<KernelStep>(&plan.steps[s]); k && !k->empty()) {
@@ -175,6 +176,8 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
     }
     run.words[p.word] = base + p.addend;
   }
+  for (const Item& item : items_)
+    if (item.routine) run.routines.push_back(bind(*item.routine, run));
   if (!interprets_) return;
   run.interpreted_buffers.resize(plan_.steps.size());
   run.interpreted_scalars.resize(plan_.steps.size());
@@ -215,17 +218,23 @@ bool Dispatch::replay(const Run& run, Backend& b) {
   return false;
 }
 
-void Dispatch::run_routine(const RoutineStep& routine, const Run& run, Backend& b) const {
-  std::vector<void*> operands;
-  for (const Operand& o : routine.operands) operands.push_back(reinterpret_cast<void*>(address(o, run)));
-  void* const scratch = run.arena ? reinterpret_cast<void*>(arena(run) + scratch_) : nullptr;
-  if (routine.sources.empty()) return b.run(routine.spec, operands, scratch);
-  for (const codegen::RoutineLaunch& l : codegen::routine_launches(routine.spec, operands, scratch))
-    b.launch({routine.executables[l.kernel].get(), routine.sources[l.kernel].get(), l.words, l.geometry});
+Run::RoutineCall Dispatch::bind(const RoutineStep& routine, const Run& run) const {
+  Run::RoutineCall call;
+  for (const Operand& o : routine.operands) call.operands.push_back(reinterpret_cast<void*>(address(o, run)));
+  call.scratch = run.arena ? reinterpret_cast<void*>(arena(run) + scratch_) : nullptr;
+  if (!routine.sources.empty()) call.launches = codegen::routine_launches(routine.spec, call.operands, call.scratch);
+  return call;
 }
 
 void Dispatch::run_item(const Item& item, const Run& run, Backend& b) {
-  if (item.routine) return run_routine(*item.routine, run, b);
+  if (item.routine) {
+    const Run::RoutineCall& call = run.routines[item.step];
+    const RoutineStep& routine = *item.routine;
+    if (routine.sources.empty()) return b.run(routine.spec, call.operands, call.scratch);
+    for (const codegen::RoutineLaunch& l : call.launches)
+      b.launch({routine.executables[l.kernel].get(), routine.sources[l.kernel].get(), l.words, l.geometry});
+    return;
+  }
   if (item.copy) {
     const std::uint64_t from = address(item.copy->from, run) + item.copy->offset;
     b.copy(reinterpret_cast<void*>(address(item.copy->to, run)), reinterpret_cast<const void*>(from), item.copy->bytes);

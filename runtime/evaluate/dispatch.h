@@ -36,6 +36,13 @@ struct Run {
   std::vector<std::uint64_t> words;                     ///< parameters of all kernels
   std::vector<std::vector<void*>> interpreted_buffers;  ///< by step of the plan
   std::vector<std::vector<std::uint64_t>> interpreted_scalars;
+  /// The memory that a routine works on, and its launches on a GPU.
+  struct RoutineCall {
+    std::vector<void*> operands;
+    void* scratch;
+    std::vector<codegen::RoutineLaunch> launches;
+  };
+  std::vector<RoutineCall> routines;  ///< in order
 
   std::vector<std::shared_ptr<graph::Storage>> storages;  ///< of outputs
   std::vector<std::unique_ptr<graph::Extra>> results;     ///< by claimed node: what it will get
@@ -69,7 +76,7 @@ class Dispatch {
     const KernelStep* kernel = nullptr;
     const CopyStep* copy = nullptr;
     const LibraryStep* call = nullptr;
-    std::uint32_t step = 0, first = 0, count = 0;  ///< of the plan; words
+    std::uint32_t step = 0, first = 0, count = 0;  ///< of the plan, or among routines; words
     const RoutineStep* routine = nullptr;
     [[nodiscard]] bool interpreted() const { return kernel && !kernel->executable; }
   };
@@ -80,7 +87,7 @@ class Dispatch {
   [[nodiscard]] Launch launch_of(const Item& item, const Run& run) const;
   bool replay(const Run& run, Backend& b);
   void run_item(const Item& item, const Run& run, Backend& b);
-  void run_routine(const RoutineStep& routine, const Run& run, Backend& b) const;
+  [[nodiscard]] Run::RoutineCall bind(const RoutineStep& routine, const Run& run) const;
 
   const CompiledPlan& plan_;
   std::vector<Item> items_;
@@ -88,6 +95,7 @@ class Dispatch {
   std::vector<Patch> patches_;
   std::vector<std::size_t> slots_;  ///< of the arena, by temporary
   std::size_t scratch_ = 0, arena_bytes_ = 0;
+  std::uint32_t routines_ = 0;
   bool interprets_ = false;
 
   // A plan that has run twice is made one launch. One thread at a time replays it; another launches kernel by kernel.

@@ -11,8 +11,8 @@ namespace tarry::runtime {
 
 class ValueFaults;
 
-/// What each value of a run will have to ask: its own checks, and the faults of the leaves that it depends on. Made
-/// before the run is enqueued, as it takes memory. Empty where there is nothing to ask.
+/// The faults that each value of a run will have to ask: its own checks, and those of the leaves that it depends on.
+/// Made before the run is enqueued, as it takes memory. Empty where there is nothing to ask.
 std::vector<std::shared_ptr<ValueFaults>> make_faults(const Run& run, Backend& b, Where where);
 
 /// Gives them to the results of the run, which was enqueued. Where the device is done already nothing is left to ask,

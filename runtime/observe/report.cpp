@@ -174,7 +174,7 @@ std::string describe_ops(const graph::Graph& g, std::span<const graph::NodeId> n
     const graph::GraphNode& n = g.nodes[id];
     const graph::OpClass c = graph::info(n.op).op_class;
     if (c != graph::OpClass::Map && c != graph::OpClass::Reduce && c != graph::OpClass::Scan && !graph::is_call(n.op) &&
-        c != graph::OpClass::Gather)
+        c != graph::OpClass::Gather && !graph::is_loop_result(n.op))
       continue;
     std::string part = fmt::format("{} {} {} at {}", graph::name(n.op), name(n.dtype),
                                    graph::to_string(g.shapes[n.shape]), n.where().str());

@@ -32,7 +32,7 @@ void check_addressable(const Graph& g) {
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
     const graph::OpClass c = graph::info(g.nodes[id].op).op_class;
     if (c == graph::OpClass::Map || c == graph::OpClass::Scan || graph::is_call(g.nodes[id].op) ||
-        c == graph::OpClass::Gather || g.nodes[id].op == graph::Op::Update)
+        c == graph::OpClass::Gather || c == graph::OpClass::Loop || g.nodes[id].op == graph::Op::Update)
       check(id);
     if (c == graph::OpClass::Reduce) check(g.nodes[id].inputs[0].node);
   }

@@ -97,6 +97,7 @@ class Symbols {
         for (int i = 0; i < n.n_inputs; ++i) reduce(id, n.inputs[i].node, g_.reduces[n.payload].axis);
         break;
       case OpClass::Library: multiply(id, n.inputs[0].node, n.inputs[1].node); break;
+      case OpClass::Loop:
       case OpClass::Routine:  // its kernels are chosen by extents
         pin(id);
         for (int i = 0; i < n.n_inputs; ++i) pin(n.inputs[i].node);

@@ -74,6 +74,8 @@ std::string payload_of(const Graph& g, const GraphNode& n) {
       return fmt::format(R"(,"value":"{}")", kScalarClasses[static_cast<int>(g.scalars[n.payload].known)]);
     case OpClass::Iota:
     case OpClass::Gather: return fmt::format(R"(,"axis":{})", static_cast<std::int32_t>(n.payload));
+    case OpClass::Loop:
+      return graph::has_axis(n.op) ? fmt::format(R"(,"axis":{})", static_cast<std::int32_t>(n.payload)) : "";
     case OpClass::Routine: return n.payload == 0 ? "" : fmt::format(R"(,"way":{})", n.payload);
     case OpClass::View: return fmt::format(R"(,"map":{})", text_of(g.views[n.payload]));
     case OpClass::Update:
@@ -267,6 +269,9 @@ class Reader {
       }
       case OpClass::Iota:
       case OpClass::Gather: return static_cast<std::uint32_t>(number_of<std::int32_t>(json.at("axis")));
+      case OpClass::Loop:
+        return graph::has_axis(n.op) ? static_cast<std::uint32_t>(number_of<std::int32_t>(json.at("axis")))
+                                     : graph::kNoId;
       case OpClass::Routine: return number_of(json, "way", std::uint32_t{0});
       case OpClass::View: return add(g_.views, map_of(json.at("map")));
       case OpClass::Update: return add(g_.updates, {dims_of(json.at("start")), dims_of(json.at("step"))});

@@ -127,6 +127,7 @@ class GraphValues {
         break;
       }
       case graph::OpClass::Routine:
+      case graph::OpClass::Loop:
       case graph::OpClass::Composite: TARRY_ASSERT(false);
     }
     return out;

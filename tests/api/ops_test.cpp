@@ -119,6 +119,7 @@ bool elsewhere(const graph::OpInfo& row) {
     case OpClass::Reduce:
     case OpClass::Library:
     case OpClass::Routine:
+    case OpClass::Loop:
     case OpClass::Scan: return true;
     case OpClass::Composite: return row.op >= Op::Mean;  // reductions
     case OpClass::Map:

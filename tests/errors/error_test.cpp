@@ -145,6 +145,7 @@ TEST_CASE("error: every place that throws is reached, and its message says what 
   ta::test::add_shape_rows(all);
   ta::test::add_window_rows(all);
   ta::test::add_order_rows(all);
+  ta::test::add_loop_rows(all);
   ta::test::add_making_rows(all);
   ta::test::add_interop_rows(all);
   ta::test::add_environment_rows(all);

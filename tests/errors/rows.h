@@ -55,6 +55,7 @@ void add_operation_rows(ErrorRows& rows);    ///< ops, reductions, promotion
 void add_shape_rows(ErrorRows& rows);        ///< views, indexing, updates, joining
 void add_window_rows(ErrorRows& rows);       ///< products along axes, windows, statistics, grids
 void add_order_rows(ErrorRows& rows);        ///< sorting, searching, counting, grouping
+void add_loop_rows(ErrorRows& rows);         ///< loops with a body, recurrences
 void add_making_rows(ErrorRows& rows);       ///< making arrays, reading values, files
 void add_interop_rows(ErrorRows& rows);      ///< memory of other code
 void add_environment_rows(ErrorRows& rows);  ///< compilers, memory, devices; and our own bugs

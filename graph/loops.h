@@ -1,0 +1,20 @@
+// Loops of a graph: which nodes have a value at each level, and the rules that they obey (graph/node.h).
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tarry::graph {
+
+/// True if a view shows its input at each index of its last axes, broadcast as elementwise ops do it: the one view that
+/// a loop may have of its values.
+bool is_broadcast(const IndexMap& map, const Dims& source, const Dims& shape);
+
+/// By node: the LoopLevel of the loop that it is part of, results included; kNoId for all others.
+std::vector<NodeId> find_loop_levels(const Graph& g);
+
+/// The rule that a loop of the graph breaks, in words; nullptr where all hold. Inputs have been checked to exist.
+const char* find_broken_loop(const Graph& g);
+
+}  // namespace tarry::graph

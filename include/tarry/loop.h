@@ -1,0 +1,67 @@
+// Loops with a body of yours: recurrences that are one kernel. Calls record and check; nothing is computed.
+#pragma once
+
+#include <tarry/array.h>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tarry {
+inline namespace v0 {
+
+/// Options of scan.
+struct LoopOptions {
+  int axis = 0;                               ///< of the xs, along which the levels lie; of the ys too
+  bool reverse = false;                       ///< from the last level to the first
+  std::optional<std::int64_t> length = {};    ///< levels; needed where there are no xs
+};
+
+/// A level of a scan, and its results: what is carried on, after the last level in the end; and values of which each
+/// level has its own, along the axis in the end.
+struct Scanned {
+  std::vector<Array> carries, ys;
+};
+/// The step from one level to the next. It is called to be recorded, not once a level.
+using ScanBody = std::function<Scanned(std::span<const Array> carries, std::span<const Array> xs)>;
+
+/// Goes along an axis with values that are carried from level to level: {carries, ys} = body(carries, xs at the level).
+/// The body is recorded when scan is called, with arrays that stand for the values of any level: elementwise operations
+/// of them, and of arrays of any size from outside that broadcast to them. The whole is one kernel: a thread for each
+/// lane, an element of the other axes, goes over all levels with its carries in registers. What makes xs and init is
+/// computed there too where it is elementwise and nothing else reads it.
+/// Shapes: an x has the axis, a level of it has not. Carries and ys broadcast to the lanes; the ys of the result have
+/// the lanes' shape and the axis. An init is broadcast to what the body makes of it.
+/// Dtypes: a carry keeps its dtype.  Bits: those of the same operations level by level.
+/// Throws InvalidArgument where an x lacks the axis, extents along it differ, there is no length, the body returns
+/// another number of carries or another dtype, or anything but elementwise operations is applied to values of a level,
+/// another scan among them; reading such a value throws where it is read.
+/// Example: `ta::scan(std::vector{ta::ones({})}, {}, ta::ScanBody([](auto c, auto) { return ta::Scanned{{c[0] * 2},
+/// {c[0]}}; }), {.length = 4}).ys[0]` is `[1. 2. 4. 8.]`.
+[[nodiscard]] TARRY_EXPORT Scanned scan(std::span<const Array> init, std::span<const Array> xs, const ScanBody& body,
+                                       LoopOptions options = {},
+                                       std::source_location where = std::source_location::current());
+
+/// The same with one carry and one x: body(carry, x) gives the next carry and a y as a pair, as the result does.
+/// Shapes, Dtypes: as above.  Throws InvalidArgument as above.
+/// Example: `ta::scan(ta::zeros({}, ta::int32), ta::array({1, 2, 3}), [](auto c, auto x) { return std::pair(c + x, c *
+/// x); }).second` is `[0 2 9]`.
+template <class Body>
+  requires std::invocable<Body&, const Array&, const Array&>
+[[nodiscard]] std::pair<Array, Array> scan(const Array& init, const Array& xs, Body&& body, LoopOptions options = {},
+                                           std::source_location where = std::source_location::current()) {
+  const ScanBody of_lists = [&body](std::span<const Array> carries, std::span<const Array> at) {
+    std::pair<Array, Array> step = body(carries[0], at[0]);
+    return Scanned{{std::move(step.first)}, {std::move(step.second)}};
+  };
+  Scanned done = scan(std::span(&init, 1), std::span(&xs, 1), of_lists, options, where);
+  return {std::move(done.carries[0]), std::move(done.ys[0])};
+}
+
+}  // namespace v0
+}  // namespace tarry

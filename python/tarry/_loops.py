@@ -1,0 +1,51 @@
+"""Loops with a body: scan, for carries and xs that are arrays, or tuples, lists and dicts of them."""
+
+from . import _tarry
+
+
+def _leaves(tree):
+    """The arrays of nested tuples, lists and dicts, in order."""
+    if tree is None:
+        return []
+    if isinstance(tree, dict):
+        return [leaf for key in sorted(tree) for leaf in _leaves(tree[key])]
+    if isinstance(tree, (tuple, list)):
+        return [leaf for part in tree for leaf in _leaves(part)]
+    return [tree if isinstance(tree, _tarry.Array) else _tarry.asarray(tree)]
+
+
+def _like(tree, leaves):
+    """The same nesting with other arrays, which an iterator gives."""
+    if tree is None:
+        return None
+    if isinstance(tree, dict):
+        made = {key: _like(tree[key], leaves) for key in sorted(tree)}
+        return {key: made[key] for key in tree}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*(_like(part, leaves) for part in tree))
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_like(part, leaves) for part in tree)
+    return next(leaves)
+
+
+def scan(f, init, xs=None, length=None, *, axis=0, reverse=False):
+    """Goes along an axis with values that are carried from level to level: carry, y = f(carry, x).
+
+    f is recorded once, with arrays that stand for the values of any level: elementwise operations of them, and of
+    arrays from outside that broadcast to them. The whole is one kernel, with a thread for each element of the other
+    axes and the carries in registers. init, xs, carries and ys are arrays, or tuples, lists and dicts of them; xs is
+    None where there is only a length, a y may be None.
+
+    Returns the last carry, and the ys of all levels along the axis.
+    """
+    given, nesting = init, []
+
+    def body(carries, at):
+        step = f(_like(given, iter(carries)), _like(xs, iter(at)))
+        if not isinstance(step, tuple) or len(step) != 2:
+            raise TypeError("the function of scan returns a carry and a y, as in (carry, y)")
+        nesting[:] = step
+        return _leaves(step[0]), _leaves(step[1])
+
+    carries, ys = _tarry._scan(body, _leaves(init), _leaves(xs), length, axis, reverse)
+    return _like(nesting[0], iter(carries)), _like(nesting[1], iter(ys))

@@ -1,0 +1,78 @@
+// Wrong bodies of scans, and wrong calls of recurrences with names.
+#include "tests/errors/rows.h"
+
+namespace tarry::test {
+namespace {
+
+/// A scan of (3,) whose body gives `carry` and `y` back.
+void scan_of(const std::function<std::pair<Array, Array>(const Array&, const Array&)>& body, LoopOptions options = {},
+             std::source_location where = std::source_location::current()) {
+  (void)scan(zeros({}), zeros({3}), body, options, where);
+}
+
+void add_scan_rows(ErrorRows& rows) {
+  const ScanBody nothing = [](std::span<const Array>, std::span<const Array>) { return Scanned{}; };
+  const auto same = [](const Array& c, const Array& x) { return std::pair(c, x); };
+  rows.wrong("scan", {"axis 1", "float32 (3,)"}, [=] { scan_of(same, {.axis = 1}); });
+  rows.wrong("scan", {"float32 (3,) has 3 levels along axis 0, not 4"}, [=] { scan_of(same, {.length = 4}); });
+  rows.wrong("scan", {"how many levels?"}, [=] { (void)scan({}, {}, nothing); });
+  rows.wrong("scan", {"returns 0 carries, and is given 1"},
+             [=] { (void)scan(std::vector{zeros({})}, std::vector{zeros({3})}, nothing); });
+  rows.wrong("scan", {"returns nothing"}, [=] { (void)scan({}, std::vector{zeros({3})}, nothing); });
+  rows.wrong("scan", {"undefined"},
+             [] { scan_of([](const Array&, const Array& x) { return std::pair(Array(), x); }); });
+  rows.wrong("scan", {"carry 0 is float32 () and becomes float64 ()", "astype"},
+             [] { scan_of([](const Array& c, const Array& x) { return std::pair(astype(c, float64), x); }); });
+  rows.wrong("scan", {"sum float32", "a value of a level", "elementwise"}, [] {
+    (void)scan(zeros({2}), zeros({3, 2}), [](const Array& c, const Array& x) { return std::pair(c, sum(x)); });
+  });
+  rows.wrong("scan", {"the body of another scan has no scan"}, [] {
+    scan_of([](const Array& c, const Array& x) {
+      return scan(c, zeros({2}), [&](const Array& d, const Array& y) { return std::pair(d + x, y); });
+    });
+  });
+  rows.wrong("scan", {"uses a value of the body of another scan"}, [] {
+    Array outer;
+    scan_of([&](const Array& c, const Array& x) {
+      outer = x;
+      return std::pair(c, x);
+    });
+    scan_of([&](const Array& c, const Array& x) { return std::pair(c + outer, x); });
+  });
+  rows.wrong("scan", {"axis 2", "results of 1 dimensions"}, [=] {
+    (void)scan(std::vector{zeros({})}, {},
+               [](std::span<const Array> c, std::span<const Array>) { return Scanned{{c[0]}, {}}; },
+               {.axis = 2, .length = 2});
+  });
+  rows.wrong("loop_carry", {"is a value of the body of a scan", "what the body returns"}, [] {
+    scan_of([](const Array& c, const Array& x) { return c.item<float>() > 0 ? std::pair(c, x) : std::pair(x, c); });
+  });
+  rows.wrong("scan", {"carries grow"},
+             [] { scan_of([](const Array& c, const Array& x) { return std::pair(expand_dims(c, 0), x); }); });
+  rows.wrong("scan", {"different devices"}, [=] {
+    const Scope placed(cuda(0));
+    const Array there = zeros({3});
+    const Scope back(cpu);
+    (void)scan(zeros({}), there, same);
+  });
+}
+
+void add_solve_rows(ErrorRows& rows) {
+  rows.wrong("tridiagonal_solve", {"float32 (3,) and float32 (4,)", "extents along the axis"},
+             [] { (void)tridiagonal_solve(zeros({4}), zeros({4}), zeros({3}), zeros({4})); });
+  rows.wrong("linear_recurrence", {"axis 1", "(3,)"},
+             [] { (void)linear_recurrence(zeros({3}), zeros({3}), {.axis = 1}); });
+  rows.wrong("ewma", {"alpha is 1.5"}, [] { (void)ewma(zeros({3}), 1.5); });
+  rows.wrong("lfilter", {"a[0] is 0"}, [] { (void)lfilter({1.0}, {0.0}, zeros({3})); });
+  rows.wrong("lfilter", {"coefficients in b and in a"},
+             [] { (void)lfilter(std::span<const double>(), std::span<const double>(), zeros({3})); });
+}
+
+}  // namespace
+
+void add_loop_rows(ErrorRows& rows) {
+  add_scan_rows(rows);
+  add_solve_rows(rows);
+}
+
+}  // namespace tarry::test
