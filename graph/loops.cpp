@@ -96,7 +96,8 @@ class LoopJudge {
       carries += n.op == Op::LoopCarry ? 1 : 0;
       if (!is_loop_result(n.op)) continue;
       const Dims& shape = g_.shape(n.inputs[0].node);
-      if (lanes != nullptr && (*lanes != shape || n.inputs[1] != chain)) return "results of different extents or chains";
+      if (lanes != nullptr && (*lanes != shape || n.inputs[1] != chain))
+        return "results of different extents or chains";
       lanes = &shape;
       chain = n.inputs[1];
     }
@@ -104,7 +105,8 @@ class LoopJudge {
     for (NodeId at = chain.node; at != level; at = g_.nodes[at].inputs[2].node) --carries;
     if (carries != 0) return "a carry that the results do not know";
     for (NodeId id = level + 1; id < g_.nodes.size(); ++id) {
-      if (level_[id] == level && is_inside(id) && !broadcasts_to(g_.shape(id), *lanes)) return "values beyond the results";
+      if (level_[id] == level && is_inside(id) && !broadcasts_to(g_.shape(id), *lanes))
+        return "values beyond the results";
     }
     return element_count(lanes->span()) > 0 ? nullptr : "a loop over nothing";
   }

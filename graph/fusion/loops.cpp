@@ -72,9 +72,7 @@ class LoopMaker {
   [[nodiscard]] std::int64_t count() const { return g_.shape(level())[0]; }
   [[nodiscard]] bool is_part(NodeId id) const { return std::ranges::find(levels_, all_.level_of[id]) != levels_.end(); }
   [[nodiscard]] bool is_result(NodeId id) const { return is_loop_result(node(id).op) && is_part(id); }
-  [[nodiscard]] bool is_inside(NodeId id) const {
-    return all_.level_of[id] == level() && !is_loop_result(node(id).op);
-  }
+  [[nodiscard]] bool is_inside(NodeId id) const { return all_.level_of[id] == level() && !is_loop_result(node(id).op); }
 
   void find_nodes() {
     for (NodeId id = levels_.front(); id < g_.nodes.size(); ++id) {
@@ -85,7 +83,8 @@ class LoopMaker {
     }
   }
 
-  // --- Extents --------------------------------------------------------------------------------------------------------
+  // --- Extents
+  // --------------------------------------------------------------------------------------------------------
 
   bool find_lanes() {
     const Dims* lanes = nullptr;
@@ -133,7 +132,8 @@ class LoopMaker {
     return map;
   }
 
-  // --- What is computed inside ----------------------------------------------------------------------------------------
+  // --- What is computed inside
+  // ----------------------------------------------------------------------------------------
 
   /// Elementwise ops that only this kernel reads are computed where it reads them, if that is about as often.
   void take_producers() {
@@ -153,7 +153,8 @@ class LoopMaker {
     }
   }
 
-  // --- Values from outside --------------------------------------------------------------------------------------------
+  // --- Values from outside
+  // --------------------------------------------------------------------------------------------
 
   std::uint32_t push(std::size_t section, Levels::Value v) {
     v.once = section % 2 == 0;
@@ -279,7 +280,8 @@ class LoopMaker {
     return v;
   }
 
-  // --- Values of the loop ---------------------------------------------------------------------------------------------
+  // --- Values of the loop
+  // ---------------------------------------------------------------------------------------------
 
   /// The operand of a node of the loop: a value of a level, or one from outside.
   std::uint32_t operand(NodeId of, int i) {
@@ -318,7 +320,8 @@ class LoopMaker {
       case Op::LoopLast: results_[id] = {computed(id, 0), {}}; return;
       case Op::LoopStack: {
         results_[id] = {computed(id, 0), along_levels()};
-        if (is_wanted(id)) store(inside(), id, results_[id].value, at_levels(g_.shape(id), static_cast<int>(n.payload)));
+        if (is_wanted(id))
+          store(inside(), id, results_[id].value, at_levels(g_.shape(id), static_cast<int>(n.payload)));
         return;
       }
       default: {

@@ -34,11 +34,7 @@ class ScanRecorder {
  public:
   ScanRecorder(std::span<const Array> init, std::span<const Array> xs, const ScanBody& body, const LoopOptions& options,
                Where where)
-      : inits_(edges(init, where)),
-        xs_(edges(xs, where)),
-        body_(body),
-        options_(options),
-        where_(where) {}
+      : inits_(edges(init, where)), xs_(edges(xs, where)), body_(body), options_(options), where_(where) {}
 
   Scanned record() {
     for (const std::vector<Edge>* edges : {static_cast<const std::vector<Edge>*>(&inits_), &xs_})
@@ -65,7 +61,8 @@ class ScanRecorder {
       axes_.push_back(graph::checked_axis(kScan, options_.axis, x, where_));
       const std::int64_t extent = x.node()->shape()[static_cast<std::size_t>(axes_.back())];
       if (count_ >= 0 && count_ != extent)
-        refuse_scan(where_, fmt::format("{} has {} levels along axis {}, not {}", typed(x), extent, axes_.back(), count_));
+        refuse_scan(where_,
+                    fmt::format("{} has {} levels along axis {}, not {}", typed(x), extent, axes_.back(), count_));
       count_ = extent;
     }
     if (count_ < 0) refuse_scan(where_, "how many levels? pass {.length = ...} where there are no xs");
@@ -112,7 +109,8 @@ class ScanRecorder {
     }
     const Scanned step = body_(carries, xs);
     if (step.carries.size() != inits_.size())
-      refuse_scan(where_, fmt::format("the body returns {} carries, and is given {}", step.carries.size(), inits_.size()));
+      refuse_scan(where_,
+                  fmt::format("the body returns {} carries, and is given {}", step.carries.size(), inits_.size()));
     nexts_.clear();
     ys_.clear();
     for (const Array& c : step.carries) nexts_.push_back(detail::defined_edge(c, kScan, where_));
@@ -170,16 +168,16 @@ class ScanRecorder {
 
   void check(const Node& n) const {
     if (&n == level_.node()) return;
-    if (n.op == Op::LoopLevel)
-      refuse_scan(where_, "the body uses a value of the body of another scan");
+    if (n.op == Op::LoopLevel) refuse_scan(where_, "the body uses a value of the body of another scan");
     if (is_loop(n.op)) return;
     const bool map = info(n.op).op_class == graph::OpClass::Map && is_pure(n.op);
     const bool view = n.op == Op::View && graph::is_broadcast(graph::decode_view(n.attributes()),
                                                               Dims(n.input(0)->shape()), Dims(n.shape()));
     if (map || view) return;
-    refuse_scan(n.where(), fmt::format("{} {} of a value of a level: the body of a scan (at {}) is elementwise, parts of "
-                                       "a carry are carries of their own",
-                                       name(n.op), graph::Typed{n.dtype, n.shape()}.str(), where_.str()));
+    refuse_scan(n.where(),
+                fmt::format("{} {} of a value of a level: the body of a scan (at {}) is elementwise, parts of "
+                            "a carry are carries of their own",
+                            name(n.op), graph::Typed{n.dtype, n.shape()}.str(), where_.str()));
   }
 
   [[nodiscard]] Dims stacked() const {
@@ -247,7 +245,7 @@ class ScanRecorder {
 }  // namespace
 
 Scanned scan(std::span<const Array> init, std::span<const Array> xs, const ScanBody& body, LoopOptions options,
-            std::source_location where) try {
+             std::source_location where) try {
   return ScanRecorder(init, xs, body, options, where).record();
 }
 TARRY_OR_OUT_OF_MEMORY("scan", where)

@@ -17,9 +17,9 @@ inline namespace v0 {
 
 /// Options of scan.
 struct LoopOptions {
-  int axis = 0;                               ///< of the xs, along which the levels lie; of the ys too
-  bool reverse = false;                       ///< from the last level to the first
-  std::optional<std::int64_t> length = {};    ///< levels; needed where there are no xs
+  int axis = 0;                             ///< of the xs, along which the levels lie; of the ys too
+  bool reverse = false;                     ///< from the last level to the first
+  std::optional<std::int64_t> length = {};  ///< levels; needed where there are no xs
 };
 
 /// A level of a scan, and its results: what is carried on, after the last level in the end; and values of which each
@@ -44,8 +44,8 @@ using ScanBody = std::function<Scanned(std::span<const Array> carries, std::span
 /// Example: `ta::scan(std::vector{ta::ones({})}, {}, ta::ScanBody([](auto c, auto) { return ta::Scanned{{c[0] * 2},
 /// {c[0]}}; }), {.length = 4}).ys[0]` is `[1. 2. 4. 8.]`.
 [[nodiscard]] TARRY_EXPORT Scanned scan(std::span<const Array> init, std::span<const Array> xs, const ScanBody& body,
-                                       LoopOptions options = {},
-                                       std::source_location where = std::source_location::current());
+                                        LoopOptions options = {},
+                                        std::source_location where = std::source_location::current());
 
 /// The same with one carry and one x: body(carry, x) gives the next carry and a y as a pair, as the result does.
 /// Shapes, Dtypes: as above.  Throws InvalidArgument as above.

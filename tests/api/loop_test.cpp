@@ -66,7 +66,8 @@ void check_same(const Arrays& got, const Arrays& expected) {
 }
 
 /// A scan has the bits of its levels one by one. Returns the counters of its evaluate.
-ta::Counters check_scan(const Arrays& init, const Arrays& xs, const ta::ScanBody& body, int axis, bool reverse = false) {
+ta::Counters check_scan(const Arrays& init, const Arrays& xs, const ta::ScanBody& body, int axis,
+                        bool reverse = false) {
   ta::Scanned got = ta::scan(init, xs, body, {.axis = axis, .reverse = reverse});
   Arrays all = got.carries;
   all.insert(all.end(), got.ys.begin(), got.ys.end());
@@ -133,12 +134,11 @@ TEST_CASE("scan: several carries of several dtypes, which may swap", "[loop]") {
 TEST_CASE("scan: a linear recurrence of two states, Fibonacci without xs", "[loop]") {
   in_every_way([] {
     const Arrays init = {ta::zeros({}, ta::int64), ta::ones({}, ta::int64)};
-    const ta::Scanned done = ta::scan(
-        init, {},
-        [](std::span<const ta::Array> c, std::span<const ta::Array>) -> ta::Scanned {
-          return {{c[1], c[0] + c[1]}, {c[0]}};
-        },
-        {.length = 10});
+    const ta::Scanned done = ta::scan(init, {},
+                                      [](std::span<const ta::Array> c, std::span<const ta::Array>) -> ta::Scanned {
+                                        return {{c[1], c[0] + c[1]}, {c[0]}};
+                                      },
+                                      {.length = 10});
     CHECK(done.ys[0].to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 1, 1, 2, 3, 5, 8, 13, 21, 34});
     CHECK(done.carries[0].item<std::int64_t>() == 55);
   });
@@ -187,10 +187,11 @@ TEST_CASE("scan: constants of a body, and what it passes through", "[loop]") {
 }
 
 TEST_CASE("scan: a carry and a y as a pair", "[loop]") {
-  const auto [total, sums] = ta::scan(ta::zeros({}, ta::int32), ta::array({1, 2, 3, 4}), [](const ta::Array& c, const ta::Array& x) {
-    const ta::Array next = c + x;
-    return std::pair(next, next * next);
-  });
+  const auto [total, sums] =
+      ta::scan(ta::zeros({}, ta::int32), ta::array({1, 2, 3, 4}), [](const ta::Array& c, const ta::Array& x) {
+        const ta::Array next = c + x;
+        return std::pair(next, next * next);
+      });
   CHECK(total.item<int>() == 10);
   CHECK(sums.to_vector<int>() == std::vector<int>{1, 9, 36, 100});
 }
@@ -277,7 +278,8 @@ TEST_CASE("scan: work that waits beyond its budget leaves values of a level alon
   CHECK(ta::all(ta::equal(last, ys(4))).item<bool>());
 }
 
-TEST_CASE("tridiagonal_solve: the solution solves, along any axis, and reads nothing beyond the ends", "[loop][solve]") {
+TEST_CASE("tridiagonal_solve: the solution solves, along any axis, and reads nothing beyond the ends",
+          "[loop][solve]") {
   in_every_way([] {
     for (const int axis : {0, 1}) {
       const ta::Array lower = noise({12, 12}, 1), upper = noise({12, 12}, 2), x = noise({12, 12}, 4);
@@ -287,9 +289,7 @@ TEST_CASE("tridiagonal_solve: the solution solves, along any axis, and reads not
         return axis == 0 ? std::vector<ta::Index>{s} : std::vector<ta::Index>{ta::slice(), s};
       };
       const ta::Slice after = ta::slice(1, ta::none), until = ta::slice(0, 11);
-      const auto part = [&](const ta::Array& of, const ta::Slice& s) {
-        return axis == 0 ? of(s) : of(ta::slice(), s);
-      };
+      const auto part = [&](const ta::Array& of, const ta::Slice& s) { return axis == 0 ? of(s) : of(ta::slice(), s); };
       right = ta::with_set(right, at(after), part(right, after) + part(lower, after) * part(x, until));
       right = ta::with_set(right, at(until), part(right, until) + part(upper, until) * part(x, after));
       below = ta::with_set(below, at(ta::slice(0, 1)), std::numeric_limits<double>::quiet_NaN());
@@ -300,8 +300,9 @@ TEST_CASE("tridiagonal_solve: the solution solves, along any axis, and reads not
   });
 }
 
-TEST_CASE("tridiagonal_solve: coefficients, elimination and substitution are one kernel where lanes keep what is between",
-          "[loop][solve]") {
+TEST_CASE(
+    "tridiagonal_solve: coefficients, elimination and substitution are one kernel where lanes keep what is between",
+    "[loop][solve]") {
   on_every_device([](ta::Device) {
     for (const int axis : {0, 1}) {
       const ta::Array k = noise({24, 24}, 1), u = noise({24, 24}, 2);

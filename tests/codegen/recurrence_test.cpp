@@ -73,6 +73,32 @@ Maker second_order(const Grid& grid) {
   return m;
 }
 
+/// x[k] = min(x[k - 1], a[k]) - b[k], recorded as a loop; all of x, or its last level too.
+GraphEdge loop(Maker& m, const Grid& grid, GraphEdge a, GraphEdge b, bool is_up,
+               std::vector<GraphEdge>* last = nullptr) {
+  const auto axis = static_cast<std::uint32_t>(grid.axis);
+  const Dims lanes{grid.lanes};
+  const Dtype d = m.dtype(a);
+  const GraphEdge level = m.add(Op::LoopLevel, int64, {grid.levels}, {}, is_up ? 0 : 1);
+  const GraphEdge init = m.broadcast(m.scalar(1, d), lanes);
+  const GraphEdge carry = m.add(Op::LoopCarry, d, lanes, {init, level});
+  const GraphEdge ak = m.add(Op::LoopElement, d, lanes, {a, level}, axis);
+  const GraphEdge bk = m.add(Op::LoopElement, d, lanes, {b, level}, axis);
+  const GraphEdge next = m.map(Op::Subtract, {m.map(Op::Minimum, {carry, ak}), bk});
+  const GraphEdge chain = m.add(Op::LoopNext, bool_, {}, {carry, next, level});
+  if (last) last->push_back(m.add(Op::LoopLast, d, lanes, {next, chain}));
+  return m.add(Op::LoopStack, d, grid.shape(), {next, chain}, axis);
+}
+
+/// A loop, whose operand is computed; and one down through what it stacks, of which nothing else is stored.
+Maker loops(const Grid& grid, Dtype d, bool is_up) {
+  Maker m;
+  const GraphEdge a = m.leaf(grid.shape(), d), b = m.leaf(grid.shape(), d);
+  const GraphEdge first = loop(m, grid, m.map(Op::Negative, {a}), b, is_up);
+  m.g.roots = {loop(m, grid, m.map(Op::Maximum, {first, b}), a, !is_up, &m.g.roots)};
+  return m;
+}
+
 std::vector<Maker> some() {
   std::vector<Maker> graphs;
   for (const Grid& grid : {Grid{1, 9, 1}, {40, 9, 1}, {300, 20, 1}, {5, 33, 0}, {700, 11, 0}}) {
@@ -81,6 +107,8 @@ std::vector<Maker> some() {
     graphs.push_back(chain(grid, int32, true, false));
     graphs.push_back(up_and_down(grid));
     graphs.push_back(second_order(grid));
+    graphs.push_back(loops(grid, float64, true));
+    graphs.push_back(loops(grid, float32, false));
   }
   graphs.push_back(up_and_down({64, 150, 1}, float32));
   return graphs;

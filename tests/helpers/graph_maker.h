@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/loops.h"
 #include "tests/helpers/test.h"
 #include "tests/helpers/visit.h"
 
@@ -199,85 +200,141 @@ inline double reduce_values(Op op, const std::vector<double>& row) {
   return graph::is_arg_reduce(op) ? static_cast<double>(best) : value;
 }
 
-/// Every node's elements in row-major order, one node at a time.
-inline std::vector<std::vector<double>> values_of(const Maker& m) {
+/// Elements in row-major order, by node; nodes of a loop have those of one level.
+using NodeValues = std::vector<std::vector<double>>;
+
+/// A node's elements, from those of its inputs.
+inline std::vector<double> value_of(const Maker& m, NodeId id, const NodeValues& all) {
   const Graph& g = m.g;
-  std::vector<std::vector<double>> all;
-  for (NodeId id = 0; id < g.nodes.size(); ++id) {
-    const GraphNode& n = g.nodes[id];
-    const Dims& shape = g.shape(id);
-    const auto input = [&](int i) -> const std::vector<double>& { return all[n.inputs[i].node]; };
-    std::vector<double> out;
-    switch (graph::info(n.op).op_class) {
-      case OpClass::Leaf: {
-        const graph::LeafLayout& l = g.leaves[n.payload];
-        const std::vector<double> memory = values_in(n.dtype, m.leaves[n.payload]);
-        each(shape, [&](const Dims& at) {
-          std::int64_t i = l.offset;
-          for (int d = 0; d < at.size(); ++d) i += at[d] * l.strides[d];
-          out.push_back(memory.at(static_cast<std::size_t>(i)));
-        });
-        break;
-      }
-      case OpClass::Scalar: out = {get(n.dtype, g.scalars[n.payload].constant.bytes)}; break;
-      case OpClass::Iota:
-        each(shape, [&](const Dims& at) { out.push_back(static_cast<double>(at[static_cast<int>(n.payload)])); });
-        break;
-      case OpClass::View:
-        each(shape, [&](const Dims& at) {
-          const IndexMap& map = g.views[n.payload];
-          Dims from;
-          for (int d = 0; d < map.size; ++d)
-            from.push_back(map[d].start + (map[d].axis < 0 ? 0 : map[d].step * at[map[d].axis]));
-          out.push_back(input(0).at(flat(g.shape(n.inputs[0].node), from)));
-        });
-        break;
-      case OpClass::Reshape: out = input(0); break;
-      case OpClass::Update: {
-        out = input(0);
-        std::size_t i = 0;
-        const graph::UpdateAttributes& u = g.updates[n.payload];
-        each(g.shape(n.inputs[1].node), [&](const Dims& at) {
-          Dims to;
-          for (int d = 0; d < at.size(); ++d) to.push_back(u.start[d] + at[d] * u.step[d]);
-          out.at(flat(shape, to)) = input(1)[i++];
-        });
-        break;
-      }
-      case OpClass::Gather: {
-        std::size_t i = 0;
-        each(shape, [&](Dims at) {
-          at[static_cast<int>(n.payload)] = static_cast<std::int64_t>(input(1)[i++]);
-          out.push_back(input(0)[flat(g.shape(n.inputs[0].node), at)]);
-        });
-        break;
-      }
-      case OpClass::Map:
-        each(shape, [&](const Dims& at) {
-          double args[3] = {};
-          for (int i = 0; i < n.n_inputs; ++i) {
-            const Dims& s = g.shape(n.inputs[i].node);
-            Dims from;
-            for (int d = 0; d < s.size(); ++d) from.push_back(s[d] == 1 ? 0 : at[at.size() - s.size() + d]);
-            args[i] = input(i)[flat(s, from)];
-          }
-          out.push_back(apply(n.op, args[0], args[1], args[2]));
-        });
-        break;
-      case OpClass::Reduce: {
-        const int axis = g.reduces[n.payload].axis;
-        const Dims& from = g.shape(n.inputs[0].node);
-        each(shape, [&](Dims at) {
-          at.insert(axis, 0);
-          std::vector<double> row;
-          for (; at[axis] < from[axis]; ++at[axis]) row.push_back(input(0)[flat(from, at)]);
-          out.push_back(reduce_values(n.op, row));
-        });
-        break;
-      }
-      default: FAIL("no such node");
+  const GraphNode& n = g.nodes[id];
+  const Dims& shape = g.shape(id);
+  const auto input = [&](int i) -> const std::vector<double>& { return all[n.inputs[i].node]; };
+  std::vector<double> out;
+  switch (graph::info(n.op).op_class) {
+    case OpClass::Leaf: {
+      const graph::LeafLayout& l = g.leaves[n.payload];
+      const std::vector<double> memory = values_in(n.dtype, m.leaves[n.payload]);
+      each(shape, [&](const Dims& at) {
+        std::int64_t i = l.offset;
+        for (int d = 0; d < at.size(); ++d) i += at[d] * l.strides[d];
+        out.push_back(memory.at(static_cast<std::size_t>(i)));
+      });
+      break;
     }
-    all.push_back(std::move(out));
+    case OpClass::Scalar: out = {get(n.dtype, g.scalars[n.payload].constant.bytes)}; break;
+    case OpClass::Iota:
+      each(shape, [&](const Dims& at) { out.push_back(static_cast<double>(at[static_cast<int>(n.payload)])); });
+      break;
+    case OpClass::View:
+      each(shape, [&](const Dims& at) {
+        const IndexMap& map = g.views[n.payload];
+        Dims from;
+        for (int d = 0; d < map.size; ++d)
+          from.push_back(map[d].start + (map[d].axis < 0 ? 0 : map[d].step * at[map[d].axis]));
+        out.push_back(input(0).at(flat(g.shape(n.inputs[0].node), from)));
+      });
+      break;
+    case OpClass::Reshape: out = input(0); break;
+    case OpClass::Update: {
+      out = input(0);
+      std::size_t i = 0;
+      const graph::UpdateAttributes& u = g.updates[n.payload];
+      each(g.shape(n.inputs[1].node), [&](const Dims& at) {
+        Dims to;
+        for (int d = 0; d < at.size(); ++d) to.push_back(u.start[d] + at[d] * u.step[d]);
+        out.at(flat(shape, to)) = input(1)[i++];
+      });
+      break;
+    }
+    case OpClass::Gather: {
+      std::size_t i = 0;
+      each(shape, [&](Dims at) {
+        at[static_cast<int>(n.payload)] = static_cast<std::int64_t>(input(1)[i++]);
+        out.push_back(input(0)[flat(g.shape(n.inputs[0].node), at)]);
+      });
+      break;
+    }
+    case OpClass::Map:
+      each(shape, [&](const Dims& at) {
+        double args[3] = {};
+        for (int i = 0; i < n.n_inputs; ++i) {
+          const Dims& s = g.shape(n.inputs[i].node);
+          Dims from;
+          for (int d = 0; d < s.size(); ++d) from.push_back(s[d] == 1 ? 0 : at[at.size() - s.size() + d]);
+          args[i] = input(i)[flat(s, from)];
+        }
+        out.push_back(apply(n.op, args[0], args[1], args[2]));
+      });
+      break;
+    case OpClass::Reduce: {
+      const int axis = g.reduces[n.payload].axis;
+      const Dims& from = g.shape(n.inputs[0].node);
+      each(shape, [&](Dims at) {
+        at.insert(axis, 0);
+        std::vector<double> row;
+        for (; at[axis] < from[axis]; ++at[axis]) row.push_back(input(0)[flat(from, at)]);
+        out.push_back(reduce_values(n.op, row));
+      });
+      break;
+    }
+    default: FAIL("no such node");
+  }
+  return out;
+}
+
+/// A result of a loop: level after level.
+inline std::vector<double> result_of_loop(const Maker& m, NodeId id, NodeValues& all) {
+  const Graph& g = m.g;
+  const GraphNode& n = g.nodes[id];
+  const std::vector<NodeId> level_of = graph::find_loop_levels(g);
+  const NodeId level = level_of[id];
+  const std::int64_t levels = g.shape(level)[0];
+  std::vector<double> out(static_cast<std::size_t>(g.count(id)));
+  const auto each_at = [&](NodeId array, std::int64_t k, auto f) {  // f(number in the array, number in the lanes)
+    const auto axis = static_cast<int>(g.nodes[array].payload);
+    const bool element = g.nodes[array].op == Op::LoopElement;
+    const Dims& whole = g.shape(element ? g.nodes[array].inputs[0].node : array);
+    std::size_t i = 0;
+    Dims lanes = whole;
+    lanes.erase(axis);
+    each(lanes, [&](Dims at) {
+      at.insert(axis, k);
+      f(flat(whole, at), i++);
+    });
+  };
+  NodeValues next(g.nodes.size());
+  for (std::int64_t step = 0; step < levels; ++step) {
+    const std::int64_t k = g.nodes[level].payload == 0 ? step : levels - 1 - step;
+    for (NodeId v = level + 1; v < id; ++v) {
+      const GraphNode& node = g.nodes[v];
+      if (level_of[v] != level || graph::is_loop_result(node.op)) continue;
+      if (node.op == Op::LoopCarry) {
+        all[v] = step == 0 ? all[node.inputs[0].node] : next[v];
+      } else if (node.op == Op::LoopElement) {
+        all[v].assign(static_cast<std::size_t>(g.count(v)), 0);
+        each_at(v, k, [&](std::size_t from, std::size_t to) { all[v][to] = all[node.inputs[0].node][from]; });
+      } else if (node.op == Op::LoopNext) {
+        next[node.inputs[0].node] = all[node.inputs[1].node];
+      } else {
+        all[v] = value_of(m, v, all);
+      }
+    }
+    const std::vector<double>& now = all[n.inputs[0].node];
+    if (n.op == Op::LoopLast) out = now;
+    if (n.op == Op::LoopStack) each_at(id, k, [&](std::size_t to, std::size_t from) { out[to] = now[from]; });
+  }
+  return out;
+}
+
+/// Every node's elements, one node at a time.
+inline NodeValues values_of(const Maker& m) {
+  const std::vector<NodeId> level_of = graph::find_loop_levels(m.g);
+  NodeValues all(m.g.nodes.size());
+  for (NodeId id = 0; id < m.g.nodes.size(); ++id) {
+    if (graph::is_loop_result(m.g.nodes[id].op))
+      all[id] = result_of_loop(m, id, all);
+    else if (level_of[id] == graph::kNoId)
+      all[id] = value_of(m, id, all);
   }
   return all;
 }
