@@ -38,6 +38,13 @@ struct Place {
   bool inside = false;
 };
 
+bool is_own(std::string_view file) {
+  constexpr std::string_view kModules = "/tarry/_";
+  const std::size_t slash = file.rfind('/');
+  if (slash == std::string_view::npos) return false;
+  return file.substr(0, slash + 2).ends_with(kModules);
+}
+
 Place place_of(PyFrameObject* frame, PyCodeObject* code) {
   const int line = PyFrame_GetLineNumber(frame);
   const nb::object file = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(code), "co_filename"));
@@ -46,8 +53,7 @@ Place place_of(PyFrameObject* frame, PyCodeObject* code) {
     return {};
   }
   const char* const name = interned(file.ptr());
-  const bool inside = name != nullptr && std::string_view(name).ends_with("/tarry/_numpy.py");
-  return {{name, line > 0 ? static_cast<std::uint32_t>(line) : 0U}, inside};
+  return {{name, line > 0 ? static_cast<std::uint32_t>(line) : 0U}, name != nullptr && is_own(name)};
 }
 
 #if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030B0000
