@@ -135,6 +135,18 @@ class LoopMaker {
   // --- What is computed inside
   // ----------------------------------------------------------------------------------------
 
+  /// Computing it again takes no longer than reading it: a comparison of coordinates with numbers, and the like.
+  [[nodiscard]] bool is_trivial(NodeId id) const {
+    constexpr int kMostCost = 4;
+    if (info(node(id).op).cost > kMostCost) return false;
+    for (int i = 0; i < node(id).n_inputs; ++i) {
+      const NodeId from =
+          trace(g_, node(id).inputs[i], identity_map(g_.shape(node(id).inputs[i].node).size())).edge.node;
+      if (node(from).op != Op::Scalar && node(from).op != Op::Iota) return false;
+    }
+    return true;
+  }
+
   /// Elementwise ops that only this kernel reads are computed where it reads them, if that is about as often.
   void take_producers() {
     const auto every_lane = static_cast<double>(element_count(out_.lanes.span()));
@@ -148,7 +160,7 @@ class LoopMaker {
       }
       const OpClass c = info(node(id).op).op_class;
       const bool computes = c == OpClass::Map && is_pure(node(id).op) && node(id).mode == mode_ &&
-                            points[id] <= 2 * static_cast<double>(g_.count(id));
+                            (points[id] <= 2 * static_cast<double>(g_.count(id)) || is_trivial(id));
       own_[id] = c == OpClass::View || computes;
     }
   }
