@@ -41,10 +41,9 @@ class ScanRecorder {
       for (const Edge& e : *edges)
         if (e.node()->in_loop != 0) refuse_scan(where_, "the body of another scan has no scan of its own");
     find_length();
-    constexpr int kMostTries = 3;  // broadcast at the first, of what was broadcast at the second
-    int tries = 0;
+    std::size_t tries = 0;  // a carry is broadcast by another one, which is broadcast by the next
     while (!call_body())
-      if (++tries == kMostTries) refuse_scan(where_, "the carries grow from level to level");
+      if (++tries == inits_.size() + 2) refuse_scan(where_, "the carries grow from level to level");
     find_lanes();
     check_body();
     return count_ == 0 || graph::element_count(lanes_.span()) == 0 ? nothing() : results();

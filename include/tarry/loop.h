@@ -51,9 +51,9 @@ using ScanBody = std::function<Scanned(std::span<const Array> carries, std::span
 /// Shapes, Dtypes: as above.  Throws InvalidArgument as above.
 /// Example: `ta::scan(ta::zeros({}, ta::int32), ta::array({1, 2, 3}), [](auto c, auto x) { return std::pair(c + x, c *
 /// x); }).second` is `[0 2 9]`.
-template <class Body>
-  requires std::invocable<Body&, const Array&, const Array&>
-[[nodiscard]] std::pair<Array, Array> scan(const Array& init, const Array& xs, Body&& body, LoopOptions options = {},
+template <class One, class Body>
+  requires std::same_as<One, Array> && std::invocable<Body&, const Array&, const Array&>
+[[nodiscard]] std::pair<Array, Array> scan(const One& init, const Array& xs, Body&& body, LoopOptions options = {},
                                            std::source_location where = std::source_location::current()) {
   const ScanBody of_lists = [&body](std::span<const Array> carries, std::span<const Array> at) {
     std::pair<Array, Array> step = body(carries[0], at[0]);
