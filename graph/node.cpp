@@ -193,7 +193,7 @@ inline Node* plain_node(const NodeSpec& spec) {
   Node* const n = take_node();
   n->op = spec.op;
   n->dtype = spec.dtype;
-  n->rank = static_cast<std::uint8_t>(spec.shape.size());
+  n->rank = spec.shape.size() & Node::kMostRank;
   n->mode = spec.mode;
   n->device = spec.device;
   n->line = spec.where.line;

@@ -120,13 +120,14 @@ struct alignas(128) Node {
   static constexpr int kInlineRank = 6;
   static constexpr int kBoxRank = kInlineRank / 2;
   static constexpr int kMaxInputs = 3;
+  static constexpr unsigned kMostRank = 127;  ///< far above kMaxRank
 
   std::atomic<std::uint32_t> refs{1};
   Op op{};
   Dtype dtype{};  ///< of every output
-  std::uint8_t rank = 0;
-  std::uint8_t n_inputs : 6 = 0;
+  std::uint8_t rank : 7 = 0;
   std::uint8_t in_loop : 1 = 0;  ///< has a value at each level of a loop, and no other
+  std::uint8_t n_inputs : 7 = 0;
   std::uint8_t computed : 1 =
       0;  ///< an evaluate has computed it and not stored it (key_walk.h); guarded by engine_mutex()
   std::atomic<State> state{State::Lazy};
@@ -153,7 +154,7 @@ struct alignas(128) Node {
   }
   /// At most kInlineRank dimensions. Not a loop: a compiler makes that a call, which costs more.
   void set_shape(std::span<const std::int64_t> from) {
-    rank = static_cast<std::uint8_t>(from.size());
+    rank = from.size() & kMostRank;
     switch (from.size()) {
       case 6: dims[5] = from[5]; [[fallthrough]];
       case 5: dims[4] = from[4]; [[fallthrough]];

@@ -52,7 +52,7 @@ class Walker {
     for (const Edge& root : roots)
       if (root.node()->op == Op::Scalar && !seen(root.node())) add_scalar(root.node(), is_ready(*root.node()), true);
     for (const Edge& root : roots) {
-      if (root.node()->in_loop != 0) refuse(*root.node());
+      if (root.node()->in_loop) refuse(*root.node());
       if (Node* blocked = visit(root.node())) return blocked;
       o_.roots.push_back({o_.id_of(*root.node()), root.output()});
       put(word(o_.roots.back()) | kRootTag);
@@ -293,7 +293,7 @@ class Walker {
     constexpr std::int64_t kSmall = std::int64_t{1} << 20;  // bytes that take no longer than the launch
     const Node& n = *o_.visits[id].node;
     const OpClass c = info(n.op).op_class;
-    if (output_count(n.op) > 1 || n.in_loop != 0) return false;
+    if (output_count(n.op) > 1 || n.in_loop) return false;
     if (c == OpClass::View || c == OpClass::Reshape) {
       const KeyWalk::Visit& base = o_.visits[viewed(id)];
       if (base.node->n_inputs == 0 || is_held(base) || !is_smaller(n, *base.node)) return false;

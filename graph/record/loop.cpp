@@ -39,7 +39,7 @@ class ScanRecorder {
   Scanned record() {
     for (const std::vector<Edge>* edges : {static_cast<const std::vector<Edge>*>(&inits_), &xs_})
       for (const Edge& e : *edges)
-        if (e.node()->in_loop != 0) refuse_scan(where_, "the body of another scan has no scan of its own");
+        if (e.node()->in_loop) refuse_scan(where_, "the body of another scan has no scan of its own");
     find_length();
     std::size_t tries = 0;  // a carry is broadcast by another one, which is broadcast by the next
     while (!call_body())
@@ -148,7 +148,7 @@ class ScanRecorder {
     std::vector<const Node*> open;
     std::unordered_set<const Node*> seen;
     const auto look = [&](const Node* n) {
-      if (n->in_loop != 0 && seen.insert(n).second) open.push_back(n);
+      if (n->in_loop && seen.insert(n).second) open.push_back(n);
     };
     for (const Edge& e : nexts_) look(e.node());
     for (const Edge& e : ys_) look(e.node());
