@@ -102,7 +102,8 @@ Array tridiagonal_solve(const Array& lower, const Array& diagonal, const Array& 
 }
 TARRY_OR_OUT_OF_MEMORY("tridiagonal_solve", where)
 
-Array linear_recurrence(const Array& a, const Array& b, RecurrenceOptions options, std::source_location where) try {
+Array linear_recurrence(const Array& a, const Array& b, const RecurrenceOptions& options,
+                        std::source_location where) try {
   const Lanes lanes("linear_recurrence", {&a, &b}, options.axis, where);
   const Array start = options.initial.is_defined() ? astype(options.initial, lanes.dtype, where) : lanes.number(0);
   return scan(

@@ -40,7 +40,8 @@ struct RecurrenceOptions {
 /// x[k] = a[k] x[k-1] + b[k] along an axis.
 /// Shapes: a and b have the axis, and broadcast; initial has the other axes.
 /// Example: `ta::linear_recurrence(ta::array({0.5, 0.5, 2.0}), ta::array({1.0, 1.0, 1.0}))` is `[1. 1.5 4. ]`.
-[[nodiscard]] TARRY_EXPORT Array linear_recurrence(const Array& a, const Array& b, RecurrenceOptions options = {},
+[[nodiscard]] TARRY_EXPORT Array linear_recurrence(const Array& a, const Array& b,
+                                                   const RecurrenceOptions& options = {},
                                                    std::source_location where = std::source_location::current());
 
 /// The exponentially weighted mean along an axis: y[0] = x[0], y[k] = y[k-1] + alpha (x[k] - y[k-1]).
