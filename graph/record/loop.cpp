@@ -138,6 +138,8 @@ class ScanRecorder {
     if (all.empty()) refuse_scan(where_, "the body returns nothing");
     lanes_ = graph::broadcast_shape(kScan, all, where_);
     const int rank = lanes_.size() + 1;
+    if (rank > graph::kMaxRank)
+      refuse_scan(where_, fmt::format("lanes and levels have {} dimensions, more than {}", rank, graph::kMaxRank));
     axis_ = options_.axis < 0 ? options_.axis + rank : options_.axis;
     if (axis_ < 0 || axis_ >= rank)
       refuse_scan(where_, fmt::format("axis {} is out of range for results of {} dimensions", options_.axis, rank));

@@ -68,10 +68,10 @@ class Product {
   [[nodiscard]] Labelled run() const {
     const Labels result = joined({&roles_.both, &roles_.left, &roles_.right});
     const Labels all = joined({&roles_.both, &roles_.left, &roles_.summed, &roles_.right});
-    Dims shape;
+    check_axes(all.size());
+    Dims shape, of_result;
     for (const int label : all) shape.push_back(extent(label));
-    check(all.size(), shape);
-    Dims of_result;
+    check_shape(call_.op, {dtype_, shape.span()}, call_.where);
     for (const int label : result) of_result.push_back(extent(label));
     return {is_matrices() ? by_library(of_result) : by_sums(all), result};
   }
@@ -87,12 +87,10 @@ class Product {
     for (const int label : labels) all *= extent(label);
     return all;
   }
-  void check(std::size_t axes, const Dims& shape) const {
-    if (axes > static_cast<std::size_t>(kMaxRank)) {
-      TARRY_THROW(InvalidArgument, call_.op, call_.where,
-                  "the product of " + call_.given + " has more than " + std::to_string(kMaxRank) + " axes");
-    }
-    check_shape(call_.op, {dtype_, shape.span()}, call_.where);
+  void check_axes(std::size_t axes) const {
+    if (axes <= static_cast<std::size_t>(kMaxRank)) return;
+    TARRY_THROW(InvalidArgument, call_.op, call_.where,
+                "the product of " + call_.given + " has more than " + std::to_string(kMaxRank) + " axes");
   }
 
   /// Products that read an element more often than once, for a library.

@@ -47,6 +47,10 @@ void add_scan_rows(ErrorRows& rows) {
   rows.wrong("loop_carry", {"is a value of the body of a scan", "what the body returns"}, [] {
     scan_of([](const Array& c, const Array& x) { return c.item<float>() > 0 ? std::pair(c, x) : std::pair(x, c); });
   });
+  rows.wrong("scan", {"17 dimensions, more than 16"}, [] {
+    const ScanBody copies = [](std::span<const Array> c, std::span<const Array>) { return Scanned{{c[0]}, {c[0]}}; };
+    (void)scan(std::vector{zeros(std::vector<std::int64_t>(16, 1))}, {}, copies, {.length = 2});
+  });
   rows.wrong("scan", {"carries grow"},
              [] { scan_of([](const Array& c, const Array& x) { return std::pair(expand_dims(c, 0), x); }); });
   rows.wrong("scan", {"different devices"}, [=] {
