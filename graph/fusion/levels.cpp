@@ -237,15 +237,6 @@ class KernelMaker {
     return v;
   }
 
-  static std::string key(const Source& s) {
-    std::string bytes(reinterpret_cast<const char*>(&s.edge), sizeof s.edge);
-    for (int d = 0; d < s.map.size; ++d) {
-      const std::int64_t part[4] = {s.map[d].axis, s.map[d].start, s.map[d].step, s.shape[d]};
-      bytes.append(reinterpret_cast<const char*>(part), sizeof part);
-    }
-    return bytes;
-  }
-
   /// A value that a lane has once, before loop `l`.
   std::uint32_t once(const Source& wanted, int l) {
     std::vector<Source> open{wanted};
@@ -562,6 +553,15 @@ std::vector<NodeId> last_updates(const FusionGraph& f) {
 }
 
 }  // namespace
+
+std::string key(const Source& s) {
+  std::string bytes(reinterpret_cast<const char*>(&s.edge), sizeof s.edge);
+  for (int d = 0; d < s.map.size; ++d) {
+    const std::int64_t part[4] = {s.map[d].axis, s.map[d].start, s.map[d].step, s.shape[d]};
+    bytes.append(reinterpret_cast<const char*>(part), sizeof part);
+  }
+  return bytes;
+}
 
 std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits,
                                                        std::vector<bool> taken) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "graph/fusion/trace.h"
@@ -48,6 +49,9 @@ struct Levels {
   std::vector<GraphEdge> operands;               ///< stored values and leaves that it reads, each once
   [[nodiscard]] std::size_t kept_bytes() const;  ///< of a lane's arrays
 };
+
+/// The canonical bytes of a source: equal ones are equal values.
+std::string key(const Source& s);
 
 class FusionGraph;
 

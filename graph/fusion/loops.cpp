@@ -187,15 +187,8 @@ class LoopMaker {
   }
 
   /// A value that moves belongs to its loop.
-  [[nodiscard]] std::string key(const Source& s) const {
-    std::string bytes(reinterpret_cast<const char*>(&s.edge), sizeof s.edge);
-    const std::size_t loop = moves(s) ? loop_ : levels_.size();
-    bytes.append(reinterpret_cast<const char*>(&loop), sizeof loop);
-    for (int d = 0; d < s.map.size; ++d) {
-      const std::int64_t part[4] = {s.map[d].axis, s.map[d].start, s.map[d].step, s.shape[d]};
-      bytes.append(reinterpret_cast<const char*>(part), sizeof part);
-    }
-    return bytes;
+  [[nodiscard]] std::string key_here(const Source& s) const {
+    return key(s) + std::to_string(moves(s) ? loop_ : levels_.size());
   }
 
   [[nodiscard]] bool is_computed(const Source& s) const {
@@ -206,15 +199,15 @@ class LoopMaker {
     std::vector<Source> open{wanted};
     for (;;) {
       const Source s = open.back();
-      if (!outer_.contains(key(s))) {
+      if (!outer_.contains(key_here(s))) {
         const std::size_t waiting = open.size();
         for (int i = 0; is_computed(s) && i < node(s.edge.node).n_inputs; ++i)
-          if (Source in = input(s, i); !outer_.contains(key(in))) open.push_back(std::move(in));
+          if (Source in = input(s, i); !outer_.contains(key_here(in))) open.push_back(std::move(in));
         if (open.size() != waiting) continue;
-        outer_[key(s)] = is_computed(s) ? compute(s) : is_result(s.edge.node) ? earlier(s) : read(s);
+        outer_[key_here(s)] = is_computed(s) ? compute(s) : is_result(s.edge.node) ? earlier(s) : read(s);
       }
       open.pop_back();
-      if (open.empty()) return outer_.at(key(wanted));
+      if (open.empty()) return outer_.at(key_here(wanted));
     }
   }
 
@@ -223,7 +216,7 @@ class LoopMaker {
     v.kind = Kind::Compute;
     v.edge = s.edge;
     for (int i = 0; i < node(s.edge.node).n_inputs; ++i)
-      v.args[static_cast<std::size_t>(i)] = outer_.at(key(input(s, i)));
+      v.args[static_cast<std::size_t>(i)] = outer_.at(key_here(input(s, i)));
     return push(moves(s) ? inside() : before(), std::move(v));
   }
 

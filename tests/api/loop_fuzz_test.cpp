@@ -111,7 +111,7 @@ void check_bits(const ta::Array& got, const ta::Array& expected) {
   for (std::size_t k = 0; k < a.size(); ++k) REQUIRE(same_bits<double>(a[k], b[k]));
 }
 
-/// What a scan gives is what its levels give one by one.
+/// A scan gives the bits of its levels one by one.
 void check(const Drawn& d) {
   const ta::Scanned got = d.scanned();
   Arrays all = got.carries, carries = d.init;
