@@ -104,7 +104,13 @@ class LoopJudge {
     if (lanes == nullptr) return nullptr;  // nothing is left of it
     for (NodeId at = chain.node; at != level; at = g_.nodes[at].inputs[2].node) --carries;
     if (carries != 0) return "a carry that the results do not know";
+    std::vector<bool> behind(g_.nodes.size());  // made from results of the loop
     for (NodeId id = level + 1; id < g_.nodes.size(); ++id) {
+      const GraphNode& n = g_.nodes[id];
+      behind[id] = level_[id] == level && is_loop_result(n.op);
+      for (int i = 0; i < n.n_inputs; ++i)
+        if (behind[n.inputs[i].node]) behind[id] = true;
+      if (level_[id] == level && is_inside(id) && behind[id]) return "a loop that reads its own results";
       if (level_[id] == level && is_inside(id) && !broadcasts_to(g_.shape(id), *lanes))
         return "values beyond the results";
     }

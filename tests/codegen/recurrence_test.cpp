@@ -124,6 +124,33 @@ TEST_CASE("levels: in C lanes go side by side with the interpreter's bits", "[le
   check_c_bits(some(), Schedule::Recurrence);
 }
 
+TEST_CASE("loops: a graph that breaks their rules is refused", "[levels][loop]") {
+  const Grid grid{4, 9, 1};
+  const auto broken = [&](const std::function<void(Maker&, GraphEdge a, GraphEdge stack, GraphEdge chain)>& add) {
+    Maker m;
+    const GraphEdge a = m.leaf(grid.shape()), stack = loop(m, grid, a, a, true);
+    m.g.roots = {stack};
+    if (add) add(m, a, stack, m.g.nodes[stack.node].inputs[1]);
+    return std::string(graph::find_broken_loop(m.g) ? graph::find_broken_loop(m.g) : "");
+  };
+  const auto level = [](const Maker& m) { return GraphEdge{m.g.nodes[2].op == Op::LoopLevel ? 2U : 1U, 0}; };
+  CHECK(broken({}).empty());
+  CHECK(broken([&](Maker& m, GraphEdge, GraphEdge stack, GraphEdge chain) {
+          const GraphEdge again = m.add(Op::LoopElement, float64, {grid.lanes}, {stack, level(m)}, 1);
+          m.g.roots = {m.add(Op::LoopStack, float64, grid.shape(), {again, chain}, 1)};
+        }) == "a loop that reads its own results");
+  CHECK(broken([&](Maker& m, GraphEdge, GraphEdge, GraphEdge) {
+          (void)m.add(Op::LoopCarry, float64, {grid.lanes}, {m.leaf({grid.lanes}), level(m)});
+        }) == "a carry without a next value");
+  CHECK(broken([&](Maker& m, GraphEdge a, GraphEdge, GraphEdge) {
+          const GraphEdge ak = m.add(Op::LoopElement, float64, {grid.lanes}, {a, level(m)}, 1);
+          (void)m.reduce(Op::Sum, ak, 0);
+        }) == "an op of a level that is not elementwise");
+  CHECK(broken([&](Maker& m, GraphEdge a, GraphEdge, GraphEdge) {
+          m.g.roots = {m.add(Op::LoopElement, float64, {grid.lanes}, {a, level(m)}, 1)};
+        }) == "a value of a level is no result");
+}
+
 TEST_CASE("levels: every element is read and written once", "[levels]") {
   for (const char* name : {"x86-64-v3", "sm_90"}) {
     const Grid grid{200, 40, 1};
