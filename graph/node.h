@@ -120,13 +120,14 @@ struct alignas(128) Node {
   static constexpr int kInlineRank = 6;
   static constexpr int kBoxRank = kInlineRank / 2;
   static constexpr int kMaxInputs = 3;
-  static constexpr unsigned kMostRank = 127;  ///< far above kMaxRank
+  static constexpr unsigned kMostRank = 63;  ///< far above kMaxRank
 
   std::atomic<std::uint32_t> refs{1};
   Op op{};
   Dtype dtype{};  ///< of every output
-  std::uint8_t rank : 7 = 0;
+  std::uint8_t rank : 6 = 0;
   std::uint8_t in_loop : 1 = 0;  ///< has a value at each level of a loop, and no other
+  std::uint8_t traced : 1 = 0;   ///< depends on what stands for a function's arguments (record/trace.h)
   std::uint8_t n_inputs : 7 = 0;
   std::uint8_t computed : 1 =
       0;  ///< an evaluate has computed it and not stored it (key_walk.h); guarded by engine_mutex()

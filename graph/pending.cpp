@@ -319,7 +319,7 @@ std::vector<Edge> take_oldest(const Pace& pace) {
   for (std::size_t i = 0; i < g.lazy; ++i) {
     Node* const n = g.nodes[i];
     const bool computes = base[i] == n && n->op != Op::Iota;
-    if (!computes || g.inner(*n) || output_count(n->op) > 1 || n->in_loop) continue;
+    if (!computes || g.inner(*n) || output_count(n->op) > 1 || n->in_loop || n->traced) continue;
     retain(n);
     roots.emplace_back(n, 0);
   }
@@ -339,7 +339,7 @@ std::vector<Edge> take_readers(const Node& value) {
   for (std::size_t i = 0; i < g.lazy; ++i) {
     Node* const n = g.nodes[i];
     for (int k = 0; k < n->n_inputs; ++k) reads[i] = reads[i] || reads[n->input(k)->mark];
-    if (!reads[i] || g.inner(*n) || output_count(n->op) > 1 || n->in_loop) continue;
+    if (!reads[i] || g.inner(*n) || output_count(n->op) > 1 || n->in_loop || n->traced) continue;
     retain(n);
     readers.emplace_back(n, 0);
   }

@@ -74,9 +74,13 @@ inline bool is_value(const Node& n) {
 
 /// The edge to a node that has its inputs now.
 inline Edge recorded(Node* n) noexcept {
-  bool in_loop = n->op == Op::LoopLevel;
-  for (int i = 0; i < n->n_inputs; ++i) in_loop |= n->input(i)->in_loop;
+  bool in_loop = n->op == Op::LoopLevel, traced = false;
+  for (int i = 0; i < n->n_inputs; ++i) {
+    in_loop |= n->input(i)->in_loop;
+    traced |= n->input(i)->traced;
+  }
   n->in_loop = in_loop && !is_loop_result(n->op);
+  n->traced = traced;
   if (n->op == Op::Scalar || n->op == Op::Input) return {n, 0};
   Recorder* const r = here != nullptr ? here : start();
   if (r == nullptr) return {n, 0};

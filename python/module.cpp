@@ -24,6 +24,7 @@ NB_MODULE(_tarry, m) {
   tarry::python::bind_dlpack(m, array);
   tarry::python::bind_cuda_interface(array);
   tarry::python::bind_files(m);
+  tarry::python::bind_functions(m);
   tarry::python::bind_caches(m);
   tarry::python::bind_evaluate(m, array);
 }

@@ -29,6 +29,7 @@ void bind_dlpack(nb::module_& m, ArrayClass& array);
 void bind_elementwise(nb::module_& m);
 void bind_evaluate(nb::module_& m, ArrayClass& array);
 void bind_files(nb::module_& m);
+void bind_functions(nb::module_& m);
 void bind_indexing(nb::module_& m, ArrayClass& array);
 void bind_linalg(nb::module_& m, ArrayClass& array);
 void bind_loops(nb::module_& m);

@@ -26,8 +26,8 @@ void bind_random(nb::module_& m) {
           "__init__",
           [](Generator* self, std::uint64_t seed, std::uint64_t draws) { new (self) Generator(seed, draws); }, "seed"_a,
           "draws"_a = 0)
-      .def_prop_ro("key", &Generator::key)
-      .def_prop_ro("draws", &Generator::draws)
+      .def_prop_ro("key", [](const Generator& g) { return g.key(line()); })
+      .def_prop_ro("draws", [](const Generator& g) { return g.draws(line()); })
       .def(
           "fork",
           [](Generator& g, std::optional<std::uint64_t> number) {

@@ -24,6 +24,7 @@ CHAPTERS = [  # page, title, headers
     ("statistics", "Statistics", ["statistics.h"]),
     ("scans", "Scans", ["scan.h"]),
     ("loops", "Loops", ["loop.h", "solve.h"]),
+    ("functions", "Whole functions", ["replay.h"]),
     ("manipulation", "Manipulation", ["views.h"]),
     ("windows", "Borders and windows", ["windows.h"]),
     ("indexing", "Indexing by arrays", ["index.h"]),

@@ -36,11 +36,12 @@ constexpr std::size_t words_of(std::size_t bytes) { return 1 + (bytes + 7) / 8; 
 
 class Walker {
  public:
-  Walker(KeyWalk& o, Marks marks, Claimed claimed, std::int64_t most_kept)
+  Walker(KeyWalk& o, const WalkOptions& options)
       : o_(o),
-        passes_(claimed == Claimed::IsLazy ? State::Claimed : State::Lazy),
-        marks_(marks),
-        most_kept_(most_kept),
+        passes_(options.claimed == Claimed::IsLazy ? State::Claimed : State::Lazy),
+        marks_(options.marks),
+        most_kept_(options.most_kept),
+        stand_ins_(options.stand_ins),
         at_(o.room(KeyWalk::kHead) + KeyWalk::kHead),
         end_(o.words.data() + o.words.size()) {}
   ~Walker() { o_.advance(at_); }
@@ -53,11 +54,13 @@ class Walker {
       if (root.node()->op == Op::Scalar && !seen(root.node())) add_scalar(root.node(), is_ready(*root.node()), true);
     for (const Edge& root : roots) {
       if (root.node()->in_loop) refuse(*root.node());
+      if (root.node()->traced && stand_ins_ == StandIns::Refused) refuse_traced(*root.node());
       if (Node* blocked = visit(root.node())) return blocked;
       o_.roots.push_back({o_.id_of(*root.node()), root.output()});
       put(word(o_.roots.back()) | kRootTag);
     }
     o_.asked = o_.roots.size();
+    if (stand_ins_ == StandIns::Bound) o_.candidates.clear();
     std::erase_if(o_.candidates, [&](const KeyWalk::Candidate& c) { return !is_inner(o_.visits[c.id]); });
     if (marks_ != Marks::Ignore || !o_.candidates.empty()) find_kept();
     for (const KeyWalk::Candidate& c : o_.candidates) o_.donated[c.leaf] = is_inner(o_.visits[c.id]);
@@ -68,6 +71,12 @@ class Walker {
   [[noreturn]] static void refuse(const Node& n) {
     TARRY_THROW(InvalidArgument, std::string(name(n.op)), n.where(),
                 "is a value of the body of a scan, which it has at each level; what the body returns can be evaluated");
+  }
+
+  [[noreturn]] static void refuse_traced(const Node& n) {
+    TARRY_THROW(InvalidArgument, std::string(name(n.op)), n.where(),
+                "depends on the arguments of a function that is recorded to be replayed, which have no values while it "
+                "is; what the function returns has them");
   }
 
   /// A node's mark is its id where the walk has been there: what an earlier walk left there names another node, or
@@ -373,6 +382,7 @@ class Walker {
   const State passes_;  // what counts as lazy too
   const Marks marks_;
   const std::int64_t most_kept_;
+  const StandIns stand_ins_;
   std::int64_t spare_ = -1;   // bytes that may be stored besides; -1: not counted yet
   std::uint64_t *at_, *end_;  // where the next word goes, and the end of the room there is
   std::uint32_t count_ = 0;   // of visits
@@ -401,9 +411,9 @@ void KeyWalk::clear() {
   candidates.clear();
 }
 
-Node* walk(std::span<const Edge> roots, KeyWalk& key_walk, Marks marks, Claimed claimed, std::int64_t most_kept) {
+Node* walk(std::span<const Edge> roots, KeyWalk& key_walk, const WalkOptions& options) {
   key_walk.clear();
-  Node* const blocked = Walker(key_walk, marks, claimed, most_kept).run(roots);
+  Node* const blocked = Walker(key_walk, options).run(roots);
   key_walk.walked = key_walk.length;
   return blocked;
 }
@@ -498,7 +508,7 @@ Snapshot expand(const KeyWalk& o) {
 
 Snapshot take_snapshot(std::span<const Edge> roots, Node** blocked, Marks marks) {
   KeyWalk key_walk;
-  Node* const claimed = walk(roots, key_walk, marks, blocked ? Claimed::Blocks : Claimed::IsLazy);
+  Node* const claimed = walk(roots, key_walk, {.marks = marks, .claimed = blocked ? Claimed::Blocks : Claimed::IsLazy});
   if (blocked) *blocked = claimed;
   return claimed ? Snapshot() : expand(key_walk);
 }

@@ -94,11 +94,18 @@ struct KeyWalk {
 
 /// The choice of a walk at a node that another evaluate has claimed. Its inputs are there as long as it is.
 enum class Claimed : std::uint8_t { Blocks, IsLazy };
+/// Nodes that stand for a function's arguments have values where a call has bound them, and only then.
+enum class StandIns : std::uint8_t { Refused, Bound };
+struct WalkOptions {
+  Marks marks = Marks::Ignore;
+  Claimed claimed = Claimed::Blocks;
+  std::int64_t most_kept = INT64_MAX;  ///< bytes of what is needed again
+  StandIns stand_ins = StandIns::Refused;
+};
 /// Walks from the roots; ready nodes are leaves. The caller holds engine_mutex(). Returns a node that another evaluate
-/// has claimed where that blocks, or nullptr; rethrows the error of a failed node. What is needed again is at most
-/// `most_kept` bytes.
-[[nodiscard]] Node* walk(std::span<const Edge> roots, KeyWalk& key_walk, Marks marks, Claimed claimed = Claimed::Blocks,
-                         std::int64_t most_kept = INT64_MAX);
+/// has claimed where that blocks, or nullptr; rethrows the error of a failed node. A graph with stand-ins is walked
+/// over again by other calls: nothing of it is donated.
+[[nodiscard]] Node* walk(std::span<const Edge> roots, KeyWalk& key_walk, const WalkOptions& options);
 /// The user's line of every node. In the critical section of the walk.
 void note_lines(KeyWalk& key_walk);
 /// The graph that was walked over. In the critical section of the walk.

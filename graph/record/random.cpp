@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "graph/record/draws.h"
 #include "graph/record/record.h"
+#include "graph/record/trace.h"
 #include "support/check.h"
 #include "support/floating_point.h"
 #include "support/out_of_memory.h"
@@ -17,18 +19,53 @@ inline namespace v0 {
 using graph::Edge;
 using graph::Op;
 
-/// The part of a generator that recording needs. A stream has 2^31 draws; the next ones have another key.
-struct detail::Draws {
-  static constexpr std::uint64_t kStream = std::uint64_t{1} << 31;
-  static Edge key(const random::Generator& g) { return ArrayAccess::edge(g.argument_); }
-  static Edge number(const random::Generator& g, Where where) {
-    return graph::record_opaque(g.draws_ % kStream, uint32, where);
+namespace detail {
+
+Edge Draws::number(const random::Generator& g, Where where) {
+  const graph::Node* const key = ArrayAccess::node(g.argument_);
+  if (graph::Tracing* const t = graph::Tracing::here()) {
+    if (key != nullptr && key->traced) return t->draw(key, g.draws_, where);
+    require_own(g, "random", where);
   }
-  static void take(random::Generator& g) {
-    if (++g.draws_ % kStream == 0) renew(g);
-  }
-  static void renew(random::Generator& g) { g.argument_ = wrap(graph::record_opaque(g.stream_key(), uint64, {})); }
-};
+  return graph::record_opaque(g.draws_ % kStream, uint32, where);
+}
+
+void Draws::skip(random::Generator& g, std::uint64_t count) {
+  const std::uint64_t stream = g.draws_ / kStream;
+  g.draws_ += count;
+  if (g.draws_ / kStream != stream) renew(g);
+}
+
+void Draws::renew(random::Generator& g) {
+  const Edge key = graph::record_opaque(g.stream_key(), uint64, {});
+  if (graph::Tracing* const t = graph::Tracing::here()) t->made_generator(key);
+  g.argument_ = wrap(key);
+}
+
+random::Generator Draws::stand_in(Edge key) {
+  random::Generator g(0);
+  g.argument_ = wrap(std::move(key));
+  return g;
+}
+
+void Draws::require_known(const random::Generator& g, const char* op, Where where) {
+  const graph::Node* const key = ArrayAccess::node(g.argument_);
+  if (key == nullptr || !key->traced) return;
+  TARRY_THROW(InvalidArgument, op, where,
+              "the generator is an argument of a function that is recorded to be replayed, where its key and draws are "
+              "not known; fork it outside and pass the fork");
+}
+
+void Draws::require_own(const random::Generator& g, const char* op, Where where) {
+  require_known(g, op, where);
+  const graph::Tracing* const t = graph::Tracing::here();
+  if (t == nullptr || t->has_made(ArrayAccess::node(g.argument_))) return;
+  TARRY_THROW(InvalidArgument, op, where,
+              "a function that is recorded to be replayed draws from a generator from outside, and would give the same "
+              "numbers at every call; pass the generator as an argument");
+}
+
+}  // namespace detail
 
 namespace random {
 

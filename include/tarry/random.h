@@ -41,8 +41,12 @@ class Generator {
   /// An independent stream, another one at each call; takes a draw's number.
   [[nodiscard]] TARRY_EXPORT Generator fork();
 
-  [[nodiscard]] std::uint64_t key() const noexcept { return key_; }      ///< the seed; of a fork what it was given
-  [[nodiscard]] std::uint64_t draws() const noexcept { return draws_; }  ///< how many were taken: the next one's number
+  /// The seed; of a fork what it was given. Throws InvalidArgument for an argument of a function that is recorded to be
+  /// replayed.  Example: `ta::random::Generator(42).key()` is `42`.
+  [[nodiscard]] TARRY_EXPORT std::uint64_t key(std::source_location where = std::source_location::current()) const;
+  /// How many were taken: the next one's number. Throws InvalidArgument as key does.
+  /// Example: `ta::random::Generator(42, 3).draws()` is `3`.
+  [[nodiscard]] TARRY_EXPORT std::uint64_t draws(std::source_location where = std::source_location::current()) const;
   friend bool operator==(const Generator& a, const Generator& b) noexcept {
     return a.key_ == b.key_ && a.draws_ == b.draws_;
   }

@@ -36,6 +36,7 @@
 #include <tarry/progress.h>    // IWYU pragma: export
 #include <tarry/random.h>      // IWYU pragma: export
 #include <tarry/reduce.h>      // IWYU pragma: export
+#include <tarry/replay.h>      // IWYU pragma: export
 #include <tarry/scan.h>        // IWYU pragma: export
 #include <tarry/scope.h>       // IWYU pragma: export
 #include <tarry/shape.h>       // IWYU pragma: export

@@ -2,6 +2,7 @@
 #include <tarry/random.h>
 
 #include "codegen/interpret/interpreter.h"
+#include "graph/record/draws.h"
 
 namespace tarry {
 inline namespace v0 {
@@ -21,8 +22,20 @@ constexpr std::uint32_t kFork = 1U << 31, kNextFork = kFork + 1, kStream = kFork
 
 }  // namespace
 
-Generator Generator::fork(std::uint64_t number) const { return Generator(word(key_, kFork, number)); }
+std::uint64_t Generator::key(std::source_location where) const {
+  detail::Draws::require_known(*this, "key", where);
+  return key_;
+}
+std::uint64_t Generator::draws(std::source_location where) const {
+  detail::Draws::require_known(*this, "draws", where);
+  return draws_;
+}
+Generator Generator::fork(std::uint64_t number) const {
+  detail::Draws::require_known(*this, "fork", {});
+  return Generator(word(key_, kFork, number));
+}
 Generator Generator::fork() {
+  detail::Draws::require_own(*this, "fork", {});
   Generator forked(word(key_, kNextFork, draws_));
   *this = Generator(key_, draws_ + 1);
   return forked;

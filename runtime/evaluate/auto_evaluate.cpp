@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/pending.h"
+#include "graph/record/trace.h"
 #include "runtime/evaluate/engine.h"
 #include "support/log.h"
 
@@ -104,7 +105,7 @@ bool evaluate_pending(std::span<const Edge> but, Where where) noexcept {
 namespace tarry::graph::pending {
 
 void evaluate_overdue(Where where) noexcept {
-  if (runtime::inside) return;
+  if (runtime::inside || Tracing::here() != nullptr) return;  // a trace has no values yet
   const runtime::Inside now;
   try {
     const Amount waiting = count();

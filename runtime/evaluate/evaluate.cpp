@@ -15,11 +15,13 @@
 #include "runtime/device/backend.h"
 #include "runtime/device/compilers/toolchain.h"
 #include "runtime/evaluate/auto_evaluate.h"
+#include "runtime/evaluate/bound.h"
 #include "runtime/evaluate/chunks.h"
 #include "runtime/evaluate/claims.h"
 #include "runtime/evaluate/dispatch.h"
 #include "runtime/evaluate/engine.h"
 #include "runtime/evaluate/faults.h"
+#include "runtime/evaluate/plan_key.h"
 #include "runtime/evaluate/reading.h"
 #include "runtime/evaluate/run_lease.h"
 #include "runtime/evaluate/snapshots.h"
@@ -81,24 +83,6 @@ struct Evaluation {
   bool started = false;  ///< set before the first launch
   [[nodiscard]] Ways ways() const { return manner == Manner::Whole ? Ways::Whole : Ways::Any; }
 };
-
-/// Completes the key of a walk by what the plan depends on besides.
-void finish_key(graph::KeyWalk& o, std::uint32_t words, bool compiled, const Backend& b) {
-  o.drop_appended();
-  const bool unplaced = b.target().is_cuda() && o.placed.kind == DeviceKind::Unplaced;
-  o.head(0) = words | static_cast<std::uint64_t>(!compiled) << 32U | static_cast<std::uint64_t>(unplaced) << 33U;
-  o.head(1) = b.serial();
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < o.leaves.size(); ++i) {
-    const graph::Storage& leaf = *o.leaves[i];
-    const bool on_device = leaf.buffer->device == b.device();
-    const bool pooled = leaf.buffer->owner == graph::Owner::Pool;
-    const bool hosts = !on_device && leaf.buffer->device.kind == DeviceKind::Cpu;
-    const auto of_leaf = static_cast<std::uint64_t>(on_device + 2 * pooled + 4 * o.donated[i] + 8 * hosts);
-    bits |= of_leaf << (i % 16 * 4);
-    if (i % 16 == 15 || i + 1 == o.leaves.size()) o.append(std::exchange(bits, 0));
-  }
-}
 
 /// Chooses how a library computes each product that has no kernel; the largest workspace joins the plan's scratch
 /// memory.
@@ -179,7 +163,7 @@ Route route_of_graph(const Evaluation& e, Backend& asked) {
   const std::uint32_t words = number_of(dump ? switches.words + dump->key() : switches.words, kMostWords);
   const bool cached = !switches.disabled("plan_cache") && words < kMostWords;
   const bool compiled = compiles(site.backend);
-  finish_key(run.key_walk, words, compiled, asked);
+  finish_key(run.key_walk, {&asked, words, compiled});
   if (cached) run.plan = engine().plans.find(run.key_walk.key());
   if (run.plan) {
     if (dump) dump->index(*run.plan, run.snapshot, site.backend.device(), Dump::Plan::Found);
@@ -268,6 +252,7 @@ void complete_found(Run& run, Backend& b, Report::Impl& report) {
   const auto plan = std::make_shared<CompiledPlan>(*run.plan);
   complete(*plan, s, b, plan_switches(), report);
   run.plan = plan;
+  if (run.key_walk.key().empty()) return;  // a trace knew the plan, and keeps this one
   const auto words = static_cast<std::uint32_t>(run.key_walk.head(0));
   if (words < kMostWords) engine().plans.insert(run.key_walk.key(), run.plan);
 }
@@ -365,13 +350,17 @@ bool run_or_explain(Evaluation& e) {
   std::rethrow_exception(error);
 }
 
-/// The backend that the roots will run on, or nullptr where it cannot be had: then the evaluate itself will say why.
-Backend* expected_backend(std::span<const Edge> roots) {
+Device placed_of(std::span<const Edge> roots) {
   Device placed;
   for (const Edge& e : roots)
     if (e.node()->device.kind != DeviceKind::Unplaced) placed = e.node()->device;
+  return placed;
+}
+
+/// The backend that the roots will run on, or nullptr where it cannot be had: then the evaluate itself will say why.
+Backend* expected_backend(std::span<const Edge> roots) {
   try {
-    return &backend(device_of(placed));
+    return &backend(device_of(placed_of(roots)));
   } catch (const Error&) {
     return nullptr;
   }
@@ -415,39 +404,36 @@ std::int64_t kept_beside_chunks(std::span<const Edge> roots) {
   return b == nullptr ? 0 : static_cast<std::int64_t>(std::min<std::size_t>(b->room() / kShare, INT64_MAX));
 }
 
-/// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
-/// found, or the graph is made that it will be made from.
-void claim_and_walk(std::span<const Edge> roots, const Evaluation& e) {
-  Run& run = e.run;
-  const Settings now = settings();
-  const graph::Marks marks = marks_of(e.manner, now);
-  const std::int64_t most_kept = e.manner == Manner::Streamed ? kept_beside_chunks(roots) : INT64_MAX;
-  Backend* const b = now.quick && !recording_active() ? expected_backend(roots) : nullptr;
-  const bool compiled = b && compiles(*b);
-  std::unique_lock lock(graph::engine_mutex());
-  for (;;) {
-    list_lazy(roots, run.lazy);
-    Node* const blocked = graph::walk(run.lazy, run.key_walk, marks, graph::Claimed::Blocks, most_kept);
-    if (!blocked) break;
-    wait_for(blocked, lock, "evaluate", e.where);
-  }
-  if (run.lazy.empty()) return;
-  add_kept(run);
-  if (b && device_of(run.key_walk.placed) == b->device()) {
-    finish_key(run.key_walk, now.words, compiled, *b);
-    run.plan = engine().plans.find(run.key_walk.key());
-    run.backend = b;
-  }
-  graph::note_lines(run.key_walk);
-  if (!run.plan) run.snapshot = graph::expand(run.key_walk);
+/// The nodes to compute are claimed and borrowed memory is being read. engine_mutex() held.
+void claim_roots(Run& run, Claim& claim) {
   run.claimed.reserve(run.lazy.size());
   run.borrowed.reserve(run.key_walk.leaves.size());
-  for (const Edge& lazy : run.lazy) e.claim.take(lazy.node());
+  for (const Edge& lazy : run.lazy) claim.take(lazy.node());
   for (const std::shared_ptr<graph::Storage>& leaf : run.key_walk.leaves) {
     if (leaf->buffer->owner != graph::Owner::Borrowed) continue;
     leaf->readers.fetch_add(1, std::memory_order_relaxed);
     run.borrowed.push_back(leaf.get());
   }
+}
+
+/// The lazy roots, each once, claimed in one critical section with the walk over what they need; there too the plan is
+/// found, or the graph is made that it will be made from.
+void claim_and_walk(std::span<const Edge> roots, const Evaluation& e) {
+  Run& run = e.run;
+  const graph::WalkOptions options{.marks = marks_of(e.manner, settings()),
+                                   .most_kept = e.manner == Manner::Streamed ? kept_beside_chunks(roots) : INT64_MAX};
+  const PlanQuestion asked = plan_question(placed_of(roots));
+  std::unique_lock lock(graph::engine_mutex());
+  for (;;) {
+    list_lazy(roots, run.lazy);
+    Node* const blocked = graph::walk(run.lazy, run.key_walk, options);
+    if (!blocked) break;
+    wait_for(blocked, lock, "evaluate", e.where);
+  }
+  if (run.lazy.empty()) return;
+  add_kept(run);
+  find_plan(run, asked);
+  claim_roots(run, e.claim);
 }
 
 /// Throws where a root is placed on a device that is not there: of what is evaluated elsewhere no kernel would say so.
@@ -502,6 +488,35 @@ std::optional<Report> try_evaluate(std::span<const Edge> roots, Where where, Man
 }
 
 }  // namespace
+
+void find_plan(Run& run, const PlanQuestion& asked) {
+  if (asked.backend && device_of(run.key_walk.placed) == asked.backend->device()) {
+    finish_key(run.key_walk, asked);
+    run.plan = engine().plans.find(run.key_walk.key());
+    run.backend = asked.backend;
+  }
+  graph::note_lines(run.key_walk);
+  if (!run.plan) run.snapshot = graph::expand(run.key_walk);
+}
+
+void evaluate_bound(std::span<const Edge> results, support::FunctionRef<void(Run&)> bind,
+                    support::FunctionRef<void(const Run&)> done, Where where) {
+  const support::DefaultFloatingPoint state;
+  auto* const report = new Report::Impl;
+  const Report owner{detail::Shared(report)};
+  RunLease run;
+  Claim claim(*run);
+  Stopwatch watch;
+  Evaluation e{*run, claim, *report, watch, where, Manner::Roots};
+  run->lazy.assign(results.begin(), results.end());
+  {
+    const std::lock_guard lock(graph::engine_mutex());
+    bind(*run);
+    claim_roots(*run, claim);
+  }
+  run_or_explain(e);
+  done(*run);
+}
 
 Report evaluate(std::span<const Edge> roots, Where where) {
   try {
