@@ -86,8 +86,10 @@ struct Flat {
       structure.push_back({Part::Kind::Other, 0, nb::borrow(o)});
     } else {
       PyErr_Clear();
-      raise(PyExc_TypeError, "takes arrays, generators, numbers, tuples, lists and dicts of them, and objects that "
-                             "have a hash, not " + class_name(o));
+      raise(PyExc_TypeError,
+            "takes arrays, generators, numbers, tuples, lists and dicts of them, and objects that "
+            "have a hash, not " +
+                class_name(o));
     }
   }
 };
@@ -207,8 +209,7 @@ class Function {
     for (const Generator& g : generators) drawing.push_back(nb::cast(g));
     Nest nest(structure, stand_ins, drawing);
     const nb::object positional = nest.next(), named = nest.next();
-    const nb::object result =
-        nb::steal(PyObject_Call(function_.ptr(), positional.ptr(), named.ptr()));
+    const nb::object result = nb::steal(PyObject_Call(function_.ptr(), positional.ptr(), named.ptr()));
     if (!result.is_valid()) throw nb::python_error();
     for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i] = array_of(stand_ins[i].ptr());
     for (std::size_t i = 0; i < generators.size(); ++i) generators[i] = nb::cast<Generator&>(drawing[i]);

@@ -16,7 +16,7 @@ struct detail::Draws {
 
   static graph::Edge key(const random::Generator& g) { return ArrayAccess::edge(g.argument_); }
   /// The number of the next draw. Throws where a function that is recorded would draw the same numbers at every call.
-  static graph::Edge number(const random::Generator& g, Where where);
+  static graph::Edge number(const random::Generator& g, const char* op, Where where);
   static void take(random::Generator& g) { skip(g, 1); }
   static void skip(random::Generator& g, std::uint64_t count);
   static void renew(random::Generator& g);

@@ -21,11 +21,11 @@ using graph::Op;
 
 namespace detail {
 
-Edge Draws::number(const random::Generator& g, Where where) {
+Edge Draws::number(const random::Generator& g, const char* op, Where where) {
   const graph::Node* const key = ArrayAccess::node(g.argument_);
   if (graph::Tracing* const t = graph::Tracing::here()) {
     if (key != nullptr && key->traced) return t->draw(key, g.draws_, where);
-    require_own(g, "random", where);
+    require_own(g, op, where);
   }
   return graph::record_opaque(g.draws_ % kStream, uint32, where);
 }
@@ -82,7 +82,7 @@ std::string text(Dtype d) { return std::string(name(d)); }
 Edge words(Generator& g, const Shape& shape, Dtype dtype, const char* op, Where where) {
   graph::check_shape(op, {dtype, extents(shape)}, where);
   const Edge number = graph::record_iota(extents(shape), graph::IotaAttributes::kNumber, where);
-  const std::array<Edge, 3> inputs{number, detail::Draws::key(g), detail::Draws::number(g, where)};
+  const std::array<Edge, 3> inputs{number, detail::Draws::key(g), detail::Draws::number(g, op, where)};
   Edge drawn = graph::record_draw(Op::RandomBits, inputs, dtype, where);
   detail::Draws::take(g);
   return drawn;

@@ -1,5 +1,5 @@
-// Whole functions, recorded once for each structure of their arguments. A call of a known structure checks the arguments
-// and runs the finished plan: it records, plans and looks up nothing.
+// Whole functions, recorded once for each structure of their arguments. A call of a known structure checks the
+// arguments and runs the finished plan: it records, plans and looks up nothing.
 //
 // The structure is the shape, dtype and device of each array, how many a list holds, and the Scopes of the caller.
 // Arrays that the function reads from elsewhere, and numbers, are constants: they are as they were when it was
@@ -139,8 +139,8 @@ class Replay<R(Parameters...)> {
 
   /// Shapes, Dtypes: those of the function. Throws what the function throws, InvalidArgument where it reads a value
   /// that depends on its arguments or draws from a generator from outside, and what evaluate() throws: then nothing
-  /// has changed, and it may be called again. Example: `ta::replay([](ta::Array x) { return x + 1; })(ta::zeros({1}))` is
-  /// `[1.]`.
+  /// has changed, and it may be called again.
+  /// Example: `ta::replay([](ta::Array x) { return x + 1; })(ta::zeros({1}))` is `[1.]`.
   R operator()(detail::Passed<Parameters>... parameters,
                std::source_location where = std::source_location::current()) const {
     detail::Arguments given;
@@ -151,8 +151,7 @@ class Replay<R(Parameters...)> {
       Held held{stand_ins.template next<std::remove_cvref_t<Parameters>>()...};  // braces: from left to right
       return detail::Traced{detail::Results<R>::listed(std::apply(function_, std::move(held)))};
     };
-    return detail::Results<R>::made(
-        traces_.call(given.arrays, given.generators, given.structure, body, where).results);
+    return detail::Results<R>::made(traces_.call(given.arrays, given.generators, given.structure, body, where).results);
   }
 
   /// How often the function was recorded: once a structure, unless there are more of them than are kept.
@@ -167,10 +166,10 @@ class Replay<R(Parameters...)> {
 /// `function` as one that is recorded once and then replayed. Its parameters are arrays, `std::vector<Array>` and
 /// `random::Generator&`; it returns an array, a `std::vector<Array>`, or a pair, tuple or `std::array` of arrays.
 /// `most` structures are kept, least recently used out first.
-/// Shapes, Dtypes: any.  Throws OutOfMemory alone. A call throws what the function throws, InvalidArgument where it reads
-/// a value that depends on its arguments, rebinds one or draws from a generator from outside, and what evaluate() throws;
-/// then nothing has changed, and it may be called again.
-/// Example: `auto f = ta::replay([](const ta::Array& x) { return ta::exp(x) + 1; }); ta::Array y = f(ta::zeros({3}))`.
+/// Shapes, Dtypes: any.  Throws OutOfMemory alone. A call throws what the function throws, InvalidArgument where it
+/// reads a value that depends on its arguments, rebinds one or draws from a generator from outside, and what evaluate()
+/// throws; then nothing has changed, and it may be called again. Example: `auto f = ta::replay([](const ta::Array& x) {
+/// return ta::exp(x) + 1; }); ta::Array y = f(ta::zeros({3}))`.
 template <class F>
 [[nodiscard]] auto replay(F function, std::size_t most = 64) {
   const auto deduced = []<class R, class... Parameters>(const std::function<R(Parameters...)>&) {

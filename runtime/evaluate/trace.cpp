@@ -141,8 +141,7 @@ void Trace::settle(const Call& call) {
       Node* const n = v.node;
       if (n->state.load(std::memory_order_acquire) != State::Lazy) continue;
       graph::pending::settled(n);
-      const bool computes =
-          !n->traced && n->n_inputs != 0 && graph::output_count(n->op) == 1 && !is_view_of_value(n);
+      const bool computes = !n->traced && n->n_inputs != 0 && graph::output_count(n->op) == 1 && !is_view_of_value(n);
       if (!computes || n->refs.load(std::memory_order_acquire) == v.readers) continue;
       graph::retain(n);
       captured.emplace_back(n, 0);
@@ -211,8 +210,7 @@ void Trace::fill_leaves(const Variant& v, const Call& call, Run& run) const {
     run.key_walk.leaves.push_back(storage(s.kind == Source::Kind::Argument ? call.arguments[s.index] : s.constant));
 }
 
-void Trace::fill_cells(std::span<const Source> scalars, const Call& call,
-                       std::vector<graph::ScalarCell>& cells) const {
+void Trace::fill_cells(std::span<const Source> scalars, const Call& call, std::vector<graph::ScalarCell>& cells) const {
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     const Source& s = scalars[i];
     switch (s.kind) {
@@ -254,8 +252,8 @@ std::shared_ptr<Trace::Variant> Trace::bind_anew(const Call& call, const PlanQue
   auto v = std::make_shared<Variant>();
   graph::KeyWalk& o = run.key_walk;
   const Bound bound(*this, call.arguments);
-  Node* const blocked = graph::walk(
-      roots_, o, {.claimed = graph::Claimed::IsLazy, .stand_ins = graph::StandIns::Bound});
+  Node* const blocked =
+      graph::walk(roots_, o, {.claimed = graph::Claimed::IsLazy, .stand_ins = graph::StandIns::Bound});
   TARRY_ASSERT(blocked == nullptr);
   for (const graph::KeyWalk::Visit& visit : o.visits) {
     Source s = source_of(visit.node);

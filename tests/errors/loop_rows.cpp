@@ -72,11 +72,34 @@ void add_solve_rows(ErrorRows& rows) {
              [] { (void)lfilter(std::span<const double>(), std::span<const double>(), zeros({3})); });
 }
 
+void add_replay_rows(ErrorRows& rows) {
+  rows.wrong("greater", {"depends on the arguments of a function", "what the function returns"},
+             [] { (void)replay([](const Array& x) { return (sum(x) > 0).item<bool>() ? x : -x; })(zeros({3})); });
+  rows.wrong("uniform", {"draws from a generator from outside", "pass the generator as an argument"}, [] {
+    random::Generator g(1);
+    (void)replay([&g](const Array& x) { return x + random::uniform(g, {3}); })(zeros({3}));
+  });
+  rows.wrong("draws", {"an argument of a function that is recorded", "fork it outside"}, [] {
+    random::Generator g(1);
+    (void)replay([](random::Generator& h) { return full({}, static_cast<double>(h.draws())); })(g);
+  });
+  rows.wrong("replay", {"writes to its argument 1, float32 (2,)", "return the new array"}, [] {
+    const Array x = zeros({3}), y = zeros({2});
+    const Array* const arrays[] = {&x, &y};
+    const detail::TracedBody writes = [](std::span<Array> given, std::span<random::Generator>) {
+      given[1] += 1.0F;
+      return detail::Traced{{given[1]}};
+    };
+    (void)detail::Traces(1).call(arrays, {}, {}, writes, std::source_location::current());
+  });
+}
+
 }  // namespace
 
 void add_loop_rows(ErrorRows& rows) {
   add_scan_rows(rows);
   add_solve_rows(rows);
+  add_replay_rows(rows);
 }
 
 }  // namespace tarry::test
